@@ -36,6 +36,16 @@ pub trait Bits: Num {
 
 /// `e^r = 1 + r EXP(r)` for `|r| <= ln(2)/2`.
 const EXP: [f64; 6] = [1.0, 0.5, 0.1666657702559799, 0.041666554662050534, 0.008363173074513711, 0.001392617611993558];
+/// `2^r = 1 + r EXP2(r)` for `|r| <= 1/2`: the polynomial of `EXP` in `r ln(2)`.
+const EXP2: [f64; 6] = {
+    let (mut coefficients, mut power, mut k) = (EXP, 1.0, 0);
+    while k < coefficients.len() {
+        power *= std::f64::consts::LN_2;
+        coefficients[k] *= power;
+        k += 1;
+    }
+    coefficients
+};
 /// `ln(1 + f) = f - f^2/2 + f^3 LN(f)` for `sqrt(1/2) <= 1 + f <= sqrt(2)`.
 const LN: [f64; 9] = [
     0.33333331180030046,
@@ -130,6 +140,24 @@ pub fn scaled_by_words<N: Bits>(x: N, shifted: N) -> N {
 pub fn exp<N: Bits>(x: N) -> N {
     let (n, shifted, r) = reduced(x.clamp(-104.0, 89.0));
     polynomial(r, EXP).mul_add(r, c(1.0)).scaled(n, shifted)
+}
+
+/// Where [`exp2`] becomes zero and infinite.
+const EXP2_ENDS: [f64; 2] = [-150.0, 128.0];
+
+/// The numbers that [`exp2`] needs besides its argument, for code that keeps them in registers.
+pub fn exp2_constants() -> impl Iterator<Item = f64> {
+    EXP2_ENDS.into_iter().chain([f64::from(ROUND), 1.0]).chain(EXP2)
+}
+
+/// `2^x`.
+#[inline(always)]
+pub fn exp2<N: Bits>(x: N) -> N {
+    let x = x.clamp(EXP2_ENDS[0], EXP2_ENDS[1]);
+    let shifted = x.add(c(f64::from(ROUND)));
+    let n = shifted.sub(c(f64::from(ROUND)));
+    let r = x.sub(n);
+    polynomial(r, EXP2).mul_add(r, c(1.0)).scaled(n, shifted)
 }
 
 /// Natural logarithm.

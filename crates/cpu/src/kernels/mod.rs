@@ -16,6 +16,7 @@ pub mod gemv;
 pub mod lanes;
 pub mod multiversion;
 pub mod nest;
+pub mod online;
 pub mod permute;
 pub mod pointwise;
 pub mod pool;

@@ -26,6 +26,7 @@ fn error(range: (f32, f32), got: impl Fn(f32) -> f32, truth: impl Fn(f64) -> f64
 fn check<const FMA: bool>() {
     let e = [
         ("exp", 1.1e-7, error((-87.0, 88.5), |x| Lane::<FMA>(x).exp().0, f64::exp)),
+        ("exp2", 1.1e-7, error((-125.9, 127.9), |x| functions::exp2(Lane::<FMA>(x)).0, f64::exp2)),
         ("exp_m1", 1.6e-7, error((-87.0, 88.5), |x| Lane::<FMA>(x).exp_m1().0, f64::exp_m1)),
         ("ln", 9e-8, error((1e-38, 1e38), |x| Lane::<FMA>(x).ln().0, f64::ln)),
         ("ln near 1", 9e-8, error((0.5, 2.0), |x| Lane::<FMA>(x).ln().0, f64::ln)),
@@ -53,8 +54,9 @@ fn special_values_follow_f64() {
     let inputs =
         [0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-45, -1e-45, 1e-40, 3e38, -3e38, 200.0, -200.0, 2.5, -2.5];
     type Pair = (&'static str, fn(Lane<false>) -> Lane<false>, fn(f64) -> f64);
-    let functions: [Pair; 9] = [
+    let functions: [Pair; 10] = [
         ("exp", Num::exp, f64::exp),
+        ("exp2", functions::exp2, f64::exp2),
         ("exp_m1", Num::exp_m1, f64::exp_m1),
         ("ln", Num::ln, f64::ln),
         ("tanh", Num::tanh, f64::tanh),

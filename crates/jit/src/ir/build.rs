@@ -316,6 +316,11 @@ impl Function {
         self.push(VecInst::StoreAs { elem, to, src, mask });
     }
 
+    /// Stores f32 lanes as bf16, to nearest even; what is subnormal may become 0, which saves a test for it.
+    pub fn store_bf16_flushed(&mut self, to: Addr, src: Val) {
+        self.push(VecInst::StoreFlushed { to, src });
+    }
+
     /// `f(a)`
     pub fn unary(&mut self, op: Unary, a: Val) -> Val {
         let dst = self.vector(self.width(a));

@@ -305,6 +305,23 @@ fn loads_convert_under_masks() {
 }
 
 #[test]
+fn flushed_bf16_is_rounded_to_nearest_even() {
+    let (a, _) = floats();
+    for isa in ISAS {
+        let got = on(isa, &a, &a, 0, &|f, pa, _, pc, _| {
+            let x = f.load(f.isa().width(), pa.at(0));
+            f.store_bf16_flushed(pc.at(0), x);
+        });
+        let Some(got) = got else { continue };
+        for (l, got) in bytes_of(&got).chunks(2).take(lanes(isa)).enumerate() {
+            let x = f32::from_bits(a[l]);
+            let want = bf16::from_f32(x).to_bits().to_le_bytes();
+            assert!(got == want || x.is_subnormal() && got[0] == 0 && got[1] & 0x7f == 0, "lane {l}: {x:e} {}", isa.name());
+        }
+    }
+}
+
+#[test]
 fn stores_convert_saturate_and_keep_to_their_mask() {
     let (a, _) = floats();
     let mut b = a;

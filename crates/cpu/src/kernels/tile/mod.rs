@@ -16,6 +16,7 @@ pub mod square;
 pub mod tail;
 #[cfg(test)]
 mod tests;
+pub(crate) mod together;
 pub(crate) mod value;
 mod weave;
 pub mod wide;

@@ -1,6 +1,7 @@
 //! `Value`: formulas lowered to instructions. A [`Num`] whose operations are recorded in a function instead of computed.
 //!
-//! Constants stay numbers until an instruction needs them, as operands in memory, so that they take no registers.
+//! Constants stay numbers until an instruction needs them, as operands in memory, so that they take no registers but those that a recorder is
+//! given.
 
 use oxidnn_expr::Num;
 use oxidnn_expr::functions::{self, Bits};
@@ -10,7 +11,11 @@ use oxidnn_spec::op::EltwiseAlg;
 use std::cell::RefCell;
 
 /// The function that values are recorded in.
-pub(crate) struct Recorder<'f>(RefCell<&'f mut Function>);
+pub(crate) struct Recorder<'f> {
+    function: RefCell<&'f mut Function>,
+    /// Constants in registers, by their bits.
+    kept: &'f [(u32, Val)],
+}
 
 /// The vector that a formula makes.
 pub(crate) fn formula(f: &mut Function, body: impl for<'r, 'f> FnOnce(&'r Recorder<'f>) -> Value<'r, 'f>) -> Val {
@@ -37,7 +42,16 @@ pub(crate) enum Truth<'r, 'f> {
 
 impl<'f> Recorder<'f> {
     pub(crate) fn new(f: &'f mut Function) -> Recorder<'f> {
-        Recorder(RefCell::new(f))
+        Recorder::keeping(f, &[])
+    }
+
+    /// A recorder that takes these constants from registers.
+    pub(crate) fn keeping(f: &'f mut Function, kept: &'f [(u32, Val)]) -> Recorder<'f> {
+        Recorder { function: RefCell::new(f), kept }
+    }
+
+    fn kept(&self, bits: u32) -> Option<Val> {
+        self.kept.iter().find(|k| k.0 == bits).map(|k| k.1)
     }
 
     /// A vector as a value.
@@ -46,21 +60,24 @@ impl<'f> Recorder<'f> {
     }
 
     fn with<T>(&self, body: impl FnOnce(&mut Function) -> T) -> T {
-        body(&mut self.0.borrow_mut())
+        body(&mut self.function.borrow_mut())
     }
 
     /// The value in a register.
     pub(crate) fn lanes(&self, x: Value<'_, 'f>) -> Val {
         match x {
             Value::Lanes(_, x) => x,
-            Value::Constant(bits) => self.with(|f| f.splat_i32(f.isa().width(), bits as i32)),
+            Value::Constant(bits) => self.kept(bits).unwrap_or_else(|| self.with(|f| f.splat_i32(f.isa().width(), bits as i32))),
         }
     }
 
     fn source(&self, x: Value<'_, 'f>) -> Src {
         match x {
             Value::Lanes(_, x) => x.into(),
-            Value::Constant(bits) => Src::Splat(self.with(|f| f.constant(&bits.to_le_bytes()))),
+            Value::Constant(bits) => match self.kept(bits) {
+                Some(x) => x.into(),
+                None => Src::Splat(self.with(|f| f.constant(&bits.to_le_bytes()))),
+            },
         }
     }
 
@@ -154,8 +171,9 @@ impl<'r, 'f> Num for Value<'r, 'f> {
             }
             _ => {
                 let (source, start) = (r.source(a), r.lanes(b));
+                let own = matches!(b, Value::Constant(bits) if r.kept(bits).is_none());
                 r.with(|f| {
-                    let sum = if matches!(b, Value::Constant(_)) { start } else { f.copy_of(start) };
+                    let sum = if own { start } else { f.copy_of(start) };
                     f.accumulate(Accumulate::FmaF32, sum, factor, source);
                     sum
                 })

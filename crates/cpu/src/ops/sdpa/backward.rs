@@ -268,9 +268,10 @@ impl Gradients<'_> {
         let Backward { cut, space, .. } = self.kernel;
         let pos = head(unit / cut.heads, unit % cut.heads);
         let part = |roles, depth, columns| Part { head: pos, roles, depth, columns };
-        self.k.panels(&part(DOWN, 0..cut.depth, keys.clone()), space.widths[0], on.keys);
-        self.k.panels(&part(ACROSS, keys.clone(), 0..cut.depth), space.widths[1], on.keys_across);
-        self.v.panels(&part(ACROSS, 0..cut.values, keys.clone()), space.widths[0], on.values);
+        let form = |width| self.kernel.products.form(width);
+        self.k.panels(&part(DOWN, 0..cut.depth, keys.clone()), form(space.widths[0]), on.keys);
+        self.k.panels(&part(ACROSS, keys.clone(), 0..cut.depth), form(space.widths[1]), on.keys_across);
+        self.v.panels(&part(ACROSS, 0..cut.values, keys.clone()), form(space.widths[0]), on.values);
         on.diff_keys.fill(0.0);
         on.diff_values.fill(0.0);
         for block in 0..cut.blocks {
@@ -313,7 +314,7 @@ impl Gradients<'_> {
         let sums = Sums { numbers: &mut *on.weights, step: space.score, add: false };
         products.run(self.simd, &plain(&*on.queries, space.query), &by_keys(&*on.keys), cut.depth, sums);
         if let Some(mask) = &self.mask {
-            mask.add(&Block { batch, rows: of, keys: keys.clone() }, &mut *on.weights, space.score, &mut *on.line);
+            mask.add(&Block { batch, rows: of, keys: keys.clone() }, 1.0, (&mut *on.weights, space.score), &mut *on.line);
         }
         self.simd.run(Weights {
             scores: &mut *on.weights,

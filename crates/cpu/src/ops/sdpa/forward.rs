@@ -1,11 +1,14 @@
 //! `flash`: attention in one pass, without the matrix of scores in memory.
 //!
-//! A task has the queries of its rows, multiplied by the scale, in scratch. It meets the keys block by block: the block's keys become panels, one
-//! product gives the scores, [`Step`] turns them into exponentials and rescales what there is of the results, the values become panels, and a second
-//! product adds to the results. Both products and all that is between them stay in L2; a result is written once.
+//! A task has the queries of its rows in scratch. It meets the keys block by block: the block's keys become panels, one
+//! product gives the scores, [`Step`] scales them, turns them into exponentials and rescales what there is of the results, the values become panels, and
+//! a second product adds to the results. Both products and all that is between them stay in L2; a result is written once.
+//!
+//! Where queries, keys and values are bf16 and the processor multiplies these, so do both products: scores are sums of exact products, exponentials
+//! are rounded to bf16 once, and their sum is that of f32.
 //!
 //! The floor is that of the products: `4 * queries * keys * size` operations a head. Panels cost a copy of keys and values for every block of
-//! rows (an element for twice as many multiply-adds as there are rows), exponentials about one instruction a score and vector.
+//! rows (an element for twice as many multiply-adds as there are rows), exponentials some twenty instructions for a vector of scores.
 
 use super::cut::{Cut, Place};
 use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, row_at, taker};
@@ -15,11 +18,13 @@ use super::thin;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
+use crate::kernels::tile::Product;
 use crate::ops::support;
 use crate::row::Generated;
 use oxidnn_runtime::{Ctx, Skip};
 use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
-use oxidnn_spec::{Arg, Attr, Error};
+use oxidnn_spec::{Arg, Attr, DataType, Error};
+use std::f32::consts::LOG2_E;
 use std::ops::Range;
 
 /// Keys as the right operand of scores, and values as that of results.
@@ -46,7 +51,7 @@ pub(super) struct Forward {
 /// What a worker has in scratch, and how it lies there.
 #[derive(Clone, Copy, Debug)]
 struct Space {
-    /// Distances of rows of queries, scores and results.
+    /// Distances of rows of queries, scores and results, in words.
     query: usize,
     score: usize,
     result: usize,
@@ -97,13 +102,13 @@ impl Space {
         let widths = [products.width(cut.keys), products.width(cut.values)];
         let block = cut.block.checked_next_multiple_of(widths[0])?;
         let values = cut.values.checked_next_multiple_of(widths[1])?;
-        let (query, score) = (cut.depth.checked_next_multiple_of(16)?.checked_add(SKEW)?, block + SKEW);
+        let (query, score) = (products.words(cut.depth).checked_next_multiple_of(16)?.checked_add(SKEW)?, block + SKEW);
         let by_rows = |step: usize| cut.rows.checked_mul(step)?.checked_next_multiple_of(16);
         let panels = |columns: usize, depth: usize| columns.checked_mul(depth)?.checked_next_multiple_of(16);
         let lens = Worker {
             queries: by_rows(query)?,
-            keys: panels(block, cut.depth)?,
-            values: panels(values, cut.block)?,
+            keys: panels(block, products.words(cut.depth))?,
+            values: panels(values, products.words(cut.block))?,
             scores: by_rows(score)?,
             line: block.checked_next_multiple_of(16)?,
             results: by_rows(values)?,
@@ -133,6 +138,8 @@ impl Forward {
             support::operand_type(t.dtype)?;
         }
         let cut = Cut::new(op, &products);
+        let pairs = op.q.dtype == DataType::Bf16 && Heads::has_pairs(&op.k) && Heads::has_pairs(&op.v) && cut.rows > thin::ROWS;
+        let products = products.of_bf16().filter(|_| pairs && is_unscaled(attr)).unwrap_or(products);
         let space = Space::new(&cut, &products).ok_or_else(overflow)?;
         let all = space.total().and_then(|each| for_workers(workers, each)).ok_or_else(overflow)?;
         let tasks = cut.row_blocks().checked_mul(cut.parts).ok_or_else(overflow)?;
@@ -194,6 +201,11 @@ impl Generated for Forward {
     }
 }
 
+/// Whether operands are the numbers that they hold.
+fn is_unscaled(attr: &Attr) -> bool {
+    attr.scales.is_empty() && attr.zero_points.is_empty()
+}
+
 /// An execution.
 struct Attention<'a> {
     simd: Simd,
@@ -220,15 +232,27 @@ impl Attention<'_> {
         let (space, own) = space.split_at_mut(space.len() - sizes.piece());
         self.part(at, own, space);
         let (results, rows) = own.split_at_mut(sizes.lens.results);
-        let (step, values) = (self.kernel.space.result, self.kernel.cut.values);
-        for ((row, state), result) in at.rows.clone().zip(rows_in(rows)).zip(results.chunks_mut(step)) {
-            let share = state.share();
-            let result = &mut result[..values];
-            result.iter_mut().for_each(|x| *x *= share);
-            let pos = row_at(at.batch, row, self.kernel.cut.queries);
-            self.dst.write(&pos, 3, result);
-            self.keep(&pos, *state);
+        let (step, Cut { values, queries, .. }) = (self.kernel.space.result, &self.kernel.cut);
+        let rows = &rows_in(rows)[..at.rows.len()];
+        for (i, state) in rows.iter().enumerate() {
+            self.simd.run(Scale(&mut results[i * step..][..*values], state.share()));
         }
+        for (row, state) in at.rows.clone().zip(rows) {
+            self.keep(&row_at(at.batch, row, *queries), *state);
+        }
+        let together = if self.is_dense() { rows.len() } else { 1 };
+        for first in (0..rows.len()).step_by(together) {
+            // Rows that follow each other in memory are converted together.
+            (1..together).for_each(|i| results.copy_within(i * step..i * step + values, i * values));
+            let line = if together > 1 { &results[..together * values] } else { &results[first * step..][..*values] };
+            self.dst.write(&row_at(at.batch, at.rows.start + first, *queries), 3, line);
+        }
+    }
+
+    /// Whether all rows of a batch follow each other in memory.
+    fn is_dense(&self) -> bool {
+        let Cut { values, queries, .. } = self.kernel.cut;
+        [1, values, values * queries].into_iter().zip([3, 2, 1]).all(|(step, dim)| self.dst.stride(dim) == Some(step as i64))
     }
 
     /// Keeps for training what is known of a row.
@@ -249,7 +273,11 @@ impl Attention<'_> {
         if end <= at.keys.start {
             return worker.results.fill(0.0);
         }
-        self.q.rows(at.batch, &at.rows, self.factor, (worker.queries, sizes.query));
+        if self.products.product() == Product::Bf16 {
+            self.q.pairs(at.batch, &at.rows, (worker.queries, sizes.query));
+        } else {
+            self.q.rows(at.batch, &at.rows, 1.0, (worker.queries, sizes.query));
+        }
         for start in at.keys.clone().step_by(cut.block).take_while(|start| *start < end) {
             let keys = start..(start + cut.block).min(end);
             self.block(at, keys.clone(), start == at.keys.start, (&mut worker, rows));
@@ -260,19 +288,27 @@ impl Attention<'_> {
     fn block(&self, at: &Place, keys: Range<usize>, first: bool, (on, rows): (&mut Worker<&mut [f32]>, &mut [Row])) {
         let Forward { cut, space: sizes, .. } = self.kernel;
         self.score(at, &keys, on);
+        let mut factor = self.factor;
         if let Some(mask) = &self.mask {
             let block = Block { batch: at.batch, rows: at.rows.clone(), keys: keys.clone() };
-            mask.add(&block, on.scores, sizes.score, on.line);
+            mask.add(&block, factor, (on.scores, sizes.score), on.line);
+            factor = 1.0;
+        } else if !(factor > 0.0 && (factor * LOG2_E).is_finite()) {
+            on.scores.iter_mut().for_each(|score| *score *= factor);
+            factor = 1.0;
         }
-        self.simd.run(Step {
+        let step = Step {
             scores: on.scores,
             step: sizes.score,
             columns: keys.len(),
             visible: |i: usize| cut.visible(at.rows.start + i).clamp(keys.start, keys.end) - keys.start,
+            factor: factor * LOG2_E,
             rows,
             results: on.results,
             results_step: sizes.result,
-        });
+            has_results: !first,
+        };
+        self.products.step(self.simd, step);
         self.weigh(at, &keys, first, on);
     }
 
@@ -286,7 +322,7 @@ impl Attention<'_> {
             let lines = self.k.lines(&part, false, on.keys);
             return thin::product(self.simd, &left, &lines, [cut.depth, keys.len()], sums);
         }
-        self.k.panels(&part, sizes.widths[0], on.keys);
+        self.k.panels(&part, self.kernel.products.form(sizes.widths[0]), on.keys);
         let right = Right { panels: on.keys, width: sizes.widths[0], columns: keys.len() };
         self.products.run(self.simd, &left, &right, cut.depth, sums);
     }
@@ -301,7 +337,7 @@ impl Attention<'_> {
             let lines = self.v.lines(&part, true, on.values);
             return thin::product(self.simd, &left, &lines, [keys.len(), cut.values], sums);
         }
-        self.v.panels(&part, sizes.widths[1], on.values);
+        self.v.panels(&part, self.kernel.products.form(sizes.widths[1]), on.values);
         let right = Right { panels: on.values, width: sizes.widths[1], columns: cut.values };
         self.products.weigh(self.simd, &left, &right, keys.len(), sums);
     }
@@ -315,7 +351,7 @@ impl Attention<'_> {
             let state = |p: usize| -> Row { bytemuck::cast_slice(part(p).1)[i] };
             let largest = (0..cut.parts).fold(f32::NEG_INFINITY, |m, p| if state(p).largest > m { state(p).largest } else { m });
             let reference = Row { largest, sum: 0.0 }.reference();
-            let factor = |p: usize| (state(p).largest - reference).exp();
+            let factor = |p: usize| (state(p).largest - reference).exp2();
             let sum = (0..cut.parts).map(|p| if state(p).sum == 0.0 { 0.0 } else { state(p).sum * factor(p) }).sum();
             let share = Row { largest, sum }.share();
             let mut pos = row_at(at.batch, row, cut.queries);
@@ -330,6 +366,18 @@ impl Attention<'_> {
                 self.dst.write(&pos, 3, line);
             }
         }
+    }
+}
+
+/// Multiplies numbers.
+struct Scale<'a>(&'a mut [f32], f32);
+
+impl Body for Scale<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        self.0.iter_mut().for_each(|x| *x *= self.1);
     }
 }
 

@@ -9,13 +9,18 @@ use crate::kernels::tile::pack::{Form, Plain, panels};
 use crate::ops::support;
 use oxidnn_runtime::Ctx;
 use oxidnn_spec::op::{SdpaMask, SdpaScale};
-use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS};
+use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Tensor};
 use std::ops::Range;
+
+/// Numbers of a line that are read at a time.
+const LINE: usize = 128;
 
 /// A tensor whose heads are matrices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heads<'a> {
     source: Source<'a>,
+    /// The memory, where nobody writes to it.
+    bytes: Option<&'a [u8]>,
 }
 
 /// Which dimension of a head is what.
@@ -54,7 +59,43 @@ impl<'a> Heads<'a> {
                 scale: Some(scale).filter(|s| !s.is_constant(1.0)),
                 floats: support::floats(ctx, arg, &view),
             },
+            bytes: ctx.input(arg),
         })
+    }
+
+    /// Copies rows of bf16, counted over all heads of a batch, to pairs in words, rows `step` words apart.
+    pub(super) fn pairs(&self, batch: usize, rows: &Range<usize>, (to, step): (&mut [f32], usize)) {
+        let view = &self.source.view;
+        let (queries, size) = (view.dims()[2] as usize, view.dims()[3] as usize);
+        for (row, to) in rows.clone().zip(to.chunks_mut(step)) {
+            let (pos, to) = (row_at(batch, row, queries), &mut to[..size.div_ceil(2)]);
+            match self.bytes.filter(|_| view.stride(3) == Some(1)) {
+                Some(bytes) => {
+                    let to: &mut [u8] = bytemuck::cast_slice_mut(to);
+                    let (numbers, rest) = to.split_at_mut(2 * size);
+                    numbers.copy_from_slice(&bytes[2 * view.offset(&pos)..][..2 * size]);
+                    rest.fill(0);
+                }
+                None => self.line(&pos, 3, size, bytemuck::cast_slice_mut(to), 1),
+            }
+        }
+    }
+
+    /// Copies bf16 numbers along a dimension to pairs that are so many words apart; the last one has a zero where there is no number.
+    fn line(&self, pos: &Pos, dim: usize, count: usize, to: &mut [u16], pair: usize) {
+        let (mut pos, mut part) = (*pos, [0.0; LINE]);
+        for start in (0..count).step_by(LINE) {
+            let part = &mut part[..LINE.min(count - start)];
+            self.source.view.read(&pos, dim, part);
+            pos[dim] += part.len() as i64;
+            for (i, x) in part.iter().enumerate() {
+                let k = start + i;
+                to[k / 2 * 2 * pair + k % 2] = (x.to_bits() >> 16) as u16;
+            }
+        }
+        if count % 2 == 1 {
+            to[count / 2 * 2 * pair + 1] = 0;
+        }
     }
 
     /// Copies rows, counted over all heads of a batch, to numbers `step` apart, each multiplied by `factor`.
@@ -71,19 +112,45 @@ impl<'a> Heads<'a> {
         }
     }
 
-    /// Writes a part of a head as panels of `width` columns.
-    pub(super) fn panels(&self, part: &Part, width: usize, to: &mut [f32]) {
+    /// Writes a part of a head as panels.
+    pub(super) fn panels(&self, part: &Part, form: Form, to: &mut [f32]) {
         let view = &self.source.view;
-        if let (Some(floats), Some([by_depth, by_column])) = (self.source.floats, self.steps(part.roles))
+        let bytes = if form.size == 4 { self.source.floats.map(bytemuck::cast_slice) } else { self.bytes };
+        if let (Some(bytes), Some([by_depth, by_column])) = (bytes, self.steps(part.roles))
             && (by_depth == 1 || by_column == 1)
         {
-            let from =
-                Plain { bytes: bytemuck::cast_slice(&floats[view.offset(&part.head)..]), depth: by_depth * 4, column: by_column * 4 };
-            return panels(view.simd(), &from, part.depth.clone(), part.columns.clone(), Form { size: 4, together: 1, width }, to);
+            let bytes = &bytes[view.offset(&part.head) * form.size..];
+            let from = Plain { bytes, depth: by_depth * form.size, column: by_column * form.size };
+            return panels(view.simd(), &from, part.depth.clone(), part.columns.clone(), form, to);
+        }
+        if form.together == 2 {
+            return self.panels_of_pairs(part, form, to);
         }
         let [depth, columns] = part.axes(view);
         let [depth, columns] = [(&depth, &part.depth), (&columns, &part.columns)].map(span);
-        pack::panels(&self.source, &part.head, columns, depth, to, width);
+        pack::panels(&self.source, &part.head, columns, depth, to, form.width);
+    }
+
+    /// The same of bf16 in any layout, column by column.
+    fn panels_of_pairs(&self, part: &Part, form: Form, to: &mut [f32]) {
+        let Part { head, roles, depth, columns } = part;
+        let panel = form.panel(depth.len()) / 4;
+        for (first, to) in columns.clone().step_by(form.width).zip(to.chunks_exact_mut(panel.max(1))) {
+            to.fill(0.0);
+            let to: &mut [u16] = bytemuck::cast_slice_mut(to);
+            for j in 0..form.width.min(columns.end - first) {
+                let mut pos = *head;
+                pos[roles.column] = (first + j) as i64;
+                pos[roles.depth] = depth.start as i64;
+                self.line(&pos, roles.depth, depth.len(), &mut to[2 * j..], form.width);
+            }
+        }
+    }
+
+    /// Whether keys or values, which lie in memory like this, become panels of pairs at speed.
+    pub(super) fn has_pairs(tensor: &Tensor) -> bool {
+        let strides = tensor.blocking().filter(|b| b.is_plain()).map(|b| [b.strides[2], b.strides[3]]);
+        tensor.dtype == DataType::Bf16 && strides.is_some_and(|s| s.contains(&1))
     }
 
     /// Distances of depths and of columns, where the numbers are plain and lie in memory as they are.
@@ -181,25 +248,29 @@ impl<'a> Mask<'a> {
         Ok(Some(Mask { simd, numbers: Broadcast::tensor(View::of(simd, ctx, Arg::SRC_3)?), queries }))
     }
 
-    /// Adds it to the scores, `step` apart, of a block; `line` has room for one number a key.
-    pub(super) fn add(&self, block: &Block, scores: &mut [f32], step: usize, line: &mut [f32]) {
+    /// Multiplies the scores, `step` apart, of a block by a factor and adds the mask to them; `line` has room for one number a key.
+    pub(super) fn add(&self, block: &Block, factor: f32, (scores, step): (&mut [f32], usize), line: &mut [f32]) {
         let line = &mut line[..block.keys.len()];
         for (row, scores) in block.rows.clone().zip(scores.chunks_mut(step)) {
             let mut pos = row_at(block.batch, row, self.queries);
             pos[3] = block.keys.start as i64;
             self.numbers.line(&pos, 3, line);
-            self.simd.run(Add(&mut scores[..line.len()], line));
+            self.simd.run(Add { scores: &mut scores[..line.len()], factor, line });
         }
     }
 }
 
-struct Add<'a>(&'a mut [f32], &'a [f32]);
+struct Add<'a> {
+    scores: &'a mut [f32],
+    factor: f32,
+    line: &'a [f32],
+}
 
 impl Body for Add<'_> {
     type Out = ();
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        self.0.iter_mut().zip(self.1).for_each(|(x, y)| *x += y);
+        self.scores.iter_mut().zip(self.line).for_each(|(x, y)| *x = *x * self.factor + y);
     }
 }

@@ -1,16 +1,21 @@
 //! Products of matrices in a worker's scratch, by generated tiles or in portable Rust: what attention has between its softmaxes.
 //!
 //! The left operand lies in rows, plain or transposed; the right one in panels: as many columns as a tile has, and for every step of the depth
-//! a line of them. Panels are computed whole, so rows of the result have room for these.
+//! a line of them. Panels are computed whole, so rows of the result have room for these. Operands are f32, or pairs of bf16 where the processor
+//! multiplies these: memory is counted in words of 4 bytes, an f32 or a pair.
 
+use super::softmax::Step;
 use crate::kernels::dot::{self, Rows, Tap, panel_width};
 use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::online::Online;
 use crate::kernels::tile::layout::panel_columns;
+use crate::kernels::tile::pack::Form;
 use crate::kernels::tile::runs;
 use crate::kernels::tile::{
     Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile, max_vectors, tallest,
 };
 use crate::target::Isa;
+use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
@@ -20,10 +25,20 @@ pub(super) const ROWS: usize = 256;
 /// What computes products.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Products {
-    /// Generated tiles, where so many bytes of a panel stay in L1.
-    Tiles(oxidnn_jit::Isa, usize),
+    /// Generated tiles.
+    Tiles(Tiling),
     /// The portable kernel.
     Portable(Isa),
+}
+
+/// What generated tiles multiply.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tiling {
+    isa: oxidnn_jit::Isa,
+    /// Bytes of a panel that stay in L1.
+    l1_panel: usize,
+    /// f32 or bf16.
+    product: Product,
 }
 
 /// The same with its kernels.
@@ -44,20 +59,20 @@ pub(super) struct Kind {
 /// Rows of a left operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Left<'a> {
-    /// The numbers.
+    /// The numbers, by words.
     pub(super) numbers: &'a [f32],
-    /// Distance of rows, or of depths where it is transposed.
+    /// Distance of rows, or of depths where it is transposed, in words.
     pub(super) step: usize,
     /// Their number, at most [`ROWS`].
     pub(super) rows: usize,
-    /// Whether row `i` at depth `k` is number `k * step + i`, and not `i * step + k`.
+    /// Whether row `i` at depth `k` is word `k * step + i`, and not `i * step + k`.
     pub(super) transposed: bool,
 }
 
 /// Panels of a right operand, one behind the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Right<'a> {
-    /// The numbers.
+    /// The numbers, by words.
     pub(super) panels: &'a [f32],
     /// Columns of a panel.
     pub(super) width: usize,
@@ -79,7 +94,7 @@ pub(super) struct Sums<'a> {
 impl Products {
     /// Products on generated tiles.
     pub(super) fn generated(isa: oxidnn_jit::Isa, l1_panel: usize) -> Products {
-        Products::Tiles(isa, l1_panel)
+        Products::Tiles(Tiling { isa, l1_panel, product: Product::F32 })
     }
 
     /// Products in portable Rust.
@@ -87,10 +102,35 @@ impl Products {
         Products::Portable(isa)
     }
 
+    /// The same products of bf16, where the processor has them.
+    pub(super) fn of_bf16(self) -> Option<Products> {
+        match self {
+            Products::Tiles(tiling) if Product::Bf16.is_native(tiling.isa) => {
+                Some(Products::Tiles(Tiling { product: Product::Bf16, ..tiling }))
+            }
+            _ => None,
+        }
+    }
+
+    fn product(&self) -> Product {
+        if let Products::Tiles(tiling) = self { tiling.product } else { Product::F32 }
+    }
+
+    /// Words of a row of so much depth.
+    pub(super) fn words(&self, depth: usize) -> usize {
+        depth.div_ceil(self.product().depth())
+    }
+
+    /// How panels of so many columns lie.
+    pub(super) fn form(&self, width: usize) -> Form {
+        let together = self.product().together();
+        Form { size: 4 / together, together, width }
+    }
+
     /// Columns of the panels of a right operand.
     pub(super) fn width(&self, columns: usize) -> usize {
         match self {
-            Products::Tiles(isa, _) => panel_columns(*isa, columns),
+            Products::Tiles(tiling) => panel_columns(tiling.isa, columns),
             // Transposed left operands ask for two vectors.
             Products::Portable(isa) => panel_width(*isa, 2 * isa.lanes()),
         }
@@ -111,7 +151,7 @@ impl Products {
     /// [`Error::Runtime`] where a kernel cannot be made.
     pub(super) fn build(&self, kinds: &[Kind]) -> Result<Ready, Error> {
         match self {
-            Products::Tiles(isa, l1_panel) => Tiles::new(*isa, *l1_panel, kinds).map(Ready::Tiles),
+            Products::Tiles(tiling) => Tiles::new(*tiling, kinds).map(Ready::Tiles),
             Products::Portable(_) => Ok(Ready::Portable),
         }
     }
@@ -135,39 +175,76 @@ impl Ready {
     /// # Panics
     /// As [`Ready::run`].
     pub(super) fn weigh(&self, simd: Simd, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
-        if simd.run(Finite(&right.panels[..depth * right.columns.next_multiple_of(right.width)])) {
+        let product = self.product();
+        let words = depth.div_ceil(product.depth()) * right.columns.next_multiple_of(right.width);
+        if simd.run(Finite { words: &right.panels[..words], product }) {
             self.run(simd, left, right, depth, sums);
         } else {
-            counted(left, right, depth, sums);
+            counted(product, left, right, depth, sums);
+        }
+    }
+
+    /// Types of operands.
+    pub(super) fn product(&self) -> Product {
+        if let Ready::Tiles(tiles) = self { tiles.of.product } else { Product::F32 }
+    }
+
+    /// Replaces the scores of a block by weights, in the type of the products' operands.
+    ///
+    /// # Panics
+    /// When a row is shorter than it says.
+    pub(super) fn step<F: Fn(usize) -> usize>(&self, simd: Simd, step: Step<'_, F>) {
+        match self {
+            Ready::Tiles(tiles) => step.generated(&tiles.online, tiles.of.isa.width().lanes()),
+            Ready::Portable => simd.run(step),
         }
     }
 }
 
+/// Number `i` of words.
+fn number(product: Product, words: &[f32], i: usize) -> f32 {
+    match product {
+        Product::Bf16 => f32::from_bits(words[i / 2].to_bits() >> (i % 2 * 16) << 16),
+        _ => words[i],
+    }
+}
+
 /// A product in which zeros on the left do not count.
-fn counted(left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
+fn counted(product: Product, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
     let Sums { numbers, step, add } = sums;
-    let (row, next) = if left.transposed { (1, left.step) } else { (left.step, 1) };
+    let together = product.depth();
+    let (row, next) = if left.transposed { (1, left.step) } else { (left.step * together, 1) };
+    let panel = depth.div_ceil(together) * right.width;
     for (i, to) in numbers.chunks_mut(step).enumerate().take(left.rows) {
         if !add {
             to.fill(0.0);
         }
-        for (k, weight) in (0..depth).map(|k| (k, left.numbers[i * row + k * next])).filter(|w| w.1 != 0.0) {
-            for (panel, to) in right.panels.chunks(depth * right.width).zip(to.chunks_mut(right.width)) {
-                to.iter_mut().zip(&panel[k * right.width..]).for_each(|(to, value)| *to += weight * value);
+        for (k, weight) in (0..depth).map(|k| (k, number(product, left.numbers, i * row + k * next))).filter(|w| w.1 != 0.0) {
+            for (panel, to) in right.panels.chunks(panel).zip(to.chunks_mut(right.width)) {
+                let line = &panel[k / together * right.width..][..right.width];
+                to.iter_mut().enumerate().for_each(|(j, to)| *to += weight * number(product, line, j * together + k % together));
             }
         }
     }
 }
 
 /// Whether all numbers are finite.
-struct Finite<'a>(&'a [f32]);
+struct Finite<'a> {
+    words: &'a [f32],
+    product: Product,
+}
 
 impl Body for Finite<'_> {
     type Out = bool;
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) -> bool {
-        let (vectors, rest) = self.0.as_chunks::<W>();
+        if self.product == Product::Bf16 {
+            // An exponent of ones becomes a carry.
+            let carry = |word: &f32| (word.to_bits() & 0x7f80_7f80).wrapping_add(0x0080_0080);
+            return self.words.iter().fold(0, |all, word| all | carry(word)) & 0x8000_8000 == 0;
+        }
+        let (vectors, rest) = self.words.as_chunks::<W>();
         // Zero times a number that is not finite is not zero, and no sum makes it one again.
         let mut sums = [0.0; W];
         for vector in vectors {
@@ -183,9 +260,9 @@ const KERNELS: usize = MOST_ROWS * 4 * 4;
 /// Generated tiles.
 #[derive(Debug)]
 pub(super) struct Tiles {
-    isa: oxidnn_jit::Isa,
-    l1_panel: usize,
+    of: Tiling,
     kernels: Box<[Option<Tile>]>,
+    online: Online,
 }
 
 /// Where a kernel is among all.
@@ -195,18 +272,20 @@ const fn index(height: usize, vectors: usize, add: bool, transposed: bool) -> us
 
 impl Tiles {
     fn vectors(&self, width: usize) -> usize {
-        (width / self.isa.width().lanes()).clamp(1, max_vectors(self.isa))
+        (width / self.of.isa.width().lanes()).clamp(1, max_vectors(self.of.isa))
     }
 
-    fn new(isa: oxidnn_jit::Isa, l1_panel: usize, kinds: &[Kind]) -> Result<Tiles, Error> {
-        let mut tiles = Tiles { isa, l1_panel, kernels: vec![None; KERNELS].into() };
+    fn new(of: Tiling, kinds: &[Kind]) -> Result<Tiles, Error> {
+        let Tiling { isa, product, .. } = of;
+        let weights = if product == Product::Bf16 { Elem::Bf16 } else { Elem::F32 };
+        let mut tiles = Tiles { of, kernels: vec![None; KERNELS].into(), online: Online::get(isa, weights)? };
         for Kind { rows, transposed, width } in kinds {
             let vectors = tiles.vectors(*width);
-            let tall = tallest(isa, Product::F32, vectors);
+            let tall = tallest(isa, product, vectors);
             let a_step = if *transposed { Stride::Across } else { Stride::Fixed(4) };
             for (_, height, _) in rows.iter().flat_map(|rows| runs(0..*rows, tall)) {
                 for (add, start) in [(false, Start::Zero), (true, Start::Load)] {
-                    let spec = Spec { start, a_step, ..Spec::new(Product::F32, height, vectors) };
+                    let spec = Spec { start, a_step, ..Spec::new(product, height, vectors) };
                     tiles.kernels[index(height, vectors, add, *transposed)] = Some(Tile::get(isa, &spec)?);
                 }
             }
@@ -216,13 +295,14 @@ impl Tiles {
 
     fn run(&self, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
         let Sums { numbers, step, add } = sums;
-        let vectors = self.vectors(right.width);
-        let (panel, count) = (depth * right.width * 4, right.columns.div_ceil(right.width));
+        let Tiling { isa, l1_panel, product } = self.of;
+        let (vectors, steps) = (self.vectors(right.width), depth.div_ceil(product.depth()));
+        let (panel, count) = (steps * right.width * 4, right.columns.div_ceil(right.width));
         let mut words = [0; ONE_STRIP];
         // Bytes from a row of the left operand to the next, and from a depth to the next.
         let (row, a_step) = if left.transposed { (4, left.step * 4) } else { (left.step * 4, 4) };
         let offsets: [usize; MOST_ROWS] = std::array::from_fn(|i| i * row);
-        for (first, height, tiles) in runs(0..left.rows, tallest(self.isa, Product::F32, vectors)) {
+        for (first, height, tiles) in runs(0..left.rows, tallest(isa, product, vectors)) {
             let tile = self.kernels[index(height, vectors, add, left.transposed)].as_ref();
             let tile = tile.unwrap_or_else(|| panic!("no tile of {height} rows by {vectors} vectors was made"));
             let mut list = if left.transposed { List::across(&mut words, height) } else { List::new(&mut words, height) };
@@ -230,12 +310,12 @@ impl Tiles {
             list.tap(0, left.numbers.as_ptr().addr() + first * row, &offsets);
             let call = Call {
                 strips: list.strips(),
-                steps: depth,
+                steps,
                 a: Buf::empty(),
                 a_from: 0,
                 zeros: Buf::empty(),
                 b: Buf::empty(),
-                panels: Panels { at: 0, step: panel, count, outer: panel <= self.l1_panel },
+                panels: Panels { at: 0, step: panel, count, outer: panel <= l1_panel },
                 c: Buf::empty(),
                 column: 0,
                 tail_column: 0,

@@ -2,19 +2,23 @@
 //!
 //! The recurrence is that of online softmax (Milakov and Gimelshein 2018, arXiv 1805.02867) as FlashAttention uses it (Dao et al. 2022, arXiv
 //! 2205.14135; Dao 2023, arXiv 2307.08691): what a row has so far is the largest score `m`, `l = sum e^(s - m)` and `o = sum e^(s - m) v`; a block
-//! with a larger score multiplies `l` and `o` by `e^(m - m')`; in the end the result is `o / l`.
+//! with a larger score multiplies `l` and `o` by `e^(m - m')`; in the end the result is `o / l`. Scores are multiplied by the binary logarithm of
+//! e together with their scale, so that powers are powers of two.
 
 use crate::kernels::multiversion::Body;
+use crate::kernels::online::{Call, Online};
 use bytemuck::{Pod, Zeroable};
+use oxidnn_expr::functions::exp2;
 use oxidnn_expr::{Lane, Num};
+use std::f32::consts::LN_2;
 
 /// What is known of a row so far.
 #[derive(Clone, Copy, Pod, Zeroable, Debug)]
 #[repr(C)]
 pub(super) struct Row {
-    /// The largest score.
+    /// The largest score, as a power of two.
     pub(super) largest: f32,
-    /// The sum of exponentials of scores less the largest.
+    /// The sum of powers of scores less the largest.
     pub(super) sum: f32,
 }
 
@@ -28,9 +32,9 @@ impl Row {
         if self.largest == f32::NEG_INFINITY { 0.0 } else { self.largest }
     }
 
-    /// The logarithm of the sum of exponentials, minus infinity where no key counts.
+    /// The natural logarithm of the sum of exponentials, minus infinity where no key counts.
     pub(super) fn logarithm(self) -> f32 {
-        if self.sum == 0.0 { f32::NEG_INFINITY } else { self.largest + self.sum.ln() }
+        if self.sum == 0.0 { f32::NEG_INFINITY } else { self.largest * LN_2 + self.sum.ln() }
     }
 
     /// What the result is multiplied by in the end: 0 where no key counts.
@@ -106,12 +110,33 @@ pub(super) struct Step<'a, F> {
     pub(super) columns: usize,
     /// How many of a row's columns count.
     pub(super) visible: F,
+    /// What scores are multiplied by: the scale by the binary logarithm of e, positive and finite.
+    pub(super) factor: f32,
     /// The rows.
     pub(super) rows: &'a mut [Row],
     /// The results so far, row by row, which are rescaled.
     pub(super) results: &'a mut [f32],
     /// Distance of the rows of results.
     pub(super) results_step: usize,
+    /// Whether there are results.
+    pub(super) has_results: bool,
+}
+
+impl<F: Fn(usize) -> usize> Step<'_, F> {
+    /// By generated code on vectors of so many lanes.
+    pub(super) fn generated(self, online: &Online, lanes: usize) {
+        let Step { scores, step, columns, visible, factor, rows, results, results_step, has_results } = self;
+        let whole = columns.next_multiple_of(lanes);
+        for (i, scores) in scores.chunks_mut(step).enumerate().take(rows.len()) {
+            let seen = visible(i);
+            if seen < whole {
+                scores[seen..whole].fill(f32::NEG_INFINITY);
+            }
+        }
+        let states = bytemuck::cast_slice_mut(rows);
+        let results_columns = if has_results { results_step } else { 0 };
+        online.run(Call { scores, step, columns: whole, factor, states, results, results_step, results_columns });
+    }
 }
 
 /// Vectors that are folded apart, so that one need not wait for the other.
@@ -148,22 +173,24 @@ impl<F: Fn(usize) -> usize> Body for Step<'_, F> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Step { scores, step, columns, visible, rows, results, results_step } = self;
+        let Step { scores, step, columns, visible, factor, rows, results, results_step, .. } = self;
         let whole = columns.next_multiple_of(W);
+        let fma = |a: f32, b: f32, c: f32| if FMA { a.mul_add(b, c) } else { a * b + c };
         for (i, row) in rows.iter_mut().enumerate() {
             let scores = &mut scores[i * step..][..whole];
             scores[visible(i)..].fill(f32::NEG_INFINITY);
             // Where a score is not a number the sum will not be one either.
-            let largest = fold::<W>(scores, row.largest, |a, b| if b > a { b } else { a });
+            let largest = fold::<W>(scores, f32::NEG_INFINITY, |a, b| if b > a { b } else { a }) * factor;
+            let largest = if largest > row.largest { largest } else { row.largest };
             let next = Row { largest, ..*row };
             let reference = next.reference();
-            scores.iter_mut().for_each(|s| *s = Lane::<FMA>(*s - reference).exp().0);
+            scores.iter_mut().for_each(|s| *s = exp2(Lane::<FMA>(fma(*s, factor, -reference))).0);
             let sum = fold::<W>(scores, 0.0, |a, b| a + b);
             if row.largest == largest {
                 row.sum += sum;
                 continue;
             }
-            let factor = Lane::<FMA>(row.largest - reference).exp().0;
+            let factor = exp2(Lane::<FMA>(row.largest - reference)).0;
             *row = Row { largest, sum: row.sum * factor + sum };
             results[i * results_step..][..results_step].iter_mut().for_each(|x| *x *= factor);
         }

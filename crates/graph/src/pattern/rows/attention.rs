@@ -23,8 +23,13 @@ fn causal() -> Pat {
     seq([Pat::Mark(SCORES), one(&[Select]).by(1).input(0, seq([query, compared]))])
 }
 
+/// A tensor that is added, a choice by another.
+fn given() -> Pat {
+    seq([opt(one(&[Add])), opt(one(&[Select]))])
+}
+
 fn mask() -> Pat {
-    alt([causal(), seq([opt(one(&[Add])), opt(one(&[Select]))])])
+    alt([causal(), given()])
 }
 
 fn softmax() -> Pat {
@@ -114,7 +119,7 @@ fn quantised(operand: fn() -> Pat, moved: Pat) -> Pat {
     let back = seq([quantize(), one(&[Dequantize])]);
     let softened = alt([seq([one(&[TypeCast]), back.clone(), one(&[TypeCast])]), back]);
     let end = seq([cast(), quantize()]);
-    seq([scores, scale(), mask(), softmax(), softened, values.by(0), moved, end])
+    seq([scores, scale(), given(), softmax(), softened, values.by(0), moved, end])
 }
 
 /// Keys, values or both in few bits with scales of groups.

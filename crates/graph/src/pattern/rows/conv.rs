@@ -1,9 +1,9 @@
 //! Convolutions and deconvolutions with what follows, of numbers and of bytes.
 
 use super::super::Row;
-use super::super::matcher::{Pat, alt, many, one, opt, seq};
-use super::{LONGEST, bias, binary, chain, dequantize, dequantize_cast, quantize, row, swish, unary, weights, weights_cast};
-use crate::OpKind::{Add, BatchNormInference, ConvTranspose, Convolution, StaticReshape, TypeCast};
+use super::super::matcher::{Pat, alt, one, opt, seq};
+use super::{bias, binary, chain, dequantize, dequantize_cast, quantize, residual, row, swish, unary, weights, weights_cast};
+use crate::OpKind::{BatchNormInference, ConvTranspose, Convolution, StaticReshape, TypeCast};
 use crate::{Op, OpKind};
 use oxidnn_spec::DataType;
 
@@ -52,16 +52,13 @@ fn norm() -> Pat {
     opt(one(&[BatchNormInference]).by(0))
 }
 
-/// Functions, the sum with another result that is bytes, functions.
-fn residual(other: Pat) -> Pat {
-    seq([many(unary(), 0, LONGEST), one(&[Add]).other(other), many(alt([unary(), binary()]), 0, LONGEST)])
-}
-
 pub(super) const ROWS: &[Row] = &[
     row("fp_conv_post_ops", 9.8, || seq([convolution(), bias(), norm(), chain(0), widened()])),
     row("fp_conv_post_ops_swish_post_ops", 9.9, || {
-        let before = alt([seq([bias(), norm()]), unary(), binary()]);
-        seq([convolution(), before, swish(), chain(0), widened()])
+        let first = seq([bias(), norm(), swish(), chain(0), widened()]);
+        // Behind another function the result is not widened.
+        let second = seq([alt([unary(), binary()]), swish(), chain(0)]);
+        seq([convolution(), alt([first, second])])
     }),
     row("fp_conv_depthwise_postops_cpu", 10.3, || {
         seq([convolution().when(pointwise).forks(), bias(), chain(0), convolution().by(0).when(depthwise).forks(), bias(), chain(0)])

@@ -70,7 +70,7 @@ pub(super) const ROWS: &[Row] = &[
     }),
     row("float_bmb", 19.5, || {
         let product = || one(&[MatMul]).by(0).forks();
-        let either = alt([product().when(of_f32), seq([one(&[TypeCast]), product()])]);
+        let either = alt([product().when(of_f32), seq([one(&[TypeCast]).when(narrows), product()])]);
         seq([many(binary(), 1, LONGEST), either, many(binary(), 0, LONGEST), cast()])
     }),
 ];

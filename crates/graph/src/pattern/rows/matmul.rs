@@ -2,7 +2,7 @@
 
 use super::super::Row;
 use super::super::matcher::{Pat, alt, many, one, opt, seq};
-use super::{LONGEST, bias, binary, cast, dequantize, dequantize_cast, quantize, row, unary, weights, weights_cast};
+use super::{LONGEST, bias, binary, cast, dequantize, dequantize_cast, quantize, residual, row, unary, weights, weights_cast};
 use crate::OpKind::{Add, Dropout, MatMul, Reorder, Select, StaticReshape, StaticTranspose, TypeCast};
 
 fn of_bytes() -> Pat {
@@ -17,10 +17,6 @@ fn chain() -> Pat {
     seq([many(alt([unary(), binary()]), 0, LONGEST), opt(one(&[Select]))])
 }
 
-fn residual(other: Pat) -> Pat {
-    seq([many(unary(), 0, LONGEST), one(&[Add]).other(other), chain()])
-}
-
 /// The result as heads of attention, or back.
 fn heads() -> Pat {
     seq([one(&[StaticReshape]), one(&[StaticTranspose]), opt(one(&[StaticReshape]))])
@@ -30,8 +26,14 @@ fn transposed() -> Pat {
     seq([one(&[StaticTranspose]), opt(one(&[Reorder, StaticReshape]))])
 }
 
+/// The same of bytes: numbers stay numbers only where they are reordered.
+fn transposed_bytes(end: Pat) -> Pat {
+    alt([seq([transposed(), end]), seq([one(&[StaticTranspose]), one(&[Reorder])])])
+}
+
+/// As numbers of f32, with a mask that is added to these.
 fn cast_quantize() -> Pat {
-    opt(seq([one(&[TypeCast]), opt(quantize())]))
+    seq([cast(), opt(one(&[Add])), opt(quantize())])
 }
 
 pub(super) const ROWS: &[Row] = &[
@@ -47,6 +49,8 @@ pub(super) const ROWS: &[Row] = &[
     }),
     row("x8x8x8_matmul_reshape_transpose_reshape", 10.0, || seq([of_bytes(), bias(), heads(), quantize()])),
     row("x8x8x8_tc_matmul_reshape_transpose_reshape", 10.5, || seq([of_cast_bytes(), bias(), heads(), one(&[TypeCast]), quantize()])),
-    row("x8x8x_matmul_transpose_reorder", 10.0, || seq([of_bytes(), bias(), transposed(), quantize()])),
-    row("x8x8x_tc_matmul_transpose_reorder", 10.5, || seq([of_cast_bytes(), bias(), transposed(), one(&[TypeCast]), quantize()])),
+    row("x8x8x_matmul_transpose_reorder", 10.0, || seq([of_bytes(), bias(), transposed_bytes(quantize())])),
+    row("x8x8x_tc_matmul_transpose_reorder", 10.5, || {
+        seq([of_cast_bytes(), bias(), transposed_bytes(seq([one(&[TypeCast]), quantize()]))])
+    }),
 ];

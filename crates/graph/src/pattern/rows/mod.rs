@@ -55,6 +55,11 @@ fn dequantize() -> Pat {
     one(&[Dequantize])
 }
 
+/// The sum with another result that is bytes, then functions.
+fn residual(other: Pat) -> Pat {
+    seq([one(&[Add]).other(other).forks(), chain(0)])
+}
+
 /// Bytes as numbers of another type than f32.
 fn dequantize_cast() -> Pat {
     seq([one(&[Dequantize]), one(&[TypeCast])])

@@ -7,7 +7,6 @@
 
 #[cfg(test)]
 mod tests;
-mod together;
 mod write;
 
 use crate::kernels::code::{Kernels, Key};

@@ -1,7 +1,7 @@
 //! Writes the code of a [`Spec`].
 
-use super::together::Together;
 use super::{Args, Field, Numbers, Pass, Spec};
+use crate::kernels::tile::together::Together;
 use crate::kernels::tile::value::Recorder;
 use oxidnn_expr::eltwise;
 use oxidnn_jit::Function;

@@ -7,7 +7,7 @@ use std::array::from_fn;
 
 /// Vectors that a formula is computed of.
 #[derive(Clone, Copy)]
-pub(super) struct Together<V, const N: usize>(pub(super) [V; N]);
+pub(crate) struct Together<V, const N: usize>(pub(crate) [V; N]);
 
 impl<V: Copy, const N: usize> Together<V, N> {
     fn each<R>(self, f: impl Fn(V) -> R) -> Together<R, N> {

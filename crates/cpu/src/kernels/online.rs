@@ -1,0 +1,371 @@
+//! The softmax of rows that come block by block as generated code: the largest score of a row, exponentials with their sum, and results that are
+//! rescaled where the largest grows. `ops::sdpa::softmax` says what the recurrence is.
+//!
+//! A row of scores stays in L1 between its two passes. A vector of 16 scores costs a load and a maximum in the first; a load, a multiply-add, a
+//! dozen instructions of the exponential, an addition and a store in the second. One of those waits for the one before, so those of four vectors take
+//! turns. What is folded across the lanes takes some 30 cycles in which nothing else of its row can begin, so rows are gone through by fours.
+
+use super::code::{Kernels, Key};
+use super::extent::{Read, Written, reach};
+use super::tile::together::Together;
+use super::tile::value::Recorder;
+use oxidnn_expr::functions;
+use oxidnn_jit::ir::{Accumulate, Binary, Compare, Elem, Int, Val};
+use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_spec::Error;
+use std::mem::offset_of;
+
+#[cfg(test)]
+mod tests;
+
+/// Rows, and vectors of a row, that are gone through at a time: as many as registers hold.
+const fn together(isa: Isa) -> usize {
+    if isa.avx512 { 4 } else { 2 }
+}
+
+/// What a kernel is made for. This is its key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Spec {
+    /// Type of the exponentials.
+    weights: Elem,
+    /// Rows that are gone through together.
+    rows: u8,
+}
+
+/// Arguments of a kernel. Distances are in bytes.
+#[repr(C)]
+#[derive(Debug)]
+struct Args {
+    scores: *mut u8,
+    scores_row: usize,
+    /// Groups of rows, at least 1.
+    groups: usize,
+    /// Vectors of a row, in times of [`together`] and single ones behind.
+    apart: usize,
+    single: usize,
+    factor: *const u8,
+    states: *mut u8,
+    results: *mut u8,
+    results_row: usize,
+    /// Vectors of a row of results.
+    results_vectors: usize,
+}
+
+static KERNELS: Kernels<Spec> = Kernels::new();
+
+impl Key for Spec {
+    type Args = Args;
+
+    fn name(&self, isa: Isa) -> String {
+        format!("online.{}.{}rows.{}", self.weights.name(), self.rows, isa.name())
+    }
+
+    fn function(&self, isa: Isa) -> Function {
+        let mut f = Function::new(isa);
+        self.write(&mut f);
+        f
+    }
+}
+
+/// What is known of a row: its largest score, times the factor, and the sum of the powers of two of scores times the factor less that.
+pub type State = [f32; 2];
+
+/// Bytes of a row's state, and where its sum is.
+const STATE: usize = size_of::<State>();
+const SUM: usize = size_of::<f32>();
+
+/// A row while it is gone through.
+struct Line {
+    scores: Int,
+    /// What is added to scores.
+    shift: Val,
+}
+
+/// Scores that become exponentials: their row, where their vectors are counted from, what they are multiplied by, what they are added to, and constants
+/// in registers.
+struct Exponent<'w> {
+    line: &'w Line,
+    index: Int,
+    factor: Val,
+    totals: &'w [Val],
+    kept: &'w [(u32, Val)],
+}
+
+fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
+    f.load_int(args.at(offset as i32))
+}
+
+/// Folds all lanes of a vector, in all lanes: halves are exchanged, then quarters, and so on.
+fn across(f: &mut Function, op: Binary, mut total: Val) -> Val {
+    let lanes = f.isa().width().lanes() as u32;
+    let mut distance = lanes / 2;
+    while distance > 0 {
+        let bytes: Vec<u8> = (0..lanes).flat_map(|lane| (lane ^ distance).to_le_bytes()).collect();
+        let at = f.constant(&bytes);
+        let from = f.load(f.isa().width(), at);
+        let exchanged = f.binary(Binary::Lookup32, from, total);
+        total = f.binary(op, exchanged, total);
+        distance /= 2;
+    }
+    total
+}
+
+impl Spec {
+    fn write(&self, f: &mut Function) {
+        let (args, width) = (f.arguments(), f.isa().width());
+        let rows = usize::from(self.rows);
+        let factor = argument(f, args, offset_of!(Args, factor));
+        let factor = f.splat(width, factor.at(0));
+        f.pin(factor);
+        let scores = argument(f, args, offset_of!(Args, scores));
+        let states = argument(f, args, offset_of!(Args, states));
+        let results = argument(f, args, offset_of!(Args, results));
+        let share = f.local(size_of::<f32>());
+        let groups = argument(f, args, offset_of!(Args, groups));
+        f.repeat_some(groups, |f| {
+            let mut first = scores;
+            let at: Vec<Int> = (0..rows)
+                .map(|_| {
+                    let at = f.copy(first);
+                    let next = argument(f, args, offset_of!(Args, scores_row));
+                    f.add(next, first);
+                    first = next;
+                    at
+                })
+                .collect();
+            f.set(scores, first);
+            let totals = self.largest(f, args, &at, factor);
+            let state = f.copy(states);
+            let lines = at.into_iter().zip(totals).map(|(scores, largest)| {
+                let shift = begin(f, args, state, largest, (results, share));
+                f.add(state, STATE as i32);
+                let next = argument(f, args, offset_of!(Args, results_row));
+                f.add(results, next);
+                Line { scores, shift }
+            });
+            let lines: Vec<Line> = lines.collect();
+            self.exponentials(f, args, (&lines, states), factor);
+            f.add(states, (rows * STATE) as i32);
+        });
+    }
+
+    /// Goes through the vectors of some rows, several at a time as long as there are so many: `each` gets a row, where its vectors are counted from,
+    /// and how many they are.
+    fn vectors(&self, f: &mut Function, args: Int, each: impl Fn(&mut Function, usize, Int, usize)) {
+        let (rows, lanes) = (usize::from(self.rows), f.isa().width().lanes() as i32);
+        let index = f.int(0);
+        for (count, vectors) in [(offset_of!(Args, apart), together(f.isa())), (offset_of!(Args, single), 1)] {
+            let count = argument(f, args, count);
+            f.repeat(count, |f| {
+                (0..rows).for_each(|row| each(f, row, index, vectors));
+                f.add(index, lanes * vectors as i32);
+            });
+        }
+    }
+
+    /// Vectors that a row folds apart: several rows need fewer.
+    fn apart(&self, isa: Isa) -> usize {
+        if self.rows == 1 { together(isa) } else { 1 }
+    }
+
+    /// The largest scores of some rows, in all lanes.
+    fn largest(&self, f: &mut Function, args: Int, at: &[Int], factor: Val) -> Vec<Val> {
+        let (width, apart) = (f.isa().width(), self.apart(f.isa()));
+        let totals: Vec<Vec<Val>> = at.iter().map(|_| (0..apart).map(|_| f.splat_f32(width, f32::NEG_INFINITY)).collect()).collect();
+        totals.iter().flatten().for_each(|total| f.pin(*total));
+        self.vectors(f, args, |f, row, index, vectors| {
+            for v in 0..vectors {
+                let x = f.load(width, at[row].indexed(index, 4, (v * width.bytes()) as i32));
+                // Where a score is not a number the sum will not be one either.
+                let total = totals[row][v % apart];
+                let larger = f.binary(Binary::MaxF32, x, total);
+                f.assign(total, larger);
+            }
+        });
+        let folded = totals.iter().map(|totals| {
+            let total = totals[1..].iter().fold(totals[0], |a, b| f.binary(Binary::MaxF32, *b, a));
+            let total = across(f, Binary::MaxF32, total);
+            f.binary(Binary::MulF32, total, factor)
+        });
+        folded.collect()
+    }
+
+    /// Replaces some vectors of scores by exponentials, and adds these up.
+    fn weights<const N: usize>(&self, f: &mut Function, on: &Exponent<'_>) {
+        let Exponent { line, index, factor, totals, kept } = *on;
+        let (width, bytes) = (f.isa().width(), self.weights.bytes());
+        let less: [Val; N] = std::array::from_fn(|v| {
+            let x = f.load(width, line.scores.indexed(index, 4, (v * width.bytes()) as i32));
+            let less = f.copy_of(line.shift);
+            f.accumulate(Accumulate::FmaF32, less, x, factor);
+            less
+        });
+        for (v, e) in powers(f, less, kept).into_iter().enumerate() {
+            f.update(Binary::AddF32, totals[v % totals.len()], e);
+            // Narrow weights lie in the first half of their row, behind no score that is still to be read.
+            let to = line.scores.indexed(index, bytes as u8, (v * width.lanes() * bytes) as i32);
+            if self.weights == Elem::Bf16 { f.store_bf16_flushed(to, e) } else { f.store_as(self.weights, to, e, None) }
+        }
+    }
+
+    /// Replaces scores by exponentials, and takes them into the states.
+    fn exponentials(&self, f: &mut Function, args: Int, (lines, states): (&[Line], Int), factor: Val) {
+        let (width, apart) = (f.isa().width(), self.apart(f.isa()));
+        let totals: Vec<Vec<Val>> = lines.iter().map(|_| (0..apart).map(|_| f.zero(width)).collect()).collect();
+        totals.iter().flatten().for_each(|total| f.pin(*total));
+        // From memory they would cost a load each, which is more than there are multiply-adds.
+        let kept: Vec<(u32, Val)> = if f.isa().avx512 { functions::exp2_constants().collect() } else { Vec::new() }
+            .into_iter()
+            .map(|x| ((x as f32).to_bits(), f.splat_f32(width, x as f32)))
+            .collect();
+        kept.iter().for_each(|(_, x)| f.pin(*x));
+        self.vectors(f, args, |f, row, index, vectors| {
+            let on = Exponent { line: &lines[row], index, factor, totals: &totals[row], kept: &kept };
+            match vectors {
+                1 => self.weights::<1>(f, &on),
+                2 => self.weights::<2>(f, &on),
+                _ => self.weights::<4>(f, &on),
+            }
+        });
+        let one = f.int(1);
+        let first = f.first_lanes(one);
+        for (row, totals) in totals.iter().enumerate() {
+            let total = totals[1..].iter().fold(totals[0], |a, b| f.binary(Binary::AddF32, a, *b));
+            let total = across(f, Binary::AddF32, total);
+            let at = states.at((row * STATE + SUM) as i32);
+            let sum = f.splat(width, at);
+            let total = f.binary(Binary::AddF32, total, sum);
+            f.store_masked(at, total, first);
+        }
+    }
+}
+
+/// Powers of two, with constants in registers.
+fn powers<const N: usize>(f: &mut Function, x: [Val; N], kept: &[(u32, Val)]) -> [Val; N] {
+    let recorder = Recorder::keeping(f, kept);
+    functions::exp2(Together(x.map(|x| recorder.value(x)))).0.map(|y| recorder.lanes(y))
+}
+
+/// Takes the largest score of a block into a row's state, and multiplies the sum and the results so far by what that changes. Returns what is added to
+/// scores; there is memory for one number.
+fn begin(f: &mut Function, args: Int, state: Int, largest: Val, (results, memory): (Int, Int)) -> Val {
+    let width = f.isa().width();
+    let (zero, nothing) = (f.zero(width), f.splat_f32(width, f32::NEG_INFINITY));
+    let old = f.splat(width, state.at(0));
+    let new = f.binary(Binary::MaxF32, largest, old);
+    // While all scores are minus infinity their exponentials are 0 and not NaN.
+    let none = f.compare_f32(Compare::Eq, new, nothing);
+    let reference = f.select(none, zero, new);
+    let shift = f.binary(Binary::SubF32, zero, reference);
+    let less = f.binary(Binary::AddF32, old, shift);
+    let [share] = powers(f, [less], &[]);
+    let sum = f.splat(width, state.at(SUM as i32));
+    let sum = f.binary(Binary::MulF32, sum, share);
+    let one = f.int(1);
+    let first = f.first_lanes(one);
+    f.store_masked(state.at(0), new, first);
+    f.store_masked(state.at(SUM as i32), sum, first);
+    rescale(f, args, (results, memory), share);
+    shift
+}
+
+/// Multiplies a row of results by its share, unless that is 1; there is memory for one number.
+fn rescale(f: &mut Function, args: Int, (results, memory): (Int, Int), share: Val) {
+    let width = f.isa().width();
+    let one = f.int(1);
+    let first = f.first_lanes(one);
+    f.store_masked(memory.at(0), share, first);
+    let bits = f.load_i32(memory.at(0));
+    f.when(Compare::Ne, bits, 1.0f32.to_bits() as i32, |f| {
+        let vectors = argument(f, args, offset_of!(Args, results_vectors));
+        let at = f.copy(results);
+        f.repeat(vectors, |f| {
+            let x = f.load(width, at.at(0));
+            let x = f.binary(Binary::MulF32, x, share);
+            f.store(at.at(0), x);
+            f.add(at, width.bytes() as i32);
+        });
+    });
+}
+
+/// The kernels for weights of a type.
+#[derive(Clone, Debug)]
+pub struct Online {
+    several: Entry<Args>,
+    single: Entry<Args>,
+    /// Rows and vectors that are gone through at a time.
+    together: usize,
+    lanes: usize,
+}
+
+/// One call: rows with their states.
+#[derive(Debug)]
+pub struct Call<'a> {
+    /// Scores, row by row, which become exponentials of the kernel's type from the row's first byte on.
+    pub scores: &'a mut [f32],
+    /// Distance of the rows of scores.
+    pub step: usize,
+    /// Scores of a row: whole vectors.
+    pub columns: usize,
+    /// What scores are multiplied by: the scale by the binary logarithm of e, positive and finite.
+    pub factor: f32,
+    /// What is known of the rows.
+    pub states: &'a mut [State],
+    /// Results so far, row by row.
+    pub results: &'a mut [f32],
+    /// Distance of the rows of results.
+    pub results_step: usize,
+    /// Results of a row, in whole vectors; none where there are none so far.
+    pub results_columns: usize,
+}
+
+impl Online {
+    /// The kernels that leave weights of type `weights`: f32 or bf16.
+    ///
+    /// # Errors
+    /// As for [`Kernels::get`].
+    pub fn get(isa: Isa, weights: Elem) -> Result<Online, Error> {
+        let kernel = |rows: usize| KERNELS.get(isa, &Spec { weights, rows: rows as u8 });
+        let together = together(isa);
+        Ok(Online { several: kernel(together)?, single: kernel(1)?, together, lanes: isa.width().lanes() })
+    }
+
+    /// Runs it.
+    ///
+    /// # Panics
+    /// When rows are not there, or not whole vectors.
+    pub fn run(&self, call: Call<'_>) {
+        let Call { scores, step, columns, factor, states, results, results_step, results_columns } = call;
+        let (rows, lanes, together) = (states.len(), self.lanes, self.together);
+        if rows == 0 {
+            return;
+        }
+        assert!(columns.is_multiple_of(lanes) && results_columns.is_multiple_of(lanes), "{columns} and {results_columns} columns");
+        let area = |step: usize, columns: usize| step.checked_mul(4).and_then(|row| reach(&[(rows, row)], columns * 4));
+        let vectors = columns / lanes;
+        let factor = [factor];
+        let mut args = Args {
+            scores: Written::from(scores).at("scores", 0, area(step, columns)),
+            scores_row: step * 4,
+            groups: rows / together,
+            apart: vectors / together,
+            single: vectors % together,
+            factor: Read::from(&factor[..]).at("factor", 0, Some(4)),
+            states: Written::from(states.as_flattened_mut()).at("states", 0, rows.checked_mul(STATE)),
+            results: Written::from(results).at("results", 0, area(results_step, results_columns)),
+            results_row: results_step * 4,
+            results_vectors: results_columns / lanes,
+        };
+        for (entry, groups, each) in [(&self.several, rows / together, together), (&self.single, rows % together, 1)] {
+            if groups == 0 {
+                continue;
+            }
+            args.groups = groups;
+            // SAFETY: the kernel reads and writes whole vectors of the rows that were asked for, their states, and the factor.
+            unsafe { entry.call(&args) }
+            args.scores = args.scores.wrapping_add(groups * each * args.scores_row);
+            args.states = args.states.wrapping_add(groups * each * STATE);
+            args.results = args.results.wrapping_add(groups * each * args.results_row);
+        }
+    }
+}
