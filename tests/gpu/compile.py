@@ -107,7 +107,7 @@ VARIANTS = [
     ("conv_window_sm90.cu", dict(TILE, TILE_N=64, STAGES=8, CHANNELS=4), "sm_90a", "HGMMA UTMALDG UTMASTG"),
     ("conv_window_sm90.cu", dict(TILE, TILE_N=64, STAGES=8, CHANNELS=8), "sm_90a", "HGMMA UTMALDG UTMASTG"),
     ("window_pack.cu", dict(CHANNELS=4), "sm_90a", ""),
-    ("reduce_parts.cu", dict(C_TYPE="T_BF16"), "sm_90a", ""),
+    ("reduce_parts.cu", dict(C_TYPE="T_BF16", LANES=32), "sm_90a", ""),
     ("attention_sm90.cu", ATTENTION, "sm_90a", "HGMMA UTMALDG UTMASTG"),
     ("attention_sm90.cu", dict(ATTENTION, CAUSAL=1, K_MN=1), "sm_90a", "HGMMA UTMALDG UTMASTG"),
     ("attention_sm90.cu", dict(ATTENTION, HEAD=64, CONSUMERS=3, STAGES=3), "sm_90a", "HGMMA UTMALDG UTMASTG"),

@@ -314,7 +314,7 @@ def workspace(elements):
 
 def reduce_parts(folder, parts, count, c, kind):
     m, n = c.shape
-    k = Kernel(cubin(folder, "reduce_parts.cu", dict(C_TYPE=kind)), "reduce_parts", 0)
+    k = Kernel(cubin(folder, "reduce_parts.cu", dict(C_TYPE=kind, LANES=8)), "reduce_parts", 0)
     return k.prepare(-(-m * n // 128), 256, 1, [pack(("p", parts.data_ptr()), count, m, n, ("p", c.data_ptr()), ("p", n), ("p", 1), 0)])
 
 
@@ -902,7 +902,7 @@ def build_one(job):
                 d["STORE"] = "STORE_ROWS"
                 cubin(folder, source, dict(d, NO_TAPS=1), q["epilogue"])
         if v.get("PARTS", 1) > 1:
-            cubin(folder, "reduce_parts.cu", dict(C_TYPE=d["C_TYPE"]))
+            cubin(folder, "reduce_parts.cu", dict(C_TYPE=d["C_TYPE"], LANES=8))
             d["C_TYPE"] = "T_F32"
         cubin(folder, source, d, q["epilogue"])
 

@@ -2,9 +2,9 @@
 // but the number of parts.
 //
 // ABI
-//   defines      C_TYPE
+//   defines      C_TYPE, LANES (8, 32: threads that share the parts of an element)
 //   parameters   (ReduceParams) by value; rows of the parts are `n` elements, n a multiple of 4
-//   grid         ceil(m * n / 128) blocks of 256 threads: 32 groups of four elements by 8 lanes, each of which adds every eighth part
+//   grid         ceil(m * n * LANES / 1,024) blocks of 256 threads: groups of four elements by lanes, each of which adds every LANES-th part
 #include "epilogue.cuh"
 
 struct ReduceParams {
@@ -15,25 +15,27 @@ struct ReduceParams {
     Epilogue epilogue;
 };
 
+constexpr int kGroups = 256 / LANES;
+
 extern "C" __global__ void __launch_bounds__(256) reduce_parts(const __grid_constant__ ReduceParams p) {
-    __shared__ float4 sums[8][32];
+    __shared__ float4 sums[LANES][kGroups];
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
     asm volatile("griddepcontrol.wait;" ::: "memory");
-    i64 size = i64(p.m) * p.n, at = (i64(blockIdx.x) * 32 + threadIdx.x % 32) * 4;
-    int lane = threadIdx.x / 32;
+    i64 size = i64(p.m) * p.n, at = (i64(blockIdx.x) * kGroups + threadIdx.x % kGroups) * 4;
+    int lane = threadIdx.x / kGroups;
     float4 sum = {0, 0, 0, 0};
     if (at < size) {
 #pragma unroll 8
-        for (int i = lane; i < p.count; i += 8) {
+        for (int i = lane; i < p.count; i += LANES) {
             float4 x = *reinterpret_cast<const float4 *>(p.parts + i * size + at);
             sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
         }
     }
-    sums[lane][threadIdx.x % 32] = sum;
+    sums[lane][threadIdx.x % kGroups] = sum;
     __syncthreads();
     if (lane || at >= size) return;
 #pragma unroll
-    for (int i = 1; i < 8; i++) {
+    for (int i = 1; i < LANES; i++) {
         float4 x = sums[i][threadIdx.x];
         sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
     }

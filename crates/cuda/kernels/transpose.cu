@@ -1,5 +1,5 @@
 // Transpositions: elements that are neighbours in memory along one loop before and along another one afterwards, moved through shared memory in tiles of
-// 64 x 64, in words as large as the rows on either side allow. All words of a thread are on their way at once.
+// 64 x 64, in words as large as the rows on either side allow, of which a thread has several on their way.
 //
 // The header has UNIT, the type of the elements as words, FROM and TO, how many of them the rows before and afterwards are aligned to where both tensors are
 // aligned to 16 bytes, and `bases`, which adds where the tiles of batch `b` begin.
@@ -13,30 +13,33 @@ template <int N> struct __align__(N * sizeof(UNIT)) Units {
     UNIT v[N];
 };
 
-// Words of a row of a tile, rows that the block moves at once, and how often.
+// Words of a row of a tile, rows that the block moves at once, how often, and words of a thread that are on their way.
 template <int N> struct Walk {
-    static const int WORDS = TILE / N, ROWS = 256 / WORDS, COUNT = TILE / ROWS;
+    static const int WORDS = TILE / N, ROWS = 256 / WORDS, COUNT = TILE / ROWS, FLYING = COUNT < 4 ? COUNT : 4;
 };
 
 template <int N> DEVICE void load_tile(UNIT (*tile)[PITCH], const UNIT* src, i64 stride, int rows, int columns) {
     const int r = threadIdx.x / Walk<N>::WORDS, c = threadIdx.x % Walk<N>::WORDS * N;
-    Units<N> word[Walk<N>::COUNT];
     src += r * stride + c;
+#pragma unroll 1
+    for (int first = 0; first < TILE; first += Walk<N>::FLYING * Walk<N>::ROWS) {
+        Units<N> word[Walk<N>::FLYING];
 #pragma unroll
-    for (int i = 0; i < Walk<N>::COUNT; ++i, src += Walk<N>::ROWS * stride) {
-        if (r + i * Walk<N>::ROWS < rows && c < columns) word[i] = *(const Units<N>*)src;
-    }
+        for (int i = 0; i < Walk<N>::FLYING; ++i, src += Walk<N>::ROWS * stride) {
+            if (first + r + i * Walk<N>::ROWS < rows && c < columns) word[i] = *(const Units<N>*)src;
+        }
 #pragma unroll
-    for (int i = 0; i < Walk<N>::COUNT; ++i) {
+        for (int i = 0; i < Walk<N>::FLYING; ++i) {
 #pragma unroll
-        for (int j = 0; j < N; ++j) tile[r + i * Walk<N>::ROWS][c + j] = word[i].v[j];
+            for (int j = 0; j < N; ++j) tile[first + r + i * Walk<N>::ROWS][c + j] = word[i].v[j];
+        }
     }
 }
 
 template <int N> DEVICE void store_tile(UNIT* dst, UNIT (*tile)[PITCH], i64 stride, int rows, int columns) {
     const int c = threadIdx.x / Walk<N>::WORDS, r = threadIdx.x % Walk<N>::WORDS * N;
     dst += c * stride + r;
-#pragma unroll
+#pragma unroll 4
     for (int i = 0; i < Walk<N>::COUNT; ++i, dst += Walk<N>::ROWS * stride) {
         Units<N> word;
 #pragma unroll
@@ -45,7 +48,7 @@ template <int N> DEVICE void store_tile(UNIT* dst, UNIT (*tile)[PITCH], i64 stri
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256, 4) transpose(const __grid_constant__ Args a) {
+extern "C" __global__ void __launch_bounds__(256, 6) transpose(const __grid_constant__ Args a) {
     __shared__ __align__(16) UNIT tile[TILE][PITCH];
     const i64 count = a.tiles_r * a.tiles_c * a.batches;
     const bool aligned = (((u64)a.src_data | (u64)a.dst_data) & 15) == 0;

@@ -13,6 +13,10 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Prop, Tensor};
 
+/// Threads that share the parts of an element, and up to how many elements more of them do.
+const LANES: [i64; 2] = [8, 32];
+const FEW: i64 = 1 << 15;
+
 /// A gradient of weights as a product over pixels.
 pub(super) struct Pass<'a> {
     pub(super) problem: &'a Problem,
@@ -249,6 +253,9 @@ pub(super) fn add(problem: &Problem, parts: Parts, name: &str, to: MapPlace, str
     let Parts { count, rows, columns, at } = parts;
     let mut emit = epilogue(problem, Arg::DIFF_WEIGHTS, &|_| Ok(Default::default()))?;
     emit.option("C_TYPE", name);
+    // Few elements of many parts are shared by more threads.
+    let lanes = if rows * columns <= FEW && count > LANES[0] { LANES[1] } else { LANES[0] };
+    emit.option("LANES", lanes);
     let mut words = vec![Word::Scratch(at)];
     words.extend(pairs(&[count, rows, columns, 0]));
     words.push(match to {
@@ -257,7 +264,7 @@ pub(super) fn add(problem: &Problem, parts: Parts, name: &str, to: MapPlace, str
     });
     words.extend(strides.map(|v| Word::Value(v as u64)));
     let mut launch = emit.epilogue_of("reduce_parts", words);
-    launch.grid = [ceil(rows * columns, 128) as u32, 1, 1];
+    launch.grid = [ceil(rows * columns * lanes, 1024) as u32, 1, 1];
     launch.overlaps = true;
     Ok(launch)
 }

@@ -3,14 +3,16 @@
 //! The gradients of all gates' sums (`deltas`) are computed step by step; those of weights, bias and the layer's input are then sums over all steps.
 //! Everything between is f32. What backward does and in which order is `reference::rnn::backward`.
 
-use super::{Mark, OVERFLOW, Stack, by_k_and_n};
+use super::{Mark, OVERFLOW, Stack, by_k_and_n, matrix, multiplied};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Place, Real, View, literal};
 use crate::ops::map::Map;
 use crate::ops::pointwise::tensor;
+use crate::ops::reductions::aligned;
 use crate::ops::rows::{Rows, Stage};
 use crate::ops::{gemm, zero};
 use crate::program::{MapPlace, Program, Word};
+use crate::row::Lower;
 use oxidnn_expr::eltwise;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{EltwiseAlg, Rnn, RnnActivation, RnnCell, RnnDirection, RnnSizes};
@@ -55,11 +57,17 @@ struct Net<'a> {
     state_width: i64,
     /// Numbers of a row of the workspace.
     row: i64,
+    /// The rows that make products of matrices, best first; other products are sums of what functions give.
+    rows: &'a [Lower],
     target: &'a CudaTarget,
 }
 
 /// The gradients of a network.
 pub(super) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    aligned(|vectors| lower_by(problem, if vectors { &[gemm::simt::matmul] } else { &[] }, target))
+}
+
+fn lower_by(problem: &Problem, rows: &[Lower], target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but recurrent networks")) };
     let z = op.sizes().ok_or(OVERFLOW)?;
     let (width, state_width, bias_gates) = (z.dic.max(z.slc), z.dic.max(z.sic), op.cell.bias_gates());
@@ -77,7 +85,7 @@ pub(super) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, S
         extra: book(&[z.batch, z.dhc.max(z.sic)])?,
     };
     let row = op.workspace_row().ok_or(OVERFLOW)?;
-    let net = Net { op, problem, z, b, bias_gates, width, state_width, row, target };
+    let net = Net { op, problem, z, b, bias_gates, width, state_width, row, rows, target };
     for d in 0..z.directions {
         for l in (0..z.layers).rev() {
             net.layer(&mut all, Stack { l, d })?;
@@ -297,10 +305,40 @@ impl Net<'_> {
         by_k_and_n([z.batch, z.dhc, z.dic], &declare).append(step, self.target)
     }
 
+    /// Rows of the deltas of all gates by weights of f32, to so many columns of rows of some width, as a product of matrices; `None` where no row takes it.
+    fn by_weights(
+        &self,
+        all: &mut Program,
+        s: Stack,
+        (arg, weights): (Arg, &Tensor),
+        [rows, columns, width]: [i64; 3],
+        [from, to]: [MapPlace; 2],
+    ) -> Option<Program> {
+        let (z, b) = (&self.z, gemm::plain(weights).ok()?);
+        if weights.dtype != DataType::F32 || z.gates > 1 && b.strides[3] != z.dhc * b.strides[4] {
+            return None;
+        }
+        let terms = z.gates * z.dhc;
+        let deltas = matrix(DataType::F32, [rows, terms], [self.bias_gates * z.dhc, 1], 0).ok()?;
+        let first = b.offset + s.l * b.strides[0] + s.d * b.strides[1];
+        let weights = matrix(DataType::F32, [terms, columns], [b.strides[4], b.strides[2]], first).ok()?;
+        let result = matrix(DataType::F32, [rows, columns], [width, 1], 0).ok()?;
+        multiplied(all, self.rows, [deltas, weights, result], [from, MapPlace::Arg(arg, 0), to], self.target).ok()
+    }
+
     /// Deltas by the recurrent weights.
     fn product_of_deltas(&self, step: &mut Program, s: Stack, way: &Way) -> Result<(), Skip> {
         let Way { first, gates, to, width, adds } = *way;
         let z = &self.z;
+        if first == 0 && !adds && !self.is_lbr() {
+            let sizes = [z.batch, z.sic, width];
+            if let Some(dense) =
+                self.by_weights(step, s, (Arg::WEIGHTS_1, &self.op.weights_iter), sizes, [MapPlace::Arg(DELTAS, 0), MapPlace::Scratch(to)])
+            {
+                step.launches.extend(dense.launches);
+                return Ok(());
+            }
+        }
         let deltas = plain(&[z.batch, self.bias_gates * z.dhc])?;
         let result = plain(&[z.batch, width])?;
         let declare = |emit: &mut Emitter| {
@@ -560,17 +598,60 @@ impl Net<'_> {
         Ok(())
     }
 
+    /// The same as a product of matrices: the input is copied to rows of steps and samples, and the sums go from scratch to where they belong. False where no row takes it.
+    fn dense_gradient(&self, all: &mut Program, s: Stack, arg: Arg, [inputs, columns, first]: [i64; 3], left: &str) -> Result<bool, Skip> {
+        let (z, rows) = (&self.z, self.z.time * self.z.batch);
+        let (copy, sums) = (plain(&[rows, inputs])?, plain(&[inputs, columns])?);
+        let mut made = Program { scratch: all.scratch, ..Program::default() };
+        let at = made.book(copy.bytes()).ok_or(OVERFLOW)?;
+        let to = made.book(sums.bytes()).ok_or(OVERFLOW)?;
+        let mut map = Map::over(Real::Single, &copy.layout);
+        map.emit.view(&there("copy", at, &copy))?;
+        self.declare_all(&mut map.emit, s)?;
+        self.declare_input(&mut map.emit, s)?;
+        map.emit.code(&format!("DEVICE real left(const Args& a, index m, index k) {{\n{left}}}\n"));
+        map.element.push_str("    copy_store(a, copy_at(a, p), left(a, p[1], p[0]));\n");
+        made.launches.push(map.launch());
+        let left = matrix(DataType::F32, [inputs, rows], [1, inputs], 0)?;
+        let right = matrix(DataType::F32, [rows, columns], [self.bias_gates * z.dhc, 1], first)?;
+        let places = [MapPlace::Scratch(at), MapPlace::Scratch(self.b.deltas), MapPlace::Scratch(to)];
+        let Ok(product) = multiplied(&mut made, self.rows, [left, right, sums.clone()], places, self.target) else { return Ok(false) };
+        made.launches.extend(product.launches);
+        let mut map = Map::over(Real::Single, &sums.layout);
+        map.emit.view(&there("sums", to, &sums))?;
+        self.declare_gradient(&mut map.emit, s, arg)?;
+        map.emit.number("first", first);
+        map.emit.sizes("by_channel", &[z.dhc]);
+        map.element.push_str(
+            "    index g = (index)(p[1] + a.first);\n    const index c = split(a.by_channel[0], g);\n    \
+             const index q[] = {(index)a.stack[0], (index)a.stack[1], p[0], g, c};\n    give(a, q, sums(a, p));\n",
+        );
+        made.launches.push(map.launch());
+        all.scratch = made.scratch;
+        all.launches.extend(made.launches);
+        Ok(true)
+    }
+
+    /// Declares the source, and the rows of the layer below.
+    fn declare_input(&self, emit: &mut Emitter, s: Stack) -> Result<(), Skip> {
+        emit.view(&View::of("src", Arg::SRC, &self.op.src_layer))?;
+        let below = Stack { l: (s.l - 1).max(0), ..s };
+        emit.word("const float* below", Word::Offset { arg: Arg::WORKSPACE, bytes: self.kept(below, 0) });
+        Ok(())
+    }
+
     /// The gradient of `inputs` rows of weights in `columns` columns from `first` on: sums over steps and samples of an input, which `left` gives, by a delta.
     fn gradient(&self, all: &mut Program, s: Stack, arg: Arg, [inputs, columns, first]: [i64; 3], left: &str) -> Result<(), Skip> {
         let z = &self.z;
         let recurrent = arg == Arg::DIFF_WEIGHTS_1;
+        if !(recurrent && self.is_lbr()) && self.dense_gradient(all, s, arg, [inputs, columns, first], left)? {
+            return Ok(());
+        }
         let declare = |emit: &mut Emitter| {
             emit.define("RANK", 5);
             self.declare_all(emit, s)?;
             self.declare_gradient(emit, s, arg)?;
-            emit.view(&View::of("src", Arg::SRC, &self.op.src_layer))?;
-            let below = Stack { l: (s.l - 1).max(0), ..s };
-            emit.word("const float* below", Word::Offset { arg: Arg::WORKSPACE, bytes: self.kept(below, 0) });
+            self.declare_input(emit, s)?;
             emit.number("first", first);
             let own = if recurrent && self.is_lbr() { "g == 2 ? 3 : g" } else { "g" };
             emit.code(&format!(
@@ -630,6 +711,13 @@ impl Net<'_> {
     fn inputs(&self, all: &mut Program, s: Stack) -> Result<(), Skip> {
         let z = &self.z;
         let (at, width) = if s.l == 0 { (self.b.input, z.slc) } else { (self.b.outputs, self.width) };
+        if s.l > 0 || s.d == 0 {
+            let (sizes, places) = ([z.time * z.batch, z.slc, width], [MapPlace::Scratch(self.b.deltas), MapPlace::Scratch(at)]);
+            if let Some(dense) = self.by_weights(all, s, (Arg::WEIGHTS, &self.op.weights_layer), sizes, places) {
+                all.launches.extend(dense.launches);
+                return Ok(());
+            }
+        }
         let result = plain(&[z.time * z.batch, width])?;
         let deltas = plain(&[z.time * z.batch, self.bias_gates * z.dhc])?;
         let declare = |emit: &mut Emitter| {

@@ -117,6 +117,29 @@ fn matrix(dtype: DataType, dims: [i64; 2], strides: [i64; 2], offset: i64) -> Re
     Ok(t)
 }
 
+/// The launches of a product by the first row that takes it; source, weights and destination lie at these places.
+fn multiplied(
+    all: &mut Program,
+    rows: &[Lower],
+    [src, weights, dst]: [Tensor; 3],
+    [from, by, to]: [MapPlace; 3],
+    target: &CudaTarget,
+) -> Result<Program, Skip> {
+    let problem = Problem::new(Matmul { src, weights, bias: None, dst }, Attr::default()).map_err(|_| OVERFLOW)?;
+    let mut last = OVERFLOW;
+    for row in rows {
+        match row(&problem, target) {
+            Ok(program) => {
+                let program = program.shifted(all.scratch);
+                all.scratch = program.scratch;
+                return Ok(program.moved(Arg::DST, to).moved(Arg::WEIGHTS, by).moved(Arg::SRC, from));
+            }
+            Err(why) => last = why,
+        }
+    }
+    Err(last)
+}
+
 /// Sums in f32 of terms whose neighbours along K of the left and along N of the right operand are neighbours in memory.
 fn by_k_and_n([m, n, k]: [i64; 3], declare: &dyn Fn(&mut Emitter) -> Result<(), Skip>) -> Products<'_> {
     let sizes = Sizes { batches: 1, m, n, k };
@@ -266,22 +289,7 @@ impl Net<'_> {
         if self.rows.is_empty() {
             return self.sums(all, from, Weights { arg, matrix: weights }, [src, dst], to);
         }
-        let problem = Problem::new(Matmul { src, weights, bias: None, dst }, Attr::default()).map_err(|_| OVERFLOW)?;
-        let mut last = OVERFLOW;
-        for row in self.rows {
-            match row(&problem, self.target) {
-                Ok(program) => {
-                    let program = program.shifted(all.scratch);
-                    all.scratch = program.scratch;
-                    return Ok(program
-                        .moved(Arg::DST, MapPlace::Scratch(to))
-                        .moved(Arg::WEIGHTS, MapPlace::Arg(arg, 0))
-                        .moved(Arg::SRC, from));
-                }
-                Err(why) => last = why,
-            }
-        }
-        Err(last)
+        multiplied(all, self.rows, [src, weights, dst], [from, MapPlace::Arg(arg, 0), MapPlace::Scratch(to)], self.target)
     }
 
     /// The same by sums of any types: of codes less their shift.
