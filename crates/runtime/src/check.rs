@@ -31,23 +31,26 @@ pub(crate) fn operand(desc: &PrimitiveDesc, o: &Operand<Tensor>, memory: &Memory
     Ok(())
 }
 
-/// Checks that memory has the bytes that `tensor` needs, which is operand `o` or follows from its sizes, whatever the memory says of itself. Returns
-/// them where they are a part of the memory only.
+/// Checks that memory has the bytes that operand `i` needs, where sizes come with the execution that of the member, whatever the memory says of itself.
+/// Returns them where they are a part of the memory only.
 pub(crate) fn bytes<'a>(
     desc: &PrimitiveDesc,
-    o: &Operand<Tensor>,
-    tensor: &Tensor,
+    i: usize,
+    member: Option<&Member>,
     memory: &'a Memory<'a>,
 ) -> Result<Option<Region<'a>>, Error> {
+    let o = &desc.operands()[i];
     if o.arg == Arg::SCRATCHPAD {
         return Ok(None);
     }
     if o.usage == Use::Out && memory.is_read_only() {
         return Err(Error::arg(o.arg, "memory over a slice that may only be read", "memory that may be written"));
     }
+    let tensor = member.map_or(&o.tensor, |m| &m.tensors[i]);
+    let need = |k: usize| desc.operand_bytes(i).filter(|_| k == 0).or_else(|| tensor.buffer_bytes(k));
     let mut part = None;
     for k in 0..tensor.buffers() {
-        let (given, need) = (memory.regions().get(k), tensor.buffer_bytes(k).unwrap_or(usize::MAX));
+        let (given, need) = (memory.regions().get(k), need(k).unwrap_or(usize::MAX));
         let Some(region) = given.filter(|b| b.len() >= need) else {
             let got = given.map_or("nothing".to_string(), |b| format!("{} bytes at {:p}", b.len(), b.as_ptr()));
             return Err(Error::arg(o.arg, got, format!("{need} bytes of {}", tensor.summary())));

@@ -3,11 +3,11 @@
 use crate::cache::Key;
 use crate::execute::Faith;
 use crate::family::{self, Family, Rows};
-use crate::{Engine, Plan, Planned, Skip, transfer, verbose};
+use crate::{Engine, Plan, Planned, Skip, fork, transfer, verbose};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Operand, Problem, Prop, Refusal, ScratchpadMode, Tensor, Use};
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Slack in a caller's scratch buffer, so that its beginning may have any alignment.
 pub(crate) const SCRATCH_SLACK: usize = crate::memory::ALIGNMENT - 1;
@@ -31,6 +31,8 @@ struct Decision {
     stamps: u64,
     /// What the plan says, which executions ask for.
     scratch_bytes: usize,
+    /// What the operands' first buffers need, for executions that believe no descriptions.
+    bytes: OnceLock<Box<[Option<usize>]>>,
     /// What finds the problem of each execution, where sizes or strides come with it.
     family: Option<Arc<Family>>,
 }
@@ -179,6 +181,7 @@ impl PrimitiveDesc {
             operands,
             stamps,
             scratch_bytes,
+            bytes: OnceLock::new(),
             family,
         }))
     }
@@ -269,6 +272,12 @@ impl PrimitiveDesc {
     #[inline]
     pub(crate) fn stamp(&self, index: usize, faith: Faith) -> u64 {
         self.0.stamps + 2 * index as u64 + faith as u64
+    }
+
+    /// Bytes of the first buffer of operand `index`; `None` where only the execution gives its sizes.
+    pub(crate) fn operand_bytes(&self, index: usize) -> Option<usize> {
+        let need = || self.operands().iter().map(|o| o.tensor.buffer_bytes(0)).collect();
+        fork::once(&self.0.bytes, need)[index]
     }
 
     /// Bytes of scratch of an execution.

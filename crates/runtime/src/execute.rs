@@ -63,8 +63,9 @@ pub(crate) fn execute(request: Request<'_>) -> Result<(), Error> {
     let done = match request.desc.operands().len() {
         0..=4 => on_stack::<4>(request),
         5..=12 => on_stack::<12>(request),
-        13..=64 => on_stack::<64>(request),
-        65..=512 => on_stack::<512>(request),
+        13..=32 => on_stack::<32>(request),
+        33..=128 => on_stack::<128>(request),
+        129..=512 => on_stack::<512>(request),
         _ => on_heap(request),
     };
     done.map_err(|e| failed(request, e))
@@ -120,8 +121,9 @@ fn prepare<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>], pa
     let Some(family) = desc.family() else { return Ok(Checked { member: None, shares: check::overlaps(desc, memories)? }) };
     let member = check::runtime(desc, family, memories, faith)?;
     if faith == Faith::Bytes {
-        for (i, operand) in desc.operands().iter().enumerate() {
-            parts[i] = memories[i].map_or(Ok(None), |memory| check::bytes(desc, operand, &member.tensors[i], memory))?;
+        // But a scratchpad, which is the last, and which no sizes follow for.
+        for i in 0..member.tensors.len() {
+            parts[i] = memories[i].map_or(Ok(None), |memory| check::bytes(desc, i, Some(&member), memory))?;
         }
     }
     Ok(Checked { member: Some(member), shares: check::overlaps(desc, memories)? })
@@ -136,7 +138,7 @@ fn fitting<'a>(request: Request<'a>, i: usize, memory: &'a Memory<'a>) -> Result
         Faith::Descriptions => check::operand(desc, operand, memory).map(|()| None)?,
         // How much an operand of open sizes needs is not known yet.
         Faith::Bytes if desc.has_runtime() => return Ok(None),
-        Faith::Bytes => check::bytes(desc, operand, &operand.tensor, memory)?,
+        Faith::Bytes => check::bytes(desc, i, None, memory)?,
     };
     if part.is_none() {
         memory.remember_fit(operand.usage, desc.stamp(i, faith));

@@ -303,11 +303,21 @@ fn sizes_given_at_execution_must_fit_each_other() {
     let (engine, _) = engine();
     let stream = Stream::new(&engine).unwrap();
     let primitive = PrimitiveDesc::new(&engine, runtime_copy()).unwrap().create().unwrap();
+    let apart = Problem { attr: user_scratchpad(), ..runtime_copy() };
+    let apart = PrimitiveDesc::new(&engine, apart).unwrap().create().unwrap();
     assert!(primitive.desc().has_runtime());
     for n in [4, 7, 7, 4, 0] {
-        let (src, dst) = (memory(&engine, [n, 3], |i| i as f64), memory(&engine, [n, 3], |_| -1.0));
-        primitive.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap();
-        assert_eq!(dst.read_f32().unwrap(), src.read_f32().unwrap());
+        for execute in [Primitive::execute, Primitive::execute_bytes] {
+            let (src, dst) = (memory(&engine, [n, 3], |i| i as f64), memory(&engine, [n, 3], |_| -1.0));
+            execute(&primitive, &stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap();
+            assert_eq!(dst.read_f32().unwrap(), src.read_f32().unwrap());
+            // With a scratchpad among the operands, which no sizes follow for.
+            let dst = memory(&engine, [n, 3], |_| -1.0);
+            execute(&apart, &stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap();
+            assert_eq!(dst.read_f32().unwrap(), src.read_f32().unwrap());
+            let pad = Memory::new(&engine, Tensor::plain([0], DataType::U8).unwrap()).unwrap();
+            execute(&apart, &stream, &[(Arg::SRC, &src), (Arg::DST, &dst), (Arg::SCRATCHPAD, &pad)]).unwrap();
+        }
     }
     let (src, dst) = (memory(&engine, [4, 3], |i| i as f64), memory(&engine, [5, 3], |_| -1.0));
     let error = refusal(&primitive, &stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]);
