@@ -42,6 +42,12 @@ enum Command {
         #[arg(long, value_name = "ARCH", value_delimiter = ',')]
         kernels: Vec<String>,
     },
+    /// Lays out `libcudnn.so.9` by all names that programs look for, and proves that they find it.
+    DistCudnn {
+        /// The folder that the package is written to.
+        #[arg(default_value = "target/dist-cudnn")]
+        out: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
@@ -63,6 +69,7 @@ fn run(command: &Command) -> anyhow::Result<()> {
         Command::Lines => lines(&tree),
         Command::Abi => abi::run_all(&tree),
         Command::Dist { out, kernels } => dist::dist(&tree, out, kernels),
+        Command::DistCudnn { out } => dist::cudnn::dist(&tree, out),
     }
 }
 

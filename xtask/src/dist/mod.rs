@@ -3,6 +3,7 @@
 //! The headers are oneDNN's own, from PyPI's package, with their notices; only the file that says how the library was built is changed, and
 //! says so. What was laid out is then used: a CMake project that knows no more than `find_package(dnnl)` is built and run.
 
+pub(crate) mod cudnn;
 mod headers;
 mod proof;
 

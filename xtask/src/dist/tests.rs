@@ -25,6 +25,19 @@ fn a_cmake_project_finds_the_package() {
 }
 
 #[test]
+fn libcudnn_is_found_by_all_its_names() {
+    let tree = Tree::here().unwrap();
+    if let Some(why) = missing(&tree) {
+        eprintln!("not tested: {why}");
+        return;
+    }
+    let folder = tree.root().join("target/dist-test");
+    let library = build_of(&tree, false, cudnn::BUILT).unwrap();
+    let package = cudnn::lay_out(&tree, &library, &folder.join("cudnn")).unwrap();
+    assert_eq!(cudnn::proof(&package, &folder).unwrap(), "cuDNN 92700 by 20 names");
+}
+
+#[test]
 fn versions_come_from_the_headers() {
     let version = Version { major: 3, minor: 13, patch: 2 };
     assert_eq!(version.fill("@MAJOR@.@MINOR@.@PATCH@ @MAJOR@"), "3.13.2 3");
