@@ -59,7 +59,7 @@ pub fn panels(simd: Simd, from: &Plain<'_>, depth: Range<usize>, columns: Range<
     // A single column is as well one that follows its depth.
     if from.column == form.size && (columns.len() > 1 || from.depth != form.size) {
         let from = Plain { bytes: &from.bytes[depth.start * from.depth + columns.start * from.column..], ..*from };
-        return weave::panels(simd, &from, (depth.len(), columns.len()), form, to);
+        return weave::panels(simd, &from, Size { depth: depth.len(), columns: columns.len() }, form, to);
     }
     for (first, panel) in columns.clone().step_by(form.width).zip(to.chunks_exact_mut(form.panel(depth.len()))) {
         let count = form.width.min(columns.end - first);
@@ -77,9 +77,9 @@ pub fn panels(simd: Simd, from: &Plain<'_>, depth: Range<usize>, columns: Range<
 
 /// Numbers of a panel that the matrix has.
 #[derive(Clone, Copy)]
-struct Size {
-    depth: usize,
-    columns: usize,
+pub(super) struct Size {
+    pub(super) depth: usize,
+    pub(super) columns: usize,
 }
 
 /// A panel of a transposed matrix whose steps are words.

@@ -3,7 +3,7 @@
 //! All panels get their part of a row before the next row is read: so memory is read in long runs, however far rows are apart. One of the few files
 //! with unsafe code: it calls code for the instruction sets of a [`Simd`], and loads and stores vectors at places that it has checked.
 
-use super::pack::{Form, Plain};
+use super::pack::{Form, Plain, Size};
 use crate::kernels::multiversion::Simd;
 use crate::target::Isa;
 
@@ -24,11 +24,12 @@ struct Job {
     panel: usize,
 }
 
-/// Writes `depth` rows by `columns` columns of a matrix as panels, one behind the other, with zeros behind the last column and row.
+/// Writes rows and columns of a matrix as panels, one behind the other, with zeros behind the last column and row.
 ///
 /// # Panics
 /// When the matrix does not have these rows and columns, or `to` is too short.
-pub(super) fn panels(simd: Simd, from: &Plain<'_>, (depth, columns): (usize, usize), form: Form, to: &mut [u8]) {
+pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
+    let Size { depth, columns } = size;
     if depth == 0 || columns == 0 {
         return;
     }

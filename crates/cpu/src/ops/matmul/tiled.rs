@@ -84,7 +84,7 @@ pub(crate) struct Tiled {
     pub(super) scales: [Vec<Option<usize>>; 2],
     bias_along: Option<usize>,
     /// What zero points that differ by row, and those of the right operand, make sums begin with.
-    outer: Option<Outer>,
+    pub(super) outer: Option<Outer>,
     /// Whether the sums of the right operand's columns are a row more of the product.
     beside: bool,
     /// Whether 128 is added to the numbers of the left operand.
@@ -375,8 +375,7 @@ impl Tiled {
         if sums.is_empty() {
             return Ok(&[]);
         }
-        let factor =
-            if self.outer.is_some_and(|o| o.by_row) { 1 } else { self.factor(simd, ctx)? };
+        let factor = if self.outer.is_some_and(|o| o.by_row) { 1 } else { self.factor(simd, ctx)? };
         let Some(gemm) = &code.column_sums else {
             zero_points::column_sums(self, (simd, ctx), factor, lend(&mut *sums))?;
             return Ok(bytemuck::cast_slice(sums));
@@ -454,7 +453,7 @@ impl Generated for Tiled {
             let [a, b, c] = self.starts(batch);
             [if self.beside { 0 } else { a }, b, c]
         };
-        let outer = self.outer.map(|outer| Terms::new(self, outer, (simd, ctx), column_sums, rows)).transpose()?;
+        let outer = Terms::new(self, (simd, ctx), column_sums, rows)?;
         let begin = |block: Block<'_>| {
             if let Some(terms) = &outer {
                 terms.begin(block);

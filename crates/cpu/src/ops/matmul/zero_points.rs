@@ -53,19 +53,19 @@ impl Outer {
 }
 
 impl<'t> Terms<'t> {
-    /// The numbers of an execution, those by row in scratch of [`Outer::numbers`] numbers.
+    /// The numbers of an execution, those by row in scratch of [`Outer::numbers`] numbers; `None` where sums begin with zero.
     ///
     /// # Errors
     /// [`Error`] when an argument is missing.
     pub(super) fn new(
         tiled: &'t Tiled,
-        outer: Outer,
         (simd, ctx): (Simd, &Ctx<'t>),
         column_sums: &'t [i32],
         rows: &'t mut [f32],
-    ) -> Result<Terms<'t>, Error> {
-        let (all, sizes, arg) = (tiled.gemm.sizes(), tiled.gemm.sizes(), tiled.args[0]);
-        let (count, to) = (all.batch * all.rows, lend(&mut *rows));
+    ) -> Result<Option<Terms<'t>>, Error> {
+        let Some(outer) = tiled.outer else { return Ok(None) };
+        let (sizes, arg) = (tiled.gemm.sizes(), tiled.args[0]);
+        let (count, to) = (sizes.batch * sizes.rows, lend(&mut *rows));
         let bytes: &[u8] = ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))?;
         let signed = ctx.bound(arg).is_some_and(|b| b.tensor.dtype == DataType::S8);
         let shift = tiled.shift(simd, ctx)?;
@@ -86,7 +86,7 @@ impl<'t> Terms<'t> {
         });
         let dims = ctx.bound(tiled.args[1]).map_or(&[][..], |b| b.tensor.dims());
         let columns = Broadcast::zero_point(simd, ctx, &tiled.attr, tiled.args[1], dims)?.permuted(&tiled.scales[1]);
-        Ok(Terms { tiled, outer, simd, rows: bytemuck::cast_slice(rows), columns, column_sums })
+        Ok(Some(Terms { tiled, outer, simd, rows: bytemuck::cast_slice(rows), columns, column_sums }))
     }
 
     /// Writes what the sums of a block begin with.
