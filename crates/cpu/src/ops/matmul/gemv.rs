@@ -49,9 +49,6 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
     }
     let (problem, request, target) = resolved(problem, target)?;
-    if request.grouped.is_none() && !request.zero && is_faster_in_tiles(&problem, request.rows, target) {
-        return Err(Skip::Shape("as many rows as tiles multiply faster"));
-    }
     let product = Product::new(request)?;
     let in_place = product.takes_in_place() && is_natural(&problem, product.word_type());
     let scratch = product.scratch_bytes();
@@ -68,9 +65,10 @@ const IN_PLACE: usize = 2;
 /// Weights of so many times L2 come from memory.
 const FAR: usize = 8;
 
-/// Whether tiles multiply `rows` rows by the weights faster than the weights are walked.
-fn is_faster_in_tiles(problem: &Problem, rows: usize, target: &CpuTarget) -> bool {
+/// Whether tiles multiply the few rows of a problem with resolved layouts faster than the weights are walked.
+pub(super) fn is_faster_in_tiles(problem: &Problem, target: &CpuTarget) -> bool {
     let Op::Matmul(op) = &problem.op else { return false };
+    let rows = op.src.dims()[op.src.dims().len() - 2].max(0) as usize;
     let (Some(b), n, Some(isa)) = (op.weights.blocking(), op.weights.dims().len(), target.jit.filter(|isa| !isa.amx)) else { return false };
     let Ok(product) = product(op.src.dtype, op.weights.dtype) else { return false };
     let lie = if !b.is_plain() { 0 } else { 1 + usize::from(b.strides[n - 1] != 1) };
@@ -78,7 +76,10 @@ fn is_faster_in_tiles(problem: &Problem, rows: usize, target: &CpuTarget) -> boo
     let by_lie = ENOUGH[usize::from(op.weights.dtype == DataType::F32)][lie];
     let enough = if right.is_ok_and(|(right, _)| right == Right::InPlace) { IN_PLACE } else { by_lie };
     let far = op.weights.bytes() > target.caches.l2 * FAR;
-    rows >= if far { enough.max(ENOUGH_FAR) } else { enough } && problem.attr.scales.is_empty() && problem.attr.zero_points.is_empty()
+    let real = !op.src.dtype.is_integral();
+    real && rows >= if far { enough.max(ENOUGH_FAR) } else { enough }
+        && problem.attr.scales.is_empty()
+        && problem.attr.zero_points.is_empty()
 }
 
 /// Takes dense products with weights of 8 or 4 bits, but for those of two whole-number operands.

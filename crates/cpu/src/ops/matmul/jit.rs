@@ -1,8 +1,10 @@
 //! `packed:jit` and `packed:amx`: matrix products on generated tiles. Weights lie in panels (what `any` resolves to), or plain: row-major, or transposed.
 
+use super::gemv;
 use super::tiled::{Matrix, Request, product};
 use crate::CpuTarget;
 use crate::kernels::broadcast::varying;
+use crate::kernels::gemv::MAX_ROWS;
 use crate::kernels::{amx, epilogue};
 use crate::ops::support;
 use crate::row::RowPlan;
@@ -34,6 +36,19 @@ pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
         Some(0..=SMALL) => plan(problem, target),
         _ => Err(Skip::Shape("more than 64 KiB of weights")),
     }
+}
+
+/// Takes what [`plan`] takes where there are few rows, but enough for tiles to be faster than a walk along the weights.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan_few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    if !(1..=MAX_ROWS as i64).contains(&op.src.dims()[op.src.dims().len() - 2]) {
+        return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
+    }
+    let planned = plan(problem, target)?;
+    if gemv::is_faster_in_tiles(planned.problem(), target) { Ok(planned) } else { Err(Skip::Shape("so few rows")) }
 }
 
 /// Takes dense products of the types that vectors multiply.

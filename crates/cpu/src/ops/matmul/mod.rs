@@ -17,6 +17,7 @@ use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("small:jit", jit::plan_small).for_some_shapes(),
+    Impl::new("few:jit", jit::plan_few).for_some_shapes(),
     Impl::new("gemv:jit", gemv::plan).for_some_shapes(),
     Impl::new("unpacked:jit", gemv::plan_compressed).for_some_shapes(),
     Impl::new("packed:amx", jit::plan_amx),
