@@ -173,8 +173,8 @@ impl Bound<'_> {
         let (p, lines) = (self.plan, &self.pass.lines);
         let group = self.pass.units.group(unit);
         [
-            Lane::new(p.from, self.source + group * p.from.group, p.from.strides[2] * lines[2].stride as usize),
-            Lane::new(p.to, self.result + group * p.to.group, p.to.strides[2] * lines[2].step as usize),
+            Lane::new(p.from, self.source.wrapping_add(group * p.from.group), p.from.strides[2] * lines[2].stride as usize),
+            Lane::new(p.to, self.result.wrapping_add(group * p.to.group), p.to.strides[2] * lines[2].step as usize),
         ]
     }
 
@@ -467,7 +467,9 @@ impl Generated for Tiles {
 
     fn build(&self) -> Result<Code, Error> {
         let passes = self.passes.iter().map(|pass| {
-            let nowhere = Bound { plan: self, pass, source: 0, result: 0, zeros: PADDING, tail: None, compensation: &[], met: None };
+            // Its first product begins at 0, as lists are kept.
+            let [source, result] = [self.from.group, self.to.group].map(|group| (pass.units.first * group).wrapping_neg());
+            let nowhere = Bound { plan: self, pass, source, result, zeros: PADDING, tail: None, compensation: &[], met: None };
             pass.drive.build(Some(&nowhere))
         });
         let compensation = self.compensation.as_ref().map(|c| c.build());
