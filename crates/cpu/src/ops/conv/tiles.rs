@@ -408,7 +408,8 @@ impl Tiles {
         let panel = all * tap;
         let rows = (s.sizes.mb as usize).saturating_mul(out_sizes.iter().product::<i64>() as usize);
         let groups = s.sizes.g as usize;
-        let units = Units::of(isa, groups, channels, if weights_shifted { 0 } else { rows });
+        // Of real numbers that are not finite, zeros of other groups would make no numbers.
+        let units = Units::of(isa, groups, channels, if weights_shifted || !product.is_whole() { 0 } else { rows });
         let repacks = units[0].joined > 1 || in_lines(s, product);
         let lie = Lines { groups: 1, depth, columns: channels, together, width: panel_width, tap, panel };
         let mut common = Common {
