@@ -1,6 +1,6 @@
 //! Weights that are packed for each execution: few channels, whose joined taps do not begin and end with whole steps, and joined groups.
 //!
-//! Groups of few result channels leave most of a vector idle. Several of them are one product whose weights are block-diagonal: it takes as many
+//! Groups of few result channels leave most of a vector idle. Several of them, of whole numbers, are one product whose weights are block-diagonal: it takes as many
 //! multiply-adds as its groups one by one, as each of these takes a whole vector, too; but results are stored, finished and addressed once for all, and a
 //! source pixel is read in one piece.
 
