@@ -67,6 +67,17 @@ fn numbers_out_of_bounds_are_refused() {
 }
 
 #[test]
+fn the_dashes_of_a_driver_may_be_left_out() {
+    let with = ran(&oxidnn(&["verify", "--bnorm --tag=axb mb2ic16ih4"]));
+    assert_eq!(with.0, Some(0), "{}", with.2);
+    for words in [&["verify", "bnorm", "--tag=axb", "mb2ic16ih4"][..], &["verify", "bnorm --tag=axb mb2ic16ih4"]] {
+        assert_eq!(ran(&oxidnn(words)).1, with.1, "{words:?}");
+    }
+    // What is no driver stays what it is.
+    assert_eq!(oxidnn(&["verify", "bnrm", "mb2ic16ih4"]).status.code(), Some(2));
+}
+
+#[test]
 fn too_large_problems_are_errors() {
     for command in ["verify", "bench"] {
         let (code, out, err) = ran(&oxidnn(&[&[command][..], &TOO_LARGE.split(' ').collect::<Vec<_>>()].concat()));
