@@ -95,8 +95,7 @@ __device__ __forceinline__ void transform_tiles(const Shared &s, const W4Params 
 #pragma unroll
             for (int i = 0; i < 4; i++) transform_word(to + ((part % 2 * 4 + i) ^ row % 8) * 16, words[i], scales + i * 4);
             fence_async_proxy();
-            __syncwarp();
-            if (threadIdx.x % 32 == 0) barrier_arrive(s.ready(ring.stage));
+            barrier_arrive(s.ready(ring.stage));
         }
     }
 }

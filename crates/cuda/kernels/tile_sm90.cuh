@@ -100,7 +100,7 @@ __device__ __forceinline__ void start_block(const Shared &s) {
         for (int i = 0; i < STAGES; i++) {
             barrier_init(s.full(i), 1);
             barrier_init(s.empty(i), CONSUMERS * kCluster);
-            if (TRANSFORMED) barrier_init(s.ready(i), 4 * TRANSFORMED);   // one arrival a warp
+            if (TRANSFORMED) barrier_init(s.ready(i), 128 * TRANSFORMED);
         }
         barrier_init_fence();
     }

@@ -9,9 +9,36 @@
 // Rows of a tile are an odd number of 32-bit words apart.
 #define PITCH (TILE + (sizeof(UNIT) < 4 ? 4 / sizeof(UNIT) : 1))
 
-template <int N> struct __align__(N * sizeof(UNIT)) Units {
+template <int N> struct __align__(16) Units {
     UNIT v[N];
 };
+
+template <int N> DEVICE void load_word(Units<N>& to, const UNIT* from) {
+    const int bytes = N * (int)sizeof(UNIT);
+    if (bytes == 16) {
+        *(uint4*)to.v = *(const uint4*)from;
+    } else if (bytes == 8) {
+        *(uint2*)to.v = *(const uint2*)from;
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; ++i) to.v[i] = from[i];
+    }
+}
+
+// By instructions of their own: of elements that come one by one the compiler makes several words.
+template <int N> DEVICE void store_word(UNIT* to, const Units<N>& from) {
+    const int bytes = N * (int)sizeof(UNIT);
+    if (bytes == 16) {
+        const uint4 w = *(const uint4*)from.v;
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(w.x), "r"(w.y), "r"(w.z), "r"(w.w) : "memory");
+    } else if (bytes == 8) {
+        const uint2 w = *(const uint2*)from.v;
+        asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(to), "r"(w.x), "r"(w.y) : "memory");
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; ++i) to[i] = from.v[i];
+    }
+}
 
 // Words of a row of a tile, rows that the block moves at once, how often, and words of a thread that are on their way.
 template <int N> struct Walk {
@@ -26,7 +53,7 @@ template <int N> DEVICE void load_tile(UNIT (*tile)[PITCH], const UNIT* src, i64
         Units<N> word[Walk<N>::FLYING];
 #pragma unroll
         for (int i = 0; i < Walk<N>::FLYING; ++i, src += Walk<N>::ROWS * stride) {
-            if (first + r + i * Walk<N>::ROWS < rows && c < columns) word[i] = *(const Units<N>*)src;
+            if (first + r + i * Walk<N>::ROWS < rows && c < columns) load_word(word[i], src);
         }
 #pragma unroll
         for (int i = 0; i < Walk<N>::FLYING; ++i) {
@@ -44,7 +71,7 @@ template <int N> DEVICE void store_tile(UNIT* dst, UNIT (*tile)[PITCH], i64 stri
         Units<N> word;
 #pragma unroll
         for (int j = 0; j < N; ++j) word.v[j] = tile[r + j][c + i * Walk<N>::ROWS];
-        if (r < rows && c + i * Walk<N>::ROWS < columns) *(Units<N>*)dst = word;
+        if (r < rows && c + i * Walk<N>::ROWS < columns) store_word(dst, word);
     }
 }
 
