@@ -310,10 +310,11 @@ impl Net<'_> {
         &self,
         all: &mut Program,
         s: Stack,
-        (arg, weights): (Arg, &Tensor),
+        arg: Arg,
         [rows, columns, width]: [i64; 3],
         [from, to]: [MapPlace; 2],
     ) -> Option<Program> {
+        let weights = if arg == Arg::WEIGHTS_1 { &self.op.weights_iter } else { &self.op.weights_layer };
         let (z, b) = (&self.z, gemm::plain(weights).ok()?);
         if weights.dtype != DataType::F32 || z.gates > 1 && b.strides[3] != z.dhc * b.strides[4] {
             return None;
@@ -332,9 +333,7 @@ impl Net<'_> {
         let z = &self.z;
         if first == 0 && !adds && !self.is_lbr() {
             let sizes = [z.batch, z.sic, width];
-            if let Some(dense) =
-                self.by_weights(step, s, (Arg::WEIGHTS_1, &self.op.weights_iter), sizes, [MapPlace::Arg(DELTAS, 0), MapPlace::Scratch(to)])
-            {
+            if let Some(dense) = self.by_weights(step, s, Arg::WEIGHTS_1, sizes, [MapPlace::Arg(DELTAS, 0), MapPlace::Scratch(to)]) {
                 step.launches.extend(dense.launches);
                 return Ok(());
             }
@@ -713,7 +712,7 @@ impl Net<'_> {
         let (at, width) = if s.l == 0 { (self.b.input, z.slc) } else { (self.b.outputs, self.width) };
         if s.l > 0 || s.d == 0 {
             let (sizes, places) = ([z.time * z.batch, z.slc, width], [MapPlace::Scratch(self.b.deltas), MapPlace::Scratch(at)]);
-            if let Some(dense) = self.by_weights(all, s, (Arg::WEIGHTS, &self.op.weights_layer), sizes, places) {
+            if let Some(dense) = self.by_weights(all, s, Arg::WEIGHTS, sizes, places) {
                 all.launches.extend(dense.launches);
                 return Ok(());
             }
