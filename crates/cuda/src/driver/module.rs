@@ -42,8 +42,9 @@ impl Module {
         let mut raw = std::ptr::null_mut();
         // SAFETY: writes a handle; reads a string that ends with a zero.
         check("cuModuleGetFunction", unsafe { sys::cuModuleGetFunction(&raw mut raw, self.raw, name.as_ptr()) })?;
-        // Static shared memory counts, too: 48 KiB of both need no permission.
+        // Without this, 48 KiB are for dynamic and static shared memory together.
         if shared > 0 {
+            let shared = shared.max(48 * 1024);
             let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // SAFETY: the function lives.
             check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(raw, attribute, shared as i32) })?;

@@ -157,19 +157,22 @@ CALL(cuTensorMapEncodeIm2col, void *to, unsigned kind, unsigned rank, void *addr
     return map(kind, rank, (uint64_t)(uintptr_t)address, dims, strides, swizzle, channels);
 }
 
-// Code: an image is what the compiler below makes, or a real cubin
+// Code: an image is what the compiler below makes, or a real cubin. A module is the shared memory that its function may have: what the real one has besides is not
+// known here, so all of it must be asked for.
 
-CALL(cuModuleLoadData, void **to, const void *image) NEEDS_CONTEXT if (memcmp(image, "\177ELF", 4)) return INVALID_IMAGE; *to = malloc(1); END
+CALL(cuModuleLoadData, void **to, const void *image) NEEDS_CONTEXT if (memcmp(image, "\177ELF", 4)) return INVALID_IMAGE; *to = calloc(1, sizeof(unsigned)); END
 CALL(cuModuleUnload, void *module) free(module); END
 CALL(cuModuleGetFunction, void **to, void *module, const char *name) (void)name; *to = module; END
-CALL(cuFuncSetAttribute, void *function, int attribute, int value) (void)function; if (attribute == 8 && value > 227 * 1024) return INVALID_VALUE; END
+CALL(cuFuncSetAttribute, void *function, int attribute, int value) if (attribute == 8 && value > 227 * 1024) return INVALID_VALUE;
+    if (attribute == 8) *(unsigned *)function = (unsigned)value;
+END
 
 struct launch_config { unsigned grid[3], block[3], shared; void *stream; void *attributes; unsigned count; };
 
 CALL(cuLaunchKernelEx, const struct launch_config *config, void *function, void **parameters, void **extra) (void)extra; NEEDS_CONTEXT
     const unsigned *g = config->grid, threads = config->block[0] * config->block[1] * config->block[2];
     if (!function || !parameters || g[0] == 0 || g[1] == 0 || g[2] == 0 || g[0] > 0x7fffffff || g[1] > 65535 || g[2] > 65535) return INVALID_VALUE;
-    if (threads == 0 || threads > 1024 || config->shared > 227 * 1024) return INVALID_VALUE;
+    if (threads == 0 || threads > 1024 || config->shared > *(unsigned *)function) return INVALID_VALUE;
     ++launches;
 END
 
