@@ -120,7 +120,6 @@ impl Spec {
         let scores = argument(f, args, offset_of!(Args, scores));
         let states = argument(f, args, offset_of!(Args, states));
         let results = argument(f, args, offset_of!(Args, results));
-        let share = f.local(size_of::<f32>());
         let groups = argument(f, args, offset_of!(Args, groups));
         f.repeat_some(groups, |f| {
             let mut first = scores;
@@ -137,7 +136,7 @@ impl Spec {
             let totals = self.largest(f, args, &at, factor);
             let state = f.copy(states);
             let lines = at.into_iter().zip(totals).map(|(scores, largest)| {
-                let shift = begin(f, args, state, largest, (results, share));
+                let shift = begin(f, args, state, largest, results);
                 f.add(state, STATE as i32);
                 let next = argument(f, args, offset_of!(Args, results_row));
                 f.add(results, next);
@@ -247,8 +246,8 @@ fn powers<const N: usize>(f: &mut Function, x: [Val; N], kept: &[(u32, Val)]) ->
 }
 
 /// Takes the largest score of a block into a row's state, and multiplies the sum and the results so far by what that changes. Returns what is added to
-/// scores; there is memory for one number.
-fn begin(f: &mut Function, args: Int, state: Int, largest: Val, (results, memory): (Int, Int)) -> Val {
+/// scores.
+fn begin(f: &mut Function, args: Int, state: Int, largest: Val, results: Int) -> Val {
     let width = f.isa().width();
     let (zero, nothing) = (f.zero(width), f.splat_f32(width, f32::NEG_INFINITY));
     let old = f.splat(width, state.at(0));
@@ -265,13 +264,14 @@ fn begin(f: &mut Function, args: Int, state: Int, largest: Val, (results, memory
     let first = f.first_lanes(one);
     f.store_masked(state.at(0), new, first);
     f.store_masked(state.at(SUM as i32), sum, first);
-    rescale(f, args, (results, memory), share);
+    rescale(f, args, results, share);
     shift
 }
 
-/// Multiplies a row of results by its share, unless that is 1; there is memory for one number.
-fn rescale(f: &mut Function, args: Int, (results, memory): (Int, Int), share: Val) {
+/// Multiplies a row of results by its share, unless that is 1.
+fn rescale(f: &mut Function, args: Int, results: Int, share: Val) {
     let width = f.isa().width();
+    let memory = f.local(size_of::<f32>());
     let one = f.int(1);
     let first = f.first_lanes(one);
     f.store_masked(memory.at(0), share, first);
