@@ -1,7 +1,7 @@
 //! Panels from plain matrices: what tiles read as `B` when it does not lie that way in memory.
 //!
 //! A panel has a line for every step of the depth: for each of its columns as many numbers of consecutive depth as the product takes together
-//! (see [`layout`](super::layout)). Where columns follow each other in memory a line is a copy, or an interleaving of a few rows ([`weave`]). Where the
+//! (see [`layout`](super::layout)). Where columns follow each other in memory a line is a copy, or an interleaving of a few rows (`weave`). Where the
 //! depth does (a transposed matrix), squares of 32-bit words are transposed in registers: the numbers of a step lie together then already.
 //! Squares are taken along the depth, so that few streams are read at a time and rows at distances of a power of two do not drive each other
 //! out of L1.
