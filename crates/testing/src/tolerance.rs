@@ -26,7 +26,7 @@ mod tests;
 use crate::host::{HostArgs, HostTensor};
 pub use exact::{first_jump, is_exact};
 use oxidnn_judge::within;
-use oxidnn_spec::op::{ConvAlg, EltwiseAlg, ReductionAlg, RnnDirection, Sdpa};
+use oxidnn_spec::op::{Conv, ConvAlg, EltwiseAlg, ReductionAlg, RnnDirection, Sdpa};
 use oxidnn_spec::{Arg, DataType, FpMathMode, Op, PostOp, Problem};
 use rows::Rows;
 
@@ -280,6 +280,9 @@ fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
             _ => {}
         }
     }
+    if let (Op::Conv(c), Some(index)) = (&problem.op, problem.attr.depthwise_index()) {
+        a.narrow += between(c, &problem.attr.post_ops[..index]);
+    }
     let lowers = matches!(problem.op, Op::Conv(_) | Op::Deconv(_) | Op::InnerProduct(_) | Op::Matmul(_) | Op::Rnn(_) | Op::Sdpa(_));
     // Products of f64 are summed in f64.
     if lowers && problem.operands().iter().all(|o| o.tensor.dtype == DataType::F64 || o.tensor.dtype.is_integral()) {
@@ -306,6 +309,14 @@ fn attention_roundings(s: &Sdpa, arg: Arg) -> f64 {
         Arg::DIFF_SRC | Arg::DIFF_SRC_1 => 2.0,
         _ => 1.0,
     }
+}
+
+/// What the rounding of the result of a convolution that a depthwise one reads adds to the error of that, relative to the size of its terms: where an
+/// inexact function ends next to a tie the result may be its neighbour. Functions behind the sums may double the error, as a square root does.
+fn between(conv: &Conv, functions: &[PostOp]) -> f64 {
+    let inexact = functions.iter().any(|p| matches!(p, PostOp::Eltwise { alg, .. } if exact::is_elementary(*alg)));
+    let dtype = conv.dst.dtype;
+    if inexact && !dtype.is_integral() && dtype != DataType::F64 { 2.0 * dtype.epsilon() } else { 0.0 }
 }
 
 /// Terms of the sums of a normalisation of `volume` elements in rows of `row`: of these, or over all rows for the gradients of scale and shift,

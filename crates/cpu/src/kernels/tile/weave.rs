@@ -5,6 +5,7 @@
 
 use super::pack::{Form, Plain, Size};
 use crate::kernels::multiversion::Simd;
+#[cfg(target_arch = "x86_64")]
 use crate::target::Isa;
 
 /// Rows that a line is made of at most.

@@ -312,13 +312,10 @@ impl Fused {
         let unbound = |arg: Arg| Error::arg(arg, "nothing", "a memory object");
         let (source, result) =
             (ctx.bound(Arg::SRC).ok_or_else(|| unbound(Arg::SRC))?, ctx.bound(Arg::DST).ok_or_else(|| unbound(Arg::DST))?);
-        let problem = &self.plans[which][half.plan].problem().op;
+        let Op::Conv(op) = &self.plans[which][half.plan].problem().op else { return Err(unbound(Arg::DST)) };
         let regions = [from, to].map(|buf| [Region::host(buf)]);
-        let bound = |of: &Bound<'_>, arg: Arg, regions| Some(Bound { arg, tensor: problem.tensor(arg)?, regions, usage: of.usage });
-        let ends = [bound(source, Arg::SRC, &regions[0]), bound(result, Arg::DST, &regions[1])];
-        let [Some(source), Some(result)] = ends else { return Err(unbound(Arg::DST)) };
-        let mut args = [source; OPERANDS];
-        args[1] = result;
+        let mut args = [Bound { arg: Arg::SRC, tensor: &op.src, regions: &regions[0], usage: source.usage }; OPERANDS];
+        args[1] = Bound { arg: Arg::DST, tensor: &op.dst, regions: &regions[1], usage: result.usage };
         let mut count = 2;
         for bound in ctx.args {
             let Some(arg) = self.named(which, bound.arg) else { continue };
