@@ -91,42 +91,23 @@ struct Exponent<'w> {
     kept: &'w [(u32, Val)],
 }
 
-fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
-    f.load_int(args.at(offset as i32))
-}
-
-/// Folds all lanes of a vector, in all lanes: halves are exchanged, then quarters, and so on.
-fn across(f: &mut Function, op: Binary, mut total: Val) -> Val {
-    let lanes = f.isa().width().lanes() as u32;
-    let mut distance = lanes / 2;
-    while distance > 0 {
-        let bytes: Vec<u8> = (0..lanes).flat_map(|lane| (lane ^ distance).to_le_bytes()).collect();
-        let at = f.constant(&bytes);
-        let from = f.load(f.isa().width(), at);
-        let exchanged = f.binary(Binary::Lookup32, from, total);
-        total = f.binary(op, exchanged, total);
-        distance /= 2;
-    }
-    total
-}
-
 impl Spec {
     fn write(&self, f: &mut Function) {
         let (args, width) = (f.arguments(), f.isa().width());
         let rows = usize::from(self.rows);
-        let factor = argument(f, args, offset_of!(Args, factor));
+        let factor = f.argument(args, offset_of!(Args, factor));
         let factor = f.splat(width, factor.at(0));
         f.pin(factor);
-        let scores = argument(f, args, offset_of!(Args, scores));
-        let states = argument(f, args, offset_of!(Args, states));
-        let results = argument(f, args, offset_of!(Args, results));
-        let groups = argument(f, args, offset_of!(Args, groups));
+        let scores = f.argument(args, offset_of!(Args, scores));
+        let states = f.argument(args, offset_of!(Args, states));
+        let results = f.argument(args, offset_of!(Args, results));
+        let groups = f.argument(args, offset_of!(Args, groups));
         f.repeat_some(groups, |f| {
             let mut first = scores;
             let at: Vec<Int> = (0..rows)
                 .map(|_| {
                     let at = f.copy(first);
-                    let next = argument(f, args, offset_of!(Args, scores_row));
+                    let next = f.argument(args, offset_of!(Args, scores_row));
                     f.add(next, first);
                     first = next;
                     at
@@ -138,7 +119,7 @@ impl Spec {
             let lines = at.into_iter().zip(totals).map(|(scores, largest)| {
                 let shift = begin(f, args, state, largest, results);
                 f.add(state, STATE as i32);
-                let next = argument(f, args, offset_of!(Args, results_row));
+                let next = f.argument(args, offset_of!(Args, results_row));
                 f.add(results, next);
                 Line { scores, shift }
             });
@@ -154,7 +135,7 @@ impl Spec {
         let (rows, lanes) = (usize::from(self.rows), f.isa().width().lanes() as i32);
         let index = f.int(0);
         for (count, vectors) in [(offset_of!(Args, apart), together(f.isa())), (offset_of!(Args, single), 1)] {
-            let count = argument(f, args, count);
+            let count = f.argument(args, count);
             f.repeat(count, |f| {
                 (0..rows).for_each(|row| each(f, row, index, vectors));
                 f.add(index, lanes * vectors as i32);
@@ -183,7 +164,7 @@ impl Spec {
         });
         let folded = totals.iter().map(|totals| {
             let total = totals[1..].iter().fold(totals[0], |a, b| f.binary(Binary::MaxF32, *b, a));
-            let total = across(f, Binary::MaxF32, total);
+            let total = f.across(Binary::MaxF32, total);
             f.binary(Binary::MulF32, total, factor)
         });
         folded.collect()
@@ -230,7 +211,7 @@ impl Spec {
         let first = f.first_lanes(one);
         for (row, totals) in totals.iter().enumerate() {
             let total = totals[1..].iter().fold(totals[0], |a, b| f.binary(Binary::AddF32, a, *b));
-            let total = across(f, Binary::AddF32, total);
+            let total = f.across(Binary::AddF32, total);
             let at = states.at((row * STATE + SUM) as i32);
             let sum = f.splat(width, at);
             let total = f.binary(Binary::AddF32, total, sum);
@@ -277,7 +258,7 @@ fn rescale(f: &mut Function, args: Int, results: Int, share: Val) {
     f.store_masked(memory.at(0), share, first);
     let bits = f.load_i32(memory.at(0));
     f.when(Compare::Ne, bits, 1.0f32.to_bits() as i32, |f| {
-        let vectors = argument(f, args, offset_of!(Args, results_vectors));
+        let vectors = f.argument(args, offset_of!(Args, results_vectors));
         let at = f.copy(results);
         f.repeat(vectors, |f| {
             let x = f.load(width, at.at(0));

@@ -92,6 +92,27 @@ impl Function {
         dst
     }
 
+    /// The argument at byte `offset` of the structure that a kernel is called with.
+    pub fn argument(&mut self, args: Int, offset: usize) -> Int {
+        self.load_int(args.at(offset as i32))
+    }
+
+    /// All lanes of a vector folded by `op`, in all lanes: halves are exchanged, then quarters, and so on. The exchanged lanes are the first operand.
+    pub fn across(&mut self, op: Binary, mut total: Val) -> Val {
+        let width = self.isa().width();
+        let lanes = width.lanes() as u32;
+        let mut distance = lanes / 2;
+        while distance > 0 {
+            let bytes: Vec<u8> = (0..lanes).flat_map(|lane| (lane ^ distance).to_le_bytes()).collect();
+            let at = self.constant(&bytes);
+            let from = self.load(width, at);
+            let exchanged = self.binary(Binary::Lookup32, from, total);
+            total = self.binary(op, exchanged, total);
+            distance /= 2;
+        }
+        total
+    }
+
     /// 32 bits from memory, sign-extended.
     pub fn load_i32(&mut self, from: Addr) -> Int {
         let dst = self.int_value();

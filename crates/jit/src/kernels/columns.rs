@@ -83,10 +83,6 @@ pub struct Args {
     pub columns: [*mut f32; LINES],
 }
 
-fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
-    f.load_int(args.at(offset as i32))
-}
-
 impl Act {
     /// The matrices that it has, by number.
     pub fn matrices(self) -> &'static [usize] {
@@ -169,16 +165,16 @@ impl Columns {
 
     fn write(&self, f: &mut Function, width: Width) {
         let args = f.arguments();
-        let (used, row) = (self.act.matrices(), argument(f, args, offset_of!(Args, row)));
-        let (column, groups) = (f.int(0), argument(f, args, offset_of!(Args, groups)));
+        let (used, row) = (self.act.matrices(), f.argument(args, offset_of!(Args, row)));
+        let (column, groups) = (f.int(0), f.argument(args, offset_of!(Args, groups)));
         f.repeat_some(groups, |f| {
             let mask = self.masked.then(|| {
-                let left = argument(f, args, offset_of!(Args, width));
+                let left = f.argument(args, offset_of!(Args, width));
                 f.sub(left, column);
                 f.first_lanes(left)
             });
             let lines: Vec<Int> =
-                (0..self.act.lines().1).map(|line| argument(f, args, offset_of!(Args, columns) + line * size_of::<usize>())).collect();
+                (0..self.act.lines().1).map(|line| f.argument(args, offset_of!(Args, columns) + line * size_of::<usize>())).collect();
             let numbers: Vec<Vec<Val>> = (0..usize::from(self.vectors))
                 .map(|v| {
                     let at = (v * width.bytes()) as i32;
@@ -190,17 +186,17 @@ impl Columns {
             let matrices: Vec<Int> = elements
                 .iter()
                 .map(|m| {
-                    let matrix = argument(f, args, offset_of!(Args, matrices) + m * size_of::<usize>());
+                    let matrix = f.argument(args, offset_of!(Args, matrices) + m * size_of::<usize>());
                     f.address(matrix.indexed(column, self.elem.bytes() as u8, 0))
                 })
                 .collect();
             let bits = self.act.has_bits().then(|| {
-                let (bits, byte) = (argument(f, args, offset_of!(Args, matrices) + BITS * size_of::<usize>()), f.copy(column));
+                let (bits, byte) = (f.argument(args, offset_of!(Args, matrices) + BITS * size_of::<usize>()), f.copy(column));
                 f.shr(byte, 3);
                 f.add(bits, byte);
-                (bits, argument(f, args, offset_of!(Args, row_of_bits)))
+                (bits, f.argument(args, offset_of!(Args, row_of_bits)))
             });
-            let (rows, ahead) = (argument(f, args, offset_of!(Args, rows)), argument(f, args, offset_of!(Args, ahead)));
+            let (rows, ahead) = (f.argument(args, offset_of!(Args, rows)), f.argument(args, offset_of!(Args, ahead)));
             f.repeat_some(rows, |f| {
                 for (v, numbers) in numbers.iter().enumerate() {
                     let at = (v * width.lanes() * self.elem.bytes()) as i32;

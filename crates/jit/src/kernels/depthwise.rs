@@ -137,17 +137,13 @@ pub struct Strip<'s> {
 impl Strip<'_> {
     /// Stores the sums converted to `elem`.
     pub fn store(&self, f: &mut Function, elem: Elem) {
-        let column = argument(f, self.args, self.column);
+        let column = f.argument(self.args, self.column);
         let at = f.copy(self.result);
         for value in self.values {
             f.store_as(elem, at.at(0), *value, self.mask);
             f.add(at, column);
         }
     }
-}
-
-fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
-    f.load_int(args.at(offset as i32))
 }
 
 /// Taps whose weights are held in registers; those of wider windows are read with every use.
@@ -263,24 +259,24 @@ struct Frame {
 impl Writer<'_> {
     fn write(&self, f: &mut Function, finish: impl FnOnce(&mut Function, &Strip<'_>)) {
         let args = f.arguments();
-        let column = argument(f, args, offset_of!(Args, column));
+        let column = f.argument(args, offset_of!(Args, column));
         let column = [column, f.address(column.indexed(column, 2, 0)), f.address(column.indexed(column, 4, 0))];
-        let source = argument(f, args, offset_of!(Args, source));
-        let result = argument(f, args, offset_of!(Args, result));
-        let weights = argument(f, args, offset_of!(Args, weights));
+        let source = f.argument(args, offset_of!(Args, source));
+        let result = f.argument(args, offset_of!(Args, result));
+        let weights = f.argument(args, offset_of!(Args, weights));
         let channel = f.int(0);
-        let vectors = argument(f, args, offset_of!(Args, vectors));
+        let vectors = f.argument(args, offset_of!(Args, vectors));
         f.repeat_some(vectors, |f| {
             let (mask, shift) = self.lanes(f, args, channel);
-            let rows = argument(f, args, offset_of!(Args, rows));
-            let lines = argument(f, args, offset_of!(Args, lines));
-            let count = argument(f, args, offset_of!(Args, count));
+            let rows = f.argument(args, offset_of!(Args, rows));
+            let lines = f.argument(args, offset_of!(Args, lines));
+            let count = f.argument(args, offset_of!(Args, count));
             f.repeat_some(count, |f| {
                 let (from, to) = (f.copy(source), f.copy(result));
-                let more = argument(f, rows, offset_of!(Row, result));
+                let more = f.argument(rows, offset_of!(Row, result));
                 f.add(to, more);
                 let frame = Frame { column, source: from, weights, shift, mask };
-                let strips = argument(f, args, offset_of!(Args, strips));
+                let strips = f.argument(args, offset_of!(Args, strips));
                 f.repeat_some(strips, |f| {
                     self.ask(f, args, to);
                     let values = self.sums(f, (rows, lines), &frame);
@@ -288,7 +284,7 @@ impl Writer<'_> {
                     advance(f, from, args, offset_of!(Args, strip));
                     advance(f, to, args, offset_of!(Args, result_strip));
                 });
-                let used = argument(f, rows, offset_of!(Row, lines));
+                let used = f.argument(rows, offset_of!(Row, lines));
                 f.shl(used, size_of::<Line>().trailing_zeros() as u8);
                 f.add(lines, used);
                 f.add(rows, size_of::<Row>() as i32);
@@ -302,7 +298,7 @@ impl Writer<'_> {
 
     /// Asks for the lines of a strip's results while its sums are computed: stores wait for their lines one after the other.
     fn ask(&self, f: &mut Function, args: Int, result: Int) {
-        let column = argument(f, args, offset_of!(Args, result_column));
+        let column = f.argument(args, offset_of!(Args, result_column));
         let at = f.copy(result);
         for _ in 0..self.kernel.results {
             f.prefetch(Prefetch::Write, at.at(0));
@@ -313,12 +309,12 @@ impl Writer<'_> {
     /// Which lanes of a vector of channels exist, and what is subtracted from them.
     fn lanes(&self, f: &mut Function, args: Int, channel: Int) -> (Option<Pred>, Option<Val>) {
         let mask = self.kernel.masked.then(|| {
-            let left = argument(f, args, offset_of!(Args, channels));
+            let left = f.argument(args, offset_of!(Args, channels));
             f.sub(left, channel);
             f.first_lanes(left)
         });
         let shift = self.kernel.shifted.then(|| {
-            let shift = argument(f, args, offset_of!(Args, shift));
+            let shift = f.argument(args, offset_of!(Args, shift));
             f.load(self.width, shift.indexed(channel, 4, 0))
         });
         (mask, shift)
@@ -330,10 +326,10 @@ impl Writer<'_> {
         let sums: Vec<Val> = (0..kernel.results).map(|_| f.zero(self.width)).collect();
         sums.iter().for_each(|s| f.pin(*s));
         let lines = f.copy(lines);
-        let count = argument(f, row, offset_of!(Row, lines));
+        let count = f.argument(row, offset_of!(Row, lines));
         f.repeat(count, |f| {
-            let source = argument(f, lines, offset_of!(Line, source));
-            let weights = argument(f, lines, offset_of!(Line, weights));
+            let source = f.argument(lines, offset_of!(Line, source));
+            let weights = f.argument(lines, offset_of!(Line, weights));
             f.add(lines, size_of::<Line>() as i32);
             f.add(source, frame.source);
             f.add(weights, frame.weights);
@@ -403,6 +399,6 @@ fn spread(f: &mut Function, width: Width, group: u8, channel: u8) -> Option<Val>
 
 /// `value +=` the argument at `offset`.
 fn advance(f: &mut Function, value: Int, args: Int, offset: usize) {
-    let by = argument(f, args, offset);
+    let by = f.argument(args, offset);
     f.add(value, by);
 }

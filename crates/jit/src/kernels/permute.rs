@@ -177,10 +177,6 @@ fn orders(bits: &[u8]) -> Vec<Vec<u8>> {
     (0..bits.len()).flat_map(with_first).collect()
 }
 
-fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
-    f.load_int(args.at(offset as i32))
-}
-
 impl Permute {
     /// The kernel for a processor.
     ///
@@ -219,11 +215,11 @@ impl Permute {
         let factors = [0, 1].map(|i| {
             let (how, width) = (self.factors[i], f.isa().width());
             (how != Factor::None).then(|| {
-                let at = argument(f, args, offset_of!(Args, factors) + i * size_of::<usize>());
+                let at = f.argument(args, offset_of!(Args, factors) + i * size_of::<usize>());
                 if how == Factor::Same { f.splat(width, at.at(0)) } else { f.load(width, at.at(0)) }
             })
         });
-        let (tiles, count) = (argument(f, args, offset_of!(Args, tiles)), argument(f, args, offset_of!(Args, count)));
+        let (tiles, count) = (f.argument(args, offset_of!(Args, tiles)), f.argument(args, offset_of!(Args, count)));
         f.repeat_some(count, |f| {
             let vectors = self.read(f, args, tiles);
             let vectors = match &shuffles {
@@ -238,14 +234,14 @@ impl Permute {
     /// The mask of vector `i` of those that are read (0), written (1), or exist (2).
     fn mask(&self, f: &mut Function, args: Int, which: usize, i: usize) -> Option<Pred> {
         self.masked.then(|| {
-            let masks = argument(f, args, offset_of!(Args, masks) + which * size_of::<usize>());
+            let masks = f.argument(args, offset_of!(Args, masks) + which * size_of::<usize>());
             f.load_bits(masks.at((i * MASK) as i32))
         })
     }
 
     /// The place of a tile.
     fn place(f: &mut Function, args: Int, tiles: Int, which: usize) -> Int {
-        let at = argument(f, args, if which == 0 { offset_of!(Args, from) } else { offset_of!(Args, to) });
+        let at = f.argument(args, if which == 0 { offset_of!(Args, from) } else { offset_of!(Args, to) });
         let tile = f.load_int(tiles.at((which * size_of::<usize>()) as i32));
         f.add(at, tile);
         at
@@ -253,7 +249,7 @@ impl Permute {
 
     fn read(&self, f: &mut Function, args: Int, tiles: Int) -> Vec<Val> {
         let from = Permute::place(f, args, tiles, 0);
-        let reads = argument(f, args, offset_of!(Args, reads));
+        let reads = f.argument(args, offset_of!(Args, reads));
         let vector = |i: usize| {
             let place = f.load_int(reads.at((i * size_of::<usize>()) as i32));
             let mask = self.mask(f, args, 0, i);
@@ -297,7 +293,7 @@ impl Permute {
 
     fn store(&self, f: &mut Function, (args, tiles): (Int, Int), vectors: Vec<Option<Val>>, factors: [Option<Val>; 2]) {
         let to = Permute::place(f, args, tiles, 1);
-        let writes = argument(f, args, offset_of!(Args, writes));
+        let writes = f.argument(args, offset_of!(Args, writes));
         for (i, x) in vectors.into_iter().enumerate().take(self.vectors[1].into()) {
             let width = f.isa().width();
             let mut x = x.unwrap_or_else(|| f.zero(width));

@@ -130,13 +130,9 @@ pub struct Args {
     pub places_group: usize,
 }
 
-fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
-    f.load_int(args.at(offset as i32))
-}
-
 /// `value +=` the argument at `offset`.
 fn advance(f: &mut Function, value: Int, args: Int, offset: usize) {
-    let by = argument(f, args, offset);
+    let by = f.argument(args, offset);
     f.add(value, by);
 }
 
@@ -262,22 +258,22 @@ struct Strips {
 impl Writer<'_> {
     fn write(&self, f: &mut Function, mut finish: impl FnMut(&mut Function, &Strip<'_>)) {
         let args = f.arguments();
-        let column = argument(f, args, offset_of!(Args, column));
+        let column = f.argument(args, offset_of!(Args, column));
         let column = [column, f.address(column.indexed(column, 2, 0)), f.address(column.indexed(column, 4, 0))];
-        let (source, result) = (argument(f, args, offset_of!(Args, source)), argument(f, args, offset_of!(Args, result)));
-        let places = matches!(self.kernel.take, Take::Place(_) | Take::Chosen(_)).then(|| argument(f, args, offset_of!(Args, places)));
-        let places_column = self.reads_places().then(|| argument(f, args, offset_of!(Args, places_column)));
+        let (source, result) = (f.argument(args, offset_of!(Args, source)), f.argument(args, offset_of!(Args, result)));
+        let places = matches!(self.kernel.take, Take::Place(_) | Take::Chosen(_)).then(|| f.argument(args, offset_of!(Args, places)));
+        let places_column = self.reads_places().then(|| f.argument(args, offset_of!(Args, places_column)));
         let channel = f.int(0);
-        let groups = argument(f, args, offset_of!(Args, groups));
+        let groups = f.argument(args, offset_of!(Args, groups));
         f.repeat_some(groups, |f| {
             let mask = self.kernel.masked.then(|| {
-                let left = argument(f, args, offset_of!(Args, channels));
+                let left = f.argument(args, offset_of!(Args, channels));
                 f.sub(left, channel);
                 f.first_lanes(left)
             });
-            let rows = argument(f, args, offset_of!(Args, rows));
-            let lines = argument(f, args, offset_of!(Args, lines));
-            let count = argument(f, args, offset_of!(Args, count));
+            let rows = f.argument(args, offset_of!(Args, rows));
+            let lines = f.argument(args, offset_of!(Args, lines));
+            let count = f.argument(args, offset_of!(Args, count));
             f.repeat_some(count, |f| {
                 let (from, to) = (f.copy(source), f.copy(result));
                 advance(f, to, rows, offset_of!(Row, result));
@@ -286,7 +282,7 @@ impl Writer<'_> {
                     advance(f, places, rows, offset_of!(Row, places));
                 }
                 let frame = Frame { column, source: from, places, places_column, mask };
-                let strips = argument(f, args, offset_of!(Args, strips));
+                let strips = f.argument(args, offset_of!(Args, strips));
                 f.repeat_some(strips, |f| {
                     self.ask(f, args, to);
                     self.strip(f, (args, rows, lines), (channel, to), &frame, &mut finish);
@@ -294,7 +290,7 @@ impl Writer<'_> {
                     advance(f, to, args, offset_of!(Args, result_strip));
                     places.into_iter().for_each(|p| advance(f, p, args, offset_of!(Args, places_strip)));
                 });
-                let (used, size) = (argument(f, rows, offset_of!(Row, lines)), f.int(size_of::<Line>() as i64));
+                let (used, size) = (f.argument(rows, offset_of!(Row, lines)), f.int(size_of::<Line>() as i64));
                 f.mul(used, size);
                 f.add(lines, used);
                 f.add(rows, size_of::<Row>() as i32);
@@ -312,7 +308,7 @@ impl Writer<'_> {
 
     /// Asks for the lines of a strip's results while they are computed: stores wait for their lines one after the other.
     fn ask(&self, f: &mut Function, args: Int, result: Int) {
-        let column = argument(f, args, offset_of!(Args, result_column));
+        let column = f.argument(args, offset_of!(Args, result_column));
         let at = f.copy(result);
         for _ in 0..self.kernel.results {
             for vector in 0..i32::from(self.kernel.vectors) {
@@ -360,17 +356,17 @@ impl Writer<'_> {
         };
         made.values.iter().chain(&made.places).flatten().for_each(|v| f.pin(*v));
         let lines = f.copy(lines);
-        let count = argument(f, row, offset_of!(Row, lines));
+        let count = f.argument(row, offset_of!(Row, lines));
         f.repeat(count, |f| {
-            let source = argument(f, lines, offset_of!(Line, source));
+            let source = f.argument(lines, offset_of!(Line, source));
             f.add(source, frame.source);
             let places = frame.places.filter(|_| self.reads_places()).map(|places| {
-                let line = argument(f, lines, offset_of!(Line, places));
+                let line = f.argument(lines, offset_of!(Line, places));
                 f.add(line, places);
                 line
             });
             let first = matches!(kernel.take, Take::Place(_) | Take::Chosen(_)).then(|| {
-                let place = argument(f, lines, offset_of!(Line, place));
+                let place = f.argument(lines, offset_of!(Line, place));
                 let place = f.splat_int(width, place);
                 f.unary(Unary::F32FromI32, place)
             });
@@ -506,7 +502,7 @@ impl Writer<'_> {
     }
 
     fn store_places(&self, f: &mut Function, elem: Elem, (args, at): (Int, Int), places: &[Vec<Val>], mask: Option<Pred>) {
-        let column = argument(f, args, offset_of!(Args, places_column));
+        let column = f.argument(args, offset_of!(Args, places_column));
         let at = f.copy(at);
         for i in 0..usize::from(self.kernel.results) {
             for (vector, places) in places.iter().enumerate() {

@@ -81,10 +81,6 @@ pub struct Args {
     pub places_square: usize,
 }
 
-fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
-    f.load_int(args.at(offset as i32))
-}
-
 impl Transpose {
     /// Words as they are, in rows at equal distances.
     pub const WORDS: Transpose = Transpose { from: Elem::F32, to: Elem::F32, factors: [Factor::None; 2], placed: false };
@@ -114,31 +110,31 @@ impl Transpose {
 
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
-        let (from, to) = (argument(f, args, offset_of!(Args, from)), argument(f, args, offset_of!(Args, to)));
-        let (from_row, to_row) = (argument(f, args, offset_of!(Args, from_row)), argument(f, args, offset_of!(Args, to_row)));
+        let (from, to) = (f.argument(args, offset_of!(Args, from)), f.argument(args, offset_of!(Args, to)));
+        let (from_row, to_row) = (f.argument(args, offset_of!(Args, from_row)), f.argument(args, offset_of!(Args, to_row)));
         let (mut factors, mut places) = ([None; 2], None);
         for (i, factor) in self.factors.iter().enumerate().filter(|f| *f.1 != Factor::None) {
-            let at = argument(f, args, offset_of!(Args, factors) + i * size_of::<usize>());
+            let at = f.argument(args, offset_of!(Args, factors) + i * size_of::<usize>());
             factors[i] = Some((at, *factor));
         }
         if self.placed {
-            places = Some(argument(f, args, offset_of!(Args, places)));
+            places = Some(f.argument(args, offset_of!(Args, places)));
         }
-        let full = argument(f, args, offset_of!(Args, full));
+        let full = f.argument(args, offset_of!(Args, full));
         let at = At { from, from_row, to, to_row, factors, places };
         f.repeat(full, |f| {
-            let ahead = [argument(f, args, offset_of!(Args, from_ahead)), argument(f, args, offset_of!(Args, to_ahead))];
+            let ahead = [f.argument(args, offset_of!(Args, from_ahead)), f.argument(args, offset_of!(Args, to_ahead))];
             self.full_square(f, &at, ahead);
             at.advance(f, args);
         });
-        let partial = argument(f, args, offset_of!(Args, partial));
-        let (rows, columns) = (argument(f, args, offset_of!(Args, rows)), argument(f, args, offset_of!(Args, columns)));
-        let written = argument(f, args, offset_of!(Args, written));
+        let partial = f.argument(args, offset_of!(Args, partial));
+        let (rows, columns) = (f.argument(args, offset_of!(Args, rows)), f.argument(args, offset_of!(Args, columns)));
+        let written = f.argument(args, offset_of!(Args, written));
         f.repeat(partial, |f| {
             self.partial_square(f, &at, [rows, columns, written]);
             at.advance(f, args);
             let (fewer_rows, fewer_columns) =
-                (argument(f, args, offset_of!(Args, fewer_rows)), argument(f, args, offset_of!(Args, fewer_columns)));
+                (f.argument(args, offset_of!(Args, fewer_rows)), f.argument(args, offset_of!(Args, fewer_columns)));
             f.sub(rows, fewer_rows);
             f.sub(columns, fewer_columns);
             f.sub(written, fewer_rows);
@@ -228,7 +224,7 @@ impl At {
         let places = self.places.map(|p| (p, offset_of!(Args, places_square)));
         let moved = [Some((self.from, offset_of!(Args, from_square))), Some((self.to, offset_of!(Args, to_square)))];
         for (place, step) in moved.into_iter().chain([factor(0), factor(1), places]).flatten() {
-            let step = argument(f, args, step);
+            let step = f.argument(args, step);
             f.add(place, step);
         }
     }

@@ -57,10 +57,6 @@ pub struct Args {
     pub sums: *mut i32,
 }
 
-fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
-    f.load_int(args.at(offset as i32))
-}
-
 impl Weave {
     /// Rows of a group.
     pub const fn rows(&self) -> usize {
@@ -102,10 +98,10 @@ impl Weave {
 
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
-        let (row, rows) = (argument(f, args, offset_of!(Args, row)), argument(f, args, offset_of!(Args, rows)));
+        let (row, rows) = (f.argument(args, offset_of!(Args, row)), f.argument(args, offset_of!(Args, rows)));
         let lanes = f.isa().width().lanes();
-        let groups = argument(f, args, offset_of!(Args, groups));
-        let places = argument(f, args, offset_of!(Args, places));
+        let groups = f.argument(args, offset_of!(Args, groups));
+        let places = f.argument(args, offset_of!(Args, places));
         // Numbers that are converted are written down, and read as bits.
         let own = self.converts().then(|| f.local(lanes * WORD));
         let third = f.copy(row);
@@ -113,17 +109,17 @@ impl Weave {
         let width = f.isa().width();
         let shifts: Vec<Val> = (1..self.rows()).map(|i| f.splat_i32(width, 1 << (i * 8 * self.to.bytes()))).collect();
         f.repeat_some(groups, |f| {
-            let (from, to) = (argument(f, args, offset_of!(Args, from)), argument(f, args, offset_of!(Args, to)));
+            let (from, to) = (f.argument(args, offset_of!(Args, from)), f.argument(args, offset_of!(Args, to)));
             for (at, place) in [from, to].into_iter().zip([0, 1]) {
                 let place = f.load_int(places.at(place * size_of::<usize>() as i32));
                 f.add(at, place);
             }
             let factors = [0, 1].map(|i| {
                 let how = self.factors[i];
-                (how != Factor::None).then(|| (argument(f, args, offset_of!(Args, factors) + i * size_of::<usize>()), how))
+                (how != Factor::None).then(|| (f.argument(args, offset_of!(Args, factors) + i * size_of::<usize>()), how))
             });
-            let vectors = argument(f, args, offset_of!(Args, vectors));
-            let sums = self.summed.then(|| argument(f, args, offset_of!(Args, sums)));
+            let vectors = f.argument(args, offset_of!(Args, vectors));
+            let sums = self.summed.then(|| f.argument(args, offset_of!(Args, sums)));
             let on = On { from, to, row, third, rows, factors, own, sums, places: &shifts };
             f.repeat(vectors, |f| {
                 self.vector(f, &on, None);
@@ -132,9 +128,9 @@ impl Weave {
                 sums.iter().for_each(|at| f.add(*at, (lanes * WORD) as i32));
                 factors.iter().flatten().filter(|x| x.1 == Factor::ByRow).for_each(|(at, _)| f.add(*at, (lanes * WORD) as i32));
             });
-            let written = argument(f, args, offset_of!(Args, written));
+            let written = f.argument(args, offset_of!(Args, written));
             f.when(Compare::Gt, written, 0, |f| {
-                let left = argument(f, args, offset_of!(Args, left));
+                let left = f.argument(args, offset_of!(Args, left));
                 let masks = (f.first_lanes(left), f.first_lanes(written));
                 self.vector(f, &on, Some(masks));
             });

@@ -9,7 +9,7 @@
 //! cut into parts that meet the same taps, those that do not lie in the padding; which parts there are is in the key, and how often the long
 //! one's strips are repeated is data.
 
-use super::{Columns, SHARE, Tap, advance, argument, column_at, spread};
+use super::{Columns, SHARE, Tap, advance, column_at, spread};
 use crate::asm::Width;
 use crate::ir::{Accumulate, Binary, Compiled, Elem, Function, Int, IrError, Pred, Src, Val};
 use crate::isa::Isa;
@@ -190,20 +190,20 @@ struct Kept<'k> {
 impl Writer<'_> {
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
-        let column = argument(f, args, offset_of!(Args, source_steps.column));
+        let column = f.argument(args, offset_of!(Args, source_steps.column));
         let column = [column, f.address(column.indexed(column, 2, 0)), f.address(column.indexed(column, 4, 0))];
-        let source = argument(f, args, offset_of!(Args, source));
-        let gradient = argument(f, args, offset_of!(Args, gradient));
-        let sums_at = argument(f, args, offset_of!(Args, sums));
-        let left = argument(f, args, offset_of!(Args, channels));
-        let vectors = argument(f, args, offset_of!(Args, vectors));
+        let source = f.argument(args, offset_of!(Args, source));
+        let gradient = f.argument(args, offset_of!(Args, gradient));
+        let sums_at = f.argument(args, offset_of!(Args, sums));
+        let left = f.argument(args, offset_of!(Args, channels));
+        let vectors = f.argument(args, offset_of!(Args, vectors));
         f.repeat_some(vectors, |f| {
             let mask = self.kernel.masked.then(|| f.first_lanes(left));
             let sums = self.zeros(f);
-            let images = argument(f, args, offset_of!(Args, images));
+            let images = f.argument(args, offset_of!(Args, images));
             let outer = [f.copy(source), f.copy(gradient)];
             f.repeat_some(images, |f| {
-                let rows = argument(f, args, offset_of!(Args, rows));
+                let rows = f.argument(args, offset_of!(Args, rows));
                 let row = outer.map(|at| f.copy(at));
                 f.repeat_some(rows, |f| {
                     self.row(f, row, &Kept { args, column: &column, mask, sums: &sums });
@@ -254,7 +254,7 @@ impl Writer<'_> {
             move_by(f, source, column[0], first - held);
             held = first;
             if part.repeated {
-                let strips = argument(f, args, offset_of!(Args, strips));
+                let strips = f.argument(args, offset_of!(Args, strips));
                 f.repeat_some(strips, |f| {
                     self.strip(f, [source, gradient], part, kept);
                     advance(f, source, args, offset_of!(Args, source_steps.strip));

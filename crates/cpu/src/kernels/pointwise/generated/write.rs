@@ -164,7 +164,7 @@ impl<'s> Writer<'s> {
             let base = slot(f, at);
             let (op, totals) = (stage.folds[fold].1, &totals[fold]);
             for other in totals.iter().skip(vectors) {
-                let sum = self::fold(f, op, *other, totals[0]);
+                let sum = f.binary(operation(op), *other, totals[0]);
                 f.assign(totals[0], sum);
             }
             for (v, total) in totals.iter().take(vectors).enumerate() {
@@ -255,7 +255,7 @@ impl<'s> Writer<'s> {
                 None => x,
             };
             let total = totals[place.total];
-            let sum = fold(f, *op, x, total);
+            let sum = f.binary(operation(*op), x, total);
             f.assign(total, sum);
         }
     }
@@ -374,32 +374,19 @@ fn neutral(f: &mut Function, op: FoldOp) -> Val {
     f.splat_f32(f.isa().width(), op.neutral() as f32)
 }
 
-/// Two vectors folded: the second, which is never NaN by itself, where the first is NaN and `op` leaves those out.
-fn fold(f: &mut Function, op: FoldOp, x: Val, total: Val) -> Val {
-    let op = match op {
+/// The operation of a fold, whose second operand, which is never NaN by itself, stays where the first is NaN and the fold leaves those out.
+fn operation(op: FoldOp) -> Binary {
+    match op {
         FoldOp::Sum => Binary::AddF32,
         FoldOp::Mul => Binary::MulF32,
         FoldOp::Max => Binary::MaxF32,
         FoldOp::Min => Binary::MinF32,
-    };
-    f.binary(op, x, total)
+    }
 }
 
-/// All lanes of some vectors folded, in all lanes: halves are exchanged, then quarters, and so on.
+/// All lanes of some vectors folded, in all lanes.
 fn across(f: &mut Function, op: FoldOp, totals: &[Val]) -> Val {
-    let mut total = totals[0];
-    for other in &totals[1..] {
-        total = fold(f, op, *other, total);
-    }
-    let lanes = f.isa().width().lanes() as u32;
-    let mut distance = lanes / 2;
-    while distance > 0 {
-        let bytes: Vec<u8> = (0..lanes).flat_map(|lane| (lane ^ distance).to_le_bytes()).collect();
-        let at = f.constant(&bytes);
-        let from = f.load(f.isa().width(), at);
-        let exchanged = f.binary(Binary::Lookup32, from, total);
-        total = fold(f, op, exchanged, total);
-        distance /= 2;
-    }
-    total
+    let op = operation(op);
+    let total = totals[1..].iter().fold(totals[0], |total, other| f.binary(op, *other, total));
+    f.across(op, total)
 }

@@ -26,10 +26,6 @@ struct Writer<'s, const N: usize> {
     masks: [Option<Pred>; N],
 }
 
-fn argument(f: &mut Function, args: Int, at: usize) -> Int {
-    f.load_int(args.at(at as i32))
-}
-
 /// Where a field's numbers begin in the arguments.
 fn at(field: Field) -> usize {
     offset_of!(Args, at) + field as usize * size_of::<usize>()
@@ -44,16 +40,16 @@ pub(super) fn write(spec: &Spec, f: &mut Function) {
 
 fn rows<const N: usize>(spec: &Spec, f: &mut Function) {
     let (args, width) = (f.arguments(), f.isa().width());
-    let rows = argument(f, args, offset_of!(Args, rows));
+    let rows = f.argument(args, offset_of!(Args, rows));
     let moving =
         |field: &Field| !matches!(field, Field::Bias | Field::Shifts | Field::Factors | Field::Peephole) && spec.reach(*field).is_some();
     let mut at_rows = [None; Field::ALL.len()];
     for field in Field::ALL.into_iter().filter(moving) {
-        at_rows[field as usize] = Some(argument(f, args, at(field)));
+        at_rows[field as usize] = Some(f.argument(args, at(field)));
     }
     f.repeat_some(rows, |f| {
-        let (channel, steps) = (f.int(0), argument(f, args, offset_of!(Args, steps)));
-        let left = spec.masked.then(|| argument(f, args, offset_of!(Args, channels)));
+        let (channel, steps) = (f.int(0), f.argument(args, offset_of!(Args, steps)));
+        let left = spec.masked.then(|| f.argument(args, offset_of!(Args, channels)));
         f.repeat_some(steps, |f| {
             let masks = from_fn(|_| left.map(|left| next_mask(f, left, width)));
             Writer::<N> { spec, width, args, at: at_rows, channel, masks }.vectors(f);
@@ -61,7 +57,7 @@ fn rows<const N: usize>(spec: &Spec, f: &mut Function) {
         });
         for (i, row) in at_rows.iter().enumerate() {
             if let Some(row) = row {
-                let bytes = argument(f, args, offset_of!(Args, row) + i * size_of::<usize>());
+                let bytes = f.argument(args, offset_of!(Args, row) + i * size_of::<usize>());
                 f.add(*row, bytes);
             }
         }
@@ -231,7 +227,7 @@ impl<const N: usize> Writer<'_, N> {
 
     /// The row of a field.
     fn row(&self, f: &mut Function, field: Field) -> Int {
-        self.at[field as usize].unwrap_or_else(|| argument(f, self.args, at(field)))
+        self.at[field as usize].unwrap_or_else(|| f.argument(self.args, at(field)))
     }
 
     /// Vector `i` of a line of f32 of a field.
@@ -348,7 +344,7 @@ impl<const N: usize> Writer<'_, N> {
             return;
         }
         let row = self.row(f, Field::Gates);
-        let (to, distance) = (f.copy(row), argument(f, self.args, offset_of!(Args, kept_gate)));
+        let (to, distance) = (f.copy(row), f.argument(self.args, offset_of!(Args, kept_gate)));
         (0..gate).for_each(|_| f.add(to, distance));
         for (i, x) in x.into_iter().enumerate() {
             f.store_as(Elem::F32, to.indexed(self.channel, 4, (i * self.width.bytes()) as i32), x, self.masks[i]);
