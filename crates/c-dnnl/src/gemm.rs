@@ -107,9 +107,9 @@ impl Product {
     /// The primitive, made now or kept from an earlier call.
     pub(crate) fn primitive(&self) -> Result<Primitive, Failure> {
         static KEPT: OnceLock<RwLock<HashMap<Product, Primitive>>> = OnceLock::new();
-        let kept = KEPT.get_or_init(RwLock::default);
         // A child that is forked meanwhile would find the lock held.
         let _inside = fork::enter();
+        let kept = KEPT.get_or_init(RwLock::default);
         if let Some(found) = kept.read().unwrap_or_else(|e| e.into_inner()).get(self) {
             return Ok(found.clone());
         }

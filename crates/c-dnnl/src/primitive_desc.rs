@@ -8,7 +8,7 @@ use crate::memory_desc::{MemoryDesc, record};
 use crate::stack;
 use crate::status::{Failure, Status, guard};
 use oxidnn_c_common::records::DimsArray;
-use oxidnn_runtime as runtime;
+use oxidnn_runtime::{self as runtime, fork};
 use oxidnn_spec::op::{Op, Prop, Window};
 use oxidnn_spec::{Arg, DataType, Dims, MAX_NDIMS, Tensor};
 use std::ffi::{CStr, CString};
@@ -151,7 +151,7 @@ impl PrimitiveDesc {
 
     /// The attributes, with layouts resolved.
     fn attr(&self) -> &Attr {
-        self.decision.attr.get_or_init(|| Attr::from(self.runtime().attr()))
+        fork::once(&self.decision.attr, || Attr::from(self.runtime().attr()))
     }
 
     /// The same without other implementations to ask for: what a primitive keeps.

@@ -88,6 +88,7 @@ fn children_of_forks_compute() {
     }
     fault("forked_code", &[]);
     fault("forked_stream", &[("ONEDNN_ASYNCHRONOUS_STREAMS", "1")]);
+    fault("forked_memory", &[("ONEDNN_ASYNCHRONOUS_STREAMS", "1")]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use crate::device::{Device, DeviceId, EngineKind, Properties, QueueSpec};
 use crate::queue::Queue;
-use crate::{Space, Threads};
+use crate::{Space, Threads, fork};
 use oxidnn_spec::Error;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -64,7 +64,7 @@ impl Engine {
             return Ok(queue);
         }
         let queue = self.device().queue(&QueueSpec { threads: Threads::inline(), asynchronous: false })?;
-        Ok(self.0.service.get_or_init(|| queue))
+        Ok(fork::once(&self.0.service, || queue))
     }
 }
 

@@ -63,3 +63,9 @@ pub use recent::Recent;
 pub use region::{Region, Space};
 pub use stream::{Event, Stream};
 pub use threads::Threads;
+
+/// Of `usual` rounds, bytes or sizes that a test walks through, as many as it takes: all, but under Miri, which is some thousand times slower.
+#[cfg(test)]
+const fn rounds(usual: usize) -> usize {
+    if cfg!(miri) { usual.div_ceil(100) } else { usual }
+}

@@ -60,7 +60,7 @@ fn steady(mut call: impl FnMut()) -> u64 {
 
 /// Eight threads submit to one stream, `OXIDNN_SUBMISSIONS` times in all: when all is done as much is allocated as before.
 fn submissions_leave_nothing(engine: &Engine) {
-    let count: usize = std::env::var("OXIDNN_SUBMISSIONS").map_or(16_000, |n| n.parse().unwrap());
+    let count: usize = std::env::var("OXIDNN_SUBMISSIONS").map_or(rounds(16_000), |n| n.parse().unwrap());
     let stream = Stream::asynchronous(engine).unwrap();
     let p = PrimitiveDesc::new(engine, linear([64], 1.0, 1.0, Attr::default())).unwrap().create().unwrap();
     let on = || memory(engine, Tensor::plain([64], DataType::F32).unwrap());
@@ -90,7 +90,7 @@ fn steady_executions_allocate_nothing() {
     submissions_leave_nothing(&engine);
     for threads in [Threads::inline(), Threads::new(2), Threads::global()] {
         let stream = Stream::with_threads(&engine, threads.clone()).unwrap();
-        for (size, post_ops) in [(10, 0), (10_000, 0), (160_000, 0), (100, 20), (100, 32)] {
+        for (size, post_ops) in [(10, 0), (rounds(10_000) as i64, 0), (rounds(160_000) as i64, 0), (100, 20), (100, 32)] {
             let mut attr = Attr::default();
             let src1 = Tensor::plain([size], DataType::F32).unwrap();
             attr.post_ops = vec![PostOp::Binary { alg: op::BinaryAlg::Add, src1, src2: None }; post_ops];

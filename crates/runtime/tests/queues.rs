@@ -92,7 +92,7 @@ fn streams_wait_for_each_other_by_the_memory_they_share() {
         let memories: Vec<_> = (0..10).map(|_| memory(&engine, 600)).collect();
         let (mut state, mut expected) = (1u32, [0f32; 10]);
         let mut event: Option<Event> = None;
-        for step in 0..1000 {
+        for step in 0..rounds(1000) {
             state = state.wrapping_mul(1664525).wrapping_add(1013904223);
             let (from, to) = ((state >> 8) as usize % 10, (state >> 16) as usize % 10);
             let stream = &streams[(state >> 24) as usize % 2];
@@ -186,7 +186,7 @@ fn many_threads_share_a_stream() {
         for _ in 0..8 {
             scope.spawn(|| {
                 let dst = memory(&engine, 64);
-                for _ in 0..500 {
+                for _ in 0..rounds(500) {
                     run(&p, &stream, &src, &dst);
                     run(&p, &stream, &dst, &dst);
                 }

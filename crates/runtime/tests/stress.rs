@@ -8,7 +8,7 @@ use oxidnn_spec::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toy::*;
 
-const N: i64 = 4099;
+const N: i64 = rounds(4099) as i64;
 
 fn memory(engine: &Engine, f: impl Fn(usize) -> f64) -> Memory<'static> {
     let m = Memory::new(engine, Tensor::plain([N], DataType::F32).unwrap()).unwrap();
@@ -46,7 +46,7 @@ fn eight_threads_execute_one_primitive() {
             for _ in 0..8 {
                 s.spawn(|| {
                     let dst = memory(&engine, |_| 0.0);
-                    for _ in 0..50 {
+                    for _ in 0..rounds(50) {
                         dst.map_mut(0).unwrap().fill(0xff);
                         primitive.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap();
                         assert_eq!(dst.read_raw::<u32>(0).unwrap(), want);
@@ -89,7 +89,7 @@ fn two_writers_of_one_memory_do_not_race() {
     std::thread::scope(|s| {
         for src in &sources {
             s.spawn(|| {
-                for _ in 0..300 {
+                for _ in 0..rounds(300) {
                     match primitive.execute(&stream, &[(Arg::SRC, src), (Arg::DST, &dst)]) {
                         Ok(()) => done.fetch_add(1, Ordering::Relaxed),
                         Err(Error::InvalidArguments(_)) => refused.fetch_add(1, Ordering::Relaxed),
@@ -103,7 +103,7 @@ fn two_writers_of_one_memory_do_not_race() {
             });
         }
     });
-    assert_eq!(done.into_inner() + refused.into_inner(), 1200);
+    assert_eq!(done.into_inner() + refused.into_inner(), 4 * rounds(300));
     assert!(dst.map_mut(0).is_ok());
 }
 

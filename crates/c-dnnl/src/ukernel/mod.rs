@@ -9,7 +9,7 @@ pub mod transform;
 use crate::engine;
 use crate::status::Failure;
 use oxidnn_c_common::numbers::DATA_TYPE;
-use oxidnn_runtime::{QueueSpec, Stream, Threads};
+use oxidnn_runtime::{QueueSpec, Stream, Threads, fork};
 use oxidnn_spec::{DataType, Dims, Tensor};
 use std::sync::OnceLock;
 
@@ -23,7 +23,7 @@ fn inline() -> Result<&'static Stream, Failure> {
         Some(stream) => Ok(stream),
         None => {
             let made = Stream::with(&engine::host(), &QueueSpec { threads: Threads::inline(), asynchronous: false })?;
-            Ok(STREAM.get_or_init(|| made))
+            Ok(fork::once(&STREAM, || made))
         }
     }
 }

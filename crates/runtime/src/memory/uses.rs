@@ -6,9 +6,10 @@
 //! comes next begins after them.
 
 use super::Storage;
+use crate::fork::{self, Locked};
 use crate::queue::{Queue, Ticket};
+use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use crate::sync::{Mutex, MutexGuard};
 use oxidnn_spec::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -82,17 +83,22 @@ impl Uses {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock().unwrap_or_else(|e| e.into_inner())
+    /// Nobody forks meanwhile: a child that uses the memory would wait for ever.
+    fn lock(&self) -> Locked<'_, Pending> {
+        fork::lock(&self.pending)
     }
 
     /// Submitted work that `access` comes after.
     fn before(&self, access: Access) -> Vec<Submitted> {
         let mut pending = self.lock();
-        pending.forget_done();
+        let done = pending.take_done();
         self.is_pending.store(pending.writer.is_some() || !pending.readers.is_empty(), Ordering::Relaxed);
         let readers = if access == Access::Write { &pending.readers[..] } else { &[] };
-        pending.writer.iter().chain(readers).cloned().collect()
+        let before = pending.writer.iter().chain(readers).cloned().collect();
+        drop(pending);
+        // Outside of the lock, as it may be the last that kept a queue, whose thread is waited for then.
+        drop(done);
+        before
     }
 
     /// Waits on the host until `access` may begin.
@@ -140,10 +146,12 @@ impl Pending {
         self.writer.iter().chain(&self.readers)
     }
 
-    fn forget_done(&mut self) {
-        let waits = |p: &Submitted| !matches!(p.queue.is_done(p.ticket), Ok(true)) || p.queue.wait_until(p.ticket).is_err();
-        self.writer = self.writer.take().filter(waits);
-        self.readers.retain(waits);
+    /// Forgets what is done and has not failed.
+    fn take_done(&mut self) -> Vec<Submitted> {
+        let is_done = |p: &mut Submitted| matches!(p.queue.is_done(p.ticket), Ok(true)) && p.queue.wait_until(p.ticket).is_ok();
+        let mut done: Vec<Submitted> = self.readers.extract_if(.., is_done).collect();
+        done.extend(self.writer.take_if(is_done));
+        done
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::rounds;
 
 const MIB: usize = 1 << 20;
 
@@ -59,8 +60,8 @@ fn leases_of_many_threads_never_overlap() {
         for t in 0..8u8 {
             let arena = &arena;
             s.spawn(move || {
-                for i in 0..500 {
-                    let lease = arena.lease(1 + i * 997 % 100_000).unwrap();
+                for i in 0..rounds(500) {
+                    let lease = arena.lease(1 + i * 997 % rounds(100_000)).unwrap();
                     lease.buf().fill(t);
                     std::thread::yield_now();
                     let mut bytes = vec![0u8; lease.buf().len()];

@@ -7,6 +7,7 @@ fn on<T: Send>(stack: usize, body: impl FnOnce() -> T + Send) -> T {
 }
 
 #[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "only Linux is asked where a stack ends")]
 fn short_stacks_are_known() {
     for (stack, enough) in [(64 << 10, false), (256 << 10, false), (1 << 20, true), (8 << 20, true)] {
         assert_eq!(on(stack, || has(NEED)), enough, "{stack} bytes");
@@ -14,6 +15,7 @@ fn short_stacks_are_known() {
 }
 
 #[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "only Linux is asked where a stack ends")]
 fn what_is_deep_runs_with_room_and_gives_its_result() {
     for stack in [64 << 10, 4 << 20] {
         let (room, same) = on(stack, || {

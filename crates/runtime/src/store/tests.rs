@@ -1,4 +1,5 @@
 use super::{HEAD, Installed, Store, StoreError, encoded};
+use crate::rounds;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -118,7 +119,7 @@ fn many_writers_and_readers_see_whole_entries_only() {
         for t in 0..4u8 {
             let store = store.clone();
             scope.spawn(move || {
-                for i in 0..50u8 {
+                for i in 0..rounds(50) as u8 {
                     store.put(b"shared", &vec![t; 4096 + usize::from(i)]).unwrap();
                     let found = store.get(b"shared").expect("an entry is always there");
                     assert!(found.iter().all(|&b| b == found[0]));

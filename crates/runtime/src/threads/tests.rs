@@ -1,4 +1,5 @@
 use super::*;
+use crate::rounds;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -23,7 +24,7 @@ fn pools() -> Vec<ForkJoin> {
 fn every_task_runs_once_whatever_the_pool() {
     for pool in pools() {
         for workers in [0, 1, 2, 3, 7, 100] {
-            for tasks in [0, 1, 2, 3, 8, 100, 1000] {
+            for tasks in [0, 1, 2, 3, 8, 100, 1000].into_iter().filter(|&tasks| tasks <= rounds(1000)) {
                 check(&pool, workers, tasks);
             }
         }
@@ -33,7 +34,7 @@ fn every_task_runs_once_whatever_the_pool() {
 #[test]
 fn jobs_back_to_back_and_with_pauses() {
     for pool in pools() {
-        for i in 0..3000 {
+        for i in 0..rounds(3000) {
             check(&pool, pool.threads(), 1 + i % 9);
             if i % 500 == 0 {
                 std::thread::sleep(Duration::from_millis(1));
@@ -48,14 +49,14 @@ fn many_callers_share_a_pool() {
     std::thread::scope(|s| {
         for caller in 0..8 {
             let pool = &pool;
-            s.spawn(move || (0..2000).for_each(|i| check(pool, 3, 1 + (i + caller) % 13)));
+            s.spawn(move || (0..rounds(2000)).for_each(|i| check(pool, 3, 1 + (i + caller) % 13)));
         }
     });
 }
 
 #[test]
 fn many_pools_start_work_and_end() {
-    for i in 0..60 {
+    for i in 0..rounds(60) {
         let pool = ForkJoin::new(1 + i % 5, Duration::from_micros(i as u64));
         check(&pool, 5, i);
     }
@@ -93,7 +94,7 @@ fn work_is_shared_when_one_worker_is_slow() {
     if pool.threads() > cores() {
         return;
     }
-    for _ in 0..20 {
+    for _ in 0..rounds(20) {
         let (done, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
         pool.run(2, 64, &|_, task| {
             if task > 0 {
@@ -141,7 +142,7 @@ fn callers_pools_are_not_trusted() {
     for (skip_last, repeat) in [(false, false), (true, false), (false, true)] {
         let threads = Threads::caller(Careless { skip_last, repeat });
         assert_eq!(threads.executor().threads(), 4);
-        for tasks in [0, 1, 3, 40, 1000] {
+        for tasks in [0, 1, 3, 40, 1000].into_iter().filter(|&tasks| tasks <= rounds(4000)) {
             check(threads.executor(), 4, tasks);
         }
         let run = std::panic::AssertUnwindSafe(|| threads.executor().run(4, 16, &|_, t| assert!(t != 9, "nine")));
@@ -152,7 +153,7 @@ fn callers_pools_are_not_trusted() {
 #[test]
 fn workers_of_callers_begin_with_parts_of_their_own() {
     let threads = Threads::caller(Careless { skip_last: false, repeat: false });
-    for _ in 0..20 {
+    for _ in 0..rounds(20) {
         let first = [const { AtomicUsize::new(usize::MAX) }; 4];
         let all = std::sync::Barrier::new(4);
         threads.executor().run(4, 400, &|worker, task| {
@@ -183,6 +184,7 @@ fn late_workers_are_sent_for_long_jobs_only() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri takes minutes to start a thousand threads")]
 fn absurd_numbers_of_threads_are_bounded() {
     let pool = ForkJoin::new(100_000, Duration::ZERO);
     assert!((2..=most_threads()).contains(&pool.threads()), "{pool:?}");

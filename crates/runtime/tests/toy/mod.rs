@@ -9,6 +9,11 @@ use oxidnn_spec::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Of `usual` rounds or elements of a test as many as it takes: all, but under Miri, which is some thousand times slower.
+pub(crate) const fn rounds(usual: usize) -> usize {
+    if cfg!(miri) { usual.div_ceil(50) } else { usual }
+}
+
 pub(crate) struct Toy {
     pub(crate) builds: Arc<AtomicUsize>,
 }

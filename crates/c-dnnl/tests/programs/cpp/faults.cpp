@@ -178,6 +178,37 @@ void area_forked_stream() {
     }
 }
 
+// Children use memory whose uses other threads of their parent look at in that moment.
+void area_forked_memory() {
+    product p(32);
+    p.execute();
+    const float want = p.first();
+    std::atomic<bool> stop {false};
+    std::atomic<int> ready {0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; t++)
+        threads.emplace_back([&] {
+            stream own(the_engine());
+            memory dst(p.pd.dst_desc(), the_engine());
+            for (bool first = true; !stop; first = false) {
+                p.primitive.execute(own, {{DNNL_ARG_SRC, p.src}, {DNNL_ARG_WEIGHTS, p.weights}, {DNNL_ARG_DST, dst}});
+                p.src.unmap_data(p.src.map_data());
+                ready += first;
+            }
+            own.wait();
+        });
+    while (ready < 4)
+        std::this_thread::yield();
+    for (int i = 0, n = forks(300); i < n; i++)
+        CHECK(in_child([&] {
+            p.execute();
+            return p.first() == want;
+        }));
+    stop = true;
+    for (auto &t : threads)
+        t.join();
+}
+
 // Forks between jobs, when workers of the parent are on their way to sleep.
 void area_forks_after_jobs() {
     product p(96);

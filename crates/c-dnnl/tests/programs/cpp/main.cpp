@@ -16,7 +16,7 @@ DECLARE(openmp)
 DECLARE(environment)
 // What happens to a process, each in one of its own.
 #define FAULTS(each_area) \
-    each_area(forks) each_area(forks_after_jobs) each_area(forked_code) each_area(forked_stream) each_area(pinned_thread) each_area(small_stack) \
+    each_area(forks) each_area(forks_after_jobs) each_area(forked_code) each_area(forked_stream) each_area(forked_memory) each_area(pinned_thread) each_area(small_stack) \
             each_area(small_files) each_area(large_memory) each_area(float_modes) each_area(last_thread) each_area(masks) each_area(little_memory) each_area(shared_scratchpad) each_area(quiet_calls) \
             each_area(fuzz)
 FAULTS(DECLARE)
