@@ -37,6 +37,11 @@ fn read(text: &'static str) -> HashMap<&'static str, Names> {
     table
 }
 
+/// Reads the table, as its first use does otherwise.
+pub fn load() {
+    LazyLock::force(&TABLE);
+}
+
 /// The name of `number` in the enum whose function is `dnnl_<kind>2str`.
 pub fn name(kind: &str, number: i32) -> &'static CStr {
     TABLE.get(kind).map_or(UNKNOWN, |names| names.texts.get(&number).unwrap_or(&names.unknown))

@@ -1,7 +1,21 @@
 //! The names of enumerators: `dnnl_<kind>2str`, each a look into the table of [`oxidnn_c_common::names`].
 
-use oxidnn_c_common::names::name;
-use std::ffi::c_char;
+use oxidnn_c_common::names;
+use oxidnn_runtime::fork;
+use std::ffi::{CStr, c_char};
+use std::sync::OnceLock;
+
+/// The name of `number` in the enum whose function is `dnnl_<kind>2str`.
+fn name(kind: &str, number: i32) -> &'static CStr {
+    load_names();
+    names::name(kind, number)
+}
+
+/// Reads the table of names before its first use. Nobody forks meanwhile: a child would wait for the thread that reads it.
+pub(crate) fn load_names() {
+    static LOADED: OnceLock<()> = OnceLock::new();
+    fork::once(&LOADED, names::load);
+}
 
 #[cfg(test)]
 mod tests;

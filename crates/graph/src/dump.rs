@@ -4,12 +4,12 @@
 mod tests;
 
 use crate::{AttrId, AttrValue, Graph, LayoutType, LogicalTensor, Op, Partition, Property, UNKNOWN};
-use oxidnn_runtime::{EngineKind, knobs, verbose};
+use oxidnn_runtime::{EngineKind, fork, knobs, verbose};
 use oxidnn_spec::{FpMath, FpMathMode, Real};
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Which files are written.
@@ -21,10 +21,13 @@ pub struct DumpMode {
     pub subgraph: bool,
 }
 
-static MODE: LazyLock<AtomicU8> = LazyLock::new(|| {
-    let [graph, subgraph] = knobs::get().graph_dump;
-    AtomicU8::new(bits(DumpMode { graph, subgraph }))
-});
+fn chosen() -> &'static AtomicU8 {
+    static CHOSEN: OnceLock<AtomicU8> = OnceLock::new();
+    fork::once(&CHOSEN, || {
+        let [graph, subgraph] = knobs::get().graph_dump;
+        AtomicU8::new(bits(DumpMode { graph, subgraph }))
+    })
+}
 
 fn bits(mode: DumpMode) -> u8 {
     u8::from(mode.graph) | u8::from(mode.subgraph) << 1
@@ -32,12 +35,12 @@ fn bits(mode: DumpMode) -> u8 {
 
 /// Chooses the files, whatever the environment says.
 pub fn set_dump_mode(mode: DumpMode) {
-    MODE.store(bits(mode), Ordering::Relaxed);
+    chosen().store(bits(mode), Ordering::Relaxed);
 }
 
 /// Writes a graph whose partitions were just made.
 pub(crate) fn graph(graph: &Graph) {
-    if MODE.load(Ordering::Relaxed) & 1 == 0 {
+    if chosen().load(Ordering::Relaxed) & 1 == 0 {
         return;
     }
     let head = Head { engine_kind: graph.engine_kind(), fpmath: graph.fpmath() };
@@ -48,7 +51,7 @@ pub(crate) fn graph(graph: &Graph) {
 
 /// Writes a partition that is compiled, its operations as described then.
 pub(crate) fn partition(partition: &Partition, ops: &[Op]) {
-    if MODE.load(Ordering::Relaxed) & 2 == 0 {
+    if chosen().load(Ordering::Relaxed) & 2 == 0 {
         return;
     }
     let head = Head { engine_kind: partition.engine_kind(), fpmath: partition.fpmath() };

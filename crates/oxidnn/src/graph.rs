@@ -59,10 +59,11 @@
 
 use oxidnn_graph::{AttrId, AttrValue, CompiledPartition, LayoutType, LogicalTensor, Op, Policy, Property};
 pub use oxidnn_graph::{Error, OpKind, Partition};
+use oxidnn_runtime::fork::{self, Locked};
 use oxidnn_runtime::{Engine, Memory, Stream};
 use oxidnn_spec::{DataType, Dims, FpMath, Real, Tensor};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A size of an input that comes with its memory.
 pub const OPEN: i64 = oxidnn_graph::UNKNOWN;
@@ -114,8 +115,8 @@ impl Graph {
         Graph::default()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> Locked<'_, State> {
+        fork::lock(&self.0)
     }
 
     fn node(&self, make: impl FnOnce(usize) -> Result<LogicalTensor, Error>) -> Node {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::sync::OnceLock;
 
 /// Lines of each smoke file, and descriptions at random: fewer under Miri, which is some thousand times slower.
-const LINES: usize = if cfg!(miri) { 1 } else { usize::MAX };
+const LINES: usize = if cfg!(miri) { 2 } else { usize::MAX };
 const CASES: u32 = if cfg!(miri) { 20 } else { 50_000 };
 
 /// The problems of every smoke file.

@@ -1,6 +1,7 @@
 //! The rules of the house that a program can check: a table of rules, each a function from the tree to what is wrong.
 
 mod crates;
+mod forks;
 mod inputs;
 mod parameters;
 mod size;
@@ -20,6 +21,7 @@ struct Rule {
 const RULES: &[Rule] = &[
     Rule { name: "crate dependencies", check: crates::check },
     Rule { name: "unsafe code", check: unsafety::check },
+    Rule { name: "locks and forks", check: forks::check },
     Rule { name: "sizes of files and functions", check: size::check },
     Rule { name: "parameters of functions", check: parameters::check },
     Rule { name: "wording", check: wording::check },

@@ -1,6 +1,7 @@
 //! Making memory descriptors: from strides, tags, encodings and blobs.
 
 use super::{MemoryDesc, data_type, record};
+use crate::debug::load_names;
 use crate::handle::{Array, ArrayMut, In, InOut, New, Out, Text};
 use crate::status::{Failure, Status, guard};
 use oxidnn_c_common::{names, numbers};
@@ -60,6 +61,7 @@ fn sound(tensor: &Tensor) -> Result<MemoryDesc, Failure> {
 
 /// As [`with_tag`], by the tag's number.
 fn with_tag_number(ndims: i32, sizes: Array<'_, i64>, dtype: i32, tag: i32) -> Result<MemoryDesc, Failure> {
+    load_names();
     let letters = if tag == numbers::TAG_UNDEF || ndims == 0 { Some("undef") } else { names::tag(tag) };
     with_tag(ndims, sizes, dtype, letters.ok_or_else(|| Failure::invalid("tag", tag, "a format tag"))?)
 }

@@ -5,8 +5,9 @@ mod rows;
 
 use crate::{Op, OpKind};
 use matcher::{Field, Pat};
+use oxidnn_runtime::fork;
 use std::fmt;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 /// A pattern that partitions are made by.
 pub(crate) struct Row {
@@ -67,18 +68,21 @@ struct Ready {
 }
 
 /// All patterns, those of higher priority first.
-static READY: LazyLock<Vec<Ready>> = LazyLock::new(|| {
-    let mut all: Vec<Ready> = rows::ALL
-        .iter()
-        .flat_map(|rows| rows.iter())
-        .map(|row| {
-            let pat = (row.pattern)();
-            Ready { row, first: pat.first(), pat }
-        })
-        .collect();
-    all.sort_by(|a, b| b.row.priority.total_cmp(&a.row.priority));
-    all
-});
+fn ready() -> &'static [Ready] {
+    static READY: OnceLock<Vec<Ready>> = OnceLock::new();
+    fork::once::<Vec<Ready>>(&READY, || {
+        let mut all: Vec<Ready> = rows::ALL
+            .iter()
+            .flat_map(|rows| rows.iter())
+            .map(|row| {
+                let pat = (row.pattern)();
+                Ready { row, first: pat.first(), pat }
+            })
+            .collect();
+        all.sort_by(|a, b| b.row.priority.total_cmp(&a.row.priority));
+        all
+    })
+}
 
 /// An instance of a row that begins with operation `start`, or why there is none.
 fn instance(field: &Field<'_>, ready: &Ready, start: usize) -> Result<Vec<usize>, String> {
@@ -93,7 +97,7 @@ pub(crate) fn groups(ops: &[Op], policy: Policy) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let order = visited(&field);
     if policy == Policy::Fusion {
-        for ready in READY.iter() {
+        for ready in ready() {
             for &start in &order {
                 if field.taken[start] || !ready.first.contains(&ops[start].kind) {
                     continue;
@@ -158,8 +162,8 @@ fn visited(field: &Field<'_>) -> Vec<usize> {
 /// Why operation `start` is in no group of a better pattern than its own, of `priority`.
 pub(crate) fn declined(ops: &[Op], start: usize, pattern: &str) -> Vec<(&'static str, f32, String)> {
     let field = Field::new(ops);
-    let own = READY.iter().find(|r| r.row.name == pattern).map_or(f32::MIN, |r| r.row.priority);
-    let better = READY.iter().filter(|r| r.row.priority > own && r.first.contains(&ops[start].kind));
+    let own = ready().iter().find(|r| r.row.name == pattern).map_or(f32::MIN, |r| r.row.priority);
+    let better = ready().iter().filter(|r| r.row.priority > own && r.first.contains(&ops[start].kind));
     let why = |r: &Ready| match instance(&field, r, start) {
         Ok(_) => "it shares operations with an instance that was found before".to_string(),
         Err(why) => why,
@@ -200,5 +204,5 @@ fn sorted(mut groups: Vec<Group>, order: &[usize], field: &Field<'_>) -> Vec<Gro
 
 /// The names and priorities of all patterns.
 pub fn patterns() -> impl Iterator<Item = (&'static str, f32)> {
-    READY.iter().map(|r| (r.row.name, r.row.priority))
+    ready().iter().map(|r| (r.row.name, r.row.priority))
 }

@@ -161,7 +161,7 @@ impl Block {
     /// When an operand is not in its memory, or the registers are not those of the kernel.
     pub(super) fn run(&self, held: &Held<'_>, call: Call<'_>) {
         let Some(shape) = held.shape.filter(|s| (s.rows[1] > 0) == (self.kernel.tall == 2)) else { panic!("registers of other shapes") };
-        assert!(call.panels > 0 && self.is_inside(shape, &call), "tiles outside their buffers: {:?}", self.kernel);
+        assert!(self.is_inside(shape, &call), "tiles outside their buffers: {:?}", self.kernel);
         let args = tiles::Args {
             shapes: held.bytes.as_ptr(),
             taps: call.taps.as_ptr(),
@@ -190,28 +190,37 @@ impl Block {
         usize::from(self.kernel.line) * 64
     }
 
+    /// Whether all that the kernel reads and writes lies in the buffers.
     fn is_inside(&self, shape: Shape, call: &Call<'_>) -> bool {
-        let steps = call.blocks * shape.steps;
-        let gathered = (call.gathered.as_ptr().addr(), size_of_val(call.gathered));
+        self.inside(shape, call).unwrap_or(false)
+    }
+
+    /// The same; `None` where a place is too far for a number.
+    fn inside(&self, shape: Shape, call: &Call<'_>) -> Option<bool> {
+        let steps = call.blocks.checked_mul(shape.steps)?;
+        let bytes = steps.checked_mul(4)?;
         let panel = match steps {
             0 => 0,
-            steps => (steps - 1) * self.line() + usize::from(self.kernel.vectors) * 64,
+            steps => (steps - 1).checked_mul(self.line())?.checked_add(usize::from(self.kernel.vectors) * 64)?,
         };
-        let before = (call.panels - 1).checked_mul(call.b_panel).and_then(|b| b.checked_add(call.b_at));
+        let more = call.panels.checked_sub(1)?;
+        let before = more.checked_mul(call.b_panel)?.checked_add(call.b_at)?;
+        let gathered = (call.gathered.as_ptr().addr(), size_of_val(call.gathered));
         let row = |address: usize, distance: usize, rows: usize| {
-            let len = distance.checked_mul(rows.saturating_sub(1)).and_then(|d| d.checked_add(steps * 4));
+            let len = distance.checked_mul(rows.saturating_sub(1)).and_then(|d| d.checked_add(bytes));
             let (first, Some(len)) = (address.wrapping_add(call.from), len) else { return false };
             rows == 0 || within(call.source.as_ptr().addr(), call.source.len(), first, len) || within(gathered.0, gathered.1, first, len)
         };
         let taps = call.taps.chunks(TAP).all(|tap| {
             let &[b, upper, upper_row, lower, lower_row] = tap else { return false };
-            before.and_then(|before| before.checked_add(b)).is_some_and(|b| within(0, call.b.len(), b, panel))
+            before.checked_add(b).is_some_and(|b| within(0, call.b.len(), b, panel))
                 && row(upper, upper_row, shape.rows[0])
                 && row(lower, lower_row, shape.rows[1])
         });
-        let columns = (call.panels - 1) * usize::from(self.kernel.line) * LINES + usize::from(self.kernel.vectors) * LINES;
         let rows: usize = shape.rows.iter().sum();
-        taps && call.sums_row.checked_mul(rows - 1).and_then(|n| n.checked_add(columns)).is_some_and(|n| n <= call.sums.len())
+        let columns = more.checked_mul(usize::from(self.kernel.line) * LINES)?.checked_add(usize::from(self.kernel.vectors) * LINES)?;
+        let sums = call.sums_row.checked_mul(rows.checked_sub(1)?)?.checked_add(columns)?;
+        Some(taps && sums <= call.sums.len())
     }
 }
 
@@ -238,6 +247,7 @@ impl Gatherer {
     /// # Panics
     /// When a row does not, or there is no room for it.
     pub(super) fn run(&self, rows: &[usize], (from, words): (usize, usize), memory: [Buf; 2], to: &mut [f32]) {
+        assert!(words <= to.len(), "rows of {words} words in {} numbers", to.len());
         let len = words * 4 + usize::from(self.partial);
         // Where rows may begin, and at how many places.
         let places = memory.map(|m| (m.as_ptr().addr().wrapping_sub(from), (m.len() + 1).saturating_sub(len)));
