@@ -9,8 +9,9 @@ mod tests;
 
 use crate::region::Region;
 use crate::{Args, View, for_each_position};
-use oxidnn_expr::{binary, eltwise, number, philox, quant};
+use oxidnn_expr::{Num, binary, eltwise, number, philox, quant};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_POST_OPS, PostOp, Quant, QuantMode, Rounding};
+use std::cell::Cell;
 use std::ops::Range;
 
 /// Scales or zero points of one argument: a number for each position of its tensor.
@@ -124,6 +125,7 @@ pub struct Epilogue<'a> {
     scale: Factor<'a>,
     zero_point: Factor<'a>,
     rounding_seed: Option<u32>,
+    sums: Option<&'a [Cell<Option<f64>>]>,
 }
 
 /// The first number of an argument of one element.
@@ -179,6 +181,7 @@ impl<'a> Epilogue<'a> {
             scale: Factor::constant(1.0),
             zero_point: Factor::constant(0.0),
             rounding_seed: None,
+            sums: if last { args.sums(if arg == Arg::depthwise(Arg::DST) { Arg::DST } else { arg }) } else { None },
         };
         let rounded = if arg == Arg::depthwise(Arg::DST) { Arg::DST } else { arg };
         if last && attr.rounding.get(&rounded) == Some(&Rounding::Stochastic) {
@@ -198,11 +201,20 @@ impl<'a> Epilogue<'a> {
 
     /// Takes an accumulated, scaled and biased `value` through the whole tail into the destination at `pos`.
     pub fn finish(&self, pos: &[i64], value: f64) {
-        self.write(pos, self.value(pos, value));
+        self.write(pos, self.kept(pos, value));
+    }
+
+    /// [`Epilogue::value`], of a sum that is kept where somebody wants it.
+    pub(crate) fn kept(&self, pos: &[i64], value: f64) -> f64 {
+        let index = || pos.iter().zip(self.dst.dims().iter()).fold(0, |index, (p, d)| index * d + p);
+        if let Some(sum) = self.sums.and_then(|s| s.get(index() as usize)) {
+            sum.set(Some(value));
+        }
+        self.value(pos, value)
     }
 
     /// Dropout and post-ops.
-    pub fn value(&self, pos: &[i64], mut value: f64) -> f64 {
+    pub fn value<N: Num>(&self, pos: &[i64], mut value: N) -> N {
         if let Some(drop) = &self.dropout {
             value = drop.apply(&self.dst, pos, value);
         }
@@ -216,11 +228,19 @@ impl<'a> Epilogue<'a> {
     pub fn write(&self, pos: &[i64], value: f64) {
         let value = self.quantised(pos, value);
         let offset = self.dst.offset(pos);
-        let value = match self.rounding_seed {
+        self.dst.store(offset, self.stochastic(offset, value));
+    }
+
+    /// The number that the destination at `pos` holds for a quantised `value`.
+    pub fn rounded(&self, pos: &[i64], value: f64) -> f64 {
+        number::round_to(self.dst.dtype(), self.stochastic(self.dst.offset(pos), value))
+    }
+
+    fn stochastic(&self, offset: i64, value: f64) -> f64 {
+        match self.rounding_seed {
             Some(seed) => philox::round_stochastic(self.dst.dtype(), value, offset as u64, seed),
             None => value,
-        };
-        self.dst.store(offset, value);
+        }
     }
 
     /// Scale, zero point and rounding to `dtype`, for a result that is not the destination.
@@ -228,8 +248,9 @@ impl<'a> Epilogue<'a> {
         number::round_to(dtype, self.quantised(pos, value))
     }
 
-    fn quantised(&self, pos: &[i64], value: f64) -> f64 {
-        quant::quantise(value, self.scale.at(pos), self.zero_point.at(pos))
+    /// Scale and zero point.
+    pub fn quantised<N: Num>(&self, pos: &[i64], value: N) -> N {
+        quant::quantise(value, N::constant(self.scale.at(pos)), N::constant(self.zero_point.at(pos)))
     }
 
     /// Writes a row of values that went through [`Epilogue::value`], the first at `pos`, the others after it along the last dimension,
@@ -259,23 +280,24 @@ impl<'a> Epilogue<'a> {
                 region.along(d, start, group(d).min(dims[d] - start))
             });
             let mut largest = 0.0_f64;
-            shared.each(|pos| largest = largest.max(self.value(pos, real(pos)).abs()));
+            shared.each(|pos| largest = largest.max(self.value::<f64>(pos, real(pos)).abs()));
             self.scale.set(&shared.start, dynamic_scale(quant, self.dst.dtype(), largest));
             shared.each(|pos| self.finish(pos, real(pos)));
         });
     }
 
-    fn post_op(&self, op: &PostOp, operands: &[Option<View<'a>>; 2], pos: &[i64], value: f64) -> f64 {
+    fn post_op<N: Num>(&self, op: &PostOp, operands: &[Option<View<'a>>; 2], pos: &[i64], value: N) -> N {
         match (op, operands) {
             (PostOp::Sum { scale, zero_point, dtype }, _) => {
-                let old = self.dst.reinterpret(dtype.unwrap_or(self.dst.dtype())).get(pos);
-                value + f64::from(scale.get()) * (old - f64::from(*zero_point))
+                let old = N::constant(self.dst.reinterpret(dtype.unwrap_or(self.dst.dtype())).get(pos));
+                value.add(quant::dequantise(old, N::constant(f64::from(scale.get())), N::constant(f64::from(*zero_point))))
             }
             (PostOp::Eltwise { alg, alpha, beta }, _) => eltwise::forward(*alg, alpha.get(), beta.get(), value),
             (PostOp::Binary { alg, .. }, [Some(src1), src2]) => {
-                binary::apply(*alg, value, src1.get(pos), src2.map_or(0.0, |condition| condition.get(pos)))
+                let condition = src2.map_or(0.0, |condition| condition.get(pos));
+                binary::apply(*alg, value, N::constant(src1.get(pos)), N::constant(condition))
             }
-            (PostOp::Prelu { .. }, [Some(weights), _]) => binary::prelu(value, weights.get(pos)),
+            (PostOp::Prelu { .. }, [Some(weights), _]) => binary::prelu(value, N::constant(weights.get(pos))),
             _ => value,
         }
     }
@@ -293,12 +315,12 @@ impl<'a> Drop<'a> {
     }
 
     /// The generator counts physical elements of the destination; the mask lies as the destination does.
-    fn apply(&self, dst: &View<'_>, pos: &[i64], value: f64) -> f64 {
+    fn apply<N: Num>(&self, dst: &View<'_>, pos: &[i64], value: N) -> N {
         let keep = philox::dropout_keeps(dst.offset(pos) as u64, self.seed, self.offset, self.p);
         if let Some(mask) = &self.mask {
             mask.set(pos, f64::from(u8::from(keep)));
         }
-        if keep { value / (1.0 - f64::from(self.p)) } else { 0.0 }
+        if keep { value.div(N::constant(1.0 - f64::from(self.p))) } else { N::constant(0.0) }
     }
 }
 

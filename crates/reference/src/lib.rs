@@ -47,6 +47,12 @@ pub trait Args {
     fn tensor(&self, arg: Arg) -> Option<&Tensor>;
     /// Bytes of buffer `buffer` of that tensor (0 unless it is sparse). Buffers may overlap: `dst` may be `src` in place.
     fn data(&self, arg: Arg, buffer: usize) -> Option<&[Cell<u8>]>;
+    /// Where the results of output `arg` are to be kept as they are before dropout, post-ops and quantisation, in logical row-major order, by
+    /// who wants to know how far rounding may carry them. What no [`Epilogue`] finishes stays `None`.
+    fn sums(&self, arg: Arg) -> Option<&[Cell<Option<f64>>]> {
+        let _ = arg;
+        None
+    }
 }
 
 /// Length of the scratch that [`run`] needs for `problem`, in `f64` elements.

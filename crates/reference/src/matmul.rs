@@ -56,7 +56,7 @@ impl<'a> Output<'a> {
     fn row(&self, batch: &[i64], [m, n]: [i64; 2], sums: &mut [f64]) {
         let mut pos = Place::new(batch, m, n);
         for sum in &mut *sums {
-            *sum = self.tail.value(&pos, *sum + self.bias.map_or(0.0, |b| b.get(&pos)));
+            *sum = self.tail.kept(&pos, *sum + self.bias.map_or(0.0, |b| b.get(&pos)));
             if self.dynamic.is_none() {
                 self.tail.write(&pos, *sum);
             }

@@ -3,7 +3,7 @@
 use crate::host::HostTensor;
 use crate::tolerance::Bounds;
 use oxidnn_judge::{Difference, Worst};
-use oxidnn_spec::{Arg, DataType};
+use oxidnn_spec::Arg;
 use std::fmt;
 
 /// The worst disagreement of one output.
@@ -52,9 +52,9 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Compares elements; `None` when there are as many as expected and all are within `bounds`.
-pub fn values(arg: Arg, dtype: DataType, got: &[f64], want: &[f64], bounds: &Bounds) -> Option<Mismatch> {
-    let accepts = |i: usize| bounds.accepts(i, got[i], want[i]) || saturates(dtype, got[i], want[i]);
+/// Compares elements; `None` when there are as many as expected and `bounds` have all.
+pub fn values(arg: Arg, got: &[f64], want: &[f64], bounds: &Bounds) -> Option<Mismatch> {
+    let accepts = |i: usize| bounds.accepts(i, got[i]);
     let scale = want.iter().filter(|v| v.is_finite()).fold(0f64, |m, v| m.max(v.abs()));
     match oxidnn_judge::difference(got, want, accepts, |i| bounds.allowed(i, want[i]))? {
         Difference::Elements(Worst { of, wrong, index, got, want, allowed }) => {
@@ -62,11 +62,6 @@ pub fn values(arg: Arg, dtype: DataType, got: &[f64], want: &[f64], bounds: &Bou
         }
         length => Some(Mismatch::noted(arg, length.to_string())),
     }
-}
-
-/// f32 cannot hold the largest s32, so a saturated result may be the largest float below it.
-fn saturates(dtype: DataType, got: f64, want: f64) -> bool {
-    dtype == DataType::S32 && got.max(want) == f64::from(i32::MAX) && got.min(want) >= f64::from(i32::MAX - 127)
 }
 
 /// Compares the bytes that belong to no logical element: padding must be zero as the reference leaves it, holes must be untouched.

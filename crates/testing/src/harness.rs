@@ -5,12 +5,14 @@ use crate::concrete::concrete;
 use crate::fill::{self, Special};
 use crate::host::{HostArgs, HostTensor};
 use crate::targets;
-use crate::tolerance;
+use crate::tolerance::{self, Bounds, Computed};
 use oxidnn_cpu::{CpuDevice, CpuTarget};
+use oxidnn_reference::Args;
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream, Threads};
-use oxidnn_spec::op::{BatchNorm, BinaryAlg, EltwiseAlg, Op, Pool, Prop, Rnn, Sdpa};
+use oxidnn_spec::op::{BatchNorm, Op, Pool, Prop, Rnn, Sdpa};
 use oxidnn_spec::text::{Case, FillHints};
-use oxidnn_spec::{Arg, DataType, Dims, Error, Format, Operand, PostOp, Problem, Real, Tensor, Use};
+use oxidnn_spec::{Arg, DataType, Error, Format, Operand, Problem, Tensor, Use};
+use std::cell::Cell;
 
 /// Name of the last row of every table.
 pub const REFERENCE_ROW: &str = "ref:any";
@@ -286,8 +288,10 @@ pub struct Truth {
     pub outputs: HostArgs,
     /// Source and destination, where rows are to compute in place.
     pub inplace: Option<(Arg, Arg)>,
-    /// The destination for results a little smaller and larger before a post-op that jumps, where inexact arithmetic precedes it.
-    pub beside: Option<[Vec<f64>; 2]>,
+    /// The results of outputs before their post-ops, where they have such.
+    pub sums: Vec<(Arg, Vec<f64>)>,
+    /// What outputs may be.
+    bounds: Vec<(Arg, Bounds)>,
 }
 
 /// Source and destination that share memory in place, where their descriptions allow it.
@@ -301,7 +305,7 @@ fn in_place(problem: &Problem, hints: &FillHints) -> Option<(Arg, Arg)> {
 const COPIES: usize = 4;
 
 /// Copies of their elements as numbers of 64 bits, while they are drawn and compared.
-const NUMBERS: usize = 2;
+const NUMBERS: usize = 6;
 
 /// Whether the memory for `copies` of all arguments, and for `numbers` of their elements as `f64`, can be had at once: what fills and keeps
 /// them cannot say no.
@@ -360,9 +364,24 @@ impl Truth {
                 *tensor = shared.clone().unwrap_or_else(|| tensor.clone());
             }
         }
-        let outputs = reference(problem, &inputs)?;
-        let beside = beside_jump(problem, &inputs);
-        Ok(Truth { problem: problem.clone(), inputs, outputs, inplace, beside })
+        Ok(Truth { inplace, ..Truth::over(problem, inputs)? })
+    }
+
+    /// What the reference makes of `inputs`.
+    ///
+    /// # Errors
+    /// What it answers.
+    pub fn over(problem: &Problem, inputs: HostArgs) -> Result<Truth, Error> {
+        let kept = Kept::of(problem, inputs.clone());
+        run_reference(problem, &kept)?;
+        let (outputs, sums) = kept.results();
+        let computed = Computed { problem, inputs: &inputs, outputs: &outputs };
+        let bounds = judged(problem).map(|arg| {
+            let sums = sums.iter().find(|s| s.0 == arg).map(|s| s.1.as_slice());
+            Ok((arg, tolerance::of(&computed, arg, sums)?))
+        });
+        let bounds = bounds.collect::<Result<_, Error>>()?;
+        Ok(Truth { problem: problem.clone(), inputs, outputs, inplace: None, sums, bounds })
     }
 
     /// Whether `problem` is the same but for layouts of inputs: then its outputs are the same, since what inputs are filled with does not
@@ -382,10 +401,9 @@ impl Truth {
         tolerance::is_exact(&self.problem, &self.inputs)
     }
 
-    /// Whether a post-op jumps so near to element `index` of the destination that inexact arithmetic decides to which side it falls.
-    pub fn is_beside_jump(&self, index: usize) -> bool {
-        let same = |[below, above]: &[Vec<f64>; 2]| below.get(index).map(|v| v.to_bits()) == above.get(index).map(|v| v.to_bits());
-        self.beside.as_ref().is_some_and(|sides| !same(sides))
+    /// What output `arg` may be; nothing where it is not judged.
+    pub fn bounds(&self, arg: Arg) -> Bounds {
+        self.bounds.iter().find(|b| b.0 == arg).map(|b| b.1.clone()).unwrap_or_default()
     }
 
     /// The first output whose bytes differ between two executions.
@@ -396,77 +414,66 @@ impl Truth {
 
     /// Every output of `got` that is out of tolerance.
     pub fn compare(&self, got: &HostArgs) -> Vec<Mismatch> {
-        self.compare_with(&self.outputs, got)
+        self.mismatches(got, |arg, bounds| Some((self.outputs.get(arg)?, bounds.clone())))
     }
 
-    /// Every output of `got` that is out of tolerance, where `outputs` are those of somebody else.
-    pub fn compare_with(&self, outputs: &HostArgs, got: &HostArgs) -> Vec<Mismatch> {
-        let mut wrong = Vec::new();
-        for o in self.problem.operands().into_iter().filter(|o| o.usage == Use::Out) {
-            let (Some(g), Some(w)) = (got.get(o.arg), outputs.get(o.arg)) else { continue };
-            if o.arg == Arg::WORKSPACE && !matches!(self.problem.op, Op::Pool(_) | Op::Sdpa(_)) {
-                continue;
-            }
-            wrong.extend(self.compare_tensor(o.arg, [g, w]));
-        }
-        wrong
+    /// Every output of `got` that is further from that of `others` than it may be from the truth.
+    pub fn compare_with(&self, others: &HostArgs, got: &HostArgs) -> Vec<Mismatch> {
+        self.mismatches(got, |arg, bounds| {
+            let other = others.get(arg)?;
+            Some((other, bounds.moved(&self.outputs.get(arg)?.values(), &other.values())))
+        })
     }
 
-    /// Compares one output with the truth: its elements within bounds, and the bytes around them.
-    fn compare_tensor(&self, arg: Arg, [got, want]: [&HostTensor; 2]) -> Option<Mismatch> {
-        let dtype = want.tensor.dtype;
-        let truth = want.values();
-        let mut bounds = tolerance::of(&self.problem, arg, dtype, &truth, &self.inputs);
-        if let Some(beside) = self.beside.as_ref().filter(|_| arg == Arg::DST) {
-            bounds = bounds.beside(beside.clone());
-        }
-        compare::values(arg, dtype, &got.values(), &truth, &bounds).or_else(|| compare::surroundings(arg, got, want))
-    }
-}
-
-/// The destinations that the reference computes when results before the first post-op that jumps are a little smaller and larger, as inexact
-/// arithmetic may have them; `None` where nothing jumps, or where it follows exact arithmetic.
-fn beside_jump(problem: &Problem, inputs: &HostArgs) -> Option<[Vec<f64>; 2]> {
-    let at = tolerance::first_jump(problem, inputs)?;
-    let offset = tolerance::before_post_ops(problem, inputs);
-    let side = |sign: f64| -> Option<Vec<f64>> {
-        let (nudged, args) = nudged(problem, inputs, at, sign * offset)?;
-        Some(reference(&nudged, &args).ok()?.get(Arg::DST)?.values())
-    };
-    Some([side(-1.0)?, side(1.0)?])
-}
-
-fn is_never_negative(p: &PostOp) -> bool {
-    use EltwiseAlg::{Abs, Exp, Logistic, Relu, SoftRelu, Square};
-    matches!(p, PostOp::Eltwise { alg: Abs | Exp | Logistic | SoftRelu | Square, .. })
-        || matches!(p, PostOp::Eltwise { alg: Relu, alpha, .. } if alpha.get() == 0.0)
-}
-
-/// The problem with one more post-op before post-op `at`, which adds `offset`, and one that keeps at 0 what was never negative before. Whether numbers are equal changes at one point: there the results
-/// are those of an order, which changes at the same.
-fn nudged(problem: &Problem, inputs: &HostArgs, at: usize, offset: f64) -> Option<(Problem, HostArgs)> {
-    let rank = problem.op.tensor(Arg::DST)?.dims().len();
-    let one = Tensor::plain(Dims::filled(rank, 1), DataType::F64).ok()?;
-    let mut attr = problem.attr.clone();
-    if let PostOp::Binary { alg, .. } = &mut attr.post_ops[at] {
-        *alg = match *alg {
-            BinaryAlg::Eq => BinaryAlg::Ge,
-            BinaryAlg::Ne => BinaryAlg::Lt,
-            other => other,
+    /// Compares outputs with what `expected` says: their elements within bounds, and the bytes around them.
+    fn mismatches<'a>(&'a self, got: &HostArgs, expected: impl Fn(Arg, &Bounds) -> Option<(&'a HostTensor, Bounds)>) -> Vec<Mismatch> {
+        let one = |(arg, bounds): &(Arg, Bounds)| {
+            let (got, (want, bounds)) = (got.get(*arg)?, expected(*arg, bounds)?);
+            compare::values(*arg, &got.values(), &want.values(), &bounds).or_else(|| compare::surroundings(*arg, got, want))
         };
+        self.bounds.iter().filter_map(one).collect()
     }
-    let mut more = vec![PostOp::Binary { alg: BinaryAlg::Add, src1: one.clone(), src2: None }];
-    if at > 0 && is_never_negative(&attr.post_ops[at - 1]) {
-        more.push(PostOp::Eltwise { alg: EltwiseAlg::Relu, alpha: Real::new(0.0), beta: Real::new(0.0) });
+}
+
+/// The outputs that are judged.
+fn judged(problem: &Problem) -> impl Iterator<Item = Arg> {
+    let read = matches!(problem.op, Op::Pool(_) | Op::Sdpa(_));
+    problem.operands().into_iter().filter(move |o| o.usage == Use::Out && (read || o.arg != Arg::WORKSPACE)).map(|o| o.arg)
+}
+
+/// Results before the post-ops, element by element.
+type Sums = Vec<Cell<Option<f64>>>;
+
+/// Arguments, and what the reference's results were before their post-ops.
+struct Kept {
+    args: HostArgs,
+    sums: Vec<(Arg, Sums)>,
+}
+
+impl Kept {
+    fn of(problem: &Problem, args: HostArgs) -> Kept {
+        let elements = |arg: Arg| args.get(arg).and_then(|t| t.tensor.layout.elements()).unwrap_or(0).max(0) as usize;
+        let sums = judged(problem).map(|arg| (arg, vec![Cell::new(None); elements(arg)])).collect();
+        Kept { args, sums }
     }
-    let moved = |arg: Arg| match arg.post_op_index() {
-        Some((i, of)) if i >= at && i < problem.attr.post_ops.len() => Arg::post_op(i + more.len(), of),
-        _ => arg,
-    };
-    let mut args = HostArgs(inputs.0.iter().map(|(arg, tensor)| (moved(*arg), tensor.clone())).collect());
-    attr.post_ops.splice(at..at, more);
-    args.0.push((Arg::post_op(at, Arg::SRC_1), HostTensor::with_values(&one, &[offset])));
-    Some((Problem::new(problem.op.clone(), attr).ok()?, args))
+
+    /// The arguments, and the sums of those outputs all elements of which have some.
+    fn results(self) -> (HostArgs, Vec<(Arg, Vec<f64>)>) {
+        let whole = |(arg, sums): (Arg, Sums)| Some((arg, sums.into_iter().map(Cell::into_inner).collect::<Option<Vec<f64>>>()?));
+        (self.args, self.sums.into_iter().filter_map(whole).collect())
+    }
+}
+
+impl Args for Kept {
+    fn tensor(&self, arg: Arg) -> Option<&Tensor> {
+        self.args.tensor(arg)
+    }
+    fn data(&self, arg: Arg, buffer: usize) -> Option<&[Cell<u8>]> {
+        self.args.data(arg, buffer)
+    }
+    fn sums(&self, arg: Arg) -> Option<&[Cell<Option<f64>>]> {
+        self.sums.iter().find(|s| s.0 == arg).map(|s| s.1.as_slice())
+    }
 }
 
 /// Runs the reference on a copy of `args`.
@@ -475,9 +482,13 @@ fn nudged(problem: &Problem, inputs: &HostArgs, at: usize, offset: f64) -> Optio
 /// What the reference answers.
 pub fn reference(problem: &Problem, args: &HostArgs) -> Result<HostArgs, Error> {
     let args = args.clone();
-    let mut scratch = vec![0.0; oxidnn_reference::scratch_len(problem)];
-    oxidnn_reference::run(problem, &args, &mut scratch)?;
+    run_reference(problem, &args)?;
     Ok(args)
+}
+
+fn run_reference(problem: &Problem, args: &dyn Args) -> Result<(), Error> {
+    let mut scratch = vec![0.0; oxidnn_reference::scratch_len(problem)];
+    oxidnn_reference::run(problem, args, &mut scratch)
 }
 
 /// Executes a primitive with copies of `args`, and returns the arguments afterwards.

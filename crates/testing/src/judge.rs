@@ -202,7 +202,8 @@ impl Output<'_> {
             (true, true) => a != b && (exactly || (a - b).abs() >= steps),
             _ => a != b && !(a.is_nan() && b.is_nan()),
         };
-        let beside_jump = |i: &usize| self.operand.arg == Arg::DST && self.truth.is_beside_jump(*i);
+        let bounds = self.truth.bounds(self.operand.arg);
+        let beside_jump = |i: &usize| self.operand.arg == Arg::DST && tolerance::is_beside_jump(&self.truth.problem, bounds.of(*i), steps);
         (0..values.len()).filter(|i| !beside_jump(i)).any(|i| differs((&values[i], &self.want[i])))
     }
 }

@@ -14,20 +14,23 @@
 //! Convolutions by Winograd's algorithm add [`WINOGRAD`] of the size of the sums. Functions computed by polynomials (exp, erf...) add
 //! [`FUNCTION`] relative.
 //!
-//! Integer destinations are exact unless something inexact precedes the rounding (`exact`); then a value on the other side of a tie is one
-//! off. A function with a jump or an infinite slope ([`exact::first_jump`]) follows inexact arithmetic: there each element is judged by the truths a
-//! little to both sides of it ([`Bounds::beside`]).
+//! These are the bounds of what comes to the post-ops. Where the terms of the sums are multiples of a number of which f32 keeps enough (`exact::grid`)
+//! there is no error: fills are such that this is the rule. From there on every element is an interval ([`Interval`]), which the formulas of the
+//! post-ops, scale, zero point and the rounding to the destination map to the numbers that may be stored. So a bound knows of each element what its
+//! functions do to an error, whether terms cancel, and whether a comparison or a tie is near enough to go either way.
 
 mod exact;
+mod interval;
 mod rows;
+mod tail;
 #[cfg(test)]
 mod tests;
 
 use crate::host::{HostArgs, HostTensor};
-pub use exact::{first_jump, is_exact};
-use oxidnn_judge::within;
-use oxidnn_spec::op::{Conv, ConvAlg, EltwiseAlg, ReductionAlg, RnnDirection, Sdpa};
-use oxidnn_spec::{Arg, DataType, FpMathMode, Op, PostOp, Problem};
+pub use exact::is_exact;
+pub use interval::Interval;
+use oxidnn_spec::op::{Conv, ConvAlg, ReductionAlg, RnnDirection, Sdpa};
+use oxidnn_spec::{Arg, DataType, Error, FpMathMode, Op, PostOp, Problem};
 use rows::Rows;
 
 /// Relative error granted to approximations of elementary functions, as the specification's own tests grant.
@@ -37,64 +40,70 @@ pub const FUNCTION: f64 = 4e-6;
 /// is used, resolved or as it was asked for.
 pub const WINOGRAD: f64 = 2e-5;
 
-/// Bounds on `|got - want|`, element by element: `relative * |want| + absolute`.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Bounds {
-    dtype: DataType,
-    relative: f64,
-    /// One for all elements, or one each.
-    absolute: Vec<f64>,
-    /// Truths for results a little smaller and larger before a jump.
-    beside: Option<[Vec<f64>; 2]>,
-    /// Infinite truths come from overflow, as the inputs are finite.
-    overflow: bool,
-    /// Whole numbers went through f32, whose numbers are further apart from 2^24 on.
-    through_f32: bool,
-}
+/// The numbers that each element of an output may hold.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Bounds(Vec<Interval>);
 
 impl Bounds {
-    /// The same bound for all elements of a tensor.
-    pub fn uniform(dtype: DataType, relative: f64, absolute: f64) -> Bounds {
-        Bounds { dtype, relative, absolute: vec![absolute], beside: None, overflow: false, through_f32: false }
+    /// What is at most `allowed(index, |want|)` from `want`. Where infinite truths may come from `overflow`, the largest numbers are near them: as if
+    /// an infinity were the number behind these.
+    pub fn around(dtype: DataType, want: &[f64], allowed: impl Fn(usize, f64) -> f64, overflow: bool) -> Bounds {
+        let beyond = beyond(dtype).filter(|_| overflow);
+        let one = |(i, &v): (usize, &f64)| {
+            let finite = match beyond {
+                Some(beyond) if v.is_infinite() => beyond.copysign(v),
+                _ => v,
+            };
+            let exact = Interval::point(v);
+            let near = Interval::point(finite).widened(0.0, allowed(i, finite.abs()));
+            match beyond {
+                Some(beyond) if near.high >= beyond => exact.hull(Interval { high: f64::INFINITY, ..near }),
+                Some(beyond) if near.low <= -beyond => exact.hull(Interval { low: f64::NEG_INFINITY, ..near }),
+                _ if v.is_finite() => near,
+                _ => exact,
+            }
+        };
+        Bounds(want.iter().enumerate().map(one).collect())
     }
 
-    /// Also accepts what lies between the truths of two neighbouring results, where these differ because a function jumps between them.
-    pub fn beside(self, truths: [Vec<f64>; 2]) -> Bounds {
-        Bounds { beside: Some(truths), ..self }
+    /// Adds the next element's.
+    fn push(&mut self, stored: Interval) {
+        self.0.push(stored);
+    }
+
+    /// The numbers of element `index`.
+    pub fn of(&self, index: usize) -> Interval {
+        self.0.get(index).copied().unwrap_or(Interval::NAN)
+    }
+
+    /// True when element `index` may be `got`.
+    pub fn accepts(&self, index: usize, got: f64) -> bool {
+        self.of(index).contains(got)
     }
 
     /// The largest difference allowed from `want`, the true value of element `index`.
     pub fn allowed(&self, index: usize, want: f64) -> f64 {
-        let absolute = self.absolute.get(index).or(self.absolute.first()).copied().unwrap_or(0.0);
-        let spacing = if self.through_f32 && want.abs() >= F32_INTEGERS { want.abs() * 2f64.powi(-23) } else { 0.0 };
-        self.relative * want.abs() + absolute + spacing
+        let Interval { low, high, .. } = self.of(index);
+        (want - low).max(high - want)
     }
 
-    /// True when `got` is close enough to `want`, the true value of element `index`.
-    pub fn accepts(&self, index: usize, got: f64, want: f64) -> bool {
-        let allowed = self.allowed(index, want);
-        if within(got, want, allowed) || self.overflows(index, got, want) {
-            return true;
-        }
-        let Some([below, above]) = &self.beside else { return false };
-        let (Some(&a), Some(&b)) = (below.get(index), above.get(index)) else { return false };
-        if a == b {
-            return false;
-        }
-        let (low, high) = (a.min(b).min(want), a.max(b).max(want));
-        within(got, a, allowed) || within(got, b, allowed) || (got >= low - allowed && got <= high + allowed && got.is_finite())
+    /// The same bounds around other truths: for `to` as they are for `from`.
+    #[must_use]
+    pub fn moved(&self, from: &[f64], to: &[f64]) -> Bounds {
+        let moved = |(of, (&from, &to)): (&Interval, (&f64, &f64))| match from.is_finite() && to.is_finite() {
+            true => Interval { low: to - (from - of.low), high: to + (of.high - from), ..*of },
+            false if of.contains(to) => of.hull(Interval::point(to)),
+            false => Interval::point(to),
+        };
+        Bounds(self.0.iter().zip(from.iter().zip(to)).map(moved).collect())
     }
 
-    /// Next to overflow a result may round to either side, the largest number or infinity: as if an infinity were the number behind it.
-    fn overflows(&self, index: usize, got: f64, want: f64) -> bool {
-        let Some(beyond) = beyond(self.dtype).filter(|_| self.overflow) else { return false };
-        let finite = |v: f64| if v.is_infinite() { v.signum() * beyond } else { v };
-        got.is_infinite() != want.is_infinite() && within(finite(got), finite(want), self.allowed(index, beyond))
+    /// What either accepts.
+    #[must_use]
+    pub fn or(&self, other: &Bounds) -> Bounds {
+        Bounds(self.0.iter().zip(&other.0).map(|(a, b)| a.hull(*b)).collect())
     }
 }
-
-/// Whole numbers from here on are not all f32 numbers.
-const F32_INTEGERS: f64 = 16_777_216.0;
 
 /// The number after the largest of a floating-point type, to which overflow rounds where the type has infinities.
 fn beyond(dtype: DataType) -> Option<f64> {
@@ -125,33 +134,47 @@ impl Arithmetic {
     }
 }
 
-/// The bounds of output `arg` of `problem`, whose true values are `want` for these `inputs`.
-pub fn of(problem: &Problem, arg: Arg, dtype: DataType, want: &[f64], inputs: &HostArgs) -> Bounds {
+/// A problem with all its arguments, before and after the reference.
+#[derive(Clone, Copy)]
+pub struct Computed<'a> {
+    /// What was computed.
+    pub problem: &'a Problem,
+    /// The arguments before.
+    pub inputs: &'a HostArgs,
+    /// The arguments afterwards.
+    pub outputs: &'a HostArgs,
+}
+
+/// The bounds of output `arg`, whose results are `sums` before its post-ops, where the reference has such.
+///
+/// # Errors
+/// What the reference's epilogue answers.
+pub fn of(computed: &Computed<'_>, arg: Arg, sums: Option<&[f64]>) -> Result<Bounds, Error> {
+    let Computed { problem, inputs, outputs } = computed;
+    let Some(out) = outputs.get(arg) else { return Ok(Bounds::default()) };
+    let want = out.values();
+    if let Some(sums) = sums {
+        return tail::bounds(computed, arg, sums);
+    }
+    let dtype = out.tensor.dtype;
     let a = arithmetic(problem, arg);
-    let dims = problem.operands().into_iter().find(|o| o.arg == arg).map(|o| *o.tensor.dims());
-    let rows = Rows::of(problem, arg, dims.as_deref().unwrap_or(&[]), want.len());
-    let scales = rows.scales(want, &rows::floors(problem, arg, inputs, &rows, a.terms));
-    let winograd = if is_winograd(problem) { WINOGRAD } else { 0.0 };
-    let inexact = !exact::is_exact(problem, inputs);
-    let rounding = if dtype.is_integral() && inexact { 1.0 } else { 0f64 }.max(whole_states(problem, arg, dtype));
-    if !inexact && (dtype.is_integral() || rows.is_each()) {
-        return Bounds { through_f32: through_f32(problem, dtype), ..Bounds::uniform(dtype, 0.0, flushed(problem, dtype)) };
+    let rows = Rows::of(problem, arg, out.tensor.dims(), want.len());
+    if exact::is_exact(problem, inputs) && (dtype.is_integral() || rows.is_each()) {
+        return Ok(Bounds::around(dtype, &want, |_, _| flushed(problem, dtype), is_finite(inputs)));
     }
-    let destination = if dtype.is_integral() { 0.0 } else { dtype.epsilon() / 2.0 };
-    // Where an f32 result next to a tie is rounded to a narrower type, it may land one step away.
-    let step = if inexact && !dtype.is_integral() && dtype.digits() < 24 { dtype.epsilon() / 2.0 } else { 0.0 };
-    let growth = a.growth() + winograd;
-    let functions = f64::from(a.functions) * FUNCTION;
-    let relative = destination + step + functions;
-    let tiny = smallest(dtype) + cancelled(problem);
-    Bounds {
-        dtype,
-        relative,
-        absolute: scales.into_iter().map(|s| rounding + growth * s + tiny).collect(),
-        beside: None,
-        overflow: is_finite(inputs),
-        through_f32: through_f32(problem, dtype),
-    }
+    let scales = rows.scales(&want, &rows::floors(problem, arg, inputs, &rows, a.terms));
+    let rounding = if dtype.is_integral() { 1.0 } else { 0f64 }.max(whole_states(problem, arg, dtype));
+    // Rounding to the destination, one step away where an f32 result is next to a tie of a narrower type.
+    let steps = if dtype.is_integral() { 0.0 } else { f64::from(u8::from(dtype.digits() < 24) + 1) };
+    let relative = steps * dtype.epsilon() / 2.0 + f64::from(a.functions) * FUNCTION;
+    let scale = |i: usize| scales.get(i).or(scales.first()).copied().unwrap_or(0.0);
+    let allowed = |i: usize, v: f64| relative * v + rounding + a.growth() * scale(i) + smallest(dtype);
+    Ok(Bounds::around(dtype, &want, allowed, is_finite(inputs)))
+}
+
+/// Whether a post-op jumps so near to a number that inexact arithmetic decides to which side it falls: not all that `may` be there is near.
+pub fn is_beside_jump(problem: &Problem, may: Interval, size: f64) -> bool {
+    problem.attr.post_ops.iter().any(exact::jumps) && !(may.high - may.low <= size)
 }
 
 /// What the states of a network of bytes, which are whole numbers, may add to the error of output `arg` of type `dtype`: a state next to a tie may
@@ -165,14 +188,6 @@ pub fn whole_states(problem: &Problem, arg: Arg, dtype: DataType) -> f64 {
     let states = if arg == Arg::DST && r.direction == RnnDirection::BidirectionalSum { 2.0 } else { 1.0 };
     let scale = problem.attr.rnn.data.map_or(1.0, |(scale, _)| f64::from(scale.get()).abs());
     if dtype.is_integral() { states } else { states / scale }
-}
-
-/// How far the results of `problem` before its post-ops may be from the truth.
-pub fn before_post_ops(problem: &Problem, inputs: &HostArgs) -> f64 {
-    let a = arithmetic(problem, Arg::DST);
-    let winograd = if is_winograd(problem) { WINOGRAD } else { 0.0 };
-    // Few sums are more than four times as large as is to be expected.
-    4.0 * (a.growth() + winograd) * rows::terms(problem, Arg::DST, inputs, a.terms)
 }
 
 fn largest(values: &[f64]) -> f64 {
@@ -189,12 +204,6 @@ fn is_finite(inputs: &HostArgs) -> bool {
     floats.map(|(_, t)| t.values()).all(|v| v.iter().all(|v| v.is_finite()))
 }
 
-/// Whether s32 results are put together from more than whole numbers: f32 arithmetic does that.
-fn through_f32(problem: &Problem, dtype: DataType) -> bool {
-    let whole = problem.operands().into_iter().all(|o| o.tensor.dtype.is_integral() || o.arg.post_op_index().is_some());
-    dtype == DataType::S32 && !(whole && problem.attr.post_ops.is_empty() && problem.attr.scales.is_empty())
-}
-
 /// What becomes 0 on its way to memory: the instruction that converts to bf16 takes subnormal numbers for 0. Copies do not convert.
 fn flushed(problem: &Problem, dtype: DataType) -> f64 {
     let copies = matches!(problem.op, Op::Reorder(_) | Op::Concat(_) | Op::Shuffle(_) | Op::Pool(_)) && problem.attr.post_ops.is_empty();
@@ -204,6 +213,11 @@ fn flushed(problem: &Problem, dtype: DataType) -> f64 {
 /// Whether Winograd's algorithm may compute a problem.
 fn is_winograd(problem: &Problem) -> bool {
     matches!(&problem.op, Op::Conv(c) if c.alg == ConvAlg::Winograd)
+}
+
+/// The error that it may add, relative to the size of the sums.
+fn winograd(problem: &Problem) -> f64 {
+    if is_winograd(problem) { WINOGRAD } else { 0.0 }
 }
 
 /// The spacing of a type's subnormal numbers, half of which rounding may cost; all of them where instructions take them for zero.
@@ -217,13 +231,6 @@ fn smallest(dtype: DataType) -> f64 {
         d if d.is_integral() => 0.0,
         _ => 2f64.powi(-126),
     }
-}
-
-/// The error of a `gelu_erf` among the post-ops, `s/2 (1 + erf(s/sqrt 2))`, where the sum cancels: relative to `s`, not to results, all of which
-/// may be tiny. Beyond `-4 sqrt 2` f32 has none.
-fn cancelled(problem: &Problem) -> f64 {
-    let cancels = |p: &PostOp| matches!(p, PostOp::Eltwise { alg: EltwiseAlg::GeluErf, .. });
-    if problem.attr.post_ops.iter().any(cancels) { FUNCTION } else { 0.0 }
 }
 
 fn volume(dims: &[i64]) -> i64 {
@@ -252,7 +259,6 @@ fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
         Op::GroupNorm(n) => a.terms = norm_terms(arg, volume(n.src.dims()), volume(&n.src.dims()[1..]) / n.groups.max(1), n.src.dims()[1]),
         Op::Lrn(l) => (a.terms, a.functions) = (l.local_size * l.local_size, 2),
         Op::Pool(p) => a.terms = volume(&p.kernel),
-        Op::Eltwise(e) => a.functions = 2 * u32::from(exact::is_elementary(e.alg)),
         Op::Softmax(s) => (a.terms, a.functions) = (s.dst.dims()[s.axis], 2),
         Op::Reduction(r) => {
             a.terms = volume(r.src.dims()) / volume(r.dst.dims());
@@ -271,13 +277,11 @@ fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
                 a.narrow = attention_roundings(s, arg) * s.v.dtype.epsilon() / 2.0;
             }
         }
-        Op::Binary(_) | Op::Shuffle(_) | Op::Concat(_) | Op::Reorder(_) => {}
+        Op::Eltwise(_) | Op::Binary(_) | Op::Shuffle(_) | Op::Concat(_) | Op::Reorder(_) => {}
     }
     for p in &problem.attr.post_ops {
-        match p {
-            PostOp::Eltwise { alg, .. } => a.functions += 3 * u32::from(exact::is_elementary(*alg)),
-            PostOp::Depthwise { kernel, .. } => a.terms += kernel * kernel,
-            _ => {}
+        if let PostOp::Depthwise { kernel, .. } = p {
+            a.terms += kernel * kernel;
         }
     }
     if let (Op::Conv(c), Some(index)) = (&problem.op, problem.attr.depthwise_index()) {

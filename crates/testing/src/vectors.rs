@@ -2,11 +2,12 @@
 
 use crate::host::{HostArgs, HostTensor};
 use crate::tolerance::Bounds;
+use crate::harness::Truth;
 use crate::{fill, harness};
 use oxidnn_expr::number;
 use oxidnn_spec::op::Op;
 use oxidnn_spec::text::{self, FillHints, Settings};
-use oxidnn_spec::{Arg, DataType, Format, PostOp, Problem, Real};
+use oxidnn_spec::{Arg, DataType, Error, Format, PostOp, Problem, Real};
 use serde_json::Value;
 
 /// One problem with its truth.
@@ -166,16 +167,23 @@ impl Vector {
         }
     }
 
-    /// The true values of output `arg` of `problem` (without runtime dimensions) as its `dtype` holds them, and their bounds. The file has the
-    /// values `stored` unrounded but for `STORED`: where that decides to which side a value rounds, either is right.
-    pub fn truth(&self, problem: &Problem, arg: Arg, dtype: DataType, stored: &[f64], inputs: &HostArgs) -> (Vec<f64>, Bounds) {
+    /// The true values of output `arg` of `problem` (without runtime dimensions) as its `dtype` holds them, and their bounds: as those of the
+    /// reference's results. The file has the values `stored` unrounded but for `STORED`: where that decides to which side a value rounds, either is right.
+    ///
+    /// # Errors
+    /// What the reference answers.
+    pub fn truth(&self, problem: &Problem, arg: Arg, stored: &[f64], inputs: &HostArgs) -> Result<(Vec<f64>, Bounds), Error> {
+        let truth = Truth::over(problem, inputs.clone())?;
+        let Some(reference) = truth.outputs.get(arg) else { return Ok((stored.to_vec(), Bounds::default())) };
+        let dtype = reference.tensor.dtype;
         if let Some(tol) = self.tol {
-            return (stored.to_vec(), Bounds::uniform(dtype, tol, tol));
+            return Ok((stored.to_vec(), Bounds::around(dtype, stored, |_, v| tol * v + tol, false)));
         }
+        let reference = reference.values();
         let rounded = |side: f64| stored.iter().map(|v| number::round_to(dtype, v * (1.0 + side * STORED))).collect::<Vec<f64>>();
-        let want = rounded(0.0);
-        let bounds = crate::tolerance::of(problem, arg, dtype, &want, inputs).beside([rounded(-1.0), rounded(1.0)]);
-        (want, bounds)
+        let [below, want, above] = [-1.0, 0.0, 1.0].map(rounded);
+        let moved = |to: &[f64]| truth.bounds(arg).moved(&reference, to);
+        Ok((want.clone(), moved(&below).or(&moved(&want)).or(&moved(&above))))
     }
 }
 

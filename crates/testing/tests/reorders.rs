@@ -209,8 +209,9 @@ fn difference(problem: &Problem, got: &HostArgs, want: &HostArgs) -> Option<Mism
     }
     // A sum of a whole number of 17 bits and one with a fraction may be too long for f32.
     let long = matches!(want.tensor.dtype, DataType::S32 | DataType::S64) && !problem.attr.post_ops.is_empty();
-    let exact = Bounds::uniform(want.tensor.dtype, 0.0, f64::from(u8::from(long)));
-    compare::values(Arg::DST, want.tensor.dtype, &got.values(), &want.values(), &exact)
+    let values = want.values();
+    let exact = Bounds::around(want.tensor.dtype, &values, |_, _| f64::from(u8::from(long)), false);
+    compare::values(Arg::DST, &got.values(), &values, &exact)
         .or_else(|| compare::surroundings(Arg::DST, got, want))
 }
 

@@ -43,9 +43,8 @@ fn check_vector(vector: &vectors::Vector, engine: &oxidnn_runtime::Engine, strea
             };
             let usage = problem.operands().into_iter().find(|o| o.arg == *arg).map(|o| o.usage);
             assert_eq!(usage, Some(Use::Out), "{}: {arg}", vector.line);
-            let dtype = g.tensor.dtype;
-            let (want, bounds) = vector.truth(&problem, *arg, dtype, want, &args);
-            wrong.extend(compare::values(*arg, dtype, &g.values(), &want, &bounds).map(|m| format!("{}: {m}", desc.impl_name())));
+            let (want, bounds) = vector.truth(&problem, *arg, want, &args).map_err(|e| one(e.to_string()))?;
+            wrong.extend(compare::values(*arg, &g.values(), &want, &bounds).map(|m| format!("{}: {m}", desc.impl_name())));
         }
         rows += 1;
         match desc.next_impl() {

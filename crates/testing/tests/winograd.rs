@@ -3,10 +3,9 @@
 use oxidnn_runtime::{Engine, PrimitiveDesc, Stream, Threads};
 use oxidnn_spec::text::{self, Case, FillHints, Settings};
 use oxidnn_spec::{Arg, Use};
-use oxidnn_testing::fill::Random;
-use oxidnn_testing::harness::{self, Harness, Outcome};
+use oxidnn_testing::fill::{self, Random};
+use oxidnn_testing::harness::{self, Harness, Outcome, Truth};
 use oxidnn_testing::tolerance::WINOGRAD;
-use oxidnn_testing::{compare, fill, tolerance};
 
 const ROW: &str = "winograd:jit";
 
@@ -72,16 +71,15 @@ fn error(engine: &Engine, stream: &Stream, line: &str) -> Option<f64> {
         let values: Vec<f64> = tensor.values().iter().map(|_| f64::from(random.bits()) / f64::from(1u32 << 31) - 1.0).collect();
         tensor.set_values(&values);
     }
-    let want = harness::reference(desc.problem(), &args).unwrap();
+    let truth = Truth::over(desc.problem(), args.clone()).unwrap();
     let got = harness::execute(&desc, engine, stream, &args).unwrap();
     let (mut difference, mut size) = (0.0, 0.0);
     for o in desc.problem().operands().into_iter().filter(|o| o.usage == Use::Out) {
-        let (g, w) = (got.get(o.arg).unwrap().values(), want.get(o.arg).unwrap().values());
+        let (g, w) = (got.get(o.arg).unwrap().values(), truth.outputs.get(o.arg).unwrap().values());
         difference += g.iter().zip(&w).map(|(g, w)| (g - w).powi(2)).sum::<f64>();
         size += w.iter().map(|w| w * w).sum::<f64>();
-        let bounds = tolerance::of(desc.problem(), o.arg, o.tensor.dtype, &w, &args);
-        assert!(compare::values(Arg::DST, o.tensor.dtype, &g, &w, &bounds).is_none(), "{line}: element by element");
     }
+    assert!(truth.compare(&got).is_empty(), "{line}: element by element");
     Some((difference / size).sqrt())
 }
 

@@ -17,18 +17,84 @@ pub(super) fn is_elementary(alg: EltwiseAlg) -> bool {
     !matches!(alg, Relu | ReluDst | Square | Abs | Linear | Clip | ClipV2 | ClipV2Dst | Round | HardSigmoid | HardSwish)
 }
 
-/// The first post-op behind inexact arithmetic with a jump or an infinite slope somewhere: next to it, rounding before decides the result.
-pub fn first_jump(problem: &Problem, inputs: &HostArgs) -> Option<usize> {
+/// Post-ops with a jump or an infinite slope somewhere: next to it, rounding before decides the result.
+pub(super) fn jumps(p: &PostOp) -> bool {
     use BinaryAlg::{Eq, Ge, Gt, Le, Lt, Ne};
-    let jumps = |p: &PostOp| match p {
+    match p {
         PostOp::Eltwise { alg, .. } => matches!(alg, EltwiseAlg::Round | EltwiseAlg::Sqrt | EltwiseAlg::Pow | EltwiseAlg::Log),
         PostOp::Binary { alg, .. } => matches!(alg, Ge | Gt | Le | Lt | Eq | Ne),
         _ => false,
+    }
+}
+
+/// What the terms of sums are multiples of, so that sums which are not too large are exact in f32.
+pub(super) struct Grid {
+    /// The largest sum; infinite where results are some of the inputs.
+    largest: f64,
+}
+
+impl Grid {
+    /// Whether a sum is exact.
+    pub(super) fn holds(&self, sum: f64) -> bool {
+        sum.abs() <= self.largest || !sum.is_finite()
+    }
+}
+
+/// Numbers of f32 from 0 on.
+const SINGLES: f64 = 16_777_216.0;
+
+/// The grid that sums of output `arg`, expected to be as large as `size`, lie on; `None` where something rounds on the way to them.
+pub(super) fn grid(problem: &Problem, arg: Arg, inputs: &HostArgs, size: f64) -> Option<Grid> {
+    let of = |arg| values(inputs, arg);
+    let powers = |arg| of(Arg::scale(arg)).is_none_or(|v| v.iter().all(|v| bits_of(*v) <= 1));
+    let dynamic = problem.attr.scales.iter().any(|(of, q)| *of != Arg::DST && q.mode != oxidnn_spec::QuantMode::Static);
+    let scaled = [Arg::SRC, Arg::WEIGHTS, Arg::SRC_1].into_iter().all(powers);
+    if !is_exact_op(problem, inputs) || !scaled || dynamic || problem.attr.depthwise_index().is_some() {
+        return None;
+    }
+    let factor = |arg: Arg| -> Option<f64> {
+        let shifts = of(Arg::zero_point(arg)).unwrap_or_default();
+        let step = step(&of(arg)?).min(step(&shifts));
+        let scale = of(Arg::scale(arg)).map_or(1.0, |s| self::step(&s));
+        (step * scale).is_finite().then_some(step * scale)
     };
-    let first = problem.attr.post_ops.iter().position(jumps)?;
-    let mut before = problem.clone();
-    before.attr.post_ops.truncate(first);
-    (!is_exact(&before, inputs)).then_some(first)
+    let sums = match &problem.op {
+        Op::Conv(_) | Op::Deconv(_) | Op::InnerProduct(_) | Op::Matmul(_) => {
+            let factors = [Arg::SRC, Arg::WEIGHTS, Arg::DIFF_DST].into_iter().filter(|a| arg != Arg::DIFF_BIAS || *a == Arg::DIFF_DST);
+            factors.filter_map(factor).product::<f64>()
+        }
+        Op::Reduction(r) if r.alg == ReductionAlg::Sum => factor(Arg::SRC).unwrap_or(1.0),
+        _ => return Some(Grid { largest: f64::INFINITY }),
+    };
+    let added = of(Arg::BIAS).unwrap_or_default();
+    let largest = sums.min(step(&added)) * SINGLES - super::largest(&added);
+    // Few sums, and sums of some of their terms, are more than four times as large as is to be expected.
+    (is_whole(problem) || 4.0 * size <= largest).then_some(Grid { largest })
+}
+
+/// Whether sums are of products of whole numbers, in whole numbers.
+pub(super) fn is_whole(problem: &Problem) -> bool {
+    let product = matches!(problem.op, Op::Conv(_) | Op::Deconv(_) | Op::InnerProduct(_) | Op::Matmul(_));
+    let factor = |o: &&oxidnn_spec::Operand<oxidnn_spec::Tensor>| matches!(o.arg, Arg::SRC | Arg::WEIGHTS | Arg::DIFF_DST) && o.usage == Use::In;
+    let rank = problem.op.tensor(Arg::SRC).map_or(0, |t| t.dims().len());
+    let inside = |(of, q): (&Arg, &oxidnn_spec::Quant)| {
+        let depth = if *of == Arg::SRC { 1 } else { 2 };
+        *of != Arg::DST && (!q.groups.is_empty() || matches!(problem.op, Op::Matmul(_)) && q.mask >> rank.saturating_sub(depth) & 1 == 1)
+    };
+    let strict = problem.attr.fpmath.mode == oxidnn_spec::FpMathMode::Strict;
+    let whole = problem.operands().iter().filter(factor).all(|o| o.tensor.dtype.is_integral());
+    product && strict && whole && problem.attr.depthwise_index().is_none() && !problem.attr.scales.iter().any(inside)
+}
+
+/// The largest bias.
+pub(super) fn bias(inputs: &HostArgs) -> f64 {
+    values(inputs, Arg::BIAS).map_or(0.0, |b| super::largest(&b))
+}
+
+/// The largest power of two that all `values` are multiples of; infinite without any but 0.
+fn step(values: &[f64]) -> f64 {
+    let low = |v: &f64| 2f64.powi(((v.to_bits() >> 52) & 0x7ff) as i32 - 1022 - bits_of(*v) as i32);
+    values.iter().filter(|v| v.is_normal()).map(low).fold(f64::INFINITY, f64::min)
 }
 
 /// Whether f32 arithmetic computes all results of `problem` exactly, up to the rounding to the destination's type.

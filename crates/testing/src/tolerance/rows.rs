@@ -2,8 +2,8 @@
 
 use super::{largest, values, volume};
 use crate::host::{HostArgs, for_each_position};
-use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, PoolAlg, ReductionAlg, ResamplingAlg, Sdpa, SdpaScale};
-use oxidnn_spec::{Arg, Op, PostOp, Problem, Tensor};
+use oxidnn_spec::op::{PoolAlg, ReductionAlg, ResamplingAlg, Sdpa, SdpaScale};
+use oxidnn_spec::{Arg, Op, Problem, Tensor};
 
 /// The row of a position.
 type Index<'a> = dyn Fn(&[i64]) -> i64 + 'a;
@@ -102,50 +102,10 @@ fn kept(problem: &Problem, arg: Arg, rank: usize) -> Kept {
 pub(super) fn floors(problem: &Problem, arg: Arg, inputs: &HostArgs, rows: &Rows, terms: i64) -> Vec<f64> {
     let of = |arg| values(inputs, arg).unwrap_or_default();
     match &problem.op {
-        _ if arg == Arg::DST && problem.attr.post_ops.iter().any(forgets_sizes) => vec![1.0 / divisor(inputs)],
-        Op::Eltwise(e) if problem.attr.post_ops.is_empty() => eltwise(e.alg, [e.alpha.get(), e.beta.get()].map(f64::from), arg, &of),
         Op::BatchNorm(n) if arg == Arg::DIFF_SRC => gradient_of_norm(rows, &of, f64::from(n.epsilon.get())),
         Op::LayerNorm(n) if arg == Arg::DIFF_SRC => gradient_of_norm(rows, &of, f64::from(n.epsilon.get())),
         Op::GroupNorm(n) if arg == Arg::DIFF_SRC => gradient_of_norm(rows, &of, f64::from(n.epsilon.get())),
         _ => vec![self::terms(problem, arg, inputs, terms)],
-    }
-}
-
-/// Whether results behind a post-op are 0 and 1, or inverses, however large the sums before it are. What their errors do to the results is in
-/// the truths beside its jump ([`super::first_jump`]).
-fn forgets_sizes(p: &PostOp) -> bool {
-    use BinaryAlg::{Eq, Ge, Gt, Le, Lt, Ne};
-    match p {
-        PostOp::Eltwise { alg, beta, .. } => *alg == EltwiseAlg::Pow && beta.get() < 0.0,
-        PostOp::Binary { alg, .. } => matches!(alg, Eq | Ge | Gt | Le | Lt | Ne),
-        _ => false,
-    }
-}
-
-/// The smallest scale that the destination is divided by.
-fn divisor(inputs: &HostArgs) -> f64 {
-    let least = values(inputs, Arg::scale(Arg::DST)).map_or(1.0, |s| s.iter().fold(f64::INFINITY, |m, v| m.min(v.abs())));
-    if least > 0.0 { least } else { 1.0 }
-}
-
-/// The sizes of the terms that an element-wise function is put together of: where these cancel, its error is relative to them.
-fn eltwise(alg: EltwiseAlg, parameters: [f64; 2], arg: Arg, of: &dyn Fn(Arg) -> Vec<f64>) -> Vec<f64> {
-    use EltwiseAlg::*;
-    let parameter = parameters.into_iter().fold(1f64, |m, p| m.max(p.abs()));
-    let magnitudes =
-        |values: Vec<f64>, least: f64| values.into_iter().map(|x| if x.is_finite() { x.abs().max(least) } else { least }).collect();
-    match (arg, alg) {
-        (Arg::DST, GeluErf | GeluTanh) => magnitudes(of(Arg::SRC), 0.0),
-        (Arg::DST, Linear | HardSigmoid | HardSwish) => magnitudes(of(Arg::SRC), 1.0).into_iter().map(|m: f64| m * parameter).collect(),
-        (Arg::DST, _) => vec![0.0],
-        _ => {
-            let x = [Arg::SRC, Arg::DST].map(of).concat();
-            of(Arg::DIFF_DST)
-                .into_iter()
-                .zip(x)
-                .map(|(d, x)| if x.is_finite() { d.abs() * x.abs().max(1.0) * parameter } else { 0.0 })
-                .collect()
-        }
     }
 }
 
@@ -167,7 +127,7 @@ pub(super) fn terms(problem: &Problem, arg: Arg, inputs: &HostArgs, terms: i64) 
     match &problem.op {
         Op::Conv(_) | Op::Deconv(_) | Op::Matmul(_) | Op::InnerProduct(_) => {
             let product: f64 = factors.filter_map(|a| Some(mean_square(&of(a)?) * scale(a))).product();
-            product * root / divisor(inputs)
+            product * root
         }
         Op::Reduction(r) => match r.alg {
             ReductionAlg::Sum => of(Arg::SRC).map_or(0.0, |s| mean_square(&s)) * root,
@@ -196,8 +156,7 @@ pub(super) fn terms(problem: &Problem, arg: Arg, inputs: &HostArgs, terms: i64) 
             };
             s.scales.iter().enumerate().map(size).fold(0.0, f64::max)
         }
-        _ if problem.attr.post_ops.is_empty() => 0.0,
-        _ => [Arg::SRC, Arg::SRC_1].into_iter().filter_map(of).map(|v| largest(&v)).fold(0.0, f64::max),
+        _ => 0.0,
     }
 }
 
