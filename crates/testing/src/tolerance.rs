@@ -172,9 +172,9 @@ pub fn of(computed: &Computed<'_>, arg: Arg, sums: Option<&[f64]>) -> Result<Bou
     Ok(Bounds::around(dtype, &want, allowed, is_finite(inputs)))
 }
 
-/// Whether a post-op jumps so near to a number that inexact arithmetic decides to which side it falls: not all that `may` be there is near.
+/// Whether a post-op jumps so near to a number that inexact arithmetic decides to which side it falls: what `may` be there is more than `size` apart.
 pub fn is_beside_jump(problem: &Problem, may: Interval, size: f64) -> bool {
-    problem.attr.post_ops.iter().any(exact::jumps) && !(may.high - may.low <= size)
+    problem.attr.post_ops.iter().any(exact::jumps) && may.high - may.low > size
 }
 
 /// What the states of a network of bytes, which are whole numbers, may add to the error of output `arg` of type `dtype`: a state next to a tie may
