@@ -84,6 +84,7 @@ def tool(name):
 
 BF16 = dict(A_TYPE="T_BF16", B_TYPE="T_BF16", C_TYPE="T_BF16")
 TILE = dict(BF16, A_MN=0, B_MN=0, TILE_M=128, TILE_N=256, CONSUMERS=2, STAGES=4, CLUSTER_M=1, CLUSTER_N=1, SPLIT=1, STORE="STORE_TMA")
+W4 = dict(TILE, STORE="STORE_DIRECT", PACKED_A=1, UNSIGNED=0, PAIRED=1)
 ATTENTION = dict(BF16, HEAD=128, TILE_N=128, CONSUMERS=2, STAGES=2, CAUSAL=0, K_MN=0)
 DEPTHWISE = dict(A_TYPE="T_BF16", C_TYPE="T_BF16", TAPS_H=3, TAPS_W=3, STEP=1, STRIP=7)
 SM80 = dict(BF16, A_MN=0, B_MN=0, A_ALIGN=16, B_ALIGN=16, STAGES=4)
@@ -112,7 +113,8 @@ VARIANTS = [
     ("attention_sm90.cu", dict(ATTENTION, CAUSAL=1, K_MN=1), "sm_90a", "HGMMA UTMALDG UTMASTG"),
     ("attention_sm90.cu", dict(ATTENTION, HEAD=64, CONSUMERS=3, STAGES=3), "sm_90a", "HGMMA UTMALDG UTMASTG"),
     ("attention_sm90.cu", dict(ATTENTION, CONSUMERS=1, STAGES=3), "sm_90a", "HGMMA UTMALDG UTMASTG"),
-    ("gemm_w4_sm90.cu", dict(TILE, TILE_N=128, STAGES=5, B_MN=1, TRANSFORMED=2, SPLIT=2, SCALE_TYPE="T_BF16", UNSIGNED=0), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("gemm_w4_sm90.cu", dict(W4, TILE_N=256, STAGES=6, SPLIT=4), "sm_90a", "HGMMA UTMALDG"),
+    ("gemm_w4_sm90.cu", dict(W4, TILE_N=8, STAGES=16, SPLIT=2), "sm_90a", "HGMMA UTMALDG"),
     ("depthwise_sm90.cu", DEPTHWISE, "sm_90a", "UTMALDG"),
     ("depthwise_sm90.cu", dict(DEPTHWISE, A_TYPE="T_F32", C_TYPE="T_F32", STEP=2), "sm_90a", "UTMALDG"),
     ("depthwise_sm90.cu", dict(DEPTHWISE, TAPS_H=7, TAPS_W=7, STRIP=8), "sm_90a", "UTMALDG"),

@@ -204,14 +204,14 @@ def plan(q, shape, **more):
 def candidates(q, count=4):
     if q["op"] == "sdpa":
         return attention_plans(q)
-    if q["op"] == "w4" and q["m"] <= 16:
-        t = q["types"][0]
-        shapes = ((64, 1), (64, 2), (128, 1), (128, 2)) if ceil(q["n"], 64) > SMS // 2 else ((64, 2), (64, 1), (128, 2), (128, 1))
-        return [dict(KERNEL="w4", A_TYPE=t, C_TYPE=t, SCALE_TYPE=t, UNSIGNED=0, ROWS=8 if q["m"] <= 8 else 16, WIDTH=w, SPLIT=s) for w, s in shapes if q["m"] <= 8 or w == 64]
     if q["op"] == "w4":
-        t = q["types"][0]
-        return [dict(KERNEL="w4 many", A_TYPE=t, B_TYPE=t, C_TYPE=t, SCALE_TYPE=t, UNSIGNED=0, A_MN=0, B_MN=1, TRANSFORMED=2, TILE_M=128, TILE_N=128, CONSUMERS=2, STAGES=5, CLUSTER_M=1, CLUSTER_N=1, SPLIT=s,
-                     STORE="STORE_TMA" if q["n"] % 8 == 0 else "STORE_DIRECT") for s in ((1, 2) if ceil(q["m"], 128) * ceil(q["n"], 128) > SMS // 2 else (2, 1)) if ceil(q["k"], 64) >= s]   # four would leave less than a row of a store
+        t, tiles, k_stages = q["types"][0], ceil(q["n"], 128), ceil(q["k"], 64)
+        rows = next((r for r in (8, 16, 32, 64, 128, 256) if r >= q["m"]), 256)
+        stages = min(16, (((227 << 10) // (2 if rows <= 32 else 1)) - 2048) // (4368 + rows * 128))
+        tile = dict(KERNEL="w4 tiles", A_TYPE=t, B_TYPE=t, C_TYPE=t, UNSIGNED=0, A_MN=0, B_MN=0, PACKED_A=1, PAIRED=1, TILE_M=128, TILE_N=rows, CONSUMERS=2, STAGES=stages, CLUSTER_M=1, CLUSTER_N=1, STORE="STORE_DIRECT")
+        splits = [s for s in (8, 4, 2, 1) if s == 1 or (tiles * ceil(q["m"], rows) * s <= SMS * (2 if rows <= 32 else 1) and k_stages >= 4 * s)]
+        few = [dict(KERNEL="w4", A_TYPE=t, C_TYPE=t, SCALE_TYPE=t, UNSIGNED=0, ROWS=8 if q["m"] <= 8 else 16, WIDTH=64, SPLIT=2)] if q["m"] <= 16 else []
+        return [dict(tile, SPLIT=s) for s in splits] + few
     few, last = [], []
     if q["op"] == "matmul" and q["m"] <= 8 and not q["a_mn"] and not q["b_mn"] and SIZE[q["types"][0]] == 2 and q["k"] % 8 == 0:
         a, b, c = q["types"]

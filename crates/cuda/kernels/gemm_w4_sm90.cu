@@ -1,23 +1,25 @@
-// C[M, N] = epilogue(A[M, K] W[K, N]) on Hopper for weights of four bits with scales of groups of K, and many rows.
+// C[M, N] = epilogue(A[M, K] W[K, N]) on Hopper for weights of four bits with scales of groups of K.
 //
-// As gemm_sm90.cu, but TMA loads the weights as they lie, and two more warpgroups widen each stage of them into the block of B that wgmma reads:
-// neighbours of a byte are neighbours along N, so a row of 64 columns of one k becomes a row of 128 bytes of a block that is contiguous along N.
+// The product is made as its transpose, so that W^T is wgmma's operand in registers: weights are widened there and never go back to shared memory,
+// which has just enough bandwidth for A. Two weights of a byte are neighbours along N, so a word of `ldmatrix.trans` holds four columns of two k: as
+// the order of rows within an instruction is free, four bits of both k are a word of the operand. While the tensor cores have one stage, a consumer widens the next.
 //
 // ABI
-//   defines      of tile_sm90.cuh with A_TYPE = B_TYPE (16 bits), B_MN 1, TRANSFORMED 2, CONSUMERS 2, TILE_N 128, no clusters but SPLIT; SCALE_TYPE
-//                (T_BF16 or T_F16, that of A); UNSIGNED 0 or 1
-//   parameters   (TensorMap a, TensorMap w, TensorMap c, W4Params), all by value
-//   maps         a and c as in gemm_sm90.cu; w of bytes, rank 3, no swizzle: (N / 2, K, 1), box (TILE_N / 2, 64, 1)
-//   grid         as in gemm_sm90.cu; block 640 threads; shared memory as there and STAGES * (4,096 + 8) more; groups are multiples of 64 of K, N of 32
+//   defines      of tile_sm90.cuh with A_TYPE = B_TYPE (16 bits), A_MN 0, B_MN 0, PACKED_A 1, CONSUMERS 2, TILE_M 128 (columns of C), TILE_N 8, 16, 32, 64,
+//                128 or 256 (rows of C), STORE_DIRECT, no clusters but SPLIT; UNSIGNED 0 or 1; PAIRED 1: C is aligned to two of its elements
+//   parameters   (TensorMap w, TensorMap scales, TensorMap a, W4Params), all by value
+//   maps         w of bytes, rank 3, 64-byte swizzle: (N / 2, K, 1), box (64, 64, 1); scales of A's type: (N, K / group, 1), no swizzle, box (128, 1, 1); a as b in
+//                gemm_sm90.cu: (K, M, 1), box (64, TILE_N, 1)
+//   grid         as in gemm_sm90.cu; block 384 threads; shared memory 1,024 + STAGES * (4,096 + TILE_N * 128 + 256 + 16) bytes
+//   sizes        groups are multiples of 64 of K, N of 32
 #include "four_bits.cuh"
 #include "tile_sm90.cuh"
 
 struct W4Params {
-    int m, n, k_stages, group;                     // group: stages of one row of scales
-    Schedule schedule;
-    const Element<SCALE_TYPE>::Raw *scales;        // (groups, N)
-    i64 scale_row;
-    Destination c;
+    int n, m, k_stages, group;   // columns and rows of C; stages of one row of scales
+    Schedule schedule;           // its rows are columns of C
+    C::Raw *c;
+    i64 c_row;
     Epilogue epilogue;
 };
 
@@ -30,18 +32,22 @@ __device__ __forceinline__ Span span(const W4Params &p) {
     return Span{first, p.k_stages * (rank + 1) / SPLIT - first};
 }
 
-__device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, const TensorMap &w, const W4Params &p, int first, int step) {
+__device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &w, const TensorMap &scales, const TensorMap &a, const W4Params &p, int first,
+                                           int step) {
     Ring ring;
     Span k = span(p);
     for (int t = first; t < p.schedule.count(); t += step) {
         Tile tile = p.schedule.at(t);
-        for (int i = 0; i < k.count; i++, ring.next()) {
+        for (int i = k.first; i < k.first + k.count; i++, ring.next()) {
             claim_stage(s, ring);
-            tma_load(s.packed(ring.stage), w, s.full(ring.stage), tile.n / 2, (k.first + i) * kTileK, 0);
-            load_a<A_MN>(s, ring, a, (k.first + i) * kTileK, tile.m, 0);
+            tma_load(s.a(ring.stage), w, s.full(ring.stage), tile.m / 2, i * kTileK, 0);
+            tma_load(s.scales(ring.stage), scales, s.full(ring.stage), tile.m, i / p.group, 0);
+            load_b<false>(s, ring, a, i * kTileK, tile.n, 0);
         }
     }
 }
+
+// ---- multiplying -------------------------------------------------------------------------------------------------------------------------
 
 __device__ __forceinline__ u32 multiply_pair(u32 a, u32 b) {
     u32 r;
@@ -53,95 +59,115 @@ __device__ __forceinline__ u32 multiply_pair(u32 a, u32 b) {
     return r;
 }
 
-// Eight neighbours in a word times their scales.
-__device__ __forceinline__ void transform_word(u32 to, u32 word, const u32 *scales) {
-    u32 x[4];
-#pragma unroll
-    for (int i = 0; i < 4; i++) x[i] = widen(word >> i * 4);   // columns i and i + 4
-    shared_store(to, multiply_pair(__byte_perm(x[0], x[1], 0x5410), scales[0]), multiply_pair(__byte_perm(x[2], x[3], 0x5410), scales[1]),
-                 multiply_pair(__byte_perm(x[0], x[1], 0x7632), scales[2]), multiply_pair(__byte_perm(x[2], x[3], 0x7632), scales[3]));
-}
+// A stage of wgmma's operand: the rows g and g + 8 of lane (g, q) are the columns own_column() and the next of the tile.
+typedef u32 Widened[kStepsK][4];
+__device__ __forceinline__ int own_column(int consumer) { return int(threadIdx.x) % 128 / 32 * 32 + int(threadIdx.x) % 32 / 4 * 4 + consumer * 2; }
 
-__device__ __forceinline__ void load_scales(u32 (&scales)[16], const W4Params &p, int group, int column) {
-    const Element<SCALE_TYPE>::Raw *from = p.scales + group * p.scale_row;
+__device__ __forceinline__ void widen_stage(Widened &w, const Shared &s, int stage, int consumer) {
+    u32 lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32, shift = consumer * 8;
+    u32 at = s.a(stage) + lane * 64 + ((warp ^ (lane >> 1 & 3)) * 16), words[2 * kStepsK];
+    matrix_load4_transposed(words, at);   // of 8 k each
+    matrix_load4_transposed(words + 4, at + 2048);
+    u32 scales = shared_load(s.scales(stage) + own_column(consumer) * 2);
+    u32 even = __byte_perm(scales, 0, 0x1010), odd = __byte_perm(scales, 0, 0x3232);
 #pragma unroll
-    for (int j = 0; j < 4; j++) {
-        uint4 v = *reinterpret_cast<const uint4 *>(from + min(column + j * 8, p.n - 8));
-        scales[j * 4] = v.x, scales[j * 4 + 1] = v.y, scales[j * 4 + 2] = v.z, scales[j * 4 + 3] = v.w;
-    }
-}
-
-// The transforming warpgroups: a thread has 32 columns of one k of every stage. Scales are on their way while those before them are used.
-__device__ __forceinline__ void transform_tiles(const Shared &s, const W4Params &p, int first, int step) {
-    Ring ring;
-    Span k = span(p);
-    int row = threadIdx.x % 64, part = threadIdx.x % 256 / 64, last = (p.k_stages - 1) / p.group;
-    for (int t = first; t < p.schedule.count(); t += step) {
-        int column = p.schedule.at(t).n + part * 32, group = -1;
-        u32 scales[16], next[16];
-        load_scales(next, p, k.first / p.group, column);
-        for (int i = 0; i < k.count; i++, ring.next()) {
-            int now = (k.first + i) / p.group;
-            if (now != group) {
-                group = now;
+    for (int k = 0; k < kStepsK; k++) {
 #pragma unroll
-                for (int j = 0; j < 16; j++) scales[j] = next[j];
-                load_scales(next, p, min(now + 1, last), column);
-            }
-            barrier_wait(s.full(ring.stage), ring.phase);
-            u32 to = s.b(ring.stage) + part / 2 * 8192 + row * 128;
-            uint4 v = shared_load16(s.packed(ring.stage) + row * (TILE_N / 2) + part * 16);
-            u32 words[4] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-            for (int i = 0; i < 4; i++) transform_word(to + ((part % 2 * 4 + i) ^ row % 8) * 16, words[i], scales + i * 4);
-            fence_async_proxy();
-            barrier_arrive(s.ready(ring.stage));
+        for (int h = 0; h < 2; h++) {
+            w[k][h * 2] = multiply_pair(widen(words[k * 2 + h] >> shift), even);
+            w[k][h * 2 + 1] = multiply_pair(widen(words[k * 2 + h] >> (shift + 4)), odd);
         }
     }
 }
 
-__device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap &c, const W4Params &p, int consumer, int first, int step) {
+// The sums of `stages` stages (one or more), in registers.
+__device__ __forceinline__ void accumulate_widened(const Shared &s, Ring &ring, int consumer, int stages, Acc (&acc)[1][TILE_N / 2]) {
+    Widened w[2];
+    int previous = 0;
+    for (int done = 0; done < stages; done += 2) {
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            if (done + h == stages) break;
+            barrier_wait(s.full(ring.stage), ring.phase);
+            widen_stage(w[h], s, ring.stage, consumer);
+            u64 b = descriptor_k_major(s.b(ring.stage));
+            wgmma_fence();
+#pragma unroll
+            for (int k = 0; k < kStepsK; k++) WgmmaRegisters<TILE_N, 0>::multiply(acc[0], w[h][k], b + (k * 32 >> 4), k ? 1 : done + h);
+            wgmma_commit();
+            if (done + h) {
+                wgmma_wait<1>();   // all but what was just begun: the stage before is free, and its registers
+                release_stage(s, previous);
+            }
+            previous = ring.stage;
+            ring.next();
+        }
+    }
+    wgmma_wait<0>();
+    release_stage(s, previous);
+    wgmma_pin(acc[0]);
+}
+
+// ---- storing -----------------------------------------------------------------------------------------------------------------------------
+
+// COLUMNS rows of C from `row` on, of the two columns of it that this thread has.
+template <int COLUMNS> __device__ __forceinline__ void store_pairs(const W4Params &p, const Acc (&acc)[COLUMNS / 2], int row, int column) {
+    struct alignas(2 * sizeof(C::Raw)) Pair {
+        C::Raw even, odd;
+    };
+    row += threadIdx.x % 4 * 2;
+    if (column >= p.n) return;
+#pragma unroll
+    for (int j = 0; j < COLUMNS / 4; j++) {
+        int m = row + j / 2 * 8 + j % 2, i = j / 2 * 4 + j % 2;
+        if (m >= p.m) continue;
+        C::Raw *to = p.c + m * p.c_row + column;
+        C::Raw even = C::store(epilogue(acc[i], p.epilogue, 0, m, column)), odd = C::store(epilogue(acc[i + 2], p.epilogue, 0, m, column + 1));
+        if constexpr (PAIRED) {
+            *reinterpret_cast<Pair *>(to) = Pair{even, odd};
+        } else {
+            to[0] = even, to[1] = odd;
+        }
+    }
+}
+
+__device__ __forceinline__ void multiply_tiles(const Shared &s, const W4Params &p, int consumer, int first, int step) {
     Ring ring;
-    int turn = 0;
     for (int t = first; t < p.schedule.count(); t += step) {
         Tile tile = p.schedule.at(t);
-        Block block{p.m, p.n, 0, tile.m, tile.n};
-        Acc acc[kBlocksM][TILE_N / 2];
-        accumulate(s, ring, consumer, span(p).count, acc);
+        int column = tile.m + own_column(consumer);
+        Acc acc[1][TILE_N / 2];
+        accumulate_widened(s, ring, consumer, span(p).count, acc);
         if constexpr (SPLIT == 1) {
-            store_rows<TILE_N>(s, c, p.c, MatrixPlace{}, consumer, acc, p.epilogue, block, turn);
+            store_pairs<TILE_N>(p, acc[0], tile.n, column);
         } else {
-            Acc sum[kBlocksM][kColumns / 2];
+            Acc sum[1][kColumns / 2];
             add_partial_sums(s, consumer, acc, sum);
-            block.column += int(cluster_rank()) * kColumns;
-            if (block.column < tile.n + TILE_N) store_rows<kColumns>(s, c, p.c, MatrixPlace{}, consumer, sum, p.epilogue, block, turn);
+            int own = int(cluster_rank()) * kColumns;
+            if (own < TILE_N) store_pairs<kColumns>(p, sum[0], tile.n + own, column);
         }
     }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads, 1)
-    gemm_w4_sm90(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap w, const __grid_constant__ TensorMap c,
+extern "C" __global__ void __launch_bounds__(kThreads, TILE_N <= 32 ? 2 : 1)
+    gemm_w4_sm90(const __grid_constant__ TensorMap w, const __grid_constant__ TensorMap scales, const __grid_constant__ TensorMap a,
                  const __grid_constant__ W4Params p) {
     Shared s = shared_layout();
     if (threadIdx.x == 0) {
-        tma_prefetch(a);
         tma_prefetch(w);
-        if (STORE != STORE_DIRECT) tma_prefetch(c);
+        tma_prefetch(scales);
+        tma_prefetch(a);
     }
     start_block(s);
 
     int first = blockIdx.x / SPLIT, step = gridDim.x / SPLIT, warpgroup = warpgroup_index();
     if (warpgroup == 0) {
-        registers_lower<32>();
-        if (threadIdx.x == 0) load_tiles(s, a, w, p, first, step);
+        if constexpr (TILE_N > 32) registers_lower<40>();
+        if (threadIdx.x == 0) load_tiles(s, w, scales, a, p, first, step);
         if constexpr (SPLIT > 1) cluster_sync();   // the consumers' one, in add_partial_sums
-    } else if (warpgroup <= CONSUMERS) {
-        registers_raise<144>();
-        multiply_tiles(s, c, p, warpgroup - 1, first, step);
     } else {
-        registers_lower<80>();
-        transform_tiles(s, p, first, step);
-        if constexpr (SPLIT > 1) cluster_sync();
+        if constexpr (TILE_N > 32) registers_raise<232>();
+        multiply_tiles(s, p, warpgroup - 1, first, step);
     }
     finish_block();
 }

@@ -187,6 +187,19 @@ __device__ __forceinline__ void matrix_store4_transposed(u32 address, u32 a, u32
                  : "memory");
 }
 
+// Four 8x8 matrices likewise, transposed: of matrix i, lane 4g + q gets in r[i] the elements of rows 2q and 2q + 1 and column g.
+__device__ __forceinline__ void matrix_load4_transposed(u32 *r, u32 address) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(address)
+                 : "memory");
+}
+
+__device__ __forceinline__ u32 shared_load(u32 address) {
+    u32 v;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
+    return v;
+}
 __device__ __forceinline__ uint4 shared_load16(u32 address) {
     uint4 v;
     asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(address) : "memory");

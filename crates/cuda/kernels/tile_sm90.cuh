@@ -15,7 +15,7 @@
 //                              address, a multiple of 16 bytes), STORE_DIRECT (any strides)
 //   C_SWAPPED                  1: with direct stores, the user's rows are this product's columns
 //   PROMOTE                    0, or after how many stages the tensor cores' sums are added to f32 registers (f8, whose sums are short)
-//   TRANSFORMED                0, or how many more warpgroups make B's stages from what was loaded (gemm_w4_sm90.cu)
+//   PACKED_A                   1: A's stage is 64 rows (of K) of TILE_M numbers of four bits, and one row of their scales (gemm_w4_sm90.cu)
 //   HALF_ROWS_A                1: A's stage is two blocks of TILE_M rows of 64 bytes (conv_window_sm90.cu)
 #pragma once
 #include "wgmma.cuh"
@@ -30,8 +30,8 @@
 // TF32 as wgmma does not read it.
 #define MMA_SYNC (A_TYPE == T_TF32 && (A_MN || B_MN))
 
-#ifndef TRANSFORMED
-#define TRANSFORMED 0
+#ifndef PACKED_A
+#define PACKED_A 0
 #endif
 #ifndef HALF_ROWS_A
 #define HALF_ROWS_A 0
@@ -51,9 +51,9 @@ constexpr int kTileK = 128 / int(sizeof(A::Raw));
 constexpr int kRun = kTileK;                          // of M or N in 128 bytes of an operand that is contiguous along it
 constexpr int kStepsK = 4;                            // instructions along K in a stage, 32 bytes each
 constexpr int kBlocksM = TILE_M / (64 * CONSUMERS);   // blocks of 64 rows of one consumer
-constexpr int kBytesA = TILE_M * 128, kBytesB = TILE_N * 128, kBytesStage = kBytesA + kBytesB;
+constexpr int kBytesA = PACKED_A ? TILE_M * 32 : TILE_M * 128, kBytesB = TILE_N * 128, kBytesStage = kBytesA + kBytesB;
 constexpr int kCluster = CLUSTER_M * CLUSTER_N;
-constexpr int kThreads = 128 * (1 + CONSUMERS + TRANSFORMED);
+constexpr int kThreads = 128 * (1 + CONSUMERS);
 constexpr int kColumns = SPLIT == 1 ? TILE_N : (TILE_N / SPLIT < 8 ? 8 : TILE_N / SPLIT);   // what a block stores of each of its rows
 constexpr int kChunkBytes = 8192;                     // of a consumer's result on its way out; each has two
 
@@ -64,8 +64,8 @@ static_assert(SPLIT == 1 || TILE_M * TILE_N * 4 <= STAGES * kBytesStage, "partia
 
 // Shared memory: the ring, the chunks, the barriers. The host asks for SHARED_BYTES and 1,024 more for alignment.
 constexpr int kChunks = STORE == STORE_DIRECT ? 0 : CONSUMERS * 2 * kChunkBytes;
-constexpr int kBytesPacked = TRANSFORMED ? kTileK * TILE_N / 2 : 0;   // of a stage: B before it is transformed, four bits an element
-constexpr int kBarriers = STAGES * (kBytesStage + kBytesPacked) + kChunks;
+constexpr int kBytesScales = PACKED_A ? TILE_M * 2 : 0;   // of a stage
+constexpr int kBarriers = STAGES * (kBytesStage + kBytesScales) + kChunks;
 
 struct Shared {
     u32 base;
@@ -73,8 +73,7 @@ struct Shared {
     __device__ __forceinline__ u32 a(int stage) const { return base + stage * kBytesStage; }
     __device__ __forceinline__ u32 b(int stage) const { return base + stage * kBytesStage + kBytesA; }
     __device__ __forceinline__ u32 chunk(int consumer, int i) const { return base + STAGES * kBytesStage + (consumer * 2 + i) * kChunkBytes; }
-    __device__ __forceinline__ u32 packed(int stage) const { return base + STAGES * kBytesStage + kChunks + stage * kBytesPacked; }
-    __device__ __forceinline__ u32 ready(int stage) const { return base + kBarriers + (2 * STAGES + stage) * 8; }   // B has been transformed
+    __device__ __forceinline__ u32 scales(int stage) const { return base + STAGES * kBytesStage + kChunks + stage * kBytesScales; }
     __device__ __forceinline__ u32 full(int stage) const { return base + kBarriers + stage * 8; }
     __device__ __forceinline__ u32 empty(int stage) const { return base + kBarriers + (STAGES + stage) * 8; }
 };
@@ -100,7 +99,6 @@ __device__ __forceinline__ void start_block(const Shared &s) {
         for (int i = 0; i < STAGES; i++) {
             barrier_init(s.full(i), 1);
             barrier_init(s.empty(i), CONSUMERS * kCluster);
-            if (TRANSFORMED) barrier_init(s.ready(i), 128 * TRANSFORMED);
         }
         barrier_init_fence();
     }
@@ -178,7 +176,7 @@ template <bool MN> __device__ __forceinline__ void load_b(const Shared &s, const
 // The loading thread: waits until all who read the stage have left it, in every block that gets these loads.
 __device__ __forceinline__ void claim_stage(const Shared &s, const Ring &ring) {
     barrier_wait(s.empty(ring.stage), ring.phase ^ 1);
-    barrier_expect(s.full(ring.stage), TRANSFORMED ? kBytesA + kBytesPacked : kBytesStage);
+    barrier_expect(s.full(ring.stage), kBytesStage + kBytesScales);
 }
 
 // ---- multiplying -------------------------------------------------------------------------------------------------------------------------
@@ -236,6 +234,11 @@ __device__ __forceinline__ void multiply_stage(const Shared &s, int stage, int c
 }
 #endif
 
+// Of two consumers the second begins a tile so many stages behind the first: while one finishes its rows of the result, the other has the tensor cores. Only where
+// a tile has more stages than the ring, so that none is a tile ahead.
+constexpr int kLag = CONSUMERS == 2 && SPLIT == 1 && STAGES >= 4 ? 2 : 0;
+constexpr int kLagBarrier = 8;
+
 // The sums of `stages` stages (one or more), in registers.
 __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int consumer, int stages, Acc (&acc)[kBlocksM][TILE_N / 2]) {
 #if PROMOTE
@@ -275,9 +278,11 @@ __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int cons
     }
 #else
     int previous = 0;
+    bool lags = kLag > 0 && stages > STAGES;
+    if (lags && consumer == 1) named_barrier(kLagBarrier, 256);
     for (int k = 0; k < stages; k++) {
+        if (lags && consumer == 0 && k == kLag) named_barrier_arrive(kLagBarrier, 256);
         barrier_wait(s.full(ring.stage), ring.phase);
-        if (TRANSFORMED) barrier_wait(s.ready(ring.stage), ring.phase);
         multiply_stage(s, ring.stage, consumer, acc, k);
         if (k) {
             wgmma_wait<1>();   // all but what was just begun: the stage before is free

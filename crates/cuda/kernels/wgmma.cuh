@@ -116,6 +116,7 @@ template <int N, int MN_B> struct WgmmaRegisters;
         }                                                                                                                                \
     };
 
+WGMMA_REGISTERS(8, 4, 4, 5, 6, 7, 8, 9, 10)
 WGMMA_REGISTERS(16, 8, 8, 9, 10, 11, 12, 13, 14)
 WGMMA_REGISTERS(32, 16, 16, 17, 18, 19, 20, 21, 22)
 WGMMA_REGISTERS(64, 32, 32, 33, 34, 35, 36, 37, 38)

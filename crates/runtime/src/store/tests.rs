@@ -1,5 +1,6 @@
-use super::{HEAD, Installed, Store, StoreError, encoded};
+use super::{HEAD, Installed, Store, StoreError, digest, encoded};
 use crate::rounds;
+use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -150,4 +151,21 @@ fn what_is_installed_is_read_and_never_changed() {
     mode(&dir.0, 0o777);
     assert!(matches!(Installed::open(&dir.0), Err(StoreError::Unsafe { .. })));
     assert!(matches!(Installed::open(dir.0.join("missing")), Err(StoreError::Io { .. })));
+}
+
+#[test]
+fn every_bit_and_every_length_changes_a_digest() {
+    let text: Vec<u8> = (0..200u32).map(|i| (i * 37 % 251) as u8).collect();
+    let mut known = HashSet::new();
+    for len in 0..=text.len() {
+        assert!(known.insert(digest(&text[..len])), "{len} bytes");
+    }
+    for len in 1..70 {
+        assert!(known.insert(digest(&vec![0; len])), "{len} zeros");
+    }
+    for bit in 0..text.len() * 8 {
+        let mut other = text.clone();
+        other[bit / 8] ^= 1 << (bit % 8);
+        assert!(known.insert(digest(&other)), "bit {bit}");
+    }
 }

@@ -3,6 +3,7 @@
 mod conv;
 pub(super) mod depthwise;
 pub(super) mod first;
+mod four_bits;
 pub(super) mod groups;
 mod rows;
 pub(super) mod shape;
@@ -11,7 +12,7 @@ pub(super) mod stem;
 pub(super) mod weights;
 
 pub(crate) use conv::{conv, deconv};
-pub(crate) use rows::four_bits;
+pub(crate) use four_bits::four_bits;
 pub(crate) use shape::{Choice, Request, Shape, candidates};
 
 use crate::CudaTarget;

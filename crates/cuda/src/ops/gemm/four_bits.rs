@@ -1,0 +1,232 @@
+//! Products of 16-bit numbers by weights of four bits: `gemm_w4_sm90.cu` over tiles, `gemm_w4.cu` for few rows where weights times scales may not be rounded.
+
+use super::rows::values;
+use super::shape::ceil;
+use super::{GROUP, Matrix, check_attributes, declare_matmul, epilogue, matrix, operand, pairs, result};
+use crate::emit::{Emitter, Factor};
+use crate::program::{Launch, MapKind, MapPlace, Program, Swizzle, TensorMap, Word};
+use crate::{CudaTarget, Facts};
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::Matmul;
+use oxidnn_spec::{Arg, DataType, FpMathMode, Op, Problem};
+
+/// Columns of a tile; the rows that one may have, and up to which of them a multiprocessor has two blocks.
+const COLUMNS: i64 = 128;
+const ROWS: [i64; 6] = [8, 16, 32, 64, 128, 256];
+const TWO_BLOCKS: i64 = 32;
+
+/// Clock cycles that a multiprocessor takes to widen the weights of a stage, and where it has one block only, of which two would hide each other's latencies;
+/// of a stage besides, and of blocks that add their sums.
+const WIDEN: i64 = 230;
+const ALONE: i64 = 340;
+const STAGE: i64 = 20;
+const ADD: i64 = 3000;
+
+/// Rows of a tile, the blocks that divide K, and the stages of the ring.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Tiles {
+    rows: i64,
+    split: i64,
+    stages: i64,
+}
+
+impl Tiles {
+    /// The tiles with the least predicted time for a product of so many rows, columns and stages of K.
+    fn best(rows: i64, columns: i64, k_stages: i64, facts: &Facts) -> Option<Tiles> {
+        let all = ROWS.iter().flat_map(|&r| [1, 2, 4, 8].map(|split| (r, split)));
+        let possible = all.filter_map(|(r, split)| {
+            let (tiles, bytes) = (ceil(columns, COLUMNS) * ceil(rows, r), 4352 + r * 128);
+            let blocks = if r <= TWO_BLOCKS { 2 } else { 1 };
+            let room = i64::from(facts.shared_memory) / blocks - 2048;
+            let stages = (room / (bytes + 16)).min(16);
+            let slots = i64::from(facts.multiprocessors) * blocks;
+            // Blocks of a cluster wait for each other, so all clusters run at once, and their sums fit where the stages were.
+            if split > 1 && (tiles * split > slots || k_stages < 4 * split) || stages < 2 || COLUMNS * r * 4 > stages * (bytes - 256) {
+                return None;
+            }
+            let busy = ceil(tiles * split, i64::from(facts.multiprocessors));
+            let widen = if blocks > busy { ALONE } else { WIDEN };
+            let stage = (r * 4).max(bytes / 48).max(widen) + STAGE;
+            let cycles = busy * ceil(k_stages, split) * stage + r * 8 + if split > 1 { ADD + r * 16 } else { 0 };
+            Some((cycles, Tiles { rows: r, split, stages }))
+        });
+        possible.min_by_key(|p| p.0).map(|p| p.1)
+    }
+}
+
+/// A product with weights of four bits: scales lie by groups of K and columns.
+struct FourBits<'a> {
+    op: &'a Matmul,
+    problem: &'a Problem,
+    a: Matrix,
+    c: Matrix,
+    m: i64,
+    n: i64,
+    k: i64,
+    /// Terms that share a scale.
+    group: i64,
+    scales: DataType,
+    /// Bytes from one row of weights to the next, and before the first.
+    row: i64,
+    offset: i64,
+}
+
+/// Matmul of 16-bit numbers by weights of four bits with scales of groups of K, contiguous along their columns.
+pub(crate) fn four_bits(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    super::hopper(target)?;
+    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    check_attributes(problem)?;
+    if !matches!(op.weights.dtype, DataType::S4 | DataType::U4) || op.src.dtype.bits() != 16 || result(op.dst.dtype).is_none() {
+        return Err(Skip::DataType(format!("{}:{}:{}", op.src.dtype, op.weights.dtype, op.dst.dtype)));
+    }
+    if !problem.attr.fpmath.apply_to_int {
+        return Err(Skip::Attr("whole numbers that are not to be converted".into()));
+    }
+    let dims = op.dst.dims();
+    if dims.len() != 2 || [dims[0], dims[1], op.src.dims()[1]].iter().any(|&d| d < 1 || d > i64::from(i32::MAX) / 2) {
+        return Err(Skip::Shape("batches, empty or very large matrices"));
+    }
+    let (m, n, k) = (dims[0], dims[1], op.src.dims()[1]);
+    let quant = problem.attr.scales.get(&Arg::WEIGHTS).filter(|q| !q.on_host);
+    let quant = quant.ok_or_else(|| Skip::Attr("no scales of the weights in memory".into()))?;
+    let sizes = quant.dims(op.weights.dims());
+    if sizes[1] != n || k % sizes[0].max(1) != 0 || Factor::scale("src_scale", &problem.attr, Arg::SRC, op.src.dims()).varies(1) {
+        return Err(Skip::Attr("scales that are not by column, or of the source along K".into()));
+    }
+    let weights = super::plain(&op.weights)?;
+    if weights.strides[1] != 1 || weights.strides[0] % 16 != 0 || weights.offset % 32 != 0 || n % 16 != 0 || k % 32 != 0 {
+        return Err(Skip::Layout("weights that are not contiguous along columns, or not aligned".into()));
+    }
+    let (a, c) = (matrix(Arg::SRC, &op.src, false)?, matrix(Arg::DST, &op.dst, false)?);
+    let group = k / sizes[0].max(1);
+    if a.inner != 1 || a.alignment(m, a.outer) != 16 || group % 32 != 0 || c.inner != 1 {
+        return Err(Skip::Layout("a source that is not contiguous and aligned, or groups that are no multiple of 32".into()));
+    }
+    let (row, offset) = (weights.strides[0] / 2, weights.offset / 2);
+    let product = FourBits { op, problem, a, c, m, n, k, group, scales: quant.dtype, row, offset };
+    let unaligned = crate::ops::matmul::matmul(problem, target)?;
+    let launch = product.tiles(target).or_else(|why| if m <= 16 { product.few() } else { Err(why) })?;
+    let scratch = unaligned.scratch;
+    Ok(Program { launches: vec![launch], scratch, unaligned: Some(Box::new(unaligned)) })
+}
+
+impl FourBits<'_> {
+    /// The header and the names of types; the weights' scales are the kernel's own.
+    fn emitter(&self) -> Result<Emitter, Skip> {
+        let scales = [Factor::scale("src_scale", &self.problem.attr, Arg::SRC, self.op.src.dims())];
+        epilogue(self.problem, Arg::DST, &|emit| declare_matmul(self.op, &scales, emit))
+    }
+
+    fn name(dtype: DataType) -> Result<&'static str, Skip> {
+        operand(dtype, FpMathMode::Strict).or(result(dtype)).ok_or_else(|| Skip::DataType(dtype.to_string()))
+    }
+
+    fn options(&self, emit: &mut Emitter) -> Result<(), Skip> {
+        for (name, dtype) in [("A_TYPE", self.op.src.dtype), ("C_TYPE", self.op.dst.dtype), ("SCALE_TYPE", self.scales)] {
+            emit.option(name, FourBits::name(dtype)?);
+        }
+        emit.option("UNSIGNED", i32::from(self.op.weights.dtype == DataType::U4));
+        Ok(())
+    }
+
+    fn scale_word() -> Word {
+        Word::Address { arg: Arg::scale(Arg::WEIGHTS), buffer: 0 }
+    }
+
+    /// Up to 16 rows of any scales, which multiply sums of groups.
+    fn few(&self) -> Result<Launch, Skip> {
+        let mut emit = self.emitter()?;
+        self.options(&mut emit)?;
+        let (rows, width) = (if self.m <= 8 { 8 } else { 16 }, 64);
+        let split = if ceil(self.n, width) > 66 { 1 } else { 2 };
+        for (name, value) in [("ROWS", rows), ("WIDTH", width), ("SPLIT", split)] {
+            emit.option(name, value);
+        }
+        let weights = Word::Offset { arg: Arg::WEIGHTS, bytes: self.offset as u64 };
+        let mut words = vec![self.a.word(), weights, FourBits::scale_word(), self.c.word()];
+        words.extend(pairs(&[self.m, self.n, self.k, self.group]));
+        words.extend(values(&[self.a.outer, self.row, self.n, self.c.outer]));
+        let mut launch = emit.epilogue_of("gemm_w4", words);
+        launch.grid = [(ceil(self.n, width) * split) as u32, 1, 1];
+        (launch.cluster, launch.shared) = (split as u32, (rows * width * 32) as u32);
+        launch.overlaps = true;
+        launch.aligned = vec![self.a.place(), MapPlace::Arg(Arg::WEIGHTS, self.offset as u64)];
+        Ok(launch)
+    }
+
+    /// Tiles of the transposed product: weights become 16-bit numbers times their scales on the way to the tensor cores.
+    fn tiles(&self, target: &CudaTarget) -> Result<Launch, Skip> {
+        let allowed = matches!(
+            (self.problem.attr.fpmath.mode, self.op.src.dtype),
+            (FpMathMode::Any, _) | (FpMathMode::Bf16, DataType::Bf16) | (FpMathMode::F16, DataType::F16)
+        );
+        if !allowed || self.scales != self.op.src.dtype {
+            return Err(Skip::DataType("weights times scales that may not be rounded to the source's type".into()));
+        }
+        if self.group % 64 != 0 || self.row % 16 != 0 || self.n % 32 != 0 {
+            return Err(Skip::Layout("groups that are no multiple of 64, or rows of weights that are not 16-byte aligned".into()));
+        }
+        let k_stages = ceil(self.k, 64);
+        let tiles = Tiles::best(self.m, self.n, k_stages, &target.facts).ok_or(Skip::Shape("no tile fits"))?;
+        let mut emit = self.emitter()?;
+        let name = FourBits::name(self.op.src.dtype)?;
+        let is_paired = [self.c.outer, self.c.offset].iter().all(|v| v % 2 == 0);
+        for (macro_name, value) in [("A_TYPE", name), ("B_TYPE", name), ("C_TYPE", FourBits::name(self.op.dst.dtype)?), ("STORE", "STORE_DIRECT")] {
+            emit.option(macro_name, value);
+        }
+        for (macro_name, value) in [
+            ("A_MN", 0),
+            ("B_MN", 0),
+            ("PACKED_A", 1),
+            ("TILE_M", COLUMNS),
+            ("TILE_N", tiles.rows),
+            ("CONSUMERS", 2),
+            ("STAGES", tiles.stages),
+            ("CLUSTER_M", 1),
+            ("CLUSTER_N", 1),
+            ("SPLIT", tiles.split),
+            ("UNSIGNED", i64::from(self.op.weights.dtype == DataType::U4)),
+            ("PAIRED", i64::from(is_paired)),
+        ] {
+            emit.option(macro_name, value);
+        }
+        let (down, across) = (ceil(self.n, COLUMNS), ceil(self.m, tiles.rows));
+        let mut words = pairs(&[self.n, self.m, k_stages, self.group / 64, down, across, 1, GROUP]);
+        words.extend([self.c.word(), Word::Value(self.c.outer as u64)]);
+        let mut launch = emit.epilogue_of("gemm_w4_sm90", words);
+        launch.maps = self.maps(tiles.rows);
+        let slots = i64::from(target.facts.multiprocessors) * if tiles.rows <= TWO_BLOCKS { 2 } else { 1 };
+        launch.grid = [(if tiles.split > 1 { down * across * tiles.split } else { (down * across).min(slots) }) as u32, 1, 1];
+        (launch.block, launch.cluster) = (384, tiles.split as u32);
+        launch.shared = (1024 + tiles.stages * (4352 + tiles.rows * 128 + 16)) as u32;
+        launch.overlaps = true;
+        launch.aligned = if is_paired { vec![self.c.place()] } else { Vec::new() };
+        Ok(launch)
+    }
+
+    /// The maps of the weights, their scales and the source.
+    fn maps(&self, rows: i64) -> Vec<TensorMap> {
+        let (n, k) = (self.n as u64, self.k as u64);
+        let weights = TensorMap {
+            swizzle: Swizzle::Half,
+            ..TensorMap::boxes(
+                MapPlace::Arg(Arg::WEIGHTS, self.offset as u64),
+                MapKind::Bytes,
+                &[n / 2, k, 1],
+                &[self.row as u64, (self.row * self.k) as u64],
+                &[COLUMNS as u32 / 2, 64, 1],
+            )
+        };
+        let scales = TensorMap {
+            swizzle: Swizzle::None,
+            ..TensorMap::boxes(
+                MapPlace::Arg(Arg::scale(Arg::WEIGHTS), 0),
+                MapKind::of(self.scales),
+                &[n, (self.k / self.group) as u64, 1],
+                &[n * 2, n * 2 * (self.k / self.group) as u64],
+                &[COLUMNS as u32, 1, 1],
+            )
+        };
+        vec![weights, scales, self.a.map(false, self.m, self.k, rows)]
+    }
+}
