@@ -234,11 +234,6 @@ __device__ __forceinline__ void multiply_stage(const Shared &s, int stage, int c
 }
 #endif
 
-// Of two consumers the second begins a tile so many stages behind the first: while one finishes its rows of the result, the other has the tensor cores. Only where
-// a tile has more stages than the ring, so that none is a tile ahead.
-constexpr int kLag = CONSUMERS == 2 && SPLIT == 1 && STAGES >= 4 ? 2 : 0;
-constexpr int kLagBarrier = 8;
-
 // The sums of `stages` stages (one or more), in registers.
 __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int consumer, int stages, Acc (&acc)[kBlocksM][TILE_N / 2]) {
 #if PROMOTE
@@ -278,10 +273,7 @@ __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int cons
     }
 #else
     int previous = 0;
-    bool lags = kLag > 0 && stages > STAGES;
-    if (lags && consumer == 1) named_barrier(kLagBarrier, 256);
     for (int k = 0; k < stages; k++) {
-        if (lags && consumer == 0 && k == kLag) named_barrier_arrive(kLagBarrier, 256);
         barrier_wait(s.full(ring.stage), ring.phase);
         multiply_stage(s, ring.stage, consumer, acc, k);
         if (k) {

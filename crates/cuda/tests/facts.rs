@@ -23,6 +23,7 @@ const MEANT: &[(&str, &[&str])] = &[
     ("depthwise_sm90", &["UTMALDG"]),
     ("depthwise_weights_sm90", &["UTMALDG"]),
     ("rnn_step", &["FFMA"]),
+    ("rnn_step_mma", &["HMMA"]),
     ("gemm_sm80", &["HMMA IMMA QMMA"]),
     ("conv_groups_sm80", &["HMMA"]),
     ("attention_backward_sm80", &["HMMA"]),
@@ -94,8 +95,10 @@ fn depthwise_convolutions_and_steps_of_networks_have_kernels_of_their_own() {
     };
     let (own, all) = of("--conv", &|row, _| row == "depthwise:sm90");
     assert!(own >= 18 && own + 6 >= all, "{own} of {all} convolutions");
-    let (own, all) = of("--rnn", &|_, program| program.launches.iter().any(|l| l.source.file == "rnn_step"));
-    assert!(own >= 9, "{own} of {all} networks");
+    for (file, least) in [("rnn_step", 9), ("rnn_step_mma", 9)] {
+        let (own, all) = of("--rnn", &|_, program| program.launches.iter().any(|l| l.source.file == file));
+        assert!(own >= least, "{file}: {own} of {all} networks");
+    }
 }
 
 #[test]

@@ -43,6 +43,7 @@ const KERNELS: &[(&str, &str, &str)] = &[
     ("conv_weights_sm90", include_str!("../../kernels/conv_weights_sm90.cu"), "epilogue.cuh"),
     ("conv_window_sm90", include_str!("../../kernels/conv_window_sm90.cu"), "epilogue.cuh"),
     ("rnn_step", include_str!("../../kernels/rnn_step.cu"), "args.cuh"),
+    ("rnn_step_mma", include_str!("../../kernels/rnn_step_mma.cu"), "args.cuh"),
     ("window_pack", include_str!("../../kernels/window_pack.cu"), "args.cuh"),
     ("window_weights", include_str!("../../kernels/window_pack.cu"), "args.cuh"),
     ("attention_backward_sm80", include_str!("../../kernels/attention_backward_sm80.cu"), "args.cuh"),

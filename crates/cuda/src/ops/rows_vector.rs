@@ -3,7 +3,7 @@
 
 use super::rows::Stage;
 use crate::emit::{Emitter, View};
-use crate::program::{Launch, MapPlace};
+use crate::program::{Launch, MapPlace, Word};
 use oxidnn_spec::{DataType, Layout};
 use std::fmt::Write;
 
@@ -47,9 +47,9 @@ pub(crate) struct Shape {
     along: usize,
 }
 
-/// The shape for rows of `terms`, whose fastest dimension is `along` with `size` positions, over tensors that all move along it in one run; `None` where they
-/// do not, or the rows are too long for registers.
-pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, terms: i64, (along, size): (usize, i64)) -> Option<Shape> {
+/// The shape for rows of `terms`, whose fastest dimension is `along` with `size` positions, over tensors that all move along it in one run, with so many sums by
+/// term; `None` where they do not, or the rows are too long for registers.
+pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, [terms, carried]: [i64; 2], (along, size): (usize, i64)) -> Option<Shape> {
     let all = || inputs.iter().chain(dst);
     let least = all().map(Input::bytes).min().filter(|&b| b > 0)?;
     let fits = |n: i64| {
@@ -71,6 +71,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, terms: i64, (along, s
     };
     let vector = [8, 4, 2].into_iter().filter(|n| n * least <= 16).find(|&n| fits(n))?;
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| (vector * i.bytes()).div_euclid(4).max(1)).sum();
+    let words = words + carried * vector;
     let vectors = terms / vector;
     [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
         let needed = vectors / threads + i64::from(vectors % threads != 0);
@@ -91,17 +92,49 @@ pub(crate) struct Body<'a> {
     pub(crate) result: &'a str,
     pub(crate) outputs: i64,
     pub(crate) terms: i64,
+    /// The sums by term, which `each` adds to by `carry(sum, term)`.
+    pub(crate) carried: Option<Carried>,
+}
+
+/// Sums that are carried from row to row.
+#[derive(Clone, Copy)]
+pub(crate) struct Carried {
+    pub(crate) sums: i64,
+    /// Rows of `partial`, one for each row that is worked on at a time, and where in the scratch they lie.
+    pub(crate) parts: i64,
+    pub(crate) at: usize,
+}
+
+impl Shape {
+    /// Rows of a block.
+    pub(crate) fn per_block(&self) -> i64 {
+        (256 / self.threads).max(1)
+    }
+
+    /// Blocks that a multiprocessor has at once where sums are carried, which takes many registers.
+    pub(crate) fn at_once(&self) -> i64 {
+        (1024 / (self.threads * self.per_block())).max(1)
+    }
 }
 
 /// The launch.
 pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
-    let Body { inputs, dst, stages, each, result, outputs, terms } = *body;
+    let Body { inputs, dst, stages, each, result, outputs, terms, carried } = *body;
     let Shape { vector, threads, chunks, along } = *shape;
     for (name, value) in [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks)] {
         emit.option(name, value);
     }
+    emit.option("CARRIED", carried.map_or(0, |c| c.sums));
     emit.number("outputs", outputs);
     emit.number("terms", terms);
+    let sums = match carried {
+        Some(c) => {
+            emit.word("real* partial", Word::Scratch(c.at));
+            "    real sums[CARRIED][CHUNKS][VECTOR];\n"
+        }
+        None => "",
+    };
+    emit.code(&format!("struct Carried {{\n{sums}}};\n"));
     let cases = |f: &dyn Fn(&Stage) -> String| {
         let all = stages.iter().enumerate().map(|(i, s)| format!("    if (stage == {i}) return {};\n", f(s)));
         all.collect::<String>() + "    return 0;\n"
@@ -161,8 +194,10 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     if let Some(dst) = dst.filter(|_| !each.is_empty()) {
         let _ = dst;
         let before = "            const i64 at = dst_at(a, p);\n            Vector<dst_type, VECTOR> out;\n";
+        let carry = "                auto carry = [&](int sum, real x) { carried.sums[sum][c][i] += x; };\n";
+        let carry = if carried.is_some() { carry } else { "" };
         let lane = format!(
-            "                auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{each}"
+            "                auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{carry}{each}"
         );
         body += &chunk(each, before, &lane, "            out.store(a.dst_data, at);\n");
     }
@@ -176,12 +211,12 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         format!("    if (valid && lane == 0) {{\n        index p[RANK + 2] = {{}};\n        output(a, o, p);\n{result}    }}\n")
     };
     emit.code(&format!(
-        "DEVICE void row(const Args& a, index o, bool valid, int lane) {{\n    index p[RANK + 2] = {{}};\n    real s[{}];\n    if (valid) output(a, o, p);\n\
+        "DEVICE void row(const Args& a, index o, bool valid, int lane, Carried& carried) {{\n    index p[RANK + 2] = {{}};\n    real s[{}];\n    if (valid) output(a, o, p);\n\
          {declared}{load}{body}{result}}}\n",
         stages.len().max(1)
     ));
-    let per_block = (256 / threads).max(1);
-    let blocks = (outputs.max(1) as u64).div_ceil(per_block as u64).min(1 << 20) as u32;
+    let per_block = shape.per_block();
+    let blocks = carried.map_or((outputs.max(1) as u64).div_ceil(per_block as u64).min(1 << 20), |c| (c.parts / per_block) as u64) as u32;
     let mut launch = emit.launch_blocks("rows_vector", [blocks, 1, 1]);
     launch.block = (threads * per_block) as u32;
     launch.aligned = inputs.iter().chain(dst).filter_map(|t| t.place).collect();

@@ -313,15 +313,13 @@ fn hash(bytes: &[u8], basis: u64) -> u64 {
     let step = |state: u64, word: u64| (state ^ word).wrapping_mul(FACTOR).rotate_left(32);
     let mut lanes = [0, 1, 2, 3].map(|i| step(basis, i));
     let mut add = |block: &[u8; 32]| {
-        for (lane, word) in lanes.iter_mut().zip(block.chunks_exact(8)) {
-            *lane = step(*lane, word.iter().rev().fold(0, |w, &b| w << 8 | u64::from(b)));
+        for (lane, word) in lanes.iter_mut().zip(block.as_chunks::<8>().0) {
+            *lane = step(*lane, u64::from_le_bytes(*word));
         }
     };
-    let mut blocks = bytes.chunks_exact(32);
-    for block in &mut blocks {
-        block.try_into().map_or((), &mut add);
-    }
-    let (rest, mut last) = (blocks.remainder(), [0; 32]);
+    let (blocks, rest) = bytes.as_chunks::<32>();
+    blocks.iter().for_each(&mut add);
+    let mut last = [0; 32];
     last[..rest.len()].copy_from_slice(rest);
     add(&last);
     let all = lanes.iter().fold(bytes.len() as u64, |state, &lane| step(state, lane));

@@ -1,13 +1,14 @@
-//! A step of a network of f32 in one launch (`kernels/rnn_step.cu`), where the cell has one product of the state and few samples: 2.2 us of multiplications, and 3.4 us
-//! of reading states and weights from the second-level cache, for 64 samples and 512 channels of an LSTM on an H200.
+//! A step of a network in one launch, where the cell has one product of the state and few samples: in f32 (`kernels/rnn_step.cu`: 2.2 us of multiplications, and 3.4 us
+//! of reading states and weights from the second-level cache, for 64 samples and 512 channels of an LSTM on an H200), and in 16 bits on tensor cores
+//! (`kernels/rnn_step_mma.cu`, where only the way of the state from step to step is left: the weights arrive while the step before runs).
 
 use super::{Buffers, Mark, Net, OVERFLOW, Stack};
 use crate::emit::{Emitter, Real};
 use crate::ops::gemm;
 use crate::ops::gemm::shape::ceil;
-use crate::program::{Launch, Word};
+use crate::program::{Launch, MapPlace, Word};
 use oxidnn_runtime::Skip;
-use oxidnn_spec::{Arg, DataType};
+use oxidnn_spec::{Arg, Blocking, DataType};
 
 /// Samples and channels of a block: of 16 samples or fewer, so many channels that blocks are few enough to run at once; of more samples, squarer ones, which read the
 /// least. And the depth by which warps divide K.
@@ -20,32 +21,51 @@ const WARPS: i64 = 8;
 const FEW: i64 = 256;
 /// Bytes of shared memory that kernels are compiled for.
 const SHARED: [i64; 3] = [72 << 10, 108 << 10, 220 << 10];
+/// On tensor cores: columns of a block, those of a chunk, the multiple of K, and numbers of a row of a warp's sums.
+const COLUMNS: i64 = 32;
+const CHUNK: i64 = 8;
+const DEPTH_MMA: i64 = 64;
+const PITCH: i64 = 40;
+
+/// A kernel for the step.
+struct Kernel {
+    file: &'static str,
+    /// Samples and channels of a block.
+    samples: i64,
+    units: i64,
+    /// Bytes of shared memory that it needs.
+    bytes: i64,
+    options: Vec<(&'static str, i64)>,
+    /// What the weights must be aligned to 16 bytes for.
+    is_aligned: bool,
+}
 
 /// The step, over the stand-ins for what changes from one to the next; `None` where it takes a product and a pointwise launch.
 pub(super) fn fused(net: &Net<'_>, b: &Buffers, s: Stack, code: &str) -> Result<Option<Launch>, Skip> {
     let (op, z) = (net.op, &net.z);
-    let single = [net.state, op.weights_iter.dtype].iter().all(|&t| t == DataType::F32);
     let Ok(weights) = gemm::plain(&op.weights_iter) else { return Ok(None) };
-    if !single || net.is_gru() || z.batch > FEW || z.sic % 4 != 0 || z.dic % 4 != 0 || net.target.facts.sm < 90 {
+    if net.state != op.weights_iter.dtype || net.is_gru() || z.batch > FEW || net.target.facts.sm < 90 {
         return Ok(None);
     }
-    let samples = if z.batch <= FEW_SAMPLES { FEW_SAMPLES } else { SAMPLES };
-    let at_once = 2 * i64::from(net.target.facts.multiprocessors);
-    let units = if samples == FEW_SAMPLES && ceil(z.dhc, UNITS[0]) <= at_once { UNITS[0] } else { UNITS[1] };
-    let columns = units * if z.gates == 3 { 4 } else { z.gates };
-    let depth = ceil(z.sic, DEPTH) * DEPTH;
-    let bytes = 4 * (depth * columns + WARPS * (DEPTH * (samples + 4)).max(samples * columns));
+    let first = weights.offset + s.l * weights.strides[0] + s.d * weights.strides[1];
+    let kernel = match net.state {
+        DataType::F32 => single(net),
+        DataType::F16 | DataType::Bf16 => on_tensor_cores(net, weights, first),
+        _ => None,
+    };
     let limit = i64::from(net.target.facts.shared_memory);
-    let Some(shared) = SHARED.into_iter().find(|&n| n >= bytes && n <= limit) else { return Ok(None) };
+    let fits = |k: &Kernel| SHARED.into_iter().find(|&n| n >= k.bytes && n <= limit);
+    let Some((kernel, shared)) = kernel.and_then(|k| fits(&k).map(|shared| (k, shared))) else { return Ok(None) };
     let mut emit = Emitter::new(Real::Single, z.batch * z.gates * z.dhc);
-    for (name, value) in [("UNITS", units), ("BATCH", samples), ("GATES", z.gates), ("SHARED", shared)] {
+    let options = [("UNITS", kernel.units), ("BATCH", kernel.samples), ("GATES", z.gates), ("SHARED", shared)];
+    for (name, value) in options.into_iter().chain(kernel.options) {
         emit.option(name, value);
     }
     emit.define("RANK", 2);
-    emit.word("const float* step_state", Word::Address { arg: Mark::BEFORE, buffer: 0 });
-    let first = weights.offset + s.l * weights.strides[0] + s.d * weights.strides[1];
-    let offset = u64::try_from(first * 4).map_err(|_| OVERFLOW)?;
-    emit.word("const float* step_weights", Word::Offset { arg: Arg::WEIGHTS_1, bytes: offset });
+    let number = if net.state == DataType::F32 { "float" } else { "u16" };
+    emit.word(&format!("const {number}* step_state"), Word::Address { arg: Mark::BEFORE, buffer: 0 });
+    let offset = u64::try_from(first * (net.state.bits() / 8) as i64).map_err(|_| OVERFLOW)?;
+    emit.word(&format!("const {number}* step_weights"), Word::Offset { arg: Arg::WEIGHTS_1, bytes: offset });
     for (name, value) in [
         ("terms", z.sic),
         ("samples", z.batch),
@@ -57,7 +77,45 @@ pub(super) fn fused(net: &Net<'_>, b: &Buffers, s: Stack, code: &str) -> Result<
     }
     let statements = net.declare_cell(&mut emit, b, s, None)?;
     emit.code(&format!("DEVICE void cell(const Args& a, const index* p, const real* sums) {{\n{statements}{code}}}\n"));
-    let mut launch = emit.launch_blocks("rnn_step", [ceil(z.dhc, units) as u32, ceil(z.batch, samples) as u32, 1]);
+    let mut launch = emit.launch_blocks(kernel.file, [ceil(z.dhc, kernel.units) as u32, ceil(z.batch, kernel.samples) as u32, 1]);
     (launch.shared, launch.overlaps) = (shared as u32, true);
+    if kernel.is_aligned {
+        launch.aligned.push(MapPlace::Arg(Arg::WEIGHTS_1, offset));
+    }
     Ok(Some(launch))
+}
+
+fn single(net: &Net<'_>) -> Option<Kernel> {
+    let z = &net.z;
+    let samples = if z.batch <= FEW_SAMPLES { FEW_SAMPLES } else { SAMPLES };
+    let at_once = 2 * i64::from(net.target.facts.multiprocessors);
+    let units = if samples == FEW_SAMPLES && ceil(z.dhc, UNITS[0]) <= at_once { UNITS[0] } else { UNITS[1] };
+    let columns = units * if z.gates == 3 { 4 } else { z.gates };
+    let depth = ceil(z.sic, DEPTH) * DEPTH;
+    let bytes = 4 * (depth * columns + WARPS * (DEPTH * (samples + 4)).max(samples * columns));
+    let whole = z.sic % 4 == 0 && z.dic % 4 == 0;
+    whole.then_some(Kernel { file: "rnn_step", samples, units, bytes, options: Vec::new(), is_aligned: false })
+}
+
+/// Where all blocks run at once, and states and weights are runs that can be loaded 16 bytes at a time.
+fn on_tensor_cores(net: &Net<'_>, weights: &Blocking, first: i64) -> Option<Kernel> {
+    let z = &net.z;
+    let samples = if z.batch <= FEW_SAMPLES { FEW_SAMPLES } else { SAMPLES };
+    let units = if z.gates == 1 { COLUMNS } else { CHUNK };
+    let [k, gate, channel] = [2, 3, 4].map(|d| weights.strides[d]);
+    let whole = |all: &[i64]| all.iter().all(|v| v % CHUNK == 0);
+    let k_first = match () {
+        () if channel == 1 && whole(&[k, gate]) => false,
+        () if k == 1 && whole(&[channel, gate]) => true,
+        () => return None,
+    };
+    let at_once = 2 * i64::from(net.target.facts.multiprocessors);
+    // Products of other rows than the last one want aligned memory, too.
+    if net.rows.len() < 2 || !whole(&[z.sic, z.dic, z.dhc, first]) || ceil(z.dhc, units) * ceil(z.batch, samples) > at_once {
+        return None;
+    }
+    let depth = ceil(z.sic, DEPTH_MMA) * DEPTH_MMA;
+    let bytes = COLUMNS * (depth * 2 + 64) + WARPS * samples * PITCH * 4;
+    let options = vec![("BF16", i64::from(net.state == DataType::Bf16)), ("K_FIRST", i64::from(k_first))];
+    Some(Kernel { file: "rnn_step_mma", samples, units, bytes, options, is_aligned: true })
 }
