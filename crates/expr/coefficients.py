@@ -26,6 +26,8 @@ def show(name, f, interval, terms):
 half_ln2 = log(2) / 2
 # e^r = 1 + r EXP(r), EXP(r) = 1 + r (what is shown)
 show("EXP", taylor_safe(lambda r: (expm1(r) - r) / r**2, lambda r: mpf(1) / 2 + r / 6), [-half_ln2, half_ln2], 5)
+# 2^r = 1 + r EXP2_SHORT(r)
+show("EXP2_SHORT", taylor_safe(lambda r: (2**r - 1) / r, lambda r: log(2) + r * log(2) ** 2 / 2), [-mpf(1) / 2, mpf(1) / 2], 4)
 # ln(1 + f) = f - f^2/2 + f^3 LN(f)
 low, high = sqrt(mpf(1) / 2) - 1, sqrt(mpf(2)) - 1
 show("LN", taylor_safe(lambda f: (log1p(f) - f + f**2 / 2) / f**3, lambda f: mpf(1) / 3 - f / 4), [low, high], 9)

@@ -46,6 +46,8 @@ const EXP2: [f64; 6] = {
     }
     coefficients
 };
+/// `2^r = 1 + r EXP2_SHORT(r)` for `|r| <= 1/2`, to a relative error of `7e-6`.
+const EXP2_SHORT: [f64; 4] = [0.6931367338836215, 0.24022530097412195, 0.05583828294621972, 0.009656710288546807];
 /// `ln(1 + f) = f - f^2/2 + f^3 LN(f)` for `sqrt(1/2) <= 1 + f <= sqrt(2)`.
 const LN: [f64; 9] = [
     0.33333331180030046,
@@ -150,14 +152,30 @@ pub fn exp2_constants() -> impl Iterator<Item = f64> {
     EXP2_ENDS.into_iter().chain([f64::from(ROUND), 1.0]).chain(EXP2)
 }
 
+/// The same of [`exp2_short`].
+pub fn exp2_short_constants() -> impl Iterator<Item = f64> {
+    [EXP2_ENDS[0], f64::from(ROUND), 1.0].into_iter().chain(EXP2_SHORT)
+}
+
 /// `2^x`.
 #[inline(always)]
 pub fn exp2<N: Bits>(x: N) -> N {
-    let x = x.clamp(EXP2_ENDS[0], EXP2_ENDS[1]);
+    binary_power(x.clamp(EXP2_ENDS[0], EXP2_ENDS[1]), EXP2)
+}
+
+/// `2^x` for `x < 128` where a rounding to 16 bits follows: to a relative error of `7e-6`.
+#[inline(always)]
+pub fn exp2_short<N: Bits>(x: N) -> N {
+    binary_power(x.clamp(EXP2_ENDS[0], f64::INFINITY), EXP2_SHORT)
+}
+
+/// `2^x` by a polynomial of the fraction.
+#[inline(always)]
+fn binary_power<N: Bits, const K: usize>(x: N, fraction: [f64; K]) -> N {
     let shifted = x.add(c(f64::from(ROUND)));
     let n = shifted.sub(c(f64::from(ROUND)));
     let r = x.sub(n);
-    polynomial(r, EXP2).mul_add(r, c(1.0)).scaled(n, shifted)
+    polynomial(r, fraction).mul_add(r, c(1.0)).scaled(n, shifted)
 }
 
 /// Natural logarithm.

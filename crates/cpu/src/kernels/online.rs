@@ -3,7 +3,10 @@
 //!
 //! A row of scores stays in L1 between its two passes. A vector of 16 scores costs a load and a maximum in the first; a load, a multiply-add, a
 //! dozen instructions of the exponential, an addition and a store in the second. One of those waits for the one before, so those of four vectors take
-//! turns. What is folded across the lanes takes some 30 cycles in which nothing else of its row can begin, so rows are gone through by fours.
+//! turns, and rows are gone through by fours. Where only a rounding to bf16 follows, exponentials are as exact as that asks for.
+//!
+//! What scores are subtracted need not be the largest: powers up to [`BEYOND`] are as exact. So a row keeps what it has until a score is larger by
+//! more than that, which after the first block is rare: one comparison of whole vectors decides it for all rows, without a fold across lanes.
 
 use super::code::{Kernels, Key};
 use super::extent::{Read, Written, reach};
@@ -67,8 +70,12 @@ impl Key for Spec {
     }
 }
 
-/// What is known of a row: its largest score, times the factor, and the sum of the powers of two of scores times the factor less that.
+/// What is known of a row: its reference, which no score times the factor exceeds by more than [`BEYOND`], and the sum of the powers of two of scores
+/// times the factor less that.
 pub type State = [f32; 2];
+
+/// How far scores times the factor may be beyond a row's reference.
+pub const BEYOND: f32 = 8.0;
 
 /// Bytes of a row's state, and where its sum is.
 const STATE: usize = size_of::<State>();
@@ -79,6 +86,13 @@ struct Line {
     scores: Int,
     /// What is added to scores.
     shift: Val,
+}
+
+/// Where a row's state and results are.
+struct At {
+    args: Int,
+    state: Int,
+    results: Int,
 }
 
 /// Scores that become exponentials: their row, where their vectors are counted from, what they are multiplied by, what they are added to, and constants
@@ -114,15 +128,11 @@ impl Spec {
                 })
                 .collect();
             f.set(scores, first);
-            let totals = self.largest(f, args, &at, factor);
-            let state = f.copy(states);
-            let lines = at.into_iter().zip(totals).map(|(scores, largest)| {
-                let shift = begin(f, args, state, largest, results);
-                f.add(state, STATE as i32);
-                let next = f.argument(args, offset_of!(Args, results_row));
-                f.add(results, next);
-                Line { scores, shift }
-            });
+            let totals = self.largest(f, args, &at);
+            let shifts = self.references(f, args, (&totals, factor), (states, results));
+            let next = f.argument(args, offset_of!(Args, results_row));
+            (0..rows).for_each(|_| f.add(results, next));
+            let lines = at.into_iter().zip(shifts).map(|(scores, shift)| Line { scores, shift });
             let lines: Vec<Line> = lines.collect();
             self.exponentials(f, args, (&lines, states), factor);
             f.add(states, (rows * STATE) as i32);
@@ -148,8 +158,8 @@ impl Spec {
         if self.rows == 1 { together(isa) } else { 1 }
     }
 
-    /// The largest scores of some rows, in all lanes.
-    fn largest(&self, f: &mut Function, args: Int, at: &[Int], factor: Val) -> Vec<Val> {
+    /// The largest scores of some rows, lane by lane.
+    fn largest(&self, f: &mut Function, args: Int, at: &[Int]) -> Vec<Val> {
         let (width, apart) = (f.isa().width(), self.apart(f.isa()));
         let totals: Vec<Vec<Val>> = at.iter().map(|_| (0..apart).map(|_| f.splat_f32(width, f32::NEG_INFINITY)).collect()).collect();
         totals.iter().flatten().for_each(|total| f.pin(*total));
@@ -162,12 +172,45 @@ impl Spec {
                 f.assign(total, larger);
             }
         });
-        let folded = totals.iter().map(|totals| {
-            let total = totals[1..].iter().fold(totals[0], |a, b| f.binary(Binary::MaxF32, *b, a));
-            let total = f.across(Binary::MaxF32, total);
-            f.binary(Binary::MulF32, total, factor)
+        totals.iter().map(|totals| totals[1..].iter().fold(totals[0], |a, b| f.binary(Binary::MaxF32, *b, a))).collect()
+    }
+
+    /// What is added to the scores of some rows, whose states and results change where a score is far beyond their reference.
+    fn references(&self, f: &mut Function, args: Int, (totals, factor): (&[Val], Val), (states, results): (Int, Int)) -> Vec<Val> {
+        let width = f.isa().width();
+        let references: Vec<Val> = (0..totals.len()).map(|row| f.splat(width, states.at((row * STATE) as i32))).collect();
+        references.iter().for_each(|x| f.pin(*x));
+        let mut beyond = f.splat_f32(width, f32::NEG_INFINITY);
+        for (total, reference) in totals.iter().zip(&references) {
+            let total = f.binary(Binary::MulF32, *total, factor);
+            let more = f.binary(Binary::SubF32, total, *reference);
+            // Infinity less infinity does not count.
+            beyond = f.binary(Binary::MaxF32, more, beyond);
+        }
+        let most = f.splat_f32(width, BEYOND);
+        let any = f.compare_f32(Compare::Gt, beyond, most);
+        let memory = f.local(size_of::<u16>());
+        f.store_bits(memory.at(0), any);
+        let any = if f.isa().avx512 { f.load_u16(memory.at(0)) } else { f.load_u8(memory.at(0)) };
+        f.when(Compare::Ne, any, 0, |f| {
+            let at = At { args, state: f.copy(states), results: f.copy(results) };
+            for (total, reference) in totals.iter().zip(&references) {
+                let total = f.across(Binary::MaxF32, *total);
+                let total = f.binary(Binary::MulF32, total, factor);
+                update(f, &at, total, *reference);
+                let next = f.argument(args, offset_of!(Args, results_row));
+                f.add(at.results, next);
+                f.add(at.state, STATE as i32);
+            }
         });
-        folded.collect()
+        let (zero, nothing) = (f.zero(width), f.splat_f32(width, f32::NEG_INFINITY));
+        let shift = |reference: &Val| {
+            // While all scores are minus infinity their exponentials are 0 and not NaN.
+            let none = f.compare_f32(Compare::Eq, *reference, nothing);
+            let reference = f.select(none, zero, *reference);
+            f.binary(Binary::SubF32, zero, reference)
+        };
+        references.iter().map(shift).collect()
     }
 
     /// Replaces some vectors of scores by exponentials, and adds these up.
@@ -180,7 +223,7 @@ impl Spec {
             f.accumulate(Accumulate::FmaF32, less, x, factor);
             less
         });
-        for (v, e) in powers(f, less, kept).into_iter().enumerate() {
+        for (v, e) in powers(f, self.weights, less, kept).into_iter().enumerate() {
             f.update(Binary::AddF32, totals[v % totals.len()], e);
             // Narrow weights lie in the first half of their row, behind no score that is still to be read.
             let to = line.scores.indexed(index, bytes as u8, (v * width.lanes() * bytes) as i32);
@@ -194,10 +237,12 @@ impl Spec {
         let totals: Vec<Vec<Val>> = lines.iter().map(|_| (0..apart).map(|_| f.zero(width)).collect()).collect();
         totals.iter().flatten().for_each(|total| f.pin(*total));
         // From memory they would cost a load each, which is more than there are multiply-adds.
-        let kept: Vec<(u32, Val)> = if f.isa().avx512 { functions::exp2_constants().collect() } else { Vec::new() }
-            .into_iter()
-            .map(|x| ((x as f32).to_bits(), f.splat_f32(width, x as f32)))
-            .collect();
+        let constants: Vec<f64> = match self.weights {
+            _ if !f.isa().avx512 => Vec::new(),
+            Elem::Bf16 => functions::exp2_short_constants().collect(),
+            _ => functions::exp2_constants().collect(),
+        };
+        let kept: Vec<(u32, Val)> = constants.into_iter().map(|x| ((x as f32).to_bits(), f.splat_f32(width, x as f32))).collect();
         kept.iter().for_each(|(_, x)| f.pin(*x));
         self.vectors(f, args, |f, row, index, vectors| {
             let on = Exponent { line: &lines[row], index, factor, totals: &totals[row], kept: &kept };
@@ -220,37 +265,37 @@ impl Spec {
     }
 }
 
-/// Powers of two, with constants in registers.
-fn powers<const N: usize>(f: &mut Function, x: [Val; N], kept: &[(u32, Val)]) -> [Val; N] {
+/// Powers of two to be rounded to a type, with constants in registers.
+fn powers<const N: usize>(f: &mut Function, to: Elem, x: [Val; N], kept: &[(u32, Val)]) -> [Val; N] {
     let recorder = Recorder::keeping(f, kept);
-    functions::exp2(Together(x.map(|x| recorder.value(x)))).0.map(|y| recorder.lanes(y))
+    let x = Together(x.map(|x| recorder.value(x)));
+    let powers = if to == Elem::Bf16 { functions::exp2_short(x) } else { functions::exp2(x) };
+    powers.0.map(|y| recorder.lanes(y))
 }
 
-/// Takes the largest score of a block into a row's state, and multiplies the sum and the results so far by what that changes. Returns what is added to
-/// scores.
-fn begin(f: &mut Function, args: Int, state: Int, largest: Val, results: Int) -> Val {
+/// Makes the largest score of a block a row's reference if it is too far beyond it, and multiplies the sum and the results so far by what that changes.
+fn update(f: &mut Function, at: &At, largest: Val, reference: Val) {
     let width = f.isa().width();
-    let (zero, nothing) = (f.zero(width), f.splat_f32(width, f32::NEG_INFINITY));
-    let old = f.splat(width, state.at(0));
-    let new = f.binary(Binary::MaxF32, largest, old);
-    // While all scores are minus infinity their exponentials are 0 and not NaN.
+    let (zero, nothing, most) = (f.zero(width), f.splat_f32(width, f32::NEG_INFINITY), f.splat_f32(width, BEYOND));
+    let more = f.binary(Binary::SubF32, largest, reference);
+    let beyond = f.compare_f32(Compare::Gt, more, most);
+    let new = f.select(beyond, largest, reference);
     let none = f.compare_f32(Compare::Eq, new, nothing);
-    let reference = f.select(none, zero, new);
-    let shift = f.binary(Binary::SubF32, zero, reference);
-    let less = f.binary(Binary::AddF32, old, shift);
-    let [share] = powers(f, [less], &[]);
-    let sum = f.splat(width, state.at(SUM as i32));
+    let less = f.select(none, zero, new);
+    let less = f.binary(Binary::SubF32, reference, less);
+    let [share] = powers(f, Elem::F32, [less], &[]);
+    let sum = f.splat(width, at.state.at(SUM as i32));
     let sum = f.binary(Binary::MulF32, sum, share);
     let one = f.int(1);
     let first = f.first_lanes(one);
-    f.store_masked(state.at(0), new, first);
-    f.store_masked(state.at(SUM as i32), sum, first);
-    rescale(f, args, results, share);
-    shift
+    f.store_masked(at.state.at(0), new, first);
+    f.store_masked(at.state.at(SUM as i32), sum, first);
+    f.assign(reference, new);
+    rescale(f, at, share);
 }
 
 /// Multiplies a row of results by its share, unless that is 1.
-fn rescale(f: &mut Function, args: Int, results: Int, share: Val) {
+fn rescale(f: &mut Function, at: &At, share: Val) {
     let width = f.isa().width();
     let memory = f.local(size_of::<f32>());
     let one = f.int(1);
@@ -258,8 +303,8 @@ fn rescale(f: &mut Function, args: Int, results: Int, share: Val) {
     f.store_masked(memory.at(0), share, first);
     let bits = f.load_i32(memory.at(0));
     f.when(Compare::Ne, bits, 1.0f32.to_bits() as i32, |f| {
-        let vectors = f.argument(args, offset_of!(Args, results_vectors));
-        let at = f.copy(results);
+        let vectors = f.argument(at.args, offset_of!(Args, results_vectors));
+        let at = f.copy(at.results);
         f.repeat(vectors, |f| {
             let x = f.load(width, at.at(0));
             let x = f.binary(Binary::MulF32, x, share);

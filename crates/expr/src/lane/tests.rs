@@ -27,6 +27,7 @@ fn check<const FMA: bool>() {
     let e = [
         ("exp", 1.1e-7, error((-87.0, 88.5), |x| Lane::<FMA>(x).exp().0, f64::exp)),
         ("exp2", 1.1e-7, error((-125.9, 127.9), |x| functions::exp2(Lane::<FMA>(x)).0, f64::exp2)),
+        ("exp2_short", 7.2e-6, error((-125.9, 127.4), |x| functions::exp2_short(Lane::<FMA>(x)).0, f64::exp2)),
         ("exp_m1", 1.6e-7, error((-87.0, 88.5), |x| Lane::<FMA>(x).exp_m1().0, f64::exp_m1)),
         ("ln", 9e-8, error((1e-38, 1e38), |x| Lane::<FMA>(x).ln().0, f64::ln)),
         ("ln near 1", 9e-8, error((0.5, 2.0), |x| Lane::<FMA>(x).ln().0, f64::ln)),

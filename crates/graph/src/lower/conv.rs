@@ -78,10 +78,11 @@ impl Operands {
 fn forward_pass(l: &mut Lowering<'_>, deconvolution: bool) -> Result<(), Error> {
     // Bytes are multiplied by bytes.
     l.quantised &= l.operand(0)?.scaled.is_some() && l.operand(1)?.scaled.is_some();
-    let src = channels_first(l.op, &l.source(0)?)?;
+    let mut src = channels_first(l.op, &l.source(0)?)?;
     let own = l.source(1)?;
     let weights = weights(l, &own, deconvolution)?;
     let mut bias = l.optional(2)?.or(l.folded.bias.take());
+    super::norm::by_source(l, &mut src, &mut bias)?;
     if let Some((factor, summand)) = l.folded.norm.take() {
         bias = Some(super::norm::shifted(l, bias, [&factor, &summand])?);
         // One number for each output channel of each group.

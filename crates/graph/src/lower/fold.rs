@@ -47,6 +47,15 @@ pub(crate) struct Folded {
 }
 
 impl Folded {
+    /// Takes out the linear function that the operations behind the main one begin with, if there is one.
+    pub(super) fn leading(&mut self) -> Option<[f32; 2]> {
+        self.posts = simplified(std::mem::take(&mut self.posts));
+        let Some(Post::Eltwise(EltwiseAlg::Linear, linear)) = self.posts.first() else { return None };
+        let linear = *linear;
+        self.posts.remove(0);
+        Some(linear)
+    }
+
     /// Sees all operands of the size of the result through `view`.
     pub(crate) fn view(&mut self, view: impl Fn(&Value) -> Result<Value, Error>) -> Result<(), Error> {
         for post in &mut self.posts {
@@ -79,7 +88,8 @@ impl Folded {
         attr: &mut Attr,
         args: &mut Vec<(Arg, Value)>,
     ) -> Result<(), Error> {
-        for post in simplified(self.posts) {
+        let (posts, scaled) = by_scale(l, simplified(self.posts), self.scaled)?;
+        for post in posts {
             let i = attr.post_ops.len();
             attr.post_ops.push(match post {
                 Post::Eltwise(alg, [alpha, beta]) => PostOp::Eltwise { alg, alpha: Real::new(alpha), beta: Real::new(beta) },
@@ -96,7 +106,7 @@ impl Folded {
                 }
             });
         }
-        if let (Some(scaled), Some(dst)) = (self.scaled, dst) {
+        if let (Some(scaled), Some(dst)) = (scaled, dst) {
             l.scales(Arg::DST, dst.dims(), &scaled, attr, args)?;
         }
         if let (Some(dropped), Some(dst)) = (self.dropout, dst) {
@@ -122,6 +132,20 @@ fn simplified(posts: Vec<Post>) -> Vec<Post> {
     }
     out.retain(|p| !matches!(p, Post::Eltwise(EltwiseAlg::Linear, [1.0, 0.0])));
     out
+}
+
+/// A factor that nothing but ReLU follows, as part of the scale of the result.
+fn by_scale(l: &mut Lowering<'_>, mut posts: Vec<Post>, scaled: Option<Box<Scaled>>) -> Result<(Vec<Post>, Option<Box<Scaled>>), Error> {
+    let behind = posts.iter().rev().take_while(|p| matches!(p, Post::Eltwise(EltwiseAlg::Relu, _))).count();
+    let last = posts.len().checked_sub(behind + 1);
+    let factor = match last.map(|i| &posts[i]) {
+        Some(Post::Eltwise(EltwiseAlg::Linear, [factor, 0.0])) if *factor > 0.0 => *factor,
+        _ => return Ok((posts, scaled)),
+    };
+    let Some(common) = scaled.as_ref().and_then(|s| s.common) else { return Ok((posts, scaled)) };
+    let scaled = scaled.map(|s| s.times(l, common, 1.0 / factor)).transpose()?;
+    last.map(|i| posts.remove(i));
+    Ok((posts, scaled.map(Box::new)))
 }
 
 /// `c * (a * x + b) + d`; a sum that is nothing but rounding is 0.
@@ -221,12 +245,34 @@ pub(super) fn order(ops: &[Op]) -> Vec<Op> {
             let waits = |lt: &LogicalTensor| made(lt.id).is_some_and(|m| !done[m]);
             !done[*i] && (ops[*i].kind == GenIndex || !ops[*i].inputs.iter().any(waits))
         };
-        let next = (0..ops.len()).filter(ready).find(|&i| early(&ops[i])).or_else(|| (0..ops.len()).find(ready));
+        let any = |wanted: &dyn Fn(usize) -> bool| (0..ops.len()).filter(ready).find(|&i| wanted(i));
+        let next = any(&|i| early(&ops[i])).or_else(|| any(&|i| !waits_behind(ops, &done, i))).or_else(|| any(&|_| true));
         let Some(next) = next else { break };
         done[next] = true;
         out.push(ops[next].clone());
     }
     out
+}
+
+/// Whether an operation could take along one that reads what is still to be computed.
+fn waits_behind(ops: &[Op], done: &[bool], first: usize) -> bool {
+    use OpKind::*;
+    let missing = |lt: &LogicalTensor| ops.iter().position(|o| o.outputs.iter().any(|out| out.id == lt.id)).is_some_and(|m| !done[m]);
+    let mut last = first;
+    for _ in 0..MOST {
+        let Some(lt) = ops[last].outputs.first() else { return false };
+        let [(i, port)] = readers(ops, lt.id)[..] else { return false };
+        let op = &ops[i];
+        let binary = matches!(op.kind, Add | Divide | Maximum | Minimum | Multiply | Subtract);
+        if !binary && !elementwise::is_function(op.kind) && !matches!(op.kind, BiasAdd | BatchNormInference | TypeCast) {
+            return false;
+        }
+        if op.inputs.iter().enumerate().any(|(p, lt)| p != port && missing(lt)) {
+            return binary;
+        }
+        last = i;
+    }
+    false
 }
 
 /// Lowers all operations.

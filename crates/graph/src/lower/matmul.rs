@@ -56,6 +56,7 @@ pub(super) fn lower(l: &mut Lowering<'_>) -> Result<(), Error> {
             l.folded = folded;
         }
     }
+    super::norm::by_source(l, &mut src, &mut bias)?;
     let mut attr = Attr { accumulation: accumulation(l.op.text(AttrId::AccumulationMode)), ..l.attr.clone() };
     // Weights of whole numbers under a source of others are converted to its type.
     attr.fpmath.apply_to_int |= weights.scaled.is_some() && src.scaled.is_none();

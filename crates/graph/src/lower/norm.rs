@@ -68,6 +68,26 @@ pub(super) fn shifted(l: &mut Lowering<'_>, bias: Option<Value>, [factor, summan
     Ok(to)
 }
 
+/// A linear function that follows products of bytes at once, as part of the source's scale and of the bias, where these are constant.
+pub(super) fn by_source(l: &mut Lowering<'_>, src: &mut Value, bias: &mut Option<Value>) -> Result<(), Error> {
+    let Some((scaled, common)) = src.scaled.as_ref().and_then(|s| Some((s.clone(), s.common?))) else { return Ok(()) };
+    if !l.quantised || !l.keeps || l.folded.norm.is_some() || bias.as_ref().is_some_and(|b| !b.constant || b.dtype() != DataType::F32) {
+        return Ok(());
+    }
+    let given = l.folded.posts.clone();
+    match (l.folded.leading(), bias.take()) {
+        (Some([factor, summand]), Some(own)) => {
+            let plain = Tensor::plain(*own.dims(), DataType::F32)?;
+            let [factors, summands] = [factor, summand].map(|x| l.numbers(plain.clone(), |_| f64::from(x)));
+            *bias = Some(shifted(l, Some(own), [&factors?, &summands?])?);
+            src.scaled = Some(Box::new(scaled.times(l, common, factor)?));
+        }
+        (Some([factor, 0.0]), None) => src.scaled = Some(Box::new(scaled.times(l, common, factor)?)),
+        (_, own) => (l.folded.posts, *bias) = (given, own),
+    }
+    Ok(())
+}
+
 /// The share of the old value in a running statistic, where no attribute says.
 const MOMENTUM: f32 = 0.5;
 

@@ -1,5 +1,6 @@
 //! Tensors at places, and views of them.
 
+use super::Lowering;
 use crate::Error;
 use crate::program::Place;
 use oxidnn_spec::{DataType, Dims, Layout, Tensor};
@@ -25,6 +26,15 @@ pub(crate) struct Scaled {
     /// The numbers, where they are known now and the same for the whole tensor.
     pub(crate) common: Option<(f32, f32)>,
     pub(crate) dtype: DataType,
+}
+
+impl Scaled {
+    /// The same where elements stand for `factor` times as much, one number for all of them.
+    pub(super) fn times(&self, l: &mut Lowering<'_>, (scale, zero): (f32, f32), factor: f32) -> Result<Scaled, Error> {
+        let plain = Tensor::plain(*self.scale.dims(), DataType::F32)?;
+        let numbers = l.numbers(plain, |_| f64::from(scale * factor))?;
+        Ok(Scaled { scale: numbers, common: Some((scale * factor, zero)), ..self.clone() })
+    }
 }
 
 impl Value {

@@ -189,6 +189,9 @@ impl<'r, 'f> Num for Value<'r, 'f> {
     /// The processor takes the second operand where one is NaN.
     fn clamp(self, low: f64, high: f64) -> Self {
         let not_below = Value::constant(low).binary(Binary::MaxF32, self, |a, b| fold(f32::max)(a, b));
+        if high == f64::INFINITY {
+            return not_below;
+        }
         Value::constant(high).binary(Binary::MinF32, not_below, |a, b| fold(f32::min)(a, b))
     }
     fn abs(self) -> Self {

@@ -310,9 +310,15 @@ impl Gradients<'_> {
         self.q.rows(batch, &of, self.factor, (on.queries, space.query));
         self.diff_dst.rows(batch, &of, 1.0, (on.changes, space.result));
         let plain = |numbers, step| Left { numbers, step, rows: count, transposed: false };
-        let by_keys = |panels| Right { panels, width: space.widths[0], columns: keys.len() };
+        let by_keys = |panels, depth: usize| Right {
+            panels,
+            width: space.widths[0],
+            columns: keys.len(),
+            panel: depth * space.widths[0],
+            skip_zeros: false,
+        };
         let sums = Sums { numbers: &mut *on.weights, step: space.score, add: false };
-        products.run(self.simd, &plain(&*on.queries, space.query), &by_keys(&*on.keys), cut.depth, sums);
+        products.run(self.simd, &plain(&*on.queries, space.query), &by_keys(&*on.keys, cut.depth), cut.depth, sums);
         if let Some(mask) = &self.mask {
             mask.add(&Block { batch, rows: of, keys: keys.clone() }, 1.0, (&mut *on.weights, space.score), &mut *on.line);
         }
@@ -324,7 +330,7 @@ impl Gradients<'_> {
             kept: &on.kept[rows.clone()],
         });
         let sums = Sums { numbers: &mut *on.diff_scores, step: space.score, add: false };
-        products.run(self.simd, &plain(&*on.changes, space.result), &by_keys(&*on.values), cut.values, sums);
+        products.run(self.simd, &plain(&*on.changes, space.result), &by_keys(&*on.values, cut.values), cut.values, sums);
         self.simd.run(Changes {
             weights: &*on.weights,
             changes: &mut *on.diff_scores,
@@ -342,17 +348,24 @@ impl Gradients<'_> {
         let across = |numbers| Left { numbers, step: space.score, rows: keys, transposed: true };
         let plain = |numbers, step| Left { numbers, step, rows, transposed: false };
         self.panels(&plain(&*on.changes, space.result), cut.values, by_value, &mut *on.change_panels);
-        let right = Right { panels: &*on.change_panels, width: by_value, columns: cut.values };
+        let right = self.gradients(&*on.change_panels, by_value, [rows, cut.values]);
         let sums = Sums { numbers: &mut *on.diff_values, step: space.values, add: true };
-        products.weigh(self.simd, &across(&*on.weights), &right, rows, sums);
+        products.run(self.simd, &across(&*on.weights), &right, rows, sums);
         self.panels(&plain(&*on.queries, space.query), cut.depth, by_depth, &mut *on.query_panels);
-        let right = Right { panels: &*on.query_panels, width: by_depth, columns: cut.depth };
+        let right = self.gradients(&*on.query_panels, by_depth, [rows, cut.depth]);
         let sums = Sums { numbers: &mut *on.diff_keys, step: space.depth, add: true };
-        products.weigh(self.simd, &across(&*on.diff_scores), &right, rows, sums);
+        products.run(self.simd, &across(&*on.diff_scores), &right, rows, sums);
         let left = plain(&*on.diff_scores, space.score);
-        let right = Right { panels: &*on.keys_across, width: by_depth, columns: cut.depth };
+        let right = self.gradients(&*on.keys_across, by_depth, [keys, cut.depth]);
         let sums = Sums { numbers: diff_queries, step: space.depth, add: true };
-        products.weigh(self.simd, &left, &right, keys, sums);
+        products.run(self.simd, &left, &right, keys, sums);
+    }
+
+    /// Panels that weights or their gradients multiply: those of keys that are masked out are 0 and do not count.
+    fn gradients<'p>(&self, panels: &'p [f32], width: usize, [depth, columns]: [usize; 2]) -> Right<'p> {
+        let panel = depth * width;
+        let words = &panels[..panel * columns.div_ceil(width)];
+        Right { panels, width, columns, panel, skip_zeros: !self.products.is_finite(self.simd, words) }
     }
 
     /// Rows as panels, each row a depth.

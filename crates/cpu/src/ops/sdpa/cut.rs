@@ -12,7 +12,7 @@ use std::ops::Range;
 mod tests;
 
 /// Numbers of a block's keys or values in panels.
-const PANELS: usize = 16 << 10;
+const PANELS: usize = 32 << 10;
 /// Most keys of a block.
 const KEYS: usize = 256;
 /// Most rows of a task.
@@ -107,12 +107,17 @@ impl Cut {
     /// How many keys, from the first on, the query of a row sees.
     #[inline(always)]
     pub(super) fn visible(&self, row: usize) -> usize {
-        let query = row % self.queries;
+        let query = || row % self.queries;
         match self.mask {
             SdpaMask::None | SdpaMask::Buffer => self.keys,
-            SdpaMask::CausalTopLeft => (query + 1).min(self.keys),
-            SdpaMask::CausalBottomRight => (query + 1 + self.keys).saturating_sub(self.queries).min(self.keys),
+            SdpaMask::CausalTopLeft => (query() + 1).min(self.keys),
+            SdpaMask::CausalBottomRight => (query() + 1 + self.keys).saturating_sub(self.queries).min(self.keys),
         }
+    }
+
+    /// Blocks of a part.
+    pub(super) fn key_blocks(&self) -> usize {
+        self.part.min(self.keys).div_ceil(self.block)
     }
 
     /// Behind the last key that any of some rows sees.
@@ -122,6 +127,63 @@ impl Cut {
     }
 }
 
+/// Words of panels that a worker keeps at most: keys and values of a head, in L3 where L2 is too small.
+const KEPT: usize = 2 << 20;
+/// Tasks that a worker should have: who is done early takes those of others.
+const EACH: usize = 4;
+
+/// How blocks of rows make tasks, one after the other with the same panels of keys and values. Only how often these are packed depends on it, so it may
+/// follow the number of workers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Groups {
+    /// Blocks of rows that meet the same keys.
+    shared: usize,
+    /// Groups of these, and blocks of a group but the last.
+    groups: usize,
+    pub(super) each: usize,
+}
+
+impl Groups {
+    /// Groups for so many workers, where panels of a part take so many words.
+    pub(super) fn new(cut: &Cut, workers: usize, words: usize) -> Groups {
+        let (units, workers) = ((cut.heads[0] * cut.heads[2]).max(1), workers.max(1));
+        let shared = cut.row_blocks() / units;
+        let fits = |groups: &usize| {
+            let tasks = units * groups * cut.parts;
+            // The last round should not leave many without work.
+            workers == 1 || tasks >= EACH * workers && tasks.next_multiple_of(workers) * 16 <= tasks * 17
+        };
+        let groups = if words > KEPT { shared } else { (1..shared).find(fits).unwrap_or(shared) };
+        let each = shared.div_ceil(groups.max(1)).max(1);
+        Groups { shared, groups: shared.div_ceil(each), each }
+    }
+
+    /// Whether panels are kept from one block of rows to the next.
+    pub(super) fn keep(&self) -> bool {
+        self.each > 1
+    }
+
+    /// Number of all groups.
+    pub(super) fn count(&self, cut: &Cut) -> usize {
+        cut.heads[0] * cut.heads[2] * self.groups
+    }
+
+    /// The blocks of rows of a group.
+    pub(super) fn blocks(&self, group: usize) -> Range<usize> {
+        let (unit, group) = (group / self.groups, group % self.groups);
+        let from = |group: usize| unit * self.shared + (group * self.each).min(self.shared);
+        from(group)..from(group + 1)
+    }
+
+    /// The group of a block of rows, and where it is there.
+    pub(super) fn of(&self, row_block: usize) -> (usize, usize) {
+        let (unit, block) = (row_block / self.shared, row_block % self.shared);
+        (unit * self.groups + block / self.each, block % self.each)
+    }
+}
+
+/// Numbers of a block's keys or values in panels, of gradients.
+const BACKWARD_PANELS: usize = 16 << 10;
 /// Most rows and keys of a block of gradients: twice as much stays in L2 as in a forward pass.
 const BACKWARD: usize = 128;
 /// Tasks of gradients that there should be: each has memory for the gradients of its queries.
@@ -157,7 +219,7 @@ impl BackwardCut {
         let all_rows = heads / shared.max(1) * queries;
         let rows = all_rows.div_ceil(all_rows.div_ceil(BACKWARD).max(1)).max(1);
         let width = products.width(keys).max(1);
-        let most = (PANELS / depth.max(values).max(1)).clamp(width, BACKWARD.max(width));
+        let most = (BACKWARD_PANELS / depth.max(values).max(1)).clamp(width, BACKWARD.max(width));
         let block = keys.min(most / width * width).max(1);
         let parts = BACKWARD_TASKS.div_ceil(batch.saturating_mul(shared).max(1)).min(keys / PART).clamp(1, BACKWARD_PARTS);
         let part = keys.div_ceil(parts).next_multiple_of(block).max(block);

@@ -1,16 +1,17 @@
 //! `flash`: attention in one pass, without the matrix of scores in memory.
 //!
-//! A task has the queries of its rows in scratch. It meets the keys block by block: the block's keys become panels, one
-//! product gives the scores, [`Step`] scales them, turns them into exponentials and rescales what there is of the results, the values become panels, and
-//! a second product adds to the results. Both products and all that is between them stay in L2; a result is written once.
+//! A task has blocks of rows, one after the other, with the queries of one in scratch. It meets the keys block by block: one product of queries and
+//! panels of keys gives the scores, [`Step`] scales them, turns them into exponentials and rescales what there is of the results, and
+//! a second product adds to the results. Both products and all that is between them stay in L2; a result is written once. Panels of keys and
+//! values are packed by the first block of rows that meets them, and kept for the others of the task ([`Groups`]).
 //!
 //! Where queries, keys and values are bf16 and the processor multiplies these, so do both products: scores are sums of exact products, exponentials
 //! are rounded to bf16 once, and their sum is that of f32.
 //!
-//! The floor is that of the products: `4 * queries * keys * size` operations a head. Panels cost a copy of keys and values for every block of
-//! rows (an element for twice as many multiply-adds as there are rows), exponentials some twenty instructions for a vector of scores.
+//! The floor is that of the products: `4 * queries * keys * size` operations a head. Panels cost a copy of keys and values for every task,
+//! exponentials some twenty instructions for a vector of scores.
 
-use super::cut::{Cut, Place};
+use super::cut::{Cut, Groups, Place};
 use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, row_at, taker};
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
 use super::softmax::{Row, Step};
@@ -38,6 +39,7 @@ const CHUNK: usize = 128;
 #[derive(Debug)]
 pub(super) struct Forward {
     cut: Cut,
+    groups: Groups,
     products: Products,
     attr: Attr,
     mask: SdpaMask,
@@ -57,6 +59,8 @@ struct Space {
     result: usize,
     /// Columns of panels of keys and of values.
     widths: [usize; 2],
+    /// Words of the panels of a block of keys, and of its values.
+    blocks: [usize; 2],
     /// Numbers for a part of the keys.
     lens: Worker<usize>,
     /// Numbers of the rows that a part of the keys leaves with its results.
@@ -67,9 +71,11 @@ struct Space {
 #[derive(Clone, Copy, Debug)]
 struct Worker<T> {
     queries: T,
-    /// Panels of keys and of values.
+    /// Panels of keys and of values, of a block or of all blocks of a part.
     keys: T,
     values: T,
+    /// Of every block of values whether all of them are finite: 1 where they are.
+    finite: T,
     scores: T,
     /// A line of the mask.
     line: T,
@@ -78,8 +84,8 @@ struct Worker<T> {
 
 impl Worker<usize> {
     fn total(&self) -> Option<usize> {
-        let Worker { queries, keys, values, scores, line, results } = *self;
-        [queries, keys, values, scores, line, results].into_iter().try_fold(0, usize::checked_add)
+        let Worker { queries, keys, values, finite, scores, line, results } = *self;
+        [queries, keys, values, finite, scores, line, results].into_iter().try_fold(0, usize::checked_add)
     }
 
     /// Cuts `space` into all but the results, which others read.
@@ -89,6 +95,7 @@ impl Worker<usize> {
             queries: take(self.queries),
             keys: take(self.keys),
             values: take(self.values),
+            finite: take(self.finite),
             scores: take(self.scores),
             line: take(self.line),
             results,
@@ -97,23 +104,32 @@ impl Worker<usize> {
 }
 
 impl Space {
+    /// Words of the panels of a block of keys, and of its values. `None` on overflow.
+    fn blocks(cut: &Cut, products: &Products) -> Option<[usize; 2]> {
+        let up = |size: usize, columns: usize| size.checked_next_multiple_of(products.width(columns));
+        let panels = |columns: usize, depth: usize| columns.checked_mul(products.words(depth))?.checked_next_multiple_of(16);
+        Some([panels(up(cut.block, cut.keys)?, cut.depth)?, panels(up(cut.values, cut.values)?, cut.block)?])
+    }
+
     /// `None` on overflow.
-    fn new(cut: &Cut, products: &Products) -> Option<Space> {
+    fn new(cut: &Cut, products: &Products, groups: &Groups) -> Option<Space> {
         let widths = [products.width(cut.keys), products.width(cut.values)];
+        let blocks = Space::blocks(cut, products)?;
+        let kept = if groups.keep() { cut.key_blocks() } else { 1 };
         let block = cut.block.checked_next_multiple_of(widths[0])?;
         let values = cut.values.checked_next_multiple_of(widths[1])?;
         let (query, score) = (products.words(cut.depth).checked_next_multiple_of(16)?.checked_add(SKEW)?, block + SKEW);
         let by_rows = |step: usize| cut.rows.checked_mul(step)?.checked_next_multiple_of(16);
-        let panels = |columns: usize, depth: usize| columns.checked_mul(depth)?.checked_next_multiple_of(16);
         let lens = Worker {
             queries: by_rows(query)?,
-            keys: panels(block, products.words(cut.depth))?,
-            values: panels(values, products.words(cut.block))?,
+            keys: blocks[0].checked_mul(kept)?,
+            values: blocks[1].checked_mul(kept)?,
+            finite: kept.checked_next_multiple_of(16)?,
             scores: by_rows(score)?,
             line: block.checked_next_multiple_of(16)?,
             results: by_rows(values)?,
         };
-        Some(Space { query, score, result: values, widths, lens, rows: by_rows(2)? })
+        Some(Space { query, score, result: values, widths, blocks, lens, rows: by_rows(2)? })
     }
 
     /// Numbers of a worker.
@@ -140,13 +156,18 @@ impl Forward {
         let cut = Cut::new(op, &products);
         let pairs = op.q.dtype == DataType::Bf16 && Heads::has_pairs(&op.k) && Heads::has_pairs(&op.v) && cut.rows > thin::ROWS;
         let products = products.of_bf16().filter(|_| pairs && is_unscaled(attr)).unwrap_or(products);
-        let space = Space::new(&cut, &products).ok_or_else(overflow)?;
+        let [keys, values] = Space::blocks(&cut, &products).ok_or_else(overflow)?;
+        let panels = keys.saturating_add(values).saturating_mul(cut.key_blocks());
+        let groups = Groups::new(&cut, workers, if cut.rows > thin::ROWS { panels } else { usize::MAX });
+        let space = Space::new(&cut, &products, &groups).ok_or_else(overflow)?;
         let all = space.total().and_then(|each| for_workers(workers, each)).ok_or_else(overflow)?;
-        let tasks = cut.row_blocks().checked_mul(cut.parts).ok_or_else(overflow)?;
-        let pieces = if cut.parts == 1 { Some(0) } else { tasks.checked_mul(space.piece()) }.ok_or_else(overflow)?;
+        let tasks = groups.count(&cut).checked_mul(cut.parts).ok_or_else(overflow)?;
+        let each = space.piece().checked_mul(groups.each).ok_or_else(overflow)?;
+        let pieces = if cut.parts == 1 { Some(0) } else { tasks.checked_mul(each) }.ok_or_else(overflow)?;
         let scratch = Lens { shared: pieces, workers: all };
         let bytes = scratch.bytes().ok_or_else(overflow)?;
-        Ok((Forward { cut, products, attr: attr.clone(), mask: op.mask_kind, scale: op.scale_kind, workers, space, scratch }, bytes))
+        let (attr, mask, scale) = (attr.clone(), op.mask_kind, op.scale_kind);
+        Ok((Forward { cut, groups, products, attr, mask, scale, workers, space, scratch }, bytes))
     }
 
     /// Whether keys and values are read once, for a few rows, where they lie.
@@ -183,19 +204,26 @@ impl Generated for Forward {
             dst,
             kept: View::optional(simd, ctx, Arg::WORKSPACE)?,
         };
-        let (cut, executor) = (&self.cut, ctx.executor());
+        let (Forward { cut, groups, .. }, executor) = (self, ctx.executor());
         let (mut space, pieces) = (scratch.take(self.scratch.workers)?, scratch.take(self.scratch.shared)?);
         if cut.parts == 1 {
-            space.work(executor, self.workers, cut.row_blocks(), &|task, space| on.whole(&cut.place(task, 0), space));
+            space.work(executor, self.workers, groups.count(cut), &|task, space| {
+                let mut packed = 0;
+                groups.blocks(task).for_each(|block| on.whole(&cut.place(block, 0), &mut packed, space));
+            });
             return Ok(());
         }
-        let (tasks, piece) = (cut.row_blocks() * cut.parts, self.space.piece());
-        let pieces = space.work_on(pieces, executor, self.workers, (tasks, piece), &|task, piece, space| {
-            on.part(&cut.place(task / cut.parts, task % cut.parts), piece, space);
+        let (tasks, piece) = (groups.count(cut) * cut.parts, self.space.piece());
+        let pieces = space.work_on(pieces, executor, self.workers, (tasks, piece * groups.each), &|task, pieces, space| {
+            let mut packed = 0;
+            for (block, own) in groups.blocks(task / cut.parts).zip(pieces.chunks_exact_mut(piece)) {
+                on.part(&cut.place(block, task % cut.parts), &mut packed, own, space);
+            }
         });
         let pieces = &*pieces.into_slice();
-        executor.run(self.workers.min(executor.threads()), cut.row_blocks(), &|_, task| {
-            on.join(&cut.place(task, 0), &pieces[task * cut.parts * piece..][..cut.parts * piece]);
+        executor.run(self.workers.min(executor.threads()), cut.row_blocks(), &|_, block| {
+            let (group, at) = groups.of(block);
+            on.join(&cut.place(block, 0), &pieces[(group * cut.parts * groups.each + at) * piece..]);
         });
         Ok(())
     }
@@ -220,17 +248,27 @@ struct Attention<'a> {
     kept: Option<View<'a>>,
 }
 
+/// A block of a part's keys.
+struct KeyBlock {
+    /// Where it is among the blocks of the part, and where its panels are.
+    number: usize,
+    at: usize,
+    /// Its keys, and behind the last that any row sees.
+    whole: Range<usize>,
+    end: usize,
+}
+
 /// Numbers in the place of rows.
 fn rows_in(numbers: &mut [f32]) -> &mut [Row] {
     bytemuck::cast_slice_mut(numbers)
 }
 
 impl Attention<'_> {
-    /// All keys: results are written.
-    fn whole(&self, at: &Place, space: &mut [f32]) {
+    /// All keys: results are written. So many blocks of panels are packed.
+    fn whole(&self, at: &Place, packed: &mut usize, space: &mut [f32]) {
         let sizes = &self.kernel.space;
         let (space, own) = space.split_at_mut(space.len() - sizes.piece());
-        self.part(at, own, space);
+        self.part(at, packed, own, space);
         let (results, rows) = own.split_at_mut(sizes.lens.results);
         let (step, Cut { values, queries, .. }) = (self.kernel.space.result, &self.kernel.cut);
         let rows = &rows_in(rows)[..at.rows.len()];
@@ -263,7 +301,7 @@ impl Attention<'_> {
     }
 
     /// A part of the keys: results and rows are left in `own`.
-    fn part(&self, at: &Place, own: &mut [f32], space: &mut [f32]) {
+    fn part(&self, at: &Place, packed: &mut usize, own: &mut [f32], space: &mut [f32]) {
         let Forward { cut, space: sizes, .. } = self.kernel;
         let (results, rows) = own.split_at_mut(sizes.lens.results);
         let rows = &mut rows_in(rows)[..at.rows.len()];
@@ -278,16 +316,36 @@ impl Attention<'_> {
         } else {
             self.q.rows(at.batch, &at.rows, 1.0, (worker.queries, sizes.query));
         }
-        for start in at.keys.clone().step_by(cut.block).take_while(|start| *start < end) {
-            let keys = start..(start + cut.block).min(end);
-            self.block(at, keys.clone(), start == at.keys.start, (&mut worker, rows));
+        for (i, start) in at.keys.clone().step_by(cut.block).take_while(|start| *start < end).enumerate() {
+            let whole = start..(start + cut.block).min(at.keys.end);
+            let block = KeyBlock { number: i, at: if self.kernel.groups.keep() { i } else { 0 }, end: whole.end.min(end), whole };
+            if !self.kernel.is_thin() && (i >= *packed || !self.kernel.groups.keep()) {
+                self.pack(at, &block, &mut worker);
+                *packed = i + 1;
+            }
+            self.block(at, &block, (&mut worker, rows));
         }
     }
 
-    /// A block of keys.
-    fn block(&self, at: &Place, keys: Range<usize>, first: bool, (on, rows): (&mut Worker<&mut [f32]>, &mut [Row])) {
+    /// Packs a block of keys with its values.
+    fn pack(&self, at: &Place, block: &KeyBlock, on: &mut Worker<&mut [f32]>) {
         let Forward { cut, space: sizes, .. } = self.kernel;
-        self.score(at, &keys, on);
+        let (head, keys) = (head(at.batch, at.shared), &block.whole);
+        let [form, form_of_values] = sizes.widths.map(|width| self.kernel.products.form(width));
+        let part = Part { head, roles: MATRIX, depth: 0..cut.depth, columns: keys.clone() };
+        self.k.panels(&part, form, &mut on.keys[block.at * sizes.blocks[0]..][..sizes.blocks[0]]);
+        let part = Part { head, roles: MATRIX, depth: keys.clone(), columns: 0..cut.values };
+        let values = &mut on.values[block.at * sizes.blocks[1]..][..sizes.blocks[1]];
+        self.v.panels(&part, form_of_values, values);
+        let words = self.kernel.products.words(keys.len()) * cut.values.next_multiple_of(sizes.widths[1]);
+        on.finite[block.at] = f32::from(u8::from(self.products.is_finite(self.simd, &values[..words])));
+    }
+
+    /// A block of keys.
+    fn block(&self, at: &Place, block: &KeyBlock, (on, rows): (&mut Worker<&mut [f32]>, &mut [Row])) {
+        let Forward { cut, space: sizes, .. } = self.kernel;
+        let keys = block.whole.start..block.end;
+        self.score(at, block, on);
         let mut factor = self.factor;
         if let Some(mask) = &self.mask {
             let block = Block { batch: at.batch, rows: at.rows.clone(), keys: keys.clone() };
@@ -306,46 +364,59 @@ impl Attention<'_> {
             rows,
             results: on.results,
             results_step: sizes.result,
-            has_results: !first,
+            has_results: block.number > 0,
         };
         self.products.step(self.simd, step);
-        self.weigh(at, &keys, first, on);
+        self.weigh(at, block, on);
     }
 
     /// The scores of a block of keys.
-    fn score(&self, at: &Place, keys: &Range<usize>, on: &mut Worker<&mut [f32]>) {
-        let Forward { cut, space: sizes, .. } = self.kernel;
-        let part = Part { head: head(at.batch, at.shared), roles: MATRIX, depth: 0..cut.depth, columns: keys.clone() };
+    fn score(&self, at: &Place, block: &KeyBlock, on: &mut Worker<&mut [f32]>) {
+        let Forward { cut, space: sizes, products, .. } = self.kernel;
+        let columns = block.end - block.whole.start;
         let left = Left { numbers: on.queries, step: sizes.query, rows: at.rows.len(), transposed: false };
         let sums = Sums { numbers: on.scores, step: sizes.score, add: false };
         if self.kernel.is_thin() {
+            let part = Part { head: head(at.batch, at.shared), roles: MATRIX, depth: 0..cut.depth, columns: block.whole.start..block.end };
             let lines = self.k.lines(&part, false, on.keys);
-            return thin::product(self.simd, &left, &lines, [cut.depth, keys.len()], sums);
+            return thin::product(self.simd, &left, &lines, [cut.depth, columns], sums);
         }
-        self.k.panels(&part, self.kernel.products.form(sizes.widths[0]), on.keys);
-        let right = Right { panels: on.keys, width: sizes.widths[0], columns: keys.len() };
+        let right = Right {
+            panels: &on.keys[block.at * sizes.blocks[0]..][..sizes.blocks[0]],
+            width: sizes.widths[0],
+            columns,
+            panel: products.words(cut.depth) * sizes.widths[0],
+            skip_zeros: false,
+        };
         self.products.run(self.simd, &left, &right, cut.depth, sums);
     }
 
     /// Adds the values of a block of keys, weighed, to the results.
-    fn weigh(&self, at: &Place, keys: &Range<usize>, first: bool, on: &mut Worker<&mut [f32]>) {
-        let Forward { cut, space: sizes, .. } = self.kernel;
-        let part = Part { head: head(at.batch, at.shared), roles: MATRIX, depth: keys.clone(), columns: 0..cut.values };
+    fn weigh(&self, at: &Place, block: &KeyBlock, on: &mut Worker<&mut [f32]>) {
+        let Forward { cut, space: sizes, products, .. } = self.kernel;
+        let keys = block.whole.start..block.end;
+        let depth = keys.len();
         let left = Left { numbers: on.scores, step: sizes.score, rows: at.rows.len(), transposed: false };
-        let sums = Sums { numbers: on.results, step: sizes.result, add: !first };
+        let sums = Sums { numbers: on.results, step: sizes.result, add: block.number > 0 };
         if self.kernel.is_thin() {
+            let part = Part { head: head(at.batch, at.shared), roles: MATRIX, depth: keys, columns: 0..cut.values };
             let lines = self.v.lines(&part, true, on.values);
-            return thin::product(self.simd, &left, &lines, [keys.len(), cut.values], sums);
+            return thin::product(self.simd, &left, &lines, [depth, cut.values], sums);
         }
-        self.v.panels(&part, self.kernel.products.form(sizes.widths[1]), on.values);
-        let right = Right { panels: on.values, width: sizes.widths[1], columns: cut.values };
-        self.products.weigh(self.simd, &left, &right, keys.len(), sums);
+        let right = Right {
+            panels: &on.values[block.at * sizes.blocks[1]..][..sizes.blocks[1]],
+            width: sizes.widths[1],
+            columns: cut.values,
+            panel: products.words(block.whole.len()) * sizes.widths[1],
+            skip_zeros: on.finite[block.at] == 0.0,
+        };
+        self.products.run(self.simd, &left, &right, depth, sums);
     }
 
-    /// Puts together what the parts of the keys have left of a block of rows, and writes it.
+    /// Puts together what the parts of the keys have left of a block of rows, and writes it. `pieces` begins with that of the first part.
     fn join(&self, at: &Place, pieces: &[f32]) {
-        let Forward { cut, space, .. } = self.kernel;
-        let piece = space.piece();
+        let Forward { cut, space, groups, .. } = self.kernel;
+        let piece = space.piece() * groups.each;
         for (i, row) in at.rows.clone().enumerate() {
             let part = |p: usize| pieces[p * piece..].split_at(space.lens.results);
             let state = |p: usize| -> Row { bytemuck::cast_slice(part(p).1)[i] };

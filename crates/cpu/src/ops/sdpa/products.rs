@@ -78,6 +78,10 @@ pub(super) struct Right<'a> {
     pub(super) width: usize,
     /// Number of columns.
     pub(super) columns: usize,
+    /// Words from a panel to the next.
+    pub(super) panel: usize,
+    /// Whether zeros of the left operand do not count, even by infinities or what is not a number: weights of keys that are masked out.
+    pub(super) skip_zeros: bool,
 }
 
 /// Where a product goes.
@@ -164,24 +168,15 @@ impl Ready {
     /// When an operand is shorter than that.
     pub(super) fn run(&self, simd: Simd, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
         match self {
+            _ if right.skip_zeros => counted(self.product(), left, right, depth, sums),
             Ready::Tiles(tiles) => tiles.run(left, right, depth, sums),
             Ready::Portable => portable(simd, left, right, depth, sums),
         }
     }
 
-    /// Computes weights (or their gradients) times `right`. A weight of 0 is that of a key which is masked out, and does not count, even where
-    /// `right` has infinities or what is not a number.
-    ///
-    /// # Panics
-    /// As [`Ready::run`].
-    pub(super) fn weigh(&self, simd: Simd, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
-        let product = self.product();
-        let words = depth.div_ceil(product.depth()) * right.columns.next_multiple_of(right.width);
-        if simd.run(Finite { words: &right.panels[..words], product }) {
-            self.run(simd, left, right, depth, sums);
-        } else {
-            counted(product, left, right, depth, sums);
-        }
+    /// Whether all numbers of panels are finite, so that [`Right::skip_zeros`] makes no difference.
+    pub(super) fn is_finite(&self, simd: Simd, words: &[f32]) -> bool {
+        simd.run(Finite { words, product: self.product() })
     }
 
     /// Types of operands.
@@ -214,13 +209,12 @@ fn counted(product: Product, left: &Left<'_>, right: &Right<'_>, depth: usize, s
     let Sums { numbers, step, add } = sums;
     let together = product.depth();
     let (row, next) = if left.transposed { (1, left.step) } else { (left.step * together, 1) };
-    let panel = depth.div_ceil(together) * right.width;
     for (i, to) in numbers.chunks_mut(step).enumerate().take(left.rows) {
         if !add {
             to.fill(0.0);
         }
         for (k, weight) in (0..depth).map(|k| (k, number(product, left.numbers, i * row + k * next))).filter(|w| w.1 != 0.0) {
-            for (panel, to) in right.panels.chunks(panel).zip(to.chunks_mut(right.width)) {
+            for (panel, to) in right.panels.chunks(right.panel).zip(to.chunks_mut(right.width)) {
                 let line = &panel[k / together * right.width..][..right.width];
                 to.iter_mut().enumerate().for_each(|(j, to)| *to += weight * number(product, line, j * together + k % together));
             }
@@ -297,7 +291,7 @@ impl Tiles {
         let Sums { numbers, step, add } = sums;
         let Tiling { isa, l1_panel, product } = self.of;
         let (vectors, steps) = (self.vectors(right.width), depth.div_ceil(product.depth()));
-        let (panel, count) = (steps * right.width * 4, right.columns.div_ceil(right.width));
+        let (panel, count) = (right.panel * 4, right.columns.div_ceil(right.width));
         let mut words = [0; ONE_STRIP];
         // Bytes from a row of the left operand to the next, and from a depth to the next.
         let (row, a_step) = if left.transposed { (4, left.step * 4) } else { (left.step * 4, 4) };
@@ -349,7 +343,7 @@ fn portable(simd: Simd, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: 
         b: right.panels,
         width: right.width,
         b_step: right.width,
-        panel: depth * right.width,
+        panel: right.panel,
         columns: right.columns,
         taps: &[Tap { a: 0, b: 0 }],
         depth,

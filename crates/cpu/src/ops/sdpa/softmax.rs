@@ -16,9 +16,9 @@ use std::f32::consts::LN_2;
 #[derive(Clone, Copy, Pod, Zeroable, Debug)]
 #[repr(C)]
 pub(super) struct Row {
-    /// The largest score, as a power of two.
+    /// What scores, as powers of two, are subtracted: the largest, or one that it does not exceed by much.
     pub(super) largest: f32,
-    /// The sum of powers of scores less the largest.
+    /// The sum of powers of scores less that.
     pub(super) sum: f32,
 }
 
