@@ -143,6 +143,7 @@ impl Gemm {
             product: kind.product,
             right,
             a_step: kind.a_step,
+            beside: 0,
             begins: kind.begins,
             tail: kind.tail,
         };

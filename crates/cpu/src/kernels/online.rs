@@ -227,7 +227,7 @@ impl Spec {
             f.update(Binary::AddF32, totals[v % totals.len()], e);
             // Narrow weights lie in the first half of their row, behind no score that is still to be read.
             let to = line.scores.indexed(index, bytes as u8, (v * width.lanes() * bytes) as i32);
-            if self.weights == Elem::Bf16 { f.store_bf16_flushed(to, e) } else { f.store_as(self.weights, to, e, None) }
+            if self.weights == Elem::Bf16 { f.store_bf16_flushed(to, e, None) } else { f.store_as(self.weights, to, e, None) }
         }
     }
 

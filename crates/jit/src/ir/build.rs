@@ -337,9 +337,10 @@ impl Function {
         self.push(VecInst::StoreAs { elem, to, src, mask });
     }
 
-    /// Stores f32 lanes as bf16, to nearest even; what is subnormal may become 0, which saves a test for it.
-    pub fn store_bf16_flushed(&mut self, to: Addr, src: Val) {
-        self.push(VecInst::StoreFlushed { to, src });
+    /// Stores f32 lanes as bf16, to nearest even; what is subnormal may become 0, which saves a test for it. Lanes that a mask does not name are not
+    /// touched.
+    pub fn store_bf16_flushed(&mut self, to: Addr, src: Val, mask: Option<Pred>) {
+        self.push(VecInst::StoreFlushed { to, src, mask });
     }
 
     /// `f(a)`

@@ -395,7 +395,7 @@ enum VecInst {
     Store { to: Addr, src: Val, mask: Option<Pred> },
     LoadAs { dst: Val, elem: Elem, from: Addr, mask: Option<Pred> },
     StoreAs { elem: Elem, to: Addr, src: Val, mask: Option<Pred> },
-    StoreFlushed { to: Addr, src: Val },
+    StoreFlushed { to: Addr, src: Val, mask: Option<Pred> },
     Unary(Unary, Val, Val),
     Binary(Binary, Val, Val, Src),
     Accumulate(Accumulate, Val, Val, Src),

@@ -310,7 +310,7 @@ fn flushed_bf16_is_rounded_to_nearest_even() {
     for isa in ISAS {
         let got = on(isa, &a, &a, 0, &|f, pa, _, pc, _| {
             let x = f.load(f.isa().width(), pa.at(0));
-            f.store_bf16_flushed(pc.at(0), x);
+            f.store_bf16_flushed(pc.at(0), x, None);
         });
         let Some(got) = got else { continue };
         for (l, got) in bytes_of(&got).chunks(2).take(lanes(isa)).enumerate() {

@@ -20,6 +20,7 @@ fn shape(rows: &[usize], columns: usize, steps: usize) -> Shape {
         product: Product::Bf16,
         right: Right::Panels,
         a_step: Stride::Fixed(4),
+        beside: 0,
         begins: false,
         tail: None,
     }

@@ -1,7 +1,8 @@
 //! How a product is cut into tasks: pieces of equal weight of one long line.
 //!
 //! The line goes through the units, in a unit through blocks of rows that stay in L3, in such a block through groups of panels, in a group through
-//! the tiles of rows. A task is a piece of it, wherever
+//! the tiles of rows. Units whose rows lie side by side, as those of the groups of a convolution, come block by block of rows instead where all of these
+//! together exceed L2: a line of the cache is then fetched once for all units that have a part of it. A task is a piece of it, wherever
 //! groups end: so many tasks as workers want are equally long, however few panels and tiles there are (five panels for two workers are two
 //! and a half for either). A worker's tasks follow each other, so that only a panel where one worker ends and another begins is read by both.
 
@@ -21,6 +22,8 @@ const WORKER: usize = 256 << 10;
 /// Tiles that a task has at least, for panels that stay in L2 from one to the next, and for others.
 const TILES: usize = 4;
 const FAR_TILES: usize = 24;
+/// Tiles that a block of rows has at least where units lie side by side: looking up where a block is takes as long as a small tile.
+const LEAST_BESIDE: usize = 4;
 /// What is cut.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'s> {
@@ -35,6 +38,8 @@ pub(super) struct Line<'s> {
     pub(super) vector: usize,
     /// Bytes of `A` that all rows meet together.
     pub(super) source: usize,
+    /// Bytes of a row of all units in both operands, where these lie side by side; else 0.
+    pub(super) beside: usize,
     pub(super) parts: &'s [Part],
     pub(super) workers: usize,
     /// Bytes of the panels of a K block that stay in L2.
@@ -49,6 +54,8 @@ pub(super) struct Cut {
     tiles: usize,
     block: usize,
     blocks: usize,
+    /// Units of which a block is computed before the next one is.
+    units: usize,
     groups: Groups,
     /// Where each task begins, and where the last one ends: groups of all blocks before it, tiles of its first group.
     starts: Vec<(usize, usize)>,
@@ -117,21 +124,32 @@ impl Line<'_> {
         if groups > 1 && fits < self.tiles { self.tiles.div_ceil(self.tiles.div_ceil(fits)) } else { self.tiles.max(1) }
     }
 
-    /// Where one of `tasks` tasks begins: groups of all blocks of rows before it, tiles of its first group.
-    fn start(&self, (groups, block): (&Groups, usize), task: usize, tasks: usize) -> (usize, usize) {
-        let unit_weight = self.vectors * self.tiles;
-        let all = self.units * unit_weight;
+    /// Tiles of a block of rows where all units have their part of it before the next one; `None` where units come one after the other.
+    fn block_beside(&self) -> Option<usize> {
+        let tile = self.beside.saturating_mul(self.rows.div_ceil(self.tiles.max(1)));
+        let far = self.units > 1 && tile.saturating_mul(self.tiles) > self.budget.far;
+        (far && tile > 0).then(|| (self.budget.far / tile).clamp(LEAST_BESIDE, self.tiles.max(LEAST_BESIDE)))
+    }
+
+    /// Where one of `tasks` tasks begins: groups of all blocks of rows before it, tiles of its first group. Of `units` units a block comes before the
+    /// next one.
+    fn start(&self, (groups, block, units): (&Groups, usize, usize), task: usize, tasks: usize) -> (usize, usize) {
+        let all = self.units * self.vectors * self.tiles;
         let at = all / tasks * task + all % tasks * task / tasks;
-        let (unit, rest) = (at / unit_weight.max(1), at % unit_weight.max(1));
-        let block_weight = (self.vectors * block).max(1);
-        let (index, rest) = (rest / block_weight, rest % block_weight);
+        let weight = (units * self.vectors * self.tiles).max(1);
+        let (first, rest) = (at / weight * units, at % weight);
+        let weight = (units * self.vectors * block).max(1);
+        let (index, rest) = (rest / weight, rest % weight);
         let tiles = block.min(self.tiles - index * block);
+        let weight = (self.vectors * tiles).max(1);
+        let (unit, rest) = (rest / weight, rest % weight);
         let end = |group: usize| (groups.start(group + 1) * self.panel).min(self.vectors);
         let group = Some(groups.first(|g| rest < end(g) * tiles)).filter(|g| *g < groups.count).unwrap_or(0);
         let before = groups.start(group) * self.panel;
         let weight = (end(group) - before).max(1);
         let blocks = self.tiles.div_ceil(block);
-        ((unit * blocks + index) * groups.count + group, (rest - before * tiles + weight / 2) / weight)
+        let before_it = first * blocks + index * units + unit;
+        (before_it * groups.count + group, (rest - before * tiles + weight / 2) / weight)
     }
 }
 
@@ -152,9 +170,10 @@ impl Cut {
         };
         let tasks = fits(true).or_else(|| fits(false)).unwrap_or(workers);
         let groups = Groups { panels, count: groups };
-        let block = line.block(groups.count);
-        let starts = (0..=tasks).map(|task| line.start((&groups, block), task, tasks)).collect();
-        Cut { tiles: line.tiles, block, blocks: line.tiles.div_ceil(block).max(1), groups, starts }
+        let beside = line.block_beside();
+        let (block, units) = beside.map_or_else(|| (line.block(groups.count), 1), |block| (block, line.units));
+        let starts = (0..=tasks).map(|task| line.start((&groups, block, units), task, tasks)).collect();
+        Cut { tiles: line.tiles, block, blocks: line.tiles.div_ceil(block).max(1), units, groups, starts }
     }
 
     /// Tiles of a block of rows.
@@ -199,7 +218,11 @@ impl Cut {
     pub(super) fn piece(&self, task: usize, at: usize) -> Option<Piece> {
         let (first, end) = (self.starts[task], self.starts[task + 1]);
         let (index, group) = if self.groups() == 1 { (at, 0) } else { (at / self.groups(), at % self.groups()) };
-        let (unit, block) = if self.blocks == 1 { (index, 0) } else { (index / self.blocks, index % self.blocks) };
+        let (unit, block) = match (self.blocks, self.units) {
+            (1, _) => (index, 0),
+            (blocks, 1) => (index / blocks, index % blocks),
+            (blocks, units) => (index / (blocks * units) * units + index % units, index / units % blocks),
+        };
         let start = block * self.block;
         let from = if at == first.0 { first.1 } else { 0 };
         let to = if at == end.0 { end.1 } else { self.block };

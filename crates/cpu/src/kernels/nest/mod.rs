@@ -178,6 +178,7 @@ impl Nest {
             panel: shape.panel / lanes,
             vector: lanes * 4,
             source: shape.source,
+            beside: shape.beside,
             parts: &shape.parts,
             workers: target.threads,
             panels: if shape.right == Right::Panels { budget.panels } else { budget.plain },

@@ -62,6 +62,8 @@ pub struct Shape {
     pub parts: Vec<Part>,
     /// Bytes of `A` that all rows meet together.
     pub source: usize,
+    /// Bytes of a row of all units, in `A` and in the destination, where these lie side by side: units have a part of the same lines of the cache each; else 0.
+    pub beside: usize,
     /// Types.
     pub product: Product,
     /// How `B` lies.

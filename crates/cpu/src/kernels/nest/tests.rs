@@ -72,6 +72,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, 
         product: Product::F32,
         right: Right::Panels,
         a_step: Stride::Fixed(4),
+        beside: 0,
         begins: false,
         tail: None,
     };

@@ -107,6 +107,16 @@ impl Spec {
         }
     }
 
+    /// What sums a tail gets.
+    fn sums(&self, isa: Isa) -> tail::Kind {
+        match self.product {
+            product if product.is_whole() => tail::Kind::Whole,
+            // An addition behind the products may make any number.
+            Product::Bf16 if self.product.is_native(isa) && self.start != Start::Add => tail::Kind::Normal,
+            _ => tail::Kind::Real,
+        }
+    }
+
     /// Rows of `A` whose addresses a tap has.
     #[inline]
     fn listed(&self) -> usize {
@@ -149,7 +159,7 @@ impl Key for Spec {
             None => self.dot().function(isa),
             Some(tail) => {
                 let ask = |f: &mut Function, at| tail.ask(f, at, (usize::from(self.rows), usize::from(self.vectors)));
-                self.dot().function_around(isa, ask, |f, sums| tail.write(f, sums, self.product.is_whole()))
+                self.dot().function_around(isa, ask, |f, sums| tail.write(f, sums, self.sums(isa)))
             }
         }
     }

@@ -61,6 +61,17 @@ enum Step {
     ZeroPoint,
 }
 
+/// What the sums are that a tail begins with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// 32-bit integers.
+    Whole,
+    /// f32.
+    Real,
+    /// f32 that are never subnormal: dot products of bf16 make those zeros.
+    Normal,
+}
+
 /// What a tail is planned for.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'p> {
@@ -292,8 +303,8 @@ impl Tail {
     }
 
     /// Writes the steps, and the stores of the sums.
-    pub(super) fn write(&self, f: &mut Function, sums: &Sums<'_>, whole: bool) {
-        write::write(self, f, sums, whole);
+    pub(super) fn write(&self, f: &mut Function, sums: &Sums<'_>, kind: Kind) {
+        write::write(self, f, sums, kind);
     }
 
     /// Writes the steps, and the stores of the results, of a strip of depthwise convolution. `fields` are the places of two arguments: the first

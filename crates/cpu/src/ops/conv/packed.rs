@@ -94,6 +94,13 @@ impl Lines {
     }
 }
 
+/// Writes a number of `N` bytes of every column to place `i` of its word.
+fn interleave<const N: usize>(words: &mut [u8], line: &[u8], i: usize) {
+    for (word, number) in words.as_chunks_mut::<4>().0.iter_mut().zip(line.as_chunks::<N>().0) {
+        word[i * N..][..N].copy_from_slice(number);
+    }
+}
+
 impl Packed {
     /// Words of a panel.
     pub(super) fn words(&self) -> usize {
@@ -113,8 +120,9 @@ impl Packed {
                         words[i * line.len()..][..line.len()].copy_from_slice(line);
                         continue;
                     }
-                    for (word, number) in words.chunks_exact_mut(4).zip(line.chunks_exact(size)) {
-                        word[i * size..][..size].copy_from_slice(number);
+                    match size {
+                        1 => interleave::<1>(words, line, i),
+                        _ => interleave::<2>(words, line, i),
                     }
                 }
                 to.write((panel * self.words() + (tap * self.steps + step) * self.width) * 4, words);

@@ -530,6 +530,18 @@ impl Common<'_> {
         if whole { self.setup.source.1.bytes() } else { 0 }
     }
 
+    /// Bytes of the pixels of source and result for each row of a product of some groups, all of whose channels are neighbours.
+    fn beside(&self, lines: &[Line; 3]) -> usize {
+        let pixels = |line: &Line| line.phases.iter().map(|p| p.count).sum::<usize>();
+        let rows = lines.iter().map(pixels).product::<usize>().max(1);
+        let s = self.setup;
+        if s.sizes.g > 1 {
+            (s.source.1.bytes() / s.sizes.mb.max(1) as usize + s.result.1.bytes() / s.sizes.mb.max(1) as usize) / rows
+        } else {
+            0
+        }
+    }
+
     /// Cuts the results into passes, and decides how.
     fn passes(&mut self, lines: [Line; 3]) -> Vec<Pass> {
         let s = self.setup;
@@ -632,6 +644,7 @@ impl Pass {
             product: c.product,
             right: Right::Panels,
             a_step: Stride::Fixed(4),
+            beside: c.beside(&lines),
             begins: false,
             tail: c.tail.clone(),
         };

@@ -16,7 +16,7 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         VecInst::Store { to, src, mask } => store(m, Arg::Mem(to.into()), src.0, mask),
         VecInst::LoadAs { dst, elem, from, mask } => load_as(m, dst.0, elem, from, mask),
         VecInst::StoreAs { elem, to, src, mask } => store_as(m, elem, to, src.0, mask),
-        VecInst::StoreFlushed { to, src } => store_as(m, Elem::Bf16, to, src.0, None),
+        VecInst::StoreFlushed { to, src, mask } => store_as(m, Elem::Bf16, to, src.0, mask),
         VecInst::Binary(op, dst, a, b) => {
             let b = operand(m, dst.0, source(b));
             match op {

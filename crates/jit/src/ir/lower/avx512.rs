@@ -20,12 +20,12 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         VecInst::LoadAs { dst, elem, from, mask } => load_as(m, dst.0, elem, Arg::Mem(from.into()), mask),
         VecInst::StoreAs { elem: Elem::Bf16, to, src, mask } if isa.bf16 => store_bf16(m, Arg::Mem(to.into()), src.0, mask),
         VecInst::StoreAs { elem, to, src, mask } => store_as(m, elem, Arg::Mem(to.into()), src.0, mask),
-        VecInst::StoreFlushed { to, src } if isa.bf16 => {
+        VecInst::StoreFlushed { to, src, mask } if isa.bf16 => {
             let narrow = m.temp(m.width(src.0).half());
             m.op(Op::Bf16FromF32, &[Arg::Reg(narrow), arg(src)]);
-            m.op(Op::StoreI16, &[Arg::Mem(to.into()), Arg::Reg(narrow)]);
+            m.masked(Op::StoreI16, &[Arg::Mem(to.into()), Arg::Reg(narrow)], merged(mask));
         }
-        VecInst::StoreFlushed { to, src } => store_as(m, Elem::Bf16, Arg::Mem(to.into()), src.0, None),
+        VecInst::StoreFlushed { to, src, mask } => store_as(m, Elem::Bf16, Arg::Mem(to.into()), src.0, mask),
         VecInst::Binary(op @ (Binary::EvenBlocks | Binary::OddBlocks), dst, a, b) => {
             // Two bits choose each of four blocks, one bit each of two.
             let (even, odd) = if m.width(dst.0) == Width::W512 { (0b10_00_10_00, 0b11_01_11_01) } else { (0b00, 0b11) };

@@ -15,6 +15,7 @@ fn line<'s>(parts: &'s [Part], [units, rows, columns]: [usize; 3], workers: usiz
         panel: vectors.min(4),
         vector: 64,
         source,
+        beside: 0,
         parts,
         workers,
         panels: BUDGET.panels,
@@ -32,26 +33,28 @@ fn tasks_are_all_of_the_product_and_equally_long() {
         let parts = [part(depth)];
         for sizes in [[1, 49, 320], [1, 49, 960], [1, 784, 32], [1, 3136, 64], [3, 3136, 256], [8, 49, 160], [1, 5, 7], [2, 196, 2048]] {
             for workers in [1, 2, 3, 16] {
-                let line = line(&parts, sizes, workers);
-                let cut = Cut::new(line);
-                let mut met = vec![0; line.units * line.tiles * line.vectors];
-                let mut worked = vec![0; workers.min(cut.tasks())];
-                let mut longest = 0;
-                for task in 0..cut.tasks() {
-                    for Piece { unit, tiles, panels } in cut.pieces(task) {
-                        let vectors = panels.start * line.panel..line.vectors.min(panels.end * line.panel);
-                        longest = longest.max(vectors.len());
-                        let worker = task * worked.len() / cut.tasks();
-                        worked[worker] += tiles.len() * vectors.len();
-                        for tile in tiles {
-                            vectors.clone().for_each(|v| met[(unit * line.tiles + tile) * line.vectors + v] += 1);
+                for beside in [0, 64, 4096] {
+                    let line = Line { beside, ..line(&parts, sizes, workers) };
+                    let cut = Cut::new(line);
+                    let mut met = vec![0; line.units * line.tiles * line.vectors];
+                    let mut worked = vec![0; workers.min(cut.tasks())];
+                    let mut longest = 0;
+                    for task in 0..cut.tasks() {
+                        for Piece { unit, tiles, panels } in cut.pieces(task) {
+                            let vectors = panels.start * line.panel..line.vectors.min(panels.end * line.panel);
+                            longest = longest.max(vectors.len());
+                            let worker = task * worked.len() / cut.tasks();
+                            worked[worker] += tiles.len() * vectors.len();
+                            for tile in tiles {
+                                vectors.clone().for_each(|v| met[(unit * line.tiles + tile) * line.vectors + v] += 1);
+                            }
                         }
                     }
+                    assert!(met.iter().all(|n| *n == 1), "{sizes:?} of {depth} by {workers}: {cut:?}");
+                    assert!(cut.tasks() < workers || cut.tasks().is_multiple_of(workers));
+                    let [least, most] = [worked.iter().min(), worked.iter().max()].map(|n| n.copied().unwrap_or(0));
+                    assert!(most - least <= 2 * longest, "{sizes:?} of {depth} by {workers}: {worked:?}, {cut:?}");
                 }
-                assert!(met.iter().all(|n| *n == 1), "{sizes:?} of {depth} by {workers}: {cut:?}");
-                assert!(cut.tasks() < workers || cut.tasks().is_multiple_of(workers));
-                let [least, most] = [worked.iter().min(), worked.iter().max()].map(|n| n.copied().unwrap_or(0));
-                assert!(most - least <= 2 * longest, "{sizes:?} of {depth} by {workers}: {worked:?}, {cut:?}");
             }
         }
     }

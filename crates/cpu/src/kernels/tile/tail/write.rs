@@ -4,7 +4,7 @@
 //! registers. Long ones would be as many times as long as there are sums: those go through L1 once, and a loop takes them from
 //! there vector by vector.
 
-use super::{Block, Step, Tail};
+use super::{Block, Kind, Step, Tail};
 use crate::kernels::tile::Args;
 use crate::kernels::tile::value::{self, Value, formula};
 use oxidnn_expr::{Num, binary, eltwise};
@@ -48,7 +48,7 @@ pub(in crate::kernels::tile) fn ask(tail: &Tail, f: &mut Function, at: Spot, (ro
 }
 
 /// Writes the steps and stores the sums.
-pub(in crate::kernels::tile) fn write(tail: &Tail, f: &mut Function, sums: &Sums<'_>, whole: bool) {
+pub(in crate::kernels::tile) fn write(tail: &Tail, f: &mut Function, sums: &Sums<'_>, kind: Kind) {
     let args = sums.at.args;
     let lines = argument(f, args, offset_of!(Block, lines));
     let at = Pointers {
@@ -57,9 +57,9 @@ pub(in crate::kernels::tile) fn write(tail: &Tail, f: &mut Function, sums: &Sums
         pitch: argument(f, args, offset_of!(Block, pitch)),
     };
     if is_written_out(tail) {
-        written_out(tail, f, sums, &at, whole);
+        written_out(tail, f, sums, &at, kind);
     } else {
-        in_a_loop(tail, f, sums, &at, whole);
+        in_a_loop(tail, f, sums, &at, kind);
     }
 }
 
@@ -88,7 +88,7 @@ fn is_short(step: &Step) -> bool {
     }
 }
 
-fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, whole: bool) {
+fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, kind: Kind) {
     let width = f.isa().width();
     let rows: Vec<Int> = (0..sums.values.len() / sums.vectors).map(|i| f.load_int(sums.at.row(i))).collect();
     for v in 0..sums.vectors {
@@ -99,21 +99,21 @@ fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, wh
             mask: sums.mask(v),
         };
         let line = f.address(at.lines.at((v * width.bytes()) as i32));
-        let mut is_whole = whole;
+        let mut kind = kind;
         for step in &tail.steps {
-            to_float(f, &mut column, &mut is_whole, step);
+            kind = before(f, &mut column, kind, step);
             let operand = if is_relu(step) { Some(f.zero(width)) } else { step.has_line().then(|| next_line(f, line, at.pitch)) };
             for (i, x) in column.iter_mut().enumerate() {
                 *x = apply(f, step, *x, operand, &place(i));
             }
         }
         for (i, x) in column.iter().enumerate() {
-            store(f, tail.dst, *x, is_whole, &place(i));
+            store(f, tail.dst, *x, kind, &place(i));
         }
     }
 }
 
-fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, whole: bool) {
+fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, kind: Kind) {
     let width = f.isa().width();
     let (rows, vectors) = (sums.values.len() / sums.vectors, sums.vectors);
     let local = f.local(sums.values.len() * width.bytes());
@@ -143,11 +143,11 @@ fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, whol
             });
             let place = Place { c: c.at(0), element, mask };
             let mut column = [f.load(width, sum.at(0))];
-            let mut is_whole = whole;
+            let mut kind = kind;
             let line = f.copy(at.lines);
             let mut tensor = offset_of!(Block, tensors);
             for step in &tail.steps {
-                to_float(f, &mut column, &mut is_whole, step);
+                kind = before(f, &mut column, kind, step);
                 let operand = match (step, place.element) {
                     (Step::Tensor { from, .. }, Some(element)) => {
                         let base = argument(f, sums.at.args, tensor);
@@ -159,7 +159,7 @@ fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, whol
                 };
                 column[0] = apply(f, step, column[0], operand, &place);
             }
-            store(f, tail.dst, column[0], is_whole, &place);
+            store(f, tail.dst, column[0], kind, &place);
             f.add(list, size_of::<usize>() as i32);
             f.add(sum, (vectors * width.bytes()) as i32);
         });
@@ -189,7 +189,7 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
         for sum in strip.values {
             let steps = tail.steps.iter().zip(&operands);
             let x = steps.fold(*sum, |x, (step, operand)| apply(f, step, x, *operand, &place));
-            store(f, tail.dst, x, false, &place);
+            store(f, tail.dst, x, Kind::Real, &place);
             f.add(result, column);
         }
         return;
@@ -206,18 +206,21 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
             let operand = operand(f, step, line);
             x = apply(f, step, x, operand, &place);
         }
-        store(f, tail.dst, x, false, &place);
+        store(f, tail.dst, x, Kind::Real, &place);
         f.add(result, column);
         f.add(local, width.bytes() as i32);
     });
 }
 
-/// Makes whole sums floats, unless the step is one on whole numbers.
-fn to_float(f: &mut Function, column: &mut [Val], is_whole: &mut bool, step: &Step) {
-    if *is_whole && *step != Step::Compensate {
-        column.iter_mut().for_each(|x| *x = f.unary(Unary::F32FromI32, *x));
-        *is_whole = false;
+/// Makes whole sums floats, unless the step is one on whole numbers; says what is left behind the step.
+fn before(f: &mut Function, column: &mut [Val], kind: Kind, step: &Step) -> Kind {
+    match kind {
+        Kind::Whole if *step == Step::Compensate => return kind,
+        Kind::Whole => column.iter_mut().for_each(|x| *x = f.unary(Unary::F32FromI32, *x)),
+        Kind::Normal if is_relu(step) => return kind,
+        _ => {}
     }
+    Kind::Real
 }
 
 /// The vector of a line of operands; the pointer goes on to the next line.
@@ -273,8 +276,11 @@ fn apply(f: &mut Function, step: &Step, x: Val, operand: Option<Val>, place: &Pl
 }
 
 /// Converts to the destination's type and stores.
-fn store(f: &mut Function, dst: Elem, x: Val, is_whole: bool, place: &Place) {
-    let x = match (is_whole, dst == Elem::I32) {
+fn store(f: &mut Function, dst: Elem, x: Val, kind: Kind, place: &Place) {
+    if kind == Kind::Normal && dst == Elem::Bf16 {
+        return f.store_bf16_flushed(place.c, x, place.mask);
+    }
+    let x = match (kind == Kind::Whole, dst == Elem::I32) {
         (true, false) => f.unary(Unary::F32FromI32, x),
         (false, true) => whole_number(f, x),
         _ => x,

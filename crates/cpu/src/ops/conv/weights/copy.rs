@@ -69,11 +69,23 @@ impl Copy<'_, '_> {
                     if together == 1 {
                         self.floats(image, &row, to);
                     } else {
-                        self.pairs(image, (image + 1 < places.images.0 + places.images.1).then_some(image + 1), &row, to);
+                        self.pairs((image, row), self.second(places, image, &row), to);
                     }
                 }
             }
         });
+    }
+
+    /// The image and row whose numbers share words with those of a row, if there is one.
+    fn second(&self, places: &Places, image: usize, row: &Row) -> Option<(usize, Row)> {
+        if self.plan.halves.is_none() {
+            return (image + 1 < places.images.0 + places.images.1).then_some((image + 1, *row));
+        }
+        let dims = &self.side.grid.dims;
+        let at = [0, 1].map(|i| row.at[i] + places.apart[i] * dims[i].stride);
+        // No tap meets a row whose second one does not exist.
+        let exists = places.apart != [0; 2] && (0..2).all(|i| at[i] < dims[i].size);
+        exists.then_some((image, Row { at, ..*row }))
     }
 
     fn zeros(&self, to: To, pixels: std::ops::Range<usize>) {
@@ -175,12 +187,13 @@ impl Copy<'_, '_> {
         }
     }
 
-    /// A row of two images (the second may be missing) as pairs of 16-bit numbers.
-    fn pairs(&self, image: usize, second: Option<usize>, row: &Row, to: To) {
+    /// Two rows of images (the second may be missing) as pairs of 16-bit numbers.
+    fn pairs(&self, (image, row): (usize, Row), second: Option<(usize, Row)>, to: To) {
         let view = &self.reader.source.view;
         if let Some(strides) = self.strides().filter(|_| view.dtype() == DataType::Bf16) {
-            let (first, step) = self.place(strides, image, row);
-            let (other, from, all) = (second.map(|_| strides.image), view.buf(), self.channels.1);
+            let (first, step) = self.place(strides, image, &row);
+            let other = second.map(|(image, row)| self.place(strides, image, &row).0 - first);
+            let (from, all) = (view.buf(), self.channels.1);
             self.blocks(strides, to, |done, channels, (width, panel), at| {
                 let first = first + strides.channel(self.channels.0 + done);
                 view.simd().run(Pairs { from, first, other, step, count: row.count, channels, width, panel, to: self.to, at });
@@ -190,9 +203,9 @@ impl Copy<'_, '_> {
             }
             return;
         }
-        for (half, image) in [(0, Some(image)), (1, second)] {
-            let Some(image) = image else { continue };
-            self.general(image, row, |i, first, numbers| {
+        for (half, rows) in [(0, Some((image, row))), (1, second)] {
+            let Some((image, row)) = rows else { continue };
+            self.general(image, &row, |i, first, numbers| {
                 let at = to.first + i * to.pixel;
                 for (j, x) in numbers.iter().enumerate() {
                     let word = (first + j) / self.width * self.panel + at + (first + j) % self.width;
@@ -253,11 +266,11 @@ impl Body for Floats<'_> {
     }
 }
 
-/// Interleaves 16-bit numbers of pixels of two images.
+/// Interleaves 16-bit numbers of the pixels of two rows.
 struct Pairs<'a> {
     from: Buf<'a>,
     first: usize,
-    /// From the first image to the second.
+    /// From the first pixels to the second.
     other: Option<usize>,
     step: usize,
     count: usize,

@@ -34,7 +34,7 @@ impl Generated for Gradient {
         let tail = Epilogue::new((simd, ctx), &self.attr, Arg::DIFF_WEIGHTS, [Broadcast::constant(1.0); 2], None)?;
         let reader = |side: &Side| Reader::new(simd, ctx, side);
         let bound = Bound { plan: self, tiles, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail };
-        if !bound.lies_in_panels() {
+        if !bound.lies_in_panels() && bound.lines_across().is_none() {
             bound.tail.dst().zero_padding();
         }
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
@@ -116,16 +116,16 @@ impl Bound<'_> {
 
     fn places(&self, index: usize) -> Places {
         let p = self.plan;
-        let (mut i, mut at) = (index, [(0, 0); 4]);
+        let (mut i, mut at, mut apart) = (index, [(0, 0); 4], [0; 4]);
         let dims = p.rows.grid.dims.map(|d| d.places);
         for d in (0..4).rev() {
             let n = if d == 0 { p.images.div_ceil(p.beside) } else { dims[d - 1] };
-            let first = i % p.boxes[d] * p.each[d];
-            at[d] = (first, p.each[d].min(n - first));
+            let (first, count, behind) = p.span(d, n, i % p.boxes[d]);
+            (at[d], apart[d]) = ((first, count), behind);
             i /= p.boxes[d];
         }
         let first = at[0].0 * p.beside;
-        Places { images: (first, (at[0].1 * p.beside).min(p.images - first)), at: [at[1], at[2], at[3]] }
+        Places { images: (first, (at[0].1 * p.beside).min(p.images - first)), at: [at[1], at[2], at[3]], apart: [apart[1], apart[2]] }
     }
 
     /// The box behind a box of a block, and its block: in the same block as long as there are boxes.
@@ -364,9 +364,36 @@ impl Bound<'_> {
                 dst.buf().write(dst.offset(&pos), sums);
                 continue;
             }
+            if let Some(width) = self.lines_across() {
+                self.store_across(pos, sums, (columns, width));
+                continue;
+            }
             let sums = Sums { data: sums, exact: None, step: p.panel, columns, dim: p.column_dim };
             self.tail.store(sums, std::iter::once(Run { pos, dim: p.row_dim, step: 1, count: rows }));
         }
+    }
+
+    /// Stores the sums of a tap and panel in a gradient whose lines are so many neighbours of a column, with zeros behind the last row.
+    fn store_across(&self, mut pos: Pos, sums: &[f32], (columns, width): (usize, usize)) {
+        let (p, dst) = (self.plan, self.tail.dst());
+        let step = dst.blocking().strides[p.column_dim] as usize;
+        for rows in sums.chunks(width * p.panel) {
+            let (to, mut line) = (dst.offset(&pos), [0.0f32; WIDEST]);
+            for column in 0..columns {
+                line.iter_mut().zip(rows[column..].iter().step_by(p.panel)).for_each(|(x, sum)| *x = *sum);
+                dst.buf().write(to + column * step, &line[..width]);
+            }
+            pos[p.row_dim] += width as i64;
+        }
+    }
+
+    /// Elements of a line of a gradient that has the rows of a column as neighbours, in whole lines.
+    fn lines_across(&self) -> Option<usize> {
+        let (p, dst) = (self.plan, self.tail.dst());
+        let b = dst.blocking();
+        let width = b.inner.iter().next().filter(|i| b.inner.len() == 1 && i.0 == p.row_dim).map(|i| i.1 as usize)?;
+        let whole = p.rows.blocks == 1 || p.rows.each.is_multiple_of(width);
+        (width <= WIDEST && whole && dst.dtype() == DataType::F32 && self.tail.is_plain()).then_some(width)
     }
 
     /// True where sums of a panel are what belongs into the gradient, number by number.

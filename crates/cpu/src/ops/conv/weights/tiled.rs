@@ -2,7 +2,8 @@
 //!
 //! `dW[y, x, k] = sum over images and places o of X[x, o * s - pl + k * d] * Y[y, o]`. The operand whose channels the gradient has in panels gives
 //! the columns, the other one the rows; both are read pixel by pixel, channels side by side, so a tile is a product of two blocks of channels
-//! whose depth are pixels (pairs of images for 16-bit types). A task owns a block of rows by some panels with all taps, and walks boxes of
+//! whose depth are pixels. 16-bit numbers come in pairs: of two images, or of the two
+//! halves of one ([`Halves`]). A task owns a block of rows by some panels with all taps, and walks boxes of
 //! pixels: what is not already so in memory is copied (see [`side`](super::side)), then every tap's tiles meet the pixels inside. The sums of a
 //! box are added to those of the boxes before, in scratch.
 //!
@@ -98,8 +99,9 @@ pub(crate) struct Gradient {
     pub(crate) rows_slide: bool,
     pub(crate) groups: usize,
     pub(crate) images: usize,
-    /// Numbers of depth in a word, and images that lie side by side.
+    /// Numbers of depth in a word, the halves of an image that share words where images do not, and images that lie side by side.
     pub(crate) together: usize,
+    pub(crate) halves: Option<Halves>,
     pub(crate) beside: usize,
     /// Columns of a panel.
     pub(crate) panel: usize,
@@ -155,7 +157,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     let setup = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, setup.weights)?;
     let (task, tensors) = (Task::of(&setup), [setup.x.1, setup.y.1]);
-    check(&task, tensors)?;
+    check(&task, tensors, isa)?;
     let gradient = Gradient::new(&task, tensors, &problem.attr, (isa, target));
     finish(problem, gradient, target)
 }
@@ -164,18 +166,79 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
 ///
 /// # Errors
 /// Types and layouts that would be read number by number.
-fn check(task: &Task, tensors: [&Tensor; 2]) -> Result<(), Skip> {
+fn check(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<(), Skip> {
     let types = tensors.map(|t| t.dtype);
-    if types != [DataType::F32; 2] && !in_pairs(task, tensors) {
+    if types != [DataType::F32; 2] && Pairs::of(task, tensors, isa).is_none() {
         return Err(Skip::DataType(format!("{} by {}, {} images", types[0], types[1], task.images)));
     }
     let lie = |(t, roles): (&Tensor, &Roles)| t.is_empty() || roles.strides(t).is_some();
     if tensors.into_iter().zip(&task.roles).all(lie) { Ok(()) } else { Err(Skip::Layout("of data: channels are not neighbours".into())) }
 }
 
-/// Whether pairs of images are multiplied as they are.
-fn in_pairs(task: &Task, tensors: [&Tensor; 2]) -> bool {
-    tensors.iter().all(|t| t.dtype == DataType::Bf16) && task.images > 1
+/// What shares words of 16-bit numbers.
+#[derive(Clone, Copy, Debug)]
+enum Pairs {
+    Images,
+    Halves(Halves),
+}
+
+impl Pairs {
+    /// The pairs that are multiplied as they are, where there are such. Several instructions for a product are worth it for images alone, which are
+    /// not copied then.
+    fn of(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Option<Pairs> {
+        let short = tensors.iter().all(|t| t.dtype == DataType::Bf16);
+        match task.images {
+            _ if !short => None,
+            2.. => Some(Pairs::Images),
+            _ if !Product::Bf16.is_native(isa) => None,
+            _ => Halves::of(&task.window).map(Pairs::Halves),
+        }
+    }
+}
+
+/// The two halves of an image's places at which all taps lie inside, by depth or by height: what a tap meets in one it meets in the other. Places that
+/// are left over have words of their own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Halves {
+    /// Which dimension of the window.
+    dim: usize,
+    /// The first place, and places of a half.
+    first: usize,
+    count: usize,
+}
+
+impl Halves {
+    /// Those that leave the fewest over; `None` where there are none.
+    fn of(window: &[Dim; 3]) -> Option<Halves> {
+        let halves = |dim: usize| {
+            let [first, last] = [0, window[dim].taps.saturating_sub(1)].map(|tap| window[dim].inside(tap));
+            let start = first.start.max(last.start);
+            Halves { dim, first: start, count: first.end.min(last.end).saturating_sub(start) / 2 }
+        };
+        let all = [1, 0].map(halves).into_iter().filter(|h| h.count > 0);
+        all.min_by_key(|h| (window[h.dim].places - h.count) * (1 << 16) / window[h.dim].places)
+    }
+
+    /// Boxes of at most so many of all `places`.
+    fn boxes(&self, places: usize, each: usize) -> usize {
+        [self.count, self.first, places - self.first - 2 * self.count].iter().map(|n| n.div_ceil(each)).sum()
+    }
+
+    /// First place and number of places of a box, and how far behind them those are that share their words; 0 where they are left over.
+    fn span(&self, (places, each): (usize, usize), index: usize) -> (usize, usize, usize) {
+        let mut index = index;
+        for (start, end, apart) in
+            [(self.first, self.first + self.count, self.count), (0, self.first, 0), (self.first + 2 * self.count, places, 0)]
+        {
+            let boxes = (end - start).div_ceil(each);
+            if index < boxes {
+                let first = start + index * each;
+                return (first, each.min(end - first), apart);
+            }
+            index -= boxes;
+        }
+        (0, 0, 0)
+    }
 }
 
 /// Numbers of scratch of a gradient.
@@ -303,8 +366,9 @@ fn cut(n: usize, most: usize, unit: usize) -> (usize, usize) {
 
 impl Gradient {
     pub(crate) fn new(task: &Task, tensors: [&Tensor; 2], attr: &Attr, (isa, target): (Isa, &CpuTarget)) -> Option<Gradient> {
-        let pairs = in_pairs(task, tensors);
-        let (product, together) = if pairs { (Product::Bf16, 2) } else { (Product::F32, 1) };
+        let pairs = Pairs::of(task, tensors, isa);
+        let (product, together) = if pairs.is_some() { (Product::Bf16, 2) } else { (Product::F32, 1) };
+        let halves = pairs.and_then(|p| if let Pairs::Halves(halves) = p { Some(halves) } else { None });
         let window = task.window;
         let whole = window[1..].iter().all(|d| d.taps == 1 && d.is_unpadded());
         let merged = !task.x_columns && task.groups == 1 && task.channels[0] < 16 && window[2].taps > 1 && window[2].dilation == 1;
@@ -317,8 +381,11 @@ impl Gradient {
         let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together / beside).max(1));
         for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
             let most = if i == 0 && beside > together { 1 } else { left };
-            (each[i], boxes[i]) = cut(n, most, 1);
-            left = if each[i] == n { left / n.max(1) } else { 1 };
+            let half = halves.filter(|h| h.dim + 1 == i);
+            let places = half.map_or(n, |h| h.count);
+            (each[i], boxes[i]) = cut(places, most, 1);
+            boxes[i] = half.map_or(boxes[i], |h| h.boxes(n, each[i]));
+            left = if each[i] == places { left / places.max(1) } else { 1 };
         }
         let at = [each[1], each[2], each[3]];
         let grids = [Grid::new(window, at, merged), Grid::new(window.map(|d| Dim::of_places(d.places)), at, false)];
@@ -346,6 +413,7 @@ impl Gradient {
             groups: task.groups,
             images: task.images,
             together,
+            halves,
             beside,
             each,
             boxes,
@@ -431,6 +499,15 @@ impl Gradient {
     /// Their number, or what is more than any memory.
     fn all_taps(&self) -> usize {
         self.taps().iter().fold(1, |n, taps| n.saturating_mul(*taps))
+    }
+
+    /// First place and number of places of a box by one of its four numbers, and how far behind them those are that share their words.
+    pub(crate) fn span(&self, d: usize, places: usize, index: usize) -> (usize, usize, usize) {
+        if let Some(halves) = self.halves.filter(|h| h.dim + 1 == d) {
+            return halves.span((places, self.each[d]), index);
+        }
+        let first = index * self.each[d];
+        (first, self.each[d].min(places - first), 0)
     }
 
     /// The operand that the window slides over.
