@@ -84,6 +84,11 @@ impl Weights {
         Ok(Weights { stored, k, n, lie, offset })
     }
 
+    /// Whether columns lie one after the other, contiguous along the depth.
+    pub fn is_by_columns(&self) -> bool {
+        matches!(self.lie, Lie::Columns { .. })
+    }
+
     /// Bytes of the numbers.
     pub(super) fn bytes(&self) -> usize {
         self.k.saturating_mul(self.n).saturating_mul(self.stored.bits()) / 8

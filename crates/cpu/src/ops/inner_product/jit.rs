@@ -78,7 +78,8 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
-/// Gives weights of layout `any` panels of the result's columns, where those are one dimension.
+/// Gives weights of layout `any` panels of the result's columns, where those are one dimension. Channels that end within a step would leave holes
+/// between pixels: such weights are contiguous along the depth, and packed for each execution.
 fn resolve_weights(op: &mut InnerProduct, isa: Isa, together: usize) -> Result<(), Skip> {
     let n = op.weights.dims().len();
     let panels = |depth: &[usize], column: usize| {
@@ -88,6 +89,7 @@ fn resolve_weights(op: &mut InnerProduct, isa: Isa, together: usize) -> Result<(
     let tag = match op.prop {
         Prop::BackwardData if n > 2 => return Ok(()),
         Prop::BackwardData => panels(&[0], 1),
+        _ if op.weights.dims()[2..].iter().any(|size| *size != 1) && op.weights.dims()[1] % together as i64 != 0 => "axb".into(),
         _ => panels(&(2..n).chain([1]).collect::<Vec<_>>(), 0),
     };
     support::resolve(&mut op.weights, &tag)

@@ -1,5 +1,6 @@
 //! Rows of matrix multiplication.
 
+pub(super) mod columns;
 mod gemv;
 mod jit;
 mod packed;
@@ -16,6 +17,7 @@ use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("few_columns:jit", few_columns).for_some_shapes(),
     Impl::new("small:jit", jit::plan_small).for_some_shapes(),
     Impl::new("few:jit", jit::plan_few).for_some_shapes(),
     Impl::new("gemv:jit", gemv::plan).for_some_shapes(),
@@ -29,6 +31,25 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 
 /// The rows that [`staged`] makes copies for.
 const GENERATED: &[Choose<CpuTarget>] = &[gemv::plan, gemv::plan_compressed, jit::plan_amx, jit::plan];
+
+/// Products of few columns; weights of layout `any` are contiguous along the depth.
+fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    let n = op.dst.dims().len();
+    let (row, column) = (n - 2, n - 1);
+    let sides = columns::Sides { depth: [vec![column], vec![row]], row: [row; 2], column: [column; 2], batch: row };
+    columns::check([&op.src, &op.weights, &op.dst], &sides)?;
+    let mut problem = problem.clone();
+    if let Op::Matmul(op) = &mut problem.op {
+        let leading: String = ('a'..).take(row).collect();
+        let [row, column] = [row, column].map(|d| (b'a' + d as u8) as char);
+        support::resolve(&mut op.weights, &format!("{leading}{column}{row}"))?;
+    }
+    problem.resolve();
+    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    let [src, weights, dst] = [op.src.clone(), op.weights.clone(), op.dst.clone()];
+    columns::plan(problem, [&src, &weights, &dst], sides, target)
+}
 
 /// Copies may be f32 where the source is of real numbers.
 fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

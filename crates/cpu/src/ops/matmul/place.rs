@@ -30,7 +30,8 @@ fn blocking(t: &Tensor) -> Result<&Blocking, Skip> {
 /// block of `together` elements innermost; then it is the distance of such blocks.
 fn chained(b: &Blocking, sizes: &Dims, dims: &[usize], together: i64) -> Option<i64> {
     let last = *dims.last()?;
-    if together > 1 && dims.len() > 1 && sizes[last] % together != 0 {
+    let several = dims[..dims.len() - 1].iter().any(|d| sizes[*d] != 1);
+    if together > 1 && several && sizes[last] % together != 0 {
         return None;
     }
     let mut near: Option<(i64, i64)> = None;
