@@ -44,6 +44,20 @@ const LINES: &str = "
 --rnn --alg=VANILLA_GRU l1t2mb68719476736sic3slc3dhc3
 --rnn --alg=VANILLA_AUGRU --prop=BWD_DW l1t2mb68719476736sic3slc3dhc3
 --rnn --alg=LBR_GRU --prop=BWD_DW l1t68719476736mb2sic3slc3dhc3
+--conv --dir=FWD_I mb1ic68719476736ih3oc16oh3kh1
+--conv --dir=FWD_I --stag=axb --dtag=axb mb1ic68719476736ih3oc16oh3kh1
+--conv --dir=FWD_I --dt=u8:s8:f32 --stag=axb --dtag=axb mb1ic68719476736ih3oc16oh3kh1
+--conv --dir=FWD_I --alg=wino mb1ic68719476736ih8oc16oh8kh3ph1
+--conv --dir=BWD_D mb1ic16ih3oc68719476736oh3kh3ph1
+--conv --dir=BWD_WB mb1ic68719476736ih3oc16oh3kh1
+--deconv --dir=FWD_I mb1ic68719476736ih3oc16oh3kh1
+--deconv --dir=BWD_D mb1ic16ih3oc68719476736oh3kh3ph1
+--ip --dir=FWD_I mb4ic68719476736oc16
+--ip --dir=BWD_D mb4ic16oc68719476736
+--matmul 4x68719476736:68719476736x4
+--matmul --dt=u8:s8:f32 --stag=ab --wtag=ab --dtag=ab 4x68719476736:68719476736x4
+--sdpa 1x1x4x68719476736:1x1x68719476736x4:1x1x4x4
+--reorder --stag=abcd --dtag=aBcd16b 1x68719476736x3x3
 ";
 
 #[test]

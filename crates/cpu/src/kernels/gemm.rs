@@ -61,7 +61,9 @@ pub struct Gemm {
 /// K blocks are multiples of so many steps: whole words of weights of 4 bits.
 const STEPS: usize = 8;
 /// Most steps of a reduction: its K blocks are listed, and a plan is to cost little memory.
-const MOST_STEPS: usize = 1 << 24;
+pub const MOST_STEPS: usize = 1 << 24;
+/// What rows say of those that are longer.
+pub const TOO_MANY_STEPS: Skip = Skip::Shape("reductions of more steps than a plan keeps K blocks of");
 
 /// A product with its kernels.
 #[derive(Debug)]
@@ -125,7 +127,7 @@ impl Gemm {
     pub fn new(kind: Kind, sizes: Sizes, target: &CpuTarget) -> Result<Gemm, Skip> {
         let (isa, right, steps) = (kind.isa, kind.right, sizes.depth.div_ceil(kind.product.depth()));
         if steps > MOST_STEPS {
-            return Err(Skip::Shape("reductions of more steps than a plan keeps K blocks of"));
+            return Err(TOO_MANY_STEPS);
         }
         let on_amx = isa.amx && !kind.begins && amx::check(kind.product).is_ok();
         let parts = if on_amx { sizes.parts(kind.product, K_STEPS.amx, LINES) } else { sizes.parts(kind.product, K_STEPS.matrix, STEPS) };

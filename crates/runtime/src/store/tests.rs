@@ -29,6 +29,7 @@ impl Drop for Dir {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri cannot set when a file was used")]
 fn what_is_put_is_found_by_any_store_of_the_directory() {
     let dir = Dir::new();
     dir.store(1 << 20).put(b"key", b"value").unwrap();
@@ -41,6 +42,7 @@ fn what_is_put_is_found_by_any_store_of_the_directory() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri cannot set when a file was used")]
 fn damaged_entries_are_absent_and_written_anew() {
     let dir = Dir::new();
     let store = dir.store(1 << 20);
@@ -75,6 +77,7 @@ fn an_entry_of_another_key_is_not_taken_for_ours() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri cannot set when a file was used")]
 fn the_budget_holds_and_the_last_used_stay() {
     let dir = Dir::new();
     let store = dir.store(4 * 1100);
@@ -113,6 +116,7 @@ fn directories_that_others_may_write_are_refused() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri cannot set when a file was used")]
 fn many_writers_and_readers_see_whole_entries_only() {
     let dir = Dir::new();
     let store = dir.store(1 << 20);

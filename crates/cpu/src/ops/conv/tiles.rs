@@ -15,6 +15,7 @@ use crate::CpuTarget;
 use crate::hardware::K_STEPS;
 use crate::kernels::amx::{self, Loops};
 use crate::kernels::epilogue;
+use crate::kernels::gemm::{MOST_STEPS, TOO_MANY_STEPS};
 use crate::kernels::nest::{Part, Right, Shape};
 use crate::kernels::scratch::booked;
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
@@ -395,6 +396,9 @@ impl Tiles {
         let (in_sizes, out_sizes) = (sizes(source), sizes(result));
         if depth == 0 {
             return Err(Skip::Shape("an empty reduction"));
+        }
+        if depth > MOST_STEPS {
+            return Err(TOO_MANY_STEPS);
         }
         let mut lines = geometry::lines(s.direction, &s.sizes, [out_sizes, in_sizes])?;
         let all = s.sizes.k.iter().product::<i64>() as usize;
