@@ -83,6 +83,10 @@ impl Interval {
         self.low == self.high && !self.nan
     }
 
+    fn is_unbounded(self) -> bool {
+        !self.is_empty() && (self.low.is_infinite() || self.high.is_infinite())
+    }
+
     fn is(self, v: f64) -> bool {
         self.is_point() && self.low == v
     }
@@ -122,7 +126,9 @@ impl Interval {
         }
         let across = self.low < 0.0 && self.high > 0.0;
         let middle = if across { [f(-0.0), f(0.0)] } else { [f(self.low); 2] };
-        Interval::of(&[f(self.low), f(self.high), middle[0], middle[1]], self.nan).rounded(false, relative, NORMAL)
+        // Limits are no approximations.
+        let exact = self.is_point() && self.low.is_infinite();
+        Interval::of(&[f(self.low), f(self.high), middle[0], middle[1]], self.nan).rounded(exact, relative, NORMAL)
     }
 
     /// A monotone function without rounding.
@@ -168,7 +174,10 @@ impl Num for Interval {
         match (self.is(1.0), o.is(1.0)) {
             (_, true) => self,
             (true, _) => o,
-            _ => self.corners(o, ROUNDOFF, |a, b| a * b, |r| is_single(r) && (r != 0.0 || self.is(0.0) || o.is(0.0))),
+            _ => {
+                let product = self.corners(o, ROUNDOFF, |a, b| a * b, |r| is_single(r) && (r != 0.0 || self.is(0.0) || o.is(0.0)));
+                Interval { nan: product.nan || self.contains(0.0) && o.is_unbounded() || o.contains(0.0) && self.is_unbounded(), ..product }
+            }
         }
     }
 

@@ -113,13 +113,13 @@ fn summed(problem: &Problem, arg: Arg, args: &HostArgs, sums: &[f64]) -> Vec<Int
     let scales = rows.scales(sums, &rows::floors(problem, arg, args, &rows, a.terms));
     let (growth, functions) = (a.growth() + winograd(problem), f64::from(a.functions) * FUNCTION);
     let grid = exact::grid(problem, arg, args, rows::terms(problem, arg, args, a.terms));
-    let (wide, whole) = (a.unit < DataType::F32.epsilon(), exact::is_whole(problem));
+    let (wide, whole, bias) = (a.unit < DataType::F32.epsilon(), exact::is_whole(problem), exact::bias(args));
     let untouched = whole && problem.attr.is_default() && problem.operands().iter().all(|o| o.tensor.dtype.is_integral());
     let one = |(i, &v): (usize, &f64)| match &grid {
         _ if untouched => Interval::point(v),
         Some(grid) if grid.holds(v) && wide => Interval::point(v),
         Some(grid) if grid.holds(v) => Interval::read(v),
-        _ if whole => Interval::near(v, CONVERSIONS * a.unit * (v.abs() + exact::bias(args))),
+        _ if whole => Interval::near(v, CONVERSIONS * a.unit * (v.abs() + bias)),
         _ => Interval::near(v, growth * scales.get(i).or(scales.first()).copied().unwrap_or(0.0) + functions * v.abs()),
     };
     sums.iter().enumerate().map(one).collect()

@@ -181,6 +181,8 @@ fn intervals_hold_what_arithmetic_may_give() {
     assert_eq!(Interval::point(f64::INFINITY).add(Interval::point(1.0)), Interval::point(f64::INFINITY));
     assert_eq!(Interval::point(f64::INFINITY).sub(Interval::point(f64::INFINITY)), Interval::NAN);
     assert_eq!(Interval::NAN.max(Interval::point(3.0)), Interval::point(3.0));
+    assert_eq!(Interval::point(f64::NEG_INFINITY).exp(), Interval::point(0.0), "a limit");
+    assert!(Interval::point(f64::INFINITY).mul(near(0.0)).nan && !Interval::point(f64::INFINITY).mul(near(1.0)).nan);
     assert!(Interval::NAN.mul(near(1.0)) == Interval::NAN && Interval::NAN.exp() == Interval::NAN);
 }
 
