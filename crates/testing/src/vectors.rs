@@ -1,8 +1,8 @@
 //! Reads `tests/vectors/*.jsonl`: problems with inputs and outputs computed outside the project.
 
+use crate::harness::Truth;
 use crate::host::{HostArgs, HostTensor};
 use crate::tolerance::Bounds;
-use crate::harness::Truth;
 use crate::{fill, harness};
 use oxidnn_expr::number;
 use oxidnn_spec::op::Op;

@@ -211,8 +211,7 @@ fn difference(problem: &Problem, got: &HostArgs, want: &HostArgs) -> Option<Mism
     let long = matches!(want.tensor.dtype, DataType::S32 | DataType::S64) && !problem.attr.post_ops.is_empty();
     let values = want.values();
     let exact = Bounds::around(want.tensor.dtype, &values, |_, _| f64::from(u8::from(long)), false);
-    compare::values(Arg::DST, &got.values(), &values, &exact)
-        .or_else(|| compare::surroundings(Arg::DST, got, want))
+    compare::values(Arg::DST, &got.values(), &values, &exact).or_else(|| compare::surroundings(Arg::DST, got, want))
 }
 
 /// A processor and the rows that it is asked for.

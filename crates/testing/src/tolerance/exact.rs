@@ -75,7 +75,8 @@ pub(super) fn grid(problem: &Problem, arg: Arg, inputs: &HostArgs, size: f64) ->
 /// Whether sums are of products of whole numbers, in whole numbers.
 pub(super) fn is_whole(problem: &Problem) -> bool {
     let product = matches!(problem.op, Op::Conv(_) | Op::Deconv(_) | Op::InnerProduct(_) | Op::Matmul(_));
-    let factor = |o: &&oxidnn_spec::Operand<oxidnn_spec::Tensor>| matches!(o.arg, Arg::SRC | Arg::WEIGHTS | Arg::DIFF_DST) && o.usage == Use::In;
+    let factor =
+        |o: &&oxidnn_spec::Operand<oxidnn_spec::Tensor>| matches!(o.arg, Arg::SRC | Arg::WEIGHTS | Arg::DIFF_DST) && o.usage == Use::In;
     let rank = problem.op.tensor(Arg::SRC).map_or(0, |t| t.dims().len());
     let inside = |(of, q): (&Arg, &oxidnn_spec::Quant)| {
         let depth = if *of == Arg::SRC { 1 } else { 2 };

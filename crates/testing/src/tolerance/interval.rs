@@ -55,7 +55,11 @@ impl Interval {
 
     /// All numbers at most `error` away from `v`.
     pub fn near(v: f64, error: f64) -> Interval {
-        if v.is_finite() && error > 0.0 { Interval { low: v - error, high: v + error, nan: false }.within_range() } else { Interval::point(v) }
+        if v.is_finite() && error > 0.0 {
+            Interval { low: v - error, high: v + error, nan: false }.within_range()
+        } else {
+            Interval::point(v)
+        }
     }
 
     /// Whether a number, or NaN, is among them.
@@ -162,7 +166,12 @@ impl Num for Interval {
         match (self.is(0.0), o.is(0.0)) {
             (_, true) => self,
             (true, _) => o,
-            _ => self.corners(o, ROUNDOFF, |a, b| a + b, |r| is_single(r) && (r - self.low == o.low && r - o.low == self.low || !r.is_finite())),
+            _ => self.corners(
+                o,
+                ROUNDOFF,
+                |a, b| a + b,
+                |r| is_single(r) && (r - self.low == o.low && r - o.low == self.low || !r.is_finite()),
+            ),
         }
     }
 

@@ -132,7 +132,8 @@ fn numbers_next_to_overflow_may_overflow() {
 
 #[test]
 fn bounds_move_with_the_truth() {
-    let bounds = Bounds::around(DataType::F32, &[1.0, 2.0, f64::NAN], |_, _| 0.25, false).moved(&[1.0, 2.0, f64::NAN], &[5.0, 2.5, f64::NAN]);
+    let bounds =
+        Bounds::around(DataType::F32, &[1.0, 2.0, f64::NAN], |_, _| 0.25, false).moved(&[1.0, 2.0, f64::NAN], &[5.0, 2.5, f64::NAN]);
     assert!(bounds.accepts(0, 5.25) && !bounds.accepts(0, 1.0) && bounds.accepts(1, 2.25) && !bounds.accepts(1, 2.0));
     assert!(bounds.accepts(2, f64::NAN) && !bounds.accepts(2, 0.0));
 }
