@@ -48,17 +48,21 @@ fn integers_behind_exact_arithmetic_are_exact() {
 }
 
 #[test]
-fn integers_behind_inexact_arithmetic_may_be_one_off() {
+fn integers_behind_inexact_arithmetic_may_be_one_off_at_ties() {
     let lines = [
-        "--matmul --dt=s8:s8:s8 --attr-post-ops=tanh 5x8:8x9",
-        "--matmul --dt=s8:s8:s8 --attr-scales=src:common:0.3 5x8:8x9",
+        "--matmul --dt=s8:s8:s8 --attr-scales=src:common:0.3 16x8:8x16",
         "--conv --dir=FWD_I --dt=f32:f32:u8 --alg=wino mb1ic16ih5oc16kh3ph1",
     ];
     for line in lines {
         let t = truth(line);
-        let at = position(&t, |v| v.abs() < 100.0);
-        assert!(passes(&t, at, |v| v + 1.0) && !passes(&t, at, |v| v + 2.0), "{line}");
+        let values = t.outputs.get(Arg::DST).expect("a destination").values();
+        let inner: Vec<usize> = (0..values.len()).filter(|&i| values[i].abs() < 100.0).collect();
+        let excused = inner.iter().filter(|&&i| passes(&t, i, |v| v + 1.0)).count();
+        assert!(excused > 0 && 4 * excused < inner.len(), "{line}: {excused} of {}", inner.len());
+        assert!(inner.iter().all(|&i| !passes(&t, i, |v| v + 2.0)), "{line}");
     }
+    let far = truth("--matmul --dt=s8:s8:s8 --attr-post-ops=tanh 5x8:8x9");
+    assert!((0..45).all(|i| !passes(&far, i, |v| v + 1.0)), "no number of these is next to a tie");
 }
 
 #[test]
@@ -66,22 +70,25 @@ fn a_row_is_judged_by_itself() {
     for (line, row) in [
         ("--softmax --dir=FWD_I --axis=1 16x64", 64),
         ("--lnorm --dir=FWD_I --flags=CH 32x128", 128),
-        ("--matmul 16x8:8x32", 32),
+        ("--matmul --attr-scales=src:common:0.3 16x8:8x32", 32),
         ("--bnorm --dir=FWD_I --flags=G mb4ic1ih8iw8", 256),
     ] {
-        let mut t = truth(line);
-        // Beside a row of large numbers, small ones are to be as exact as without it.
-        let dst = t.outputs.get(Arg::DST).expect("a destination").clone();
-        let mut values = dst.values();
+        let t = truth(line);
+        let values = t.outputs.get(Arg::DST).expect("a destination").values();
         let at = (0..row).max_by(|&a, &b| values[a].abs().total_cmp(&values[b].abs())).expect("elements");
         let wrong = |v: f64| v * 1.0005;
         assert!(!passes(&t, at, wrong), "{line}");
         let rows = values.len() / row;
         if rows > 1 {
-            values[(rows - 1) * row] = 1e6;
-            dst.set_values(&values);
-            t.outputs.0.iter_mut().filter(|a| a.0 == Arg::DST).for_each(|a| a.1 = dst.clone());
-            assert!(!passes(&t, at, wrong), "{line}: beside a row of large numbers");
+            // Beside a row of large numbers, small ones are to be as exact as without it.
+            let inputs = t.inputs.clone();
+            let src = inputs.get(Arg::SRC).expect("a source");
+            let mut values = src.values();
+            let first = values.len() - values.len() / rows;
+            values[first..].iter_mut().for_each(|v| *v *= 4096.0);
+            src.set_values(&values);
+            let beside = Truth::over(&t.problem, inputs).expect("a truth");
+            assert!(!passes(&beside, at, wrong), "{line}: beside a row of large numbers");
         }
     }
 }
@@ -158,7 +165,7 @@ fn errors_go_where_the_functions_take_them() {
     assert!((0..4096).all(|i| !passes(&exact, i, |v| v + 1e-3)));
     let steep = truth("--matmul --attr-post-ops=linear:1048577:0.3 16x8:8x16");
     let at = position(&steep, |v| v.abs() > 1e6);
-    assert!(passes(&steep, at, |v| v * (1.0 + 1.1e-7)) && !passes(&steep, at, |v| v * (1.0 + 1e-6)));
+    assert!(passes(&steep, at, |v| f64::from((v as f32).next_up())) && !passes(&steep, at, |v| v * (1.0 + 1e-6)));
 }
 
 #[test]
