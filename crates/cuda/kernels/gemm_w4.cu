@@ -19,6 +19,8 @@ using A = Element<A_TYPE>;
 using C = Element<C_TYPE>;
 using Scale = Element<SCALE_TYPE>;
 constexpr int kWarps = 8, kBlocks = ROWS / 8;
+constexpr int kAhead = 4;                              // pieces on their way to registers: a warp has few of them, and memory takes longer than any of them
+constexpr int kBlocksAtOnce = ROWS == 8 && WIDTH == 64 ? 2 : 1;
 constexpr int kLane = WIDTH / 8, kTiles = kLane / 2;   // columns of a lane; instructions that they make
 
 struct W4Params {
@@ -83,7 +85,32 @@ __device__ __forceinline__ void multiply_piece(const Piece &x, float (&sum)[kTil
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256, 2) gemm_w4(const __grid_constant__ W4Params p) {
+// The scales of a lane's columns, on their way from the first piece of a group on.
+struct Scales {
+    Scale::Raw of[kLane];
+};
+__device__ __forceinline__ Scales load_scales(const W4Params &p, int group, int column) {
+    const Scale::Raw *from = p.scales + group * p.scale_row + min(column, p.n - kLane);
+    Scales x;
+#pragma unroll
+    for (int j = 0; j < kLane; j++) x.of[j] = __ldg(from + j);
+    return x;
+}
+
+// Adds the sums of a group times their scales to `total`.
+__device__ __forceinline__ void add_group(const Scales &scales, float (&sum)[kTiles][kBlocks][4], float (&total)[kTiles][kBlocks][4]) {
+#pragma unroll
+    for (int j = 0; j < kTiles; j++) {
+        float even = Scale::load(scales.of[j * 2]), odd = Scale::load(scales.of[j * 2 + 1]);
+#pragma unroll
+        for (int b = 0; b < kBlocks; b++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++) total[j][b][e] = fmaf(sum[j][b][e], e < 2 ? even : odd, total[j][b][e]), sum[j][b][e] = 0;
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256, kBlocksAtOnce) gemm_w4(const __grid_constant__ W4Params p) {
     extern __shared__ float parts[];   // [warp][row][column]
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, q = lane % 4;
     int rank = SPLIT > 1 ? int(cluster_rank()) : 0, first_column = blockIdx.x / SPLIT * WIDTH, column = first_column + g * kLane;
@@ -93,22 +120,19 @@ extern "C" __global__ void __launch_bounds__(256, 2) gemm_w4(const __grid_consta
     wait_for_previous_kernel();
 
     float total[kTiles][kBlocks][4] = {}, sum[kTiles][kBlocks][4] = {};
-    Piece next = load_piece(p, min(from, pieces - 1) * 32, column, g, q);
-    for (int i = from; i < to; i++) {
-        Piece piece = next;
-        if (i + 1 < to) next = load_piece(p, (i + 1) * 32, column, g, q);
-        multiply_piece(piece, sum);
-        if (i + 1 == to || (i + 1) * 32 % p.group == 0) {
-            const Scale::Raw *scales = p.scales + i64(i * 32 / p.group) * p.scale_row + min(column, p.n - kLane);
+    Piece next[kAhead];
+    Scales scales;
 #pragma unroll
-            for (int j = 0; j < kTiles; j++) {
-                float even = Scale::load(__ldg(scales + j * 2)), odd = Scale::load(__ldg(scales + j * 2 + 1));
+    for (int j = 0; j < kAhead; j++) next[j] = load_piece(p, min(from + j, pieces - 1) * 32, column, g, q);
+    for (int first = from; first < to; first += kAhead) {
 #pragma unroll
-                for (int b = 0; b < kBlocks; b++) {
-#pragma unroll
-                    for (int e = 0; e < 4; e++) total[j][b][e] = fmaf(sum[j][b][e], e < 2 ? even : odd, total[j][b][e]), sum[j][b][e] = 0;
-                }
-            }
+        for (int j = 0; j < kAhead; j++) {
+            int i = first + j;
+            if (i >= to) break;
+            if (i == from || i * 32 % p.group == 0) scales = load_scales(p, i * 32 / p.group, column);
+            multiply_piece(next[j], sum);
+            if (i + kAhead < to) next[j] = load_piece(p, (i + kAhead) * 32, column, g, q);
+            if (i + 1 == to || (i + 1) * 32 % p.group == 0) add_group(scales, sum, total);
         }
     }
 #pragma unroll

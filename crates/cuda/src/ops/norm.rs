@@ -763,7 +763,11 @@ impl Norm<'_> {
             let here = |text: &str| text.replace("(a, q)", "(a, p)");
             normal = format!("((src(a, p) - {}) * ({}))", here(&mean), here(&inverse));
             dd = "diff_dst(a, p)";
-            rows.each = rows.each.replace("gradient(a, p)", dd);
+            rows.each = here(&rows.each.replace("gradient(a, p)", dd));
+            rows.constants = vec![("inverse", here(&inverse))];
+            if !self.flags.rms {
+                rows.constants.push(("middle", here(&mean)));
+            }
             self.vectorise(&mut rows, &[("src", Arg::SRC), ("diff_dst", Arg::DIFF_DST)], Arg::DIFF_SRC, diff_src)?;
         } else {
             let stat = self.stat();

@@ -34,6 +34,8 @@ pub(crate) struct Rows {
     pub(crate) result: String,
     /// What is done once a term, afterwards; nothing where it is empty.
     pub(crate) each: String,
+    /// Expressions that are the same along a row, with names for them: worked out once where neighbours are read together.
+    pub(crate) constants: Vec<(&'static str, String)>,
     outputs: i64,
     terms: i64,
     /// Terms of one output, where several share them.
@@ -73,6 +75,7 @@ impl Rows {
             stages: Vec::new(),
             result: String::new(),
             each: String::new(),
+            constants: Vec::new(),
             outputs,
             terms,
             chunk: terms,
@@ -147,6 +150,7 @@ impl Rows {
                 stages: &self.stages,
                 each: &self.each,
                 result: &self.result,
+                constants: &self.constants,
                 outputs: self.outputs,
                 terms: self.terms,
                 carried: self.carried,

@@ -6,10 +6,37 @@ use crate::emit::{Emitter, View};
 use crate::program::{Launch, MapPlace, Word};
 use oxidnn_spec::{DataType, Layout};
 use std::fmt::Write;
+use std::ops::Range;
 
 /// Numbers of a thread that are kept in registers at most, in words, and with blocks of 1,024 threads.
 const WORDS: i64 = 32;
 const WORDS_OF_MANY: i64 = 24;
+
+/// The numbers of all of a row's threads as one, of several stages at once.
+const REDUCED: &str = "template <int N> DEVICE void reduced(int stage, real (&x)[N]) {
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) {
+#pragma unroll
+        for (int n = 0; n < N; ++n) x[n] = combine(stage + n, x[n], __shfl_xor_sync(~0u, x[n], step));
+    }
+#if THREADS > 32
+    __shared__ real parts[N][THREADS * PER_BLOCK / 32];
+    const int warps = THREADS / 32, first = threadIdx.x / THREADS * warps;
+    __syncthreads();
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+        if (threadIdx.x % 32 == 0) parts[n][threadIdx.x / 32] = x[n];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+        x[n] = parts[n][first];
+#pragma unroll
+        for (int w = 1; w < warps; ++w) x[n] = combine(stage + n, x[n], parts[n][first + w]);
+    }
+#endif
+}
+";
 
 /// A tensor that moves along the rows.
 pub(crate) struct Input {
@@ -90,6 +117,8 @@ pub(crate) struct Body<'a> {
     /// Writes an element by `finish`, where there is a destination; run once a row.
     pub(crate) each: &'a str,
     pub(crate) result: &'a str,
+    /// What is the same along a row: names, and the expressions that they stand for.
+    pub(crate) constants: &'a [(&'static str, String)],
     pub(crate) outputs: i64,
     pub(crate) terms: i64,
     /// The sums by term, which `each` adds to by `carry(sum, term)`.
@@ -119,7 +148,7 @@ impl Shape {
 
 /// The launch.
 pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
-    let Body { inputs, dst, stages, each, result, outputs, terms, carried } = *body;
+    let Body { inputs, dst, stages, each, result, constants, outputs, terms, carried } = *body;
     let Shape { vector, threads, chunks, along } = *shape;
     for (name, value) in [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks)] {
         emit.option(name, value);
@@ -140,19 +169,19 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         all.collect::<String>() + "    return 0;\n"
     };
     let combine = cases(&|s| s.combine.into());
-    emit.code(&format!(
-        "DEVICE real combine(int stage, real x, real y) {{\n{combine}}}\n\
-         DEVICE real reduced(int stage, real x) {{\n#pragma unroll\n    for (int step = 16; step > 0; step /= 2) x = combine(stage, x, __shfl_xor_sync(~0u, x, step));\n\
-         #if THREADS > 32\n    __shared__ real parts[THREADS * PER_BLOCK / 32];\n    const int warps = THREADS / 32, first = threadIdx.x / THREADS * warps;\n    \
-         __syncthreads();\n    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;\n    __syncthreads();\n    x = parts[first];\n#pragma unroll\n    \
-         for (int w = 1; w < warps; ++w) x = combine(stage, x, parts[first + w]);\n#endif\n    return x;\n}}\n"
-    ));
+    emit.code(&format!("DEVICE real combine(int stage, real x, real y) {{\n{combine}}}\n{REDUCED}"));
+    // What is the same along a row has a name there.
+    let named = |text: &str| constants.iter().fold(text.to_owned(), |text, (name, value)| text.replace(value, &format!("kept.{name}")));
     let at = |t: &Input| if t.shift == 0 { "p".to_owned() } else { format!("p + {}", t.shift) };
-    let (mut declared, mut loads) = (String::new(), String::new());
+    let (mut declared, mut loads, mut once) = (String::new(), String::new(), String::new());
     for t in inputs.iter().filter(|t| t.kept) {
         let name = &t.name;
-        let _ = writeln!(declared, "    Vector<{name}_type, VECTOR> {name}_kept[CHUNKS];");
-        let _ = writeln!(loads, "            {name}_kept[c].load(a.{name}_data, {name}_at(a, {}));", at(t));
+        let _ = writeln!(declared, "    Vector<{name}_type, VECTOR> {name}[CHUNKS];");
+        let _ = writeln!(loads, "            kept.{name}[c].load(a.{name}_data, {name}_at(a, {}));", at(t));
+    }
+    for (name, value) in constants {
+        let _ = writeln!(declared, "    real {name};");
+        let _ = writeln!(once, "    if (valid) kept.{name} = {value};");
     }
     // The accessors that a text uses, as the vectors of the current chunk.
     let used = |text: &str| {
@@ -160,7 +189,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         for t in inputs.iter().filter(|t| mentions(text, &t.name)) {
             let name = &t.name;
             if t.kept {
-                let _ = writeln!(bound, "            auto& {name} = {name}_kept[c];");
+                let _ = writeln!(bound, "            auto& {name} = kept.{name}[c];");
             } else {
                 let _ = writeln!(
                     bound,
@@ -172,8 +201,8 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         }
         [bound, lanes]
     };
-    let chunk = |text: &str, before: &str, body: &str, after: &str| {
-        let [bound, lanes] = used(text);
+    let chunk = |before: &str, body: &str, after: &str| {
+        let [bound, lanes] = used(body);
         format!(
             "#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = (i64)(c * THREADS + lane) * VECTOR;\n        if (valid && r < a.terms) {{\n            \
              row_term(a, (index)r, p);\n            const index first = p[{along}];\n{bound}{before}#pragma unroll\n            for (int i = 0; i < VECTOR; ++i) {{\n                \
@@ -181,38 +210,42 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         )
     };
     let mut body = String::new();
-    for (k, stage) in stages.iter().enumerate() {
-        let term = format!("                x = combine({k}, x, {});\n", stage.term);
-        let _ = write!(
-            body,
-            "    {{\n    real x = {};\n{}    x = reduced({k}, x);\n    s[{k}] = {};\n    }}\n",
-            stage.identity,
-            chunk(&stage.term, "", &term, ""),
-            stage.close
-        );
+    for group in groups(stages) {
+        let (first, own) = (group.start, &stages[group]);
+        let identities: Vec<&str> = own.iter().map(|s| s.identity.as_str()).collect();
+        let terms: String = own
+            .iter()
+            .enumerate()
+            .map(|(i, s)| format!("                x[{i}] = combine({}, x[{i}], {});\n", first + i, named(&s.term)))
+            .collect();
+        let _ = write!(body, "    {{\n    real x[] = {{{}}};\n{}    reduced({first}, x);\n", identities.join(", "), chunk("", &terms, ""));
+        for (i, stage) in own.iter().enumerate() {
+            let _ = writeln!(body, "    s[{}] = [&](real x) -> real {{ return {}; }}(x[{i}]);", first + i, stage.close);
+        }
+        body.push_str("    }\n");
     }
-    if let Some(dst) = dst.filter(|_| !each.is_empty()) {
-        let _ = dst;
+    if dst.is_some() && !each.is_empty() {
         let before = "            const i64 at = dst_at(a, p);\n            Vector<dst_type, VECTOR> out;\n";
         let carry = "                auto carry = [&](int sum, real x) { carried.sums[sum][c][i] += x; };\n";
         let carry = if carried.is_some() { carry } else { "" };
         let lane = format!(
-            "                auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{carry}{each}"
+            "                auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{carry}{}",
+            named(each)
         );
-        body += &chunk(each, before, &lane, "            out.store(a.dst_data, at);\n");
+        body += &chunk(before, &lane, "            out.store(a.dst_data, at);\n");
     }
-    let load = format!(
-        "#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = (i64)(c * THREADS + lane) * VECTOR;\n        if (valid && r < a.terms) {{\n            \
-         row_term(a, (index)r, p);\n{loads}        }}\n    }}\n"
-    );
     let result = if result.is_empty() {
         String::new()
     } else {
         format!("    if (valid && lane == 0) {{\n        index p[RANK + 2] = {{}};\n        output(a, o, p);\n{result}    }}\n")
     };
     emit.code(&format!(
-        "DEVICE void row(const Args& a, index o, bool valid, int lane, Carried& carried) {{\n    index p[RANK + 2] = {{}};\n    real s[{}];\n    if (valid) output(a, o, p);\n\
-         {declared}{load}{body}{result}}}\n",
+        "struct Kept {{\n{declared}}};\n\
+         DEVICE void load(const Args& a, index o, bool valid, int lane, Kept& kept) {{\n    index p[RANK + 2] = {{}};\n    if (valid) output(a, o, p);\n{once}\
+         #pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = (i64)(c * THREADS + lane) * VECTOR;\n        if (valid && r < a.terms) {{\n            \
+         row_term(a, (index)r, p);\n{loads}        }}\n    }}\n}}\n\
+         DEVICE void row(const Args& a, index o, bool valid, int lane, Kept& kept, Carried& carried) {{\n    index p[RANK + 2] = {{}};\n    real s[{}];\n    \
+         if (valid) output(a, o, p);\n{body}{result}}}\n",
         stages.len().max(1)
     ));
     let per_block = shape.per_block();
@@ -221,6 +254,18 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     launch.block = (threads * per_block) as u32;
     launch.aligned = inputs.iter().chain(dst).filter_map(|t| t.place).collect();
     launch
+}
+
+/// The stages that one pass over the terms makes: a term that knows numbers of stages before comes after them.
+fn groups(stages: &[Stage]) -> Vec<Range<usize>> {
+    let mut all: Vec<Range<usize>> = Vec::new();
+    for (i, stage) in stages.iter().enumerate() {
+        match all.last_mut().filter(|_| !stage.term.contains("s[")) {
+            Some(group) => group.end = i + 1,
+            None => all.push(i..i + 1),
+        }
+    }
+    all
 }
 
 /// Whether an accessor is called in a text.

@@ -16,11 +16,12 @@ const ROWS: [i64; 6] = [8, 16, 32, 64, 128, 256];
 const TWO_BLOCKS: i64 = 32;
 
 /// Clock cycles that a multiprocessor takes to widen the weights of a stage, and where it has one block only, of which two would hide each other's latencies;
-/// of a stage besides, and of blocks that add their sums.
+/// of a stage besides, and of blocks that add their sums, with what a row of each costs there: the memory of other multiprocessors is slow.
 const WIDEN: i64 = 230;
-const ALONE: i64 = 340;
+const ALONE: i64 = 600;
 const STAGE: i64 = 20;
-const ADD: i64 = 3000;
+const ADD: i64 = 5000;
+const PART: i64 = 28;
 
 /// Rows of a tile, the blocks that divide K, and the stages of the ring.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -46,8 +47,9 @@ impl Tiles {
             }
             let busy = ceil(tiles * split, i64::from(facts.multiprocessors));
             let widen = if blocks > busy { ALONE } else { WIDEN };
-            let stage = (r * 4).max(bytes / 48).max(widen) + STAGE;
-            let cycles = busy * ceil(k_stages, split) * stage + r * 8 + if split > 1 { ADD + r * 16 } else { 0 };
+            let stage = (r * 4).max(bytes / 64).max(widen) + STAGE;
+            let added = if split > 1 { ADD + r * split * PART } else { 0 };
+            let cycles = busy * ceil(k_stages, split) * stage + r * 8 + added;
             Some((cycles, Tiles { rows: r, split, stages }))
         });
         possible.min_by_key(|p| p.0).map(|p| p.1)
