@@ -2,6 +2,7 @@
 //! another library takes.
 
 mod case;
+mod compare;
 mod dot;
 mod load;
 mod race;
@@ -40,9 +41,15 @@ pub(crate) struct Options {
     /// Draw the graph, its partitions as frames, as SVG instead.
     #[arg(long, conflicts_with_all = ["json", "verify", "seconds", "peer"])]
     svg: bool,
-    /// Compute with numbers of the program's own, and compare with the operations one by one, or with the other library where there is one.
+    /// Compute with numbers of the program's own, and compare with the operations one by one, and with the other library where there is one.
     #[arg(long)]
     verify: bool,
+    /// With --verify --peer: a page that explains disagreements, by default the peer-differences.md in a folder above the first batch file.
+    #[arg(long, value_name = "FILE", requires = "peer")]
+    explained: Option<PathBuf>,
+    /// Be the process that talks to the other library, from this graph on.
+    #[arg(long, value_name = "N", hide = true)]
+    peer_from: Option<usize>,
     /// Time each partition, and each step of it, for so many seconds; with --peer the whole graph in either library.
     #[arg(long, value_name = "S", value_parser = numbers::seconds)]
     seconds: Option<f64>,
@@ -107,6 +114,10 @@ pub(crate) fn routed(mut args: Vec<std::ffi::OsString>) -> Vec<std::ffi::OsStrin
 /// partitions as there should be.
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let cases = case::collect(&options.batch, &options.words)?;
+    let compares = options.verify && options.peer.is_some() && options.seconds.is_none();
+    if compares && options.peer_from.is_none() {
+        return compare::supervise(options, &cases);
+    }
     let stream = session::stream(options.threads)?;
     let kind = stream.engine().kind();
     set_constant_capacity(kind, options.keep.saturating_mul(1 << 20));
@@ -116,12 +127,15 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         Some(file) => {
             let peer = Peer::load(file, options.threads).with_context(|| format!("--peer {}", file.display()))?;
             peer.keep_constants(options.keep)?;
-            if !options.json {
+            if !options.json && options.peer_from.is_none_or(|first| first == 0) {
                 eprintln!("--peer: {}", peer.describe());
             }
             Some(Sides { stream: stream.clone(), peer })
         }
     };
+    if let (true, Some(first), Some(sides)) = (compares, options.peer_from, &sides) {
+        return compare::converse(&cases, first, &sides.stream, &sides.peer);
+    }
     let (mut right, mut raced) = (true, Vec::new());
     for case in &cases {
         if print::is_closed() {

@@ -63,7 +63,7 @@ fn bytes(lt: &LogicalTensor, memory: &Memory<'_>) -> Result<Vec<u8>> {
 }
 
 /// The graph on the other library, with what ours got, and whether its partitions are ours.
-fn theirs(case: &Case, graph: &Graph, computed: &Computed, peer: &Peer) -> Result<Result<(GraphRun, usize, bool), PeerError>> {
+pub(super) fn theirs(case: &Case, graph: &Graph, computed: &Computed, peer: &Peer) -> Result<Result<(GraphRun, usize, bool), PeerError>> {
     let made = |id: usize| case.net.ops.iter().any(|op| op.outputs.iter().any(|lt| lt.id == id));
     let mut given = BTreeMap::new();
     for (id, (lt, memory)) in computed.tensors.iter().filter(|(id, _)| !made(**id)) {
@@ -84,7 +84,7 @@ fn theirs(case: &Case, graph: &Graph, computed: &Computed, peer: &Peer) -> Resul
 }
 
 /// What the other library computed, as the comparison has it.
-fn computed_there(stream: &Stream, run: &GraphRun, ours: &Computed) -> Result<Computed> {
+pub(super) fn computed_there(stream: &Stream, run: &GraphRun, ours: &Computed) -> Result<Computed> {
     let mut there = Computed::default();
     for id in ours.tensors.keys() {
         if let Some((lt, bytes)) = run.read(*id)? {

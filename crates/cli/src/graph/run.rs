@@ -181,16 +181,23 @@ pub(super) struct Difference {
     dtype: DataType,
     largest: f64,
     allowed: f64,
+    /// The largest number that is right.
+    size: f64,
 }
 
 impl Difference {
+    /// How far off it is, relative to the largest number.
+    pub(super) fn relative(&self) -> f64 {
+        if self.largest == 0.0 { 0.0 } else { self.largest / self.size }
+    }
+
     /// Whether it is within what types round.
     pub(super) fn fits(&self) -> bool {
         self.largest <= self.allowed
     }
 
     pub(super) fn json(&self) -> serde_json::Value {
-        let Difference { tensor, dtype, largest, allowed } = self;
+        let Difference { tensor, dtype, largest, allowed, .. } = self;
         serde_json::json!({"tensor": tensor, "dtype": dtype.name(), "difference": largest, "allowed": allowed, "fits": self.fits()})
     }
 }
@@ -209,10 +216,12 @@ impl fmt::Display for Difference {
 pub(super) fn differences(net: &Net, got: &Computed, expected: &Computed) -> Result<Vec<Difference>> {
     let read = |id: usize| net.ops.iter().any(|o| o.inputs.iter().any(|lt| lt.id == id));
     let leaving = net.ops.iter().flat_map(|o| &o.outputs).filter(|lt| !read(lt.id));
-    // Where anything is rounded to 16 bits on the way, roundings add up.
+    // Every operation may round what it writes, to 16 bits where it has these: roundings add up.
     let small = net.ops.iter().flat_map(|o| &o.outputs).any(|lt| matches!(lt.dtype, Some(DataType::Bf16 | DataType::F16)));
+    let unit = if small { (-9f64).exp2() } else { (-22f64).exp2() } * (4 + net.ops.len()) as f64;
     // A number that is rounded to a byte on the way may be the neighbour: what follows moves with it.
-    let bytes = net.ops.iter().any(|o| matches!(o.kind, OpKind::Quantize | OpKind::DynamicQuantize));
+    let bytes = net.ops.iter().filter(|o| matches!(o.kind, OpKind::Quantize | OpKind::DynamicQuantize)).count();
+    let unit = if bytes > 0 { unit.max((1 + bytes) as f64 / 256.0).min(0.25) } else { unit };
     let mut all = Vec::new();
     for lt in leaving {
         let values = |c: &Computed| -> Result<Option<Vec<f64>>> { Ok(c.tensors.get(&lt.id).map(|(_, m)| m.read_f64()).transpose()?) };
@@ -222,14 +231,11 @@ pub(super) fn differences(net: &Net, got: &Computed, expected: &Computed) -> Res
         let allowed = match (dtype.is_integral(), small) {
             (true, false) => 1.0,
             (true, true) => 2.0,
-            // Scores of attention are rounded before exponentials of them are taken.
-            (false, true) => size / 16.0,
-            (false, false) if bytes => size / 4.0,
-            (false, false) => size * 5e-5,
+            (false, _) => size * unit,
         };
         let off = |(x, y): (&f64, &f64)| if x == y || x.is_nan() && y.is_nan() { 0.0 } else { (x - y).abs() };
         let largest = a.iter().zip(&b).map(off).fold(0.0, |m: f64, d| if d.is_nan() { f64::INFINITY } else { m.max(d) });
-        all.push(Difference { tensor: lt.id, dtype, largest, allowed });
+        all.push(Difference { tensor: lt.id, dtype, largest, allowed, size });
     }
     Ok(all)
 }
