@@ -88,7 +88,7 @@ struct Line {
     shift: Val,
 }
 
-/// Where a row's state and results are.
+/// Where the states and results of rows are, from one on.
 struct At {
     args: Int,
     state: Int,
@@ -129,7 +129,7 @@ impl Spec {
                 .collect();
             f.set(scores, first);
             let totals = self.largest(f, args, &at);
-            let shifts = self.references(f, args, (&totals, factor), (states, results));
+            let shifts = references(f, &At { args, state: states, results }, &totals, factor);
             let next = f.argument(args, offset_of!(Args, results_row));
             (0..rows).for_each(|_| f.add(results, next));
             let lines = at.into_iter().zip(shifts).map(|(scores, shift)| Line { scores, shift });
@@ -173,44 +173,6 @@ impl Spec {
             }
         });
         totals.iter().map(|totals| totals[1..].iter().fold(totals[0], |a, b| f.binary(Binary::MaxF32, *b, a))).collect()
-    }
-
-    /// What is added to the scores of some rows, whose states and results change where a score is far beyond their reference.
-    fn references(&self, f: &mut Function, args: Int, (totals, factor): (&[Val], Val), (states, results): (Int, Int)) -> Vec<Val> {
-        let width = f.isa().width();
-        let references: Vec<Val> = (0..totals.len()).map(|row| f.splat(width, states.at((row * STATE) as i32))).collect();
-        references.iter().for_each(|x| f.pin(*x));
-        let mut beyond = f.splat_f32(width, f32::NEG_INFINITY);
-        for (total, reference) in totals.iter().zip(&references) {
-            let total = f.binary(Binary::MulF32, *total, factor);
-            let more = f.binary(Binary::SubF32, total, *reference);
-            // Infinity less infinity does not count.
-            beyond = f.binary(Binary::MaxF32, more, beyond);
-        }
-        let most = f.splat_f32(width, BEYOND);
-        let any = f.compare_f32(Compare::Gt, beyond, most);
-        let memory = f.local(size_of::<u16>());
-        f.store_bits(memory.at(0), any);
-        let any = if f.isa().avx512 { f.load_u16(memory.at(0)) } else { f.load_u8(memory.at(0)) };
-        f.when(Compare::Ne, any, 0, |f| {
-            let at = At { args, state: f.copy(states), results: f.copy(results) };
-            for (total, reference) in totals.iter().zip(&references) {
-                let total = f.across(Binary::MaxF32, *total);
-                let total = f.binary(Binary::MulF32, total, factor);
-                update(f, &at, total, *reference);
-                let next = f.argument(args, offset_of!(Args, results_row));
-                f.add(at.results, next);
-                f.add(at.state, STATE as i32);
-            }
-        });
-        let (zero, nothing) = (f.zero(width), f.splat_f32(width, f32::NEG_INFINITY));
-        let shift = |reference: &Val| {
-            // While all scores are minus infinity their exponentials are 0 and not NaN.
-            let none = f.compare_f32(Compare::Eq, *reference, nothing);
-            let reference = f.select(none, zero, *reference);
-            f.binary(Binary::SubF32, zero, reference)
-        };
-        references.iter().map(shift).collect()
     }
 
     /// Replaces some vectors of scores by exponentials, and adds these up.
@@ -271,6 +233,44 @@ fn powers<const N: usize>(f: &mut Function, to: Elem, x: [Val; N], kept: &[(u32,
     let x = Together(x.map(|x| recorder.value(x)));
     let powers = if to == Elem::Bf16 { functions::exp2_short(x) } else { functions::exp2(x) };
     powers.0.map(|y| recorder.lanes(y))
+}
+
+/// What is added to the scores of some rows, whose states and results change where a score is far beyond their reference.
+fn references(f: &mut Function, first: &At, totals: &[Val], factor: Val) -> Vec<Val> {
+    let width = f.isa().width();
+    let references: Vec<Val> = (0..totals.len()).map(|row| f.splat(width, first.state.at((row * STATE) as i32))).collect();
+    references.iter().for_each(|x| f.pin(*x));
+    let mut beyond = f.splat_f32(width, f32::NEG_INFINITY);
+    for (total, reference) in totals.iter().zip(&references) {
+        let total = f.binary(Binary::MulF32, *total, factor);
+        let more = f.binary(Binary::SubF32, total, *reference);
+        // Infinity less infinity does not count.
+        beyond = f.binary(Binary::MaxF32, more, beyond);
+    }
+    let most = f.splat_f32(width, BEYOND);
+    let any = f.compare_f32(Compare::Gt, beyond, most);
+    let memory = f.local(size_of::<u16>());
+    f.store_bits(memory.at(0), any);
+    let any = if f.isa().avx512 { f.load_u16(memory.at(0)) } else { f.load_u8(memory.at(0)) };
+    f.when(Compare::Ne, any, 0, |f| {
+        let at = At { args: first.args, state: f.copy(first.state), results: f.copy(first.results) };
+        for (total, reference) in totals.iter().zip(&references) {
+            let total = f.across(Binary::MaxF32, *total);
+            let total = f.binary(Binary::MulF32, total, factor);
+            update(f, &at, total, *reference);
+            let next = f.argument(at.args, offset_of!(Args, results_row));
+            f.add(at.results, next);
+            f.add(at.state, STATE as i32);
+        }
+    });
+    let (zero, nothing) = (f.zero(width), f.splat_f32(width, f32::NEG_INFINITY));
+    let shift = |reference: &Val| {
+        // While all scores are minus infinity their exponentials are 0 and not NaN.
+        let none = f.compare_f32(Compare::Eq, *reference, nothing);
+        let reference = f.select(none, zero, *reference);
+        f.binary(Binary::SubF32, zero, reference)
+    };
+    references.iter().map(shift).collect()
 }
 
 /// Makes the largest score of a block a row's reference if it is too far beyond it, and multiplies the sum and the results so far by what that changes.

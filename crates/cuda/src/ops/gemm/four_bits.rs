@@ -173,7 +173,9 @@ impl FourBits<'_> {
         let mut emit = self.emitter()?;
         let name = FourBits::name(self.op.src.dtype)?;
         let is_paired = [self.c.outer, self.c.offset].iter().all(|v| v % 2 == 0);
-        for (macro_name, value) in [("A_TYPE", name), ("B_TYPE", name), ("C_TYPE", FourBits::name(self.op.dst.dtype)?), ("STORE", "STORE_DIRECT")] {
+        for (macro_name, value) in
+            [("A_TYPE", name), ("B_TYPE", name), ("C_TYPE", FourBits::name(self.op.dst.dtype)?), ("STORE", "STORE_DIRECT")]
+        {
             emit.option(macro_name, value);
         }
         for (macro_name, value) in [
