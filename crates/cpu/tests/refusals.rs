@@ -12,9 +12,10 @@ use oxidnn_cpu::kernels::transpose::{Loom, Matrix, Places, Squares, Turned, Wove
 use oxidnn_cpu::kernels::winograd::{
     Chunks, Multiply, POSITIONS, Panel, Pixels, Place, RESULTS, SIDE, SumsOf, Taps, Transformed, Transforms, Weigh,
 };
-use oxidnn_cpu::kernels::{pool, strip};
+use oxidnn_cpu::kernels::{blend, pool, strip};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::blend::{Blend, Tap as BlendTap};
 use oxidnn_jit::kernels::depthwise::weights::{self, Part};
 use oxidnn_jit::kernels::depthwise::{Depthwise, Line, Tap};
 use oxidnn_jit::kernels::permute::{Order, Permute};
@@ -150,6 +151,30 @@ fn pools(isa: Isa) -> Vec<Entry> {
             let (source, result, places) = (sides.next().unwrap(), sides.next().unwrap(), sides.next());
             let (strips, tail) = (LEN / 2, (&TailArgs::NONE, 0));
             kernel.run(&pool::Call { table: &table, rows: 0..ROWS, source, result, places, strips, channels, tail });
+        })
+    });
+    all.into()
+}
+
+/// Weighted columns of two lines, by counts of taps or without, and columns as they are.
+fn blends(isa: Isa) -> Vec<Entry> {
+    let lanes = isa.width().lanes();
+    let channels = 2 * lanes;
+    let tap = |at: usize| BlendTap { source: at * channels * 4, weight: 0.5 };
+    let all = [(Some(2), false), (None, false), (Some(1), true)].map(|(taps, copies)| {
+        let blend = Blend { source: Elem::F32, taps, copies, vectors: 1, masked: false };
+        let kernel = blend::Blender::get(isa, &blend::Spec { blend, tail: Tail::raw() }).unwrap();
+        let mut columns = blend::Columns::default();
+        (0..LEN).for_each(|i| columns.push((0..taps.unwrap_or(2)).map(|k| tap(i + usize::from(k)))));
+        let last = LEN - 1 + usize::from(taps.unwrap_or(2));
+        let lines = if copies { vec![tap(last)] } else { vec![tap(0), tap(last)] };
+        let lens = [2 * last * channels, LEN * channels];
+        entry(format!("columns of {taps:?} taps"), &lens, move |memory| {
+            let [source, result] = bufs(memory);
+            let side = |buf| blend::Side { buf, at: 0, group: lanes * 4 };
+            let result = (side(result), channels * 4);
+            let (lines, columns, tail) = (&lines[..], &columns, &TailArgs::NONE);
+            kernel.run(&blend::Call { lines, columns, source: side(source), result, channels, tail, channel: 0 });
         })
     });
     all.into()
@@ -308,7 +333,9 @@ fn entries(isa: Isa) -> Vec<Entry> {
     let acts = [Act::Sum, Act::Squares, Act::Scale(Bound::Relu), Act::Scale(Bound::Kept)].into_iter().chain(bits);
     let mut all: Vec<Entry> = acts.map(|act| sweep(isa, act)).collect();
     all.extend(
-        [strips(isa), pools(isa), responses(isa), transposes(isa), permutes(isa), transforms(isa), products(isa)].into_iter().flatten(),
+        [strips(isa), pools(isa), blends(isa), responses(isa), transposes(isa), permutes(isa), transforms(isa), products(isa)]
+            .into_iter()
+            .flatten(),
     );
     all
 }

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod amx;
+pub mod blend;
 pub mod brgemm;
 pub mod broadcast;
 pub mod code;

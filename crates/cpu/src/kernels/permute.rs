@@ -25,11 +25,13 @@ impl Key for Permute {
     }
 }
 
-/// The kernels for whole tiles and for parts of tiles.
+/// The kernels for whole tiles, for parts of tiles, and for those of which nothing is read: processors take long to load nothing from where there
+/// is no memory.
 #[derive(Clone, Debug)]
 pub struct Permuter {
     whole: Entry<Args>,
     masked: Entry<Args>,
+    zeros: Entry<Args>,
     kernel: Permute,
     lanes: usize,
 }
@@ -68,9 +70,14 @@ impl Permuter {
     /// # Errors
     /// As for [`Kernels::get`].
     pub fn get(isa: Isa, kernel: Permute) -> Result<Permuter, Error> {
-        let [mut whole, mut masked] = [kernel; 2];
-        (whole.masked, masked.masked) = (false, true);
-        Ok(Permuter { whole: TILES.get(isa, &whole)?, masked: TILES.get(isa, &masked)?, kernel, lanes: isa.width().lanes() })
+        let entry = |kernel: Permute| TILES.get(isa, &kernel);
+        Ok(Permuter {
+            whole: entry(Permute { masked: false, ..kernel })?,
+            masked: entry(Permute { masked: true, ..kernel })?,
+            zeros: entry(kernel.of_zeros())?,
+            kernel,
+            lanes: isa.width().lanes(),
+        })
     }
 
     /// Makes tiles.
@@ -85,12 +92,12 @@ impl Permuter {
         assert!(t.vectors[0].len() == reads && t.vectors[1].len() == writes, "{} by {} vectors", t.vectors[0].len(), t.vectors[1].len());
         let all = [u16::MAX >> (LANES - self.lanes); LANES];
         let (read, written) = t.masks.map_or((&all, &all), |m| (&m.reads, &m.writes));
+        let most = t.places.iter().fold([0; 2], |most: [usize; 2], place| [most[0].max(place[0]), most[1].max(place[1])]);
         let reach = |which: usize, masks: &[u16; LANES], size: usize| {
             let used = t.vectors[which].iter().zip(masks).filter(|v| *v.1 != 0);
             let end = used.map(|(at, mask)| at.checked_add((LANES - mask.leading_zeros() as usize) * size)).max();
-            let most = t.places.iter().map(|p| p[which]).max();
             // Where nothing is used nothing is reached.
-            end.map_or(Some((0, false)), |end| Some((end?.checked_add(most?)?, true)))
+            end.map_or(Some((0, false)), |end| Some((end?.checked_add(most[which])?, true)))
         };
         let address = |used: Option<(usize, bool)>| used.is_none_or(|u| u.1);
         let (from, to) = (reach(0, read, self.kernel.from.bytes()), reach(1, written, self.kernel.to.bytes()));
@@ -104,7 +111,11 @@ impl Permuter {
             masks: t.masks.map_or([std::ptr::null(); 3], |m| [m.reads.as_ptr(), m.writes.as_ptr(), m.exists.as_ptr()]),
             factors: [0, 1].map(|i| if self.kernel.factors[i] == Factor::None { std::ptr::null() } else { t.factors[i].as_ptr() }),
         };
-        let entry = if t.masks.is_some() { &self.masked } else { &self.whole };
+        let entry = match t.masks {
+            None => &self.whole,
+            Some(_) if from == Some((0, false)) => &self.zeros,
+            Some(_) => &self.masked,
+        };
         // SAFETY: all lanes of the vectors that are read and written lie in their memory, which was asked for them; tables are as long as the kernel
         // has vectors, and masks and factors as long as any kernel has vectors and lanes.
         unsafe { entry.call(&args) }

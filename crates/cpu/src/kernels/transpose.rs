@@ -90,6 +90,14 @@ impl<const N: usize> Places<N> {
         }
         Places { places, most }
     }
+
+    /// The largest of so many from one on.
+    fn most(&self, first: usize, count: usize) -> [usize; N] {
+        if first == 0 {
+            return self.most[count - 1];
+        }
+        self.places[first..first + count].iter().fold([0; N], |most, place| std::array::from_fn(|n| most[n].max(place[n])))
+    }
 }
 
 /// What is transposed.
@@ -299,7 +307,7 @@ pub struct Woven<'w> {
     pub to: (Buf<'w>, usize),
     /// Words that are written, zeros where there is no column.
     pub written: usize,
-    /// The places of rows and words, and which groups of them are made: from one on so many, as all before them are in reach too.
+    /// The places of rows and words, and which groups of them are made: from one on so many.
     pub groups: (&'w Places<2>, usize, usize),
     /// What numbers are multiplied by and divided by.
     pub factors: Factors<'w>,
@@ -332,8 +340,7 @@ impl Loom {
             return;
         }
         let size = self.kernel.from.bytes();
-        // Of one group its own places count, of several all that come before too.
-        let most = if count == 1 { places.places[first] } else { places.most[first + count - 1] };
+        let most = places.most(first, count);
         assert!(rows <= self.kernel.rows() && columns <= written, "{rows} rows of {columns} columns as {written} words");
         let nothing = rows == 0 || columns == 0;
         let read = from.reach(rows, columns * size).and_then(|bytes| bytes.checked_add(most[0]));

@@ -88,6 +88,10 @@ pub enum Op {
     MinI32,
     /// `dst = max(a, b)`, signed.
     MaxI32,
+    /// The same of bytes.
+    MaxI8,
+    /// The same of bytes, unsigned.
+    MaxU8,
     /// `dst = a << imm`.
     ShlI32,
     /// `dst = a >> imm`, zeros shifted in.
@@ -365,6 +369,8 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::MulI32, codes: wide(Some(VEX_Vpmulld_xmm_xmm_xmmm128), Some(EVEX_Vpmulld_xmm_k1z_xmm_xmmm128b32), Width::W128) },
     Row { op: Op::MinI32, codes: wide(Some(VEX_Vpminsd_xmm_xmm_xmmm128), Some(EVEX_Vpminsd_xmm_k1z_xmm_xmmm128b32), Width::W128) },
     Row { op: Op::MaxI32, codes: wide(Some(VEX_Vpmaxsd_xmm_xmm_xmmm128), Some(EVEX_Vpmaxsd_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::MaxI8, codes: wide(Some(VEX_Vpmaxsb_xmm_xmm_xmmm128), Some(EVEX_Vpmaxsb_xmm_k1z_xmm_xmmm128), Width::W128) },
+    Row { op: Op::MaxU8, codes: wide(Some(VEX_Vpmaxub_xmm_xmm_xmmm128), Some(EVEX_Vpmaxub_xmm_k1z_xmm_xmmm128), Width::W128) },
     Row { op: Op::ShlI32, codes: wide(Some(VEX_Vpslld_xmm_xmm_imm8), Some(EVEX_Vpslld_xmm_k1z_xmmm128b32_imm8), Width::W128) },
     Row { op: Op::ShrI32, codes: wide(Some(VEX_Vpsrld_xmm_xmm_imm8), Some(EVEX_Vpsrld_xmm_k1z_xmmm128b32_imm8), Width::W128) },
     Row { op: Op::SarI32, codes: wide(Some(VEX_Vpsrad_xmm_xmm_imm8), Some(EVEX_Vpsrad_xmm_k1z_xmmm128b32_imm8), Width::W128) },

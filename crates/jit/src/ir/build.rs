@@ -337,6 +337,29 @@ impl Function {
         self.push(VecInst::StoreAs { elem, to, src, mask });
     }
 
+    /// The same as f32 whatever they are: whole numbers of 32 bits too.
+    pub fn load_number(&mut self, elem: Elem, from: Addr, mask: Option<Pred>) -> Val {
+        let x = self.load_as(elem, from, mask);
+        if elem == Elem::I32 { self.unary(Unary::F32FromI32, x) } else { x }
+    }
+
+    /// Stores f32 lanes converted to any type: to whole numbers of 32 bits to nearest even, saturated, NaN to 0.
+    pub fn store_number(&mut self, elem: Elem, to: Addr, src: Val, mask: Option<Pred>) {
+        let x = if elem == Elem::I32 { self.whole_number(src) } else { src };
+        self.store_as(elem, to, x, mask);
+    }
+
+    /// f32 to i32 to nearest even, saturated, NaN to 0.
+    fn whole_number(&mut self, x: Val) -> Val {
+        let width = self.width(x);
+        let limit = self.splat_f32(width, 2_147_483_648.0);
+        let (above, number) = (self.compare_f32(Compare::Ge, x, limit), self.compare_f32(Compare::Eq, x, x));
+        let (most, zero) = (self.splat_i32(width, i32::MAX), self.zero(width));
+        let converted = self.unary(Unary::I32FromF32, x);
+        let bounded = self.select(above, most, converted);
+        self.select(number, bounded, zero)
+    }
+
     /// Stores f32 lanes as bf16, to nearest even; what is subnormal may become 0, which saves a test for it. Lanes that a mask does not name are not
     /// touched.
     pub fn store_bf16_flushed(&mut self, to: Addr, src: Val, mask: Option<Pred>) {

@@ -125,6 +125,10 @@ pub enum Binary {
     MinI32,
     /// i32 `max(a, b)`
     MaxI32,
+    /// `max(a, b)` of the four i8 of every lane.
+    MaxI8,
+    /// `max(a, b)` of the four u8 of every lane.
+    MaxU8,
     /// i32 `a.0 * b.0 + a.1 * b.1` for the pairs of i16 in every lane.
     MaddI16,
     /// i16 `a.0 * b.0 + a.1 * b.1`, saturating, for the pairs of u8 (`a`) and i8 (`b`) in every half of a lane.

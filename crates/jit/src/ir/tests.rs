@@ -125,6 +125,31 @@ fn binary_instructions_do_what_they_say() {
 }
 
 #[test]
+fn bytes_are_compared_one_by_one() {
+    type Larger = fn(u8, u8) -> u8;
+    let all = |x: u32, y: u32, larger: Larger| {
+        let (x, y) = (x.to_le_bytes(), y.to_le_bytes());
+        u32::from_le_bytes(std::array::from_fn(|i| larger(x[i], y[i])))
+    };
+    let (a, b) = integers();
+    let signed: Larger = |x, y| if (x as i8) > y as i8 { x } else { y };
+    for (op, larger) in [(Binary::MaxI8, signed), (Binary::MaxU8, u8::max as Larger)] {
+        for isa in ISAS {
+            for from_memory in [false, true] {
+                let got = on(isa, &a, &b, 0, &|f, pa, pb, pc, _| {
+                    let x = f.load(f.isa().width(), pa.at(0));
+                    let y = if from_memory { Src::Mem(pb.at(0)) } else { Src::Val(f.load(f.isa().width(), pb.at(0))) };
+                    let z = f.binary(op, x, y);
+                    f.store(pc.at(0), z);
+                });
+                let wanted: Vec<u32> = (0..lanes(isa)).map(|l| all(a[l], b[l], larger)).collect();
+                got.iter().for_each(|got| assert_eq!(got[..lanes(isa)], wanted[..], "{op:?} {}", isa.name()));
+            }
+        }
+    }
+}
+
+#[test]
 fn powers_of_two_scale() {
     let (a, n) = ([1.5f32, -3.0, 1.0, f32::NAN].map(f32::to_bits), [3.0f32, -2.0, -149.0, 1.0].map(f32::to_bits));
     let (a, n): ([u32; LANES], [u32; LANES]) = (std::array::from_fn(|i| a[i % 4]), std::array::from_fn(|i| n[i % 4]));

@@ -1,5 +1,6 @@
 //! Generators of kernels that know addresses and strides, and nothing of tensors.
 
+pub mod blend;
 #[cfg(test)]
 mod cases;
 pub mod columns;

@@ -34,7 +34,8 @@ pub struct Permute {
     pub factors: [Factor; 2],
     /// Where elements go.
     pub order: Order,
-    /// Vectors that are read, and vectors that are written, in powers of two: fewer than the bits allow where the others have no elements.
+    /// Vectors that are read, and vectors that are written, in powers of two: fewer than the bits allow where the others have no elements. Where none
+    /// is read, zeros are written.
     pub vectors: [u8; 2],
     /// Only lanes in masks are read and written.
     pub masked: bool,
@@ -178,6 +179,13 @@ fn orders(bits: &[u8]) -> Vec<Vec<u8>> {
 }
 
 impl Permute {
+    /// What writes zeros where this kernel writes, under masks, and reads nothing.
+    #[must_use]
+    pub fn of_zeros(&self) -> Permute {
+        let (from, order, vectors) = (self.to, Order::Bits([0, 1, 2, 3]), [0, self.vectors[1]]);
+        Permute { from, to: self.to, factors: [Factor::None; 2], order, vectors, masked: true }
+    }
+
     /// The kernel for a processor.
     ///
     /// # Errors
@@ -223,6 +231,7 @@ impl Permute {
         f.repeat_some(count, |f| {
             let vectors = self.read(f, args, tiles);
             let vectors = match &shuffles {
+                _ if vectors.is_empty() => vec![None; self.vectors[1].into()],
                 Some(shuffles) => shuffles.apply(f, vectors, self.vectors[1].into()),
                 None => self.look_up(f, &vectors),
             };
@@ -253,7 +262,7 @@ impl Permute {
         let vector = |i: usize| {
             let place = f.load_int(reads.at((i * size_of::<usize>()) as i32));
             let mask = self.mask(f, args, 0, i);
-            f.load_as(self.from, from.indexed(place, 1, 0), mask)
+            f.load_number(self.from, from.indexed(place, 1, 0), mask)
         };
         (0..usize::from(self.vectors[0])).map(vector).collect()
     }
@@ -307,7 +316,7 @@ impl Permute {
             }
             let place = f.load_int(writes.at((i * size_of::<usize>()) as i32));
             let mask = self.mask(f, args, 1, i);
-            f.store_as(self.to, to.indexed(place, 1, 0), x, mask);
+            f.store_number(self.to, to.indexed(place, 1, 0), x, mask);
         }
     }
 }

@@ -16,11 +16,16 @@ use std::mem::offset_of;
 #[cfg(test)]
 mod tests;
 
+/// Four times the least i8.
+const LEAST_BYTES: i32 = i32::from_le_bytes([0x80; 4]);
+
 /// What is made of the numbers of a window.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Take {
     /// The largest; NaN only where all are NaN.
     Largest,
+    /// The largest of whole numbers of this type, compared as they are: of 32 bits, or of bytes, four of which are a number of the source.
+    LargestWhole(Elem),
     /// The same, and the place of its tap as a number of this type: of the first of equals.
     Place(Elem),
     /// The sum, divided by [`Row::divisor`], and where it is `counted` by the number of columns that exist.
@@ -160,7 +165,7 @@ impl Pool {
         let mask = usize::from(masked && !isa.avx512);
         let free = isa.simd_registers() - mask;
         let results = match take {
-            Take::Largest | Take::Mean { .. } => (free - 4) / vectors,
+            Take::Largest | Take::LargestWhole(_) | Take::Mean { .. } => (free - 4) / vectors,
             Take::Shared => (free - 5) / vectors,
             Take::Place(_) => (free - taps.min(HELD) - 4) / (2 * vectors),
             Take::Chosen(_) => (free - taps.min(HELD) - 5) / vectors,
@@ -204,6 +209,9 @@ impl Pool {
         let Pool { source, results, stride, vectors, .. } = self;
         let take = match self.take {
             Take::Largest => "max",
+            Take::LargestWhole(Elem::I32) => "max-s32",
+            Take::LargestWhole(Elem::I8) => "max-s8",
+            Take::LargestWhole(_) => "max-u8",
             Take::Place(_) => "places",
             Take::Mean { .. } => "mean",
             Take::Shared => "shared",
@@ -352,6 +360,8 @@ impl Writer<'_> {
         let made = match kernel.take {
             Take::Largest => Strips { values: registers(f, |f, w| f.splat_f32(w, f32::NAN)), places: Vec::new() },
             Take::Place(_) => Strips { values: registers(f, |f, w| f.splat_f32(w, f32::NAN)), places: registers(f, Function::zero) },
+            Take::LargestWhole(Elem::I32) => Strips { values: registers(f, |f, w| f.splat_i32(w, i32::MIN)), places: Vec::new() },
+            Take::LargestWhole(Elem::I8) => Strips { values: registers(f, |f, w| f.splat_i32(w, LEAST_BYTES)), places: Vec::new() },
             _ => Strips { values: registers(f, Function::zero), places: Vec::new() },
         };
         made.values.iter().chain(&made.places).flatten().for_each(|v| f.pin(*v));
@@ -454,7 +464,13 @@ impl Writer<'_> {
     fn join(&self, f: &mut Function, met: &Met<'_>, made: &Strips, vector: usize) {
         let Met { from, mask, users } = *met;
         let values = &made.values[vector];
-        let op = if matches!(self.kernel.take, Take::Mean { .. }) { Binary::AddF32 } else { Binary::LargestF32 };
+        let op = match self.kernel.take {
+            Take::Mean { .. } => Binary::AddF32,
+            Take::LargestWhole(Elem::I32) => Binary::MaxI32,
+            Take::LargestWhole(Elem::I8) => Binary::MaxI8,
+            Take::LargestWhole(_) => Binary::MaxU8,
+            _ => Binary::LargestF32,
+        };
         if let ([(i, None)], Elem::F32, None) = (users, self.kernel.source, mask) {
             return f.update(op, values[*i], Src::Mem(from));
         }

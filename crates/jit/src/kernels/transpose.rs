@@ -145,7 +145,7 @@ impl Transpose {
         let from = f.copy(at.from);
         let mut rows = Vec::new();
         for _ in 0..f.isa().width().lanes() {
-            rows.push(f.load_as(self.from, from.at(0), None));
+            rows.push(f.load_number(self.from, from.at(0), None));
             f.prefetch(Prefetch::L1, from.indexed(from_ahead, 1, 0));
             f.add(from, at.from_row);
         }
@@ -156,9 +156,9 @@ impl Transpose {
             let column = scaled(f, column, factors);
             if let Some(places) = at.places {
                 let place = f.load_int(places.at((i * size_of::<usize>()) as i32));
-                f.store_as(self.to, to.indexed(place, 1, 0), column, None);
+                f.store_number(self.to, to.indexed(place, 1, 0), column, None);
             } else {
-                f.store_as(self.to, to.at(0), column, None);
+                f.store_number(self.to, to.at(0), column, None);
                 f.prefetch(Prefetch::Write, to.indexed(to_ahead, 1, 0));
                 f.add(to, at.to_row);
             }
@@ -174,7 +174,7 @@ impl Transpose {
         for i in 0..width.lanes() {
             let row = f.zero(width);
             f.when(Compare::Gt, rows, i as i32, |f| {
-                let there = f.load_as(self.from, from.at(0), Some(across));
+                let there = f.load_number(self.from, from.at(0), Some(across));
                 f.assign(row, there);
             });
             f.add(from, at.from_row);
@@ -195,9 +195,9 @@ impl Transpose {
                 match at.places {
                     Some(places) => {
                         let place = f.load_int(places.at((i * size_of::<usize>()) as i32));
-                        f.store_as(self.to, to.indexed(place, 1, 0), x, Some(down));
+                        f.store_number(self.to, to.indexed(place, 1, 0), x, Some(down));
                     }
-                    None => f.store_as(self.to, to.at(0), x, Some(down)),
+                    None => f.store_number(self.to, to.at(0), x, Some(down)),
                 }
             });
             if at.places.is_none() {

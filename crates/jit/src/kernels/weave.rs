@@ -188,7 +188,7 @@ impl Weave {
         let mut x = match on.own {
             None => f.load_as(self.low(), from, there),
             Some(own) => {
-                let x = f.load_as(self.from, from, there);
+                let x = f.load_number(self.from, from, there);
                 let x = super::transpose::scaled(f, x, factors);
                 f.store_as(self.to, own.at(0), x, None);
                 f.load_as(self.low(), own.at(0), None)

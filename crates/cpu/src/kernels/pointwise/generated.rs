@@ -337,10 +337,10 @@ impl Program {
     }
 }
 
-/// The element that a kernel knows an operand by, which is stored or not.
-fn element(operand: &Operand, stored: bool) -> Result<Elem, Skip> {
+/// The element that a kernel knows an operand by.
+fn element(operand: &Operand) -> Result<Elem, Skip> {
     let Kind::Number(dtype) = operand.kind else { return Err(Skip::DataType("bits".into())) };
-    elem(dtype).filter(|e| *e != Elem::I32 || !stored).ok_or_else(|| Skip::DataType(format!("{dtype} in generated code")))
+    elem(dtype).ok_or_else(|| Skip::DataType(format!("{dtype} in generated code")))
 }
 
 /// Checks the formulas of some stages.
@@ -412,17 +412,19 @@ impl Chain {
 
     /// Runs positions of a nest some operands of which are brought, or chunks of which are one row.
     fn run_brought(&self, (code, simd): (&ChainCode, Simd), nest: &Nest, range: std::ops::Range<i64>, bound: &Bound<'_>) {
-        let (mut lines, memory) = (Lines::new(), &bound.memory);
-        nest.walk(range, |chunk| {
-            for (b, squares) in self.brought.iter().zip(&code.squares).filter(|b| b.0.read) {
-                b.bring((simd, squares.as_ref()), memory, chunk, &mut lines.0[b.register]);
-            }
-            let own = Own { totals: &mut lines.0, bits: &mut [] };
-            let row = if self.flat { Chunk { run: chunk.positions(), rows: 1, ..*chunk } } else { *chunk };
-            self.call.run(&code.entry, memory, Some(own), &Chunks { chunk: row, count: 1, strides: &[0; OPERANDS] });
-            for b in self.brought.iter().filter(|b| b.written) {
-                memory[b.operand].store(simd, chunk, b.operand, &lines.0[b.register]);
-            }
+        let memory = &bound.memory;
+        Lines::lend(|Lines(registers, _)| {
+            nest.walk(range, |chunk| {
+                for (b, squares) in self.brought.iter().zip(&code.squares).filter(|b| b.0.read) {
+                    b.bring((simd, squares.as_ref()), memory, chunk, &mut registers[b.register]);
+                }
+                let own = Own { totals: &mut *registers, bits: &mut [] };
+                let row = if self.flat { Chunk { run: chunk.positions(), rows: 1, ..*chunk } } else { *chunk };
+                self.call.run(&code.entry, memory, Some(own), &Chunks { chunk: row, count: 1, strides: &[0; OPERANDS] });
+                for b in self.brought.iter().filter(|b| b.written) {
+                    memory[b.operand].store(simd, chunk, b.operand, &registers[b.register]);
+                }
+            });
         });
     }
 
@@ -489,12 +491,11 @@ impl Chosen<'_> {
             _ => None,
         };
         let writes = self.stages.iter().any(|s| s.over == Over::All && s.writes(i));
-        let stored = self.stages.iter().any(|s| s.writes(i) || s.folds.iter().any(|f| f.2 == i));
         if (way.is_some_and(|way| way != Way::Moves) || self.nest.step(i) == Some(0)) && writes {
             return Err(Skip::Layout("a result that stands still along a row".into()));
         }
         let narrow = |elem: &Elem| elem.bytes() < 4 && self.unmasked && way != Some(Way::Made);
-        match (element(operand, stored), way) {
+        match (element(operand), way) {
             (Ok(elem), Some(way)) if !narrow(&elem) => {
                 self.operands.push((elem, way));
                 self.from.push(Origin::Operand(i));

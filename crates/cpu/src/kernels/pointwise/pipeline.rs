@@ -15,6 +15,7 @@ use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx, Element};
 use oxidnn_spec::op::BinaryAlg;
 use oxidnn_spec::{Arg, DataType, Dims, Error};
+use std::cell::RefCell;
 use std::ops::Range;
 
 /// Tasks that a group should make before the reduced positions are split too.
@@ -91,14 +92,27 @@ pub(super) struct Bound<'a> {
 
 pub(super) type Registers = [[f32; CHUNK]; REGISTERS];
 
-/// Registers in whole cache lines: no vector of theirs crosses one.
+/// Registers in whole cache lines, no vector of which crosses one, and what is folded of them.
 #[repr(align(64))]
-pub(super) struct Lines(pub(super) Registers);
+pub(super) struct Lines(pub(super) Registers, pub(super) Folded);
 
 impl Lines {
     /// Zeros.
-    pub(super) fn new() -> Lines {
-        Lines([[0.0; CHUNK]; REGISTERS])
+    pub(super) const fn new() -> Lines {
+        Lines([[0.0; CHUNK]; REGISTERS], [[0.0; CHUNK]; FOLDS])
+    }
+
+    /// Lends those of this thread, with whatever they hold: to clear them would take longer than a small problem does.
+    pub(super) fn lend<T>(body: impl FnOnce(&mut Lines) -> T) -> T {
+        thread_local!(static MINE: RefCell<Lines> = const { RefCell::new(Lines::new()) });
+        let mut body = Some(body);
+        let lent = MINE.try_with(|mine| mine.try_borrow_mut().ok().and_then(|mut mine| body.take().map(|body| body(&mut mine))));
+        match (lent, body) {
+            (Ok(Some(result)), _) => result,
+            // They are lent to a task around this one, or the thread ends.
+            (_, Some(body)) => body(&mut Lines::new()),
+            (_, None) => panic!("registers that were lent twice"),
+        }
     }
 }
 
@@ -233,15 +247,16 @@ impl Group {
         let (kept, reduced) = (grid.kept.volume(), grid.reduced.volume());
         if grid.segments() <= 1 {
             split(ctx.executor(), kept, grid.block, &|range| {
-                let mut lines = Lines::new();
-                for (index, stage) in self.stages.iter().enumerate() {
-                    let mut totals = [Memory::default(); FOLDS];
-                    for (t, f) in totals.iter_mut().zip(&stage.folds) {
-                        *t = bound.memory[f.operand];
+                Lines::lend(|lines| {
+                    for (index, stage) in self.stages.iter().enumerate() {
+                        let mut totals = [Memory::default(); FOLDS];
+                        for (t, f) in totals.iter_mut().zip(&stage.folds) {
+                            *t = bound.memory[f.operand];
+                        }
+                        let bound = Bound { memory: bound.memory, totals };
+                        execute(&Work { stage: index, grid, bound: &bound, kept: range.clone(), reduced: 0..reduced }, lines);
                     }
-                    let bound = Bound { memory: bound.memory, totals };
-                    execute(&Work { stage: index, grid, bound: &bound, kept: range.clone(), reduced: 0..reduced }, &mut lines);
-                }
+                });
             });
             return Ok(());
         }
@@ -249,14 +264,15 @@ impl Group {
         let (executor, blocks) = (ctx.executor(), (kept + grid.block - 1) / grid.block);
         if executor.threads() as i64 <= blocks {
             executor.run(executor.threads(), blocks as usize, &|_, block| {
-                let mut lines = Lines::new();
                 let range = block as i64 * grid.block..((block as i64 + 1) * grid.block).min(kept);
-                for (index, stage) in self.stages.iter().enumerate() {
-                    for segment in 0..stage.segments(grid) {
-                        Segment { grid, bound: &bound, partials, stage: index, index: segment }.run(range.clone(), execute, &mut lines);
+                Lines::lend(|lines| {
+                    for (index, stage) in self.stages.iter().enumerate() {
+                        for segment in 0..stage.segments(grid) {
+                            Segment { grid, bound: &bound, partials, stage: index, index: segment }.run(range.clone(), execute, lines);
+                        }
+                        stage.join((grid, &bound), range.clone(), partials);
                     }
-                    stage.join((grid, &bound), range.clone(), partials);
-                }
+                });
             });
             return Ok(());
         }
@@ -264,7 +280,7 @@ impl Group {
             executor.run(executor.threads(), (blocks * stage.segments(grid)) as usize, &|_, task| {
                 let (block, segment) = (task as i64 % blocks, task as i64 / blocks);
                 let range = block * grid.block..((block + 1) * grid.block).min(kept);
-                Segment { grid, bound: &bound, partials, stage: index, index: segment }.run(range, execute, &mut Lines::new());
+                Lines::lend(|lines| Segment { grid, bound: &bound, partials, stage: index, index: segment }.run(range, execute, lines));
             });
             stage.join((grid, &bound), 0..kept, partials);
         }
@@ -348,7 +364,7 @@ impl Stage {
 
     /// Interprets the stage.
     pub(super) fn run(&self, simd: Simd, work: &Work<'_>, lines: &mut Lines) {
-        let (grid, bound, registers) = (work.grid, work.bound, &mut lines.0);
+        let (grid, bound, Lines(registers, folded)) = (work.grid, work.bound, lines);
         if self.by_kept(grid) {
             grid.kept.walk(work.kept.clone(), |chunk| {
                 self.program(simd, &bound.memory, chunk, registers);
@@ -358,19 +374,18 @@ impl Stage {
             });
             return;
         }
-        let mut folded: Folded = [[0.0; CHUNK]; FOLDS];
         let inner = grid.reduced.innermost(0).0.max(1) as usize;
         let limit = if grid.columns { CHUNK } else { (CHUNK / inner.min(CHUNK)).clamp(1, ROWS) };
         grid.each(work.kept.clone(), work.reduced.clone(), (limit, |kept| CHUNK / kept), |visit| match visit {
-            Visit::Fresh(n) => self.begin(&mut folded, n),
+            Visit::Fresh(n) => self.begin(folded, n),
             Visit::Chunk(chunk) => {
                 self.program(simd, &bound.memory, chunk, registers);
-                for (f, total) in self.folds.iter().zip(&mut folded) {
+                for (f, total) in self.folds.iter().zip(&mut *folded) {
                     let x = &mut registers[f.register][..chunk.positions()];
                     if grid.columns { fold::columns(simd, f.op, x, chunk.run, total) } else { fold::rows(simd, f.op, x, chunk.run, total) }
                 }
             }
-            Visit::Done(chunk) => self.end(simd, bound, chunk, &folded),
+            Visit::Done(chunk) => self.end(simd, bound, chunk, folded),
         });
     }
 
@@ -469,7 +484,7 @@ impl Kernel for Pipeline {
 pub(super) fn zero(ctx: &Ctx<'_>, buf: Buf<'_>, bits: usize, nest: &Nest) {
     let grain = if bits >= 8 { GRAIN } else { i64::MAX };
     split(ctx.executor(), nest.volume(), grain, &|range| {
-        nest.walk(range, |chunk| match bits {
+        nest.chunks(range, i64::MAX, |chunk| match bits {
             4 => each(chunk, |at| buf.set(at / 2, buf.get::<u8>(at / 2) & 15 << ((at + 1) % 2 * 4))),
             8 => zeros::<u8>(buf, chunk),
             16 => zeros::<u16>(buf, chunk),

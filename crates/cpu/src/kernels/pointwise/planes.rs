@@ -445,11 +445,9 @@ impl<W: Window> Generated for Windows<W> {
         let on = On { simd, bound: &bound, memory: &memory, squares: squares.as_ref() };
         let part = &mut scratch.take(each * self.workers)?;
         part.work(ctx.executor(), self.workers, tasks, &|task, planes| {
-            let mut registers = Lines::new();
             let start = task as i64 * self.block;
-            self.kept.runs(start..(start + self.block).min(kept), self.run * self.planes, |k| {
-                self.make(&on, k, planes, &mut registers.0);
-            });
+            let range = start..(start + self.block).min(kept);
+            Lines::lend(|Lines(registers, _)| self.kept.runs(range, self.run * self.planes, |k| self.make(&on, k, planes, registers)));
         });
         for Padding { arg, dtype, nest } in &self.padding {
             zero(ctx, ctx.buf(*arg)?, dtype.bits(), nest);

@@ -27,7 +27,7 @@ use oxidnn_jit::kernels::depthwise::Tap;
 use oxidnn_jit::kernels::pool::{self as generated, Row, Take};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{ConvSizes, Pool, PoolAlg};
-use oxidnn_spec::{Arg, Attr, Error, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Op, Problem, Tensor};
 use std::ops::Range;
 
 /// Most lines of a window, and most taps of a line.
@@ -41,6 +41,8 @@ const REACH: i64 = 8 << 10;
 const ROWS: usize = 16;
 /// Bytes of source rows between the first rows of a task and its last.
 const NEAR: usize = 256 * 1024;
+/// Bytes of a word.
+const WORD: usize = 4;
 /// Numbers that a task reads, counted for every window.
 const TASK: usize = 1 << 16;
 
@@ -192,6 +194,18 @@ fn taps_inside(s: &ConvSizes, i: usize, o: i64) -> i64 {
     (0..s.k[i]).filter(|k| (0..s.i[i]).contains(&(o * s.s[i] - s.pl[i] + k * s.d[i]))).count() as i64
 }
 
+/// Whether channels are words, four of bytes or one each, which are moved and compared as they are.
+fn are_words(source: &Tensor, result: &Tensor, attr: &Attr) -> bool {
+    let size = source.dtype.bits() as i64 / 8;
+    let word = |elements: i64| (elements * size) % WORD as i64 == 0;
+    let last = |t: &Tensor| {
+        let strides = |b: &Blocking| b.strides[1] == 1 && b.strides.iter().enumerate().all(|(d, stride)| d == 1 || word(*stride));
+        t.blocking().is_some_and(|b| b.inner.is_empty() && strides(b) && word(b.offset))
+    };
+    let whole = matches!(source.dtype, DataType::S8 | DataType::U8 | DataType::S32) && source.dtype == result.dtype;
+    whole && attr.is_default() && last(source) && last(result) && word(source.dims()[1])
+}
+
 /// What is made of a window, by an operation whose places are `places`, and what its sums are divided by (in places that are counted, further).
 fn take(op: &Pool, s: &ConvSizes, places: Option<Elem>) -> Result<(Take, f32), Skip> {
     let all = s.k.iter().product::<i64>() as f32;
@@ -211,7 +225,7 @@ fn take(op: &Pool, s: &ConvSizes, places: Option<Elem>) -> Result<(Take, f32), S
 /// Vectors of channels that are made together, where so many follow each other in strips of so many results.
 fn vectors_of(take: Take, following: usize, results: usize, jit: Isa) -> usize {
     let most = match take {
-        Take::Largest | Take::Mean { .. } | Take::Shared if results == 1 => jit.simd_registers() / 2,
+        Take::Largest | Take::LargestWhole(_) | Take::Mean { .. } | Take::Shared if results == 1 => jit.simd_registers() / 2,
         _ if jit.avx512 => 4,
         _ => 1,
     };
@@ -303,16 +317,25 @@ impl Direct {
         };
         let (from, to) = if forward { (s.i, s.o) } else { (s.o, s.i) };
         check_sizes(&s, to)?;
-        let known = elem(source.1.dtype).filter(|e| *e != Elem::I32);
+        let in_words = op.alg == PoolAlg::Max && op.workspace.is_none() && are_words(source.1, result.1, attr);
+        let known = elem(source.1.dtype).filter(|e| in_words || *e != Elem::I32);
         let source_elem = known.ok_or_else(|| Skip::DataType(format!("{} in a generated window", source.1.dtype)))?;
         let (take, divisor) = take(op, &s, op.workspace.as_ref().and_then(|w| elem(w.dtype)))?;
-        let tail = Tail::of_strips(&About { attr, dst: result.1, columns: 1, compensated: false, scaled: false, biased: false })?;
+        let stored = Tensor { dtype: if in_words { DataType::F32 } else { result.1.dtype }, ..result.1.clone() };
+        let tail = Tail::of_strips(&About { attr, dst: &stored, columns: 1, compensated: false, scaled: false, biased: false })?;
         let tensors = [Some(source), Some(result), op.workspace.as_ref().map(|w| (Arg::WORKSPACE, w))];
-        let (source, mut result, places, planes) = layouts(tensors, attr, (workers, jit))?;
+        let (mut source, mut result, places, planes) = layouts(tensors, attr, (workers, jit))?;
+        let (source_elem, take, all) = match in_words {
+            true => (Elem::F32, Take::LargestWhole(source_elem), s.g as usize * source_elem.bytes() / WORD),
+            false => (source_elem, take, s.g as usize),
+        };
+        for place in [&mut source, &mut result].into_iter().filter(|_| in_words) {
+            (place.size, place.block) = (WORD, all.next_multiple_of(lanes));
+        }
         // What blocks have beyond the channels is zero, and so are its results where nothing is done to them; places are not.
         let read = if forward { places.is_none() } else { places.as_ref().is_none_or(|p| p.padded) };
         let whole = planes.is_none() && attr.is_default() && source.padded && result.padded && read;
-        let channels = if whole { (s.g as usize).next_multiple_of(source.block) } else { s.g as usize };
+        let channels = if whole { all.next_multiple_of(source.block) } else { all };
         result.padded &= !whole;
         let masked = planes.is_none() && !channels.is_multiple_of(lanes);
         if masked && !jit.avx512 && source_elem.bytes() < 4 {
@@ -337,7 +360,7 @@ impl Direct {
         let table = |phase: &Phase| table(&lines, [to[0], to[1], phase.first], (&s, take, divisor), [strides[0], strides[1], place]);
         let phases: Vec<_> = lines[2].phases.iter().map(|p| (common.cut(p), table(p))).collect();
         let met = phases.iter().all(|p| p.1.is_met() && p.0.iter().all(|s| s.spec.pool.is_met()));
-        if matches!(take, Take::Largest | Take::Place(_)) && !met {
+        if matches!(take, Take::Largest | Take::LargestWhole(_) | Take::Place(_)) && !met {
             return Err(Skip::Shape("windows in the padding"));
         }
         let (images, rows) = (s.mb as usize, [rows, (to[0] * to[1]) as usize]);

@@ -58,6 +58,8 @@ fn backward(op: &Prelu, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
 
     b.group(b.all());
     b.stage(Over::All);
+    // Its memory leads, not that of the weights, which are broadcast.
+    b.argument(Arg::DIFF_SRC)?;
     b.load_argument(1, Arg::WEIGHTS)?;
     b.load_argument(2, Arg::DIFF_DST)?;
     b.both(1, BinaryAlg::Mul);

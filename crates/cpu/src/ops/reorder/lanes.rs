@@ -23,7 +23,7 @@ use oxidnn_jit::kernels::permute::{BITS, Order, Permute, bits};
 use oxidnn_jit::kernels::transpose::Factor;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
-use oxidnn_spec::{Arg, Attr, Blocking, Dims, Error, Problem};
+use oxidnn_spec::{Arg, Attr, Blocking, Error, Problem};
 use std::ops::Range;
 
 /// Tiles of a piece, at most: what is read and written by a call stays in L2.
@@ -57,13 +57,16 @@ pub(crate) struct Lanes {
     /// The places of a piece's tiles, and the same in bytes of source and destination.
     tiles: Vec<At>,
     places: Vec<[usize; 2]>,
-    /// The outermost loop of a piece: tiles for each of its positions, and positions of a piece.
-    last: (Loop, usize, usize),
+    /// The loop that pieces cut, and its positions in a piece; which of them each tile has.
+    last: (Loop, usize),
+    indices: Vec<usize>,
     outer: Vec<Loop>,
     /// How far source and destination go in what ends.
     ends: [[usize; 2]; ENDS],
     /// The last position of a tile, and of any tile of a piece.
     most: [At; 2],
+    /// What a tile has in what ends.
+    all: Left,
     /// The lanes that are read and written before each end.
     parts: [[Parts; ENDS]; 2],
 }
@@ -265,7 +268,7 @@ impl Moved {
         let dims = op.dst.dims();
         let whole = |b: &&Blocking| b.padded_offsets.iter().all(|o| *o == 0);
         let [Some(dst), Some(src)] = [&op.dst, &op.src].map(|t| t.blocking().filter(whole)) else { return Err(padded()) };
-        let sizes = Dims::from_fn(dims.len(), |d| dst.padded_dims[d].max(src.padded_dims[d]));
+        let sizes = squares::walked(dst, src);
         let (mut ends, mut counted) = (Vec::new(), Vec::new());
         for d in (0..dims.len()).filter(|d| sizes[*d] > dims[*d]) {
             let mut position = still(dims);
@@ -334,30 +337,44 @@ impl Lanes {
             tables,
             tiles: Vec::new(),
             places: Vec::new(),
-            last: (Loop { size: 1, steps: [0; FIRST + ENDS] }, 1, 1),
+            last: (Loop { size: 1, steps: [0; FIRST + ENDS] }, 1),
+            indices: Vec::new(),
             outer: draft.rest,
             ends: std::array::from_fn(|k| ends[k]),
             most: [of_tile; 2],
+            all: [[0; 2]; ENDS + 1],
             parts,
         };
+        for k in 0..ENDS {
+            let size = u16::try_from(of_tile[FIRST + k] + 1).map_err(|_| Skip::Shape("tiles that reach far"))?;
+            all.all[k] = [size; 2];
+        }
         all.cut(types);
         Ok(all)
     }
 
-    /// Chooses the tiles of a piece: next to each other in either tensor.
+    /// Chooses the tiles of a piece: next to each other in either tensor. Those of a kind follow each other: loops along which nothing ends are
+    /// innermost.
     fn cut(&mut self, types: [Elem; 2]) {
         self.outer.sort_by_key(|l| l.steps[0].min(l.steps[1]));
         let (mut inside, mut count) = (Vec::new(), 1);
         while count < TILES && !self.outer.is_empty() {
             let l = self.outer.remove(0);
             let piece = TILES.div_ceil(count).min(l.size);
-            self.last = (l, count, piece);
+            self.last = (l, piece);
             count *= piece;
-            inside.push(Loop { size: piece, ..l });
+            inside.push((Loop { size: piece, ..l }, false));
         }
+        if let Some(last) = inside.last_mut() {
+            last.1 = true;
+        }
+        inside.sort_by_key(|(l, _)| l.steps[2..].iter().any(|step| *step > 0));
         // Pieces follow each other in the destination.
         self.outer.sort_by_key(|l| std::cmp::Reverse(l.steps[0]));
+        let before = inside.iter().take_while(|l| !l.1).map(|l| l.0.size).product::<usize>();
+        let inside: Vec<Loop> = inside.into_iter().map(|l| l.0).collect();
         self.tiles = positions(&inside);
+        self.indices = (0..self.tiles.len()).map(|i| i / before % self.last.1).collect();
         self.places = self.tiles.iter().map(|at| [at[1] * types[1].bytes(), at[0] * types[0].bytes()]).collect();
         self.most[1] = sum(&self.most[0], &most(&self.tiles));
     }
@@ -367,23 +384,33 @@ impl Lanes {
         self.ends.iter().enumerate().all(|(k, ends)| at[FIRST + k] + self.most[1][FIRST + k] < ends[0].min(ends[1]))
     }
 
+    /// What is left of a tile of a piece, of which so much is left in those ends that are not whole.
+    fn left_of(&self, piece: &[(usize, [usize; 2])], tile: &At) -> Left {
+        let mut left = self.all;
+        for (k, of_piece) in piece {
+            left[*k] = of_piece.map(|of_piece| of_piece.saturating_sub(tile[FIRST + k]).min(left[*k][0].into()) as u16);
+        }
+        left
+    }
+
     /// The masks of a tile with so much left.
-    fn masks(&self, left: &Left, all: &Left) -> Masks {
+    fn masks(&self, left: &Left) -> Masks {
         let mask = |side: usize, which: usize| {
-            let mut masks = [0; LANES];
-            for (mask, vector) in masks.iter_mut().zip(&self.vectors[side]) {
-                *mask = (0..ENDS)
-                    .filter(|k| left[*k] != all[*k])
-                    .fold(u16::MAX, |mask, k| mask & self.parts[side][k].of(left[k][which].saturating_sub(vector[FIRST + k])));
+            let mut masks = [u16::MAX; LANES];
+            for k in (0..ENDS).filter(|k| left[*k] != self.all[*k]) {
+                let of = |vector: &At| self.parts[side][k].of(usize::from(left[k][which]).saturating_sub(vector[FIRST + k]));
+                masks.iter_mut().zip(&self.vectors[side]).for_each(|(mask, vector)| *mask &= of(vector));
             }
+            masks[self.vectors[side].len()..].fill(0);
             masks
         };
         Masks { reads: mask(0, 0), writes: mask(1, 1), exists: mask(1, 0) }
     }
 }
 
-/// What is left of source and destination in what ends; as much as a tile has where there is more.
-type Left = [[usize; 2]; ENDS];
+/// What is left of source and destination in what ends; as much as a tile has where there is more. One more than there are ends: a vector of bytes,
+/// which is compared at once.
+type Left = [[u16; 2]; ENDS + 1];
 
 /// The lanes before any end, by the positions that are left; the last for all that are more.
 #[derive(Debug)]
@@ -412,7 +439,7 @@ impl Generated for Lanes {
     }
 
     fn table_bytes(&self) -> usize {
-        self.tiles.len() * (size_of::<At>() + size_of::<[usize; 2]>())
+        self.tiles.len() * (size_of::<At>() + size_of::<[usize; 3]>())
     }
 
     fn run(&self, permuter: &Permuter, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
@@ -421,18 +448,18 @@ impl Generated for Lanes {
         for (i, arg) in [Arg::SRC, Arg::DST].into_iter().enumerate().filter(|(i, _)| self.kernel.factors[*i] != Factor::None) {
             scales[i] = ctx.buf(Arg::scale(arg))?;
         }
-        let (last, tiles, piece) = self.last;
+        let (last, piece) = self.last;
         let pieces = last.size.div_ceil(piece);
         let all = pieces * self.outer.iter().map(|l| l.size).product::<usize>();
         let of_piece = self.tiles.len() * (self.kernel.vectors[0].max(self.kernel.vectors[1]) as usize) * LANES;
         let each = (GRAIN as usize / of_piece).max(1);
         ctx.executor().run(ctx.executor().threads(), all.div_ceil(each), &|_, task| {
-            let mut maker = Maker { by: self, permuter, memory, scales, known: Default::default(), made: 0 };
+            let mut maker = Maker { by: self, permuter, memory, scales, shape: Shape::default(), known: Default::default(), made: 0 };
             for i in task * each..all.min((task + 1) * each) {
                 let first = i % pieces * piece;
                 let at = place(&self.outer, self.starts, i / pieces);
                 let at: At = std::array::from_fn(|t| at[t] + first * last.steps[t]);
-                maker.make(&at, tiles * piece.min(last.size - first));
+                maker.make(&at, piece.min(last.size - first));
             }
         });
         Ok(())
@@ -453,6 +480,7 @@ struct Maker<'m> {
     memory: [Buf<'m>; 2],
     /// Of source and destination.
     scales: [Buf<'m>; 2],
+    shape: Shape,
     /// Kinds of tiles that there were, with their factors and masks, and how many of them have been remembered.
     known: [Option<Known>; KNOWN],
     made: usize,
@@ -465,61 +493,95 @@ struct Known {
     masks: Option<Masks>,
 }
 
-impl Maker<'_> {
-    /// Makes the first so many tiles of the piece at `at`.
-    fn make(&mut self, at: &At, count: usize) {
-        let by = self.by;
-        let (whole, plain) = (by.is_whole(at), by.kernel.factors == [Factor::None; 2]);
-        if whole && plain {
-            return self.call(at, 0..count, (&[[1.0; LANES]; 2], None));
+/// What is left of a piece, and the runs of its tiles of which as much is left. Pieces after each other mostly have the same.
+struct Shape {
+    left: [[usize; 2]; ENDS],
+    /// Positions of the loop that is cut.
+    count: usize,
+    /// The ends that are not whole.
+    ends: [(usize, [usize; 2]); ENDS],
+    parts: usize,
+    /// Tiles from one on to before another.
+    runs: [[u8; 2]; 2 * TILES],
+    len: usize,
+}
+
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape { left: [[0; 2]; ENDS], count: 0, ends: [(0, [0; 2]); ENDS], parts: 0, runs: [[0; 2]; 2 * TILES], len: 0 }
+    }
+}
+
+impl Shape {
+    /// The ends that are not whole, and what is left in them.
+    fn ends(&self) -> &[(usize, [usize; 2])] {
+        &self.ends[..self.parts]
+    }
+
+    /// Finds the runs of a piece with so much left, and so many positions of the loop that is cut. Tiles that the destination does not have
+    /// are in none.
+    fn find(&mut self, by: &Lanes, left: [[usize; 2]; ENDS], count: usize) {
+        if self.left == left && self.count == count {
+            return;
         }
-        let all: Left = std::array::from_fn(|k| [by.most[0][FIRST + k] + 1; 2]);
-        // What the piece does not have whole is looked at in each of its tiles: it ends, and before which places a tile is whole.
-        let mut parts = [(0, 0); ENDS];
-        let mut n = 0;
-        for k in 0..ENDS {
-            let end = by.ends[k][0].min(by.ends[k][1]);
-            if at[FIRST + k] + by.most[1][FIRST + k] >= end {
-                parts[n] = (k, end.saturating_sub(by.most[0][FIRST + k]));
-                n += 1;
-            }
+        (self.left, self.count, self.parts, self.len) = (left, count, 0, 0);
+        for (k, left) in left.into_iter().enumerate().filter(|(k, left)| left.iter().any(|left| *left <= by.most[1][FIRST + k])) {
+            self.ends[self.parts] = (k, left);
+            self.parts += 1;
         }
-        let parts = &parts[..n];
-        let is_whole = |tile: &At| parts.iter().all(|(k, room)| at[FIRST + k] + tile[FIRST + k] < *room);
-        let kind = |tile: &At| -> Kind {
-            let mut left = all;
-            for (k, _) in parts {
-                let first = at[FIRST + k] + tile[FIRST + k];
-                left[*k] = by.ends[*k].map(|end| end.saturating_sub(first).min(all[*k][0]));
-            }
-            (if plain { [0; 2] } else { [at[3] + tile[3], at[2] + tile[2]] }, left)
-        };
-        let mut first = 0;
-        while first < count {
-            let rest = &by.tiles[first + 1..count];
-            if plain && is_whole(&by.tiles[first]) {
-                let end = first + 1 + rest.iter().take_while(|tile| is_whole(tile)).count();
-                self.call(at, first..end, (&[[1.0; LANES]; 2], None));
-                first = end;
+        let mut before = None;
+        for (i, tile) in by.tiles.iter().enumerate().filter(|(i, _)| by.indices[*i] < count) {
+            let of_tile = by.left_of(self.ends(), tile);
+            if self.ends().iter().any(|(k, _)| of_tile[*k][1] == 0) {
                 continue;
             }
-            let of_first = kind(&by.tiles[first]);
-            let end = first + 1 + rest.iter().take_while(|tile| kind(tile) == of_first).count();
-            let i = self.know(&of_first, &all);
-            if let Some(known) = &self.known[i] {
-                self.call(at, first..end, (&known.factors, known.masks.as_ref()));
+            if before != Some((i, of_tile)) {
+                self.runs[self.len][0] = i as u8;
+                self.len += 1;
             }
-            first = end;
+            self.runs[self.len - 1][1] = i as u8 + 1;
+            before = Some((i + 1, of_tile));
+        }
+    }
+}
+
+impl Maker<'_> {
+    /// Makes the tiles of the piece at `at` that have one of the first so many positions of the loop that is cut.
+    fn make(&mut self, at: &At, count: usize) {
+        let by = self.by;
+        let plain = by.kernel.factors == [Factor::None; 2];
+        if plain && count == by.last.1 && by.is_whole(at) {
+            return self.call(at, 0..by.tiles.len(), (&[[1.0; LANES]; 2], None));
+        }
+        let left = std::array::from_fn(|k| by.ends[k].map(|end| end.saturating_sub(at[FIRST + k]).min(by.most[1][FIRST + k] + 1)));
+        self.shape.find(by, left, count);
+        for i in 0..self.shape.len {
+            let [mut first, end] = self.shape.runs[i].map(usize::from);
+            let left = by.left_of(self.shape.ends(), &by.tiles[first]);
+            if plain && left == by.all {
+                self.call(at, first..end, (&[[1.0; LANES]; 2], None));
+                continue;
+            }
+            let factors = |tile: &At| if plain { [0; 2] } else { [at[3] + tile[3], at[2] + tile[2]] };
+            while first < end {
+                let places = factors(&by.tiles[first]);
+                let next = first + by.tiles[first..end].iter().take_while(|tile| factors(tile) == places).count();
+                let known = self.know(&(places, left));
+                if let Some(known) = &self.known[known] {
+                    self.call(at, first..next, (&known.factors, known.masks.as_ref()));
+                }
+                first = next;
+            }
         }
     }
 
     /// The place among the known kinds of one, which is new or not.
-    fn know(&mut self, kind: &Kind, all: &Left) -> usize {
+    fn know(&mut self, kind: &Kind) -> usize {
         let place = |known: &Option<Known>| known.as_ref().is_some_and(|k| k.kind == *kind);
         if let Some(i) = self.known.iter().position(place) {
             return i;
         }
-        let masks = (kind.1 != *all).then(|| self.by.masks(&kind.1, all));
+        let masks = (kind.1 != self.by.all).then(|| self.by.masks(&kind.1));
         let (factors, i) = (self.factors_of(kind), self.made % KNOWN);
         self.made += 1;
         self.known[i] = Some(Known { kind: *kind, factors, masks });
@@ -530,9 +592,9 @@ impl Maker<'_> {
     fn factors_of(&self, (places, left): &Kind) -> [[f32; LANES]; 2] {
         let mut factors = [[1.0; LANES]; 2];
         for (i, how) in self.by.kernel.factors.iter().enumerate() {
-            let there = |at: &&At| (0..ENDS).all(|k| at[FIRST + k] < left[k][0]);
+            let there = |at: &&At| (0..ENDS).all(|k| at[FIRST + k] < left[k][0].into());
             match how {
-                Factor::Same if left.iter().all(|l| l[0] > 0) => factors[i] = [self.scales[i].get(places[i]); LANES],
+                Factor::Same if left[..ENDS].iter().all(|l| l[0] > 0) => factors[i] = [self.scales[i].get(places[i]); LANES],
                 Factor::None | Factor::Same => {}
                 Factor::ByRow => {
                     for (factor, at) in factors[i].iter_mut().zip(&self.by.lanes[1]) {

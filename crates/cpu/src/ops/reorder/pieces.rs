@@ -158,7 +158,7 @@ pub(super) fn types(op: &Reorder, attr: &Attr) -> Result<[Elem; 2], Skip> {
         return Err(Skip::Attr("other than scales".into()));
     }
     super::check_adjusted(op)?;
-    let known = |t: DataType| elem(t).filter(|e| *e != Elem::I32).ok_or_else(|| Skip::DataType(format!("{} to {}", types[1], types[0])));
+    let known = |t: DataType| elem(t).ok_or_else(|| Skip::DataType(format!("{} to {}", types[1], types[0])));
     if types[0] != types[1] || !attr.scales.is_empty() {
         return Ok([known(types[0])?, known(types[1])?]);
     }
@@ -285,7 +285,7 @@ impl Pieces {
         let dims = op.dst.dims();
         let whole = |b: &&Blocking| b.padded_offsets.iter().all(|o| *o == 0);
         let [Some(dst), Some(src)] = [&op.dst, &op.src].map(|t| t.blocking().filter(whole)) else { return Err(padded()) };
-        let sizes = Dims::from_fn(dims.len(), |d| dst.padded_dims[d].max(src.padded_dims[d]));
+        let sizes = squares::walked(dst, src);
         let (mut extents, mut counted) = (Vec::new(), Vec::new());
         for d in (0..dims.len()).filter(|d| sizes[*d] > dims[*d]) {
             let mut position = still(dims);
@@ -647,7 +647,7 @@ impl Piece<'_> {
         }
     }
 
-    /// Weaves groups, one by one where some have rows that do not exist.
+    /// Weaves groups, as many at a time as have the same rows.
     fn weave(&self, loom: &Loom, all: &Woven<'_>, at: &At, (rows, positions): (&Loop, &[[usize; PADDED]])) {
         let extents = &self.by.extents;
         let padded = |k: &usize| extents[*k].within == Within::Groups;
@@ -669,10 +669,14 @@ impl Piece<'_> {
         if positions.iter().all(|p| rows_of(p) == Some(rows.size)) {
             return loom.weave(all);
         }
-        for (i, position) in positions.iter().enumerate() {
-            if let Some(there) = rows_of(position) {
-                loom.weave(&Woven { rows: there, groups: (all.groups.0, i, 1), ..*all });
+        let mut first = 0;
+        while first < positions.len() {
+            let there = rows_of(&positions[first]);
+            let count = positions[first..].iter().take_while(|position| rows_of(position) == there).count();
+            if let Some(there) = there {
+                loom.weave(&Woven { rows: there, groups: (all.groups.0, first, count), ..*all });
             }
+            first += count;
         }
     }
 }

@@ -105,6 +105,20 @@ pub(super) fn padded() -> Skip {
     Skip::Layout("of src or dst: padding, or blocks that do not nest".into())
 }
 
+/// Positions to walk: as far as the larger of destination and source goes, but no further than the destination within one block of the source.
+pub(super) fn walked(dst: &Blocking, src: &Blocking) -> Dims {
+    Dims::from_fn(dst.padded_dims.len(), |d| {
+        let (written, read) = (dst.padded_dims[d], src.padded_dims[d]);
+        let mut unit = 1;
+        let mut fits = |block: i64| {
+            unit *= block;
+            unit >= written || written % unit == 0
+        };
+        let within = src.inner.iter().rev().filter(|inner| inner.0 == d).all(|inner| fits(inner.1)) && unit >= written;
+        if within && written > 1 { written } else { written.max(read) }
+    })
+}
+
 /// Positions at which blocks of dimension `d` end, from 1 to its size, each a divisor of the next; `None` where blocks do not nest.
 pub(crate) fn units(d: usize, size: i64, tensors: &[&Blocking]) -> Option<Vec<i64>> {
     let mut units = vec![1, size];
@@ -112,7 +126,7 @@ pub(crate) fn units(d: usize, size: i64, tensors: &[&Blocking]) -> Option<Vec<i6
         let mut unit = 1;
         for (_, block) in b.inner.iter().rev().filter(|inner| inner.0 == d) {
             unit *= block;
-            units.push(unit);
+            units.push(unit.min(size));
         }
     }
     units.sort_unstable();

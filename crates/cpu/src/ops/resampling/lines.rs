@@ -21,20 +21,23 @@ const PIECE: usize = 2048;
 /// Neighbours of a position from which on they are copied by themselves.
 const LONG: usize = 64;
 
+/// Bytes of a word.
+const WORD: usize = 4;
+
 /// Where lines lie.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+pub(super) struct Place {
     start: usize,
     /// Distance of images, of blocks of channels, of depths and of heights.
-    strides: [usize; 4],
+    pub(super) strides: [usize; 4],
     /// Images, and blocks of channels.
-    counts: [usize; 2],
+    pub(super) counts: [usize; 2],
     /// Neighbours of a position of a line.
-    run: usize,
+    pub(super) run: usize,
 }
 
 impl Place {
-    fn of(arg: Arg, tensor: &Tensor) -> Result<Place, Skip> {
+    pub(super) fn of(arg: Arg, tensor: &Tensor) -> Result<Place, Skip> {
         let apart = || Skip::Layout(format!("of {arg}: lines that are not one run"));
         let (b, dims) = (tensor.blocking().ok_or_else(apart)?, tensor.dims());
         let (n, channels) = (dims.len(), dims[1]);
@@ -53,8 +56,16 @@ impl Place {
         Ok(Place { start: b.offset as usize, strides, counts: [dims[0] as usize, blocks as usize], run: run as usize })
     }
 
+    /// The same in words of four bytes instead of elements of so many.
+    pub(super) fn in_words(&self, size: usize) -> Option<Place> {
+        let word = |elements: usize| (elements * size).is_multiple_of(WORD).then_some(elements * size / WORD);
+        let [a, b, c, d] = self.strides;
+        let strides = [word(a)?, word(b)?, word(c)?, word(d)?];
+        Some(Place { start: word(self.start)?, strides, counts: self.counts, run: word(self.run)? })
+    }
+
     /// The first element of a line: of which image and block, at what depth and height.
-    fn line(&self, at: [usize; 4]) -> usize {
+    pub(super) fn line(&self, at: [usize; 4]) -> usize {
         self.start + at.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum::<usize>()
     }
 }

@@ -1,5 +1,6 @@
 //! Resampling.
 
+mod channels;
 mod lines;
 
 use crate::kernels::multiversion::{Body, Simd};
@@ -12,7 +13,12 @@ use oxidnn_spec::{Arg, Op, Problem};
 use std::ops::Range;
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("lines:portable", lines::plan), Impl::new("planes:portable", plan), fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("channels:jit", channels::plan),
+    Impl::new("lines:portable", lines::plan),
+    Impl::new("planes:portable", plan),
+    fallback::ROW,
+];
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
@@ -21,9 +27,17 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     })
 }
 
+/// Inputs for each output from which on planes are not read as a whole.
+const FEW: i64 = 64;
+
 fn windows(op: &Resampling, problem: &Problem, target: &CpuTarget) -> Result<(Windows<Interpolation>, usize), Skip> {
     let forward = op.prop.is_forward();
     let (result, input, dims) = if forward { (Arg::DST, Arg::SRC, op.dst.dims()) } else { (Arg::DIFF_SRC, Arg::DIFF_DST, op.src.dims()) };
+    let volume = |sizes: [i64; 3]| sizes.into_iter().product::<i64>();
+    let (inputs, outputs) = op.spatial();
+    if forward && volume(inputs) / FEW > volume(outputs) {
+        return Err(Skip::Shape("planes most of which nothing is made of"));
+    }
     // A line of inputs.
     let extra = op.spatial().0[2];
     let sides = Sides { inputs: &[input], second: None, extra, workers: target.threads, jit: target.jit };

@@ -121,6 +121,8 @@ fn binary_op(op: Binary) -> Op {
         Binary::MulI32 => Op::MulI32,
         Binary::MinI32 => Op::MinI32,
         Binary::MaxI32 => Op::MaxI32,
+        Binary::MaxI8 => Op::MaxI8,
+        Binary::MaxU8 => Op::MaxU8,
         Binary::MaddI16 => Op::MaddI16,
         Binary::MaddU8S8 => Op::MaddU8S8,
         Binary::Lookup32 => Op::PermuteI32,

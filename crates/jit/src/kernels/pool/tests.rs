@@ -93,6 +93,11 @@ impl Memory {
         let (row, j, c) = (index / self.row, index % self.row / self.channels, index % self.channels);
         let (results, stride) = (usize::from(kernel.results), i64::from(kernel.stride));
         let (mut best, mut place, mut sum, mut columns) = (f32::NAN, 0, 0.0, 0);
+        let mut whole = match kernel.take {
+            Take::LargestWhole(Elem::I32) => i32::MIN as u32,
+            Take::LargestWhole(Elem::I8) => LEAST_BYTES as u32,
+            _ => 0,
+        };
         for (y, first) in &LINES[ROWS[row].clone()] {
             columns = 0;
             for tap in &kernel.taps {
@@ -103,6 +108,7 @@ impl Memory {
                 let x = (ORIGIN + (j / results * results) as i64 * stride + relative) as usize;
                 let at = (y * PIXELS + x) * self.channels + c;
                 let (value, mine) = (self.source[at], (first + usize::from(tap.weights)) as i32);
+                whole = larger(kernel.take, whole, value.to_bits());
                 if value > best || best.is_nan() {
                     (best, place) = (value, mine);
                 }
@@ -122,8 +128,22 @@ impl Memory {
             Take::Mean { counted } => (sum / ((1.0 + lines as f32) * if counted { columns.max(1) as f32 } else { 1.0 }), -1),
             Take::Chosen(_) | Take::Shared => (sum, -1),
             Take::Largest => (best, -1),
+            Take::LargestWhole(_) => (f32::from_bits(whole), -1),
             Take::Place(_) => (best, place),
         }
+    }
+}
+
+/// The larger of two whole numbers, or of each of their bytes.
+fn larger(take: Take, a: u32, b: u32) -> u32 {
+    let of_bytes = |larger: fn(u8, u8) -> u8| {
+        let (a, b) = (a.to_le_bytes(), b.to_le_bytes());
+        u32::from_le_bytes(std::array::from_fn(|i| larger(a[i], b[i])))
+    };
+    match take {
+        Take::LargestWhole(Elem::I32) => (a as i32).max(b as i32) as u32,
+        Take::LargestWhole(Elem::I8) => of_bytes(|a, b| (a as i8).max(b as i8) as u8),
+        _ => of_bytes(u8::max),
     }
 }
 
@@ -134,13 +154,17 @@ fn compare(kernel: &Pool, isa: Isa, channels: usize) {
     }
     for (i, (got, place)) in memory.result.iter().zip(&memory.written).enumerate() {
         let want = memory.want(kernel, i);
-        let same = (*got - want.0).abs() <= 1e-6 * want.0.abs().max(8.0) || got.is_nan() && want.0.is_nan();
+        let same =
+            got.to_bits() == want.0.to_bits() || (*got - want.0).abs() <= 1e-6 * want.0.abs().max(8.0) || got.is_nan() && want.0.is_nan();
         assert!(same && *place == want.1, "{} at {i}: {got} from {place}, want {want:?}", kernel.name(isa));
     }
 }
 
-const TAKES: [Take; 6] = [
+const TAKES: [Take; 9] = [
     Take::Largest,
+    Take::LargestWhole(Elem::U8),
+    Take::LargestWhole(Elem::I8),
+    Take::LargestWhole(Elem::I32),
     Take::Place(Elem::I32),
     Take::Mean { counted: false },
     Take::Mean { counted: true },

@@ -7,14 +7,14 @@
 use super::super::{CHUNK, Chunk, Kind, Memory, OPERANDS};
 use super::{Operand, Part, Way};
 use crate::kernels::code::elem;
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::lend;
 use crate::kernels::transpose::{Matrix, Squares, Turned, no_factors};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::transpose::{Factor, Transpose};
 use oxidnn_runtime::Skip;
-use oxidnn_spec::{DataType, Error};
+use oxidnn_spec::Error;
 
 /// Most operands of a kernel that are brought: the registers of an interpreted program are their room.
 pub(super) const MOST: usize = super::super::program::REGISTERS;
@@ -44,8 +44,7 @@ impl Brought {
             return Err(Skip::Attr(format!("more than {MOST} tensors that lie apart along a row")));
         }
         let known = if let Kind::Number(dtype) = of.kind { elem(dtype) } else { None };
-        let words = |from: Elem| if from == Elem::I32 { Elem::F32 } else { from };
-        let squares = known.map(|from| Transpose { from: words(from), to: Elem::F32, factors: [Factor::None; 2], placed: false });
+        let squares = known.map(|from| Transpose { from, to: Elem::F32, factors: [Factor::None; 2], placed: false });
         Ok(Brought {
             operand,
             register,
@@ -91,19 +90,5 @@ impl Brought {
             places: None,
             factors: no_factors(),
         });
-        if memory.kind == Kind::Number(DataType::S32) {
-            simd.run(Converted(&mut numbers[..chunk.positions()]));
-        }
-    }
-}
-
-/// Words of whole numbers that become f32.
-struct Converted<'a>(&'a mut [f32]);
-
-impl Body for Converted<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        self.0.iter_mut().for_each(|x| *x = x.to_bits() as i32 as f32);
     }
 }

@@ -1,8 +1,8 @@
 //! Stages as kernels of their own, over the chunks of their group's grid.
 
 use super::super::fold;
-use super::super::pipeline::{Folded, Group, Lines, Visit, Work};
-use super::super::program::{FOLDS, Over, Source, Stage};
+use super::super::pipeline::{Group, Lines, Registers, Visit, Work};
+use super::super::program::{Over, Source, Stage};
 use super::super::{CHUNK, Chunk, Chunks, Kind, Nest, OPERANDS};
 use super::{Args, Call, MOST, Origin, Own, Part, Rows, Spec, Step, Way, check_formulas, element};
 use crate::kernels::multiversion::Simd;
@@ -13,6 +13,8 @@ use oxidnn_spec::Error;
 
 /// Positions of a call: what its columns share from vector to vector is in the first cache.
 const NEAR: usize = 8192;
+/// Positions of a call along rows.
+const LONG: usize = 4 * NEAR;
 /// Rows of a call: as many numbers are added in f32.
 const ROWS: usize = 1024;
 
@@ -77,7 +79,7 @@ fn call(stage: &Stage, group: &Group, isa: Isa) -> Result<Call, Skip> {
         if way != Way::Moves && part.writes(i) {
             return Err(Skip::Layout("a result that stands still along a row".into()));
         }
-        operands.push((element(&group.operands[i], part.writes(i))?, way));
+        operands.push((element(&group.operands[i])?, way));
         from.push(Origin::Operand(i));
     }
     let number = |i: usize| used.iter().position(|u| *u == i).unwrap_or(i);
@@ -140,48 +142,48 @@ impl Kernels<'_> {
             _ if of_bits.is_some() => NEAR / kept,
             true if kept <= narrow => ROWS,
             true => (NEAR / kept).max(16),
-            false => NEAR,
+            false => LONG,
         };
         let mut bytes = of_bits.map(|_| [0; NEAR]);
         let bits = bytes.as_mut().map_or(&mut [][..], |b| &mut b[..]);
-        let mut folded: Folded = [[0.0; CHUNK]; FOLDS];
+        let Lines(registers, folded) = lines;
         // What the only chunk has folded is the result.
         let mut chunks = 0;
         grid.each(work.kept.clone(), work.reduced.clone(), (CHUNK, limit), |visit| match visit {
             Visit::Fresh(n) => {
                 chunks = 0;
-                stage.begin(&mut folded, n);
+                stage.begin(folded, n);
             }
             Visit::Chunk(chunk) => {
                 if let Some(i) = of_bits {
                     spread(memory[i].buf, chunk, i, bits);
                 }
                 let n = if grid.columns { chunk.run } else { chunk.rows };
-                let mut fold = |lines: &mut Lines| {
-                    for (i, (f, total)) in stage.folds.iter().zip(&mut folded).enumerate() {
-                        fold::columns(simd, f.op, &mut lines.0[i][..n], n, total);
+                let mut fold = |registers: &mut Registers| {
+                    for (i, (f, total)) in stage.folds.iter().zip(&mut *folded).enumerate() {
+                        fold::columns(simd, f.op, &mut registers[i][..n], n, total);
                     }
                 };
                 if chunks == 1 {
-                    fold(lines);
+                    fold(registers);
                 }
                 call.run(
                     code,
                     memory,
-                    Some(Own { totals: &mut lines.0, bits: &mut *bits }),
+                    Some(Own { totals: &mut *registers, bits: &mut *bits }),
                     &Chunks { chunk: *chunk, count: 1, strides: &[0; OPERANDS] },
                 );
                 if chunks > 0 {
-                    fold(lines);
+                    fold(registers);
                 }
                 chunks += 1;
             }
             Visit::Done(chunk) if chunks == 1 => {
-                for ((f, to), total) in stage.folds.iter().zip(&work.bound.totals).zip(&lines.0) {
+                for ((f, to), total) in stage.folds.iter().zip(&work.bound.totals).zip(&*registers) {
                     to.store(simd, chunk, f.operand, total);
                 }
             }
-            Visit::Done(chunk) => stage.end(simd, work.bound, chunk, &folded),
+            Visit::Done(chunk) => stage.end(simd, work.bound, chunk, folded),
         });
     }
 }

@@ -130,7 +130,7 @@ impl<'s> Writer<'s> {
                 Way::Column => {
                     for v in 0..vectors {
                         let at = base.indexed(index, elem.bytes() as u8, (v * width.lanes() * elem.bytes()) as i32);
-                        let x = loaded(f, elem, at, mask);
+                        let x = f.load_number(elem, at, mask);
                         f.pin(x);
                         self.columns[i].push(x);
                     }
@@ -277,7 +277,7 @@ impl<'s> Writer<'s> {
         }
         match (self.still[operand], self.address(f, operand, place), self.at[operand]) {
             (Some(still), ..) => still,
-            (None, Some(at), _) if way == Way::Moves => loaded(f, elem, at, place.mask),
+            (None, Some(at), _) if way == Way::Moves => f.load_number(elem, at, place.mask),
             (None, _, Some(at)) => splat(f, elem, at),
             _ => f.zero(f.isa().width()),
         }
@@ -288,7 +288,7 @@ impl<'s> Writer<'s> {
         if let Some(at) = self.at[operand] {
             let one = f.int(1);
             let mask = f.first_lanes(one);
-            f.store_as(self.spec.operands[operand].0, at.at(0), x, Some(mask));
+            f.store_number(self.spec.operands[operand].0, at.at(0), x, Some(mask));
         } else {
             self.still[operand] = Some(x);
         }
@@ -300,7 +300,7 @@ impl<'s> Writer<'s> {
             Step::Store { from, operand } => {
                 let x = get(f, r, from);
                 match (place.at, self.address(f, operand, place)) {
-                    (Some(_), Some(at)) => f.store_as(self.spec.operands[operand].0, at, x, place.mask),
+                    (Some(_), Some(at)) => f.store_number(self.spec.operands[operand].0, at, x, place.mask),
                     _ => self.keep(f, operand, x),
                 }
             }
@@ -348,20 +348,9 @@ impl<'s> Writer<'s> {
     }
 }
 
-/// Numbers from memory as f32.
-fn loaded(f: &mut Function, elem: Elem, at: Addr, mask: Option<Pred>) -> Val {
-    let x = f.load_as(elem, at, mask);
-    number(f, elem, x)
-}
-
 /// A number from memory as f32 in every lane.
 fn splat(f: &mut Function, elem: Elem, at: Int) -> Val {
     let x = f.splat_as(elem, at.at(0));
-    number(f, elem, x)
-}
-
-/// What has been loaded as f32: words of whole numbers are not yet.
-fn number(f: &mut Function, elem: Elem, x: Val) -> Val {
     if elem == Elem::I32 { f.unary(ir::Unary::F32FromI32, x) } else { x }
 }
 

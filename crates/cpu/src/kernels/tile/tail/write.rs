@@ -9,7 +9,7 @@ use crate::kernels::tile::Args;
 use crate::kernels::tile::value::{self, Value, formula};
 use oxidnn_expr::{Num, binary, eltwise};
 use oxidnn_jit::Function;
-use oxidnn_jit::ir::{Accumulate, Addr, Binary, Compare, Elem, Int, Pred, Prefetch, Src, Unary, Val};
+use oxidnn_jit::ir::{Accumulate, Addr, Binary, Elem, Int, Pred, Prefetch, Src, Unary, Val};
 use oxidnn_jit::kernels::depthwise::Strip;
 use oxidnn_jit::kernels::dot::{self, Spot, Sums};
 use oxidnn_spec::op::EltwiseAlg;
@@ -152,7 +152,7 @@ fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, kind
                     (Step::Tensor { from, .. }, Some(element)) => {
                         let base = argument(f, sums.at.args, tensor);
                         tensor += size_of::<usize>();
-                        Some(load_float(f, *from, base.indexed(element, from.bytes() as u8, 0), mask))
+                        Some(f.load_number(*from, base.indexed(element, from.bytes() as u8, 0), mask))
                     }
                     _ if is_relu(step) => Some(f.zero(width)),
                     _ => step.has_line().then(|| next_line(f, line, at.pitch)),
@@ -231,12 +231,6 @@ fn next_line(f: &mut Function, line: Int, pitch: Int) -> Val {
     operand
 }
 
-/// Numbers from memory as f32.
-fn load_float(f: &mut Function, from: Elem, at: Addr, mask: Option<Pred>) -> Val {
-    let x = f.load_as(from, at, mask);
-    if from == Elem::I32 { f.unary(Unary::F32FromI32, x) } else { x }
-}
-
 /// True for what is one instruction with a vector of zeros.
 fn is_relu(step: &Step) -> bool {
     matches!(step, Step::Eltwise { alg: EltwiseAlg::Relu | EltwiseAlg::ReluDst, alpha, .. } if alpha.get() == 0.0)
@@ -254,7 +248,7 @@ fn apply(f: &mut Function, step: &Step, x: Val, operand: Option<Val>, place: &Pl
         (Step::Eltwise { .. }, Some(zero)) => f.binary(Binary::MaxF32, zero, x),
         (Step::Eltwise { alg, alpha, beta }, None) => formula(f, |r| eltwise::forward(alg, alpha.get(), beta.get(), r.value(x))),
         (Step::Sum { scale, zero_point, from }, _) => {
-            let mut old = load_float(f, from, place.c, place.mask);
+            let mut old = f.load_number(from, place.c, place.mask);
             if zero_point != 0 {
                 let zero_point = f.splat_f32(width, zero_point as f32);
                 old = f.binary(Binary::SubF32, old, zero_point);
@@ -277,24 +271,13 @@ fn apply(f: &mut Function, step: &Step, x: Val, operand: Option<Val>, place: &Pl
 
 /// Converts to the destination's type and stores.
 fn store(f: &mut Function, dst: Elem, x: Val, kind: Kind, place: &Place) {
-    if kind == Kind::Normal && dst == Elem::Bf16 {
-        return f.store_bf16_flushed(place.c, x, place.mask);
+    match (kind, dst) {
+        (Kind::Normal, Elem::Bf16) => f.store_bf16_flushed(place.c, x, place.mask),
+        (Kind::Whole, Elem::I32) => f.store_as(dst, place.c, x, place.mask),
+        (Kind::Whole, _) => {
+            let x = f.unary(Unary::F32FromI32, x);
+            f.store_as(dst, place.c, x, place.mask);
+        }
+        _ => f.store_number(dst, place.c, x, place.mask),
     }
-    let x = match (kind == Kind::Whole, dst == Elem::I32) {
-        (true, false) => f.unary(Unary::F32FromI32, x),
-        (false, true) => whole_number(f, x),
-        _ => x,
-    };
-    f.store_as(dst, place.c, x, place.mask);
-}
-
-/// f32 to i32 to nearest even, saturated, NaN to 0.
-fn whole_number(f: &mut Function, x: Val) -> Val {
-    let width = f.width(x);
-    let limit = f.splat_f32(width, 2_147_483_648.0);
-    let (above, number) = (f.compare_f32(Compare::Ge, x, limit), f.compare_f32(Compare::Eq, x, x));
-    let (most, zero) = (f.splat_i32(width, i32::MAX), f.zero(width));
-    let converted = f.unary(Unary::I32FromF32, x);
-    let bounded = f.select(above, most, converted);
-    f.select(number, bounded, zero)
 }

@@ -1,0 +1,257 @@
+//! `channels:jit`: resampling of channels that follow each other in memory, last or in blocks of whole vectors, by generated code.
+//!
+//! A row of results is the sum of a few lines, weighted by depth and height; a column of it the sum of a few taps in each of these. Backward, the
+//! lines and taps are those outputs that an input is a tap of. Each axis has its own table, so that these grow with the sizes of dimensions, not with
+//! their product.
+
+use super::{Axis, Interpolation, lines::Place};
+use crate::CpuTarget;
+use crate::kernels::access::View;
+use crate::kernels::blend::{Blender, Call, Columns, Side, Spec};
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::code::elem;
+use crate::kernels::multiversion::Simd;
+use crate::kernels::pointwise::GRAIN;
+use crate::kernels::scratch::{Scratch, booked};
+use crate::kernels::tile::tail::{About, Operands, Tail};
+use crate::row::{Generated, RowPlan};
+use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::blend::{Blend, Tap};
+use oxidnn_runtime::{Ctx, Plan, Skip};
+use oxidnn_spec::op::{Resampling, ResamplingAlg};
+use oxidnn_spec::{Arg, Attr, Error, Op, Problem};
+
+/// Lines of a row at most.
+const LINES: usize = 64;
+/// Taps of an axis at most: what a plan keeps is bounded.
+const TAPS: usize = 1 << 18;
+
+/// The kernel.
+#[derive(Debug)]
+struct Blended {
+    jit: Isa,
+    attr: Attr,
+    /// The kernel for whole groups of channels, and that for those behind them, of which there are so many.
+    specs: [Spec; 2],
+    rest: usize,
+    /// The input and the result, with their bytes of an element.
+    args: [Arg; 2],
+    sizes: [usize; 2],
+    places: [Place; 2],
+    /// What positions of the result are sums of, by depth and by height: taps, and where those of a position begin.
+    depths: Positions,
+    heights: Positions,
+    columns: Columns,
+    /// Channels that are made, those of a call, and distances of their groups in bytes.
+    made: usize,
+    channels: usize,
+    groups: [usize; 2],
+    /// Whether the result has channels that do not exist and no call makes.
+    padded: bool,
+}
+
+/// The taps of the positions of an axis.
+#[derive(Debug)]
+struct Positions {
+    taps: Vec<Tap>,
+    starts: Vec<usize>,
+}
+
+impl Positions {
+    /// The taps of an axis, `stride` bytes apart.
+    fn new(axis: Axis, forward: bool, stride: usize) -> Result<Positions, Skip> {
+        let (mut taps, mut starts) = (Vec::new(), vec![0]);
+        each(axis, forward, |of| {
+            taps.extend(of.map(|(at, weight)| Tap { source: at * stride, weight }));
+            starts.push(taps.len());
+            taps.len()
+        })?;
+        Ok(Positions { taps, starts })
+    }
+
+    fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn of(&self, position: usize) -> &[Tap] {
+        &self.taps[self.starts[position]..self.starts[position + 1]]
+    }
+}
+
+/// Calls `add` for every position of the result along an axis, with the inputs that it is a sum of; it answers how many there are so far.
+fn each(axis: Axis, forward: bool, mut add: impl FnMut(&mut dyn Iterator<Item = (usize, f32)>) -> usize) -> Result<(), Skip> {
+    let bounded = |n: usize| if n > TAPS { Err(Skip::Shape("long dimensions")) } else { Ok(()) };
+    bounded(if forward { axis.outputs } else { axis.inputs } as usize)?;
+    if forward {
+        axis.all().try_for_each(|taps| bounded(add(&mut taps.into_iter().filter(|tap| tap.1 != 0.0))))
+    } else {
+        (0..axis.inputs).try_for_each(|i| bounded(add(&mut axis.outputs_of(i).take(TAPS + 1).map(|(o, weight)| (o as usize, weight)))))
+    }
+}
+
+/// Plans a resampling of channels.
+///
+/// # Errors
+/// [`Skip`] for other layouts, and for operands that differ by pixel.
+pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    RowPlan::resolved(problem, target, |problem| {
+        let Op::Resampling(op) = &problem.op else { return Err(Skip::Op("another operation than resampling")) };
+        let made = |isa| Blended::new(op, &problem.attr, isa);
+        // Blocks of half a vector are whole ones of half the width.
+        let kernel = made(jit).or_else(|skip| if jit == Isa::AVX2 { Err(skip) } else { made(Isa::AVX2).map_err(|_| skip) })?;
+        let scratch = kernel.specs[0].tail.scratch(kernel.made).and_then(|n| booked(&[n]));
+        Ok((kernel, scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?))
+    })
+}
+
+impl Blended {
+    fn new(op: &Resampling, attr: &Attr, jit: Isa) -> Result<Blended, Skip> {
+        let (forward, lanes) = (op.prop.is_forward(), jit.width().lanes());
+        let tensors = [(Arg::SRC, &op.src), (Arg::DST, &op.dst), (Arg::DIFF_DST, &op.dst), (Arg::DIFF_SRC, &op.src)];
+        let [input, result] = if forward { [tensors[0], tensors[1]] } else { [tensors[2], tensors[3]] };
+        let mut source = elem(input.1.dtype).ok_or_else(|| Skip::DataType(format!("{} in generated sums", input.1.dtype)))?;
+        let mut tail = Tail::of_strips(&About { attr, dst: result.1, columns: 1, compensated: false, scaled: false, biased: false })?;
+        if input.1.is_empty() || result.1.is_empty() {
+            return Err(Skip::Shape("no elements"));
+        }
+        let mut places = [Place::of(input.0, input.1)?, Place::of(result.0, result.1)?];
+        let mut sizes = [input, result].map(|t| t.1.dtype.bits() / 8);
+        let mut exist = input.1.dims()[1] as usize;
+        // What is copied is words, whatever they are.
+        let copies = forward && op.alg == ResamplingAlg::Nearest && attr.is_default() && input.1.dtype == result.1.dtype;
+        if let (true, [Some(a), Some(b)]) =
+            (copies, [0, 1].map(|i| places[i].in_words(sizes[i]).filter(|p| p.run >= Isa::AVX2.width().lanes())))
+        {
+            exist = exist * sizes[0] / 4;
+            (places, sizes, source, tail) = ([a, b], [4; 2], Elem::F32, Tail::raw());
+        }
+        let [from, to] = &places;
+        let last = |p: &Place| p.counts[1] == 1 && p.strides[1] == 0;
+        if from.run != to.run || from.counts != to.counts || last(from) != last(to) {
+            return Err(Skip::Layout("of src and dst: other channels in a line".into()));
+        }
+        if from.run < lanes / 2 || !last(from) && !from.run.is_multiple_of(lanes) {
+            return Err(Skip::Layout("of src and dst: channels that are not in vectors".into()));
+        }
+        // What blocks have beyond the channels is zero, and so are sums of it where nothing is done to them.
+        let whole = !last(from) && attr.is_default();
+        let channels = if whole || last(from) { from.run * from.counts[1] } else { exist };
+        let masked = !channels.is_multiple_of(lanes);
+        if masked && !jit.avx512 && (source.bytes() < 4 || sizes[1] < 4) {
+            return Err(Skip::Shape("channels that are not whole vectors of narrow numbers"));
+        }
+        // Groups of whole vectors come first, what is left of the last one is a call of its own.
+        let rest = if last(from) { channels % lanes } else { 0 };
+        let (following, masked) = if last(from) { (channels - rest, false) } else { (from.run, masked) };
+        let vectors = if masked { 1 } else { (1..=4).rev().find(|v| following.is_multiple_of(v * lanes)).unwrap_or(1) };
+        let blocks = !last(from) && vectors * lanes == from.run;
+        // Groups of a block that has several end with it: blocks are calls of their own then.
+        let alone = !last(from) && !blocks;
+        let Interpolation { axes: [depth, height, width], .. } = Interpolation::new(op)?;
+        let stride = |d: usize| from.strides[2 + d] * sizes[0];
+        let (depths, heights) = (Positions::new(depth, forward, stride(0))?, Positions::new(height, forward, stride(1))?);
+        let most = |p: &Positions| (0..p.len()).map(|i| p.of(i).len()).max().unwrap_or(0);
+        if most(&depths) * most(&heights) > LINES {
+            return Err(Skip::Shape("so many lines in a row"));
+        }
+        let columns = columns(width, forward, from.run * sizes[0])?;
+        let blend = Blend { source, taps: columns.each().filter(|n| *n <= 4), copies, vectors: vectors as u8, masked };
+        let spec = |blend: Blend| Spec { blend, tail: tail.clone() };
+        let specs = [spec(blend), spec(Blend { vectors: 1, masked: true, ..blend })];
+        let group = |i: usize| if blocks { places[i].strides[1] * sizes[i] } else { vectors * lanes * sizes[i] };
+        Ok(Blended {
+            jit,
+            attr: attr.clone(),
+            specs,
+            rest,
+            args: [input.0, result.0],
+            sizes,
+            depths,
+            heights,
+            columns,
+            made: channels,
+            channels: if alone { from.run.min(channels) } else { channels },
+            groups: [group(0), group(1)],
+            padded: !last(from) && !whole && channels < from.run * from.counts[1],
+            places,
+        })
+    }
+}
+
+/// The columns of a row, with as many taps each where that is few: a number may count half twice.
+fn columns(width: Axis, forward: bool, stride: usize) -> Result<Columns, Skip> {
+    let mut columns = Columns::default();
+    let two = forward && width.alg == ResamplingAlg::Linear;
+    each(width, forward, |of| {
+        let mut taps = [of.next(), of.next()].map(|tap| tap.map(|(at, weight)| Tap { source: at * stride, weight }));
+        if let ([Some(tap), None], true) = (taps, two) {
+            let half = Tap { weight: tap.weight / 2.0, ..tap };
+            taps = [Some(half); 2];
+        }
+        columns.push(taps.into_iter().flatten().chain(of.map(|(at, weight)| Tap { source: at * stride, weight })));
+        columns.taps()
+    })?;
+    Ok(columns)
+}
+
+impl Generated for Blended {
+    type Code = [Option<Blender>; 2];
+
+    fn build(&self) -> Result<[Option<Blender>; 2], Error> {
+        let get = |spec: &Spec, wanted: bool| wanted.then(|| Blender::get(self.jit, spec)).transpose();
+        Ok([get(&self.specs[0], self.channels > self.rest)?, get(&self.specs[1], self.rest > 0)?])
+    }
+
+    fn run(&self, blenders: &[Option<Blender>; 2], simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let [input, result] = self.args;
+        if self.padded {
+            View::of(simd, ctx, result)?.zero_padding();
+        }
+        let operands = scratch.take(self.specs[0].tail.scratch(self.made).unwrap_or(0))?.into_slice();
+        let dst = ctx.bound(result).map(|b| b.tensor).ok_or_else(|| Error::arg(result, "nothing", "a memory object"))?;
+        let factors = [Broadcast::constant(1.0); 2];
+        let from = Operands { ctx: (simd, ctx), attr: &self.attr, dst, columns: 1, compensation: &[], factors, bias: None };
+        let tail = self.specs[0].tail.args(&from, operands)?;
+        let bufs = [ctx.buf(input)?, ctx.buf(result)?];
+        let [source, to] = &self.places;
+        let [images, blocks] = [to.counts[0], self.made.div_ceil(self.channels)];
+        let rows = self.depths.len() * self.heights.len();
+        let numbers = self.columns.len() * self.channels;
+        let each = (GRAIN as usize / numbers.max(1)).clamp(1, rows);
+        let chunks = rows.div_ceil(each);
+        ctx.executor().run(ctx.executor().threads(), images * blocks * chunks, &|_, task| {
+            let (chunk, block, image) = (task % chunks, task / chunks % blocks, task / chunks / blocks);
+            let channel = block * self.channels;
+            let mut lines = [Tap::default(); LINES];
+            for i in chunk * each..rows.min((chunk + 1) * each) {
+                let [depth, height] = [i / self.heights.len(), i % self.heights.len()];
+                let all = self.depths.of(depth).iter().flat_map(|d| self.heights.of(height).iter().map(move |h| (d, h)));
+                let mut count = 0;
+                for (line, (d, h)) in lines.iter_mut().zip(all) {
+                    *line = Tap { source: d.source + h.source, weight: d.weight * h.weight };
+                    count += 1;
+                }
+                let whole = (self.channels - self.rest).min(self.made - channel);
+                for (blender, (first, channels)) in blenders.iter().zip([(0, whole), (whole, self.rest)]) {
+                    let side = |k: usize, at: [usize; 4]| {
+                        let place = if k == 0 { source } else { to };
+                        Side { buf: bufs[k], at: (place.line(at) + first) * self.sizes[k], group: self.groups[k] }
+                    };
+                    let call = Call {
+                        lines: &lines[..count],
+                        columns: &self.columns,
+                        source: side(0, [image, block, 0, 0]),
+                        result: (side(1, [image, block, depth, height]), to.run * self.sizes[1]),
+                        channels,
+                        tail: &tail,
+                        channel: channel + first,
+                    };
+                    blender.iter().for_each(|blender| blender.run(&call));
+                }
+            }
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,183 @@
+//! Sums of weighted columns of some lines: resampling of channels that follow each other in memory, forward and backward.
+//!
+//! A result is a vector of channels, or some of them; its sum stays in registers while it goes over the lines of a row and the taps of its column.
+//! The weight of a number is that of the line times that of the tap. What is computed is `2 * lines * taps` operations for a number that is
+//! written, which is less than its way from L2.
+
+use super::depthwise::Strip;
+use crate::ir::{Accumulate, Binary, Elem, Function, Int, Pred, Src, Val};
+use crate::isa::Isa;
+use std::mem::offset_of;
+
+#[cfg(test)]
+mod tests;
+
+/// What a kernel is made for. This is its key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Blend {
+    /// Type of the source.
+    pub source: Elem,
+    /// Taps of every column; `None` where [`Args::counts`] says how many each has.
+    pub taps: Option<u8>,
+    /// Whether columns are their one tap of one line as it is, without weights.
+    pub copies: bool,
+    /// Vectors of channels that follow each other in memory and are made together: a group.
+    pub vectors: u8,
+    /// True when the number of channels need not be whole vectors; a group is one vector then.
+    pub masked: bool,
+}
+
+/// A line of the source, or a tap of a column.
+#[repr(C)]
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Tap {
+    /// Where it begins, in bytes.
+    pub source: usize,
+    /// Its weight.
+    pub weight: f32,
+}
+
+/// Arguments. Distances are in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Args {
+    /// The lines of the row.
+    pub lines: *const Tap,
+    /// Their number.
+    pub count: usize,
+    /// The taps of all columns, one column after the other.
+    pub taps: *const Tap,
+    /// The number of taps of each column.
+    pub counts: *const usize,
+    /// Columns of the result, at least 1.
+    pub columns: usize,
+    /// Groups of channels, at least 1, and channels.
+    pub groups: usize,
+    /// As said.
+    pub channels: usize,
+    /// The source, and the distance of groups.
+    pub source: *const u8,
+    /// As said.
+    pub group: usize,
+    /// The result, and the distances of columns and groups.
+    pub result: *mut u8,
+    /// As said.
+    pub result_column: usize,
+    /// As said.
+    pub result_group: usize,
+    /// Distance of the vectors of a group.
+    pub result_vector: usize,
+}
+
+impl Blend {
+    /// The kernel before registers; `finish` writes what happens to a vector of the result, storing included.
+    pub fn function_with(&self, isa: Isa, mut finish: impl FnMut(&mut Function, &Strip<'_>)) -> Function {
+        let mut f = Function::new(isa);
+        self.write(&mut f, &mut finish);
+        f
+    }
+
+    /// The name in dumps and profiles, such as `blend.bf16.2.4.avx512`.
+    pub fn name(&self, isa: Isa) -> String {
+        let taps = self.taps.map_or("any".into(), |taps| taps.to_string());
+        let masked = if self.masked { ".masked" } else { "" };
+        let taps = if self.copies { "copy".into() } else { taps };
+        format!("blend.{}.{taps}.{}{masked}.{}", self.source.name(), self.vectors, isa.name())
+    }
+
+    fn write(&self, f: &mut Function, finish: &mut impl FnMut(&mut Function, &Strip<'_>)) {
+        let (args, lanes) = (f.arguments(), f.isa().width().lanes());
+        let (source, result) = (f.argument(args, offset_of!(Args, source)), f.argument(args, offset_of!(Args, result)));
+        let channel = f.int(0);
+        let groups = f.argument(args, offset_of!(Args, groups));
+        f.repeat_some(groups, |f| {
+            let mask = self.masked.then(|| {
+                let left = f.argument(args, offset_of!(Args, channels));
+                f.sub(left, channel);
+                f.first_lanes(left)
+            });
+            let (taps, to) = (f.argument(args, offset_of!(Args, taps)), f.copy(result));
+            let counts = self.taps.is_none().then(|| f.argument(args, offset_of!(Args, counts)));
+            let columns = f.argument(args, offset_of!(Args, columns));
+            f.repeat_some(columns, |f| {
+                let sums = match self.copies {
+                    true => self.copy(f, args, (source, taps), mask),
+                    false => self.sums(f, args, (source, taps, counts), mask),
+                };
+                let (first, at) = (f.copy(channel), f.copy(to));
+                for sum in &sums {
+                    let values = std::slice::from_ref(sum);
+                    finish(f, &Strip { args, column: offset_of!(Args, result_column), channel: first, result: at, values, mask });
+                    f.add(first, lanes as i32);
+                    let vector = f.argument(args, offset_of!(Args, result_vector));
+                    f.add(at, vector);
+                }
+                let column = f.argument(args, offset_of!(Args, result_column));
+                f.add(to, column);
+            });
+            for (at, distance) in [(source, offset_of!(Args, group)), (result, offset_of!(Args, result_group))] {
+                let distance = f.argument(args, distance);
+                f.add(at, distance);
+            }
+            f.add(channel, (lanes * usize::from(self.vectors)) as i32);
+        });
+    }
+
+    /// The vectors of a column that is one tap of one line.
+    fn copy(&self, f: &mut Function, args: Int, (source, taps): (Int, Int), mask: Option<Pred>) -> Vec<Val> {
+        let lines = f.argument(args, offset_of!(Args, lines));
+        let (line, at) = (f.load_int(lines.at(0)), f.load_int(taps.at(0)));
+        f.add(at, line);
+        f.add(at, source);
+        f.add(taps, size_of::<Tap>() as i32);
+        let size = f.isa().width().lanes() * self.source.bytes();
+        (0..usize::from(self.vectors)).map(|v| f.load_number(self.source, at.at((v * size) as i32), mask)).collect()
+    }
+
+    /// The sums of a column, whose taps and their count are left behind.
+    fn sums(&self, f: &mut Function, args: Int, (source, taps, counts): (Int, Int, Option<Int>), mask: Option<Pred>) -> Vec<Val> {
+        let count = counts.map(|counts| f.load_int(counts.at(0)));
+        let sums: Vec<Val> = (0..self.vectors).map(|_| f.zero(f.isa().width())).collect();
+        sums.iter().for_each(|sum| f.pin(*sum));
+        let (lines, all) = (f.argument(args, offset_of!(Args, lines)), f.argument(args, offset_of!(Args, count)));
+        f.repeat(all, |f| {
+            let (line, at) = (f.load_int(lines.at(0)), f.copy(taps));
+            f.add(line, source);
+            let add = |f: &mut Function| {
+                self.add(f, (line, lines, at), &sums, mask);
+                f.add(at, size_of::<Tap>() as i32);
+            };
+            match (self.taps, count) {
+                (None, Some(count)) => {
+                    let times = f.copy(count);
+                    f.repeat(times, add);
+                }
+                (taps, _) => (0..taps.unwrap_or(0)).for_each(|_| add(f)),
+            }
+            f.add(lines, size_of::<Tap>() as i32);
+        });
+        match (self.taps, count, counts) {
+            (None, Some(count), Some(counts)) => {
+                f.shl(count, size_of::<Tap>().ilog2() as u8);
+                f.add(taps, count);
+                f.add(counts, size_of::<usize>() as i32);
+            }
+            (used, ..) => f.add(taps, i32::from(used.unwrap_or(0)) * size_of::<Tap>() as i32),
+        }
+        sums
+    }
+
+    /// Adds the vectors of a tap of a line, which begins at an address and has its weight behind `of`.
+    fn add(&self, f: &mut Function, (line, of, tap): (Int, Int, Int), sums: &[Val], mask: Option<Pred>) {
+        let (width, weight) = (f.isa().width(), offset_of!(Tap, weight) as i32);
+        let at = f.load_int(tap.at(0));
+        f.add(at, line);
+        let by = f.splat(width, of.at(weight));
+        let by = f.binary(Binary::MulF32, by, Src::Splat(tap.at(weight)));
+        for (v, sum) in sums.iter().enumerate() {
+            let from = at.at((v * width.lanes() * self.source.bytes()) as i32);
+            let x = f.load_number(self.source, from, mask);
+            f.accumulate(Accumulate::FmaF32, *sum, x, by);
+        }
+    }
+}
