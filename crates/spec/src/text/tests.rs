@@ -21,6 +21,9 @@ fn conv(line: &str) -> crate::op::Conv {
     }
 }
 
+/// Of the lines of long tables one in so many: all, but under Miri, which is some thousand times slower.
+const EVERY: usize = if cfg!(miri) { 6 } else { 1 };
+
 #[test]
 fn sizes_that_are_left_out_are_computed() {
     let c = conv("--conv ic16ih7oc32kh3ph1");
@@ -93,7 +96,10 @@ fn ported_lines_mean_what_they_mean_to_benchdnn() {
         "--resampling --alg=linear --tag=axb mb2ic4ih5oh10",
         "--lrn --alg=WITHIN mb2ic4ih5",
         "--sdpa --mask=causal_tl --scale=mul 1x2x4x8:1x1x8x4:1x1x4x8",
-    ] {
+    ]
+    .into_iter()
+    .step_by(EVERY)
+    {
         let cases = parse_line(&mut Settings::default(), line).unwrap_or_else(|e| panic!("{line}: {e}"));
         for case in cases {
             let text = case.to_string();
@@ -242,7 +248,10 @@ fn verbose_lines_look_like_onednns_and_replay() {
             "src:f32::blocked:abcd::f0 dst:f32::blocked:abcd::f0 diff_src:f32::blocked:abcd::f0,,flags:CH,g2mb2ic4ih2iw2",
             "group_normalization,ref:any,backward",
         ),
-    ] {
+    ]
+    .into_iter()
+    .step_by(EVERY)
+    {
         let text = format!("onednn_verbose,v1,primitive,create:cache_miss,cpu,{kind},{line},17.9");
         let case = verbose::parse(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
         let mut resolved = case.problem.clone();
@@ -278,7 +287,10 @@ fn verbose_lines_look_like_onednns_and_replay() {
              bia:f32::blocked:ab::f0_mask3 dst:f32::blocked:ab::f0,,,2x30:30x4,0.1",
             "--matmul --bia-dt=f32 --bia-mask=3 --stag=ab/s40x1 --wtag=ab --dtag=ab 2x30:30x4",
         ),
-    ] {
+    ]
+    .into_iter()
+    .step_by(EVERY)
+    {
         assert_eq!(verbose::parse(text).unwrap_or_else(|e| panic!("{text}: {e}")).problem.to_string(), problem_line);
     }
     assert!(verbose::parse("onednn_verbose,v1,info,cpu,runtime:OpenMP,nthr:8").is_err());
