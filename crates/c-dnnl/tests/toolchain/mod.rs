@@ -18,6 +18,7 @@ const HEADERS: &[&str] = &["dnnl_common.h", "dnnl.h", "dnnl_debug.h", "dnnl_grap
 static FOUND: OnceLock<Result<Toolchain, String>> = OnceLock::new();
 static C: OnceLock<Program> = OnceLock::new();
 static CPP: OnceLock<Program> = OnceLock::new();
+static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
 
 /// What compiling takes.
 pub(crate) struct Toolchain {
@@ -138,17 +139,20 @@ impl Toolchain {
         succeed(&mut command);
     }
 
-    /// A folder with our library under the name that programs look for; cargo has built it beside the test.
+    /// A folder with our library under the name that programs look for; cargo has built it beside the test. Made once, as tests run at the same time.
     fn library(&self) -> PathBuf {
-        let test = std::env::current_exe().expect("a test knows where it is");
-        let built = test.parent().expect("it lies in a folder").join("libdnnl.so");
-        assert!(built.is_file(), "cargo left no {}", built.display());
-        let folder = self.work.join("lib");
-        std::fs::create_dir_all(&folder).expect("the target folder can be written");
-        let link = folder.join("libdnnl.so.3");
-        let _ = std::fs::remove_file(&link);
-        std::os::unix::fs::symlink(&built, &link).expect("the target folder can be written");
-        folder
+        let link = || {
+            let test = std::env::current_exe().expect("a test knows where it is");
+            let built = test.parent().expect("it lies in a folder").join("libdnnl.so");
+            assert!(built.is_file(), "cargo left no {}", built.display());
+            let folder = self.work.join("lib");
+            std::fs::create_dir_all(&folder).expect("the target folder can be written");
+            let link = folder.join("libdnnl.so.3");
+            let _ = std::fs::remove_file(&link);
+            std::os::unix::fs::symlink(&built, &link).expect("the target folder can be written");
+            folder
+        };
+        LIBRARY.get_or_init(link).clone()
     }
 }
 

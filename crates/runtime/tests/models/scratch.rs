@@ -29,7 +29,8 @@ fn let_go((_, in_use): &(Arena, InUse), lease: Lease<'_>) {
 
 #[test]
 fn leases_of_two_threads_are_apart() {
-    check(2, || {
+    // Two interruptions make 577,618 orders, which pass and take a minute.
+    check(1, || {
         let shared = Arc::new((Arena::new(10_000), InUse::default()));
         let other = shared.clone();
         let uses = thread::spawn(move || {
