@@ -29,6 +29,7 @@ mod tests;
 use crate::host::{HostArgs, HostTensor};
 pub use exact::is_exact;
 pub use interval::Interval;
+use oxidnn_expr::quant;
 use oxidnn_spec::op::{Conv, ConvAlg, ReductionAlg, RnnDirection, Sdpa};
 use oxidnn_spec::{Arg, DataType, Error, FpMathMode, Op, PostOp, Problem};
 use rows::Rows;
@@ -59,7 +60,7 @@ impl Bounds {
             match beyond {
                 Some(beyond) if near.high >= beyond => exact.hull(Interval { high: f64::INFINITY, ..near }),
                 Some(beyond) if near.low <= -beyond => exact.hull(Interval { low: f64::NEG_INFINITY, ..near }),
-                _ if v.is_finite() => near,
+                _ if v.is_finite() => saturated(dtype, near),
                 _ => exact,
             }
         };
@@ -103,6 +104,13 @@ impl Bounds {
     pub fn or(&self, other: &Bounds) -> Bounds {
         Bounds(self.0.iter().zip(&other.0).map(|(a, b)| a.hull(*b)).collect())
     }
+}
+
+/// With the largest number of f32 that a whole-number type has, where the largest of the type, which is none of f32, is among those that may be stored.
+fn saturated(dtype: DataType, x: Interval) -> Interval {
+    let largest = f64::from(quant::bounds(dtype).1);
+    let beyond = matches!(dtype, DataType::S32 | DataType::S64) && x.high > largest;
+    if beyond { Interval { low: x.low.min(largest), ..x } } else { x }
 }
 
 /// The number after the largest of a floating-point type, to which overflow rounds where the type has infinities.

@@ -3,9 +3,9 @@
 
 use super::interval::Interval;
 use super::rows::{self, Rows};
-use super::{Bounds, Computed, FUNCTION, arithmetic, exact, flushed, smallest, winograd};
+use super::{Bounds, Computed, FUNCTION, arithmetic, exact, flushed, saturated, smallest, winograd};
 use crate::host::{HostArgs, for_each_position};
-use oxidnn_expr::{Num, binary, eltwise, quant};
+use oxidnn_expr::{Num, binary, eltwise};
 use oxidnn_reference::{Epilogue, Factor, View};
 use oxidnn_spec::op::{Binary, Eltwise};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, QuantMode};
@@ -61,13 +61,7 @@ fn stored(dtype: DataType, x: Interval, rounded: impl Fn(f64) -> f64) -> Interva
     if x.low > x.high {
         return none;
     }
-    let mut held = Interval::point(rounded(x.low)).hull(Interval::point(rounded(x.high))).hull(none);
-    // The largest whole number is none of f32.
-    let largest = f64::from(quant::bounds(dtype).1);
-    if matches!(dtype, DataType::S32 | DataType::S64) && held.high > largest {
-        held.low = held.low.min(largest);
-    }
-    held
+    saturated(dtype, Interval::point(rounded(x.low)).hull(Interval::point(rounded(x.high))).hull(none))
 }
 
 /// What comes to the post-ops of output `arg`, element by element.
