@@ -218,7 +218,11 @@ pub(super) fn differences(net: &Net, got: &Computed, expected: &Computed) -> Res
     let leaving = net.ops.iter().flat_map(|o| &o.outputs).filter(|lt| !read(lt.id));
     // Every operation may round what it writes, to 16 bits where it has these: roundings add up.
     let small = net.ops.iter().flat_map(|o| &o.outputs).any(|lt| matches!(lt.dtype, Some(DataType::Bf16 | DataType::F16)));
-    let unit = if small { (-9f64).exp2() } else { (-22f64).exp2() } * (4 + net.ops.len()) as f64;
+    let unit = match (net.ops.len() as f64, small) {
+        // Scores of attention are rounded before exponentials of them are taken.
+        (count, true) => ((6.0 + count) * (-8f64).exp2()).min(1.0 / 16.0),
+        (count, false) => ((4.0 + count) * (-21f64).exp2()).min(5e-5),
+    };
     // A number that is rounded to a byte on the way may be the neighbour: what follows moves with it.
     let bytes = net.ops.iter().filter(|o| matches!(o.kind, OpKind::Quantize | OpKind::DynamicQuantize)).count();
     let unit = if bytes > 0 { unit.max((1 + bytes) as f64 / 256.0).min(0.25) } else { unit };
