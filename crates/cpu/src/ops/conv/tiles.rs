@@ -387,6 +387,15 @@ struct Common<'a> {
     target: &'a CpuTarget,
 }
 
+/// Refuses reductions that are empty, or have more K blocks than a plan should list.
+fn may_be_reduced(depth: usize) -> Result<(), Skip> {
+    match depth {
+        0 => Err(Skip::Shape("an empty reduction")),
+        1..=MOST_STEPS => Ok(()),
+        _ => Err(TOO_MANY_STEPS),
+    }
+}
+
 impl Tiles {
     fn new(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa), target: &CpuTarget) -> Result<Tiles, Skip> {
         let (source, result) = (s.source.1, s.result.1);
@@ -394,12 +403,7 @@ impl Tiles {
         let (channels, depth) = (channels as usize, depth as usize);
         let sizes = |t: &Tensor| -> [i64; 3] { std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d])) };
         let (in_sizes, out_sizes) = (sizes(source), sizes(result));
-        if depth == 0 {
-            return Err(Skip::Shape("an empty reduction"));
-        }
-        if depth > MOST_STEPS {
-            return Err(TOO_MANY_STEPS);
-        }
+        may_be_reduced(depth)?;
         let mut lines = geometry::lines(s.direction, &s.sizes, [out_sizes, in_sizes])?;
         let all = s.sizes.k.iter().product::<i64>() as usize;
         if all > TAPS {
