@@ -80,7 +80,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
 
 /// Gives weights of layout `any` panels of the result's columns, where those are one dimension. Channels that end within a step would leave holes
 /// between pixels: such weights are contiguous along the depth, and packed for each execution.
-fn resolve_weights(op: &mut InnerProduct, isa: Isa, together: usize) -> Result<(), Skip> {
+pub(super) fn resolve_weights(op: &mut InnerProduct, isa: Isa, together: usize) -> Result<(), Skip> {
     let n = op.weights.dims().len();
     let panels = |depth: &[usize], column: usize| {
         let width = panel_columns(isa, op.weights.dims()[column].max(0) as usize);

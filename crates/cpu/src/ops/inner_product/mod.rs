@@ -5,14 +5,18 @@ mod packed;
 mod weights;
 
 use crate::CpuTarget;
-use crate::ops::matmul::columns;
+use crate::kernels::gemv::MAX_ROWS;
+use crate::kernels::tile::layout::together;
+use crate::ops::matmul::few::{Side, Sides};
+use crate::ops::matmul::gemv;
 use crate::ops::{fallback, staged, support};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
-use oxidnn_spec::{Op, Problem, Prop};
+use oxidnn_spec::{Arg, Op, Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
+    Impl::new("gemv:jit", few_rows).for_some_shapes(),
     Impl::new("packed:amx", jit::plan_amx),
     Impl::new("packed:jit", jit::plan),
     Impl::new("bwd_weights:jit", weights::plan),
@@ -30,8 +34,13 @@ fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     if !op.prop.is_forward() {
         return Err(Skip::Op("this propagation kind"));
     }
-    let sides = |inner: Vec<usize>| columns::Sides { depth: [inner.clone(), inner], row: [0; 2], column: [0, 1], batch: 0 };
-    columns::check([&op.src, &op.weights, &op.dst], &sides((1..op.src.dims().len()).collect()))?;
+    let sides = |inner: Vec<usize>| Sides {
+        few: Side { arg: Arg::WEIGHTS, across: [0, 1], depth: inner.clone() },
+        many: Side { arg: Arg::SRC, across: [0; 2], depth: inner },
+        result: Arg::DST,
+        batch: 0,
+    };
+    sides((1..op.src.dims().len()).collect()).check_columns(problem)?;
     let mut problem = problem.clone();
     if let Op::InnerProduct(op) = &mut problem.op {
         let spatial = op.weights.dims().len() > 2;
@@ -40,9 +49,38 @@ fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     }
     problem.resolve();
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
-    let [src, weights, dst] = [op.src.clone(), op.weights.clone(), op.dst.clone()];
-    let inner = packed::inner(&weights);
-    columns::plan(problem, [&src, &weights, &dst], sides(inner), target)
+    let inner = packed::inner(&op.weights);
+    sides(inner).plan(problem, target)
+}
+
+/// Products of up to 8 rows, forward and backward by data, where a walk along the weights is faster than tiles.
+fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
+    let rows = op.src.dims()[0];
+    if !(1..=MAX_ROWS as i64).contains(&rows) {
+        return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
+    }
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    let mut problem = problem.clone();
+    if let Op::InnerProduct(op) = &mut problem.op {
+        jit::resolve_weights(op, isa, together(op.weights.dtype).unwrap_or(1))?;
+        packed::resolve(op, target)?;
+    }
+    problem.resolve();
+    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
+    let inner = packed::inner(&op.weights);
+    let (few, many, result) = match op.prop {
+        Prop::BackwardWeights => return Err(Skip::Op("gradients of weights")),
+        Prop::BackwardData if inner.len() > 1 => return Err(Skip::Shape("a gradient of several dimensions")),
+        Prop::BackwardData => ((Arg::DIFF_DST, vec![1]), ([1, 1], vec![0]), Arg::DIFF_SRC),
+        _ => ((Arg::SRC, inner.clone()), ([0, 1], inner), Arg::DST),
+    };
+    if gemv::are_enough(rows as usize, &op.weights, (&many.1, many.0[0]), target) {
+        return Err(Skip::Shape("enough rows for tiles to be faster"));
+    }
+    let few = Side { arg: few.0, across: [0; 2], depth: few.1 };
+    let many = Side { arg: Arg::WEIGHTS, across: many.0, depth: many.1 };
+    Sides { few, many, result, batch: 0 }.plan(problem, target)
 }
 
 fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -17,7 +17,7 @@ use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::Matmul;
-use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Op, Problem, Quant};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Op, Problem, Quant, Tensor};
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -69,17 +69,22 @@ const FAR: usize = 8;
 pub(super) fn is_faster_in_tiles(problem: &Problem, target: &CpuTarget) -> bool {
     let Op::Matmul(op) = &problem.op else { return false };
     let rows = op.src.dims()[op.src.dims().len() - 2].max(0) as usize;
-    let (Some(b), n, Some(isa)) = (op.weights.blocking(), op.weights.dims().len(), target.jit.filter(|isa| !isa.amx)) else { return false };
-    let Ok(product) = product(op.src.dtype, op.weights.dtype) else { return false };
-    let lie = if !b.is_plain() { 0 } else { 1 + usize::from(b.strides[n - 1] != 1) };
-    let right = place::right(isa, &op.weights, &[n - 2], &[n - 1], product.together());
-    let by_lie = ENOUGH[usize::from(op.weights.dtype == DataType::F32)][lie];
+    let n = op.weights.dims().len();
+    let plain = !op.src.dtype.is_integral() && problem.attr.scales.is_empty() && problem.attr.zero_points.is_empty();
+    plain && op.src.dtype == op.weights.dtype && are_enough(rows, &op.weights, (&[n - 2], n - 1), target)
+}
+
+/// Whether so many rows of real numbers are enough for tiles to be faster than a walk along weights of their type, whose depth and columns are these
+/// dimensions.
+pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column): (&[usize], usize), target: &CpuTarget) -> bool {
+    let (Some(b), Some(isa)) = (weights.blocking(), target.jit.filter(|isa| !isa.amx)) else { return false };
+    let Ok(product) = product(weights.dtype, weights.dtype) else { return false };
+    let lie = if !b.is_plain() { 0 } else { 1 + usize::from(b.strides[column] != 1) };
+    let right = place::right(isa, weights, depth, &[column], product.together());
+    let by_lie = ENOUGH[usize::from(weights.dtype == DataType::F32)][lie];
     let enough = if right.is_ok_and(|(right, _)| right == Right::InPlace) { IN_PLACE } else { by_lie };
-    let far = op.weights.bytes() > target.caches.l2 * FAR;
-    let real = !op.src.dtype.is_integral();
-    real && rows >= if far { enough.max(ENOUGH_FAR) } else { enough }
-        && problem.attr.scales.is_empty()
-        && problem.attr.zero_points.is_empty()
+    let far = weights.bytes() > target.caches.l2 * FAR;
+    rows >= if far { enough.max(ENOUGH_FAR) } else { enough }
 }
 
 /// Takes dense products with weights of 8 or 4 bits, but for those of two whole-number operands.

@@ -1,7 +1,7 @@
 //! Rows of matrix multiplication.
 
-pub(super) mod columns;
-mod gemv;
+pub(super) mod few;
+pub(super) mod gemv;
 mod jit;
 mod packed;
 pub(super) mod place;
@@ -12,6 +12,7 @@ use crate::CpuTarget;
 use crate::kernels::dot::panel_width;
 use crate::kernels::tile::layout;
 use crate::ops::{fallback, staged, support};
+use few::{Side, Sides};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
 
@@ -37,8 +38,10 @@ fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let n = op.dst.dims().len();
     let (row, column) = (n - 2, n - 1);
-    let sides = columns::Sides { depth: [vec![column], vec![row]], row: [row; 2], column: [column; 2], batch: row };
-    columns::check([&op.src, &op.weights, &op.dst], &sides)?;
+    let few = Side { arg: Arg::WEIGHTS, across: [column; 2], depth: vec![row] };
+    let many = Side { arg: Arg::SRC, across: [row; 2], depth: vec![column] };
+    let sides = Sides { few, many, result: Arg::DST, batch: row };
+    sides.check_columns(problem)?;
     let mut problem = problem.clone();
     if let Op::Matmul(op) = &mut problem.op {
         let leading: String = ('a'..).take(row).collect();
@@ -46,9 +49,7 @@ fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
         support::resolve(&mut op.weights, &format!("{leading}{column}{row}"))?;
     }
     problem.resolve();
-    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    let [src, weights, dst] = [op.src.clone(), op.weights.clone(), op.dst.clone()];
-    columns::plan(problem, [&src, &weights, &dst], sides, target)
+    sides.plan(problem, target)
 }
 
 /// Copies may be f32 where the source is of real numbers.

@@ -1,0 +1,161 @@
+//! `few_columns:jit`, and `gemv:jit` of inner product: products one side of which is few rows, or few columns, of plain real numbers. The other side is walked
+//! once, where it lies. Of few columns that is the source: each column of the weights is a row of the left operand, and rows of the source are columns of
+//! the right one; tiles would multiply lanes of columns that do not exist.
+
+use crate::CpuTarget;
+use crate::kernels::access::{Axis, View};
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::dot::pack::Source;
+use crate::kernels::epilogue::{self, Epilogue};
+use crate::kernels::gemv::{Operands, Product, ReadyProduct, Request, Weights};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::Scratch;
+use crate::ops::support;
+use crate::row::{Generated, RowPlan};
+use oxidnn_runtime::{Ctx, Plan, Skip};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Problem, Tensor};
+use std::sync::Arc;
+
+/// Most columns: with more of them a tile has lanes enough to be faster.
+const COLUMNS: i64 = 4;
+/// Least depth of few columns: what follows sums costs each as much as a few vectors of products.
+const DEPTH: usize = 64;
+
+/// An operand of a product.
+#[derive(Clone, Debug)]
+pub(crate) struct Side {
+    /// Which argument it is.
+    pub(crate) arg: Arg,
+    /// The dimension of its rows, or columns, and the same in the result.
+    pub(crate) across: [usize; 2],
+    /// Dimensions of the depth, slowest first.
+    pub(crate) depth: Vec<usize>,
+}
+
+/// The operands of a product.
+#[derive(Clone, Debug)]
+pub(crate) struct Sides {
+    /// The one that is few rows or columns.
+    pub(crate) few: Side,
+    /// The one that is walked.
+    pub(crate) many: Side,
+    /// The result.
+    pub(crate) result: Arg,
+    /// Leading dimensions that all have.
+    pub(crate) batch: usize,
+}
+
+#[derive(Debug)]
+struct Few {
+    attr: Attr,
+    sides: Sides,
+    product: Product,
+    /// Whether the few rows are taken as they lie.
+    in_place: bool,
+}
+
+impl Side {
+    fn of<'p>(&self, problem: &'p Problem) -> Result<&'p Tensor, Skip> {
+        problem.op.tensor(self.arg).ok_or(Skip::Op("without an operand"))
+    }
+}
+
+impl Sides {
+    /// Whether they are real numbers of one type and of known sizes.
+    fn check(&self, problem: &Problem) -> Result<(), Skip> {
+        support::known(problem)?;
+        let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
+        if problem.op.operands().iter().any(|o| o.tensor.is_empty()) {
+            return Err(Skip::Shape("empty"));
+        }
+        let real = [DataType::F32, DataType::Bf16, DataType::F16].contains(&few.dtype) && few.dtype == many.dtype;
+        if real { Ok(()) } else { Err(Skip::DataType(format!("{} by {}", few.dtype, many.dtype))) }
+    }
+
+    /// Whether the few are columns that tiles have too many lanes for.
+    ///
+    /// # Errors
+    /// What they are not.
+    pub(crate) fn check_columns(&self, problem: &Problem) -> Result<(), Skip> {
+        self.check(problem)?;
+        let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
+        let (columns, rows) = (few.dims()[self.few.across[0]], many.dims()[self.many.across[0]]);
+        let depth = self.many.depth.iter().map(|d| many.dims()[*d] as usize).fold(1, usize::saturating_mul);
+        let fits = (1..=COLUMNS).contains(&columns) && rows >= columns && depth >= DEPTH;
+        if fits { Ok(()) } else { Err(Skip::Shape("not of 1 to 4 columns, as many rows and 64 of depth")) }
+    }
+
+    /// Plans a problem whose layouts are resolved.
+    ///
+    /// # Errors
+    /// What the kernels do not take.
+    pub(crate) fn plan(self, problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+        self.check(&problem)?;
+        let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+        let (few, many) = (self.few.of(&problem)?, self.many.of(&problem)?);
+        let result = problem.op.tensor(self.result).ok_or(Skip::Op("without a result"))?;
+        support::dense(&problem)?;
+        epilogue::check(&problem.attr, result)?;
+        let attr = &problem.attr;
+        if attr.scales.keys().chain(attr.zero_points.keys()).any(|arg| *arg != Arg::DST) || !attr.precomputed_reductions.is_empty() {
+            return Err(Skip::Attr("quantised operands".into()));
+        }
+        let request = Request {
+            isa,
+            workers: target.threads,
+            weights: Weights::new(many, self.many.across[0], &self.many.depth, isa)?,
+            batches: result.dims()[..self.batch].iter().product::<i64>() as usize,
+            rows: few.dims()[self.few.across[0]] as usize,
+            bf16: few.dtype == DataType::Bf16,
+            grouped: None,
+            zero: false,
+        };
+        if self.many.arg == Arg::SRC && !request.weights.is_by_columns() {
+            return Err(Skip::Layout("of the source: its depth is not contiguous".into()));
+        }
+        let product = Product::new(request)?;
+        let plain = few.blocking().is_some_and(|b| {
+            let even = |n: &i64| product.word_type() == DataType::F32 || n % 2 == 0;
+            let depth = Axis::new(&self.few.depth, few.dims());
+            b.is_plain() && depth.chained(b) == Some(1) && b.strides[..self.batch].iter().chain([&b.offset]).all(even)
+        });
+        let in_place = plain && product.takes_in_place() && product.word_type() == few.dtype;
+        let scratch_bytes = product.scratch_bytes().ok_or(Skip::Shape("scratch exceeds the address space"))?;
+        let kernel = Few { attr: problem.attr.clone(), sides: self, product, in_place };
+        Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+    }
+}
+
+impl Generated for Few {
+    type Code = ReadyProduct;
+
+    fn build(&self) -> Result<ReadyProduct, Error> {
+        self.product.build()
+    }
+
+    fn run(&self, code: &ReadyProduct, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let Sides { few, many, result, batch } = &self.sides;
+        let [a, b, c] = [View::of(simd, ctx, few.arg)?, View::of(simd, ctx, many.arg)?, View::of(simd, ctx, *result)?];
+        c.zero_padding();
+        let column = if few.arg == Arg::WEIGHTS { few.across[1] } else { many.across[1] };
+        let bias = View::optional(simd, ctx, Arg::BIAS)?;
+        let bias =
+            bias.map(|bias| if bias.dims().len() == c.dims().len() { Broadcast::tensor(bias) } else { Broadcast::along(bias, column) });
+        let (bits, one) = (b.dtype().bits() as i64, Broadcast::constant(1.0));
+        let operands = Operands {
+            a: Source::plain(a, support::floats(ctx, few.arg, &a)),
+            in_place: ctx.input(few.arg).filter(|_| self.in_place),
+            axes: [Axis::new(&[few.across[0]], a.dims()), Axis::new(&few.depth, a.dims())],
+            b: b.buf(),
+            zero: Broadcast::constant(0.0),
+            scale: one,
+            factors: [None; 2],
+            weights: [many.across[0], many.depth[0]],
+            tail: Epilogue::new((simd, ctx), &self.attr, *result, [one; 2], bias)?,
+            dst: [few.across[1], many.across[1]],
+            batch: Dims::from_fn(*batch, |d| c.dims()[d]),
+            batch_bytes: Dims::from_fn(*batch, |d| if b.dims()[d] == 1 { 0 } else { b.blocking().strides[d] * bits / 8 }),
+        };
+        code.run(&operands, ctx.executor(), &mut scratch)
+    }
+}
