@@ -51,7 +51,7 @@ impl Columns {
     }
 
     /// Number of columns.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.counts.len()
     }
 

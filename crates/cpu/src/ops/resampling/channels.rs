@@ -218,7 +218,7 @@ impl Generated for Blended {
         let [source, to] = &self.places;
         let [images, blocks] = [to.counts[0], self.made.div_ceil(self.channels)];
         let rows = self.depths.len() * self.heights.len();
-        let numbers = self.columns.len() * self.channels;
+        let numbers = self.columns.count() * self.channels;
         let each = (GRAIN as usize / numbers.max(1)).clamp(1, rows);
         let chunks = rows.div_ceil(each);
         ctx.executor().run(ctx.executor().threads(), images * blocks * chunks, &|_, task| {
