@@ -100,10 +100,8 @@ impl Blend {
             let counts = self.taps.is_none().then(|| f.argument(args, offset_of!(Args, counts)));
             let columns = f.argument(args, offset_of!(Args, columns));
             f.repeat_some(columns, |f| {
-                let sums = match self.copies {
-                    true => self.copy(f, args, (source, taps), mask),
-                    false => self.sums(f, args, (source, taps, counts), mask),
-                };
+                let column = Column { args, source, taps, counts, mask };
+                let sums = if self.copies { self.copy(f, &column) } else { self.sums(f, &column) };
                 let (first, at) = (f.copy(channel), f.copy(to));
                 for sum in &sums {
                     let values = std::slice::from_ref(sum);
@@ -124,7 +122,8 @@ impl Blend {
     }
 
     /// The vectors of a column that is one tap of one line.
-    fn copy(&self, f: &mut Function, args: Int, (source, taps): (Int, Int), mask: Option<Pred>) -> Vec<Val> {
+    fn copy(&self, f: &mut Function, column: &Column) -> Vec<Val> {
+        let Column { args, source, taps, mask, .. } = *column;
         let lines = f.argument(args, offset_of!(Args, lines));
         let (line, at) = (f.load_int(lines.at(0)), f.load_int(taps.at(0)));
         f.add(at, line);
@@ -135,7 +134,8 @@ impl Blend {
     }
 
     /// The sums of a column, whose taps and their count are left behind.
-    fn sums(&self, f: &mut Function, args: Int, (source, taps, counts): (Int, Int, Option<Int>), mask: Option<Pred>) -> Vec<Val> {
+    fn sums(&self, f: &mut Function, column: &Column) -> Vec<Val> {
+        let Column { args, source, taps, counts, mask } = *column;
         let count = counts.map(|counts| f.load_int(counts.at(0)));
         let sums: Vec<Val> = (0..self.vectors).map(|_| f.zero(f.isa().width())).collect();
         sums.iter().for_each(|sum| f.pin(*sum));
@@ -144,7 +144,7 @@ impl Blend {
             let (line, at) = (f.load_int(lines.at(0)), f.copy(taps));
             f.add(line, source);
             let add = |f: &mut Function| {
-                self.add(f, (line, lines, at), &sums, mask);
+                self.add(f, &Number { line, of: lines, tap: at }, &sums, mask);
                 f.add(at, size_of::<Tap>() as i32);
             };
             match (self.taps, count) {
@@ -167,8 +167,9 @@ impl Blend {
         sums
     }
 
-    /// Adds the vectors of a tap of a line, which begins at an address and has its weight behind `of`.
-    fn add(&self, f: &mut Function, (line, of, tap): (Int, Int, Int), sums: &[Val], mask: Option<Pred>) {
+    /// Adds the vectors of a tap of a line.
+    fn add(&self, f: &mut Function, number: &Number, sums: &[Val], mask: Option<Pred>) {
+        let Number { line, of, tap } = *number;
         let (width, weight) = (f.isa().width(), offset_of!(Tap, weight) as i32);
         let at = f.load_int(tap.at(0));
         f.add(at, line);
@@ -180,4 +181,20 @@ impl Blend {
             f.accumulate(Accumulate::FmaF32, *sum, x, by);
         }
     }
+}
+
+/// A column, while it is made: the arguments, the source, where its taps and their count are, and the lanes that there are.
+struct Column {
+    args: Int,
+    source: Int,
+    taps: Int,
+    counts: Option<Int>,
+    mask: Option<Pred>,
+}
+
+/// A tap of a line: where the line begins, where its weight is, and the tap.
+struct Number {
+    line: Int,
+    of: Int,
+    tap: Int,
 }
