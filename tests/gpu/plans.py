@@ -206,12 +206,15 @@ def candidates(q, count=4):
         return attention_plans(q)
     if q["op"] == "w4":
         t, tiles, k_stages = q["types"][0], ceil(q["n"], 128), ceil(q["k"], 64)
-        rows = next((r for r in (8, 16, 32, 64, 128, 256) if r >= q["m"]), 256)
-        stages = min(16, (((227 << 10) // (2 if rows <= 32 else 1)) - 2048) // (4368 + rows * 128))
-        tile = dict(KERNEL="w4 tiles", A_TYPE=t, B_TYPE=t, C_TYPE=t, UNSIGNED=0, A_MN=0, B_MN=0, PACKED_A=1, PAIRED=1, TILE_M=128, TILE_N=rows, CONSUMERS=2, STAGES=stages, CLUSTER_M=1, CLUSTER_N=1, STORE="STORE_DIRECT")
-        splits = [s for s in (8, 4, 2, 1) if s == 1 or (tiles * ceil(q["m"], rows) * s <= SMS * (2 if rows <= 32 else 1) and k_stages >= 4 * s)]
+        made = []
+        for rows in sorted((8, 16, 32, 64, 128, 256), key=lambda r: abs(min(q["m"], 128) - r)):
+            blocks = 2 if rows <= 32 else 1
+            stages = min(16, ((227 << 10) // blocks - 2048) // (4368 + rows * 128))
+            tile = dict(KERNEL="w4 tiles", A_TYPE=t, B_TYPE=t, C_TYPE=t, UNSIGNED=0, A_MN=0, B_MN=0, PACKED_A=1, PAIRED=1, TILE_M=128, TILE_N=rows, CONSUMERS=2, STAGES=stages, CLUSTER_M=1, CLUSTER_N=1, STORE="STORE_DIRECT")
+            fits = lambda s: tiles * ceil(q["m"], rows) * s <= SMS * blocks and k_stages >= 4 * s and rows * 512 <= stages * (4096 + rows * 128)
+            made += [dict(tile, SPLIT=s) for s in (2, 4, 1) if s == 1 or fits(s)]
         few = [dict(KERNEL="w4", A_TYPE=t, C_TYPE=t, SCALE_TYPE=t, UNSIGNED=0, ROWS=8 if q["m"] <= 8 else 16, WIDTH=64, SPLIT=2)] if q["m"] <= 16 else []
-        return [dict(tile, SPLIT=s) for s in splits] + few
+        return few + made[:count]
     few, last = [], []
     if q["op"] == "matmul" and q["m"] <= 8 and not q["a_mn"] and not q["b_mn"] and SIZE[q["types"][0]] == 2 and q["k"] % 8 == 0:
         a, b, c = q["types"]

@@ -15,13 +15,12 @@ const COLUMNS: i64 = 128;
 const ROWS: [i64; 6] = [8, 16, 32, 64, 128, 256];
 const TWO_BLOCKS: i64 = 32;
 
-/// Clock cycles that a multiprocessor takes to widen the weights of a stage, and where it has one block only, of which two would hide each other's latencies;
-/// of a stage besides, and of blocks that add their sums, with what a row of each costs there: the memory of other multiprocessors is slow.
-const WIDEN: i64 = 230;
-const ALONE: i64 = 600;
-const STAGE: i64 = 20;
-const ADD: i64 = 5000;
-const PART: i64 = 28;
+/// Clock cycles of a stage at least, and besides the products: weights are widened, then multiplied. Those of a stage of two blocks of a multiprocessor.
+const STAGE: i64 = 590;
+const WIDEN: i64 = 190;
+const BOTH: i64 = 850;
+/// Blocks that divide K, what adding their sums takes, and what a row of each takes of that: the memory of other multiprocessors is slow.
+const SPLITS: [(i64, i64, i64); 4] = [(1, 0, 0), (2, 0, 30), (4, 4000, 140), (8, 9000, 140)];
 
 /// Rows of a tile, the blocks that divide K, and the stages of the ring.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -34,8 +33,8 @@ struct Tiles {
 impl Tiles {
     /// The tiles with the least predicted time for a product of so many rows, columns and stages of K.
     fn best(rows: i64, columns: i64, k_stages: i64, facts: &Facts) -> Option<Tiles> {
-        let all = ROWS.iter().flat_map(|&r| [1, 2, 4, 8].map(|split| (r, split)));
-        let possible = all.filter_map(|(r, split)| {
+        let all = ROWS.iter().flat_map(|&r| SPLITS.map(|split| (r, split)));
+        let possible = all.filter_map(|(r, (split, fixed, by_row))| {
             let (tiles, bytes) = (ceil(columns, COLUMNS) * ceil(rows, r), 4352 + r * 128);
             let blocks = if r <= TWO_BLOCKS { 2 } else { 1 };
             let room = i64::from(facts.shared_memory) / blocks - 2048;
@@ -45,11 +44,9 @@ impl Tiles {
             if split > 1 && (tiles * split > slots || k_stages < 4 * split) || stages < 2 || COLUMNS * r * 4 > stages * (bytes - 256) {
                 return None;
             }
-            let busy = ceil(tiles * split, i64::from(facts.multiprocessors));
-            let widen = if blocks > busy { ALONE } else { WIDEN };
-            let stage = (r * 4).max(bytes / 64).max(widen) + STAGE;
-            let added = if split > 1 { ADD + r * split * PART } else { 0 };
-            let cycles = busy * ceil(k_stages, split) * stage + r * 8 + added;
+            let together = blocks == 2 && tiles * split > i64::from(facts.multiprocessors);
+            let stage = if together { BOTH } else { (r * 4 + WIDEN).max(STAGE) };
+            let cycles = ceil(tiles * split, slots) * ceil(k_stages, split) * stage + fixed + r * by_row;
             Some((cycles, Tiles { rows: r, split, stages }))
         });
         possible.min_by_key(|p| p.0).map(|p| p.1)
