@@ -593,16 +593,8 @@ impl Norm<'_> {
         let sums = Tensor::plain([channels], self.real.dtype()).map_err(|_| OVERFLOW)?;
         let wanted = [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].map(|arg| self.tensor(arg).filter(|_| self.prop == Prop::Backward));
         let batch = self.share == Share::Channel && !self.flags.use_global_stats;
-        let diff_src = tensor(self.problem, Arg::DIFF_SRC)?;
-        let by_row = !batch && !self.flags.use_global_stats;
         let mut kept = [0; 2];
-        // Where rows carry the sums of parameters along, all is read once.
-        let carried = if by_row && wanted.iter().any(Option::is_some) { self.rows_backward(program, diff_src, true)? } else { None };
-        let is_done = carried.is_some();
-        let mut parts = match carried {
-            None if batch || wanted.iter().any(Option::is_some) => self.gradient_parts(program)?,
-            carried => carried,
-        };
+        let mut parts = if batch || wanted.iter().any(Option::is_some) { self.gradient_parts(program)? } else { None };
         if parts.is_none() && batch {
             parts = self.plane_gradients(program)?;
         }
@@ -646,10 +638,11 @@ impl Norm<'_> {
                 zero::padding(program, arg, t)?;
             }
         }
-        match by_row {
-            false => self.elements_backward(program, diff_src, batch.then_some((coefficients, &sums)))?,
-            true if is_done => {}
-            true => self.rows_backward(program, diff_src, false).map(drop)?,
+        let diff_src = tensor(self.problem, Arg::DIFF_SRC)?;
+        if batch || self.flags.use_global_stats {
+            self.elements_backward(program, diff_src, batch.then_some((coefficients, &sums)))?;
+        } else {
+            self.rows_backward(program, diff_src)?;
         }
         for arg in [Arg::DIFF_SRC, Arg::DIFF_SRC_1] {
             if let Some(t) = self.tensor(arg) {
@@ -747,9 +740,8 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// The source's gradient row by row. Where asked, the parts of the sums for the gradients of scale and shift besides; `None`, and no launch, where that
-    /// cannot be.
-    fn rows_backward(&self, program: &mut Program, diff_src: &Tensor, carries: bool) -> Result<Option<(usize, Layout)>, Skip> {
+    /// The source's gradient row by row.
+    fn rows_backward(&self, program: &mut Program, diff_src: &Tensor) -> Result<(), Skip> {
         let mut rows = self.rows();
         rows.emit.tail(&Tail::of(self.problem, Arg::DIFF_SRC, diff_src))?;
         let (mean, inverse) = self.gradient(&mut rows.emit)?;
@@ -763,11 +755,7 @@ impl Norm<'_> {
             let here = |text: &str| text.replace("(a, q)", "(a, p)");
             normal = format!("((src(a, p) - {}) * ({}))", here(&mean), here(&inverse));
             dd = "diff_dst(a, p)";
-            rows.each = here(&rows.each.replace("gradient(a, p)", dd));
-            rows.constants = vec![("inverse", here(&inverse))];
-            if !self.flags.rms {
-                rows.constants.push(("middle", here(&mean)));
-            }
+            rows.each = rows.each.replace("gradient(a, p)", dd);
             self.vectorise(&mut rows, &[("src", Arg::SRC), ("diff_dst", Arg::DIFF_DST)], Arg::DIFF_SRC, diff_src)?;
         } else {
             let stat = self.stat();
@@ -776,20 +764,8 @@ impl Norm<'_> {
             ));
         }
         rows.stages = vec![Stage::sum(format!("{dd}{scale}"), mean_g), Stage::sum(format!("{dd}{scale} * {normal}"), "x / (real)a.terms")];
-        if !carries {
-            program.launches.push(rows.launch());
-            return Ok(None);
-        }
-        let Some(target) = self.vectors.filter(|_| self.share == Share::Row && self.real == Real::Single) else { return Ok(None) };
-        let Some(parts) = rows.carry(2, &target.facts) else { return Ok(None) };
-        let columns = self.src.dims()[self.channel()];
-        let both = Tensor::plain([2, parts, columns], self.real.dtype()).map_err(|_| OVERFLOW)?;
-        let at = program.book(both.bytes()).ok_or(OVERFLOW)?;
-        rows.carried_at(at);
-        let middle = mean.replace("(a, q)", "(a, p)");
-        rows.each += &format!("    carry(0, dd * (src(a, p) - {middle}) * inverse);\n    carry(1, dd);\n");
         program.launches.push(rows.launch());
-        Ok(Some((at, Layout::plain([parts, columns].into()).map_err(|_| OVERFLOW)?)))
+        Ok(())
     }
 }
 

@@ -1,7 +1,6 @@
 //! `rows`: kernels whose outputs are made of many terms each.
 
-use super::rows_vector::{self, Body, Carried, Input};
-use crate::Facts;
+use super::rows_vector::{self, Body, Input};
 use crate::emit::{BLOCK, Emitter, Real, memory_order};
 use crate::program::Launch;
 use oxidnn_spec::Layout;
@@ -34,8 +33,6 @@ pub(crate) struct Rows {
     pub(crate) result: String,
     /// What is done once a term, afterwards; nothing where it is empty.
     pub(crate) each: String,
-    /// Expressions that are the same along a row, with names for them: worked out once where neighbours are read together.
-    pub(crate) constants: Vec<(&'static str, String)>,
     outputs: i64,
     terms: i64,
     /// Terms of one output, where several share them.
@@ -46,8 +43,6 @@ pub(crate) struct Rows {
     along: Option<(usize, i64)>,
     /// The tensors that move along the terms, and the one that `each` writes, where these are all and are used by their accessors and `finish` alone.
     vectors: Option<(Vec<Input>, Option<Input>)>,
-    /// Sums by term that are carried from row to row.
-    carried: Option<Carried>,
 }
 
 impl Rows {
@@ -75,14 +70,12 @@ impl Rows {
             stages: Vec::new(),
             result: String::new(),
             each: String::new(),
-            constants: Vec::new(),
             outputs,
             terms,
             chunk: terms,
             columns,
             along: None,
             vectors: None,
-            carried: None,
         }
     }
 
@@ -95,24 +88,6 @@ impl Rows {
     /// Lets neighbouring terms be read together: these tensors, and the one that is written, are all that moves along the terms.
     pub(crate) fn vectorised(&mut self, inputs: Vec<Input>, dst: Option<Input>) {
         self.vectors = Some((inputs, dst));
-    }
-
-    /// Lets `each` add to so many sums by term, by `carry(sum, term)`: the parts of each that then come into the scratch; `None` where neighbours are not read
-    /// together, or there are no registers for that.
-    pub(crate) fn carry(&mut self, sums: i64, facts: &Facts) -> Option<i64> {
-        let (inputs, dst) = self.vectors.as_ref().filter(|_| !self.columns)?;
-        let shape = rows_vector::shape(inputs, dst.as_ref(), [self.terms, sums], self.along?)?;
-        let rows = shape.per_block();
-        let blocks = (self.outputs / rows + i64::from(self.outputs % rows != 0)).min(shape.at_once() * i64::from(facts.multiprocessors));
-        let carried = self.carried.insert(Carried { sums, parts: blocks * rows, at: 0 });
-        Some(carried.parts)
-    }
-
-    /// Where the parts lie in the scratch.
-    pub(crate) fn carried_at(&mut self, at: usize) {
-        if let Some(carried) = &mut self.carried {
-            carried.at = at;
-        }
     }
 
     /// Sums by the index along `channel`, the terms of each split into parts. Output `o` is part `o / channels` of channel `o % channels`.
@@ -142,7 +117,7 @@ impl Rows {
     pub(crate) fn launch(self) -> Launch {
         let width = self.width();
         if let (Some((inputs, dst)), Some(along), false) = (&self.vectors, self.along, self.columns)
-            && let Some(shape) = rows_vector::shape(inputs, dst.as_ref(), [self.terms, self.carried.map_or(0, |c| c.sums)], along)
+            && let Some(shape) = rows_vector::shape(inputs, dst.as_ref(), self.terms, along)
         {
             let body = Body {
                 inputs,
@@ -150,10 +125,8 @@ impl Rows {
                 stages: &self.stages,
                 each: &self.each,
                 result: &self.result,
-                constants: &self.constants,
                 outputs: self.outputs,
                 terms: self.terms,
-                carried: self.carried,
             };
             return rows_vector::launch(self.emit, &shape, &body);
         }
