@@ -166,7 +166,7 @@ const CHAINS: usize = 12;
 /// Steps of one timed run.
 const STEPS: usize = 20_000;
 
-/// Multiply-adds on numbers that stay in registers between the first load and the last store.
+/// Multiply-adds on elements that stay in registers between the first load and the last store.
 struct Chains<'a> {
     x: f32,
     data: &'a mut [f32; CHAINS * 16],

@@ -45,7 +45,7 @@ impl Isa {
         }
     }
 
-    /// `f32` numbers in a vector.
+    /// `f32` elements in a vector.
     pub const fn lanes(self) -> usize {
         match self {
             Isa::Baseline => 4,

@@ -8,7 +8,7 @@ use oxidnn_cpu::kernels::permute::{LANES, Masks, Permuter, Tiles};
 use oxidnn_cpu::kernels::responses::{Call as ResponsesCall, Pass, Planes, Responses, Side as Rows, Spec as ResponsesSpec};
 use oxidnn_cpu::kernels::scratch::lend;
 use oxidnn_cpu::kernels::tile::{Tail, TailArgs};
-use oxidnn_cpu::kernels::transpose::{Loom, Matrix, Places, Squares, Turned, Woven, no_factors};
+use oxidnn_cpu::kernels::transpose::{Interleaved, Interleaver, Matrix, Places, Squares, Turned, no_factors};
 use oxidnn_cpu::kernels::winograd::{
     Chunks, Multiply, POSITIONS, Panel, Pixels, Place, RESULTS, SIDE, SumsOf, Taps, Transformed, Transforms, Weigh,
 };
@@ -18,10 +18,10 @@ use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::blend::{Blend, Tap as BlendTap};
 use oxidnn_jit::kernels::depthwise::weights::{self, Part};
 use oxidnn_jit::kernels::depthwise::{Depthwise, Line, Tap};
+use oxidnn_jit::kernels::interleave::Interleave;
 use oxidnn_jit::kernels::permute::{Order, Permute};
 use oxidnn_jit::kernels::pool::{Line as PoolLine, Pool, Row, Take};
 use oxidnn_jit::kernels::transpose::{Factor, Transpose};
-use oxidnn_jit::kernels::weave::Weave;
 use oxidnn_jit::kernels::winograd::products::Products;
 use oxidnn_runtime::Buf;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -238,14 +238,14 @@ fn transposes(isa: Isa) -> Vec<Entry> {
     for (from, summed) in [(Elem::I8, true), (Elem::F32, false)] {
         let (columns, size) = (4 * lanes + 4, from.bytes());
         let factors = [if summed { Factor::None } else { Factor::ByRow }, Factor::None];
-        let loom = Loom::get(isa, Weave { from, to: Elem::I8, factors, summed }).unwrap();
+        let interleaver = Interleaver::get(isa, Interleave { from, to: Elem::I8, factors, summed }).unwrap();
         let places = Places::new(vec![[0, 0]]);
-        all.push(entry(format!("rows of {from:?} woven"), &[size * columns, columns, columns], move |memory| {
+        all.push(entry(format!("rows of {from:?} interleaved"), &[size * columns, columns, columns], move |memory| {
             let [source, to, beside] = bufs(memory);
             let factors = if summed { no_factors() } else { [(beside, 0), (Buf::empty(), 0)] };
             let from = Matrix { buf: source, at: 0, row: columns * size };
             let (to, groups, sums) = ((to, 0), (&places, 0, 1), summed.then_some((beside, 0)));
-            loom.weave(&Woven { from, rows: 4, columns, to, written: columns, groups, factors, sums });
+            interleaver.interleave(&Interleaved { from, rows: 4, columns, to, written: columns, groups, factors, sums });
         }));
     }
     all

@@ -26,11 +26,14 @@ const PROBLEMS: &[(&str, &str)] = &[
     ("rows of lines, padded on all sides", "--reorder --ddt=s8 --stag=ab --dtag=BA16a64b4a --attr-scales=dst:2 77x130"),
     ("rows of lines, as they are", "--reorder --sdt=bf16 --ddt=bf16 --stag=ab --dtag=BA64b2a 37x130"),
     ("groups that end within a call", "--reorder --sdt=s8 --ddt=s8 --stag=ab --dtag=BA64b4a 1000x64"),
-    ("sums of what is woven from lines", "--reorder --sdt=s8 --ddt=s8 --stag=ab --dtag=BA16a64b4a --oflag=s8s8_comp:2+zp_comp:2 770x130"),
-    ("sums of what is transposed", "--reorder --ddt=s8 --stag=abcd --dtag=ABcd4b16a4b --oflag=s8s8_comp:1 --attr-scales=dst:1 50x40x3x3"),
-    ("scales of bytes that stay bytes, woven", "--reorder --sdt=s8 --ddt=s8 --stag=ba --dtag=ab --attr-scales=src:common:2 4x4"),
     (
-        "scales of 16 bits that stay what they are, woven",
+        "sums of what is interleaved from lines",
+        "--reorder --sdt=s8 --ddt=s8 --stag=ab --dtag=BA16a64b4a --oflag=s8s8_comp:2+zp_comp:2 770x130",
+    ),
+    ("sums of what is transposed", "--reorder --ddt=s8 --stag=abcd --dtag=ABcd4b16a4b --oflag=s8s8_comp:1 --attr-scales=dst:1 50x40x3x3"),
+    ("scales of bytes that stay bytes, interleaved", "--reorder --sdt=s8 --ddt=s8 --stag=ba --dtag=ab --attr-scales=src:common:2 4x4"),
+    (
+        "scales of 16 bits that stay what they are, interleaved",
         "--reorder --sdt=bf16 --ddt=bf16 --stag=ab --dtag=BA16b2a --attr-scales=dst:2 34x4",
     ),
     ("scales of bytes with sums", "--reorder --sdt=s8 --ddt=s8 --stag=ab --dtag=BA16b4a/c2 --attr-scales=dst:2 12x34"),

@@ -141,7 +141,7 @@ impl<'a> View<'a> {
         one[0]
     }
 
-    /// Writes whole numbers to an s32 tensor from `pos` on along `dim`.
+    /// Writes integers to an s32 tensor from `pos` on along `dim`.
     pub fn write_whole(&self, pos: &Pos, dim: usize, values: &[i32]) {
         let (mut pos, mut done) = (*pos, 0);
         while done < values.len() {

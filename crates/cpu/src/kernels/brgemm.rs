@@ -14,7 +14,7 @@ mod tests;
 /// Sizes and distances, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Types. `B` lies with [`Product::together`] numbers of depth together for every column, and zeros to the last whole group.
+    /// Types. `B` lies with [`Product::together`] elements of depth together for every column, and zeros to the last whole group.
     pub product: Product,
     /// Rows of `A` and `C`.
     pub m: usize,
@@ -82,7 +82,7 @@ impl Shape {
         self.ldb.checked_mul(lines.checked_sub(1)?)?.checked_add(self.n)?.checked_mul(self.column_bytes())
     }
 
-    /// Numbers of `C`.
+    /// Elements of `C`.
     pub fn c_extent(&self) -> Option<usize> {
         self.ldc.checked_mul(self.m.checked_sub(1)?)?.checked_add(self.n)
     }

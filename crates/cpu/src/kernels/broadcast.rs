@@ -20,7 +20,7 @@ enum Source<'a> {
     Blocked(View<'a>),
 }
 
-/// The dimensions of a tensor of `dims` along which the numbers of a quantisation differ, as bits.
+/// The dimensions of a tensor of `dims` along which the elements of a quantisation differ, as bits.
 pub fn varying(quant: &Quant, dims: &[i64]) -> u32 {
     let n = dims.len();
     let group = |d: usize| (d + 2).checked_sub(n).and_then(|i| quant.groups.get(i)).map_or(1, |g| (*g).max(1));
@@ -163,7 +163,7 @@ impl<'a> Broadcast<'a> {
         }
     }
 
-    /// Largest magnitude of `count` numbers in memory; for a constant its own.
+    /// Largest magnitude of `count` elements in memory; for a constant its own.
     pub fn largest(&self, count: usize) -> f32 {
         let mut buffer = [0.0; 64];
         match self.source {

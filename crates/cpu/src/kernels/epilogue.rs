@@ -32,7 +32,7 @@ pub struct Run {
 /// A block of sums.
 #[derive(Debug)]
 pub struct Sums<'s> {
-    /// The numbers.
+    /// The elements.
     pub data: &'s mut [f32],
     /// The same as 32-bit integers (in the bits), where `data` cannot hold them: then `data` is not read.
     pub exact: Option<&'s mut [f32]>,
@@ -172,7 +172,7 @@ impl<'a> Epilogue<'a> {
         }
     }
 
-    /// Stores sums that are whole numbers as they are.
+    /// Stores sums that are integers as they are.
     fn store_whole(&self, sums: &[i32], step: usize, (columns, dim): (usize, usize), runs: impl Iterator<Item = Run>) {
         let mut first = 0;
         for run in runs {

@@ -2,7 +2,7 @@
 //!
 //! Written as arrays and loops of constant length only. With `W` the register's width, LLVM turns each operation into one instruction.
 
-/// `W` numbers.
+/// `W` elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes<const W: usize>(pub [f32; W]);
 
@@ -10,7 +10,7 @@ impl<const W: usize> Lanes<W> {
     /// Zeros.
     pub const ZERO: Lanes<W> = Lanes([0.0; W]);
 
-    /// The first `W` numbers of `s`.
+    /// The first `W` elements of `s`.
     ///
     /// # Panics
     /// When there are fewer.

@@ -77,7 +77,7 @@ pub struct Spec {
     pub masked: bool,
 }
 
-/// Sizes of numbers whose cubes, roots and powers are far from the ends of f32.
+/// Sizes of elements whose cubes, roots and powers are far from the ends of f32.
 pub const USUAL: (f32, f32) = (1e-12, 1e12);
 /// Quarters of an exponent that roots make.
 pub const QUARTERS: &[u8] = &[1, 2, 3, 4, 6, 7, 8];
@@ -370,7 +370,7 @@ pub struct Side<'a> {
 /// Planes of scratch, in numbers: the size of a plane, the place of its first element, the distances of rows and of a window's elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Planes {
-    /// Numbers of a plane.
+    /// Elements of a plane.
     pub size: usize,
     /// Place of the first element.
     pub first: usize,

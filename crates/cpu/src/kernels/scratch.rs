@@ -8,17 +8,17 @@ use oxidnn_spec::Error;
 
 const ALIGN: usize = 64;
 
-/// Bytes of scratch for parts of `lens` numbers each; `None` on overflow.
+/// Bytes of scratch for parts of `lens` elements each; `None` on overflow.
 pub fn booked(lens: &[usize]) -> Option<usize> {
     lens.iter().try_fold(0usize, |sum, len| sum.checked_add(len.checked_mul(4)?.checked_next_multiple_of(ALIGN)?))
 }
 
-/// Numbers of each worker's share of a part.
+/// Elements of each worker's share of a part.
 fn share(len: usize, workers: usize) -> usize {
     len / workers / 16 * 16
 }
 
-/// Numbers of scratch of a kernel with two parts: one that all workers read, or that tasks fill piece by piece, and one of which every worker
+/// Elements of scratch of a kernel with two parts: one that all workers read, or that tasks fill piece by piece, and one of which every worker
 /// has its share.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Lens {
@@ -35,7 +35,7 @@ impl Lens {
     }
 }
 
-/// Length of a part from which each of `workers` workers gets at least `each` numbers; `None` on overflow.
+/// Length of a part from which each of `workers` workers gets at least `each` elements; `None` on overflow.
 pub fn for_workers(workers: usize, each: usize) -> Option<usize> {
     each.checked_next_multiple_of(16)?.checked_mul(workers.max(1))
 }
@@ -46,7 +46,7 @@ pub struct Scratch<'a> {
     at: usize,
 }
 
-/// A part of it: as many numbers as were asked for, contents undefined.
+/// A part of it: as many elements as were asked for, contents undefined.
 pub struct Part<'a> {
     buf: Buf<'a>,
     len: usize,
@@ -61,10 +61,10 @@ impl<'a> Scratch<'a> {
         Scratch { buf, at: 0 }
     }
 
-    /// The next part, of `len` numbers.
+    /// The next part, of `len` elements.
     ///
     /// # Errors
-    /// [`Error::Runtime`] when the scratch is too small or not aligned for numbers.
+    /// [`Error::Runtime`] when the scratch is too small or not aligned for elements.
     #[inline]
     pub fn take(&mut self, len: usize) -> Result<Part<'a>, Error> {
         if len == 0 { Ok(Part { buf: Buf::empty(), len }) } else { self.cut(len) }
@@ -85,16 +85,16 @@ pub fn lend(numbers: &mut [f32]) -> Buf<'_> {
     unsafe { Buf::new(numbers.as_mut_ptr().cast(), size_of_val(numbers)) }
 }
 
-/// Numbers `start..start + len` of a part.
+/// Elements `start..start + len` of a part.
 ///
 /// # Safety
-/// Nobody else may use these numbers while the slice lives.
+/// Nobody else may use these elements while the slice lives.
 unsafe fn piece<'s>(buf: Buf<'s>, start: usize, len: usize) -> &'s mut [f32] {
     // SAFETY: by the caller's promise; `take` has checked the alignment.
     unsafe { buf.slice_mut(start, len) }.unwrap_or_default()
 }
 
-/// What is done with numbers of the task's or worker's own and the worker's share of a second part: the task's index, the numbers, the share.
+/// What is done with elements of the task's or worker's own and the worker's share of a second part: the task's index, the elements, the share.
 type BesideTask<'t> = dyn Fn(usize, &mut [f32], Buf) + Sync + 't;
 
 /// What is done with a piece: its index, the piece, the worker's scratch.
@@ -112,7 +112,7 @@ impl<'a> Part<'a> {
         self.buf
     }
 
-    /// The first `len` numbers, a multiple of 16, and the others.
+    /// The first `len` elements, a multiple of 16, and the others.
     ///
     /// # Panics
     /// When there are fewer.
@@ -121,7 +121,7 @@ impl<'a> Part<'a> {
         [Part { buf: self.buf.part(0, len * 4), len }, Part { buf: self.buf.part(len * 4, bytes - len * 4), len: self.len - len }]
     }
 
-    /// Fills pieces of `piece_len` numbers (the last may be shorter) in parallel, each by one call of `fill(piece index, piece)`.
+    /// Fills pieces of `piece_len` elements (the last may be shorter) in parallel, each by one call of `fill(piece index, piece)`.
     pub fn fill(self, executor: &dyn Executor, piece_len: usize, fill: &(dyn Fn(usize, &mut [f32]) + Sync)) -> &'a [f32] {
         let (buf, len) = (self.buf, self.len);
         executor.run(executor.threads(), len.div_ceil(piece_len.max(1)), &|_, task| {
@@ -150,7 +150,7 @@ impl<'a> Part<'a> {
     }
 
     /// Runs `tasks` tasks on at most `workers` workers, each with its own equal share of this part, and each task with its own piece of
-    /// `piece_len` numbers of `pieces`.
+    /// `piece_len` elements of `pieces`.
     pub fn work_on(
         &mut self,
         pieces: Part<'a>,
@@ -169,7 +169,7 @@ impl<'a> Part<'a> {
     }
 
     /// Runs `tasks` tasks on at most `workers` workers, each with its worker's equal share of `beside` as memory that generated code reads, and
-    /// with numbers of this part: its own piece of `piece_len`, or its worker's share where there is no such length.
+    /// with elements of this part: its own piece of `piece_len`, or its worker's share where there is no such length.
     pub fn work_beside(
         &mut self,
         beside: &mut Part<'_>,
@@ -191,7 +191,7 @@ impl<'a> Part<'a> {
         });
     }
 
-    /// Passes pieces of `piece_len` numbers to `task` in parallel, with what is in them.
+    /// Passes pieces of `piece_len` elements to `task` in parallel, with what is in them.
     pub fn rework(self, executor: &dyn Executor, piece_len: usize, task: &(dyn Fn(usize, &mut [f32]) + Sync)) {
         self.fill(executor, piece_len, task);
     }

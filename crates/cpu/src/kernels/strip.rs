@@ -252,7 +252,7 @@ pub struct Gradient {
     before: usize,
     last: i64,
     places: usize,
-    /// Numbers of a vector's sums.
+    /// Elements of a vector's sums.
     sums: usize,
 }
 

@@ -1,16 +1,16 @@
-//! Transposition, and rows woven into words, by generated code: safe to run, since every address is checked before it is used.
+//! Transposition, and rows interleaved into words, by generated code: safe to run, since every address is checked before it is used.
 
 use super::code::{Kernels, Key};
 use super::extent::{Read, Written, reach};
 use super::scratch::lend;
+use oxidnn_jit::kernels::interleave::{Args as InterleaveArgs, Interleave};
 use oxidnn_jit::kernels::transpose::{Args, Factor, Transpose};
-use oxidnn_jit::kernels::weave::{Args as WeaveArgs, Weave};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
 static SQUARES: Kernels<Transpose> = Kernels::new();
-static WEAVES: Kernels<Weave> = Kernels::new();
+static INTERLEAVES: Kernels<Interleave> = Kernels::new();
 
 /// Bytes of a word, and of a factor.
 const WORD: usize = 4;
@@ -27,15 +27,15 @@ impl Key for Transpose {
     }
 }
 
-impl Key for Weave {
-    type Args = WeaveArgs;
+impl Key for Interleave {
+    type Args = InterleaveArgs;
 
     fn name(&self, isa: Isa) -> String {
-        Weave::name(self, isa)
+        Interleave::name(self, isa)
     }
 
     fn function(&self, isa: Isa) -> Function {
-        Weave::function(self, isa)
+        Interleave::function(self, isa)
     }
 }
 
@@ -111,11 +111,11 @@ pub struct Turned<'t> {
     pub columns: usize,
     /// The destination, whose rows are the source's columns.
     pub to: Matrix<'t>,
-    /// Numbers of the destination's rows that are written: zeros behind those that the source has, as many or more.
+    /// Elements of the destination's rows that are written: zeros behind those that the source has, as many or more.
     pub written: usize,
     /// Where rows of the destination lie, from one of the table on, for kernels that have a table.
     pub places: Option<(&'t Places<1>, usize)>,
-    /// What numbers are multiplied by and divided by.
+    /// What elements are multiplied by and divided by.
     pub factors: Factors<'t>,
 }
 
@@ -145,7 +145,7 @@ impl Squares {
         self.turn(&Turned { from, rows, columns, to, written: rows, places: None, factors: no_factors() });
     }
 
-    /// Writes `rows` by `columns` words from memory to `to`, of as many numbers, with rows and columns exchanged.
+    /// Writes `rows` by `columns` words from memory to `to`, of as many elements, with rows and columns exchanged.
     ///
     /// # Panics
     /// When a number lies outside its memory.
@@ -156,7 +156,7 @@ impl Squares {
     /// Writes the `rows` by `columns` words of `from` to `to` with rows and columns exchanged.
     ///
     /// # Panics
-    /// When either has fewer numbers.
+    /// When either has fewer elements.
     pub fn exchange(&self, from: &[f32], to: &mut [f32], rows: usize, columns: usize) {
         self.run_to(lent(from, columns), to, rows, columns);
     }
@@ -169,7 +169,7 @@ impl Squares {
         self.run(lent(from, columns), to, rows, columns);
     }
 
-    /// Writes the numbers of a matrix with rows and columns exchanged.
+    /// Writes the elements of a matrix with rows and columns exchanged.
     ///
     /// # Panics
     /// When a number lies outside its memory, or there is no table of places for a kernel that wants one.
@@ -248,9 +248,9 @@ impl Squares {
     }
 }
 
-/// Numbers in rows of so many as a matrix that is read.
+/// Elements in rows of so many as a matrix that is read.
 fn lent(from: &[f32], columns: usize) -> Matrix<'_> {
-    // SAFETY: the numbers are borrowed as long as the memory is, and nothing is written to them.
+    // SAFETY: the elements are borrowed as long as the memory is, and nothing is written to them.
     let buf = unsafe { Buf::new(from.as_ptr().cast_mut().cast(), size_of_val(from)) };
     Matrix { buf, at: 0, row: columns * WORD }
 }
@@ -263,7 +263,7 @@ struct Strip {
     last: bool,
 }
 
-/// Where the first numbers of matrices and factors are.
+/// Where the first elements of matrices and factors are.
 struct Corners {
     from: *const u8,
     to: *mut u8,
@@ -286,17 +286,17 @@ fn factors(kinds: [Factor; 2], factors: Factors, count: usize) -> [*const u8; 2]
     })
 }
 
-/// The kernel that weaves.
+/// The kernel that interleaves.
 #[derive(Clone, Debug)]
-pub struct Loom {
-    entry: Entry<WeaveArgs>,
-    kernel: Weave,
+pub struct Interleaver {
+    entry: Entry<InterleaveArgs>,
+    kernel: Interleave,
     lanes: usize,
 }
 
-/// What is woven.
+/// What is interleaved.
 #[derive(Clone, Copy, Debug)]
-pub struct Woven<'w> {
+pub struct Interleaved<'w> {
     /// The first row of a group at place 0, and the distance of its rows.
     pub from: Matrix<'w>,
     /// Rows that exist, and columns.
@@ -309,33 +309,33 @@ pub struct Woven<'w> {
     pub written: usize,
     /// The places of rows and words, and which groups of them are made: from one on so many.
     pub groups: (&'w Places<2>, usize, usize),
-    /// What numbers are multiplied by and divided by.
+    /// What elements are multiplied by and divided by.
     pub factors: Factors<'w>,
     /// What the numbers of columns are added to: memory, and the number of 32 bits for the first column.
     pub sums: Option<(Buf<'w>, usize)>,
 }
 
-impl Loom {
+impl Interleaver {
     /// The kernel.
     ///
     /// # Errors
     /// As for [`Kernels::get`].
-    pub fn get(isa: Isa, kernel: Weave) -> Result<Loom, Error> {
+    pub fn get(isa: Isa, kernel: Interleave) -> Result<Interleaver, Error> {
         let kernel = kernel.shared();
-        Ok(Loom { entry: WEAVES.get(isa, &kernel)?, kernel, lanes: isa.width().lanes() })
+        Ok(Interleaver { entry: INTERLEAVES.get(isa, &kernel)?, kernel, lanes: isa.width().lanes() })
     }
 
-    /// Rows that are woven together.
+    /// Rows that are interleaved together.
     pub fn rows(&self) -> usize {
         self.kernel.rows()
     }
 
-    /// Weaves.
+    /// Interleaves.
     ///
     /// # Panics
     /// When a number lies outside its memory.
-    pub fn weave(&self, w: &Woven<'_>) {
-        let (Woven { from, rows, columns, to, written, .. }, (places, first, count)) = (*w, w.groups);
+    pub fn interleave(&self, w: &Interleaved<'_>) {
+        let (Interleaved { from, rows, columns, to, written, .. }, (places, first, count)) = (*w, w.groups);
         if count == 0 || written == 0 {
             return;
         }
@@ -346,7 +346,7 @@ impl Loom {
         let read = from.reach(rows, columns * size).and_then(|bytes| bytes.checked_add(most[0]));
         let source = if nothing { std::ptr::null() } else { Read::from(from.buf).at("source", from.at, read) };
         let words = written.checked_mul(WORD);
-        let woven = Written::from(to.0).at("words", to.1, words.and_then(|words| words.checked_add(most[1])));
+        let interleaved = Written::from(to.0).at("words", to.1, words.and_then(|words| words.checked_add(most[1])));
         let sums = match w.sums {
             Some((buf, first)) if self.kernel.summed => Written::from(buf).at("sums", first.saturating_mul(WORD), words),
             None if self.kernel.summed => panic!("no sums for columns"),
@@ -354,11 +354,11 @@ impl Loom {
         };
         let vectors = if rows == 0 { 0 } else { columns / self.lanes };
         let factors = factors(self.kernel.factors, w.factors, columns).map(<*const u8>::cast);
-        let all = WeaveArgs {
+        let all = InterleaveArgs {
             from: source,
             row: from.row,
             rows,
-            to: woven,
+            to: interleaved,
             places: places.places[first..first + count].as_ptr(),
             groups: count,
             vectors,
@@ -371,7 +371,7 @@ impl Loom {
         unsafe { self.entry.call(&all) }
         for done in (vectors * self.lanes..written).step_by(self.lanes).skip(1) {
             let to = all.to.wrapping_add(done * WORD);
-            let zeros = WeaveArgs { to, rows: 0, vectors: 0, left: 0, written: (written - done).min(self.lanes), ..all };
+            let zeros = InterleaveArgs { to, rows: 0, vectors: 0, left: 0, written: (written - done).min(self.lanes), ..all };
             // SAFETY: the same; nothing is read.
             unsafe { self.entry.call(&zeros) }
         }

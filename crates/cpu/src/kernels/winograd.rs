@@ -107,7 +107,7 @@ pub struct Pixels<'a> {
 /// Distances in numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunks<'a> {
-    /// The numbers.
+    /// The elements.
     pub data: &'a [f32],
     /// From a position to the next.
     pub position: usize,
@@ -120,9 +120,9 @@ pub struct Chunks<'a> {
 /// Sums of some tiles: of every position the tiles, of these the vectors follow each other.
 #[derive(Debug)]
 pub struct SumsOf<'a> {
-    /// The numbers.
+    /// The elements.
     pub data: &'a mut [f32],
-    /// Numbers from a position to the next.
+    /// Elements from a position to the next.
     pub position: usize,
 }
 
@@ -140,7 +140,7 @@ pub struct Place<'a> {
 /// Where the transformed numbers of a tile of the source go. Distances in numbers.
 #[derive(Debug)]
 pub struct Transformed<'a> {
-    /// The numbers, from the tile's first on.
+    /// The elements, from the tile's first on.
     pub data: &'a mut [f32],
     /// From a position to the next.
     pub position: usize,
@@ -180,7 +180,7 @@ pub fn tallest(isa: Isa, vectors: usize) -> usize {
     (sums / vectors.max(1)).clamp(1, most)
 }
 
-/// Bytes that runs of `len` numbers reach, which stand in rows of so many and so far apart, inside each other; `None` on overflow.
+/// Bytes that runs of `len` elements reach, which stand in rows of so many and so far apart, inside each other; `None` on overflow.
 fn words<const N: usize>(rows: [(usize, usize); N], len: usize) -> Option<usize> {
     reach(&rows, len)?.checked_mul(size_of::<f32>())
 }
@@ -224,7 +224,7 @@ impl Transforms {
     }
 
     /// Transforms vectors of weights that follow each other from byte `first` of `from` on in the first tap, `tap` bytes further in every other
-    /// one; numbers of a position follow each other in `to`, positions are `position` numbers apart.
+    /// one; elements of a position follow each other in `to`, positions are `position` elements apart.
     ///
     /// # Panics
     /// When that is not all in the memory.
@@ -276,7 +276,7 @@ impl Transforms {
 }
 
 impl Transforms {
-    /// Transforms the sums of a tile to 16 rows of results in `to`, `step` numbers apart, row by row of the tile.
+    /// Transforms the sums of a tile to 16 rows of results in `to`, `step` elements apart, row by row of the tile.
     ///
     /// # Panics
     /// When `to` is too short.
@@ -299,7 +299,7 @@ pub struct Multiply {
 /// Transformed weights of a panel: of every chunk and position the lines of the chunk's channels follow each other. Distances in numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Panel<'a> {
-    /// The numbers.
+    /// The elements.
     pub data: &'a [f32],
     /// From a position to the next.
     pub position: usize,
@@ -375,7 +375,7 @@ impl Weigh {
         Ok(Weigh { ends: FUSED.get(isa, &key)?, pair: FUSED.get(isa, &Fused { ends: false, ..key })?, key, isa })
     }
 
-    /// Numbers of scratch for [`Weigh::run`] with so many vectors.
+    /// Elements of scratch for [`Weigh::run`] with so many vectors.
     pub fn scratch(isa: Isa, vectors: usize) -> usize {
         Fused { rows: 1, vectors: vectors as u8, ends: true }.scratch(isa) / 4
     }

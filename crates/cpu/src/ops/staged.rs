@@ -1,8 +1,8 @@
 //! `staged:jit`: products whose operands do not lie, or are not of a type, as generated code takes them, on copies that do.
 //!
 //! An operation is planned with some of its operands in whatever layout a row of generated code asks for. What that row reads and writes then
-//! lies in scratch, which reorders fill before it and empty behind it: a pass over memory, where the portable rows would gather numbers one by
-//! one. Of all sets of operands the one of fewest numbers is copied with which such a row takes the problem.
+//! lies in scratch, which reorders fill before it and empty behind it: a pass over memory, where the portable rows would gather elements one by
+//! one. Of all sets of operands the one of fewest elements is copied with which such a row takes the problem.
 
 use super::reorder;
 use crate::CpuTarget;
@@ -61,7 +61,7 @@ impl fmt::Debug for Staged {
 pub(crate) type Types = &'static [(Arg, DataType)];
 
 /// What copies of convolutions and inner products may be, one after the other: as they are, but for gradients of weights, which are summed in f32, and
-/// for numbers of 8 bits, all of which bf16 has.
+/// for elements of 8 bits, all of which bf16 has.
 pub(crate) fn types(problem: &Problem) -> &'static [Types] {
     const FLOATS: Types = &[(Arg::SRC, DataType::F32), (Arg::DIFF_DST, DataType::F32), (Arg::DIFF_WEIGHTS, DataType::F32)];
     const SHORT: Types = &[
@@ -144,7 +144,7 @@ fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], co
     let mut staged = problem.clone();
     for (arg, tensor) in copies {
         let operand = staged.op.tensor_mut(*arg)?;
-        // A copy in real numbers of whole ones is what these stand for.
+        // A copy in floating-point elements of whole ones is what these stand for.
         if operand.dtype.is_integral() && !tensor.dtype.is_integral() {
             staged.attr.scales.remove(arg);
             staged.attr.zero_points.remove(arg);
@@ -177,7 +177,7 @@ fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], co
     finish(resolved, Staged { inner, stages }, target)
 }
 
-/// A reorder that is not the reference's, with what the attributes say of the numbers of an argument.
+/// A reorder that is not the reference's, with what the attributes say of the elements of an argument.
 fn copy(src: &Tensor, dst: &Tensor, (arg, quant): (Arg, &Attr), target: &CpuTarget) -> Option<Box<dyn Plan>> {
     let mut attr = Attr::default();
     attr.scales.extend(quant.scales.get(&arg).map(|q| (Arg::SRC, q.clone())));
@@ -203,7 +203,7 @@ impl Stage {
 }
 
 impl Staged {
-    /// Numbers of scratch: those of the row or of the reorders, which follow each other, and of every copy; `None` on overflow.
+    /// Elements of scratch: those of the row or of the reorders, which follow each other, and of every copy; `None` on overflow.
     fn parts(&self) -> Option<Vec<usize>> {
         let reorders = self.stages.iter().flat_map(Stage::plans).flatten().map(|p| p.scratch_bytes());
         let shared = reorders.fold(self.inner.scratch_bytes(), usize::max);

@@ -89,7 +89,7 @@ fn largest(dtype: DataType) -> Option<f32> {
 }
 
 /// How many products of two integer operands (zero points subtracted) can be added in `f32` without rounding: all sums below 2^24. `None`
-/// when an operand is not of whole numbers.
+/// when an operand is not of integers.
 pub(super) fn exact_depth(sources: [&Source<'_>; 2], attr: &Attr) -> Option<usize> {
     let mut product = 1.0;
     for (source, arg) in sources.into_iter().zip([Arg::SRC, Arg::WEIGHTS]) {

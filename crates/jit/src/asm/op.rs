@@ -58,7 +58,7 @@ pub enum Op {
     MaxF32,
     /// `dst = sqrt(a)`.
     SqrtF32,
-    /// `dst, a, how`: to a whole number; see `ir::Rounding`.
+    /// `dst, a, how`: to an integer; see `ir::Rounding`.
     RoundF32,
     /// `dst, a, b, what`: 4 the smaller, 5 the larger; the other where one is NaN.
     RangeF32,
@@ -144,7 +144,7 @@ pub enum Op {
     U8FromI32,
     /// The low halves of 32-bit lanes.
     Low16FromI32,
-    /// f32 to half as many bytes of bf16, to nearest even; subnormal numbers become zeros.
+    /// f32 to half as many bytes of bf16, to nearest even; subnormals become zeros.
     Bf16FromF32,
     /// `dst, a, b, predicate`: a mask, or lanes of ones with AVX2.
     CmpF32,
@@ -154,7 +154,7 @@ pub enum Op {
     CmpGtI32,
     /// `dst = a == b`, lanes of ones.
     CmpEqI32,
-    /// `dst, a, classes`: a mask of the f32 lanes of a class; 32 is that of subnormal numbers.
+    /// `dst, a, classes`: a mask of the f32 lanes of a class; 32 is that of subnormals.
     ClassF32,
     /// `dst, a, b`: a mask of the lanes whose `a & b` has bits.
     TestI32,

@@ -337,13 +337,13 @@ impl Function {
         self.push(VecInst::StoreAs { elem, to, src, mask });
     }
 
-    /// The same as f32 whatever they are: whole numbers of 32 bits too.
+    /// The same as f32 whatever they are: integers of 32 bits too.
     pub fn load_number(&mut self, elem: Elem, from: Addr, mask: Option<Pred>) -> Val {
         let x = self.load_as(elem, from, mask);
         if elem == Elem::I32 { self.unary(Unary::F32FromI32, x) } else { x }
     }
 
-    /// Stores f32 lanes converted to any type: to whole numbers of 32 bits to nearest even, saturated, NaN to 0.
+    /// Stores f32 lanes converted to any type: to integers of 32 bits to nearest even, saturated, NaN to 0.
     pub fn store_number(&mut self, elem: Elem, to: Addr, src: Val, mask: Option<Pred>) {
         let x = if elem == Elem::I32 { self.whole_number(src) } else { src };
         self.store_as(elem, to, x, mask);
@@ -437,7 +437,7 @@ impl Function {
 
     // Tiles. Where they are emulated, they are set up in every function that uses them, before it does.
 
-    /// Sets the shapes of the tile registers, which clears them, from 64 bytes: 1, 15 zeros, bytes of a line of every tile (8 numbers of 16
+    /// Sets the shapes of the tile registers, which clears them, from 64 bytes: 1, 15 zeros, bytes of a line of every tile (8 elements of 16
     /// bits, 16 bytes of zeros), lines of every tile (8 bytes, 8 zeros).
     pub fn tile_config(&mut self, shapes: Addr) {
         if self.isa.emulated {

@@ -25,7 +25,7 @@ mod tests;
 use crate::asm::{AsmError, Assembled, Width};
 use crate::isa::Isa;
 
-/// A vector of 32-bit lanes (or the bits of narrower numbers).
+/// A vector of 32-bit lanes (or the bits of narrower elements).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Val(u32);
 
@@ -133,7 +133,7 @@ pub enum Binary {
     MaddI16,
     /// i16 `a.0 * b.0 + a.1 * b.1`, saturating, for the pairs of u8 (`a`) and i8 (`b`) in every half of a lane.
     MaddU8S8,
-    /// `b[a % lanes]`: numbers of 32 bits looked up in a vector.
+    /// `b[a % lanes]`: elements of 32 bits looked up in a vector.
     Lookup32,
     /// The same with 16-bit lanes; AVX-512 only.
     Lookup16,
@@ -171,7 +171,7 @@ pub enum Accumulate {
 pub enum Unary {
     /// f32 square root.
     SqrtF32,
-    /// f32 to a whole number.
+    /// f32 to an integer.
     RoundF32(Rounding),
     /// i32 to f32, to nearest even.
     F32FromI32,
@@ -193,7 +193,7 @@ pub enum Unary {
     F32FromLowF16,
 }
 
-/// How to round to a whole number.
+/// How to round to an integer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rounding {
     /// To nearest, ties to even.
@@ -223,7 +223,7 @@ pub enum Compare {
     Ge,
 }
 
-/// Types of numbers in memory that loads and stores convert.
+/// Types of elements in memory that loads and stores convert.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Elem {
     /// 32-bit float.

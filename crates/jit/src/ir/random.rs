@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing::{ISAS, run};
 
-/// Numbers that look random (xorshift).
+/// Elements that look random (xorshift).
 struct Random(u64);
 
 impl Random {

@@ -95,7 +95,7 @@ fn binary_instructions_do_what_they_say() {
     ];
     for isa in ISAS {
         for (op, formula) in table {
-            // A NaN that signals stays one where numbers are chosen.
+            // A NaN that signals stays one where elements are chosen.
             let chooses = matches!(op, Binary::SmallestF32 | Binary::LargestF32);
             for (a, b) in [floats(), integers()].into_iter().take(if chooses { 1 } else { 2 }) {
                 // From a register, from memory, one number for all.
@@ -351,7 +351,7 @@ fn stores_convert_saturate_and_keep_to_their_mask() {
     let (a, _) = floats();
     let mut b = a;
     b.rotate_left(7);
-    // Subnormal numbers of both signs, ties among them.
+    // Subnormals of both signs, ties among them.
     let small = std::array::from_fn(|i| (i as u32) << 31 | (i as u32 * 0x0008_4321) & 0x007f_ffff | (i as u32 & 2) << 14);
     for isa in ISAS {
         for elem in [Elem::F32, Elem::Bf16, Elem::F16, Elem::I32, Elem::I8, Elem::U8, Elem::Low16, Elem::Low8] {

@@ -5,7 +5,7 @@ use crate::isa::Isa;
 use crate::testing::run;
 use half::{bf16, f16};
 
-/// Small whole numbers, so that every sum is exact in every order; bytes use their whole range.
+/// Small integers, so that every sum is exact in every order; bytes use their whole range.
 fn number(product: Product, right: bool, i: usize) -> i32 {
     let x = ((i * 37 + i / 11) % 13) as i32;
     match (product, right) {
@@ -31,7 +31,7 @@ fn put(product: Product, x: i32, out: &mut Vec<u8>) {
 /// Bytes that the addresses of rows are before their first steps.
 const A_FROM: usize = 12;
 
-/// Numbers of a product: taps, each `rows` by `depth` and `depth` by `columns`.
+/// Elements of a product: taps, each `rows` by `depth` and `depth` by `columns`.
 pub(super) struct Case {
     pub(super) dot: Dot,
     pub(super) isa: Isa,
@@ -191,7 +191,7 @@ impl Case {
         }
     }
 
-    /// Sums in memory before a kernel runs, with so many numbers between rows.
+    /// Sums in memory before a kernel runs, with so many elements between rows.
     pub(super) fn sums(&self, sums_row: usize) -> Vec<u32> {
         (0..usize::from(self.dot.rows) * sums_row).map(|i| self.before(i)).collect()
     }

@@ -86,7 +86,7 @@ impl Product {
         }
     }
 
-    /// Numbers of consecutive depth that lie together in `B`, for every column.
+    /// Elements of consecutive depth that lie together in `B`, for every column.
     #[inline]
     pub const fn together(self) -> usize {
         match self {
@@ -155,7 +155,7 @@ pub struct Dot {
     pub line: Line,
     /// Distance of the steps of `A`; 4 bytes when they follow each other.
     pub a_step: Stride,
-    /// Numbers of a last step that is not whole, 0 if there is none: its part of `A` is read exactly, and `B` has zeros to the whole step
+    /// Elements of a last step that is not whole, 0 if there is none: its part of `A` is read exactly, and `B` has zeros to the whole step
     /// where its numbers lie together.
     pub partial: u8,
     /// What the sums begin with.
@@ -354,7 +354,7 @@ impl Dot {
         if self.a_step == Stride::Across { 1 } else { usize::from(self.rows) }
     }
 
-    /// True where sums leave no register for one of the vectors of `B`. A kernel can do that if it multiplies numbers as they are, see
+    /// True where sums leave no register for one of the vectors of `B`. A kernel can do that if it multiplies elements as they are, see
     /// [`Product::is_native`].
     #[inline]
     fn is_crowded(&self, isa: Isa) -> bool {

@@ -19,12 +19,12 @@ mod tests;
 /// Four times the least i8.
 const LEAST_BYTES: i32 = i32::from_le_bytes([0x80; 4]);
 
-/// What is made of the numbers of a window.
+/// What is made of the elements of a window.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Take {
     /// The largest; NaN only where all are NaN.
     Largest,
-    /// The largest of whole numbers of this type, compared as they are: of 32 bits, or of bytes, four of which are a number of the source.
+    /// The largest of integers of this type, compared as they are: of 32 bits, or of bytes, four of which are a number of the source.
     LargestWhole(Elem),
     /// The same, and the place of its tap as a number of this type: of the first of equals.
     Place(Elem),
@@ -480,7 +480,7 @@ impl Writer<'_> {
                 f.update(op, values[*i], x);
                 continue;
             };
-            // Equal numbers change nothing; what is NaN gives way to whatever comes.
+            // Equal elements change nothing; what is NaN gives way to whatever comes.
             let larger = f.binary(op, values[*i], x);
             let changed = f.compare_f32(Compare::Ne, larger, values[*i]);
             f.assign(values[*i], larger);

@@ -4,7 +4,7 @@
 //! round, and the floor is the shuffles: 32 cycles for 1 KB where a core starts two of them in a cycle. A call moves on by given distances
 //! from square to square, along rows or along columns alike. Rows lie too far apart for the processor to foresee, so every full square asks
 //! for the lines of a later one. Squares that are not full come last: rows and columns that do not exist are neither read nor written, but for
-//! zeros where the destination has room for more rows than there are. Narrow numbers are words in registers: the shuffles are the same.
+//! zeros where the destination has room for more rows than there are. Narrow elements are words in registers: the shuffles are the same.
 
 use crate::ir::{Binary, Compare, Compiled, Elem, Function, Int, IrError, Pred, Prefetch, Val};
 use crate::isa::Isa;
@@ -13,7 +13,7 @@ use std::mem::offset_of;
 #[cfg(test)]
 mod tests;
 
-/// What numbers are multiplied by, or divided by.
+/// What elements are multiplied by, or divided by.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Factor {
     /// Nothing.
@@ -27,11 +27,11 @@ pub enum Factor {
 /// The kernel: what is read and written, and what happens in between.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Transpose {
-    /// Numbers of the source.
+    /// Elements of the source.
     pub from: Elem,
-    /// Numbers of the destination. Both or neither are words as they are.
+    /// Elements of the destination. Both or neither are words as they are.
     pub to: Elem,
-    /// What numbers are multiplied by, and then divided by.
+    /// What elements are multiplied by, and then divided by.
     pub factors: [Factor; 2],
     /// Rows of the destination lie where a table says, not at a distance.
     pub placed: bool,
@@ -69,7 +69,7 @@ pub struct Args {
     pub columns: usize,
     /// As said.
     pub fewer_columns: usize,
-    /// Numbers that are written of the destination's rows in the first of those, zeros where the source has no row; fewer as rows are.
+    /// Elements that are written of the destination's rows in the first of those, zeros where the source has no row; fewer as rows are.
     pub written: usize,
     /// The factors of the first square, and the distance to those of the next.
     pub factors: [*const f32; 2],
@@ -165,7 +165,7 @@ impl Transpose {
         }
     }
 
-    /// A square of so many rows and columns, of whose columns so many numbers are written.
+    /// A square of so many rows and columns, of whose columns so many elements are written.
     fn partial_square(&self, f: &mut Function, at: &At, [rows, columns, written]: [Int; 3]) {
         let (across, down) = (f.first_lanes(columns), f.first_lanes(written));
         let width = f.isa().width();
@@ -243,7 +243,7 @@ impl At {
     }
 }
 
-/// Numbers multiplied by the first and divided by the second factor.
+/// Elements multiplied by the first and divided by the second factor.
 pub(super) fn scaled(f: &mut Function, x: Val, [by, over]: [Option<Val>; 2]) -> Val {
     let x = by.map_or(x, |by| f.binary(Binary::MulF32, x, by));
     over.map_or(x, |over| f.binary(Binary::DivF32, x, over))

@@ -1,13 +1,13 @@
-//! Weights as they are stored, and how a vector of them becomes vectors of numbers to multiply with.
+//! Weights as they are stored, and how a vector of them becomes vectors of elements to multiply with.
 //!
-//! A vector in memory is a row of 32-bit words, each of which holds 1, 2, 4 or 8 numbers. Numbers of the same place in their words make a
-//! *part*: one vector of f32. Four-bit numbers are looked up where there is a permutation of 16 entries, so that decoding one takes a shift
+//! A vector in memory is a row of 32-bit words, each of which holds 1, 2, 4 or 8 elements. Elements of the same place in their words make a
+//! *part*: one vector of f32. Four-bit elements are looked up where there is a permutation of 16 entries, so that decoding one takes a shift
 //! and a lookup, whatever the code is.
 //!
 //! With *pairs* a part is a vector of bf16 pairs, for dot products of those. Words of two bf16 are pairs as they are. Words of eight 4-bit
-//! numbers are taken as two halves: shifted right by `4 p` both show number `p` of the half in their low bits, and a lookup among 32 entries
+//! elements are taken as two halves: shifted right by `4 p` both show number `p` of the half in their low bits, and a lookup among 32 entries
 //! of 16 bits, which looks at five of these bits, gives the pair of numbers `p` and `p + 4` (entries `i` and `i + 16` are equal, so the fifth
-//! bit needs no mask). A word of eight numbers so costs 4 lookups and 3 shifts.
+//! bit needs no mask). A word of eight elements so costs 4 lookups and 3 shifts.
 
 use crate::ir::{Binary, Elem, Function, Int, Unary, Val};
 use crate::isa::Isa;
@@ -49,7 +49,7 @@ impl Stored {
         }
     }
 
-    /// Numbers in a word of 32 bits.
+    /// Elements in a word of 32 bits.
     pub const fn in_word(self) -> usize {
         32 / self.bits()
     }
@@ -76,7 +76,7 @@ impl Stored {
         matches!(self, Stored::S8 | Stored::S4)
     }
 
-    /// The numbers that 4-bit codes stand for, in the order of the codes.
+    /// The elements that 4-bit codes stand for, in the order of the codes.
     fn codes(self) -> impl Iterator<Item = f32> {
         let signed = self.is_signed();
         (0..16).map(move |i: i8| f32::from(if signed && i >= 8 { i - 16 } else { i }))
@@ -98,7 +98,7 @@ impl Decode {
         if self.pairs { self.stored.in_word() / 2 } else { self.stored.in_word() }
     }
 
-    /// Depth of a line of a panel: the numbers of a column's word. Lines of f16 are whole, with one number of each column.
+    /// Depth of a line of a panel: the elements of a column's word. Lines of f16 are whole, with one number of each column.
     pub const fn line_depth(self) -> usize {
         if matches!(self.stored, Stored::F16) { 1 } else { self.stored.in_word() }
     }
@@ -113,7 +113,7 @@ impl Decode {
         self.stored.bits() * self.line_depth() / 8
     }
 
-    /// Place within the word of the numbers of a part: of one number, or of the two of a pair.
+    /// Place within the word of the elements of a part: of one number, or of the two of a pair.
     pub const fn places(self, part: usize) -> [usize; 2] {
         match (self.pairs, self.stored) {
             (false, _) => [part, part],
@@ -127,7 +127,7 @@ impl Decode {
 #[derive(Debug)]
 pub(super) struct Decoder {
     decode: Decode,
-    /// Numbers by code, or bits to keep.
+    /// Elements by code, or bits to keep.
     constant: Option<Val>,
 }
 
@@ -210,7 +210,7 @@ fn shifted(f: &mut Function, x: Val, bits: usize) -> Val {
 /// A kernel that decodes lines of a panel to memory, for products of many rows. This is its key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Unpack {
-    /// The type; one of whole numbers.
+    /// The type; one of integers.
     pub stored: Stored,
     /// To lines of bf16 pairs, which is exact without scales and zero points; else to lines of f32. See [`Unpack::places`].
     pub pairs: bool,
@@ -228,7 +228,7 @@ pub struct Unpack {
 pub struct Args {
     /// First line of the panel.
     pub from: *const u8,
-    /// Where numbers go: for every line as many lines as it has numbers (or pairs) of a column.
+    /// Where elements go: for every line as many lines as it has elements (or pairs) of a column.
     pub to: *mut f32,
     /// Lines.
     pub lines: usize,
@@ -244,7 +244,7 @@ impl Unpack {
         if self.pairs { self.stored.in_word() / 2 } else { self.stored.in_word() }
     }
 
-    /// Depths within a line of the numbers of line `n` that it becomes: of one number, or of the two of a pair. Pairs of 4-bit numbers are those
+    /// Depths within a line of the elements of line `n` that it becomes: of one number, or of the two of a pair. Pairs of 4-bit elements are those
     /// that one lookup gives, not neighbours.
     pub const fn places(&self, n: usize) -> [usize; 2] {
         match (self.pairs, self.stored.bits()) {

@@ -2,7 +2,7 @@
 //!
 //! With `d` a tile of 6 by 6 source pixels, `g` the 3 by 3 weights and `*` the product number by number,
 //! `y = A' [ (G g G') * (B' d B) ] A` (Lavin and Gray, *Fast Algorithms for Convolutional Neural Networks*, 2016); sums over channels are taken
-//! between the products and the last transform. The 36 numbers of a tile are its *positions*: column by column, in the order of
+//! between the products and the last transform. The 36 elements of a tile are its *positions*: column by column, in the order of
 //! [`COLUMNS`], of each the six rows. Every kernel works on vectors of channels, which lie next to each other, so that nothing is shuffled.
 //!
 //! # Points
@@ -160,7 +160,7 @@ enum Group {
 const BY_COLUMN: [Group; 4] = [Group::First, Group::Last, Group::P, Group::Q];
 const BY_ROW: [Group; 4] = [Group::First, Group::P, Group::Q, Group::Last];
 
-/// A group of `B' x`, where `x` gives the six numbers of a line one by one.
+/// A group of `B' x`, where `x` gives the six elements of a line one by one.
 fn source_group(
     f: &mut Function,
     (points, ends): (&Points, Val),
@@ -246,13 +246,13 @@ fn weight_pair(f: &mut Function, [g, g_point, g_square]: [Val; 3], x: [Val; 3]) 
     both(f, even, x[1], g_point)
 }
 
-/// `G x` for three numbers of a line of weights.
+/// `G x` for three elements of a line of weights.
 fn weight_line(f: &mut Function, factors: &[[Val; 3]; 2], x: [Val; 3]) -> [Val; SIDE] {
     let ([p, minus_p], [q, minus_q]) = (weight_pair(f, factors[0], x), weight_pair(f, factors[1], x));
     [x[0], p, minus_p, q, minus_q, x[2]]
 }
 
-/// Factors of the three numbers of a line of weights, for either pair of points.
+/// Factors of the three elements of a line of weights, for either pair of points.
 pub const WEIGHT_FACTORS: [[f32; 3]; 2] =
     [[G_P as f32, (G_P * P) as f32, (G_P * P2) as f32], [G_Q as f32, (G_Q * Q) as f32, (G_Q * Q2) as f32]];
 
@@ -290,7 +290,7 @@ pub fn weights(isa: Isa) -> Function {
     f
 }
 
-/// `A' m` for six numbers of a line, used up.
+/// `A' m` for six elements of a line, used up.
 fn result_line(f: &mut Function, points: &Points, m: [Val; SIDE]) -> [Val; RESULTS] {
     let [first, p, minus_p, q, minus_q, last] = m;
     let (even_p, even_q) = (f.binary(Binary::AddF32, p, minus_p), f.binary(Binary::AddF32, q, minus_q));

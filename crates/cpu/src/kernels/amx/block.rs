@@ -237,7 +237,7 @@ impl Gatherer {
         Ok(Gatherer { entry: GATHERS.get(isa, &Gather { partial })?, partial })
     }
 
-    /// Numbers that a row of so many words takes.
+    /// Elements that a row of so many words takes.
     pub(super) fn row(words: usize) -> usize {
         (words + LINES).next_multiple_of(LINES)
     }
@@ -264,7 +264,7 @@ impl Gatherer {
             to: to.as_mut_ptr().cast(),
             to_row: step * 4,
         };
-        // SAFETY: the rows lie in the buffers, and behind the words of each there are as many as the kernel may write more, in its own numbers.
+        // SAFETY: the rows lie in the buffers, and behind the words of each there are as many as the kernel may write more, in its own elements.
         unsafe { self.entry.call(&args) }
     }
 }

@@ -32,7 +32,7 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// Numbers of a row of sums that stay in L1 until the tail has finished them.
+/// Elements of a row of sums that stay in L1 until the tail has finished them.
 const NEAR: usize = 128;
 /// Tasks for every worker.
 const TASKS: usize = 4;
@@ -40,13 +40,13 @@ const TASKS: usize = 4;
 const WORTH: usize = 256 << 10;
 /// Tiles that a block of rows is to have where panels do not stay in L2 from one block to the next.
 const LEAST: usize = 8;
-/// Numbers between two rows of sums beyond those of their panels: keeps rows off each other's cache sets.
+/// Elements between two rows of sums beyond those of their panels: keeps rows off each other's cache sets.
 const SKEW: usize = 16;
 /// Rows of a piece of a line, at least; of shorter lines several make a piece.
 const SHORT: usize = 11;
 /// Rows of a tile that the tail finishes at a time.
 const TAIL: usize = 4;
-/// Numbers that the tail finishes before the unit that multiplies tiles gets something to do.
+/// Elements that the tail finishes before the unit that multiplies tiles gets something to do.
 const IDLE: usize = 2048;
 /// Bytes of a row of `A` from which on panels drive rows out of L1, unless they pass by it.
 const LONG: usize = 256;
@@ -88,7 +88,7 @@ impl Loops {
         }
     }
 
-    /// Numbers of scratch for `workers` workers; `None` on overflow, or where tiles would need too much.
+    /// Elements of scratch for `workers` workers; `None` on overflow, or where tiles would need too much.
     pub fn scratch_len(&self, workers: usize) -> Option<usize> {
         match self {
             Loops::Vectors(nest) => nest.scratch_len(workers),
@@ -289,7 +289,7 @@ impl Drive {
         self.shape.parts.iter().map(|p| p.taps).max().unwrap_or(0).checked_mul(TAP)
     }
 
-    /// Numbers of the gathered rows of a tile.
+    /// Elements of the gathered rows of a tile.
     fn gathered_len(&self) -> Option<usize> {
         let part = |p: &Part| p.taps.checked_mul(Gatherer::row(p.all_steps()))?.checked_mul(ROWS);
         let most = self.shape.parts.iter().map(part).try_fold(0, |most, len| Some(most.max(len?)))?;
@@ -324,7 +324,7 @@ impl Drive {
         self.shape.columns.div_ceil(self.shape.panel)
     }
 
-    /// Numbers of scratch for `workers` workers; `None` on overflow, or where rows would need too much.
+    /// Elements of scratch for `workers` workers; `None` on overflow, or where rows would need too much.
     pub fn scratch_len(&self, workers: usize) -> Option<usize> {
         let words = self.taps_len()?.checked_add(Drive::list_len())?.checked_mul(2)?.checked_next_multiple_of(LINES)?;
         let sums = self.sums_len().checked_mul(if self.shape.tail.is_none() { 2 } else { 1 })?;

@@ -41,7 +41,7 @@ struct Matrices {
     joined: usize,
 }
 
-/// Numbers by column, as often as rows are joined.
+/// Elements by column, as often as rows are joined.
 type Repeated = [f32; JOINED];
 
 /// Some rows of a matrix.
@@ -110,7 +110,7 @@ impl Matrices {
         }
     }
 
-    /// Numbers by column, those included that blocks have beyond the channels.
+    /// Elements by column, those included that blocks have beyond the channels.
     fn columns(&self) -> usize {
         self.blocks * self.width
     }
@@ -219,7 +219,7 @@ impl BatchNorm {
         Ok((kernel, scratch))
     }
 
-    /// Numbers of scratch of what segments fold.
+    /// Elements of scratch of what segments fold.
     fn folded(&self) -> usize {
         let sums = if self.forward { 3 } else { 2 };
         sums * self.matrices.width * self.matrices.segments()

@@ -66,7 +66,7 @@ impl LayerNorm {
         Ok((kernel, scratch))
     }
 
-    /// Numbers of scratch of what segments fold in backward passes.
+    /// Elements of scratch of what segments fold in backward passes.
     fn folded(&self) -> usize {
         if self.forward { 0 } else { 2 * self.matrix.width * self.matrix.rows.div_ceil(self.segment) }
     }

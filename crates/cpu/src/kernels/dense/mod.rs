@@ -22,7 +22,7 @@ use oxidnn_runtime::{Buf, Ctx, Executor, Skip};
 use oxidnn_spec::{Arg, DataType, Error, Problem, Rounding, Tensor};
 use std::ops::Range;
 
-/// Numbers of a tile of short rows.
+/// Elements of a tile of short rows.
 const TILE: usize = 4096;
 /// Widths that pay: below, what is done once a row dominates; above, a row leaves the cache.
 const WIDTHS: std::ops::RangeInclusive<usize> = 16..=32 * 1024;
@@ -43,7 +43,7 @@ fn tensor(problem: &Problem, arg: Arg) -> Result<Tensor, Skip> {
     }
 }
 
-/// True for numbers without blocks, holes or padding.
+/// True for elements without blocks, holes or padding.
 fn contiguous(tensor: &Tensor) -> bool {
     let plain = tensor.blocking().is_some_and(|b| b.is_plain() && b.offset == 0 && b.padded_dims == *tensor.dims());
     plain && tensor.layout.is_dense(false)
@@ -90,7 +90,7 @@ impl Matrix {
         (TILE / self.width).clamp(1, self.rows)
     }
 
-    /// Numbers of scratch with room for `tiles` tiles for every worker.
+    /// Elements of scratch with room for `tiles` tiles for every worker.
     fn space(&self, tiles: usize) -> Result<usize, Skip> {
         for_workers(self.workers, tiles * self.tile() * self.width).ok_or(Skip::Shape("scratch exceeds the address space"))
     }

@@ -13,7 +13,7 @@ use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::op::{self, PoolAlg};
 use oxidnn_spec::{Arg, DataType, Error, Problem, Tensor};
 
-/// Numbers of a worker's lines at most.
+/// Elements of a worker's lines at most.
 const LINES: usize = 256 * 1024;
 
 /// A dimension that windows slide along.
@@ -141,7 +141,7 @@ impl Kernel for Pool {
     }
 }
 
-/// Joins numbers one by one: the larger, or a NaN's neighbour, or the sum.
+/// Joins elements one by one: the larger, or a NaN's neighbour, or the sum.
 struct Join<'a> {
     max: bool,
     to: &'a mut [f32],
@@ -160,7 +160,7 @@ impl Body for Join<'_> {
     }
 }
 
-/// Divides all numbers.
+/// Divides all elements.
 struct Divide<'a>(&'a mut [f32], f32);
 
 impl Body for Divide<'_> {

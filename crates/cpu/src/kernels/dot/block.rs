@@ -30,11 +30,11 @@ impl Rows<'_> {
 /// Operands of a block: `c[i][j] += sum over taps and k < depth of A(i, tap, k) * b[tap.b + j / width * panel + k * b_step + j % width]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
-    /// Numbers of `A`.
+    /// Elements of `A`.
     pub a: &'a [f32],
     /// Its rows.
     pub rows: Rows<'a>,
-    /// Numbers of `B`, in panels.
+    /// Elements of `B`, in panels.
     pub b: &'a [f32],
     /// Columns of a panel (see [`super::panel_width`]): one vector or two.
     pub width: usize,

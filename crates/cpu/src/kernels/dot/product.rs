@@ -58,11 +58,11 @@ pub struct Product<'a> {
     pub rows: Axis,
     /// Columns in the destination.
     pub columns: Axis,
-    /// Longest part of a reduction whose sums are exact in `f32`, for whole numbers; `None` for real numbers.
+    /// Longest part of a reduction whose sums are exact in `f32`, for integers; `None` for floating-point elements.
     pub exact: Option<usize>,
 }
 
-/// Numbers of scratch that a worker needs.
+/// Elements of scratch that a worker needs.
 pub fn scratch_each(isa: Isa) -> usize {
     2 * ROWS * COLUMNS + ROWS * (DEPTH + SKEW) + DEPTH * COLUMNS.next_multiple_of(2 * isa.lanes())
 }

@@ -1,4 +1,4 @@
-//! The accumulators of a block: `f32`, and for whole numbers 32-bit integers that take over before `f32` would round.
+//! The accumulators of a block: `f32`, and for integers 32-bit integers that take over before `f32` would round.
 
 /// Sums of a block in scratch.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub struct Accumulator<'s> {
 }
 
 impl<'s> Accumulator<'s> {
-    /// Zeros for a block of `len` numbers, in two equal halves of scratch; `limit` is the longest sum that is exact, for whole numbers.
+    /// Zeros for a block of `len` elements, in two equal halves of scratch; `limit` is the longest sum that is exact, for integers.
     pub fn new(scratch: &'s mut [f32], len: usize, limit: Option<usize>) -> Accumulator<'s> {
         let (data, whole) = scratch.split_at_mut(scratch.len() / 2);
         let (data, whole) = (&mut data[..len], &mut whole[..len]);

@@ -50,7 +50,7 @@ pub(super) struct Ready {
 /// Scales or zero points of groups.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column<'a> {
-    /// The numbers, from the first group's on.
+    /// The elements, from the first group's on.
     pub(super) buf: Buf<'a>,
     /// Distance of groups in bytes.
     pub(super) row: usize,
@@ -88,7 +88,7 @@ impl Ready {
         Ok(Ready { gemv, lanes: isa.width().lanes(), entry: KERNELS.get(isa, &gemv)? })
     }
 
-    /// Runs it; rows of `c` are `c_row` numbers apart, for panels.
+    /// Runs it; rows of `c` are `c_row` elements apart, for panels.
     ///
     /// # Panics
     /// When an operand is shorter than the kernel reaches.
@@ -116,7 +116,7 @@ impl Ready {
         unsafe { self.entry.call(&args) }
     }
 
-    /// How far a call reaches: numbers of `a`, `c` and the sums, bytes of the others.
+    /// How far a call reaches: elements of `a`, `c` and the sums, bytes of the others.
     fn reach(&self, on: &On<'_>, c_row: usize) -> Reach {
         let Gemv { decode, rows, walk } = self.gemv;
         let (rows, vector) = (usize::from(rows), self.lanes * 4);
@@ -212,7 +212,7 @@ impl Unpacker {
         let (scale, zero) = (column(scale, self.spec.scale), column(zero, self.spec.zero));
         let (from, to) = (Read::from(from).at("lines", 0, words), Written::from(to).at("numbers", 0, numbers).cast());
         let args = unpack::Args { from, to, lines, scale, zero };
-        // SAFETY: the kernel reads so many lines and a vector of columns, and writes the numbers that were asked for.
+        // SAFETY: the kernel reads so many lines and a vector of columns, and writes the elements that were asked for.
         unsafe { self.entry.call(&args) }
     }
 }

@@ -83,7 +83,7 @@ pub struct Request {
     pub batches: usize,
     /// Rows, 1 to [`MAX_ROWS`].
     pub rows: usize,
-    /// True where the source has bf16 numbers, which are multiplied as they are.
+    /// True where the source has bf16 elements, which are multiplied as they are.
     pub bf16: bool,
     /// Quantisation of weights that differs along the reduction.
     pub grouped: Option<Grouped>,
@@ -203,7 +203,7 @@ impl Product {
         self.order.is_natural()
     }
 
-    /// Type of numbers that [`Operands::in_place`] holds.
+    /// Type of elements that [`Operands::in_place`] holds.
     pub fn word_type(&self) -> DataType {
         if self.decode.pairs { DataType::Bf16 } else { DataType::F32 }
     }
@@ -237,7 +237,7 @@ impl Product {
         self.request.isa.width().lanes()
     }
 
-    /// Numbers that a block's kernel leaves, where they are not its sums.
+    /// Elements that a block's kernel leaves, where they are not its sums.
     fn raw_len(&self) -> Option<usize> {
         let (rows, in_word) = (self.request.rows, self.decode.stored.in_word());
         match self.request.weights.lie {

@@ -150,7 +150,7 @@ impl Request {
     }
 }
 
-/// Sum of numbers, in eight parts that are added in the end.
+/// Sum of elements, in eight parts that are added in the end.
 fn sum_of(line: &[f32]) -> f64 {
     let mut parts = [0.0f64; 8];
     for x in line.chunks(8) {

@@ -1,4 +1,4 @@
-//! `A` in the order in which the numbers of the weights appear.
+//! `A` in the order in which the elements of the weights appear.
 
 use super::weights::Lie;
 use crate::kernels::access::{Axis, Pos};
@@ -39,7 +39,7 @@ impl Order {
         self.depth.div_ceil(CHUNK)
     }
 
-    /// True when the numbers of a single row need no other order.
+    /// True when the elements of a single row need no other order.
     pub(super) fn is_natural(&self) -> bool {
         let whole = |unit: usize| self.depth.is_multiple_of(unit);
         match (self.columns, self.decode.pairs) {

@@ -1,7 +1,7 @@
 //! Products of many rows with weights of 8 or 4 bits: the [nest](crate::kernels::nest) packs its panels by unpacking them, K block by K block, and
 //! all rows of a block meet them in L2.
 //!
-//! Without groups, whole numbers become bf16 exactly where the source has that type, and scales are the tail's; with groups they become f32,
+//! Without groups, integers become bf16 exactly where the source has that type, and scales are the tail's; with groups they become f32,
 //! scaled. Sums begin with what zero points without groups add, so that all behind them happens in registers where the tail can do it.
 
 use super::call::{Column, Unpacker};
@@ -20,7 +20,7 @@ use oxidnn_runtime::{Buf, Executor, Skip};
 use oxidnn_spec::{DataType, Error};
 use std::sync::Arc;
 
-/// Numbers that are converted at a time while the source is copied.
+/// Elements that are converted at a time while the source is copied.
 const LINE: usize = 256;
 /// Distances of rows that are multiples of this put the rows of a block into few sets of the caches.
 const ALIAS: usize = 1024;
@@ -58,7 +58,7 @@ struct Lens {
 }
 
 impl Unpacked {
-    /// Plans it; `natural` is the distance of rows in bytes where the source has plain f32 or bf16 numbers, contiguous along the depth, and `tail`
+    /// Plans it; `natural` is the distance of rows in bytes where the source has plain f32 or bf16 elements, contiguous along the depth, and `tail`
     /// does all that is behind sums, if there is such.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl Unpacked {
         Ok(Unpacked { request, gemm, pairs, in_place, panel: (columns, distance), tail })
     }
 
-    /// Type of the numbers of the source that is taken in place.
+    /// Type of the elements of the source that is taken in place.
     pub fn word_type(request: &Request) -> DataType {
         if request.bf16 { DataType::Bf16 } else { DataType::F32 }
     }
@@ -137,7 +137,7 @@ impl Unpacked {
         Unpack { stored: weights.stored, pairs: self.pairs, line: (self.panel.0 / isa.width().lanes()) as u8, scale, zero }
     }
 
-    /// The source as rows of the tiles' numbers, batch by batch.
+    /// The source as rows of the tiles' elements, batch by batch.
     fn copy<'p>(&self, on: &Operands<'_>, executor: &dyn Executor, part: Part<'p>) -> Buf<'p> {
         let Request { batches, rows, weights, .. } = self.request;
         let (to, a_row) = (part.into_buf(), self.a_row());

@@ -6,7 +6,7 @@ use oxidnn_jit::kernels::unpack::{Decode, Stored};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{DataType, Tensor};
 
-/// A matrix of weights: `k` numbers deep, `n` columns.
+/// A matrix of weights: `k` elements deep, `n` columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Weights {
     pub(super) stored: Stored,
@@ -17,7 +17,7 @@ pub struct Weights {
     pub(super) offset: usize,
 }
 
-/// The order of the numbers; distances in bytes.
+/// The order of the elements; distances in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Lie {
     /// Panels of `columns` columns, `distance` apart, lines without gaps.
@@ -89,7 +89,7 @@ impl Weights {
         matches!(self.lie, Lie::Columns { .. })
     }
 
-    /// Bytes of the numbers.
+    /// Bytes of the elements.
     pub(super) fn bytes(&self) -> usize {
         self.k.saturating_mul(self.n).saturating_mul(self.stored.bits()) / 8
     }

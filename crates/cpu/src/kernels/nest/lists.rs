@@ -38,7 +38,7 @@ pub(super) enum Batch {
 pub(super) struct Lists(Vec<(Range<usize>, Range<usize>, Vec<Batch>)>);
 
 impl Lists {
-    /// Lists what `work` knows, whose operands begin at address 0. Nothing where all tiles are to meet a K block before the next one, nor for products of numbers wider than bytes: there to list a tile is little beside its
+    /// Lists what `work` knows, whose operands begin at address 0. Nothing where all tiles are to meet a K block before the next one, nor for products of elements wider than bytes: there to list a tile is little beside its
     /// multiply-adds, while in a net, whose weights come from far, so do lists.
     pub(super) fn new<W: Rows>(nest: &Nest, work: &W) -> Lists {
         let mut lists = Lists(Vec::new());

@@ -119,7 +119,7 @@ struct Tiles([Vec<Option<Tile>>; 4]);
 /// What kernels multiply.
 #[derive(Clone, Copy)]
 enum Factors {
-    /// Numbers as they are.
+    /// Elements as they are.
     AsIs,
     /// Bytes by weights of seven bits.
     SevenBits,

@@ -1,4 +1,4 @@
-//! Folds of registers: many numbers become one for each kept position.
+//! Folds of registers: many elements become one for each kept position.
 
 use super::CHUNK;
 use crate::kernels::multiversion::{Body, Simd};
@@ -134,12 +134,12 @@ impl Body for Columns<'_> {
     }
 }
 
-/// Folds the rows of `x`, each of `run` numbers, into one total each.
+/// Folds the rows of `x`, each of `run` elements, into one total each.
 pub(super) fn rows(simd: Simd, op: FoldOp, x: &[f32], run: usize, totals: &mut Totals) {
     simd.run(Rows { op, x, run, totals });
 }
 
-/// Folds the columns of `x`, in rows of `run` numbers, into one total each; overwrites `x`.
+/// Folds the columns of `x`, in rows of `run` elements, into one total each; overwrites `x`.
 pub(super) fn columns(simd: Simd, op: FoldOp, x: &mut [f32], run: usize, totals: &mut Totals) {
     simd.run(Columns { op, x, run, totals });
 }

@@ -60,11 +60,11 @@ struct Spec {
 enum Rows {
     /// As long as the call says.
     Any,
-    /// So many vectors, at most [`TOGETHER`], and some numbers under a mask behind them or none: written out, without loops.
+    /// So many vectors, at most [`TOGETHER`], and some elements under a mask behind them or none: written out, without loops.
     Few {
         /// Whole vectors.
         vectors: u8,
-        /// Whether there are numbers behind them.
+        /// Whether there are elements behind them.
         left: bool,
     },
     /// As long as the call says, gone through down the columns: some vectors of all rows, then the next ones.
@@ -72,7 +72,7 @@ enum Rows {
 }
 
 impl Rows {
-    /// Rows of `run` numbers.
+    /// Rows of `run` elements.
     fn of(run: i64, lanes: i64) -> Rows {
         let (vectors, left) = (run / lanes, run % lanes > 0);
         if vectors + i64::from(left) <= TOGETHER as i64 { Rows::Few { vectors: vectors as u8, left } } else { Rows::Any }
@@ -107,7 +107,7 @@ struct Args {
     /// Planes of rows, and rows of each, at least 1.
     planes: usize,
     rows: usize,
-    /// Vectors of a row, in times of [`TOGETHER`] and single ones behind, or all; and numbers left.
+    /// Vectors of a row, in times of [`TOGETHER`] and single ones behind, or all; and elements left.
     together: usize,
     single: usize,
     vectors: usize,
@@ -254,7 +254,7 @@ impl Program {
         Ok(Program { groups: groups?, pipeline })
     }
 
-    /// Books a row of numbers for each worker behind `scratch` bytes, where stages leave such rows to each other; the bytes of all.
+    /// Books a row of elements for each worker behind `scratch` bytes, where stages leave such rows to each other; the bytes of all.
     fn give_rows(&mut self, scratch: usize, workers: usize) -> Option<usize> {
         let [Group { operands, grid: Some(grid), .. }] = &self.pipeline.groups[..] else { return Some(scratch) };
         let Some(operand) = operands.iter().position(|o| o.source == Source::Row) else { return Some(scratch) };
@@ -375,7 +375,7 @@ impl Chain {
         // Rows of half a vector are whole ones of half the width, which need no mask.
         let isa = if several == Some(Isa::AVX2.width().lanes() as i64) { Isa::AVX2 } else { isa };
         let lanes = isa.width().lanes() as i64;
-        // Without masks for narrow numbers, those of short rows would be taken one by one.
+        // Without masks for narrow elements, those of short rows would be taken one by one.
         let unmasked = !isa.avx512 && run % lanes != 0 && (folded || run < nest.volume());
         let chosen = |flat: bool| {
             let (stages, unmasked) = (stages.clone(), unmasked && !flat);
@@ -478,7 +478,7 @@ struct Chosen<'n> {
 }
 
 impl Chosen<'_> {
-    /// Adds operand `i` of the group. What a kernel cannot take where it lies is brought to it, as are narrow numbers at ends without masks.
+    /// Adds operand `i` of the group. What a kernel cannot take where it lies is brought to it, as are narrow elements at ends without masks.
     fn add(&mut self, i: usize, operand: &Operand) -> Result<(), Skip> {
         let (shared, may) = (self.shared, self.bringing);
         let way = match (operand.source, self.nest.step(i)) {

@@ -2,7 +2,7 @@
 //! softmax, normalisations, reductions, and their post-ops.
 //!
 //! The positions of a tensor are [`Nest`]s of loops, cut into chunks. A chunk goes through a program: operands are loaded into registers
-//! of [`CHUNK`] numbers, formulas run over whole registers, registers are stored or folded. A chunk is loaded before it is stored, so that the
+//! of [`CHUNK`] elements, formulas run over whole registers, registers are stored or folded. A chunk is loaded before it is stored, so that the
 //! destination may lie over a source of the same layout. What is chosen, is chosen once a chunk. A [`Builder`] puts programs together. Where
 //! operands lie well, a [`Program`] is the same as generated code.
 

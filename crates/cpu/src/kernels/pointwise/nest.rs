@@ -25,7 +25,7 @@ const UNITS: usize = 12;
 pub enum Place {
     /// A dense tensor. Its dimensions of size 1 stand still where the box is larger.
     Tensor(Dims, Blocking),
-    /// Row-major numbers, one for each group of positions: `sum(pos[d] / groups[d] * strides[d])`.
+    /// Row-major elements, one for each group of positions: `sum(pos[d] / groups[d] * strides[d])`.
     Table {
         /// Element offset of the first.
         origin: i64,

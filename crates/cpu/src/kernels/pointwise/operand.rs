@@ -13,7 +13,7 @@ const LARGE: usize = 4 * CHUNK;
 /// What the elements of an operand are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Numbers of a type.
+    /// Elements of a type.
     Number(DataType),
     /// Single bits, 1 where the number is above 0.
     Bits,

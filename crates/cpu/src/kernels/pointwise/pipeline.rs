@@ -34,7 +34,7 @@ pub struct Pipeline {
     pub(super) padding: Vec<Padding>,
     /// Arguments that begin as zeros, from a byte on.
     pub(super) cleared: Vec<(Arg, usize)>,
-    /// Numbers of all tables.
+    /// Elements of all tables.
     pub(super) tables: usize,
 }
 
@@ -158,7 +158,7 @@ impl Grid {
         partials.part(4 * (fold * self.segments() as usize + segment as usize) * kept, 4 * kept)
     }
 
-    /// Numbers of scratch for what segments fold.
+    /// Elements of scratch for what segments fold.
     pub(super) fn partials(&self) -> usize {
         if self.segments() > 1 { FOLDS * (self.segments() * self.kept.volume()) as usize } else { 0 }
     }
@@ -431,7 +431,7 @@ impl Stage {
     }
 }
 
-/// `r[at] = alg(r[at], r[at + 1], r[at + 2])` for the first `n` numbers.
+/// `r[at] = alg(r[at], r[at + 1], r[at + 2])` for the first `n` elements.
 fn both(simd: Simd, alg: BinaryAlg, registers: &mut Registers, at: usize, n: usize) {
     let (x, rest) = registers.split_at_mut(at + 1);
     let z = rest.get(1).unwrap_or(&rest[0]);

@@ -30,7 +30,7 @@ pub trait Window: Debug + Send + Sync + 'static {
     /// Whether planes of one number a window position, one behind the other, may be computed together: as planes of one more dimension.
     const TOGETHER: bool = false;
 
-    /// Makes the planes of the results. `run` numbers belong to each window position.
+    /// Makes the planes of the results. `run` elements belong to each window position.
     fn compute(&self, simd: Simd, run: usize, planes: Planes<'_>);
 }
 
@@ -41,7 +41,7 @@ pub struct Planes<'a> {
     pub inputs: [&'a [f32]; 2],
     /// That of the result; contents undefined.
     pub result: &'a mut [f32],
-    /// That of the second result, or space of as many numbers as were asked for.
+    /// That of the second result, or space of as many elements as were asked for.
     pub extra: &'a mut [f32],
 }
 
@@ -106,10 +106,10 @@ struct On<'o> {
     squares: Option<&'o Squares>,
 }
 
-/// Numbers of planes that are computed together.
+/// Elements of planes that are computed together.
 const TOGETHER: usize = 4096;
 
-/// Most numbers of a worker's planes that are vectors of others, and fewest of these.
+/// Most elements of a worker's planes that are vectors of others, and fewest of these.
 const TURNED: usize = 1 << 20;
 const LEAST: i64 = 4;
 
@@ -156,7 +156,7 @@ impl Side {
         }
     }
 
-    /// Loads the planes of a run as vectors; `space` is for as many numbers.
+    /// Loads the planes of a run as vectors; `space` is for as many elements.
     fn load_turned(&self, on: &On<'_>, memory: Memory<'_>, k: &Run<'_>, plane: &mut [f32], space: &mut [f32]) {
         let Some(squares) = on.squares else { return };
         if self.kind == Kind::Number(DataType::F32) && [0, 1].iter().all(|t| self.nest.step(*t) == Some(1)) {
@@ -207,7 +207,7 @@ fn only(v: i64) -> [i64; OPERANDS] {
     std::array::from_fn(|t| if t == 0 { v } else { 0 })
 }
 
-/// Calls `f` with every kept position of a run, and where its plane of `volume` numbers is among all.
+/// Calls `f` with every kept position of a run, and where its plane of `volume` elements is among all.
 fn single(k: &Run<'_>, volume: usize, mut f: impl FnMut(&Run<'_>, Range<usize>)) {
     let mut one = Run { len: 1, ..*k };
     for plane in 0..k.len {
@@ -221,7 +221,7 @@ fn one_run(nest: &Nest, operands: [usize; 2], volume: usize) -> bool {
     nest.run() == Some(volume as i64) && operands.iter().all(|t| nest.step(*t) == Some(1))
 }
 
-/// `rows` rows of `run` numbers of a plane, `step` apart, put together.
+/// `rows` rows of `run` elements of a plane, `step` apart, put together.
 fn collect(block: &mut [f32; CHUNK], plane: &[f32], (rows, run): (usize, usize), (at, step): (usize, usize)) {
     if step == run || rows == 1 {
         return block[..rows * run].copy_from_slice(&plane[at..][..rows * run]);
@@ -354,7 +354,7 @@ impl<W: Window> Windows<W> {
 }
 
 impl<W: Window> Windows<W> {
-    /// Numbers of the planes of one kept position.
+    /// Elements of the planes of one kept position.
     fn numbers(&self) -> usize {
         let volumes = self.inputs.iter().map(|i| i.volume);
         let space = if self.turned.is_some() { volumes.clone().fold(self.volume, usize::max) } else { 0 };

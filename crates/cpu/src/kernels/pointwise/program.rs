@@ -110,14 +110,14 @@ pub(super) struct Stage {
     pub(super) folds: Vec<Fold>,
 }
 
-/// Where the numbers of an operand come from.
+/// Where the elements of an operand come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
     /// An execution argument.
     Argument(Arg),
     /// Scratch, from this number on.
     Table(usize),
-    /// A row of numbers, one for each reduced position, that each worker has for itself: what one stage leaves to the next of the same row.
+    /// A row of elements, one for each reduced position, that each worker has for itself: what one stage leaves to the next of the same row.
     Row,
 }
 
@@ -129,7 +129,7 @@ pub(super) struct Operand {
     pub(super) place: Option<Place>,
 }
 
-/// Numbers in scratch, one for each position of some dimensions.
+/// Elements in scratch, one for each position of some dimensions.
 #[derive(Clone, Debug)]
 pub struct Table {
     at: usize,
@@ -364,7 +364,7 @@ impl<'p> Builder<'p> {
         Ok(Table { at, strides })
     }
 
-    /// The positions' dimensions from the outermost in the memory of the operation's first tensor to the innermost, those with blocks last: numbers of
+    /// The positions' dimensions from the outermost in the memory of the operation's first tensor to the innermost, those with blocks last: elements of
     /// tables are neighbours where elements are.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.space.len()).collect();
@@ -394,7 +394,7 @@ impl<'p> Builder<'p> {
         self.put(Operand { source: Source::Table(table.at), kind: Kind::Number(DataType::F32), place })
     }
 
-    /// A row of numbers of the worker's own as operand of the group, for kernels that do all stages on a row.
+    /// A row of elements of the worker's own as operand of the group, for kernels that do all stages on a row.
     ///
     /// # Errors
     /// [`Skip`] for too many operands.
@@ -571,7 +571,7 @@ impl<'p> Builder<'p> {
         self.cleared.push((arg, start));
     }
 
-    /// Whole numbers of 32 bits that lie in the memory of `arg` from byte `start` on, row-major over the dimensions in `mask` with their
+    /// Integers of 32 bits that lie in the memory of `arg` from byte `start` on, row-major over the dimensions in `mask` with their
     /// sizes in `sizes`, as operand of the group.
     ///
     /// # Errors
@@ -769,7 +769,7 @@ fn split_blocks(layout: &Layout, d: usize, dims: Dims) -> Option<Place> {
     ))
 }
 
-/// Where the numbers of `quant` lie for a tensor of `dims`: row-major over groups.
+/// Where the elements of `quant` lie for a tensor of `dims`: row-major over groups.
 fn numbers(quant: &Quant, dims: &Dims) -> Place {
     let (n, mut strides) = (dims.len(), Dims::filled(dims.len(), 0));
     if quant.mask != 0 {

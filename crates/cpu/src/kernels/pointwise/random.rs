@@ -6,7 +6,7 @@ use super::{CHUNK, Chunk, Kind, Memory, OPERANDS};
 use oxidnn_expr::philox;
 use oxidnn_spec::DataType;
 
-/// A whole number that is an argument by itself.
+/// An integer that is an argument by itself.
 fn whole(memory: &Memory<'_>) -> i64 {
     match memory.kind {
         Kind::Number(DataType::S64) => memory.buf.get(0),
@@ -33,7 +33,7 @@ pub(super) fn drop_out(drop: &Drop, memory: &[Memory<'_>; OPERANDS], chunk: &Chu
     });
 }
 
-/// Rounds the numbers of `x` to a type at random.
+/// Rounds the elements of `x` to a type at random.
 pub(super) fn round(round: &Round, memory: &[Memory<'_>; OPERANDS], chunk: &Chunk<'_>, x: &mut [f32; CHUNK]) {
     let seed = whole(&memory[round.seed]) as u32;
     each(chunk, round.of, |i, element| x[i] = philox::round_stochastic(round.dtype, f64::from(x[i]), element, seed) as f32);

@@ -13,7 +13,7 @@ pub struct Results {
     tail: Group,
     stage: Stage,
     padding: Vec<Padding>,
-    /// Numbers are stored as they are.
+    /// Elements are stored as they are.
     plain: bool,
 }
 
@@ -76,7 +76,7 @@ impl Destination<'_> {
 }
 
 impl Stores<'_> {
-    /// Whether numbers are stored as they are: pieces of a line as well as all of it.
+    /// Whether elements are stored as they are: pieces of a line as well as all of it.
     pub fn is_plain(&self) -> bool {
         self.to.results.plain
     }

@@ -17,7 +17,7 @@ pub fn panel_columns(isa: Isa, columns: usize) -> usize {
     columns.div_ceil(lanes).clamp(1, most_vectors(isa)) * lanes
 }
 
-/// Numbers of consecutive depth that lie together for every column; `None` for types that generated code does not multiply.
+/// Elements of consecutive depth that lie together for every column; `None` for types that generated code does not multiply.
 pub fn together(dtype: DataType) -> Option<usize> {
     match dtype {
         DataType::F32 | DataType::F16 => Some(1),
@@ -29,7 +29,7 @@ pub fn together(dtype: DataType) -> Option<usize> {
 }
 
 /// The tag of panels: all dimensions but `depth` and `column` outermost in order, then the panels of `width` columns, the dimensions `depth`
-/// from slow to fast, the columns of a panel, and `together` numbers of the last of `depth`.
+/// from slow to fast, the columns of a panel, and `together` elements of the last of `depth`.
 pub fn panel_tag(ndims: usize, depth: &[usize], column: usize, width: usize, together: usize) -> String {
     let letter = |d: usize| (b'a' + d as u8) as char;
     let mut tag: String = (0..ndims).filter(|d| *d != column && !depth.contains(d)).map(letter).collect();

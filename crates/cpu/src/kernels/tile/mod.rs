@@ -9,6 +9,7 @@
 
 mod ahead;
 mod fixed;
+mod interleave;
 pub mod layout;
 pub(in crate::kernels) mod list;
 pub mod pack;
@@ -18,7 +19,6 @@ pub mod tail;
 mod tests;
 pub(crate) mod together;
 pub(crate) mod value;
-mod weave;
 pub mod wide;
 
 use super::code::{Kernels, Key};
@@ -48,7 +48,7 @@ pub struct Spec {
     pub line: Line,
     /// How far the steps of a row of `A` are apart: 4 bytes where the depth is contiguous.
     pub a_step: Stride,
-    /// Numbers of a last step that is not whole, 0 if there is none: read exactly from `A`; `B` has zeros to the whole step.
+    /// Elements of a last step that is not whole, 0 if there is none: read exactly from `A`; `B` has zeros to the whole step.
     pub partial: u8,
     /// What the sums begin with.
     pub start: Start,
@@ -195,7 +195,7 @@ pub struct Call<'a> {
     /// Sums in memory, f32 or the bits of i32, from column 0 of the first panel on: what [`Start::Load`] begins with and [`Start::Add`] adds, and
     /// where sums go without a tail.
     pub sums: &'a mut [f32],
-    /// Numbers from a row of sums to the next.
+    /// Elements from a row of sums to the next.
     pub sums_row: usize,
     /// Bytes from a step of `A` to the next, where that is not [`Stride::Fixed`].
     pub a_step: usize,
@@ -233,7 +233,7 @@ impl Panels {
 pub struct Tile {
     entry: Entry<Args>,
     spec: Spec,
-    /// Numbers in a vector.
+    /// Elements in a vector.
     lanes: usize,
 }
 
@@ -344,7 +344,7 @@ impl Tile {
     /// # Panics
     /// As [`Tile::run`].
     pub fn run_on(&self, call: Call<'_>, a: Option<&[f32]>, b: &[f32]) {
-        // SAFETY: tiles only read these operands, and the numbers stay as they are until they have.
+        // SAFETY: tiles only read these operands, and the elements stay as they are until they have.
         let memory = |numbers: &[f32]| unsafe { Buf::new(numbers.as_ptr().cast_mut().cast(), size_of_val(numbers)) };
         self.run(Call { a: a.map_or(call.a, memory), b: memory(b), ..call });
     }

@@ -1,12 +1,12 @@
 //! Panels from plain matrices: what tiles read as `B` when it does not lie that way in memory.
 //!
-//! A panel has a line for every step of the depth: for each of its columns as many numbers of consecutive depth as the product takes together
-//! (see [`layout`](super::layout)). Where columns follow each other in memory a line is a copy, or an interleaving of a few rows (`weave`). Where the
-//! depth does (a transposed matrix), squares of 32-bit words are transposed in registers: the numbers of a step lie together then already.
+//! A panel has a line for every step of the depth: for each of its columns as many elements of consecutive depth as the product takes together
+//! (see [`layout`](super::layout)). Where columns follow each other in memory a line is a copy, or an interleaving of a few rows (`interleave`). Where the
+//! depth does (a transposed matrix), squares of 32-bit words are transposed in registers: the elements of a step lie together then already.
 //! Squares are taken along the depth, so that few streams are read at a time and rows at distances of a power of two do not drive each other
 //! out of L1.
 
-use super::{square, weave};
+use super::{interleave, square};
 use crate::kernels::multiversion::Simd;
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ pub struct Plain<'a> {
 pub struct Form {
     /// Bytes of a number.
     pub size: usize,
-    /// Numbers of consecutive depth that lie together.
+    /// Elements of consecutive depth that lie together.
     pub together: usize,
     /// Columns of a panel.
     pub width: usize,
@@ -47,7 +47,7 @@ impl Form {
     }
 }
 
-/// Writes the panels of a part of a matrix one behind the other. Columns behind the last are zeros, and so are numbers behind the last row.
+/// Writes the panels of a part of a matrix one behind the other. Columns behind the last are zeros, and so are elements behind the last row.
 ///
 /// # Panics
 /// When the matrix does not have these rows and columns, or `to` is too short.
@@ -59,7 +59,7 @@ pub fn panels(simd: Simd, from: &Plain<'_>, depth: Range<usize>, columns: Range<
     // A single column is as well one that follows its depth.
     if from.column == form.size && (columns.len() > 1 || from.depth != form.size) {
         let from = Plain { bytes: &from.bytes[depth.start * from.depth + columns.start * from.column..], ..*from };
-        return weave::panels(simd, &from, Size { depth: depth.len(), columns: columns.len() }, form, to);
+        return interleave::panels(simd, &from, Size { depth: depth.len(), columns: columns.len() }, form, to);
     }
     for (first, panel) in columns.clone().step_by(form.width).zip(to.chunks_exact_mut(form.panel(depth.len()))) {
         let count = form.width.min(columns.end - first);
@@ -75,7 +75,7 @@ pub fn panels(simd: Simd, from: &Plain<'_>, depth: Range<usize>, columns: Range<
     }
 }
 
-/// Numbers of a panel that the matrix has.
+/// Elements of a panel that the matrix has.
 #[derive(Clone, Copy)]
 pub(super) struct Size {
     pub(super) depth: usize,
@@ -96,7 +96,7 @@ fn words(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
 /// Words that are transposed before they are split.
 const GROUP: usize = 16;
 
-/// A panel of a transposed matrix of 16-bit numbers whose depths are lines of their own: pairs are transposed as words, then split.
+/// A panel of a transposed matrix of 16-bit elements whose depths are lines of their own: pairs are transposed as words, then split.
 fn halves(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
     let mut words = [[0u8; 4]; GROUP * 64];
     let group = (GROUP * 64 / form.width).min(size.depth / 2);

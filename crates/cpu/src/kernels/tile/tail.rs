@@ -81,7 +81,7 @@ pub struct About<'p> {
     pub dst: &'p Tensor,
     /// The dimension of the destination that columns follow.
     pub columns: usize,
-    /// True when numbers are subtracted from whole sums, by column.
+    /// True when elements are subtracted from integer sums, by column.
     pub compensated: bool,
     /// True when the sums have factors, one for all or by column.
     pub scaled: bool,
@@ -89,7 +89,7 @@ pub struct About<'p> {
     pub biased: bool,
 }
 
-/// Where the numbers of an execution come from.
+/// Where the elements of an execution come from.
 #[derive(Clone, Copy)]
 pub struct Operands<'c, 'a> {
     /// The arguments.
@@ -100,7 +100,7 @@ pub struct Operands<'c, 'a> {
     pub dst: &'c Tensor,
     /// The dimension of the destination that columns follow.
     pub columns: usize,
-    /// What is subtracted from the whole sums of every column; for several right operands those of each, one after the other.
+    /// What is subtracted from the integer sums of every column; for several right operands those of each, one after the other.
     pub compensation: &'c [i32],
     /// Factors of the sums by positions of the destination.
     pub factors: [Broadcast<'a>; 2],
@@ -113,7 +113,7 @@ pub struct Operands<'c, 'a> {
 pub struct TailArgs<'a> {
     /// One line for each step that has one.
     lines: &'a [f32],
-    /// Numbers of a line.
+    /// Elements of a line.
     pitch: usize,
     /// The tensors, in the order of their steps.
     tensors: [Buf<'a>; TENSORS],
@@ -313,7 +313,7 @@ impl Tail {
         write::strip(self, f, strip, fields);
     }
 
-    /// Numbers of scratch that the operands of an execution need for a destination of so many columns; `None` on overflow.
+    /// Elements of scratch that the operands of an execution need for a destination of so many columns; `None` on overflow.
     pub fn scratch(&self, columns: usize) -> Option<usize> {
         columns.checked_add(PADDED)?.checked_next_multiple_of(PADDED)?.checked_mul(self.lines())
     }
@@ -323,7 +323,7 @@ impl Tail {
         columns.next_multiple_of(PADDED)
     }
 
-    /// The operands of an execution, converted into scratch of [`Tail::scratch`] numbers. Where there are compensations of several right operands,
+    /// The operands of an execution, converted into scratch of [`Tail::scratch`] elements. Where there are compensations of several right operands,
     /// lines are repeated for each, [`Tail::apart`].
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A region of numbers that a test uses alone.
+/// A region of elements that a test uses alone.
 fn buf<T>(x: &mut [T]) -> Buf<'_> {
     // SAFETY: the tests run their tiles while the slice lives, and look at it only afterwards.
     unsafe { Buf::new(x.as_mut_ptr().cast(), size_of_val(x)) }

@@ -1,6 +1,6 @@
 //! `Value`: formulas lowered to instructions. A [`Num`] whose operations are recorded in a function instead of computed.
 //!
-//! Constants stay numbers until an instruction needs them, as operands in memory, so that they take no registers but those that a recorder is
+//! Constants stay elements until an instruction needs them, as operands in memory, so that they take no registers but those that a recorder is
 //! given.
 
 use oxidnn_expr::Num;
@@ -222,7 +222,7 @@ impl<'r, 'f> Num for Value<'r, 'f> {
     fn powf(self, p: f64) -> Self {
         let halves = (2.0 * p.abs()) as u32;
         let whole = halves.is_multiple_of(2);
-        // A power that is no whole number is that of the magnitude for -0 and -inf, and NaN for all between.
+        // A power that is no integer is that of the magnitude for -0 and -inf, and NaN for all between.
         let infinity = Value::constant(f64::INFINITY);
         let x = if whole {
             self

@@ -1,16 +1,16 @@
-//! Bytes on processors that have no exact product of all bytes: as they are where they fit, else as 16-bit numbers.
+//! Bytes on processors that have no exact product of all bytes: as they are where they fit, else as 16-bit elements.
 //!
 //! The one product of bytes that AVX2 has adds two products in 16 bits and saturates where they exceed them. Weights of seven bits never do, whatever
 //! they are multiplied by, which is why networks are quantised so for such processors. So a task looks at its panels ([`fits`], one comparison for
-//! 32 numbers), and multiplies bytes where it may ([`Product::U8S7`]): two multiplications and an addition for 32 products.
+//! 32 elements), and multiplies bytes where it may ([`Product::U8S7`]): two multiplications and an addition for 32 products.
 //!
-//! Other weights, and what they meet, become 16-bit numbers, whose pairs are multiplied and added exactly. A kernel that widens what it multiplies
+//! Other weights, and what they meet, become 16-bit elements, whose pairs are multiplied and added exactly. A kernel that widens what it multiplies
 //! spends a quarter of its instructions on that, for every tile and panel again. Here a task widens its panels once for all its rows, and all rows are
 //! widened before, or a few tiles of them at a time for all panels of the task, and the tiles multiply words ([`Product::I16`]): one multiplication
 //! and one addition for 16 products, which is what all four pipes of a Zen 5 can do in the cycles in which its two multipliers do the multiplications.
 //! The sums are the same either way.
 //!
-//! Of every four numbers of depth the first and third become a pair, then the second and fourth: shifts separate them in a panel.
+//! Of every four elements of depth the first and third become a pair, then the second and fourth: shifts separate them in a panel.
 //! Widened panels and rows are twice as long; offsets in them are twice those in what they are made of.
 
 use super::{Call, Line, List, MOST_ROWS, Product, Spec, Stride, Strip, Tile};
@@ -26,23 +26,23 @@ mod tests;
 /// Tiles for which it pays to widen panels, and steps of a tap by all panels for which it pays to widen rows.
 const TILES: usize = 3;
 const STEPS: usize = 64;
-/// Numbers of scratch for rows, unless a tile has more: they stay in L2 while panels pass by.
+/// Elements of scratch for rows, unless a tile has more: they stay in L2 while panels pass by.
 const ROWS: usize = 24 << 10;
-/// Numbers of rows that stay in L1 while panels pass by that do not.
+/// Elements of rows that stay in L1 while panels pass by that do not.
 const NEAR: usize = 4 << 10;
 /// Bytes of `A` that are widened before anything is multiplied: rows meet many panels, and pixels many taps.
 const SOURCE: usize = 1 << 20;
-/// Numbers that a worker widens of it at a time.
+/// Elements that a worker widens of it at a time.
 const PIECE: usize = 8 << 10;
 /// Words of a list, unless one strip has more.
 const WORDS: usize = 2 << 10;
-/// Numbers between rows beyond those that are read: keeps them off each other's cache sets.
+/// Elements between rows beyond those that are read: keeps them off each other's cache sets.
 const SKEW: usize = 16;
 /// Bytes that are widened at a time.
 const CHUNK: usize = 32;
 /// The largest number of seven bits, with either sign.
 const LARGEST: u8 = 64;
-/// Where the numbers of a step go.
+/// Where the elements of a step go.
 const ORDER: [usize; 4] = [0, 2, 1, 3];
 
 /// How the rows of tiles are widened.
@@ -52,7 +52,7 @@ pub struct Wide {
     flips: bool,
     /// Whether all of `A` is widened before, see [`Sources`].
     whole: bool,
-    /// Numbers of scratch for rows, and words of a list of their strips.
+    /// Elements of scratch for rows, and words of a list of their strips.
     rows: usize,
     words: usize,
 }
@@ -91,7 +91,7 @@ impl Wide {
         Some(Wide { flips: product == Product::S8S8, whole, rows: if whole { 0 } else { ROWS.max(rows * row_len(most)) }, words })
     }
 
-    /// Numbers of scratch that [`Wide::run`] needs.
+    /// Elements of scratch that [`Wide::run`] needs.
     pub fn scratch_len(&self) -> Option<usize> {
         self.words.checked_mul(size_of::<usize>() / size_of::<f32>())?.checked_add(self.rows)
     }
@@ -117,7 +117,7 @@ pub fn words(spec: Spec) -> Spec {
     Spec { product: Product::I16, partial: 0, ahead: false, ..spec }
 }
 
-/// Whether the numbers of panels have seven bits.
+/// Whether the elements of panels have seven bits.
 pub fn fits(simd: Simd, panels: Buf) -> bool {
     simd.run(Largest(panels)) <= LARGEST
 }
@@ -129,7 +129,7 @@ impl Body for Largest<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) -> u8 {
-        // Numbers from `-LARGEST` to `LARGEST` are those up to twice as much once it is added.
+        // Elements from `-LARGEST` to `LARGEST` are those up to twice as much once it is added.
         let mut most = [0; 2 * CHUNK];
         for chunk in 0..self.0.len() / (2 * CHUNK) {
             let mut bytes = [0_u8; 2 * CHUNK];
@@ -151,7 +151,7 @@ impl Body for Largest<'_> {
     }
 }
 
-/// Numbers from a widened row of so many steps to the next.
+/// Elements from a widened row of so many steps to the next.
 const fn row_len(steps: usize) -> usize {
     (steps * 2 + SKEW).next_multiple_of(SKEW)
 }
@@ -198,7 +198,7 @@ pub struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    /// Numbers that they take, made of so many bytes.
+    /// Elements that they take, made of so many bytes.
     pub fn len(bytes: [usize; 2]) -> usize {
         bytes.map(|n| n.next_multiple_of(CHUNK) / 2).iter().sum()
     }
@@ -256,7 +256,7 @@ pub struct Before<'w> {
     pub panels: &'w [f32],
     /// All of `A`, where [`Wide::is_whole`].
     pub sources: Option<Sources<'w>>,
-    /// Numbers of the rows of `A` in a last step that is not whole.
+    /// Elements of the rows of `A` in a last step that is not whole.
     pub partial: u8,
 }
 
@@ -325,7 +325,7 @@ struct Piece<'s> {
     /// Rows of the strip before them.
     first: usize,
     tiles: usize,
-    /// Numbers from a widened row to the next.
+    /// Elements from a widened row to the next.
     len: usize,
 }
 

@@ -36,7 +36,7 @@ const PAGE: usize = 4096;
 /// Words of the tiles that are listed at a time.
 const LISTED: usize = 128;
 
-/// Where the numbers of a tensor are: bytes.
+/// Where the elements of a tensor are: bytes.
 #[derive(Clone, Copy, Debug)]
 struct Plane {
     start: usize,

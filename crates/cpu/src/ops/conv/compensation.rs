@@ -1,4 +1,4 @@
-//! What is subtracted from whole sums: sums of the columns of the weights, as often as the source is shifted, by its zero points and by 128 where
+//! What is subtracted from integer sums: sums of the columns of the weights, as often as the source is shifted, by its zero points and by 128 where
 //! signed bytes are multiplied as unsigned ones; and sums of what rows meet of the source, as often as the weights are shifted.
 //!
 //! Results that meet other taps have other sums. So every pass has its own: phases are passes, and where padding is met, which stands for the
@@ -26,7 +26,7 @@ pub(super) struct Shift {
     pub(super) by_channel: bool,
 }
 
-/// How whole sums are compensated.
+/// How integer sums are compensated.
 #[derive(Debug)]
 pub(super) struct Compensation {
     isa: Isa,
@@ -40,7 +40,7 @@ pub(super) struct Compensation {
 /// The zero points of the source from a channel on.
 pub(super) type ZeroPoints<'a> = &'a (dyn Fn(usize, &mut [f32]) + Sync);
 
-/// Numbers of a step.
+/// Elements of a step.
 const STEP: usize = 4;
 /// Columns of the widest panel.
 const WIDEST: usize = 64;

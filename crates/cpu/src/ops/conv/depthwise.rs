@@ -43,7 +43,7 @@ struct Depthwise {
     images: usize,
     result_sizes: [i64; 3],
     workers: usize,
-    /// Numbers of a worker's sums.
+    /// Elements of a worker's sums.
     sums: usize,
     /// Packed weights are shared; workers have sums and a copy of source rows.
     scratch: Lens,

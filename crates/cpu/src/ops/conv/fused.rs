@@ -285,7 +285,7 @@ impl Halves<'_> {
 }
 
 impl Fused {
-    /// Numbers of scratch: what the rows share, and the intermediate result.
+    /// Elements of scratch: what the rows share, and the intermediate result.
     fn parts(&self) -> [usize; 2] {
         let shared = self.plans.iter().flatten().map(|p| p.scratch_bytes()).max().unwrap_or(0);
         [shared.div_ceil(4), self.middle.div_ceil(4)]

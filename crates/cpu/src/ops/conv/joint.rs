@@ -55,7 +55,7 @@ impl Joint {
         self.phases().iter().product::<usize>() * self.channels
     }
 
-    /// Numbers of taps in each dimension.
+    /// Elements of taps in each dimension.
     pub(super) fn taps(&self) -> [usize; 3] {
         std::array::from_fn(|i| self.offsets[i].len())
     }

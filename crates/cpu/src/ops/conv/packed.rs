@@ -1,6 +1,6 @@
 //! Weights that are packed for each execution: few channels, whose joined taps do not begin and end with whole steps, and joined groups.
 //!
-//! Groups of few result channels leave most of a vector idle. Several of them, of whole numbers, are one product whose weights are block-diagonal: it takes as many
+//! Groups of few result channels leave most of a vector idle. Several of them, of integers, are one product whose weights are block-diagonal: it takes as many
 //! multiply-adds as its groups one by one, as each of these takes a whole vector, too; but results are stored, finished and addressed once for all, and a
 //! source pixel is read in one piece.
 
@@ -25,7 +25,7 @@ pub(super) struct Packed {
     pub(super) steps: usize,
     /// Columns.
     pub(super) width: usize,
-    /// Numbers of a step, and how many of these lie together for every column.
+    /// Elements of a step, and how many of these lie together for every column.
     pub(super) step: usize,
     pub(super) together: usize,
     /// How the weights lie.
@@ -40,7 +40,7 @@ pub(super) struct Lines {
     /// Depth and columns of a group.
     pub(super) depth: usize,
     pub(super) columns: usize,
-    /// Numbers that lie together for every column, columns of a panel, bytes of a tap and of a panel.
+    /// Elements that lie together for every column, columns of a panel, bytes of a tap and of a panel.
     pub(super) together: usize,
     pub(super) width: usize,
     pub(super) tap: usize,
@@ -75,7 +75,7 @@ impl Units {
 }
 
 impl Lines {
-    /// Reads line `line` of a panel that begins at byte `at`, numbers of `size` bytes, or of joined groups the first of whose panels does.
+    /// Reads line `line` of a panel that begins at byte `at`, elements of `size` bytes, or of joined groups the first of whose panels does.
     fn read(&self, from: Buf, at: usize, (line, size): (usize, usize), to: &mut [u8]) {
         if self.groups == 1 && self.together == 1 {
             return from.read(at + line * self.width * size, to);

@@ -230,7 +230,7 @@ impl Side {
 }
 
 impl Planes {
-    /// Numbers of scratch of a round, which the inner row has and every side; `None` on overflow.
+    /// Elements of scratch of a round, which the inner row has and every side; `None` on overflow.
     fn each(&self) -> Option<usize> {
         let inner = self.inner.scratch_bytes().checked_next_multiple_of(ALIGNMENT)?;
         let bytes = |s: &Side| s.tensor.bytes().checked_next_multiple_of(ALIGNMENT);

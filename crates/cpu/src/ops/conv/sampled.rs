@@ -31,7 +31,7 @@ struct Sampled {
     inner: Box<dyn Plan>,
     /// What is gathered: the source of the inner row.
     tensor: Tensor,
-    /// Numbers from an image, a channel, and a pixel to the next that is met, depth first.
+    /// Elements from an image, a channel, and a pixel to the next that is met, depth first.
     image: usize,
     channel: usize,
     at: [usize; 3],

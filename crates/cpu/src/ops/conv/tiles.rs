@@ -1,7 +1,7 @@
 //! `packed:jit` and `packed:amx`: convolution, its gradient with respect to the source, and deconvolution, on generated tiles.
 //!
 //! A row of the product is a result pixel, a tap of the window is an entry of the tile's table of addresses: source pixels are read where
-//! they are. Pixels come in the [`Order`] in which those that meet the same taps stand together. Padding is a row of zeros for whole numbers; for
+//! they are. Pixels come in the [`Order`] in which those that meet the same taps stand together. Padding is a row of zeros for integers; for
 //! real ones, where zero times a weight may be no zero, no tile has taps that read it. Tiles of AMX have, and sum again what came out as no
 //! number. Weights are read in panels, which is the layout that `any` resolves to.
 
@@ -70,14 +70,14 @@ pub(super) struct Tiles {
     pub(super) scratch: ScratchLens,
     /// Whether sums are 32-bit integers.
     pub(super) whole: bool,
-    /// What is subtracted from whole sums, where that is needed.
+    /// What is subtracted from integer sums, where that is needed.
     pub(super) compensation: Option<Compensation>,
     /// Whether weights have zero points: then rows know what they meet of the source.
     pub(super) weights_shifted: bool,
     pub(super) workers: usize,
 }
 
-/// Numbers of scratch of what an execution has there.
+/// Elements of scratch of what an execution has there.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct ScratchLens {
     /// A row of zeros, and one of ones behind it.
@@ -206,7 +206,7 @@ fn plan_on(mut problem: Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(tiles) }))
 }
 
-/// How whole sums are shifted: how often sums of the columns of the weights have to be subtracted, beside the source's zero point, whether that differs
+/// How integer sums are shifted: how often sums of the columns of the weights have to be subtracted, beside the source's zero point, whether that differs
 /// by channel, and whether weights have zero points.
 fn shift(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa)) -> Result<(Option<Shift>, bool), Skip> {
     let (source, weights) = (attr.zero_points.get(&s.source.0), attr.zero_points.get(&Arg::WEIGHTS));
@@ -322,7 +322,7 @@ struct Reduction {
     /// Taps that weights have, and bytes from one to the next.
     taps: usize,
     apart: usize,
-    /// Numbers of a tap.
+    /// Elements of a tap.
     depth: usize,
 }
 
@@ -509,7 +509,7 @@ impl Tiles {
         self.passes.iter().map(Pass::panels).max().unwrap_or(0)
     }
 
-    /// Numbers of scratch; `None` on overflow.
+    /// Elements of scratch; `None` on overflow.
     fn scratch_lens(&self) -> Option<ScratchLens> {
         let (panel_sums, channel_sums) = match &self.compensation {
             Some(c) => {
@@ -568,7 +568,7 @@ impl Common<'_> {
         runs.iter().map(|r| Pass::new(self, [lines[0].clone(), lines[1].clone(), line(r)])).collect()
     }
 
-    /// The passes of whole sums that are compensated, where the source has a zero point or not.
+    /// The passes of integer sums that are compensated, where the source has a zero point or not.
     fn compensated(&self, lines: &[Line; 3], shifted: bool) -> Result<Vec<Pass>, Skip> {
         let parts = compensation::passes(lines, shifted)?;
         let all = if parts.is_empty() { vec![lines.clone()] } else { parts };

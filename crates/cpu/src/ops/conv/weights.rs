@@ -37,7 +37,7 @@ const SUMS: usize = 64 * 1024;
 const PIXELS: usize = 256;
 /// Largest number of pixel rows of a box.
 const LINES: usize = 64;
-/// Numbers of the copy of `X` at which boxes become smaller.
+/// Elements of the copy of `X` at which boxes become smaller.
 const COPY: usize = 64 * 1024;
 /// Tasks that a problem is split into, where it has as many boxes.
 const TASKS: usize = 16;
@@ -97,7 +97,7 @@ struct Weights {
     x_blocks: usize,
     y_each: usize,
     y_blocks: usize,
-    /// Pixels of a box, and numbers of boxes.
+    /// Pixels of a box, and elements of boxes.
     each: [usize; 3],
     boxes: [usize; 3],
     /// Parts that the boxes are split into.
@@ -109,9 +109,9 @@ struct Weights {
     extent: [usize; 3],
     width: usize,
     workers: usize,
-    /// Numbers of the sums of a block.
+    /// Elements of the sums of a block.
     sums: usize,
-    /// Numbers of the copy of a box.
+    /// Elements of the copy of a box.
     copy: usize,
     /// Where there are several splits, the sums of all of them are shared; workers have their copies.
     scratch: Lens,

@@ -24,7 +24,7 @@ pub(super) const PIXELS: usize = 240;
 const SUMS: usize = 240 * 128;
 /// Largest number of result channels of a block.
 const CHANNELS: usize = 256;
-/// Numbers of the source that a copy may have before its channels are split.
+/// Elements of the source that a copy may have before its channels are split.
 const COPY: usize = 96 * 1024;
 /// Distance of copied pixels beyond their channels: keeps pixels off each other's cache sets.
 const SKEW: usize = 16;
@@ -116,7 +116,7 @@ pub(crate) struct Window {
     pub(super) workers: usize,
     /// Weights that are packed are shared; workers have sums and a copy of a box.
     pub(super) scratch: Lens,
-    /// Numbers of a worker's scratch that are sums.
+    /// Elements of a worker's scratch that are sums.
     pub(super) sums: usize,
     /// Dimensions of the source.
     pub(super) dims: usize,
@@ -205,10 +205,10 @@ pub(super) fn weight_scale<'a>(
     Ok(by_result(Broadcast::scale(weights.simd(), ctx, attr, Arg::WEIGHTS, weights.dims())?, weights.dims().len(), result))
 }
 
-/// Numbers of weights of `n` dimensions by positions of a result of `dims` dimensions, which has `channels` channels in a group.
+/// Elements of weights of `n` dimensions by positions of a result of `dims` dimensions, which has `channels` channels in a group.
 pub(super) fn by_result(numbers: Broadcast<'_>, n: usize, (dims, result_channel, channels): (usize, usize, usize)) -> Broadcast<'_> {
     let grouped = usize::from(n == dims + 1);
-    // Over groups and channels the numbers follow the result's channels; over groups alone they are one a group of channels.
+    // Over groups and channels the elements follow the result's channels; over groups alone they are one a group of channels.
     if grouped == 1 && !numbers.varies(1) && numbers.varies(0) {
         numbers.permuted(&[None, Some(0)]).grouped(1, channels as i64)
     } else {

@@ -36,7 +36,7 @@ use oxidnn_spec::op::{ConvAlg, ConvSizes};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
 use std::sync::Arc;
 
-/// Numbers of transformed source and sums that a task of tiles has at most: what L2 holds beside a panel of weights.
+/// Elements of transformed source and sums that a task of tiles has at most: what L2 holds beside a panel of weights.
 const TASK: usize = 128 * 1024;
 /// Tiles that are so few that weights are transformed where they are multiplied.
 const FEW: usize = 32;
@@ -103,7 +103,7 @@ pub(super) struct Code {
     weigh: Option<Weigh>,
 }
 
-/// Numbers of scratch of an execution.
+/// Elements of scratch of an execution.
 #[derive(Clone, Copy, Debug)]
 struct ScratchLens {
     /// A line of pixels that are padding.
@@ -283,20 +283,20 @@ impl Winograd {
         }
     }
 
-    /// Numbers from a position of the transformed source to the next, an odd number of vectors so that positions do not share cache sets; and
+    /// Elements from a position of the transformed source to the next, an odd number of vectors so that positions do not share cache sets; and
     /// from a chunk to the next.
     fn source_steps(&self) -> [usize; 2] {
         let position = (self.most() | 1) * self.lanes;
         [position, POSITIONS * position]
     }
 
-    /// Numbers from a position of a chunk of transformed weights to the next, and from a chunk to the next.
+    /// Elements from a position of a chunk of transformed weights to the next, and from a chunk to the next.
     fn weight_steps(&self) -> [usize; 2] {
         let position = (self.panel + 1) * self.lanes;
         [position, POSITIONS * position]
     }
 
-    /// Numbers from a position of the sums to the next.
+    /// Elements from a position of the sums to the next.
     fn sum_position(&self) -> usize {
         ((self.most() * self.vectors()) | 1) * self.lanes
     }
@@ -325,18 +325,18 @@ impl Winograd {
         }
     }
 
-    /// Numbers of scratch for the results of a tile.
+    /// Elements of scratch for the results of a tile.
     fn block(&self) -> usize {
         RESULTS * RESULTS * self.vectors() * self.lanes
     }
 
-    /// Numbers of the sums of a task.
+    /// Elements of the sums of a task.
     fn sums(&self) -> Option<usize> {
         let groups = if let Way::Channels { task, each } = self.way { task / each } else { 1 };
         POSITIONS.checked_mul(self.sum_position())?.checked_mul(groups)
     }
 
-    /// Numbers of scratch.
+    /// Elements of scratch.
     fn scratch(&self) -> Option<ScratchLens> {
         let sums = self.sums()?.checked_add(self.block())?;
         let zeros = (self.from.pixel / 4).checked_mul(SIDE - 1)?.checked_add(self.lanes)?;

@@ -15,9 +15,9 @@ use oxidnn_spec::{Arg, Error, Op, Problem, Tensor};
 
 /// Zeros around a row of channels.
 const AROUND: usize = 16;
-/// Numbers of the planes of some rows of channels, which stay in L1.
+/// Elements of the planes of some rows of channels, which stay in L1.
 const NEAR: usize = 6 * 1024;
-/// Numbers of a plane of all channels, which stays in L2; and its rows' least and most.
+/// Elements of a plane of all channels, which stays in L2; and its rows' least and most.
 const PLANE: usize = 16 * 1024;
 const ROWS: std::ops::RangeInclusive<usize> = 64..=512;
 
@@ -187,7 +187,7 @@ impl Across {
         !elements.is_multiple_of(self.jit.width().lanes())
     }
 
-    /// Numbers of a worker's scratch.
+    /// Elements of a worker's scratch.
     fn space(&self) -> usize {
         self.planes.size.saturating_mul(if self.is_forward() { 1 } else { 3 })
     }
@@ -229,7 +229,7 @@ impl Across {
     }
 }
 
-/// The kernels: squares; powers of any numbers, and of usual ones; the last pass of a gradient.
+/// The kernels: squares; powers of any elements, and of usual ones; the last pass of a gradient.
 struct Code {
     squares: Responses,
     powers: [Responses; 2],

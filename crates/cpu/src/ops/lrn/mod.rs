@@ -82,7 +82,7 @@ impl Power {
         Power { exponent: f64::from(exponent), quarters }
     }
 
-    /// Replaces numbers.
+    /// Replaces elements.
     #[inline(always)]
     fn apply<const FMA: bool>(self, x: &mut [f32]) {
         macro_rules! each {
@@ -95,17 +95,17 @@ impl Power {
             };
         }
         for x in x.chunks_mut(PIECE) {
-            // Numbers of usual sizes need no division and no root of the processor.
+            // Elements of usual sizes need no division and no root of the processor.
             let usual = x.iter().fold(true, |usual, x| usual & (*x > USUAL.0) & (*x < USUAL.1));
             each!(x, usual, 1 2 3 4 6 7 8);
         }
     }
 }
 
-/// Numbers that are looked at together.
+/// Elements that are looked at together.
 const PIECE: usize = 256;
 
-/// Sums of `2 half + 1` rows of `inner` numbers around each of the rows of `from`, fewer at the ends.
+/// Sums of `2 half + 1` rows of `inner` elements around each of the rows of `from`, fewer at the ends.
 #[inline(always)]
 fn line(to: &mut [f32], from: &[f32], half: usize, inner: usize) {
     let n = to.len() / inner;
@@ -169,7 +169,7 @@ impl Responses {
 }
 
 impl Responses {
-    /// Numbers `at..at + to.len()` of the sums of `f` over windows of rows of `run` numbers; rows that do not exist add nothing.
+    /// Elements `at..at + to.len()` of the sums of `f` over windows of rows of `run` elements; rows that do not exist add nothing.
     #[inline(always)]
     fn near(&self, run: usize, from: &[f32], at: usize, to: &mut [f32], f: impl Fn(f32) -> f32) {
         to.fill(0.0);
@@ -193,7 +193,7 @@ impl Responses {
         to.iter_mut().for_each(|s| *s = self.k + self.share * *s);
     }
 
-    /// Forward, windows along rows of `run` numbers: piece by piece, so that all is in the first cache.
+    /// Forward, windows along rows of `run` elements: piece by piece, so that all is in the first cache.
     #[inline(always)]
     fn along<const FMA: bool>(&self, run: usize, x: &[f32], result: &mut [f32]) {
         for (i, piece) in result.chunks_mut(PIECE).enumerate() {

@@ -1,4 +1,4 @@
-//! `few_columns:jit`, and `gemv:jit` of inner product: products one side of which is few rows, or few columns, of plain real numbers. The other side is walked
+//! `few_columns:jit`, and `gemv:jit` of inner product: products one side of which is few rows, or few columns, of plain floating-point elements. The other side is walked
 //! once, where it lies. Of few columns that is the source: each column of the weights is a row of the left operand, and rows of the source are columns of
 //! the right one; tiles would multiply lanes of columns that do not exist.
 
@@ -61,7 +61,7 @@ impl Side {
 }
 
 impl Sides {
-    /// Whether they are real numbers of one type and of known sizes.
+    /// Whether they are floating-point elements of one type and of known sizes.
     fn check(&self, problem: &Problem) -> Result<(), Skip> {
         support::known(problem)?;
         let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);

@@ -74,7 +74,7 @@ pub(super) fn is_faster_in_tiles(problem: &Problem, target: &CpuTarget) -> bool 
     plain && op.src.dtype == op.weights.dtype && are_enough(rows, &op.weights, (&[n - 2], n - 1), target)
 }
 
-/// Whether so many rows of real numbers are enough for tiles to be faster than a walk along weights of their type, whose depth and columns are these
+/// Whether so many rows of floating-point elements are enough for tiles to be faster than a walk along weights of their type, whose depth and columns are these
 /// dimensions.
 pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column): (&[usize], usize), target: &CpuTarget) -> bool {
     let (Some(b), Some(isa)) = (weights.blocking(), target.jit.filter(|isa| !isa.amx)) else { return false };

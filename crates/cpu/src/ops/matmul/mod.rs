@@ -52,7 +52,7 @@ fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     sides.plan(problem, target)
 }
 
-/// Copies may be f32 where the source is of real numbers.
+/// Copies may be f32 where the source is of floating-point elements.
 fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     const FLOATS: &[(Arg, DataType)] = &[(Arg::SRC, DataType::F32), (Arg::WEIGHTS, DataType::F32)];
     let real = matches!(&problem.op, Op::Matmul(op) if !op.src.dtype.is_integral());

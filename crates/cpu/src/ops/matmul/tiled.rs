@@ -87,7 +87,7 @@ pub(crate) struct Tiled {
     pub(super) outer: Option<Outer>,
     /// Whether the sums of the right operand's columns are a row more of the product.
     beside: bool,
-    /// Whether 128 is added to the numbers of the left operand.
+    /// Whether 128 is added to the elements of the left operand.
     flips: bool,
     /// Whether sums are i32.
     whole: bool,
@@ -99,7 +99,7 @@ pub(crate) struct Code {
     column_sums: Option<gemm::Ready>,
 }
 
-/// Numbers of scratch of the parts of an execution.
+/// Elements of scratch of the parts of an execution.
 #[derive(Clone, Copy, Debug)]
 struct Parts {
     lines: usize,
@@ -347,7 +347,7 @@ impl Tiled {
         })
     }
 
-    /// What is added to the numbers of the left operand before they are multiplied.
+    /// What is added to the elements of the left operand before they are multiplied.
     pub(super) fn added(&self) -> i32 {
         if self.flips { 128 } else { 0 }
     }

@@ -1,9 +1,9 @@
-//! What zero points of weights, and those of a source that differ by row, add to sums of products of whole numbers.
+//! What zero points of weights, and those of a source that differ by row, add to sums of products of integers.
 //!
 //! `sum over k of (A[m][k] - a[m]) * (B[k][n] - b[n])` is the sum of products less `b[n] * (sum of A[m] - K * a[m])` less `a[m] * (sum of B[n])`: numbers by
 //! row times numbers by column. Sums begin with that, in 32-bit integers, so that everything behind them is as without zero points.
 //!
-//! Also the sums of columns of plain right operands, for zero points and for what is added to signed numbers of the left one.
+//! Also the sums of columns of plain right operands, for zero points and for what is added to signed elements of the left one.
 
 use super::tiled::Tiled;
 use crate::kernels::broadcast::{Broadcast, varying};
@@ -13,10 +13,10 @@ use crate::kernels::scratch::lend;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Tensor};
 
-/// Columns whose numbers are looked up at a time.
+/// Columns whose elements are looked up at a time.
 const CHUNK: usize = 128;
 
-/// Which numbers there are.
+/// Which elements there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Outer {
     /// Zero points of the left operand, one a row.
@@ -25,7 +25,7 @@ pub(super) struct Outer {
     by_column: bool,
 }
 
-/// The numbers of an execution.
+/// The elements of an execution.
 pub(super) struct Terms<'t> {
     tiled: &'t Tiled,
     outer: Outer,
@@ -46,14 +46,14 @@ impl Outer {
         (by_row || by_column).then_some(Outer { by_row, by_column })
     }
 
-    /// Numbers by row for so many rows; `None` on overflow.
+    /// Elements by row for so many rows; `None` on overflow.
     pub(super) fn numbers(self, rows: usize) -> Option<usize> {
         rows.checked_mul(usize::from(self.by_row) + usize::from(self.by_column))
     }
 }
 
 impl<'t> Terms<'t> {
-    /// The numbers of an execution, those by row in scratch of [`Outer::numbers`] numbers; `None` where sums begin with zero.
+    /// The elements of an execution, those by row in scratch of [`Outer::elements`] elements; `None` where sums begin with zero.
     ///
     /// # Errors
     /// [`Error`] when an argument is missing.

@@ -43,7 +43,7 @@ const ROWS: usize = 16;
 const NEAR: usize = 256 * 1024;
 /// Bytes of a word.
 const WORD: usize = 4;
-/// Numbers that a task reads, counted for every window.
+/// Elements that a task reads, counted for every window.
 const TASK: usize = 1 << 16;
 
 /// Equal strips of a row.

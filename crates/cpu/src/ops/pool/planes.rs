@@ -12,7 +12,7 @@ use oxidnn_jit::kernels::transpose::{Factor, Transpose};
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::{Arg, Error, Tensor};
 
-/// Most numbers of the planes of a task.
+/// Most elements of the planes of a task.
 const NUMBERS: usize = 1024 * 1024;
 
 /// A tensor of planes; distances in bytes.
@@ -22,11 +22,11 @@ struct Plane {
     start: usize,
     image: usize,
     channel: usize,
-    /// Numbers of a plane.
+    /// Elements of a plane.
     count: usize,
 }
 
-/// Numbers of scratch of a pooling of planes, of all workers.
+/// Elements of scratch of a pooling of planes, of all workers.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct ScratchLens {
     /// What workers have beside the vectors.
@@ -68,7 +68,7 @@ impl Plane {
         self.start + image * self.image + channel * self.channel
     }
 
-    /// Numbers of scratch for a vector of channels.
+    /// Elements of scratch for a vector of channels.
     fn numbers(&self, lanes: usize) -> usize {
         (self.count * lanes * self.size).div_ceil(4)
     }
@@ -81,7 +81,7 @@ impl Planes {
     /// The planes of source, result and places, and where their vectors lie in scratch.
     ///
     /// # Errors
-    /// [`Skip`] for other layouts, for numbers of 64 bits, and for planes that are too large.
+    /// [`Skip`] for other layouts, for elements of 64 bits, and for planes that are too large.
     pub(super) fn of([source, result, places]: Tensors<'_>, (workers, jit): (usize, Isa)) -> Result<(Planes, [Option<Place>; 3]), Skip> {
         let lanes = jit.width().lanes();
         let (Some(source), Some(result)) = (source, result) else { return Err(Skip::Op("no tensors")) };
@@ -110,13 +110,13 @@ impl Planes {
         Ok([squares(Some(&self.source))?, squares(Some(&self.result))?, squares(self.places.as_ref())?])
     }
 
-    /// Numbers of a worker's scratch for source, result and places.
+    /// Elements of a worker's scratch for source, result and places.
     fn shares(&self) -> [usize; 3] {
         let numbers = |plane: &Plane| plane.numbers(self.lanes).next_multiple_of(16);
         [numbers(&self.source), numbers(&self.result), self.places.as_ref().map_or(0, numbers)]
     }
 
-    /// Numbers of scratch of all workers.
+    /// Elements of scratch of all workers.
     pub(super) fn scratch(&self) -> Option<ScratchLens> {
         let vectors = self.shares().iter().sum();
         Some(ScratchLens { own: for_workers(self.workers, 16)?, vectors: for_workers(self.workers, vectors)? })
@@ -161,7 +161,7 @@ impl Planes {
     }
 }
 
-/// What moves numbers of so many bytes.
+/// What moves elements of so many bytes.
 fn bits(bytes: usize) -> Option<Elem> {
     Some(match bytes {
         1 => Elem::Low8,

@@ -116,7 +116,7 @@ impl Geometry {
         }
     }
 
-    /// Calls `f` with the numbers of an output plane, run by run of equal counts, and the inputs that each of them sees.
+    /// Calls `f` with the elements of an output plane, run by run of equal counts, and the inputs that each of them sees.
     fn by_count(&self, run: usize, plane: &mut [f32], mut f: impl FnMut(&mut [f32], f32)) {
         let [d, h, w] = self.0;
         let within = w.within();
@@ -160,7 +160,7 @@ impl Pooling {
     }
 }
 
-/// Calls `f` with the numbers of a line in three planes: by output, by output, by input.
+/// Calls `f` with the elements of a line in three planes: by output, by output, by input.
 #[inline(always)]
 fn along(run: usize, l: Line, a: &mut [f32], b: &mut [f32], c: &[f32], f: impl Fn(&mut f32, &mut f32, f32)) {
     let (a, b, c) = (&mut a[l.out * run..][..l.len * run], &mut b[l.out * run..][..l.len * run], &c[l.inp * run..]);
@@ -224,7 +224,7 @@ fn gather(run: usize, l: Line, out: &mut [f32], inp: &[f32], f: impl Fn(&mut f32
     }
 }
 
-/// `inp += f(a, b)` for the numbers of a line in two planes by output.
+/// `inp += f(a, b)` for the elements of a line in two planes by output.
 #[inline(always)]
 fn scatter(run: usize, l: Line, inp: &mut [f32], (a, b): (&[f32], &[f32]), f: impl Fn(f32, f32) -> f32) {
     let (a, b) = (&a[l.out * run..][..l.len * run], &b[l.out * run..][..l.len * run]);

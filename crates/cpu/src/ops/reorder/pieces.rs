@@ -1,11 +1,11 @@
-//! `pieces:jit`: reorders in which numbers get other neighbours, and are converted, multiplied by scales, woven into words or padded on the way.
+//! `pieces:jit`: reorders in which elements get other neighbours, and are converted, multiplied by scales, interleaved into words or padded on the way.
 //!
 //! A piece has *lines* of neighbours of the destination and a *run* of neighbours of the source. One kernel transposes it square by square:
-//! narrow numbers are words in registers, converted when they are loaded and stored. A run goes on over as many loops as follow each other in
+//! narrow elements are words in registers, converted when they are loaded and stored. A run goes on over as many loops as follow each other in
 //! the source, wherever the destination has these, since a table says where each line goes: nine taps of a 3x3 window are no short rows, as
-//! sixteen channels of them are neighbours too. Where the destination weaves lines (weights of 16 bits or bytes, a word of which has two or
-//! four numbers of the reduction), a piece goes to memory that stays in the first cache, from where another kernel weaves it; and where
-//! neighbours of the source are neighbours of what is woven, that kernel alone reads, converts and weaves.
+//! sixteen channels of them are neighbours too. Where the destination interleaves lines (weights of 16 bits or bytes, a word of which has two or
+//! four elements of the reduction), a piece goes to memory that stays in the first cache, from where another kernel interleaves it; and where
+//! neighbours of the source are neighbours of what is interleaved, that kernel alone reads, converts and interleaves.
 //!
 //! Dimensions of which one tensor has more than there is, padding, are walked as far as the larger of the two goes: what the destination has
 //! and the source has not becomes zero.
@@ -17,22 +17,22 @@ use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
-use crate::kernels::transpose::{Factors, Loom, Matrix, Places, Squares, Turned, Woven, no_factors};
+use crate::kernels::transpose::{Factors, Interleaved, Interleaver, Matrix, Places, Squares, Turned, no_factors};
 use crate::row::Generated;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::interleave::Interleave;
 use oxidnn_jit::kernels::transpose::{Factor, Transpose};
-use oxidnn_jit::kernels::weave::Weave;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Blocks, DataType, Dims, Error, Problem, QuantMode};
 
-/// Numbers of a piece, at most.
+/// Elements of a piece, at most.
 const NUMBERS: usize = 8192;
 /// Lines of a piece, at most where runs are long.
 const LINES: usize = 128;
-/// Groups of rows that are woven by a call, and columns of these.
+/// Groups of rows that are interleaved by a call, and columns of these.
 const GROUPS: usize = 64;
 const COLUMNS: usize = 256;
 /// Bytes of a word.
@@ -94,7 +94,7 @@ enum Within {
     Lines(usize),
     /// So many neighbours of the run have one position, and the next so many the one as far behind it as said.
     Run(usize, usize),
-    /// Rows that are woven, or groups of them.
+    /// Rows that are interleaved, or groups of them.
     Groups,
 }
 
@@ -102,11 +102,11 @@ enum Within {
 #[derive(Debug)]
 enum Way {
     /// It is transposed, to places of the destination.
-    Turn(Places<1>),
-    /// It is transposed, to memory of its own, with so many parts for rows that are not among the run, and woven.
-    TurnAndWeave { groups: Places<2>, parts: Loop, row: usize },
-    /// It is woven. `positions` are those of the first row of each group in dimensions with padding.
-    Weave { groups: Places<2>, rows: Loop, positions: Vec<[usize; PADDED]> },
+    Transpose(Places<1>),
+    /// It is transposed, to memory of its own, with so many parts for rows that are not among the run, and interleaved.
+    TransposeAndInterleave { groups: Places<2>, parts: Loop, row: usize },
+    /// It is interleaved. `positions` are those of the first row of each group in dimensions with padding.
+    Interleave { groups: Places<2>, rows: Loop, positions: Vec<[usize; PADDED]> },
 }
 
 /// How a reorder is done.
@@ -114,7 +114,7 @@ enum Way {
 struct Pieces {
     jit: Isa,
     way: Way,
-    /// Numbers of destination and source.
+    /// Elements of destination and source.
     types: [Elem; 2],
     /// The kernels' factors: the source's scales and the destination's.
     factors: [Factor; 2],
@@ -125,7 +125,7 @@ struct Pieces {
     inner: usize,
     extents: [Extent; PADDED],
     outer: Vec<Loop>,
-    /// Where sums lie that are found on the way, in numbers of 32 bits, and what they are multiplied with.
+    /// Where sums lie that are found on the way, in elements of 32 bits, and what they are multiplied with.
     sums: Vec<(usize, i32)>,
     sums_len: usize,
     workers: usize,
@@ -148,7 +148,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     })
 }
 
-/// The numbers of destination and source, as bits where they stay what they are.
+/// The elements of destination and source, as bits where they stay what they are.
 ///
 /// # Errors
 /// Types and attributes for which there is more to do.
@@ -195,7 +195,7 @@ pub(super) fn still(dims: &Dims) -> Blocking {
     Blocking { padded_dims: *dims, padded_offsets: zeros, offset: 0, strides: zeros, inner: Blocks::default(), compensation: None }
 }
 
-/// What is found on the way: where sums begin, in numbers of 32 bits, and what they are multiplied with; and how many each are.
+/// What is found on the way: where sums begin, in elements of 32 bits, and what they are multiplied with; and how many each are.
 type Outputs = (Vec<(usize, i32)>, usize);
 
 /// The place of an element's sum, as that of a tensor's element, and where sums lie; nowhere without sums, or with sums of different kinds.
@@ -235,7 +235,7 @@ struct Draft {
     /// Those that nobody has taken.
     rest: Vec<Loop>,
     lines: Loop,
-    /// Rows that are woven together.
+    /// Rows that are interleaved together.
     together: Option<Loop>,
 }
 
@@ -246,7 +246,7 @@ impl Draft {
     }
 
     /// The neighbours of the source: loops that follow each other there, the first the innermost, at most `most` of them together; the last is cut.
-    /// Rows that are woven are among them or not.
+    /// Rows that are interleaved are among them or not.
     fn run(&mut self, most: usize) -> Option<(Vec<Loop>, Cut)> {
         if let Some(rows) = self.together {
             self.rest.push(rows);
@@ -257,7 +257,7 @@ impl Draft {
             let total = last.size * run.iter().map(|l: &Loop| l.size).product::<usize>();
             let is_rows = |l: &Loop| self.together.is_some_and(|t| t.steps == l.steps && t.size == l.size);
             if total >= most {
-                // Rows that are woven are all there, or none of them is.
+                // Rows that are interleaved are all there, or none of them is.
                 let piece = most / (total / last.size);
                 if piece == 0 || is_rows(&last) && piece < last.size {
                     self.rest.push(last);
@@ -315,7 +315,7 @@ impl Pieces {
         let jit = if draft.lines.size == Isa::AVX2.width().lanes() { Isa::AVX2 } else { jit };
         let mut pieces = Pieces {
             jit,
-            way: Way::Turn(Places::new(Vec::new())),
+            way: Way::Transpose(Places::new(Vec::new())),
             types,
             factors: [Factor::None; 2],
             starts,
@@ -328,9 +328,9 @@ impl Pieces {
             sums_len: 0,
             workers,
         };
-        let woven = draft.together.filter(|_| draft.lines.steps[1] == 1);
-        let inside = match woven {
-            Some(rows) => pieces.weave(&mut draft, rows),
+        let interleaved = draft.together.filter(|_| draft.lines.steps[1] == 1);
+        let inside = match interleaved {
+            Some(rows) => pieces.interleave(&mut draft, rows),
             None if draft.lines.steps[1] == 1 => return Err(small()),
             None => pieces.turn(&mut draft).ok_or_else(small)?,
         };
@@ -351,8 +351,8 @@ impl Pieces {
             }
             extent.within = Within::Lines(lines.steps[4 + k]);
         }
-        let woven = !matches!(pieces.way, Way::Turn(_));
-        if woven && op.dst.dtype == DataType::S8 && lines.steps[SUMS] == 1 && inside.iter().all(|l| l.steps[SUMS] == 0) {
+        let interleaved = !matches!(pieces.way, Way::Transpose(_));
+        if interleaved && op.dst.dtype == DataType::S8 && lines.steps[SUMS] == 1 && inside.iter().all(|l| l.steps[SUMS] == 0) {
             // A task finds the sums of its lines alone.
             draft.rest.sort_by_key(|l| l.steps[SUMS] == 0);
             (pieces.sums, pieces.sums_len) = outputs;
@@ -361,8 +361,8 @@ impl Pieces {
         Ok(pieces)
     }
 
-    /// Chooses what a call weaves, and returns the loops inside but the lines.
-    fn weave(&mut self, draft: &mut Draft, rows: Loop) -> Vec<Loop> {
+    /// Chooses what a call interleaves, and returns the loops inside but the lines.
+    fn interleave(&mut self, draft: &mut Draft, rows: Loop) -> Vec<Loop> {
         draft.rest.sort_by_key(|l| l.steps[0]);
         let (mut inside, mut count) = (Vec::new(), 1);
         while count < GROUPS && !draft.rest.is_empty() {
@@ -376,7 +376,7 @@ impl Pieces {
         let all = positions(&inside);
         let bytes = |at: &At| [at[1] * self.types[1].bytes(), at[0] * self.types[0].bytes()];
         let groups = Places::new(all.iter().map(bytes).collect());
-        self.way = Way::Weave { groups, rows, positions: all.iter().map(|at| std::array::from_fn(|k| at[4 + k])).collect() };
+        self.way = Way::Interleave { groups, rows, positions: all.iter().map(|at| std::array::from_fn(|k| at[4 + k])).collect() };
         inside.push(rows);
         self.within(&inside, Within::Groups);
         inside
@@ -404,7 +404,7 @@ impl Pieces {
         let all = positions(&inside);
         let size = self.types[0].bytes();
         let Some(rows) = draft.together else {
-            self.way = Way::Turn(Places::new(all.iter().map(|at| [at[0] * size]).collect()));
+            self.way = Way::Transpose(Places::new(all.iter().map(|at| [at[0] * size]).collect()));
             return Some(inside);
         };
         let row = self.row_bytes();
@@ -419,7 +419,7 @@ impl Pieces {
         };
         let first = |i: &usize| parts.size > 1 || (i * row / distance).is_multiple_of(rows.size);
         let groups = (0..all.len()).filter(first).map(|i| [i * row, all[i][0] * size]).collect();
-        self.way = Way::TurnAndWeave { groups: Places::new(groups), parts, row: distance };
+        self.way = Way::TransposeAndInterleave { groups: Places::new(groups), parts, row: distance };
         if parts.size > 1 {
             for (k, extent) in self.extents.iter().enumerate() {
                 if parts.steps[4 + k] > 0 && extent.within != Within::Outer {
@@ -441,15 +441,15 @@ impl Pieces {
         }
     }
 
-    /// Bytes of a line of a piece that is to be woven.
+    /// Bytes of a line of a piece that is to be interleaved.
     fn row_bytes(&self) -> usize {
         self.lines.piece.next_multiple_of(self.jit.width().lanes()) * self.types[0].bytes()
     }
 
-    /// Bytes of a piece that is to be woven.
+    /// Bytes of a piece that is to be interleaved.
     fn piece_bytes(&self) -> usize {
         match &self.way {
-            Way::TurnAndWeave { parts, .. } => self.row_bytes() * self.inner * self.last.piece * parts.size,
+            Way::TransposeAndInterleave { parts, .. } => self.row_bytes() * self.inner * self.last.piece * parts.size,
             _ => 0,
         }
     }
@@ -459,12 +459,12 @@ impl Pieces {
         self.lines.all.size.min(self.sums_len - from)
     }
 
-    /// Numbers of scratch of all workers.
+    /// Elements of scratch of all workers.
     fn scratch_len(&self) -> Option<usize> {
         for_workers(self.workers, self.piece_bytes().div_ceil(WORD).next_multiple_of(16))
     }
 
-    /// Numbers of destination and source of the piece at `at`: lines that are read and written, and neighbours of the run; `None` where the
+    /// Elements of destination and source of the piece at `at`: lines that are read and written, and neighbours of the run; `None` where the
     /// destination has nothing.
     fn counts(&self, at: &At, [lines, run]: [usize; 2]) -> Option<([usize; 2], [usize; 2])> {
         let (mut lines, mut run) = ([lines; 2], [run; 2]);
@@ -490,12 +490,12 @@ impl Generated for Pieces {
 
     fn build(&self) -> Result<Kernels, Error> {
         let [to, from] = self.types;
-        let weave = |from, factors| Loom::get(self.jit, Weave { from, to, factors, summed: !self.sums.is_empty() });
+        let interleave = |from, factors| Interleaver::get(self.jit, Interleave { from, to, factors, summed: !self.sums.is_empty() });
         let turn = |placed| Squares::of(self.jit, Transpose { from, to, factors: self.factors, placed });
         Ok(match &self.way {
-            Way::Turn(_) => Kernels::Turn(turn(true)?),
-            Way::TurnAndWeave { .. } => Kernels::TurnAndWeave(turn(false)?, weave(to, [Factor::None; 2])?),
-            Way::Weave { .. } => Kernels::Weave(weave(from, self.factors)?),
+            Way::Transpose(_) => Kernels::Transpose(turn(true)?),
+            Way::TransposeAndInterleave { .. } => Kernels::TransposeAndInterleave(turn(false)?, interleave(to, [Factor::None; 2])?),
+            Way::Interleave { .. } => Kernels::Interleave(interleave(from, self.factors)?),
         })
     }
 
@@ -536,9 +536,9 @@ impl Generated for Pieces {
 
 /// The kernels of each [`Way`].
 enum Kernels {
-    Turn(Squares),
-    TurnAndWeave(Squares, Loom),
-    Weave(Loom),
+    Transpose(Squares),
+    TransposeAndInterleave(Squares, Interleaver),
+    Interleave(Interleaver),
 }
 
 /// What a worker makes pieces with.
@@ -586,18 +586,18 @@ impl Piece<'_> {
         let factors = [(self.scales[0], factor(3)), (self.scales[1], factor(2))];
         let from = Matrix { buf: src, at: from, row: by.lines.all.steps[1] * by.types[1].bytes() };
         match (&by.way, self.kernels) {
-            (Way::Turn(places), Kernels::Turn(squares)) => {
+            (Way::Transpose(places), Kernels::Transpose(squares)) => {
                 let to = Matrix { buf: dst, at: to, row: 0 };
                 let all = Turned { from, rows: lines, columns: read, to, written, places: Some((places, 0)), factors };
                 squares.turn(&all);
                 squares.turn(&Turned { rows: 0, columns: run - read, places: Some((places, read)), ..all });
             }
-            (Way::TurnAndWeave { groups, parts, row }, Kernels::TurnAndWeave(squares, loom)) => {
+            (Way::TransposeAndInterleave { groups, parts, row }, Kernels::TransposeAndInterleave(squares, interleaver)) => {
                 self.turn_parts(squares, &at, (from, factors), [lines, read, run], parts);
                 let from = Matrix { buf: self.share, at: 0, row: *row };
-                let together = loom.rows();
+                let together = interleaver.rows();
                 let count = if parts.size > 1 { run } else { run.div_ceil(together) };
-                let woven = Woven {
+                let interleaved = Interleaved {
                     from,
                     rows: together,
                     columns: written.min(counts[0]),
@@ -607,12 +607,12 @@ impl Piece<'_> {
                     factors: no_factors(),
                     sums: self.sums(&at),
                 };
-                loom.weave(&woven);
+                interleaver.interleave(&interleaved);
             }
-            (Way::Weave { groups, rows, positions }, Kernels::Weave(loom)) => {
+            (Way::Interleave { groups, rows, positions }, Kernels::Interleave(interleaver)) => {
                 let from = Matrix { row: rows.steps[1] * by.types[1].bytes(), ..from };
                 let to = (dst, to);
-                let all = Woven {
+                let all = Interleaved {
                     from,
                     rows: rows.size,
                     columns: lines,
@@ -622,13 +622,13 @@ impl Piece<'_> {
                     factors,
                     sums: self.sums(&at),
                 };
-                self.weave(loom, &all, &at, (rows, &positions[..counts[1]]));
+                self.interleave(interleaver, &all, &at, (rows, &positions[..counts[1]]));
             }
             (way, _) => panic!("kernels of another way than {way:?}"),
         }
     }
 
-    /// Transposes the parts of a piece that is to be woven: so many lines, and of `run` neighbours those that exist. The others become zeros.
+    /// Transposes the parts of a piece that is to be interleaved: so many lines, and of `run` neighbours those that exist. The others become zeros.
     fn turn_parts(&self, squares: &Squares, at: &At, (from, factors): (Matrix, Factors), [lines, read, run]: [usize; 3], parts: &Loop) {
         let (by, row) = (self.by, self.by.row_bytes());
         for part in 0..parts.size {
@@ -647,8 +647,8 @@ impl Piece<'_> {
         }
     }
 
-    /// Weaves groups, as many at a time as have the same rows.
-    fn weave(&self, loom: &Loom, all: &Woven<'_>, at: &At, (rows, positions): (&Loop, &[[usize; PADDED]])) {
+    /// Interleaves groups, as many at a time as have the same rows.
+    fn interleave(&self, interleaver: &Interleaver, all: &Interleaved<'_>, at: &At, (rows, positions): (&Loop, &[[usize; PADDED]])) {
         let extents = &self.by.extents;
         let padded = |k: &usize| extents[*k].within == Within::Groups;
         let rows_of = |position: &[usize; PADDED]| {
@@ -664,17 +664,17 @@ impl Piece<'_> {
             Some(if all.columns == 0 { 0 } else { there })
         };
         if (0..PADDED).filter(padded).count() == 0 {
-            return loom.weave(&Woven { rows: if all.columns == 0 { 0 } else { rows.size }, ..*all });
+            return interleaver.interleave(&Interleaved { rows: if all.columns == 0 { 0 } else { rows.size }, ..*all });
         }
         if positions.iter().all(|p| rows_of(p) == Some(rows.size)) {
-            return loom.weave(all);
+            return interleaver.interleave(all);
         }
         let mut first = 0;
         while first < positions.len() {
             let there = rows_of(&positions[first]);
             let count = positions[first..].iter().take_while(|position| rows_of(position) == there).count();
             if let Some(there) = there {
-                loom.weave(&Woven { rows: there, groups: (all.groups.0, first, count), ..*all });
+                interleaver.interleave(&Interleaved { rows: there, groups: (all.groups.0, first, count), ..*all });
             }
             first += count;
         }

@@ -70,7 +70,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     })
 }
 
-/// Loops and starts in words of numbers of `bits`, where so many are neighbours in both tensors.
+/// Loops and starts in words of elements of `bits`, where so many are neighbours in both tensors.
 fn in_words(bits: usize, loops: Vec<Loop>, starts: [usize; 2]) -> Option<(Vec<Loop>, [usize; 2])> {
     let ratio = match bits {
         32 => return Some((loops, starts)),

@@ -14,7 +14,7 @@ use oxidnn_spec::{Arg, Dims, Error, Problem};
 
 /// Most words of a line.
 const LINE: usize = 64;
-/// Numbers of a word.
+/// Elements of a word.
 const WORD: i64 = 4;
 /// Lines that are added in 16 bits: as many pairs of bytes as fit there.
 const LINES: usize = 127;
@@ -126,7 +126,7 @@ pub(super) struct Sums {
     kept: Vec<(usize, usize, usize)>,
     /// Loops over lines of the same ones.
     reduced: Vec<(usize, usize)>,
-    /// Where sums lie, in numbers of 32 bits, and what they are multiplied with.
+    /// Where sums lie, in elements of 32 bits, and what they are multiplied with.
     outputs: Vec<(usize, i32)>,
 }
 

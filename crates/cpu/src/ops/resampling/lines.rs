@@ -12,10 +12,10 @@ use oxidnn_spec::op::{Resampling, ResamplingAlg};
 use oxidnn_spec::{Arg, DataType, Error, Op, Problem, Tensor};
 use std::ops::Range;
 
-/// Numbers of a line at least, and of all lines of a task at most.
+/// Elements of a line at least, and of all lines of a task at most.
 const NUMBERS: std::ops::RangeInclusive<usize> = 128..=1 << 20;
 
-/// Numbers of a line that are made before they are stored.
+/// Elements of a line that are made before they are stored.
 const PIECE: usize = 2048;
 
 /// Neighbours of a position from which on they are copied by themselves.
@@ -124,14 +124,14 @@ impl Interpolated {
         Ok(kernel)
     }
 
-    /// Numbers of a line of the input and of the result.
+    /// Elements of a line of the input and of the result.
     fn sizes(&self) -> [usize; 2] {
         let [_, _, width] = self.window.axes;
         let sizes = [width.inputs as usize, width.outputs as usize].map(|n| n.saturating_mul(self.from.run));
         if self.window.forward { sizes } else { [sizes[1], sizes[0]] }
     }
 
-    /// Numbers of a worker: a line of the input as it is, one that is a sum, and one of results.
+    /// Elements of a worker: a line of the input as it is, one that is a sum, and one of results.
     fn numbers(&self) -> usize {
         let [input, result] = self.sizes();
         2 * input + result
@@ -190,7 +190,7 @@ struct Outputs {
     taps: [Taps; BLOCK],
     count: usize,
     first: usize,
-    /// Numbers of the line of inputs that taps are of.
+    /// Elements of the line of inputs that taps are of.
     span: Range<usize>,
     nearest: bool,
 }
@@ -207,7 +207,7 @@ impl Outputs {
 }
 
 impl Input<'_> {
-    /// Numbers `span` of the sum of lines of the input, by where they begin and their weights; `None` of no lines.
+    /// Elements `span` of the sum of lines of the input, by where they begin and their weights; `None` of no lines.
     fn add(&mut self, lines: impl Iterator<Item = (usize, f32)>, span: Range<usize>) -> Option<&[f32]> {
         let Input { simd, memory, floats, copy, sum } = self;
         let mut lines = lines.filter(|l| l.1 != 0.0);
@@ -369,7 +369,7 @@ impl Body for Spread<'_> {
 }
 
 impl Spread<'_> {
-    /// For runs of `RUN` numbers, or of any number where that is 0.
+    /// For runs of `RUN` elements, or of any number where that is 0.
     #[inline(always)]
     fn go<const RUN: usize>(self) {
         let Spread { outputs, first, line, result, .. } = self;
@@ -410,7 +410,7 @@ impl Body for Collect<'_> {
 }
 
 impl Collect<'_> {
-    /// For runs of `RUN` numbers, or of any number where that is 0.
+    /// For runs of `RUN` elements, or of any number where that is 0.
     #[inline(always)]
     fn go<const RUN: usize>(self) {
         let Collect { outputs, line, result, .. } = self;

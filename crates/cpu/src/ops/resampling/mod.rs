@@ -63,7 +63,7 @@ struct Walk {
     axis: Axis,
     whole: i64,
     rest: i64,
-    /// From one output to the next: added to the whole number, and to the rest.
+    /// From one output to the next: added to the integer, and to the rest.
     step: (i64, i64),
 }
 
@@ -80,7 +80,7 @@ impl Axis {
 
     /// The outputs that input `i` is a tap of, with its weights there.
     fn outputs_of(self, i: i64) -> impl Iterator<Item = (i64, f32)> {
-        // Of output `o`, the whole number is at least `i - 1`, or at least `i` where there is one tap, from here on.
+        // Of output `o`, the integer is at least `i - 1`, or at least `i` where there is one tap, from here on.
         let nearest = self.alg == ResamplingAlg::Nearest;
         let (half, least) = if nearest { (0, i) } else { (self.outputs, i - 1) };
         let above = i128::from(least) * i128::from(2 * self.outputs) + i128::from(half) - i128::from(self.inputs);
@@ -186,7 +186,7 @@ struct Line<'a> {
     /// Where lines of inputs begin, with their weights.
     inputs: [(usize, f32); 4],
     taps: &'a [Taps],
-    /// The numbers of a line that taps are of.
+    /// The elements of a line that taps are of.
     span: Range<usize>,
     input: &'a [f32],
     result: &'a mut [f32],
@@ -206,7 +206,7 @@ impl Body for Line<'_> {
 }
 
 impl Line<'_> {
-    /// All of it, for runs of `RUN` numbers, or of any number where that is 0.
+    /// All of it, for runs of `RUN` elements, or of any number where that is 0.
     #[inline(always)]
     fn go<const RUN: usize>(self) {
         let run = if RUN == 0 { self.run } else { RUN };

@@ -54,13 +54,13 @@ pub(super) struct Backward {
     parameters: Parameters,
     /// Factors of linear activations by gate, and of the cell.
     pub(super) linear: Option<[f32; 5]>,
-    /// Numbers of a row of the workspace.
+    /// Elements of a row of the workspace.
     pub(super) workspace_row: usize,
     src: Option<(usize, usize)>,
     lens: Lens,
 }
 
-/// Numbers of scratch by what they hold; see [`Sweep`].
+/// Elements of scratch by what they hold; see [`Sweep`].
 #[derive(Clone, Copy, Default, Debug)]
 struct Lens {
     layer: usize,
@@ -95,7 +95,7 @@ impl Lens {
     }
 }
 
-/// Takes backward passes of real numbers.
+/// Takes backward passes of floating-point elements.
 ///
 /// # Errors
 /// What the row does not take.
@@ -155,7 +155,7 @@ impl Backward {
         Ok(backward)
     }
 
-    /// Numbers of scratch.
+    /// Elements of scratch.
     fn lens(&self) -> Option<Lens> {
         let z = &self.z;
         let all = z.directions.checked_mul(z.time)?.checked_mul(z.batch)?;
@@ -193,12 +193,12 @@ impl Backward {
         matches!(self.op.cell, RnnCell::Gru | RnnCell::Augru)
     }
 
-    /// Numbers of a row of states.
+    /// Elements of a row of states.
     pub(super) fn state_width(&self) -> usize {
         self.states.padded().max(self.outputs.padded()).max(self.gates.padded())
     }
 
-    /// Numbers of a row of gradients of a layer's results and inputs.
+    /// Elements of a row of gradients of a layer's results and inputs.
     pub(super) fn output_width(&self) -> usize {
         self.outputs.padded().max(self.layer.panels.padded())
     }

@@ -59,7 +59,7 @@ pub(super) struct Forward {
     quantised: Option<Quantised>,
     /// Factors of linear activations by gate, and of the cell.
     linear: Option<[f32; 5]>,
-    /// Numbers of a row of the workspace.
+    /// Elements of a row of the workspace.
     pub(super) workspace_row: usize,
     /// Where the rows of the source are, where they are taken as they lie, and those of the destination.
     src: Option<(usize, usize)>,
@@ -78,7 +78,7 @@ pub(super) struct Code {
     gemm: gemm::Ready,
 }
 
-/// Numbers of scratch of the parts of an execution, in their order.
+/// Elements of scratch of the parts of an execution, in their order.
 #[derive(Clone, Copy, Default, Debug)]
 struct Lens {
     weights: [usize; 3],
@@ -300,7 +300,7 @@ impl Forward {
         })
     }
 
-    /// Numbers of a row of the states that a layer begins with.
+    /// Elements of a row of the states that a layer begins with.
     pub(super) fn first_width(&self) -> usize {
         self.z.sic.next_multiple_of(16).max(self.gates.padded())
     }
@@ -417,7 +417,7 @@ impl Generated for Forward {
     }
 }
 
-/// Numbers by channel of an execution.
+/// Elements by channel of an execution.
 struct ByChannel<'s> {
     bias: &'s [f32],
     whole: [&'s [f32]; 2],

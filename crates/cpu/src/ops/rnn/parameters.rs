@@ -58,12 +58,12 @@ struct Gradient {
     place: Option<[usize; 5]>,
 }
 
-/// Numbers from a channel of a left operand to the next: an odd number of lines of the cache, which spreads channels over its sets.
+/// Elements from a channel of a left operand to the next: an odd number of lines of the cache, which spreads channels over its sets.
 fn pitch(samples: usize) -> usize {
     (samples.div_ceil(16) | 1) * 16
 }
 
-/// Numbers of a left operand of so many channels.
+/// Elements of a left operand of so many channels.
 fn side(z: &Sizes, channels: usize) -> Option<usize> {
     channels.checked_next_multiple_of(CHANNELS)?.checked_mul(pitch(z.samples()))
 }
@@ -138,7 +138,7 @@ impl Gradient {
     }
 }
 
-/// Writes numbers of a gradient from channel `first` on, or adds them to what is there.
+/// Writes elements of a gradient from channel `first` on, or adds them to what is there.
 fn give(view: &View<'_>, at: &[usize], first: usize, overwrite: bool, line: &mut [f32]) {
     let (mut pos, dim) = (position(at), at.len());
     for (i, line) in line.chunks_mut(LINE).enumerate() {
@@ -158,7 +158,7 @@ struct Sides<'s, 'p> {
     code: &'s gemm::Ready,
     left: Buf<'s>,
     right: Buf<'s>,
-    /// First numbers of both for a direction and gate.
+    /// First elements of both for a direction and gate.
     starts: &'s (dyn Fn(usize, usize) -> [usize; 2] + Sync),
     work: &'s mut Part<'p>,
 }
@@ -221,12 +221,12 @@ impl Parameters {
         [&self.layer, &self.iter].into_iter().chain(&self.projection)
     }
 
-    /// Numbers of scratch of the products.
+    /// Elements of scratch of the products.
     pub(super) fn scratch_len(&self) -> Option<usize> {
         self.all().map(|g| g.gemm.scratch_len()).try_fold(0, |most, len| Some(len?.max(most)))
     }
 
-    /// Numbers of the left operands: of inputs, of states and, at most one of them, reset states and states before projection.
+    /// Elements of the left operands: of inputs, of states and, at most one of them, reset states and states before projection.
     pub(super) fn sides(&self, z: &Sizes, resets: bool) -> Option<[usize; 2]> {
         let states = side(z, z.sic)?.checked_add(if resets || self.projection.is_some() { side(z, z.dhc)? } else { 0 })?;
         Some([z.directions.checked_mul(side(z, z.slc)?)?, z.directions.checked_mul(states)?])
@@ -349,7 +349,7 @@ struct Kept<'k> {
 }
 
 impl Kept<'_> {
-    /// Numbers of the row of a layer, direction and sample.
+    /// Elements of the row of a layer, direction and sample.
     fn read(&self, [l, d, i]: [usize; 3], field: usize, to: &mut [f32]) {
         let z = &self.plan.z;
         self.workspace.read(((l * z.directions + d) * z.samples() + i) * self.plan.workspace_row + field, to);

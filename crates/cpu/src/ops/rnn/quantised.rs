@@ -1,6 +1,6 @@
-//! Networks of whole numbers: states are `scale * x + shift` in 8 bits, weights `scale_w * w`, so a sum of products is a real number times both
+//! Networks of integers: states are `scale * x + shift` in 8 bits, weights `scale_w * w`, so a sum of products is a real number times both
 //! scales, and what the shift adds to it is `shift` times the sum of the column of weights. What a gate and channel take away from sums, and
-//! what they multiply the rest by, is made once in an execution. The first is a whole number, which leaves the difference exact.
+//! what they multiply the rest by, is made once in an execution. The first is an integer, which leaves the difference exact.
 //!
 //! Products of signed bytes have 128 added to every state (see `oxidnn_jit::kernels::dot`), which counts as shift.
 
@@ -79,18 +79,18 @@ impl Quantised {
         Codec { dtype, whole: Some((self.scale, self.shift)) }
     }
 
-    /// Numbers of scratch of [`Lines::ones`].
+    /// Elements of scratch of [`Lines::ones`].
     pub(super) fn ones(z: &Sizes) -> usize {
         z.slc.max(z.sic).max(z.dhc).div_ceil(4)
     }
 
-    /// The numbers of gates.
+    /// The elements of gates.
     pub(super) fn gates(&self, code: &Code, z: &Sizes, [layer, iter]: [Matrix<'_>; 2], to: &mut Lines<'_>) {
         let of = [(&code.layer, layer), (&code.iter, iter)];
         self.fill((layer.0.panels, z.gates, z.dhc), &of, &self.weights, to);
     }
 
-    /// The numbers of projected states.
+    /// The elements of projected states.
     pub(super) fn projected(&self, code: &Code, z: &Sizes, projection: Matrix<'_>, to: &mut Lines<'_>) {
         self.fill((projection.0.panels, 1, z.dic), &[(&code.projected, projection)], &self.projection, to);
     }

@@ -7,10 +7,10 @@ use oxidnn_spec::op::Rnn;
 #[cfg(test)]
 mod tests;
 
-/// Most numbers of a gate in a panel.
+/// Most elements of a gate in a panel.
 pub(super) const LINE: usize = 64;
 
-/// Numbers that are moved together.
+/// Elements that are moved together.
 pub(super) const BLOCK: usize = 16;
 
 /// Most vectors of a panel: what tiles take at a time.

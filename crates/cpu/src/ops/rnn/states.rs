@@ -7,7 +7,7 @@ use crate::kernels::scratch::Part;
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::{DataType, MAX_NDIMS};
 
-/// Numbers that are converted at a time.
+/// Elements that are converted at a time.
 const CHUNK: usize = 256;
 
 /// Reads numbers from number `first` of scratch or workspace on, block by block, each a load or two.
@@ -42,7 +42,7 @@ pub(super) fn position(at: &[usize]) -> Pos {
     pos
 }
 
-/// How states are held: in a type, whole numbers as `scale * x + shift`.
+/// How states are held: in a type, integers as `scale * x + shift`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Codec {
     pub(super) dtype: DataType,
@@ -51,7 +51,7 @@ pub(super) struct Codec {
 }
 
 impl Codec {
-    /// Numbers as they are.
+    /// Elements as they are.
     pub(super) const fn plain(dtype: DataType) -> Codec {
         Codec { dtype, whole: None }
     }
@@ -112,16 +112,16 @@ impl Codec {
     }
 }
 
-/// Numbers by layer, direction, gate and channel as tasks read them: by stack, panel, gate, and channel of the panel.
+/// Elements by layer, direction, gate and channel as tasks read them: by stack, panel, gate, and channel of the panel.
 pub(super) struct Lines<'z> {
     pub(super) z: &'z Sizes,
     pub(super) panels: Panels,
-    /// Gates of the numbers.
+    /// Gates of the elements.
     pub(super) gates: usize,
 }
 
 impl Lines<'_> {
-    /// Fills a part with the numbers of a tensor, or zeros.
+    /// Fills a part with the elements of a tensor, or zeros.
     pub(super) fn fill<'s>(&self, executor: &dyn Executor, view: Option<&View<'_>>, part: Part<'s>) -> &'s [f32] {
         let (z, width) = (self.z, self.panels.width);
         part.fill(executor, self.panels.padded() * self.gates, &|stack, to| {

@@ -14,7 +14,7 @@ pub(super) struct Run<'a> {
     /// Weights of state and projection.
     pub(super) iter: Buf<'a>,
     pub(super) projection: Buf<'a>,
-    /// Bias and peephole weights by stack, panel and gate; of whole sums what is taken away from them, and factors.
+    /// Bias and peephole weights by stack, panel and gate; of integer sums what is taken away from them, and factors.
     pub(super) bias: &'a [f32],
     pub(super) shifts: &'a [f32],
     pub(super) factors: &'a [f32],

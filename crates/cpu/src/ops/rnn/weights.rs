@@ -81,7 +81,7 @@ pub(super) struct Weights {
 enum Lie {
     /// In panels.
     Panels,
-    /// In panels of 16-bit numbers, which become f32 in the same order.
+    /// In panels of 16-bit elements, which become f32 in the same order.
     Narrow,
     /// Plain.
     Plain(Strides),
@@ -177,12 +177,12 @@ impl Weights {
         Group { buf, at: self.at(stack, panel, gates.start), step: self.panel_bytes(), count: gates.len() }
     }
 
-    /// Numbers of scratch that packed weights need; `None` on overflow.
+    /// Elements of scratch that packed weights need; `None` on overflow.
     pub(super) fn scratch_len(&self) -> Option<usize> {
         if matches!(self.lie, Lie::Panels) { Some(0) } else { self.stacks.checked_mul(self.stack_bytes())?.checked_add(3).map(|n| n / 4) }
     }
 
-    /// The memory of the panels; makes them in scratch of [`Weights::scratch_len`] numbers where that is to be.
+    /// The memory of the panels; makes them in scratch of [`Weights::scratch_len`] elements where that is to be.
     ///
     /// # Errors
     /// [`Error`] where an argument is missing or its memory is written too.

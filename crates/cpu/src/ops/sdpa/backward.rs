@@ -25,7 +25,7 @@ use std::ops::Range;
 /// A head of keys or of values: its first matrix dimension as depth, or its second.
 const DOWN: Roles = Roles { depth: 2, column: 3 };
 const ACROSS: Roles = Roles { depth: 3, column: 2 };
-/// Numbers beyond those of a row: they keep rows off each other's cache sets.
+/// Elements beyond those of a row: they keep rows off each other's cache sets.
 const SKEW: usize = 16;
 
 /// The gradients of attention.
@@ -49,15 +49,15 @@ struct Space {
     query: usize,
     result: usize,
     score: usize,
-    /// Columns of panels of keys, of the numbers of a key, of the numbers of a value.
+    /// Columns of panels of keys, of the elements of a key, of the elements of a value.
     widths: [usize; 3],
-    /// The numbers of a key and of a value in whole panels.
+    /// The elements of a key and of a value in whole panels.
     depth: usize,
     values: usize,
     lens: Worker<usize>,
 }
 
-/// What a worker has in scratch: numbers, or how many they are.
+/// What a worker has in scratch: elements, or how many they are.
 #[derive(Clone, Copy, Debug)]
 struct Worker<T> {
     queries: T,
@@ -161,7 +161,7 @@ impl Backward {
         Ok((Backward { cut, products, attr: attr.clone(), mask: op.mask_kind, scale: op.scale_kind, workers, space, scratch }, bytes))
     }
 
-    /// Numbers of the gradients of queries of a task.
+    /// Elements of the gradients of queries of a task.
     fn piece(cut: &BackwardCut, space: &Space) -> Option<usize> {
         cut.all_rows.checked_mul(space.depth)?.checked_next_multiple_of(16)
     }

@@ -11,7 +11,7 @@ use std::ops::Range;
 #[cfg(test)]
 mod tests;
 
-/// Numbers of a block's keys or values in panels.
+/// Elements of a block's keys or values in panels.
 const PANELS: usize = 32 << 10;
 /// Most keys of a block.
 const KEYS: usize = 256;
@@ -34,7 +34,7 @@ pub(super) struct Cut {
     /// Queries, keys.
     pub(super) queries: usize,
     pub(super) keys: usize,
-    /// Numbers of a query and of a key; of a value and of a result.
+    /// Elements of a query and of a key; of a value and of a result.
     pub(super) depth: usize,
     pub(super) values: usize,
     mask: SdpaMask,
@@ -87,7 +87,7 @@ impl Cut {
         self.heads[0] * (self.heads[1] / self.together) * self.blocks
     }
 
-    /// Numbers of rows that tasks have.
+    /// Elements of rows that tasks have.
     pub(super) fn heights(&self) -> [usize; 2] {
         let last = self.together * self.queries - (self.blocks - 1) * self.rows;
         [self.rows, last]
@@ -182,7 +182,7 @@ impl Groups {
     }
 }
 
-/// Numbers of a block's keys or values in panels, of gradients.
+/// Elements of a block's keys or values in panels, of gradients.
 const BACKWARD_PANELS: usize = 16 << 10;
 /// Most rows and keys of a block of gradients: twice as much stays in L2 as in a forward pass.
 const BACKWARD: usize = 128;
@@ -251,12 +251,12 @@ impl BackwardCut {
         (unit / self.heads, unit % self.heads * self.all_rows)
     }
 
-    /// Numbers of rows that blocks have.
+    /// Elements of rows that blocks have.
     pub(super) fn heights(&self) -> [usize; 2] {
         [self.rows, self.all_rows - self.blocks.saturating_sub(1) * self.rows]
     }
 
-    /// Numbers of keys that blocks have.
+    /// Elements of keys that blocks have.
     pub(super) fn key_heights(&self) -> [usize; 2] {
         [self.block.min(self.keys), self.keys - self.keys.saturating_sub(1) / self.block * self.block]
     }

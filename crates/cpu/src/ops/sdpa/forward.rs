@@ -30,9 +30,9 @@ use std::ops::Range;
 
 /// Keys as the right operand of scores, and values as that of results.
 const MATRIX: Roles = Roles { depth: 2, column: 3 };
-/// Numbers beyond those of a row: they keep rows off each other's cache sets.
+/// Elements beyond those of a row: they keep rows off each other's cache sets.
 const SKEW: usize = 16;
-/// Numbers of a result that are put together at a time.
+/// Elements of a result that are put together at a time.
 const CHUNK: usize = 128;
 
 /// Attention, forward.
@@ -61,13 +61,13 @@ struct Space {
     widths: [usize; 2],
     /// Words of the panels of a block of keys, and of its values.
     blocks: [usize; 2],
-    /// Numbers for a part of the keys.
+    /// Elements for a part of the keys.
     lens: Worker<usize>,
-    /// Numbers of the rows that a part of the keys leaves with its results.
+    /// Elements of the rows that a part of the keys leaves with its results.
     rows: usize,
 }
 
-/// What a worker has for a part of the keys: numbers, or how many they are.
+/// What a worker has for a part of the keys: elements, or how many they are.
 #[derive(Clone, Copy, Debug)]
 struct Worker<T> {
     queries: T,
@@ -132,12 +132,12 @@ impl Space {
         Some(Space { query, score, result: values, widths, blocks, lens, rows: by_rows(2)? })
     }
 
-    /// Numbers of a worker.
+    /// Elements of a worker.
     fn total(&self) -> Option<usize> {
         self.lens.total()?.checked_add(self.rows)
     }
 
-    /// Numbers that a part of the keys leaves: results and rows.
+    /// Elements that a part of the keys leaves: results and rows.
     fn piece(&self) -> usize {
         self.lens.results + self.rows
     }
@@ -229,7 +229,7 @@ impl Generated for Forward {
     }
 }
 
-/// Whether operands are the numbers that they hold.
+/// Whether operands are the elements that they hold.
 fn is_unscaled(attr: &Attr) -> bool {
     attr.scales.is_empty() && attr.zero_points.is_empty()
 }
@@ -258,7 +258,7 @@ struct KeyBlock {
     end: usize,
 }
 
-/// Numbers in the place of rows.
+/// Elements in the place of rows.
 fn rows_in(numbers: &mut [f32]) -> &mut [Row] {
     bytemuck::cast_slice_mut(numbers)
 }
@@ -440,7 +440,7 @@ impl Attention<'_> {
     }
 }
 
-/// Multiplies numbers.
+/// Multiplies elements.
 struct Scale<'a>(&'a mut [f32], f32);
 
 impl Body for Scale<'_> {
@@ -452,7 +452,7 @@ impl Body for Scale<'_> {
     }
 }
 
-/// Adds a multiple of numbers.
+/// Adds a multiple of elements.
 struct AddTo<'a>(&'a mut [f32], &'a [f32], f32);
 
 impl Body for AddTo<'_> {

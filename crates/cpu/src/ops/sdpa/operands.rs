@@ -12,7 +12,7 @@ use oxidnn_spec::op::{SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Tensor};
 use std::ops::Range;
 
-/// Numbers of a line that are read at a time.
+/// Elements of a line that are read at a time.
 const LINE: usize = 128;
 
 /// A tensor whose heads are matrices.
@@ -81,7 +81,7 @@ impl<'a> Heads<'a> {
         }
     }
 
-    /// Copies bf16 numbers along a dimension to pairs that are so many words apart; the last one has a zero where there is no number.
+    /// Copies bf16 elements along a dimension to pairs that are so many words apart; the last one has a zero where there is no number.
     fn line(&self, pos: &Pos, dim: usize, count: usize, to: &mut [u16], pair: usize) {
         let (mut pos, mut part) = (*pos, [0.0; LINE]);
         for start in (0..count).step_by(LINE) {
@@ -153,7 +153,7 @@ impl<'a> Heads<'a> {
         tensor.dtype == DataType::Bf16 && strides.is_some_and(|s| s.contains(&1))
     }
 
-    /// Distances of depths and of columns, where the numbers are plain and lie in memory as they are.
+    /// Distances of depths and of columns, where the elements are plain and lie in memory as they are.
     fn steps(&self, roles: Roles) -> Option<[usize; 2]> {
         let view = &self.source.view;
         let (depth, column) = view.stride(roles.depth).zip(view.stride(roles.column)).filter(|_| self.source.is_plain())?;

@@ -59,7 +59,7 @@ pub(super) struct Kind {
 /// Rows of a left operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Left<'a> {
-    /// The numbers, by words.
+    /// The elements, by words.
     pub(super) numbers: &'a [f32],
     /// Distance of rows, or of depths where it is transposed, in words.
     pub(super) step: usize,
@@ -72,7 +72,7 @@ pub(super) struct Left<'a> {
 /// Panels of a right operand, one behind the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Right<'a> {
-    /// The numbers, by words.
+    /// The elements, by words.
     pub(super) panels: &'a [f32],
     /// Columns of a panel.
     pub(super) width: usize,
@@ -87,7 +87,7 @@ pub(super) struct Right<'a> {
 /// Where a product goes.
 #[derive(Debug)]
 pub(super) struct Sums<'a> {
-    /// The numbers.
+    /// The elements.
     pub(super) numbers: &'a mut [f32],
     /// Distance of rows: at least the columns of all panels.
     pub(super) step: usize,
@@ -174,7 +174,7 @@ impl Ready {
         }
     }
 
-    /// Whether all numbers of panels are finite, so that [`Right::skip_zeros`] makes no difference.
+    /// Whether all elements of panels are finite, so that [`Right::skip_zeros`] makes no difference.
     pub(super) fn is_finite(&self, simd: Simd, words: &[f32]) -> bool {
         simd.run(Finite { words, product: self.product() })
     }
@@ -222,7 +222,7 @@ fn counted(product: Product, left: &Left<'_>, right: &Right<'_>, depth: usize, s
     }
 }
 
-/// Whether all numbers are finite.
+/// Whether all elements are finite.
 struct Finite<'a> {
     words: &'a [f32],
     product: Product,

@@ -7,13 +7,13 @@ use crate::kernels::multiversion::{Body, Simd};
 pub(super) const ROWS: usize = 8;
 /// Lines that are added at a time, and vectors that are summed apart.
 const APART: usize = 4;
-/// Numbers of lines that meet all rows before the next ones do.
+/// Elements of lines that meet all rows before the next ones do.
 const NEAR: usize = 4096;
 
 /// A matrix in lines.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lines<'a> {
-    /// The numbers.
+    /// The elements.
     pub(super) numbers: &'a [f32],
     /// Distance of lines.
     pub(super) step: usize,

@@ -81,7 +81,7 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
     }
 }
 
-/// An operand that VEX encodes: repeated numbers go through a register.
+/// An operand that VEX encodes: repeated elements go through a register.
 fn operand(m: &mut Machine, like: Reg, src: Arg) -> Arg {
     let Arg::Splat(at) = src else { return src };
     let r = m.temp(m.width(like));
@@ -295,7 +295,7 @@ fn lane_place(at: Addr, elem: Elem, lane: i32) -> Place {
     }
 }
 
-/// Copies the lanes of narrow numbers that a mask names, one by one: the instruction set masks nothing below 32 bits.
+/// Copies the lanes of narrow elements that a mask names, one by one: the instruction set masks nothing below 32 bits.
 fn lane_by_lane(m: &mut Machine, elem: Elem, mask: Pred, places: impl Fn(i32) -> (Place, Place)) {
     let (load, store) = if elem.bytes() == 2 { (Op::MovU16, Op::MovStore16) } else { (Op::MovU8, Op::MovStore8) };
     let bits = m.temp_int();

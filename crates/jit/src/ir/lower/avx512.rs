@@ -138,10 +138,10 @@ fn store_as(m: &mut Machine, elem: Elem, to: Arg, src: Reg, mask: Option<Pred>) 
     }
 }
 
-/// The bit of `vfpclassps` that asks for subnormal numbers.
+/// The bit of `vfpclassps` that asks for subnormals.
 const SUBNORMAL: i64 = 0x20;
 
-/// f32 lanes to bf16 in memory by the instruction for it, which makes subnormal numbers zeros: where a lane has one, it is rounded as an integer.
+/// f32 lanes to bf16 in memory by the instruction for it, which makes subnormals zeros: where a lane has one, it is rounded as an integer.
 fn store_bf16(m: &mut Machine, to: Arg, src: Reg, mask: Option<Pred>) {
     use Arg::{Imm, Reg};
     let (narrow, small) = (m.temp(m.width(src).half()), m.temp_mask());

@@ -3,7 +3,7 @@ use crate::testing::{ISAS, golden, run};
 
 const CHANNELS: usize = 64;
 
-/// Two lines of five columns of whole numbers, with a third that nothing is read of.
+/// Two lines of five columns of integers, with a third that nothing is read of.
 fn source() -> Vec<f32> {
     (0..3 * 5 * CHANNELS).map(|i| ((i * 37 + i / 11) % 13) as f32 - 6.0).collect()
 }

@@ -14,7 +14,7 @@ const ACTS: [Act; 9] = [
 ];
 const ROWS: usize = 5;
 
-/// Rows of `width` small whole numbers, apart by more.
+/// Rows of `width` small integers, apart by more.
 fn compare(kernel: &Columns, isa: Isa, width: usize) {
     let pitch = width + 3;
     let number = |i: usize, by: usize| ((i * by + i / 7) % 9) as f32 - 4.0;

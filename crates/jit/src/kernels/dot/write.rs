@@ -1,7 +1,7 @@
 //! Writes the code of a [`Dot`].
 //!
 //! A step is one or two *passes* over the tile: where one instruction multiplies what a step holds there is one, else every pass takes a part
-//! of the step's numbers out of their lanes, `B`'s once, `A`'s row by row, and multiplies those.
+//! of the step's elements out of their lanes, `B`'s once, `A`'s row by row, and multiplies those.
 
 use super::{AHEAD, Args, Dot, Function, HEAD, Int, Line, Pred, Product, Spot, Start, Stride, Sums, Val, column};
 use crate::asm::Width;
@@ -32,11 +32,11 @@ enum Pass {
     HalfBf16 { upper: bool },
     /// The first or second f16 of the step, as f32.
     HalfF16 { second: bool },
-    /// Pairs of 16-bit numbers as they are.
+    /// Pairs of 16-bit elements as they are.
     Pairs,
     /// Lanes as they are, products added pair by pair in 16 bits, the bytes of `A` flipped to unsigned or not.
     Narrow { flipped: bool },
-    /// The even or odd bytes, as 16-bit numbers.
+    /// The even or odd bytes, as 16-bit elements.
     HalfBytes { odd: bool, flipped: bool },
 }
 
@@ -393,7 +393,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The step that is not whole: the numbers of `A` that are there, zeros behind them.
+    /// The step that is not whole: the elements of `A` that are there, zeros behind them.
     fn partial_step(&self, f: &mut Function, at: &Cursor, sums: &[Val]) {
         let place = |i: usize, byte: i32| at.row(i, byte);
         if self.dot.product == Product::F16 {

@@ -3,7 +3,7 @@ use crate::kernels::unpack::Stored;
 use crate::testing::{ISAS, check, golden, run};
 use half::{bf16, f16};
 
-/// Small whole numbers that every type holds, so that every sum is exact in every order.
+/// Small integers that every type holds, so that every sum is exact in every order.
 fn weight(stored: Stored, k: usize, j: usize) -> i32 {
     let x = ((k * 37 + j * 11 + k / 7) % 16) as i32;
     if matches!(stored, Stored::U8 | Stored::U4) { x } else { x - 8 }

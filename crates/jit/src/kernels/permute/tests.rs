@@ -33,7 +33,7 @@ fn lane(kernel: &Permute, n: usize, (write, lane): (usize, usize)) -> (usize, us
     (vector, from)
 }
 
-/// Permutes two tiles, all of whose numbers are looked at, and what lies around them.
+/// Permutes two tiles, all of whose elements are looked at, and what lies around them.
 fn compare(isa: Isa, kernel: Permute, exists: impl Fn(usize, usize) -> bool) {
     let (n, lanes) = (bits(isa), isa.width().lanes());
     let (across, sizes) = (lanes + 3, [kernel.from.bytes(), kernel.to.bytes()]);

@@ -134,7 +134,7 @@ impl Memory {
     }
 }
 
-/// The larger of two whole numbers, or of each of their bytes.
+/// The larger of two integers, or of each of their bytes.
 fn larger(take: Take, a: u32, b: u32) -> u32 {
     let of_bytes = |larger: fn(u8, u8) -> u8| {
         let (a, b) = (a.to_le_bytes(), b.to_le_bytes());

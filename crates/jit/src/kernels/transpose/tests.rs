@@ -28,7 +28,7 @@ fn converted(kernel: Transpose, bytes: &[u8], [by, over]: [f32; 2]) -> Vec<u8> {
     }
 }
 
-/// Transposes `rows` by `columns` numbers, going along the rows where `along`, with `more` zeros behind the rows of the destination, and looks at
+/// Transposes `rows` by `columns` elements, going along the rows where `along`, with `more` zeros behind the rows of the destination, and looks at
 /// every number around them as well.
 fn compare(isa: Isa, kernel: Transpose, [rows, columns, more]: [usize; 3], along: bool) {
     let (lanes, sizes) = (isa.width().lanes(), [kernel.from.bytes(), kernel.to.bytes()]);

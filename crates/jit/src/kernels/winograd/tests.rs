@@ -2,7 +2,7 @@ use super::products::{Args, Fused, FusedArgs, Products, THIRD};
 use super::*;
 use crate::testing::{ISAS, check, golden, run};
 
-/// Numbers of a tile in `f64`, position by position.
+/// Elements of a tile in `f64`, position by position.
 fn both_ways<const N: usize, const M: usize>(matrix: [[f64; N]; M], x: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     let (mut out, m) = (Vec::new(), &matrix);
     for column in COLUMNS.iter().filter_map(|j| m.get(*j)) {

@@ -9,7 +9,7 @@ fn isa() -> Option<Isa> {
     Isa::host_within(Isa::EMULATED_AMX).filter(|isa| isa.amx)
 }
 
-/// Calls `run` with pieces of `lens` numbers, and with each of them one number short, which must be refused with nothing written.
+/// Calls `run` with pieces of `lens` elements, and with each of them one number short, which must be refused with nothing written.
 fn refuses(what: &str, lens: [usize; 3], run: impl Fn(&mut [Vec<f32>; 3])) {
     run(&mut lens.map(|len| vec![1.0; len]));
     for short in 0..lens.len() {

@@ -5,7 +5,7 @@ use oxidnn_jit::kernels::gemv::Groups;
 use oxidnn_jit::kernels::unpack::{Decode, Stored};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Calls `run` with pieces of `lens` numbers, and with each of them one number short, which must be refused with nothing written.
+/// Calls `run` with pieces of `lens` elements, and with each of them one number short, which must be refused with nothing written.
 fn refuses(what: &str, lens: &[usize], run: impl Fn(&mut [Vec<f32>])) {
     let memory =
         |short: usize| -> Vec<Vec<f32>> { lens.iter().enumerate().map(|(i, len)| vec![1.0; len - usize::from(i == short)]).collect() };
@@ -22,7 +22,7 @@ fn walks_refuse_operands_that_are_too_short() {
     let Some(isa) = CpuTarget::host().jit else { return };
     let (lanes, decode, rows) = (isa.width().lanes(), Decode { stored: Stored::F32, pairs: false }, 2);
     let groups = Some(Groups { scale: Some(Elem::F32), zero: Some(Elem::F32) });
-    // Two groups of three lines, and two columns or rows of three vectors and five words: numbers of `A`, `B`, `C` and what groups have.
+    // Two groups of three lines, and two columns or rows of three vectors and five words: elements of `A`, `B`, `C` and what groups have.
     let cases = [
         (
             Walk::Panel { line: 2, vectors: 1, groups },

@@ -1,6 +1,6 @@
 //! Operands that a kernel cannot take where they lie: elements that are no neighbours along a row, and types that generated code does not know.
 //!
-//! Chunk by chunk they are brought into numbers of the worker's own, which stay in the first cache, and taken from there. Where neighbours of
+//! Chunk by chunk they are brought into elements of the worker's own, which stay in the first cache, and taken from there. Where neighbours of
 //! an operand lie across the rows, a chunk is a tile, which is transposed in registers; whatever else there is goes the way of the interpreted
 //! programs.
 

@@ -15,7 +15,7 @@ use oxidnn_spec::Error;
 const NEAR: usize = 8192;
 /// Positions of a call along rows.
 const LONG: usize = 4 * NEAR;
-/// Rows of a call: as many numbers are added in f32.
+/// Rows of a call: as many elements are added in f32.
 const ROWS: usize = 1024;
 
 /// The kernels of the stages of a group; `None` for stages over kept positions, and those with bits, that are interpreted.

@@ -128,7 +128,7 @@ fn folded_rows_make_operands_of_their_own() {
                     row.iter().map(move |x| (x - largest) / (0.5 * sum))
                 })
                 .collect();
-            // Whole numbers: sums are exact in any order.
+            // Integers: sums are exact in any order.
             assert_eq!(run(made, (problem(&line), &target), scratch, &mut src), want, "{rows}x{width}");
         }
     }
@@ -137,7 +137,7 @@ fn folded_rows_make_operands_of_their_own() {
 #[test]
 fn stages_are_kernels_of_their_own_where_rows_are_not_one_run() {
     for target in targets() {
-        // Columns, rows of fewer numbers than a vector, blocks of channels with a tail, and rows that are folded in segments.
+        // Columns, rows of fewer elements than a vector, blocks of channels with a tail, and rows that are folded in segments.
         for (tag, dims, forms) in [
             ("ba", [70, 9], [Rows::Down, Rows::Any]),
             ("ba", [3, 5000], [Rows::Down, Rows::Any]),

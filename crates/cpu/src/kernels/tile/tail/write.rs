@@ -212,7 +212,7 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
     });
 }
 
-/// Makes whole sums floats, unless the step is one on whole numbers; says what is left behind the step.
+/// Makes integer sums floats, unless the step is one on integers; says what is left behind the step.
 fn before(f: &mut Function, column: &mut [Val], kind: Kind, step: &Step) -> Kind {
     match kind {
         Kind::Whole if *step == Step::Compensate => return kind,

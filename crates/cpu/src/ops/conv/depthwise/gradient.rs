@@ -71,7 +71,7 @@ struct Gradient {
     /// Vectors of a task, and number of such chunks.
     chunk: usize,
     chunks: usize,
-    /// Images and rows of a band, and numbers of bands: of images, depths, heights.
+    /// Images and rows of a band, and elements of bands: of images, depths, heights.
     each: [usize; 2],
     bands: [usize; 3],
     /// Shares of the bands.
@@ -208,12 +208,12 @@ impl Gradient {
         })
     }
 
-    /// Numbers of the sums of a vector of channels.
+    /// Elements of the sums of a vector of channels.
     fn vector(&self) -> usize {
         self.window.iter().map(|d| d.taps).product::<usize>() * self.group * self.lanes
     }
 
-    /// Numbers of the sums of a task.
+    /// Elements of the sums of a task.
     fn piece(&self) -> usize {
         self.vector() * self.chunk
     }

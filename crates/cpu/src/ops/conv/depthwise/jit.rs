@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 /// Most lines of a window.
 const LINES: usize = 64;
-/// Most products of whole numbers in a sum: such sums are exact in f32.
+/// Most products of integers in a sum: such sums are exact in f32.
 const EXACT: i64 = 512;
 /// Most lines of the windows of all rows.
 const TABLE: i64 = 1 << 20;
@@ -83,12 +83,12 @@ pub(crate) struct Depthwise {
     pub(super) placed: bool,
     /// What strips do with sums before they store them as results; `None` where they store sums.
     pub(super) tail: Option<Tail>,
-    /// Numbers from a pixel's sums to the next's, and of all sums of a worker.
+    /// Elements from a pixel's sums to the next's, and of all sums of a worker.
     pub(super) sum: usize,
     pub(super) sums: usize,
 }
 
-/// Numbers of scratch of an execution.
+/// Elements of scratch of an execution.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScratchLens {
     /// Weights, where they are not read in place.
@@ -372,7 +372,7 @@ impl Depthwise {
         })
     }
 
-    /// Numbers of scratch.
+    /// Elements of scratch.
     pub(super) fn scratch(&self) -> Option<ScratchLens> {
         let channels = self.channels.checked_next_multiple_of(self.lanes)?;
         let packed = if self.placed { 0 } else { (self.kernel.iter().product::<usize>() * self.group).checked_mul(channels)? };

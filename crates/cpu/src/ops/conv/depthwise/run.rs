@@ -83,7 +83,7 @@ impl Depthwise {
         Weights { memory: view.buf().into(), start: blocking.offset as usize * size, vector: blocking.strides[0] as usize * size }
     }
 
-    /// Numbers of the packed weights of a vector of channels.
+    /// Elements of the packed weights of a vector of channels.
     fn panel(&self) -> usize {
         self.kernel.iter().product::<usize>() * self.group * self.lanes
     }

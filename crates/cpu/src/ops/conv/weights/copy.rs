@@ -9,7 +9,7 @@ use crate::ops::support;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 
-/// Numbers that are converted at a time.
+/// Elements that are converted at a time.
 const CHUNK: usize = 2048;
 
 /// An operand bound to its memory.
@@ -76,7 +76,7 @@ impl Copy<'_, '_> {
         });
     }
 
-    /// The image and row whose numbers share words with those of a row, if there is one.
+    /// The image and row whose elements share words with those of a row, if there is one.
     fn second(&self, places: &Places, image: usize, row: &Row) -> Option<(usize, Row)> {
         if self.plan.halves.is_none() {
             return (image + 1 < places.images.0 + places.images.1).then_some((image + 1, *row));
@@ -187,7 +187,7 @@ impl Copy<'_, '_> {
         }
     }
 
-    /// Two rows of images (the second may be missing) as pairs of 16-bit numbers.
+    /// Two rows of images (the second may be missing) as pairs of 16-bit elements.
     fn pairs(&self, (image, row): (usize, Row), second: Option<(usize, Row)>, to: To) {
         let view = &self.reader.source.view;
         if let Some(strides) = self.strides().filter(|_| view.dtype() == DataType::Bf16) {
@@ -266,7 +266,7 @@ impl Body for Floats<'_> {
     }
 }
 
-/// Interleaves 16-bit numbers of the pixels of two rows.
+/// Interleaves 16-bit elements of the pixels of two rows.
 struct Pairs<'a> {
     from: Buf<'a>,
     first: usize,

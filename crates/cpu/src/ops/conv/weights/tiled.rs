@@ -2,7 +2,7 @@
 //!
 //! `dW[y, x, k] = sum over images and places o of X[x, o * s - pl + k * d] * Y[y, o]`. The operand whose channels the gradient has in panels gives
 //! the columns, the other one the rows; both are read pixel by pixel, channels side by side, so a tile is a product of two blocks of channels
-//! whose depth are pixels. 16-bit numbers come in pairs: of two images, or of the two
+//! whose depth are pixels. 16-bit elements come in pairs: of two images, or of the two
 //! halves of one ([`Halves`]). A task owns a block of rows by some panels with all taps, and walks boxes of
 //! pixels: what is not already so in memory is copied (see [`side`](super::side)), then every tap's tiles meet the pixels inside. The sums of a
 //! box are added to those of the boxes before, in scratch.
@@ -46,7 +46,7 @@ const NEAR: usize = 2048;
 const FARTHER: usize = 4096;
 /// Words of the tiles that are listed at a time, unless one tile has more.
 const LISTED: usize = 512;
-/// Numbers of a line of the cache.
+/// Elements of a line of the cache.
 const LINE: usize = 16;
 
 /// One operand.
@@ -99,7 +99,7 @@ pub(crate) struct Gradient {
     pub(crate) rows_slide: bool,
     pub(crate) groups: usize,
     pub(crate) images: usize,
-    /// Numbers of depth in a word, the halves of an image that share words where images do not, and images that lie side by side.
+    /// Elements of depth in a word, the halves of an image that share words where images do not, and images that lie side by side.
     pub(crate) together: usize,
     pub(crate) halves: Option<Halves>,
     pub(crate) beside: usize,
@@ -107,7 +107,7 @@ pub(crate) struct Gradient {
     pub(crate) panel: usize,
     /// Panels that are there together.
     pub(crate) panels_at_once: usize,
-    /// Places of a box (first groups of images), and numbers of boxes.
+    /// Places of a box (first groups of images), and elements of boxes.
     pub(crate) each: [usize; 4],
     pub(crate) boxes: [usize; 4],
     pub(crate) slices: usize,
@@ -115,7 +115,7 @@ pub(crate) struct Gradient {
     budget: Budget,
     /// Words that say where the parts of a tap's reduction are.
     pub(crate) pairs: usize,
-    /// Numbers of the sums of a block, and of a worker's table.
+    /// Elements of the sums of a block, and of a worker's table.
     pub(crate) sums: usize,
     pub(crate) table: usize,
     /// Dimensions of the gradient that columns and rows follow, and whether the first one counts groups.
@@ -175,7 +175,7 @@ fn check(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<(), Skip> {
     if tensors.into_iter().zip(&task.roles).all(lie) { Ok(()) } else { Err(Skip::Layout("of data: channels are not neighbours".into())) }
 }
 
-/// What shares words of 16-bit numbers.
+/// What shares words of 16-bit elements.
 #[derive(Clone, Copy, Debug)]
 enum Pairs {
     Images,
@@ -241,7 +241,7 @@ impl Halves {
     }
 }
 
-/// Numbers of scratch of a gradient.
+/// Elements of scratch of a gradient.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScratchLens {
     /// Sums with a table of addresses: of every task where there are slices, else of every worker.
@@ -586,7 +586,7 @@ impl Gradient {
         self.groups * self.rows.blocks * self.columns.blocks
     }
 
-    /// Numbers of scratch.
+    /// Elements of scratch.
     pub(crate) fn scratch(&self) -> Option<ScratchLens> {
         let copies = self.rows.copy.checked_add(self.columns.copy)?;
         let piece = self.sums.checked_add(self.table)?;
@@ -595,7 +595,7 @@ impl Gradient {
         Some(ScratchLens { sums, copies: for_workers(self.workers, copies)? })
     }
 
-    /// Numbers of scratch of a task: sums, and a table of addresses.
+    /// Elements of scratch of a task: sums, and a table of addresses.
     pub(crate) fn piece(&self) -> usize {
         self.sums + self.table
     }
@@ -613,7 +613,7 @@ impl Gradient {
         })
     }
 
-    /// How tall the tiles of [`Gradient::runs`] are: at most four numbers, no two the same but zeros.
+    /// How tall the tiles of [`Gradient::runs`] are: at most four elements, no two the same but zeros.
     pub(crate) fn heights(&self, rows: usize, vectors: usize) -> [usize; 4] {
         let (together, tall) = (self.rows_together().min(rows.max(1)), tallest(self.isa, self.product, vectors));
         let of = |n: usize| {

@@ -63,7 +63,7 @@ pub(super) struct Spec {
     /// Type of states, and of cells.
     pub(super) state: Elem,
     pub(super) cell: Elem,
-    /// Sums are i32; factors make real numbers of them.
+    /// Sums are i32; factors make floating-point elements of them.
     pub(super) whole: bool,
     /// Gates and states are kept in the workspace.
     pub(super) training: bool,
@@ -71,7 +71,7 @@ pub(super) struct Spec {
     pub(super) attention: bool,
     /// The last vectors of a row may have fewer channels than lanes, see [`vectors`].
     pub(super) masked: bool,
-    /// Activations are products with numbers of the call.
+    /// Activations are products with elements of the call.
     pub(super) linear: bool,
 }
 
@@ -84,7 +84,7 @@ pub(super) enum Field {
     Inputs,
     /// Bias by gate.
     Bias,
-    /// Of whole sums: what the shift of states adds to them, and factors that make real numbers of them, by gate.
+    /// Of integer sums: what the shift of states adds to them, and factors that make floating-point elements of them, by gate.
     Shifts,
     Factors,
     Peephole,
@@ -123,23 +123,23 @@ impl<'a> Place<'a> {
         Place { buf, at, row }
     }
 
-    /// The same numbers for every row, from number `first` on.
+    /// The same elements for every row, from number `first` on.
     pub(super) fn line(numbers: &'a [f32], first: usize) -> Place<'a> {
-        // SAFETY: the numbers outlive the place, and kernels only read them.
+        // SAFETY: the elements outlive the place, and kernels only read them.
         let buf = unsafe { Buf::new(numbers.as_ptr().cast_mut().cast(), size_of_val(numbers)) };
         Place::new(buf, first * 4, 0)
     }
 
-    /// Rows of numbers that kernels read, from number `first` on.
+    /// Rows of elements that kernels read, from number `first` on.
     pub(super) fn rows(numbers: &'a [f32], first: usize, row: usize) -> Place<'a> {
         Place { row: row * 4, ..Place::line(numbers, first) }
     }
 }
 
-/// Numbers of a call.
+/// Elements of a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Numbers {
-    /// Scale and shift of states that are whole numbers.
+    /// Scale and shift of states that are integers.
     pub(super) scale: f32,
     pub(super) shift: f32,
     /// Factors of linear activations by gate, and of the cell.

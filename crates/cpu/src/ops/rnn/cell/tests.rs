@@ -1,7 +1,7 @@
 use super::*;
 use oxidnn_spec::op::RnnActivation;
 
-/// A region of numbers that a test uses alone.
+/// A region of elements that a test uses alone.
 fn buf<T>(x: &mut [T]) -> Buf<'_> {
     // SAFETY: the tests run their kernels while the slice lives, and look at it only afterwards.
     unsafe { Buf::new(x.as_mut_ptr().cast(), size_of_val(x)) }
@@ -49,7 +49,7 @@ struct Memory {
     kept_gate: usize,
 }
 
-/// Numbers of a row of a field: enough for all gates.
+/// Elements of a row of a field: enough for all gates.
 const ROW: usize = 4 * WIDTH;
 
 impl Memory {

@@ -26,7 +26,7 @@ struct Writer<'s, const N: usize> {
     masks: [Option<Pred>; N],
 }
 
-/// Where a field's numbers begin in the arguments.
+/// Where a field's elements begin in the arguments.
 fn at(field: Field) -> usize {
     offset_of!(Args, at) + field as usize * size_of::<usize>()
 }
@@ -263,7 +263,7 @@ impl<const N: usize> Writer<'_, N> {
         self.with_line(f, (Binary::AddF32, Field::Bias), gate, x)
     }
 
-    /// The real numbers that whole sums are.
+    /// The floating-point elements that integer sums are.
     fn real(&self, f: &mut Function, gate: usize, sums: [Val; N]) -> [Val; N] {
         let sums = self.with_line(f, (Binary::SubF32, Field::Shifts), gate, sums);
         self.with_line(f, (Binary::MulF32, Field::Factors), gate, sums)
@@ -295,7 +295,7 @@ impl<const N: usize> Writer<'_, N> {
         from_fn(|gate| from_fn(|i| all[gate * N + i]))
     }
 
-    /// The real numbers of the states before the step.
+    /// The floating-point elements of the states before the step.
     fn before(&self, f: &mut Function) -> [Val; N] {
         self.map(f, |f, i| {
             let at = self.channels(f, Field::Before, self.spec.state, i);
@@ -329,7 +329,7 @@ impl<const N: usize> Writer<'_, N> {
         self.keep(f, Field::KeptState, h);
     }
 
-    /// Keeps numbers in the workspace.
+    /// Keeps elements in the workspace.
     fn keep(&self, f: &mut Function, field: Field, x: [Val; N]) {
         if self.spec.training {
             for (i, x) in x.into_iter().enumerate() {

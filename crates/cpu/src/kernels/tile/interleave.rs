@@ -1,4 +1,4 @@
-//! Lines of panels from rows of a matrix whose columns follow each other: numbers of consecutive depth are interleaved (VNNI) in vector registers.
+//! Lines of panels from rows of a matrix whose columns follow each other: elements of consecutive depth are interleaved (VNNI) in vector registers.
 //!
 //! All panels get their part of a row before the next row is read: so memory is read in long runs, however far rows are apart. One of the few files
 //! with unsafe code: it calls code for the instruction sets of a [`Simd`], and loads and stores vectors at places that it has checked.
@@ -117,7 +117,7 @@ mod x86 {
     use super::{Job, Run};
     use std::arch::x86_64::*;
 
-    /// Pairs of 16-bit numbers, 32 columns at a time.
+    /// Pairs of 16-bit elements, 32 columns at a time.
     ///
     /// # Safety
     /// Rows and panels must be valid, panels of 16 columns each or a multiple and unshared.
@@ -200,7 +200,7 @@ mod x86 {
         }
     }
 
-    /// Pairs of 16-bit numbers, 16 columns at a time.
+    /// Pairs of 16-bit elements, 16 columns at a time.
     ///
     /// # Safety
     /// Rows and panels must be valid, panels of 8 columns each or a multiple and unshared.

@@ -1,7 +1,7 @@
-//! Rows woven into words: numbers of 8 or 16 bits, of four or two rows, side by side in every word, as products of narrow numbers want their
+//! Rows interleaved into words: elements of 8 or 16 bits, of four or two rows, side by side in every word, as products of narrow elements want their
 //! weights. Rows may be of other numbers, which are then converted and multiplied by factors on the way.
 //!
-//! A call makes groups of such rows, whose places are in a table. Narrow numbers are the low bits of lanes, which a multiplication moves to
+//! A call makes groups of such rows, whose places are in a table. Narrow elements are the low bits of lanes, which a multiplication moves to
 //! their places. For 64 bytes of the destination that is a load, a multiplication and an `or` for each row, and a store: no more than
 //! L1 delivers in that time.
 
@@ -18,14 +18,14 @@ const WORD: usize = 4;
 
 /// The kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Weave {
-    /// Numbers of the rows.
+pub struct Interleave {
+    /// Elements of the rows.
     pub from: Elem,
-    /// Numbers of the destination, of 8 or 16 bits. The same as those of the rows without factors are moved as bits.
+    /// Elements of the destination, of 8 or 16 bits. The same as those of the rows without factors are moved as bits.
     pub to: Elem,
-    /// What numbers are multiplied by, and then divided by: for all the same, or one for each column.
+    /// What elements are multiplied by, and then divided by: for all the same, or one for each column.
     pub factors: [Factor; 2],
-    /// Whether the numbers of every column, which are signed bytes, are added up.
+    /// Whether the elements of every column, which are signed bytes, are added up.
     pub summed: bool,
 }
 
@@ -53,23 +53,23 @@ pub struct Args {
     pub written: usize,
     /// The factors of the first column.
     pub factors: [*const f32; 2],
-    /// What the numbers of the columns that are written are added to.
+    /// What the elements of the columns that are written are added to.
     pub sums: *mut i32,
 }
 
-impl Weave {
+impl Interleave {
     /// Rows of a group.
     pub const fn rows(&self) -> usize {
         WORD / self.to.bytes()
     }
 
-    /// The same kernel, by bits where numbers do not change on their way: types of a size share it.
+    /// The same kernel, by bits where elements do not change on their way: types of a size share it.
     #[must_use]
-    pub fn shared(self) -> Weave {
-        if self.converts() { self } else { Weave { from: self.low(), to: self.low(), ..self } }
+    pub fn shared(self) -> Interleave {
+        if self.converts() { self } else { Interleave { from: self.low(), to: self.low(), ..self } }
     }
 
-    /// Whether numbers change on their way.
+    /// Whether elements change on their way.
     fn converts(&self) -> bool {
         self.from != self.to || self.factors != [Factor::None; 2]
     }
@@ -89,11 +89,11 @@ impl Weave {
         f
     }
 
-    /// The name in dumps and profiles, such as `weave.f32s8.same.avx512`.
+    /// The name in dumps and profiles, such as `interleave.f32s8.same.avx512`.
     pub fn name(&self, isa: Isa) -> String {
         let factors: String = self.factors.iter().map(|f| ["", ".same", ".column"][*f as usize]).collect();
         let sums = if self.summed { ".sums" } else { "" };
-        format!("weave.{}{}{factors}{sums}.{}", self.from.name(), self.to.name(), isa.name())
+        format!("interleave.{}{}{factors}{sums}.{}", self.from.name(), self.to.name(), isa.name())
     }
 
     fn write(&self, f: &mut Function) {
@@ -102,7 +102,7 @@ impl Weave {
         let lanes = f.isa().width().lanes();
         let groups = f.argument(args, offset_of!(Args, groups));
         let places = f.argument(args, offset_of!(Args, places));
-        // Numbers that are converted are written down, and read as bits.
+        // Elements that are converted are written down, and read as bits.
         let own = self.converts().then(|| f.local(lanes * WORD));
         let third = f.copy(row);
         (0..2).for_each(|_| f.add(third, row));
@@ -204,7 +204,7 @@ impl Weave {
         f.update(Binary::Or, words, x);
     }
 
-    /// The destination's numbers as bits.
+    /// The destination's elements as bits.
     fn low(&self) -> Elem {
         if self.to.bytes() == 1 { Elem::Low8 } else { Elem::Low16 }
     }
@@ -221,6 +221,6 @@ struct On<'o> {
     factors: [Option<(Int, Factor)>; 2],
     own: Option<Int>,
     sums: Option<Int>,
-    /// What moves the numbers of all rows but the first to their places.
+    /// What moves the elements of all rows but the first to their places.
     places: &'o [Val],
 }

@@ -14,7 +14,7 @@ fn number(elem: Elem, i: usize) -> Vec<u8> {
 }
 
 /// The number as the destination has it, multiplied by `by` and divided by `over`.
-fn converted(kernel: Weave, bytes: &[u8], [by, over]: [f32; 2]) -> Vec<u8> {
+fn converted(kernel: Interleave, bytes: &[u8], [by, over]: [f32; 2]) -> Vec<u8> {
     let x = match kernel.from {
         _ if !kernel.converts() => return bytes.to_vec(),
         Elem::F32 => f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
@@ -31,7 +31,7 @@ fn converted(kernel: Weave, bytes: &[u8], [by, over]: [f32; 2]) -> Vec<u8> {
 }
 
 /// Two groups of `rows` rows of `columns`, and as many words as `written` says behind whole vectors; looks at what is behind them as well.
-fn compare(isa: Isa, kernel: Weave, rows: usize, columns: usize, padded: bool) {
+fn compare(isa: Isa, kernel: Interleave, rows: usize, columns: usize, padded: bool) {
     let (lanes, size) = (isa.width().lanes(), kernel.from.bytes());
     let (vectors, left) = (columns / lanes, columns % lanes);
     let written = if padded { lanes } else { left };
@@ -88,16 +88,16 @@ const PLAIN: [Factor; 2] = [Factor::None; 2];
 #[test]
 fn rows_become_words() {
     let kernels = [
-        Weave { from: Elem::Low8, to: Elem::Low8, factors: PLAIN, summed: true },
-        Weave { from: Elem::Low16, to: Elem::Low16, factors: PLAIN, summed: false },
-        Weave { from: Elem::F32, to: Elem::I8, factors: [Factor::Same, Factor::ByRow], summed: true },
-        Weave { from: Elem::F32, to: Elem::U8, factors: [Factor::ByRow, Factor::None], summed: false },
-        Weave { from: Elem::Bf16, to: Elem::Bf16, factors: [Factor::Same, Factor::Same], summed: false },
-        Weave { from: Elem::Bf16, to: Elem::I8, factors: [Factor::Same, Factor::ByRow], summed: true },
-        Weave { from: Elem::I8, to: Elem::I8, factors: [Factor::ByRow, Factor::Same], summed: true },
-        Weave { from: Elem::U8, to: Elem::U8, factors: [Factor::None, Factor::ByRow], summed: false },
-        Weave { from: Elem::Bf16, to: Elem::Bf16, factors: PLAIN, summed: false },
-        Weave { from: Elem::F32, to: Elem::Bf16, factors: PLAIN, summed: false },
+        Interleave { from: Elem::Low8, to: Elem::Low8, factors: PLAIN, summed: true },
+        Interleave { from: Elem::Low16, to: Elem::Low16, factors: PLAIN, summed: false },
+        Interleave { from: Elem::F32, to: Elem::I8, factors: [Factor::Same, Factor::ByRow], summed: true },
+        Interleave { from: Elem::F32, to: Elem::U8, factors: [Factor::ByRow, Factor::None], summed: false },
+        Interleave { from: Elem::Bf16, to: Elem::Bf16, factors: [Factor::Same, Factor::Same], summed: false },
+        Interleave { from: Elem::Bf16, to: Elem::I8, factors: [Factor::Same, Factor::ByRow], summed: true },
+        Interleave { from: Elem::I8, to: Elem::I8, factors: [Factor::ByRow, Factor::Same], summed: true },
+        Interleave { from: Elem::U8, to: Elem::U8, factors: [Factor::None, Factor::ByRow], summed: false },
+        Interleave { from: Elem::Bf16, to: Elem::Bf16, factors: PLAIN, summed: false },
+        Interleave { from: Elem::F32, to: Elem::Bf16, factors: PLAIN, summed: false },
     ];
     for isa in ISAS {
         let lanes = isa.width().lanes();
@@ -112,7 +112,7 @@ fn rows_become_words() {
 
 #[test]
 fn golden_listings() {
-    let kernel = Weave { from: Elem::F32, to: Elem::I8, factors: [Factor::None, Factor::ByRow], summed: true };
+    let kernel = Interleave { from: Elem::F32, to: Elem::I8, factors: [Factor::None, Factor::ByRow], summed: true };
     for isa in [Isa::AVX512, Isa::AVX2] {
         let compiled = kernel.function(isa).finish_recording().unwrap();
         check(&compiled.code, isa);
