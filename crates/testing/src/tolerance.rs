@@ -30,7 +30,7 @@ use crate::host::{HostArgs, HostTensor};
 pub use exact::is_exact;
 pub use interval::Interval;
 use oxidnn_expr::quant;
-use oxidnn_spec::op::{Conv, ConvAlg, ReductionAlg, RnnDirection, Sdpa};
+use oxidnn_spec::op::{Conv, ConvAlg, ConvSizes, ReductionAlg, RnnDirection, Sdpa};
 use oxidnn_spec::{Arg, DataType, Error, FpMathMode, Op, PostOp, Problem};
 use rows::Rows;
 
@@ -218,9 +218,12 @@ fn flushed(problem: &Problem, dtype: DataType) -> f64 {
     if dtype == DataType::Bf16 && !copies { 2f64.powi(-126) } else { 0.0 }
 }
 
-/// Whether Winograd's algorithm may compute a problem.
+/// Whether Winograd's algorithm may compute a problem: where the choice is the library's, 3x3 windows of stride 1 over f32.
 fn is_winograd(problem: &Problem) -> bool {
-    matches!(&problem.op, Op::Conv(c) if c.alg == ConvAlg::Winograd)
+    let Op::Conv(c) = &problem.op else { return false };
+    let ConvSizes { k, s, d, .. } = c.sizes();
+    let may_be = || (k, s, d) == ([1, 3, 3], [1; 3], [1; 3]) && c.src.dtype == DataType::F32 && c.weights.dtype == DataType::F32;
+    c.alg == ConvAlg::Winograd || c.alg == ConvAlg::Auto && may_be()
 }
 
 /// The error that it may add, relative to the size of the sums.

@@ -444,6 +444,11 @@ impl<'f, 'g> Search<'f, 'g> {
         if port != node.output || node.port.is_some_and(|p| p >= op.inputs.len()) {
             return false;
         }
+        let readers = self.field.readers(id).len();
+        if readers > 1 && !state.picked.contains(&i) {
+            self.miss(state, || format!("what {} (operation {}) writes is read {readers} times", op.kind.name(), op.id));
+            return false;
+        }
         let from: Vec<usize> = node.port.map_or_else(|| (0..op.inputs.len().min(2)).collect(), |p| vec![p]);
         let from = if from.is_empty() { vec![0] } else { from };
         if state.picked.contains(&i) && node.kinds.contains(&op.kind) && node.inputs.is_empty() {

@@ -105,8 +105,20 @@ pub(super) fn floors(problem: &Problem, arg: Arg, inputs: &HostArgs, rows: &Rows
         Op::BatchNorm(n) if arg == Arg::DIFF_SRC => gradient_of_norm(rows, &of, f64::from(n.epsilon.get())),
         Op::LayerNorm(n) if arg == Arg::DIFF_SRC => gradient_of_norm(rows, &of, f64::from(n.epsilon.get())),
         Op::GroupNorm(n) if arg == Arg::DIFF_SRC => gradient_of_norm(rows, &of, f64::from(n.epsilon.get())),
+        Op::Matmul(_) | Op::InnerProduct(_) if arg == Arg::DST => products(problem, inputs, rows, terms),
         _ => vec![self::terms(problem, arg, inputs, terms)],
     }
+}
+
+/// The same of products, by the rows of the left operand where each makes one.
+fn products(problem: &Problem, inputs: &HostArgs, rows: &Rows, terms: i64) -> Vec<f64> {
+    let size = self::terms(problem, Arg::DST, inputs, terms);
+    let (Rows::Of(_, count), Some(src)) = (rows, values(inputs, Arg::SRC)) else { return vec![size] };
+    let (depth, all) = (terms.max(1) as usize, mean_square(&src));
+    if src.len() != count * depth || all == 0.0 {
+        return vec![size];
+    }
+    src.chunks(depth).map(|row| size * mean_square(row) / all).collect()
 }
 
 /// `scale / sqrt(variance + epsilon) * (diff_dst - mean(diff_dst) - x * mean(x * diff_dst))` is often far smaller than its first term.

@@ -50,16 +50,16 @@ fn integers_behind_exact_arithmetic_are_exact() {
 #[test]
 fn integers_behind_inexact_arithmetic_may_be_one_off_at_ties() {
     let lines = [
-        "--matmul --dt=s8:s8:s8 --attr-scales=src:common:0.3 16x8:8x16",
+        "--matmul --dt=s8:s8:s8 --attr-scales=src:common:0.3 64x1:1x64",
         "--conv --dir=FWD_I --dt=f32:f32:u8 --alg=wino mb1ic16ih5oc16kh3ph1",
     ];
     for line in lines {
         let t = truth(line);
         let values = t.outputs.get(Arg::DST).expect("a destination").values();
         let inner: Vec<usize> = (0..values.len()).filter(|&i| values[i].abs() < 100.0).collect();
-        let excused = inner.iter().filter(|&&i| passes(&t, i, |v| v + 1.0)).count();
+        let excused = inner.iter().filter(|&&i| passes(&t, i, |v| v + 1.0) || passes(&t, i, |v| v - 1.0)).count();
         assert!(excused > 0 && 4 * excused < inner.len(), "{line}: {excused} of {}", inner.len());
-        assert!(inner.iter().all(|&i| !passes(&t, i, |v| v + 2.0)), "{line}");
+        assert!(inner.iter().all(|&i| !passes(&t, i, |v| v + 2.0) && !passes(&t, i, |v| v - 2.0)), "{line}");
     }
     let far = truth("--matmul --dt=s8:s8:s8 --attr-post-ops=tanh 5x8:8x9");
     assert!((0..45).all(|i| !passes(&far, i, |v| v + 1.0)), "no number of these is next to a tie");

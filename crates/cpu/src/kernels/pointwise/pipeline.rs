@@ -15,7 +15,6 @@ use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx, Element};
 use oxidnn_spec::op::BinaryAlg;
 use oxidnn_spec::{Arg, DataType, Dims, Error};
-use std::cell::RefCell;
 use std::ops::Range;
 
 /// Tasks that a group should make before the reduced positions are split too.
@@ -98,21 +97,8 @@ pub(super) struct Lines(pub(super) Registers, pub(super) Folded);
 
 impl Lines {
     /// Zeros.
-    pub(super) const fn new() -> Lines {
+    pub(super) fn new() -> Lines {
         Lines([[0.0; CHUNK]; REGISTERS], [[0.0; CHUNK]; FOLDS])
-    }
-
-    /// Lends those of this thread, with whatever they hold: to clear them would take longer than a small problem does.
-    pub(super) fn lend<T>(body: impl FnOnce(&mut Lines) -> T) -> T {
-        thread_local!(static MINE: RefCell<Lines> = const { RefCell::new(Lines::new()) });
-        let mut body = Some(body);
-        let lent = MINE.try_with(|mine| mine.try_borrow_mut().ok().and_then(|mut mine| body.take().map(|body| body(&mut mine))));
-        match (lent, body) {
-            (Ok(Some(result)), _) => result,
-            // They are lent to a task around this one, or the thread ends.
-            (_, Some(body)) => body(&mut Lines::new()),
-            (_, None) => panic!("registers that were lent twice"),
-        }
     }
 }
 
@@ -247,16 +233,15 @@ impl Group {
         let (kept, reduced) = (grid.kept.volume(), grid.reduced.volume());
         if grid.segments() <= 1 {
             split(ctx.executor(), kept, grid.block, &|range| {
-                Lines::lend(|lines| {
-                    for (index, stage) in self.stages.iter().enumerate() {
-                        let mut totals = [Memory::default(); FOLDS];
-                        for (t, f) in totals.iter_mut().zip(&stage.folds) {
-                            *t = bound.memory[f.operand];
-                        }
-                        let bound = Bound { memory: bound.memory, totals };
-                        execute(&Work { stage: index, grid, bound: &bound, kept: range.clone(), reduced: 0..reduced }, lines);
+                let mut lines = Lines::new();
+                for (index, stage) in self.stages.iter().enumerate() {
+                    let mut totals = [Memory::default(); FOLDS];
+                    for (t, f) in totals.iter_mut().zip(&stage.folds) {
+                        *t = bound.memory[f.operand];
                     }
-                });
+                    let bound = Bound { memory: bound.memory, totals };
+                    execute(&Work { stage: index, grid, bound: &bound, kept: range.clone(), reduced: 0..reduced }, &mut lines);
+                }
             });
             return Ok(());
         }
@@ -265,14 +250,13 @@ impl Group {
         if executor.threads() as i64 <= blocks {
             executor.run(executor.threads(), blocks as usize, &|_, block| {
                 let range = block as i64 * grid.block..((block as i64 + 1) * grid.block).min(kept);
-                Lines::lend(|lines| {
-                    for (index, stage) in self.stages.iter().enumerate() {
-                        for segment in 0..stage.segments(grid) {
-                            Segment { grid, bound: &bound, partials, stage: index, index: segment }.run(range.clone(), execute, lines);
-                        }
-                        stage.join((grid, &bound), range.clone(), partials);
+                let mut lines = Lines::new();
+                for (index, stage) in self.stages.iter().enumerate() {
+                    for segment in 0..stage.segments(grid) {
+                        Segment { grid, bound: &bound, partials, stage: index, index: segment }.run(range.clone(), execute, &mut lines);
                     }
-                });
+                    stage.join((grid, &bound), range.clone(), partials);
+                }
             });
             return Ok(());
         }
@@ -280,7 +264,7 @@ impl Group {
             executor.run(executor.threads(), (blocks * stage.segments(grid)) as usize, &|_, task| {
                 let (block, segment) = (task as i64 % blocks, task as i64 / blocks);
                 let range = block * grid.block..((block + 1) * grid.block).min(kept);
-                Lines::lend(|lines| Segment { grid, bound: &bound, partials, stage: index, index: segment }.run(range, execute, lines));
+                Segment { grid, bound: &bound, partials, stage: index, index: segment }.run(range, execute, &mut Lines::new());
             });
             stage.join((grid, &bound), 0..kept, partials);
         }

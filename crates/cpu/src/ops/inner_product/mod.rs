@@ -9,7 +9,7 @@ use crate::kernels::gemv::MAX_ROWS;
 use crate::kernels::tile::layout::together;
 use crate::ops::matmul::few::{Side, Sides};
 use crate::ops::matmul::gemv;
-use crate::ops::{fallback, staged, support};
+use crate::ops::{fallback, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Op, Problem, Prop};
 
@@ -28,7 +28,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 /// The rows that [`staged`] makes copies for.
 const GENERATED: &[Choose<CpuTarget>] = &[jit::plan_amx, jit::plan, weights::plan];
 
-/// Products of few columns; weights of layout `any` are contiguous along the depth, and the source is in their order.
+/// Products of few columns of weights that lie as the user has them; the source is in their order.
 fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
     if !op.prop.is_forward() {
@@ -43,8 +43,6 @@ fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     sides((1..op.src.dims().len()).collect()).check_columns(problem)?;
     let mut problem = problem.clone();
     if let Op::InnerProduct(op) = &mut problem.op {
-        let spatial = op.weights.dims().len() > 2;
-        support::resolve(&mut op.weights, if spatial { "axb" } else { "ab" })?;
         packed::resolve(op, target)?;
     }
     problem.resolve();

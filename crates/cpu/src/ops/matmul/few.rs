@@ -81,6 +81,9 @@ impl Sides {
         let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
         let (columns, rows) = (few.dims()[self.few.across[0]], many.dims()[self.many.across[0]]);
         let depth = self.many.depth.iter().map(|d| many.dims()[*d] as usize).fold(1, usize::saturating_mul);
+        if few.blocking().is_none() {
+            return Err(Skip::Layout("of the weights: any, which are panels for every number of rows".into()));
+        }
         let fits = (1..=COLUMNS).contains(&columns) && rows >= columns && depth >= DEPTH;
         if fits { Ok(()) } else { Err(Skip::Shape("not of 1 to 4 columns, as many rows and 64 of depth")) }
     }

@@ -33,7 +33,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 /// The rows that [`staged`] makes copies for.
 const GENERATED: &[Choose<CpuTarget>] = &[gemv::plan, gemv::plan_compressed, jit::plan_amx, jit::plan];
 
-/// Products of few columns; weights of layout `any` are contiguous along the depth.
+/// Products of few columns of weights that lie as the user has them.
 fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let n = op.dst.dims().len();
@@ -43,11 +43,6 @@ fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     let sides = Sides { few, many, result: Arg::DST, batch: row };
     sides.check_columns(problem)?;
     let mut problem = problem.clone();
-    if let Op::Matmul(op) = &mut problem.op {
-        let leading: String = ('a'..).take(row).collect();
-        let [row, column] = [row, column].map(|d| (b'a' + d as u8) as char);
-        support::resolve(&mut op.weights, &format!("{leading}{column}{row}"))?;
-    }
     problem.resolve();
     sides.plan(problem, target)
 }

@@ -145,7 +145,9 @@ impl Blended {
         // Groups of whole vectors come first, what is left of the last one is a call of its own.
         let rest = if last(from) { channels % lanes } else { 0 };
         let (following, masked) = if last(from) { (channels - rest, false) } else { (from.run, masked) };
-        let vectors = if masked { 1 } else { (1..=4).rev().find(|v| following.is_multiple_of(v * lanes)).unwrap_or(1) };
+        // The channels of blocks may end within one.
+        let are_groups = |v: &usize| following.is_multiple_of(v * lanes) && (last(from) || channels.is_multiple_of(v * lanes));
+        let vectors = if masked { 1 } else { (1..=4).rev().find(are_groups).unwrap_or(1) };
         let blocks = !last(from) && vectors * lanes == from.run;
         // Groups of a block that has several end with it: blocks are calls of their own then.
         let alone = !last(from) && !blocks;
