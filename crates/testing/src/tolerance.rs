@@ -99,6 +99,12 @@ impl Bounds {
         Bounds(self.0.iter().zip(from.iter().zip(to)).map(moved).collect())
     }
 
+    /// These, and what is at most `error` away.
+    #[must_use]
+    pub fn widened(&self, error: f64) -> Bounds {
+        Bounds(self.0.iter().map(|of| of.widened(0.0, error)).collect())
+    }
+
     /// What either accepts.
     #[must_use]
     pub fn or(&self, other: &Bounds) -> Bounds {

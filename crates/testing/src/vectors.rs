@@ -183,12 +183,17 @@ impl Vector {
         let rounded = |side: f64| stored.iter().map(|v| number::round_to(dtype, v * (1.0 + side * STORED))).collect::<Vec<f64>>();
         let [below, want, above] = [-1.0, 0.0, 1.0].map(rounded);
         let moved = |to: &[f64]| truth.bounds(arg).moved(&reference, to);
-        Ok((want.clone(), moved(&below).or(&moved(&want)).or(&moved(&above))))
+        let bounds = moved(&below).or(&moved(&want)).or(&moved(&above));
+        let largest = self.inputs.iter().flat_map(|(_, v)| v).chain(stored).filter(|v| v.is_finite()).fold(1.0f64, |m, v| m.max(v.abs()));
+        Ok((want, if dtype.is_integral() { bounds } else { bounds.widened(DOUBLE * largest) }))
     }
 }
 
 /// Half a unit of the tenth significant digit, the last that the files have, relative to the largest number with it.
 const STORED: f64 = 5e-10;
+
+/// What functions in float64 lose where terms cancel that are about as large as the largest number: one and `tanh` far below zero.
+const DOUBLE: f64 = 16.0 * f64::EPSILON;
 
 /// The type that the old destination's bytes are read as: the one that a sum post-op names, or its own.
 fn destination_type(problem: &Problem, own: DataType) -> DataType {

@@ -56,7 +56,7 @@ fn integers_behind_inexact_arithmetic_may_be_one_off_at_ties() {
     for line in lines {
         let t = truth(line);
         let values = t.outputs.get(Arg::DST).expect("a destination").values();
-        let inner: Vec<usize> = (0..values.len()).filter(|&i| values[i].abs() < 100.0).collect();
+        let inner: Vec<usize> = (0..values.len()).filter(|&i| (2.0..100.0).contains(&values[i].abs())).collect();
         let excused = inner.iter().filter(|&&i| passes(&t, i, |v| v + 1.0) || passes(&t, i, |v| v - 1.0)).count();
         assert!(excused > 0 && 4 * excused < inner.len(), "{line}: {excused} of {}", inner.len());
         assert!(inner.iter().all(|&i| !passes(&t, i, |v| v + 2.0) && !passes(&t, i, |v| v - 2.0)), "{line}");

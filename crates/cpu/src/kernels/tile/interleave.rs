@@ -9,9 +9,11 @@ use crate::kernels::multiversion::Simd;
 use crate::target::Isa;
 
 /// Rows that a line is made of at most.
+#[cfg(target_arch = "x86_64")]
 const ROWS: usize = 4;
 
-/// Some panels of a matrix.
+/// Some panels of a matrix. Rows of vectors, and where they go, are asked for by vector instructions alone.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
 #[derive(Clone, Copy)]
 struct Job {
     from: *const u8,
@@ -79,6 +81,7 @@ fn by_number(bytes: &[u8], job: &Job, to: &mut [u8]) {
 }
 
 /// A run of columns of a line: where they are in its rows, `None` for rows that are not there, and where the line begins.
+#[cfg(target_arch = "x86_64")]
 struct Run {
     rows: [Option<*const u8>; ROWS],
     /// Columns that there are, and columns of the panel from here on, of a vector at most.
@@ -87,6 +90,7 @@ struct Run {
     to: *mut u8,
 }
 
+#[cfg(target_arch = "x86_64")]
 impl Job {
     /// Calls `each` for all runs of at most `most` columns.
     #[inline(always)]
