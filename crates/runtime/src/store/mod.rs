@@ -308,9 +308,11 @@ pub fn digest(bytes: &[u8]) -> u128 {
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// 64 bits that depend on all of `bytes` and a basis, at several bytes a clock cycle: entries of code are tens of kilobytes, read while somebody waits. Four lanes
-/// take 8 bytes in turn, each by a step that different words never leave equal.
+/// take 8 bytes in turn, each by a step that different words never leave equal. A word is multiplied on both sides of a rotation before it meets the state,
+/// so that no single bit of the next word undoes what one bit of this word did.
 fn hash(bytes: &[u8], basis: u64) -> u64 {
-    let step = |state: u64, word: u64| (state ^ word).wrapping_mul(FACTOR).rotate_left(32);
+    let spread = |word: u64| word.wrapping_mul(FACTOR).rotate_left(31).wrapping_mul(FACTOR);
+    let step = |state: u64, word: u64| (state ^ spread(word)).rotate_left(27).wrapping_mul(FACTOR);
     let mut lanes = [0, 1, 2, 3].map(|i| step(basis, i));
     let mut add = |block: &[u8; 32]| {
         for (lane, word) in lanes.iter_mut().zip(block.as_chunks::<8>().0) {
