@@ -56,7 +56,7 @@ struct product {
 
 // Runs `what` in a forked child; false where it returns false, dies, or hangs.
 template <typename What>
-bool in_child(What what, unsigned seconds = 20) {
+bool in_child(What what, unsigned seconds = 120) {
     const pid_t child = fork();
     if (child == 0) {
         alarm(seconds);
@@ -131,7 +131,7 @@ void area_forks() {
         });
     while (made < 10)
         std::this_thread::yield();
-    for (int i = 0; i < 150; i++) {
+    for (int i = 0, n = forks(150); i < n; i++) {
         p.execute();
         CHECK(in_child([&] {
             p.execute();

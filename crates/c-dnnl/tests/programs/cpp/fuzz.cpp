@@ -396,7 +396,7 @@ void area_fuzz() {
     for (int64_t i = 0; i < count; i++) {
         // Each round has a seed of its own, so that one can be repeated alone.
         state = first_of_round = seed + uint64_t(i);
-        alarm(60);
+        alarm(600);
         made += round();
     }
     alarm(0);
