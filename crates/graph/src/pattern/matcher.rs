@@ -36,7 +36,7 @@ pub(crate) struct Node {
     check: Option<fn(&Op) -> bool>,
     /// Others may read what it writes.
     open: bool,
-    /// Two operations of the instance may read what it writes.
+    /// Several operations of the instance may read what it writes.
     forks: bool,
     /// The output that the chain goes on from.
     output: usize,
@@ -118,7 +118,7 @@ impl Pat {
         self.node(|n| n.check = Some(check))
     }
 
-    /// Two operations of the instance may read what it writes, such as `x` of `x * sigmoid(x)`.
+    /// Several operations of the instance may read what it writes, such as `x` of `x * sigmoid(x)`.
     pub(crate) fn forks(self) -> Pat {
         self.node(|n| n.forks = true)
     }
@@ -348,7 +348,7 @@ impl<'f, 'g> Search<'f, 'g> {
         let before = state.clone();
         state.picked.push(i);
         state.at = Some(out.id);
-        state.forked = node.forks && self.field.readers(out.id).len() == 2;
+        state.forked = node.forks;
         if node.open {
             state.open.push(i);
         }
@@ -445,7 +445,7 @@ impl<'f, 'g> Search<'f, 'g> {
             return false;
         }
         let readers = self.field.readers(id).len();
-        if readers > 1 && !state.picked.contains(&i) {
+        if readers > 1 && !node.forks && !state.picked.contains(&i) {
             self.miss(state, || format!("what {} (operation {}) writes is read {readers} times", op.kind.name(), op.id));
             return false;
         }

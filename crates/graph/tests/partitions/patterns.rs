@@ -19,7 +19,7 @@ fn partitions_compute_what_their_operations_compute() {
                 continue;
             }
         };
-        let small = net.ops.iter().flat_map(|o| &o.outputs).any(|lt| lt.dtype == Some(DataType::Bf16));
+        let small = net.ops.iter().flat_map(|o| &o.outputs).any(|lt| matches!(lt.dtype, Some(DataType::Bf16 | DataType::F16)));
         for (id, (dtype, expected)) in &single {
             let (_, got) = &fused[id];
             let largest = expected.iter().fold(0.0, |m: f64, e| m.max(e.abs()));

@@ -2,7 +2,10 @@
 
 use super::super::Row;
 use super::super::matcher::{Pat, alt, one, opt, seq};
-use super::{bias, binary, chain, dequantize, dequantize_cast, quantize, residual, row, swish, unary, weights, weights_cast};
+use super::{
+    bias, binary, chain, dequantize, dequantize_cast, quantize, residual, row, shared, source, source_cast, swish, unary, weights,
+    weights_cast,
+};
 use crate::OpKind::{BatchNormInference, ConvTranspose, Convolution, StaticReshape, TypeCast};
 use crate::{Op, OpKind};
 use oxidnn_spec::DataType;
@@ -30,12 +33,12 @@ fn convolution() -> Pat {
 
 /// Of bytes by bytes.
 fn of_bytes(kinds: &'static [OpKind]) -> Pat {
-    one(kinds).forks().input(0, dequantize()).input(1, weights())
+    one(kinds).forks().input(0, source()).input(1, weights())
 }
 
 /// Of bytes by bytes, as numbers of a smaller type than f32.
 fn of_cast_bytes(kinds: &'static [OpKind]) -> Pat {
-    one(kinds).forks().input(0, dequantize_cast()).input(1, weights_cast())
+    one(kinds).forks().input(0, source_cast()).input(1, weights_cast())
 }
 
 /// A conversion to f32.
@@ -57,16 +60,17 @@ pub(super) const ROWS: &[Row] = &[
     row("fp_conv_post_ops_swish_post_ops", 9.9, || {
         let first = seq([bias(), norm(), swish(), chain(0), widened()]);
         // Behind another function the result is not widened.
-        let second = seq([alt([unary(), binary()]), swish(), chain(0)]);
+        let second = seq([alt([unary(), binary()]), swish(), shared(), chain(0)]);
         seq([convolution(), alt([first, second])])
     }),
     row("fp_conv_depthwise_postops_cpu", 10.3, || {
-        seq([convolution().when(pointwise).forks(), bias(), chain(0), convolution().by(0).when(depthwise).forks(), bias(), chain(0)])
+        let first = seq([convolution().when(pointwise).forks(), bias(), chain(0), shared()]);
+        seq([first, convolution().by(0).when(depthwise).forks(), bias(), chain(0)])
     }),
     row("x8x8x_conv_post_ops", 10.5, || seq([of_bytes(&[Convolution]), bias(), chain(0), opt(quantize())])),
     row("x8x8x8_conv_add_post_ops_cpu", 10.6, || seq([of_bytes(&[Convolution]), bias(), residual(dequantize()), quantize()])),
     row("x8s8x_conv_reshape_post_ops", 10.6, || {
-        seq([one(&[Convolution]).forks().input(0, dequantize()).input(1, reshaped_weights()), bias(), chain(0), opt(quantize())])
+        seq([one(&[Convolution]).forks().input(0, source()).input(1, reshaped_weights()), bias(), chain(0), opt(quantize())])
     }),
     row("x8s8x_tc_conv_post_ops", 10.5, || {
         seq([of_cast_bytes(&[Convolution]), bias(), chain(0), opt(seq([one(&[TypeCast]), quantize()]))])

@@ -2,7 +2,7 @@
 
 use super::super::Row;
 use super::super::matcher::{alt, many, one, opt, seq};
-use super::{BINARY, LONGEST, binary, cast, chain, dequantize, quantize, row, single_output, swish, unary};
+use super::{BINARY, LONGEST, binary, cast, chain, dequantize, quantize, row, shared, single_output, swish, unary};
 use crate::OpKind::*;
 use crate::{AttrId, Op};
 use oxidnn_spec::DataType;
@@ -42,6 +42,7 @@ pub(super) const ROWS: &[Row] = &[
     row("fp_eltwise_dropout", 8.3, || seq([unary(), many(binary(), 0, LONGEST), one(&[Dropout]).by(0)])),
     row("typecast_quantize_fusion", 8.1, || seq([one(&[TypeCast]), quantize()])),
     row("shuffle_fusion", 8.2, || seq([one(&[StaticReshape]), one(&[StaticTranspose]), one(&[StaticReshape])])),
+    row("fp_interpolate_post_ops", 8.4, || seq([one(&[Interpolate]).forks(), chain(1)])),
     row("fp_reduction_post_ops", 8.4, || {
         seq([one(&[ReduceL1, ReduceL2, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum]).forks(), chain(1)])
     }),
@@ -51,10 +52,9 @@ pub(super) const ROWS: &[Row] = &[
     }),
     row("layernorm_post_ops_fusion_cpu", 8.2, || seq([one(&[LayerNorm]), cast(), chain(0), opt(quantize())])),
     row("groupnorm_post_ops_fusion", 8.4, || {
-        let chain = || many(alt([swish(), unary(), binary()]), 0, LONGEST);
-        seq([one(&[GroupNorm]), chain(), cast(), chain(), opt(quantize())])
+        let functions = || seq([opt(swish()), chain(0)]);
+        seq([one(&[GroupNorm]), functions(), cast(), functions(), opt(quantize())])
     }),
-    row("fp_interpolate_post_ops", 8.4, || seq([one(&[Interpolate]).forks(), chain(1)])),
     row("fp_bnorm_relu", 8.8, || seq([one(&[BatchNormInference]), one(&[Relu])])),
     row("fp_bnorm_bwd_relu_bwd", 8.8, || seq([one(&[ReluBackward]), one(&[BatchNormTrainingBackward]).by(0)])),
     row("s8f32s8_bnorm", 9.0, || {
@@ -71,6 +71,6 @@ pub(super) const ROWS: &[Row] = &[
     row("float_bmb", 19.5, || {
         let product = || one(&[MatMul]).by(0).forks();
         let either = alt([product().when(of_f32), seq([one(&[TypeCast]).when(narrows), product()])]);
-        seq([many(binary(), 1, LONGEST), either, many(binary(), 0, LONGEST), cast()])
+        seq([many(binary(), 1, LONGEST), shared(), either, many(binary(), 0, LONGEST), cast()])
     }),
 ];

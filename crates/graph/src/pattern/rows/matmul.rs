@@ -2,15 +2,18 @@
 
 use super::super::Row;
 use super::super::matcher::{Pat, alt, many, one, opt, seq};
-use super::{LONGEST, bias, binary, cast, dequantize, dequantize_cast, quantize, residual, row, unary, weights, weights_cast};
+use super::{
+    LONGEST, bias, binary, cast, dequantize, dequantize_cast, quantize, residual, row, source, source_cast, unary, weights, weights_cast,
+};
 use crate::OpKind::{Add, Dropout, MatMul, Reorder, Select, StaticReshape, StaticTranspose, TypeCast};
+use crate::{Op, OpKind};
 
 fn of_bytes() -> Pat {
-    one(&[MatMul]).forks().input(0, dequantize()).input(1, weights())
+    one(&[MatMul]).forks().input(0, source()).input(1, weights())
 }
 
 fn of_cast_bytes() -> Pat {
-    one(&[MatMul]).forks().input(0, dequantize_cast()).input(1, weights_cast())
+    one(&[MatMul]).forks().input(0, source_cast()).input(1, weights_cast())
 }
 
 fn chain() -> Pat {
@@ -36,14 +39,21 @@ fn cast_quantize() -> Pat {
     seq([cast(), opt(one(&[Add])), opt(quantize())])
 }
 
+/// Functions behind the product may read its source, choices may not.
+fn chosen_source(ops: &[&Op]) -> Option<String> {
+    let source = |id: usize| ops.iter().any(|op| matches!(op.kind, OpKind::Dequantize | OpKind::TypeCast) && op.outputs[0].id == id);
+    let mut chosen = ops.iter().filter(|op| op.kind == Select).flat_map(|op| &op.inputs);
+    chosen.find(|lt| source(lt.id)).map(|lt| format!("Select reads the source of the product (logical tensor {})", lt.id))
+}
+
 pub(super) const ROWS: &[Row] = &[
     row("fp_matmul_post_ops", 8.8, || seq([one(&[MatMul]).forks(), bias(), chain(), cast()])),
     row("fp_matmul_dropout", 8.9, || seq([one(&[MatMul]), bias(), chain(), one(&[Dropout]).by(0)])),
     row("fp_matmul_reshape_transpose_reshape", 9.0, || seq([one(&[MatMul]), bias(), heads()])),
     row("fp_matmul_transpose_reorder", 9.1, || seq([one(&[MatMul]), bias(), transposed()])),
-    row("x8x8x_matmul_post_ops", 9.9, || seq([of_bytes(), bias(), chain(), opt(quantize())])),
+    Row { refuse: chosen_source, ..row("x8x8x_matmul_post_ops", 9.9, || seq([of_bytes(), bias(), chain(), opt(quantize())])) },
     row("x8x8x8_matmul_add_post_ops_cpu", 10.0, || seq([of_bytes(), bias(), residual(dequantize()), quantize()])),
-    row("x8x8x_tc_matmul_post_ops", 10.4, || seq([of_cast_bytes(), bias(), chain(), cast_quantize()])),
+    Row { refuse: chosen_source, ..row("x8x8x_tc_matmul_post_ops", 10.4, || seq([of_cast_bytes(), bias(), chain(), cast_quantize()])) },
     row("x8x8x8_tc_matmul_add_post_ops_cpu", 10.5, || {
         seq([of_cast_bytes(), bias(), residual(dequantize_cast()), one(&[TypeCast]), quantize()])
     }),

@@ -13,8 +13,8 @@ use super::matcher::{Pat, alt, many, one, opt, seq};
 use crate::{Op, OpKind, Property};
 use OpKind::*;
 
-/// All of them.
-pub(super) static ALL: [&[Row]; 7] = [elementwise::ROWS, pool::ROWS, conv::ROWS, matmul::ROWS, mlp::ROWS, attention::ROWS, blocks::ROWS];
+/// All of them. Of equal priority those are tried first that stand first, in oneDNN's order.
+pub(super) static ALL: [&[Row]; 7] = [elementwise::ROWS, matmul::ROWS, pool::ROWS, conv::ROWS, mlp::ROWS, attention::ROWS, blocks::ROWS];
 
 /// A row that refuses nothing that fits.
 const fn row(name: &'static str, priority: f32, pattern: fn() -> Pat) -> Row {
@@ -30,8 +30,9 @@ const SYMMETRIC: &[OpKind] = &[Add, Multiply, Maximum, Minimum];
 const ORDERED: &[OpKind] = &[Divide, Subtract];
 /// How many operations a chain has at most: one fewer than oneDNN's constant says.
 const LONGEST: usize = 19;
-/// The mark of a tensor that a swish begins with.
+/// The marks of a tensor that a swish begins with, and of one that is only read several times.
 const SWISH: usize = 7;
+const SHARED: usize = 6;
 
 fn unary() -> Pat {
     one(UNARY)
@@ -44,6 +45,11 @@ fn binary() -> Pat {
 /// `x * sigmoid(x)`.
 fn swish() -> Pat {
     seq([Pat::Mark(SWISH), one(&[Sigmoid]), one(&[Multiply]).other_marked(SWISH)])
+}
+
+/// What the next operation reads, others of the instance may read too.
+fn shared() -> Pat {
+    Pat::Mark(SHARED)
 }
 
 /// So many functions at least, each of one element or of two.
@@ -63,6 +69,15 @@ fn residual(other: Pat) -> Pat {
 /// Bytes as numbers of another type than f32.
 fn dequantize_cast() -> Pat {
     seq([one(&[Dequantize]), one(&[TypeCast])])
+}
+
+/// The source of a problem of bytes, which functions behind the problem may read too.
+fn source() -> Pat {
+    dequantize().forks()
+}
+
+fn source_cast() -> Pat {
+    seq([one(&[Dequantize]), one(&[TypeCast]).forks()])
 }
 
 /// Weights that are bytes, or become bytes.

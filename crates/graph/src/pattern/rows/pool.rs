@@ -2,7 +2,7 @@
 
 use super::super::Row;
 use super::super::matcher::{Pat, one, seq};
-use super::{chain, dequantize, quantize, residual, row};
+use super::{chain, dequantize, quantize, residual, row, source};
 use crate::OpKind::{AvgPool, MaxPool, StaticReshape, StaticTranspose};
 
 fn pool() -> Pat {
@@ -10,7 +10,7 @@ fn pool() -> Pat {
 }
 
 fn bytes() -> Pat {
-    pool().forks().input(0, dequantize())
+    pool().forks().input(0, source())
 }
 
 pub(super) const ROWS: &[Row] = &[

@@ -7,6 +7,7 @@ pub(crate) mod dice;
 pub(crate) mod products;
 pub(crate) mod random;
 pub(crate) mod run;
+pub(crate) mod variants;
 
 pub(crate) use builder::Net;
 
@@ -18,5 +19,5 @@ pub(crate) fn all() -> Vec<Named> {
     let mut all = chains::all();
     all.extend(products::all());
     all.extend(attention::all());
-    all
+    variants::completed(all)
 }
