@@ -54,23 +54,53 @@ pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         (Isa::Avx2, 4) if form.size == 1 && form.width.is_multiple_of(8) => unsafe { x86::bytes8(&job) },
+        (_, 1) => rows(from.bytes, &job, to),
         _ => by_number(from.bytes, &job, to),
     }
 }
 
-/// The same number by number, or row by row where a line is one.
+/// Rows that are asked for ahead: each is in another page, and no prefetcher of the processor follows it there.
+const AHEAD: usize = 8;
+/// Bytes that are moved at a time.
+const CHUNK: usize = 64;
+
+/// Lines that are parts of rows.
+fn rows(bytes: &[u8], job: &Job, to: &mut [u8]) {
+    let Job { row, depth, columns, form: Form { size, width, .. }, panel, .. } = *job;
+    for step in 0..depth {
+        if step + AHEAD < depth {
+            ask(&bytes[(step + AHEAD) * row..][..columns * size]);
+        }
+        for (to, from) in to.chunks_exact_mut(panel).zip(bytes[step * row..][..columns * size].chunks(width * size)) {
+            let (there, rest) = to[step * width * size..][..width * size].split_at_mut(from.len());
+            let ((chunks, end), (from, from_end)) = (there.as_chunks_mut::<CHUNK>(), from.as_chunks::<CHUNK>());
+            chunks.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+            end.iter_mut().zip(from_end).for_each(|(to, from)| *to = *from);
+            rest.fill(0);
+        }
+    }
+}
+
+/// Asks for bytes that are read soon.
+#[inline(always)]
+fn ask(bytes: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in bytes.chunks(CHUNK) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every processor of this architecture has the instruction, which reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = bytes;
+}
+
+/// The same number by number.
 fn by_number(bytes: &[u8], job: &Job, to: &mut [u8]) {
     let Job { row, depth, columns, form: Form { size, together, width }, panel, .. } = *job;
     let line = width * together * size;
     for step in 0..depth.div_ceil(together) {
         for (to, first) in to.chunks_exact_mut(panel).zip((0..columns).step_by(width)) {
             let (here, to) = (width.min(columns - first), &mut to[step * line..][..line]);
-            if together == 1 {
-                let (there, rest) = to.split_at_mut(here * size);
-                there.copy_from_slice(&bytes[step * row + first * size..][..here * size]);
-                rest.fill(0);
-                continue;
-            }
             to.fill(0);
             for t in 0..together.min(depth - step * together) {
                 let from = bytes[(step * together + t) * row + first * size..][..here * size].chunks_exact(size);
@@ -192,9 +222,12 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     unsafe fn load8(row: Option<*const u8>, bytes: usize) -> __m256i {
         let Some(row) = row else { return _mm256_setzero_si256() };
-        if bytes == 32 {
+        match bytes {
             // SAFETY: the caller's promise.
-            return unsafe { _mm256_loadu_si256(row.cast()) };
+            32 => return unsafe { _mm256_loadu_si256(row.cast()) },
+            // SAFETY: the same.
+            16 => return unsafe { _mm256_zextsi128_si256(_mm_loadu_si128(row.cast())) },
+            _ => {}
         }
         let mut part = [0u8; 32];
         // SAFETY: the caller's promise for the row; both are no longer than a vector.

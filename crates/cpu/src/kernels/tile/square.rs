@@ -67,10 +67,16 @@ impl Part {
         match isa {
             // SAFETY: the instructions are there where a `Simd` of the set is; the words of all lines have been checked to lie in both slices.
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 if columns == 16 => unsafe { x86::square16(from.as_ptr(), to.as_mut_ptr(), &self) },
+            Isa::Avx512 if (lines, words, columns) == (16, 16, 16) => unsafe { x86::square16::<true>(from.as_ptr(), to.as_mut_ptr(), &self) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 if columns == 8 => unsafe { x86::square8(from.as_ptr(), to.as_mut_ptr(), &self) },
+            Isa::Avx512 if columns == 16 => unsafe { x86::square16::<false>(from.as_ptr(), to.as_mut_ptr(), &self) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 if (lines, words, columns) == (8, 8, 8) => unsafe { x86::square8::<true>(from.as_ptr(), to.as_mut_ptr(), &self) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 if columns == 8 => unsafe { x86::square8::<false>(from.as_ptr(), to.as_mut_ptr(), &self) },
             _ => {
                 for i in 0..words {
                     let (line, _) = to[4 * i * width..][..4 * columns].as_chunks_mut::<4>();
@@ -83,19 +89,21 @@ impl Part {
     }
 }
 
-/// Squares on the vectors of x86-64. Each stage joins pairs of lines at twice the distance of the one before.
+/// Squares on the vectors of x86-64. Each stage joins pairs of lines at twice the distance of the one before. A whole square has its sizes as
+/// constants: its lines are then in registers throughout, while those of a part of one, which are counted, lie on the stack.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::Part;
     use std::arch::x86_64::*;
 
-    /// Up to 16 lines of up to 16 words to as many lines as there are words, each of 16.
+    /// Up to 16 lines of up to 16 words, or `WHOLE` a square, to as many lines as there are words, each of 16.
     ///
     /// # Safety
     /// All words must be valid for reads and writes, those of `to` unshared.
     #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) unsafe fn square16(from: *const u8, to: *mut u8, part: &Part) {
-        let Part { step, lines, words, .. } = *part;
+    pub(super) unsafe fn square16<const WHOLE: bool>(from: *const u8, to: *mut u8, part: &Part) {
+        let step = part.step;
+        let (lines, words) = if WHOLE { (16, 16) } else { (part.lines, part.words) };
         let width = 4 * part.width;
         let mut a = [_mm512_setzero_ps(); 16];
         let there = (0xffff_u32 >> (16 - words)) as u16;
@@ -144,13 +152,14 @@ mod x86 {
         _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)))
     }
 
-    /// Up to 8 lines of up to 8 words to as many lines as there are words, each of 8.
+    /// Up to 8 lines of up to 8 words, or `WHOLE` a square, to as many lines as there are words, each of 8.
     ///
     /// # Safety
     /// All words must be valid for reads and writes, those of `to` unshared.
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn square8(from: *const u8, to: *mut u8, part: &Part) {
-        let Part { step, lines, words, .. } = *part;
+    pub(super) unsafe fn square8<const WHOLE: bool>(from: *const u8, to: *mut u8, part: &Part) {
+        let step = part.step;
+        let (lines, words) = if WHOLE { (8, 8) } else { (part.lines, part.words) };
         let width = 4 * part.width;
         let mut a = [_mm256_setzero_ps(); 8];
         let there = _mm256_cmpgt_epi32(_mm256_set1_epi32(words as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
