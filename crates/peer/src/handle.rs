@@ -3,6 +3,7 @@
 
 use crate::call::{Allocate, AllocateAll, Arguments, Count, Library, Number, Raw, Value};
 use crate::error::{PeerError, Status};
+use oxidnn_runtime::huge_pages;
 use oxidnn_spec::{Arg, Blocking};
 use std::cell::Cell;
 use std::ffi::{CStr, c_char};
@@ -286,7 +287,10 @@ impl Buffers {
             1 => desc.call("dnnl_memory_create", (out, &desc, engine, Allocate)),
             n => desc.call("dnnl_memory_create_v2", (out, &desc, engine, Count(n), &AllocateAll::new(n))),
         })?;
-        Ok(Buffers { handle, desc, sizes })
+        let memory = Buffers { handle, desc, sizes };
+        // As our own memory: what two libraries take for the same bytes is then not a matter of the pages that either got.
+        (0..buffers).try_for_each(|i| memory.with_bytes(i, |bytes| huge_pages(bytes)))?;
+        Ok(memory)
     }
 
     /// A number on the host.

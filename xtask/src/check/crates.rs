@@ -25,7 +25,7 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
     ("oxidnn-c-dnnl", &["oxidnn-c-common", "oxidnn-spec", "oxidnn-expr", "oxidnn-runtime", "oxidnn-cpu", "oxidnn-cuda", "oxidnn-graph"]),
     ("oxidnn-c-cudnn", &["oxidnn-spec", "oxidnn-expr", "oxidnn-runtime", "oxidnn-cpu", "oxidnn-cuda", "oxidnn-c-cudart"]),
     ("oxidnn-c-cudart", &[]),
-    ("oxidnn-peer", &["oxidnn-c-common", "oxidnn-spec", "oxidnn-graph", "oxidnn-testing"]),
+    ("oxidnn-peer", &["oxidnn-c-common", "oxidnn-runtime", "oxidnn-spec", "oxidnn-graph", "oxidnn-testing"]),
     (
         "oxidnn-cli",
         &[

@@ -16,7 +16,7 @@ mod tests;
 mod uses;
 
 pub use access::Native;
-pub use alloc::{ALIGNMENT, Allocation};
+pub use alloc::{ALIGNMENT, Allocation, huge_pages};
 pub use map::{Mapped, MappedMut};
 pub(crate) use uses::{Access, Guard, Uses};
 
