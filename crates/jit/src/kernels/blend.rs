@@ -25,6 +25,9 @@ pub struct Blend {
     pub vectors: u8,
     /// True when the number of channels need not be whole vectors; a group is one vector then.
     pub masked: bool,
+    /// Whether all groups of a column are made before the next column, as they lie side by side where channels are last: memory is then written in one
+    /// run. Only of [`Blend::taps`] of a number.
+    pub across: bool,
 }
 
 /// A line of the source, or a tap of a column.
@@ -82,43 +85,89 @@ impl Blend {
         let taps = self.taps.map_or("any".into(), |taps| taps.to_string());
         let masked = if self.masked { ".masked" } else { "" };
         let taps = if self.copies { "copy".into() } else { taps };
-        format!("blend.{}.{taps}.{}{masked}.{}", self.source.name(), self.vectors, isa.name())
+        let across = if self.across { ".across" } else { "" };
+        format!("blend.{}.{taps}.{}{masked}{across}.{}", self.source.name(), self.vectors, isa.name())
     }
 
     fn write(&self, f: &mut Function, finish: &mut impl FnMut(&mut Function, &Strip<'_>)) {
-        let (args, lanes) = (f.arguments(), f.isa().width().lanes());
+        match self.taps.filter(|_| self.across) {
+            Some(taps) => self.by_columns(f, taps, finish),
+            None => self.by_groups(f, finish),
+        }
+    }
+
+    /// Group by group, each of all columns.
+    fn by_groups(&self, f: &mut Function, finish: &mut impl FnMut(&mut Function, &Strip<'_>)) {
+        let args = f.arguments();
         let (source, result) = (f.argument(args, offset_of!(Args, source)), f.argument(args, offset_of!(Args, result)));
         let channel = f.int(0);
         let groups = f.argument(args, offset_of!(Args, groups));
         f.repeat_some(groups, |f| {
-            let mask = self.masked.then(|| {
-                let left = f.argument(args, offset_of!(Args, channels));
-                f.sub(left, channel);
-                f.first_lanes(left)
-            });
+            let mask = self.mask(f, args, channel);
             let (taps, to) = (f.argument(args, offset_of!(Args, taps)), f.copy(result));
             let counts = self.taps.is_none().then(|| f.argument(args, offset_of!(Args, counts)));
             let columns = f.argument(args, offset_of!(Args, columns));
             f.repeat_some(columns, |f| {
-                let column = Column { args, source, taps, counts, mask };
-                let sums = if self.copies { self.copy(f, &column) } else { self.sums(f, &column) };
-                let (first, at) = (f.copy(channel), f.copy(to));
-                for sum in &sums {
-                    let values = std::slice::from_ref(sum);
-                    finish(f, &Strip { args, column: offset_of!(Args, result_column), channel: first, result: at, values, mask });
-                    f.add(first, lanes as i32);
-                    let vector = f.argument(args, offset_of!(Args, result_vector));
-                    f.add(at, vector);
-                }
+                let sums = self.sums(f, &Column { args, source, taps, counts, mask });
+                self.finish(f, &Place { args, channel, to, mask }, &sums, finish);
                 let column = f.argument(args, offset_of!(Args, result_column));
                 f.add(to, column);
             });
-            for (at, distance) in [(source, offset_of!(Args, group)), (result, offset_of!(Args, result_group))] {
-                let distance = f.argument(args, distance);
-                f.add(at, distance);
-            }
-            f.add(channel, (lanes * usize::from(self.vectors)) as i32);
+            self.advance(f, args, [source, result, channel]);
         });
+    }
+
+    /// Column by column, each of all groups.
+    fn by_columns(&self, f: &mut Function, each: u8, finish: &mut impl FnMut(&mut Function, &Strip<'_>)) {
+        let args = f.arguments();
+        let (taps, result) = (f.argument(args, offset_of!(Args, taps)), f.argument(args, offset_of!(Args, result)));
+        let columns = f.argument(args, offset_of!(Args, columns));
+        f.repeat_some(columns, |f| {
+            let (source, to, channel) = (f.argument(args, offset_of!(Args, source)), f.copy(result), f.int(0));
+            let groups = f.argument(args, offset_of!(Args, groups));
+            f.repeat_some(groups, |f| {
+                let mask = self.mask(f, args, channel);
+                let taps = f.copy(taps);
+                let sums = self.sums(f, &Column { args, source, taps, counts: None, mask });
+                self.finish(f, &Place { args, channel, to, mask }, &sums, finish);
+                self.advance(f, args, [source, to, channel]);
+            });
+            f.add(taps, i32::from(each) * size_of::<Tap>() as i32);
+            let column = f.argument(args, offset_of!(Args, result_column));
+            f.add(result, column);
+        });
+    }
+
+    /// The lanes that there are of a group which begins with a channel.
+    fn mask(&self, f: &mut Function, args: Int, channel: Int) -> Option<Pred> {
+        self.masked.then(|| {
+            let left = f.argument(args, offset_of!(Args, channels));
+            f.sub(left, channel);
+            f.first_lanes(left)
+        })
+    }
+
+    /// Finishes the vectors of a column and group.
+    fn finish(&self, f: &mut Function, place: &Place, sums: &[Val], finish: &mut impl FnMut(&mut Function, &Strip<'_>)) {
+        let Place { args, channel, to, mask } = *place;
+        let (first, at, lanes) = (f.copy(channel), f.copy(to), f.isa().width().lanes());
+        for sum in sums {
+            let values = std::slice::from_ref(sum);
+            finish(f, &Strip { args, column: offset_of!(Args, result_column), channel: first, result: at, values, mask });
+            f.add(first, lanes as i32);
+            let vector = f.argument(args, offset_of!(Args, result_vector));
+            f.add(at, vector);
+        }
+    }
+
+    /// To the next group.
+    fn advance(&self, f: &mut Function, args: Int, [source, result, channel]: [Int; 3]) {
+        for (at, distance) in [(source, offset_of!(Args, group)), (result, offset_of!(Args, result_group))] {
+            let distance = f.argument(args, distance);
+            f.add(at, distance);
+        }
+        let lanes = f.isa().width().lanes();
+        f.add(channel, (lanes * usize::from(self.vectors)) as i32);
     }
 
     /// The vectors of a column that is one tap of one line.
@@ -135,6 +184,9 @@ impl Blend {
 
     /// The sums of a column, whose taps and their count are left behind.
     fn sums(&self, f: &mut Function, column: &Column) -> Vec<Val> {
+        if self.copies {
+            return self.copy(f, column);
+        }
         let Column { args, source, taps, counts, mask } = *column;
         let count = counts.map(|counts| f.load_int(counts.at(0)));
         let sums: Vec<Val> = (0..self.vectors).map(|_| f.zero(f.isa().width())).collect();
@@ -189,6 +241,14 @@ struct Column {
     source: Int,
     taps: Int,
     counts: Option<Int>,
+    mask: Option<Pred>,
+}
+
+/// Where the vectors of a column and group go: the arguments, the first channel, its address, and the lanes that there are.
+struct Place {
+    args: Int,
+    channel: Int,
+    to: Int,
     mask: Option<Pred>,
 }
 

@@ -24,6 +24,9 @@ use oxidnn_spec::{Arg, Attr, Error, Op, Problem};
 
 /// Lines of a row at most.
 const LINES: usize = 64;
+/// Vectors of a group at most: the more there are, the less often weights are multiplied. Beside them registers hold a weight and an element, or what
+/// post-ops need.
+const VECTORS: [usize; 2] = [8, 4];
 /// Taps of an axis at most: what a plan keeps is bounded.
 const TAPS: usize = 1 << 18;
 
@@ -147,7 +150,7 @@ impl Blended {
         let (following, masked) = if last(from) { (channels - rest, false) } else { (from.run, masked) };
         // The channels of blocks may end within one.
         let are_groups = |v: &usize| following.is_multiple_of(v * lanes) && (last(from) || channels.is_multiple_of(v * lanes));
-        let vectors = if masked { 1 } else { (1..=4).rev().find(are_groups).unwrap_or(1) };
+        let vectors = if masked { 1 } else { (1..=VECTORS[usize::from(!attr.is_default())]).rev().find(are_groups).unwrap_or(1) };
         let blocks = !last(from) && vectors * lanes == from.run;
         // Groups of a block that has several end with it: blocks are calls of their own then.
         let alone = !last(from) && !blocks;
@@ -159,7 +162,8 @@ impl Blended {
             return Err(Skip::Shape("so many lines in a row"));
         }
         let columns = columns(width, forward, from.run * sizes[0])?;
-        let blend = Blend { source, taps: columns.each().filter(|n| *n <= 4), copies, vectors: vectors as u8, masked };
+        let taps = columns.each().filter(|n| *n <= 4);
+        let blend = Blend { source, taps, copies, vectors: vectors as u8, masked, across: last(from) && taps.is_some() };
         let spec = |blend: Blend| Spec { blend, tail: tail.clone() };
         let specs = [spec(blend), spec(Blend { vectors: 1, masked: true, ..blend })];
         let group = |i: usize| if blocks { places[i].strides[1] * sizes[i] } else { vectors * lanes * sizes[i] };

@@ -24,9 +24,9 @@ fn columns_are_sums_of_weighted_taps_of_lines() {
     let any: [&[Tap]; 3] = [&[tap(1, 2.0)], &[], &[tap(0, 1.0), tap(2, 4.0), tap(3, 0.5)]];
     for isa in ISAS {
         let lanes = isa.width().lanes();
-        for (columns, taps) in [(two, Some(2)), (any, None)] {
+        for (columns, taps, across) in [(two, Some(2), false), (two, Some(2), true), (any, None, false)] {
             for (vectors, masked, channels) in [(1, false, CHANNELS), (2, false, CHANNELS), (1, true, CHANNELS - 5)] {
-                let kernel = Blend { source: Elem::F32, taps, copies: false, vectors, masked };
+                let kernel = Blend { source: Elem::F32, taps, copies: false, vectors, masked, across };
                 let function = kernel.function_with(isa, |f, strip| strip.store(f, Elem::F32));
                 let (source, mut result) = (source(), vec![-1.0f32; 3 * CHANNELS]);
                 let (all, counts): (Vec<Tap>, Vec<usize>) = (columns.concat(), columns.iter().map(|taps| taps.len()).collect());
@@ -59,8 +59,8 @@ fn columns_of_one_tap_are_moved_as_they_are() {
     let taps: Vec<Tap> = [3usize, 0, 4].map(|at| Tap { source: at * CHANNELS * 4, weight: 0.0 }).into();
     let line = Tap { source: 5 * CHANNELS * 4, weight: 0.0 };
     for isa in ISAS {
-        for (vectors, masked, channels) in [(2, false, CHANNELS), (1, true, CHANNELS - 5)] {
-            let kernel = Blend { source: Elem::F32, taps: Some(1), copies: true, vectors, masked };
+        for (vectors, masked, channels, across) in [(2, false, CHANNELS, false), (2, false, CHANNELS, true), (1, true, CHANNELS - 5, true)] {
+            let kernel = Blend { source: Elem::F32, taps: Some(1), copies: true, vectors, masked, across };
             let (source, mut result) = (source(), vec![-1.0f32; 3 * CHANNELS]);
             let group = isa.width().lanes() * usize::from(vectors);
             let args = Args {
@@ -89,7 +89,7 @@ fn columns_of_one_tap_are_moved_as_they_are() {
 
 #[test]
 fn listing_is_as_reviewed() {
-    let kernel = Blend { source: Elem::Bf16, taps: Some(2), copies: false, vectors: 2, masked: false };
+    let kernel = Blend { source: Elem::Bf16, taps: Some(2), copies: false, vectors: 2, masked: false, across: false };
     for isa in [Isa::AVX2, Isa::AVX512] {
         golden(&kernel.name(isa), &kernel.function_with(isa, |f, strip| strip.store(f, Elem::F32)).finish().unwrap());
     }
