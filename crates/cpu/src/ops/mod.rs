@@ -13,6 +13,7 @@ pub mod layer_norm;
 pub mod lrn;
 pub mod matmul;
 mod norm;
+mod passes;
 pub mod pool;
 pub mod prelu;
 pub mod reduction;

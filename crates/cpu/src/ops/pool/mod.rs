@@ -6,7 +6,7 @@ mod window;
 
 use crate::kernels::dense;
 use crate::kernels::pointwise::{Builder, Sides, Windows};
-use crate::ops::fallback;
+use crate::ops::{fallback, passes};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::Pool;
@@ -14,8 +14,17 @@ use oxidnn_spec::{Arg, Op, Problem};
 use window::Pooling;
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl::new("direct:jit", jit::plan), Impl::new("dense:portable", dense_plan), Impl::new("planes:portable", plan), fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("direct:jit", jit::plan),
+    Impl::new("passes:jit", in_passes),
+    Impl::new("dense:portable", dense_plan),
+    Impl::new("planes:portable", plan),
+    fallback::ROW,
+];
+
+fn in_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    passes::plan(problem, target, &[jit::plan])
+}
 
 fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {

@@ -5,7 +5,7 @@ mod lines;
 
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Builder, Planes, Sides, Window, Windows};
-use crate::ops::fallback;
+use crate::ops::{fallback, passes};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{Resampling, ResamplingAlg};
@@ -15,10 +15,15 @@ use std::ops::Range;
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("channels:jit", channels::plan),
+    Impl::new("passes:jit", in_passes),
     Impl::new("lines:portable", lines::plan),
     Impl::new("planes:portable", plan),
     fallback::ROW,
 ];
+
+fn in_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    passes::plan(problem, target, &[channels::plan])
+}
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {

@@ -1,0 +1,125 @@
+//! `passes:jit`: an operation by generated code, and what happens to its result by generated code behind it.
+//!
+//! Post-ops whose operands do not meet the registers of a kernel (of other layouts than the result's, or broadcast in other ways) would leave an
+//! operation to portable code. The first pass computes it without them, into the destination where that is of f32 and not read, else into scratch; the second is
+//! a program over elements, which takes operands however they lie: two more times the destination's bytes through the caches.
+
+use crate::CpuTarget;
+use crate::decision::around;
+use crate::kernels::multiversion::Simd;
+use crate::kernels::pointwise::{Builder, Pipeline, Program};
+use crate::kernels::scratch::{Scratch, booked};
+use crate::row::{Generated, RowPlan};
+use oxidnn_runtime::{Bound, Choose, Ctx, Decision, Exec, Plan, Region, Skip};
+use oxidnn_spec::op::{Reorder, Use};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
+use std::sync::Arc;
+
+/// Most operands of an execution.
+const OPERANDS: usize = 34;
+/// Bytes of an element between the passes.
+const WORD: usize = 4;
+
+#[derive(Debug)]
+struct Passes {
+    first: Box<dyn Plan>,
+    second: Box<dyn Plan>,
+    /// What the first pass leaves, and whether it leaves it in scratch.
+    between: Tensor,
+    apart: bool,
+}
+
+/// Plans `problem` as one without post-ops, which one of `rows` takes, and a program behind it.
+///
+/// # Errors
+/// [`Skip`] where there is nothing to do behind the operation, or none of the rows takes it alone.
+pub(super) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
+    super::support::known(problem)?;
+    let dst = problem.op.tensor(Arg::DST).ok_or(Skip::Op("without a destination"))?;
+    if dst.dtype == DataType::F64 {
+        return Err(Skip::DataType("f64 of dst, which would lose digits between two passes".into()));
+    }
+    let attr = &problem.attr;
+    if attr.post_ops.is_empty() || attr.dropout.is_some() {
+        return Err(Skip::Attr("without post-ops, or with dropout before them".into()));
+    }
+    let mut bare = problem.clone();
+    (bare.attr, _) = split(attr);
+    if let Some(dst) = bare.op.tensor_mut(Arg::DST) {
+        dst.dtype = DataType::F32;
+    }
+    let bare = Problem::new(bare.op, bare.attr).map_err(|_| Skip::DataType(format!("{} of dst, which may not be f32 here", dst.dtype)))?;
+    let first = rows.iter().find_map(|row| row(&bare, target).ok()).ok_or(Skip::Op("that no generated code takes without its post-ops"))?;
+    let mut resolved = problem.clone();
+    for o in resolved.op.operands_mut() {
+        let chosen = first.problem().op.tensor(o.arg).ok_or(Skip::Op("without an operand"))?;
+        if o.tensor.layout.is_any() {
+            o.tensor.layout = chosen.layout.clone();
+        }
+    }
+    resolved.resolve();
+    let between = first.problem().op.tensor(Arg::DST).ok_or(Skip::Op("without a destination"))?.clone();
+    let dst = resolved.op.tensor(Arg::DST).ok_or(Skip::Op("without a destination"))?.clone();
+    let apart = dst.dtype != DataType::F32 || resolved.attr.reads_dst();
+    let behind = Problem { op: Op::Reorder(Reorder { src: between.clone(), dst }), attr: split(&resolved.attr).1 };
+    let second = Program::plan_in_stages(&behind, target, elements)?;
+    let passes = Passes { first, second, between, apart };
+    let scratch_bytes = booked(&passes.parts()).ok_or(Skip::Shape("scratch exceeds the address space"))?;
+    Ok(Box::new(RowPlan { problem: resolved, scratch_bytes, isa: target.isa, kernel: Arc::new(passes) }))
+}
+
+/// Attributes of the operation, and those of what happens to its result.
+fn split(attr: &Attr) -> (Attr, Attr) {
+    let (mut first, mut second) = (attr.clone(), Attr::default());
+    second.post_ops = std::mem::take(&mut first.post_ops);
+    second.scales.extend(first.scales.remove(&Arg::DST).map(|q| (Arg::DST, q)));
+    second.zero_points.extend(first.zero_points.remove(&Arg::DST).map(|q| (Arg::DST, q)));
+    second.rounding.extend(first.rounding.remove(&Arg::DST).map(|r| (Arg::DST, r)));
+    (first, second)
+}
+
+/// The second pass.
+fn elements(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let mut b = Builder::elementwise(problem, Arg::DST)?;
+    b.load_argument(0, Arg::SRC)?;
+    b.result(Arg::DST)?;
+    b.finish()
+}
+
+impl Passes {
+    /// Elements of scratch: what the passes need one after the other, and the result of the first.
+    fn parts(&self) -> [usize; 2] {
+        let shared = self.first.scratch_bytes().max(self.second.scratch_bytes());
+        [shared.div_ceil(WORD), if self.apart { self.between.bytes().div_ceil(WORD) } else { 0 }]
+    }
+}
+
+impl Generated for Passes {
+    type Code = [Arc<dyn Exec>; 2];
+
+    fn decision(&self, _: &Problem) -> Decision {
+        around("without what follows, which is a pass behind it", &*self.first, 1, self.between.bytes())
+    }
+
+    fn build(&self) -> Result<Self::Code, Error> {
+        Ok([self.first.build()?, self.second.build()?])
+    }
+
+    fn run(&self, [first, second]: &Self::Code, _simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let [shared, between] = self.parts();
+        let shared = Region::host(scratch.take(shared)?.into_buf());
+        let scratch = [Region::host(scratch.take(between)?.into_buf().part(0, if self.apart { self.between.bytes() } else { 0 }))];
+        let dst = *ctx.bound(Arg::DST).ok_or_else(|| Error::arg(Arg::DST, "nothing", "a memory object"))?;
+        let between = Bound { tensor: &self.between, regions: if self.apart { &scratch } else { dst.regions }, ..dst };
+        let mut args = [dst; OPERANDS];
+        let count = ctx.args.len();
+        let list = args.get_mut(..count).ok_or_else(|| Error::Runtime(format!("{count} arguments")))?;
+        list.copy_from_slice(ctx.args);
+        list.iter_mut().filter(|bound| bound.arg == Arg::DST).for_each(|bound| *bound = between);
+        first.run(&Ctx { args: list, scratch: shared, ..*ctx })?;
+        list.copy_from_slice(ctx.args);
+        let source = Bound { arg: Arg::SRC, usage: Use::In, ..between };
+        list.iter_mut().filter(|bound| bound.arg == Arg::SRC).for_each(|bound| *bound = source);
+        second.run(&Ctx { args: list, scratch: shared, ..*ctx })
+    }
+}
