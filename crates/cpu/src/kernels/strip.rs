@@ -107,6 +107,8 @@ pub struct Strip {
     span: Option<usize>,
     /// Vectors of a line of weights.
     line: usize,
+    /// Channels of a group, of the source and of the result.
+    group: [usize; 2],
 }
 
 /// Distances of neighbours in bytes.
@@ -141,7 +143,7 @@ pub struct Call<'a> {
     pub result_steps: Steps,
     /// Number of strips.
     pub strips: usize,
-    /// Number of channels.
+    /// Number of channels of the result; where groups have others of the source, those are last in memory.
     pub channels: usize,
     /// What is subtracted from the source, for every channel; whole vectors, or empty.
     pub shift: &'a [f32],
@@ -167,7 +169,8 @@ impl Strip {
             shifted: sums.shifted,
             masked: sums.masked,
             span: sums.last().map(|last| (last - sums.first()) as usize),
-            line: sums.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0) * usize::from(sums.group),
+            line: sums.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0) * usize::from(sums.group[0]),
+            group: sums.group.map(usize::from),
         })
     }
 
@@ -189,6 +192,10 @@ impl Strip {
         let vectors = call.channels.div_ceil(self.lanes);
         let (table, rows) = (call.table, &call.table.rows[call.rows.clone()]);
         assert!(self.masked || call.channels.is_multiple_of(self.lanes), "{} channels are not whole vectors", call.channels);
+        let [from, to] = self.group;
+        let (source_channels, each) = (call.channels / to * from, self.lanes / to * from);
+        let side_by_side = from == to || call.source_steps.vector == each * self.source;
+        assert!(side_by_side && (from <= to || !self.masked), "groups of {from} channels to {to} that lie apart, or end within vectors");
         let shift = if self.shifted { Some(vectors * self.lanes * WORD) } else { Some(0) };
         let last = call.channels - (vectors - 1) * self.lanes;
         let strips = |farthest: usize, s: &Steps, columns: usize, bytes: usize| {
@@ -200,7 +207,14 @@ impl Strip {
         let weights = if table.lines.is_empty() { std::ptr::null() } else { call.weights.0.at("weights", call.weights.1, taps) };
         let source = match self.span.filter(|_| !table.lines.is_empty()) {
             None => std::ptr::null(),
-            Some(span) => call.source.0.at("source", call.source.1, strips(table.source, &call.source_steps, span + 1, self.source)),
+            Some(span) if self.group[0] == self.group[1] => {
+                call.source.0.at("source", call.source.1, strips(table.source, &call.source_steps, span + 1, self.source))
+            }
+            Some(span) => {
+                let s = &call.source_steps;
+                let end = reach(&[(span + 1, s.column), (call.strips, s.strip)], source_channels * self.source);
+                call.source.0.at("source", call.source.1, end.and_then(|end| end.checked_add(table.source)))
+            }
         };
         let result = strips(table.result, &call.result_steps, self.results, self.result);
         let sums = Args {
@@ -214,6 +228,7 @@ impl Strip {
             strips: call.strips,
             vectors,
             channels: call.channels,
+            source_channels,
             weights,
             weights_vector: call.weights_vector,
             result: call.result.0.at("result", call.result.1, result),

@@ -6,8 +6,9 @@
 //! all taps of all results that meet it. With `n` results and `k` taps that is `n * k` multiply-adds for about `n + 2 * k` loads: the floor
 //! is the multiply-adds, `k / 2` cycles a result and line.
 //!
-//! Where groups are `g` channels, in and out, a vector is several groups and the same is done `g` times: with the first channel of every
-//! group spread over its group, then with the second, and so on. A column is then loaded and spread by one instruction.
+//! Where groups are several channels, a vector of results is several groups and the same is done once for each source channel of a group: with the first
+//! channel of every group spread over the group's results, then with the second, and so on. A column is then loaded and spread by one instruction;
+//! where groups have more source channels than results, by one for each vector of them that a vector of results meets.
 //!
 //! A call makes rows of results of some vectors of channels, vector by vector, so that the source of a window stays in L1 from
 //! row to row. The lines of the window come as a table of addresses, so their number, the padding above and below and all distances are data. Columns
@@ -40,8 +41,9 @@ pub struct Depthwise {
     pub source: Elem,
     /// Type of the weights.
     pub weights: Elem,
-    /// Channels of a group, of the source and of the result; a vector is whole groups.
-    pub group: u8,
+    /// Channels of a group, of the source and of the result; a vector of results is whole groups. Source channels are at most a vector, and a multiple
+    /// of the results where they are more.
+    pub group: [u8; 2],
     /// Results of a strip.
     pub results: u8,
     /// Source columns between results.
@@ -53,7 +55,7 @@ pub struct Depthwise {
     pub inside: (i16, i16),
     /// True when [`Args::shift`] is subtracted from the source.
     pub shifted: bool,
-    /// True when the number of channels need not be whole vectors.
+    /// True when the number of channels need not be whole vectors; not where groups have more source channels than results.
     pub masked: bool,
 }
 
@@ -99,7 +101,7 @@ pub struct Args {
     pub strips: usize,
     /// Number of vectors of channels, at least 1.
     pub vectors: usize,
-    /// Number of channels.
+    /// Number of channels of the result.
     pub channels: usize,
     /// Weights of the first vector of channels, less what the lines add.
     pub weights: *const u8,
@@ -115,6 +117,8 @@ pub struct Args {
     pub result_vector: usize,
     /// For every channel the f32 number subtracted from the source, whole vectors.
     pub shift: *const f32,
+    /// Number of channels of the source.
+    pub source_channels: usize,
 }
 
 /// The results of a strip, for what follows them.
@@ -169,9 +173,11 @@ impl Depthwise {
     }
 
     /// The most results that a strip with so many taps may have.
-    pub fn most_results(isa: Isa, taps: usize, group: usize, masked: bool) -> usize {
-        let (mask, spread) = (usize::from(masked && !isa.avx512), usize::from(group > 1));
-        (isa.simd_registers() - taps.min(HELD) - mask - spread - 3).min(16)
+    pub fn most_results(isa: Isa, taps: usize, [source, result]: [usize; 2], masked: bool) -> usize {
+        let masks =
+            if isa.avx512 { 0 } else { usize::from(masked) + usize::from(source < result) + (source / result.max(1)).saturating_sub(1) };
+        let spread = usize::from(source > 1 || result > 1) + usize::from(source > result);
+        (isa.simd_registers() - taps.min(HELD) - masks - spread - 3).clamp(1, 16)
     }
 
     /// The first source column that is read, counted from the column of the first result; 0 where none is.
@@ -192,7 +198,11 @@ impl Depthwise {
     pub fn name(&self, isa: Isa) -> String {
         let Depthwise { source, weights, results, stride, group, .. } = self;
         let types = format!("{source:?}{weights:?}").to_lowercase();
-        let kind = if *group > 1 { format!("groups{group}") } else { "depthwise".into() };
+        let kind = match group {
+            [1, 1] => "depthwise".into(),
+            [from, to] if from == to => format!("groups{to}"),
+            [from, to] => format!("groups{from}to{to}"),
+        };
         format!("{kind}.{types}.{results}x{}s{stride}.{}", self.taps.len(), isa.name())
     }
 }
@@ -253,6 +263,7 @@ struct Frame {
     source: Int,
     weights: Int,
     shift: Option<Val>,
+    /// The lanes of the source that exist; `None` means all.
     mask: Option<Pred>,
 }
 
@@ -265,9 +276,15 @@ impl Writer<'_> {
         let result = f.argument(args, offset_of!(Args, result));
         let weights = f.argument(args, offset_of!(Args, weights));
         let channel = f.int(0);
+        // Source channels that are left, where a vector of results meets fewer than a vector of them.
+        let fewer = (self.kernel.group[0] < self.kernel.group[1]).then(|| f.argument(args, offset_of!(Args, source_channels)));
         let vectors = f.argument(args, offset_of!(Args, vectors));
         f.repeat_some(vectors, |f| {
             let (mask, shift) = self.lanes(f, args, channel);
+            let met = match fewer {
+                Some(left) => Some(f.first_lanes(left)),
+                None => mask,
+            };
             let rows = f.argument(args, offset_of!(Args, rows));
             let lines = f.argument(args, offset_of!(Args, lines));
             let count = f.argument(args, offset_of!(Args, count));
@@ -275,7 +292,7 @@ impl Writer<'_> {
                 let (from, to) = (f.copy(source), f.copy(result));
                 let more = f.argument(rows, offset_of!(Row, result));
                 f.add(to, more);
-                let frame = Frame { column, source: from, weights, shift, mask };
+                let frame = Frame { column, source: from, weights, shift, mask: met };
                 let strips = f.argument(args, offset_of!(Args, strips));
                 f.repeat_some(strips, |f| {
                     self.ask(f, args, to);
@@ -293,7 +310,16 @@ impl Writer<'_> {
             advance(f, result, args, offset_of!(Args, result_vector));
             advance(f, weights, args, offset_of!(Args, weights_vector));
             f.add(channel, self.width.lanes() as i32);
+            if let Some(left) = fewer {
+                f.sub(left, self.source_lanes() as i32);
+            }
         });
+    }
+
+    /// Source channels that a vector of results meets.
+    fn source_lanes(&self) -> usize {
+        let [from, to] = self.kernel.group.map(usize::from);
+        self.width.lanes() / to.max(1) * from
     }
 
     /// Asks for the lines of a strip's results while its sums are computed: stores wait for their lines one after the other.
@@ -333,8 +359,8 @@ impl Writer<'_> {
             f.add(lines, size_of::<Line>() as i32);
             f.add(source, frame.source);
             f.add(weights, frame.weights);
-            for channel in 0..kernel.group {
-                let source = if kernel.group > 1 { f.copy(source) } else { source };
+            for channel in 0..kernel.group[0] {
+                let source = if kernel.group[0] > 1 { f.copy(source) } else { source };
                 self.line(f, (source, weights, channel), frame, &sums);
             }
         });
@@ -344,7 +370,7 @@ impl Writer<'_> {
     /// The products of one line with a channel of every group, column by column.
     fn line(&self, f: &mut Function, (source, weights, channel): (Int, Int, u8), frame: &Frame, sums: &[Val]) {
         let kernel = self.kernel;
-        let spread = spread(f, self.width, kernel.group, channel);
+        let spread = self.spread(f, channel);
         let held: Vec<Val> = match kernel.taps.len() {
             0..=HELD => kernel.taps.iter().map(|t| f.load_as(kernel.weights, self.weights(weights, t, channel), None)).collect(),
             _ => Vec::new(),
@@ -362,12 +388,13 @@ impl Writer<'_> {
                 columns.users(x).for_each(|(i, t)| f.accumulate(Accumulate::FmaF32, sums[i], held[t], Src::Mem(at)));
                 continue;
             }
-            let value = match spread {
-                Some(spread) if plain => f.binary(Binary::Lookup32, spread, Src::Mem(at)),
+            let value = match &spread {
+                Some(spread) if !spread.parts.is_empty() => self.joined(f, (source, x - base), frame, spread),
+                Some(spread) if plain => f.binary(Binary::Lookup32, spread.index, Src::Mem(at)),
                 _ => {
                     let value = f.load_as(kernel.source, at, frame.mask);
                     let value = frame.shift.map_or(value, |shift| f.binary(Binary::SubF32, value, shift));
-                    spread.map_or(value, |spread| f.binary(Binary::Lookup32, spread, value))
+                    spread.as_ref().map_or(value, |spread| f.binary(Binary::Lookup32, spread.index, value))
                 }
             };
             for (i, t) in columns.users(x) {
@@ -381,17 +408,62 @@ impl Writer<'_> {
         }
     }
 
+    /// How a channel of the groups is spread over their results; `None` where a group is one channel.
+    fn spread(&self, f: &mut Function, channel: u8) -> Option<Spread> {
+        let index = spread(f, self.width, self.kernel.group, channel)?;
+        let lanes = self.width.lanes();
+        let of: Vec<usize> = (0..lanes).map(|lane| met(self.kernel.group, lane, channel) / lanes).collect();
+        let mut parts = Vec::new();
+        if of.iter().any(|part| *part > 0) {
+            for part in (of[0]..=of[lanes - 1]).filter(|part| of.contains(part)) {
+                let before = of.iter().filter(|p| **p <= part).count();
+                let count = f.int(before as i64);
+                parts.push((part, f.first_lanes(count)));
+            }
+        }
+        Some(Spread { index, parts })
+    }
+
+    /// A channel of the groups at a column so many behind a base, from several vectors.
+    fn joined(&self, f: &mut Function, (source, behind): (Int, i32), frame: &Frame, spread: &Spread) -> Val {
+        let mut all = None;
+        for (part, mask) in spread.parts.iter().rev() {
+            let at = column_at(source, frame.column, behind, (part * self.width.lanes() * self.kernel.source.bytes()) as i32);
+            let value = if self.kernel.source == Elem::F32 {
+                f.binary(Binary::Lookup32, spread.index, Src::Mem(at))
+            } else {
+                let value = f.load_as(self.kernel.source, at, None);
+                f.binary(Binary::Lookup32, spread.index, value)
+            };
+            all = Some(all.map_or(value, |later| f.select(*mask, value, later)));
+        }
+        all.unwrap_or_else(|| f.zero(self.width))
+    }
+
     fn weights(&self, line: Int, tap: &Tap, channel: u8) -> Addr {
-        let vector = i32::from(tap.weights) * i32::from(self.kernel.group) + i32::from(channel);
+        let vector = i32::from(tap.weights) * i32::from(self.kernel.group[0]) + i32::from(channel);
         line.at(vector * (self.width.lanes() * self.kernel.weights.bytes()) as i32)
     }
 }
 
-/// Where the lanes of a vector take a channel of their group from.
-fn spread(f: &mut Function, width: Width, group: u8, channel: u8) -> Option<Val> {
-    let group = u32::from(group);
-    (group > 1).then(|| {
-        let bytes: Vec<u8> = (0..width.lanes() as u32).flat_map(|lane| (lane / group * group + u32::from(channel)).to_le_bytes()).collect();
+/// How the lanes of a vector of results take a channel of their groups.
+struct Spread {
+    /// The lane of the source.
+    index: Val,
+    /// Where the groups' channels are in several vectors: the number of each, and the lanes whose channel it or an earlier one has.
+    parts: Vec<(usize, Pred)>,
+}
+
+/// The source channel, counted from the vector's first, that is a channel of a lane's group.
+fn met([from, to]: [u8; 2], lane: usize, channel: u8) -> usize {
+    lane / usize::from(to.max(1)) * usize::from(from) + usize::from(channel)
+}
+
+/// Where the lanes of a vector take a channel of their group from, within a vector.
+fn spread(f: &mut Function, width: Width, group: [u8; 2], channel: u8) -> Option<Val> {
+    let lanes = width.lanes();
+    (group != [1, 1]).then(|| {
+        let bytes: Vec<u8> = (0..lanes).flat_map(|lane| ((met(group, lane, channel) % lanes) as u32).to_le_bytes()).collect();
         let at = f.constant(&bytes);
         f.load(width, at)
     })

@@ -67,7 +67,9 @@ impl Part {
         match isa {
             // SAFETY: the instructions are there where a `Simd` of the set is; the words of all lines have been checked to lie in both slices.
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 if (lines, words, columns) == (16, 16, 16) => unsafe { x86::square16::<true>(from.as_ptr(), to.as_mut_ptr(), &self) },
+            Isa::Avx512 if (lines, words, columns) == (16, 16, 16) => unsafe {
+                x86::square16::<true>(from.as_ptr(), to.as_mut_ptr(), &self)
+            },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 if columns == 16 => unsafe { x86::square16::<false>(from.as_ptr(), to.as_mut_ptr(), &self) },

@@ -59,16 +59,16 @@ struct Tap {
 
 /// The layout that `any` stands for in the weights of groups of few channels: vectors of result channels, in each the taps, in each the
 /// source channels of a group.
-fn weights_tag(ndims: usize, lanes: usize, group: usize, result_channel: usize) -> String {
-    if group == 1 {
+fn weights_tag(ndims: usize, lanes: usize, group: [usize; 2], result_channel: usize) -> String {
+    if group == [1, 1] {
         let taps: String = ('b'..).take(ndims - 1).collect();
         return format!("A{taps}{lanes}a");
     }
-    let (taps, groups): (String, _) = (('d'..).take(ndims - 3).collect(), lanes / group);
-    match result_channel {
-        0 => format!("AB{taps}c{groups}a{group}b"),
-        _ => format!("AC{taps}b{groups}a{group}c"),
-    }
+    let (taps, to): (String, _) = (('d'..).take(ndims - 3).collect(), group[1]);
+    let (result, source) = if result_channel == 0 { ('b', 'c') } else { ('c', 'b') };
+    let block = |d: char, size: usize| if size > 1 { (d.to_ascii_uppercase(), format!("{size}{d}")) } else { (d, String::new()) };
+    let ((groups, groups_block), (results, results_block)) = (block('a', lanes / to), block(result, to));
+    format!("{groups}{results}{taps}{source}{groups_block}{results_block}")
 }
 
 /// Why rows of products leave a problem to those of depthwise windows.
@@ -103,7 +103,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     if sizes.k.iter().fold(1i64, |n, k| n.saturating_mul(*k)) > TAPS as i64 {
         return Err(Skip::Shape("a window of more than 256 elements"));
     }
-    let tag = weights_tag(weights.len(), target.isa.lanes(), 1, s.result_channel);
+    let tag = weights_tag(weights.len(), target.isa.lanes(), [1, 1], s.result_channel);
     resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;

@@ -59,7 +59,8 @@ fn columns_of_one_tap_are_moved_as_they_are() {
     let taps: Vec<Tap> = [3usize, 0, 4].map(|at| Tap { source: at * CHANNELS * 4, weight: 0.0 }).into();
     let line = Tap { source: 5 * CHANNELS * 4, weight: 0.0 };
     for isa in ISAS {
-        for (vectors, masked, channels, across) in [(2, false, CHANNELS, false), (2, false, CHANNELS, true), (1, true, CHANNELS - 5, true)] {
+        for (vectors, masked, channels, across) in [(2, false, CHANNELS, false), (2, false, CHANNELS, true), (1, true, CHANNELS - 5, true)]
+        {
             let kernel = Blend { source: Elem::F32, taps: Some(1), copies: true, vectors, masked, across };
             let (source, mut result) = (source(), vec![-1.0f32; 3 * CHANNELS]);
             let group = isa.width().lanes() * usize::from(vectors);

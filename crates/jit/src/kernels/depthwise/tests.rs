@@ -4,7 +4,7 @@ use crate::testing::{ISAS, check, golden, run};
 fn three(results: u8, stride: u8) -> Depthwise {
     let taps = (0..3).map(|i| Tap { column: i - 1, weights: i as u16 }).collect();
     let (source, weights) = (Elem::F32, Elem::F32);
-    Depthwise { source, weights, group: 1, results, stride, taps, inside: (-1, 1000), shifted: false, masked: false }
+    Depthwise { source, weights, group: [1, 1], results, stride, taps, inside: (-1, 1000), shifted: false, masked: false }
 }
 
 /// Rows of two strips, `vectors` vectors of channels, windows of up to two lines.
@@ -16,28 +16,30 @@ fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
     let taps = kernel.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0);
     let number = |i: usize| ((i * 37 + i / 11) % 13) as f32 - 6.0;
     // Two source lines; channels behind the last are not to be read.
-    let source: Vec<f32> = (0..2 * columns * channels).map(number).collect();
-    let group = usize::from(kernel.group);
+    let [group, to] = kernel.group.map(usize::from);
+    let from = channels / to * group;
+    let source: Vec<f32> = (0..2 * columns * from).map(number).collect();
     let line = taps * group * lanes;
     let weights: Vec<f32> = (0..vectors * 2 * line).map(|i| number(i + 5)).collect();
     let shift: Vec<f32> = (0..padded).map(|c| (c % 3) as f32).collect();
-    let lines = [(0, 0), (1, 1), (1, 0)].map(|(y, k)| Line { source: y * columns * channels * 4, weights: k * line * 4 });
+    let lines = [(0, 0), (1, 1), (1, 0)].map(|(y, k)| Line { source: y * columns * from * 4, weights: k * line * 4 });
     let row = strips * results * channels;
     let rows = [2, 0, 1].into_iter().enumerate().map(|(i, lines)| Row { result: i * row * 4, lines }).collect::<Vec<_>>();
     let mut result = vec![-1.0f32; rows.len() * row];
     // Column 20 is where the first result stands.
-    let first = (20 + kernel.first()) as usize * channels;
+    let first = (20 + kernel.first()) as usize * from;
     let args = Args {
         rows: rows.as_ptr(),
         count: rows.len(),
         lines: lines.as_ptr(),
         source: source[first..].as_ptr().cast(),
-        column: channels * 4,
-        strip: results * stride * channels * 4,
-        vector: lanes * 4,
+        column: from * 4,
+        strip: results * stride * from * 4,
+        vector: lanes / to * group * 4,
         strips,
         vectors,
         channels,
+        source_channels: from,
         weights: weights.as_ptr().cast(),
         weights_vector: 2 * line * 4,
         result: result.as_mut_ptr().cast(),
@@ -61,8 +63,8 @@ fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
                 }
                 let column = (20 + (j / results * results * stride) as i64 + relative) as usize;
                 for channel in 0..group {
-                    let from = c / group * group + channel;
-                    let x = source[at.source / 4 + column * channels + from] - if kernel.shifted { shift[from] } else { 0.0 };
+                    let channel_at = c / to * group + channel;
+                    let x = source[at.source / 4 + column * from + channel_at] - if kernel.shifted { shift[channel_at] } else { 0.0 };
                     let w = at.weights / 4 + c / lanes * 2 * line + (usize::from(tap.weights) * group + channel) * lanes + c % lanes;
                     want += x * weights[w];
                 }
@@ -77,10 +79,18 @@ fn strips_hold_the_sums() {
     for isa in ISAS {
         let lanes = isa.width().lanes();
         for group in [2, 4, 8].into_iter().filter(|g| *g <= lanes) {
-            let kernel = Depthwise { group: group as u8, ..three(5, 1) };
+            let kernel = Depthwise { group: [group as u8; 2], ..three(5, 1) };
             compare(&kernel, isa, 3, 3 * lanes);
             compare(&Depthwise { inside: (0, 4), ..kernel.clone() }, isa, 1, lanes);
             compare(&Depthwise { shifted: true, masked: true, stride: 2, ..kernel }, isa, 2, 2 * lanes - group);
+        }
+        for group in [[1, 2], [3, 4], [2, 8], [1, 8], [3, 8]] {
+            let kernel = Depthwise { group, ..three(5, 1) };
+            compare(&kernel, isa, 3, 3 * lanes);
+            compare(&Depthwise { masked: true, stride: 2, ..kernel }, isa, 2, 2 * lanes - usize::from(group[1]));
+        }
+        for group in [[2, 1], [4, 1], [4, 2], [8, 4], [8, 2]] {
+            compare(&Depthwise { group, ..three(5, 1) }, isa, 3, 3 * lanes);
         }
         for (results, stride) in [(1, 1), (7, 1), (8, 2), (3, 5)] {
             let kernel = three(results, stride);
@@ -110,11 +120,11 @@ fn strips_hold_the_sums() {
 fn nothing_spills() {
     for isa in ISAS {
         for taps in [1, 3, 5, 7, 9] {
-            for (masked, group) in [(false, 1), (true, 1), (false, 4), (true, 4)] {
-                let results = Depthwise::most_results(isa, taps, group, masked) as u8;
+            for (masked, group) in [(false, [1, 1]), (true, [1, 1]), (false, [4, 4]), (true, [4, 4]), (true, [3, 8]), (false, [8, 2])] {
+                let results = Depthwise::most_results(isa, taps, group.map(usize::from), masked) as u8;
                 let list = (0..taps as i16).map(|i| Tap { column: i, weights: i as u16 }).collect();
-                let compiled = Depthwise { taps: list, masked, group: group as u8, ..three(results, 1) }.compile(isa).unwrap();
-                assert_eq!(compiled.inner_spills, 0, "{taps} taps, groups of {group}, {results} results, {}", isa.name());
+                let compiled = Depthwise { taps: list, masked, group, ..three(results, 1) }.compile(isa).unwrap();
+                assert_eq!(compiled.inner_spills, 0, "{taps} taps, groups of {group:?}, {results} results, {}", isa.name());
             }
         }
     }
@@ -123,7 +133,7 @@ fn nothing_spills() {
 /// Generated code changes only when somebody means it to: `cargo xtask bless` writes the files anew.
 #[test]
 fn golden_listings() {
-    let groups = Depthwise { group: 4, ..three(14, 1) };
+    let groups = Depthwise { group: [4, 4], ..three(14, 1) };
     for (kernel, isa) in [(three(14, 1), Isa::AVX512), (three(8, 2), Isa::AVX2), (groups, Isa::AVX512)] {
         let compiled = kernel.function_with(isa, |f, strip| strip.store(f, Elem::F32)).finish_recording().unwrap();
         check(&compiled.code, isa);

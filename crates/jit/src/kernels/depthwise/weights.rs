@@ -284,7 +284,7 @@ impl Writer<'_> {
             .collect();
         let plain = x_type == Elem::F32 && mask.is_none();
         for channel in 0..k.group {
-            let spread = spread(f, self.width, k.group, channel);
+            let spread = spread(f, self.width, [k.group; 2], channel);
             let source = f.copy(source);
             let columns = k.columns(part);
             let mut base = columns.first();

@@ -95,7 +95,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     if taps > TAPS || reach > REACH || s.sizes.s[2] > STRIDE {
         return Err(Skip::Shape("a large window"));
     }
-    let (tag, data) = (weights_tag(n + 1, lanes, group as usize, 0), [s.x.0, s.y.0]);
+    let (tag, data) = (weights_tag(n + 1, lanes, [group as usize; 2], 0), [s.x.0, s.y.0]);
     for o in problem.op.operands_mut() {
         if o.arg == Arg::DIFF_WEIGHTS {
             support::resolve(o.tensor, &tag)?;

@@ -1,4 +1,4 @@
-//! `direct:jit`: depthwise convolution, and that of groups of 2, 4 or 8 channels, by generated strips, forward and backward by data, and its
+//! `direct:jit`: depthwise convolution, and that of groups of few channels, by generated strips, forward and backward by data, and its
 //! deconvolution.
 //!
 //! Channels must lie in vectors: last, or in blocks of whole vectors. A task is a number of result rows of an image by a chunk of channels,
@@ -65,8 +65,8 @@ pub(crate) struct Depthwise {
     pub(super) tables: Vec<Table>,
     pub(super) kernel: [usize; 3],
     pub(super) channels: usize,
-    /// Channels of a group.
-    pub(super) group: usize,
+    /// Channels of a group, of the source and of the result.
+    pub(super) group: [usize; 2],
     /// Which of the weights' channel dimensions is the result's.
     pub(super) result_channel: usize,
     pub(super) images: usize,
@@ -144,13 +144,12 @@ pub(super) fn vectors(tensor: &Tensor, lanes: usize) -> Option<usize> {
 }
 
 /// Whether weights lie as kernels read them.
-fn is_placed(weights: &Tensor, lanes: usize, (group, result_channel): (usize, usize)) -> bool {
+fn is_placed(weights: &Tensor, lanes: usize, [from, to]: [usize; 2], result_channel: usize) -> bool {
     weights.blocking().is_some_and(|b| {
         let (last, line) = (weights.dims().len() - 1, lanes as i64);
-        let blocks = [(0, line / group as i64), (1 + result_channel, group as i64)];
-        b.inner.iter().eq(blocks.into_iter().take(if group > 1 { 2 } else { 1 }))
-            && b.strides[last] == line * group as i64
-            && (group == 1 || b.strides[2 - result_channel] == line)
+        let blocks = [(0, line / to as i64), (1 + result_channel, to as i64)];
+        let blocks = blocks.into_iter().filter(|(_, size)| *size > 1);
+        b.inner.iter().eq(blocks) && b.strides[last] == line * from as i64 && (from == 1 || b.strides[2 - result_channel] == line)
     })
 }
 
@@ -168,20 +167,17 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = Setup::of(&problem.op)?;
     let weights = s.weights.dims().len();
-    let (lanes, group) = (jit.width().lanes(), s.sizes.ic);
-    let few = [1, 2, 4, 8].contains(&group) && (group as usize) < lanes;
-    if weights == s.source.1.dims().len() || s.sizes.oc != group || !few {
-        return Err(Skip::Shape("groups that are not 1, 2, 4 or 8 channels to as many"));
-    }
+    let lanes = jit.width().lanes();
+    let group = few(&s, lanes)?;
     let [kd, kh, kw] = s.sizes.k;
-    let exact = !s.source.1.dtype.is_integral() || kd.saturating_mul(kh).saturating_mul(kw).saturating_mul(group) <= EXACT;
+    let exact = !s.source.1.dtype.is_integral() || kd.saturating_mul(kh).saturating_mul(kw).saturating_mul(group[0] as i64) <= EXACT;
     if kd.saturating_mul(kh) > LINES as i64 || kw > TAPS as i64 || s.sizes.s[2] > 16 || s.sizes.d[2] > 64 || !exact {
         return Err(Skip::Shape("a large window"));
     }
     if s.result.1.dims().iter().skip(2).rev().skip(1).fold(kd * kh, |n, size| n.saturating_mul(*size)) > TABLE {
         return Err(Skip::Shape("so many rows"));
     }
-    let tag = weights_tag(weights, lanes, group as usize, s.result_channel);
+    let tag = weights_tag(weights, lanes, group, s.result_channel);
     resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;
@@ -196,10 +192,29 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
+/// Vectors of source channels that a vector of results meets at most.
+const MET: usize = 4;
+
+/// Channels of a group, of the source and of the result, where they are few: results of several groups in a vector, or of one that has fewer source
+/// channels.
+///
+/// # Errors
+/// What they are not.
+fn few(s: &Setup<'_>, lanes: usize) -> Result<[usize; 2], Skip> {
+    let dims = s.weights.dims();
+    if dims.len() == s.source.1.dims().len() {
+        return Err(Skip::Shape("one group"));
+    }
+    let [from, to] = [dims[2 - s.result_channel], dims[1 + s.result_channel]].map(|n| n.max(0) as usize);
+    let together = from > 0 && to > 0 && lanes.is_multiple_of(to) && from <= lanes;
+    let suits = from < to || to < lanes && from.is_multiple_of(to) && from / to <= MET;
+    if together && suits { Ok([from, to]) } else { Err(Skip::Shape("groups of other than few channels")) }
+}
+
 /// What decides about the kernels of a problem.
 struct Kernels {
     jit: Isa,
-    group: usize,
+    group: [usize; 2],
     source: Elem,
     weights: Elem,
     tail: Tail,
@@ -252,7 +267,7 @@ impl Kernels {
         let (low, high) = phase.reach(line.stride, 0, results).unwrap_or((0, -1));
         let inside = (low.max(-begin).min(high + 1) as i16, (high + 1).min(line.source - begin).max(low) as i16);
         let Kernels { source, weights, shifted, masked, .. } = *self;
-        let group = self.group as u8;
+        let group = self.group.map(|n| n as u8);
         depthwise::Depthwise { source, weights, group, results: results as u8, stride: line.stride as u8, taps, inside, shifted, masked }
     }
 }
@@ -267,7 +282,7 @@ impl Depthwise {
             algorithm: "direct: strips of pixels, channels in lanes".into(),
             registers: (format!("sums of a strip of {strip} pixels by {} lanes", self.lanes), vector * strip),
             blocks: vec![
-                (format!("weights of {taps} taps of {} channels", self.chunk), taps * self.group * self.chunk * 4),
+                (format!("weights of {taps} taps of {} channels", self.chunk), taps * self.group[0] * self.chunk * 4),
                 (format!("{window} source rows under the window of {} channels", self.chunk), window * pixels * self.chunk * 4),
             ],
             rate: Core::host().rate(self.lanes, 1),
@@ -291,8 +306,9 @@ impl Depthwise {
         let lanes = jit.width().lanes();
         let (from, to) = (sizes_of(source), sizes_of(result));
         let lines = geometry::lines(s.direction, &s.sizes, [to, from])?;
-        let group = s.sizes.ic as usize;
-        let channels = s.sizes.g as usize * group;
+        let group = few(s, lanes)?;
+        let [from_group, to_group] = group;
+        let channels = s.sizes.g as usize * to_group;
         if lines[2].phases.iter().flat_map(|p| &p.taps).any(|t| t.1.abs() > REACH) {
             return Err(Skip::Shape("a large window"));
         }
@@ -301,7 +317,14 @@ impl Depthwise {
             return Err(Skip::Shape("channels that are not whole vectors of narrow numbers"));
         }
         let unlike = || Skip::Layout("channels that are not in vectors".into());
-        let source_block = vectors(source, lanes).ok_or_else(unlike)?;
+        let plain = |t: &Tensor| t.blocking().is_some_and(|b| b.inner.iter().next().is_none());
+        let source_block = vectors(source, lanes).filter(|_| from_group == to_group || plain(source)).ok_or_else(unlike)?;
+        if from_group < to_group && !jit.avx512 && source_elem.bytes() < 4 || from_group > to_group && masked {
+            return Err(Skip::Shape("groups of unequal channels, of narrow elements or that end within vectors"));
+        }
+        if from_group != to_group && attr.zero_points.contains_key(&s.source.0) {
+            return Err(Skip::Attr("zero points of the source of groups of unequal channels".into()));
+        }
         let result_vectors = vectors(result, lanes);
         let tail = result_vectors.and_then(|_| tail(s, attr));
         let direct = tail.is_some();
@@ -310,7 +333,7 @@ impl Depthwise {
             (usize::MAX, b) => b,
             _ => lanes,
         };
-        let placed = is_placed(weights, lanes, (group, s.result_channel));
+        let placed = is_placed(weights, lanes, group, s.result_channel);
         let kernels = Kernels {
             jit,
             group,
@@ -324,10 +347,9 @@ impl Depthwise {
         let widest = lines[2].phases.iter().map(|p| p.count).max().unwrap_or(0);
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
         let rows = cut((to[0] * to[1]).max(1) as usize, ROWS, 1).0;
-        let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * group;
+        let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * from_group;
         // A call makes its rows vector by vector. Where pixels come from memory and channels are last, a vector of all rows of a task is a line of
         // the cache here and there; a row at a time of as many channels as stay in L2 with the rows of their window is read as it lies.
-        let plain = |t: &Tensor| t.blocking().is_some_and(|b| b.inner.iter().next().is_none());
         let far = direct && plain(source) && plain(result) && source.bytes().saturating_add(result.bytes()) > target.caches.l3 / 2;
         let window = (kh + 1).saturating_mul(from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
         let most_vectors = if far { target.caches.l2 / 2 / window } else { TASK / work };
@@ -335,7 +357,7 @@ impl Depthwise {
         let sum = chunk.next_multiple_of(lanes);
         let strides = Strides {
             source: spatial_bytes(source, 2),
-            weights: if placed { spatial_bytes(weights, 3) } else { [kh * kw, kw, 1].map(|n| n * group * lanes * 4) },
+            weights: if placed { spatial_bytes(weights, 3) } else { [kh * kw, kw, 1].map(|n| n * from_group * lanes * 4) },
             result: spatial_bytes(result, 2),
         };
         let tables = lines[2].phases.iter().map(|phase| {
@@ -375,7 +397,7 @@ impl Depthwise {
     /// Elements of scratch.
     pub(super) fn scratch(&self) -> Option<ScratchLens> {
         let channels = self.channels.checked_next_multiple_of(self.lanes)?;
-        let packed = if self.placed { 0 } else { (self.kernel.iter().product::<usize>() * self.group).checked_mul(channels)? };
+        let packed = if self.placed { 0 } else { (self.kernel.iter().product::<usize>() * self.group[0]).checked_mul(channels)? };
         let shifts = if self.attr.zero_points.contains_key(&self.source) { channels } else { 0 };
         let tail = self.tail.as_ref().map_or(Some(0), |t| t.scratch(self.channels))?;
         Some(ScratchLens { packed, shifts, tail, workers: for_workers(self.workers, self.sums)? })

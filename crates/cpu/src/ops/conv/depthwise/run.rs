@@ -36,8 +36,8 @@ impl Generated for Depthwise {
             return Ok(());
         }
         let by_weights = match self.group {
-            1 => Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]),
-            group => weight_scale(ctx, &self.attr, &weights, (dst.dims().len(), self.result_channel, group))?,
+            [1, 1] => Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]),
+            [_, to] => weight_scale(ctx, &self.attr, &weights, (dst.dims().len(), self.result_channel, to))?,
         };
         let factors = [Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]), by_weights];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
@@ -58,7 +58,7 @@ impl Generated for Depthwise {
             None => Finish::Rows(Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?),
         };
         let mut workers = scratch.take(lens.workers)?;
-        let (from, to) = (Tensor::new(source, self.lanes), Tensor::new(dst, self.lanes));
+        let (from, to) = (Tensor::new(source, self.lanes / self.group[1] * self.group[0]), Tensor::new(dst, self.lanes));
         let bound = Bound { plan: self, strips, from, to, weights: self.weights(&weights, packed), shift, finish };
         let rows = (self.result_sizes[0] * self.result_sizes[1]) as usize;
         let tasks = self.images * self.chunks * rows.div_ceil(self.rows);
@@ -85,16 +85,16 @@ impl Depthwise {
 
     /// Elements of the packed weights of a vector of channels.
     fn panel(&self) -> usize {
-        self.kernel.iter().product::<usize>() * self.group * self.lanes
+        self.kernel.iter().product::<usize>() * self.group[0] * self.lanes
     }
 
     /// Writes the weights of a vector of channels: tap by tap, in each source channel by source channel of the groups.
     fn pack(&self, weights: &View<'_>, vector: usize, out: &mut [f32]) {
-        let (n, group, [_, kh, kw]) = (weights.dims().len(), self.group, self.kernel);
+        let (n, [from, to], [_, kh, kw]) = (weights.dims().len(), self.group, self.kernel);
         let first = vector * self.lanes;
-        let groups = self.lanes.min(self.channels - first) / group;
+        let groups = self.lanes.min(self.channels - first) / to;
         for (i, out) in out.chunks_exact_mut(self.lanes).enumerate() {
-            let (tap, channel) = (i / group, i % group);
+            let (tap, channel) = (i / from, i % from);
             let mut pos: Pos = [0; MAX_NDIMS];
             pos[2 - self.result_channel] = channel as i64;
             for (i, x) in [tap / (kh * kw), tap / kw % kh, tap % kw].into_iter().enumerate() {
@@ -102,16 +102,16 @@ impl Depthwise {
                     pos[d] = x as i64;
                 }
             }
-            pos[0] = (first / group) as i64;
-            if group == 1 {
+            pos[0] = (first / to) as i64;
+            if to == 1 {
                 weights.read(&pos, 0, &mut out[..groups]);
             } else {
-                for out in out.chunks_exact_mut(group).take(groups) {
+                for out in out.chunks_exact_mut(to).take(groups) {
                     weights.read(&pos, 1 + self.result_channel, out);
                     pos[0] += 1;
                 }
             }
-            out[groups * group..].fill(0.0);
+            out[groups * to..].fill(0.0);
         }
     }
 }
@@ -186,7 +186,8 @@ impl Bound<'_> {
         let blocks = all.div_ceil(p.rows);
         let (block, rest) = (task % blocks, task / blocks);
         let (first, image) = (rest % p.chunks * p.chunk, rest / p.chunks);
-        let (source, result) = (self.from.channel(image, first), self.to.channel(image, first));
+        let [from, to] = p.group;
+        let (source, result) = (self.from.channel(image, first / to * from), self.to.channel(image, first));
         let rows = block * p.rows..all.min((block + 1) * p.rows);
         let task = |rows: Range<usize>| Task { image, first, channels: p.chunk.min(p.channels - first), rows, source, result };
         let phases = p.segments.iter().zip(self.strips).zip(&p.tables).zip(&p.lines[2].phases);
