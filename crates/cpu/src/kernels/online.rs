@@ -8,10 +8,10 @@
 //! What scores are subtracted need not be the largest: powers up to [`BEYOND`] are as exact. So a row keeps what it has until a score is larger by
 //! more than that, which after the first block is rare: one comparison of whole vectors decides it for all rows, without a fold across lanes.
 
+use super::chain::jit::together::Together;
+use super::chain::jit::value::Recorder;
 use super::code::{Kernels, Key};
 use super::extent::{Read, Written, reach};
-use super::tile::together::Together;
-use super::tile::value::Recorder;
 use oxidnn_expr::functions;
 use oxidnn_jit::ir::{Accumulate, Binary, Compare, Elem, Int, Val};
 use oxidnn_jit::{Entry, Function, Isa};

@@ -5,9 +5,9 @@
 //! to scratch, then their sums over windows into responses. Backward: squares, the terms of the gradient, their sums into gradients. Sums stay
 //! in registers; scratch is in L1 or L2, so that tensors are read and written once.
 
+use super::chain::jit::value::formula;
 use super::code::{Kernels, Key};
 use super::extent::{Written, reach};
-use super::tile::value::formula;
 use oxidnn_expr::Num;
 use oxidnn_expr::functions::Bits;
 use oxidnn_jit::ir::{Accumulate, Addr, Binary, Compare, Elem, Int, Pred, Val};

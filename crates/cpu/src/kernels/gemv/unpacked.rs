@@ -13,7 +13,7 @@ use crate::kernels::gemm::{self, Gemm, Kind, Sizes};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::{Block, Packed, Packs, Right};
 use crate::kernels::scratch::{Part, Scratch, booked};
-use crate::kernels::tile::{self, MOST_ROWS, Stride, Tail, max_vectors, tail};
+use crate::kernels::tile::{self, MOST_ROWS, Stride, Tail, max_vectors};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::unpack::{Stored, Unpack};
 use oxidnn_runtime::{Buf, Executor, Skip};
@@ -211,13 +211,7 @@ impl ReadyUnpacked {
     ///
     /// # Errors
     /// [`Error::Runtime`] when scratch is short.
-    pub fn run(
-        &self,
-        (simd, on): (Simd, &Operands<'_>),
-        finish: &tail::Operands<'_, '_>,
-        executor: &dyn Executor,
-        scratch: &mut Scratch<'_>,
-    ) -> Result<(), Error> {
+    pub fn run(&self, (simd, on): (Simd, &Operands<'_>), executor: &dyn Executor, scratch: &mut Scratch<'_>) -> Result<(), Error> {
         let ReadyUnpacked { product, unpacker, gemm } = self;
         let request = &product.request;
         let Lens { a, a_sums, tables: [scales, zeros], lines, work } =
@@ -237,7 +231,7 @@ impl ReadyUnpacked {
             request.finish(on, a_sums, at, sums);
         };
         let lines = scratch.take(lines)?.into_slice();
-        let args = product.tail.as_ref().map(|tail| tail.args(finish, lines)).transpose()?;
+        let args = product.tail.as_ref().map(|tail| tail.args(on.tail.chain(), on.dst[1], &[], lines)).transpose()?;
         let begin = |block: Block<'_>| request.begin(on, a_sums, block);
         let dst = on.tail.dst();
         let (size, row) = (dst.dtype().bits() / 8, dst.stride(on.dst[0]).unwrap_or(0) as usize);

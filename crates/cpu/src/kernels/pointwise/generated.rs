@@ -1,7 +1,7 @@
 //! Programs as generated code: the steps of stages on vectors in registers, from loads to stores.
 //!
 //! The programs are those of [`Builder`](super::Builder). Where the stages of a group go through rows that are one run each, all of them on a
-//! row are one kernel, and what they fold stays in registers ([`Chain`]). Otherwise each stage is a kernel of its own over the chunks that its
+//! row are one kernel, and what they fold stays in registers ([`Fused`]). Otherwise each stage is a kernel of its own over the chunks that its
 //! grid gives it ([`stages`]): along the reduced positions, or down the columns of kept ones, where what is folded and what stands still from
 //! row to row stay in registers. What kernels cannot take where it lies is brought to them chunk by chunk ([`brought`]). Code depends on the
 //! steps, on the types, and on which operands move, never on sizes.
@@ -13,24 +13,22 @@ mod stages;
 mod write;
 
 use super::fold::FoldOp;
-use super::formula::Unary;
 use super::operand::Kind;
 use super::pipeline::{Bound, Group, Lines, Pipeline, Registers};
 use super::program::{Operand, Over, Source, Stage, Step};
 use super::{Chunk, Chunks, GRAIN, Memory, Nest, OPERANDS, split};
 use crate::CpuTarget;
+use crate::kernels::chain::jit;
 use crate::kernels::code::{Kernels, Key, elem};
 use crate::kernels::extent::{Written, reach};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::tile::value::{has_power, is_short};
 use crate::kernels::transpose::Squares;
 use crate::row::{Generated, RowPlan};
 use brought::Brought;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
-use oxidnn_spec::op::EltwiseAlg;
 use oxidnn_spec::{Error, Problem};
 
 #[cfg(test)]
@@ -167,7 +165,7 @@ struct Own<'o> {
 /// All stages of a group on a row in one kernel: one stage element by element, whose rows are the innermost loop, or stages that fold rows. What
 /// they have folded is in no memory.
 #[derive(Debug)]
-struct Chain {
+struct Fused {
     call: Call,
     /// Rows are the reduced positions, not the innermost loop of the kept ones.
     folded: bool,
@@ -191,7 +189,7 @@ struct OwnRows {
 /// How a group is run.
 #[derive(Debug)]
 enum Made {
-    Chain(Chain),
+    Fused(Fused),
     /// A kernel for each stage; `None` for those that are interpreted.
     Stages(Vec<Option<Call>>),
 }
@@ -240,8 +238,8 @@ impl Program {
     /// not know, and for operands that neither stand still nor lie closest along a row.
     pub fn new(pipeline: Pipeline, isa: Isa) -> Result<Program, Skip> {
         let [group] = &pipeline.groups[..] else { return Err(Skip::Op("several passes")) };
-        let chain = Chain::new(group, isa, false)?;
-        Ok(Program { pipeline, groups: vec![Made::Chain(chain)] })
+        let chain = Fused::new(group, isa, false)?;
+        Ok(Program { pipeline, groups: vec![Made::Fused(chain)] })
     }
 
     /// The pipeline in a kernel for each group where that can be, else for each stage.
@@ -262,7 +260,7 @@ impl Program {
         let start = scratch.checked_next_multiple_of(64)?;
         let rows = OwnRows { operand, start, bytes, workers: workers.max(1) };
         self.groups.iter_mut().for_each(|made| {
-            if let Made::Chain(chain) = made {
+            if let Made::Fused(chain) = made {
                 chain.rows = Some(rows);
             }
         });
@@ -272,7 +270,7 @@ impl Program {
 
 /// The code of a chain: its kernel, and what transposes the operands that are brought.
 #[derive(Debug)]
-struct ChainCode {
+struct FusedCode {
     entry: Entry<Args>,
     squares: Vec<Option<Squares>>,
 }
@@ -280,24 +278,24 @@ struct ChainCode {
 /// The code of a group.
 #[derive(Debug)]
 enum Code {
-    Chain(ChainCode),
+    Fused(FusedCode),
     Stages(Vec<Option<Entry<Args>>>),
 }
 
 impl Made {
     /// The kernels of a group, whose tables other groups use where there are several.
     fn new(group: &Group, isa: Isa, several: bool) -> Result<Made, Skip> {
-        if let Ok(chain) = Chain::new(group, isa, several) {
-            return Ok(Made::Chain(chain));
+        if let Ok(chain) = Fused::new(group, isa, several) {
+            return Ok(Made::Fused(chain));
         }
         stages::calls(group, isa).map(Made::Stages)
     }
 
     fn build(&self) -> Result<Code, Error> {
         Ok(match self {
-            Made::Chain(chain) => {
+            Made::Fused(chain) => {
                 let squares = chain.brought.iter().map(|b| b.build(chain.call.isa)).collect::<Result<_, _>>()?;
-                Code::Chain(ChainCode { entry: chain.call.build()?, squares })
+                Code::Fused(FusedCode { entry: chain.call.build()?, squares })
             }
             Made::Stages(calls) => {
                 Code::Stages(calls.iter().map(|call| call.as_ref().map(Call::build).transpose()).collect::<Result<_, _>>()?)
@@ -330,7 +328,7 @@ impl Program {
     pub fn execute(&self, code: &Codes, simd: Simd, ctx: &Ctx<'_>) -> Result<(), Error> {
         let space = self.pipeline.space(ctx);
         self.pipeline.around(ctx, |index, group| match (&self.groups[index], &code.0[index]) {
-            (Made::Chain(chain), Code::Chain(code)) => chain.run(code, group, (simd, ctx), space[0]),
+            (Made::Fused(chain), Code::Fused(code)) => chain.run(code, group, (simd, ctx), space[0]),
             (Made::Stages(calls), Code::Stages(codes)) => stages::run(stages::Kernels { group, calls, codes }, (simd, ctx), space),
             (made, code) => panic!("{code:?} of another group than {made:?}"),
         })
@@ -345,18 +343,16 @@ fn element(operand: &Operand) -> Result<Elem, Skip> {
 
 /// Checks the formulas of some stages.
 fn check_formulas(stages: &[Part]) -> Result<(), Skip> {
-    if stages.iter().flat_map(|s| &s.steps).any(|step| matches!(step, Step::Drop(_) | Step::Round(_))) {
-        return Err(Skip::Attr("dropout or stochastic rounding".into()));
-    }
-    match stages.iter().flat_map(|s| &s.steps).find_map(unknown) {
-        Some(f) => Err(Skip::Attr(format!("a power of {}", f.beta))),
-        None => Ok(()),
-    }
+    stages.iter().flat_map(|s| &s.steps).try_for_each(|step| match step {
+        Step::Drop(_) | Step::Round(_) => Err(Skip::Attr("dropout or stochastic rounding".into())),
+        Step::Apply { formula, .. } => jit::check(*formula),
+        _ => Ok(()),
+    })
 }
 
-impl Chain {
+impl Fused {
     /// The kernel of a group; what its stages fold is in memory where other groups use it.
-    fn new(group: &Group, isa: Isa, shared: bool) -> Result<Chain, Skip> {
+    fn new(group: &Group, isa: Isa, shared: bool) -> Result<Fused, Skip> {
         let grid = group.grid.as_ref().ok_or(Skip::Shape("sizes known at execution only"))?;
         let folded = grid.reduced.volume() != 1;
         if !folded && (group.stages.len() != 1 || !group.stages[0].folds.is_empty()) {
@@ -407,11 +403,11 @@ impl Chain {
             Rows::Any => GRAIN,
             _ => GRAIN / run * run,
         };
-        Ok(Chain { call: Call::new(Spec { stages, operands, rows }, isa, from), folded, grain, rows: None, brought, flat })
+        Ok(Fused { call: Call::new(Spec { stages, operands, rows }, isa, from), folded, grain, rows: None, brought, flat })
     }
 
     /// Runs positions of a nest some operands of which are brought, or chunks of which are one row.
-    fn run_brought(&self, (code, simd): (&ChainCode, Simd), nest: &Nest, range: std::ops::Range<i64>, bound: &Bound<'_>) {
+    fn run_brought(&self, (code, simd): (&FusedCode, Simd), nest: &Nest, range: std::ops::Range<i64>, bound: &Bound<'_>) {
         let memory = &bound.memory;
         let Lines(registers, _) = &mut Lines::new();
         nest.walk(range, |chunk| {
@@ -427,7 +423,7 @@ impl Chain {
         });
     }
 
-    fn run<'a>(&self, code: &ChainCode, group: &Group, (simd, ctx): (Simd, &Ctx<'a>), tables: Buf<'a>) -> Result<(), Error> {
+    fn run<'a>(&self, code: &FusedCode, group: &Group, (simd, ctx): (Simd, &Ctx<'a>), tables: Buf<'a>) -> Result<(), Error> {
         let Some(grid) = &group.grid else { return Err(Error::Runtime("sizes that were not planned".into())) };
         let bound = group.bind(ctx, tables)?;
         if self.flat || !self.brought.is_empty() {
@@ -581,13 +577,6 @@ impl Call {
     }
 }
 
-/// The function of a step that generated code does not know.
-fn unknown(step: &Step) -> Option<Unary> {
-    let (Step::Forward { f, .. } | Step::Backward(f)) = step else { return None };
-    let power = if matches!(step, Step::Backward(_)) { f.beta.get() - 1.0 } else { f.beta.get() };
-    (f.alg == EltwiseAlg::Pow && !has_power(power)).then_some(*f)
-}
-
 impl Spec {
     /// The operands in memory.
     fn placed(&self) -> impl Iterator<Item = (usize, (Elem, Way))> + '_ {
@@ -635,6 +624,6 @@ impl Part {
 
     /// Whether it has a formula of many instructions.
     fn is_long(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Forward { f, .. } | Step::Backward(f) if !is_short(f.alg)))
+        self.steps.iter().any(|step| matches!(step, Step::Apply { formula, .. } if !jit::is_short(*formula)))
     }
 }

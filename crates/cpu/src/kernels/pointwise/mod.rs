@@ -8,7 +8,6 @@
 
 mod copy;
 mod fold;
-mod formula;
 mod generated;
 mod nest;
 mod operand;

@@ -5,15 +5,14 @@
 //! stage ends before the next begins, and what segments have folded is put together in their order.
 
 use super::fold::{self, Totals};
-use super::formula;
 use super::operand::Kind;
 use super::program::{FOLDS, Operand, Over, REGISTERS, Source, Stage, Step};
 use super::{CHUNK, Chunk, GRAIN, Memory, Nest, OPERANDS, Place, random, split};
+use crate::kernels::chain::{Formula, lanes};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx, Element};
-use oxidnn_spec::op::BinaryAlg;
 use oxidnn_spec::{Arg, DataType, Dims, Error};
 use std::ops::Range;
 
@@ -383,27 +382,14 @@ impl Stage {
                     let copy = registers[from];
                     registers[to][..n].copy_from_slice(&copy[..n]);
                 }
-                Step::Forward { at, f } => formula::forward(simd, f, &mut registers[at][..n]),
-                Step::Backward(f) => {
-                    let (x, rest) = registers.split_at_mut(1);
-                    formula::backward(simd, f, &mut x[0][..n], &rest[0][..n]);
-                }
-                Step::Both { at, alg } => both(simd, alg, registers, at, n),
+                Step::Apply { at, formula } => apply(simd, formula, registers, at, n),
                 Step::With { at, alg, operand } => match memory[operand].constant(simd, chunk, operand) {
-                    Some(y) => formula::constant(simd, alg, &mut registers[at][..n], y),
+                    Some(y) => lanes::constant(simd, alg, &mut registers[at][..n], y),
                     None => {
                         memory[operand].load(simd, chunk, operand, &mut registers[at + 1]);
-                        both(simd, alg, registers, at, n);
+                        apply(simd, Formula::Binary(alg), registers, at, n);
                     }
                 },
-                Step::Prelu => {
-                    let (x, rest) = registers.split_at_mut(1);
-                    formula::prelu(simd, &mut x[0][..n], &rest[0][..n]);
-                }
-                Step::Accumulate { scale, zero_point } => {
-                    let (x, rest) = registers.split_at_mut(1);
-                    formula::accumulate(simd, scale.get(), zero_point.get(), &mut x[0][..n], &rest[0][..n]);
-                }
                 Step::Drop(drop) => {
                     let (x, rest) = registers.split_at_mut(1);
                     random::drop_out(&drop, memory, chunk, &mut x[0], &mut rest[0]);
@@ -415,11 +401,11 @@ impl Stage {
     }
 }
 
-/// `r[at] = alg(r[at], r[at + 1], r[at + 2])` for the first `n` elements.
-fn both(simd: Simd, alg: BinaryAlg, registers: &mut Registers, at: usize, n: usize) {
+/// `r[at] = f(r[at], r[at + 1], r[at + 2])` for the first `n` elements.
+fn apply(simd: Simd, formula: Formula, registers: &mut Registers, at: usize, n: usize) {
     let (x, rest) = registers.split_at_mut(at + 1);
-    let z = rest.get(1).unwrap_or(&rest[0]);
-    formula::both(simd, alg, &mut x[at][..n], &rest[0][..n], &z[..n]);
+    let operand = |i: usize| rest.get(i).or(rest.first()).map_or(&[][..], |y| &y[..n]);
+    lanes::apply(simd, formula, &mut x[at][..n], [operand(0), operand(1)]);
 }
 
 impl Pipeline {

@@ -6,13 +6,13 @@
 //! exponential and fold the sum; multiply by its reciprocal.
 
 use super::fold::FoldOp;
-use super::formula::Unary;
 use super::operand::Kind;
 use super::pipeline::{Grid, Group, Padding, Pipeline};
 use super::{Nest, OPERANDS, Place};
+use crate::kernels::chain::{self, Formula, Unary};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
-use oxidnn_spec::{Arg, Blocking, Blocks, DataType, Dims, Layout, MAX_NDIMS, PostOp, Problem, Quant, QuantMode, Real, Rounding, Tensor};
+use oxidnn_spec::{Arg, Blocking, Blocks, DataType, Dims, Layout, MAX_NDIMS, Problem, Quant, QuantMode, Rounding, Tensor};
 use std::cmp::Ordering;
 
 /// Registers of a program.
@@ -30,18 +30,10 @@ pub(super) enum Step {
     Store { from: usize, operand: usize },
     /// `r[to] = r[from]`.
     Copy { to: usize, from: usize },
-    /// `r[at] = f(r[at])`.
-    Forward { at: usize, f: Unary },
-    /// `r[0] = r[0] * f'(r[1])`.
-    Backward(Unary),
-    /// `r[at] = alg(r[at], r[at + 1], r[at + 2])`.
-    Both { at: usize, alg: BinaryAlg },
+    /// `r[at] = f(r[at], r[at + 1], r[at + 2])`.
+    Apply { at: usize, formula: Formula },
     /// `r[at] = alg(r[at], operand)`, by way of `r[at + 1]` unless the operand is constant over a chunk.
     With { at: usize, alg: BinaryAlg, operand: usize },
-    /// `r[0] = prelu(r[0], r[1])`.
-    Prelu,
-    /// `r[0] += scale * (r[1] - zero_point)`.
-    Accumulate { scale: Real, zero_point: Real },
     /// `r[0] = r[0] / (1 - p)` where the generator keeps an element, else 0; which it kept goes to a mask by way of `r[1]`.
     Drop(Drop),
     /// `r[0]` becomes a number of a type, up or down at random.
@@ -437,9 +429,13 @@ impl<'p> Builder<'p> {
         }
     }
 
+    fn apply(&mut self, at: usize, formula: Formula) {
+        self.push(Step::Apply { at, formula });
+    }
+
     /// `r[at] = f(r[at])`.
     pub fn forward(&mut self, at: usize, alg: EltwiseAlg, alpha: f32, beta: f32) {
-        self.push(Step::Forward { at, f: Unary { alg, alpha: alpha.into(), beta: beta.into() } });
+        self.apply(at, Formula::Forward(Unary::new(alg, alpha, beta)));
     }
 
     /// `r[at] = r[at] / by`, rounded once, which a product with the reciprocal is not; uses the register behind it.
@@ -461,12 +457,12 @@ impl<'p> Builder<'p> {
 
     /// `r[0] = r[0] * f'(r[1])`.
     pub fn backward(&mut self, alg: EltwiseAlg, alpha: f32, beta: f32) {
-        self.push(Step::Backward(Unary { alg, alpha: alpha.into(), beta: beta.into() }));
+        self.apply(0, Formula::Backward(Unary::new(alg, alpha, beta)));
     }
 
     /// `r[at] = alg(r[at], r[at + 1], r[at + 2])`.
     pub fn both(&mut self, at: usize, alg: BinaryAlg) {
-        self.push(Step::Both { at, alg });
+        self.apply(at, Formula::Binary(alg));
     }
 
     /// `r[at] = alg(r[at], operand)`; uses the register behind it.
@@ -476,12 +472,12 @@ impl<'p> Builder<'p> {
 
     /// `r[0] = r[0] > 0 ? r[0] : r[0] * r[1]`.
     pub fn prelu(&mut self) {
-        self.push(Step::Prelu);
+        self.apply(0, Formula::Prelu);
     }
 
     /// `r[0] += scale * (r[1] - zero_point)`.
     pub fn accumulate(&mut self, scale: f32, zero_point: f32) {
-        self.push(Step::Accumulate { scale: scale.into(), zero_point: zero_point.into() });
+        self.apply(0, Formula::Accumulate { scale: scale.into(), zero_point: zero_point.into() });
     }
 
     /// Multiplies register `at` by the scales of `of`, where there are any; uses the register behind it.
@@ -501,7 +497,15 @@ impl<'p> Builder<'p> {
     }
 
     fn quant(&mut self, at: usize, arg: Arg, quant: Option<&Quant>, alg: BinaryAlg) -> Result<(), Skip> {
-        let Some(quant) = quant else { return Ok(()) };
+        if let Some(quant) = quant {
+            let operand = self.numbers(arg, quant)?;
+            self.with(at, alg, operand);
+        }
+        Ok(())
+    }
+
+    /// The elements of a quantisation as operand of the group.
+    fn numbers(&mut self, arg: Arg, quant: &Quant) -> Result<usize, Skip> {
         if quant.mode != QuantMode::Static {
             return Err(Skip::Attr("scales that the library computes".into()));
         }
@@ -509,9 +513,7 @@ impl<'p> Builder<'p> {
             return Err(Skip::Attr("scales by dimensions that are not known or split".into()));
         }
         let place = Some(numbers(quant, &self.space));
-        let operand = self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(quant.dtype), place })?;
-        self.with(at, alg, operand);
-        Ok(())
+        self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(quant.dtype), place })
     }
 
     /// What happens to the result in register 0 on its way to `arg`: post-ops, scale and zero point where it is [`Arg::DST`], the store, and zeros in
@@ -534,11 +536,9 @@ impl<'p> Builder<'p> {
         let problem = self.problem;
         if arg == Arg::DST {
             self.dropout()?;
-            for (i, post_op) in problem.attr.post_ops.iter().enumerate() {
-                self.post_op(i, post_op)?;
+            for step in chain::steps(&problem.attr, self.tensor(arg)?.dtype, [false; 2]) {
+                self.step(step?)?;
             }
-            self.quant(0, Arg::scale(arg), problem.attr.scales.get(&arg), BinaryAlg::Div)?;
-            self.quant(0, Arg::zero_point(arg), problem.attr.zero_points.get(&arg), BinaryAlg::Add)?;
         }
         if problem.attr.rounding.get(&arg) == Some(&Rounding::Stochastic) {
             let (of, seed, dtype) = (self.argument(arg)?, self.single(Arg::ROUNDING_SEED)?, self.tensor(arg)?.dtype);
@@ -603,34 +603,34 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    fn post_op(&mut self, i: usize, post_op: &PostOp) -> Result<(), Skip> {
-        match post_op {
-            PostOp::Sum { scale, zero_point, dtype } => {
-                let dst = self.tensor(Arg::DST)?;
-                let place = self.place(Arg::DST, &dst.layout)?;
-                let kind = Kind::Number(dtype.unwrap_or(dst.dtype));
-                let operand = self.put(Operand { source: Source::Argument(Arg::DST), kind, place })?;
-                self.load(1, operand);
-                self.accumulate(scale.get(), *zero_point as f32);
+    /// A step of the chain of register 0; uses the registers behind it.
+    fn step(&mut self, step: chain::Step) -> Result<(), Skip> {
+        let [first, second] = step.operands;
+        let first = first.map(|operand| self.operand(operand)).transpose()?;
+        let second = second.map(|operand| self.operand(operand)).transpose()?;
+        match (step.formula, first, second) {
+            (Formula::Binary(alg), Some(operand), None) => self.with(0, alg, operand),
+            (formula, ..) => {
+                (1..).zip([first, second].into_iter().flatten()).for_each(|(to, operand)| self.load(to, operand));
+                self.apply(0, formula);
             }
-            PostOp::Eltwise { alg, alpha, beta } => self.forward(0, *alg, alpha.get(), beta.get()),
-            PostOp::Binary { alg, src2, .. } => {
-                let src1 = self.argument(Arg::post_op(i, Arg::SRC_1))?;
-                self.load(1, src1);
-                if src2.is_some() {
-                    let src2 = self.argument(Arg::post_op(i, Arg::SRC_2))?;
-                    self.load(2, src2);
-                }
-                self.both(0, *alg);
-            }
-            PostOp::Prelu { .. } => {
-                let weights = self.argument(Arg::post_op(i, Arg::WEIGHTS))?;
-                self.load(1, weights);
-                self.prelu();
-            }
-            PostOp::Depthwise { .. } => return Err(Skip::Attr("a depthwise post-op".into())),
         }
         Ok(())
+    }
+
+    /// An operand of the chain as one of the group.
+    fn operand(&mut self, operand: chain::Operand) -> Result<usize, Skip> {
+        let (attr, dst) = (&self.problem.attr, Arg::DST);
+        match (operand, attr.scales.get(&dst), attr.zero_points.get(&dst)) {
+            (chain::Operand::Before(dtype), ..) => {
+                let place = self.place(dst, &self.tensor(dst)?.layout)?;
+                self.put(Operand { source: Source::Argument(dst), kind: Kind::Number(dtype), place })
+            }
+            (chain::Operand::PostOp(i, of), ..) => self.argument(Arg::post_op(i, of)),
+            (chain::Operand::Scale, Some(quant), _) => self.numbers(Arg::scale(dst), quant),
+            (chain::Operand::ZeroPoint, _, Some(quant)) => self.numbers(Arg::zero_point(dst), quant),
+            (operand, ..) => Err(Skip::Attr(format!("{operand:?} of a program"))),
+        }
     }
 
     /// The group begun last and the padded areas, for kernels that run the stages themselves.

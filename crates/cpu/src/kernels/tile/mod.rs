@@ -17,8 +17,6 @@ pub mod square;
 pub mod tail;
 #[cfg(test)]
 mod tests;
-pub(crate) mod together;
-pub(crate) mod value;
 pub mod wide;
 
 use super::code::{Kernels, Key};

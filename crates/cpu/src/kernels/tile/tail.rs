@@ -9,20 +9,16 @@
 mod tests;
 mod write;
 
-use super::value::has_power;
 use super::{Call, Places, Spec};
-use crate::kernels::access::{Pos, View};
-use crate::kernels::broadcast::Broadcast;
+use crate::kernels::chain::{self, Chain, Formula, Operand};
 use crate::kernels::code::elem;
 use crate::kernels::epilogue;
-use crate::kernels::multiversion::Simd;
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::Strip;
 use oxidnn_jit::kernels::dot::{Spot, Sums};
-use oxidnn_runtime::{Buf, Ctx, Skip};
-use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
-use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, PostOp, Quant, Real, Tensor};
+use oxidnn_runtime::{Buf, Skip};
+use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, PostOp, Quant, Tensor};
 
 /// Columns that a line of operands is padded to: those of the widest tile.
 const PADDED: usize = 64;
@@ -32,33 +28,31 @@ const TENSORS: usize = 4;
 /// A tail, part of the key of kernels.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Tail {
+    /// Begins with what is subtracted from integer sums, by column.
+    compensated: bool,
     steps: Vec<Step>,
     dst: Elem,
 }
 
-/// One step; `column` is its line of operands.
+/// A step of the chain, and where its operand is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Step {
-    /// `s32 x - column`
-    Compensate,
-    /// `x * column`
-    Scale,
-    /// `x + column`
-    Bias,
-    /// `alg(x)`
-    Eltwise { alg: EltwiseAlg, alpha: Real, beta: Real },
-    /// `x + scale * (element of the destination - zero_point)`
-    Sum { scale: Real, zero_point: i32, from: Elem },
-    /// `alg(x, column)` for the post-op `index`
-    Binary { alg: BinaryAlg, index: u8 },
-    /// `alg(x, element)` of a tensor of the destination's size, for the post-op `index`
-    Tensor { alg: BinaryAlg, from: Elem, index: u8 },
-    /// `x > 0 ? x : x * column` for the post-op `index`
-    Prelu { index: u8 },
-    /// `x / column`
-    Unscale,
-    /// `x + column`
-    ZeroPoint,
+struct Step {
+    formula: Formula,
+    operand: Option<Operand>,
+    origin: Origin,
+}
+
+/// Where the operand of a step is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Origin {
+    /// There is none.
+    Nothing,
+    /// A line by column.
+    Line,
+    /// Elements of the destination.
+    Destination(Elem),
+    /// Elements of a tensor of the destination's size.
+    Tensor(Elem),
 }
 
 /// What the sums are that a tail begins with.
@@ -87,25 +81,6 @@ pub struct About<'p> {
     pub scaled: bool,
     /// True when there is a bias, one for all or by column.
     pub biased: bool,
-}
-
-/// Where the elements of an execution come from.
-#[derive(Clone, Copy)]
-pub struct Operands<'c, 'a> {
-    /// The arguments.
-    pub ctx: (Simd, &'c Ctx<'a>),
-    /// The attributes.
-    pub attr: &'c Attr,
-    /// The destination, its sizes concrete.
-    pub dst: &'c Tensor,
-    /// The dimension of the destination that columns follow.
-    pub columns: usize,
-    /// What is subtracted from the integer sums of every column; for several right operands those of each, one after the other.
-    pub compensation: &'c [i32],
-    /// Factors of the sums by positions of the destination.
-    pub factors: [Broadcast<'a>; 2],
-    /// The bias.
-    pub bias: Option<Broadcast<'a>>,
 }
 
 /// The operands of a tail in an execution.
@@ -170,37 +145,45 @@ impl Block {
 
 impl Step {
     fn has_line(&self) -> bool {
-        !matches!(self, Step::Eltwise { .. } | Step::Sum { .. } | Step::Tensor { .. })
+        self.origin == Origin::Line
     }
 
-    /// The step of a post-op.
-    fn of(index: u8, op: &PostOp, about: &About<'_>) -> Result<Step, Skip> {
-        let no = |what: String| Err(Skip::Attr(what));
-        let column_only = |mask: u32| mask & !(1 << about.columns) == 0;
-        Ok(match op {
-            PostOp::Eltwise { alg: EltwiseAlg::Pow, beta, .. } if !has_power(beta.get()) => return no(format!("a power of {beta}")),
-            PostOp::Eltwise { alg, alpha, beta } => Step::Eltwise { alg: *alg, alpha: *alpha, beta: *beta },
-            PostOp::Sum { scale, zero_point, dtype } => match elem(dtype.unwrap_or(about.dst.dtype)) {
-                Some(from) => Step::Sum { scale: *scale, zero_point: *zero_point, from },
-                None => return no(format!("a sum of {dtype:?}")),
-            },
-            PostOp::Binary { alg, src1, src2: None } if *alg != BinaryAlg::Select => {
-                let mask = src1.dims().iter().enumerate().fold(0, |mask, (d, n)| mask | u32::from(*n != 1) << d);
-                match (column_only(mask), elem(src1.dtype)) {
-                    (true, _) => Step::Binary { alg: *alg, index },
-                    (false, Some(from)) if is_alike(src1, about.dst) => Step::Tensor { alg: *alg, from, index },
-                    _ => return no("an operand that differs by row".into()),
-                }
-            }
-            PostOp::Prelu { mask } if column_only(*mask) => Step::Prelu { index },
-            other => return no(format!("the post-op {other:?}")),
-        })
+    /// A step of the chain.
+    fn of(step: chain::Step, about: &About<'_>) -> Result<Step, Skip> {
+        let chain::Step { formula, operands: [operand, second] } = step;
+        chain::jit::check(formula)?;
+        match second {
+            Some(_) => Err(Skip::Attr("a post-op of two operands".into())),
+            None => Ok(Step { formula, operand, origin: operand.map_or(Ok(Origin::Nothing), |operand| Origin::of(operand, about))? }),
+        }
     }
 }
 
-/// True for what leaves every number as it is: frameworks put such scales behind products.
-fn is_identity(op: &PostOp) -> bool {
-    matches!(op, PostOp::Eltwise { alg: EltwiseAlg::Linear, alpha, beta } if alpha.get() == 1.0 && beta.get() == 0.0)
+impl Origin {
+    fn of(operand: Operand, about: &About<'_>) -> Result<Origin, Skip> {
+        let About { attr, dst, columns, .. } = *about;
+        let by_row = |what: &str| Err(Skip::Attr(format!("{what} that differs by row")));
+        let by_column = |mask: u32| mask & !(1 << columns) == 0;
+        let varies = |quant: Option<&Quant>| quant.is_some_and(|q| !by_column(q.mask) || !q.groups.is_empty());
+        Ok(match operand {
+            Operand::Before(dtype) => Origin::Destination(elem(dtype).ok_or_else(|| Skip::Attr(format!("a sum of {dtype}")))?),
+            Operand::Scale if varies(attr.scales.get(&Arg::DST)) => return by_row("a scale of the destination"),
+            Operand::ZeroPoint if varies(attr.zero_points.get(&Arg::DST)) => return by_row("a zero point of the destination"),
+            Operand::PostOp(i, _) => match &attr.post_ops[i] {
+                PostOp::Binary { src1, .. } => {
+                    let mask = src1.dims().iter().enumerate().fold(0, |mask, (d, n)| mask | u32::from(*n != 1) << d);
+                    match (by_column(mask), elem(src1.dtype)) {
+                        (true, _) => Origin::Line,
+                        (false, Some(from)) if is_alike(src1, dst) => Origin::Tensor(from),
+                        _ => return by_row("an operand"),
+                    }
+                }
+                PostOp::Prelu { mask } if !by_column(*mask) => return by_row("a slope"),
+                _ => Origin::Line,
+            },
+            _ => Origin::Line,
+        })
+    }
 }
 
 /// True when elements of equal positions have equal numbers in both.
@@ -212,7 +195,7 @@ fn is_alike(a: &Tensor, b: &Tensor) -> bool {
 impl Tail {
     /// The tail that stores sums as they are.
     pub fn raw() -> Tail {
-        Tail { steps: Vec::new(), dst: Elem::F32 }
+        Tail { compensated: false, steps: Vec::new(), dst: Elem::F32 }
     }
 
     /// The tail for a destination.
@@ -238,27 +221,15 @@ impl Tail {
     }
 
     fn of(about: &About<'_>) -> Result<Tail, Skip> {
-        let About { attr, dst, columns, .. } = *about;
+        let About { attr, dst, compensated, scaled, biased, .. } = *about;
         epilogue::check(attr, dst)?;
         let elem = elem(dst.dtype).ok_or_else(|| Skip::DataType(format!("{} as destination of a tile", dst.dtype)))?;
-        let mut steps = Vec::new();
-        steps.extend(about.compensated.then_some(Step::Compensate));
-        steps.extend(about.scaled.then_some(Step::Scale));
-        steps.extend(about.biased.then_some(Step::Bias));
-        for (index, op) in attr.post_ops.iter().enumerate().filter(|(_, op)| !is_identity(op)) {
-            steps.push(Step::of(index as u8, op, about)?);
-        }
-        if steps.iter().filter(|s| matches!(s, Step::Tensor { .. })).count() > TENSORS {
+        let steps = chain::steps(attr, dst.dtype, [scaled, biased]).map(|step| Step::of(step?, about)).collect::<Result<_, _>>()?;
+        let tail = Tail { compensated, steps, dst: elem };
+        if tail.tensors().count() > TENSORS {
             return Err(Skip::Attr("so many operands of the destination's size".into()));
         }
-        let varies = |quant: Option<&Quant>| quant.is_some_and(|q| q.mask & !(1 << columns) != 0 || !q.groups.is_empty());
-        let (scale, zero_point) = (attr.scales.get(&Arg::DST), attr.zero_points.get(&Arg::DST));
-        if varies(scale) || varies(zero_point) {
-            return Err(Skip::Attr("quantisation of the destination that differs by row".into()));
-        }
-        steps.extend(scale.map(|_| Step::Unscale));
-        steps.extend(zero_point.map(|_| Step::ZeroPoint));
-        Ok(Tail { steps, dst: elem })
+        Ok(tail)
     }
 
     /// Where rows of the destination may begin, which have so many columns from the first panel's first on; `None` where the operands do not
@@ -284,7 +255,7 @@ impl Tail {
 
     /// Types of the operands of the destination's size.
     fn tensors(&self) -> impl Iterator<Item = Elem> + '_ {
-        self.steps.iter().filter_map(|s| if let Step::Tensor { from, .. } = s { Some(*from) } else { None })
+        self.steps.iter().filter_map(|s| if let Origin::Tensor(elem) = s.origin { Some(elem) } else { None })
     }
 
     /// Bytes of an element of the destination.
@@ -294,7 +265,7 @@ impl Tail {
 
     /// Lines of operands.
     fn lines(&self) -> usize {
-        self.steps.iter().filter(|s| s.has_line()).count()
+        self.steps.iter().filter(|s| s.has_line()).count() + usize::from(self.compensated)
     }
 
     /// Asks for the lines of the destination before they are written, of so many rows and vectors.
@@ -323,75 +294,40 @@ impl Tail {
         columns.next_multiple_of(PADDED)
     }
 
-    /// The operands of an execution, converted into scratch of [`Tail::scratch`] elements. Where there are compensations of several right operands,
+    /// The operands of an execution, converted into scratch of [`Tail::scratch`] elements, for a result whose columns follow dimension `dim`.
+    /// `compensation` is what is subtracted from the integer sums of every column; for several right operands those of each, one after the other, and
     /// lines are repeated for each, [`Tail::apart`].
     ///
     /// # Errors
     /// [`Error`] when an argument is missing or the scratch is too small.
-    pub fn args<'s>(&self, from: &Operands<'_, 's>, scratch: &'s mut [f32]) -> Result<TailArgs<'s>, Error> {
-        let dims = from.dst.dims();
-        let columns = dims[from.columns].max(0) as usize;
+    pub fn args<'s>(&self, chain: &Chain<'s>, dim: usize, compensation: &[i32], scratch: &'s mut [f32]) -> Result<TailArgs<'s>, Error> {
+        let columns = chain.dst().dims()[dim].max(0) as usize;
         let lines = self.lines();
         let pitch = scratch.len() / lines.max(1);
-        let (apart, operands) = (Self::apart(columns), (from.compensation.len() / columns.max(1)).max(1));
+        let (apart, operands) = (Self::apart(columns), (compensation.len() / columns.max(1)).max(1));
         if lines > 0 && pitch < apart.saturating_mul(operands) {
             return Err(Error::Runtime(format!("{} numbers of scratch for {lines} lines of {columns} columns", scratch.len())));
         }
-        for (step, line) in self.steps.iter().filter(|s| s.has_line()).zip(scratch.chunks_exact_mut(pitch.max(1))) {
+        let named = self.steps.iter().filter(|s| s.has_line()).map(|s| s.operand);
+        let named = self.compensated.then_some(None).into_iter().chain(named);
+        for (operand, line) in named.zip(scratch.chunks_exact_mut(pitch.max(1))) {
             for i in 0..operands {
                 let end = if i + 1 == operands { line.len() } else { (i + 1) * apart };
                 let (line, padding) = line[i * apart..end].split_at_mut(columns);
                 padding.fill(0.0);
-                from.line(*step, i, line)?;
+                match operand {
+                    Some(operand) => chain.line(operand, &[0; MAX_NDIMS], dim, line)?,
+                    None => line.iter_mut().zip(&compensation[i * columns..]).for_each(|(x, c)| *x = f32::from_bits(*c as u32)),
+                }
             }
         }
         let mut tensors = [Buf::empty(); TENSORS];
-        let steps = self.steps.iter().filter_map(|s| if let Step::Tensor { index, .. } = s { Some(*index) } else { None });
-        for (tensor, index) in tensors.iter_mut().zip(steps) {
-            *tensor = from.ctx.1.buf(Arg::post_op(usize::from(index), Arg::SRC_1))?;
+        let beside = self.steps.iter().filter(|s| matches!(s.origin, Origin::Tensor(_))).filter_map(|s| s.operand);
+        for (tensor, operand) in tensors.iter_mut().zip(beside) {
+            if let Operand::PostOp(i, of) = operand {
+                *tensor = chain.argument(i, of)?.buf();
+            }
         }
         Ok(TailArgs { lines: scratch, pitch, tensors })
-    }
-}
-
-impl<'a> Operands<'_, 'a> {
-    /// The operands of a step by column, with the compensation of one of the right operands.
-    fn line(&self, step: Step, operand_index: usize, line: &mut [f32]) -> Result<(), Error> {
-        let ((simd, ctx), dims) = (self.ctx, self.dst.dims());
-        let operand = |index: u8, arg: Arg| -> Result<Broadcast<'a>, Error> {
-            Ok(Broadcast::tensor(View::of(simd, ctx, Arg::post_op(usize::from(index), arg))?))
-        };
-        let numbers = match step {
-            Step::Compensate => {
-                let of_operand = &self.compensation[operand_index * line.len()..];
-                line.iter_mut().zip(of_operand).for_each(|(x, c)| *x = f32::from_bits(*c as u32));
-                return Ok(());
-            }
-            Step::Scale => {
-                self.broadcast(&self.factors[0], line, |x, _| x);
-                self.broadcast(&self.factors[1], line, |x, before| x * before);
-                return Ok(());
-            }
-            Step::Bias => self.bias.unwrap_or(Broadcast::constant(0.0)),
-            Step::Binary { index, .. } => operand(index, Arg::SRC_1)?,
-            Step::Prelu { index } => operand(index, Arg::WEIGHTS)?,
-            Step::Unscale => Broadcast::scale(simd, ctx, self.attr, Arg::DST, dims)?,
-            Step::ZeroPoint => Broadcast::zero_point(simd, ctx, self.attr, Arg::DST, dims)?,
-            Step::Eltwise { .. } | Step::Sum { .. } | Step::Tensor { .. } => return Ok(()),
-        };
-        self.broadcast(&numbers, line, |x, _| x);
-        Ok(())
-    }
-
-    /// Every number of the line from its operand and what it was before.
-    fn broadcast(&self, numbers: &Broadcast<'a>, line: &mut [f32], combine: impl Fn(f32, f32) -> f32) {
-        let mut part = [0.0; PADDED];
-        let mut pos: Pos = [0; MAX_NDIMS];
-        for line in line.chunks_mut(PADDED) {
-            let part = &mut part[..line.len()];
-            numbers.line(&pos, self.columns, part);
-            line.iter_mut().zip(part).for_each(|(x, y)| *x = combine(*y, *x));
-            pos[self.columns] += PADDED as i64;
-        }
     }
 }

@@ -12,11 +12,12 @@ use crate::decision::{How, padding};
 use crate::hardware::Core;
 use crate::kernels::access::View;
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::chain::Chain;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::runs;
-use crate::kernels::tile::tail::{self, About, Tail};
+use crate::kernels::tile::tail::{About, Tail};
 use crate::kernels::tile::{Ahead, Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Stride, Strip, TailArgs, Tile, tallest};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
@@ -51,7 +52,6 @@ struct Columns {
     isa: Isa,
     /// Source and result.
     args: [Arg; 2],
-    result: Tensor,
     biased: bool,
     images: usize,
     groups: usize,
@@ -174,7 +174,6 @@ impl Columns {
             attr: attr.clone(),
             isa,
             args: [s.source.0, s.result.0],
-            result: s.result.1.clone(),
             biased: s.biased,
             images,
             groups,
@@ -274,15 +273,7 @@ impl Generated for Columns {
     fn run(&self, tiles: &Tiles, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let lines = scratch.take(self.scratch.shared)?.into_slice();
         let mut sums = scratch.take(self.scratch.workers)?;
-        let from = tail::Operands {
-            ctx: (simd, ctx),
-            attr: &self.attr,
-            dst: &self.result,
-            columns: self.result.dims().len() - 1,
-            compensation: &[],
-            factors: [Broadcast::constant(1.0); 2],
-            bias: None,
-        };
+        let chain = Chain::new((simd, ctx), &self.attr, self.args[1], [Broadcast::constant(1.0); 2], None)?;
         let bound = Bound {
             plan: self,
             tiles,
@@ -290,7 +281,7 @@ impl Generated for Columns {
             weights: ctx.buf(Arg::WEIGHTS)?,
             result: ctx.buf(self.args[1])?,
             bias: View::optional(simd, ctx, Arg::BIAS)?,
-            tail: self.tail.args(&from, lines)?,
+            tail: self.tail.args(&chain, chain.dst().dims().len() - 1, &[], lines)?,
         };
         let chunks = self.panels().div_ceil(self.each);
         sums.work(ctx.executor(), self.workers, self.images * self.groups * chunks, &|task, sums| {

@@ -14,6 +14,7 @@ use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
 use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::chain::Chain;
 use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
 use crate::kernels::lanes::Lanes;
@@ -192,7 +193,7 @@ impl Kernel for Depthwise {
             Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]),
         ];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let tail = Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?;
+        let tail = Epilogue::new(Chain::new((simd, ctx), &self.attr, self.result, factors, bias)?)?;
         let packed = scratch.take(self.scratch.shared)?.fill(ctx.executor(), self.channels, &|tap, out| self.pack(&by, tap, out));
         let mut workers = scratch.take(self.scratch.workers)?;
         let bound = Bound { plan: self, simd, source: from, weights: packed, tail };

@@ -6,6 +6,7 @@ use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
 use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::chain::Chain;
 use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::dot::sums::Accumulator;
 use crate::kernels::dot::{Block, Rows, Tap, accumulate};
@@ -94,7 +95,7 @@ impl Kernel for Window {
             super::window::weight_scale(ctx, &self.attr, &weights, (self.dims, self.result_channel, self.channels))?,
         ];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let tail = Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?;
+        let tail = Epilogue::new(Chain::new((simd, ctx), &self.attr, self.result, factors, bias)?)?;
         let exact = support::exact_depth([&from, &by], &self.attr);
         let panels = scratch.take(self.scratch.shared)?;
         let mut workers = scratch.take(self.scratch.workers)?;

@@ -10,6 +10,7 @@ use crate::decision::How;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::amx::{Loops, ReadyLoops};
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::chain::Chain;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::{Block, Operands, PADDING, Packs, Rows};
@@ -508,13 +509,10 @@ impl Generated for Tiles {
         ];
         let met = if self.weights_shifted { Some(self.met(On { code, simd, ctx }, (&source, &weights), pixel_sums)?) } else { None };
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
+        let chain = Chain::new((simd, ctx), &self.attr, self.result, factors, bias)?;
         let (args, tail) = match &self.tail {
-            Some(tail) => {
-                let dst = ctx.bound(self.result).map(|b| b.tensor).ok_or_else(|| Error::arg(self.result, "nothing", "a memory object"))?;
-                let from = tail::Operands { ctx: (simd, ctx), attr: &self.attr, dst, columns: 1, compensation, factors, bias };
-                (Some(tail.args(&from, lines)?), None)
-            }
-            None => (None, Some(Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?)),
+            Some(tail) => (Some(tail.args(&chain, 1, compensation, lines)?), None),
+            None => (None, Some(Epilogue::new(chain)?)),
         };
         let bound = Bound {
             plan: self,

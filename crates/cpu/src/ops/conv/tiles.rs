@@ -229,14 +229,12 @@ fn shift(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa)) -> Result<(
 
 /// What finishes sums in registers, where that is possible.
 fn tail(s: &Setup<'_>, attr: &Attr, compensated: bool) -> Option<Arc<Tail>> {
-    let (source, result) = (s.source.0, s.result.0);
-    let nothing = Attr::default();
     let about = About {
-        attr: if result == Arg::DST { attr } else { &nothing },
+        attr,
         dst: s.result.1,
         columns: 1,
         compensated,
-        scaled: [source, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a)),
+        scaled: [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a)),
         biased: s.biased,
     };
     Tail::plan(&about).ok().map(Arc::new)

@@ -19,6 +19,7 @@ use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
 use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::chain::Chain;
 use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::dot::{Block, Rows, Tap, accumulate};
 use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
@@ -237,7 +238,7 @@ impl Kernel for Weights {
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let one = Broadcast::constant(1.0);
-        let tail = Epilogue::new((simd, ctx), &self.attr, Arg::DIFF_WEIGHTS, [one; 2], None)?;
+        let tail = Epilogue::new(Chain::new((simd, ctx), &self.attr, Arg::DIFF_WEIGHTS, [one; 2], None)?)?;
         tail.dst().zero_padding();
         let view = |arg: Arg| View::of(simd, ctx, arg);
         let source = |arg: Arg| -> Result<Source<'_>, Error> {

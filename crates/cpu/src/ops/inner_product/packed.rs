@@ -4,6 +4,7 @@
 use crate::CpuTarget;
 use crate::kernels::access::{Axis, View};
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::chain::Chain;
 use crate::kernels::dot::pack::Source;
 use crate::kernels::dot::panel_width;
 use crate::kernels::dot::product::{Operand, Product, scratch_len};
@@ -152,6 +153,6 @@ impl Packed {
             factors[1] = Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]);
             bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
         }
-        Epilogue::new((simd, ctx), &self.attr, result, factors, bias)
+        Epilogue::new(Chain::new((simd, ctx), &self.attr, result, factors, bias)?)
     }
 }

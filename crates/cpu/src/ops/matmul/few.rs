@@ -5,6 +5,7 @@
 use crate::CpuTarget;
 use crate::kernels::access::{Axis, View};
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::chain::Chain;
 use crate::kernels::dot::pack::Source;
 use crate::kernels::epilogue::{self, Epilogue};
 use crate::kernels::gemv::{Operands, Product, ReadyProduct, Request, Weights};
@@ -154,7 +155,7 @@ impl Generated for Few {
             scale: one,
             factors: [None; 2],
             weights: [many.across[0], many.depth[0]],
-            tail: Epilogue::new((simd, ctx), &self.attr, *result, [one; 2], bias)?,
+            tail: Epilogue::new(Chain::new((simd, ctx), &self.attr, *result, [one; 2], bias)?)?,
             dst: [few.across[1], many.across[1]],
             batch: Dims::from_fn(*batch, |d| c.dims()[d]),
             batch_bytes: Dims::from_fn(*batch, |d| if b.dims()[d] == 1 { 0 } else { b.blocking().strides[d] * bits / 8 }),

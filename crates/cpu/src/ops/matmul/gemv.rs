@@ -6,13 +6,14 @@ use super::tiled::{self, Matrix, product};
 use crate::CpuTarget;
 use crate::kernels::access::{Axis, View};
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::chain::Chain;
 use crate::kernels::dot::pack::Source;
 use crate::kernels::epilogue::{self, Epilogue};
 use crate::kernels::gemv::{Factor, Grouped, MAX_ROWS, Operands, Product, ReadyProduct, ReadyUnpacked, Request, Unpacked, Weights};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::Right;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::tile::{Tail, tail};
+use crate::kernels::tile::Tail;
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Ctx, Plan, Skip};
@@ -255,26 +256,14 @@ impl Generated for Gemv {
             factors: [Arg::scale(Arg::WEIGHTS), Arg::zero_point(Arg::WEIGHTS)]
                 .map(|arg| ctx.bound(arg).and_then(|b| b.regions.first()?.bytes())),
             weights: [column, row],
-            tail: Epilogue::new((simd, ctx), &self.attr, Arg::DST, [a_factor, b_factor], bias)?,
+            tail: Epilogue::new(Chain::new((simd, ctx), &self.attr, Arg::DST, [a_factor, b_factor], bias)?)?,
             dst: [row, column],
             batch: Dims::from_fn(row, |d| dst.dims()[d]),
             batch_bytes: Dims::from_fn(row, |d| if weights.dims()[d] == 1 { 0 } else { weights.blocking().strides[d] * bits / 8 }),
         };
         match code {
             Code::Few(product) => product.run(&operands, ctx.executor(), &mut scratch),
-            Code::Many(product) => {
-                let dst = ctx.bound(Arg::DST).ok_or_else(|| Error::arg(Arg::DST, "nothing", "a memory object"))?.tensor;
-                let finish = tail::Operands {
-                    ctx: (simd, ctx),
-                    attr: &self.attr,
-                    dst,
-                    columns: column,
-                    compensation: &[],
-                    factors: [a_factor, b_factor],
-                    bias,
-                };
-                product.run((simd, &operands), &finish, ctx.executor(), &mut scratch)
-            }
+            Code::Many(product) => product.run((simd, &operands), ctx.executor(), &mut scratch),
         }
     }
 }

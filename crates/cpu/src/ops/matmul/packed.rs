@@ -6,6 +6,7 @@
 use crate::CpuTarget;
 use crate::kernels::access::{Axis, View};
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::chain::Chain;
 use crate::kernels::dot::pack::Source;
 use crate::kernels::dot::product::{Operand, Product, scratch_len};
 use crate::kernels::epilogue::{self, Epilogue};
@@ -63,7 +64,7 @@ impl Kernel for Packed {
         let (a_scale, a_factor) = split_scale(Broadcast::scale(simd, ctx, &self.attr, Arg::SRC, src.dims())?, column);
         let (b_scale, b_factor) = split_scale(Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?, row);
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(Broadcast::tensor);
-        let tail = Epilogue::new((simd, ctx), &self.attr, Arg::DST, [a_factor, b_factor], bias)?;
+        let tail = Epilogue::new(Chain::new((simd, ctx), &self.attr, Arg::DST, [a_factor, b_factor], bias)?)?;
         let zero_point = |arg: Arg, view: &View<'_>| -> Result<Option<Broadcast<'_>>, Error> {
             Broadcast::zero_point(simd, ctx, &self.attr, arg, view.dims()).map(|z| Some(z).filter(|z| !z.is_constant(0.0)))
         };

@@ -10,6 +10,7 @@ use super::zero_points::{self, Outer, Terms};
 use crate::CpuTarget;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::{Broadcast, varying};
+use crate::kernels::chain::Chain;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::gemm::{self, Gemm, Kind, Operands, Sizes};
 use crate::kernels::multiversion::Simd;
@@ -17,7 +18,7 @@ use crate::kernels::nest::{Block, Packs, Right};
 use crate::kernels::scratch::{Scratch, booked, lend};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::pack::Plain;
-use crate::kernels::tile::tail::{self, About};
+use crate::kernels::tile::tail::About;
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs, tallest};
 use crate::row::Generated;
 use oxidnn_jit::Isa;
@@ -464,8 +465,9 @@ impl Generated for Tiled {
             (on.a, on.a_row, on.a_depth) = (self.with_ones(ctx, copy)?, pitch(self.gemm.sizes().depth), 1);
         }
         let compensation = if self.outer.is_some_and(|o| o.by_row) { &[][..] } else { column_sums };
+        let chain = || Chain::new((simd, ctx), &self.attr, self.args[2], self.factors(simd, ctx)?, self.bias(simd, ctx)?);
         let Some(tail) = &self.tail else {
-            let epilogue = Epilogue::new((simd, ctx), &self.attr, self.args[2], self.factors(simd, ctx)?, self.bias(simd, ctx)?)?;
+            let epilogue = Epilogue::new(chain()?)?;
             epilogue.dst().zero_padding();
             let factor = if self.beside { self.factor(simd, ctx)? } else { 0 };
             let store = |block: Block<'_>| self.store(&epilogue, (compensation, factor), block);
@@ -476,16 +478,7 @@ impl Generated for Tiled {
             code.gemm.run(simd, ctx.executor(), &mut work, &Operands { tail: Some(&TailArgs::NONE), ..on });
             return Ok(());
         }
-        let from = tail::Operands {
-            ctx: (simd, ctx),
-            attr: &self.attr,
-            dst: &self.dst,
-            columns: self.columns.last().copied().unwrap_or(0),
-            compensation,
-            factors: self.factors(simd, ctx)?,
-            bias: self.bias(simd, ctx)?,
-        };
-        let args = tail.args(&from, lines)?;
+        let args = tail.args(&chain()?, self.columns.last().copied().unwrap_or(0), compensation, lines)?;
         let several = compensation.len() > self.width();
         let tail_column = |batch| if several { self.right(batch) * Tail::apart(self.width()) } else { 0 };
         code.gemm.run(simd, ctx.executor(), &mut work, &Operands { tail: Some(&args), tail_column: &tail_column, ..on });

@@ -9,12 +9,13 @@ use super::planes::{Planes, ScratchLens, Tensors};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::chain::Chain;
 use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pool::{Call, Side, Spec, Strip, Table};
 use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::tile::TailArgs;
-use crate::kernels::tile::tail::{About, Operands, Tail};
+use crate::kernels::tile::tail::{About, Tail};
 use crate::kernels::transpose::Squares;
 use crate::ops::conv::depthwise::meeting;
 use crate::ops::conv::geometry::{Direction, Line, Phase};
@@ -433,10 +434,8 @@ impl Generated for Direct {
             View::of(simd, ctx, place.arg)?.zero_padding();
         }
         let operands = scratch.take(self.tail.scratch(self.channels).unwrap_or(0))?.into_slice();
-        let dst = ctx.bound(self.result.arg).map(|b| b.tensor).ok_or_else(|| Error::arg(self.result.arg, "nothing", "a memory object"))?;
-        let factors = [Broadcast::constant(1.0); 2];
-        let from = Operands { ctx: (simd, ctx), attr: &self.attr, dst, columns: 1, compensation: &[], factors, bias: None };
-        let tail = self.tail.args(&from, operands)?;
+        let chain = Chain::new((simd, ctx), &self.attr, self.result.arg, [Broadcast::constant(1.0); 2], None)?;
+        let tail = self.tail.args(&chain, 1, &[], operands)?;
         let bound = Bound {
             plan: self,
             code,

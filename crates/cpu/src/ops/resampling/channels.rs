@@ -9,11 +9,12 @@ use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::blend::{Blender, Call, Columns, Side, Spec};
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::chain::Chain;
 use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Scratch, booked};
-use crate::kernels::tile::tail::{About, Operands, Tail};
+use crate::kernels::tile::tail::{About, Tail};
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
@@ -216,10 +217,8 @@ impl Generated for Blended {
             View::of(simd, ctx, result)?.zero_padding();
         }
         let operands = scratch.take(self.specs[0].tail.scratch(self.made).unwrap_or(0))?.into_slice();
-        let dst = ctx.bound(result).map(|b| b.tensor).ok_or_else(|| Error::arg(result, "nothing", "a memory object"))?;
-        let factors = [Broadcast::constant(1.0); 2];
-        let from = Operands { ctx: (simd, ctx), attr: &self.attr, dst, columns: 1, compensation: &[], factors, bias: None };
-        let tail = self.specs[0].tail.args(&from, operands)?;
+        let chain = Chain::new((simd, ctx), &self.attr, result, [Broadcast::constant(1.0); 2], None)?;
+        let tail = self.specs[0].tail.args(&chain, 1, &[], operands)?;
         let bufs = [ctx.buf(input)?, ctx.buf(result)?];
         let [source, to] = &self.places;
         let [images, blocks] = [to.counts[0], self.made.div_ceil(self.channels)];

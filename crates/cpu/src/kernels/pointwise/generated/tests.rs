@@ -115,7 +115,7 @@ fn folded_rows_make_operands_of_their_own() {
         for (rows, width) in [(1, 16), (3, 37), (7, 200), (2, 1024)] {
             let line = format!("--eltwise --dir=FWD_I --tag=ab --alg=relu {rows}x{width}");
             let (made, scratch) = program(&line, &target, stages).unwrap();
-            let Made::Chain(chain) = &made.groups[0] else { panic!("not one kernel") };
+            let Made::Fused(chain) = &made.groups[0] else { panic!("not one kernel") };
             assert!(chain.folded);
             let ways: Vec<Way> = chain.call.spec.operands.iter().map(|o| o.1).collect();
             assert_eq!(ways, [Way::Moves, Way::Made, Way::Made, Way::Moves], "{rows}x{width}");
@@ -176,7 +176,7 @@ fn stages_are_kernels_of_their_own_where_rows_are_not_one_run() {
 
 /// The key of the one kernel of a program.
 fn spec_of(program: &Program) -> Spec {
-    let [Made::Chain(chain)] = &program.groups[..] else { panic!("several kernels") };
+    let [Made::Fused(chain)] = &program.groups[..] else { panic!("several kernels") };
     chain.call.spec.clone()
 }
 

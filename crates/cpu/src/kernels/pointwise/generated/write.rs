@@ -1,14 +1,11 @@
 //! The code of a program: rows, stages, steps.
 
 use super::super::fold::FoldOp;
-use super::super::formula::Unary;
 use super::super::program::{Over, REGISTERS, Step};
 use super::{Args, Part, Rows, Spec, Way};
-use crate::kernels::tile::value::{Value, formula};
-use oxidnn_expr::{Num, binary, eltwise};
+use crate::kernels::chain::{Formula, jit};
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::{self, Addr, Binary, Compare, Elem, Int, Pred, Val};
-use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use std::mem::offset_of;
 
 /// Rows of one vector that are folded apart: a power of two.
@@ -305,45 +302,18 @@ impl<'s> Writer<'s> {
                 }
             }
             Step::Copy { to, from } => r[to] = r[from],
-            // Of two operands the second is taken where one is NaN.
-            Step::Forward { at, f: Unary { alg: EltwiseAlg::Relu | EltwiseAlg::ReluDst, alpha, .. } } if alpha.get() == 0.0 => {
-                let (zero, x) = (f.zero(f.isa().width()), get(f, r, at));
-                r[at] = Some(f.binary(Binary::MaxF32, zero, x));
-            }
-            Step::Forward { at, f: Unary { alg, alpha, beta } } => {
+            Step::Apply { at, formula } => {
                 let x = get(f, r, at);
-                r[at] = Some(formula(f, |v| eltwise::forward(alg, alpha.get(), beta.get(), v.value(x))));
-            }
-            Step::Backward(Unary { alg, alpha, beta }) => {
-                let (dd, x) = (get(f, r, 0), get(f, r, 1));
-                r[0] = Some(formula(f, |v| eltwise::backward(alg, alpha.get(), beta.get(), v.value(dd), v.value(x))));
-            }
-            Step::Both { at, alg } => {
-                let (x, y) = (get(f, r, at), get(f, r, at + 1));
-                let z = if alg == BinaryAlg::Select { Some(get(f, r, at + 2)) } else { None };
-                r[at] = Some(formula(f, |v| {
-                    let condition = z.map_or(Value::constant(0.0), |z| v.value(z));
-                    binary::apply(alg, v.value(x), v.value(y), condition)
-                }));
+                let operand = |i: usize| (i < formula.operands()).then(|| get(f, r, at + 1 + i));
+                let operands = [0, 1].map(operand);
+                r[at] = Some(jit::apply(f, formula, x, operands));
             }
             Step::With { at, alg, operand } => {
                 let (x, y) = (get(f, r, at), self.load(f, operand, place));
-                r[at] = Some(formula(f, |v| binary::apply(alg, v.value(x), v.value(y), Value::constant(1.0))));
+                r[at] = Some(jit::apply(f, Formula::Binary(alg), x, [Some(y), None]));
             }
             // Refused before.
             Step::Drop(_) | Step::Round(_) => {}
-            Step::Prelu => {
-                let (x, y) = (get(f, r, 0), get(f, r, 1));
-                r[0] = Some(formula(f, |v| binary::prelu(v.value(x), v.value(y))));
-            }
-            Step::Accumulate { scale, zero_point } => {
-                let (x, y) = (get(f, r, 0), get(f, r, 1));
-                let (scale, zero_point) = (f64::from(scale.get()), f64::from(zero_point.get()));
-                r[0] = Some(formula(f, |v| {
-                    let y = if zero_point == 0.0 { v.value(y) } else { v.value(y).sub(Value::constant(zero_point)) };
-                    if scale == 1.0 { v.value(x).add(y) } else { y.mul_add(Value::constant(scale), v.value(x)) }
-                }));
-            }
         }
     }
 }

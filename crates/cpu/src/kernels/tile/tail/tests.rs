@@ -1,8 +1,10 @@
 use super::*;
+use crate::kernels::chain::Unary;
 use crate::kernels::tile::{Ahead, List, ONE_STRIP, Panels, Product, Spec, Start, Strip, Tile};
 use oxidnn_expr::{binary, eltwise, number};
 use oxidnn_jit::Isa;
 use oxidnn_spec::DataType;
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use std::sync::Arc;
 
 /// Rows and vectors of the tiles; the last vector has three columns.
@@ -50,19 +52,20 @@ fn beside(i: usize) -> f32 {
 fn truth(tail: &Tail, x: f32, column: usize, element: usize) -> f64 {
     let mut x = f64::from(x);
     let mut line = 0;
+    if tail.compensated {
+        x -= f64::from(operand(line, column).round());
+        line += 1;
+    }
     for step in &tail.steps {
         let y = f64::from(operand(line, column));
         line += usize::from(step.has_line());
-        x = match *step {
-            Step::Compensate => x - y.round(),
-            Step::Scale => x * y,
-            Step::Bias | Step::ZeroPoint => x + y,
-            Step::Unscale => x / y,
-            Step::Eltwise { alg, alpha, beta } => eltwise::forward(alg, alpha.get(), beta.get(), x),
-            Step::Sum { scale, zero_point, .. } => x + f64::from(scale.get()) * (f64::from(beside(element)) - f64::from(zero_point)),
-            Step::Binary { alg, .. } => binary::apply(alg, x, y, 0.0),
-            Step::Tensor { alg, .. } => binary::apply(alg, x, f64::from(beside(element)), 0.0),
-            Step::Prelu { .. } => binary::prelu(x, y),
+        let y = if step.has_line() { y } else { f64::from(beside(element)) };
+        x = match step.formula {
+            Formula::Forward(Unary { alg, alpha, beta }) => eltwise::forward(alg, alpha.get(), beta.get(), x),
+            Formula::Backward(Unary { alg, alpha, beta }) => eltwise::backward(alg, alpha.get(), beta.get(), x, y),
+            Formula::Binary(alg) => binary::apply(alg, x, y, 0.0),
+            Formula::Prelu => binary::prelu(x, y),
+            Formula::Accumulate { scale, zero_point } => x + f64::from(scale.get()) * (y - f64::from(zero_point.get())),
         };
     }
     x
@@ -70,7 +73,11 @@ fn truth(tail: &Tail, x: f32, column: usize, element: usize) -> f64 {
 
 /// Runs a tail over sums in memory and compares what it stores with the truth.
 fn check(isa: Isa, steps: &[Step], dst: Elem, whole: bool) {
-    let tail = Tail { steps: steps.to_vec(), dst };
+    run(isa, Tail { compensated: false, steps: steps.to_vec(), dst }, whole);
+}
+
+fn run(isa: Isa, tail: Tail, whole: bool) {
+    let dst = tail.dst;
     let lanes = isa.width().lanes();
     let columns = (VECTORS - 1) * lanes + LAST;
     let product = if whole { Product::U8S8 } else { Product::F32 };
@@ -81,9 +88,9 @@ fn check(isa: Isa, steps: &[Step], dst: Elem, whole: bool) {
     if whole {
         sums.iter_mut().for_each(|x| *x = f32::from_bits(*x as i32 as u32));
     }
-    let line = |l: usize| (0..PADDED).map(move |c| (l, c));
-    let mut lines: Vec<f32> = (0..tail.lines()).flat_map(line).map(|(l, c)| operand(l, c)).collect();
-    if tail.steps.first() == Some(&Step::Compensate) {
+    let numbers = |l: usize| (0..PADDED).map(move |c| (l, c));
+    let mut lines: Vec<f32> = (0..tail.lines()).flat_map(numbers).map(|(l, c)| operand(l, c)).collect();
+    if tail.compensated {
         lines[..PADDED].iter_mut().for_each(|x| *x = f32::from_bits(x.round() as i32 as u32));
     }
     // A row of the destination has two columns more, which stay as they are.
@@ -164,13 +171,34 @@ fn results_are_converted_to_every_type() {
         for dst in TYPES {
             for whole in [false, true] {
                 check(isa, &[], dst, whole);
-                check(isa, &[Step::Scale, Step::Bias], dst, whole);
-                check(isa, &[Step::Scale, Step::Bias, Step::Unscale, Step::ZeroPoint], dst, whole);
+                check(isa, &[SCALE, BIAS], dst, whole);
+                check(isa, &[SCALE, BIAS, UNSCALE, BIAS], dst, whole);
             }
-            check(isa, &[Step::Compensate], dst, true);
-            check(isa, &[Step::Compensate, Step::Scale, Step::Bias], dst, true);
+            for steps in [vec![], vec![SCALE, BIAS]] {
+                run(isa, Tail { compensated: true, steps, dst }, true);
+            }
         }
     }
+}
+
+const fn at(formula: Formula, origin: Origin) -> Step {
+    Step { formula, operand: None, origin }
+}
+
+const fn line(formula: Formula) -> Step {
+    at(formula, Origin::Line)
+}
+
+const SCALE: Step = line(Formula::Binary(BinaryAlg::Mul));
+const BIAS: Step = line(Formula::Binary(BinaryAlg::Add));
+const UNSCALE: Step = line(Formula::Binary(BinaryAlg::Div));
+
+fn function(alg: EltwiseAlg, alpha: f32, beta: f32) -> Step {
+    at(Formula::Forward(Unary::new(alg, alpha, beta)), Origin::Nothing)
+}
+
+fn sum_of(scale: f32, zero_point: f32, from: Elem) -> Step {
+    at(Formula::Accumulate { scale: scale.into(), zero_point: zero_point.into() }, Origin::Destination(from))
 }
 
 /// Parameters that every function takes.
@@ -180,7 +208,7 @@ fn eltwise_step(alg: EltwiseAlg) -> Step {
         EltwiseAlg::Pow => (0.5, 2.0),
         _ => (0.75, 0.5),
     };
-    Step::Eltwise { alg, alpha: Real::new(alpha), beta: Real::new(beta) }
+    function(alg, alpha, beta)
 }
 
 #[test]
@@ -188,34 +216,34 @@ fn functions_agree_with_their_formulas() {
     for isa in isas() {
         for (alg, _) in EltwiseAlg::NAMES {
             check(isa, &[eltwise_step(alg)], Elem::F32, false);
-            check(isa, &[Step::Scale, eltwise_step(alg), Step::Bias], Elem::Bf16, true);
+            check(isa, &[SCALE, eltwise_step(alg), BIAS], Elem::Bf16, true);
         }
         for beta in [-4.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 3.0] {
-            check(isa, &[Step::Eltwise { alg: EltwiseAlg::Pow, alpha: Real::new(2.0), beta: Real::new(beta) }], Elem::F32, false);
+            check(isa, &[function(EltwiseAlg::Pow, 2.0, beta)], Elem::F32, false);
         }
-        check(isa, &[Step::Eltwise { alg: EltwiseAlg::Relu, alpha: Real::new(0.0), beta: Real::new(0.0) }], Elem::F32, false);
+        check(isa, &[function(EltwiseAlg::Relu, 0.0, 0.0)], Elem::F32, false);
     }
 }
 
 #[test]
 fn operands_are_columns_tensors_and_the_destination() {
-    let plus = |from| Step::Sum { scale: Real::new(0.5), zero_point: 3, from };
+    let plus = |from| sum_of(0.5, 3.0, from);
     for isa in isas() {
         for dst in TYPES {
-            check(isa, &[Step::Sum { scale: Real::new(1.0), zero_point: 0, from: dst }], dst, false);
-            check(isa, &[Step::Bias, plus(dst), Step::Prelu { index: 1 }], dst, true);
+            check(isa, &[sum_of(1.0, 0.0, dst)], dst, false);
+            check(isa, &[BIAS, plus(dst), line(Formula::Prelu)], dst, true);
             // Long enough for the loop.
-            check(isa, &[Step::Scale, Step::Bias, plus(dst), Step::Bias, Step::Prelu { index: 1 }, Step::Bias, Step::Unscale], dst, false);
+            check(isa, &[SCALE, BIAS, plus(dst), BIAS, line(Formula::Prelu), BIAS, UNSCALE], dst, false);
             for from in TYPES {
-                let tensor = |alg| Step::Tensor { alg, from, index: 0 };
+                let tensor = |alg| at(Formula::Binary(alg), Origin::Tensor(from));
                 check(isa, &[tensor(BinaryAlg::Add)], dst, false);
-                check(isa, &[Step::Bias, tensor(BinaryAlg::Max), tensor(BinaryAlg::Mul), Step::Unscale], dst, true);
+                check(isa, &[BIAS, tensor(BinaryAlg::Max), tensor(BinaryAlg::Mul), UNSCALE], dst, true);
             }
         }
         for (alg, _) in BinaryAlg::NAMES {
             if alg != BinaryAlg::Select {
-                check(isa, &[Step::Binary { alg, index: 0 }], Elem::F32, false);
-                check(isa, &[Step::Tensor { alg, from: Elem::F32, index: 0 }, Step::Binary { alg, index: 1 }], Elem::F32, false);
+                check(isa, &[line(Formula::Binary(alg))], Elem::F32, false);
+                check(isa, &[at(Formula::Binary(alg), Origin::Tensor(Elem::F32)), line(Formula::Binary(alg))], Elem::F32, false);
             }
         }
     }

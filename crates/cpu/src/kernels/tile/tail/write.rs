@@ -4,15 +4,13 @@
 //! registers. Long ones would be as many times as long as there are sums: those go through L1 once, and a loop takes them from
 //! there vector by vector.
 
-use super::{Block, Kind, Step, Tail};
+use super::{Block, Kind, Origin, Step, Tail};
+use crate::kernels::chain::jit;
 use crate::kernels::tile::Args;
-use crate::kernels::tile::value::{self, Value, formula};
-use oxidnn_expr::{Num, binary, eltwise};
 use oxidnn_jit::Function;
-use oxidnn_jit::ir::{Accumulate, Addr, Binary, Elem, Int, Pred, Prefetch, Src, Unary, Val};
+use oxidnn_jit::ir::{Addr, Binary, Elem, Int, Pred, Prefetch, Unary, Val};
 use oxidnn_jit::kernels::depthwise::Strip;
 use oxidnn_jit::kernels::dot::{self, Spot, Sums};
-use oxidnn_spec::op::EltwiseAlg;
 use std::mem::offset_of;
 
 /// Most steps of a tail that is written out.
@@ -76,16 +74,8 @@ fn c_offset(tail: &Tail, f: &mut Function, at: Spot) -> Int {
 
 /// True for tails that are short enough to be written for every sum.
 fn is_written_out(tail: &Tail) -> bool {
-    tail.steps.len() <= SHORT && tail.steps.iter().all(is_short)
-}
-
-/// True for steps of a few instructions.
-fn is_short(step: &Step) -> bool {
-    match step {
-        Step::Tensor { .. } => false,
-        Step::Eltwise { alg, .. } => value::is_short(*alg),
-        _ => true,
-    }
+    let short = |step: &Step| jit::is_short(step.formula) && !matches!(step.origin, Origin::Tensor(_));
+    tail.steps.len() + usize::from(tail.compensated) <= SHORT && tail.steps.iter().all(short)
 }
 
 fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, kind: Kind) {
@@ -99,10 +89,11 @@ fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, ki
             mask: sums.mask(v),
         };
         let line = f.address(at.lines.at((v * width.bytes()) as i32));
+        compensate(tail, f, &mut column, (line, at.pitch));
         let mut kind = kind;
         for step in &tail.steps {
             kind = before(f, &mut column, kind, step);
-            let operand = if is_relu(step) { Some(f.zero(width)) } else { step.has_line().then(|| next_line(f, line, at.pitch)) };
+            let operand = operand(f, step, (line, at.pitch));
             for (i, x) in column.iter_mut().enumerate() {
                 *x = apply(f, step, *x, operand, &place(i));
             }
@@ -146,16 +137,16 @@ fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, kind
             let mut kind = kind;
             let line = f.copy(at.lines);
             let mut tensor = offset_of!(Block, tensors);
+            compensate(tail, f, &mut column, (line, at.pitch));
             for step in &tail.steps {
                 kind = before(f, &mut column, kind, step);
-                let operand = match (step, place.element) {
-                    (Step::Tensor { from, .. }, Some(element)) => {
+                let operand = match (step.origin, place.element) {
+                    (Origin::Tensor(elem), Some(element)) => {
                         let base = argument(f, sums.at.args, tensor);
                         tensor += size_of::<usize>();
-                        Some(f.load_number(*from, base.indexed(element, from.bytes() as u8, 0), mask))
+                        Some(f.load_number(elem, base.indexed(element, elem.bytes() as u8, 0), mask))
                     }
-                    _ if is_relu(step) => Some(f.zero(width)),
-                    _ => step.has_line().then(|| next_line(f, line, at.pitch)),
+                    _ => operand(f, step, (line, at.pitch)),
                 };
                 column[0] = apply(f, step, column[0], operand, &place);
             }
@@ -180,12 +171,8 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
     let line = f.address(lines.indexed(strip.channel, 4, 0));
     let result = f.copy(strip.result);
     let place = Place { c: result.at(0), element: None, mask: strip.mask };
-    let operand = |f: &mut Function, step: &Step, line: Int| match is_relu(step) {
-        true => Some(f.zero(width)),
-        false => step.has_line().then(|| next_line(f, line, pitch)),
-    };
     if is_written_out(tail) {
-        let operands: Vec<Option<Val>> = tail.steps.iter().map(|step| operand(f, step, line)).collect();
+        let operands: Vec<Option<Val>> = tail.steps.iter().map(|step| operand(f, step, (line, pitch))).collect();
         for sum in strip.values {
             let steps = tail.steps.iter().zip(&operands);
             let x = steps.fold(*sum, |x, (step, operand)| apply(f, step, x, *operand, &place));
@@ -203,7 +190,7 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
         let line = f.copy(line);
         let mut x = f.load(width, local.at(0));
         for step in &tail.steps {
-            let operand = operand(f, step, line);
+            let operand = operand(f, step, (line, pitch));
             x = apply(f, step, x, operand, &place);
         }
         store(f, tail.dst, x, Kind::Real, &place);
@@ -212,15 +199,27 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
     });
 }
 
-/// Makes integer sums floats, unless the step is one on integers; says what is left behind the step.
+/// Subtracts the first line from integer sums, where the tail begins with one.
+fn compensate(tail: &Tail, f: &mut Function, column: &mut [Val], (line, pitch): (Int, Int)) {
+    if tail.compensated {
+        let by = next_line(f, line, pitch);
+        column.iter_mut().for_each(|x| *x = f.binary(Binary::SubI32, *x, by));
+    }
+}
+
+/// Makes integer sums floats; says what is left behind the step.
 fn before(f: &mut Function, column: &mut [Val], kind: Kind, step: &Step) -> Kind {
     match kind {
-        Kind::Whole if *step == Step::Compensate => return kind,
         Kind::Whole => column.iter_mut().for_each(|x| *x = f.unary(Unary::F32FromI32, *x)),
-        Kind::Normal if is_relu(step) => return kind,
+        Kind::Normal if jit::is_relu(step.formula) => return kind,
         _ => {}
     }
     Kind::Real
+}
+
+/// What a step needs in a register for all rows: its vector of the line, or zeros.
+fn operand(f: &mut Function, step: &Step, (line, pitch): (Int, Int)) -> Option<Val> {
+    if jit::is_relu(step.formula) { Some(f.zero(f.isa().width())) } else { step.has_line().then(|| next_line(f, line, pitch)) }
 }
 
 /// The vector of a line of operands; the pointer goes on to the next line.
@@ -231,42 +230,13 @@ fn next_line(f: &mut Function, line: Int, pitch: Int) -> Val {
     operand
 }
 
-/// True for what is one instruction with a vector of zeros.
-fn is_relu(step: &Step) -> bool {
-    matches!(step, Step::Eltwise { alg: EltwiseAlg::Relu | EltwiseAlg::ReluDst, alpha, .. } if alpha.get() == 0.0)
-}
-
 /// A step on one vector; `operand` is its line, its tensor's elements or the zeros that it needs.
 fn apply(f: &mut Function, step: &Step, x: Val, operand: Option<Val>, place: &Place) -> Val {
-    let width = f.width(x);
-    match (*step, operand) {
-        (Step::Compensate, Some(y)) => f.binary(Binary::SubI32, x, y),
-        (Step::Scale, Some(y)) => f.binary(Binary::MulF32, x, y),
-        (Step::Bias | Step::ZeroPoint, Some(y)) => f.binary(Binary::AddF32, x, y),
-        (Step::Unscale, Some(y)) => f.binary(Binary::DivF32, x, y),
-        // Of two operands the second is taken where one is NaN.
-        (Step::Eltwise { .. }, Some(zero)) => f.binary(Binary::MaxF32, zero, x),
-        (Step::Eltwise { alg, alpha, beta }, None) => formula(f, |r| eltwise::forward(alg, alpha.get(), beta.get(), r.value(x))),
-        (Step::Sum { scale, zero_point, from }, _) => {
-            let mut old = f.load_number(from, place.c, place.mask);
-            if zero_point != 0 {
-                let zero_point = f.splat_f32(width, zero_point as f32);
-                old = f.binary(Binary::SubF32, old, zero_point);
-            }
-            if scale.get() == 1.0 {
-                return f.binary(Binary::AddF32, x, old);
-            }
-            let scale = f.constant(&scale.get().to_le_bytes());
-            let sum = f.copy_of(x);
-            f.accumulate(Accumulate::FmaF32, sum, old, Src::Splat(scale));
-            sum
-        }
-        (Step::Binary { alg, .. } | Step::Tensor { alg, .. }, Some(y)) => {
-            formula(f, |r| binary::apply(alg, r.value(x), r.value(y), Value::constant(0.0)))
-        }
-        (Step::Prelu { .. }, Some(y)) => formula(f, |r| binary::prelu(r.value(x), r.value(y))),
-        (_, None) => x,
-    }
+    let y = match step.origin {
+        Origin::Destination(elem) => Some(f.load_number(elem, place.c, place.mask)),
+        _ => operand,
+    };
+    jit::apply(f, step.formula, x, [y, None])
 }
 
 /// Converts to the destination's type and stores.

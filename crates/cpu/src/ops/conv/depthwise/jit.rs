@@ -224,9 +224,8 @@ struct Kernels {
 
 /// What strips do with their sums before they store them as results, where they can do all of it.
 fn tail(s: &Setup<'_>, attr: &Attr) -> Option<Tail> {
-    let nothing = Attr::default();
     let about = About {
-        attr: if s.result.0 == Arg::DST { attr } else { &nothing },
+        attr,
         dst: s.result.1,
         columns: 1,
         compensated: false,

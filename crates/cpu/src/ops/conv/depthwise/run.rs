@@ -5,13 +5,13 @@ use super::super::window::{place, spatial, weight_scale};
 use super::jit::{Depthwise, Segment};
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::chain::Chain;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::extent::Read;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::strip::{Call, Steps, Strip, Table};
 use crate::kernels::tile::TailArgs;
-use crate::kernels::tile::tail::Operands;
 use crate::row::Generated;
 use oxidnn_runtime::{Ctx, Decision};
 use oxidnn_spec::{Arg, Error, MAX_NDIMS, Problem};
@@ -49,13 +49,10 @@ impl Generated for Depthwise {
             rest.fill(0.0);
         }
         let operands = scratch.take(lens.tail)?.into_slice();
+        let chain = Chain::new((simd, ctx), &self.attr, self.result, factors, bias)?;
         let finish = match &self.tail {
-            Some(tail) => {
-                let dst = ctx.bound(self.result).map(|b| b.tensor).ok_or_else(|| Error::arg(self.result, "nothing", "a memory object"))?;
-                let from = Operands { ctx: (simd, ctx), attr: &self.attr, dst, columns: 1, compensation: &[], factors, bias };
-                Finish::Strips(tail.args(&from, operands)?)
-            }
-            None => Finish::Rows(Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?),
+            Some(tail) => Finish::Strips(tail.args(&chain, 1, &[], operands)?),
+            None => Finish::Rows(Epilogue::new(chain)?),
         };
         let mut workers = scratch.take(lens.workers)?;
         let (from, to) = (Tensor::new(source, self.lanes / self.group[1] * self.group[0]), Tensor::new(dst, self.lanes));

@@ -1,8 +1,8 @@
 //! Writes the code of a [`Spec`].
 
 use super::{Args, Field, Numbers, Pass, Spec};
-use crate::kernels::tile::together::Together;
-use crate::kernels::tile::value::Recorder;
+use crate::kernels::chain::jit::together::Together;
+use crate::kernels::chain::jit::value::Recorder;
 use oxidnn_expr::eltwise;
 use oxidnn_jit::Function;
 use oxidnn_jit::asm::Width;

@@ -1,0 +1,214 @@
+//! The chain of a result: what happens to sums and other numbers on their way to the destination. Scales of the sources, bias, post-ops, the
+//! destination's scale and zero point are steps `x = f(x, y, z)`, whose operands have names.
+//!
+//! [`steps`] is the one place that knows what attributes mean. Kernels say where operands are: lines by column beside a tile in registers
+//! ([`Tail`](super::tile::Tail)), registers of a program ([`Builder`](super::pointwise::Builder)), rows of any position ([`Chain`]). Formulas
+//! are lowered twice: to instructions on vectors ([`jit`]), and to loops over lines of f32 ([`lanes`]).
+
+pub mod jit;
+pub mod lanes;
+
+use super::access::{Pos, View};
+use super::broadcast::Broadcast;
+use super::multiversion::Simd;
+use oxidnn_runtime::{Ctx, Skip};
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
+use oxidnn_spec::{Arg, Attr, DataType, Error, PostOp, Real};
+
+/// An element-wise function with its parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Unary {
+    /// The function.
+    pub alg: EltwiseAlg,
+    /// Its first parameter.
+    pub alpha: Real,
+    /// Its second parameter.
+    pub beta: Real,
+}
+
+impl Unary {
+    /// A function with its parameters.
+    pub fn new(alg: EltwiseAlg, alpha: f32, beta: f32) -> Unary {
+        Unary { alg, alpha: alpha.into(), beta: beta.into() }
+    }
+}
+
+/// What becomes of an element `x`, with an element `y` and perhaps `z`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Formula {
+    /// `f(x)`
+    Forward(Unary),
+    /// `x * f'(y)`, `y` the source, or the destination for a `Dst` algorithm
+    Backward(Unary),
+    /// `alg(x, y, z)`
+    Binary(BinaryAlg),
+    /// `x > 0 ? x : x * y`
+    Prelu,
+    /// `x + scale * (y - zero_point)`
+    Accumulate {
+        /// The factor.
+        scale: Real,
+        /// What is subtracted before.
+        zero_point: Real,
+    },
+}
+
+impl Formula {
+    /// Operands besides `x`.
+    pub const fn operands(self) -> usize {
+        match self {
+            Formula::Forward(_) => 0,
+            Formula::Binary(BinaryAlg::Select) => 2,
+            _ => 1,
+        }
+    }
+}
+
+/// An operand of a step.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Operand {
+    /// The product of the scales of the sources.
+    Factors,
+    /// The bias.
+    Bias,
+    /// What the destination held before, as elements of a type.
+    Before(DataType),
+    /// An argument of a post-op.
+    PostOp(usize, Arg),
+    /// The scales of the destination.
+    Scale,
+    /// The zero points of the destination.
+    ZeroPoint,
+}
+
+/// A step.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Step {
+    /// What it computes.
+    pub formula: Formula,
+    /// `y` and `z`, where the formula has them.
+    pub operands: [Option<Operand>; 2],
+}
+
+impl Step {
+    fn binary(alg: BinaryAlg, operand: Operand) -> Step {
+        Step { formula: Formula::Binary(alg), operands: [Some(operand), None] }
+    }
+
+    /// The step of post-op `i` of a result of type `dst`.
+    fn post_op(i: usize, op: &PostOp, dst: DataType) -> Result<Step, Skip> {
+        let operand = |of: Arg| Some(Operand::PostOp(i, of));
+        let (formula, operands) = match op {
+            PostOp::Sum { scale, zero_point, dtype } => {
+                let zero_point = (*zero_point as f32).into();
+                (Formula::Accumulate { scale: *scale, zero_point }, [Some(Operand::Before(dtype.unwrap_or(dst))), None])
+            }
+            PostOp::Eltwise { alg, alpha, beta } => (Formula::Forward(Unary { alg: *alg, alpha: *alpha, beta: *beta }), [None; 2]),
+            PostOp::Binary { alg, src2, .. } => {
+                (Formula::Binary(*alg), [operand(Arg::SRC_1), src2.as_ref().and_then(|_| operand(Arg::SRC_2))])
+            }
+            PostOp::Prelu { .. } => (Formula::Prelu, [operand(Arg::WEIGHTS), None]),
+            PostOp::Depthwise { .. } => return Err(Skip::Attr("a depthwise post-op".into())),
+        };
+        Ok(Step { formula, operands })
+    }
+}
+
+/// True for what leaves every number as it is: frameworks put such scales behind products.
+fn is_identity(op: &PostOp) -> bool {
+    matches!(op, PostOp::Eltwise { alg: EltwiseAlg::Linear, alpha, beta } if alpha.get() == 1.0 && beta.get() == 0.0)
+}
+
+/// The steps of a result of type `dst`, whose sources perhaps have scales and which perhaps has a bias.
+///
+/// # Errors
+/// In place of a step: what no chain does.
+pub fn steps(attr: &Attr, dst: DataType, [scaled, biased]: [bool; 2]) -> impl Iterator<Item = Result<Step, Skip>> + '_ {
+    let step = |wanted: bool, alg, operand| wanted.then_some(Ok(Step::binary(alg, operand)));
+    let before = [step(scaled, BinaryAlg::Mul, Operand::Factors), step(biased, BinaryAlg::Add, Operand::Bias)];
+    let post_ops = attr.post_ops.iter().enumerate().filter(|(_, op)| !is_identity(op));
+    let after = [
+        step(attr.scales.contains_key(&Arg::DST), BinaryAlg::Div, Operand::Scale),
+        step(attr.zero_points.contains_key(&Arg::DST), BinaryAlg::Add, Operand::ZeroPoint),
+    ];
+    before.into_iter().flatten().chain(post_ops.map(move |(i, op)| Step::post_op(i, op, dst))).chain(after.into_iter().flatten())
+}
+
+/// A chain with its operands in an execution. Those of post-ops are looked up where they are used: a table of them all would take more time to
+/// make than a small product.
+#[derive(Clone, Copy, Debug)]
+pub struct Chain<'a> {
+    ctx: Ctx<'a>,
+    attr: &'a Attr,
+    dst: View<'a>,
+    factors: [Broadcast<'a>; 2],
+    bias: Option<Broadcast<'a>>,
+    quantisation: [Broadcast<'a>; 2],
+}
+
+impl<'a> Chain<'a> {
+    /// The operands for the result `arg`. `factors` are the scales of the sources by positions of the result.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when an argument is missing.
+    pub fn new(
+        (simd, ctx): (Simd, &Ctx<'a>),
+        attr: &'a Attr,
+        arg: Arg,
+        factors: [Broadcast<'a>; 2],
+        bias: Option<Broadcast<'a>>,
+    ) -> Result<Chain<'a>, Error> {
+        let dst = View::of(simd, ctx, arg)?;
+        let quantisation =
+            [Broadcast::scale(simd, ctx, attr, Arg::DST, dst.dims())?, Broadcast::zero_point(simd, ctx, attr, Arg::DST, dst.dims())?];
+        Ok(Chain { ctx: *ctx, attr, dst, factors, bias, quantisation })
+    }
+
+    /// The result.
+    pub fn dst(&self) -> &View<'a> {
+        &self.dst
+    }
+
+    /// The argument of an operand of a post-op.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when it is missing.
+    pub fn argument(&self, i: usize, of: Arg) -> Result<View<'a>, Error> {
+        View::of(self.dst.simd(), &self.ctx, Arg::post_op(i, of))
+    }
+
+    /// The steps.
+    pub fn steps(&self) -> impl Iterator<Item = Result<Step, Skip>> + 'a {
+        let scaled = !self.factors.iter().all(|f| f.is_constant(1.0));
+        steps(self.attr, self.dst.dtype(), [scaled, self.bias.is_some()])
+    }
+
+    /// The numbers of an operand from `pos` on along `dim`.
+    ///
+    /// # Errors
+    /// As for [`Chain::argument`].
+    pub fn line(&self, operand: Operand, pos: &Pos, dim: usize, out: &mut [f32]) -> Result<(), Error> {
+        match operand {
+            Operand::Factors => self.product(pos, dim, out),
+            Operand::Bias => self.bias.unwrap_or(Broadcast::constant(0.0)).line(pos, dim, out),
+            Operand::Before(dtype) => self.dst.reinterpret(dtype).read(pos, dim, out),
+            Operand::PostOp(i, of) => Broadcast::tensor(self.argument(i, of)?).line(pos, dim, out),
+            Operand::Scale => self.quantisation[0].line(pos, dim, out),
+            Operand::ZeroPoint => self.quantisation[1].line(pos, dim, out),
+        }
+        Ok(())
+    }
+
+    /// The products of both factors.
+    fn product(&self, pos: &Pos, dim: usize, out: &mut [f32]) {
+        const PART: usize = 64;
+        let ([a, b], mut pos, mut part) = (&self.factors, *pos, [0.0; PART]);
+        a.line(&pos, dim, out);
+        for out in out.chunks_mut(PART).filter(|_| !b.is_constant(1.0)) {
+            let part = &mut part[..out.len()];
+            b.line(&pos, dim, part);
+            out.iter_mut().zip(part).for_each(|(x, y)| *x *= *y);
+            pos[dim] += PART as i64;
+        }
+    }
+}

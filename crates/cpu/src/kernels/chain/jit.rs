@@ -1,0 +1,59 @@
+//! Formulas as instructions on vectors in registers.
+
+pub(crate) mod together;
+pub(crate) mod value;
+
+use super::{Formula, Unary};
+use oxidnn_expr::{Num, binary, eltwise};
+use oxidnn_jit::Function;
+use oxidnn_jit::ir::{self, Val};
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::EltwiseAlg;
+use value::{Value, formula, has_power};
+
+/// Whether there are instructions for a formula.
+///
+/// # Errors
+/// [`Skip`] where there are none.
+pub(crate) fn check(formula: Formula) -> Result<(), Skip> {
+    let power = match formula {
+        Formula::Forward(Unary { alg: EltwiseAlg::Pow, beta, .. }) => beta.get(),
+        Formula::Backward(Unary { alg: EltwiseAlg::Pow, beta, .. }) => beta.get() - 1.0,
+        _ => return Ok(()),
+    };
+    if has_power(power) { Ok(()) } else { Err(Skip::Attr(format!("a power of {power}"))) }
+}
+
+/// True for formulas of a few instructions.
+pub(crate) fn is_short(formula: Formula) -> bool {
+    !matches!(formula, Formula::Forward(f) | Formula::Backward(f) if !value::is_short(f.alg))
+}
+
+/// True for what is one instruction with a vector of zeros.
+pub(crate) fn is_relu(formula: Formula) -> bool {
+    matches!(formula, Formula::Forward(Unary { alg: EltwiseAlg::Relu | EltwiseAlg::ReluDst, alpha, .. }) if alpha.get() == 0.0)
+}
+
+/// The formula of vectors. The zeros that [`is_relu`] names may be its `y`, where a register holds them.
+pub(crate) fn apply(f: &mut Function, step: Formula, x: Val, [y, z]: [Option<Val>; 2]) -> Val {
+    if is_relu(step) {
+        let zero = y.unwrap_or_else(|| f.zero(f.width(x)));
+        // Of two operands the second is taken where one is NaN.
+        return f.binary(ir::Binary::MaxF32, zero, x);
+    }
+    formula(f, |r| {
+        let x = r.value(x);
+        let [y, z] = [y, z].map(|operand| operand.map_or(Value::constant(0.0), |v| r.value(v)));
+        match step {
+            Formula::Forward(Unary { alg, alpha, beta }) => eltwise::forward(alg, alpha.get(), beta.get(), x),
+            Formula::Backward(Unary { alg, alpha, beta }) => eltwise::backward(alg, alpha.get(), beta.get(), x, y),
+            Formula::Binary(alg) => binary::apply(alg, x, y, z),
+            Formula::Prelu => binary::prelu(x, y),
+            Formula::Accumulate { scale, zero_point } => {
+                let [scale, zero_point] = [scale, zero_point].map(|number| f64::from(number.get()));
+                let y = if zero_point == 0.0 { y } else { y.sub(Value::constant(zero_point)) };
+                if scale == 1.0 { x.add(y) } else { y.mul_add(Value::constant(scale), x) }
+            }
+        }
+    })
+}
