@@ -3,17 +3,13 @@
 //! A line is a run of elements along one dimension. Lines of contiguous elements are converted in bulk, others element by element; blocked
 //! layouts give as many contiguous pieces as they have blocks.
 
-use super::convert;
-use super::multiversion::{Body, Simd};
-use oxidnn_expr::number;
+use super::convert::Elements;
+use super::multiversion::Simd;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, MAX_NDIMS, Tensor};
 
 /// A logical position; entries beyond the tensor's dimensions are not used.
 pub type Pos = [i64; MAX_NDIMS];
-
-/// Elements that are converted at a time on their way between memory and `f32`.
-const CHUNK: usize = 256;
 
 /// A dense tensor bound to memory.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +60,7 @@ impl<'a> View<'a> {
 
     /// Reads elements from element `offset` on, `stride` apart.
     pub fn read_run(&self, offset: usize, stride: usize, out: &mut [f32]) {
-        read_run(self.simd, self.buf, self.dtype, (offset, stride), out);
+        Elements { buf: self.buf, dtype: self.dtype, at: offset, stride }.read(self.simd, out);
     }
 
     /// Type of the elements.
@@ -128,7 +124,7 @@ impl<'a> View<'a> {
         while done < values.len() {
             let (piece, stride) = self.piece(&pos, dim);
             let n = piece.min(values.len() - done);
-            write_run(self.simd, self.buf, self.dtype, (self.offset(&pos), stride), &values[done..done + n]);
+            Elements { buf: self.buf, dtype: self.dtype, at: self.offset(&pos), stride }.write(self.simd, &values[done..done + n]);
             pos[dim] += n as i64;
             done += n;
         }
@@ -200,7 +196,8 @@ impl<'a> View<'a> {
             return self.buf.part(offset * bits / 8, count * bits / 8).fill(0);
         }
         for part in (0..count).step_by(CHUNK) {
-            write_run(self.simd, self.buf, self.dtype, (offset + part, 1), &[0.0; CHUNK][..CHUNK.min(count - part)]);
+            Elements { buf: self.buf, dtype: self.dtype, at: offset + part, stride: 1 }
+                .write(self.simd, &[0.0; CHUNK][..CHUNK.min(count - part)]);
         }
     }
 
@@ -321,113 +318,5 @@ pub fn for_each(low: &[i64], high: &[i64], mut f: impl FnMut(&Pos)) {
         let Some(d) = (0..n).rev().find(|&d| pos[d] + 1 < high[d]) else { return };
         pos[d] += 1;
         pos[d + 1..n].copy_from_slice(&low[d + 1..]);
-    }
-}
-
-struct Load<'a>(DataType, &'a [u8], &'a mut [f32]);
-
-impl Body for Load<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        convert::to_f32(self.0, self.1, self.2);
-    }
-}
-
-struct Store<'a>(DataType, &'a [f32], &'a mut [u8]);
-
-impl Body for Store<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        convert::from_f32(self.0, self.1, self.2);
-    }
-}
-
-/// Reads `out.len()` elements, the first at element `offset`, `stride` apart.
-pub fn read_run(simd: Simd, buf: Buf, dtype: DataType, (offset, stride): (usize, usize), out: &mut [f32]) {
-    match (dtype, stride) {
-        (DataType::F32, 1) => buf.read(offset, out),
-        (DataType::F32, _) => {
-            for (i, o) in out.iter_mut().enumerate() {
-                *o = buf.get(offset + i * stride);
-            }
-        }
-        (_, 0) => {
-            if let Some((first, rest)) = out.split_first_mut() {
-                read_run(simd, buf, dtype, (offset, 1), std::slice::from_mut(first));
-                rest.fill(*first);
-            }
-        }
-        _ if dtype.bits() == 4 => read_nibbles(simd, buf, dtype, (offset, stride), out),
-        _ => {
-            let size = dtype.bits() / 8;
-            let mut bytes = [0u8; CHUNK * 8];
-            for (c, out) in out.chunks_mut(CHUNK).enumerate() {
-                let bytes = &mut bytes[..out.len() * size];
-                let first = offset + c * CHUNK * stride;
-                if stride == 1 {
-                    buf.read(first * size, bytes);
-                } else {
-                    for (i, b) in bytes.chunks_exact_mut(size).enumerate() {
-                        buf.read((first + i * stride) * size, b);
-                    }
-                }
-                simd.run(Load(dtype, bytes, out));
-            }
-        }
-    }
-}
-
-fn read_nibbles(simd: Simd, buf: Buf, dtype: DataType, (offset, stride): (usize, usize), out: &mut [f32]) {
-    if stride == 1 && offset % 2 == 0 {
-        let mut bytes = [0u8; CHUNK / 2];
-        for (c, out) in out.chunks_mut(CHUNK).enumerate() {
-            let bytes = &mut bytes[..out.len().div_ceil(2)];
-            buf.read((offset + c * CHUNK) / 2, bytes);
-            simd.run(Load(dtype, bytes, out));
-        }
-        return;
-    }
-    for (i, o) in out.iter_mut().enumerate() {
-        let at = offset + i * stride;
-        let bits = buf.get::<u8>(at / 2) >> (at % 2 * 4) & 15;
-        *o = number::decode(dtype, u64::from(bits)) as f32;
-    }
-}
-
-/// Writes `values`, the first at element `offset`, `stride` apart. Two 4-bit elements of one byte must belong to the same task.
-pub fn write_run(simd: Simd, buf: Buf, dtype: DataType, (offset, stride): (usize, usize), values: &[f32]) {
-    match (dtype, stride) {
-        (DataType::F32, 1) => buf.write(offset, values),
-        (DataType::F32, _) => {
-            for (i, v) in values.iter().enumerate() {
-                buf.set(offset + i * stride, *v);
-            }
-        }
-        _ if dtype.bits() == 4 => {
-            for (i, v) in values.iter().enumerate() {
-                let at = offset + i * stride;
-                let (shift, old) = (at % 2 * 4, buf.get::<u8>(at / 2));
-                let bits = (number::encode(dtype, f64::from(*v)) as u8 & 15) << shift;
-                buf.set(at / 2, old & !(15 << shift) | bits);
-            }
-        }
-        _ => {
-            let size = dtype.bits() / 8;
-            let mut bytes = [0u8; CHUNK * 8];
-            for (c, values) in values.chunks(CHUNK).enumerate() {
-                let bytes = &mut bytes[..values.len() * size];
-                simd.run(Store(dtype, values, bytes));
-                let first = offset + c * CHUNK * stride;
-                if stride == 1 {
-                    buf.write(first * size, bytes);
-                } else {
-                    for (i, b) in bytes.chunks_exact(size).enumerate() {
-                        buf.write((first + i * stride) * size, b);
-                    }
-                }
-            }
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! Numbers that go with the elements of a result: bias, scales, zero points, operands of post-ops.
 
-use super::access::{Pos, View, read_run};
+use super::access::{Pos, View};
+use super::convert::Elements;
 use super::multiversion::Simd;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Quant};
@@ -147,7 +148,7 @@ impl<'a> Broadcast<'a> {
                 if self.strides[dim] == 0 { out.fill(view.get(&own)) } else { view.read(&own, dim, out) }
             }
             Source::Numbers { simd, buf, dtype, base } if self.groups[dim] == 1 || self.strides[dim] == 0 => {
-                read_run(simd, buf, dtype, (base + index as usize, self.strides[dim] as usize), out);
+                Elements { buf, dtype, at: base + index as usize, stride: self.strides[dim] as usize }.read(simd, out);
             }
             Source::Numbers { simd, buf, dtype, base } => {
                 let (group, stride) = (self.groups[dim], self.strides[dim]);
@@ -155,7 +156,7 @@ impl<'a> Broadcast<'a> {
                 while done < out.len() {
                     let n = ((group - at % group) as usize).min(out.len() - done);
                     let place = base as i64 + index + (at / group - pos[dim] / group) * stride;
-                    read_run(simd, buf, dtype, (place as usize, 0), &mut out[done..done + n]);
+                    Elements { buf, dtype, at: place as usize, stride: 0 }.read(simd, &mut out[done..done + n]);
                     done += n;
                     at += n as i64;
                 }
@@ -171,7 +172,7 @@ impl<'a> Broadcast<'a> {
             Source::Blocked(_) => f32::INFINITY,
             Source::Numbers { simd, buf, dtype, base } => (0..count).step_by(buffer.len()).fold(0.0, |m: f32, i| {
                 let part = &mut buffer[..(count - i).min(64)];
-                read_run(simd, buf, dtype, (base + i, 1), part);
+                Elements { buf, dtype, at: base + i, stride: 1 }.read(simd, part);
                 part.iter().fold(m, |m, v| m.max(v.abs()))
             }),
         }

@@ -147,21 +147,20 @@ pub struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    /// The operands for the result `arg`. `factors` are the scales of the sources by positions of the result.
+    /// The chain of the result `arg` without scales of sources and without bias.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when an argument is missing.
-    pub fn new(
-        (simd, ctx): (Simd, &Ctx<'a>),
-        attr: &'a Attr,
-        arg: Arg,
-        factors: [Broadcast<'a>; 2],
-        bias: Option<Broadcast<'a>>,
-    ) -> Result<Chain<'a>, Error> {
+    pub fn new(simd: Simd, ctx: &Ctx<'a>, attr: &'a Attr, arg: Arg) -> Result<Chain<'a>, Error> {
         let dst = View::of(simd, ctx, arg)?;
         let quantisation =
             [Broadcast::scale(simd, ctx, attr, Arg::DST, dst.dims())?, Broadcast::zero_point(simd, ctx, attr, Arg::DST, dst.dims())?];
-        Ok(Chain { ctx: *ctx, attr, dst, factors, bias, quantisation })
+        Ok(Chain { ctx: *ctx, attr, dst, factors: [Broadcast::constant(1.0); 2], bias: None, quantisation })
+    }
+
+    /// The same with scales of the sources and a bias by positions of the result.
+    pub fn with(self, factors: [Broadcast<'a>; 2], bias: Option<Broadcast<'a>>) -> Chain<'a> {
+        Chain { factors, bias, ..self }
     }
 
     /// The result.

@@ -1,3 +1,219 @@
-//! Bulk conversion between stored elements and `f32`.
+//! Elements of any type between memory and f32, in bulk: rounded to nearest even, integers saturated.
 
-pub(super) use oxidnn_expr::convert::{from_f32, to_f32};
+use super::multiversion::{Body, Simd};
+use oxidnn_expr::convert;
+use oxidnn_runtime::Buf;
+use oxidnn_spec::DataType;
+
+/// Sizes of the buffers between memory and f32, in bytes: for short runs, and for a piece of long ones.
+const SMALL: usize = 128;
+const LARGE: usize = 2048;
+
+struct Fill<'a>(f32, &'a mut [f32]);
+
+impl Body for Fill<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        self.1.fill(self.0);
+    }
+}
+
+struct ToF32<'a>(DataType, &'a [u8], &'a mut [f32]);
+
+impl Body for ToF32<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        convert::to_f32(self.0, self.1, self.2);
+    }
+}
+
+struct FromF32<'a>(DataType, &'a [f32], &'a mut [u8]);
+
+impl Body for FromF32<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        convert::from_f32(self.0, self.1, self.2);
+    }
+}
+
+/// The numbers of stored elements.
+pub fn to_f32(simd: Simd, dtype: DataType, bytes: &[u8], out: &mut [f32]) {
+    simd.run(ToF32(dtype, bytes, out));
+}
+
+/// Numbers as stored elements.
+pub fn from_f32(simd: Simd, dtype: DataType, values: &[f32], bytes: &mut [u8]) {
+    simd.run(FromF32(dtype, values, bytes));
+}
+
+/// Elements in memory, from element `at` on, `stride` apart. Two 4-bit elements of one byte must belong to the same task where they are written.
+#[derive(Clone, Copy, Debug)]
+pub struct Elements<'a> {
+    /// The memory.
+    pub buf: Buf<'a>,
+    /// Their type.
+    pub dtype: DataType,
+    /// The first.
+    pub at: usize,
+    /// Distance of neighbours.
+    pub stride: usize,
+}
+
+impl Elements<'_> {
+    /// Those behind the first `n`.
+    fn behind(self, n: usize) -> Self {
+        Elements { at: self.at + n * self.stride, ..self }
+    }
+
+    fn size(self) -> usize {
+        self.dtype.bits() / 8
+    }
+
+    /// Reads as many as there is room for.
+    pub fn read(self, simd: Simd, out: &mut [f32]) {
+        let Elements { buf, dtype, at, stride } = self;
+        match (dtype, stride) {
+            (DataType::F32, 1) => buf.read(at, out),
+            (_, 0) => {
+                let mut one = [0.0; 1];
+                let one = &mut one[..out.len().min(1)];
+                Elements { stride: 1, ..self }.read(simd, one);
+                one.iter().for_each(|one| simd.run(Fill(*one, out)));
+            }
+            (DataType::F32, _) => {
+                for (i, o) in out.iter_mut().enumerate() {
+                    *o = buf.get(at + i * stride);
+                }
+            }
+            _ if dtype.bits() == 4 => {
+                for (i, out) in out.chunks_mut(2 * SMALL).enumerate() {
+                    self.behind(i * 2 * SMALL).read_nibbles(simd, out);
+                }
+            }
+            _ if out.len() * self.size() <= SMALL => self.read_through::<SMALL>(simd, out),
+            _ => {
+                let piece = LARGE / self.size();
+                for (i, out) in out.chunks_mut(piece).enumerate() {
+                    self.behind(i * piece).read_through::<LARGE>(simd, out);
+                }
+            }
+        }
+    }
+
+    /// Writes values, the first to the first element.
+    pub fn write(self, simd: Simd, values: &[f32]) {
+        let Elements { buf, dtype, at, stride } = self;
+        match (dtype, stride) {
+            (DataType::F32, 1) => buf.write(at, values),
+            (DataType::F32, _) => {
+                for (i, v) in values.iter().enumerate() {
+                    buf.set(at + i * stride, *v);
+                }
+            }
+            _ if dtype.bits() == 4 => {
+                for (i, values) in values.chunks(2 * SMALL).enumerate() {
+                    self.behind(i * 2 * SMALL).write_nibbles(simd, values);
+                }
+            }
+            _ if values.len() * self.size() <= SMALL => self.write_through::<SMALL>(simd, values),
+            _ => {
+                let piece = LARGE / self.size();
+                for (i, values) in values.chunks(piece).enumerate() {
+                    self.behind(i * piece).write_through::<LARGE>(simd, values);
+                }
+            }
+        }
+    }
+
+    /// Reads elements by way of a buffer of `N` bytes.
+    fn read_through<const N: usize>(self, simd: Simd, out: &mut [f32]) {
+        let mut bytes = [0u8; N];
+        let bytes = &mut bytes[..out.len() * self.size()];
+        gather(self.buf, self.size(), (self.at, self.stride), bytes);
+        to_f32(simd, self.dtype, bytes, out);
+    }
+
+    /// Writes elements by way of a buffer of `N` bytes.
+    fn write_through<const N: usize>(self, simd: Simd, values: &[f32]) {
+        let mut bytes = [0u8; N];
+        let bytes = &mut bytes[..values.len() * self.size()];
+        from_f32(simd, self.dtype, values, bytes);
+        scatter(self.buf, self.size(), (self.at, self.stride), bytes);
+    }
+
+    /// The packed bytes of 4-bit elements are put together first, then converted.
+    fn read_nibbles(self, simd: Simd, out: &mut [f32]) {
+        let Elements { buf, dtype, at, stride } = self;
+        let mut packed = [0u8; SMALL];
+        let packed = &mut packed[..out.len().div_ceil(2)];
+        if stride == 1 && at.is_multiple_of(2) {
+            buf.read(at / 2, packed);
+        } else {
+            for i in 0..out.len() {
+                let from = at + i * stride;
+                packed[i / 2] |= (buf.get::<u8>(from / 2) >> (from % 2 * 4) & 15) << (i % 2 * 4);
+            }
+        }
+        to_f32(simd, dtype, packed, out);
+    }
+
+    /// Half bytes at the ends of a run belong to the neighbours and are kept.
+    fn write_nibbles(self, simd: Simd, values: &[f32]) {
+        let Elements { buf, dtype, at, stride } = self;
+        let mut packed = [0u8; SMALL];
+        let packed = &mut packed[..values.len().div_ceil(2)];
+        from_f32(simd, dtype, values, packed);
+        if stride == 1 && at.is_multiple_of(2) && values.len().is_multiple_of(2) {
+            return buf.write(at / 2, packed);
+        }
+        for i in 0..values.len() {
+            let to = at + i * stride;
+            let (shift, bits) = (to % 2 * 4, packed[i / 2] >> (i % 2 * 4) & 15);
+            let old = buf.get::<u8>(to / 2);
+            buf.set(to / 2, old & !(15 << shift) | bits << shift);
+        }
+    }
+}
+
+/// Collects elements of `size` bytes, `stride` elements apart.
+pub fn gather(buf: Buf, size: usize, (at, stride): (usize, usize), bytes: &mut [u8]) {
+    if stride == 1 {
+        return buf.read(at * size, bytes);
+    }
+    match size {
+        1 => gather_sized::<1>(buf, (at, stride), bytes),
+        2 => gather_sized::<2>(buf, (at, stride), bytes),
+        4 => gather_sized::<4>(buf, (at, stride), bytes),
+        _ => gather_sized::<8>(buf, (at, stride), bytes),
+    }
+}
+
+/// Spreads elements of `size` bytes, `stride` elements apart.
+pub fn scatter(buf: Buf, size: usize, (at, stride): (usize, usize), bytes: &[u8]) {
+    if stride == 1 {
+        return buf.write(at * size, bytes);
+    }
+    match size {
+        1 => scatter_sized::<1>(buf, (at, stride), bytes),
+        2 => scatter_sized::<2>(buf, (at, stride), bytes),
+        4 => scatter_sized::<4>(buf, (at, stride), bytes),
+        _ => scatter_sized::<8>(buf, (at, stride), bytes),
+    }
+}
+
+#[inline(always)]
+fn gather_sized<const N: usize>(buf: Buf, (at, stride): (usize, usize), bytes: &mut [u8]) {
+    for (i, to) in bytes.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+        buf.read((at + i * stride) * N, to);
+    }
+}
+
+#[inline(always)]
+fn scatter_sized<const N: usize>(buf: Buf, (at, stride): (usize, usize), bytes: &[u8]) {
+    for (i, from) in bytes.as_chunks::<N>().0.iter().enumerate() {
+        buf.write((at + i * stride) * N, from);
+    }
+}

@@ -8,7 +8,7 @@ pub mod broadcast;
 pub mod chain;
 pub mod code;
 pub mod columns;
-mod convert;
+pub mod convert;
 pub mod dense;
 pub mod dot;
 pub mod epilogue;

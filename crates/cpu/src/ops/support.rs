@@ -4,7 +4,7 @@ use crate::Isa;
 use crate::kernels::access::{Axis, Pos, View, for_each};
 use crate::kernels::dot::pack::{Source, closer};
 use crate::kernels::dot::panel_width;
-use oxidnn_runtime::{Ctx, Executor, Skip};
+use oxidnn_runtime::{Executor, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Format, MAX_NDIMS, Problem, Tensor};
 
 /// Whether the packing converts a type to `f32` exactly.
@@ -70,11 +70,6 @@ pub(super) fn known(problem: &Problem) -> Result<(), Skip> {
         Some(o) => Err(Skip::Layout(format!("of {}: sizes or strides that are given at execution", o.arg))),
         None => Ok(()),
     }
-}
-
-/// The elements of `view` where they are `f32` that nothing written overlaps.
-pub(super) fn floats<'a>(ctx: &Ctx<'a>, arg: Arg, view: &View<'_>) -> Option<&'a [f32]> {
-    if view.dtype() == DataType::F32 { ctx.input(arg) } else { None }
 }
 
 /// Largest magnitude of an 8-bit or 4-bit integer type.

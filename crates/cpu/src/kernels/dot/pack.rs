@@ -3,7 +3,9 @@
 
 use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
-use crate::kernels::multiversion::Body;
+use crate::kernels::multiversion::{Body, Simd};
+use oxidnn_runtime::Ctx;
+use oxidnn_spec::{Arg, Attr, DataType, Error};
 
 /// Lines that are converted before they are moved on.
 const GROUP: usize = 16;
@@ -24,9 +26,24 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The elements as they are.
-    pub fn plain(view: View<'a>, floats: Option<&'a [f32]>) -> Source<'a> {
-        Source { view, zero_point: None, scale: None, floats }
+    /// The elements of the argument `arg` as they are.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when it is missing.
+    pub fn plain(simd: Simd, ctx: &Ctx<'a>, arg: Arg) -> Result<Source<'a>, Error> {
+        let view = View::of(simd, ctx, arg)?;
+        let floats = if view.dtype() == DataType::F32 { ctx.input(arg) } else { None };
+        Ok(Source { view, zero_point: None, scale: None, floats })
+    }
+
+    /// The elements of the argument `arg` less its zero points.
+    ///
+    /// # Errors
+    /// As for [`Source::plain`].
+    pub fn shifted(simd: Simd, ctx: &Ctx<'a>, attr: &Attr, arg: Arg) -> Result<Source<'a>, Error> {
+        let plain = Source::plain(simd, ctx, arg)?;
+        let zero_point = Broadcast::zero_point(simd, ctx, attr, arg, plain.view.dims())?;
+        Ok(Source { zero_point: Some(zero_point).filter(|z| !z.is_constant(0.0)), ..plain })
     }
 
     /// True when the elements are the numbers.

@@ -1,13 +1,12 @@
 //! Operands of chunks: elements of any type between memory and `f32`.
 
 use super::nest::{CHUNK, Chunk};
-use crate::kernels::multiversion::{Body, Simd};
-use oxidnn_expr::convert;
+use crate::kernels::convert::{self, Elements};
+use crate::kernels::multiversion::Simd;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::DataType;
 
-/// Sizes of the buffers between memory and `f32`, in bytes: for short runs, and for a whole chunk of the widest type.
-const SMALL: usize = 128;
+/// Bytes of a whole chunk of the widest type.
 const LARGE: usize = 4 * CHUNK;
 
 /// What the elements of an operand are.
@@ -41,36 +40,6 @@ pub struct Memory<'a> {
 impl Default for Memory<'_> {
     fn default() -> Self {
         Memory { buf: Buf::empty(), kind: Kind::Number(DataType::F32) }
-    }
-}
-
-struct Fill<'a>(f32, &'a mut [f32]);
-
-impl Body for Fill<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        self.1.fill(self.0);
-    }
-}
-
-pub(super) struct ToF32<'a>(pub(super) DataType, pub(super) &'a [u8], pub(super) &'a mut [f32]);
-
-impl Body for ToF32<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        convert::to_f32(self.0, self.1, self.2);
-    }
-}
-
-pub(super) struct FromF32<'a>(pub(super) DataType, pub(super) &'a [f32], pub(super) &'a mut [u8]);
-
-impl Body for FromF32<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        convert::from_f32(self.0, self.1, self.2);
     }
 }
 
@@ -110,9 +79,9 @@ impl Memory<'_> {
                     let (mut bytes, size) = ([0u8; LARGE], dtype.bits() / 8);
                     let bytes = &mut bytes[..out.len() * size];
                     for (r, row) in bytes.chunks_exact_mut(chunk.run * size).enumerate() {
-                        gather_any(self.buf, size, at + r * outer, inner, row);
+                        convert::gather(self.buf, size, (at + r * outer, inner), row);
                     }
-                    simd.run(ToF32(dtype, bytes, out));
+                    convert::to_f32(simd, dtype, bytes, out);
                 }
                 _ => {
                     for (r, row) in out.chunks_exact_mut(chunk.run).enumerate() {
@@ -146,9 +115,9 @@ impl Memory<'_> {
         {
             let (mut bytes, size) = ([0u8; LARGE], dtype.bits() / 8);
             let bytes = &mut bytes[..values.len() * size];
-            simd.run(FromF32(dtype, values, bytes));
+            convert::from_f32(simd, dtype, values, bytes);
             for (r, row) in bytes.chunks_exact(chunk.run * size).enumerate() {
-                scatter_any(self.buf, size, at + r * outer, inner, row);
+                convert::scatter(self.buf, size, (at + r * outer, inner), row);
             }
             return;
         }
@@ -157,49 +126,20 @@ impl Memory<'_> {
         }
     }
 
-    /// Reads at most [`CHUNK`] elements from element `at` on, `stride` apart.
+    /// Reads elements from element `at` on, `stride` apart.
     pub fn read(&self, simd: Simd, at: usize, stride: usize, out: &mut [f32]) {
         let Kind::Number(dtype) = self.kind else {
             return if stride == 1 { self.read_bits(at, out) } else { self.read_apart(at, stride, out) };
         };
-        let (size, n) = (dtype.bits() / 8, out.len());
-        debug_assert!(size <= 4, "{dtype} through f32");
-        match (dtype, stride) {
-            (DataType::F32, 1) => self.buf.read(at, out),
-            (_, 0) => {
-                let mut one = [0.0];
-                self.read(simd, at, 1, &mut one);
-                simd.run(Fill(one[0], out));
-            }
-            (DataType::F32, _) => {
-                for (i, o) in out.iter_mut().enumerate() {
-                    *o = self.buf.get(at + i * stride);
-                }
-            }
-            _ if size == 0 => self.read_nibbles(simd, dtype, at, stride, out),
-            _ if n * size <= SMALL => self.read_through::<SMALL>(simd, (dtype, size), (at, stride), out),
-            _ => self.read_through::<LARGE>(simd, (dtype, size), (at, stride), out),
-        }
+        Elements { buf: self.buf, dtype, at, stride }.read(simd, out);
     }
 
-    /// Writes at most [`CHUNK`] elements from element `at` on, `stride` apart.
+    /// Writes elements from element `at` on, `stride` apart.
     pub fn write(&self, simd: Simd, at: usize, stride: usize, values: &[f32]) {
         let Kind::Number(dtype) = self.kind else {
             return if stride == 1 { self.write_bits(at, values) } else { self.write_apart(at, stride, values) };
         };
-        let (size, n) = (dtype.bits() / 8, values.len());
-        debug_assert!(size <= 4, "{dtype} through f32");
-        match (dtype, stride) {
-            (DataType::F32, 1) => self.buf.write(at, values),
-            (DataType::F32, _) => {
-                for (i, v) in values.iter().enumerate() {
-                    self.buf.set(at + i * stride, *v);
-                }
-            }
-            _ if size == 0 => self.write_nibbles(simd, dtype, at, stride, values),
-            _ if n * size <= SMALL => self.write_through::<SMALL>(simd, (dtype, size), (at, stride), values),
-            _ => self.write_through::<LARGE>(simd, (dtype, size), (at, stride), values),
-        }
+        Elements { buf: self.buf, dtype, at, stride }.write(simd, values);
     }
 
     /// Reads single bits.
@@ -243,98 +183,5 @@ impl Memory<'_> {
             self.buf.set(byte + i, bits);
         }
         self.write_apart((byte + whole.len()) * 8, 1, last);
-    }
-
-    /// Reads elements of `size` bytes by way of a buffer of `N` bytes.
-    fn read_through<const N: usize>(&self, simd: Simd, (dtype, size): (DataType, usize), (at, stride): (usize, usize), out: &mut [f32]) {
-        let mut bytes = [0u8; N];
-        let bytes = &mut bytes[..out.len() * size];
-        gather_any(self.buf, size, at, stride, bytes);
-        simd.run(ToF32(dtype, bytes, out));
-    }
-
-    /// Writes elements of `size` bytes by way of a buffer of `N` bytes.
-    fn write_through<const N: usize>(&self, simd: Simd, (dtype, size): (DataType, usize), (at, stride): (usize, usize), values: &[f32]) {
-        let mut bytes = [0u8; N];
-        let bytes = &mut bytes[..values.len() * size];
-        simd.run(FromF32(dtype, values, bytes));
-        scatter_any(self.buf, size, at, stride, bytes);
-    }
-
-    /// The packed bytes of 4-bit elements are put together first, then converted.
-    fn read_nibbles(&self, simd: Simd, dtype: DataType, at: usize, stride: usize, out: &mut [f32]) {
-        let mut packed = [0u8; CHUNK / 2];
-        let packed = &mut packed[..out.len().div_ceil(2)];
-        if stride == 1 && at.is_multiple_of(2) {
-            self.buf.read(at / 2, packed);
-        } else {
-            for i in 0..out.len() {
-                let from = at + i * stride;
-                packed[i / 2] |= (self.buf.get::<u8>(from / 2) >> (from % 2 * 4) & 15) << (i % 2 * 4);
-            }
-        }
-        simd.run(ToF32(dtype, packed, out));
-    }
-
-    /// Half bytes at the ends of a run belong to the neighbours and are kept.
-    fn write_nibbles(&self, simd: Simd, dtype: DataType, at: usize, stride: usize, values: &[f32]) {
-        let mut packed = [0u8; CHUNK / 2];
-        let packed = &mut packed[..values.len().div_ceil(2)];
-        simd.run(FromF32(dtype, values, packed));
-        if stride == 1 && at.is_multiple_of(2) && values.len().is_multiple_of(2) {
-            return self.buf.write(at / 2, packed);
-        }
-        for i in 0..values.len() {
-            let to = at + i * stride;
-            let (shift, bits) = (to % 2 * 4, packed[i / 2] >> (i % 2 * 4) & 15);
-            let old = self.buf.get::<u8>(to / 2);
-            self.buf.set(to / 2, old & !(15 << shift) | bits << shift);
-        }
-    }
-}
-
-/// Collects elements of `size` bytes, `stride` elements apart.
-fn gather_any(buf: Buf, size: usize, at: usize, stride: usize, bytes: &mut [u8]) {
-    if stride == 1 {
-        return buf.read(at * size, bytes);
-    }
-    match size {
-        1 => gather::<1>(buf, at, stride, bytes),
-        2 => gather::<2>(buf, at, stride, bytes),
-        _ => gather::<4>(buf, at, stride, bytes),
-    }
-}
-
-/// Spreads elements of `size` bytes, `stride` elements apart.
-fn scatter_any(buf: Buf, size: usize, at: usize, stride: usize, bytes: &[u8]) {
-    if stride == 1 {
-        return buf.write(at * size, bytes);
-    }
-    match size {
-        1 => scatter::<1>(buf, at, stride, bytes),
-        2 => scatter::<2>(buf, at, stride, bytes),
-        _ => scatter::<4>(buf, at, stride, bytes),
-    }
-}
-
-#[inline(always)]
-fn gather<const N: usize>(buf: Buf, at: usize, stride: usize, bytes: &mut [u8])
-where
-    [u8; N]: bytemuck::Pod,
-{
-    for (i, b) in bytes.chunks_exact_mut(N).enumerate() {
-        b.copy_from_slice(&buf.get::<[u8; N]>(at + i * stride));
-    }
-}
-
-#[inline(always)]
-fn scatter<const N: usize>(buf: Buf, at: usize, stride: usize, bytes: &[u8])
-where
-    [u8; N]: bytemuck::Pod,
-{
-    for (i, b) in bytes.chunks_exact(N).enumerate() {
-        let mut element = [0; N];
-        element.copy_from_slice(b);
-        buf.set(at + i * stride, element);
     }
 }

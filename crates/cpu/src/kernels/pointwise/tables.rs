@@ -4,8 +4,8 @@
 //! destination and source, says where every element goes: shuffled channels inside of blocks, sources that end inside of a block. What
 //! [`Copies`] does with a few strides is faster; this does the rest.
 
-use super::operand::{FromF32, ToF32};
 use super::{CHUNK, Copies, GRAIN, split};
+use crate::kernels::convert;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
@@ -144,7 +144,7 @@ impl Move {
                     2 => gather::<2>(from, at[1], piece, read),
                     _ => gather::<4>(from, at[1], piece, read),
                 }
-                simd.run(ToF32(self.dtype, read, x));
+                convert::to_f32(simd, self.dtype, read, x);
                 if let Some(by) = factors[0] {
                     x.iter_mut().zip(piece).for_each(|(x, terms)| *x *= by.get::<f32>(at[2] + terms[2]));
                 }
@@ -153,7 +153,7 @@ impl Move {
                 }
                 let size = dtype.bits() / 8;
                 let written = &mut bytes[..piece.len() * size];
-                simd.run(FromF32(dtype, x, written));
+                convert::from_f32(simd, dtype, x, written);
                 match size {
                     1 => scatter::<1>(to, at[0], piece, written),
                     2 => scatter::<2>(to, at[0], piece, written),

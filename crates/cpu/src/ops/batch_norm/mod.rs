@@ -12,9 +12,9 @@ use oxidnn_spec::{Op, Problem};
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("columns:jit", generated_plan),
-    Impl::new("stages:jit", stages_plan),
+    Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, pipeline)),
     Impl::new("dense:portable", dense_plan),
-    Impl::new("folds:portable", plan),
+    Impl::new("folds:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
     fallback::ROW,
 ];
 
@@ -32,14 +32,6 @@ fn dense(problem: &Problem, target: &CpuTarget, jit: Option<Isa>) -> Result<Box<
         Op::BatchNorm(op) => dense::BatchNorm::new(op, problem, target.threads, jit),
         _ => Err(Skip::Op("another operation than batch normalisation")),
     })
-}
-
-fn stages_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    Program::plan_in_stages(problem, target, pipeline)
-}
-
-fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, pipeline)
 }
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {

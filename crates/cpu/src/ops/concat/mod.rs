@@ -11,8 +11,8 @@ use oxidnn_spec::{Arg, Attr, DataType, Dims, Layout, Op, Problem, QuantMode, Ten
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("tiles:jit", turned),
     Impl::new("runs:portable", copy),
-    Impl::new("chunks:jit", generated),
-    Impl::new("chunks:portable", convert),
+    Impl::new("chunks:jit", |p, t| Program::plan_in_stages(p, t, arithmetic)),
+    Impl::new("chunks:portable", |p, t| RowPlan::resolved(p, t, arithmetic)),
     Impl::new("tables:portable", placed),
     fallback::ROW,
 ];
@@ -55,14 +55,6 @@ fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
         }
         Ok((tables, 0))
     })
-}
-
-fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    Program::plan_in_stages(problem, target, arithmetic)
-}
-
-fn convert(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, arithmetic)
 }
 
 /// The part of the destination that each source goes to; `None` for empty sources.

@@ -11,7 +11,6 @@ use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
 use crate::kernels::access::View;
-use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::Chain;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
@@ -273,7 +272,7 @@ impl Generated for Columns {
     fn run(&self, tiles: &Tiles, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let lines = scratch.take(self.scratch.shared)?.into_slice();
         let mut sums = scratch.take(self.scratch.workers)?;
-        let chain = Chain::new((simd, ctx), &self.attr, self.args[1], [Broadcast::constant(1.0); 2], None)?;
+        let chain = Chain::new(simd, ctx, &self.attr, self.args[1])?;
         let bound = Bound {
             plan: self,
             tiles,

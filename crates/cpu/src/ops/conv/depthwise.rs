@@ -167,33 +167,18 @@ impl Kernel for Depthwise {
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let (source, weights, dst) =
-            (View::of(simd, ctx, self.source)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, self.result)?);
+        let source = |arg: Arg| Source::shifted(simd, ctx, &self.attr, arg);
+        let (from, by, dst) = (source(self.source)?, source(Arg::WEIGHTS)?, View::of(simd, ctx, self.result)?);
         dst.zero_padding();
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let prepare = |arg: Arg, view: &View<'_>| -> Result<Option<Broadcast<'_>>, Error> {
-            Broadcast::zero_point(simd, ctx, &self.attr, arg, view.dims()).map(|z| Some(z).filter(|z| !z.is_constant(0.0)))
-        };
-        let from = Source {
-            view: source,
-            zero_point: prepare(self.source, &source)?,
-            scale: None,
-            floats: support::floats(ctx, self.source, &source),
-        };
-        let by = Source {
-            view: weights,
-            zero_point: prepare(Arg::WEIGHTS, &weights)?,
-            scale: None,
-            floats: support::floats(ctx, Arg::WEIGHTS, &weights),
-        };
         let factors = [
-            Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
-            Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]),
+            Broadcast::scale(simd, ctx, &self.attr, self.source, from.view.dims())?.permuted(&[]),
+            Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, by.view.dims())?.permuted(&[None, Some(0)]),
         ];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let tail = Epilogue::new(Chain::new((simd, ctx), &self.attr, self.result, factors, bias)?)?;
+        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(factors, bias))?;
         let packed = scratch.take(self.scratch.shared)?.fill(ctx.executor(), self.channels, &|tap, out| self.pack(&by, tap, out));
         let mut workers = scratch.take(self.scratch.workers)?;
         let bound = Bound { plan: self, simd, source: from, weights: packed, tail };

@@ -77,31 +77,24 @@ impl Kernel for Window {
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let (source, weights, dst) =
-            (View::of(simd, ctx, self.source)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, self.result)?);
+        let source = |arg: Arg| Source::shifted(simd, ctx, &self.attr, arg);
+        let (from, by, dst) = (source(self.source)?, source(Arg::WEIGHTS)?, View::of(simd, ctx, self.result)?);
         dst.zero_padding();
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let zero_point = |arg: Arg, view: &View<'_>| -> Result<Option<Broadcast<'_>>, Error> {
-            Broadcast::zero_point(simd, ctx, &self.attr, arg, view.dims()).map(|z| Some(z).filter(|z| !z.is_constant(0.0)))
-        };
-        let floats = support::floats(ctx, self.source, &source);
-        let by_floats = support::floats(ctx, Arg::WEIGHTS, &weights);
-        let from = Source { view: source, zero_point: zero_point(self.source, &source)?, scale: None, floats };
-        let by = Source { view: weights, zero_point: zero_point(Arg::WEIGHTS, &weights)?, scale: None, floats: by_floats };
         let factors = [
-            Broadcast::scale(weights.simd(), ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
-            super::window::weight_scale(ctx, &self.attr, &weights, (self.dims, self.result_channel, self.channels))?,
+            Broadcast::scale(simd, ctx, &self.attr, self.source, from.view.dims())?.permuted(&[]),
+            super::window::weight_scale(ctx, &self.attr, &by.view, (self.dims, self.result_channel, self.channels))?,
         ];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let tail = Epilogue::new(Chain::new((simd, ctx), &self.attr, self.result, factors, bias)?)?;
+        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(factors, bias))?;
         let exact = support::exact_depth([&from, &by], &self.attr);
         let panels = scratch.take(self.scratch.shared)?;
         let mut workers = scratch.take(self.scratch.workers)?;
         let weights = if self.panels.in_place {
             let unaligned = || Error::arg(Arg::WEIGHTS, "memory that is not aligned, or is written", "weights aligned to their type");
-            support::floats(ctx, Arg::WEIGHTS, &weights).ok_or_else(unaligned)?
+            by.floats.ok_or_else(unaligned)?
         } else {
             panels.fill(ctx.executor(), self.panels.panel, &|panel, out| self.pack(&by, panel, out))
         };

@@ -509,7 +509,7 @@ impl Generated for Tiles {
         ];
         let met = if self.weights_shifted { Some(self.met(On { code, simd, ctx }, (&source, &weights), pixel_sums)?) } else { None };
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let chain = Chain::new((simd, ctx), &self.attr, self.result, factors, bias)?;
+        let chain = Chain::new(simd, ctx, &self.attr, self.result)?.with(factors, bias);
         let (args, tail) = match &self.tail {
             Some(tail) => (Some(tail.args(&chain, 1, compensation, lines)?), None),
             None => (None, Some(Epilogue::new(chain)?)),

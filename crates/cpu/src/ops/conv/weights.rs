@@ -18,7 +18,6 @@ use crate::CpuTarget;
 use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
 use crate::kernels::access::{Axis, Pos, View};
-use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::Chain;
 use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::dot::{Block, Rows, Tap, accumulate};
@@ -237,17 +236,12 @@ impl Kernel for Weights {
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let one = Broadcast::constant(1.0);
-        let tail = Epilogue::new(Chain::new((simd, ctx), &self.attr, Arg::DIFF_WEIGHTS, [one; 2], None)?)?;
+        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
         tail.dst().zero_padding();
-        let view = |arg: Arg| View::of(simd, ctx, arg);
-        let source = |arg: Arg| -> Result<Source<'_>, Error> {
-            let view = view(arg)?;
-            Ok(Source::plain(view, support::floats(ctx, arg, &view)))
-        };
-        let bound = Bound { plan: self, simd, x: source(self.x)?, y: source(self.y)?, tail };
+        let (x, y) = (Source::plain(simd, ctx, self.x)?, Source::plain(simd, ctx, self.y)?);
+        let bound = Bound { plan: self, simd, x, y, tail };
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
-            support::bias_gradient(ctx.executor(), &view(Arg::DIFF_DST)?, &bias);
+            support::bias_gradient(ctx.executor(), &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
         }
         if tail.dst().dims().contains(&0) {
             return Ok(());

@@ -6,19 +6,15 @@ use crate::kernels::pointwise::{Pipeline, Program};
 use crate::ops::fallback;
 use crate::ops::norm::Norm;
 use crate::{CpuTarget, RowPlan};
-use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_runtime::{Impl, Skip};
 use oxidnn_spec::{Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("stages:jit", stages_plan), Impl::new("folds:portable", plan), fallback::ROW];
-
-fn stages_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    Program::plan_in_stages(problem, target, pipeline)
-}
-
-fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, pipeline)
-}
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, pipeline)),
+    Impl::new("folds:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
+    fallback::ROW,
+];
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::GroupNorm(op) = &problem.op else { return Err(Skip::Op("another operation than group normalisation")) };

@@ -113,10 +113,7 @@ impl Kernel for Packed {
         if tail.dst().dims().contains(&0) {
             return Ok(());
         }
-        let source = |arg: Arg| -> Result<Source<'_>, Error> {
-            let view = View::of(simd, ctx, arg)?;
-            Ok(Source::plain(view, support::floats(ctx, arg, &view)))
-        };
+        let source = |arg: Arg| Source::plain(simd, ctx, arg);
         let dst = tail.dst().dims();
         let inner = &self.inner[..];
         let (a, b, rows, columns) = match self.prop {
@@ -153,6 +150,6 @@ impl Packed {
             factors[1] = Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]);
             bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
         }
-        Epilogue::new(Chain::new((simd, ctx), &self.attr, result, factors, bias)?)
+        Epilogue::new(Chain::new(simd, ctx, &self.attr, result)?.with(factors, bias))
     }
 }

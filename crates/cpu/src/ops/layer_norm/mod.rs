@@ -10,30 +10,18 @@ use oxidnn_spec::{Op, Problem};
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("rows:jit", generated),
+    Impl::new("rows:jit", |p, t| Program::plan(p, t, pipeline)),
     Impl::new("dense:portable", dense_plan),
-    Impl::new("stages:jit", stages_plan),
-    Impl::new("folds:portable", plan),
+    Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, pipeline)),
+    Impl::new("folds:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
     fallback::ROW,
 ];
-
-fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    Program::plan(problem, target, pipeline)
-}
-
-fn stages_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    Program::plan_in_stages(problem, target, pipeline)
-}
 
 fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
         Op::LayerNorm(op) => dense::LayerNorm::new(op, problem, target.threads),
         _ => Err(Skip::Op("another operation than layer normalisation")),
     })
-}
-
-fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, pipeline)
 }
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {

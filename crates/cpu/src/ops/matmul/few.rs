@@ -139,7 +139,8 @@ impl Generated for Few {
 
     fn run(&self, code: &ReadyProduct, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let Sides { few, many, result, batch } = &self.sides;
-        let [a, b, c] = [View::of(simd, ctx, few.arg)?, View::of(simd, ctx, many.arg)?, View::of(simd, ctx, *result)?];
+        let a = Source::plain(simd, ctx, few.arg)?;
+        let [b, c] = [View::of(simd, ctx, many.arg)?, View::of(simd, ctx, *result)?];
         c.zero_padding();
         let column = if few.arg == Arg::WEIGHTS { few.across[1] } else { many.across[1] };
         let bias = View::optional(simd, ctx, Arg::BIAS)?;
@@ -147,15 +148,15 @@ impl Generated for Few {
             bias.map(|bias| if bias.dims().len() == c.dims().len() { Broadcast::tensor(bias) } else { Broadcast::along(bias, column) });
         let (bits, one) = (b.dtype().bits() as i64, Broadcast::constant(1.0));
         let operands = Operands {
-            a: Source::plain(a, support::floats(ctx, few.arg, &a)),
+            a,
             in_place: ctx.input(few.arg).filter(|_| self.in_place),
-            axes: [Axis::new(&[few.across[0]], a.dims()), Axis::new(&few.depth, a.dims())],
+            axes: [Axis::new(&[few.across[0]], a.view.dims()), Axis::new(&few.depth, a.view.dims())],
             b: b.buf(),
             zero: Broadcast::constant(0.0),
             scale: one,
             factors: [None; 2],
             weights: [many.across[0], many.depth[0]],
-            tail: Epilogue::new(Chain::new((simd, ctx), &self.attr, *result, [one; 2], bias)?)?,
+            tail: Epilogue::new(Chain::new(simd, ctx, &self.attr, *result)?.with([one; 2], bias))?,
             dst: [few.across[1], many.across[1]],
             batch: Dims::from_fn(*batch, |d| c.dims()[d]),
             batch_bytes: Dims::from_fn(*batch, |d| if b.dims()[d] == 1 { 0 } else { b.blocking().strides[d] * bits / 8 }),

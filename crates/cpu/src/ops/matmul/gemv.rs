@@ -231,7 +231,8 @@ impl Generated for Gemv {
     }
 
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let (src, weights, dst) = (View::of(simd, ctx, Arg::SRC)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, Arg::DST)?);
+        let src = Source::shifted(simd, ctx, &self.attr, Arg::SRC)?;
+        let (weights, dst) = (View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, Arg::DST)?);
         dst.zero_padding();
         if dst.dims().contains(&0) {
             return Ok(());
@@ -239,24 +240,22 @@ impl Generated for Gemv {
         let n = dst.dims().len();
         let (row, column) = (n - 2, n - 1);
         let scale = |arg: Arg, view: &View<'_>| Broadcast::scale(simd, ctx, &self.attr, arg, view.dims());
-        let a_scale = scale(Arg::SRC, &src)?;
+        let a_scale = scale(Arg::SRC, &src.view)?;
         let (a_scale, a_factor) = split(a_scale, a_scale.varies(column), column);
         let (b_scale, b_factor) = split(scale(Arg::WEIGHTS, &weights)?, self.grouped, row);
-        let zero_point = |arg: Arg, view: &View<'_>| Broadcast::zero_point(simd, ctx, &self.attr, arg, view.dims());
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(Broadcast::tensor);
-        let a_zero = Some(zero_point(Arg::SRC, &src)?).filter(|z| !z.is_constant(0.0));
         let bits = weights.dtype().bits() as i64;
         let operands = Operands {
-            a: Source { view: src, zero_point: a_zero, scale: a_scale, floats: support::floats(ctx, Arg::SRC, &src) },
+            a: Source { scale: a_scale, ..src },
             in_place: ctx.input(Arg::SRC).filter(|_| self.in_place),
-            axes: [Axis::new(&[row], src.dims()), Axis::new(&[column], src.dims())],
+            axes: [Axis::new(&[row], src.view.dims()), Axis::new(&[column], src.view.dims())],
             b: weights.buf(),
-            zero: zero_point(Arg::WEIGHTS, &weights)?,
+            zero: Broadcast::zero_point(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?,
             scale: b_scale.unwrap_or(Broadcast::constant(1.0)),
             factors: [Arg::scale(Arg::WEIGHTS), Arg::zero_point(Arg::WEIGHTS)]
                 .map(|arg| ctx.bound(arg).and_then(|b| b.regions.first()?.bytes())),
             weights: [column, row],
-            tail: Epilogue::new(Chain::new((simd, ctx), &self.attr, Arg::DST, [a_factor, b_factor], bias)?)?,
+            tail: Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DST)?.with([a_factor, b_factor], bias))?,
             dst: [row, column],
             batch: Dims::from_fn(row, |d| dst.dims()[d]),
             batch_bytes: Dims::from_fn(row, |d| if weights.dims()[d] == 1 { 0 } else { weights.blocking().strides[d] * bits / 8 }),

@@ -54,28 +54,19 @@ fn split_scale<'a>(scale: Broadcast<'a>, depth: usize) -> (Option<Broadcast<'a>>
 
 impl Kernel for Packed {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let (src, weights, dst) = (View::of(simd, ctx, Arg::SRC)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, Arg::DST)?);
+        let source = |arg: Arg| Source::shifted(simd, ctx, &self.attr, arg);
+        let (src, weights, dst) = (source(Arg::SRC)?, source(Arg::WEIGHTS)?, View::of(simd, ctx, Arg::DST)?);
         dst.zero_padding();
         if dst.dims().contains(&0) {
             return Ok(());
         }
         let n = dst.dims().len();
         let (row, column) = (n - 2, n - 1);
-        let (a_scale, a_factor) = split_scale(Broadcast::scale(simd, ctx, &self.attr, Arg::SRC, src.dims())?, column);
-        let (b_scale, b_factor) = split_scale(Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?, row);
+        let (a_scale, a_factor) = split_scale(Broadcast::scale(simd, ctx, &self.attr, Arg::SRC, src.view.dims())?, column);
+        let (b_scale, b_factor) = split_scale(Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.view.dims())?, row);
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(Broadcast::tensor);
-        let tail = Epilogue::new(Chain::new((simd, ctx), &self.attr, Arg::DST, [a_factor, b_factor], bias)?)?;
-        let zero_point = |arg: Arg, view: &View<'_>| -> Result<Option<Broadcast<'_>>, Error> {
-            Broadcast::zero_point(simd, ctx, &self.attr, arg, view.dims()).map(|z| Some(z).filter(|z| !z.is_constant(0.0)))
-        };
-        let floats = |arg: Arg, view: &View<'_>| support::floats(ctx, arg, view);
-        let a = Source { view: src, zero_point: zero_point(Arg::SRC, &src)?, scale: a_scale, floats: floats(Arg::SRC, &src) };
-        let b = Source {
-            view: weights,
-            zero_point: zero_point(Arg::WEIGHTS, &weights)?,
-            scale: b_scale,
-            floats: floats(Arg::WEIGHTS, &weights),
-        };
+        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DST)?.with([a_factor, b_factor], bias))?;
+        let (a, b) = (Source { scale: a_scale, ..src }, Source { scale: b_scale, ..weights });
         let product = Product {
             batch: Dims::from_fn(n - 2, |d| dst.dims()[d]),
             exact: support::exact_depth([&a, &b], &self.attr),

@@ -465,7 +465,8 @@ impl Generated for Tiled {
             (on.a, on.a_row, on.a_depth) = (self.with_ones(ctx, copy)?, pitch(self.gemm.sizes().depth), 1);
         }
         let compensation = if self.outer.is_some_and(|o| o.by_row) { &[][..] } else { column_sums };
-        let chain = || Chain::new((simd, ctx), &self.attr, self.args[2], self.factors(simd, ctx)?, self.bias(simd, ctx)?);
+        let chain =
+            || Ok::<_, Error>(Chain::new(simd, ctx, &self.attr, self.args[2])?.with(self.factors(simd, ctx)?, self.bias(simd, ctx)?));
         let Some(tail) = &self.tail else {
             let epilogue = Epilogue::new(chain()?)?;
             epilogue.dst().zero_padding();

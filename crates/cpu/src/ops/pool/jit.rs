@@ -8,7 +8,6 @@
 use super::planes::{Planes, ScratchLens, Tensors};
 use crate::CpuTarget;
 use crate::kernels::access::View;
-use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::Chain;
 use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
@@ -434,7 +433,7 @@ impl Generated for Direct {
             View::of(simd, ctx, place.arg)?.zero_padding();
         }
         let operands = scratch.take(self.tail.scratch(self.channels).unwrap_or(0))?.into_slice();
-        let chain = Chain::new((simd, ctx), &self.attr, self.result.arg, [Broadcast::constant(1.0); 2], None)?;
+        let chain = Chain::new(simd, ctx, &self.attr, self.result.arg)?;
         let tail = self.tail.args(&chain, 1, &[], operands)?;
         let bound = Bound {
             plan: self,

@@ -3,20 +3,16 @@
 use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
-use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_runtime::{Impl, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Prelu};
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("chunks:jit", generated), Impl::new("chunks:portable", plan), fallback::ROW];
-
-fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    Program::plan_in_stages(problem, target, pipeline)
-}
-
-fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, pipeline)
-}
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("chunks:jit", |p, t| Program::plan_in_stages(p, t, pipeline)),
+    Impl::new("chunks:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
+    fallback::ROW,
+];
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     match &problem.op {

@@ -3,20 +3,16 @@
 use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
-use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_runtime::{Impl, Skip};
 use oxidnn_spec::op::{EltwiseAlg, ReductionAlg};
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("stages:jit", stages_plan), Impl::new("folds:portable", plan), fallback::ROW];
-
-fn stages_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    Program::plan_in_stages(problem, target, pipeline)
-}
-
-fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, pipeline)
-}
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, pipeline)),
+    Impl::new("folds:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
+    fallback::ROW,
+];
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     use ReductionAlg::*;

@@ -8,7 +8,6 @@ use super::{Axis, Interpolation, lines::Place};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::blend::{Blender, Call, Columns, Side, Spec};
-use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::Chain;
 use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
@@ -217,7 +216,7 @@ impl Generated for Blended {
             View::of(simd, ctx, result)?.zero_padding();
         }
         let operands = scratch.take(self.specs[0].tail.scratch(self.made).unwrap_or(0))?.into_slice();
-        let chain = Chain::new((simd, ctx), &self.attr, result, [Broadcast::constant(1.0); 2], None)?;
+        let chain = Chain::new(simd, ctx, &self.attr, result)?;
         let tail = self.specs[0].tail.args(&chain, 1, &[], operands)?;
         let bufs = [ctx.buf(input)?, ctx.buf(result)?];
         let [source, to] = &self.places;

@@ -1,7 +1,8 @@
 //! Rows of states and of numbers by channel on their way between tensors and scratch.
 
 use super::sizes::{BLOCK, Panels, Sizes};
-use crate::kernels::access::{Pos, View, read_run, write_run};
+use crate::kernels::access::{Pos, View};
+use crate::kernels::convert::Elements;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Part;
 use oxidnn_runtime::{Buf, Executor};
@@ -72,7 +73,7 @@ impl Codec {
                     there.iter_mut().for_each(|x| *x = *x * scale + shift);
                 }
             }
-            write_run(view.simd(), to, self.dtype, (first + start, 1), line);
+            Elements { buf: to, dtype: self.dtype, at: first + start, stride: 1 }.write(view.simd(), line);
         }
     }
 
@@ -80,7 +81,7 @@ impl Codec {
     pub(super) fn clear(&self, simd: Simd, to: Buf) {
         to.fill(0);
         if let (Some((_, shift)), false) = (self.whole, to.is_empty()) {
-            write_run(simd, to, self.dtype, (0, 1), &[shift]);
+            Elements { buf: to, dtype: self.dtype, at: 0, stride: 1 }.write(simd, &[shift]);
             to.fill(to.get(0));
         }
     }
@@ -93,7 +94,7 @@ impl Codec {
             let other = &mut other[..line.len()];
             for (i, (buf, first)) in from.iter().enumerate() {
                 let into = if i == 0 { &mut *line } else { &mut *other };
-                read_run(view.simd(), *buf, self.dtype, (first + start, 1), into);
+                Elements { buf: *buf, dtype: self.dtype, at: first + start, stride: 1 }.read(view.simd(), into);
                 if i > 0 {
                     line.iter_mut().zip(&*other).for_each(|(x, y)| *x += y);
                 }

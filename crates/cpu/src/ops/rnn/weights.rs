@@ -5,7 +5,8 @@
 
 use super::sizes::Panels;
 use super::skinny::Group;
-use crate::kernels::access::{View, read_run};
+use crate::kernels::access::View;
+use crate::kernels::convert::Elements;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Part;
 use crate::kernels::tile::Product;
@@ -198,7 +199,9 @@ impl Weights {
             }
             Lie::Narrow => {
                 let view = View::of(simd, ctx, self.roles.arg)?;
-                let read = |i: usize, to: &mut [f32]| read_run(simd, view.buf(), view.dtype(), (i * to.len(), 1), to);
+                let read = |i: usize, to: &mut [f32]| {
+                    Elements { buf: view.buf(), dtype: view.dtype(), at: i * to.len(), stride: 1 }.read(simd, to)
+                };
                 Ok(part.refill(ctx.executor(), piece, &read))
             }
             Lie::Lines => {

@@ -1,12 +1,12 @@
 //! Arguments of attention bound to memory, and how blocks of them come into a worker's scratch.
 
 use super::thin::Lines;
-use crate::kernels::access::{Axis, Pos, View, read_run};
+use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::convert::Elements;
 use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::tile::pack::{Form, Plain, panels};
-use crate::ops::support;
 use oxidnn_runtime::Ctx;
 use oxidnn_spec::op::{SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Tensor};
@@ -49,18 +49,9 @@ pub(super) fn row_at(batch: usize, row: usize, queries: usize) -> Pos {
 impl<'a> Heads<'a> {
     /// The argument `arg`, quantised as the attributes say.
     pub(super) fn of((simd, ctx): (Simd, &Ctx<'a>), attr: &Attr, arg: Arg) -> Result<Heads<'a>, Error> {
-        let view = View::of(simd, ctx, arg)?;
-        let scale = Broadcast::scale(simd, ctx, attr, arg, view.dims())?;
-        let zero_point = Broadcast::zero_point(simd, ctx, attr, arg, view.dims())?;
-        Ok(Heads {
-            source: Source {
-                view,
-                zero_point: Some(zero_point).filter(|z| !z.is_constant(0.0)),
-                scale: Some(scale).filter(|s| !s.is_constant(1.0)),
-                floats: support::floats(ctx, arg, &view),
-            },
-            bytes: ctx.input(arg),
-        })
+        let source = Source::shifted(simd, ctx, attr, arg)?;
+        let scale = Broadcast::scale(simd, ctx, attr, arg, source.view.dims())?;
+        Ok(Heads { source: Source { scale: Some(scale).filter(|s| !s.is_constant(1.0)), ..source }, bytes: ctx.input(arg) })
     }
 
     /// Copies rows of bf16, counted over all heads of a batch, to pairs in words, rows `step` words apart.
@@ -218,7 +209,7 @@ pub(super) fn factor(simd: Simd, ctx: &Ctx<'_>, kind: SdpaScale) -> Result<f32, 
     let bound = ctx.bound(Arg::SCALE).ok_or_else(|| Error::arg(Arg::SCALE, "nothing", "a memory object"))?;
     let mut scale = [0.0];
     let first = bound.tensor.blocking().map_or(0, |b| b.offset as usize);
-    read_run(simd, ctx.buf(Arg::SCALE)?, bound.tensor.dtype, (first, 1), &mut scale);
+    Elements { buf: ctx.buf(Arg::SCALE)?, dtype: bound.tensor.dtype, at: first, stride: 1 }.read(simd, &mut scale);
     Ok(if kind == SdpaScale::Divide { 1.0 / scale[0] } else { scale[0] })
 }
 

@@ -12,8 +12,8 @@ use oxidnn_spec::{Arg, DataType, Op, Problem};
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("rows:jit", generated),
     Impl::new("dense:portable", dense_plan),
-    Impl::new("stages:jit", stages_plan),
-    Impl::new("rows:portable", plan),
+    Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, pipeline)),
+    Impl::new("rows:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
     fallback::ROW,
 ];
 
@@ -24,19 +24,11 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
     })
 }
 
-fn stages_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    Program::plan_in_stages(problem, target, pipeline)
-}
-
 fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
         Op::Softmax(op) => dense::Softmax::new(op, problem, target.threads),
         _ => Err(Skip::Op("another operation than softmax")),
     })
-}
-
-fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, pipeline)
 }
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {

@@ -3,21 +3,17 @@
 use crate::kernels::pointwise::{Builder, Over, Pipeline, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
-use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_runtime::{Impl, Skip};
 use oxidnn_spec::op::{EltwiseAlg, Sum};
 use oxidnn_spec::{Arg, Op, Problem};
 use std::ops::Range;
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("chunks:jit", generated), Impl::new("chunks:portable", plan), fallback::ROW];
-
-fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    Program::plan_in_stages(problem, target, pipeline)
-}
-
-fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, pipeline)
-}
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("chunks:jit", |p, t| Program::plan_in_stages(p, t, pipeline)),
+    Impl::new("chunks:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
+    fallback::ROW,
+];
 
 /// Sources that are added in one pass: as many as kernels have addresses for, with destination and what was added before.
 const TOGETHER: usize = 8;

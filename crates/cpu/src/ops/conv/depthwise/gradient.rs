@@ -14,7 +14,6 @@ use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
 use crate::kernels::access::{Pos, View};
-use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::Chain;
 use crate::kernels::code::elem;
 use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
@@ -254,7 +253,7 @@ impl Generated for Gradient {
     }
 
     fn run(&self, kernels: &Vec<strip::Gradient>, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let tail = Epilogue::new(Chain::new((simd, ctx), &self.attr, Arg::DIFF_WEIGHTS, [Broadcast::constant(1.0); 2], None)?)?;
+        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
         tail.dst().zero_padding();
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
             support::bias_gradient(ctx.executor(), &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);

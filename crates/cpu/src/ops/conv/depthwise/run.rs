@@ -49,7 +49,7 @@ impl Generated for Depthwise {
             rest.fill(0.0);
         }
         let operands = scratch.take(lens.tail)?.into_slice();
-        let chain = Chain::new((simd, ctx), &self.attr, self.result, factors, bias)?;
+        let chain = Chain::new(simd, ctx, &self.attr, self.result)?.with(factors, bias);
         let finish = match &self.tail {
             Some(tail) => Finish::Strips(tail.args(&chain, 1, &[], operands)?),
             None => Finish::Rows(Epilogue::new(chain)?),

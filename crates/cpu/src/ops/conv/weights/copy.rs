@@ -2,10 +2,9 @@
 
 use super::side::{Places, Row, Strides};
 use super::tiled::{Gradient, Side};
-use crate::kernels::access::{Axis, Pos, View};
+use crate::kernels::access::{Axis, Pos};
 use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::multiversion::{Body, Simd};
-use crate::ops::support;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 
@@ -20,9 +19,8 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(simd: Simd, ctx: &Ctx<'a>, side: &Side) -> Result<Reader<'a>, Error> {
-        let view = View::of(simd, ctx, side.arg)?;
-        let across = Axis::new(&[side.roles.pixel[2].unwrap_or(0)], view.dims());
-        Ok(Reader { source: Source::plain(view, support::floats(ctx, side.arg, &view)), across })
+        let source = Source::plain(simd, ctx, side.arg)?;
+        Ok(Reader { across: Axis::new(&[side.roles.pixel[2].unwrap_or(0)], source.view.dims()), source })
     }
 }
 

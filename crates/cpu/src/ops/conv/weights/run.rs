@@ -5,7 +5,6 @@ use super::side::{Places, Strides};
 use super::tiled::{Gradient, Side, Tiles};
 use super::upcoming::{Runs, Upcoming};
 use crate::kernels::access::{Pos, View};
-use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::Chain;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
@@ -32,7 +31,7 @@ impl Generated for Gradient {
     }
 
     fn run(&self, tiles: &Tiles, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let tail = Epilogue::new(Chain::new((simd, ctx), &self.attr, Arg::DIFF_WEIGHTS, [Broadcast::constant(1.0); 2], None)?)?;
+        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
         let reader = |side: &Side| Reader::new(simd, ctx, side);
         let bound = Bound { plan: self, tiles, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail };
         if !bound.lies_in_panels() && bound.lines_across().is_none() {

@@ -98,7 +98,7 @@ impl Winograd {
             Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
             Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(self.result_channel)]),
         ];
-        let tail = Epilogue::new(Chain::new((simd, ctx), &self.attr, self.result, factors, bias.map(|b| Broadcast::along(b, 1)))?)?;
+        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(factors, bias.map(|b| Broadcast::along(b, 1))))?;
         tail.dst().zero_padding();
         Ok(Finish::Tail(tail))
     }
