@@ -191,6 +191,7 @@ impl<'a> View<'a> {
 
     /// Zeroes elements that follow each other.
     fn zero_run(&self, offset: usize, count: usize) {
+        const CHUNK: usize = 256;
         let bits = self.dtype.bits();
         if bits >= 8 && self.dtype != DataType::E8m0 {
             return self.buf.part(offset * bits / 8, count * bits / 8).fill(0);
