@@ -3,7 +3,7 @@ use super::*;
 use crate::Isa as Portable;
 use oxidnn_runtime::queue::Immediate;
 use oxidnn_runtime::{Bound as Argument, Buf, Region};
-use oxidnn_spec::op::BinaryAlg;
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use oxidnn_spec::text::{Settings, parse_line};
 use oxidnn_spec::{Arg, Use};
 use std::sync::Arc;
