@@ -132,8 +132,9 @@ EPILOGUES = {
     "": None,
     "bias_relu": ("const u16 *bias;", "return fmaxf(sum + Element<T_BF16>::load(__ldg(e.bias + column)), 0.0f);"),
     "bias_gelu_tanh": ("const u16 *bias;",
-                       "float x = sum + Element<T_BF16>::load(__ldg(e.bias + column)), u = 0.7978845608f * (x + 0.044715f * x * x * x), t;"
-                       " asm(\"tanh.approx.f32 %0, %1;\" : \"=f\"(t) : \"f\"(u)); return 0.5f * x * (1.0f + t);"),
+                       "float x = sum + Element<T_BF16>::load(__ldg(e.bias + column)), u = x * fmaf(x * x, -0.07135481f, -1.59576912f), t, r;"
+                       " asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(t) : \"f\"(u * 1.44269504f));"
+                       " asm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(0.25f * (t + 1.0f))); return 0.25f * x * r;"),
     "scale": ("float scale;", "return sum * e.scale;"),
 }
 
@@ -157,7 +158,7 @@ def sources():
 
 
 def cubin(folder, source, defines, epilogue=""):
-    key = source[:-3] + "-" + hashlib.sha1((json.dumps([defines, epilogue], sort_keys=True) + sources()).encode()).hexdigest()[:16]
+    key = source[:-3] + "-" + hashlib.sha1((json.dumps([defines, EPILOGUES[epilogue]], sort_keys=True) + sources()).encode()).hexdigest()[:16]
     path = os.path.join(folder, key + ".cubin")
     if not os.path.exists(path):
         data, log = nv.compile_cubin(source, defines, headers=header(epilogue))

@@ -7,9 +7,11 @@ SMS, CLOCK, DRAM = 132, 1.70e9, 4.0e12
 SIZE = {"T_U8": 1, "T_S8": 1, "T_E4M3": 1, "T_E5M2": 1, "T_S32": 4, "T_F16": 2, "T_F32": 4, "T_TF32": 4, "T_BF16": 2}
 INGRESS, L2_BYTES = 64, 64          # bytes a clock that a multiprocessor takes in, and that the second-level cache gives it
 MMA = {1: 1.6, 2: 1.1, 3: 1.05}     # time of products over that of the tensor cores alone, by how many warpgroups multiply
+IN_TURNS = 1.16                     # and where two take turns at tiles
 
-# tile m, tile n, consumers, cluster m, cluster n, split
+# tile m, tile n, consumers, cluster m, cluster n, split, and 1 where consumers take turns at tiles
 SHAPES = [
+    (128, 128, 2, 1, 1, 1, 1),
     (128, 256, 2, 2, 1, 1), (128, 256, 2, 1, 2, 1), (128, 256, 2, 1, 1, 1), (256, 128, 2, 2, 1, 1), (256, 128, 2, 1, 2, 1), (256, 128, 2, 1, 1, 1),
     (128, 192, 2, 2, 1, 1), (128, 128, 2, 2, 1, 1), (128, 128, 2, 1, 2, 1), (128, 128, 2, 1, 1, 1), (128, 64, 2, 2, 1, 1), (128, 64, 2, 1, 1, 1), (256, 64, 2, 1, 1, 1), (256, 64, 2, 2, 1, 1),
     (64, 128, 1, 1, 1, 1), (64, 64, 1, 1, 1, 1), (64, 256, 1, 1, 1, 1), (64, 128, 1, 2, 1, 1), (64, 64, 1, 2, 1, 1),
@@ -57,7 +59,7 @@ def name(v):
         s += f" c{v['CLUSTER_M']}{v['CLUSTER_N']}"
     if v["SPLIT"] > 1:
         s += f" /{v['SPLIT']}"
-    return s + f" s{v['STAGES']}" + (" swap" if v.get("SWAP") else "") + (f" g{v['GROUP']}" if "GROUP" in v else "") + (f" promote{v['PROMOTE']}" if v.get("PROMOTE") else "") + (" alone" if not v.get("OVERLAP", True) else "") + (f" parts {v['PARTS']}" if "PARTS" in v else "")
+    return s + (" alt" if v.get("ALTERNATE") else "") + f" s{v['STAGES']}" + (" swap" if v.get("SWAP") else "") + (f" g{v['GROUP']}" if "GROUP" in v else "") + (f" promote{v['PROMOTE']}" if v.get("PROMOTE") else "") + (" alone" if not v.get("OVERLAP", True) else "") + (f" parts {v['PARTS']}" if "PARTS" in v else "")
 
 
 def ceil(a, b):
@@ -98,7 +100,7 @@ def attention_plans(q):
         if q["causal"]:
             shapes.reverse()
     out = [dict(base, CONSUMERS=c, TILE_N=n, STAGES=s) for c, n, s in shapes]
-    if q["m"] > 1 and q["n"] % 8 == 0:
+    if q["n"] % 8 == 0:
         out += [dict(out[0], K_MN=1)]
     return out
 
@@ -139,9 +141,10 @@ def predict(q, v):
         return 1e9   # too many registers
     size_c = SIZE[q["types"][2]]
     load = max((tm + tn) * 128 / INGRESS, (tm / v["CLUSTER_N"] + tn / v["CLUSTER_M"]) * 128 / L2_BYTES)
-    stage = max(load, tm * max(tn, 32) / 32 * MMA[v["CONSUMERS"]]) + 20
-    tail = 600 + tm * tn * size_c / (32 if v["STORE"] != "STORE_DIRECT" or v.get("SWAP") else 4) + (3000 + tm * tn * 4 / 40 if split > 1 else 0)
-    cycles = waves * ceil(stages, split) * stage + (waves - 1) * (5000 if split > 1 else 0) + tail * (1 + 0.2 * (waves - 1)) + (1200 if size > 1 else 0) + 2200
+    stage = max(load, tm * max(tn, 32) / 32 * (IN_TURNS if v.get("ALTERNATE") else MMA[v["CONSUMERS"]])) + 20
+    computed = q.get("epilogue", "") not in ("", "scale")
+    tail = 600 + computed * tm * tn / 8 + tm * tn * size_c / (32 if v["STORE"] != "STORE_DIRECT" or v.get("SWAP") else 4) + (3000 + tm * tn * 4 / 40 if split > 1 else 0)
+    cycles = waves * ceil(stages, split) * stage + (waves - 1) * (5000 if split > 1 else 0) + tail * (1 if v.get("ALTERNATE") else 1 + (1.0 if computed else 0.2) * (waves - 1)) + (1200 if size > 1 else 0) + 2200
     moved = q["batch"] * (m + n) * q["k"] * SIZE[q["types"][0]] + q["batch"] * m * n * size_c
     if q["op"] == "conv":
         z = q["z"]
@@ -151,7 +154,7 @@ def predict(q, v):
 
 
 def plan(q, shape, **more):
-    tm, tn, consumers, cm, cn, split = shape
+    tm, tn, consumers, cm, cn, split, alternate = (*shape, 0)[:7]
     a, b, c = q["types"]
     columns = tn if split == 1 else max(8, tn // split)
     m, n, a_mn, b_mn, swap = q["m"], q["n"], q["a_mn"], q["b_mn"], 0
@@ -186,6 +189,10 @@ def plan(q, shape, **more):
     room = SHARED - 1024 - (0 if store == "STORE_DIRECT" else consumers * 16384) - 256
     d = dict(A_TYPE=a, B_TYPE=b, C_TYPE=c, A_MN=a_mn, B_MN=b_mn, TILE_M=tm, TILE_N=tn, CONSUMERS=consumers, STAGES=min(16 if swap else 8, room // ((tm + tn) * 128)),
              CLUSTER_M=cm, CLUSTER_N=cn, SPLIT=split, STORE=store)
+    if alternate:
+        if a in ("T_E4M3", "T_E5M2") or a == "T_TF32" and (a_mn or b_mn) or store == "STORE_DIRECT" or max(q["z"]["s"] if q.get("way") == "BWD_D" else [1]) > 1:
+            return None
+        d["ALTERNATE"] = 1
     if swap:
         d["SWAP"] = 1
         d["STAGES"] = min(d["STAGES"], (100 << 10) // ((tm + tn) * 128))   # two blocks of a multiprocessor

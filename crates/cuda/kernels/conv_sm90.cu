@@ -70,6 +70,8 @@ __device__ __forceinline__ void load_weights(const Shared &s, const Ring &ring, 
     }
 }
 
+static_assert(!(ALTERNATE && NO_TAPS), "consumers take turns at products");
+
 // Stages of this block: all, or its share where the blocks of a cluster divide K.
 struct Span {
     int first, count;
@@ -128,8 +130,10 @@ struct PixelPlace : MatrixPlace {
 
 __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap &c, const ConvParams &p, int consumer, int first, int step) {
     Ring ring;
-    int turn = 0, stages = span(p).count;
-    for (int t = first; t < p.schedule.count(); t += step) {
+    int turn = 0, stages = span(p).count, before = consumer % kTurns;
+    ring.skip(before * stages);
+    for (int t = first + before * step; t < p.schedule.count(); t += kTurns * step, ring.skip((kTurns - 1) * stages)) {
+        if (ALTERNATE && t != first) take_turn(consumer);
         Tile tile = p.schedule.at(t);
         Block block{p.pixels, p.channels, 0, tile.m, tile.n};
         Acc acc[kBlocksM][TILE_N / 2];
@@ -137,7 +141,7 @@ __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap 
 #pragma unroll
             for (int i = 0; i < kBlocksM * TILE_N / 2; i++) acc[i / (TILE_N / 2)][i % (TILE_N / 2)] = 0;
         } else {
-            accumulate(s, ring, consumer, stages, acc);
+            accumulate(s, ring, consumer, stages, acc, t + step < p.schedule.count());
         }
         if constexpr (SPLIT == 1) {
             store_rows<TILE_N>(s, c, p.c, PixelPlace(p), consumer, acc, p.epilogue, block, turn);

@@ -1,7 +1,7 @@
 // C[batch, M, N] = epilogue(A[batch, M, K] B[batch, K, N]) on Hopper: persistent blocks, TMA, wgmma.
 //
-// One thread loads stages of A and B into a ring; two warpgroups multiply them (tile_sm90.cuh). Blocks take tiles in an order that keeps what
-// they read in the second-level cache, and the loading thread runs ahead into the next tile while results are stored.
+// One thread loads stages of A and B into a ring; two warpgroups multiply them, each half of a tile or every other tile (tile_sm90.cuh). Blocks take
+// tiles in an order that keeps what they read in the second-level cache, and the loading thread runs ahead into the next tile while results are stored.
 //
 // ABI
 //   parameters   (TensorMap a, TensorMap b, TensorMap c, GemmParams), all by value. With STORE_DIRECT, c is not read.
@@ -54,12 +54,14 @@ __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, 
 
 __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap &c, const GemmParams &p, int consumer, int first, int step) {
     Ring ring;
-    int turn = 0;
-    for (int t = first; t < p.schedule.count(); t += step) {
+    int turn = 0, stages = span(p, 0).count, before = consumer % kTurns;
+    ring.skip(before * stages);
+    for (int t = first + before * step; t < p.schedule.count(); t += kTurns * step, ring.skip((kTurns - 1) * stages)) {
+        if (ALTERNATE && t != first) take_turn(consumer);
         Tile tile = p.schedule.at(t);
         Block block{p.m, p.n, tile.batch, tile.m, tile.n};
         Acc acc[kBlocksM][TILE_N / 2];
-        accumulate(s, ring, consumer, span(p, 0).count, acc);
+        accumulate(s, ring, consumer, stages, acc, t + step < p.schedule.count());
         if constexpr (SPLIT == 1) {
             store_rows<TILE_N>(s, c, p.c, MatrixPlace{}, consumer, acc, p.epilogue, block, turn);
         } else {

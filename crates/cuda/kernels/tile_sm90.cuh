@@ -1,14 +1,15 @@
 // One tile of a product on Hopper: what `gemm_sm90.cu` and `conv_sm90.cu` share.
 //
 // A block has one warpgroup that loads (a single thread of it) and CONSUMERS warpgroups that multiply. They meet at a ring of STAGES stages in
-// shared memory; a stage holds 128 bytes of K of TILE_M rows of A and TILE_N rows of B. Each consumer owns TILE_M / CONSUMERS rows of the tile:
-// as consumers wait for each other only through the ring, one can store its result while the other still multiplies.
+// shared memory; a stage holds 128 bytes of K of TILE_M rows of A and TILE_N rows of B. Each consumer owns TILE_M / CONSUMERS rows of the tile;
+// with ALTERNATE the two take whole tiles in turns, so that one stores its result while the other multiplies.
 //
 // Defines (all by the host):
 //   A_TYPE, B_TYPE, C_TYPE     codes of types.cuh
 //   A_MN, B_MN                 1: the operand is contiguous along M or N instead of K (16-bit types; TF32, which mma.sync multiplies then)
-//   TILE_M, TILE_N             64 * CONSUMERS or 128 * CONSUMERS; 8, 16, 32 or a multiple of 64 that wgmma.cuh has
+//   TILE_M, TILE_N             64 * CONSUMERS or 128 * CONSUMERS (64 or 128 with ALTERNATE); 8, 16, 32 or a multiple of 64 that wgmma.cuh has
 //   CONSUMERS, STAGES
+//   ALTERNATE                  1: two consumers multiply tiles in turns
 //   CLUSTER_M, CLUSTER_N       blocks of a cluster along M and N: those with the same n share loads of B, those with the same m of A
 //   SPLIT                      blocks of a cluster that share one tile and divide K; their sums are added in the order of their ranks
 //   STORE                      STORE_TMA, STORE_TMA_TRANSPOSED (C is contiguous along M; 16-bit types), STORE_ROWS (each row of C has its own
@@ -30,6 +31,9 @@
 // TF32 as wgmma does not read it.
 #define MMA_SYNC (A_TYPE == T_TF32 && (A_MN || B_MN))
 
+#ifndef ALTERNATE
+#define ALTERNATE 0
+#endif
 #ifndef PACKED_A
 #define PACKED_A 0
 #endif
@@ -50,14 +54,17 @@ using C = Element<C_TYPE>;
 constexpr int kTileK = 128 / int(sizeof(A::Raw));
 constexpr int kRun = kTileK;                          // of M or N in 128 bytes of an operand that is contiguous along it
 constexpr int kStepsK = 4;                            // instructions along K in a stage, 32 bytes each
-constexpr int kBlocksM = TILE_M / (64 * CONSUMERS);   // blocks of 64 rows of one consumer
+constexpr int kSharers = ALTERNATE ? 1 : CONSUMERS;   // consumers of one tile
+constexpr int kTurns = CONSUMERS / kSharers;          // tiles that consumers have at the same time
+constexpr int kBlocksM = TILE_M / (64 * kSharers);    // blocks of 64 rows of one consumer
 constexpr int kBytesA = PACKED_A ? TILE_M * 32 : TILE_M * 128, kBytesB = TILE_N * 128, kBytesStage = kBytesA + kBytesB;
 constexpr int kCluster = CLUSTER_M * CLUSTER_N;
 constexpr int kThreads = 128 * (1 + CONSUMERS);
 constexpr int kColumns = SPLIT == 1 ? TILE_N : (TILE_N / SPLIT < 8 ? 8 : TILE_N / SPLIT);   // what a block stores of each of its rows
 constexpr int kChunkBytes = 8192;                     // of a consumer's result on its way out; each has two
 
-static_assert(kBlocksM * 64 * CONSUMERS == TILE_M, "a tile is made of blocks of 64 rows");
+static_assert(kBlocksM * 64 * kSharers == TILE_M, "a tile is made of blocks of 64 rows");
+static_assert(!ALTERNATE || (CONSUMERS == 2 && SPLIT == 1 && !PROMOTE && !MMA_SYNC && !PACKED_A), "two consumers take turns at whole tiles by wgmma");
 static_assert(STORE != STORE_TMA || kColumns * int(sizeof(C::Raw)) % 128 == 0, "TMA stores rows of 128 bytes of the columns that are the block's own");
 static_assert(SPLIT == 1 || kCluster == 1, "a cluster divides K or shares loads");
 static_assert(SPLIT == 1 || TILE_M * TILE_N * 4 <= STAGES * kBytesStage, "partial sums must fit where the stages were");
@@ -86,6 +93,12 @@ struct Ring {
     __device__ __forceinline__ void next() {
         if (++stage == STAGES) stage = 0, phase ^= 1;
     }
+    // Past `count` stages, which are another consumer's.
+    __device__ __forceinline__ void skip(int count) {
+        stage += count;
+        phase ^= stage / STAGES & 1;
+        stage %= STAGES;
+    }
 };
 
 __device__ __forceinline__ Shared shared_layout() {
@@ -98,7 +111,7 @@ __device__ __forceinline__ void start_block(const Shared &s) {
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
             barrier_init(s.full(i), 1);
-            barrier_init(s.empty(i), CONSUMERS * kCluster);
+            barrier_init(s.empty(i), kSharers * kCluster);
         }
         barrier_init_fence();
     }
@@ -181,6 +194,14 @@ __device__ __forceinline__ void claim_stage(const Shared &s, const Ring &ring) {
 
 // ---- multiplying -------------------------------------------------------------------------------------------------------------------------
 
+// Which of the tile's shares of rows a consumer has.
+__device__ __forceinline__ int share_of(int consumer) { return ALTERNATE ? 0 : consumer; }
+
+// Consumers with tiles of their own multiply in turns: a barrier tells only the last phase of a stage from the one before, so nobody may wait for a
+// stage before the other has seen all of his.
+__device__ __forceinline__ void take_turn(int consumer) { named_barrier(4 + consumer, 256); }
+__device__ __forceinline__ void give_turn(int consumer) { named_barrier_arrive(5 - consumer, 256); }
+
 // A consumer has read a stage.
 __device__ __forceinline__ void release_stage(const Shared &s, int stage) {
     u32 thread = threadIdx.x % 128;
@@ -218,7 +239,7 @@ __device__ __forceinline__ void add_stage(const Shared &s, int stage, int consum
 __device__ __forceinline__ void multiply_stage(const Shared &s, int stage, int consumer, Acc (&acc)[kBlocksM][TILE_N / 2], u32 add) {
     constexpr u32 kStepA = A_MN ? 2048 : 32, kStepB = B_MN ? 2048 : 32;       // 32 bytes of K
     constexpr u32 kBlockA = HALF_ROWS_A ? 4096 : 8192;                        // 64 rows
-    u32 at = s.a(stage) + consumer * kBlocksM * kBlockA;
+    u32 at = s.a(stage) + share_of(consumer) * kBlocksM * kBlockA;
     u64 a = HALF_ROWS_A ? descriptor_half_rows(at) : A_MN ? descriptor_mn_major(at, 8192) : descriptor_k_major(at);
     u64 b = B_MN ? descriptor_mn_major(s.b(stage), 8192) : descriptor_k_major(s.b(stage));
     wgmma_fence();
@@ -234,8 +255,8 @@ __device__ __forceinline__ void multiply_stage(const Shared &s, int stage, int c
 }
 #endif
 
-// The sums of `stages` stages (one or more), in registers.
-__device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int consumer, int stages, Acc (&acc)[kBlocksM][TILE_N / 2]) {
+// The sums of `stages` stages (one or more), in registers. With ALTERNATE the other consumer multiplies from then on, if there is `more`.
+__device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int consumer, int stages, Acc (&acc)[kBlocksM][TILE_N / 2], bool more = false) {
 #if PROMOTE
     Acc part[kBlocksM][TILE_N / 2];
 #pragma unroll
@@ -283,6 +304,7 @@ __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int cons
         previous = ring.stage;
         ring.next();
     }
+    if (ALTERNATE && more) give_turn(consumer);
     wgmma_wait<0>();
     release_stage(s, previous);
 #pragma unroll
@@ -468,7 +490,7 @@ __device__ __forceinline__ void store_scattered(const Shared &s, C::Raw *data, c
 template <int COLUMNS, class Place>
 __device__ __forceinline__ void store_rows(const Shared &s, const TensorMap &map, const Destination &c, const Place &place, int consumer,
                                            const Acc (&acc)[kBlocksM][COLUMNS / 2], const Epilogue &e, Block b, int &turn) {
-    b.row += consumer * kBlocksM * 64;
+    b.row += share_of(consumer) * kBlocksM * 64;
 #pragma unroll
     for (int i = 0; i < kBlocksM; i++, b.row += 64) {
         if constexpr (STORE == STORE_DIRECT) {

@@ -25,6 +25,7 @@ const KERNELS: &[(&str, &str, &str)] = &[
     ("rows", include_str!("../../kernels/rows.cu"), "args.cuh"),
     ("columns", include_str!("../../kernels/columns.cu"), "args.cuh"),
     ("rows_vector", include_str!("../../kernels/rows_vector.cu"), "args.cuh"),
+    ("rows_gradient", include_str!("../../kernels/rows_gradient.cu"), "args.cuh"),
     ("products", include_str!("../../kernels/products.cu"), "args.cuh"),
     ("dots", include_str!("../../kernels/dots.cu"), "args.cuh"),
     ("parts", include_str!("../../kernels/parts.cu"), "args.cuh"),

@@ -9,6 +9,8 @@ use oxidnn_spec::{Arg, DataType, Layout, Tensor};
 /// Rows that a thread of a part adds at least, and blocks of a multiprocessor.
 const ROWS: i64 = 8;
 const BLOCKS: i64 = 8;
+/// Columns that a thread of `rows_gradient.cu` has at most.
+const COLUMNS: i64 = 16;
 
 /// A matrix in memory.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +40,15 @@ impl<'a> Matrix<'a> {
         }
         Some(Matrix { name, arg, dtype: t.dtype, offset: b.offset, step: merged.map_or(t.dims()[channel], |m| m.1) })
     }
+
+    /// Declares its address, its offset and its step as fields, and its type as `name_number`.
+    fn declare(&self, emit: &mut Emitter) {
+        let (name, dtype) = (self.name, crate::emit::type_name(self.dtype));
+        emit.word(&format!("void* {name}_rows"), Word::Address { arg: self.arg, buffer: 0 });
+        emit.number(&format!("{name}_step"), self.step);
+        emit.number(&format!("{name}_offset"), self.offset);
+        emit.code(&format!("typedef {dtype} {name}_number;"));
+    }
 }
 
 /// The shape of a launch.
@@ -60,7 +71,9 @@ impl Shape {
         if columns % vector != 0 || rows < 1 || columns < 1 || !all.iter().all(fits) {
             return None;
         }
-        let lanes = ((columns / vector) as u64).next_power_of_two().min(32) as i64;
+        let vectors = columns / vector;
+        let whole = [32, 16, 8].into_iter().find(|lanes| vectors % lanes == 0);
+        let lanes = whole.unwrap_or((vectors as u64).next_power_of_two().min(32) as i64);
         let down = 256 / lanes;
         let across = columns / (vector * lanes) + i64::from(columns % (vector * lanes) != 0);
         let wanted = (BLOCKS * i64::from(target.facts.multiprocessors) / across).max(1);
@@ -70,9 +83,48 @@ impl Shape {
         Some(Shape { rows, columns, vector, lanes, parts, chunk })
     }
 
+    /// The same for the rows of images, of which no part has those of two: all parts have as many, and those of an image follow each other.
+    pub(crate) fn of_images(all: &[Matrix<'_>], [images, rows, columns]: [i64; 3], real: Real, target: &CudaTarget) -> Option<Shape> {
+        let shape = Shape::of(all, [images.checked_mul(rows)?, columns], real, target)?;
+        let own = (1..=(shape.parts / images).max(1)).rev().find(|parts| rows % parts == 0)?;
+        let parts = images * own;
+        (parts <= 65_535).then_some(Shape { parts, chunk: rows / own, ..shape })
+    }
+
     /// Rows of a part, all but the last one's, and of the last one.
     pub(crate) fn counts(&self) -> [i64; 2] {
         [self.chunk, self.rows - (self.parts - 1) * self.chunk]
+    }
+
+    /// The launch of `rows_gradient.cu` over matrices of this shape: source, gradient of the destination and of the source. `emit` has what belongs to a row and to a
+    /// column; the sums go into scratch that this books, by as many parts as it returns. `None` where a thread would have too many columns.
+    pub(crate) fn rows_gradient(
+        &self,
+        mut emit: Emitter,
+        all: &[Matrix<'_>; 3],
+        program: &mut Program,
+        target: &CudaTarget,
+    ) -> Result<Option<(usize, Layout)>, Skip> {
+        let vectors = self.columns / self.vector;
+        let chunks = |threads: i64| vectors / threads + i64::from(vectors % threads != 0);
+        let Some(threads) = [64, 128, 256, 512].into_iter().find(|&t| chunks(t) * self.vector <= COLUMNS) else { return Ok(None) };
+        let parts = (i64::from(target.facts.multiprocessors) * (512 / threads)).min(self.rows);
+        let at = book(program, &Shape { parts, ..*self }, 2, Real::Single)?;
+        for (name, value) in [("VECTOR", self.vector), ("THREADS", threads), ("CHUNKS", chunks(threads))] {
+            emit.option(name, value);
+        }
+        emit.word("real* partial", Word::Scratch(at));
+        for (name, value) in [("rows", self.rows), ("columns", self.columns)] {
+            emit.number(name, value);
+        }
+        for m in all {
+            m.declare(&mut emit);
+        }
+        let mut launch = emit.launch_blocks("rows_gradient", [parts as u32, 1, 1]);
+        launch.block = threads as u32;
+        launch.aligned = all.iter().map(|m| MapPlace::Arg(m.arg, 0)).collect();
+        program.launches.push(launch);
+        Ok(Some((at, Layout::plain([parts, self.columns].into()).map_err(|_| Skip::Shape("sizes that overflow"))?)))
     }
 
     /// The numbers of all parts, a tensor of sums by parts by columns.
@@ -93,13 +145,11 @@ impl Shape {
             emit.number(name, value);
         }
         for m in all {
-            let (name, dtype) = (m.name, crate::emit::type_name(m.dtype));
-            emit.word(&format!("const void* {name}_rows"), Word::Address { arg: m.arg, buffer: 0 });
-            emit.number(&format!("{name}_step"), m.step);
-            emit.number(&format!("{name}_offset"), m.offset);
+            let name = m.name;
+            m.declare(&mut emit);
             emit.code(&format!(
-                "DEVICE void {name}_vector(const Args& a, i64 r, i64 c, real (&x)[VECTOR]) {{\n    Vector<{dtype}, VECTOR> v;\n    \
-                 v.load(a.{name}_rows, a.{name}_offset + r * a.{name}_step + c);\n#pragma unroll\n    for (int i = 0; i < VECTOR; ++i) x[i] = {dtype}::decode(v.words[i]);\n}}\n"
+                "DEVICE void {name}_vector(const Args& a, i64 r, i64 c, real (&x)[VECTOR]) {{\n    Vector<{name}_number, VECTOR> v;\n    \
+                 v.load(a.{name}_rows, a.{name}_offset + r * a.{name}_step + c);\n#pragma unroll\n    for (int i = 0; i < VECTOR; ++i) x[i] = v.number(i);\n}}\n"
             ));
         }
         emit.code(&format!("struct Terms {{\n{terms}}};\n"));
@@ -110,11 +160,10 @@ impl Shape {
     }
 }
 
-/// A view of one of the sums of the parts, as parts by columns.
+/// A view of one of the sums of the parts, as parts by columns in the dimensions of `layout`.
 pub(crate) fn part_view<'a>(name: &'a str, at: usize, sum: i64, layout: &'a Layout, real: Real) -> View<'a> {
-    let (parts, columns) = (layout.dims[0], layout.dims[1]);
-    let bytes = if real == Real::Double { 8 } else { 4 };
-    View { name, place: Place::Scratch(at + (sum * parts * columns * bytes) as usize), dtype: real.dtype(), layout, padded: false }
+    let (count, bytes) = (layout.dims.iter().product::<i64>(), if real == Real::Double { 8 } else { 4 });
+    View { name, place: Place::Scratch(at + (sum * count * bytes) as usize), dtype: real.dtype(), layout, padded: false }
 }
 
 /// Books the numbers of all parts.

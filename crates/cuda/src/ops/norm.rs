@@ -19,6 +19,9 @@ use oxidnn_spec::{Arg, Layout, Op, PostOp, Problem, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
+/// Terms of `columns.cu` that are the source's elements.
+const OWN_TERMS: &str = "    DEVICE void begin(const Args&, i64) {}\n    DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[1][VECTOR]) { src_vector(a, r, c, t[0]); }\n";
+
 /// Which elements share a mean and a variance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Share {
@@ -186,7 +189,7 @@ impl Norm<'_> {
         }
         if self.share == Share::Channel {
             self.batch_forward(program, dst)?;
-        } else {
+        } else if !self.group_forward(program, dst)? {
             let mut rows = self.rows();
             rows.emit.tail(&Tail::of(self.problem, Arg::DST, dst))?;
             let variance = if self.flags.rms { 0 } else { 1 };
@@ -292,20 +295,66 @@ impl Norm<'_> {
     /// Means and variances of channels from sums in parts, then the elements.
     fn batch_forward(&self, program: &mut Program, dst: &Tensor) -> Result<(), Skip> {
         let channels = Tensor::plain([self.src.dims()[1]], self.real.dtype()).map_err(|_| OVERFLOW)?;
-        let mut view = [("computed_mean", 0), ("computed_inverse", 0)];
-        for (_, at) in &mut view {
+        let mut places = [0; 2];
+        for at in &mut places {
             *at = program.book(channels.bytes()).ok_or(OVERFLOW)?;
         }
-        let places = view.map(|v| v.1);
         if !self.moments(program, places, &channels)? {
             self.two_sums(program, places, &channels)?;
         }
+        self.elements_forward(program, dst, (places, &channels))
+    }
+
+    /// Groups of channels that lie next to each other: means and squared differences of every channel's parts of an image, in one pass, those of groups, then the
+    /// elements by vectors of channels; false where they do not.
+    fn group_forward(&self, program: &mut Program, dst: &Tensor) -> Result<bool, Skip> {
+        let (Share::Group(channels), Some(target)) = (self.share, self.vectors.filter(|_| self.by_lanes() && !self.flags.rms)) else {
+            return Ok(false);
+        };
+        let dims = self.src.dims();
+        let (images, count, pixels) = (dims[0], dims[1], dims[2..].iter().product::<i64>());
+        let Some(matrix) = Matrix::of("src", Arg::SRC, self.src, 1) else { return Ok(false) };
+        let Some(shape) = Shape::of_images(&[matrix], [images, pixels, count], self.real, target) else { return Ok(false) };
+        let at = columns::book(program, &shape, 2, self.real)?;
+        program.launches.push(shape.launch(Emitter::new(self.real, images * pixels), &[matrix], OWN_TERMS, None, at));
+        let all = Tensor::plain([images, count], self.real.dtype()).map_err(|_| OVERFLOW)?;
+        let mut places = [0; 2];
+        for at in &mut places {
+            *at = program.book(all.bytes()).ok_or(OVERFLOW)?;
+        }
+        let partial = Layout::plain([images, shape.parts / images, count / channels, channels].into()).map_err(|_| OVERFLOW)?;
+        let mut rows = Rows::over(self.real, &partial, |d| d == 0 || d == 2);
+        for (i, name) in ["part_mean", "part_square"].into_iter().enumerate() {
+            rows.emit.view(&columns::part_view(name, at, i as i64, &partial, self.real))?;
+        }
+        rows.emit.number("rows_of_part", shape.counts()[0]);
+        let apart = "(part_mean(a, p) - s[0])";
+        rows.stages = vec![
+            Stage::sum("part_mean(a, p)", "x / (real)a.terms"),
+            Stage::sum(format!("part_square(a, p) / (real)a.rows_of_part + {apart} * {apart}"), "x / (real)a.terms"),
+        ];
+        rows.result = "    const index q[] = {p[0], p[2]};\n".to_owned() + &self.kept(&mut rows.emit, "s[0]", "s[1]")?;
+        rows.emit.view(&scratch("own_mean", places[0], &all))?;
+        rows.emit.view(&scratch("own_inverse", places[1], &all))?;
+        rows.each = format!(
+            "    if (p[1] != 0) return;\n    const index q[] = {{p[0], (index)(p[2] * {channels} + p[3])}};\n    own_mean_store(a, own_mean_at(a, q), s[0]);\n    \
+             own_inverse_store(a, own_inverse_at(a, q), (real)1 / sqrt(s[1] + {}));\n",
+            literal(self.epsilon)
+        );
+        program.launches.push(rows.launch());
+        self.elements_forward(program, dst, (places, &all))?;
+        Ok(true)
+    }
+
+    /// The elements, with a mean and a reciprocal standard deviation at `places` for each channel, or each image and channel.
+    fn elements_forward(&self, program: &mut Program, dst: &Tensor, (places, stats): ([usize; 2], &Tensor)) -> Result<(), Skip> {
         let mut map = Map::over(self.real, &dst.layout);
         map.tail(&Tail::of(self.problem, Arg::DST, dst))?;
-        for (name, at) in view {
-            map.emit.view(&scratch(name, at, &channels))?;
+        for (name, at) in ["computed_mean", "computed_inverse"].into_iter().zip(places) {
+            map.emit.view(&scratch(name, at, stats))?;
         }
-        map.element = self.applied(&mut map.emit, "computed_mean(a, q)", "computed_inverse(a, q)")?;
+        let own = if stats.dims().len() == 1 { "p + 1" } else { "p" };
+        map.element = self.applied(&mut map.emit, &format!("computed_mean(a, {own})"), &format!("computed_inverse(a, {own})"))?;
         if self.by_planes() {
             map.together(&View::of("dst", Arg::DST, dst), &[View::of("src", Arg::SRC, self.src)]);
         } else if self.by_lanes() {
@@ -324,7 +373,7 @@ impl Norm<'_> {
             let relu = if self.flags.fuse_relu { "        v[i] = !(v[i] <= 0) ? v[i] : (real)0;\n" } else { "" };
             let code = format!(
                 "    Vector<src_type, LANES> x;\n    x.load(a.src_data, src_at(a, p));\n    Vector<computed_mean_type, LANES> mean, inverse;\n    \
-                 mean.load(a.computed_mean_data, p[1]);\n    inverse.load(a.computed_inverse_data, p[1]);\n{loads}    real v[LANES];\n#pragma unroll\n    \
+                 mean.load(a.computed_mean_data, computed_mean_at(a, {own}));\n    inverse.load(a.computed_inverse_data, computed_inverse_at(a, {own}));\n{loads}    real v[LANES];\n#pragma unroll\n    \
                  for (int i = 0; i < LANES; ++i) {{\n        v[i] = {value};\n{relu}    }}\n    finish_lanes<LANES>(a, p, v);\n"
             );
             map.lanes(&code, &all);
@@ -394,8 +443,7 @@ impl Norm<'_> {
         let Some(matrix) = Matrix::of("src", Arg::SRC, self.src, 1) else { return Ok(None) };
         let Some(shape) = Shape::of(&[matrix], [n, count], self.real, target) else { return Ok(None) };
         let at = columns::book(program, &shape, 2, self.real)?;
-        let terms = "    DEVICE void begin(const Args&, i64) {}\n    DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[1][VECTOR]) { src_vector(a, r, c, t[0]); }\n";
-        program.launches.push(shape.launch(Emitter::new(self.real, n), &[matrix], terms, None, at));
+        program.launches.push(shape.launch(Emitter::new(self.real, n), &[matrix], OWN_TERMS, None, at));
         let partial = Layout::plain([shape.parts, count].into()).map_err(|_| OVERFLOW)?;
         Ok(Some((at, partial, shape.counts())))
     }
@@ -518,22 +566,19 @@ impl Norm<'_> {
         let [Some(x), Some(dd)] = matrices else { return Ok(None) };
         let Some(shape) = Shape::of(&[x, dd], [n, count], self.real, target) else { return Ok(None) };
         let by_row = self.share == Share::Row;
-        // The numbers of a row are found by its number where all lie in that order.
-        let in_order = |t: Option<&Tensor>| t.is_none_or(|t| Layout::plain(*t.dims()).is_ok_and(|plain| plain == t.layout));
-        let ordered = [self.tensor(Arg::MEAN), self.tensor(Arg::VARIANCE), Some(self.src)].into_iter().all(in_order);
+        let ordered = [self.tensor(Arg::MEAN), self.tensor(Arg::VARIANCE), Some(self.src)].into_iter().flatten().all(in_order);
         if self.share != Share::Channel && !(by_row && ordered) {
             return Ok(None);
         }
         let mut emit = Emitter::new(self.real, n);
         let (mean, inverse) = self.given(&mut emit)?;
         let terms = if by_row {
-            let here = |text: &str| text.replace("mean(a, q)", "mean_load(a, r)").replace("variance(a, q)", "variance_load(a, r)");
             format!(
                 "    DEVICE void begin(const Args&, i64) {{}}\n    DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[2][VECTOR]) {{\n        real x[VECTOR];\n        \
                  src_vector(a, r, c, x);\n        diff_dst_vector(a, r, c, t[1]);\n        const real m = {}, s = {};\n#pragma unroll\n        \
                  for (int v = 0; v < VECTOR; ++v) t[0][v] = t[1][v] * (x[v] - m) * s;\n    }}\n",
-                here(&mean),
-                here(&inverse)
+                of_row(&mean),
+                of_row(&inverse)
             )
         } else {
             format!(
@@ -547,6 +592,35 @@ impl Norm<'_> {
         let at = columns::book(program, &shape, 2, self.real)?;
         program.launches.push(shape.launch(emit, &[x, dd], &terms, Some(2), at));
         Ok(Some((at, Layout::plain([shape.parts, count].into()).map_err(|_| OVERFLOW)?)))
+    }
+
+    /// The source's gradient row by row and, in the same pass, both sums of [`Self::gradient_parts`]; `None` where rows are not normalised alone or not read in vectors.
+    fn rows_and_columns(&self, program: &mut Program) -> Result<Option<(usize, Layout)>, Skip> {
+        let whole = [Arg::WORKSPACE, Arg::DIFF_SRC_1].into_iter().all(|arg| self.tensor(arg).is_none());
+        let own = self.share == Share::Row && !self.flags.use_global_stats && self.real == Real::Single;
+        let Some(target) = self.vectors.filter(|_| whole && own) else { return Ok(None) };
+        let (dims, channel) = (self.src.dims(), self.channel());
+        let rows = dims[..channel].iter().product::<i64>();
+        let (diff_dst, diff_src) = (tensor(self.problem, Arg::DIFF_DST)?, tensor(self.problem, Arg::DIFF_SRC)?);
+        let given = [("src", Arg::SRC, self.src), ("diff_dst", Arg::DIFF_DST, diff_dst), ("diff_src", Arg::DIFF_SRC, diff_src)];
+        let [Some(x), Some(dd), Some(dx)] = given.map(|(name, arg, t)| Matrix::of(name, arg, t, channel)) else { return Ok(None) };
+        let Some(shape) = Shape::of(&[x, dd, dx], [rows, dims[channel]], self.real, target) else { return Ok(None) };
+        let statistics = [self.tensor(Arg::MEAN), self.tensor(Arg::VARIANCE)].into_iter().flatten();
+        if !statistics.chain(given.map(|g| g.2)).all(in_order) || !Tail::of(self.problem, Arg::DIFF_SRC, diff_src).is_plain() {
+            return Ok(None);
+        }
+        let mut emit = Emitter::new(self.real, rows);
+        let (mean, inverse) = self.given(&mut emit)?;
+        let scaled = self.flags.use_scale && self.input(&mut emit, "scale", Arg::SCALE)?;
+        emit.define("CENTRED", i32::from(!self.flags.rms));
+        emit.code(&format!(
+            "DEVICE real row_mean(const Args& a, i64 r) {{ return {}; }}\nDEVICE real row_inverse(const Args& a, i64 r) {{ return {}; }}\n\
+             DEVICE real factor(const Args& a, i64 c) {{\n    const index p[] = {{(index)c}};\n    return {};\n}}\n",
+            of_row(&mean),
+            of_row(&inverse),
+            if scaled { "scale(a, p)" } else { "(real)1" }
+        ));
+        shape.rows_gradient(emit, &[x, dd, dx], program, target)
     }
 
     /// The same by planes of channels.
@@ -594,7 +668,10 @@ impl Norm<'_> {
         let wanted = [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].map(|arg| self.tensor(arg).filter(|_| self.prop == Prop::Backward));
         let batch = self.share == Share::Channel && !self.flags.use_global_stats;
         let mut kept = [0; 2];
-        let mut parts = if batch || wanted.iter().any(Option::is_some) { self.gradient_parts(program)? } else { None };
+        let sums_of_columns = batch || wanted.iter().any(Option::is_some);
+        let fused = if sums_of_columns && !batch { self.rows_and_columns(program)? } else { None };
+        let with_rows = fused.is_some();
+        let mut parts = if sums_of_columns && !with_rows { self.gradient_parts(program)? } else { fused };
         if parts.is_none() && batch {
             parts = self.plane_gradients(program)?;
         }
@@ -641,7 +718,7 @@ impl Norm<'_> {
         let diff_src = tensor(self.problem, Arg::DIFF_SRC)?;
         if batch || self.flags.use_global_stats {
             self.elements_backward(program, diff_src, batch.then_some((coefficients, &sums)))?;
-        } else {
+        } else if !with_rows {
             self.rows_backward(program, diff_src)?;
         }
         for arg in [Arg::DIFF_SRC, Arg::DIFF_SRC_1] {
@@ -767,6 +844,16 @@ impl Norm<'_> {
         program.launches.push(rows.launch());
         Ok(())
     }
+}
+
+/// Whether elements lie in the order of their positions: the numbers of a row are found by its number then.
+fn in_order(t: &Tensor) -> bool {
+    Layout::plain(*t.dims()).is_ok_and(|plain| plain == t.layout)
+}
+
+/// An expression of statistics at `q` as one of those of row `r`.
+fn of_row(text: &str) -> String {
+    text.replace("mean(a, q)", "mean_load(a, r)").replace("variance(a, q)", "variance_load(a, r)")
 }
 
 /// A tensor in scratch.

@@ -5,6 +5,9 @@ use crate::emit::{BLOCK, Emitter, Real, memory_order};
 use crate::program::Launch;
 use oxidnn_spec::Layout;
 
+/// Outputs of columns that blocks of 32 do not spread over a GPU.
+const FEW: i64 = 1 << 13;
+
 /// How terms become one number.
 #[derive(Clone, Debug)]
 pub(crate) struct Stage {
@@ -106,11 +109,13 @@ impl Rows {
         Rows { chunk, ..Rows::with(emit, [parts * dims[channel], terms], columns) }
     }
 
-    /// Threads that share an output's terms are as many as the terms keep busy; outputs of columns are read 32 at a time.
+    /// Threads that share an output's terms are as many as the terms keep busy; outputs of columns are read 32 at a time, or where these are few blocks, a sector of
+    /// the cache.
     fn width(&self) -> i64 {
         let block = i64::from(BLOCK);
         let by_terms = (block / (self.chunk.max(1) as u64).next_power_of_two().min(block as u64) as i64).max(1);
-        if self.columns { by_terms.max(32).min(block) } else { by_terms }
+        let together = if self.outputs < FEW { 8 } else { 32 };
+        if self.columns { by_terms.max(together).min(block) } else { by_terms }
     }
 
     /// The launch.

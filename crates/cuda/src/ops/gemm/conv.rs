@@ -305,6 +305,7 @@ impl<'a> Window<'a> {
             window: true,
             undivided: !self.from_large,
             scattered,
+            computed: !self.problem.attr.post_ops.is_empty(),
         })
     }
 

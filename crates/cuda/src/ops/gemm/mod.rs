@@ -592,6 +592,7 @@ impl Gemm<'_> {
             window: false,
             undivided: false,
             scattered: false,
+            computed: !self.problem.attr.post_ops.is_empty(),
         };
         let choice = shape::best(&request, target).ok_or(Skip::Shape("no tile fits"))?;
         let types = if swapped { [tb, ta, tc] } else { [ta, tb, tc] };
@@ -715,6 +716,7 @@ fn tile_options(emit: &mut Emitter, types: [&str; 3], r: &Request, choice: &Choi
         ("CLUSTER_N", shape.cluster[1]),
         ("SPLIT", shape.split),
         ("PROMOTE", if r.promote { 4 } else { 0 }),
+        ("ALTERNATE", i64::from(shape.alternate)),
         ("C_SWAPPED", i64::from(r.swapped && choice.store == Store::Direct)),
     ] {
         emit.option(name, value);

@@ -5,8 +5,9 @@ use crate::{CudaTarget, Facts};
 /// Bytes a clock that a multiprocessor takes in, and that the second-level cache gives it.
 const INGRESS: f64 = 64.0;
 const FROM_L2: f64 = 64.0;
-/// Time of a stage over that of the tensor cores alone, by how many warpgroups multiply; and clock cycles of a stage besides.
+/// Time of a stage over that of the tensor cores alone, by how many warpgroups multiply, and where they take turns; and clock cycles of a stage besides.
 const PRODUCTS: [f64; 3] = [1.6, 1.1, 1.05];
+const IN_TURNS: f64 = 1.16;
 const STAGE: f64 = 20.0;
 /// Products of f32 as TF32 that `mma.sync` does in a clock cycle, words of shared memory that a multiprocessor reads in one, and what waiting adds to both.
 const MMA_SYNC: f64 = 600.0;
@@ -18,6 +19,10 @@ const CLUSTER: f64 = 1200.0;
 const TAIL: f64 = 600.0;
 const ADD: f64 = 3000.0;
 const AGAIN: f64 = 5000.0;
+/// Elements of a result with post-ops that a multiprocessor makes in a clock cycle, and how much of a tile's way out the next tile's products do not hide, without
+/// and with post-ops.
+const MADE: f64 = 8.0;
+const EXPOSED: [f64; 2] = [0.2, 1.0];
 /// What products keep of the highest clock, and copies of the memory's bandwidth.
 const CLOCK: f64 = 0.86;
 const BANDWIDTH: f64 = 0.82;
@@ -36,10 +41,12 @@ pub(crate) struct Shape {
     pub(crate) cluster: [i64; 2],
     /// Blocks of a cluster that divide K.
     pub(crate) split: i64,
+    /// Two warpgroups take whole tiles in turns: one stores while the other multiplies.
+    pub(crate) alternate: bool,
 }
 
 const fn shape(m: i64, n: i64, consumers: i64, cluster: [i64; 2], split: i64) -> Shape {
-    Shape { m, n, consumers, cluster, split }
+    Shape { m, n, consumers, cluster, split, alternate: false }
 }
 
 /// The shapes of `gemm_sm90.cu` that are tried; those narrower than 64 columns serve few rows.
@@ -54,6 +61,7 @@ const SHAPES: &[Shape] = &[
     shape(128, 128, 2, [2, 1], 1),
     shape(128, 128, 2, [1, 2], 1),
     shape(128, 128, 2, [1, 1], 1),
+    Shape { m: 128, n: 128, consumers: 2, cluster: [1, 1], split: 1, alternate: true },
     shape(128, 64, 2, [2, 1], 1),
     shape(128, 64, 2, [1, 1], 1),
     shape(256, 64, 2, [1, 1], 1),
@@ -107,6 +115,8 @@ pub(crate) struct Request {
     pub(crate) undivided: bool,
     /// Rows of the result lie anywhere.
     pub(crate) scattered: bool,
+    /// Post-ops come behind the sums.
+    pub(crate) computed: bool,
 }
 
 /// How the result goes out.
@@ -174,7 +184,7 @@ pub(crate) fn candidates(request: &Request, facts: &Facts) -> Vec<Choice> {
 }
 
 fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
-    let Shape { m, n, consumers, cluster, split } = shape;
+    let Shape { m, n, consumers, cluster, split, alternate } = shape;
     let columns = if split == 1 { n } else { (n / split).max(8) };
     let store = if r.swapped {
         if n > 32 || n < r.n.min(32) || (n > 8 && n >= 2 * r.n) {
@@ -199,7 +209,11 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
     if r.window && cluster[1] > 1 || r.undivided && split > 1 {
         return None;
     }
-    if !fits || k_stages < split || (r.promote && m * n / (128 * consumers) > 96) {
+    if !fits
+        || k_stages < split
+        || (r.promote && m * n / (128 * consumers) > 96)
+        || (alternate && (store != Store::Tma || r.by_mma_sync() || r.promote))
+    {
         return None;
     }
     let chunks = if store == Store::Direct { 0 } else { consumers * 16_384 };
@@ -215,7 +229,7 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
 
 /// The model, fitted to 1,100 times of 130 problems on an H200: the shape that it prefers takes 2.4 % longer than the best one in the mean.
 fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts) -> f64 {
-    let Shape { m, n, consumers, cluster, split } = shape;
+    let Shape { m, n, consumers, cluster, split, alternate } = shape;
     let (size, units) = (cluster[0] * cluster[1], i64::from(facts.multiprocessors));
     let clusters = ceil(ceil(r.m, m), cluster[0]) * ceil(ceil(r.n, n), cluster[1]) * r.batch;
     // Clusters of blocks that divide K do not fill every group of multiprocessors.
@@ -224,13 +238,16 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let (fm, fn_) = (m as f64, n as f64);
     let shared = (fm / cluster[1] as f64 + fn_ / cluster[0] as f64) * 128.0 / FROM_L2;
     let load = ((fm + fn_) * 128.0 / INGRESS).max(shared);
-    let products = if r.by_mma_sync() { shape.synchronous() } else { fm * fn_.max(32.0) / 32.0 * PRODUCTS[consumers as usize - 1] };
+    let alone = if alternate { IN_TURNS } else { PRODUCTS[consumers as usize - 1] };
+    let products = if r.by_mma_sync() { shape.synchronous() } else { fm * fn_.max(32.0) / 32.0 * alone };
     let stage = load.max(products) + STAGE;
     let (added, again) = if split > 1 { (ADD + fm * fn_ * 4.0 / 40.0, AGAIN) } else { (0.0, 0.0) };
     let out = if store == Store::Direct && !r.swapped { 4.0 } else { 32.0 };
-    let tail = TAIL + fm * fn_ * r.result_bytes as f64 / out + added;
+    let made = if r.computed { fm * fn_ / MADE } else { 0.0 };
+    let tail = TAIL + fm * fn_ * r.result_bytes as f64 / out + made + added;
+    let exposed = if alternate { 0.0 } else { EXPOSED[usize::from(r.computed)] };
     let start = START + if size > 1 { CLUSTER } else { 0.0 };
-    let cycles = waves * ceil(k_stages, split) as f64 * stage + (waves - 1.0) * again + tail * (1.0 + 0.2 * (waves - 1.0)) + start;
+    let cycles = waves * ceil(k_stages, split) as f64 * stage + (waves - 1.0) * again + tail * (1.0 + exposed * (waves - 1.0)) + start;
     let moved = (r.batch * (r.m + r.n) * r.k * r.bytes + r.batch * r.m * r.n * r.result_bytes) as f64;
     // Few blocks do not draw all of the memory's bandwidth.
     let busy = ((clusters * size * split) as f64 / (0.8 * units as f64)).min(1.0);

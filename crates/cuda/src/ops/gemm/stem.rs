@@ -15,7 +15,7 @@ use oxidnn_spec::{Arg, Op, Problem};
 const TAPS: i64 = 8;
 /// Pixels of a tile along W and H.
 const TILE: [i64; 2] = [16, 8];
-const SHAPE: Shape = Shape { m: 128, n: 64, consumers: 2, cluster: [1, 1], split: 1 };
+const SHAPE: Shape = Shape { m: 128, n: 64, consumers: 2, cluster: [1, 1], split: 1, alternate: false };
 const STAGES: i64 = 8;
 
 struct Stem<'a> {
@@ -130,6 +130,7 @@ impl Stem<'_> {
             window: true,
             undivided: true,
             scattered: false,
+            computed: false,
         };
         let choice = Choice { shape: SHAPE, stages: STAGES, store: Store::Tma, seconds: 0.0 };
         let mut emit = epilogue(self.problem, Arg::DST, &|emit| self.declare(emit))?;

@@ -202,6 +202,7 @@ impl Pass<'_> {
             window: true,
             undivided: true,
             scattered: false,
+            computed: false,
         };
         let choice = Choice { shape: g.shape, stages: g.stages, store: Store::Tma, seconds: 0.0 };
         let mut emit = epilogue(self.problem, Arg::DIFF_WEIGHTS, &|_| Ok(Default::default()))?;

@@ -16,6 +16,7 @@ fn request(m: i64, n: i64, k: i64) -> Request {
         window: false,
         undivided: false,
         scattered: false,
+        computed: false,
     }
 }
 
@@ -31,6 +32,14 @@ fn large_products_get_large_tiles_and_small_ones_fill_the_multiprocessors() {
     assert_eq!((middle.m * middle.n, middle.split), (128 * 64, 1), "{middle:?}");
     let small = chosen(&request(512, 512, 512)).shape;
     assert_eq!((small.m, small.n, small.cluster, small.split), (64, 64, [1, 1], 1));
+}
+
+#[test]
+fn warpgroups_take_turns_where_several_tiles_have_post_ops() {
+    let shape = |m, n, k| chosen(&Request { computed: true, ..request(m, n, k) }).shape;
+    assert!(shape(4096, 4096, 1024).alternate && shape(8192, 4096, 4096).alternate);
+    assert!(!shape(512, 3072, 768).alternate, "one tile each");
+    assert!(!chosen(&request(4096, 4096, 4096)).shape.alternate);
 }
 
 #[test]
