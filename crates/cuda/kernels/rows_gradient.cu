@@ -3,8 +3,8 @@
 // A block takes every gridDim.x-th row and loads the next one while it reduces one. A thread has VECTOR * CHUNKS columns; their sums over the rows of the
 // block go to `partial`, one row for each sum and block.
 //
-// The header has the matrices `src`, `diff_dst` and `diff_src` of columns.rs, `row_mean` and `row_inverse` of a row, `factor` of a column, and CENTRED: whether rows
-// have a mean.
+// The header has the matrices `src`, `diff_dst` and `diff_src` of columns.rs, `row_mean` and `row_variance` of a row, `inverse_of` a variance, `factor` of a column, and
+// CENTRED: whether rows have a mean.
 #include "args.cuh"
 
 #define WARPS (THREADS / 32)
@@ -12,7 +12,7 @@
 struct Row {
     Vector<src_number, VECTOR> x[CHUNKS];
     Vector<diff_dst_number, VECTOR> d[CHUNKS];
-    real mean, inverse;
+    real mean, variance;
 };
 
 DEVICE i64 column(int chunk) { return (i64)(chunk * THREADS + threadIdx.x) * VECTOR; }
@@ -26,7 +26,16 @@ DEVICE void load_row(const Args& a, i64 r, Row& row) {
         row.x[k].load(a.src_rows, a.src_offset + r * a.src_step + c);
         row.d[k].load(a.diff_dst_rows, a.diff_dst_offset + r * a.diff_dst_step + c);
     }
-    row.mean = row_mean(a, r), row.inverse = row_inverse(a, r);
+    row.mean = row_mean(a, r), row.variance = row_variance(a, r);
+}
+
+// Words of 16 bytes, each by one instruction, that nobody reads soon.
+DEVICE void store_once(const Vector<diff_src_number, VECTOR>& v, void* data, i64 at) {
+    const int bytes = VECTOR * (int)sizeof(diff_src_number::word);
+    uint4* to = (uint4*)((diff_src_number::word*)data + at);
+    if (bytes % 16 != 0) return v.store(data, at);
+#pragma unroll
+    for (int i = 0; i < bytes / 16; ++i) __stcs(to + i, ((const uint4*)v.words)[i]);
 }
 
 // The sums over all threads, in an order that depends on nothing; `parts` is another one from row to row.
@@ -58,15 +67,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS) rows_gradie
     }
     Row row = {}, next = {};
     load_row(a, blockIdx.x, row);
+    const real share = (real)1 / (real)a.columns;
     int turn = 0;
     for (i64 r = blockIdx.x; r < a.rows; r += gridDim.x, turn ^= 1, row = next) {
         load_row(a, r + gridDim.x, next);
+        const real inverse = inverse_of(row.variance);
         real s[2] = {};   // of g = factor * d and of g x^
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
 #pragma unroll
             for (int i = 0; i < VECTOR; ++i) {
-                const real d = row.d[k].number(i), normal = (row.x[k].number(i) - row.mean) * row.inverse, g = d * factors[k][i];
+                const real d = row.d[k].number(i), normal = (row.x[k].number(i) - row.mean) * inverse, g = d * factors[k][i];
                 s[0] += g;
                 s[1] = fma(g, normal, s[1]);
                 sums[0][k][i] = fma(d, normal, sums[0][k][i]);
@@ -74,16 +85,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS) rows_gradie
             }
         }
         reduced(s, parts[turn]);
-        const real mean_g = CENTRED ? s[0] / (real)a.columns : (real)0, mean_gx = s[1] / (real)a.columns;
+        const real mean_g = CENTRED ? s[0] * share : (real)0, mean_gx = s[1] * share;
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
+            if (column(k) >= a.columns) continue;
             Vector<diff_src_number, VECTOR> out;
 #pragma unroll
             for (int i = 0; i < VECTOR; ++i) {
-                const real normal = (row.x[k].number(i) - row.mean) * row.inverse;
-                out.words[i] = diff_src_number::encode((row.d[k].number(i) * factors[k][i] - mean_g - normal * mean_gx) * row.inverse);
+                const real normal = (row.x[k].number(i) - row.mean) * inverse;
+                out.words[i] = diff_src_number::encode((row.d[k].number(i) * factors[k][i] - mean_g - normal * mean_gx) * inverse);
             }
-            if (column(k) < a.columns) out.store(a.diff_src_rows, a.diff_src_offset + r * a.diff_src_step + column(k));
+            store_once(out, a.diff_src_rows, a.diff_src_offset + r * a.diff_src_step + column(k));
         }
     }
 #pragma unroll

@@ -614,10 +614,11 @@ impl Norm<'_> {
         let scaled = self.flags.use_scale && self.input(&mut emit, "scale", Arg::SCALE)?;
         emit.define("CENTRED", i32::from(!self.flags.rms));
         emit.code(&format!(
-            "DEVICE real row_mean(const Args& a, i64 r) {{ return {}; }}\nDEVICE real row_inverse(const Args& a, i64 r) {{ return {}; }}\n\
+            "DEVICE real row_mean(const Args& a, i64 r) {{ return {}; }}\nDEVICE real row_variance(const Args& a, i64 r) {{ return variance_load(a, r); }}\n\
+             DEVICE real inverse_of(real variance) {{ return {}; }}\n\
              DEVICE real factor(const Args& a, i64 c) {{\n    const index p[] = {{(index)c}};\n    return {};\n}}\n",
             of_row(&mean),
-            of_row(&inverse),
+            inverse.replace("variance(a, q)", "variance"),
             if scaled { "scale(a, p)" } else { "(real)1" }
         ));
         shape.rows_gradient(emit, &[x, dd, dx], program, target)
