@@ -38,6 +38,8 @@ pub(crate) struct Node {
     open: bool,
     /// Several operations of the instance may read what it writes.
     forks: bool,
+    /// It is no operation that the instance has already.
+    own: bool,
     /// The output that the chain goes on from.
     output: usize,
 }
@@ -62,7 +64,7 @@ enum Input {
 
 /// An operation of one of these kinds.
 pub(crate) fn one(kinds: &'static [OpKind]) -> Pat {
-    Pat::One(Node { kinds, port: None, inputs: Vec::new(), check: None, open: false, forks: false, output: 0 })
+    Pat::One(Node { kinds, port: None, inputs: Vec::new(), check: None, open: false, forks: false, own: false, output: 0 })
 }
 
 pub(crate) fn seq<const N: usize>(all: [Pat; N]) -> Pat {
@@ -121,6 +123,18 @@ impl Pat {
     /// Several operations of the instance may read what it writes, such as `x` of `x * sigmoid(x)`.
     pub(crate) fn forks(self) -> Pat {
         self.node(|n| n.forks = true)
+    }
+
+    /// Its last operation is none that the instance has already.
+    pub(crate) fn own(self) -> Pat {
+        match self {
+            Pat::Seq(mut all) => {
+                let last = all.pop().map(Pat::own);
+                all.extend(last);
+                Pat::Seq(all)
+            }
+            pat => pat.node(|n| n.own = true),
+        }
     }
 
     /// Others may read what it writes.
@@ -451,7 +465,7 @@ impl<'f, 'g> Search<'f, 'g> {
         }
         let from: Vec<usize> = node.port.map_or_else(|| (0..op.inputs.len().min(2)).collect(), |p| vec![p]);
         let from = if from.is_empty() { vec![0] } else { from };
-        if state.picked.contains(&i) && node.kinds.contains(&op.kind) && node.inputs.is_empty() {
+        if state.picked.contains(&i) && !node.own && node.kinds.contains(&op.kind) && node.inputs.is_empty() {
             return from.iter().any(|&p| op.inputs.get(p).is_some_and(|lt| then(self, state, lt.id)));
         }
         from.into_iter().any(|p| {

@@ -63,7 +63,7 @@ fn dequantize() -> Pat {
 
 /// The sum with another result that is bytes, then functions.
 fn residual(other: Pat) -> Pat {
-    seq([one(&[Add]).other(other).forks(), chain(0)])
+    seq([one(&[Add]).other(other.own()).forks(), chain(0)])
 }
 
 /// Bytes as numbers of another type than f32.
