@@ -21,7 +21,7 @@ use crate::status::{Failure, Status, guard};
 use oxidnn_c_common::numbers;
 use oxidnn_graph as graph;
 use oxidnn_runtime::{EngineKind, knobs};
-use oxidnn_spec::FpMath;
+use oxidnn_spec::{DataType, FpMath};
 
 impl From<graph::Error> for Failure {
     fn from(error: graph::Error) -> Failure {
@@ -100,10 +100,19 @@ pub extern "C" fn dnnl_graph_graph_get_fpmath_mode(graph: In<'_, Graph>, mode: O
     })
 }
 
+/// The operation, unless it is of f64, which operations of the specification never are.
+fn specified(op: &graph::Op) -> Result<&graph::Op, graph::Error> {
+    let typed = !matches!(op.kind, graph::OpKind::End | graph::OpKind::Wildcard);
+    match op.inputs.iter().chain(&op.outputs).find(|lt| typed && lt.dtype == Some(DataType::F64)) {
+        Some(lt) => Err(graph::Error::InvalidOp(format!("{} (operation {}): logical tensor {} is f64", op.kind.name(), op.id, lt.id))),
+        None => Ok(op),
+    }
+}
+
 /// `dnnl_graph_add_op`.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_add_op(graph: InOut<'_, Graph>, op: In<'_, Op>) -> Status {
-    guard("dnnl_graph_add_op", || Ok(graph.get("graph")?.0.add_op(op.get("op")?.graph())?))
+    guard("dnnl_graph_add_op", || Ok(graph.get("graph")?.0.add_op(specified(op.get("op")?.graph())?)?))
 }
 
 /// `dnnl_graph_graph_finalize`.

@@ -5,6 +5,7 @@
 
 use super::case::Case;
 use super::run::{self, Difference};
+use super::truth::Near;
 use super::{Options, race};
 use crate::explained::{Disagreement, Explained};
 use crate::print;
@@ -18,8 +19,9 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
 
-/// Verdicts that do no harm: equal results; only ours computes, and is right.
-const HARMLESS: [&str; 2] = ["agrees", "alone"];
+/// Verdicts that do no harm: equal results; as near to the truth as the operations one by one, whose roundings make more of a difference than is
+/// allowed; only ours computes, and is right.
+const HARMLESS: [&str; 3] = ["agrees", "rounds", "alone"];
 
 /// What is known of a graph before the other library is called.
 const CALLS_PEER: &str = "peer";
@@ -60,7 +62,10 @@ fn verdict(case: &Case, stream: &Stream, peer: &Peer) -> Result<Verdict> {
     }
     let own = wrong(&run::differences(&case.net, &ours, &single)?);
     if !own.is_empty() {
-        return Ok(said("OURS", own, None));
+        let near = Near::of(&case.net, stream, [&ours, &single])?;
+        if !near.is_right() {
+            return Ok(said("OURS", format!("{own}; {near}"), None));
+        }
     }
     print::line(json!(CALLS_PEER));
     let (there, same) = match race::theirs(case, &graph, &ours, peer)? {
@@ -71,10 +76,15 @@ fn verdict(case: &Case, stream: &Stream, peer: &Peer) -> Result<Verdict> {
     let [between, theirs] = agree;
     let (between, theirs) = (between?, theirs?);
     let off = theirs.iter().map(Difference::relative).reduce(f64::max);
-    if wrong(&between).is_empty() || wrong(&theirs).is_empty() {
+    let agrees = wrong(&between).is_empty() || wrong(&theirs).is_empty();
+    if agrees && own.is_empty() {
         return Ok(Verdict { word: "agrees", why: String::new(), off, same });
     }
-    Ok(Verdict { word: "THEIRS", why: wrong(&theirs), off, same })
+    let near = Near::of(&case.net, stream, [&there, &single])?;
+    match agrees || near.is_right() {
+        true => Ok(Verdict { word: "rounds", why: near.to_string(), off, same }),
+        false => Ok(Verdict { word: "THEIRS", why: format!("{}; {near}", wrong(&theirs)), off, same }),
+    }
 }
 
 fn word_of(e: &PeerError) -> &'static str {

@@ -9,6 +9,7 @@ mod race;
 mod rewrite;
 mod run;
 mod svg;
+mod truth;
 
 use crate::{numbers, print, session};
 use anyhow::{Context, Result, ensure};
@@ -19,6 +20,7 @@ use oxidnn_peer::Peer;
 use oxidnn_runtime::{EngineKind, Stream};
 use race::Sides;
 use run::Times;
+use truth::Near;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -210,12 +212,16 @@ fn show(options: &Options, case: &Case, graph: &Graph, stream: &Stream) -> Resul
         failed("one by one", e);
         return Ok(false);
     }
-    let mut right = true;
-    for difference in run::differences(&case.net, &computed, &single)? {
-        right &= difference.fits();
+    let differences = run::differences(&case.net, &computed, &single)?;
+    for difference in &differences {
         print::line(if options.json { difference.json().to_string() } else { difference.to_string() });
     }
-    Ok(right)
+    if differences.iter().all(run::Difference::fits) {
+        return Ok(true);
+    }
+    let near = Near::of(&case.net, &stream, [&computed, &single])?;
+    print::line(if options.json { json!({ "truth": near.to_string(), "right": near.is_right() }).to_string() } else { near.to_string() });
+    Ok(near.is_right())
 }
 
 fn kinds(partition: &Partition) -> Vec<String> {

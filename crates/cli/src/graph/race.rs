@@ -7,7 +7,7 @@ use crate::bench::race::Pair;
 use crate::print;
 use anyhow::Result;
 use oxidnn_graph::{Graph, LogicalTensor, Property};
-use oxidnn_peer::{GraphRun, Peer, PeerError};
+use oxidnn_peer::{GraphRun, Peer, PeerError, Status};
 use oxidnn_runtime::{Memory, Stream};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -77,6 +77,11 @@ pub(super) fn theirs(case: &Case, graph: &Graph, computed: &Computed, peer: &Pee
     let ours = groups(graph.partitions().iter().map(|p| p.ops().iter().map(|o| o.id).collect()).collect());
     Ok(peer.partitions(&case.net.ops, case.net.fpmath).and_then(|partitions| {
         let same = ours == groups(partitions.iter().map(|p| p.ops.clone()).collect());
+        // What it does not compute takes it no time, and differs from nothing.
+        let computed = |id: &usize| graph.partitions().iter().any(|p| p.refusal().is_none() && p.ops().iter().any(|op| op.id == *id));
+        if let Some(refused) = partitions.iter().find(|p| !p.is_supported && p.ops.iter().any(computed)) {
+            return Err(PeerError::Refused { what: format!("partition of operations {:?}", refused.ops), status: Status::Unimplemented });
+        }
         let run = peer.graph(&partitions, &given)?;
         run.run()?;
         Ok((run, partitions.len(), same))

@@ -59,6 +59,14 @@ pub(super) fn compute(stream: &Stream, graph: &Graph, seconds: Option<f64>) -> C
 }
 
 impl Computed {
+    /// The numbers of a tensor, where there is one.
+    ///
+    /// # Errors
+    /// Memory that cannot be read.
+    pub(super) fn numbers(&self, id: usize) -> Result<Option<Vec<f64>>> {
+        Ok(self.tensors.get(&id).map(|(_, memory)| memory.read_f64()).transpose()?)
+    }
+
     fn partition(&mut self, stream: &Stream, partition: &Partition, seconds: Option<f64>) -> Result<(), Error> {
         let engine = stream.engine();
         for lt in partition.inputs() {
@@ -118,7 +126,7 @@ enum Range {
 impl Range {
     fn of(op: &Op, lt: &LogicalTensor) -> Range {
         let at = |port: usize| op.inputs.get(port).is_some_and(|i| i.id == lt.id);
-        let float = matches!(lt.dtype, Some(DataType::F32 | DataType::Bf16 | DataType::F16));
+        let float = matches!(lt.dtype, Some(DataType::F32 | DataType::Bf16 | DataType::F16 | DataType::F64));
         let dims = lt.dims.filter(|d| d.len() > 1 && float && lt.property == Property::Constant);
         let variance = match op.kind {
             OpKind::BatchNormInference => at(4),
@@ -204,9 +212,15 @@ impl Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = if self.fits() { "agrees" } else { "WRONG" };
+        let verdict = if self.fits() { "agrees" } else { "differs" };
         write!(f, "tensor {} ({}): {verdict}, off by {:e}, {:e} allowed", self.tensor, self.dtype, self.largest, self.allowed)
     }
+}
+
+/// What leaves a graph: what no operation reads.
+pub(super) fn leaving(net: &Net) -> impl Iterator<Item = &LogicalTensor> {
+    let read = move |id: usize| net.ops.iter().any(|o| o.inputs.iter().any(|lt| lt.id == id));
+    net.ops.iter().flat_map(|o| &o.outputs).filter(move |lt| !read(lt.id))
 }
 
 /// The differences of what leaves a graph.
@@ -214,8 +228,6 @@ impl fmt::Display for Difference {
 /// # Errors
 /// Tensors that are not there.
 pub(super) fn differences(net: &Net, got: &Computed, expected: &Computed) -> Result<Vec<Difference>> {
-    let read = |id: usize| net.ops.iter().any(|o| o.inputs.iter().any(|lt| lt.id == id));
-    let leaving = net.ops.iter().flat_map(|o| &o.outputs).filter(|lt| !read(lt.id));
     // Every operation may round what it writes, to 16 bits where it has these: roundings add up.
     let small = net.ops.iter().flat_map(|o| &o.outputs).any(|lt| matches!(lt.dtype, Some(DataType::Bf16 | DataType::F16)));
     let unit = match (net.ops.len() as f64, small) {
@@ -227,9 +239,8 @@ pub(super) fn differences(net: &Net, got: &Computed, expected: &Computed) -> Res
     let bytes = net.ops.iter().filter(|o| matches!(o.kind, OpKind::Quantize | OpKind::DynamicQuantize)).count();
     let unit = if bytes > 0 { unit.max((1 + bytes) as f64 / 256.0).min(0.25) } else { unit };
     let mut all = Vec::new();
-    for lt in leaving {
-        let values = |c: &Computed| -> Result<Option<Vec<f64>>> { Ok(c.tensors.get(&lt.id).map(|(_, m)| m.read_f64()).transpose()?) };
-        let (Some(a), Some(b)) = (values(got)?, values(expected)?) else { continue };
+    for lt in leaving(net) {
+        let (Some(a), Some(b)) = (got.numbers(lt.id)?, expected.numbers(lt.id)?) else { continue };
         let dtype = lt.dtype.ok_or_else(|| anyhow!("logical tensor {} has no type", lt.id))?;
         let size = b.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
         let allowed = match (dtype.is_integral(), small) {

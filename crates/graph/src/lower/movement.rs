@@ -143,7 +143,8 @@ fn fixed(l: &mut Lowering<'_>, op: &Op, dims: &Dims) -> Result<Scaled, Error> {
         false => None,
     };
     let common = (scales.len() == 1).then(|| (scales[0].get(), zero_points.first().map_or(0.0, |&z| z as f32)));
-    Ok(Scaled { scale, zero, common, dtype: DataType::F32 })
+    let number = if op.kind == OpKind::Quantize { &op.inputs[0] } else { &op.outputs[0] };
+    Ok(Scaled { scale, zero, common, dtype: number.dtype.unwrap_or(DataType::F32) })
 }
 
 /// Scales and zero points that are inputs.

@@ -35,10 +35,12 @@ const SRC_AXES: Ports = some(&[1, 2], &[("src", 0), ("axes", 1)]);
 const SRC_GAMMA_BETA: Ports = some(&[1, 3], &[("src", 0), ("gamma", 1), ("beta", 1)]);
 const DST_STATS: Ports = some(&[1, 3], &[("dst", 0), ("mean", 1), ("variance", 1)]);
 
-const FP: Types = Types::of(&[D::F32, D::Bf16, D::F16]);
+/// f64 is for clients in Rust, who want to know what roundings did: no row of the specification has it.
+const FP: Types = Types::of(&[D::F32, D::Bf16, D::F16, D::F64]);
 const FP1: &[Types] = &[FP];
 const FP_S32: Types = FP.or(S32);
 const F32: Types = Types::of(&[D::F32]);
+const F32_F64: Types = Types::of(&[D::F32, D::F64]);
 const F32_BF16: Types = Types::of(&[D::F32, D::Bf16]);
 const S32: Types = Types::of(&[D::S32]);
 const S64: Types = Types::of(&[D::S64]);
@@ -155,7 +157,7 @@ pub(super) static TABLE: [Schema; 88] = [
     Schema {
         attrs: &[QTYPE, AXIS_1, SCALES, ZPS],
         checks: &[checks::scales],
-        ..row(Dequantize, "Dequantize", SRC, all(&[("dst", 1)]), &[QUANTISED, F32])
+        ..row(Dequantize, "Dequantize", SRC, all(&[("dst", 1)]), &[QUANTISED, F32_F64])
     },
     Schema { attrs: &[AUTO_BROADCAST], ..row(Divide, "Divide", TWO_TYPES, all(&[("dst", 2)]), &[FP, FP, FP]) },
     Schema {
@@ -252,7 +254,7 @@ pub(super) static TABLE: [Schema; 88] = [
     Schema {
         attrs: &[QTYPE, AXIS_1, SCALES, ZPS],
         checks: &[checks::scales],
-        ..row(Quantize, "Quantize", SRC, all(&[("dst", 1)]), &[F32, QUANTISED])
+        ..row(Quantize, "Quantize", SRC, all(&[("dst", 1)]), &[F32_F64, QUANTISED])
     },
     row(Reciprocal, "Reciprocal", SRC, DST, FP1),
     Schema { attrs: &[AXES, KEEP_DIMS], checks: &[checks::axes], ..row(ReduceL1, "ReduceL1", SRC_AXES, DST, &[FP, S32]) },
