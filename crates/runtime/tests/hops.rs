@@ -26,7 +26,7 @@ impl Record {
             let file = lines.next_if(|line| line.starts_with("at ")).map(|line| line.trim_start_matches("at ./"));
             let path = name.trim_start_matches('<');
             let is_ours = ["oxidnn_runtime::", "hops::"].iter().any(|c| path.starts_with(c))
-                || file.is_some_and(|file| ["src/", "tests/", "crates/runtime/"].iter().any(|f| file.starts_with(f)));
+                || file.is_some_and(|file| ["src/", "tests/"].iter().any(|f| file.starts_with(f)) || file.contains("crates/runtime/"));
             // The last of the names, without types and without the compiler's hash.
             let name = without_types(name);
             let last = name.split("::").filter(|part| !(part.len() == 17 && part.starts_with('h'))).last().unwrap_or(&name);

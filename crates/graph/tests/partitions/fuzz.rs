@@ -3,8 +3,9 @@
 
 use crate::nets::Net;
 use crate::nets::dice::Dice;
-use crate::nets::run::run;
+use crate::nets::run::{largest, run};
 use oxidnn_graph::{AttrId, AttrValue, Graph, LayoutType, LogicalTensor, Need, Op, OpKind, Policy, Property, UNKNOWN};
+use oxidnn_judge::Bound;
 use oxidnn_runtime::EngineKind;
 use oxidnn_spec::{DataType, Dims, FpMath, Real};
 
@@ -163,12 +164,11 @@ fn sound_graphs_compute_what_their_operations_compute() {
         let single = run(&engine, &net, Policy::Debug).unwrap_or_else(|e| panic!("graph {i}: {e}\n{}", net.lines()));
         for (id, (_, expected)) in &single {
             let got = &fused[id].1;
-            let largest = expected.iter().filter(|v| v.is_finite()).fold(1.0, |m: f64, e| m.max(e.abs()));
             // A number that is rounded to a byte on the way may be the neighbour: what follows moves with it.
             let bytes = net.ops.iter().any(|o| o.kind == OpKind::Quantize);
-            let allowed = largest * if bytes { 0.25 } else { 1e-4 };
-            let off = got.iter().zip(expected).find(|(g, e)| !((**g - **e).abs() <= allowed || g == e || g.is_nan() && e.is_nan()));
-            assert!(off.is_none() && got.len() == expected.len(), "graph {i}, tensor {id}: {off:?}\n{}", net.lines());
+            let allowed = largest(expected).max(1.0) * if bytes { 0.25 } else { 1e-4 };
+            let off = oxidnn_judge::differ(got, expected, Bound { relative: 0.0, absolute: allowed });
+            assert!(off.is_none(), "graph {i}, tensor {id}: {off:?}\n{}", net.lines());
         }
     }
 }

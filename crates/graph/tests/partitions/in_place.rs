@@ -1,7 +1,8 @@
 //! Inputs and outputs that may be the same memory: those that oneDNN says, and the results are the same.
 
-use crate::nets::run::{Ports, in_place, partitioned, ports};
+use crate::nets::run::{Ports, in_place, largest, partitioned, ports};
 use oxidnn_graph::Policy;
+use oxidnn_judge::Bound;
 use oxidnn_runtime::{Memory, Stream};
 use std::collections::HashMap;
 
@@ -52,10 +53,9 @@ fn what_is_computed_in_place_is_what_is_computed_elsewhere() {
             ports.outputs[o] = ports.inputs[i].view(ports.outputs[o].tensor().clone()).expect("memory of the same size");
             executed += 1;
             for (got, expected) in run(ports).iter().zip(&expected) {
-                let largest = expected.iter().fold(0.0, |m: f64, e| m.max(e.abs()));
-                let far = |(g, e): &(&f64, &f64)| !((**g - **e).abs() <= largest / 64.0 || g == e);
-                if let Some((g, e)) = got.iter().zip(expected).find(far) {
-                    wrong.push(format!("{name}: {input} in place of {output}: {g}, not {e}"));
+                let bound = Bound { relative: 0.0, absolute: largest(expected) / 64.0 };
+                if let Some(why) = oxidnn_judge::differ(got, expected, bound) {
+                    wrong.push(format!("{name}: {input} in place of {output}: {why}"));
                 }
             }
         }

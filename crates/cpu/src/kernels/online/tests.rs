@@ -60,9 +60,8 @@ fn states_weights_and_results_follow_the_recurrence() {
                     let largest = if largest - old_reference > f64::from(BEYOND) { largest } else { old_reference };
                     let reference = if largest.is_infinite() { 0.0 } else { largest };
                     let name = format!("{weights:?} {rows} rows, {vectors} vectors, row {r} on {}", isa.name());
-                    let close = |a: f32, b: f64, bound: f64| {
-                        assert!(f64::from(a) == b || (f64::from(a) - b).abs() <= bound * b.abs(), "{name}: {a} for {b}")
-                    };
+                    let close =
+                        |a: f32, b: f64, bound: f64| assert!(oxidnn_judge::within(f64::from(a), b, bound * b.abs()), "{name}: {a} for {b}");
                     let share = if largest == old_reference { 1.0 } else { (old_reference - reference).exp2() };
                     let mut sum = f64::from(old[r][1]) * share;
                     for c in 0..columns {

@@ -48,8 +48,10 @@ struct Lane {
 }
 
 impl Lane {
-    fn new(place: Place, first: usize, step: usize) -> Lane {
-        Lane { place, first, now: 0, ahead: std::array::from_fn(|i| i * step) }
+    /// The lane of results that lie `distance` pixels apart. Of a line with one result that is any number, and nobody goes there.
+    fn new(place: Place, first: usize, distance: i64) -> Lane {
+        let step = place.strides[2].wrapping_mul(distance as usize);
+        Lane { place, first, now: 0, ahead: std::array::from_fn(|i| step.wrapping_mul(i)) }
     }
 
     /// Goes to coordinates of an image.
@@ -174,8 +176,8 @@ impl Bound<'_> {
         let (p, lines) = (self.plan, &self.pass.lines);
         let group = self.pass.units.group(unit);
         [
-            Lane::new(p.from, self.source.wrapping_add(group * p.from.group), p.from.strides[2] * lines[2].stride as usize),
-            Lane::new(p.to, self.result.wrapping_add(group * p.to.group), p.to.strides[2] * lines[2].step as usize),
+            Lane::new(p.from, self.source.wrapping_add(group * p.from.group), lines[2].stride),
+            Lane::new(p.to, self.result.wrapping_add(group * p.to.group), lines[2].step),
         ]
     }
 

@@ -131,3 +131,8 @@ pub(crate) fn run(engine: &Engine, net: &Net, policy: Policy) -> Result<Results,
     }
     Ok(results)
 }
+
+/// The largest finite magnitude.
+pub(crate) fn largest(values: &[f64]) -> f64 {
+    values.iter().filter(|v| v.is_finite()).fold(0.0, |m, v| m.max(v.abs()))
+}

@@ -154,8 +154,8 @@ fn compare(kernel: &Pool, isa: Isa, channels: usize) {
     }
     for (i, (got, place)) in memory.result.iter().zip(&memory.written).enumerate() {
         let want = memory.want(kernel, i);
-        let same =
-            got.to_bits() == want.0.to_bits() || (*got - want.0).abs() <= 1e-6 * want.0.abs().max(8.0) || got.is_nan() && want.0.is_nan();
+        let allowed = 1e-6 * f64::from(want.0.abs().max(8.0));
+        let same = got.to_bits() == want.0.to_bits() || oxidnn_judge::within(f64::from(*got), f64::from(want.0), allowed);
         assert!(same && *place == want.1, "{} at {i}: {got} from {place}, want {want:?}", kernel.name(isa));
     }
 }
