@@ -3,7 +3,7 @@
 use crate::execute::Faith;
 use crate::family::{Family, Member};
 use crate::{Memory, PrimitiveDesc, Region};
-use oxidnn_spec::{Arg, Error, Layout, Op, Operand, RUNTIME, Tensor, Use};
+use oxidnn_spec::{Arg, Error, Layout, Operand, RUNTIME, Tensor, Use};
 use std::sync::Arc;
 
 /// That no memory is passed for the operand, as may be for a scratchpad, which may not be needed.
@@ -147,16 +147,9 @@ pub(crate) fn overlaps(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>]) -
 fn overlap(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>], (i, j): (usize, usize)) -> Result<(), Error> {
     let (written, other) = (&desc.operands()[i], &desc.operands()[j]);
     let (Some(out), Some(memory)) = (memories[i], memories[j]) else { return Ok(()) };
-    let in_place = || other.usage == Use::In && may_be_in_place(&desc.problem().op, other.arg) && memory.is_same_place(out);
+    let in_place = || other.usage == Use::In && desc.problem().op.may_be_in_place(other.arg) && memory.is_same_place(out);
     if !memory.overlaps(out) || in_place() {
         return Ok(());
     }
     Err(Error::arg(written.arg, format!("memory that is also passed as {}", other.arg), "memory of its own"))
-}
-
-/// Whether the operation may overwrite this input with its result, element by element.
-fn may_be_in_place(op: &Op, arg: Arg) -> bool {
-    let elementwise =
-        matches!(op, Op::Eltwise(_) | Op::Binary(_) | Op::Sum(_) | Op::Softmax(_) | Op::BatchNorm(_) | Op::LayerNorm(_) | Op::GroupNorm(_));
-    elementwise && (matches!(arg, Arg::SRC | Arg::SRC_1 | Arg::DIFF_DST) || arg.multiple_src_index().is_some())
 }

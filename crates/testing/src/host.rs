@@ -35,14 +35,7 @@ impl HostTensor {
         HostTensor { tensor: tensor.clone(), bufs }
     }
 
-    /// A tensor with the given elements in logical row-major order; padding is zero. Of a sparse tensor `values` are those stored.
-    pub fn with_values(tensor: &Tensor, values: &[f64]) -> HostTensor {
-        let t = HostTensor::filled(tensor, 0);
-        t.set_values(values);
-        t
-    }
-
-    /// Overwrites the elements, in logical row-major order.
+    /// Overwrites the elements, in logical row-major order; of a sparse tensor those that are stored.
     ///
     /// # Panics
     /// When there are more or fewer `values` than elements.

@@ -344,6 +344,15 @@ impl Op {
         self.operands().iter().any(|o| o.tensor.layout.has_runtime())
     }
 
+    /// Whether the operation may overwrite the input `arg` with its result: those that read an element, or a row, before they write it.
+    pub fn may_be_in_place(&self, arg: Arg) -> bool {
+        let in_order = matches!(
+            self,
+            Op::Eltwise(_) | Op::Binary(_) | Op::Sum(_) | Op::Softmax(_) | Op::BatchNorm(_) | Op::LayerNorm(_) | Op::GroupNorm(_)
+        );
+        in_order && (matches!(arg, Arg::SRC | Arg::SRC_1 | Arg::DIFF_DST) || arg.multiple_src_index().is_some())
+    }
+
     /// Takes from the forward operation of a backward one what its layouts of `any` should be.
     pub fn follow(&mut self, forward: &Op) {
         if let (Op::Pool(backward), Op::Pool(forward)) = (self, forward) {

@@ -20,31 +20,47 @@ pub struct Support {
 pub(super) const RNN_PROPS: &[Prop] = &[Prop::ForwardTraining, Prop::ForwardInference, Prop::Backward];
 
 static TABLE: [Support; 21] = [
-    line(0, WEIGHTS_PROPS, &super::conv::TYPES),
-    line(1, WEIGHTS_PROPS, &super::conv::TYPES),
-    line(2, WEIGHTS_PROPS, &super::inner_product::TYPES),
-    line(3, &[], &super::matmul::TYPES),
-    line(4, NORM_PROPS, &super::norm::BATCH_TYPES),
-    line(5, NORM_PROPS, &super::norm::LAYER_TYPES),
-    line(6, NORM_PROPS, &super::norm::GROUP_TYPES),
-    line(7, DATA_PROPS, &super::lrn::TYPES),
-    line(8, DATA_PROPS, &super::pool::TYPES),
-    line(9, DATA_PROPS, &super::eltwise::TYPES),
-    line(10, DATA_PROPS, &super::softmax::TYPES),
-    line(11, &[], &super::reduction::TYPES),
-    line(12, DATA_PROPS, &super::resampling::TYPES),
-    line(13, &[], &super::binary::TYPES),
-    line(14, RNN_PROPS, &super::prelu::TYPES),
-    line(15, DATA_PROPS, &super::shuffle::TYPES),
-    line(16, &[], &super::concat::TYPES),
-    line(17, &[], &super::sum::TYPES),
-    line(18, &[], &super::reorder::TYPES),
-    line(19, RNN_PROPS, &super::rnn_check::TYPES),
-    line(20, RNN_PROPS, &super::sdpa::TYPES),
+    line("convolution", WEIGHTS_PROPS, &super::conv::TYPES),
+    line("deconvolution", WEIGHTS_PROPS, &super::conv::TYPES),
+    line("inner_product", WEIGHTS_PROPS, &super::inner_product::TYPES),
+    line("matmul", &[], &super::matmul::TYPES),
+    line("batch_normalization", NORM_PROPS, &super::norm::BATCH_TYPES),
+    line("layer_normalization", NORM_PROPS, &super::norm::LAYER_TYPES),
+    line("group_normalization", NORM_PROPS, &super::norm::GROUP_TYPES),
+    line("lrn", DATA_PROPS, &super::lrn::TYPES),
+    line("pooling", DATA_PROPS, &super::pool::TYPES),
+    line("eltwise", DATA_PROPS, &super::eltwise::TYPES),
+    line("softmax", DATA_PROPS, &super::softmax::TYPES),
+    line("reduction", &[], &super::reduction::TYPES),
+    line("resampling", DATA_PROPS, &super::resampling::TYPES),
+    line("binary", &[], &super::binary::TYPES),
+    line("prelu", RNN_PROPS, &super::prelu::TYPES),
+    line("shuffle", DATA_PROPS, &super::shuffle::TYPES),
+    line("concat", &[], &super::concat::TYPES),
+    line("sum", &[], &super::sum::TYPES),
+    line("reorder", &[], &super::reorder::TYPES),
+    line("rnn", RNN_PROPS, &super::rnn_check::TYPES),
+    line("sdpa", RNN_PROPS, &super::sdpa::TYPES),
 ];
 
-const fn line(index: usize, props: &'static [Prop], types: &'static TypeTable) -> Support {
-    Support { kind: FORWARD[index].0, props, types, attr: &FORWARD[index].1 }
+/// The primitive `kind`, whose attributes have a line of their own.
+const fn line(kind: &'static str, props: &'static [Prop], types: &'static TypeTable) -> Support {
+    let mut i = 0;
+    while i < FORWARD.len() {
+        if is_same(FORWARD[i].0.as_bytes(), kind.as_bytes()) {
+            return Support { kind, props, types, attr: &FORWARD[i].1 };
+        }
+        i += 1;
+    }
+    panic!("attributes have no line for this kind of primitive")
+}
+
+const fn is_same(a: &[u8], b: &[u8]) -> bool {
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
 }
 
 /// Every primitive with what it takes.
