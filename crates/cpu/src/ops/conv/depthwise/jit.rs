@@ -206,7 +206,10 @@ fn few(s: &Setup<'_>, lanes: usize) -> Result<[usize; 2], Skip> {
         return Err(Skip::Shape("one group"));
     }
     let [from, to] = [dims[2 - s.result_channel], dims[1 + s.result_channel]].map(|n| n.max(0) as usize);
-    let together = from > 0 && to > 0 && lanes.is_multiple_of(to) && from <= lanes;
+    if from == 0 || to == 0 {
+        return Err(Skip::Shape("groups without channels"));
+    }
+    let together = lanes.is_multiple_of(to) && from <= lanes;
     let suits = from < to || to < lanes && from.is_multiple_of(to) && from / to <= MET;
     if together && suits { Ok([from, to]) } else { Err(Skip::Shape("groups of other than few channels")) }
 }
