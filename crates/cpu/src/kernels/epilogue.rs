@@ -6,12 +6,14 @@
 //! dimensions is contiguous in memory.
 
 use super::access::{Pos, View};
-use super::chain::{Chain, Operand, lanes};
+use super::chain::{Chain, Operand, Step, lanes};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Attr, DataType, Error, QuantMode, Rounding, Tensor};
 
 /// Columns that are processed at a time.
 const CHUNK: usize = 128;
+/// Sums that a step goes over before the next one does: they stay in L1.
+const NEAR: usize = 4096;
 
 /// Consecutive rows of a block: `count` positions from `pos` on, `step` apart along dimension `dim`.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +26,15 @@ pub struct Run {
     pub step: i64,
     /// Number of rows.
     pub count: usize,
+}
+
+impl Run {
+    /// Position of a row's first element.
+    fn at(&self, row: usize) -> Pos {
+        let mut pos = self.pos;
+        pos[self.dim] += self.step * row as i64;
+        pos
+    }
 }
 
 /// A block of sums.
@@ -107,6 +118,9 @@ impl<'a> Epilogue<'a> {
     /// Finishes a block whose rows are those of `runs` in order, and stores it.
     pub fn store(&self, sums: Sums<'_>, runs: impl Iterator<Item = Run>) {
         let Sums { data, exact, step, columns, dim } = sums;
+        if columns == 0 {
+            return;
+        }
         if let Some(exact) = exact {
             let whole: &[i32] = bytemuck::cast_slice(exact);
             if self.plain && self.dst().dtype() == DataType::S32 {
@@ -114,19 +128,17 @@ impl<'a> Epilogue<'a> {
             }
             data.iter_mut().zip(whole).for_each(|(x, w)| *x = *w as f32);
         }
-        let along_columns = self.stride(dim) <= 1;
+        let (along_columns, near) = (self.stride(dim) <= 1, (NEAR / step).max(1));
         let mut first = 0;
         for run in runs {
             let rows = &mut data[first * step..];
-            for i in 0..run.count {
-                let mut pos = run.pos;
-                pos[run.dim] += run.step * i as i64;
-                let row = &mut rows[i * step..][..columns];
+            for (chunk, rows) in rows.chunks_mut(near * step).enumerate().take(run.count.div_ceil(near)) {
+                let run = Run { pos: run.at(chunk * near), count: near.min(run.count - chunk * near), ..run };
                 if !self.plain {
-                    self.row(&pos, dim, row);
+                    self.rows(&run, dim, rows, (step, columns));
                 }
-                if along_columns {
-                    self.dst().write(&pos, dim, row);
+                for (i, row) in rows.chunks(step).enumerate().take(run.count).filter(|_| along_columns) {
+                    self.dst().write(&run.at(i), dim, &row[..columns]);
                 }
             }
             if !along_columns {
@@ -141,9 +153,7 @@ impl<'a> Epilogue<'a> {
         let mut first = 0;
         for run in runs {
             for i in 0..run.count {
-                let mut pos = run.pos;
-                pos[run.dim] += run.step * i as i64;
-                self.dst().write_whole(&pos, dim, &sums[(first + i) * step..][..columns]);
+                self.dst().write_whole(&run.at(i), dim, &sums[(first + i) * step..][..columns]);
             }
             first += run.count;
         }
@@ -182,20 +192,27 @@ impl<'a> Epilogue<'a> {
         }
     }
 
-    /// Takes the sums from `pos` on along `dim` through everything but the conversion.
-    pub fn row(&self, pos: &Pos, dim: usize, row: &mut [f32]) {
-        let (mut pos, mut lines) = (*pos, [[0.0; CHUNK]; 2]);
-        for x in row.chunks_mut(CHUNK) {
-            // Every step was there when the tail was made.
-            for step in self.chain.steps().flatten() {
-                for (operand, line) in step.operands.iter().flatten().zip(&mut lines) {
-                    if let Err(missing) = self.chain.line(*operand, &pos, dim, &mut line[..x.len()]) {
-                        panic!("{missing}, though it was there before");
-                    }
-                }
-                let operands = lines.each_ref().map(|line| &line[..x.len()]);
-                lanes::apply(self.dst().simd(), step.formula, x, operands);
+    /// Takes the sums of a run through everything but the conversion.
+    fn rows(&self, run: &Run, dim: usize, rows: &mut [f32], (distance, columns): (usize, usize)) {
+        let mut lines = [[0.0; CHUNK]; 2];
+        // Every step was there when the tail was made.
+        for step in self.chain.steps().flatten() {
+            for (i, row) in rows.chunks_mut(distance).enumerate().take(run.count) {
+                self.row(&step, run.at(i), dim, &mut row[..columns], &mut lines);
             }
+        }
+    }
+
+    /// A step on the sums from `pos` on along `dim`.
+    fn row(&self, step: &Step, mut pos: Pos, dim: usize, row: &mut [f32], lines: &mut [[f32; CHUNK]; 2]) {
+        for x in row.chunks_mut(CHUNK) {
+            for (operand, line) in step.operands.iter().flatten().zip(&mut *lines) {
+                if let Err(missing) = self.chain.line(*operand, &pos, dim, &mut line[..x.len()]) {
+                    panic!("{missing}, though it was there before");
+                }
+            }
+            let operands = lines.each_ref().map(|line| &line[..x.len()]);
+            lanes::apply(self.dst().simd(), step.formula, x, operands);
             pos[dim] += x.len() as i64;
         }
     }
