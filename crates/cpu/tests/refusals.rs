@@ -78,7 +78,7 @@ fn strips(isa: Isa) -> Vec<Entry> {
     let sums = Depthwise {
         source: Elem::F32,
         weights: Elem::F32,
-        group: 1,
+        group: [1, 1],
         results: 2,
         stride: 1,
         taps: TAPS.to_vec(),
@@ -162,7 +162,7 @@ fn blends(isa: Isa) -> Vec<Entry> {
     let channels = 2 * lanes;
     let tap = |at: usize| BlendTap { source: at * channels * 4, weight: 0.5 };
     let all = [(Some(2), false), (None, false), (Some(1), true)].map(|(taps, copies)| {
-        let blend = Blend { source: Elem::F32, taps, copies, vectors: 1, masked: false };
+        let blend = Blend { source: Elem::F32, taps, copies, vectors: 1, masked: false, across: false };
         let kernel = blend::Blender::get(isa, &blend::Spec { blend, tail: Tail::raw() }).unwrap();
         let mut columns = blend::Columns::default();
         (0..LEN).for_each(|i| columns.push((0..taps.unwrap_or(2)).map(|k| tap(i + usize::from(k)))));

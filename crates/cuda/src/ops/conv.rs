@@ -124,7 +124,9 @@ impl Pass<'_> {
     fn geometry(&self, emit: &mut Emitter) {
         let z = &self.sizes;
         let (small, large) = if self.input_is_large { (z.o, z.i) } else { (z.i, z.o) };
-        for (name, values) in [("stride", z.s), ("padding", z.pl), ("dilation", z.d), ("small", small), ("large", large)] {
+        // Of a line of one position the stride may be any number, even one that the kernel's type of positions does not hold.
+        let stride = std::array::from_fn(|d| if small[d] == 1 { 1 } else { z.s[d] });
+        for (name, values) in [("stride", stride), ("padding", z.pl), ("dilation", z.d), ("small", small), ("large", large)] {
             emit.numbers(name, &values);
         }
         emit.code(

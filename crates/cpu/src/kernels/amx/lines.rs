@@ -68,7 +68,7 @@ impl<'h> Half<'h> {
     #[inline]
     pub fn line(&mut self, b: usize, first: usize, distance: usize) {
         if self.part.partial > 0 {
-            return self.tap(b, &std::array::from_fn(|i| first.wrapping_add(i * distance)));
+            return self.tap(b, &std::array::from_fn(|i| first.wrapping_add(distance.wrapping_mul(i))));
         }
         if self.takes(b) {
             self.add(b, first.wrapping_add(self.part.first * 4), distance);

@@ -21,7 +21,7 @@ impl<'a> Lines for Bound<'a> {
             return self.gather(walk, half);
         }
         let (first, [step, to_step]) = (walk.source.now, [walk.source.ahead[1], walk.result.ahead[1]]);
-        half.to = std::array::from_fn(|i| walk.result.now + i * to_step);
+        half.to = std::array::from_fn(|i| walk.result.now.wrapping_add(to_step.wrapping_mul(i)));
         self.pass.taps(&self.pass.order.segments[segment], |tap| half.line(tap.b, first.wrapping_add_signed(tap.a), step));
         walk.advance(rows);
     }
@@ -62,8 +62,8 @@ impl Bound<'_> {
         while i < half.rows {
             let n = walk.left.min(half.rows - i);
             for k in 0..n {
-                base[i + k] = walk.source.now + k * step;
-                half.to[i + k] = walk.result.now + k * to_step;
+                base[i + k] = walk.source.now.wrapping_add(step.wrapping_mul(k));
+                half.to[i + k] = walk.result.now.wrapping_add(to_step.wrapping_mul(k));
                 (at[0][i + k], at[1][i + k]) = (walk.at[0] as i64 * lines[0].stride, walk.at[1] as i64 * lines[1].stride);
                 at[2][i + k] = (walk.at[2] + k) as i64 * lines[2].stride;
             }
