@@ -229,9 +229,18 @@ fn depthwise() {
     windows(&[["any"; 3], ["abx", "abx", "abx"], ["aBx8b", "any", "axb"]], &|problem| check(problem, "direct:portable"));
 }
 
+/// The instruction sets of this processor that code is generated for.
+fn generated() -> impl Iterator<Item = Isa> {
+    let has = |isa: &Isa| {
+        let target = CpuTarget::within(*isa, 1);
+        target.isa == *isa && target.jit.is_some()
+    };
+    [Isa::Avx512, Isa::Avx2].into_iter().filter(has)
+}
+
 #[test]
 fn depthwise_generated() {
-    for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|i| CpuTarget::within(*i, 1).jit.is_some()) {
+    for isa in generated() {
         let lanes = isa.lanes() as i64;
         windows(&[["any"; 3], ["axb", "abx", "axb"], ["aBx16b", "axb", "axb"], ["aBx16b", "any", "aBx16b"]], &|problem| {
             let (Op::Conv(Conv { src, .. }) | Op::Deconv(Deconv { src, .. })) = &problem.op else { return };
@@ -250,7 +259,7 @@ fn pixels_last() {
     let (single, skipping): (&[Line], &[Line]) = (&[[28, 1, 1, 0, 0, 0]; 2], &[[56, 1, 2, 0, 0, 0]; 2]);
     let uneven: &[Line] = &[[4, 1, 2, 0, 0, 0], [9, 1, 3, 0, 0, 1], [7, 1, 1, 0, 0, 0]];
     let several: [(i64, i64, i64, &[Line]); 4] = [(1, 60, 20, wide), (1, 24, 70, single), (1, 12, 20, skipping), (2, 20, 9, uneven)];
-    for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|i| CpuTarget::within(*i, 1).jit.is_some()) {
+    for isa in generated() {
         let mut met = std::collections::BTreeSet::new();
         for (g, ic, oc, lines) in SHAPES.iter().chain(&several) {
             let rows: &[&str] = if *ic == 1 && *oc == 1 {

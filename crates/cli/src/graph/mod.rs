@@ -20,10 +20,10 @@ use oxidnn_peer::Peer;
 use oxidnn_runtime::{EngineKind, Stream};
 use race::Sides;
 use run::Times;
-use truth::Near;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use truth::Near;
 
 /// Shows the partitions of graphs: files that oneDNN's or this library's ONEDNN_GRAPH_DUMP=graph wrote, changed as benchdnn's words say.
 #[derive(Args)]
