@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 /// The rows that are to have their share.
 const ROWS: &[&str] = &["squares:jit", "pieces:jit", "lanes:jit", "chunks:jit", "tiles:portable", "chunks:portable", "ref:any"];
 /// Problems of the gate.
-const PROBLEMS: u64 = 300;
+const PROBLEMS: u64 = 600;
 /// Elements of a tensor without its padding, and of most.
 const LARGE: i64 = 40_000;
 const SMALL: i64 = 4_000;
