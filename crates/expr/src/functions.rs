@@ -34,6 +34,20 @@ pub trait Bits: Num {
     }
 }
 
+/// The elementary functions of this module as methods: part of the `impl` of [`Num`] for a type that has [`Bits`].
+#[macro_export]
+macro_rules! functions_of_bits {
+    () => {
+        $crate::functions_of_bits!(exp ln exp_m1 ln_1p tanh erf);
+    };
+    ($($name:ident)+) => {
+        $(#[inline(always)]
+        fn $name(self) -> Self {
+            $crate::functions::$name(self)
+        })+
+    };
+}
+
 /// `e^r = 1 + r EXP(r)` for `|r| <= ln(2)/2`.
 const EXP: [f64; 6] = [1.0, 0.5, 0.1666657702559799, 0.041666554662050534, 0.008363173074513711, 0.001392617611993558];
 /// `2^r = 1 + r EXP2(r)` for `|r| <= 1/2`: the polynomial of `EXP` in `r ln(2)`.

@@ -15,7 +15,7 @@ mod tests;
 pub use map::{Formula, WithFormula, backward, dispatch, forward};
 
 use crate::Num;
-use crate::functions::{self, Bits};
+use crate::functions::Bits;
 
 /// One `f32`; see the module.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
@@ -85,30 +85,7 @@ impl<const FMA: bool> Num for Lane<FMA> {
     fn sqrt(self) -> Self {
         Lane(self.0.sqrt())
     }
-    #[inline(always)]
-    fn exp(self) -> Self {
-        functions::exp(self)
-    }
-    #[inline(always)]
-    fn ln(self) -> Self {
-        functions::ln(self)
-    }
-    #[inline(always)]
-    fn exp_m1(self) -> Self {
-        functions::exp_m1(self)
-    }
-    #[inline(always)]
-    fn ln_1p(self) -> Self {
-        functions::ln_1p(self)
-    }
-    #[inline(always)]
-    fn tanh(self) -> Self {
-        functions::tanh(self)
-    }
-    #[inline(always)]
-    fn erf(self) -> Self {
-        functions::erf(self)
-    }
+    crate::functions_of_bits!();
     #[inline(always)]
     fn powf(self, p: f64) -> Self {
         Lane(powf::powf::<FMA>(self.0, p))

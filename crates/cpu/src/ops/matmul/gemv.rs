@@ -82,7 +82,9 @@ pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column):
     let Ok(product) = product(weights.dtype, weights.dtype) else { return false };
     let lie = if !b.is_plain() { 0 } else { 1 + usize::from(b.strides[column] != 1) };
     let right = place::right(isa, weights, depth, &[column], product.together());
-    let by_lie = ENOUGH[usize::from(weights.dtype == DataType::F32)][lie];
+    // A row of tiles widens an element for each product, where the processor multiplies none of its type, as the walk does, with fewer sums in flight.
+    let least = if product.is_native(isa) { 1 } else { 2 };
+    let by_lie = ENOUGH[usize::from(weights.dtype == DataType::F32)][lie].max(least);
     let enough = if right.is_ok_and(|(right, _)| right == Right::InPlace) { IN_PLACE } else { by_lie };
     let far = weights.bytes() > target.caches.l2 * FAR;
     rows >= if far { enough.max(ENOUGH_FAR) } else { enough }

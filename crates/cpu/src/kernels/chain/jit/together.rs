@@ -2,7 +2,7 @@
 //! in between the processor has something to do meanwhile, which it would not find itself, several tens of instructions further on.
 
 use oxidnn_expr::Num;
-use oxidnn_expr::functions::{self, Bits};
+use oxidnn_expr::functions::Bits;
 use std::array::from_fn;
 
 /// Vectors that a formula is computed of.
@@ -55,24 +55,7 @@ impl<V: Bits, const N: usize> Num for Together<V, N> {
     fn sqrt(self) -> Self {
         self.each(V::sqrt)
     }
-    fn exp(self) -> Self {
-        functions::exp(self)
-    }
-    fn ln(self) -> Self {
-        functions::ln(self)
-    }
-    fn exp_m1(self) -> Self {
-        functions::exp_m1(self)
-    }
-    fn ln_1p(self) -> Self {
-        functions::ln_1p(self)
-    }
-    fn tanh(self) -> Self {
-        functions::tanh(self)
-    }
-    fn erf(self) -> Self {
-        functions::erf(self)
-    }
+    oxidnn_expr::functions_of_bits!();
     fn powf(self, p: f64) -> Self {
         self.each(|x| x.powf(p))
     }

@@ -200,24 +200,7 @@ impl<'r, 'f> Num for Value<'r, 'f> {
     fn sqrt(self) -> Self {
         self.unary(Unary::SqrtF32, |x| f32::from_bits(x).sqrt().to_bits())
     }
-    fn exp(self) -> Self {
-        functions::exp(self)
-    }
-    fn ln(self) -> Self {
-        functions::ln(self)
-    }
-    fn exp_m1(self) -> Self {
-        functions::exp_m1(self)
-    }
-    fn ln_1p(self) -> Self {
-        functions::ln_1p(self)
-    }
-    fn tanh(self) -> Self {
-        functions::tanh(self)
-    }
-    fn erf(self) -> Self {
-        functions::erf(self)
-    }
+    oxidnn_expr::functions_of_bits!();
     /// For exponents that [`has_power`] names: products, a square root, a quotient.
     fn powf(self, p: f64) -> Self {
         let halves = (2.0 * p.abs()) as u32;
