@@ -52,7 +52,7 @@ fn reshaped_weights() -> Pat {
 }
 
 fn norm() -> Pat {
-    opt(one(&[BatchNormInference]).by(0))
+    opt(one(&[BatchNormInference]).by(0).forks())
 }
 
 pub(super) const ROWS: &[Row] = &[
