@@ -197,10 +197,8 @@ impl Eq for Blocking {}
 impl Hash for Blocking {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Blocking { padded_dims, padded_offsets, offset, strides, inner, compensation } = self;
-        (padded_dims, padded_offsets, offset, inner, compensation, strides.len()).hash(state);
-        for (s, &d) in strides.iter().zip(padded_dims.iter()) {
-            (if d == 1 { 0 } else { *s }).hash(state);
-        }
+        let counted = Dims::from_fn(strides.len(), |i| if padded_dims.get(i) == Some(&1) { 0 } else { strides[i] });
+        (padded_dims, padded_offsets, offset, inner, compensation, counted).hash(state);
     }
 }
 
