@@ -85,14 +85,21 @@ impl Dims {
     }
 }
 
-/// Of the numbers that are there, two a word, as sizes are below 2^32; those behind them are 0 in every list.
+/// Of the numbers that are there; those behind them are 0 in every list.
 impl Hash for Dims {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u8(self.len);
-        for pair in self.v.chunks_exact(2).take(usize::from(self.len).div_ceil(2)) {
-            state.write_u64(pair[0] as u64 ^ (pair[1] as u64).rotate_left(32));
-        }
+        hash_pairs(self.iter().copied(), state);
+    }
+}
+
+/// Two numbers a word, as few are 2^32 or more.
+#[inline]
+pub(crate) fn hash_pairs<H: Hasher>(mut numbers: impl Iterator<Item = i64>, state: &mut H) {
+    while let Some(first) = numbers.next() {
+        let second = numbers.next().unwrap_or(0);
+        state.write_u64(first as u64 ^ (second as u64).rotate_left(32));
     }
 }
 
