@@ -19,7 +19,7 @@ use super::program::{Operand, Over, Source, Stage, Step};
 use super::{Chunk, Chunks, GRAIN, Memory, Nest, OPERANDS, split};
 use crate::CpuTarget;
 use crate::kernels::chain::jit;
-use crate::kernels::code::{Kernels, Key, elem};
+use crate::kernels::code::{self, Key, elem};
 use crate::kernels::extent::{Written, reach};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
@@ -117,8 +117,6 @@ struct Args {
     plane: [usize; MOST],
 }
 
-static PROGRAMS: Kernels<Spec> = Kernels::new();
-
 impl Key for Spec {
     type Args = Args;
 
@@ -128,10 +126,8 @@ impl Key for Spec {
         format!("program.{}.{steps}steps.{}", types.join(""), isa.name())
     }
 
-    fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        write::Writer::new(self).write(&mut f);
-        f
+    fn write(&self, f: &mut Function) {
+        write::Writer::new(self).write(f);
     }
 }
 
@@ -515,7 +511,7 @@ impl Call {
     }
 
     fn build(&self) -> Result<Entry<Args>, Error> {
-        PROGRAMS.get(self.isa, &self.spec)
+        code::get(self.isa, &self.spec)
     }
 
     /// Runs chunks with the code of the call, single ones where something is folded into `totals`.
