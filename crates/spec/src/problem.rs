@@ -224,33 +224,6 @@ impl Problem {
         let blocked = |o: &Operand<&Tensor>| o.arg.is_data() && matches!(o.tensor.layout.format, Format::Blocked(_));
         self.op.operands().into_iter().find(blocked).map(|o| o.tensor.layout.clone())
     }
-
-    /// Takes from the forward problem of a backward one what its layouts of `any` should be.
-    pub fn follow(&mut self, forward: &Problem) {
-        self.op.follow(&forward.op);
-        self.op.derive(&self.attr);
-    }
-
-    /// Checks that `self`, a backward problem, fits `forward`, the problem it was trained with: same kind of primitive, forward training, and
-    /// equal workspaces, as far as their layouts are known.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArguments`] that names what differs.
-    pub fn hint_matches(&self, forward: &Problem) -> Result<(), Error> {
-        if forward.op.kind() != self.op.kind() {
-            return Err(Error::invalid("hint", forward.op.kind(), self.op.kind()));
-        }
-        if let Some(prop) = forward.op.prop().filter(|p| !p.is_forward()) {
-            return Err(Error::invalid("hint", prop.name(), "a forward primitive descriptor"));
-        }
-        let any = |a: &Tensor, b: &Tensor| (a.layout.is_any() || b.layout.is_any()) && a.dtype == b.dtype && a.dims() == b.dims();
-        match (self.op.workspace(), forward.op.workspace()) {
-            (Some(mine), Some(theirs)) if any(mine, theirs) => Ok(()),
-            (Some(mine), Some(theirs)) if mine != theirs => Err(Error::invalid("workspace of the hint", theirs.summary(), mine.summary())),
-            (Some(mine), None) => Err(Error::invalid("workspace of the hint", "none", mine.summary())),
-            _ => Ok(()),
-        }
-    }
 }
 
 impl<T> Operand<T> {
