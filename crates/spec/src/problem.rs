@@ -172,8 +172,8 @@ impl Problem {
     /// Makes every layout that is still `any` concrete. Data tensors, and the workspace of pooling, take the order and blocks of the operation's
     /// first concrete data tensor where both have the same number of dimensions (blocks only where the blocked sizes agree too), slopes too, a
     /// gradient of weights those of the weights; other weights, and all tensors of products, recurrent networks and attention, become row-major. A
-    /// dropout mask and its destination take one layout, what is concatenated keeps the blocks of a source where every part begins with one of them, the
-    /// second operand of a binary post-op becomes row-major.
+    /// dropout mask and its destination take one layout, what is concatenated keeps the blocks of a source where every part begins with one of them. The
+    /// operands of a binary post-op take the order and blocks of the result, of which kernels read them beside their sums.
     pub fn resolve(&mut self) {
         let mask = self.attr.dropout.as_ref().and_then(|d| d.mask.as_ref()).map(|m| m.layout.clone());
         if let (Some(mask), Some(dst)) = (mask, self.op.tensor_mut(Arg::DST))
@@ -205,15 +205,16 @@ impl Problem {
         }
         let result = self.op.result().map(|t| t.layout.clone());
         if let Some(mask) = self.attr.dropout.as_mut().and_then(|d| d.mask.as_mut()).filter(|m| m.layout.is_any()) {
-            match result.filter(|r| r.dims == *mask.dims()) {
-                Some(r) => mask.layout = r,
+            match result.as_ref().filter(|r| r.dims == *mask.dims()) {
+                Some(r) => mask.layout = r.clone(),
                 None => mask.layout.resolve_like(None),
             }
         }
         for p in &mut self.attr.post_ops {
             if let PostOp::Binary { src1, src2, .. } = p {
                 for t in [Some(src1), src2.as_mut()].into_iter().flatten().filter(|t| t.layout.is_any()) {
-                    t.layout.resolve_like(None);
+                    let is_line = t.dims().iter().filter(|&&d| d != 1).count() < 2;
+                    t.layout.resolve_like(result.as_ref().filter(|_| !is_line));
                 }
             }
         }
