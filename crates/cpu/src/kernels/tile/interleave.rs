@@ -4,7 +4,7 @@
 //! with unsafe code: it calls code for the instruction sets of a [`Simd`], and loads and stores vectors at places that it has checked.
 
 use super::pack::{Form, Plain, Size};
-use crate::kernels::multiversion::Simd;
+use crate::kernels::multiversion::{Body, Simd};
 #[cfg(target_arch = "x86_64")]
 use crate::target::Isa;
 
@@ -54,7 +54,7 @@ pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         (Isa::Avx2, 4) if form.size == 1 && form.width.is_multiple_of(8) => unsafe { x86::bytes8(&job) },
-        (_, 1) => rows(from.bytes, &job, to),
+        (_, 1) => simd.run(Rows { bytes: from.bytes, job: &job, to }),
         _ => by_number(from.bytes, &job, to),
     }
 }
@@ -65,20 +65,44 @@ const AHEAD: usize = 8;
 const CHUNK: usize = 64;
 
 /// Lines that are parts of rows.
-fn rows(bytes: &[u8], job: &Job, to: &mut [u8]) {
-    let Job { row, depth, columns, form: Form { size, width, .. }, panel, .. } = *job;
-    for step in 0..depth {
-        if step + AHEAD < depth {
-            ask(&bytes[(step + AHEAD) * row..][..columns * size]);
-        }
-        for (to, from) in to.chunks_exact_mut(panel).zip(bytes[step * row..][..columns * size].chunks(width * size)) {
-            let (there, rest) = to[step * width * size..][..width * size].split_at_mut(from.len());
-            let ((chunks, end), (from, from_end)) = (there.as_chunks_mut::<CHUNK>(), from.as_chunks::<CHUNK>());
-            chunks.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
-            end.iter_mut().zip(from_end).for_each(|(to, from)| *to = *from);
-            rest.fill(0);
+struct Rows<'a> {
+    bytes: &'a [u8],
+    job: &'a Job,
+    to: &'a mut [u8],
+}
+
+impl Body for Rows<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Rows { bytes, job: Job { row, depth, columns, form, panel, .. }, to } = self;
+        let (len, line) = (columns * form.size, form.line());
+        for step in 0..*depth {
+            if step + AHEAD < *depth {
+                ask(&bytes[(step + AHEAD) * row..][..len]);
+            }
+            let from = bytes[step * row..][..len].chunks_exact(line);
+            let (rest, mut at) = (from.remainder(), step * line);
+            for from in from {
+                copy(from, &mut to[at..][..line]);
+                at += panel;
+            }
+            if !rest.is_empty() {
+                let (there, behind) = to[at..][..line].split_at_mut(rest.len());
+                there.copy_from_slice(rest);
+                behind.fill(0);
+            }
         }
     }
+}
+
+/// Copies a line, which is short.
+#[inline(always)]
+fn copy(from: &[u8], to: &mut [u8]) {
+    let ((chunks, end), (from, from_end)) = (to.as_chunks_mut::<CHUNK>(), from.as_chunks::<CHUNK>());
+    chunks.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+    end.iter_mut().zip(from_end).for_each(|(to, from)| *to = *from);
 }
 
 /// Asks for bytes that are read soon.
