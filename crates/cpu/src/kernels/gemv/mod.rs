@@ -29,8 +29,8 @@ use oxidnn_runtime::{Buf, Executor, Inline, Skip};
 use oxidnn_spec::{DataType, Dims, Error};
 use shared::Finished;
 use source::Order;
-use walk::{RawSums, WeightBlock};
 pub use unpacked::{ReadyUnpacked, Unpacked};
+use walk::{RawSums, WeightBlock};
 use weights::Lie;
 pub use weights::Weights;
 

@@ -126,7 +126,7 @@ fn load(m: &mut Machine, dst: Reg, from: Arg, mask: Option<Pred>) {
 
 fn store(m: &mut Machine, to: Addr, src: Reg, mask: Option<Pred>) {
     match mask {
-        Some(k) => masked::store(m, Elem::F32, to, (src, Arg::Reg(src)), k),
+        Some(k) => masked::store(m, Elem::F32, to, src, k),
         None => m.op(Op::Store, &[Arg::Mem(to.into()), Arg::Reg(src)]),
     }
 }
@@ -274,7 +274,7 @@ fn store_as(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Option<Pred>)
     match mask {
         None if elem.bytes() == 2 => m.op(Op::Store, &[Arg::Mem(to.into()), whole]),
         None => m.op(Op::Store64, &[Arg::Mem(to.into()), whole]),
-        Some(mask) => masked::store(m, elem, to, (narrow, whole), mask),
+        Some(mask) => masked::store(m, elem, to, narrow, mask),
     }
 }
 

@@ -15,10 +15,10 @@ pub(super) fn load(m: &mut Machine, elem: Elem, from: Addr, mask: Pred) -> Reg {
     m.op(Op::Xor, &[Arg::Reg(all); 3]);
     unless(m, Cond::Ne, bits, ALL, |m| m.op(whole, &[Arg::Reg(all), Arg::Mem(from.into())]));
     unless(m, Cond::Eq, bits, ALL, |m| {
-        let slot = new_slot(m);
         if m.prefixes.contains(&mask.0) {
-            return first_lanes(m, elem, from, (bits, slot), all);
+            return first_lanes(m, elem, from, bits, all);
         }
+        let slot = new_slot(m);
         m.op(Op::Store, &[Arg::Mem(Place::Slot(slot, 0)), Arg::Reg(all)]);
         lane_by_lane(m, elem, bits, |lane| (lane_place(from, elem, lane), Place::Slot(slot, lane * elem.bytes() as i32)));
         m.op(Op::Load, &[Arg::Reg(all), Arg::Mem(Place::Slot(slot, 0))]);
@@ -26,9 +26,10 @@ pub(super) fn load(m: &mut Machine, elem: Elem, from: Addr, mask: Pred) -> Reg {
     all
 }
 
-/// Stores lanes under a mask: those of a vector, or narrow elements in the lower half of one, all of which `whole` is.
-pub(super) fn store(m: &mut Machine, elem: Elem, to: Addr, (src, whole): (Reg, Arg), mask: Pred) {
+/// Stores lanes under a mask: those of a vector, or narrow elements in the lower half of one.
+pub(super) fn store(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Pred) {
     let bits = signs(m, mask);
+    let whole = if elem.bytes() == 4 { Arg::Reg(src) } else { Arg::As(src, Width::W128) };
     let op = if elem.bytes() == 1 { Op::Store64 } else { Op::Store };
     unless(m, Cond::Ne, bits, ALL, |m| m.op(op, &[Arg::Mem(to.into()), whole]));
     unless(m, Cond::Eq, bits, ALL, |m| match elem.bytes() {
@@ -77,7 +78,7 @@ fn at(base: Reg, elements: i32, elem: Elem) -> Place {
 }
 
 /// Loads the first narrow elements, so many as `bits` has ones, fewer than eight: up to three behind the first four go through a general register.
-fn first_lanes(m: &mut Machine, elem: Elem, from: Addr, (bits, slot): (Reg, u32), all: Reg) {
+fn first_lanes(m: &mut Machine, elem: Elem, from: Addr, bits: Reg, all: Reg) {
     use Arg::{Imm, Mem, Reg};
     let (one, two) = if elem.bytes() == 2 { (Op::MovU16, Op::Mov32) } else { (Op::MovU8, Op::MovU16) };
     let (first, next, left, rest) = (m.temp_int(), m.temp_int(), m.temp_int(), m.temp_int());
@@ -97,7 +98,7 @@ fn first_lanes(m: &mut Machine, elem: Elem, from: Addr, (bits, slot): (Reg, u32)
         m.op(Op::ShlImm, &[Reg(third), Imm(16 * elem.bytes() as i64)]);
         m.op(Op::Add, &[Reg(rest), Reg(third)]);
     });
-    let place = Mem(Place::Slot(slot, 0));
+    let place = Mem(Place::Slot(new_slot(m), 0));
     if elem.bytes() == 1 {
         where_set(m, bits, 8, |m| {
             let four = m.temp_int();

@@ -16,7 +16,8 @@ pub(super) fn lower(function: Function) -> Machine {
     let isa = function.isa;
     // Few instructions become more than one.
     let items = Vec::with_capacity(function.body.len() + function.body.len() / 4);
-    let mut m = Machine { items, virtuals: function.virtuals, constants: function.constants, slots: function.locals as u32, prefixes: Vec::new() };
+    let mut m =
+        Machine { items, virtuals: function.virtuals, constants: function.constants, slots: function.locals as u32, prefixes: Vec::new() };
     for inst in function.body {
         match inst {
             Inst::Vector(v) if isa.avx512 => avx512::lower(&mut m, isa, v),
