@@ -5,7 +5,7 @@
 //! which is compiled, for f32. One of the files with unsafe code.
 
 use crate::CpuTarget;
-use crate::kernels::code::{Kernels, Key};
+use crate::kernels::code::{self, Key};
 use crate::kernels::lanes::Lanes;
 use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_jit::ir::{Accumulate, Binary, Tile, TileProduct, Val};
@@ -103,9 +103,8 @@ impl Key for Loop {
         format!("peak.{self:?}.{}", isa.name())
     }
 
-    fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        let arguments = f.arguments();
+    fn write(&self, f: &mut Function) {
+        let (arguments, isa) = (f.arguments(), f.isa());
         let rounds = f.load_int(arguments.at(0));
         match *self {
             Loop::Vectors { .. } | Loop::Pairs => {
@@ -126,7 +125,6 @@ impl Key for Loop {
                 f.tile_release();
             }
         }
-        f
     }
 }
 
@@ -147,8 +145,7 @@ impl Loop {
 
 /// Operations a second of the generated loop, where it can be made.
 fn generated(isa: Isa, key: Loop) -> Option<f64> {
-    static LOOPS: Kernels<Loop> = Kernels::new();
-    let entry = LOOPS.get(isa, &key).ok()?;
+    let entry = code::get(isa, &key).ok()?;
     let rounds = STEPS / key.sums(isa);
     let mut best = 0.0f64;
     for _ in 0..60 {

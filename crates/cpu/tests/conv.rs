@@ -243,7 +243,7 @@ fn depthwise_generated() {
     for isa in generated() {
         let lanes = isa.lanes() as i64;
         windows(&[["any"; 3], ["axb", "abx", "axb"], ["aBx16b", "axb", "axb"], ["aBx16b", "any", "aBx16b"]], &|problem| {
-            let (Op::Conv(Conv { src, .. }) | Op::Deconv(Deconv { src, .. })) = &problem.op else { return };
+            let Some(src) = problem.op.tensor(Arg::SRC) else { return };
             let whole = src.dims()[1] % lanes == 0;
             if whole || src.dtype == F32 || isa == Isa::Avx512 {
                 check_with(problem, "direct:jit", isa, &[]);

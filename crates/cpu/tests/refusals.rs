@@ -132,7 +132,7 @@ fn pools(isa: Isa) -> Vec<Entry> {
     let all = [Take::Largest, Take::Mean { counted: false }, Take::Shared, Take::Place(Elem::I32), Take::Chosen(Elem::I32)].map(|take| {
         let (taps, counts) = (TAPS.to_vec(), vec![2]);
         let pool = Pool { source: Elem::F32, take, results: 2, stride: 1, taps, inside: (0, 3), counts, vectors: 1, masked: false };
-        let kernel = pool::Strip::get(isa, &pool::Spec { pool, tail: Tail::raw() }).unwrap();
+        let kernel = pool::Strip::get(isa, &pool::Spec { sums: pool, tail: Tail::raw() }).unwrap();
         let mut table = pool::Table::default();
         for row in 0..ROWS {
             let [source, result] = [COLUMNS, LEN].map(|columns| row * columns * channels * 4);
@@ -163,7 +163,7 @@ fn blends(isa: Isa) -> Vec<Entry> {
     let tap = |at: usize| BlendTap { source: at * channels * 4, weight: 0.5 };
     let all = [(Some(2), false), (None, false), (Some(1), true)].map(|(taps, copies)| {
         let blend = Blend { source: Elem::F32, taps, copies, vectors: 1, masked: false, across: false };
-        let kernel = blend::Blender::get(isa, &blend::Spec { blend, tail: Tail::raw() }).unwrap();
+        let kernel = blend::Blender::get(isa, &blend::Spec { sums: blend, tail: Tail::raw() }).unwrap();
         let mut columns = blend::Columns::default();
         (0..LEN).for_each(|i| columns.push((0..taps.unwrap_or(2)).map(|k| tap(i + usize::from(k)))));
         let last = LEN - 1 + usize::from(taps.unwrap_or(2));

@@ -143,12 +143,13 @@ fn power_of_two<N: Bits>(n: N::Word) -> N {
     N::from_bits(N::word_shl(N::word_add(n, N::word(127)), 23))
 }
 
-/// [`Bits::scaled`] by two factors, which reach the whole range, subnormal results included.
+/// [`Bits::scaled`] by two factors, which reach the whole range, subnormal results included. A shift by the digits of the mantissa leaves nothing of
+/// [`ROUND`], nor of its half, in front of a whole number.
 #[inline(always)]
 pub fn scaled_by_words<N: Bits>(x: N, shifted: N) -> N {
-    let n = word_of(shifted);
-    let half = N::word_sar(n, 1);
-    x.mul(power_of_two(half)).mul(power_of_two(N::word_sub(n, half)))
+    let power = |n: N::Word| N::from_bits(N::word_add(N::word_shl(n, 23), N::word(1.0_f32.to_bits() as i32)));
+    let (n, half) = (shifted.bits(), N::word_sar(shifted.bits(), 1));
+    x.mul(power(half)).mul(power(N::word_sub(n, half)))
 }
 
 /// `e^x`.

@@ -8,7 +8,7 @@ use oxidnn_jit::asm::{Asm, Cond, Gpr, Mem, Op, Operand, Simd};
 use oxidnn_jit::ir::{Reuse, TileProduct};
 use oxidnn_jit::kernels::dot::{Args, Dot, Product, Start};
 use oxidnn_jit::kernels::tiles::{self, LINES, Setup, Shape, TAP, Tiles};
-use oxidnn_jit::{CodeArena, Compiled, Entry, IrError, Isa};
+use oxidnn_jit::{CodeArena, Compiled, Entry, IrError, Isa, Key};
 use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
@@ -113,7 +113,7 @@ impl Kernel {
     fn compile(self, isa: Isa) -> Result<Compiled, IrError> {
         match self {
             Kernel::Dot(dot) => dot.compile(isa),
-            Kernel::Tiles(tiles) => tiles.function(isa).finish(),
+            Kernel::Tiles(tiles) => tiles.compile(isa),
         }
     }
 
@@ -184,7 +184,7 @@ impl Case {
                 Kernel::Dot(dot) => self.best_dot(&code.entry(), dot, isa, &mut memory),
                 Kernel::Tiles(_) => {
                     let setup = |setup: Setup| -> Result<Entry<[u8; 64]>, Box<dyn Error>> {
-                        Ok(arena.install(&setup.name(isa), &setup.function(isa).finish()?.code)?.entry())
+                        Ok(arena.install(&setup.name(isa), &setup.compile(isa)?.code)?.entry())
                     };
                     let (shape, release) = (setup(Setup::Shape)?, setup(Setup::Release)?);
                     shape.call(&WHOLE.bytes());

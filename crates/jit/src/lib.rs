@@ -4,6 +4,7 @@
 //! - [`arena`]: executable memory that is never writable and executable at one address; code lives as long as its handles.
 //! - [`ir`]: values instead of registers, lowered by instruction set.
 //! - [`kernels`]: generators that know addresses and strides, the inner kernel of `dot` before all.
+//! - [`Key`]: what a kernel is known by, and how it is written.
 //! - [`isa`]: what the processor can do, always an argument: code for any processor can be made and tested on any host.
 //!
 //! Generated code keeps no frames for unwinding and calls nothing: nothing can unwind through it.
@@ -13,6 +14,7 @@ pub mod asm;
 pub mod ir;
 pub mod isa;
 pub mod kernels;
+mod key;
 #[cfg(test)]
 mod testing;
 
@@ -20,3 +22,4 @@ pub use arena::{Code, CodeArena, CodeError, Entry};
 pub use asm::{Asm, AsmError};
 pub use ir::{Compiled, Function, IrError};
 pub use isa::Isa;
+pub use key::Key;

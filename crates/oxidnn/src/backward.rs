@@ -113,7 +113,7 @@ fn data_pass(op: &Op, prop: Prop) -> Option<Op> {
             GroupNorm::backward(prop, n.flags, n.epsilon.get(), n.src.clone(), both(&n.src, &n.dst)?).groups(n.groups).into()
         }
         Op::Lrn(l) if data => Lrn { prop, diff_src: Some(l.src.clone()), diff_dst: l.dst.clone(), dst: None, ..l.clone() }.into(),
-        Op::Pool(p) if data => Pool { prop, ..p.clone() }.into(),
+        Op::Pool(p) if data => Pool { prop, ..(**p).clone() }.into(),
         Op::Eltwise(e) if data => {
             let kept = if e.alg.uses_dst() { e.dst.clone()? } else { e.src.clone() };
             Eltwise { prop, diff_src: Some(e.src.clone()), diff_dst: e.dst.clone(), src: kept, dst: None, ..e.clone() }.into()
@@ -123,11 +123,11 @@ fn data_pass(op: &Op, prop: Prop) -> Option<Op> {
         Op::Shuffle(s) if data => Shuffle { prop, ..s.clone() }.into(),
         Op::Prelu(p) if !data => {
             let (diff_src, diff_weights) = (Some(p.src.clone()), Some(p.weights.clone()));
-            Prelu { prop, diff_src, diff_weights, diff_dst: p.dst.clone(), dst: None, ..p.clone() }.into()
+            Prelu { prop, diff_src, diff_weights, diff_dst: p.dst.clone(), dst: None, ..(**p).clone() }.into()
         }
         Op::Sdpa(s) if !data => {
             let diff = SdpaDiff { q: s.q.clone(), k: s.k.clone(), v: s.v.clone(), dst: s.dst.clone() };
-            Sdpa { prop, diff: Some(diff), ..s.clone() }.into()
+            Sdpa { prop, diff: Some(diff), ..(**s).clone() }.into()
         }
         Op::Rnn(r) if !data => Rnn { prop, diff: Some(rnn_gradients(r)), ..(**r).clone() }.into(),
         _ => return None,

@@ -9,6 +9,69 @@ pub(crate) fn defaults() -> Attr {
     Attr { fpmath: FpMath { mode: knobs::default_fpmath(), apply_to_int: false }, ..Attr::default() }
 }
 
+/// Writes the setters of a builder's source and destination.
+macro_rules! data_setters {
+    ($builder:ident) => {
+        impl $builder {
+            /// Source with a layout left to the implementation.
+            #[must_use]
+            pub fn src(self, dims: impl Into<Dims>, dtype: DataType) -> Self {
+                self.src_tensor(Tensor::any(dims, dtype))
+            }
+            /// Source.
+            #[must_use]
+            pub fn src_tensor(mut self, tensor: Tensor) -> Self {
+                self.src = Some(tensor);
+                self
+            }
+            /// Destination; by default its size follows from the rest, its type is the source's, its layout the implementation's choice.
+            #[must_use]
+            pub fn dst_tensor(mut self, tensor: Tensor) -> Self {
+                self.dst = Some(tensor);
+                self
+            }
+            /// Destination with a layout left to the implementation.
+            #[must_use]
+            pub fn dst(self, dims: impl Into<Dims>, dtype: DataType) -> Self {
+                self.dst_tensor(Tensor::any(dims, dtype))
+            }
+            /// The destination's type, where its size follows from the rest.
+            #[must_use]
+            pub fn dst_type(mut self, dtype: DataType) -> Self {
+                self.dst_type = Some(dtype);
+                self
+            }
+        }
+    };
+}
+pub(crate) use data_setters;
+
+/// Writes the setters of a builder's weights and bias.
+macro_rules! weight_setters {
+    ($builder:ident) => {
+        impl $builder {
+            /// Weights with a layout left to the implementation: packed once, one copy serves all batches and sizes.
+            #[must_use]
+            pub fn weights(self, dims: impl Into<Dims>, dtype: DataType) -> Self {
+                self.weights_tensor(Tensor::any(dims, dtype))
+            }
+            /// Weights.
+            #[must_use]
+            pub fn weights_tensor(mut self, tensor: Tensor) -> Self {
+                self.weights = Some(tensor);
+                self
+            }
+            /// Bias.
+            #[must_use]
+            pub fn bias(mut self, dims: impl Into<Dims>, dtype: DataType) -> Self {
+                self.bias = Some(Tensor::any(dims, dtype));
+                self
+            }
+        }
+    };
+}
+pub(crate) use weight_setters;
+
 /// A builder of an operation: sets attributes, and ends in a problem or a primitive descriptor.
 pub trait Describe: Sized {
     /// The operation as built so far.

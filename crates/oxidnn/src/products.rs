@@ -1,61 +1,8 @@
 //! Builders of matrix products: matmul and inner product.
 
-use crate::describe::{Describe, defaults, need};
+use crate::describe::{Describe, data_setters, defaults, need, weight_setters};
 use oxidnn_spec::op::{self, Prop};
 use oxidnn_spec::{Attr, DataType, Dims, Error, MAX_NDIMS, Op, Tensor};
-
-/// Writes the setters that both builders share.
-macro_rules! operands {
-    ($builder:ident) => {
-        impl $builder {
-            /// Source with a layout left to the implementation.
-            #[must_use]
-            pub fn src(self, dims: impl Into<Dims>, dtype: DataType) -> Self {
-                self.src_tensor(Tensor::any(dims, dtype))
-            }
-            /// Source.
-            #[must_use]
-            pub fn src_tensor(mut self, tensor: Tensor) -> Self {
-                self.src = Some(tensor);
-                self
-            }
-            /// Weights with a layout left to the implementation: packed once, one copy serves every number of rows.
-            #[must_use]
-            pub fn weights(self, dims: impl Into<Dims>, dtype: DataType) -> Self {
-                self.weights_tensor(Tensor::any(dims, dtype))
-            }
-            /// Weights.
-            #[must_use]
-            pub fn weights_tensor(mut self, tensor: Tensor) -> Self {
-                self.weights = Some(tensor);
-                self
-            }
-            /// Bias.
-            #[must_use]
-            pub fn bias(mut self, dims: impl Into<Dims>, dtype: DataType) -> Self {
-                self.bias = Some(Tensor::any(dims, dtype));
-                self
-            }
-            /// Destination; by default its size follows from the rest, its type is the source's, its layout the implementation's choice.
-            #[must_use]
-            pub fn dst_tensor(mut self, tensor: Tensor) -> Self {
-                self.dst = Some(tensor);
-                self
-            }
-            /// Destination with a layout left to the implementation.
-            #[must_use]
-            pub fn dst(self, dims: impl Into<Dims>, dtype: DataType) -> Self {
-                self.dst_tensor(Tensor::any(dims, dtype))
-            }
-            /// The destination's type, where its size follows from the rest.
-            #[must_use]
-            pub fn dst_type(mut self, dtype: DataType) -> Self {
-                self.dst_type = Some(dtype);
-                self
-            }
-        }
-    };
-}
 
 /// Builds a matrix product of `.. x M x K` by `.. x K x N`; batch dimensions broadcast. Weights and bias may have fewer dimensions than the source:
 /// `K x N` serve all batches, a bias `[N]` all rows. The descriptor's tensors have as many as the source.
@@ -71,7 +18,8 @@ pub struct Matmul {
     attr: Attr,
 }
 
-operands!(Matmul);
+data_setters!(Matmul);
+weight_setters!(Matmul);
 
 impl Matmul {
     /// A product without operands yet.
@@ -145,7 +93,8 @@ pub struct InnerProduct {
     attr: Attr,
 }
 
-operands!(InnerProduct);
+data_setters!(InnerProduct);
+weight_setters!(InnerProduct);
 
 impl InnerProduct {
     /// An inner product, `prop` [`Prop::ForwardTraining`] or [`Prop::ForwardInference`].

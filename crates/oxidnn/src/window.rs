@@ -1,6 +1,6 @@
 //! Builders of operations that slide a kernel: convolution, deconvolution, pooling.
 
-use crate::describe::{Describe, defaults, need};
+use crate::describe::{Describe, data_setters, defaults, need, weight_setters};
 use oxidnn_spec::op::{self, ConvAlg, PoolAlg, Prop};
 use oxidnn_spec::{Attr, DataType, Dims, Error, Op, Tensor};
 
@@ -52,40 +52,12 @@ macro_rules! geometry {
                 self.geometry.padding = Some((before.into(), after.into()));
                 self
             }
-            /// Source with a layout left to the implementation.
-            #[must_use]
-            pub fn src(self, dims: impl Into<Dims>, dtype: DataType) -> Self {
-                self.src_tensor(Tensor::any(dims, dtype))
-            }
-            /// Source.
-            #[must_use]
-            pub fn src_tensor(mut self, tensor: Tensor) -> Self {
-                self.src = Some(tensor);
-                self
-            }
-            /// Destination; by default its size follows from the rest, its type is the source's, its layout the implementation's choice.
-            #[must_use]
-            pub fn dst_tensor(mut self, tensor: Tensor) -> Self {
-                self.dst = Some(tensor);
-                self
-            }
-            /// Destination with a layout left to the implementation.
-            #[must_use]
-            pub fn dst(self, dims: impl Into<Dims>, dtype: DataType) -> Self {
-                self.dst_tensor(Tensor::any(dims, dtype))
-            }
-            /// The destination's type, where its size follows from the rest.
-            #[must_use]
-            pub fn dst_type(mut self, dtype: DataType) -> Self {
-                self.dst_type = Some(dtype);
-                self
-            }
         }
     };
 }
 
-/// Builds a forward convolution: source `N x IC x spatial`, weights `OC x IC x kernel`, bias `[OC]`, destination `N x OC x spatial`. Backward passes
-/// follow from its descriptor: [`crate::Backward`].
+/// Builds a forward convolution: source `N x IC x spatial`, weights `OC x IC x kernel` or `G x OC/G x IC/G x kernel`, bias `[OC]`, destination
+/// `N x OC x spatial`. Backward passes follow from its descriptor: [`crate::Backward`].
 #[derive(Clone, Debug)]
 pub struct Conv {
     prop: Prop,
@@ -101,6 +73,8 @@ pub struct Conv {
 }
 
 geometry!(Conv);
+data_setters!(Conv);
+weight_setters!(Conv);
 
 impl Conv {
     /// A convolution, `prop` [`Prop::ForwardTraining`] or [`Prop::ForwardInference`].
@@ -125,26 +99,6 @@ impl Conv {
     #[must_use]
     pub fn transposed(prop: Prop) -> Conv {
         Conv { transposed: true, ..Conv::forward(prop) }
-    }
-
-    /// Weights `OC x IC x kernel`, or `G x OC/G x IC/G x kernel`, with a layout left to the implementation.
-    #[must_use]
-    pub fn weights(self, dims: impl Into<Dims>, dtype: DataType) -> Conv {
-        self.weights_tensor(Tensor::any(dims, dtype))
-    }
-
-    /// Weights.
-    #[must_use]
-    pub fn weights_tensor(mut self, tensor: Tensor) -> Conv {
-        self.weights = Some(tensor);
-        self
-    }
-
-    /// Bias, one number an output channel.
-    #[must_use]
-    pub fn bias(mut self, dims: impl Into<Dims>, dtype: DataType) -> Conv {
-        self.bias = Some(Tensor::any(dims, dtype));
-        self
     }
 
     /// The algorithm; [`ConvAlg::Direct`] by default. [`ConvAlg::Auto`] takes less time where windows are 3x3 and tiles of results may share the
@@ -217,6 +171,7 @@ pub struct Pool {
 }
 
 geometry!(Pool);
+data_setters!(Pool);
 
 impl Pool {
     /// A pooling by `kernel`, sizes of the spatial dimensions.

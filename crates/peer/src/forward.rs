@@ -28,20 +28,20 @@ pub(crate) fn of(op: &Op) -> Option<Op> {
         Op::BatchNorm(x) => BatchNorm::forward(TRAINING, x.flags, x.epsilon.get(), x.src.clone(), x.diff_dst.clone()?).into(),
         Op::LayerNorm(x) => {
             let dst = x.diff_dst.clone();
-            LayerNorm { prop: TRAINING, dst, diff_src: None, diff_dst: None, diff_scale: None, diff_shift: None, ..x.clone() }.into()
+            LayerNorm { prop: TRAINING, dst, diff_src: None, diff_dst: None, diff_scale: None, diff_shift: None, ..(**x).clone() }.into()
         }
         Op::GroupNorm(x) => {
             let dst = x.diff_dst.clone();
-            GroupNorm { prop: TRAINING, dst, diff_src: None, diff_dst: None, diff_scale: None, diff_shift: None, ..x.clone() }.into()
+            GroupNorm { prop: TRAINING, dst, diff_src: None, diff_dst: None, diff_scale: None, diff_shift: None, ..(**x).clone() }.into()
         }
         Op::Lrn(x) => Lrn { prop: TRAINING, dst: Some(x.src.clone()), diff_src: None, diff_dst: None, ..x.clone() }.into(),
-        Op::Pool(x) => Pool { prop: TRAINING, src: placed(&x.src, &x.dst), ..x.clone() }.into(),
+        Op::Pool(x) => Pool { prop: TRAINING, src: placed(&x.src, &x.dst), ..(**x).clone() }.into(),
         Op::Eltwise(x) => Eltwise { prop: TRAINING, dst: Some(x.src.clone()), diff_src: None, diff_dst: None, ..x.clone() }.into(),
         Op::Softmax(x) => Softmax { prop: TRAINING, src: Some(x.dst.clone()), diff_src: None, diff_dst: None, ..x.clone() }.into(),
         Op::Resampling(x) => Resampling { prop: TRAINING, src: placed(&x.src, &x.dst), ..x.clone() }.into(),
         Op::Prelu(x) => {
             let dst = x.diff_dst.clone();
-            Prelu { prop: TRAINING, dst, diff_src: None, diff_dst: None, diff_weights: None, ..x.clone() }.into()
+            Prelu { prop: TRAINING, dst, diff_src: None, diff_dst: None, diff_weights: None, ..(**x).clone() }.into()
         }
         Op::Shuffle(x) => Shuffle { prop: TRAINING, src: placed(&x.src, &x.dst), ..x.clone() }.into(),
         Op::Rnn(x) => Rnn { prop: TRAINING, diff: None, ..(**x).clone() }.into(),

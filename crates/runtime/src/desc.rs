@@ -75,19 +75,6 @@ impl PrimitiveDesc {
         PrimitiveDesc::search(engine, problem, Some(filter.to_string()), Start::default())
     }
 
-    /// The backward problem of what `forward` describes, which layouts of `any` follow: workspaces must agree.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArguments`] when `forward` is of another engine or does not fit the problem; [`Error::Unimplemented`].
-    pub fn with_hint(engine: &Engine, mut problem: Problem, forward: &PrimitiveDesc) -> Result<PrimitiveDesc, Error> {
-        if forward.engine() != engine {
-            return Err(Error::invalid("hint", format!("a descriptor of {}", forward.engine()), engine).with_problem(&problem));
-        }
-        problem.follow(forward.problem());
-        problem.hint_matches(forward.problem()).map_err(|e| e.with_problem(&problem))?;
-        PrimitiveDesc::search(engine, problem, None, Start::default())
-    }
-
     /// The next implementation that takes the problem.
     ///
     /// # Errors

@@ -194,7 +194,7 @@ fn run<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], bound: &'a
 fn enqueue<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], bound: &'a [Bound<'a>]) -> Result<(), Error> {
     /// Held from finding what the work comes after until the memories know of it, so that two threads do not each miss the other's.
     static ORDER: Mutex<()> = Mutex::new(());
-    let (queue, exec) = (request.stream.queue(), request.code.exec());
+    let (queue, exec) = (request.stream.queue(), &request.code.exec);
     let ticket = {
         let _order = fork::lock(&ORDER);
         let borrows = Borrows::take(request.desc.operands(), memories, request.shares)?;
@@ -218,7 +218,7 @@ fn enqueue<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], bound:
 #[inline]
 fn work<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], args: &'a [Bound<'a>]) -> Result<Work<'a>, Error> {
     let Request { desc, code, .. } = request;
-    let exec = code.exec();
+    let exec = &code.exec;
     let need = match request.member {
         Some(member) => member.scratch_bytes(),
         None => desc.scratch_bytes(),

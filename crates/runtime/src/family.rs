@@ -191,7 +191,7 @@ impl Family {
     }
 
     fn remember(&self, hash: u64, member: Arc<Member>) -> Arc<Member> {
-        let weight = MEMBER_BYTES + member.code.exec().footprint();
+        let weight = MEMBER_BYTES + member.code.exec.footprint();
         let mut all = fork::lock(&MEMBERS);
         let all_members = all.get_or_insert_with(|| Lru::new(cache::capacity(), cache::byte_budget()));
         let gone = (all_members.remove(&hash), all_members.insert(hash, member.clone(), weight));
@@ -207,10 +207,10 @@ impl Exec for Family {
         let member = self.member_of(ctx.args)?;
         let need = member.scratch_bytes();
         if need <= ctx.scratch.len() {
-            return member.code.exec().run(ctx);
+            return member.code.exec.run(ctx);
         }
         let lease = scratch::arena().lease(need)?;
-        member.code.exec().run(&Ctx { scratch: Region::host(lease.buf()), ..*ctx })
+        member.code.exec.run(&Ctx { scratch: Region::host(lease.buf()), ..*ctx })
     }
 
     fn scratch_bytes(&self, args: &[Bound<'_>]) -> usize {

@@ -36,15 +36,9 @@ impl Primitive {
         &self.desc
     }
 
-    /// The code that an execution would run now.
-    pub fn exec(&self) -> Arc<dyn Exec> {
-        self.code.exec().clone()
-    }
-
-    /// Makes `exec` the code of this primitive, its clones, and all primitives that share its entry in the cache, from their next
-    /// execution on. It must compute the same problem with the same layouts and scratch.
-    pub fn replace_exec(&self, exec: Arc<dyn Exec>) {
-        self.code.replace(exec);
+    /// The code that executions run.
+    pub fn exec(&self) -> &Arc<dyn Exec> {
+        &self.code.exec
     }
 
     /// Computes once. Everything is checked before a byte is written; a checked, repeated execution allocates nothing.

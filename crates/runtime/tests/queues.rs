@@ -125,23 +125,12 @@ fn slices_are_done_with_when_execute_returns() {
     assert_eq!(out, [3.0; 3000]);
 }
 
-/// Fails, after a while.
-struct Failing;
-
-impl Exec for Failing {
-    fn run(&self, _: &Ctx<'_>) -> Result<(), Error> {
-        std::thread::sleep(Duration::from_millis(5));
-        Err(Error::Runtime("as it should".into()))
-    }
-}
-
 #[test]
 fn a_failure_shows_at_the_next_wait_and_releases_everything() {
     let (engine, _) = toy::engine();
     let stream = Stream::asynchronous(&engine).unwrap();
-    let p = primitive(&engine, 20, 2.0, 1.0);
+    let p = primitive(&engine, 20, 2.0, toy::FAILS);
     let (src, dst) = (memory(&engine, 20), memory(&engine, 20));
-    p.replace_exec(Arc::new(Failing));
     run(&p, &stream, &src, &dst);
     assert!(src.map_mut(0).unwrap_err().to_string().contains("as it should"), "who maps what failed is told");
     assert!(dst.map(0).unwrap_err().to_string().contains("as it should"));

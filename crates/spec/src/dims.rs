@@ -87,8 +87,19 @@ impl Dims {
 
 /// Of the numbers that are there; those behind them are 0 in every list.
 impl Hash for Dims {
+    #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (**self).hash(state);
+        state.write_u8(self.len);
+        hash_pairs(self.iter().copied(), state);
+    }
+}
+
+/// Two numbers a word, as few are 2^32 or more.
+#[inline]
+pub(crate) fn hash_pairs<H: Hasher>(mut numbers: impl Iterator<Item = i64>, state: &mut H) {
+    while let Some(first) = numbers.next() {
+        let second = numbers.next().unwrap_or(0);
+        state.write_u64(first as u64 ^ (second as u64).rotate_left(32));
     }
 }
 

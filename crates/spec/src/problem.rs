@@ -172,8 +172,8 @@ impl Problem {
     /// Makes every layout that is still `any` concrete. Data tensors, and the workspace of pooling, take the order and blocks of the operation's
     /// first concrete data tensor where both have the same number of dimensions (blocks only where the blocked sizes agree too), slopes too, a
     /// gradient of weights those of the weights; other weights, and all tensors of products, recurrent networks and attention, become row-major. A
-    /// dropout mask and its destination take one layout, what is concatenated keeps the blocks of a source where every part begins with one of them, the
-    /// second operand of a binary post-op becomes row-major.
+    /// dropout mask and its destination take one layout, what is concatenated keeps the blocks of a source where every part begins with one of them. The
+    /// operands of a binary post-op take the order and blocks of the result, of which kernels read them beside their sums.
     pub fn resolve(&mut self) {
         let mask = self.attr.dropout.as_ref().and_then(|d| d.mask.as_ref()).map(|m| m.layout.clone());
         if let (Some(mask), Some(dst)) = (mask, self.op.tensor_mut(Arg::DST))
@@ -205,15 +205,16 @@ impl Problem {
         }
         let result = self.op.result().map(|t| t.layout.clone());
         if let Some(mask) = self.attr.dropout.as_mut().and_then(|d| d.mask.as_mut()).filter(|m| m.layout.is_any()) {
-            match result.filter(|r| r.dims == *mask.dims()) {
-                Some(r) => mask.layout = r,
+            match result.as_ref().filter(|r| r.dims == *mask.dims()) {
+                Some(r) => mask.layout = r.clone(),
                 None => mask.layout.resolve_like(None),
             }
         }
         for p in &mut self.attr.post_ops {
             if let PostOp::Binary { src1, src2, .. } = p {
                 for t in [Some(src1), src2.as_mut()].into_iter().flatten().filter(|t| t.layout.is_any()) {
-                    t.layout.resolve_like(None);
+                    let is_line = t.dims().iter().filter(|&&d| d != 1).count() < 2;
+                    t.layout.resolve_like(result.as_ref().filter(|_| !is_line));
                 }
             }
         }
@@ -223,33 +224,6 @@ impl Problem {
     fn leader(&self) -> Option<Layout> {
         let blocked = |o: &Operand<&Tensor>| o.arg.is_data() && matches!(o.tensor.layout.format, Format::Blocked(_));
         self.op.operands().into_iter().find(blocked).map(|o| o.tensor.layout.clone())
-    }
-
-    /// Takes from the forward problem of a backward one what its layouts of `any` should be.
-    pub fn follow(&mut self, forward: &Problem) {
-        self.op.follow(&forward.op);
-        self.op.derive(&self.attr);
-    }
-
-    /// Checks that `self`, a backward problem, fits `forward`, the problem it was trained with: same kind of primitive, forward training, and
-    /// equal workspaces, as far as their layouts are known.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArguments`] that names what differs.
-    pub fn hint_matches(&self, forward: &Problem) -> Result<(), Error> {
-        if forward.op.kind() != self.op.kind() {
-            return Err(Error::invalid("hint", forward.op.kind(), self.op.kind()));
-        }
-        if let Some(prop) = forward.op.prop().filter(|p| !p.is_forward()) {
-            return Err(Error::invalid("hint", prop.name(), "a forward primitive descriptor"));
-        }
-        let any = |a: &Tensor, b: &Tensor| (a.layout.is_any() || b.layout.is_any()) && a.dtype == b.dtype && a.dims() == b.dims();
-        match (self.op.workspace(), forward.op.workspace()) {
-            (Some(mine), Some(theirs)) if any(mine, theirs) => Ok(()),
-            (Some(mine), Some(theirs)) if mine != theirs => Err(Error::invalid("workspace of the hint", theirs.summary(), mine.summary())),
-            (Some(mine), None) => Err(Error::invalid("workspace of the hint", "none", mine.summary())),
-            _ => Ok(()),
-        }
     }
 }
 

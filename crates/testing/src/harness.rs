@@ -613,9 +613,9 @@ pub fn forward_of(problem: &Problem) -> Result<Option<Problem>, Error> {
     let workspace = problem.op.operands().iter().any(|o| o.arg == Arg::WORKSPACE && o.usage == Use::In);
     let op: Op = match &problem.op {
         _ if !workspace => return Ok(None),
-        Op::Pool(p) => Pool { prop: Prop::ForwardTraining, ..p.clone() }.into(),
+        Op::Pool(p) => Pool { prop: Prop::ForwardTraining, ..(**p).clone() }.into(),
         Op::Rnn(r) => Rnn { prop: Prop::ForwardTraining, diff: None, ..(**r).clone() }.into(),
-        Op::Sdpa(s) => Sdpa { prop: Prop::ForwardTraining, diff: None, ..s.clone() }.into(),
+        Op::Sdpa(s) => Sdpa { prop: Prop::ForwardTraining, diff: None, ..(**s).clone() }.into(),
         Op::BatchNorm(b) => {
             let Some(dst) = b.diff_dst.clone() else { return Ok(None) };
             BatchNorm::forward(Prop::ForwardTraining, b.flags, b.epsilon.get(), b.src.clone(), dst).into()

@@ -281,12 +281,10 @@ impl Norm<'_> {
         let diff = Diff { src: self.seen(g.dx.0)?, dst: self.seen(g.dy.0)? };
         let mut op = BatchNorm::backward(Prop::Backward, self.flags(), self.epsilon as f32, self.seen(g.x.0)?, diff);
         let direct = self.learnt.dtype == DataType::F32 && g.blends[1] == Blend::PLAIN;
-        let mut job = Job::new(oxidnn_spec::Op::BatchNorm({
-            if let Some((tensor, _)) = g.dz {
-                op.diff_src_1 = Some(self.seen(tensor)?);
-            }
-            op
-        }));
+        if let Some((tensor, _)) = g.dz {
+            op.diff_src_1 = Some(self.seen(tensor)?);
+        }
+        let mut job = Job::new(op);
         let wanted = [(Arg::DIFF_SCALE, g.dscale.some("dScale")?), (Arg::DIFF_SHIFT, g.dbias.some("dBias")?)];
         let mut vectors = Vec::new();
         for (arg, data) in wanted {

@@ -1,36 +1,16 @@
 //! Weighted columns of lines by generated code: safe to run, since every address is checked before it is used.
 
-use super::code::{Kernels, Key};
+use super::code;
 use super::extent::{Read, Written, reach};
-use super::strip::Finished;
-use super::tile::{Tail, TailArgs};
+use super::strip::{Finished, Tailed};
+use super::tile::TailArgs;
 use oxidnn_jit::kernels::blend::{Args, Blend, Tap};
-use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
 /// What a kernel is made for.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Spec {
-    /// The sums.
-    pub blend: Blend,
-    /// What happens to them, storing included.
-    pub tail: Tail,
-}
-
-static BLENDS: Kernels<Spec> = Kernels::new();
-
-impl Key for Spec {
-    type Args = Finished<Args>;
-
-    fn name(&self, isa: Isa) -> String {
-        self.blend.name(isa)
-    }
-
-    fn function(&self, isa: Isa) -> Function {
-        self.blend.function_with(isa, |f, strip| self.tail.write_strip(f, strip, Finished::<Args>::FIELDS))
-    }
-}
+pub type Spec = Tailed<Blend>;
 
 /// The columns of a row: the taps of each, by their distances in bytes from where a line begins.
 #[derive(Clone, Default, Debug)]
@@ -109,9 +89,9 @@ impl Blender {
     /// The kernel for `spec`.
     ///
     /// # Errors
-    /// As for [`Kernels::get`].
+    /// As for [`code::get`].
     pub fn get(isa: Isa, spec: &Spec) -> Result<Blender, Error> {
-        Ok(Blender { entry: BLENDS.get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes() })
+        Ok(Blender { entry: code::get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes() })
     }
 
     /// Computes and stores a row.
@@ -119,7 +99,7 @@ impl Blender {
     /// # Panics
     /// When an address lies outside its buffer, or columns have another number of taps than the kernel is for.
     pub fn run(&self, call: &Call<'_>) {
-        let (blend, vectors) = (&self.spec.blend, usize::from(self.spec.blend.vectors));
+        let (blend, vectors) = (&self.spec.sums, usize::from(self.spec.sums.vectors));
         let (group, columns) = (vectors * self.lanes, call.columns.counts.len());
         if call.channels == 0 || columns == 0 {
             return;

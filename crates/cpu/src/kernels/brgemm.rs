@@ -36,11 +36,10 @@ pub struct Shape {
 #[derive(Debug)]
 pub struct Brgemm {
     shape: Shape,
-    /// Rows of all tiles but the last ones.
-    rows: usize,
     bands: Vec<Band>,
-    /// A row of `A` that is zero: its sums are what signed bytes have too much.
-    zeros: Option<Allocation>,
+    strips: Vec<Rows>,
+    /// Of signed bytes.
+    zeros: Option<Zeros>,
 }
 
 /// Neighbouring columns that a tile has.
@@ -50,8 +49,22 @@ struct Band {
     columns: usize,
     /// Columns of the last vector.
     last: usize,
-    /// Tiles of all rows, of the rows that are left, and of one row of zeros.
-    tiles: [Option<Tile>; 3],
+}
+
+/// Rows that tiles of one height serve: as many tiles from the first row on, and the kernel of each band.
+#[derive(Debug)]
+struct Rows {
+    first: usize,
+    height: usize,
+    tiles: usize,
+    kernels: Vec<Tile>,
+}
+
+/// A row of `A` that is zero: its sums, by the kernel of each band, are what signed bytes have too much.
+#[derive(Debug)]
+struct Zeros {
+    row: Allocation,
+    kernels: Vec<Tile>,
 }
 
 /// Most columns of a band.
@@ -106,24 +119,29 @@ impl Brgemm {
         }
         let (lanes, whole) = (isa.width().lanes(), max_vectors(isa));
         let rows = max_rows(isa, n.div_ceil(lanes).min(whole)).min(m);
-        let mut bands = Vec::new();
-        for column in (0..n).step_by(whole * lanes) {
-            let columns = (n - column).min(whole * lanes);
-            let vectors = columns.div_ceil(lanes);
-            let last = columns - (vectors - 1) * lanes;
-            let tile = |rows: usize, start: Start| -> Result<Option<Tile>, Error> {
-                let (masked, partial) = (last < lanes, (k % shape.product.depth()) as u8);
-                let spec =
-                    Spec { line: Line::Apart, a_step: Stride::Fixed(4), partial, start, masked, ..Spec::new(shape.product, rows, vectors) };
-                if rows == 0 { Ok(None) } else { Tile::get(isa, &spec).map(Some) }
+        let wide = whole * lanes;
+        let band = |column: usize| {
+            let columns = (n - column).min(wide);
+            Band { column, columns, last: columns - (columns.div_ceil(lanes) - 1) * lanes }
+        };
+        let bands: Vec<Band> = (0..n).step_by(wide).map(band).collect();
+        let kernels = |rows: usize, start: Start| -> Result<Vec<Tile>, Error> {
+            let tile = |band: &Band| {
+                let (masked, partial) = (band.last < lanes, (k % shape.product.depth()) as u8);
+                let spec = Spec::new(shape.product, rows, band.columns.div_ceil(lanes));
+                Tile::get(isa, &Spec { line: Line::Apart, a_step: Stride::Fixed(4), partial, start, masked, ..spec })
             };
-            let start = if shape.add { Start::Load } else { Start::Zero };
-            let zero = usize::from(shape.product == Product::S8S8);
-            let tiles = [tile(rows, start)?, tile(m % rows, start)?, tile(zero, Start::Zero)?];
-            bands.push(Band { column, columns, last, tiles });
-        }
-        let zeros = if shape.product == Product::S8S8 { Some(Allocation::host(k.next_multiple_of(4))?) } else { None };
-        Ok(Brgemm { shape, rows, bands, zeros })
+            bands.iter().map(tile).collect()
+        };
+        let start = if shape.add { Start::Load } else { Start::Zero };
+        let heights = [(0, rows, m / rows), (m / rows * rows, m % rows, 1)].into_iter().filter(|(_, height, _)| *height > 0);
+        let strips = heights.map(|(first, height, tiles)| Ok(Rows { first, height, tiles, kernels: kernels(height, start)? }));
+        let strips = strips.collect::<Result<_, Error>>()?;
+        let zeros = match shape.product {
+            Product::S8S8 => Some(Zeros { row: Allocation::host(k.next_multiple_of(4))?, kernels: kernels(1, Start::Zero)? }),
+            _ => None,
+        };
+        Ok(Brgemm { shape, bands, strips, zeros })
     }
 
     /// What it was made for.
@@ -138,28 +156,25 @@ impl Brgemm {
     /// When a matrix is not inside its memory.
     pub fn run(&self, a: Buf, b: Buf, pairs: &[[usize; 2]], c: &mut [f32]) {
         let mut stack = [0; WORDS];
-        let words = List::words(1, [self.rows; 2], pairs.len()).unwrap_or(usize::MAX);
+        let highest = self.strips.iter().map(|s| s.height).max().unwrap_or(1);
+        let words = List::words(1, [highest; 2], pairs.len()).unwrap_or(usize::MAX);
         let mut heap = if words > WORDS { vec![0; words] } else { Vec::new() };
         let words = if words > WORDS { &mut heap[..] } else { &mut stack[..] };
-        let on = Operands { a, b, zeros: self.zeros.as_ref().and_then(|z| z.region().bytes()).unwrap_or(Buf::empty()) };
-        let (whole, step) = (self.shape.m / self.rows, self.shape.lda * self.shape.a_bytes());
-        for (which, row, tiles) in [(0, 0, whole), (1, whole * self.rows, 1)] {
-            let rows = (self.shape.m - row).min(self.rows);
-            if rows == 0 || tiles == 0 {
-                continue;
-            }
-            let list = list(words, (rows, tiles, step), pairs.iter().map(|pair| (pair[1], a.as_ptr().addr() + row * step + pair[0])));
-            for band in &self.bands {
-                self.tile(band, which, list.strips(), on, &mut c[row * self.shape.ldc + band.column..]);
+        let zeros = self.zeros.as_ref().and_then(|z| z.row.region().bytes()).unwrap_or(Buf::empty());
+        let (on, step) = (Operands { a, b, zeros }, self.shape.lda * self.shape.a_bytes());
+        for rows in &self.strips {
+            let taps = pairs.iter().map(|pair| (pair[1], a.as_ptr().addr() + rows.first * step + pair[0]));
+            let list = list(words, (rows.height, rows.tiles, step), taps);
+            for (band, tile) in self.bands.iter().zip(&rows.kernels) {
+                self.tile((band, tile), list.strips(), on, &mut c[rows.first * self.shape.ldc + band.column..]);
             }
         }
-        if self.zeros.is_some() {
-            self.correct(pairs, words, on, c);
+        if let Some(zeros) = &self.zeros {
+            self.correct(zeros, pairs, words, on, c);
         }
     }
 
-    fn tile(&self, band: &Band, which: usize, strips: &[usize], on: Operands, sums: &mut [f32]) {
-        let Some(tile) = &band.tiles[which] else { return };
+    fn tile(&self, (band, tile): (&Band, &Tile), strips: &[usize], on: Operands, sums: &mut [f32]) {
         let (shape, bytes) = (&self.shape, self.shape.column_bytes());
         tile.run(Call {
             strips,
@@ -183,11 +198,11 @@ impl Brgemm {
     }
 
     /// Takes from the sums of signed bytes what they have too much: the sums that a row of zeros gives.
-    fn correct(&self, pairs: &[[usize; 2]], words: &mut [usize], on: Operands, c: &mut [f32]) {
+    fn correct(&self, zeros: &Zeros, pairs: &[[usize; 2]], words: &mut [usize], on: Operands, c: &mut [f32]) {
         let list = list(words, (1, 1, 0), pairs.iter().map(|pair| (pair[1], on.zeros.as_ptr().addr())));
-        for band in &self.bands {
+        for (band, tile) in self.bands.iter().zip(&zeros.kernels) {
             let mut surplus = [0.0; MOST_COLUMNS];
-            self.tile(band, 2, list.strips(), on, &mut surplus);
+            self.tile((band, tile), list.strips(), on, &mut surplus);
             for row in c.chunks_mut(self.shape.ldc).take(self.shape.m) {
                 let sums = &mut row[band.column..band.column + band.columns];
                 for (sum, surplus) in sums.iter_mut().zip(&surplus) {

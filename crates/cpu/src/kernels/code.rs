@@ -7,6 +7,7 @@
 //!
 //! Each kernel is made once: who asks for one that another thread is making waits for it, and for no other.
 
+pub use oxidnn_jit::Key;
 use oxidnn_jit::arena::{Options, perf_map_path};
 use oxidnn_jit::asm::Assembled;
 use oxidnn_jit::ir::Elem;
@@ -14,31 +15,17 @@ use oxidnn_jit::{Code, CodeArena, CodeError, Entry, Function, Isa};
 use oxidnn_runtime::fork::{self, Own};
 use oxidnn_runtime::knobs;
 use oxidnn_spec::{DataType, Error};
+use std::any::{Any, TypeId};
 use std::cell::Cell;
-use std::collections::HashMap;
-use std::hash::Hash;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 #[cfg(test)]
 mod tests;
 
-/// What a kernel's code depends on.
-pub trait Key: Clone + Eq + Hash + Send + 'static {
-    /// The block of arguments that the kernel reads.
-    type Args: 'static;
-
-    /// The name in dumps and profiles, such as `dot.f32f32f32.6x64.avx512`.
-    fn name(&self, isa: Isa) -> String;
-
-    /// Writes the kernel.
-    fn function(&self, isa: Isa) -> Function;
-}
-
-/// The kernels of one kind. One static of this type for each kind is the registry.
-pub struct Kernels<K: Key>(Mutex<Option<Table<K>>>);
-
-type Table<K> = HashMap<(K, Isa), Arc<Place<<K as Key>::Args>>>;
+/// The kernels of one kind, by their keys.
+struct Kernels<K: Key>(Mutex<HashMap<(K, Isa), Arc<Place<K::Args>>>>);
 
 /// A kernel, or who makes it.
 struct Place<A> {
@@ -46,14 +33,25 @@ struct Place<A> {
     making: Mutex<()>,
 }
 
-/// A table of any kind, whose kernels that nobody uses can be dropped.
-trait Sweep: Sync {
-    /// Kernels that nobody uses, taken out of the table.
+/// The kernels of any kind.
+trait Kind: Any + Sync {
+    /// Those that nobody uses, no longer known.
     fn unused(&self) -> Vec<Code>;
 }
 
-/// The tables that have had kernels.
-static TABLES: Mutex<Vec<&'static dyn Sweep>> = Mutex::new(Vec::new());
+/// The registry: kinds by the types of their keys.
+static KINDS: Mutex<BTreeMap<TypeId, &'static dyn Kind>> = Mutex::new(BTreeMap::new());
+
+/// The kernels of a kind.
+fn kernels<K: Key>() -> &'static Kernels<K> {
+    let mut kinds = fork::lock(&KINDS);
+    let known = kinds.get(&TypeId::of::<K>()).copied();
+    known.and_then(|kind| (kind as &dyn Any).downcast_ref()).unwrap_or_else(|| {
+        let new: &'static Kernels<K> = Box::leak(Box::new(Kernels(Mutex::default())));
+        kinds.insert(TypeId::of::<K>(), new);
+        new
+    })
+}
 
 /// The memory of all kernels. A forked child runs its parent's kernels where they are and has memory of its own for others.
 fn arena() -> &'static CodeArena {
@@ -93,10 +91,10 @@ pub fn is_full() -> bool {
     full
 }
 
-/// Drops the kernels of all tables that nobody uses.
+/// Drops the kernels of all kinds that nobody uses.
 fn sweep() {
-    let tables = fork::lock(&TABLES).clone();
-    tables.iter().for_each(|table| drop(table.unused()));
+    let kinds = fork::lock(&KINDS).clone();
+    kinds.values().for_each(|kind| drop(kind.unused()));
 }
 
 /// Puts code where it can run. When the budget is used up, what nobody uses makes room.
@@ -156,63 +154,33 @@ fn dump(name: &str, bytes: &[u8]) {
     let _ = std::fs::write(format!("dnnl_dump_cpu_{name}.{number}.bin"), bytes);
 }
 
-impl<K: Key> Default for Kernels<K> {
-    fn default() -> Kernels<K> {
-        Kernels::new()
-    }
-}
-
-impl<K: Key> Kernels<K> {
-    /// None yet.
-    pub const fn new() -> Kernels<K> {
-        Kernels(Mutex::new(None))
-    }
-
-    /// The kernel for `key`, made now if it has not been before.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`] when there is no executable memory for it; [`Error::Runtime`] when the processor lacks the instruction set or the
-    /// kernel needs more registers than there are.
-    pub fn get(&'static self, isa: Isa, key: &K) -> Result<Entry<K::Args>, Error> {
-        let _inside = fork::enter();
-        let place = self.place(isa, key);
-        let entry = match place.made.get() {
-            Some(entry) => entry.clone(),
-            None => {
-                // One at a time makes the kernel of this place; who waited finds it there.
-                let _making = place.making.lock().unwrap_or_else(PoisonError::into_inner);
-                match place.made.get() {
-                    Some(entry) => entry.clone(),
-                    None => {
-                        let entry = make(isa, key)?;
-                        let _ = place.made.set(entry.clone());
-                        entry
-                    }
-                }
-            }
-        };
-        GIVEN.set(GIVEN.get() + entry.code().len());
-        Ok(entry)
-    }
-
-    /// The place of a kernel, there or to be made.
-    fn place(&'static self, isa: Isa, key: &K) -> Arc<Place<K::Args>> {
-        let mut table = fork::lock(&self.0);
-        let is_new = table.is_none();
-        let new = || Arc::new(Place { made: OnceLock::new(), making: Mutex::new(()) });
-        let place = table.get_or_insert_with(HashMap::new).entry((key.clone(), isa)).or_insert_with(new).clone();
-        drop(table);
-        if is_new {
-            fork::lock(&TABLES).push(self);
+/// The kernel for `key`, made now if it has not been before.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] when there is no executable memory for it; [`Error::Runtime`] when the processor lacks the instruction set or the
+/// kernel needs more registers than there are.
+pub fn get<K: Key>(isa: Isa, key: &K) -> Result<Entry<K::Args>, Error> {
+    let _inside = fork::enter();
+    let new = || Arc::new(Place { made: OnceLock::new(), making: Mutex::new(()) });
+    let place = fork::lock(&kernels().0).entry((key.clone(), isa)).or_insert_with(new).clone();
+    let made = || {
+        // One at a time makes the kernel of this place; who waited finds it there.
+        let _making = place.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = place.made.get() {
+            return Ok(entry.clone());
         }
-        place
-    }
+        let entry = make(isa, key)?;
+        let _ = place.made.set(entry.clone());
+        Ok(entry)
+    };
+    let entry = place.made.get().cloned().map_or_else(made, Ok)?;
+    GIVEN.set(GIVEN.get() + entry.code().len());
+    Ok(entry)
 }
 
-impl<K: Key> Sweep for Kernels<K> {
+impl<K: Key> Kind for Kernels<K> {
     fn unused(&self) -> Vec<Code> {
         let mut table = fork::lock(&self.0);
-        let Some(table) = table.as_mut() else { return Vec::new() };
         // Places are handed out under the lock: a place that only the table has is nobody's, and nobody makes its kernel.
         let unused = |place: &Arc<Place<K::Args>>| Arc::strong_count(place) == 1 && place.made.get().is_none_or(|entry| !entry.is_shared());
         table.extract_if(|_, place| unused(place)).filter_map(|(_, place)| Some(place.made.get()?.code().clone())).collect()

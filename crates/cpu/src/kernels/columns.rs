@@ -1,29 +1,15 @@
 //! Work on columns by generated code: safe to run, since every address is checked before it is used.
 
-use super::code::{Kernels, Key};
+use super::code;
 use super::extent::{Read, Written};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::columns::{Args, BITS, LINES};
-use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::ops::Range;
 
 pub use oxidnn_jit::kernels::columns::{Act, Bound, Columns};
-
-static COLUMNS: Kernels<Columns> = Kernels::new();
-
-impl Key for Columns {
-    type Args = Args;
-
-    fn name(&self, isa: Isa) -> String {
-        Columns::name(self, isa)
-    }
-
-    fn function(&self, isa: Isa) -> Function {
-        Columns::function(self, isa)
-    }
-}
 
 /// Bytes of the rows of a call that has several groups: what they share with the next group is still near then.
 const NEAR: usize = 32 * 1024;
@@ -43,14 +29,14 @@ impl Sweep {
     /// The kernel that does `act` on matrices with rows of `width` elements, one behind the other.
     ///
     /// # Errors
-    /// As for [`Kernels::get`].
+    /// As for [`code::get`].
     pub fn get(isa: Isa, act: Act, elem: Elem, width: usize) -> Result<Sweep, Error> {
         let lanes = isa.width().lanes();
         let masked = !width.is_multiple_of(lanes);
         let most = if masked { 1 } else { Columns::most_vectors(isa, act) };
         let vectors = (1..=most).rev().find(|n| width.is_multiple_of(n * lanes)).unwrap_or(1);
         let kernel = Columns { act, elem, vectors: vectors as u8, masked };
-        Ok(Sweep { entry: COLUMNS.get(isa, &kernel)?, kernel, width, groups: width.div_ceil(vectors * lanes) })
+        Ok(Sweep { entry: code::get(isa, &kernel)?, kernel, width, groups: width.div_ceil(vectors * lanes) })
     }
 
     /// Does it for some rows of the matrices, which begin at these bytes, with sums and other numbers by column.

@@ -10,7 +10,7 @@
 
 use super::chain::jit::together::Together;
 use super::chain::jit::value::Recorder;
-use super::code::{Kernels, Key};
+use super::code::{self, Key};
 use super::extent::{Read, Written, reach};
 use oxidnn_expr::functions;
 use oxidnn_jit::ir::{Accumulate, Binary, Compare, Elem, Int, Val};
@@ -54,8 +54,6 @@ struct Args {
     results_vectors: usize,
 }
 
-static KERNELS: Kernels<Spec> = Kernels::new();
-
 impl Key for Spec {
     type Args = Args;
 
@@ -63,10 +61,37 @@ impl Key for Spec {
         format!("online.{}.{}rows.{}", self.weights.name(), self.rows, isa.name())
     }
 
-    fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        self.write(&mut f);
-        f
+    fn write(&self, f: &mut Function) {
+        let (args, width) = (f.arguments(), f.isa().width());
+        let rows = usize::from(self.rows);
+        let factor = f.argument(args, offset_of!(Args, factor));
+        let factor = f.splat(width, factor.at(0));
+        f.pin(factor);
+        let scores = f.argument(args, offset_of!(Args, scores));
+        let states = f.argument(args, offset_of!(Args, states));
+        let results = f.argument(args, offset_of!(Args, results));
+        let groups = f.argument(args, offset_of!(Args, groups));
+        f.repeat_some(groups, |f| {
+            let mut first = scores;
+            let at: Vec<Int> = (0..rows)
+                .map(|_| {
+                    let at = f.copy(first);
+                    let next = f.argument(args, offset_of!(Args, scores_row));
+                    f.add(next, first);
+                    first = next;
+                    at
+                })
+                .collect();
+            f.set(scores, first);
+            let totals = self.largest(f, args, &at);
+            let shifts = references(f, &At { args, state: states, results }, &totals, factor);
+            let next = f.argument(args, offset_of!(Args, results_row));
+            (0..rows).for_each(|_| f.add(results, next));
+            let lines = at.into_iter().zip(shifts).map(|(scores, shift)| Line { scores, shift });
+            let lines: Vec<Line> = lines.collect();
+            self.exponentials(f, args, (&lines, states), factor);
+            f.add(states, (rows * STATE) as i32);
+        });
     }
 }
 
@@ -106,39 +131,6 @@ struct Exponent<'w> {
 }
 
 impl Spec {
-    fn write(&self, f: &mut Function) {
-        let (args, width) = (f.arguments(), f.isa().width());
-        let rows = usize::from(self.rows);
-        let factor = f.argument(args, offset_of!(Args, factor));
-        let factor = f.splat(width, factor.at(0));
-        f.pin(factor);
-        let scores = f.argument(args, offset_of!(Args, scores));
-        let states = f.argument(args, offset_of!(Args, states));
-        let results = f.argument(args, offset_of!(Args, results));
-        let groups = f.argument(args, offset_of!(Args, groups));
-        f.repeat_some(groups, |f| {
-            let mut first = scores;
-            let at: Vec<Int> = (0..rows)
-                .map(|_| {
-                    let at = f.copy(first);
-                    let next = f.argument(args, offset_of!(Args, scores_row));
-                    f.add(next, first);
-                    first = next;
-                    at
-                })
-                .collect();
-            f.set(scores, first);
-            let totals = self.largest(f, args, &at);
-            let shifts = references(f, &At { args, state: states, results }, &totals, factor);
-            let next = f.argument(args, offset_of!(Args, results_row));
-            (0..rows).for_each(|_| f.add(results, next));
-            let lines = at.into_iter().zip(shifts).map(|(scores, shift)| Line { scores, shift });
-            let lines: Vec<Line> = lines.collect();
-            self.exponentials(f, args, (&lines, states), factor);
-            f.add(states, (rows * STATE) as i32);
-        });
-    }
-
     /// Goes through the vectors of some rows, several at a time as long as there are so many: `each` gets a row, where its vectors are counted from,
     /// and how many they are.
     fn vectors(&self, f: &mut Function, args: Int, each: impl Fn(&mut Function, usize, Int, usize)) {
@@ -349,9 +341,9 @@ impl Online {
     /// The kernels that leave weights of type `weights`: f32 or bf16.
     ///
     /// # Errors
-    /// As for [`Kernels::get`].
+    /// As for [`code::get`].
     pub fn get(isa: Isa, weights: Elem) -> Result<Online, Error> {
-        let kernel = |rows: usize| KERNELS.get(isa, &Spec { weights, rows: rows as u8 });
+        let kernel = |rows: usize| code::get(isa, &Spec { weights, rows: rows as u8 });
         let together = together(isa);
         Ok(Online { several: kernel(together)?, single: kernel(1)?, together, lanes: isa.width().lanes() })
     }

@@ -1,29 +1,15 @@
 //! Tiles whose elements get other neighbours, by generated code: safe to run, since every address is checked before it is used.
 
-use super::code::{Kernels, Key};
+use super::code;
 use super::extent::{Read, Written};
 use oxidnn_jit::kernels::permute::{Args, Permute};
 use oxidnn_jit::kernels::transpose::Factor;
-use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
-static TILES: Kernels<Permute> = Kernels::new();
-
 /// Most lanes of a vector.
 pub const LANES: usize = 16;
-
-impl Key for Permute {
-    type Args = Args;
-
-    fn name(&self, isa: Isa) -> String {
-        Permute::name(self, isa)
-    }
-
-    fn function(&self, isa: Isa) -> Function {
-        Permute::function(self, isa)
-    }
-}
 
 /// The kernels for whole tiles, for parts of tiles, and for those of which nothing is read: processors take long to load nothing from where there
 /// is no memory.
@@ -68,9 +54,9 @@ impl Permuter {
     /// The kernels.
     ///
     /// # Errors
-    /// As for [`Kernels::get`].
+    /// As for [`code::get`].
     pub fn get(isa: Isa, kernel: Permute) -> Result<Permuter, Error> {
-        let entry = |kernel: Permute| TILES.get(isa, &kernel);
+        let entry = |kernel: Permute| code::get(isa, &kernel);
         Ok(Permuter {
             whole: entry(Permute { masked: false, ..kernel })?,
             masked: entry(Permute { masked: true, ..kernel })?,

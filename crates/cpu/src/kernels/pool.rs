@@ -1,12 +1,12 @@
 //! Strips of pooling by generated code: safe to run, since every address is checked before it is used.
 
-use super::code::{Kernels, Key};
+use super::code;
 use super::extent::{Read, Written, reach};
-use super::strip::Finished;
-use super::tile::{Tail, TailArgs};
+use super::strip::{Finished, Tailed};
+use super::tile::TailArgs;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::pool::{Args, Line, Pool, Row, Take};
-use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::ops::Range;
@@ -45,27 +45,7 @@ impl Table {
 }
 
 /// What a kernel is made for.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Spec {
-    /// The results.
-    pub pool: Pool,
-    /// What happens to them, storing included.
-    pub tail: Tail,
-}
-
-static STRIPS: Kernels<Spec> = Kernels::new();
-
-impl Key for Spec {
-    type Args = Finished<Args>;
-
-    fn name(&self, isa: Isa) -> String {
-        self.pool.name(isa)
-    }
-
-    fn function(&self, isa: Isa) -> Function {
-        self.pool.function_with(isa, |f, strip| self.tail.write_strip(f, strip, Finished::<Args>::FIELDS))
-    }
-}
+pub type Spec = Tailed<Pool>;
 
 /// A kernel, with what its reach depends on.
 #[derive(Clone, Debug)]
@@ -119,10 +99,10 @@ impl Strip {
     /// The kernel for `spec`.
     ///
     /// # Errors
-    /// As for [`Kernels::get`].
+    /// As for [`code::get`].
     pub fn get(isa: Isa, spec: &Spec) -> Result<Strip, Error> {
-        let span = spec.pool.last().map(|last| (last - spec.pool.first()) as usize);
-        Ok(Strip { entry: STRIPS.get(isa, spec)?, lanes: isa.width().lanes(), span, spec: spec.clone() })
+        let span = spec.sums.last().map(|last| (last - spec.sums.first()) as usize);
+        Ok(Strip { entry: code::get(isa, spec)?, lanes: isa.width().lanes(), span, spec: spec.clone() })
     }
 
     /// Computes and stores the results.
@@ -140,7 +120,7 @@ impl Strip {
 
     /// How far so many columns of every strip and group reach, from `farthest` of a tensor's rows or lines on.
     fn reach(&self, call: &Call<'_>, side: &Side, (columns, size, farthest): (usize, usize, usize)) -> Option<usize> {
-        let (vectors, group) = (usize::from(self.spec.pool.vectors), usize::from(self.spec.pool.vectors) * self.lanes);
+        let (vectors, group) = (usize::from(self.spec.sums.vectors), usize::from(self.spec.sums.vectors) * self.lanes);
         let groups = call.channels.div_ceil(group);
         // A group of one vector may be a part of it.
         let last = if vectors == 1 { call.channels - (groups - 1) * group } else { self.lanes };
@@ -150,7 +130,7 @@ impl Strip {
 
     /// The arguments of a call that is not empty.
     fn checked(&self, call: &Call<'_>) -> Finished<Args> {
-        let (pool, table, lanes) = (&self.spec.pool, call.table, self.lanes);
+        let (pool, table, lanes) = (&self.spec.sums, call.table, self.lanes);
         let group = usize::from(pool.vectors) * lanes;
         let whole = call.channels.is_multiple_of(group);
         assert!(whole || pool.masked && pool.vectors == 1, "{} channels are not whole groups of {group}", call.channels);

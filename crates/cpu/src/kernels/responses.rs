@@ -6,7 +6,7 @@
 //! in registers; scratch is in L1 or L2, so that tensors are read and written once.
 
 use super::chain::jit::value::formula;
-use super::code::{Kernels, Key};
+use super::code::{self, Key};
 use super::extent::{Written, reach};
 use oxidnn_expr::Num;
 use oxidnn_expr::functions::Bits;
@@ -173,8 +173,6 @@ pub struct Args {
     slope: f32,
 }
 
-static RESPONSES: Kernels<Spec> = Kernels::new();
-
 impl Key for Spec {
     type Args = Args;
 
@@ -188,10 +186,8 @@ impl Key for Spec {
         format!("responses.{pass}.{}.{}.{}", self.window, self.elem.name(), isa.name())
     }
 
-    fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        Writer::new(self, &mut f).write(&mut f);
-        f
+    fn write(&self, f: &mut Function) {
+        Writer::new(self, f).write(f);
     }
 }
 
@@ -410,9 +406,9 @@ impl Responses {
     /// The kernel for `spec`.
     ///
     /// # Errors
-    /// As for [`Kernels::get`].
+    /// As for [`code::get`].
     pub fn get(isa: Isa, spec: &Spec) -> Result<Responses, Error> {
-        Ok(Responses { entry: RESPONSES.get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes() })
+        Ok(Responses { entry: code::get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes() })
     }
 
     /// Does it. Returns the sum of all squares, where it makes them.

@@ -1,10 +1,10 @@
 //! Strips of depthwise convolution by generated code: safe to run, since every address is checked before it is used.
 
-use super::code::{Kernels, Key};
+use super::code;
 use super::extent::{Read, Written, reach};
 use super::tile::{Tail, TailArgs};
-use oxidnn_jit::kernels::depthwise::{Args, Depthwise, Row, weights};
-use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_jit::kernels::depthwise::{Args, Depthwise, Row, StripKey, weights};
+use oxidnn_jit::{Entry, Function, Isa, Key};
 use oxidnn_spec::Error;
 use std::mem::offset_of;
 use std::ops::Range;
@@ -41,13 +41,28 @@ impl Table {
     }
 }
 
-/// What a kernel is made for.
+/// A kernel of strips whose results a tail finishes. This is its key.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Spec {
-    /// The sums.
-    pub sums: Depthwise,
+pub struct Tailed<K> {
+    /// What makes the results.
+    pub sums: K,
     /// What happens to them, storing included.
     pub tail: Tail,
+}
+
+/// A kernel of depthwise convolution.
+pub type Spec = Tailed<Depthwise>;
+
+impl<K: StripKey> Key for Tailed<K> {
+    type Args = Finished<K::Args>;
+
+    fn name(&self, isa: Isa) -> String {
+        self.sums.name(isa)
+    }
+
+    fn write(&self, f: &mut Function) {
+        self.sums.write_strips(f, &mut |f, strip| self.tail.write_strip(f, strip, Finished::<K::Args>::FIELDS));
+    }
 }
 
 /// What kernels of strips read: their own arguments, and what their tails do.
@@ -73,20 +88,6 @@ impl<A> Finished<A> {
         let found = operands.0.from_column(tail, operands.1, channels);
         let (lines, pitch) = found.unwrap_or_else(|| panic!("operands of a strip's tail end before channel {} + {channels}", operands.1));
         Finished { args, lines, pitch }
-    }
-}
-
-static STRIPS: Kernels<Spec> = Kernels::new();
-
-impl Key for Spec {
-    type Args = Finished<Args>;
-
-    fn name(&self, isa: Isa) -> String {
-        self.sums.name(isa)
-    }
-
-    fn function(&self, isa: Isa) -> Function {
-        self.sums.function_with(isa, |f, strip| self.tail.write_strip(f, strip, Finished::<Args>::FIELDS))
     }
 }
 
@@ -155,11 +156,11 @@ impl Strip {
     /// The kernel for `spec`.
     ///
     /// # Errors
-    /// As for [`Kernels::get`].
+    /// As for [`code::get`].
     pub fn get(isa: Isa, spec: &Spec) -> Result<Strip, Error> {
         let sums = &spec.sums;
         Ok(Strip {
-            entry: STRIPS.get(isa, spec)?,
+            entry: code::get(isa, spec)?,
             lanes: isa.width().lanes(),
             source: sums.source.bytes(),
             weights: sums.weights.bytes(),
@@ -241,20 +242,6 @@ impl Strip {
     }
 }
 
-static GRADIENTS: Kernels<weights::Gradient> = Kernels::new();
-
-impl Key for weights::Gradient {
-    type Args = weights::Args;
-
-    fn name(&self, isa: Isa) -> String {
-        weights::Gradient::name(self, isa)
-    }
-
-    fn function(&self, isa: Isa) -> Function {
-        weights::Gradient::function(self, isa)
-    }
-}
-
 /// The kernel of a gradient of weights.
 #[derive(Clone, Debug)]
 pub struct Gradient {
@@ -289,7 +276,7 @@ impl Gradient {
     /// The kernel for `key`, for rows with so many strips of the part that is repeated.
     ///
     /// # Errors
-    /// As for [`Kernels::get`]; [`Error::Runtime`] for rows that no memory has.
+    /// As for [`code::get`]; [`Error::Runtime`] for rows that no memory has.
     pub fn get(isa: Isa, key: &weights::Gradient, strips: usize) -> Result<Gradient, Error> {
         let reach = key
             .reach(strips)
@@ -298,7 +285,7 @@ impl Gradient {
         let (before, last, places) = reach.ok_or_else(|| Error::Runtime(format!("a row of {strips} strips")))?;
         let lanes = isa.width().lanes();
         let sums = key.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0) * usize::from(key.group) * lanes;
-        Ok(Gradient { entry: GRADIENTS.get(isa, key)?, key: key.clone(), lanes, strips, before, last, places, sums })
+        Ok(Gradient { entry: code::get(isa, key)?, key: key.clone(), lanes, strips, before, last, places, sums })
     }
 
     /// Adds the products to the sums.

@@ -1,43 +1,16 @@
 //! Transposition, and rows interleaved into words, by generated code: safe to run, since every address is checked before it is used.
 
-use super::code::{Kernels, Key};
+use super::code;
 use super::extent::{Read, Written, reach};
 use super::scratch::lend;
 use oxidnn_jit::kernels::interleave::{Args as InterleaveArgs, Interleave};
 use oxidnn_jit::kernels::transpose::{Args, Factor, Transpose};
-use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
-static SQUARES: Kernels<Transpose> = Kernels::new();
-static INTERLEAVES: Kernels<Interleave> = Kernels::new();
-
 /// Bytes of a word, and of a factor.
 const WORD: usize = 4;
-
-impl Key for Transpose {
-    type Args = Args;
-
-    fn name(&self, isa: Isa) -> String {
-        Transpose::name(self, isa)
-    }
-
-    fn function(&self, isa: Isa) -> Function {
-        Transpose::function(self, isa)
-    }
-}
-
-impl Key for Interleave {
-    type Args = InterleaveArgs;
-
-    fn name(&self, isa: Isa) -> String {
-        Interleave::name(self, isa)
-    }
-
-    fn function(&self, isa: Isa) -> Function {
-        Interleave::function(self, isa)
-    }
-}
 
 /// The kernel, which works by squares of as many rows as a vector has lanes.
 #[derive(Clone, Debug)]
@@ -123,7 +96,7 @@ impl Squares {
     /// The kernel for words.
     ///
     /// # Errors
-    /// As for [`Kernels::get`].
+    /// As for [`code::get`].
     pub fn get(isa: Isa) -> Result<Squares, Error> {
         Squares::of(isa, Transpose::WORDS)
     }
@@ -131,9 +104,9 @@ impl Squares {
     /// The kernel that transposes as `kernel` says.
     ///
     /// # Errors
-    /// As for [`Kernels::get`].
+    /// As for [`code::get`].
     pub fn of(isa: Isa, kernel: Transpose) -> Result<Squares, Error> {
-        Ok(Squares { entry: SQUARES.get(isa, &kernel)?, kernel, lanes: isa.width().lanes() })
+        Ok(Squares { entry: code::get(isa, &kernel)?, kernel, lanes: isa.width().lanes() })
     }
 
     /// Writes `rows` by `columns` words of `from` to `to` with rows and columns exchanged. Fastest where one of the numbers is a multiple of
@@ -319,10 +292,10 @@ impl Interleaver {
     /// The kernel.
     ///
     /// # Errors
-    /// As for [`Kernels::get`].
+    /// As for [`code::get`].
     pub fn get(isa: Isa, kernel: Interleave) -> Result<Interleaver, Error> {
         let kernel = kernel.shared();
-        Ok(Interleaver { entry: INTERLEAVES.get(isa, &kernel)?, kernel, lanes: isa.width().lanes() })
+        Ok(Interleaver { entry: code::get(isa, &kernel)?, kernel, lanes: isa.width().lanes() })
     }
 
     /// Rows that are interleaved together.

@@ -3,82 +3,19 @@
 //!
 //! One of the few files with unsafe code: every extent is compared with its buffer before a kernel is called.
 
-use super::code::{Kernels, Key};
+use super::code;
 use super::extent::{Read, Written, reach};
 use super::scratch::lend;
 use oxidnn_jit::kernels::winograd::products::{self, Fused, FusedArgs, Products, THIRD};
-use oxidnn_jit::kernels::winograd::{self, ResultArgs, SourceArgs, WEIGHT_FACTORS, WeightArgs};
 pub use oxidnn_jit::kernels::winograd::{POSITIONS, RESULTS, SIDE};
-use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_jit::kernels::winograd::{ResultArgs, Results, Source, SourceArgs, WEIGHT_FACTORS, WeightArgs, Weights};
+use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::ops::Range;
 
 /// Thirds of the positions, which [`Weigh`] computes one by one.
 pub const THIRDS: usize = POSITIONS / THIRD;
-
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Source;
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Weights;
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Results;
-
-static SOURCE: Kernels<Source> = Kernels::new();
-static WEIGHTS: Kernels<Weights> = Kernels::new();
-static RESULT: Kernels<Results> = Kernels::new();
-static PRODUCTS: Kernels<Products> = Kernels::new();
-static FUSED: Kernels<Fused> = Kernels::new();
-
-impl Key for Source {
-    type Args = SourceArgs;
-    fn name(&self, isa: Isa) -> String {
-        format!("winograd.source.{}", isa.name())
-    }
-    fn function(&self, isa: Isa) -> Function {
-        winograd::source(isa)
-    }
-}
-
-impl Key for Weights {
-    type Args = WeightArgs;
-    fn name(&self, isa: Isa) -> String {
-        format!("winograd.weights.{}", isa.name())
-    }
-    fn function(&self, isa: Isa) -> Function {
-        winograd::weights(isa)
-    }
-}
-
-impl Key for Results {
-    type Args = ResultArgs;
-    fn name(&self, isa: Isa) -> String {
-        format!("winograd.results.{}", isa.name())
-    }
-    fn function(&self, isa: Isa) -> Function {
-        winograd::results(isa)
-    }
-}
-
-impl Key for Products {
-    type Args = products::Args;
-    fn name(&self, isa: Isa) -> String {
-        Products::name(self, isa)
-    }
-    fn function(&self, isa: Isa) -> Function {
-        Products::function(self, isa)
-    }
-}
-
-impl Key for Fused {
-    type Args = FusedArgs;
-    fn name(&self, isa: Isa) -> String {
-        Fused::name(self, isa)
-    }
-    fn function(&self, isa: Isa) -> Function {
-        Fused::function(self, isa)
-    }
-}
 
 /// The transforms for an instruction set.
 #[derive(Clone, Debug)]
@@ -192,8 +129,8 @@ impl Transforms {
     /// [`Error::Runtime`] when the processor lacks the instruction set, or there is no executable memory.
     pub fn get(isa: Isa) -> Result<Transforms, Error> {
         let vector = isa.width().bytes();
-        let (source, weights) = (SOURCE.get(isa, &Source)?, WEIGHTS.get(isa, &Weights)?);
-        Ok(Transforms { source, weights, results: RESULT.get(isa, &Results)?, vector })
+        let (source, weights) = (code::get(isa, &Source)?, code::get(isa, &Weights)?);
+        Ok(Transforms { source, weights, results: code::get(isa, &Results)?, vector })
     }
 
     /// Transforms a tile of the source.
@@ -313,7 +250,7 @@ impl Multiply {
     /// # Errors
     /// [`Error::Runtime`] when the processor lacks the instruction set, or there is no executable memory.
     pub fn get(isa: Isa, key: Products) -> Result<Multiply, Error> {
-        Ok(Multiply { entry: PRODUCTS.get(isa, &key)?, key, lanes: isa.width().lanes() })
+        Ok(Multiply { entry: code::get(isa, &key)?, key, lanes: isa.width().lanes() })
     }
 
     /// The products of all positions, to `sums`.
@@ -372,7 +309,7 @@ impl Weigh {
     /// [`Error::Runtime`] when the processor lacks the instruction set, or there is no executable memory.
     pub fn get(isa: Isa, rows: usize, vectors: usize) -> Result<Weigh, Error> {
         let key = Fused { rows: rows as u8, vectors: vectors as u8, ends: true };
-        Ok(Weigh { ends: FUSED.get(isa, &key)?, pair: FUSED.get(isa, &Fused { ends: false, ..key })?, key, isa })
+        Ok(Weigh { ends: code::get(isa, &key)?, pair: code::get(isa, &Fused { ends: false, ..key })?, key, isa })
     }
 
     /// Elements of scratch for [`Weigh::run`] with so many vectors.

@@ -157,7 +157,7 @@ impl Run {
             && !p.prop.is_forward()
             && p.workspace.is_some()
         {
-            run.pool_workspace(p.clone());
+            run.pool_workspace((**p).clone());
         }
         Some(run)
     }

@@ -168,7 +168,7 @@ fn backward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip
 /// Backward passes of prelu: the weights' gradient first, as the source's may lie over its inputs.
 pub(crate) fn prelu(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     let Op::Prelu(op) = &problem.op else { return Err(Skip::Op("anything but prelu")) };
-    let Prelu { prop, src, weights, .. } = op;
+    let Prelu { prop, src, weights, .. } = &**op;
     if prop.is_forward() {
         return Err(Skip::Op("forward passes"));
     }

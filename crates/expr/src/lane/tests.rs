@@ -1,5 +1,5 @@
 use super::*;
-use crate::{EVERY, eltwise};
+use crate::{EVERY, eltwise, functions};
 use oxidnn_judge::{Bound, within};
 use oxidnn_spec::op::EltwiseAlg;
 

@@ -50,6 +50,7 @@ pub struct FloatFormat {
 
 impl FloatFormat {
     /// The format of a type; `None` for integral types, for e8m0, and for f64 itself.
+    #[inline(always)]
     pub const fn of(dtype: DataType) -> Option<FloatFormat> {
         use Overflow::{Infinity, Nan, Saturate};
         let (exponent, mantissa, max, overflow) = match dtype {
@@ -66,11 +67,13 @@ impl FloatFormat {
     }
 
     /// The sign bit.
+    #[inline(always)]
     pub const fn sign(&self) -> u64 {
         1 << (self.exponent + self.mantissa)
     }
 
     /// The code that stands for NaN (for the largest magnitude where there is none), without a sign.
+    #[inline(always)]
     pub const fn nan(&self) -> u64 {
         match self.overflow {
             Overflow::Infinity => self.max + 1 + (1 << (self.mantissa - 1)),
@@ -80,6 +83,7 @@ impl FloatFormat {
     }
 
     /// The code, without a sign, for a magnitude beyond the largest finite value.
+    #[inline(always)]
     pub const fn beyond(&self) -> u64 {
         match self.overflow {
             Overflow::Saturate => self.max,

@@ -76,14 +76,23 @@ fn partitions_are_those_of_onednn() {
     compared("patterns", crate::nets::all(), include_str!("patterns.txt"));
 }
 
-/// `OXIDNN_RANDOM=FIRST:COUNT` takes others, of which nothing is known here.
+/// `OXIDNN_RANDOM=random/FIRST:COUNT`, or `again/`, takes others, of which nothing is known here.
 #[test]
 fn partitions_of_random_graphs_are_those_of_onednn() {
     let chosen = std::env::var("OXIDNN_RANDOM").ok();
-    let chosen = chosen.as_deref().and_then(|c| c.split_once(':')).and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    let numbers = |(a, b): (&str, &str)| Some((a.parse::<u64>().ok()?, b.parse::<u64>().ok()?));
+    let chosen = chosen.as_deref().and_then(|c| c.split_once('/')).and_then(|(kind, c)| Some((kind, numbers(c.split_once(':')?)?)));
     let expected = include_str!("random.txt");
-    let listed = || expected.lines().filter_map(|l| l.strip_prefix("random/")?.split(' ').next()?.parse().ok()).collect();
-    let seeds: Vec<u64> = chosen.map_or_else(listed, |(first, count): (u64, u64)| (first..first + count).collect());
-    let nets = seeds.into_iter().map(|seed| (format!("random/{seed}"), crate::nets::random::net(seed))).collect();
-    compared("random", nets, expected);
+    let listed = |kind: &str| -> Vec<u64> {
+        let of_kind = |l: &str| l.strip_prefix(kind)?.strip_prefix('/')?.split(' ').next()?.parse().ok();
+        expected.lines().filter_map(of_kind).collect()
+    };
+    let seeds = |kind: &str| match chosen {
+        Some((other, (first, count))) => (first..first + if other == kind { count } else { 0 }).collect(),
+        None => listed(kind),
+    };
+    let nets = |kind: &str, again: bool| -> Vec<Named> {
+        seeds(kind).into_iter().map(|seed| (format!("{kind}/{seed}"), crate::nets::random::net(seed, again))).collect()
+    };
+    compared("random", [nets("random", false), nets("again", true)].concat(), expected);
 }

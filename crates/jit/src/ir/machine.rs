@@ -108,6 +108,8 @@ pub(super) struct Machine {
     pub(super) constants: Vec<Vec<u8>>,
     /// Slots of the stack frame, one widest vector each.
     pub(super) slots: u32,
+    /// Masks that name the first lanes up to one.
+    pub(super) prefixes: Vec<Reg>,
 }
 
 impl Machine {

@@ -4,9 +4,10 @@
 //! The weight of a number is that of the line times that of the tap. What is computed is `2 * lines * taps` operations for a number that is
 //! written, which is less than its way from L2.
 
-use super::depthwise::Strip;
+use super::depthwise::{Finish, Strip, StripKey};
 use crate::ir::{Accumulate, Binary, Elem, Function, Int, Pred, Src, Val};
 use crate::isa::Isa;
+use crate::key::Key;
 use std::mem::offset_of;
 
 #[cfg(test)]
@@ -72,16 +73,11 @@ pub struct Args {
     pub result_vector: usize,
 }
 
-impl Blend {
-    /// The kernel before registers; `finish` writes what happens to a vector of the result, storing included.
-    pub fn function_with(&self, isa: Isa, mut finish: impl FnMut(&mut Function, &Strip<'_>)) -> Function {
-        let mut f = Function::new(isa);
-        self.write(&mut f, &mut finish);
-        f
-    }
+impl Key for Blend {
+    type Args = Args;
 
     /// The name in dumps and profiles, such as `blend.bf16.2.4.avx512`.
-    pub fn name(&self, isa: Isa) -> String {
+    fn name(&self, isa: Isa) -> String {
         let taps = self.taps.map_or("any".into(), |taps| taps.to_string());
         let masked = if self.masked { ".masked" } else { "" };
         let taps = if self.copies { "copy".into() } else { taps };
@@ -89,15 +85,23 @@ impl Blend {
         format!("blend.{}.{taps}.{}{masked}{across}.{}", self.source.name(), self.vectors, isa.name())
     }
 
-    fn write(&self, f: &mut Function, finish: &mut impl FnMut(&mut Function, &Strip<'_>)) {
+    fn write(&self, f: &mut Function) {
+        self.write_strips(f, &mut |f, strip| strip.store(f, Elem::F32));
+    }
+}
+
+impl StripKey for Blend {
+    fn write_strips(&self, f: &mut Function, finish: &mut Finish<'_>) {
         match self.taps.filter(|_| self.across) {
             Some(taps) => self.by_columns(f, taps, finish),
             None => self.by_groups(f, finish),
         }
     }
+}
 
+impl Blend {
     /// Group by group, each of all columns.
-    fn by_groups(&self, f: &mut Function, finish: &mut impl FnMut(&mut Function, &Strip<'_>)) {
+    fn by_groups(&self, f: &mut Function, finish: &mut Finish<'_>) {
         let args = f.arguments();
         let (source, result) = (f.argument(args, offset_of!(Args, source)), f.argument(args, offset_of!(Args, result)));
         let channel = f.int(0);
@@ -118,7 +122,7 @@ impl Blend {
     }
 
     /// Column by column, each of all groups.
-    fn by_columns(&self, f: &mut Function, each: u8, finish: &mut impl FnMut(&mut Function, &Strip<'_>)) {
+    fn by_columns(&self, f: &mut Function, each: u8, finish: &mut Finish<'_>) {
         let args = f.arguments();
         let (taps, result) = (f.argument(args, offset_of!(Args, taps)), f.argument(args, offset_of!(Args, result)));
         let columns = f.argument(args, offset_of!(Args, columns));
@@ -148,7 +152,7 @@ impl Blend {
     }
 
     /// Finishes the vectors of a column and group.
-    fn finish(&self, f: &mut Function, place: &Place, sums: &[Val], finish: &mut impl FnMut(&mut Function, &Strip<'_>)) {
+    fn finish(&self, f: &mut Function, place: &Place, sums: &[Val], finish: &mut Finish<'_>) {
         let Place { args, channel, to, mask } = *place;
         let (first, at, lanes) = (f.copy(channel), f.copy(to), f.isa().width().lanes());
         for sum in sums {

@@ -2,6 +2,7 @@
 
 use super::dot::{Args, Dot, Line, Product, Start, Stride};
 use crate::isa::Isa;
+use crate::key::Key;
 use crate::testing::run;
 use half::{bf16, f16};
 

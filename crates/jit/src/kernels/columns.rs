@@ -4,8 +4,9 @@
 //! neighbouring vectors of columns at a time; a row costs its loads, a few instructions and its stores, so that memory is what bounds it.
 
 use crate::asm::Width;
-use crate::ir::{Accumulate, Addr, Binary, Compare, Compiled, Elem, Function, Int, IrError, Pred, Prefetch, Val};
+use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Prefetch, Val};
 use crate::isa::Isa;
+use crate::key::Key;
 use std::mem::offset_of;
 
 #[cfg(test)]
@@ -125,29 +126,11 @@ struct Place<'f> {
     bits: Option<Addr>,
 }
 
-impl Columns {
-    /// The kernel for a processor.
-    ///
-    /// # Errors
-    /// [`IrError`]: more vectors than registers.
-    pub fn compile(&self, isa: Isa) -> Result<Compiled, IrError> {
-        self.function(isa).finish()
-    }
-
-    /// The kernel before registers.
-    pub fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        self.write(&mut f, isa.width());
-        f
-    }
-
-    /// The most vectors of a group.
-    pub fn most_vectors(isa: Isa, act: Act) -> usize {
-        ((isa.simd_registers() - 4) / (act.lines().1 + 1)).clamp(1, 4)
-    }
+impl Key for Columns {
+    type Args = Args;
 
     /// The name in dumps and profiles, such as `columns.scale.bf16.4.avx512`.
-    pub fn name(&self, isa: Isa) -> String {
+    fn name(&self, isa: Isa) -> String {
         let act = match self.act {
             Act::Sum => "sum",
             Act::Squares => "squares",
@@ -163,8 +146,8 @@ impl Columns {
         format!("columns.{act}.{elem}{}.{}", self.vectors, isa.name())
     }
 
-    fn write(&self, f: &mut Function, width: Width) {
-        let args = f.arguments();
+    fn write(&self, f: &mut Function) {
+        let (args, width) = (f.arguments(), f.isa().width());
         let (used, row) = (self.act.matrices(), f.argument(args, offset_of!(Args, row)));
         let (column, groups) = (f.int(0), f.argument(args, offset_of!(Args, groups)));
         f.repeat_some(groups, |f| {
@@ -219,6 +202,13 @@ impl Columns {
             }
             f.add(column, (usize::from(self.vectors) * width.lanes()) as i32);
         });
+    }
+}
+
+impl Columns {
+    /// The most vectors of a group.
+    pub fn most_vectors(isa: Isa, act: Act) -> usize {
+        ((isa.simd_registers() - 4) / (act.lines().1 + 1)).clamp(1, 4)
     }
 
     /// One vector of a row.

@@ -17,8 +17,9 @@
 //! are no part of any key.
 
 use crate::asm::Width;
-use crate::ir::{Accumulate, Addr, Binary, Compiled, Elem, Function, Int, IrError, Pred, Prefetch, Src, Val};
+use crate::ir::{Accumulate, Addr, Binary, Elem, Function, Int, Pred, Prefetch, Src, Val};
 use crate::isa::Isa;
+use crate::key::Key;
 use std::mem::offset_of;
 
 #[cfg(test)]
@@ -138,6 +139,15 @@ pub struct Strip<'s> {
     pub mask: Option<Pred>,
 }
 
+/// Writes what happens to the results of a strip while they are in registers, storing included.
+pub type Finish<'f> = dyn FnMut(&mut Function, &Strip<'_>) + 'f;
+
+/// Kernels of strips, which by themselves store results as f32.
+pub trait StripKey: Key {
+    /// Writes the kernel with `finish` behind the results of every vector of channels.
+    fn write_strips(&self, f: &mut Function, finish: &mut Finish<'_>);
+}
+
 impl Strip<'_> {
     /// Stores the sums converted to `elem`.
     pub fn store(&self, f: &mut Function, elem: Elem) {
@@ -156,22 +166,33 @@ const HELD: usize = 8;
 /// Columns that are reached from one base: x86 addresses reach 0, 1, 2, 4 times a register, and one with the triple reaches 3.
 pub(super) const SHARE: i32 = 5;
 
+impl Key for Depthwise {
+    type Args = Args;
+
+    /// The name in dumps and profiles, such as `depthwise.f32f32.14x3s1.avx512` or `groups4.f32f32.14x3s1.avx512`.
+    fn name(&self, isa: Isa) -> String {
+        let Depthwise { source, weights, results, stride, group, .. } = self;
+        let types = format!("{source:?}{weights:?}").to_lowercase();
+        let kind = match group {
+            [1, 1] => "depthwise".into(),
+            [from, to] if from == to => format!("groups{to}"),
+            [from, to] => format!("groups{from}to{to}"),
+        };
+        format!("{kind}.{types}.{results}x{}s{stride}.{}", self.taps.len(), isa.name())
+    }
+
+    fn write(&self, f: &mut Function) {
+        self.write_strips(f, &mut |f, strip| strip.store(f, Elem::F32));
+    }
+}
+
+impl StripKey for Depthwise {
+    fn write_strips(&self, f: &mut Function, finish: &mut Finish<'_>) {
+        Writer { kernel: self, width: f.isa().width() }.write(f, finish);
+    }
+}
+
 impl Depthwise {
-    /// The kernel for a processor, which stores the sums as they are.
-    ///
-    /// # Errors
-    /// [`IrError`]: the strip needs more registers than there are.
-    pub fn compile(&self, isa: Isa) -> Result<Compiled, IrError> {
-        self.function_with(isa, |f, strip| strip.store(f, Elem::F32)).finish()
-    }
-
-    /// The kernel before registers; `finish` writes what happens to the sums, storing included, while they are in registers.
-    pub fn function_with(&self, isa: Isa, finish: impl FnOnce(&mut Function, &Strip<'_>)) -> Function {
-        let mut f = Function::new(isa);
-        Writer { kernel: self, width: isa.width() }.write(&mut f, finish);
-        f
-    }
-
     /// The most results that a strip with so many taps may have.
     pub fn most_results(isa: Isa, taps: usize, [source, result]: [usize; 2], masked: bool) -> usize {
         let masks =
@@ -192,18 +213,6 @@ impl Depthwise {
 
     fn columns(&self) -> Columns<'_> {
         Columns { taps: &self.taps, results: self.results, stride: self.stride, inside: self.inside }
-    }
-
-    /// The name in dumps and profiles, such as `depthwise.f32f32.14x3s1.avx512` or `groups4.f32f32.14x3s1.avx512`.
-    pub fn name(&self, isa: Isa) -> String {
-        let Depthwise { source, weights, results, stride, group, .. } = self;
-        let types = format!("{source:?}{weights:?}").to_lowercase();
-        let kind = match group {
-            [1, 1] => "depthwise".into(),
-            [from, to] if from == to => format!("groups{to}"),
-            [from, to] => format!("groups{from}to{to}"),
-        };
-        format!("{kind}.{types}.{results}x{}s{stride}.{}", self.taps.len(), isa.name())
     }
 }
 
@@ -268,7 +277,7 @@ struct Frame {
 }
 
 impl Writer<'_> {
-    fn write(&self, f: &mut Function, finish: impl FnOnce(&mut Function, &Strip<'_>)) {
+    fn write(&self, f: &mut Function, finish: &mut Finish<'_>) {
         let args = f.arguments();
         let column = f.argument(args, offset_of!(Args, column));
         let column = [column, f.address(column.indexed(column, 2, 0)), f.address(column.indexed(column, 4, 0))];

@@ -41,8 +41,9 @@
 //! kernel takes 17 to 28 microseconds, f16 45.
 
 use crate::asm::Width;
-use crate::ir::{Addr, Compiled, Function, Int, IrError, Pred, Val};
+use crate::ir::{Addr, Function, Int, Pred, Val};
 use crate::isa::Isa;
+use crate::key::Key;
 use std::fmt;
 use std::mem::offset_of;
 
@@ -293,6 +294,20 @@ fn column(base: Int, vector: usize, width: Width) -> Addr {
     base.at((vector * width.bytes()) as i32)
 }
 
+impl Key for Dot {
+    type Args = Args;
+
+    /// The name in dumps and profiles, such as `dot.f32f32f32.6x64.avx512`.
+    fn name(&self, isa: Isa) -> String {
+        format!("dot.{self}.{}x{}.{}", self.rows, self.columns(isa), isa.name())
+    }
+
+    /// Sums are stored as they are.
+    fn write(&self, f: &mut Function) {
+        self.write_around(f, |_, _| {}, |f, sums| sums.store(f));
+    }
+}
+
 impl Dot {
     /// A kernel for a tile of `rows` by `vectors`: steps behind each other, lines of `B` behind each other, sums from zero.
     pub const fn new(product: Product, rows: u8, vectors: u8) -> Dot {
@@ -309,34 +324,10 @@ impl Dot {
         }
     }
 
-    /// The kernel for a processor.
-    ///
-    /// # Errors
-    /// [`IrError`]: the tile needs more registers than there are.
-    pub fn compile(&self, isa: Isa) -> Result<Compiled, IrError> {
-        self.function(isa).finish()
-    }
-
-    /// The kernel before registers, which stores the sums as they are.
-    pub fn function(&self, isa: Isa) -> Function {
-        self.function_with(isa, |f, sums| sums.store(f))
-    }
-
-    /// The kernel before registers; `finish` writes what happens to the sums, storing included, while they are in registers.
-    pub fn function_with(&self, isa: Isa, finish: impl FnOnce(&mut Function, &Sums<'_>)) -> Function {
-        self.function_around(isa, |_, _| {}, finish)
-    }
-
-    /// The same; `begin` writes what comes before the sums of every tile.
-    pub fn function_around(
-        &self,
-        isa: Isa,
-        begin: impl FnOnce(&mut Function, Spot),
-        finish: impl FnOnce(&mut Function, &Sums<'_>),
-    ) -> Function {
-        let mut f = Function::new(isa);
-        write::write(self, &mut f, begin, finish);
-        f
+    /// Writes the kernel, with what `begin` writes before the sums of every tile, and what `finish` does with them, storing included, while they are in
+    /// registers.
+    pub fn write_around(&self, f: &mut Function, begin: impl FnOnce(&mut Function, Spot), finish: impl FnOnce(&mut Function, &Sums<'_>)) {
+        write::write(self, f, begin, finish);
     }
 
     /// Words of a strip of so many taps: their number (none leaves what the sums begin with); the number of tiles, at least 1; bytes from
@@ -365,11 +356,6 @@ impl Dot {
     /// Columns of the tile.
     pub fn columns(&self, isa: Isa) -> usize {
         usize::from(self.vectors) * isa.width().lanes()
-    }
-
-    /// The name in dumps and profiles, such as `dot.f32f32f32.6x64.avx512`.
-    pub fn name(&self, isa: Isa) -> String {
-        format!("dot.{self}.{}x{}.{}", self.rows, self.columns(isa), isa.name())
     }
 }
 

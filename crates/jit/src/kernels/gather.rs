@@ -4,6 +4,7 @@
 use crate::asm::Width;
 use crate::ir::Function;
 use crate::isa::Isa;
+use crate::key::Key;
 use std::mem::offset_of;
 
 #[cfg(test)]
@@ -39,20 +40,15 @@ pub struct Args {
     pub to_row: usize,
 }
 
-impl Gather {
-    /// The function of [`Args`]. Needs [`Isa::avx512`].
-    pub fn function(self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        self.write(&mut f);
-        f
-    }
+impl Key for Gather {
+    type Args = Args;
 
     /// The name in dumps and profiles.
-    pub fn name(self, isa: Isa) -> String {
+    fn name(&self, isa: Isa) -> String {
         format!("gather.{}.{}", self.partial, isa.name())
     }
 
-    fn write(self, f: &mut Function) {
+    fn write(&self, f: &mut Function) {
         let args = f.arguments();
         let argument = |f: &mut Function, field: usize| f.load_int(args.at(field as i32));
         let (list, to, to_row) =

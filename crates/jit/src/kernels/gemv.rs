@@ -16,6 +16,7 @@ use super::unpack::{Decode, Decoder, Stored};
 use crate::asm::Width;
 use crate::ir::{Accumulate, Addr, Binary, Elem, Function, Int, Pred, Prefetch, Src, Val};
 use crate::isa::Isa;
+use crate::key::Key;
 use std::mem::offset_of;
 
 #[cfg(test)]
@@ -123,6 +124,41 @@ const fn most_sums(isa: Isa, decode: Decode) -> usize {
     }
 }
 
+impl Key for Gemv {
+    type Args = Args;
+
+    /// The name in dumps and profiles, such as `gemv.s4.pairs.panel.1x64.avx512_bf16`.
+    fn name(&self, isa: Isa) -> String {
+        let lanes = isa.width().lanes();
+        let pairs = if self.decode.pairs { ".pairs" } else { "" };
+        let walk = match self.walk {
+            Walk::Panel { line, vectors, groups } => {
+                let part = if line == vectors { String::new() } else { format!("of{}", usize::from(line) * lanes) };
+                let quantised = |prefix: &str, elem: Option<Elem>| elem.map_or(String::new(), |e| format!(".{prefix}-{}", e.name()));
+                let groups = groups.map_or(String::new(), |g| quantised("scale", g.scale) + &quantised("zero", g.zero));
+                format!("panel.{}x{}{part}{groups}", self.rows, usize::from(vectors) * lanes)
+            }
+            Walk::Lines { lines, masked } => format!("lines.{}x{lines}{}", self.rows, if masked { ".masked" } else { "" }),
+            Walk::Columns { columns, masked } => format!("columns.{}x{columns}{}", self.rows, if masked { ".masked" } else { "" }),
+        };
+        format!("gemv.{}{pairs}.{walk}.{}", self.decode.stored.name(), isa.name())
+    }
+
+    fn write(&self, f: &mut Function) {
+        let args = f.arguments();
+        let decoder = Decoder::new(f, self.decode);
+        let writer = Writer { rows: usize::from(self.rows), decode: self.decode, decoder, width: f.isa().width(), args };
+        match self.walk {
+            Walk::Panel { line, vectors, groups } => {
+                let panel = Panel { w: &writer, line: usize::from(line), vectors: usize::from(vectors), unroll: self.unroll() };
+                panel.write(f, groups);
+            }
+            Walk::Lines { lines, masked } => Lines { w: &writer, lines: usize::from(lines) }.write(f, masked),
+            Walk::Columns { columns, masked } => Columns { w: &writer, columns: usize::from(columns) }.write(f, masked),
+        }
+    }
+}
+
 impl Gemv {
     /// Vectors of a line of a panel that are taken at a time: `line`, or an equal part of it whose sums have registers.
     pub const fn vectors(isa: Isa, decode: Decode, rows: usize, line: usize) -> usize {
@@ -157,40 +193,6 @@ impl Gemv {
             2 => 2,
             _ => 1,
         }
-    }
-
-    /// The name in dumps and profiles, such as `gemv.s4.pairs.panel.1x64.avx512_bf16`.
-    pub fn name(&self, isa: Isa) -> String {
-        let lanes = isa.width().lanes();
-        let pairs = if self.decode.pairs { ".pairs" } else { "" };
-        let walk = match self.walk {
-            Walk::Panel { line, vectors, groups } => {
-                let part = if line == vectors { String::new() } else { format!("of{}", usize::from(line) * lanes) };
-                let quantised = |prefix: &str, elem: Option<Elem>| elem.map_or(String::new(), |e| format!(".{prefix}-{}", e.name()));
-                let groups = groups.map_or(String::new(), |g| quantised("scale", g.scale) + &quantised("zero", g.zero));
-                format!("panel.{}x{}{part}{groups}", self.rows, usize::from(vectors) * lanes)
-            }
-            Walk::Lines { lines, masked } => format!("lines.{}x{lines}{}", self.rows, if masked { ".masked" } else { "" }),
-            Walk::Columns { columns, masked } => format!("columns.{}x{columns}{}", self.rows, if masked { ".masked" } else { "" }),
-        };
-        format!("gemv.{}{pairs}.{walk}.{}", self.decode.stored.name(), isa.name())
-    }
-
-    /// The kernel before registers.
-    pub fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        let args = f.arguments();
-        let decoder = Decoder::new(&mut f, self.decode);
-        let writer = Writer { rows: usize::from(self.rows), decode: self.decode, decoder, width: isa.width(), args };
-        match self.walk {
-            Walk::Panel { line, vectors, groups } => {
-                let panel = Panel { w: &writer, line: usize::from(line), vectors: usize::from(vectors), unroll: self.unroll() };
-                panel.write(&mut f, groups);
-            }
-            Walk::Lines { lines, masked } => Lines { w: &writer, lines: usize::from(lines) }.write(&mut f, masked),
-            Walk::Columns { columns, masked } => Columns { w: &writer, columns: usize::from(columns) }.write(&mut f, masked),
-        }
-        f
     }
 }
 

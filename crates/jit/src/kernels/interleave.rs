@@ -6,8 +6,9 @@
 //! L1 delivers in that time.
 
 use super::transpose::Factor;
-use crate::ir::{Accumulate, Binary, Compare, Compiled, Elem, Function, Int, IrError, Pred, Val};
+use crate::ir::{Accumulate, Binary, Compare, Elem, Function, Int, Pred, Val};
 use crate::isa::Isa;
+use crate::key::Key;
 use std::mem::offset_of;
 
 #[cfg(test)]
@@ -57,40 +58,11 @@ pub struct Args {
     pub sums: *mut i32,
 }
 
-impl Interleave {
-    /// Rows of a group.
-    pub const fn rows(&self) -> usize {
-        WORD / self.to.bytes()
-    }
-
-    /// The same kernel, by bits where elements do not change on their way: types of a size share it.
-    #[must_use]
-    pub fn shared(self) -> Interleave {
-        if self.converts() { self } else { Interleave { from: self.low(), to: self.low(), ..self } }
-    }
-
-    /// Whether elements change on their way.
-    fn converts(&self) -> bool {
-        self.from != self.to || self.factors != [Factor::None; 2]
-    }
-
-    /// The kernel for a processor.
-    ///
-    /// # Errors
-    /// [`IrError`]: never, as the registers suffice everywhere.
-    pub fn compile(&self, isa: Isa) -> Result<Compiled, IrError> {
-        self.function(isa).finish()
-    }
-
-    /// The kernel before registers.
-    pub fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        self.write(&mut f);
-        f
-    }
+impl Key for Interleave {
+    type Args = Args;
 
     /// The name in dumps and profiles, such as `interleave.f32s8.same.avx512`.
-    pub fn name(&self, isa: Isa) -> String {
+    fn name(&self, isa: Isa) -> String {
         let factors: String = self.factors.iter().map(|f| ["", ".same", ".column"][*f as usize]).collect();
         let sums = if self.summed { ".sums" } else { "" };
         format!("interleave.{}{}{factors}{sums}.{}", self.from.name(), self.to.name(), isa.name())
@@ -136,6 +108,24 @@ impl Interleave {
             });
             f.add(places, 2 * size_of::<usize>() as i32);
         });
+    }
+}
+
+impl Interleave {
+    /// Rows of a group.
+    pub const fn rows(&self) -> usize {
+        WORD / self.to.bytes()
+    }
+
+    /// The same kernel, by bits where elements do not change on their way: types of a size share it.
+    #[must_use]
+    pub fn shared(self) -> Interleave {
+        if self.converts() { self } else { Interleave { from: self.low(), to: self.low(), ..self } }
+    }
+
+    /// Whether elements change on their way.
+    fn converts(&self) -> bool {
+        self.from != self.to || self.factors != [Factor::None; 2]
     }
 
     /// A vector of words; of some columns where there are masks of those that exist and those that are written.

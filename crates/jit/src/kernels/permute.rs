@@ -10,8 +10,9 @@
 //! written is looked up in all that are read.
 
 use super::transpose::{Factor, scaled};
-use crate::ir::{Binary, Compiled, Elem, Function, Int, IrError, Pred, Val};
+use crate::ir::{Binary, Elem, Function, Int, Pred, Val};
 use crate::isa::Isa;
+use crate::key::Key;
 use std::mem::offset_of;
 
 #[cfg(test)]
@@ -178,31 +179,11 @@ fn orders(bits: &[u8]) -> Vec<Vec<u8>> {
     (0..bits.len()).flat_map(with_first).collect()
 }
 
-impl Permute {
-    /// What writes zeros where this kernel writes, under masks, and reads nothing.
-    #[must_use]
-    pub fn of_zeros(&self) -> Permute {
-        let (from, order, vectors) = (self.to, Order::Bits([0, 1, 2, 3]), [0, self.vectors[1]]);
-        Permute { from, to: self.to, factors: [Factor::None; 2], order, vectors, masked: true }
-    }
-
-    /// The kernel for a processor.
-    ///
-    /// # Errors
-    /// [`IrError`]: never, as the registers suffice everywhere.
-    pub fn compile(&self, isa: Isa) -> Result<Compiled, IrError> {
-        self.function(isa).finish()
-    }
-
-    /// The kernel before registers.
-    pub fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        self.write(&mut f);
-        f
-    }
+impl Key for Permute {
+    type Args = Args;
 
     /// The name in dumps and profiles, such as `permute.f32f32.4501.avx512`.
-    pub fn name(&self, isa: Isa) -> String {
+    fn name(&self, isa: Isa) -> String {
         let factors: String = self.factors.iter().map(|f| ["", ".same", ".lane"][*f as usize]).collect();
         let order: String = match self.order {
             Order::Bits(lanes) => lanes[..bits(isa)].iter().map(u8::to_string).collect(),
@@ -238,6 +219,15 @@ impl Permute {
             self.store(f, (args, tiles), vectors, factors);
             f.add(tiles, 2 * size_of::<usize>() as i32);
         });
+    }
+}
+
+impl Permute {
+    /// What writes zeros where this kernel writes, under masks, and reads nothing.
+    #[must_use]
+    pub fn of_zeros(&self) -> Permute {
+        let (from, order, vectors) = (self.to, Order::Bits([0, 1, 2, 3]), [0, self.vectors[1]]);
+        Permute { from, to: self.to, factors: [Factor::None; 2], order, vectors, masked: true }
     }
 
     /// The mask of vector `i` of those that are read (0), written (1), or exist (2).

@@ -7,10 +7,11 @@
 //! The gradient of a mean is a mean of gradients, through the taps that meet a source element, and where windows differ in size a sum of shares of
 //! them; that of a maximum adds those gradients whose maximum had this tap's place. A tap's place is its number in the window.
 
-use super::depthwise::{Columns, SHARE, Strip, Tap, column_at};
+use super::depthwise::{Columns, Finish, SHARE, Strip, StripKey, Tap, column_at};
 use crate::asm::Width;
-use crate::ir::{Accumulate, Addr, Binary, Compare, Compiled, Elem, Function, Int, IrError, Pred, Prefetch, Src, Unary, Val};
+use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Prefetch, Src, Unary, Val};
 use crate::isa::Isa;
+use crate::key::Key;
 use std::mem::offset_of;
 
 #[cfg(test)]
@@ -144,22 +145,37 @@ fn advance(f: &mut Function, value: Int, args: Int, offset: usize) {
 /// Taps whose places are held in registers; those of wider windows are made with every use.
 const HELD: usize = 8;
 
+impl Key for Pool {
+    type Args = Args;
+
+    /// The name in dumps and profiles, such as `pool.max.f32.7x3s2.4.avx512`.
+    fn name(&self, isa: Isa) -> String {
+        let Pool { source, results, stride, vectors, .. } = self;
+        let take = match self.take {
+            Take::Largest => "max",
+            Take::LargestWhole(Elem::I32) => "max-s32",
+            Take::LargestWhole(Elem::I8) => "max-s8",
+            Take::LargestWhole(_) => "max-u8",
+            Take::Place(_) => "places",
+            Take::Mean { .. } => "mean",
+            Take::Shared => "shared",
+            Take::Chosen(_) => "chosen",
+        };
+        format!("pool.{take}.{}.{results}x{}s{stride}.{vectors}.{}", source.name(), self.taps.len(), isa.name())
+    }
+
+    fn write(&self, f: &mut Function) {
+        self.write_strips(f, &mut |f, strip| strip.store(f, Elem::F32));
+    }
+}
+
+impl StripKey for Pool {
+    fn write_strips(&self, f: &mut Function, finish: &mut Finish<'_>) {
+        Writer { kernel: self, width: f.isa().width() }.write(f, finish);
+    }
+}
+
 impl Pool {
-    /// The kernel for a processor, which stores the results as f32.
-    ///
-    /// # Errors
-    /// [`IrError`]: the strip needs more registers than there are.
-    pub fn compile(&self, isa: Isa) -> Result<Compiled, IrError> {
-        self.function_with(isa, |f, strip| strip.store(f, Elem::F32)).finish()
-    }
-
-    /// The kernel before registers; `finish` writes what happens to the results of a vector of channels, storing included.
-    pub fn function_with(&self, isa: Isa, finish: impl FnMut(&mut Function, &Strip<'_>)) -> Function {
-        let mut f = Function::new(isa);
-        Writer { kernel: self, width: isa.width() }.write(&mut f, finish);
-        f
-    }
-
     /// The most results that a strip of so many vectors and taps may have.
     pub fn most_results(isa: Isa, take: Take, taps: usize, vectors: usize, masked: bool) -> usize {
         let mask = usize::from(masked && !isa.avx512);
@@ -202,22 +218,6 @@ impl Pool {
     fn count(&self, result: usize) -> usize {
         let columns = self.columns();
         columns.all().flat_map(|x| columns.users(x)).filter(|(i, _)| *i == result).count()
-    }
-
-    /// The name in dumps and profiles, such as `pool.max.f32.7x3s2.4.avx512`.
-    pub fn name(&self, isa: Isa) -> String {
-        let Pool { source, results, stride, vectors, .. } = self;
-        let take = match self.take {
-            Take::Largest => "max",
-            Take::LargestWhole(Elem::I32) => "max-s32",
-            Take::LargestWhole(Elem::I8) => "max-s8",
-            Take::LargestWhole(_) => "max-u8",
-            Take::Place(_) => "places",
-            Take::Mean { .. } => "mean",
-            Take::Shared => "shared",
-            Take::Chosen(_) => "chosen",
-        };
-        format!("pool.{take}.{}.{results}x{}s{stride}.{vectors}.{}", source.name(), self.taps.len(), isa.name())
     }
 }
 
@@ -264,7 +264,7 @@ struct Strips {
 }
 
 impl Writer<'_> {
-    fn write(&self, f: &mut Function, mut finish: impl FnMut(&mut Function, &Strip<'_>)) {
+    fn write(&self, f: &mut Function, finish: &mut Finish<'_>) {
         let args = f.arguments();
         let column = f.argument(args, offset_of!(Args, column));
         let column = [column, f.address(column.indexed(column, 2, 0)), f.address(column.indexed(column, 4, 0))];
@@ -293,7 +293,7 @@ impl Writer<'_> {
                 let strips = f.argument(args, offset_of!(Args, strips));
                 f.repeat_some(strips, |f| {
                     self.ask(f, args, to);
-                    self.strip(f, (args, rows, lines), (channel, to), &frame, &mut finish);
+                    self.strip(f, (args, rows, lines), (channel, to), &frame, finish);
                     advance(f, from, args, offset_of!(Args, strip));
                     advance(f, to, args, offset_of!(Args, result_strip));
                     places.into_iter().for_each(|p| advance(f, p, args, offset_of!(Args, places_strip)));
@@ -333,7 +333,7 @@ impl Writer<'_> {
         (args, row, lines): (Int, Int, Int),
         (channel, result): (Int, Int),
         frame: &Frame,
-        finish: &mut impl FnMut(&mut Function, &Strip<'_>),
+        finish: &mut Finish<'_>,
     ) {
         let mut made = self.over_lines(f, row, lines, frame);
         if let Take::Mean { counted } = self.kernel.take {

@@ -17,6 +17,7 @@
 use super::dot::{Product, Start};
 use crate::ir::{Function, Int, Prefetch, Reuse, Tile, TileProduct};
 use crate::isa::Isa;
+use crate::key::Key;
 use std::mem::offset_of;
 
 #[cfg(test)]
@@ -131,24 +132,22 @@ pub enum Setup {
     Release,
 }
 
-impl Setup {
-    /// The function of the bytes. Needs [`Isa::amx`].
-    pub fn function(self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        let shape = f.arguments();
+impl Key for Setup {
+    type Args = [u8; 64];
+
+    fn name(&self, isa: Isa) -> String {
+        format!("tiles.{self:?}.{}", isa.name()).to_lowercase().replace('(', ".").replace(')', "")
+    }
+
+    fn write(&self, f: &mut Function) {
+        let (shape, emulated) = (f.arguments(), f.isa().emulated);
         match self {
             // Emulated tiles belong to the function that uses them.
-            Setup::Shape if !isa.emulated => f.tile_config(shape.at(0)),
-            Setup::Awake(product) if !isa.emulated => f.tile_dot(product, Tile(0), Tile(4), Tile(6)),
+            Setup::Shape if !emulated => f.tile_config(shape.at(0)),
+            Setup::Awake(product) if !emulated => f.tile_dot(*product, Tile(0), Tile(4), Tile(6)),
             Setup::Release => f.tile_release(),
             Setup::Shape | Setup::Awake(_) => {}
         }
-        f
-    }
-
-    /// The name in dumps and profiles.
-    pub fn name(self, isa: Isa) -> String {
-        format!("tiles.{self:?}.{}", isa.name()).to_lowercase().replace('(', ".").replace(')', "")
     }
 }
 
@@ -188,16 +187,11 @@ impl At {
     }
 }
 
-impl Tiles {
-    /// The function of [`Args`]. Needs [`Isa::amx`].
-    pub fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        self.write(&mut f);
-        f
-    }
+impl Key for Tiles {
+    type Args = Args;
 
     /// The name in dumps and profiles, such as `tiles.bf16bf16f32.32x64.avx512_amx`.
-    pub fn name(&self, isa: Isa) -> String {
+    fn name(&self, isa: Isa) -> String {
         let types = match self.product {
             TileProduct::Bf16 => "bf16bf16f32",
             TileProduct::U8S8 => "u8s8s32",
@@ -228,7 +222,9 @@ impl Tiles {
             f.add(sums, i32::from(self.line) * LINE as i32);
         });
     }
+}
 
+impl Tiles {
     /// The sums of `count` vectors of a panel from `first` on.
     fn columns(&self, f: &mut Function, at: &At, first: usize, count: usize) {
         let tall = usize::from(self.tall);

@@ -6,8 +6,9 @@
 //! for the lines of a later one. Squares that are not full come last: rows and columns that do not exist are neither read nor written, but for
 //! zeros where the destination has room for more rows than there are. Narrow elements are words in registers: the shuffles are the same.
 
-use crate::ir::{Binary, Compare, Compiled, Elem, Function, Int, IrError, Pred, Prefetch, Val};
+use crate::ir::{Binary, Compare, Elem, Function, Int, Pred, Prefetch, Val};
 use crate::isa::Isa;
+use crate::key::Key;
 use std::mem::offset_of;
 
 #[cfg(test)]
@@ -81,27 +82,11 @@ pub struct Args {
     pub places_square: usize,
 }
 
-impl Transpose {
-    /// Words as they are, in rows at equal distances.
-    pub const WORDS: Transpose = Transpose { from: Elem::F32, to: Elem::F32, factors: [Factor::None; 2], placed: false };
-
-    /// The kernel for a processor.
-    ///
-    /// # Errors
-    /// [`IrError`]: never, as the registers suffice everywhere.
-    pub fn compile(&self, isa: Isa) -> Result<Compiled, IrError> {
-        self.function(isa).finish()
-    }
-
-    /// The kernel before registers.
-    pub fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        self.write(&mut f);
-        f
-    }
+impl Key for Transpose {
+    type Args = Args;
 
     /// The name in dumps and profiles, such as `transpose.16x16.avx512`.
-    pub fn name(&self, isa: Isa) -> String {
+    fn name(&self, isa: Isa) -> String {
         let lanes = isa.width().lanes();
         let types = if *self == Transpose::WORDS { String::new() } else { format!(".{}{}", self.from.name(), self.to.name()) };
         let factors: String = self.factors.iter().map(|f| ["", ".same", ".row"][*f as usize]).collect();
@@ -140,6 +125,11 @@ impl Transpose {
             f.sub(written, fewer_rows);
         });
     }
+}
+
+impl Transpose {
+    /// Words as they are, in rows at equal distances.
+    pub const WORDS: Transpose = Transpose { from: Elem::F32, to: Elem::F32, factors: [Factor::None; 2], placed: false };
 
     fn full_square(&self, f: &mut Function, at: &At, [from_ahead, to_ahead]: [Int; 2]) {
         let from = f.copy(at.from);

@@ -11,6 +11,7 @@
 
 use crate::ir::{Binary, Elem, Function, Int, Unary, Val};
 use crate::isa::Isa;
+use crate::key::Key;
 use std::mem::offset_of;
 
 #[cfg(test)]
@@ -238,24 +239,11 @@ pub struct Args {
     pub zero: *const u8,
 }
 
-impl Unpack {
-    /// Lines that a line becomes.
-    pub const fn lines(&self) -> usize {
-        if self.pairs { self.stored.in_word() / 2 } else { self.stored.in_word() }
-    }
-
-    /// Depths within a line of the elements of line `n` that it becomes: of one number, or of the two of a pair. Pairs of 4-bit elements are those
-    /// that one lookup gives, not neighbours.
-    pub const fn places(&self, n: usize) -> [usize; 2] {
-        match (self.pairs, self.stored.bits()) {
-            (false, _) => [n, n],
-            (true, 4) => [n, n + 4],
-            (true, _) => [2 * n, 2 * n + 1],
-        }
-    }
+impl Key for Unpack {
+    type Args = Args;
 
     /// The name in dumps and profiles, such as `unpack.s4.pairs.64.avx512_bf16`.
-    pub fn name(&self, isa: Isa) -> String {
+    fn name(&self, isa: Isa) -> String {
         let quantised = |prefix: &str, elem: Option<Elem>| elem.map_or(String::new(), |e| format!(".{prefix}-{}", e.name()));
         let (scale, zero) = (quantised("scale", self.scale), quantised("zero", self.zero));
         let pairs = if self.pairs { ".pairs" } else { "" };
@@ -263,12 +251,10 @@ impl Unpack {
         format!("unpack.{}{pairs}.{columns}{scale}{zero}.{}", self.stored.name(), isa.name())
     }
 
-    /// The kernel before registers.
-    pub fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        let args = f.arguments();
+    fn write(&self, f: &mut Function) {
+        let (args, isa) = (f.arguments(), f.isa());
         let looked_up = self.pairs && self.stored.has_pairs(isa);
-        let decoder = Decoder::new(&mut f, Decode { stored: self.stored, pairs: looked_up });
+        let decoder = Decoder::new(f, Decode { stored: self.stored, pairs: looked_up });
         let mut arg = |offset: usize| f.load_int(args.at(offset as i32));
         let (from, to, lines) = (arg(offset_of!(Args, from)), arg(offset_of!(Args, to)), arg(offset_of!(Args, lines)));
         let (scale, zero) = (arg(offset_of!(Args, scale)), arg(offset_of!(Args, zero)));
@@ -277,7 +263,7 @@ impl Unpack {
             let place = |elem: Elem, v: usize| base.at((v * width.lanes() * elem.bytes()) as i32);
             elem.map(|elem| (0..line).map(|v| f.load_as(elem, place(elem, v), None)).collect())
         };
-        let (scales, zeros) = (columns(&mut f, self.scale, scale), columns(&mut f, self.zero, zero));
+        let (scales, zeros) = (columns(f, self.scale, scale), columns(f, self.zero, zero));
         let upper = (self.pairs && !looked_up).then(|| f.splat_i32(width, 0xffff_0000_u32 as i32));
         f.repeat(lines, |f| {
             for v in 0..line {
@@ -307,6 +293,22 @@ impl Unpack {
             f.add(from, (line * width.bytes()) as i32);
             f.add(to, (self.lines() * line * width.bytes()) as i32);
         });
-        f
+    }
+}
+
+impl Unpack {
+    /// Lines that a line becomes.
+    pub const fn lines(&self) -> usize {
+        if self.pairs { self.stored.in_word() / 2 } else { self.stored.in_word() }
+    }
+
+    /// Depths within a line of the elements of line `n` that it becomes: of one number, or of the two of a pair. Pairs of 4-bit elements are those
+    /// that one lookup gives, not neighbours.
+    pub const fn places(&self, n: usize) -> [usize; 2] {
+        match (self.pairs, self.stored.bits()) {
+            (false, _) => [n, n],
+            (true, 4) => [n, n + 4],
+            (true, _) => [2 * n, 2 * n + 1],
+        }
     }
 }

@@ -31,6 +31,7 @@
 use crate::asm::Width;
 use crate::ir::{Accumulate, Binary, Compare, Function, Int, Pred, Val};
 use crate::isa::Isa;
+use crate::key::Key;
 use std::mem::offset_of;
 
 #[cfg(test)]
@@ -55,7 +56,7 @@ const Q2: f64 = Q * Q;
 const G_P: f64 = 1.0 / (2.0 * P2 * (P2 - Q2));
 const G_Q: f64 = 1.0 / (2.0 * Q2 * (Q2 - P2));
 
-/// Arguments of [`source`].
+/// Arguments of [`Source`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SourceArgs {
@@ -77,7 +78,7 @@ pub struct SourceArgs {
     pub step: usize,
 }
 
-/// Arguments of [`weights`].
+/// Arguments of [`Weights`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct WeightArgs {
@@ -93,7 +94,7 @@ pub struct WeightArgs {
     pub position: usize,
 }
 
-/// Arguments of [`results`].
+/// Arguments of [`Results`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ResultArgs {
@@ -184,59 +185,67 @@ fn source_group(
 }
 
 /// The transform of a tile of source pixels: a function of [`SourceArgs`].
-pub fn source(isa: Isa) -> Function {
-    let mut f = Function::new(isa);
-    let (g, w) = (&mut f, isa.width());
-    let args = g.arguments();
-    let field = |f: &mut Function, at: usize| f.load_int(args.at(at as i32));
-    let points = Points::new(g, w);
-    let ends = g.splat_f32(w, (P2 + Q2) as f32);
-    let wanted: Vec<Pred> = (0..SIDE)
-        .map(|j| {
-            let lanes = field(g, offset_of!(SourceArgs, lanes) + 8 * j);
-            g.first_lanes(lanes)
-        })
-        .collect();
-    let rows: Vec<Int> = (0..SIDE).map(|i| field(g, offset_of!(SourceArgs, rows) + 8 * i)).collect();
-    let pixel = field(g, offset_of!(SourceArgs, pixel));
-    let triple = g.address(pixel.indexed(pixel, 2, 0));
-    let quintuple = g.address(pixel.indexed(pixel, 4, 0));
-    let (to, position) = (field(g, offset_of!(SourceArgs, to)), field(g, offset_of!(SourceArgs, position)));
-    let vectors = field(g, offset_of!(SourceArgs, vectors));
-    g.repeat_some(vectors, |f| {
-        let at = f.copy(to);
-        for group in BY_COLUMN {
-            // Along rows first: the numbers of columns of positions, row by row.
-            let mut columns: [Vec<Val>; 2] = Default::default();
-            for row in &rows {
-                let along = source_group(f, (&points, ends), group, |f, j| {
-                    let from = match j {
-                        0 => row.at(0),
-                        3 => row.indexed(triple, 1, 0),
-                        5 => row.indexed(quintuple, 1, 0),
-                        j => row.indexed(pixel, j as u8, 0),
-                    };
-                    f.load_masked(from, wanted[j])
-                });
-                columns.iter_mut().zip(along).for_each(|(c, v)| c.push(v));
-            }
-            for column in columns.iter().filter(|c| !c.is_empty()) {
-                for group in BY_ROW {
-                    for v in source_group(f, (&points, ends), group, |_, i| column[i]) {
-                        f.store(at.at(0), v);
-                        f.add(at, position);
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Source;
+
+impl Key for Source {
+    type Args = SourceArgs;
+
+    fn name(&self, isa: Isa) -> String {
+        format!("winograd.source.{}", isa.name())
+    }
+
+    fn write(&self, g: &mut Function) {
+        let (args, w) = (g.arguments(), g.isa().width());
+        let field = |f: &mut Function, at: usize| f.load_int(args.at(at as i32));
+        let points = Points::new(g, w);
+        let ends = g.splat_f32(w, (P2 + Q2) as f32);
+        let wanted: Vec<Pred> = (0..SIDE)
+            .map(|j| {
+                let lanes = field(g, offset_of!(SourceArgs, lanes) + 8 * j);
+                g.first_lanes(lanes)
+            })
+            .collect();
+        let rows: Vec<Int> = (0..SIDE).map(|i| field(g, offset_of!(SourceArgs, rows) + 8 * i)).collect();
+        let pixel = field(g, offset_of!(SourceArgs, pixel));
+        let triple = g.address(pixel.indexed(pixel, 2, 0));
+        let quintuple = g.address(pixel.indexed(pixel, 4, 0));
+        let (to, position) = (field(g, offset_of!(SourceArgs, to)), field(g, offset_of!(SourceArgs, position)));
+        let vectors = field(g, offset_of!(SourceArgs, vectors));
+        g.repeat_some(vectors, |f| {
+            let at = f.copy(to);
+            for group in BY_COLUMN {
+                // Along rows first: the numbers of columns of positions, row by row.
+                let mut columns: [Vec<Val>; 2] = Default::default();
+                for row in &rows {
+                    let along = source_group(f, (&points, ends), group, |f, j| {
+                        let from = match j {
+                            0 => row.at(0),
+                            3 => row.indexed(triple, 1, 0),
+                            5 => row.indexed(quintuple, 1, 0),
+                            j => row.indexed(pixel, j as u8, 0),
+                        };
+                        f.load_masked(from, wanted[j])
+                    });
+                    columns.iter_mut().zip(along).for_each(|(c, v)| c.push(v));
+                }
+                for column in columns.iter().filter(|c| !c.is_empty()) {
+                    for group in BY_ROW {
+                        for v in source_group(f, (&points, ends), group, |_, i| column[i]) {
+                            f.store(at.at(0), v);
+                            f.add(at, position);
+                        }
                     }
                 }
             }
-        }
-        let step = field(f, offset_of!(SourceArgs, step));
-        f.add(to, step);
-        for (i, row) in rows.iter().enumerate() {
-            let channel = field(f, offset_of!(SourceArgs, channels) + 8 * i);
-            f.add(*row, channel);
-        }
-    });
-    f
+            let step = field(f, offset_of!(SourceArgs, step));
+            f.add(to, step);
+            for (i, row) in rows.iter().enumerate() {
+                let channel = field(f, offset_of!(SourceArgs, channels) + 8 * i);
+                f.add(*row, channel);
+            }
+        });
+    }
 }
 
 /// A pair of rows of `G x`, by its factors.
@@ -257,37 +266,45 @@ pub const WEIGHT_FACTORS: [[f32; 3]; 2] =
     [[G_P as f32, (G_P * P) as f32, (G_P * P2) as f32], [G_Q as f32, (G_Q * Q) as f32, (G_Q * Q2) as f32]];
 
 /// The transform of vectors of weights: a function of [`WeightArgs`].
-pub fn weights(isa: Isa) -> Function {
-    let mut f = Function::new(isa);
-    let (g, w) = (&mut f, isa.width());
-    let args = g.arguments();
-    let field = |f: &mut Function, at: usize| f.load_int(args.at(at as i32));
-    let factors = WEIGHT_FACTORS.map(|pair| pair.map(|x| g.splat_f32(w, x)));
-    let (from, tap) = (field(g, offset_of!(WeightArgs, from)), field(g, offset_of!(WeightArgs, tap)));
-    let (to, position) = (field(g, offset_of!(WeightArgs, to)), field(g, offset_of!(WeightArgs, position)));
-    let vectors = field(g, offset_of!(WeightArgs, vectors));
-    g.repeat_some(vectors, |f| {
-        let (at, tap_at) = (f.copy(to), f.copy(from));
-        let rows: Vec<[Val; SIDE]> = (0..3)
-            .map(|_| {
-                let x = [0; 3].map(|_| {
-                    let v = f.load(w, tap_at.at(0));
-                    f.add(tap_at, tap);
-                    v
-                });
-                weight_line(f, &factors, x)
-            })
-            .collect();
-        for j in COLUMNS {
-            for v in weight_line(f, &factors, [rows[0][j], rows[1][j], rows[2][j]]) {
-                f.store(at.at(0), v);
-                f.add(at, position);
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Weights;
+
+impl Key for Weights {
+    type Args = WeightArgs;
+
+    fn name(&self, isa: Isa) -> String {
+        format!("winograd.weights.{}", isa.name())
+    }
+
+    fn write(&self, g: &mut Function) {
+        let (args, w) = (g.arguments(), g.isa().width());
+        let field = |f: &mut Function, at: usize| f.load_int(args.at(at as i32));
+        let factors = WEIGHT_FACTORS.map(|pair| pair.map(|x| g.splat_f32(w, x)));
+        let (from, tap) = (field(g, offset_of!(WeightArgs, from)), field(g, offset_of!(WeightArgs, tap)));
+        let (to, position) = (field(g, offset_of!(WeightArgs, to)), field(g, offset_of!(WeightArgs, position)));
+        let vectors = field(g, offset_of!(WeightArgs, vectors));
+        g.repeat_some(vectors, |f| {
+            let (at, tap_at) = (f.copy(to), f.copy(from));
+            let rows: Vec<[Val; SIDE]> = (0..3)
+                .map(|_| {
+                    let x = [0; 3].map(|_| {
+                        let v = f.load(w, tap_at.at(0));
+                        f.add(tap_at, tap);
+                        v
+                    });
+                    weight_line(f, &factors, x)
+                })
+                .collect();
+            for j in COLUMNS {
+                for v in weight_line(f, &factors, [rows[0][j], rows[1][j], rows[2][j]]) {
+                    f.store(at.at(0), v);
+                    f.add(at, position);
+                }
             }
-        }
-        f.add(from, w.bytes() as i32);
-        f.add(to, w.bytes() as i32);
-    });
-    f
+            f.add(from, w.bytes() as i32);
+            f.add(to, w.bytes() as i32);
+        });
+    }
 }
 
 /// `A' m` for six elements of a line, used up.
@@ -309,43 +326,52 @@ fn result_line(f: &mut Function, points: &Points, m: [Val; SIDE]) -> [Val; RESUL
 }
 
 /// The transform of sums to a tile of results, with a bias: a function of [`ResultArgs`].
-pub fn results(isa: Isa) -> Function {
-    let mut f = Function::new(isa);
-    let (g, w) = (&mut f, isa.width());
-    let args = g.arguments();
-    let field = |f: &mut Function, at: usize| f.load_int(args.at(at as i32));
-    let points = Points::new(g, w);
-    let (from, position) = (field(g, offset_of!(ResultArgs, from)), field(g, offset_of!(ResultArgs, position)));
-    let vectors = field(g, offset_of!(ResultArgs, vectors));
-    let bias = field(g, offset_of!(ResultArgs, bias));
-    let offset = g.int(0);
-    g.repeat_some(vectors, |f| {
-        let at = f.copy(from);
-        let column = |f: &mut Function| {
-            let m = [0; SIDE].map(|_| {
-                let v = f.load(w, at.at(0));
-                f.add(at, position);
-                v
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Results;
+
+impl Key for Results {
+    type Args = ResultArgs;
+
+    fn name(&self, isa: Isa) -> String {
+        format!("winograd.results.{}", isa.name())
+    }
+
+    fn write(&self, g: &mut Function) {
+        let (args, w) = (g.arguments(), g.isa().width());
+        let field = |f: &mut Function, at: usize| f.load_int(args.at(at as i32));
+        let points = Points::new(g, w);
+        let (from, position) = (field(g, offset_of!(ResultArgs, from)), field(g, offset_of!(ResultArgs, position)));
+        let vectors = field(g, offset_of!(ResultArgs, vectors));
+        let bias = field(g, offset_of!(ResultArgs, bias));
+        let offset = g.int(0);
+        g.repeat_some(vectors, |f| {
+            let at = f.copy(from);
+            let column = |f: &mut Function| {
+                let m = [0; SIDE].map(|_| {
+                    let v = f.load(w, at.at(0));
+                    f.add(at, position);
+                    v
+                });
+                result_line(f, &points, m)
+            };
+            let mut columns: Vec<(usize, [Val; RESULTS])> = COLUMNS.iter().map(|j| (*j, column(f))).collect();
+            columns.sort_by_key(|c| c.0);
+            let lines: Vec<[Val; RESULTS]> =
+                (0..RESULTS).map(|i| result_line(f, &points, std::array::from_fn(|j| columns[j].1[i]))).collect();
+            f.when(Compare::Ne, bias, 0, |f| {
+                let b = f.load(w, bias.at(0));
+                lines.iter().flatten().for_each(|v| f.update(Binary::AddF32, *v, b));
+                f.add(bias, w.bytes() as i32);
             });
-            result_line(f, &points, m)
-        };
-        let mut columns: Vec<(usize, [Val; RESULTS])> = COLUMNS.iter().map(|j| (*j, column(f))).collect();
-        columns.sort_by_key(|c| c.0);
-        let lines: Vec<[Val; RESULTS]> = (0..RESULTS).map(|i| result_line(f, &points, std::array::from_fn(|j| columns[j].1[i]))).collect();
-        f.when(Compare::Ne, bias, 0, |f| {
-            let b = f.load(w, bias.at(0));
-            lines.iter().flatten().for_each(|v| f.update(Binary::AddF32, *v, b));
-            f.add(bias, w.bytes() as i32);
+            let rows = field(f, offset_of!(ResultArgs, wanted));
+            for (i, line) in lines.iter().enumerate() {
+                f.when(Compare::Gt, rows, i as i32, |f| store_line(f, args, (i, offset), line));
+            }
+            f.add(from, w.bytes() as i32);
+            let channel = field(f, offset_of!(ResultArgs, channel));
+            f.add(offset, channel);
         });
-        let rows = field(f, offset_of!(ResultArgs, wanted));
-        for (i, line) in lines.iter().enumerate() {
-            f.when(Compare::Gt, rows, i as i32, |f| store_line(f, args, (i, offset), line));
-        }
-        f.add(from, w.bytes() as i32);
-        let channel = field(f, offset_of!(ResultArgs, channel));
-        f.add(offset, channel);
-    });
-    f
+    }
 }
 
 /// Stores the wanted results of row `row`.

@@ -53,7 +53,7 @@ pub(crate) type Cache = Single<Key, Code>;
 
 impl Kept for Code {
     fn weight(&self) -> Option<usize> {
-        (!self.is_stopgap()).then(|| size_of::<Key>() + self.exec().footprint())
+        (!self.is_stopgap).then(|| size_of::<Key>() + self.exec.footprint())
     }
 }
 

@@ -30,14 +30,6 @@ impl<'a> Memory<'a> {
         Ok(Memory::over(engine, tensor, Regions::new(regions.into_iter()), Origin::Unchecked))
     }
 
-    /// The same memory without the run-time count of readers and writers.
-    ///
-    /// # Safety
-    /// The caller takes care that nobody writes while somebody else reads or writes.
-    pub unsafe fn into_unchecked(self) -> Memory<'a> {
-        Memory { origin: Origin::Unchecked, ..self }
-    }
-
     /// Points buffer `index` at `address`.
     ///
     /// # Errors

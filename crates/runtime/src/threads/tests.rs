@@ -195,14 +195,14 @@ fn absurd_numbers_of_threads_are_bounded() {
 #[cfg(target_os = "linux")]
 fn a_pinned_thread_s_pool_stays_with_it_and_the_process_s_does_not() {
     use std::collections::HashSet;
-    use std::sync::Mutex;
+    use std::sync::{Barrier, Mutex};
     if cores() < 2 {
         return;
     }
     let places = |pool: &ForkJoin| {
-        let seen = Mutex::new(HashSet::new());
+        let (seen, both) = (Mutex::new(HashSet::new()), Barrier::new(2));
         pool.run(2, 2, &|_, _| {
-            std::thread::sleep(Duration::from_millis(20));
+            both.wait();
             seen.lock().unwrap().insert(allowed());
         });
         seen.into_inner().unwrap()

@@ -84,14 +84,21 @@ impl Plan for Linear {
     }
 }
 
-pub(crate) struct LinearCode {
-    pub(crate) alpha: f32,
-    pub(crate) beta: f32,
-    pub(crate) scratch: usize,
+/// A `beta` whose executions fail, after a while.
+pub(crate) const FAILS: f32 = f32::INFINITY;
+
+struct LinearCode {
+    alpha: f32,
+    beta: f32,
+    scratch: usize,
 }
 
 impl Exec for LinearCode {
     fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
+        if self.beta == FAILS {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            return Err(Error::Runtime("as it should".into()));
+        }
         let (src, dst) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?);
         let scratch = ctx.scratch_buf();
         assert!(scratch.len() >= self.scratch && scratch.as_ptr().addr().is_multiple_of(64));

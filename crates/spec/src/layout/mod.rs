@@ -16,7 +16,7 @@ mod transform;
 pub use nest::{Loop, Nest};
 pub use tag::TagError;
 
-use crate::{DataType, Dims, Error, MAX_NDIMS, RUNTIME};
+use crate::{DataType, Dims, Error, MAX_NDIMS, RUNTIME, dims};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -193,14 +193,13 @@ impl PartialEq for Blocking {
 }
 impl Eq for Blocking {}
 
-/// Agrees with equality: strides that do not count are hashed as 0.
+/// Agrees with equality: strides that do not count are hashed as 0, offsets of padding, which are 0 in practice, not at all.
 impl Hash for Blocking {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Blocking { padded_dims, padded_offsets, offset, strides, inner, compensation } = self;
-        (padded_dims, padded_offsets, offset, inner, compensation, strides.len()).hash(state);
-        for (s, &d) in strides.iter().zip(padded_dims.iter()) {
-            (if d == 1 { 0 } else { *s }).hash(state);
-        }
+        let Blocking { padded_dims, padded_offsets: _, offset, strides, inner, compensation } = self;
+        (padded_dims, offset, inner, compensation).hash(state);
+        let counted = strides.iter().zip(padded_dims.iter()).map(|(s, d)| if *d == 1 { 0 } else { *s });
+        dims::hash_pairs(counted, state);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Concatenation.
 
+use super::operands;
 use crate::check::types::{ALL, Pass, TypeTable, row};
 use crate::check::{self, Checked, ensure};
-use crate::op::{Operand, Use};
 use crate::{Arg, Dims, Layout, RUNTIME, Tensor};
 
 /// Puts the sources one after the other along an axis.
@@ -16,22 +16,10 @@ pub struct Concat {
     pub dst: Tensor,
 }
 
-impl Concat {
-    /// The tensors with their execution arguments.
-    pub fn operands(&self) -> Vec<Operand<&Tensor>> {
-        let srcs = self.srcs.iter().enumerate();
-        srcs.map(|(i, tensor)| Operand { arg: Arg::multiple_src(i), usage: Use::In, tensor })
-            .chain([Operand { arg: Arg::DST, usage: Use::Out, tensor: &self.dst }])
-            .collect()
-    }
-    /// The same, to resolve layouts in.
-    pub fn operands_mut(&mut self) -> Vec<Operand<&mut Tensor>> {
-        let srcs = self.srcs.iter_mut().enumerate();
-        srcs.map(|(i, tensor)| Operand { arg: Arg::multiple_src(i), usage: Use::In, tensor })
-            .chain([Operand { arg: Arg::DST, usage: Use::Out, tensor: &mut self.dst }])
-            .collect()
-    }
-}
+operands!(Concat { srcs, dst }, o => {
+    o.sources(srcs);
+    o.output(Arg::DST, dst);
+});
 
 impl Concat {
     /// The layout of a destination that is left open: that of the first source with blocks which every source begins with a block of; `None` where

@@ -83,52 +83,23 @@ pub struct Deconv {
 }
 
 operands!(Conv { prop, src, weights, bias, dst, depthwise_weights, depthwise_bias, depthwise_dst }, o => {
-    match prop {
-        Prop::BackwardData => {
-            o.input(Arg::DIFF_DST, dst);
-            o.input(Arg::WEIGHTS, weights);
-            o.output(Arg::DIFF_SRC, src);
+    if prop.is_forward() {
+        o.input(Arg::SRC, src);
+        o.input(Arg::WEIGHTS, weights);
+        o.input(Arg::BIAS, bias);
+        o.input(Arg::depthwise(Arg::WEIGHTS), depthwise_weights);
+        o.input(Arg::depthwise(Arg::BIAS), depthwise_bias);
+        match depthwise_dst {
+            Some(last) => o.output(Arg::DST, last),
+            None => o.output(Arg::DST, dst),
         }
-        Prop::BackwardWeights => {
-            o.input(Arg::SRC, src);
-            o.input(Arg::DIFF_DST, dst);
-            o.output(Arg::DIFF_WEIGHTS, weights);
-            o.output(Arg::DIFF_BIAS, bias);
-        }
-        _ => {
-            o.input(Arg::SRC, src);
-            o.input(Arg::WEIGHTS, weights);
-            o.input(Arg::BIAS, bias);
-            o.input(Arg::depthwise(Arg::WEIGHTS), depthwise_weights);
-            o.input(Arg::depthwise(Arg::BIAS), depthwise_bias);
-            match depthwise_dst {
-                Some(last) => o.output(Arg::DST, last),
-                None => o.output(Arg::DST, dst),
-            }
-        }
+    } else {
+        o.product(*prop, src, weights, bias, dst);
     }
 });
 
 operands!(Deconv { prop, src, weights, bias, dst }, o => {
-    match prop {
-        Prop::BackwardData => {
-            o.input(Arg::DIFF_DST, dst);
-            o.input(Arg::WEIGHTS, weights);
-            o.output(Arg::DIFF_SRC, src);
-        }
-        Prop::BackwardWeights => {
-            o.input(Arg::SRC, src);
-            o.input(Arg::DIFF_DST, dst);
-            o.output(Arg::DIFF_WEIGHTS, weights);
-            o.output(Arg::DIFF_BIAS, bias);
-        }
-        _ => {
-            o.input(Arg::SRC, src);
-            o.input(Arg::WEIGHTS, weights);
-            o.input(Arg::BIAS, bias);
-            o.output(Arg::DST, dst);
-        }
-    }
+    o.product(*prop, src, weights, bias, dst);
 });
 
 /// Sizes of a convolution, spatial dimensions always three (depth, height, width; leading ones 1).

@@ -22,25 +22,7 @@ pub struct InnerProduct {
 }
 
 operands!(InnerProduct { prop, src, weights, bias, dst }, o => {
-    match prop {
-        Prop::BackwardData => {
-            o.input(Arg::DIFF_DST, dst);
-            o.input(Arg::WEIGHTS, weights);
-            o.output(Arg::DIFF_SRC, src);
-        }
-        Prop::BackwardWeights => {
-            o.input(Arg::SRC, src);
-            o.input(Arg::DIFF_DST, dst);
-            o.output(Arg::DIFF_WEIGHTS, weights);
-            o.output(Arg::DIFF_BIAS, bias);
-        }
-        _ => {
-            o.input(Arg::SRC, src);
-            o.input(Arg::WEIGHTS, weights);
-            o.input(Arg::BIAS, bias);
-            o.output(Arg::DST, dst);
-        }
-    }
+    o.product(*prop, src, weights, bias, dst);
 });
 
 /// Data types.

@@ -125,6 +125,32 @@ impl<T> Operands<T> {
     pub(crate) fn put(&mut self, arg: Arg, usage: Use, tensor: impl Slot<T>) {
         self.0.extend(tensor.slot().map(|tensor| Operand { arg, usage, tensor }));
     }
+    /// Sources by number.
+    pub(crate) fn sources(&mut self, srcs: impl IntoIterator<Item = impl Slot<T>>) {
+        srcs.into_iter().enumerate().for_each(|(i, src)| self.input(Arg::multiple_src(i), src));
+    }
+    /// Source, weights, bias and destination of a product as its passes read and write them.
+    pub(crate) fn product(&mut self, prop: Prop, src: impl Slot<T>, weights: impl Slot<T>, bias: impl Slot<T>, dst: impl Slot<T>) {
+        match prop {
+            Prop::BackwardData => {
+                self.input(Arg::DIFF_DST, dst);
+                self.input(Arg::WEIGHTS, weights);
+                self.output(Arg::DIFF_SRC, src);
+            }
+            Prop::BackwardWeights => {
+                self.input(Arg::SRC, src);
+                self.input(Arg::DIFF_DST, dst);
+                self.output(Arg::DIFF_WEIGHTS, weights);
+                self.output(Arg::DIFF_BIAS, bias);
+            }
+            _ => {
+                self.input(Arg::SRC, src);
+                self.input(Arg::WEIGHTS, weights);
+                self.input(Arg::BIAS, bias);
+                self.output(Arg::DST, dst);
+            }
+        }
+    }
 }
 
 /// A tensor that is there, or perhaps there, by shared or unique reference.
@@ -175,32 +201,32 @@ macro_rules! operands {
 }
 pub(crate) use operands;
 
-/// Any operation.
+/// Any operation; those of many tensors are boxed, so that moving a problem is short.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs, reason = "every variant is its struct, documented there")]
-#[allow(clippy::large_enum_variant, reason = "descriptions are made once and stored; inline tensors keep them plain data")]
+#[allow(clippy::large_enum_variant, reason = "a few tensors are moved sooner than allocated")]
 pub enum Op {
-    Conv(Conv),
-    Deconv(Deconv),
+    Conv(Box<Conv>),
+    Deconv(Box<Deconv>),
     InnerProduct(InnerProduct),
     Matmul(Matmul),
-    BatchNorm(BatchNorm),
-    LayerNorm(LayerNorm),
-    GroupNorm(GroupNorm),
+    BatchNorm(Box<BatchNorm>),
+    LayerNorm(Box<LayerNorm>),
+    GroupNorm(Box<GroupNorm>),
     Lrn(Lrn),
-    Pool(Pool),
+    Pool(Box<Pool>),
     Eltwise(Eltwise),
     Softmax(Softmax),
     Reduction(Reduction),
     Resampling(Resampling),
     Binary(Binary),
-    Prelu(Prelu),
+    Prelu(Box<Prelu>),
     Shuffle(Shuffle),
     Concat(Concat),
     Sum(Sum),
     Reorder(Reorder),
     Rnn(Box<Rnn>),
-    Sdpa(Sdpa),
+    Sdpa(Box<Sdpa>),
 }
 
 /// Calls `$body` with the struct inside an [`Op`].
@@ -306,22 +332,21 @@ impl Op {
 
 /// Conversions of the structs into [`Op`].
 macro_rules! into_op {
-    ($($name:ident)*) => {
+    ($($name:ident)*; boxed: $($large:ident)*) => {
         $(impl From<$name> for Op {
             fn from(op: $name) -> Op {
                 Op::$name(op)
             }
         })*
+        $(impl From<$large> for Op {
+            fn from(op: $large) -> Op {
+                Op::$large(Box::new(op))
+            }
+        })*
     };
 }
-into_op!(Conv Deconv InnerProduct Matmul BatchNorm LayerNorm GroupNorm Lrn Pool Eltwise Softmax Reduction Resampling Binary Prelu Shuffle
-    Concat Sum Reorder Sdpa);
-
-impl From<Rnn> for Op {
-    fn from(op: Rnn) -> Op {
-        Op::Rnn(Box::new(op))
-    }
-}
+into_op!(InnerProduct Matmul Lrn Eltwise Softmax Reduction Resampling Binary Shuffle Concat Sum Reorder;
+    boxed: Conv Deconv BatchNorm LayerNorm GroupNorm Pool Prelu Rnn Sdpa);
 
 impl Op {
     /// Fills the tensors that follow from the others, where they are absent.
@@ -363,11 +388,6 @@ impl Op {
     /// Every rule of the operation itself.
     pub(crate) fn check(&self) -> Checked {
         each_op!(self, x => x.check())
-    }
-
-    /// The table of the data types that this kind of operation takes.
-    pub fn types(&self) -> &'static TypeTable {
-        support().iter().find(|s| s.kind == self.kind()).map_or(&reorder::TYPES, |s| s.types)
     }
 
     /// The tensor that scales or zero points named after `arg` belong to. With a depthwise post-op `DST` is the first convolution's result and

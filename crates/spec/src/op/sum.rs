@@ -1,8 +1,8 @@
 //! Weighted sum of tensors.
 
+use super::operands;
 use crate::check::types::{ALL, Pass, TypeTable, row};
 use crate::check::{self, Checked, ensure};
-use crate::op::{Operand, Use};
 use crate::{Arg, Real, Tensor};
 
 /// `dst = sum(scales[i] * srcs[i])`.
@@ -16,22 +16,10 @@ pub struct Sum {
     pub dst: Tensor,
 }
 
-impl Sum {
-    /// The tensors with their execution arguments.
-    pub fn operands(&self) -> Vec<Operand<&Tensor>> {
-        let srcs = self.srcs.iter().enumerate();
-        srcs.map(|(i, tensor)| Operand { arg: Arg::multiple_src(i), usage: Use::In, tensor })
-            .chain([Operand { arg: Arg::DST, usage: Use::Out, tensor: &self.dst }])
-            .collect()
-    }
-    /// The same, to resolve layouts in.
-    pub fn operands_mut(&mut self) -> Vec<Operand<&mut Tensor>> {
-        let srcs = self.srcs.iter_mut().enumerate();
-        srcs.map(|(i, tensor)| Operand { arg: Arg::multiple_src(i), usage: Use::In, tensor })
-            .chain([Operand { arg: Arg::DST, usage: Use::Out, tensor: &mut self.dst }])
-            .collect()
-    }
-}
+operands!(Sum { srcs, dst }, o => {
+    o.sources(srcs);
+    o.output(Arg::DST, dst);
+});
 
 /// Data types.
 pub(super) const TYPES: TypeTable = TypeTable { columns: &["src", "dst"], rows: &[row(Pass::Every, &[ALL, ALL])] };

@@ -16,7 +16,7 @@ fn error(line: &str) -> String {
 
 fn conv(line: &str) -> crate::op::Conv {
     match problem(line).op {
-        Op::Conv(c) => c,
+        Op::Conv(c) => *c,
         op => panic!("{op:?}"),
     }
 }
@@ -307,7 +307,7 @@ fn wrong_problems_are_written_too() {
     if let Some(b) = &mut c.bias {
         b.layout.dims = [1, 2].into();
     }
-    let mut problem = Problem { op: Op::Conv(c), attr: Attr::default() };
+    let mut problem = Problem { op: c.into(), attr: Attr::default() };
     assert!(problem.to_string().starts_with("--conv"));
     for line in [
         "--ip mb2ic3ih4oc5",

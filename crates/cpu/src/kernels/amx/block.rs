@@ -1,54 +1,17 @@
 //! Calls of the kernels for tiles of AMX. One of the few files with unsafe code: every address is checked against its buffer before a kernel is
 //! called.
 
-use crate::kernels::code::{Kernels, Key};
+use crate::kernels::code;
 use crate::kernels::tile::Ahead;
 use oxidnn_jit::ir::TileProduct;
 use oxidnn_jit::kernels::gather::{self, Gather};
 use oxidnn_jit::kernels::tiles::{self, LINES, Setup, Shape, TAP, Tiles};
-use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
 #[cfg(test)]
 mod tests;
-
-impl Key for Tiles {
-    type Args = tiles::Args;
-
-    fn name(&self, isa: Isa) -> String {
-        Tiles::name(self, isa)
-    }
-    fn function(&self, isa: Isa) -> Function {
-        Tiles::function(self, isa)
-    }
-}
-
-impl Key for Setup {
-    type Args = [u8; 64];
-
-    fn name(&self, isa: Isa) -> String {
-        Setup::name(*self, isa)
-    }
-    fn function(&self, isa: Isa) -> Function {
-        Setup::function(*self, isa)
-    }
-}
-
-impl Key for Gather {
-    type Args = gather::Args;
-
-    fn name(&self, isa: Isa) -> String {
-        Gather::name(*self, isa)
-    }
-    fn function(&self, isa: Isa) -> Function {
-        Gather::function(*self, isa)
-    }
-}
-
-static TILES: Kernels<Tiles> = Kernels::new();
-static SETUPS: Kernels<Setup> = Kernels::new();
-static GATHERS: Kernels<Gather> = Kernels::new();
 
 /// The kernels that set the registers up and give them up.
 #[derive(Debug)]
@@ -67,7 +30,7 @@ pub(super) struct Held<'r> {
 
 impl Registers {
     pub(super) fn get(isa: Isa, product: TileProduct) -> Result<Registers, Error> {
-        let get = |setup: Setup| SETUPS.get(isa, &setup);
+        let get = |setup: Setup| code::get(isa, &setup);
         Ok(Registers { shape: get(Setup::Shape)?, awake: get(Setup::Awake(product))?, release: get(Setup::Release)? })
     }
 
@@ -152,7 +115,7 @@ impl Block {
         if !(1..=2).contains(&kernel.tall) || !(1..=4).contains(&kernel.vectors) || kernel.line < kernel.vectors {
             return Err(Error::Runtime(format!("no tiles of rows, vectors, vectors in a line: {sizes:?}")));
         }
-        Ok(Block { entry: TILES.get(isa, &kernel)?, kernel })
+        Ok(Block { entry: code::get(isa, &kernel)?, kernel })
     }
 
     /// Computes the sums.
@@ -234,7 +197,7 @@ pub(super) struct Gatherer {
 impl Gatherer {
     /// For rows that end with so many bytes behind their last whole word.
     pub(super) fn get(isa: Isa, partial: u8) -> Result<Gatherer, Error> {
-        Ok(Gatherer { entry: GATHERS.get(isa, &Gather { partial })?, partial })
+        Ok(Gatherer { entry: code::get(isa, &Gather { partial })?, partial })
     }
 
     /// Elements that a row of so many words takes.

@@ -23,32 +23,30 @@ impl Key for Nothing {
         format!("nothing.{}", self.0)
     }
 
-    fn function(&self, isa: Isa) -> Function {
+    fn write(&self, _: &mut Function) {
         WRITTEN.fetch_add(1, Ordering::SeqCst);
         std::thread::sleep(std::time::Duration::from_millis(5));
-        Function::new(isa)
     }
 }
 
 #[test]
 fn a_kernel_is_made_once_and_dropped_when_nobody_uses_it() {
-    static KERNELS: Kernels<Nothing> = Kernels::new();
     if refusal().is_some() || !Isa::AVX2.is_present() {
         return;
     }
-    let threads: Vec<_> = (0..8).map(|_| std::thread::spawn(|| KERNELS.get(Isa::AVX2, &Nothing(1)).unwrap())).collect();
+    let threads: Vec<_> = (0..8).map(|_| std::thread::spawn(|| get(Isa::AVX2, &Nothing(1)).unwrap())).collect();
     let entries: Vec<Entry<()>> = threads.into_iter().map(|t| t.join().unwrap()).collect();
     assert_eq!(WRITTEN.load(Ordering::SeqCst), 1);
     assert!(entries.iter().all(|e| e.code().address() == entries[0].code().address()));
-    let (other, bytes) = counted(|| KERNELS.get(Isa::AVX2, &Nothing(2)).unwrap());
+    let (other, bytes) = counted(|| get(Isa::AVX2, &Nothing(2)).unwrap());
     assert_eq!(bytes, other.code().len());
     let held = entries[0].clone();
     drop((entries, other));
-    let gone: Vec<String> = KERNELS.unused().iter().map(|code| code.name().to_owned()).collect();
+    let gone: Vec<String> = kernels::<Nothing>().unused().iter().map(|code| code.name().to_owned()).collect();
     assert_eq!(gone, ["nothing.2"], "the other one is held");
     drop(held);
-    assert_eq!(KERNELS.unused().len(), 1);
-    KERNELS.get(Isa::AVX2, &Nothing(1)).unwrap();
+    assert_eq!(kernels::<Nothing>().unused().len(), 1);
+    get(Isa::AVX2, &Nothing(1)).unwrap();
     assert_eq!(WRITTEN.load(Ordering::SeqCst), 3);
 }
 

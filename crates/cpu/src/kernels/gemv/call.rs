@@ -1,43 +1,16 @@
 //! Calls of generated kernels. One of the few files with unsafe code: a call is made after every address it reaches has been checked.
 
-use crate::kernels::code::{Kernels, Key};
+use crate::kernels::code;
 use crate::kernels::extent::{Read, Written};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::gemv::{Args, Gemv, Walk};
 use oxidnn_jit::kernels::unpack::{self, Unpack};
-use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
 #[cfg(test)]
 mod tests;
-
-static KERNELS: Kernels<Gemv> = Kernels::new();
-static UNPACKS: Kernels<Unpack> = Kernels::new();
-
-impl Key for Gemv {
-    type Args = Args;
-
-    fn name(&self, isa: Isa) -> String {
-        Gemv::name(self, isa)
-    }
-
-    fn function(&self, isa: Isa) -> Function {
-        Gemv::function(self, isa)
-    }
-}
-
-impl Key for Unpack {
-    type Args = unpack::Args;
-
-    fn name(&self, isa: Isa) -> String {
-        Unpack::name(self, isa)
-    }
-
-    fn function(&self, isa: Isa) -> Function {
-        Unpack::function(self, isa)
-    }
-}
 
 /// A kernel that is ready to run.
 #[derive(Clone, Debug)]
@@ -83,9 +56,9 @@ impl Ready {
     /// Makes the kernel, or finds it.
     ///
     /// # Errors
-    /// As for [`Kernels::get`].
+    /// As for [`code::get`].
     pub(super) fn get(isa: Isa, gemv: Gemv) -> Result<Ready, Error> {
-        Ok(Ready { gemv, lanes: isa.width().lanes(), entry: KERNELS.get(isa, &gemv)? })
+        Ok(Ready { gemv, lanes: isa.width().lanes(), entry: code::get(isa, &gemv)? })
     }
 
     /// Runs it; rows of `c` are `c_row` elements apart, for panels.
@@ -191,9 +164,9 @@ impl Unpacker {
     /// Makes the kernel, or finds it.
     ///
     /// # Errors
-    /// As for [`Kernels::get`].
+    /// As for [`code::get`].
     pub(super) fn get(isa: Isa, spec: Unpack) -> Result<Unpacker, Error> {
-        Ok(Unpacker { spec, columns: usize::from(spec.line) * isa.width().lanes(), entry: UNPACKS.get(isa, &spec)? })
+        Ok(Unpacker { spec, columns: usize::from(spec.line) * isa.width().lanes(), entry: code::get(isa, &spec)? })
     }
 
     /// Unpacks `lines` lines, with the scales and zero points of their group.

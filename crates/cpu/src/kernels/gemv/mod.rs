@@ -29,6 +29,7 @@ use oxidnn_runtime::{Buf, Executor, Inline, Skip};
 use oxidnn_spec::{DataType, Dims, Error};
 use shared::Finished;
 use source::Order;
+use walk::{RawSums, WeightBlock};
 pub use unpacked::{ReadyUnpacked, Unpacked};
 use weights::Lie;
 pub use weights::Weights;
@@ -365,10 +366,11 @@ impl Product {
             zero: shared.zero,
             a_sums: &shared.a_sums[(batch * groups * self.request.rows).min(shared.a_sums.len())..],
         };
+        let (block, to) = (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step });
         match weights.lie {
-            Lie::Panels { .. } => self.panels(set, on, (first, columns), (start, depth), (sums, step)),
-            Lie::Rows { distance } => self.rows(set, on, distance, (first, columns), (start, depth), (raw, sums, step)),
-            Lie::Columns { distance } => self.columns_of(set, on, distance, (first, columns), (start, depth), (raw, sums, step)),
+            Lie::Panels { columns: width, distance } => self.panels(set, on, [width, distance], block, to),
+            Lie::Rows { distance } => self.rows(set, on, distance, block, to),
+            Lie::Columns { distance } => self.columns_of(set, on, distance, block, to),
         }
     }
 

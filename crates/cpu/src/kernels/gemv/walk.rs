@@ -1,25 +1,29 @@
 //! Calls of the kernels for a block of columns, by the order in which weights lie.
 
 use super::call::{Column, On};
-use super::weights::Lie;
 use super::{Lanes, Product, REREAD, Set};
 
-/// A range of columns or depth: first, count.
-type Span = (usize, usize);
+/// What a call multiplies: columns of the weights from the first, and depth from where it starts.
+#[derive(Clone, Copy)]
+pub(super) struct WeightBlock {
+    pub(super) first: usize,
+    pub(super) columns: usize,
+    pub(super) start: usize,
+    pub(super) depth: usize,
+}
+
+/// Where its sums go: rows of them, `step` apart; `raw` is room for those that a kernel leaves in another order.
+pub(super) struct RawSums<'s> {
+    pub(super) raw: &'s mut [f32],
+    pub(super) sums: &'s mut [f32],
+    pub(super) step: usize,
+}
 
 impl Product {
     /// Panels: sums are added up where they are wanted. Where registers do not hold the sums of all vectors, a part of a panel that stays in
     /// the cache is gone through several times.
-    pub(super) fn panels<'b>(
-        &self,
-        set: &Set,
-        on: On<'b>,
-        (first, columns): Span,
-        (start, depth): Span,
-        (sums, step): (&mut [f32], usize),
-    ) {
-        let weights = &self.request.weights;
-        let Lie::Panels { columns: width, distance } = weights.lie else { return };
+    pub(super) fn panels<'b>(&self, set: &Set, on: On<'b>, [width, distance]: [usize; 2], block: WeightBlock, to: RawSums<'_>) {
+        let (WeightBlock { first, columns, start, depth }, RawSums { sums, step, .. }) = (block, to);
         let (line, rows) = (width * self.decode.line_bytes(), self.request.rows);
         let wide = self.vectors * self.lanes();
         for row in sums.chunks_mut(step).take(rows) {
@@ -62,15 +66,8 @@ impl Product {
     }
 
     /// Rows of weights: the kernel's sums go by vectors and parts, and become rows in the end.
-    pub(super) fn rows(
-        &self,
-        set: &Set,
-        on: On<'_>,
-        distance: usize,
-        (first, columns): Span,
-        (start, depth): Span,
-        (raw, sums, step): (&mut [f32], &mut [f32], usize),
-    ) {
+    pub(super) fn rows(&self, set: &Set, on: On<'_>, distance: usize, block: WeightBlock, to: RawSums<'_>) {
+        let (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step }) = (block, to);
         let (lanes, in_word, rows) = (self.lanes(), self.decode.stored.in_word(), self.request.rows);
         let (words, lines) = (columns / in_word, oxidnn_jit::kernels::gemv::Gemv::lines(self.request.isa));
         let raw = &mut raw[..(words / lanes + 1) * in_word * rows * lanes];
@@ -101,15 +98,8 @@ impl Product {
     }
 
     /// Columns of weights: the kernel leaves a vector of each row and column.
-    pub(super) fn columns_of(
-        &self,
-        set: &Set,
-        on: On<'_>,
-        distance: usize,
-        (first, columns): Span,
-        (start, depth): Span,
-        (raw, sums, step): (&mut [f32], &mut [f32], usize),
-    ) {
+    pub(super) fn columns_of(&self, set: &Set, on: On<'_>, distance: usize, block: WeightBlock, to: RawSums<'_>) {
+        let (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step }) = (block, to);
         let (lanes, rows) = (self.lanes(), self.request.rows);
         let words = depth / self.decode.stored.in_word();
         let taken = oxidnn_jit::kernels::gemv::Gemv::columns(self.request.isa, rows);

@@ -181,7 +181,7 @@ impl Nest {
             beside: shape.beside,
             parts: &shape.parts,
             workers: target.threads,
-            panels: if shape.right == Right::Panels { budget.panels } else { budget.plain },
+            panels: shape.group_bytes(&budget),
             budget: &budget,
         };
         let cut = Cut::new(line);
@@ -482,14 +482,13 @@ impl<W: Rows> Task<'_, '_, W> {
 
     /// Lists the tiles, whose rows are at one distance, strip by strip, and computes them.
     fn strips(&self, runs: &[(usize, usize, Range<usize>)], round: &mut Round<'_>, rest: &mut Rest<'_>) {
-        let near = self.near(round);
         let (mut words, row) = ([0; ONE_STRIP], runs[0].0);
         for (first, rows, tiles) in runs.iter().filter(|run| !run.2.is_empty()) {
             let (mut walk, mut done) = (self.on.work.walk(self.unit, *first), tiles.start);
             while done < tiles.end {
                 let mut list = List::new(&mut words, *rows);
                 let sums = (first + (done - tiles.start) * rows - row) * self.lens.step * 4;
-                let end = done + self.on.work.strip(&mut walk, sums, near.min(tiles.end - done), &mut list);
+                let end = done + self.on.work.strip(&mut walk, sums, self.near(round).min(tiles.end - done), &mut list);
                 let here = done - self.tiles.start..end - self.tiles.start;
                 self.list((round.parts.start, &mut *round), &list.listed(), here, rest);
                 done = end;

@@ -1,5 +1,6 @@
 //! What a product is to the loop nest: its sizes, its K blocks, and the providers of its operands.
 
+use crate::hardware::Budget;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::kernels::tile::wide::{self, Sources, Wide};
@@ -12,6 +13,9 @@ use std::sync::atomic::AtomicBool;
 
 /// The address of padding for a [`Rows`] that begins at address 0: none is so far from another.
 pub const PADDING: usize = 1 << 63;
+
+/// Columns that a group of panels of plain `B` has where L2 allows: every group meets all rows of `A`, and reads a part of all lines of `B`.
+const PACKED_COLUMNS: usize = 80;
 
 /// A K block: a part of the reduction. All its taps have the same depth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -227,6 +231,12 @@ impl Shape {
         let parts: Vec<[usize; 2]> = self.parts.iter().map(|p| [p.taps, p.all_steps()]).collect();
         let source = if self.parts.iter().all(|p| p.partial == 0) { self.memory } else { 0 };
         Wide::new(&wide::About { isa, spec: &spec, tiles, panels: self.panels(), source, parts: &parts })
+    }
+
+    /// Bytes of a K block of a group of panels, which stays in L2.
+    pub(super) fn group_bytes(&self, budget: &Budget) -> usize {
+        let columns = PACKED_COLUMNS.saturating_mul(self.most(&|p| p.taps * p.all_steps())).saturating_mul(4);
+        if self.right == Right::Panels { budget.panels } else { columns.clamp(budget.plain, 2 * budget.plain) }
     }
 
     /// Panels of a unit.

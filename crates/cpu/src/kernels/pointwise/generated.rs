@@ -19,7 +19,7 @@ use super::program::{Operand, Over, Source, Stage, Step};
 use super::{Chunk, Chunks, GRAIN, Memory, Nest, OPERANDS, split};
 use crate::CpuTarget;
 use crate::kernels::chain::jit;
-use crate::kernels::code::{Kernels, Key, elem};
+use crate::kernels::code::{self, Key, elem};
 use crate::kernels::extent::{Written, reach};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
@@ -117,8 +117,6 @@ struct Args {
     plane: [usize; MOST],
 }
 
-static PROGRAMS: Kernels<Spec> = Kernels::new();
-
 impl Key for Spec {
     type Args = Args;
 
@@ -128,10 +126,8 @@ impl Key for Spec {
         format!("program.{}.{steps}steps.{}", types.join(""), isa.name())
     }
 
-    fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        write::Writer::new(self).write(&mut f);
-        f
+    fn write(&self, f: &mut Function) {
+        write::Writer::new(self).write(f);
     }
 }
 
@@ -371,13 +367,9 @@ impl Fused {
         // Rows of half a vector are whole ones of half the width, which need no mask.
         let isa = if several == Some(Isa::AVX2.width().lanes() as i64) { Isa::AVX2 } else { isa };
         let lanes = isa.width().lanes() as i64;
-        // Without masks for narrow elements, those of short rows would be taken one by one.
-        let unmasked = !isa.avx512 && run % lanes != 0 && (folded || run < nest.volume());
         let chosen = |flat: bool| {
-            let (stages, unmasked) = (stages.clone(), unmasked && !flat);
-            let none = (Vec::new(), Vec::new(), Vec::new());
-            let mut all =
-                Chosen { nest, shared, bringing: !folded, unmasked, flat, stages, operands: none.0, from: none.1, brought: none.2 };
+            let (stages, none) = (stages.clone(), (Vec::new(), Vec::new(), Vec::new()));
+            let mut all = Chosen { nest, shared, bringing: !folded, flat, stages, operands: none.0, from: none.1, brought: none.2 };
             group.operands.iter().enumerate().try_for_each(|(i, operand)| all.add(i, operand))?;
             Ok::<_, Skip>(all)
         };
@@ -462,8 +454,6 @@ struct Chosen<'n> {
     shared: bool,
     /// Whether operands may be brought.
     bringing: bool,
-    /// Whether rows have ends for which there are no masks.
-    unmasked: bool,
     /// Whether all of a chunk is one row: what does not go on from row to row is brought too.
     flat: bool,
     stages: Vec<Part>,
@@ -473,7 +463,7 @@ struct Chosen<'n> {
 }
 
 impl Chosen<'_> {
-    /// Adds operand `i` of the group. What a kernel cannot take where it lies is brought to it, as are narrow elements at ends without masks.
+    /// Adds operand `i` of the group. What a kernel cannot take where it lies is brought to it.
     fn add(&mut self, i: usize, operand: &Operand) -> Result<(), Skip> {
         let (shared, may) = (self.shared, self.bringing);
         let way = match (operand.source, self.nest.step(i)) {
@@ -489,15 +479,13 @@ impl Chosen<'_> {
         if (way.is_some_and(|way| way != Way::Moves) || self.nest.step(i) == Some(0)) && writes {
             return Err(Skip::Layout("a result that stands still along a row".into()));
         }
-        let narrow = |elem: &Elem| elem.bytes() < 4 && self.unmasked && way != Some(Way::Made);
         match (element(operand), way) {
-            (Ok(elem), Some(way)) if !narrow(&elem) => {
+            (Ok(elem), Some(way)) => {
                 self.operands.push((elem, way));
                 self.from.push(Origin::Operand(i));
             }
             (Err(skip), _) if !may => return Err(skip),
-            (_, None) if !may => return Err(Skip::Layout("operands that lie apart along a row".into())),
-            _ if !may => return Err(Skip::Shape("short rows")),
+            _ if !may => return Err(Skip::Layout("operands that lie apart along a row".into())),
             _ => {
                 let (way, register) = (way.unwrap_or(Way::Moves), self.brought.len());
                 self.brought.push(Brought::new(i, operand, way, &self.stages, register)?);
@@ -515,7 +503,7 @@ impl Call {
     }
 
     fn build(&self) -> Result<Entry<Args>, Error> {
-        PROGRAMS.get(self.isa, &self.spec)
+        code::get(self.isa, &self.spec)
     }
 
     /// Runs chunks with the code of the call, single ones where something is folded into `totals`.

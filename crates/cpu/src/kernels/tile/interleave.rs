@@ -4,7 +4,7 @@
 //! with unsafe code: it calls code for the instruction sets of a [`Simd`], and loads and stores vectors at places that it has checked.
 
 use super::pack::{Form, Plain, Size};
-use crate::kernels::multiversion::Simd;
+use crate::kernels::multiversion::{Body, Simd};
 #[cfg(target_arch = "x86_64")]
 use crate::target::Isa;
 
@@ -54,7 +54,7 @@ pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         (Isa::Avx2, 4) if form.size == 1 && form.width.is_multiple_of(8) => unsafe { x86::bytes8(&job) },
-        (_, 1) => rows(from.bytes, &job, to),
+        (_, 1) => simd.run(Rows { bytes: from.bytes, job: &job, to }),
         _ => by_number(from.bytes, &job, to),
     }
 }
@@ -65,20 +65,44 @@ const AHEAD: usize = 8;
 const CHUNK: usize = 64;
 
 /// Lines that are parts of rows.
-fn rows(bytes: &[u8], job: &Job, to: &mut [u8]) {
-    let Job { row, depth, columns, form: Form { size, width, .. }, panel, .. } = *job;
-    for step in 0..depth {
-        if step + AHEAD < depth {
-            ask(&bytes[(step + AHEAD) * row..][..columns * size]);
-        }
-        for (to, from) in to.chunks_exact_mut(panel).zip(bytes[step * row..][..columns * size].chunks(width * size)) {
-            let (there, rest) = to[step * width * size..][..width * size].split_at_mut(from.len());
-            let ((chunks, end), (from, from_end)) = (there.as_chunks_mut::<CHUNK>(), from.as_chunks::<CHUNK>());
-            chunks.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
-            end.iter_mut().zip(from_end).for_each(|(to, from)| *to = *from);
-            rest.fill(0);
+struct Rows<'a> {
+    bytes: &'a [u8],
+    job: &'a Job,
+    to: &'a mut [u8],
+}
+
+impl Body for Rows<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Rows { bytes, job: Job { row, depth, columns, form, panel, .. }, to } = self;
+        let (len, line) = (columns * form.size, form.line());
+        for step in 0..*depth {
+            if step + AHEAD < *depth {
+                ask(&bytes[(step + AHEAD) * row..][..len]);
+            }
+            let from = bytes[step * row..][..len].chunks_exact(line);
+            let (rest, mut at) = (from.remainder(), step * line);
+            for from in from {
+                copy(from, &mut to[at..][..line]);
+                at += panel;
+            }
+            if !rest.is_empty() {
+                let (there, behind) = to[at..][..line].split_at_mut(rest.len());
+                there.copy_from_slice(rest);
+                behind.fill(0);
+            }
         }
     }
+}
+
+/// Copies a line, which is short.
+#[inline(always)]
+fn copy(from: &[u8], to: &mut [u8]) {
+    let ((chunks, end), (from, from_end)) = (to.as_chunks_mut::<CHUNK>(), from.as_chunks::<CHUNK>());
+    chunks.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+    end.iter_mut().zip(from_end).for_each(|(to, from)| *to = *from);
 }
 
 /// Asks for bytes that are read soon.
@@ -110,37 +134,39 @@ fn by_number(bytes: &[u8], job: &Job, to: &mut [u8]) {
     }
 }
 
-/// A run of columns of a line: where they are in its rows, `None` for rows that are not there, and where the line begins.
+/// A run of columns of a line: where they are in its rows, `None` for rows that are not there, and where its halves go.
 #[cfg(target_arch = "x86_64")]
 struct Run {
     rows: [Option<*const u8>; ROWS],
-    /// Columns that there are, and columns of the panel from here on, of a vector at most.
+    /// Columns that there are, and columns of panels from here on, of a vector at most.
     there: usize,
     wanted: usize,
-    to: *mut u8,
+    to: [*mut u8; 2],
 }
 
 #[cfg(target_arch = "x86_64")]
 impl Job {
-    /// Calls `each` for all runs of at most `most` columns.
+    /// Calls `each` for all runs of at most `most` columns: of one panel, or of two that are half as wide.
     #[inline(always)]
     fn runs(&self, most: usize, mut each: impl FnMut(Run)) {
         let Form { size, together, width } = self.form;
-        let line = self.form.line();
+        let (line, padded) = (self.form.line(), self.columns.next_multiple_of(width));
+        let (span, panels, half) = if most == 2 * width { (most, 2, self.panel) } else { (width, 1, most * 2) };
         for step in 0..self.depth.div_ceil(together) {
             let first_row = self.from.wrapping_add(step * together * self.row);
             let rows_there = self.depth - step * together;
             let mut to = self.to.wrapping_add(step * line);
             let mut column = 0;
             while column < self.columns {
-                for first in (0..width).step_by(most) {
+                for first in (0..span).step_by(most) {
                     let at = column + first;
                     let row = |t: usize| (t < rows_there).then(|| first_row.wrapping_add(t * self.row + at * size));
-                    let there = self.columns.saturating_sub(at).min(most).min(width - first);
-                    each(Run { rows: std::array::from_fn(row), there, wanted: most.min(width - first), to: to.wrapping_add(first * 4) });
+                    let wanted = most.min(span - first).min(padded - column);
+                    let (there, to) = (self.columns.saturating_sub(at).min(wanted), to.wrapping_add(first * 4));
+                    each(Run { rows: std::array::from_fn(row), there, wanted, to: [to, to.wrapping_add(half)] });
                 }
-                to = to.wrapping_add(self.panel);
-                column += width;
+                to = to.wrapping_add(panels * self.panel);
+                column += span;
             }
         }
     }
@@ -160,7 +186,7 @@ mod x86 {
         let index: [[i16; 32]; 2] = std::array::from_fn(|half| std::array::from_fn(|i| (half * 16 + i / 2 + i % 2 * 32) as i16));
         // SAFETY: the table has two vectors.
         let [low, high] = [0, 1].map(|half: usize| unsafe { _mm512_loadu_si512(index[half].as_ptr().cast()) });
-        job.runs(32, |Run { rows, there, wanted, to }| {
+        job.runs(32, |Run { rows, there, wanted, to: [to, next] }| {
             let mask = (u64::from(u32::MAX) >> (32 - there)) as u32;
             let load = |row: Option<*const u8>| match row {
                 // SAFETY: a row has so many columns more, by the caller's promise; other lanes are not read.
@@ -172,7 +198,7 @@ mod x86 {
             unsafe { _mm512_storeu_si512(to.cast(), _mm512_permutex2var_epi16(a, low, b)) };
             if wanted > 16 {
                 // SAFETY: as above.
-                unsafe { _mm512_storeu_si512(to.wrapping_add(64).cast(), _mm512_permutex2var_epi16(a, high, b)) };
+                unsafe { _mm512_storeu_si512(next.cast(), _mm512_permutex2var_epi16(a, high, b)) };
             }
         });
     }
@@ -183,7 +209,7 @@ mod x86 {
     /// As for [`halves16`].
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(super) unsafe fn bytes16(job: &Job) {
-        job.runs(64, |Run { rows, there, wanted, to }| {
+        job.runs(64, |Run { rows, there, wanted, to: [to, next] }| {
             let mask = if there == 0 { 0 } else { u64::MAX >> (64 - there) };
             let load = |row: Option<*const u8>| match row {
                 // SAFETY: a row has so many columns more, by the caller's promise; other lanes are not read.
@@ -205,10 +231,10 @@ mod x86 {
                     _mm512_storeu_si512(to.wrapping_add(64).cast(), _mm512_shuffle_i32x4::<0xdd>(near.0, near.1));
                 }
                 if wanted > 32 {
-                    _mm512_storeu_si512(to.wrapping_add(128).cast(), _mm512_shuffle_i32x4::<0x88>(far.0, far.1));
+                    _mm512_storeu_si512(next.cast(), _mm512_shuffle_i32x4::<0x88>(far.0, far.1));
                 }
                 if wanted > 48 {
-                    _mm512_storeu_si512(to.wrapping_add(192).cast(), _mm512_shuffle_i32x4::<0xdd>(far.0, far.1));
+                    _mm512_storeu_si512(next.wrapping_add(64).cast(), _mm512_shuffle_i32x4::<0xdd>(far.0, far.1));
                 }
             }
         });
@@ -243,14 +269,14 @@ mod x86 {
     /// Rows and panels must be valid, panels of 8 columns each or a multiple and unshared.
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn halves8(job: &Job) {
-        job.runs(16, |Run { rows, there, wanted, to }| {
+        job.runs(16, |Run { rows, there, wanted, to: [to, next] }| {
             // SAFETY: a row has so many columns more, and a line those that are wanted, by the caller's promise.
             unsafe {
                 let (a, b) = (load8(rows[0], there * 2), load8(rows[1], there * 2));
                 let (low, high) = (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b));
                 _mm256_storeu_si256(to.cast(), _mm256_permute2x128_si256::<0x20>(low, high));
                 if wanted > 8 {
-                    _mm256_storeu_si256(to.wrapping_add(32).cast(), _mm256_permute2x128_si256::<0x31>(low, high));
+                    _mm256_storeu_si256(next.cast(), _mm256_permute2x128_si256::<0x31>(low, high));
                 }
             }
         });
@@ -262,7 +288,7 @@ mod x86 {
     /// As for [`halves8`].
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn bytes8(job: &Job) {
-        job.runs(32, |Run { rows, there, wanted, to }| {
+        job.runs(32, |Run { rows, there, wanted, to: [to, next] }| {
             // SAFETY: a row has so many columns more, and a line those that are wanted, by the caller's promise.
             unsafe {
                 let [a, b, c, d] = [load8(rows[0], there), load8(rows[1], there), load8(rows[2], there), load8(rows[3], there)];
@@ -276,10 +302,10 @@ mod x86 {
                     _mm256_storeu_si256(to.wrapping_add(32).cast(), _mm256_permute2x128_si256::<0x20>(r[0], r[1]));
                 }
                 if wanted > 16 {
-                    _mm256_storeu_si256(to.wrapping_add(64).cast(), _mm256_permute2x128_si256::<0x31>(q[0], q[1]));
+                    _mm256_storeu_si256(next.cast(), _mm256_permute2x128_si256::<0x31>(q[0], q[1]));
                 }
                 if wanted > 24 {
-                    _mm256_storeu_si256(to.wrapping_add(96).cast(), _mm256_permute2x128_si256::<0x31>(r[0], r[1]));
+                    _mm256_storeu_si256(next.wrapping_add(32).cast(), _mm256_permute2x128_si256::<0x31>(r[0], r[1]));
                 }
             }
         });

@@ -19,7 +19,7 @@ pub mod tail;
 mod tests;
 pub mod wide;
 
-use super::code::{Kernels, Key};
+use super::code::{self, Key};
 pub use ahead::{Ahead, Grid, Next};
 pub use fixed::{Fixed, Listed};
 use list::Reach;
@@ -152,18 +152,12 @@ impl Key for Spec {
         self.dot().name(isa)
     }
 
-    fn function(&self, isa: Isa) -> Function {
-        match &self.tail {
-            None => self.dot().function(isa),
-            Some(tail) => {
-                let ask = |f: &mut Function, at| tail.ask(f, at, (usize::from(self.rows), usize::from(self.vectors)));
-                self.dot().function_around(isa, ask, |f, sums| tail.write(f, sums, self.sums(isa)))
-            }
-        }
+    fn write(&self, f: &mut Function) {
+        let (Some(tail), sums) = (&self.tail, self.sums(f.isa())) else { return self.dot().write(f) };
+        let ask = |f: &mut Function, at| tail.ask(f, at, (usize::from(self.rows), usize::from(self.vectors)));
+        self.dot().write_around(f, ask, |f, tile| tail.write(f, tile, sums));
     }
 }
-
-static KERNELS: Kernels<Spec> = Kernels::new();
 
 /// One call of a kernel: tiles by panels.
 #[derive(Debug)]
@@ -248,7 +242,7 @@ impl Tile {
         if !fits || !line || usize::from(spec.partial) >= spec.product.depth().max(1) || matches!(spec.a_step, Stride::Fixed(s) if s < 0) {
             return Err(Error::Runtime(format!("no tile is {spec:?}")));
         }
-        Ok(Tile { entry: KERNELS.get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes() })
+        Ok(Tile { entry: code::get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes() })
     }
 
     /// What it was made for.

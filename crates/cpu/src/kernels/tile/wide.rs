@@ -130,12 +130,12 @@ impl Body for Largest<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) -> u8 {
         // Elements from `-LARGEST` to `LARGEST` are those up to twice as much once it is added.
-        let mut most = [0; 2 * CHUNK];
+        let mut most = [[0_u8; CHUNK]; 2];
         for chunk in 0..self.0.len() / (2 * CHUNK) {
-            let mut bytes = [0_u8; 2 * CHUNK];
-            self.0.read(chunk * 2 * CHUNK, &mut bytes);
-            for (most, byte) in most.iter_mut().zip(bytes) {
-                *most = byte.wrapping_add(LARGEST).max(*most);
+            for (half, most) in most.iter_mut().enumerate() {
+                let mut bytes = [0_u8; CHUNK];
+                self.0.read((2 * chunk + half) * CHUNK, &mut bytes);
+                *most = std::array::from_fn(|i| bytes[i].wrapping_add(LARGEST).max(most[i]));
             }
         }
         let mut largest = 0;
@@ -144,7 +144,7 @@ impl Body for Largest<'_> {
             self.0.read(at, &mut byte);
             largest = byte[0].wrapping_add(LARGEST).max(largest);
         }
-        for most in most {
+        for most in most.into_iter().flatten() {
             largest = most.max(largest);
         }
         largest.saturating_sub(LARGEST)

@@ -103,12 +103,12 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let dims = Dims::from([cut.images, sizes.g, sizes.i[1], sizes.i[2]]);
     let middle = Tensor::with_tag(dims, op.dst.dtype, "axb").map_err(|e| Skip::Layout(e.to_string()))?;
     let (images, apart) = (sizes.mb / cut.images, [&op.src, depthwise_dst(op)].map(|t| bytes(t, 0) * cut.images as usize));
-    let (op, attr) = (op.clone(), problem.attr.clone());
+    let (op, attr) = ((**op).clone(), problem.attr.clone());
     let mut halves = Halves { op, attr: &attr, index, sizes, middle, cut, target, plans: [Vec::new(), Vec::new()] };
     let bands = halves.bands()?;
     let Halves { op, middle, plans, .. } = halves;
     let fused = Fused { index, rounds: images as usize, apart, bands, plans, middle: middle.bytes() };
-    problem.op = Op::Conv(op);
+    problem.op = op.into();
     problem.resolve();
     let scratch_bytes = booked(&fused.parts()).ok_or(Skip::Shape("scratch exceeds the address space"))?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(fused) }))

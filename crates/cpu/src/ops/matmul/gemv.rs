@@ -61,8 +61,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 const ENOUGH: [[usize; 3]; 2] = [[1, 4, 7], [2, MAX_ROWS + 1, MAX_ROWS + 1]];
 /// The same of weights that come from memory.
 const ENOUGH_FAR: usize = 6;
-/// The same of row-major f32, which tiles read in place where a panel's lines stay in L2.
-const IN_PLACE: usize = 2;
+/// The same of row-major f32, which tiles read in place where a panel's lines stay in L2: of weights that stay there, too, and of others.
+const IN_PLACE: [usize; 2] = [2, 4];
 /// Weights of so many times L2 come from memory.
 const FAR: usize = 8;
 
@@ -85,8 +85,8 @@ pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column):
     // A row of tiles widens an element for each product, where the processor multiplies none of its type, as the walk does, with fewer sums in flight.
     let least = if product.is_native(isa) { 1 } else { 2 };
     let by_lie = ENOUGH[usize::from(weights.dtype == DataType::F32)][lie].max(least);
-    let enough = if right.is_ok_and(|(right, _)| right == Right::InPlace) { IN_PLACE } else { by_lie };
-    let far = weights.bytes() > target.caches.l2 * FAR;
+    let [beyond, far] = [1, FAR].map(|times| weights.bytes() > target.caches.l2 * times);
+    let enough = if right.is_ok_and(|(right, _)| right == Right::InPlace) { IN_PLACE[usize::from(beyond)] } else { by_lie };
     rows >= if far { enough.max(ENOUGH_FAR) } else { enough }
 }
 

@@ -265,7 +265,7 @@ impl Common<'_> {
                 }
             }
             let column = (first as i64 * self.line.stride + i64::from(pool.first())).max(0) as usize;
-            let spec = Spec { pool, tail: self.tail.clone() };
+            let spec = Spec { sums: pool, tail: self.tail.clone() };
             segments.push(Segment { spec, first, each, strips: end - start, column });
             start = end;
         }
@@ -359,7 +359,7 @@ impl Direct {
         let place = places.as_ref().map_or([0; 3], |p| p.spatial);
         let table = |phase: &Phase| table(&lines, [to[0], to[1], phase.first], (&s, take, divisor), [strides[0], strides[1], place]);
         let phases: Vec<_> = lines[2].phases.iter().map(|p| (common.cut(p), table(p))).collect();
-        let met = phases.iter().all(|p| p.1.is_met() && p.0.iter().all(|s| s.spec.pool.is_met()));
+        let met = phases.iter().all(|p| p.1.is_met() && p.0.iter().all(|s| s.spec.sums.is_met()));
         if matches!(take, Take::Largest | Take::LargestWhole(_) | Take::Place(_)) && !met {
             return Err(Skip::Shape("windows in the padding"));
         }

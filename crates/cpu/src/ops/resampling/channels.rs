@@ -164,7 +164,7 @@ impl Blended {
         let columns = columns(width, forward, from.run * sizes[0])?;
         let taps = columns.each().filter(|n| *n <= 4);
         let blend = Blend { source, taps, copies, vectors: vectors as u8, masked, across: last(from) && taps.is_some() };
-        let spec = |blend: Blend| Spec { blend, tail: tail.clone() };
+        let spec = |blend: Blend| Spec { sums: blend, tail: tail.clone() };
         let specs = [spec(blend), spec(Blend { vectors: 1, masked: true, ..blend })];
         let group = |i: usize| if blocks { places[i].strides[1] * sizes[i] } else { vectors * lanes * sizes[i] };
         Ok(Blended {

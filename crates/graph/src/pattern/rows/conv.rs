@@ -52,11 +52,11 @@ fn reshaped_weights() -> Pat {
 }
 
 fn norm() -> Pat {
-    opt(one(&[BatchNormInference]).by(0))
+    opt(one(&[BatchNormInference]).by(0).forks())
 }
 
 pub(super) const ROWS: &[Row] = &[
-    row("fp_conv_post_ops", 9.8, || seq([convolution(), bias(), norm(), chain(0), widened()])),
+    row("fp_conv_post_ops", 9.8, || seq([convolution().forks(), bias(), norm(), chain(0), widened()])),
     row("fp_conv_post_ops_swish_post_ops", 9.9, || {
         let first = seq([bias(), norm(), swish(), chain(0), widened()]);
         // Behind another function the result is not widened.

@@ -53,7 +53,7 @@ pub(super) const ROWS: &[Row] = &[
     row("layernorm_post_ops_fusion_cpu", 8.2, || seq([one(&[LayerNorm]), cast(), chain(0), opt(quantize())])),
     row("groupnorm_post_ops_fusion", 8.4, || {
         let functions = || seq([opt(swish()), chain(0)]);
-        seq([one(&[GroupNorm]), functions(), cast(), functions(), opt(quantize())])
+        seq([one(&[GroupNorm]).forks(), functions(), shared(), cast(), functions(), opt(quantize())])
     }),
     row("fp_bnorm_relu", 8.8, || seq([one(&[BatchNormInference]), one(&[Relu])])),
     row("fp_bnorm_bwd_relu_bwd", 8.8, || seq([one(&[ReluBackward]), one(&[BatchNormTrainingBackward]).by(0)])),
@@ -71,6 +71,6 @@ pub(super) const ROWS: &[Row] = &[
     row("float_bmb", 19.5, || {
         let product = || one(&[MatMul]).by(0).forks();
         let either = alt([product().when(of_f32), seq([one(&[TypeCast]).when(narrows), product()])]);
-        seq([many(binary(), 1, LONGEST), shared(), either, many(binary(), 0, LONGEST), cast()])
+        seq([one(BINARY).forks(), many(binary(), 0, LONGEST - 1), shared(), either, many(binary(), 0, LONGEST), cast()])
     }),
 ];

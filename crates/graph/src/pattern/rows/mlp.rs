@@ -16,12 +16,12 @@ fn compressed() -> Pat {
 
 /// The function of the gate comes first in the chain: `act(x g) * (x u)`, then the product with the last matrix.
 fn gated(gate: Pat, up: Pat, down: Pat) -> Pat {
-    seq([gate, opt(one(&[TypeCast])), opt(unary()), one(&[Multiply]).other(up), down.by(0)])
+    seq([gate, opt(one(&[TypeCast])), opt(unary()), one(&[Multiply]).other(up.own()), down.by(0)])
 }
 
 /// The same with a swish for the function.
 fn gated_swish(gate: Pat, up: Pat, down: Pat) -> Pat {
-    seq([gate, opt(one(&[TypeCast])), swish(), one(&[Multiply]).other(up), down.by(0)])
+    seq([gate, opt(one(&[TypeCast])), swish(), one(&[Multiply]).other(up.own()), down.by(0)])
 }
 
 pub(super) const ROWS: &[Row] = &[

@@ -38,6 +38,8 @@ struct Style {
     bias: bool,
     /// Each reader turns bytes into numbers for itself.
     apart: bool,
+    /// What chains are made of is read again by what follows.
+    again: bool,
 }
 
 struct Maker {
@@ -206,6 +208,9 @@ impl Maker {
     /// What follows an operation.
     fn chain(&mut self, mut x: X) -> X {
         for _ in 0..self.dice.roll(4) {
+            if self.style.again {
+                self.all.push(x);
+            }
             x = match self.dice.roll(12) {
                 0..5 => {
                     let kind = *self.dice.pick(&UNARY);
@@ -595,8 +600,8 @@ impl Maker {
     }
 }
 
-/// A graph by its number.
-pub(crate) fn net(seed: u64) -> Net {
+/// A graph by its number; with `again` the results inside of chains are read by later operations, too.
+pub(crate) fn net(seed: u64, again: bool) -> Net {
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d);
     let kind = dice.roll(8);
     let style = Style {
@@ -606,6 +611,7 @@ pub(crate) fn net(seed: u64) -> Net {
         first: kind < 4 && dice.one_in(2),
         bias: dice.one_in(2),
         apart: dice.one_in(2),
+        again,
     };
     let mut maker = Maker { net: Net::default(), dice, style, all: Vec::new() };
     let dims: &[i64] = match (kind, style.first) {

@@ -1,9 +1,11 @@
 //! Vectors with AVX2: masks are vectors of ones and zeros; dot products and narrow types take several instructions.
 
-use super::super::machine::{Arg, Item, Machine, Place, Reg};
+use super::super::machine::{Arg, Machine, Place, Reg};
 use super::super::{Accumulate, Addr, Binary, Compare, Elem, Pred, VecInst};
-use super::{I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, binary_op, clamp, common, float_predicate, lane_numbers, source, splat_word};
-use crate::asm::{Cond, Op, Width};
+use super::{
+    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, binary_op, common, float_predicate, lane_numbers, masked, source, splat_word,
+};
+use crate::asm::{Op, Width};
 use crate::isa::Isa;
 
 pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
@@ -13,7 +15,7 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
     match inst {
         VecInst::SplatInt(dst, x) => splat_int(m, dst.0, x.0),
         VecInst::Load { dst, from, mask } => load(m, dst.0, Arg::Mem(from.into()), mask),
-        VecInst::Store { to, src, mask } => store(m, Arg::Mem(to.into()), src.0, mask),
+        VecInst::Store { to, src, mask } => store(m, to, src.0, mask),
         VecInst::LoadAs { dst, elem, from, mask } => load_as(m, dst.0, elem, from, mask),
         VecInst::StoreAs { elem, to, src, mask } => store_as(m, elem, to, src.0, mask),
         VecInst::StoreFlushed { to, src, mask } => store_as(m, Elem::Bf16, to, src.0, mask),
@@ -55,6 +57,7 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             let lanes = lane_numbers(m, Width::W256);
             splat_int(m, dst.0, count.0);
             m.op(Op::CmpGtI32, &[Arg::Reg(dst.0), Arg::Reg(dst.0), Arg::Mem(lanes)]);
+            m.prefixes.push(dst.0);
         }
         VecInst::LoadBits(dst, from) => {
             let (byte, numbers) = (m.temp_int(), m.temp(Width::W256));
@@ -81,9 +84,19 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
     }
 }
 
-/// An operand that VEX encodes: repeated elements go through a register.
+/// The same 32 bits in every lane, in memory.
+fn repeated(m: &mut Machine, bits: u32) -> Arg {
+    Arg::Mem(m.constant(bits.to_le_bytes().repeat(Width::W256.lanes())))
+}
+
+/// An operand that VEX encodes: repeated elements go through a register, constants are in memory as often as there are lanes.
 fn operand(m: &mut Machine, like: Reg, src: Arg) -> Arg {
     let Arg::Splat(at) = src else { return src };
+    if let Place::Const(c) = at
+        && let Ok(bytes) = <[u8; 4]>::try_from(&m.constants[c as usize][..])
+    {
+        return repeated(m, u32::from_le_bytes(bytes));
+    }
     let r = m.temp(m.width(like));
     m.op(Op::Broadcast32, &[Arg::Reg(r), Arg::Mem(at)]);
     Arg::Reg(r)
@@ -111,10 +124,10 @@ fn load(m: &mut Machine, dst: Reg, from: Arg, mask: Option<Pred>) {
     }
 }
 
-fn store(m: &mut Machine, to: Arg, src: Reg, mask: Option<Pred>) {
+fn store(m: &mut Machine, to: Addr, src: Reg, mask: Option<Pred>) {
     match mask {
-        Some(k) => m.op(Op::MaskStore, &[to, Arg::Reg(k.0), Arg::Reg(src)]),
-        None => m.op(Op::Store, &[to, Arg::Reg(src)]),
+        Some(k) => masked::store(m, Elem::F32, to, (src, Arg::Reg(src)), k),
+        None => m.op(Op::Store, &[Arg::Mem(to.into()), Arg::Reg(src)]),
     }
 }
 
@@ -182,21 +195,17 @@ fn nan_lanes(m: &mut Machine, dst: Reg, a: Reg) {
 fn bf16(m: &mut Machine, a: Reg) -> Reg {
     use Arg::{Imm, Reg};
     let width = m.width(a);
-    let (rounded, half, constant, is_nan, result) = (m.temp(width), m.temp(width), m.temp(width), m.temp(width), m.temp(width));
+    let (rounded, half, is_nan, result) = (m.temp(width), m.temp(width), m.temp(width), m.temp(width));
+    let (one, bias, quiet) = (repeated(m, 1), repeated(m, 0x7fff), repeated(m, 0x40));
     // The lowest bit that stays decides ties.
     m.op(Op::ShrI32, &[Reg(half), Reg(a), Imm(16)]);
-    splat_word(m, constant, 1);
-    m.op(Op::And, &[Reg(rounded), Reg(half), Reg(constant)]);
-    let bias = m.temp(width);
-    splat_word(m, bias, 0x7fff);
-    m.op(Op::AddI32, &[Reg(rounded), Reg(rounded), Reg(bias)]);
+    m.op(Op::And, &[Reg(rounded), Reg(half), one]);
+    m.op(Op::AddI32, &[Reg(rounded), Reg(rounded), bias]);
     m.op(Op::AddI32, &[Reg(rounded), Reg(rounded), Reg(a)]);
     m.op(Op::ShrI32, &[Reg(rounded), Reg(rounded), Imm(16)]);
     // NaN stays NaN: its upper half with the quiet bit.
     nan_lanes(m, is_nan, a);
-    let quiet = m.temp(width);
-    splat_word(m, quiet, 0x40);
-    m.op(Op::Or, &[Reg(half), Reg(half), Reg(quiet)]);
+    m.op(Op::Or, &[Reg(half), Reg(half), quiet]);
     m.op(Op::BlendV, &[Reg(result), Reg(rounded), Reg(half), Reg(is_nan)]);
     result
 }
@@ -223,19 +232,15 @@ fn load_as(m: &mut Machine, dst: Reg, elem: Elem, from: Addr, mask: Option<Pred>
         None => widen(m, dst, elem, Arg::Mem(from.into())),
         Some(_) if elem.bytes() == 4 => load(m, dst, Arg::Mem(from.into()), mask),
         Some(mask) => {
-            let zeros = m.temp(Width::W128);
-            m.op(Op::Xor, &[Arg::Reg(zeros), Arg::Reg(zeros), Arg::Reg(zeros)]);
-            let slot = new_slot(m);
-            m.op(Op::Store, &[Arg::Mem(Place::Slot(slot, 0)), Arg::Reg(zeros)]);
-            lane_by_lane(m, elem, mask, |lane| (lane_place(from, elem, lane), Place::Slot(slot, lane * elem.bytes() as i32)));
-            widen(m, dst, elem, Arg::Mem(Place::Slot(slot, 0)));
+            let narrow = masked::load(m, elem, from, mask);
+            widen(m, dst, elem, Arg::Reg(narrow));
         }
     }
 }
 
 fn store_as(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Option<Pred>) {
     let narrow = match elem {
-        Elem::F32 | Elem::I32 => return store(m, Arg::Mem(to.into()), src, mask),
+        Elem::F32 | Elem::I32 => return store(m, to, src, mask),
         Elem::F16 => {
             let half = m.temp(Width::W128);
             m.op(Op::F16FromF32, &[Arg::Reg(half), Arg::Reg(src), Arg::Imm(0)]);
@@ -252,8 +257,11 @@ fn store_as(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Option<Pred>)
             bytes
         }
         Elem::I8 | Elem::U8 => {
-            let range = if elem == Elem::I8 { I8_RANGE } else { U8_RANGE };
-            let number = clamp(m, src, range, ordered);
+            // What is below all 32-bit numbers becomes the least of these, which packing saturates.
+            let (_, high) = if elem == Elem::I8 { I8_RANGE } else { U8_RANGE };
+            let (number, high) = (m.temp(m.width(src)), repeated(m, high.to_bits()));
+            ordered(m, number, src);
+            m.op(Op::MinF32, &[Arg::Reg(number), Arg::Reg(number), high]);
             m.op(Op::I32FromF32, &[Arg::Reg(number), Arg::Reg(number)]);
             let words = packed(m, Op::PackI16, number);
             let bytes = m.temp(Width::W128);
@@ -262,15 +270,11 @@ fn store_as(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Option<Pred>)
             bytes
         }
     };
-    let write = if elem.bytes() == 2 { Op::Store } else { Op::Store64 };
-    let narrow = Arg::As(narrow, Width::W128);
+    let whole = Arg::As(narrow, Width::W128);
     match mask {
-        None => m.op(write, &[Arg::Mem(to.into()), narrow]),
-        Some(mask) => {
-            let slot = new_slot(m);
-            m.op(write, &[Arg::Mem(Place::Slot(slot, 0)), narrow]);
-            lane_by_lane(m, elem, mask, |lane| (Place::Slot(slot, lane * elem.bytes() as i32), lane_place(to, elem, lane)));
-        }
+        None if elem.bytes() == 2 => m.op(Op::Store, &[Arg::Mem(to.into()), whole]),
+        None => m.op(Op::Store64, &[Arg::Mem(to.into()), whole]),
+        Some(mask) => masked::store(m, elem, to, (narrow, whole), mask),
     }
 }
 
@@ -281,34 +285,4 @@ fn packed(m: &mut Machine, pack: Op, a: Reg) -> Reg {
     // Packing works in blocks of 128 bits: the lower 64 bits of either are what is wanted.
     m.op(Op::PermuteI64, &[Arg::Reg(words), Arg::Reg(words), Arg::Imm(0b00_00_10_00)]);
     words
-}
-
-fn new_slot(m: &mut Machine) -> u32 {
-    m.slots += 1;
-    m.slots - 1
-}
-
-fn lane_place(at: Addr, elem: Elem, lane: i32) -> Place {
-    match Place::from(at) {
-        Place::At { base, index, disp } => Place::At { base, index, disp: disp.wrapping_add(lane * elem.bytes() as i32) },
-        other => other,
-    }
-}
-
-/// Copies the lanes of narrow elements that a mask names, one by one: the instruction set masks nothing below 32 bits.
-fn lane_by_lane(m: &mut Machine, elem: Elem, mask: Pred, places: impl Fn(i32) -> (Place, Place)) {
-    let (load, store) = if elem.bytes() == 2 { (Op::MovU16, Op::MovStore16) } else { (Op::MovU8, Op::MovStore8) };
-    let bits = m.temp_int();
-    m.op(Op::SignBits, &[Arg::Reg(bits), Arg::Reg(mask.0)]);
-    for lane in 0..8 {
-        let (from, to) = places(lane);
-        let bit = m.temp_int();
-        m.op(Op::Mov, &[Arg::Reg(bit), Arg::Reg(bits)]);
-        m.op(Op::AndImm, &[Arg::Reg(bit), Arg::Imm(1 << lane)]);
-        m.items.push(Item::If(Cond::Eq));
-        let number = m.temp_int();
-        m.op(load, &[Arg::Reg(number), Arg::Mem(from)]);
-        m.op(store, &[Arg::Mem(to), Arg::Reg(number)]);
-        m.items.push(Item::End);
-    }
 }

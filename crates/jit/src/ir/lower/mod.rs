@@ -5,6 +5,7 @@
 mod amx;
 mod avx2;
 mod avx512;
+mod masked;
 
 use super::machine::{Arg, Item, Machine, Masked, Place, Reg};
 use super::{Accumulate, Binary, Compare, Elem, Function, Inst, IntOp, IntSrc, LoopKind, Prefetch, Rounding, Src, Unary, Val, VecInst};
@@ -15,7 +16,7 @@ pub(super) fn lower(function: Function) -> Machine {
     let isa = function.isa;
     // Few instructions become more than one.
     let items = Vec::with_capacity(function.body.len() + function.body.len() / 4);
-    let mut m = Machine { items, virtuals: function.virtuals, constants: function.constants, slots: function.locals as u32 };
+    let mut m = Machine { items, virtuals: function.virtuals, constants: function.constants, slots: function.locals as u32, prefixes: Vec::new() };
     for inst in function.body {
         match inst {
             Inst::Vector(v) if isa.avx512 => avx512::lower(&mut m, isa, v),

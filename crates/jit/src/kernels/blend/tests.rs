@@ -27,7 +27,7 @@ fn columns_are_sums_of_weighted_taps_of_lines() {
         for (columns, taps, across) in [(two, Some(2), false), (two, Some(2), true), (any, None, false)] {
             for (vectors, masked, channels) in [(1, false, CHANNELS), (2, false, CHANNELS), (1, true, CHANNELS - 5)] {
                 let kernel = Blend { source: Elem::F32, taps, copies: false, vectors, masked, across };
-                let function = kernel.function_with(isa, |f, strip| strip.store(f, Elem::F32));
+                let function = kernel.function(isa);
                 let (source, mut result) = (source(), vec![-1.0f32; 3 * CHANNELS]);
                 let (all, counts): (Vec<Tap>, Vec<usize>) = (columns.concat(), columns.iter().map(|taps| taps.len()).collect());
                 let group = lanes * usize::from(vectors);
@@ -79,7 +79,7 @@ fn columns_of_one_tap_are_moved_as_they_are() {
                 result_group: group * 4,
                 result_vector: isa.width().lanes() * 4,
             };
-            if run(kernel.function_with(isa, |f, strip| strip.store(f, Elem::F32)), &args) {
+            if run(kernel.function(isa), &args) {
                 let number = |tap: &Tap, c: usize| if c < channels { source[(line.source + tap.source) / 4 + c] } else { -1.0 };
                 let want: Vec<f32> = taps.iter().flat_map(|tap| (0..CHANNELS).map(move |c| number(tap, c))).collect();
                 assert_eq!(result, want, "{}", kernel.name(isa));
@@ -92,6 +92,6 @@ fn columns_of_one_tap_are_moved_as_they_are() {
 fn listing_is_as_reviewed() {
     let kernel = Blend { source: Elem::Bf16, taps: Some(2), copies: false, vectors: 2, masked: false, across: false };
     for isa in [Isa::AVX2, Isa::AVX512] {
-        golden(&kernel.name(isa), &kernel.function_with(isa, |f, strip| strip.store(f, Elem::F32)).finish().unwrap());
+        golden(&kernel.name(isa), &kernel.compile(isa).unwrap());
     }
 }

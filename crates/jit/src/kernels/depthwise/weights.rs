@@ -11,8 +11,9 @@
 
 use super::{Columns, SHARE, Tap, advance, column_at, spread};
 use crate::asm::Width;
-use crate::ir::{Accumulate, Binary, Compiled, Elem, Function, Int, IrError, Pred, Src, Val};
+use crate::ir::{Accumulate, Binary, Elem, Function, Int, Pred, Src, Val};
 use crate::isa::Isa;
+use crate::key::Key;
 use std::mem::offset_of;
 
 #[cfg(test)]
@@ -99,22 +100,23 @@ const FEW: usize = 4;
 /// Sums that keep the multiply-adds busy.
 const BUSY: usize = 8;
 
+impl Key for Gradient {
+    type Args = Args;
+
+    /// The name in dumps and profiles, such as `depthwise_weights.f32f32.1.3s1.1_4_1.avx512`.
+    fn name(&self, isa: Isa) -> String {
+        let Gradient { types: [x, y], stride, group, .. } = self;
+        let parts: Vec<String> = self.parts.iter().map(|p| p.places.to_string()).collect();
+        let (taps, parts) = (self.taps.len(), parts.join("_"));
+        format!("depthwise_weights.{}{}.{group}.{taps}s{stride}.{parts}.{}", x.name(), y.name(), isa.name())
+    }
+
+    fn write(&self, f: &mut Function) {
+        Writer { kernel: self, width: f.isa().width() }.write(f);
+    }
+}
+
 impl Gradient {
-    /// The kernel for a processor.
-    ///
-    /// # Errors
-    /// [`IrError`]: there are more taps than registers.
-    pub fn compile(&self, isa: Isa) -> Result<Compiled, IrError> {
-        self.function(isa).finish()
-    }
-
-    /// The kernel before registers.
-    pub fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        Writer { kernel: self, width: isa.width() }.write(&mut f);
-        f
-    }
-
     /// Places of a strip with so many taps, where there are enough.
     pub fn most_places(isa: Isa, group: usize, taps: usize) -> usize {
         let few = taps * group <= isa.simd_registers() / FEW;
@@ -159,14 +161,6 @@ impl Gradient {
         let places = self.parts.iter().map(|p| usize::from(p.places)).max().unwrap_or(1);
         let room = (isa.simd_registers() - places - 3) / sums;
         (BUSY / sums).min(room).min(places).max(1)
-    }
-
-    /// The name in dumps and profiles, such as `depthwise_weights.f32f32.1.3s1.1_4_1.avx512`.
-    pub fn name(&self, isa: Isa) -> String {
-        let Gradient { types: [x, y], stride, group, .. } = self;
-        let parts: Vec<String> = self.parts.iter().map(|p| p.places.to_string()).collect();
-        let (taps, parts) = (self.taps.len(), parts.join("_"));
-        format!("depthwise_weights.{}{}.{group}.{taps}s{stride}.{parts}.{}", x.name(), y.name(), isa.name())
     }
 }
 

@@ -12,6 +12,7 @@
 use super::{POSITIONS, SIDE, WEIGHT_FACTORS, weight_line, weight_pair};
 use crate::ir::{Accumulate, Function, Int, Src, Val};
 use crate::isa::Isa;
+use crate::key::Key;
 use std::mem::offset_of;
 
 /// Positions of a third.
@@ -161,17 +162,16 @@ impl Sums {
     }
 }
 
-impl Products {
+impl Key for Products {
+    type Args = Args;
+
     /// The name in dumps and profiles, such as `winograd.products.6x64.avx512`.
-    pub fn name(&self, isa: Isa) -> String {
+    fn name(&self, isa: Isa) -> String {
         format!("winograd.products.{}x{}.{}", self.rows, usize::from(self.vectors) * isa.width().lanes(), isa.name())
     }
 
-    /// The kernel.
-    pub fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        let g = &mut f;
-        let args = g.arguments();
+    fn write(&self, g: &mut Function) {
+        let (args, isa) = (g.arguments(), g.isa());
         let field = |f: &mut Function, at: usize| f.load_int(args.at(at as i32));
         let (a, b) = (field(g, offset_of!(Args, a)), field(g, offset_of!(Args, b)));
         let sums = field(g, offset_of!(Args, sums));
@@ -205,32 +205,20 @@ impl Products {
                 f.add(pointer, step);
             }
         });
-        f
     }
 }
 
-impl Fused {
+impl Key for Fused {
+    type Args = FusedArgs;
+
     /// The name in dumps and profiles, such as `winograd.ends.4x32.avx512`.
-    pub fn name(&self, isa: Isa) -> String {
+    fn name(&self, isa: Isa) -> String {
         let third = if self.ends { "ends" } else { "pair" };
         format!("winograd.{third}.{}x{}.{}", self.rows, usize::from(self.vectors) * isa.width().lanes(), isa.name())
     }
 
-    /// Bytes of a chunk of transformed weights.
-    pub fn scratch(&self, isa: Isa) -> usize {
-        THIRD * isa.width().lanes() * self.line(isa)
-    }
-
-    /// Bytes of a line of transformed weights.
-    fn line(&self, isa: Isa) -> usize {
-        usize::from(self.vectors) * isa.width().bytes()
-    }
-
-    /// The kernel.
-    pub fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        let g = &mut f;
-        let args = g.arguments();
+    fn write(&self, g: &mut Function) {
+        let (args, isa) = (g.arguments(), g.isa());
         let field = |f: &mut Function, at: usize| f.load_int(args.at(at as i32));
         let (a, weights) = (field(g, offset_of!(FusedArgs, a)), field(g, offset_of!(FusedArgs, weights)));
         let chunks = field(g, offset_of!(FusedArgs, chunks));
@@ -259,7 +247,18 @@ impl Fused {
             let step = field(f, offset_of!(FusedArgs, a_chunk));
             f.add(a, step);
         });
-        f
+    }
+}
+
+impl Fused {
+    /// Bytes of a chunk of transformed weights.
+    pub fn scratch(&self, isa: Isa) -> usize {
+        THIRD * isa.width().lanes() * self.line(isa)
+    }
+
+    /// Bytes of a line of transformed weights.
+    fn line(&self, isa: Isa) -> usize {
+        usize::from(self.vectors) * isa.width().bytes()
     }
 
     /// Transforms a chunk of the weights, and moves the pointer behind.

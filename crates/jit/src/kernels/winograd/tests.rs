@@ -81,7 +81,7 @@ fn source_tiles() {
                 position: position * 4,
                 step: lanes * 4,
             };
-            if !run(source(isa), &args) {
+            if !run(Source.function(isa), &args) {
                 continue;
             }
             for c in 0..channels {
@@ -110,7 +110,7 @@ fn weights_both_ways_round() {
                 to: out.as_mut_ptr().cast(),
                 position: count * 4,
             };
-            if !run(weights(isa), &args) {
+            if !run(Weights.function(isa), &args) {
                 continue;
             }
             for c in 0..count {
@@ -143,7 +143,7 @@ fn tiles_of_results() {
                 wanted,
                 bias: if with_bias { bias.as_ptr().cast() } else { std::ptr::null() },
             };
-            if !run(results(isa), &args) {
+            if !run(Results.function(isa), &args) {
                 continue;
             }
             for c in 0..channels {
@@ -270,13 +270,14 @@ fn weights_transformed_on_the_way() {
 
 /// The kernels whose code is kept under `tests/golden/jit`.
 fn kept(isa: Isa) -> Vec<(String, Function)> {
-    let transforms = [("source", source(isa)), ("weights", weights(isa)), ("results", results(isa))];
-    let mut kept: Vec<_> = transforms.into_iter().map(|(name, f)| (format!("winograd.{name}.{}", isa.name()), f)).collect();
+    fn made(isa: Isa, key: &impl Key) -> (String, Function) {
+        (key.name(isa), key.function(isa))
+    }
     let tile = if isa.avx512 { Products { rows: 6, vectors: 4, line: 4 } } else { Products { rows: 6, vectors: 2, line: 2 } };
-    kept.push((tile.name(isa), tile.function(isa)));
+    let mut kept = vec![made(isa, &Source), made(isa, &Weights), made(isa, &Results), made(isa, &tile)];
     if isa.avx512 {
         let fused = [Fused { rows: 16, vectors: 1, ends: false }, Fused { rows: 4, vectors: 2, ends: true }];
-        kept.extend(fused.map(|f| (f.name(isa), f.function(isa))));
+        kept.extend(fused.map(|f| made(isa, &f)));
     }
     kept
 }

@@ -148,12 +148,12 @@ fn parts(v: &Values, descriptor: &str, transposed: bool) -> Result<Parts> {
 
 fn conv(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
     let Parts { prop, alg, src, weights, bias, dst, window } = parts(v, descriptor, false)?;
-    Ok((Op::Conv(Conv::new(prop, alg, [src, weights, dst], bias, window)), FillHints::default()))
+    Ok((Conv::new(prop, alg, [src, weights, dst], bias, window).into(), FillHints::default()))
 }
 
 fn deconv(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
     let Parts { prop, alg, src, weights, bias, dst, window } = parts(v, descriptor, true)?;
-    Ok((Op::Deconv(Deconv { prop, alg, src, weights, bias, dst, window }), FillHints::default()))
+    Ok((Deconv { prop, alg, src, weights, bias, dst, window }.into(), FillHints::default()))
 }
 
 /// Options that the three operations of this file share.

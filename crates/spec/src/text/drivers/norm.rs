@@ -137,7 +137,7 @@ fn bnorm(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
         diff_scale,
         diff_shift,
     };
-    Ok((Op::BatchNorm(op), FillHints::default()))
+    Ok((op.into(), FillHints::default()))
 }
 
 fn lnorm(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
@@ -149,7 +149,7 @@ fn lnorm(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
     let Parts { prop, flags, src, dst, diff_src, diff_dst, mean, variance, scale, shift, diff_scale, diff_shift } = p;
     let epsilon = v.real("eps")?;
     let op = LayerNorm { prop, epsilon, flags, src, dst, mean, variance, scale, shift, diff_src, diff_dst, diff_scale, diff_shift };
-    Ok((Op::LayerNorm(op), FillHints::default()))
+    Ok((op.into(), FillHints::default()))
 }
 
 fn gnorm(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
@@ -159,7 +159,7 @@ fn gnorm(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
     let p = parts(v, dims, flags(v, "GCH")?, &stats, &vector(dims[1], DataType::F32)?)?;
     let Parts { prop, flags, src, dst, diff_src, diff_dst, mean, variance, scale, shift, diff_scale, diff_shift } = p;
     let op = GroupNorm { prop, groups, epsilon, flags, src, dst, mean, variance, scale, shift, diff_src, diff_dst, diff_scale, diff_shift };
-    Ok((Op::GroupNorm(op), FillHints::default()))
+    Ok((op.into(), FillHints::default()))
 }
 
 fn write_common(line: &mut Line, prop: Prop, flags: &NormFlags, src: &Tensor, other: Option<&Tensor>) {

@@ -261,7 +261,7 @@ fn prelu(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
         src,
         weights,
     };
-    Ok((Op::Prelu(op), FillHints::default()))
+    Ok((op.into(), FillHints::default()))
 }
 
 fn write_prelu(op: &Op, line: &mut Line) {

@@ -55,7 +55,7 @@ fn sdpa(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
     let [q, k, v, dst] = [next()?, next()?, next()?, next()?];
     let diff = (!prop.is_forward()).then(|| SdpaDiff { q: q.clone(), k: k.clone(), v: v.clone(), dst: dst.clone() });
     let op = Sdpa { prop, q, k, v, mask, scale, dst, diff, workspace: None, mask_kind, scale_kind };
-    Ok((Op::Sdpa(op), FillHints::default()))
+    Ok((op.into(), FillHints::default()))
 }
 
 fn write_sdpa(op: &Op, line: &mut Line) {

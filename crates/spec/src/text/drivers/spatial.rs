@@ -82,7 +82,7 @@ fn pool(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
     let src = v.tensor("tag", with_spatial(mb, ic, &s.i), sdt)?;
     let dst = Tensor { dtype: ddt, layout: given_or(v, with_spatial(mb, ic, &s.o), prop.is_forward())? };
     let op = Pool { prop, alg: v.name("alg", &POOL_ALGS)?, src, dst, kernel: s.k, window: s.window, workspace: None };
-    Ok((Op::Pool(op), FillHints::default()))
+    Ok((op.into(), FillHints::default()))
 }
 
 /// Writes `--tag` and, where it is not what follows, `--dtag`.

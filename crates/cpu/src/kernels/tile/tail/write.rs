@@ -72,30 +72,42 @@ fn c_offset(tail: &Tail, f: &mut Function, at: Spot) -> Int {
     f.address(offset.indexed(at.column, tail.dst.bytes() as u8, 0))
 }
 
-/// True for tails that are short enough to be written for every sum.
+/// Bytes from the addresses of the destination's rows to what is under the tile's first column in a tensor, whose elements are as large.
+fn distance(f: &mut Function, args: Int, tensor: usize, c_offset: Int) -> Int {
+    let to = argument(f, args, offset_of!(Block, tensors) + tensor * size_of::<usize>());
+    let from = argument(f, args, offset_of!(Block, c));
+    f.sub(to, from);
+    f.add(to, c_offset);
+    to
+}
+
+/// True for tails that are short enough to be written for every sum. Their tensors have elements as large as the destination's, so that one distance
+/// leads from all rows of the destination to theirs.
 fn is_written_out(tail: &Tail) -> bool {
-    let short = |step: &Step| jit::is_short(step.formula) && !matches!(step.origin, Origin::Tensor(_));
+    let near = |step: &Step| !matches!(step.origin, Origin::Tensor(elem) if elem.bytes() != tail.dst.bytes());
+    let short = |step: &Step| jit::is_short(step.formula) && near(step);
     tail.steps.len() + usize::from(tail.compensated) <= SHORT && tail.steps.iter().all(short)
 }
 
 fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, kind: Kind) {
     let width = f.isa().width();
     let rows: Vec<Int> = (0..sums.values.len() / sums.vectors).map(|i| f.load_int(sums.at.row(i))).collect();
+    let tensors: Vec<Int> = (0..tail.tensors().count()).map(|i| distance(f, sums.at.args, i, at.c_offset)).collect();
     for v in 0..sums.vectors {
         let mut column: Vec<Val> = sums.values.iter().skip(v).step_by(sums.vectors).copied().collect();
-        let place = |i: usize| Place {
-            c: rows[i].indexed(at.c_offset, 1, (v * width.lanes() * tail.dst.bytes()) as i32),
-            element: None,
-            mask: sums.mask(v),
-        };
+        let at_row = |i: usize, offset: Int| rows[i].indexed(offset, 1, (v * width.lanes() * tail.dst.bytes()) as i32);
+        let place = |i: usize| Place { c: at_row(i, at.c_offset), element: None, mask: sums.mask(v) };
+        let mut tensors = tensors.iter();
         let line = f.address(at.lines.at((v * width.bytes()) as i32));
         compensate(tail, f, &mut column, (line, at.pitch));
         let mut kind = kind;
         for step in &tail.steps {
             kind = before(f, &mut column, kind, step);
             let operand = operand(f, step, (line, at.pitch));
+            let tensor = if let Origin::Tensor(elem) = step.origin { tensors.next().map(|offset| (elem, *offset)) } else { None };
             for (i, x) in column.iter_mut().enumerate() {
-                *x = apply(f, step, *x, operand, &place(i));
+                let under = tensor.map(|(elem, offset)| f.load_number(elem, at_row(i, offset), sums.mask(v)));
+                *x = apply(f, step, *x, under.or(operand), &place(i));
             }
         }
         for (i, x) in column.iter().enumerate() {

@@ -9,7 +9,7 @@
 mod tests;
 mod write;
 
-use crate::kernels::code::{Kernels, Key};
+use crate::kernels::code::{self, Key};
 use crate::kernels::extent::{Written, reach};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::{Entry, Function, Isa};
@@ -183,8 +183,6 @@ pub(super) struct Args {
     numbers: Numbers,
 }
 
-static CELLS: Kernels<Spec> = Kernels::new();
-
 impl Key for Spec {
     type Args = Args;
 
@@ -200,10 +198,11 @@ impl Key for Spec {
         format!("cell.{pass}.{:?}.{}", self.state, isa.name()).to_lowercase()
     }
 
-    fn function(&self, isa: Isa) -> Function {
-        let mut f = Function::new(isa);
-        write::write(self, &mut f);
-        f
+    fn write(&self, f: &mut Function) {
+        match self.together(f.isa()) {
+            1 => write::rows::<1>(self, f),
+            _ => write::rows::<2>(self, f),
+        }
     }
 }
 
@@ -287,7 +286,7 @@ impl Cell {
     /// [`Error::Runtime`] where it cannot be made.
     pub(super) fn get(isa: Isa, spec: &Spec) -> Result<Cell, Error> {
         let together = spec.together(isa) * isa.width().lanes();
-        Ok(Cell { entry: CELLS.get(isa, spec)?, spec: *spec, together, reaches: Field::ALL.map(|field| spec.reach(field)) })
+        Ok(Cell { entry: code::get(isa, spec)?, spec: *spec, together, reaches: Field::ALL.map(|field| spec.reach(field)) })
     }
 
     /// Makes the states of some rows.

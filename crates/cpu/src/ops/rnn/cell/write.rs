@@ -31,14 +31,8 @@ fn at(field: Field) -> usize {
     offset_of!(Args, at) + field as usize * size_of::<usize>()
 }
 
-pub(super) fn write(spec: &Spec, f: &mut Function) {
-    match spec.together(f.isa()) {
-        1 => rows::<1>(spec, f),
-        _ => rows::<2>(spec, f),
-    }
-}
-
-fn rows<const N: usize>(spec: &Spec, f: &mut Function) {
+/// Writes the kernel, so many vectors at a time.
+pub(super) fn rows<const N: usize>(spec: &Spec, f: &mut Function) {
     let (args, width) = (f.arguments(), f.isa().width());
     let rows = f.argument(args, offset_of!(Args, rows));
     let moving =

@@ -3,7 +3,7 @@ use oxidnn_spec::{Op, Problem};
 
 fn attention(line: &str) -> Sdpa {
     match line.parse::<Problem>().unwrap().op {
-        Op::Sdpa(op) => op,
+        Op::Sdpa(op) => *op,
         other => panic!("{other:?}"),
     }
 }
