@@ -15,6 +15,7 @@ struct AddParams {
 };
 
 extern "C" __global__ void __launch_bounds__(256) add_parts(const __grid_constant__ AddParams p) {
+    begin();
     i64 size = i64(p.batch) * p.m * p.n, at = i64(blockIdx.x) * 256 + threadIdx.x;
     if (at >= size) return;
     float sum = p.parts[at];

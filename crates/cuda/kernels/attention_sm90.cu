@@ -382,8 +382,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
         barrier_init_fence();
     }
     __syncthreads();
-    let_next_kernel_start();
-    wait_for_previous_kernel();
+    begin();
 
     int warpgroup = warpgroup_index();
     if (warpgroup == 0) {

@@ -34,6 +34,7 @@ DEVICE void keep(const Args& a, int sum, i64 c, const real (&x)[VECTOR]) {
 }
 
 extern "C" __global__ void __launch_bounds__(256) columns(const __grid_constant__ Args a) {
+    begin();
     __shared__ real tree[256][VECTOR + 1];
     const i64 c = ((i64)blockIdx.x * LANES + threadIdx.x % LANES) * VECTOR;
     const i64 begin = blockIdx.y * a.chunk, end = min(begin + a.chunk, a.rows);

@@ -79,6 +79,7 @@ __device__ __forceinline__ void multiply(float (&d)[4], const u32 (&a)[4], int h
 }
 
 extern "C" __global__ void __launch_bounds__(256) conv_groups_sm80(const __grid_constant__ GroupsParams p) {
+    begin();
     extern __shared__ __align__(128) u8 memory[];
     u32 base = shared_address(memory);
     int tile = int(blockIdx.x), tx = tile % p.across, ty = tile / p.across % p.down, n = tile / p.across / p.down;

@@ -170,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     if (warpgroup == 0) {
         if constexpr (CONSUMERS > 1) registers_lower<CONSUMERS == 2 ? 40 : 32>();
         if (threadIdx.x == 0 && !NO_TAPS) load_tiles(s, a, b, p, first, step);
-        if constexpr (SPLIT > 1) cluster_sync();   // the consumers' one, in add_partial_sums
+        if constexpr (SPLIT > 1) cluster_meet();   // the consumers' one, in add_partial_sums
     } else {
         if constexpr (CONSUMERS > 1) registers_raise<CONSUMERS == 2 ? 232 : 160>();
         multiply_tiles(s, c, p, warpgroup - 1, first, step);

@@ -46,8 +46,7 @@ extern "C" __global__ void __launch_bounds__(256, kHeld ? 4 : 2)
     int block = int(blockIdx.x) / p.g.blocks, c0 = (int(blockIdx.x) - block * p.g.blocks) * kChannels;
     Tile tile = tile_at(p.g, block);
     int top = tile.y * p.g.stride - p.g.padding_h;
-    let_next_kernel_start();
-    wait_for_previous_kernel();
+    begin();
     if (threadIdx.x == 0) {
         barrier_init(full, 1);
         barrier_init_fence();

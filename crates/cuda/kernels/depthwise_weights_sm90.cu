@@ -26,8 +26,7 @@ extern "C" __global__ void __launch_bounds__(256, kTaps <= 9 ? 3 : 2)
     u8 *pixels = aligned_memory(), *given = pixels + p.g.bytes;
     u32 full = shared_address(&barrier);
     int c0 = int(blockIdx.y) * kChannels, first = int(blockIdx.z) * ROWS, width = p.g.strips * STRIP;
-    let_next_kernel_start();
-    wait_for_previous_kernel();
+    begin();
     if (threadIdx.x == 0) {
         barrier_init(full, 1);
         barrier_init_fence();

@@ -2,6 +2,7 @@
 #include "args.cuh"
 
 extern "C" __global__ void __launch_bounds__(256) dots(const __grid_constant__ Args a) {
+    begin();
     const i64 count = a.batches * a.m * a.n;
     for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (i64)gridDim.x * blockDim.x) {
 #ifdef Z_FIRST

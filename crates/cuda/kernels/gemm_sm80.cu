@@ -170,10 +170,7 @@ __device__ __forceinline__ C::Raw convert(Acc sum, const Gemm80Params &p, int ro
 
 extern "C" __global__ void __launch_bounds__(256) gemm_sm80(const __grid_constant__ Gemm80Params p) {
     extern __shared__ __align__(1024) u8 stages[];
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
+    begin();
     int per_group = p.group * p.tiles_n, first = blockIdx.x / per_group * p.group, within = blockIdx.x - first * p.tiles_n;
     int rows = min(p.group, p.tiles_m - first), m0 = (first + within % rows) * kTile, n0 = within / rows * kTile;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp % 2 * 64, column = warp / 2 * 32;

@@ -13,7 +13,7 @@
 //   grid         SPLIT 1: min(clusters that fit, tiles of clusters) * CLUSTER_M * CLUSTER_N; else tiles * SPLIT. In one dimension.
 //   cluster      CLUSTER_M * CLUSTER_N, or SPLIT
 //   block        128 * (1 + CONSUMERS) threads
-//   shared       1,024 + STAGES * (TILE_M + TILE_N) * 128 + (STORE_DIRECT ? 0 : CONSUMERS * 16,384) + 16 * STAGES bytes
+//   shared       1,024 + STAGES * (TILE_M + TILE_N) * 128 + (STORE_DIRECT ? 0 : CONSUMERS * 16,384) + 16 * (STAGES + 1) bytes
 //   f8           sums of the tensor cores keep 14 bits or so: PROMOTE adds them to f32 registers every so many stages
 #include "tile_sm90.cuh"
 
@@ -89,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     if (warpgroup == 0) {
         if constexpr (CONSUMERS > 1) registers_lower<CONSUMERS == 2 ? 40 : 32>();
         if (threadIdx.x == 0) load_tiles(s, a, b, p, first, step);
-        if constexpr (SPLIT > 1) cluster_sync();   // the consumers' one, in add_partial_sums
+        if constexpr (SPLIT > 1) cluster_meet();   // the consumers' one, in add_partial_sums
     } else {
         if constexpr (CONSUMERS > 1) registers_raise<CONSUMERS == 2 ? 232 : 160>();
         multiply_tiles(s, c, p, warpgroup - 1, first, step);

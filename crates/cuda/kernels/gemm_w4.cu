@@ -7,10 +7,10 @@
 // A block owns WIDTH columns. Its 8 warps and the SPLIT blocks of its cluster divide K; sums are added in a fixed order.
 //
 // ABI
-//   defines      A_TYPE (T_BF16 or T_F16), C_TYPE, SCALE_TYPE; UNSIGNED 0 or 1; ROWS 8 or 16 (rows beyond the last one are not stored); WIDTH 64 or 128;
+//   defines      A_TYPE (T_BF16 or T_F16), C_TYPE, SCALE_TYPE; UNSIGNED 0 or 1; ROWS 8 or 16 (rows beyond the last one are not stored); WIDTH 64;
 //                SPLIT 1, 2, 4, 8
 //   parameters   (W4Params) by value; K a multiple of 32, N of 16, rows of weights aligned to 8 bytes; groups a multiple of 32 of K, or none (`group` K)
-//   grid         ceil(N / WIDTH) * SPLIT; cluster SPLIT; block 256 threads; shared memory ROWS * WIDTH * 32 bytes
+//   grid         ceil(N / WIDTH) * SPLIT; cluster SPLIT; block 256 threads; shared memory ROWS * WIDTH * 36 bytes
 #include "epilogue.cuh"
 #include "four_bits.cuh"
 #include "sm90.cuh"
@@ -19,8 +19,8 @@ using A = Element<A_TYPE>;
 using C = Element<C_TYPE>;
 using Scale = Element<SCALE_TYPE>;
 constexpr int kWarps = 8, kBlocks = ROWS / 8;
-constexpr int kAhead = 4;                              // pieces on their way to registers: a warp has few of them, and memory takes longer than any of them
-constexpr int kBlocksAtOnce = ROWS == 8 && WIDTH == 64 ? 2 : 1;
+// Pieces on their way to registers, and blocks of a multiprocessor: with more of the first, or of both, an H200 takes longer.
+constexpr int kAhead = ROWS == 8 ? 3 : 2, kBlocksAtOnce = ROWS == 8 ? 2 : 1;
 constexpr int kLane = WIDTH / 8, kTiles = kLane / 2;   // columns of a lane; instructions that they make
 
 struct W4Params {
@@ -46,7 +46,7 @@ __device__ __forceinline__ void multiply(float (&d)[4], const u32 (&a)[4], u32 b
 
 // 32 of K for all columns: lane (g, q) has kLane columns of 8 k, from 8q on.
 struct Piece {
-    u32 w[8][kLane / 8];
+    u32 w[8];
     uint4 a[kBlocks];
 };
 
@@ -56,11 +56,7 @@ __device__ __forceinline__ Piece load_piece(const W4Params &p, int k, int column
 #pragma unroll
     for (int i = 0; i < 8; i++) {
         const u8 *from = w + i * p.w_row;
-        if constexpr (WIDTH == 128) {
-            asm volatile("ld.global.nc.L1::no_allocate.v2.b32 {%0, %1}, [%2];" : "=r"(x.w[i][0]), "=r"(x.w[i][kLane / 8 - 1]) : "l"(from));
-        } else {
-            asm volatile("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(x.w[i][0]) : "l"(from));
-        }
+        asm volatile("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(x.w[i]) : "l"(from));
     }
 #pragma unroll
     for (int b = 0; b < kBlocks; b++) x.a[b] = *reinterpret_cast<const uint4 *>(p.a + min(b * 8 + g, p.rows - 1) * p.a_row + k + q * 8);
@@ -72,13 +68,10 @@ __device__ __forceinline__ void multiply_piece(const Piece &x, float (&sum)[kTil
     for (int half = 0; half < 2; half++) {   // 16 of K each
 #pragma unroll
         for (int byte = 0; byte < kTiles; byte++) {
-            u32 word[4];
-#pragma unroll
-            for (int i = 0; i < 4; i++) word[i] = x.w[half * 4 + i][byte / 4];
-            // The byte of two k's, each in the low byte of a half; the other bytes are masked off later.
-            u32 select = u32(byte % 4) * 0x0011 | u32(byte % 4 + 4) * 0x1100;
+            // Four columns of two k's, each in a half; what is not wanted is masked off later.
+            const u32 *word = x.w + half * 4, select = byte < 2 ? 0x5410 : 0x7632, shift = byte % 2 * 8;
             u32 low = __byte_perm(word[0], word[1], select), high = __byte_perm(word[2], word[3], select);
-            u32 a[4] = {widen(low), widen(low >> 4), widen(high), widen(high >> 4)};
+            u32 a[4] = {widen(low >> shift), widen(low >> (shift + 4)), widen(high >> shift), widen(high >> (shift + 4))};
 #pragma unroll
             for (int b = 0; b < kBlocks; b++) multiply(sum[byte][b], a, half ? x.a[b].z : x.a[b].x, half ? x.a[b].w : x.a[b].y);
         }
@@ -110,14 +103,37 @@ __device__ __forceinline__ void add_group(const Scales &scales, float (&sum)[kTi
     }
 }
 
+// Elements that a block finishes, and those of them or of another block's that a thread has: four neighbours at a time.
+constexpr int kShare = ROWS * WIDTH / SPLIT, kTurns = (ROWS * WIDTH + 1023) / 1024;
+
+// The sums of the block's warps, of four elements from `at` on.
+__device__ __forceinline__ float4 sum_of_warps(const float *parts, int at) {
+    float4 x = {};
+#pragma unroll
+    for (int w = 0; w < kWarps; w++) {
+        float4 y = *reinterpret_cast<const float4 *>(parts + w * ROWS * WIDTH + at);
+        x.x += y.x, x.y += y.y, x.z += y.z, x.w += y.w;
+    }
+    return x;
+}
+
 extern "C" __global__ void __launch_bounds__(256, kBlocksAtOnce) gemm_w4(const __grid_constant__ W4Params p) {
-    extern __shared__ float parts[];   // [warp][row][column]
+    extern __shared__ float parts[];   // [warp][row][column], and what other blocks send: [block][element]
+    __shared__ u64 arrived;
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, q = lane % 4;
     int rank = SPLIT > 1 ? int(cluster_rank()) : 0, first_column = blockIdx.x / SPLIT * WIDTH, column = first_column + g * kLane;
+    u32 barrier = shared_address(&arrived), sent = shared_address(parts + kWarps * ROWS * WIDTH);
+    if constexpr (SPLIT > 1) {
+        if (threadIdx.x == 0) {
+            barrier_init(barrier, 1);
+            barrier_expect(barrier, (SPLIT - 1) * kShare * 4);
+            barrier_init_fence();
+        }
+        cluster_arrive();
+    }
     // This warp's share of K, in pieces of 32.
     int pieces = p.k / 32, share = rank * kWarps + warp, from = pieces * share / (kWarps * SPLIT), to = pieces * (share + 1) / (kWarps * SPLIT);
-    let_next_kernel_start();
-    wait_for_previous_kernel();
+    begin();
 
     float total[kTiles][kBlocks][4] = {}, sum[kTiles][kBlocks][4] = {};
     Piece next[kAhead];
@@ -143,39 +159,31 @@ extern "C" __global__ void __launch_bounds__(256, kBlocksAtOnce) gemm_w4(const _
             for (int e = 0; e < 4; e++) parts[(warp * ROWS + b * 8 + q * 2 + e % 2) * WIDTH + g * kLane + j * 2 + e / 2] = total[j][b][e];
         }
     }
-    if constexpr (SPLIT > 1) {
-        cluster_sync();
-    } else {
-        __syncthreads();
+    if constexpr (SPLIT > 1) cluster_wait();
+    __syncthreads();
+#pragma unroll
+    for (int turn = 0; turn < kTurns; turn++) {
+        int at = (turn * 256 + int(threadIdx.x)) * 4, owner = at / kShare, own = at % kShare;
+        if (at >= ROWS * WIDTH || owner == rank) continue;
+        float4 x = sum_of_warps(parts, at);
+        cluster_send4(cluster_address(sent + (rank * kShare + own) * 4, owner), cluster_address(barrier, owner), __float_as_uint(x.x), __float_as_uint(x.y),
+                      __float_as_uint(x.z), __float_as_uint(x.w));
     }
-    constexpr int kShare = ROWS * WIDTH / SPLIT;   // elements that this block finishes, four a thread
-    u32 base = shared_address(parts);
-    for (int i = threadIdx.x * 4; i < kShare; i += 1024) {
-        int at = rank * kShare + i, row = at / WIDTH, n = first_column + at % WIDTH;
+#pragma unroll
+    for (int turn = 0; turn < kTurns; turn++) {
+        int at = (turn * 256 + int(threadIdx.x)) * 4, own = at - rank * kShare, row = at / WIDTH, n = first_column + at % WIDTH;
+        if (own < 0 || own >= kShare) continue;
+        float4 mine = sum_of_warps(parts, at);
         float x[4] = {};
+        if constexpr (SPLIT > 1) barrier_wait(barrier, 0);
 #pragma unroll
         for (int r = 0; r < SPLIT; r++) {
-            u32 v[kWarps][4];
-#pragma unroll
-            for (int w = 0; w < kWarps; w++) {
-                u32 address = base + (w * ROWS * WIDTH + at) * 4;
-                if constexpr (SPLIT > 1) {
-                    cluster_load4(address, r, v[w][0], v[w][1], v[w][2], v[w][3]);
-                } else {
-                    uint4 y = shared_load16(address);
-                    v[w][0] = y.x, v[w][1] = y.y, v[w][2] = y.z, v[w][3] = y.w;
-                }
-            }
-#pragma unroll
-            for (int w = 0; w < kWarps; w++) {
-#pragma unroll
-                for (int e = 0; e < 4; e++) x[e] += __uint_as_float(v[w][e]);
-            }
+            float4 y = r == rank ? mine : *reinterpret_cast<const float4 *>(parts + kWarps * ROWS * WIDTH + r * kShare + own);
+            x[0] += y.x, x[1] += y.y, x[2] += y.z, x[3] += y.w;
         }
 #pragma unroll
         for (int e = 0; e < 4; e++) {
             if (row < p.rows && n + e < p.n) p.c[row * p.c_row + n + e] = C::store(epilogue(x[e], p.epilogue, 0, row, n + e));
         }
     }
-    if constexpr (SPLIT > 1) cluster_sync();
 }

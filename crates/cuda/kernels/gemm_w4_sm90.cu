@@ -10,7 +10,7 @@
 //   parameters   (TensorMap w, TensorMap scales, TensorMap a, W4Params), all by value
 //   maps         w of bytes, rank 3, 64-byte swizzle: (N / 2, K, 1), box (64, 64, 1); scales of A's type: (N, K / group, 1), no swizzle, box (128, 1, 1); a as b in
 //                gemm_sm90.cu: (K, M, 1), box (64, TILE_N, 1)
-//   grid         as in gemm_sm90.cu; block 384 threads; shared memory 1,024 + STAGES * (4,096 + TILE_N * 128 + 256 + 16) bytes
+//   grid         as in gemm_sm90.cu; block 384 threads; shared memory 1,024 + STAGES * (4,096 + TILE_N * 128 + 256 + 16) + 16 bytes
 //   sizes        groups are multiples of 64 of K, N of 32
 #include "four_bits.cuh"
 #include "tile_sm90.cuh"
@@ -164,7 +164,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, TILE_N <= 32 ? 2 : 1)
     if (warpgroup == 0) {
         if constexpr (TILE_N > 32) registers_lower<40>();
         if (threadIdx.x == 0) load_tiles(s, w, scales, a, p, first, step);
-        if constexpr (SPLIT > 1) cluster_sync();   // the consumers' one, in add_partial_sums
+        if constexpr (SPLIT > 1) cluster_meet();   // the consumers' one, in add_partial_sums
     } else {
         if constexpr (TILE_N > 32) registers_raise<232>();
         multiply_tiles(s, p, warpgroup - 1, first, step);

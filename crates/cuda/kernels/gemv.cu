@@ -40,10 +40,7 @@ extern "C" __global__ void __launch_bounds__(128) gemv(const __grid_constant__ G
     const u16 *w[COLUMNS];
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) w[c] = p.w + blockIdx.y * p.w_batch + min(column + c, p.n - 1) * p.w_row;
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
+    begin();
     float sum[ROWS][COLUMNS] = {};
     const u16 *a = p.a + blockIdx.y * p.a_batch;
     for (int k0 = lane * 8; k0 < p.k; k0 += 256 * kUnroll) {

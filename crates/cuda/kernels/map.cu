@@ -6,6 +6,7 @@
 #include "args.cuh"
 
 extern "C" __global__ void __launch_bounds__(256) map(const __grid_constant__ Args a) {
+    begin();
     const i64 thread = (i64)blockIdx.x * blockDim.x + threadIdx.x, threads = (i64)gridDim.x * blockDim.x;
 #ifdef VECTOR
     if (aligned(a)) {

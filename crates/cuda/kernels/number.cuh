@@ -2,6 +2,7 @@
 //
 // Generated code has `typedef float real` (or double) before this header.
 #pragma once
+#include "launch.cuh"
 
 typedef unsigned char u8;
 typedef unsigned short u16;

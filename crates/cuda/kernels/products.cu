@@ -12,6 +12,7 @@
 #define DEPTH 16
 
 extern "C" __global__ void __launch_bounds__(256) products(const __grid_constant__ Args a) {
+    begin();
     __shared__ factor lefts[DEPTH][TILE + 1], rights[DEPTH][TILE + 1];
     const int t = threadIdx.x, row = t / 16 * 4, column = t % 16;
     for (i64 block = blockIdx.x; block < a.tiles; block += gridDim.x) {

@@ -19,8 +19,7 @@ constexpr int kGroups = 256 / LANES;
 
 extern "C" __global__ void __launch_bounds__(256) reduce_parts(const __grid_constant__ ReduceParams p) {
     __shared__ float4 sums[LANES][kGroups];
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    begin();
     i64 size = i64(p.m) * p.n, at = (i64(blockIdx.x) * kGroups + threadIdx.x % kGroups) * 4;
     int lane = threadIdx.x / kGroups;
     float4 sum = {0, 0, 0, 0};

@@ -1,13 +1,13 @@
-// A step of a recurrent network in f32, in one launch: the products of the state by the weights of all gates, then the cell.
+// Steps of a recurrent network in f32 (rnn_steps.cuh): the products of the state by the weights of all gates, then the cell.
 //
 // A block makes UNITS channels of BATCH samples with all their gates. Warps divide K: each brings pieces of the state, transposed, into shared memory of its own
 // and keeps sums of its channels by all samples in registers; then the warps' sums are added in order, and a thread has all gates of a channel. The weights come
-// into shared memory while the step before still runs: whatever was launched before that is done when this begins, since each step lets the next one begin after
-// its own wait.
+// into shared memory while the kernel before still runs, which is not one that writes them, and stay there.
 //
 // The header has UNITS (4, 8), BATCH (16, 32), GATES, the state before and the weights with their strides, and `cell(a, p, sums)`.
 //   grid         (channels by UNITS, samples by BATCH), 256 threads; shared memory for the weights of K rounded up to 16, and the states or the sums
 #include "args.cuh"
+#include "rnn_steps.cuh"
 
 constexpr int kWarps = 8, kDepth = 16, kPitch = BATCH + 4;
 constexpr int kGates = GATES == 3 ? 4 : GATES, kColumns = UNITS * kGates;   // of a row of weights in shared memory
@@ -60,57 +60,62 @@ DEVICE void keep(float* to, const float4 (&v)[kPieces]) {
 
 extern "C" __global__ void __launch_bounds__(256, 2) rnn_step(const __grid_constant__ Args a) {
     extern __shared__ __align__(16) float memory[];
+    __shared__ Args now;
     const int depth = ((int)a.terms + kDepth - 1) / kDepth * kDepth, channel = blockIdx.x * UNITS, row0 = blockIdx.y * BATCH;
     const int warp = threadIdx.x / 32, unit = threadIdx.x % UNITS, group = threadIdx.x % 32 / UNITS;
     float *weights = memory, *states = memory + depth * kColumns, *own = states + warp * kDepth * kPitch;
     load_weights(weights, a, depth, channel);
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-    float4 piece[kPieces];
-    fetch(piece, a, row0, warp * kDepth);
+    begin();
+    if (threadIdx.x < 128) advance(now, a, 0, threadIdx.x);
     __syncthreads();
 
-    float sum[kRows][GATES] = {};
-    for (int k = warp * kDepth; k < depth; k += kWarps * kDepth) {
-        __syncwarp();
-        keep(own, piece);
-        __syncwarp();
-        fetch(piece, a, row0, k + kWarps * kDepth);
+    for (int step = 0;; ++step) {
+        float4 piece[kPieces];
+        fetch(piece, now, row0, warp * kDepth);
+        float sum[kRows][GATES] = {};
+        for (int k = warp * kDepth; k < depth; k += kWarps * kDepth) {
+            __syncwarp();
+            keep(own, piece);
+            __syncwarp();
+            fetch(piece, now, row0, k + kWarps * kDepth);
 #pragma unroll
-        for (int i = 0; i < kDepth; ++i) {
-            const Run<kGates> w = *(const Run<kGates>*)(weights + (k + i) * kColumns + unit * kGates);
+            for (int i = 0; i < kDepth; ++i) {
+                const Run<kGates> w = *(const Run<kGates>*)(weights + (k + i) * kColumns + unit * kGates);
 #pragma unroll
-            for (int r = 0; r < kRows; r += kRun) {
-                const Run<kRun> x = *(const Run<kRun>*)(own + i * kPitch + r * kGroups + group * kRun);
+                for (int r = 0; r < kRows; r += kRun) {
+                    const Run<kRun> x = *(const Run<kRun>*)(own + i * kPitch + r * kGroups + group * kRun);
 #pragma unroll
-                for (int e = 0; e < kRun; ++e) {
+                    for (int e = 0; e < kRun; ++e) {
 #pragma unroll
-                    for (int g = 0; g < GATES; ++g) sum[r + e][g] = fmaf(x.v[e], w.v[g], sum[r + e][g]);
+                        for (int g = 0; g < GATES; ++g) sum[r + e][g] = fmaf(x.v[e], w.v[g], sum[r + e][g]);
+                    }
                 }
             }
         }
-    }
 
-    __syncthreads();   // all have read their states
+        __syncthreads();   // all have read their states
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-        const int row = r / kRun * kRun * kGroups + group * kRun + r % kRun;
-        Run<kGates> out = {};
+        for (int r = 0; r < kRows; ++r) {
+            const int row = r / kRun * kRun * kGroups + group * kRun + r % kRun;
+            Run<kGates> out = {};
 #pragma unroll
-        for (int g = 0; g < GATES; ++g) out.v[g] = sum[r][g];
-        *(Run<kGates>*)(states + ((warp * BATCH + row) * UNITS + unit) * kGates) = out;
-    }
-    __syncthreads();
-    for (int i = threadIdx.x; i < BATCH * UNITS; i += 256) {
-        const index p[] = {row0 + i / UNITS, channel + i % UNITS};
-        if (p[0] >= a.samples || p[1] >= a.channels) continue;
-        real all[GATES] = {};
-#pragma unroll
-        for (int w = 0; w < kWarps; ++w) {
-            const Run<kGates> part = *(const Run<kGates>*)(states + (w * BATCH * UNITS + i) * kGates);
-#pragma unroll
-            for (int g = 0; g < GATES; ++g) all[g] += part.v[g];
+            for (int g = 0; g < GATES; ++g) out.v[g] = sum[r][g];
+            *(Run<kGates>*)(states + ((warp * BATCH + row) * UNITS + unit) * kGates) = out;
         }
-        cell(a, p, all);
+        __syncthreads();
+        for (int i = threadIdx.x; i < BATCH * UNITS; i += 256) {
+            const index p[] = {row0 + i / UNITS, channel + i % UNITS};
+            if (p[0] >= a.samples || p[1] >= a.channels) continue;
+            real all[GATES] = {};
+#pragma unroll
+            for (int w = 0; w < kWarps; ++w) {
+                const Run<kGates> part = *(const Run<kGates>*)(states + (w * BATCH * UNITS + i) * kGates);
+#pragma unroll
+                for (int g = 0; g < GATES; ++g) all[g] += part.v[g];
+            }
+            cell(now, p, all);
+        }
+        if (step + 1 == a.steps) break;
+        next_step(now, a, step);
     }
 }

@@ -1,13 +1,14 @@
-// A step of a recurrent network in 16-bit floats, in one launch: the products of the state by the weights of all gates by mma.sync, then the cell.
+// Steps of a recurrent network in 16-bit floats (rnn_steps.cuh): the products of the state by the weights of all gates by mma.sync, then the cell.
 //
 // A block makes UNITS channels of BATCH samples with all their gates: 32 columns, in four chunks of 8 neighbouring channels of a gate. Its warps divide K by blocks
-// of 32; their sums are added in order. The weights come into shared memory while the step before still runs (see rnn_step.cu), the state goes from memory to
-// registers: within a block of K, lane (g, q) has the 8 neighbours from 8q on of rows g and g + 8, in pairs, and takes the weights in that order of K, too.
+// of 32; their sums are added in order. The weights come into shared memory as in rnn_step.cu, the state goes from memory to registers: within a block of K,
+// lane (g, q) has the 8 neighbours from 8q on of rows g and g + 8, in pairs, and takes the weights in that order of K, too.
 //
 // The header has UNITS (8; 32 of one gate), BATCH (16, 32), GATES, the state before and the weights with their strides, and `cell(a, p, sums)`; options: BF16 1 or
 // 0 for f16, K_FIRST 1 where the weights are contiguous along K, else they are along channels. States and weights have runs of 8, aligned to 16 bytes.
 //   grid         (channels by UNITS, samples by BATCH), 256 threads; shared memory for 32 columns of weights of K rounded up to 64, and the warps' sums
 #include "args.cuh"
+#include "rnn_steps.cuh"
 
 constexpr int kWarps = 8, kTiles = BATCH / 16, kChunks = GATES == 3 ? 3 : 4;
 constexpr int kAhead = 4 / kTiles;   // blocks of K whose states are on their way
@@ -83,60 +84,65 @@ DEVICE void multiply(float (&d)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 
 
 extern "C" __global__ void __launch_bounds__(256, 2) rnn_step_mma(const __grid_constant__ Args a) {
     extern __shared__ __align__(16) float memory[];
+    __shared__ Args now;
     const int depth = ((int)a.terms + 63) / 64 * 64, pitch = depth * 2 + 64, channel = blockIdx.x * UNITS, row0 = blockIdx.y * BATCH;
     const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
     const u32 weights = shared_address(memory);
     float* sums = memory + 8 * pitch;   // behind 32 columns
     load_weights(weights, a, depth, pitch, channel);
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-
-    float sum[kTiles][kChunks][4] = {};
-    State x[kAhead];
-    const int step = kWarps * 32;
-#pragma unroll
-    for (int i = 0; i < kAhead; ++i) fetch(x[i], a, row0, warp * 32 + i * step);
+    begin();
+    if (threadIdx.x < 128) advance(now, a, 0, threadIdx.x);
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();
-    for (int k0 = warp * 32; k0 < depth; k0 += step * kAhead) {
+
+    for (int step = 0;; ++step) {
+        float sum[kTiles][kChunks][4] = {};
+        State x[kAhead];
+        const int apart = kWarps * 32;
 #pragma unroll
-        for (int i = 0; i < kAhead; ++i) {
-            const int k = k0 + i * step;
-            if (k >= depth) break;
+        for (int i = 0; i < kAhead; ++i) fetch(x[i], now, row0, warp * 32 + i * apart);
+        for (int k0 = warp * 32; k0 < depth; k0 += apart * kAhead) {
 #pragma unroll
-            for (int j = 0; j < kChunks; ++j) {
-                u32 b[4];
-                weights_of(b, weights, pitch, j, k);
+            for (int i = 0; i < kAhead; ++i) {
+                const int k = k0 + i * apart;
+                if (k >= depth) break;
 #pragma unroll
-                for (int t = 0; t < kTiles; ++t) {
-                    multiply(sum[t][j], x[i][t][0].x, x[i][t][1].x, x[i][t][0].y, x[i][t][1].y, b[0], b[1]);
-                    multiply(sum[t][j], x[i][t][0].z, x[i][t][1].z, x[i][t][0].w, x[i][t][1].w, b[2], b[3]);
+                for (int j = 0; j < kChunks; ++j) {
+                    u32 b[4];
+                    weights_of(b, weights, pitch, j, k);
+#pragma unroll
+                    for (int t = 0; t < kTiles; ++t) {
+                        multiply(sum[t][j], x[i][t][0].x, x[i][t][1].x, x[i][t][0].y, x[i][t][1].y, b[0], b[1]);
+                        multiply(sum[t][j], x[i][t][0].z, x[i][t][1].z, x[i][t][0].w, x[i][t][1].w, b[2], b[3]);
+                    }
                 }
+                fetch(x[i], now, row0, k + apart * kAhead);
             }
-            fetch(x[i], a, row0, k + step * kAhead);
         }
-    }
 
 #pragma unroll
-    for (int t = 0; t < kTiles; ++t) {
+        for (int t = 0; t < kTiles; ++t) {
 #pragma unroll
-        for (int j = 0; j < kChunks; ++j) {
-            float* to = sums + (warp * BATCH + t * 16 + g) * kPitch + j * 8 + q * 2;
-            *(float2*)to = float2{sum[t][j][0], sum[t][j][1]};
-            *(float2*)(to + 8 * kPitch) = float2{sum[t][j][2], sum[t][j][3]};
+            for (int j = 0; j < kChunks; ++j) {
+                float* to = sums + (warp * BATCH + t * 16 + g) * kPitch + j * 8 + q * 2;
+                *(float2*)to = float2{sum[t][j][0], sum[t][j][1]};
+                *(float2*)(to + 8 * kPitch) = float2{sum[t][j][2], sum[t][j][3]};
+            }
         }
-    }
-    __syncthreads();
-    for (int i = threadIdx.x; i < BATCH * UNITS; i += 256) {
-        const int row = i / UNITS, unit = i % UNITS;
-        const index p[] = {row0 + row, channel + unit};
-        if (p[0] >= a.samples || p[1] >= a.channels) continue;
-        real all[GATES] = {};
+        __syncthreads();
+        for (int i = threadIdx.x; i < BATCH * UNITS; i += 256) {
+            const int row = i / UNITS, unit = i % UNITS;
+            const index p[] = {row0 + row, channel + unit};
+            if (p[0] >= a.samples || p[1] >= a.channels) continue;
+            real all[GATES] = {};
 #pragma unroll
-        for (int w = 0; w < kWarps; ++w) {
+            for (int w = 0; w < kWarps; ++w) {
 #pragma unroll
-            for (int e = 0; e < GATES; ++e) all[e] += sums[(w * BATCH + row) * kPitch + e * 8 + unit];
+                for (int e = 0; e < GATES; ++e) all[e] += sums[(w * BATCH + row) * kPitch + e * 8 + unit];
+            }
+            cell(now, p, all);
         }
-        cell(a, p, all);
+        if (step + 1 == a.steps) break;
+        next_step(now, a, step);
     }
 }

@@ -8,6 +8,7 @@
 #include "args.cuh"
 
 extern "C" __global__ void __launch_bounds__(256) rows(const __grid_constant__ Args a) {
+    begin();
     __shared__ real tree[256];
     const int width = (int)a.width, lane = threadIdx.x % width, part = threadIdx.x / width, parts = 256 / width;
     for (i64 first = (i64)blockIdx.x * width; first < a.outputs; first += (i64)gridDim.x * width) {

@@ -56,6 +56,7 @@ DEVICE void reduced(real (&s)[2], real (*parts)[WARPS]) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS) rows_gradient(const __grid_constant__ Args a) {
+    begin();
     __shared__ real parts[2][2][WARPS];
     real factors[CHUNKS][VECTOR] = {}, sums[2][CHUNKS][VECTOR] = {};
 #pragma unroll

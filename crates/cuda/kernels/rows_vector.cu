@@ -6,6 +6,7 @@
 #include "args.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS * PER_BLOCK) rows_vector(const __grid_constant__ Args a) {
+    begin();
     const int own = threadIdx.x / THREADS;
     for (i64 first = (i64)blockIdx.x * PER_BLOCK; first < a.outputs; first += (i64)gridDim.x * PER_BLOCK) {
         row(a, (index)(first + own), first + own < a.outputs, threadIdx.x % THREADS);

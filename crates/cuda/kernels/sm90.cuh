@@ -154,26 +154,27 @@ __device__ __forceinline__ u32 cluster_rank() {
     return r;
 }
 
-// All threads of all blocks of the cluster; orders shared memory among them.
-__device__ __forceinline__ void cluster_sync() {
-    asm volatile("barrier.cluster.arrive.release;\n barrier.cluster.wait.acquire;" ::: "memory");
+// All threads of all blocks of the cluster meet: barriers that were initialised before are ready after, memory is not ordered otherwise.
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+__device__ __forceinline__ void cluster_meet() {
+    cluster_arrive();
+    cluster_wait();
 }
 
-// 16 bytes of the shared memory of the block `rank`, at the address that they have in this block.
-__device__ __forceinline__ void cluster_load4(u32 address, u32 rank, u32 &a, u32 &b, u32 &c, u32 &d) {
-    asm volatile(
-        "{\n .reg .b32 remote;\n mapa.shared::cluster.u32 remote, %4, %5;\n ld.shared::cluster.v4.b32 {%0, %1, %2, %3}, [remote];\n}"
-        : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
-        : "r"(address), "r"(rank)
-        : "memory");
+// The place in the shared memory of the block `rank` that has this address here.
+__device__ __forceinline__ u32 cluster_address(u32 address, u32 rank) {
+    u32 r;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(address), "r"(rank));
+    return r;
 }
 
-// ---- launches that overlap -----------------------------------------------------------------------------------------------------------
-
-// With the launch attribute of programmatic stream serialisation, blocks start while the kernel before still ends: nothing that it wrote
-// may be read, nor anything be written, before this returns. Without the attribute it returns at once.
-__device__ __forceinline__ void wait_for_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-__device__ __forceinline__ void let_next_kernel_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+// Sends 16 bytes to a place in another block, whose barrier, a place there too, counts them as they arrive.
+__device__ __forceinline__ void cluster_send4(u32 to, u32 barrier, u32 a, u32 b, u32 c, u32 d) {
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%2, %3, %4, %5}, [%1];" ::"r"(to), "r"(barrier), "r"(a), "r"(b),
+                 "r"(c), "r"(d)
+                 : "memory");
+}
 
 // ---- shared memory to and from matrix fragments --------------------------------------------------------------------------------------
 

@@ -61,13 +61,14 @@ constexpr int kBytesA = PACKED_A ? TILE_M * 32 : TILE_M * 128, kBytesB = TILE_N 
 constexpr int kCluster = CLUSTER_M * CLUSTER_N;
 constexpr int kThreads = 128 * (1 + CONSUMERS);
 constexpr int kColumns = SPLIT == 1 ? TILE_N : (TILE_N / SPLIT < 8 ? 8 : TILE_N / SPLIT);   // what a block stores of each of its rows
+constexpr int kBytesSums = TILE_M * kColumns * 4;     // of what one block sends to another
 constexpr int kChunkBytes = 8192;                     // of a consumer's result on its way out; each has two
 
 static_assert(kBlocksM * 64 * kSharers == TILE_M, "a tile is made of blocks of 64 rows");
 static_assert(!ALTERNATE || (CONSUMERS == 2 && SPLIT == 1 && !PROMOTE && !MMA_SYNC && !PACKED_A), "two consumers take turns at whole tiles by wgmma");
 static_assert(STORE != STORE_TMA || kColumns * int(sizeof(C::Raw)) % 128 == 0, "TMA stores rows of 128 bytes of the columns that are the block's own");
 static_assert(SPLIT == 1 || kCluster == 1, "a cluster divides K or shares loads");
-static_assert(SPLIT == 1 || TILE_M * TILE_N * 4 <= STAGES * kBytesStage, "partial sums must fit where the stages were");
+static_assert(SPLIT == 1 || SPLIT * kBytesSums <= STAGES * kBytesStage, "partial sums must fit where the stages were");
 
 // Shared memory: the ring, the chunks, the barriers. The host asks for SHARED_BYTES and 1,024 more for alignment.
 constexpr int kChunks = STORE == STORE_DIRECT ? 0 : CONSUMERS * 2 * kChunkBytes;
@@ -83,6 +84,7 @@ struct Shared {
     __device__ __forceinline__ u32 scales(int stage) const { return base + STAGES * kBytesStage + kChunks + stage * kBytesScales; }
     __device__ __forceinline__ u32 full(int stage) const { return base + kBarriers + stage * 8; }
     __device__ __forceinline__ u32 empty(int stage) const { return base + kBarriers + (STAGES + stage) * 8; }
+    __device__ __forceinline__ u32 sums() const { return base + kBarriers + 2 * STAGES * 8; }
 };
 
 // A position in the ring.
@@ -113,15 +115,18 @@ __device__ __forceinline__ void start_block(const Shared &s) {
             barrier_init(s.full(i), 1);
             barrier_init(s.empty(i), kSharers * kCluster);
         }
+        if constexpr (SPLIT > 1) {
+            barrier_init(s.sums(), 1);
+            barrier_expect(s.sums(), (SPLIT - 1) * kBytesSums);
+        }
         barrier_init_fence();
     }
     if constexpr (kCluster > 1 || SPLIT > 1) {
-        cluster_sync();
+        cluster_meet();
     } else {
         __syncthreads();
     }
-    let_next_kernel_start();
-    wait_for_previous_kernel();
+    begin();
 }
 
 // ---- which tile --------------------------------------------------------------------------------------------------------------------------
@@ -312,35 +317,39 @@ __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int cons
 #endif
 }
 
-// SPLIT blocks hold partial sums of one tile: each adds those of its own columns, in the order of the ranks. The ring must be idle in all.
+// SPLIT blocks hold partial sums of one tile: each sends those of the others' columns to their rings, which are idle, and adds what comes of its own, in the
+// order of the ranks. What a block sends lies as threads have it, 64 rows behind each other.
 __device__ __forceinline__ void add_partial_sums(const Shared &s, int consumer, Acc (&acc)[kBlocksM][TILE_N / 2], Acc (&sum)[kBlocksM][kColumns / 2]) {
-    u32 thread = threadIdx.x % 128, rank = cluster_rank();
-    u32 at = s.base + consumer * kBlocksM * (TILE_N / 2) * 512 + thread * 16;
-    named_barrier(1 + CONSUMERS, 128 * CONSUMERS);   // no consumer of this block reads the ring any more
+    constexpr int kOwn = kColumns / 2;
+    u32 rank = cluster_rank(), at = s.base + consumer * kBlocksM * kOwn * 512 + threadIdx.x % 128 * 16;
+    cluster_meet();   // no consumer of any block reads its ring any more
 #pragma unroll
-    for (int i = 0; i < kBlocksM; i++) {
+    for (int r = 0; r < SPLIT && r * kColumns < TILE_N; r++) {
+        if (r == rank) continue;
+        u32 to = cluster_address(at + rank * kBytesSums, r), barrier = cluster_address(s.sums(), r);
 #pragma unroll
-        for (int j = 0; j < TILE_N / 2; j += 4) {
-            u32 *v = reinterpret_cast<u32 *>(&acc[i][j]);
-            shared_store(at + (i * (TILE_N / 2) + j) * 512, v[0], v[1], v[2], v[3]);
+        for (int j = 0; j < kBlocksM * kOwn; j += 4) {
+            u32 *v = reinterpret_cast<u32 *>(&acc[j / kOwn][r * kOwn + j % kOwn]);
+            cluster_send4(to + j * 512, barrier, v[0], v[1], v[2], v[3]);
         }
     }
-    cluster_sync();
     if (rank * kColumns >= TILE_N) return;
+    barrier_wait(s.sums(), 0);
 #pragma unroll
-    for (int i = 0; i < kBlocksM; i++) {
-        u32 from = at + (i * (TILE_N / 2) + rank * (kColumns / 2)) * 512;
-        u32 part[SPLIT][kColumns / 2];   // all on their way at once
+    for (int j = 0; j < kBlocksM * kOwn; j++) sum[j / kOwn][j % kOwn] = 0;
 #pragma unroll
-        for (int r = 0; r < SPLIT; r++) {
+    for (int r = 0; r < SPLIT; r++) {
+        if (r == rank) {
 #pragma unroll
-            for (int j = 0; j < kColumns / 2; j += 4) cluster_load4(from + j * 512, r, part[r][j], part[r][j + 1], part[r][j + 2], part[r][j + 3]);
-        }
+            for (int j = 0; j < kBlocksM * kOwn; j++) sum[j / kOwn][j % kOwn] += acc[j / kOwn][min(r * kOwn + j % kOwn, TILE_N / 2 - 1)];
+        } else {
 #pragma unroll
-        for (int j = 0; j < kColumns / 2; j++) {
-            sum[i][j] = 0;
+            for (int j = 0; j < kBlocksM * kOwn; j += 4) {
+                uint4 v = shared_load16(at + r * kBytesSums + j * 512);
+                u32 part[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
-            for (int r = 0; r < SPLIT; r++) sum[i][j] += *reinterpret_cast<Acc *>(&part[r][j]);
+                for (int e = 0; e < 4; e++) sum[j / kOwn][j % kOwn + e] += *reinterpret_cast<Acc *>(&part[e]);
+            }
         }
     }
 }
@@ -508,8 +517,8 @@ __device__ __forceinline__ void store_rows(const Shared &s, const TensorMap &map
 
 // ---- a block's end -----------------------------------------------------------------------------------------------------------------------
 
-// Shared memory is read until here: by stores on their way, and by the other blocks of the cluster.
+// Shared memory is in use until here: by stores on their way, and by the other blocks that share loads.
 __device__ __forceinline__ void finish_block() {
     if constexpr (STORE != STORE_DIRECT) tma_store_wait<0>();
-    if constexpr (kCluster > 1 || SPLIT > 1) cluster_sync();
+    if constexpr (kCluster > 1) cluster_meet();
 }

@@ -3,6 +3,7 @@
 // A kernel is compiled for its types by defines (`-DA_TYPE=T_BF16`). NVRTC is given no system headers, and needs none: every conversion
 // that the hardware has is one instruction here.
 #pragma once
+#include "launch.cuh"
 
 typedef unsigned char u8;
 typedef signed char i8;

@@ -20,8 +20,7 @@ struct PackParams {
 };
 
 extern "C" __global__ void __launch_bounds__(256) window_pack(const __grid_constant__ PackParams p) {
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    begin();
     i64 at = i64(blockIdx.x) * 256 + threadIdx.x;
     if (at >= i64(p.pitch) * p.rows * p.images) return;
     int line = int(at / p.pitch), w = int(at - i64(line) * p.pitch) - p.before_w, n = line / p.rows, h = line - n * p.rows - p.before_h;
@@ -44,8 +43,7 @@ struct WeightsPackParams {
 };
 
 extern "C" __global__ void __launch_bounds__(256) window_weights(const __grid_constant__ WeightsPackParams p) {
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    begin();
     int at = blockIdx.x * 256 + threadIdx.x;
     if (at >= p.oc * p.rows * 8) return;
     int w = at % 8, h = at / 8 % p.rows, o = at / 8 / p.rows;

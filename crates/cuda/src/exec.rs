@@ -1,6 +1,6 @@
 //! Ready code: the launches of a program with their functions. One of the files with unsafe code.
 
-use crate::compile::Loader;
+use crate::compile::{self, Loader};
 use crate::driver::{CudaError, Current, EncodedMap, Function, LaunchShape, Relaxed, Stream};
 use crate::program::{Launch, MapPlace, Program, Word};
 use crate::queue::CudaQueue;
@@ -63,6 +63,8 @@ impl Kept {
 struct Loaded {
     launch: Launch,
     function: Function,
+    /// Its blocks start while the launch before ends.
+    overlaps: bool,
     encoded: Mutex<Kept>,
 }
 
@@ -123,7 +125,8 @@ impl Launches {
     pub fn load(program: &Program, loader: &Arc<Loader>) -> Result<Launches, CudaError> {
         let ready = |launch: &Launch| {
             let function = loader.function(&launch.source, launch.shared)?;
-            Ok(Loaded { launch: launch.clone(), function, encoded: Mutex::default() })
+            let overlaps = loader.overlaps() && !launch.resident && compile::waits(launch.source.file);
+            Ok(Loaded { launch: launch.clone(), function, overlaps, encoded: Mutex::default() })
         };
         let later = |p: &Program| Box::new(Unaligned { program: p.clone(), loader: Arc::clone(loader), ready: OnceLock::new() });
         let unaligned = program.unaligned.as_deref().map(later);
@@ -181,8 +184,8 @@ impl Launches {
                 *parameter = std::ptr::from_mut(map).cast();
             }
             parameters[count] = words.as_mut_ptr().cast();
-            let Launch { grid, block, cluster, shared, overlaps, .. } = *launch;
-            let shape = LaunchShape { grid, block, cluster, shared, overlaps };
+            let Launch { grid, block, cluster, shared, resident, .. } = *launch;
+            let shape = LaunchShape { grid, block, cluster, shared, overlaps: loaded.overlaps, resident };
             // SAFETY: the kernel's parameters are these maps and the structure whose words these are; the places are the caller's promise.
             unsafe { loaded.function.launch(&current, stream, shape, &mut parameters[..=count])? };
         }

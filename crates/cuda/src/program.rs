@@ -158,8 +158,8 @@ pub struct Launch {
     pub words: Vec<Word>,
     /// Memory besides that of the maps whose address must be a multiple of 16.
     pub aligned: Vec<MapPlace>,
-    /// It waits itself for what was launched before, so its blocks may start while that ends.
-    pub overlaps: bool,
+    /// All blocks run at once, as they wait for each other.
+    pub resident: bool,
     /// Blocks.
     pub grid: [u32; 3],
     /// Threads of a block.
@@ -173,7 +173,7 @@ pub struct Launch {
 impl Launch {
     /// A launch without maps, clusters and dynamic shared memory.
     pub fn new(source: Arc<Source>, words: Vec<Word>, grid: [u32; 3], block: u32) -> Launch {
-        Launch { source, maps: Vec::new(), words, aligned: Vec::new(), overlaps: false, grid, block, cluster: 1, shared: 0 }
+        Launch { source, maps: Vec::new(), words, aligned: Vec::new(), resident: false, grid, block, cluster: 1, shared: 0 }
     }
 }
 

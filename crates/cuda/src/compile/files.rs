@@ -2,6 +2,7 @@
 
 /// The headers that kernels include, by name.
 pub const HEADERS: &[(&str, &str)] = &[
+    ("launch.cuh", include_str!("../../kernels/launch.cuh")),
     ("number.cuh", include_str!("../../kernels/number.cuh")),
     ("index.cuh", include_str!("../../kernels/index.cuh")),
     ("random.cuh", include_str!("../../kernels/random.cuh")),
@@ -15,6 +16,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("mma_tf32.cuh", include_str!("../../kernels/mma_tf32.cuh")),
     ("tile_sm90.cuh", include_str!("../../kernels/tile_sm90.cuh")),
     ("depthwise.cuh", include_str!("../../kernels/depthwise.cuh")),
+    ("rnn_steps.cuh", include_str!("../../kernels/rnn_steps.cuh")),
     ("four_bits.cuh", include_str!("../../kernels/four_bits.cuh")),
 ];
 
@@ -54,4 +56,27 @@ const KERNELS: &[(&str, &str, &str)] = &[
 /// The text of a kernel's file, and the name of the generated header that it includes.
 pub fn kernel(name: &str) -> Option<(&'static str, &'static str)> {
     KERNELS.iter().find(|k| k.0 == name).map(|k| (k.1, k.2))
+}
+
+/// Whether a kernel waits itself for the launch before (`launch.cuh`), so that its blocks may start while that ends.
+pub fn waits(name: &str) -> bool {
+    kernel(name).is_some_and(|(text, _)| WAITS.iter().any(|call| text.contains(call)))
+}
+
+/// How kernels wait: themselves, or at the start of a block of `tile_sm90.cuh`.
+const WAITS: [&str; 2] = ["    begin();", "    start_block(s);"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_that_wait_do_so_in_each_of_their_functions() {
+        assert!(HEADERS.iter().any(|(name, text)| *name == "tile_sm90.cuh" && text.contains(WAITS[0])));
+        for (name, text, _) in KERNELS.iter().filter(|k| waits(k.0)) {
+            let calls: usize = WAITS.iter().map(|call| text.matches(call).count()).sum();
+            assert_eq!(calls, text.matches("__global__ void").count(), "{name}");
+        }
+        assert!(!waits("gemm_f32") && waits("gemm_sm90") && waits("map"));
+    }
 }

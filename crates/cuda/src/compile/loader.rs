@@ -20,6 +20,7 @@ const KEPT: usize = 4096;
 pub struct Loader {
     context: Arc<Context>,
     architecture: String,
+    overlaps: bool,
     /// The digest of the files that kernels include.
     headers: String,
     installed: Option<Installed>,
@@ -62,12 +63,18 @@ impl Loader {
         Loader {
             context: Arc::clone(context),
             architecture: facts.architecture(),
+            overlaps: facts.sm >= 90,
             headers: headers(),
             installed: installed(),
             store: store(),
             state: Mutex::new(state),
             landed: Condvar::new(),
         }
+    }
+
+    /// Whether the GPU starts blocks of a launch while the one before ends, where they wait for it themselves.
+    pub fn overlaps(&self) -> bool {
+        self.overlaps
     }
 
     /// Kernels that were compiled so far.

@@ -4,6 +4,6 @@ mod files;
 mod loader;
 mod nvrtc;
 
-pub use files::{HEADERS, kernel};
+pub use files::{HEADERS, kernel, waits};
 pub use loader::{Loader, prebuild, store};
 pub use nvrtc::compile;

@@ -88,6 +88,8 @@ pub struct LaunchShape {
     pub shared: u32,
     /// Its blocks may start while what was launched before ends: the kernel waits for that itself.
     pub overlaps: bool,
+    /// All its blocks run at once, or it fails.
+    pub resident: bool,
 }
 
 impl Function {
@@ -100,7 +102,7 @@ impl Function {
     /// The parameters are as many and as long as the function's, and the memory that they name is valid for what it does, until it is done.
     pub unsafe fn launch(&self, _: &Current, stream: &Stream, shape: LaunchShape, parameters: &mut [*mut c_void]) -> Result<(), CudaError> {
         // SAFETY: a plain C structure, for which zeros are the defaults.
-        let mut attributes: [CUlaunchAttribute; 2] = unsafe { std::mem::zeroed() };
+        let mut attributes: [CUlaunchAttribute; 3] = unsafe { std::mem::zeroed() };
         let mut count = 0;
         if shape.cluster > 1 {
             attributes[count].id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
@@ -112,6 +114,11 @@ impl Function {
         if shape.overlaps {
             attributes[count].id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
             attributes[count].value.programmaticStreamSerializationAllowed = 1;
+            count += 1;
+        }
+        if shape.resident {
+            attributes[count].id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+            attributes[count].value.cooperative = 1;
             count += 1;
         }
         let [x, y, z] = shape.grid;

@@ -88,12 +88,12 @@ pub(crate) fn type_name(dtype: DataType) -> &'static str {
     }
 }
 
-/// The launch of a kernel that has all of its arguments itself, over `items` items, one a thread; it waits for what was launched before.
+/// The launch of a kernel that has all of its arguments itself, over `items` items, one a thread.
 pub(crate) fn bare(file: &'static str, options: &[(&str, &str)], words: Vec<Word>, items: i64) -> Launch {
     let options: String = options.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
     let source = Arc::new(Source { file, options: Arc::from(options), header: Arc::from("") });
     let blocks = (items.max(1) as u64).div_ceil(u64::from(BLOCK)) as u32;
-    Launch { overlaps: true, ..Launch::new(source, words, [blocks, 1, 1], BLOCK) }
+    Launch::new(source, words, [blocks, 1, 1], BLOCK)
 }
 
 /// The header of one kernel in the making.
@@ -129,6 +129,11 @@ impl Emitter {
     pub(crate) fn word(&mut self, declaration: &str, word: Word) {
         let _ = writeln!(self.fields, "    {declaration};");
         self.words.push(word);
+    }
+
+    /// Words of the arguments so far.
+    pub(crate) fn words(&self) -> usize {
+        self.words.len()
     }
 
     /// A whole number among the arguments.

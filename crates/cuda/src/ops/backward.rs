@@ -155,7 +155,6 @@ impl Backward<'_> {
         let (rows, heads) = if of_keys { (keys, kv_heads) } else { (queries, heads) };
         launch.grid = [(rows / OWN + i64::from(rows % OWN != 0)) as u32, heads as u32, batch as u32];
         launch.shared = shared(self.head) as u32;
-        launch.overlaps = false;
         launch.aligned = [Arg::SRC, Arg::SRC_1, Arg::SRC_2, Arg::DIFF_DST].map(|arg| MapPlace::Arg(arg, 0)).into();
         Ok(launch)
     }

@@ -196,7 +196,7 @@ impl Depthwise<'_> {
         words.extend([0, 2, 3].map(|d| Word::Value(result.strides[d] as u64)));
         let mut launch = emit.epilogue_of("depthwise_sm90", words);
         launch.grid = [u32::try_from(z.mb * t.down * t.across * ceil(z.g, CHANNELS)).map_err(|_| OVERFLOW)?, 1, 1];
-        (launch.shared, launch.overlaps) = (t.shared as u32, true);
+        launch.shared = t.shared as u32;
         launch.maps = vec![map(from, [t.pitch, t.lines])?];
         launch.aligned = vec![MapPlace::Arg(to.0, 0)];
         Ok(launch)
@@ -243,7 +243,7 @@ impl Depthwise<'_> {
         words.push(Word::Scratch(at));
         let mut launch = emit.epilogue_of("depthwise_weights_sm90", words);
         launch.grid = [count, blocks, groups].map(|n| n as u32);
-        (launch.shared, launch.overlaps) = (t.shared as u32, true);
+        launch.shared = t.shared as u32;
         launch.maps = vec![map((Arg::SRC, &op.src), [t.pitch, t.lines])?, map((Arg::DIFF_DST, diff_dst), [t.strips * t.strip, t.rows])?];
         program.launches.push(launch);
         let to = MapPlace::Arg(Arg::DIFF_WEIGHTS, (filter.offset * size(&op.weights)) as u64);

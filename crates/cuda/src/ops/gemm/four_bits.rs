@@ -53,6 +53,9 @@ impl Tiles {
     }
 }
 
+/// Blocks of few rows up to which two divide K.
+const FEW_BLOCKS: i64 = 200;
+
 /// A product with weights of four bits: scales lie by groups of K and columns.
 struct FourBits<'a> {
     op: &'a Matmul,
@@ -137,7 +140,8 @@ impl FourBits<'_> {
         let mut emit = self.emitter()?;
         self.options(&mut emit)?;
         let (rows, width) = (if self.m <= 8 { 8 } else { 16 }, 64);
-        let split = if ceil(self.n, width) > 66 { 1 } else { 2 };
+        // Blocks that divide K, as far as most of them run at once.
+        let split = if ceil(self.n, width) > FEW_BLOCKS { 1 } else { 2 };
         for (name, value) in [("ROWS", rows), ("WIDTH", width), ("SPLIT", split)] {
             emit.option(name, value);
         }
@@ -147,8 +151,7 @@ impl FourBits<'_> {
         words.extend(values(&[self.a.outer, self.row, self.n, self.c.outer]));
         let mut launch = emit.epilogue_of("gemm_w4", words);
         launch.grid = [(ceil(self.n, width) * split) as u32, 1, 1];
-        (launch.cluster, launch.shared) = (split as u32, (rows * width * 32) as u32);
-        launch.overlaps = true;
+        (launch.cluster, launch.shared) = (split as u32, (rows * width * 36) as u32);
         launch.aligned = vec![self.a.place(), MapPlace::Arg(Arg::WEIGHTS, self.offset as u64)];
         Ok(launch)
     }
@@ -199,8 +202,7 @@ impl FourBits<'_> {
         let slots = i64::from(target.facts.multiprocessors) * if tiles.rows <= TWO_BLOCKS { 2 } else { 1 };
         launch.grid = [(if tiles.split > 1 { down * across * tiles.split } else { (down * across).min(slots) }) as u32, 1, 1];
         (launch.block, launch.cluster) = (384, tiles.split as u32);
-        launch.shared = (1024 + tiles.stages * (4352 + tiles.rows * 128 + 16)) as u32;
-        launch.overlaps = true;
+        launch.shared = (1040 + tiles.stages * (4352 + tiles.rows * 128 + 16)) as u32;
         launch.aligned = if is_paired { vec![self.c.place()] } else { Vec::new() };
         Ok(launch)
     }

@@ -733,8 +733,7 @@ fn launch_shape(launch: &mut Launch, r: &Request, choice: &Choice, target: &Cuda
     launch.grid = [if shape.split > 1 { count * shape.split } else { count.min(units / size) * size } as u32, 1, 1];
     launch.block = 128 * (1 + shape.consumers as u32);
     launch.cluster = (size * shape.split) as u32;
-    launch.shared = (1024 + choice.stages * (shape.m + shape.n) * 128 + chunks + 16 * choice.stages) as u32;
-    launch.overlaps = true;
+    launch.shared = (1024 + choice.stages * (shape.m + shape.n) * 128 + chunks + 16 * (choice.stages + 1)) as u32;
 }
 
 /// Clusters of tiles along both dimensions.

@@ -67,7 +67,6 @@ impl Gemm<'_> {
         words.extend(values(&[a.outer, b.outer, c.outer, c.inner, a.step(), b.step(), c.batch_stride]));
         let mut launch = emit.epilogue_of("gemv", words);
         (launch.grid, launch.block) = ([ceil(self.n, 4) as u32, self.batch as u32, 1], 128);
-        launch.overlaps = target.facts.sm >= 90;
         launch.aligned = vec![a.place(), b.place()];
         self.with_unaligned(launch, target)
     }
@@ -118,7 +117,6 @@ impl Gemm<'_> {
         let mut launch = emit.epilogue_of("gemm_sm80", words);
         launch.grid = [(down * across) as u32, self.batch as u32, 1];
         launch.shared = (stages * STAGE) as u32;
-        launch.overlaps = sm >= 90;
         launch.aligned = vec![MapPlace::Arg(a.arg, 0), MapPlace::Arg(b.arg, 0)];
         self.with_unaligned(launch, target)
     }

@@ -17,7 +17,7 @@ const UNEVEN: f64 = 1.15;
 const START: f64 = 2200.0;
 const CLUSTER: f64 = 1200.0;
 const TAIL: f64 = 600.0;
-const ADD: f64 = 3000.0;
+const ADD: f64 = 800.0;
 const AGAIN: f64 = 5000.0;
 /// Elements of a result with post-ops that a multiprocessor makes in a clock cycle, and how much of a tile's way out the next tile's products do not hide, without
 /// and with post-ops.

@@ -266,7 +266,6 @@ pub(super) fn add(problem: &Problem, parts: Parts, name: &str, to: MapPlace, str
     words.extend(strides.map(|v| Word::Value(v as u64)));
     let mut launch = emit.epilogue_of("reduce_parts", words);
     launch.grid = [ceil(rows * columns * lanes, 1024) as u32, 1, 1];
-    launch.overlaps = true;
     Ok(launch)
 }
 

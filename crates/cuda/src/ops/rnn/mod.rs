@@ -78,6 +78,8 @@ struct Buffers {
     reset: usize,
     cell: usize,
     first: usize,
+    /// Where blocks that make steps count each other.
+    counters: usize,
     /// Scales of the weights' columns, and of the projection's.
     scales: [Scales; 2],
     /// The states of all steps, by direction, of a layer and the one below.
@@ -179,6 +181,7 @@ impl Net<'_> {
             reset: self.book(&mut all, self.state, z.batch * z.dhc)?,
             cell: self.book(&mut all, DataType::F32, z.batch * z.dhc)?,
             first: self.book(&mut all, self.state, z.batch * z.sic)?,
+            counters: self.book(&mut all, DataType::S32, z.batch)?,
             sequences: [self.book(&mut all, self.state, sequence)?, self.book(&mut all, self.state, sequence)?],
             scales: [self.scales(&mut all, &self.quant.weights)?, self.scales(&mut all, &self.quant.projection)?],
         };
@@ -324,7 +327,7 @@ impl Net<'_> {
         self.first_states(all, b, s)?;
         let step = self.step(all, b, s)?;
         let row = op.workspace_row().unwrap_or(0) * 4 * z.batch;
-        for i in 0..z.time {
+        let at = |i: i64| -> Result<Program, Skip> {
             let t = self.time(s.d, i);
             let before = if i == 0 { b.first } else { self.state_at(b, s, self.time(s.d, i - 1))? };
             let attention = match &op.attention {
@@ -332,16 +335,34 @@ impl Net<'_> {
                 None => 0,
             };
             let kept = ((s.l * z.directions + s.d) * z.time + t) * row;
-            let here = step
+            Ok(step
                 .clone()
                 .moved(Mark::GATES, MapPlace::Scratch(b.gates + bytes(DataType::F32, t * z.batch * z.gates * z.dhc)?))
                 .moved(Mark::BEFORE, MapPlace::Scratch(before))
                 .moved(Mark::AFTER, MapPlace::Scratch(self.state_at(b, s, t)?))
                 .moved(Mark::ATTENTION, MapPlace::Arg(Arg::SRC_3, attention))
-                .moved(Mark::KEPT, MapPlace::Arg(Arg::WORKSPACE, kept as u64));
-            all.launches.extend(here.launches);
+                .moved(Mark::KEPT, MapPlace::Arg(Arg::WORKSPACE, kept as u64)))
+        };
+        let in_one = if z.time < 3 { None } else { step::in_one([&at(0)?, &at(1)?, &at(2)?], z.time, &self.target.facts) };
+        if let Some(launch) = in_one {
+            self.count_from_zero(all, b)?;
+            all.launches.push(launch);
+        } else {
+            for i in 0..z.time {
+                all.launches.extend(at(i)?.launches);
+            }
         }
         self.last_states(all, b, s)
+    }
+
+    /// Zeros where blocks count each other.
+    fn count_from_zero(&self, all: &mut Program, b: &Buffers) -> Result<(), Skip> {
+        let counters = Tensor::plain([self.z.batch], DataType::S32).map_err(|_| OVERFLOW)?;
+        let mut map = Map::over(Real::Single, &counters.layout);
+        map.written(&View { place: Place::Scratch(b.counters), ..View::of("to", Arg::WORKSPACE, &counters) })?;
+        map.element.push_str("    to_store(a, to_at(a, p), (real)0);\n");
+        all.launches.push(map.launch());
+        Ok(())
     }
 
     /// The states that the first step begins from.

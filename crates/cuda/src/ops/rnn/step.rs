@@ -1,12 +1,12 @@
-//! A step of a network in one launch, where the cell has one product of the state and few samples: in f32 (`kernels/rnn_step.cu`: 2.2 us of multiplications, and 3.4 us
-//! of reading states and weights from the second-level cache, for 64 samples and 512 channels of an LSTM on an H200), and in 16 bits on tensor cores
-//! (`kernels/rnn_step_mma.cu`, where only the way of the state from step to step is left: the weights arrive while the step before runs).
+//! Steps of a network in one launch, where the cell has one product of the state and few samples: in f32 (`kernels/rnn_step.cu`) and in 16 bits on tensor cores
+//! (`kernels/rnn_step_mma.cu`). Where all blocks run at once, that launch makes all steps of a layer, and the weights stay on the multiprocessors.
 
 use super::{Buffers, Mark, Net, OVERFLOW, Stack};
 use crate::emit::{Emitter, Real};
 use crate::ops::gemm;
 use crate::ops::gemm::shape::ceil;
-use crate::program::{Launch, MapPlace, Word};
+use crate::Facts;
+use crate::program::{Launch, MapPlace, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Blocking, DataType};
 
@@ -62,6 +62,7 @@ pub(super) fn fused(net: &Net<'_>, b: &Buffers, s: Stack, code: &str) -> Result<
         emit.option(name, value);
     }
     emit.define("RANK", 2);
+    emit.word("u32* counters", Word::Scratch(b.counters));
     let number = if net.state == DataType::F32 { "float" } else { "u16" };
     emit.word(&format!("const {number}* step_state"), Word::Address { arg: Mark::BEFORE, buffer: 0 });
     let offset = u64::try_from(first * (net.state.bits() / 8) as i64).map_err(|_| OVERFLOW)?;
@@ -77,12 +78,52 @@ pub(super) fn fused(net: &Net<'_>, b: &Buffers, s: Stack, code: &str) -> Result<
     }
     let statements = net.declare_cell(&mut emit, b, s, None)?;
     emit.code(&format!("DEVICE void cell(const Args& a, const index* p, const real* sums) {{\n{statements}{code}}}\n"));
+    let count = emit.words();
+    emit.define("MOVED", count);
+    emit.number("steps", 1);
+    emit.numbers("later", &vec![0; count]);
+    emit.numbers("strides", &vec![0; count]);
     let mut launch = emit.launch_blocks(kernel.file, [ceil(z.dhc, kernel.units) as u32, ceil(z.batch, kernel.samples) as u32, 1]);
-    (launch.shared, launch.overlaps) = (shared as u32, true);
+    launch.shared = shared as u32;
     if kernel.is_aligned {
         launch.aligned.push(MapPlace::Arg(Arg::WEIGHTS_1, offset));
     }
     Ok(Some(launch))
+}
+
+/// All `steps` of a layer in one launch, from those of the first three; `None` where they are not one launch each, or too many blocks to wait for each other.
+pub(super) fn in_one([first, second, third]: [&Program; 3], steps: i64, facts: &Facts) -> Option<Launch> {
+    let ([first], [second], [third]) = (&first.launches[..], &second.launches[..], &third.launches[..]) else { return None };
+    if !matches!(first.source.file, "rnn_step" | "rnn_step_mma") {
+        return None;
+    }
+    let at_once = i64::from(facts.multiprocessors) * if i64::from(first.shared) <= SHARED[1] { 2 } else { 1 };
+    if first.grid.iter().map(|&n| i64::from(n)).product::<i64>() > at_once {
+        return None;
+    }
+    let mut launch = first.clone();
+    let count = launch.words.len() / 3;
+    launch.words[count] = Word::Value(steps as u64);
+    for (i, (&here, &next)) in std::iter::zip(&second.words, &third.words).take(count).enumerate() {
+        launch.words[count + 1 + i] = here;
+        launch.words[2 * count + 1 + i] = Word::Value(distance(here, next)?);
+    }
+    launch.resident = true;
+    Some(launch)
+}
+
+/// How far a word moves, where it stays in the same memory.
+fn distance(from: Word, to: Word) -> Option<u64> {
+    let place = |word| match word {
+        Word::Address { arg, buffer: 0 } => Some((Some(arg), 0)),
+        Word::Offset { arg, bytes } => Some((Some(arg), bytes)),
+        Word::Scratch(at) => Some((None, at as u64)),
+        _ => None,
+    };
+    match (place(from), place(to)) {
+        (Some((a, x)), Some((b, y))) if a == b => Some(y.wrapping_sub(x)),
+        _ => (from == to).then_some(0),
+    }
 }
 
 fn single(net: &Net<'_>) -> Option<Kernel> {
