@@ -1,4 +1,4 @@
-; 192 instructions, 1157 bytes, 18 spills, 0 of them in inner loops
+; 342 instructions, 1868 bytes, 18 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -9,7 +9,7 @@
 0011  mov rax,[rdi+58h]
 0015  vmovd xmm0,eax
 0019  vpbroadcastd ymm0,xmm0
-001e  vpcmpgtd ymm0,ymm0,[rel 4A0h]
+001e  vpcmpgtd ymm0,ymm0,[rel 760h]
 0026  mov rax,[rdi+50h]
 002a  mov rcx,[rdi]
 002d  mov rdx,[rdi+8]
@@ -176,49 +176,199 @@
 03a8  lea r8,[r8+r9*4]
 03ac  mov r9,[rdi+40h]
 03b0  vmovups [r8],ymm1
-03b5  vmaskmovps [r8+20h],ymm0,ymm2
-03bb  add r8,r9
-03be  vmovups [r8],ymm3
-03c3  vmaskmovps [r8+20h],ymm0,ymm4
-03c9  add r8,r9
-03cc  vmovups [r8],ymm5
-03d1  vmaskmovps [r8+20h],ymm0,ymm6
-03d7  add r8,r9
-03da  vmovups [r8],ymm7
-03df  vmaskmovps [r8+20h],ymm0,ymm8
-03e5  add r8,r9
-03e8  vmovups [r8],ymm9
-03ed  vmaskmovps [r8+20h],ymm0,ymm10
-03f3  add r8,r9
-03f6  vmovups [r8],ymm11
-03fb  vmaskmovps [r8+20h],ymm0,ymm12
-0401  mov r8,[rdi+28h]
-0405  add rsi,r8
-0408  mov r8,[rsp+0C0h]
-0410  add r8,10h
-0414  mov [rsp+0C0h],r8
-041c  mov r8,[rsp+80h]
-0424  dec r8
-0427  mov [rsp+80h],r8
-042f  jne near 0C0h
-0435  mov rsi,[rsp+100h]
-043d  add rsi,6
-0441  mov [rsp+100h],rsi
-0449  mov rsi,[rsp+40h]
-044e  dec rsi
-0451  mov [rsp+40h],rsi
-0456  jne near 80h
-045c  mov rcx,rdx
-045f  mov rdx,[rsp]
-0463  dec rdx
-0466  mov [rsp],rdx
-046a  jne near 40h
-0470  add rsp,140h
-0477  pop r15
-0479  pop r14
-047b  pop r13
-047d  pop r12
-047f  pop rbp
-0480  pop rbx
-0481  vzeroupper
-0484  ret
+03b5  vmovmskps r10d,ymm0
+03b9  cmp r10,0FFh
+03c0  jne near 3CCh
+03c6  vmovups [r8+20h],ymm2
+03cc  cmp r10,0FFh
+03d3  je near 431h
+03d9  lea r11,[r8+20h]
+03dd  mov rbx,r10
+03e0  vmovups xmm1,xmm2
+03e4  and r10,8
+03e8  je near 401h
+03ee  vmovups [r11],xmm1
+03f3  vextracti128 xmm1,ymm2,1
+03f9  add r11,10h
+03fd  shr rbx,4
+0401  mov r10,rbx
+0404  and r10,2
+0408  je near 41Fh
+040e  vmovq [r11],xmm1
+0413  vunpckhpd xmm1,xmm1,xmm1
+0417  add r11,8
+041b  shr rbx,2
+041f  mov r10,rbx
+0422  and r10,1
+0426  je near 431h
+042c  vmovd [r11],xmm1
+0431  add r8,r9
+0434  vmovups [r8],ymm3
+0439  vmovmskps r10d,ymm0
+043d  cmp r10,0FFh
+0444  jne near 450h
+044a  vmovups [r8+20h],ymm4
+0450  cmp r10,0FFh
+0457  je near 4B5h
+045d  lea r11,[r8+20h]
+0461  mov rbx,r10
+0464  vmovups xmm1,xmm4
+0468  and r10,8
+046c  je near 485h
+0472  vmovups [r11],xmm1
+0477  vextracti128 xmm1,ymm4,1
+047d  add r11,10h
+0481  shr rbx,4
+0485  mov r10,rbx
+0488  and r10,2
+048c  je near 4A3h
+0492  vmovq [r11],xmm1
+0497  vunpckhpd xmm1,xmm1,xmm1
+049b  add r11,8
+049f  shr rbx,2
+04a3  mov r10,rbx
+04a6  and r10,1
+04aa  je near 4B5h
+04b0  vmovd [r11],xmm1
+04b5  add r8,r9
+04b8  vmovups [r8],ymm5
+04bd  vmovmskps r10d,ymm0
+04c1  cmp r10,0FFh
+04c8  jne near 4D4h
+04ce  vmovups [r8+20h],ymm6
+04d4  cmp r10,0FFh
+04db  je near 539h
+04e1  lea r11,[r8+20h]
+04e5  mov rbx,r10
+04e8  vmovups xmm1,xmm6
+04ec  and r10,8
+04f0  je near 509h
+04f6  vmovups [r11],xmm1
+04fb  vextracti128 xmm1,ymm6,1
+0501  add r11,10h
+0505  shr rbx,4
+0509  mov r10,rbx
+050c  and r10,2
+0510  je near 527h
+0516  vmovq [r11],xmm1
+051b  vunpckhpd xmm1,xmm1,xmm1
+051f  add r11,8
+0523  shr rbx,2
+0527  mov r10,rbx
+052a  and r10,1
+052e  je near 539h
+0534  vmovd [r11],xmm1
+0539  add r8,r9
+053c  vmovups [r8],ymm7
+0541  vmovmskps r10d,ymm0
+0545  cmp r10,0FFh
+054c  jne near 558h
+0552  vmovups [r8+20h],ymm8
+0558  cmp r10,0FFh
+055f  je near 5BEh
+0565  lea r11,[r8+20h]
+0569  mov rbx,r10
+056c  vmovups xmm1,xmm8
+0571  and r10,8
+0575  je near 58Eh
+057b  vmovups [r11],xmm1
+0580  vextracti128 xmm1,ymm8,1
+0586  add r11,10h
+058a  shr rbx,4
+058e  mov r10,rbx
+0591  and r10,2
+0595  je near 5ACh
+059b  vmovq [r11],xmm1
+05a0  vunpckhpd xmm1,xmm1,xmm1
+05a4  add r11,8
+05a8  shr rbx,2
+05ac  mov r10,rbx
+05af  and r10,1
+05b3  je near 5BEh
+05b9  vmovd [r11],xmm1
+05be  add r8,r9
+05c1  vmovups [r8],ymm9
+05c6  vmovmskps r10d,ymm0
+05ca  cmp r10,0FFh
+05d1  jne near 5DDh
+05d7  vmovups [r8+20h],ymm10
+05dd  cmp r10,0FFh
+05e4  je near 643h
+05ea  lea r11,[r8+20h]
+05ee  mov rbx,r10
+05f1  vmovups xmm1,xmm10
+05f6  and r10,8
+05fa  je near 613h
+0600  vmovups [r11],xmm1
+0605  vextracti128 xmm1,ymm10,1
+060b  add r11,10h
+060f  shr rbx,4
+0613  mov r10,rbx
+0616  and r10,2
+061a  je near 631h
+0620  vmovq [r11],xmm1
+0625  vunpckhpd xmm1,xmm1,xmm1
+0629  add r11,8
+062d  shr rbx,2
+0631  mov r10,rbx
+0634  and r10,1
+0638  je near 643h
+063e  vmovd [r11],xmm1
+0643  add r8,r9
+0646  vmovups [r8],ymm11
+064b  vmovmskps r9d,ymm0
+064f  cmp r9,0FFh
+0656  jne near 662h
+065c  vmovups [r8+20h],ymm12
+0662  cmp r9,0FFh
+0669  je near 6C8h
+066f  lea r8,[r8+20h]
+0673  mov r10,r9
+0676  vmovups xmm1,xmm12
+067b  and r9,8
+067f  je near 698h
+0685  vmovups [r8],xmm1
+068a  vextracti128 xmm1,ymm12,1
+0690  add r8,10h
+0694  shr r10,4
+0698  mov r9,r10
+069b  and r9,2
+069f  je near 6B6h
+06a5  vmovq [r8],xmm1
+06aa  vunpckhpd xmm1,xmm1,xmm1
+06ae  add r8,8
+06b2  shr r10,2
+06b6  mov r9,r10
+06b9  and r9,1
+06bd  je near 6C8h
+06c3  vmovd [r8],xmm1
+06c8  mov r8,[rdi+28h]
+06cc  add rsi,r8
+06cf  mov r8,[rsp+0C0h]
+06d7  add r8,10h
+06db  mov [rsp+0C0h],r8
+06e3  mov r8,[rsp+80h]
+06eb  dec r8
+06ee  mov [rsp+80h],r8
+06f6  jne near 0C0h
+06fc  mov rsi,[rsp+100h]
+0704  add rsi,6
+0708  mov [rsp+100h],rsi
+0710  mov rsi,[rsp+40h]
+0715  dec rsi
+0718  mov [rsp+40h],rsi
+071d  jne near 80h
+0723  mov rcx,rdx
+0726  mov rdx,[rsp]
+072a  dec rdx
+072d  mov [rsp],rdx
+0731  jne near 40h
+0737  add rsp,140h
+073e  pop r15
+0740  pop r14
+0742  pop r13
+0744  pop r12
+0746  pop rbp
+0747  pop rbx
+0748  vzeroupper
+074b  ret

@@ -1,17 +1,19 @@
-; 227 instructions, 1026 bytes, 0 spills, 0 of them in inner loops
+; 431 instructions, 1984 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
-0002  mov rax,[rdi]
-0005  mov rcx,[rdi+18h]
-0009  mov rdx,[rdi+8]
-000d  mov rsi,[rdi+20h]
-0011  mov r8,[rdi+40h]
-0015  test r8,r8
-0018  jle near 1A5h
-001e  nop word [rax+rax]
-0027  nop word [rax+rax]
-0030  nop word [rax+rax]
-0039  nop dword [rax]
+0002  push r12
+0004  push r13
+0006  mov rax,[rdi]
+0009  mov rcx,[rdi+18h]
+000d  mov rdx,[rdi+8]
+0011  mov rsi,[rdi+20h]
+0015  mov r8,[rdi+40h]
+0019  test r8,r8
+001c  jle near 1A5h
+0022  nop word [rax+rax]
+002b  nop word [rax+rax]
+0034  nop word [rax+rax]
+003d  nop dword [rax]
 0040  mov r9,[rdi+30h]
 0044  mov r10,[rdi+38h]
 0048  mov r11,rax
@@ -99,14 +101,14 @@
 01ad  mov r10,[rdi+60h]
 01b1  mov r11,[rdi+70h]
 01b5  test r8,r8
-01b8  jle near 3FCh
+01b8  jle near 7B6h
 01be  xchg ax,ax
 01c0  vmovd xmm0,r10d
 01c5  vpbroadcastd ymm0,xmm0
-01ca  vpcmpgtd ymm0,ymm0,[rel 420h]
+01ca  vpcmpgtd ymm0,ymm0,[rel 7C0h]
 01d2  vmovd xmm1,r11d
 01d7  vpbroadcastd ymm1,xmm1
-01dc  vpcmpgtd ymm1,ymm1,[rel 420h]
+01dc  vpcmpgtd ymm1,ymm1,[rel 7C0h]
 01e4  mov rbx,rax
 01e7  vpxor ymm2,ymm2,ymm2
 01eb  cmp r9,0
@@ -182,52 +184,254 @@
 0329  vperm2f128 ymm2,ymm2,ymm6,31h
 032f  vmovd xmm6,r9d
 0334  vpbroadcastd ymm6,xmm6
-0339  vpcmpgtd ymm6,ymm6,[rel 420h]
+0339  vpcmpgtd ymm6,ymm6,[rel 7C0h]
 0341  mov rbx,rcx
 0344  cmp r10,0
-0348  jle near 353h
-034e  vmaskmovps [rbx],ymm1,ymm8
-0353  add rbx,rsi
-0356  cmp r10,1
-035a  jle near 365h
-0360  vmaskmovps [rbx],ymm1,ymm9
-0365  add rbx,rsi
-0368  cmp r10,2
-036c  jle near 377h
-0372  vmaskmovps [rbx],ymm1,ymm4
-0377  add rbx,rsi
-037a  cmp r10,3
-037e  jle near 389h
-0384  vmaskmovps [rbx],ymm1,ymm7
-0389  add rbx,rsi
-038c  cmp r10,4
-0390  jle near 39Bh
-0396  vmaskmovps [rbx],ymm1,ymm5
-039b  add rbx,rsi
-039e  cmp r10,5
-03a2  jle near 3ADh
-03a8  vmaskmovps [rbx],ymm1,ymm0
-03ad  add rbx,rsi
-03b0  cmp r10,6
-03b4  jle near 3BFh
-03ba  vmaskmovps [rbx],ymm1,ymm3
-03bf  add rbx,rsi
-03c2  cmp r10,7
-03c6  jle near 3D1h
-03cc  vmaskmovps [rbx],ymm1,ymm2
-03d1  add rbx,rsi
-03d4  mov rbx,[rdi+10h]
-03d8  add rax,rbx
-03db  mov rbx,[rdi+28h]
-03df  add rcx,rbx
-03e2  mov rbx,[rdi+58h]
-03e6  mov rbp,[rdi+68h]
-03ea  sub r9,rbx
-03ed  sub r10,rbp
-03f0  sub r11,rbx
-03f3  dec r8
-03f6  jne near 1C0h
-03fc  pop rbp
-03fd  pop rbx
-03fe  vzeroupper
-0401  ret
+0348  jle near 3CBh
+034e  vmovmskps ebp,ymm1
+0352  cmp rbp,0FFh
+0359  jne near 363h
+035f  vmovups [rbx],ymm8
+0363  cmp rbp,0FFh
+036a  je near 3CBh
+0370  lea r12,[rbx]
+0373  mov r13,rbp
+0376  vmovups xmm6,xmm8
+037b  and rbp,8
+037f  je near 399h
+0385  vmovups [r12],xmm6
+038b  vextracti128 xmm6,ymm8,1
+0391  add r12,10h
+0395  shr r13,4
+0399  mov rbp,r13
+039c  and rbp,2
+03a0  je near 3B8h
+03a6  vmovq [r12],xmm6
+03ac  vunpckhpd xmm6,xmm6,xmm6
+03b0  add r12,8
+03b4  shr r13,2
+03b8  mov rbp,r13
+03bb  and rbp,1
+03bf  je near 3CBh
+03c5  vmovd [r12],xmm6
+03cb  add rbx,rsi
+03ce  cmp r10,1
+03d2  jle near 455h
+03d8  vmovmskps ebp,ymm1
+03dc  cmp rbp,0FFh
+03e3  jne near 3EDh
+03e9  vmovups [rbx],ymm9
+03ed  cmp rbp,0FFh
+03f4  je near 455h
+03fa  lea r12,[rbx]
+03fd  mov r13,rbp
+0400  vmovups xmm6,xmm9
+0405  and rbp,8
+0409  je near 423h
+040f  vmovups [r12],xmm6
+0415  vextracti128 xmm6,ymm9,1
+041b  add r12,10h
+041f  shr r13,4
+0423  mov rbp,r13
+0426  and rbp,2
+042a  je near 442h
+0430  vmovq [r12],xmm6
+0436  vunpckhpd xmm6,xmm6,xmm6
+043a  add r12,8
+043e  shr r13,2
+0442  mov rbp,r13
+0445  and rbp,1
+0449  je near 455h
+044f  vmovd [r12],xmm6
+0455  add rbx,rsi
+0458  cmp r10,2
+045c  jle near 4DEh
+0462  vmovmskps ebp,ymm1
+0466  cmp rbp,0FFh
+046d  jne near 477h
+0473  vmovups [rbx],ymm4
+0477  cmp rbp,0FFh
+047e  je near 4DEh
+0484  lea r12,[rbx]
+0487  mov r13,rbp
+048a  vmovups xmm6,xmm4
+048e  and rbp,8
+0492  je near 4ACh
+0498  vmovups [r12],xmm6
+049e  vextracti128 xmm6,ymm4,1
+04a4  add r12,10h
+04a8  shr r13,4
+04ac  mov rbp,r13
+04af  and rbp,2
+04b3  je near 4CBh
+04b9  vmovq [r12],xmm6
+04bf  vunpckhpd xmm6,xmm6,xmm6
+04c3  add r12,8
+04c7  shr r13,2
+04cb  mov rbp,r13
+04ce  and rbp,1
+04d2  je near 4DEh
+04d8  vmovd [r12],xmm6
+04de  add rbx,rsi
+04e1  cmp r10,3
+04e5  jle near 567h
+04eb  vmovmskps ebp,ymm1
+04ef  cmp rbp,0FFh
+04f6  jne near 500h
+04fc  vmovups [rbx],ymm7
+0500  cmp rbp,0FFh
+0507  je near 567h
+050d  lea r12,[rbx]
+0510  mov r13,rbp
+0513  vmovups xmm4,xmm7
+0517  and rbp,8
+051b  je near 535h
+0521  vmovups [r12],xmm4
+0527  vextracti128 xmm4,ymm7,1
+052d  add r12,10h
+0531  shr r13,4
+0535  mov rbp,r13
+0538  and rbp,2
+053c  je near 554h
+0542  vmovq [r12],xmm4
+0548  vunpckhpd xmm4,xmm4,xmm4
+054c  add r12,8
+0550  shr r13,2
+0554  mov rbp,r13
+0557  and rbp,1
+055b  je near 567h
+0561  vmovd [r12],xmm4
+0567  add rbx,rsi
+056a  cmp r10,4
+056e  jle near 5F0h
+0574  vmovmskps ebp,ymm1
+0578  cmp rbp,0FFh
+057f  jne near 589h
+0585  vmovups [rbx],ymm5
+0589  cmp rbp,0FFh
+0590  je near 5F0h
+0596  lea r12,[rbx]
+0599  mov r13,rbp
+059c  vmovups xmm4,xmm5
+05a0  and rbp,8
+05a4  je near 5BEh
+05aa  vmovups [r12],xmm4
+05b0  vextracti128 xmm4,ymm5,1
+05b6  add r12,10h
+05ba  shr r13,4
+05be  mov rbp,r13
+05c1  and rbp,2
+05c5  je near 5DDh
+05cb  vmovq [r12],xmm4
+05d1  vunpckhpd xmm4,xmm4,xmm4
+05d5  add r12,8
+05d9  shr r13,2
+05dd  mov rbp,r13
+05e0  and rbp,1
+05e4  je near 5F0h
+05ea  vmovd [r12],xmm4
+05f0  add rbx,rsi
+05f3  cmp r10,5
+05f7  jle near 679h
+05fd  vmovmskps ebp,ymm1
+0601  cmp rbp,0FFh
+0608  jne near 612h
+060e  vmovups [rbx],ymm0
+0612  cmp rbp,0FFh
+0619  je near 679h
+061f  lea r12,[rbx]
+0622  mov r13,rbp
+0625  vmovups xmm4,xmm0
+0629  and rbp,8
+062d  je near 647h
+0633  vmovups [r12],xmm4
+0639  vextracti128 xmm4,ymm0,1
+063f  add r12,10h
+0643  shr r13,4
+0647  mov rbp,r13
+064a  and rbp,2
+064e  je near 666h
+0654  vmovq [r12],xmm4
+065a  vunpckhpd xmm4,xmm4,xmm4
+065e  add r12,8
+0662  shr r13,2
+0666  mov rbp,r13
+0669  and rbp,1
+066d  je near 679h
+0673  vmovd [r12],xmm4
+0679  add rbx,rsi
+067c  cmp r10,6
+0680  jle near 702h
+0686  vmovmskps ebp,ymm1
+068a  cmp rbp,0FFh
+0691  jne near 69Bh
+0697  vmovups [rbx],ymm3
+069b  cmp rbp,0FFh
+06a2  je near 702h
+06a8  lea r12,[rbx]
+06ab  mov r13,rbp
+06ae  vmovups xmm0,xmm3
+06b2  and rbp,8
+06b6  je near 6D0h
+06bc  vmovups [r12],xmm0
+06c2  vextracti128 xmm0,ymm3,1
+06c8  add r12,10h
+06cc  shr r13,4
+06d0  mov rbp,r13
+06d3  and rbp,2
+06d7  je near 6EFh
+06dd  vmovq [r12],xmm0
+06e3  vunpckhpd xmm0,xmm0,xmm0
+06e7  add r12,8
+06eb  shr r13,2
+06ef  mov rbp,r13
+06f2  and rbp,1
+06f6  je near 702h
+06fc  vmovd [r12],xmm0
+0702  add rbx,rsi
+0705  cmp r10,7
+0709  jle near 78Bh
+070f  vmovmskps ebp,ymm1
+0713  cmp rbp,0FFh
+071a  jne near 724h
+0720  vmovups [rbx],ymm2
+0724  cmp rbp,0FFh
+072b  je near 78Bh
+0731  lea r12,[rbx]
+0734  mov r13,rbp
+0737  vmovups xmm0,xmm2
+073b  and rbp,8
+073f  je near 759h
+0745  vmovups [r12],xmm0
+074b  vextracti128 xmm0,ymm2,1
+0751  add r12,10h
+0755  shr r13,4
+0759  mov rbp,r13
+075c  and rbp,2
+0760  je near 778h
+0766  vmovq [r12],xmm0
+076c  vunpckhpd xmm0,xmm0,xmm0
+0770  add r12,8
+0774  shr r13,2
+0778  mov rbp,r13
+077b  and rbp,1
+077f  je near 78Bh
+0785  vmovd [r12],xmm0
+078b  add rbx,rsi
+078e  mov rbx,[rdi+10h]
+0792  add rax,rbx
+0795  mov rbx,[rdi+28h]
+0799  add rcx,rbx
+079c  mov rbx,[rdi+58h]
+07a0  mov rbp,[rdi+68h]
+07a4  sub r9,rbx
+07a7  sub r10,rbp
+07aa  sub r11,rbx
+07ad  dec r8
+07b0  jne near 1C0h
+07b6  pop r13
+07b8  pop r12
+07ba  pop rbp
+07bb  pop rbx
+07bc  vzeroupper
+07bf  ret
