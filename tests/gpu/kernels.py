@@ -172,7 +172,7 @@ def cubin(folder, source, defines, epilogue=""):
 
 
 def shared_bytes(d):
-    return 1024 + d["STAGES"] * (d["TILE_M"] + d["TILE_N"]) * 128 + (0 if d["STORE"] == "STORE_DIRECT" else d["CONSUMERS"] * 16384) + 16 * d["STAGES"]
+    return 1024 + d["STAGES"] * (d["TILE_M"] + d["TILE_N"]) * 128 + (0 if d["STORE"] == "STORE_DIRECT" else d["CONSUMERS"] * 16384) + 16 * (d["STAGES"] + 1)
 
 
 def chunk_box(d):
@@ -454,14 +454,14 @@ def gemm_w4(folder, v, a, w, scales, c):
     path = cubin(folder, "gemm_w4.cu" if "ROWS" in d else "gemm_w4_sm90.cu", d)
     if "ROWS" in d:
         p = pack(("p", a.data_ptr()), ("p", w.data_ptr()), ("p", scales.data_ptr()), ("p", c.data_ptr()), rows, N, K, group, ("p", a.stride(1)), ("p", w.stride(0)), ("p", scales.stride(0)), ("p", c.stride(1)), 0)
-        return Kernel(path, "gemm_w4", d["ROWS"] * d["WIDTH"] * 32).prepare(-(-N // d["WIDTH"]) * d["SPLIT"], 256, d["SPLIT"], [p])
+        return Kernel(path, "gemm_w4", d["ROWS"] * d["WIDTH"] * 36).prepare(-(-N // d["WIDTH"]) * d["SPLIT"], 256, d["SPLIT"], [p])
     bytes_of_stage = 4352 + d["TILE_N"] * 128 + 16
     ma = tiled(d["A_TYPE"], a.data_ptr(), [K, rows, 1], [a.stride(1), a.stride(0)], [64, d["TILE_N"], 1])
     mw = tiled("T_U8", w.data_ptr(), [N // 2, K, 1], [w.stride(0), w.stride(0) * K], [64, 64, 1], 2)
     ms = tiled(d["A_TYPE"], scales.data_ptr(), [N, scales.shape[0], 1], [scales.stride(0), scales.stride(0) * scales.shape[0]], [128, 1, 1], 0)
     cm, cn, grid = grid_of(d, -(-N // 128), -(-rows // d["TILE_N"]), 1)
     p = pack(N, rows, -(-K // 64), max(1, group // 64), cm, cn, 1, 8, ("p", c.data_ptr()), ("p", c.stride(1)), 0)
-    return Kernel(path, "gemm_w4_sm90", 1024 + d["STAGES"] * bytes_of_stage).prepare(grid, 384, d["SPLIT"], [mw, ms, ma, p])
+    return Kernel(path, "gemm_w4_sm90", 1040 + d["STAGES"] * bytes_of_stage).prepare(grid, 384, d["SPLIT"], [mw, ms, ma, p])
 
 
 # ---- problems --------------------------------------------------------------------------------------------------------------------------

@@ -143,7 +143,7 @@ def predict(q, v):
     load = max((tm + tn) * 128 / INGRESS, (tm / v["CLUSTER_N"] + tn / v["CLUSTER_M"]) * 128 / L2_BYTES)
     stage = max(load, tm * max(tn, 32) / 32 * (IN_TURNS if v.get("ALTERNATE") else MMA[v["CONSUMERS"]])) + 20
     computed = q.get("epilogue", "") not in ("", "scale")
-    tail = 600 + computed * tm * tn / 8 + tm * tn * size_c / (32 if v["STORE"] != "STORE_DIRECT" or v.get("SWAP") else 4) + (3000 + tm * tn * 4 / 40 if split > 1 else 0)
+    tail = 600 + computed * tm * tn / 8 + tm * tn * size_c / (32 if v["STORE"] != "STORE_DIRECT" or v.get("SWAP") else 4) + (800 + tm * tn * 4 / 40 if split > 1 else 0)
     cycles = waves * ceil(stages, split) * stage + (waves - 1) * (5000 if split > 1 else 0) + tail * (1 if v.get("ALTERNATE") else 1 + (1.0 if computed else 0.2) * (waves - 1)) + (1200 if size > 1 else 0) + 2200
     moved = q["batch"] * (m + n) * q["k"] * SIZE[q["types"][0]] + q["batch"] * m * n * size_c
     if q["op"] == "conv":
