@@ -68,7 +68,8 @@ fn accepted_problems_are_consistent() {
 #[test]
 fn operands_of_post_ops_lie_as_the_result() {
     for tag in ["abx", "axb", "aBx16b"] {
-        let line = format!("--conv --stag={tag} --wtag=any --dtag={tag} --attr-post-ops=add:f32:31+mul:f32:2+add:f32:6 mb2ic32oc32id4kd3pd1");
+        let line =
+            format!("--conv --stag={tag} --wtag=any --dtag={tag} --attr-post-ops=add:f32:31+mul:f32:2+add:f32:6 mb2ic32oc32id4kd3pd1");
         let mut problem: Problem = line.parse().unwrap();
         problem.resolve();
         let strides = |arg: Arg| problem.tensor(arg).unwrap().blocking().unwrap().clone();
@@ -76,7 +77,20 @@ fn operands_of_post_ops_lie_as_the_result() {
         assert_eq!(strides(Arg::post_op(0, Arg::SRC_1)), dst, "{tag}");
         assert_eq!(strides(Arg::post_op(1, Arg::SRC_1)).strides[1], 1, "{tag}");
         let partial = strides(Arg::post_op(2, Arg::SRC_1));
-        assert_eq!((partial.inner, partial.strides[1]), (dst.inner, if tag == "abx" { 4 } else if tag == "axb" { 1 } else { 4 * 16 }), "{tag}");
+        assert_eq!(
+            (partial.inner, partial.strides[1]),
+            (
+                dst.inner,
+                if tag == "abx" {
+                    4
+                } else if tag == "axb" {
+                    1
+                } else {
+                    4 * 16
+                }
+            ),
+            "{tag}"
+        );
     }
 }
 

@@ -2,10 +2,10 @@
 //! (`kernels/rnn_step_mma.cu`). Where all blocks run at once, that launch makes all steps of a layer, and the weights stay on the multiprocessors.
 
 use super::{Buffers, Mark, Net, OVERFLOW, Stack};
+use crate::Facts;
 use crate::emit::{Emitter, Real};
 use crate::ops::gemm;
 use crate::ops::gemm::shape::ceil;
-use crate::Facts;
 use crate::program::{Launch, MapPlace, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Blocking, DataType};

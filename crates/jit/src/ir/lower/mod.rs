@@ -210,19 +210,6 @@ fn splat_word(m: &mut Machine, dst: Reg, bits: u32) {
     m.op(Op::Broadcast32, &[Arg::Reg(dst), Arg::Mem(at)]);
 }
 
-/// Clamps f32 lanes to what an integer type holds; NaN becomes 0. `ordered` makes the lanes with NaN 0.
-fn clamp(m: &mut Machine, a: Reg, (low, high): (f32, f32), ordered: fn(&mut Machine, Reg, Reg)) -> Reg {
-    let width = m.width(a);
-    let (number, bound) = (m.temp(width), m.temp(width));
-    ordered(m, number, a);
-    splat_word(m, bound, low.to_bits());
-    m.op(Op::MaxF32, &[Arg::Reg(number), Arg::Reg(number), Arg::Reg(bound)]);
-    let bound = m.temp(width);
-    splat_word(m, bound, high.to_bits());
-    m.op(Op::MinF32, &[Arg::Reg(number), Arg::Reg(number), Arg::Reg(bound)]);
-    number
-}
-
 fn arg(v: Val) -> Arg {
     Arg::Reg(v.0)
 }
