@@ -25,7 +25,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 mod tests;
 
 /// The kernels of one kind, by their keys.
-struct Kernels<K: Key>(Mutex<HashMap<(K, Isa), Arc<Place<K::Args>>>>);
+struct Kernels<K: Key>(Mutex<Table<K>>);
+
+type Table<K> = HashMap<(K, Isa), Arc<Place<<K as Key>::Args>>>;
 
 /// A kernel, or who makes it.
 struct Place<A> {
