@@ -86,7 +86,7 @@ fn strips(isa: Isa) -> Vec<Entry> {
         shifted: true,
         masked: false,
     };
-    let kernel = strip::Strip::get(isa, &strip::Spec { sums, tail: Tail::raw() }).unwrap();
+    let kernel = strip::Strip::get(isa, &strip::Spec { sums, tail: Tail::raw() }, channels).unwrap();
     let mut table = strip::Table::default();
     for row in 0..ROWS {
         table.push(row * LEN * channels * 4, [Line { source: row * COLUMNS * channels * 4, weights: 0 }].into_iter());
@@ -94,7 +94,7 @@ fn strips(isa: Isa) -> Vec<Entry> {
     let lens = [ROWS * COLUMNS * channels, 2 * channels, ROWS * LEN * channels, channels];
     let forward = entry("strips", &lens, move |memory| {
         let [source, weights, result, shift] = memory else { panic!("four pieces") };
-        kernel.run(&strip::Call {
+        kernel.run(strip::Call {
             table: &table,
             rows: 0..ROWS,
             source: (source[..].into(), 0),
@@ -129,30 +129,32 @@ fn strips(isa: Isa) -> Vec<Entry> {
 fn pools(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
     let channels = 2 * lanes;
-    let all = [Take::Largest, Take::Mean { counted: false }, Take::Shared, Take::Place(Elem::I32), Take::Chosen(Elem::I32)].map(|take| {
-        let (taps, counts) = (TAPS.to_vec(), vec![2]);
-        let pool = Pool { source: Elem::F32, take, results: 2, stride: 1, taps, inside: (0, 3), counts, vectors: 1, masked: false };
-        let kernel = pool::Strip::get(isa, &pool::Spec { sums: pool, tail: Tail::raw() }).unwrap();
-        let mut table = pool::Table::default();
-        for row in 0..ROWS {
-            let [source, result] = [COLUMNS, LEN].map(|columns| row * columns * channels * 4);
-            let row = Row { result, places: result, lines: 1, divisor: 2.0 };
-            table.push(row, [PoolLine { source, places: source, place: 0, share: 1.0 }].into_iter());
-        }
-        let (source, result) = (ROWS * COLUMNS * channels, ROWS * LEN * channels);
-        let lens = match take {
-            Take::Place(_) => vec![source, result, result],
-            Take::Chosen(_) => vec![source, result, source],
-            _ => vec![source, result],
-        };
-        entry(format!("pooling, {take:?}"), &lens, move |memory| {
-            let side = |buf| pool::Side { buf, at: 0, column: channels * 4, strip: 2 * channels * 4, vector: lanes * 4, group: lanes * 4 };
-            let mut sides = memory.iter_mut().map(|m| side(lend(m)));
-            let (source, result, places) = (sides.next().unwrap(), sides.next().unwrap(), sides.next());
-            let (strips, tail) = (LEN / 2, (&TailArgs::NONE, 0));
-            kernel.run(&pool::Call { table: &table, rows: 0..ROWS, source, result, places, strips, channels, tail });
-        })
-    });
+    let all = [Take::Largest, Take::Mean { counted: false, exact: true }, Take::Shared, Take::Place(Elem::I32), Take::Chosen(Elem::I32)]
+        .map(|take| {
+            let (taps, counts) = (TAPS.to_vec(), vec![2]);
+            let pool = Pool { source: Elem::F32, take, results: 2, stride: 1, taps, inside: (0, 3), counts, vectors: 1, masked: false };
+            let kernel = pool::Strip::get(isa, &pool::Spec { sums: pool, tail: Tail::raw() }, channels).unwrap();
+            let mut table = pool::Table::default();
+            for row in 0..ROWS {
+                let [source, result] = [COLUMNS, LEN].map(|columns| row * columns * channels * 4);
+                let row = Row { result, places: result, lines: 1, divisor: 2.0 };
+                table.push(row, [PoolLine { source, places: source, place: 0, share: 1.0 }].into_iter());
+            }
+            let (source, result) = (ROWS * COLUMNS * channels, ROWS * LEN * channels);
+            let lens = match take {
+                Take::Place(_) => vec![source, result, result],
+                Take::Chosen(_) => vec![source, result, source],
+                _ => vec![source, result],
+            };
+            entry(format!("pooling, {take:?}"), &lens, move |memory| {
+                let side =
+                    |buf| pool::Side { buf, at: 0, column: channels * 4, strip: 2 * channels * 4, vector: lanes * 4, group: lanes * 4 };
+                let mut sides = memory.iter_mut().map(|m| side(lend(m)));
+                let (source, result, places) = (sides.next().unwrap(), sides.next().unwrap(), sides.next());
+                let (strips, tail) = (LEN / 2, (&TailArgs::NONE, 0));
+                kernel.run(pool::Call { table: &table, rows: 0..ROWS, source, result, places, strips, channels, tail });
+            })
+        });
     all.into()
 }
 

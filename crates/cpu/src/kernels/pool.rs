@@ -47,9 +47,16 @@ impl Table {
 /// What a kernel is made for.
 pub type Spec = Tailed<Pool>;
 
-/// A kernel, with what its reach depends on.
+/// Kernels for whole groups of vectors of channels, and for what is left of the last group where that may be part of one.
 #[derive(Clone, Debug)]
 pub struct Strip {
+    whole: Option<Part>,
+    rest: Option<Part>,
+}
+
+/// A kernel, with what its reach depends on.
+#[derive(Clone, Debug)]
+struct Part {
     entry: Entry<Finished<Args>>,
     spec: Spec,
     lanes: usize,
@@ -96,21 +103,56 @@ pub struct Call<'a> {
 }
 
 impl Strip {
-    /// The kernel for `spec`.
+    /// The kernels for `spec` and so many channels.
     ///
     /// # Errors
     /// As for [`code::get`].
-    pub fn get(isa: Isa, spec: &Spec) -> Result<Strip, Error> {
-        let span = spec.sums.last().map(|last| (last - spec.sums.first()) as usize);
-        Ok(Strip { entry: code::get(isa, spec)?, lanes: isa.width().lanes(), span, spec: spec.clone() })
+    pub fn get(isa: Isa, spec: &Spec, channels: usize) -> Result<Strip, Error> {
+        let (pool, lanes) = (&spec.sums, isa.width().lanes());
+        let part = |vectors, masked| Part::get(isa, Spec { sums: Pool { vectors, masked, ..pool.clone() }, tail: spec.tail.clone() });
+        let whole = channels >= usize::from(pool.vectors) * lanes;
+        Ok(Strip { whole: whole.then(|| part(pool.vectors, false)).transpose()?, rest: pool.masked.then(|| part(1, true)).transpose()? })
     }
 
     /// Computes and stores the results.
     ///
     /// # Panics
-    /// When an address lies outside its buffer.
-    pub fn run(&self, call: &Call<'_>) {
-        if call.strips == 0 || call.channels == 0 || call.rows.is_empty() {
+    /// When an address lies outside its buffer, or channels are not what there are kernels for.
+    pub fn run(&self, mut call: Call<'_>) {
+        let group = self.whole.as_ref().map_or(usize::MAX, Part::group);
+        let groups = if self.rest.is_none() { call.channels.div_ceil(group) } else { call.channels / group };
+        let channels = call.channels.min(groups.saturating_mul(group));
+        let behind = call.channels - channels;
+        if let (Some(whole), true) = (&self.whole, channels > 0) {
+            call.channels = channels;
+            whole.run(&call);
+        }
+        if let (Some(rest), true) = (&self.rest, behind > 0) {
+            call.channels = behind;
+            for side in [&mut call.source, &mut call.result].into_iter().chain(&mut call.places) {
+                // Vectors behind the last group follow each other.
+                side.at += groups * side.group;
+                side.group = side.vector;
+            }
+            call.tail.1 += channels;
+            rest.run(&call);
+        }
+    }
+}
+
+impl Part {
+    fn get(isa: Isa, spec: Spec) -> Result<Part, Error> {
+        let span = spec.sums.last().map(|last| (last - spec.sums.first()) as usize);
+        Ok(Part { entry: code::get(isa, &spec)?, lanes: isa.width().lanes(), span, spec })
+    }
+
+    /// Channels of a group.
+    fn group(&self) -> usize {
+        usize::from(self.spec.sums.vectors) * self.lanes
+    }
+
+    fn run(&self, call: &Call<'_>) {
+        if call.strips == 0 || call.rows.is_empty() {
             return;
         }
         let args = self.checked(call);

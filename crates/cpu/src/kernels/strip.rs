@@ -91,9 +91,16 @@ impl<A> Finished<A> {
     }
 }
 
-/// A kernel, with what its reach depends on.
+/// Kernels for whole vectors of channels, and for what is left of the last one where that may be part of one.
 #[derive(Clone, Debug)]
 pub struct Strip {
+    whole: Option<Part>,
+    rest: Option<Part>,
+}
+
+/// A kernel, with what its reach depends on.
+#[derive(Clone, Debug)]
+struct Part {
     entry: Entry<Finished<Args>>,
     tail: Tail,
     lanes: usize,
@@ -153,13 +160,50 @@ pub struct Call<'a> {
 }
 
 impl Strip {
-    /// The kernel for `spec`.
+    /// The kernels for `spec` and so many channels.
     ///
     /// # Errors
     /// As for [`code::get`].
-    pub fn get(isa: Isa, spec: &Spec) -> Result<Strip, Error> {
+    pub fn get(isa: Isa, spec: &Spec, channels: usize) -> Result<Strip, Error> {
         let sums = &spec.sums;
-        Ok(Strip {
+        let part = |masked| Part::get(isa, &Spec { sums: Depthwise { masked, ..sums.clone() }, tail: spec.tail.clone() });
+        // Groups of other channels of the source have vectors of their own.
+        let whole = !sums.masked || sums.group[0] == sums.group[1] && channels >= isa.width().lanes();
+        Ok(Strip { whole: whole.then(|| part(false)).transpose()?, rest: sums.masked.then(|| part(true)).transpose()? })
+    }
+
+    /// Computes and stores the results.
+    ///
+    /// # Panics
+    /// When an address lies outside its buffer, or channels are not what there are kernels for.
+    pub fn run(&self, mut call: Call<'_>) {
+        let vectors = match (&self.whole, &self.rest) {
+            (Some(whole), Some(_)) => call.channels / whole.lanes,
+            (Some(whole), None) => call.channels.div_ceil(whole.lanes),
+            _ => 0,
+        };
+        let channels = self.whole.as_ref().map_or(0, |whole| call.channels.min(vectors * whole.lanes));
+        let behind = call.channels - channels;
+        if let (Some(whole), true) = (&self.whole, channels > 0) {
+            call.channels = channels;
+            whole.run(&call);
+        }
+        if let (Some(rest), true) = (&self.rest, behind > 0) {
+            call.channels = behind;
+            call.source.1 += vectors * call.source_steps.vector;
+            call.weights.1 += vectors * call.weights_vector;
+            call.result.1 += vectors * call.result_steps.vector;
+            call.shift = call.shift.get(channels..).unwrap_or_default();
+            call.tail.1 += channels;
+            rest.run(&call);
+        }
+    }
+}
+
+impl Part {
+    fn get(isa: Isa, spec: &Spec) -> Result<Part, Error> {
+        let sums = &spec.sums;
+        Ok(Part {
             entry: code::get(isa, spec)?,
             lanes: isa.width().lanes(),
             source: sums.source.bytes(),
@@ -175,12 +219,8 @@ impl Strip {
         })
     }
 
-    /// Computes and stores the results.
-    ///
-    /// # Panics
-    /// When an address lies outside its buffer.
-    pub fn run(&self, call: &Call<'_>) {
-        if call.strips == 0 || call.channels == 0 || call.rows.is_empty() {
+    fn run(&self, call: &Call<'_>) {
+        if call.strips == 0 || call.rows.is_empty() {
             return;
         }
         let args = self.checked(call);

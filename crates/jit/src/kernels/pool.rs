@@ -33,6 +33,8 @@ pub enum Take {
     Mean {
         /// As said.
         counted: bool,
+        /// True for a division, which keeps ties of integers; false for a product with the inverse, which takes a fifth of the time.
+        exact: bool,
     },
     /// The sum of what each source column hands on: itself by [`Line::share`], divided by its number of [`Pool::counts`].
     Shared,
@@ -336,9 +338,9 @@ impl Writer<'_> {
         finish: &mut Finish<'_>,
     ) {
         let mut made = self.over_lines(f, row, lines, frame);
-        if let Take::Mean { counted } = self.kernel.take {
+        if let Take::Mean { counted, exact } = self.kernel.take {
             let divisor = f.splat_as(Elem::F32, row.at(offset_of!(Row, divisor) as i32));
-            self.divide(f, &mut made.values, divisor, counted);
+            self.divide(f, &mut made.values, divisor, (counted, exact));
         }
         if let (Take::Place(elem), Some(places)) = (self.kernel.take, frame.places) {
             self.store_places(f, elem, (args, places), &made.places, frame.mask);
@@ -502,18 +504,26 @@ impl Writer<'_> {
         }
     }
 
-    fn divide(&self, f: &mut Function, values: &mut [Vec<Val>], divisor: Val, counted: bool) {
-        let mut by: Vec<(usize, Val)> = Vec::new();
+    fn divide(&self, f: &mut Function, values: &mut [Vec<Val>], divisor: Val, (counted, exact): (bool, bool)) {
+        let by = if exact {
+            divisor
+        } else {
+            let one = f.splat_f32(self.width, 1.0);
+            f.binary(Binary::DivF32, one, divisor)
+        };
+        let mut known: Vec<(usize, Val)> = vec![(1, by)];
         for i in 0..usize::from(self.kernel.results) {
             let count = if counted { self.kernel.count(i).max(1) } else { 1 };
-            let known = by.iter().find(|d| d.0 == count).map(|d| d.1);
-            let divisor = known.unwrap_or_else(|| {
-                let columns = f.constant(&(count as f32).to_le_bytes());
-                let product = f.binary(Binary::MulF32, divisor, Src::Splat(columns));
-                by.push((count, product));
+            let found = known.iter().find(|d| d.0 == count).map(|d| d.1);
+            let by = found.unwrap_or_else(|| {
+                let columns = if exact { count as f32 } else { 1.0 / count as f32 };
+                let columns = f.constant(&columns.to_le_bytes());
+                let product = f.binary(Binary::MulF32, by, Src::Splat(columns));
+                known.push((count, product));
                 product
             });
-            values.iter_mut().for_each(|v| f.update(Binary::DivF32, v[i], divisor));
+            let op = if exact { Binary::DivF32 } else { Binary::MulF32 };
+            values.iter_mut().for_each(|v| f.update(op, v[i], by));
         }
     }
 

@@ -208,6 +208,7 @@ fn are_words(source: &Tensor, result: &Tensor, attr: &Attr) -> bool {
 
 /// What is made of a window, by an operation whose places are `places`, and what its sums are divided by (in places that are counted, further).
 fn take(op: &Pool, s: &ConvSizes, places: Option<Elem>) -> Result<(Take, f32), Skip> {
+    let exact = if op.prop.is_forward() { op.dst.dtype } else { op.src.dtype }.is_integral();
     let all = s.k.iter().product::<i64>() as f32;
     let none = Skip::DataType("of the workspace".into());
     match (op.alg, op.prop.is_forward()) {
@@ -215,10 +216,10 @@ fn take(op: &Pool, s: &ConvSizes, places: Option<Elem>) -> Result<(Take, f32), S
         (PoolAlg::Max, true) => Ok((Take::Place(places.ok_or(none)?), 1.0)),
         (PoolAlg::Max, false) => Ok((Take::Chosen(places.ok_or(none)?), 1.0)),
         (PoolAlg::AvgExcludePadding, _) if !is_inside(s) => match op.prop.is_forward() {
-            true => Ok((Take::Mean { counted: true }, 1.0)),
+            true => Ok((Take::Mean { counted: true, exact }, 1.0)),
             false => Ok((Take::Shared, 1.0)),
         },
-        _ => Ok((Take::Mean { counted: false }, all)),
+        _ => Ok((Take::Mean { counted: false, exact }, all)),
     }
 }
 
@@ -227,6 +228,7 @@ fn vectors_of(take: Take, following: usize, results: usize, jit: Isa) -> usize {
     let most = match take {
         Take::Largest | Take::LargestWhole(_) | Take::Mean { .. } | Take::Shared if results == 1 => jit.simd_registers() / 2,
         _ if jit.avx512 => 4,
+        Take::Largest | Take::LargestWhole(_) | Take::Mean { .. } | Take::Shared => 2,
         _ => 1,
     };
     (1..=most).rev().find(|n| following.is_multiple_of(*n)).unwrap_or(1)
@@ -337,17 +339,14 @@ impl Direct {
         let whole = planes.is_none() && attr.is_default() && source.padded && result.padded && read;
         let channels = if whole { all.next_multiple_of(source.block) } else { all };
         result.padded &= !whole;
-        let masked = planes.is_none() && !channels.is_multiple_of(lanes);
-        if masked && !jit.avx512 && source_elem.bytes() < 4 {
-            return Err(Skip::Shape("channels that are not whole vectors of narrow numbers"));
-        }
         let lines: [Line; 3] = std::array::from_fn(|i| Line::new(direction, &s, i, to[i], from[i]));
         let widest = lines[2].phases.iter().map(|p| p.count).max().unwrap_or(1);
         let blocked = source.blocks > 0;
         // Groups neither end within the last block nor reach over it; vectors in scratch are alone.
-        let uneven = masked || planes.is_some() || blocked && !channels.is_multiple_of(source.block);
+        let uneven = planes.is_some() || blocked && !channels.is_multiple_of(source.block);
         let following = if uneven { 1 } else { (if blocked { source.block } else { channels }) / lanes };
-        let vectors = vectors_of(take, following, widest, jit);
+        let vectors = vectors_of(take, following.max(1), widest, jit);
+        let masked = planes.is_none() && !channels.is_multiple_of(lanes * vectors);
         let common = Common { sizes: &s, line: &lines[2], source: source_elem, take, vectors, masked, tail: &tail, jit };
         let near = NEAR / source.spatial[1].max(1).saturating_mul(s.s[1] as usize);
         let rows = cut((to[0] * to[1]) as usize, near.clamp(1, ROWS), 1).0;
@@ -406,7 +405,7 @@ fn table(
             share: if take == Take::Shared { 1.0 / (taps_inside(s, 0, z) * taps_inside(s, 1, y)).max(1) as f32 } else { 0.0 },
         });
         let lines = (meeting(&lines[0], d).count() * meeting(&lines[1], h).count()).max(1) as f32;
-        let divisor = if take == (Take::Mean { counted: true }) { lines } else { divisor };
+        let divisor = if matches!(take, Take::Mean { counted: true, .. }) { lines } else { divisor };
         let place = [d, h, first];
         table.push(Row { result: at(result, place), places: at(places, place), lines: 0, divisor }, window);
     }
@@ -423,7 +422,8 @@ impl Generated for Direct {
     type Code = Code;
 
     fn build(&self) -> Result<Code, Error> {
-        let phase = |segments: &Vec<Segment>| segments.iter().map(|segment| Strip::get(self.jit, &segment.spec)).collect();
+        let channels = if self.planes.is_some() { self.jit.width().lanes() } else { self.channels };
+        let phase = |segments: &Vec<Segment>| segments.iter().map(|segment| Strip::get(self.jit, &segment.spec, channels)).collect();
         let strips = self.phases.iter().map(|(segments, _)| phase(segments)).collect::<Result<_, Error>>()?;
         Ok(Code { strips, squares: self.planes.as_ref().map(|planes| planes.build(self.jit)).transpose()?.unwrap_or_default() })
     }
@@ -485,7 +485,7 @@ impl Bound<'_> {
                     let at = place.at(image, channel) + segment.first * step * place.spatial[2];
                     place.side(buf, at, (step, segment.each * step), sizes)
                 };
-                strip.run(&Call {
+                strip.run(Call {
                     table,
                     rows: rows.clone(),
                     source: read(&p.source, self.source),

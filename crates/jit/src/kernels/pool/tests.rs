@@ -125,7 +125,7 @@ impl Memory {
         }
         let lines = ROWS[row].len();
         match kernel.take {
-            Take::Mean { counted } => (sum / ((1.0 + lines as f32) * if counted { columns.max(1) as f32 } else { 1.0 }), -1),
+            Take::Mean { counted, .. } => (sum / ((1.0 + lines as f32) * if counted { columns.max(1) as f32 } else { 1.0 }), -1),
             Take::Chosen(_) | Take::Shared => (sum, -1),
             Take::Largest => (best, -1),
             Take::LargestWhole(_) => (f32::from_bits(whole), -1),
@@ -160,14 +160,16 @@ fn compare(kernel: &Pool, isa: Isa, channels: usize) {
     }
 }
 
-const TAKES: [Take; 9] = [
+const TAKES: [Take; 11] = [
     Take::Largest,
     Take::LargestWhole(Elem::U8),
     Take::LargestWhole(Elem::I8),
     Take::LargestWhole(Elem::I32),
     Take::Place(Elem::I32),
-    Take::Mean { counted: false },
-    Take::Mean { counted: true },
+    Take::Mean { counted: false, exact: true },
+    Take::Mean { counted: false, exact: false },
+    Take::Mean { counted: true, exact: true },
+    Take::Mean { counted: true, exact: false },
     Take::Shared,
     Take::Chosen(Elem::U8),
 ];

@@ -296,7 +296,7 @@ impl Depthwise {
 
     /// Makes the kernels, those of a phase together.
     pub(super) fn strips(&self) -> Result<Vec<Vec<Strip>>, Error> {
-        let phase = |segments: &Vec<Segment>| segments.iter().map(|segment| Strip::get(self.jit, &segment.spec)).collect();
+        let phase = |segments: &Vec<Segment>| segments.iter().map(|segment| Strip::get(self.jit, &segment.spec, self.channels)).collect();
         self.segments.iter().map(phase).collect()
     }
 
@@ -315,9 +315,6 @@ impl Depthwise {
             return Err(Skip::Shape("a large window"));
         }
         let masked = !channels.is_multiple_of(lanes);
-        if masked && !jit.avx512 && source_elem.bytes() < 4 {
-            return Err(Skip::Shape("channels that are not whole vectors of narrow numbers"));
-        }
         let unlike = || Skip::Layout("channels that are not in vectors".into());
         let plain = |t: &Tensor| t.blocking().is_some_and(|b| b.inner.iter().next().is_none());
         let source_block = vectors(source, lanes).filter(|_| from_group == to_group || plain(source)).ok_or_else(unlike)?;

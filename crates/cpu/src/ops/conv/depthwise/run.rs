@@ -210,7 +210,7 @@ impl Bound<'_> {
             }
         };
         let source = task.source + segment.column * self.from.column;
-        strip.run(&Call {
+        strip.run(Call {
             table,
             rows: task.rows.clone(),
             source: (self.from.view.buf().into(), source),
