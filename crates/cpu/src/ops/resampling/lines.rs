@@ -1,14 +1,14 @@
 //! Resampling where lines are runs of memory: plain, with channels last, or in blocks of channels. A line of results is a sum of lines around it,
 //! then of its neighbours along the line; backward the other way round. Nothing but a few lines is between memory and memory.
 
-use super::{Axis, BLOCK, Interpolation, Taps};
+use super::{Axis, BLOCK, Block, Interpolation};
 use crate::CpuTarget;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Builder, CHUNK, GRAIN, Kind, Memory, Results, Stores};
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::row::{Kernel, RowPlan};
 use oxidnn_runtime::{Ctx, Plan, Skip};
-use oxidnn_spec::op::{Resampling, ResamplingAlg};
+use oxidnn_spec::op::Resampling;
 use oxidnn_spec::{Arg, DataType, Error, Op, Problem, Tensor};
 use std::ops::Range;
 
@@ -20,6 +20,9 @@ const PIECE: usize = 2048;
 
 /// Neighbours of a position from which on they are copied by themselves.
 const LONG: usize = 64;
+
+/// Blocks of outputs whose taps are kept from line to line.
+const KEPT: usize = 8;
 
 /// Bytes of a word.
 const WORD: usize = 4;
@@ -152,15 +155,17 @@ impl Kernel for Interpolated {
         let [depths, heights] = self.lines();
         let all = self.to.counts[0] * self.to.counts[1] * depths * heights;
         let [input, result] = self.sizes();
-        let each = (GRAIN as usize / input.max(result)).max(1);
+        let blocks = if self.window.forward { (self.window.axes[2].outputs as usize).div_ceil(BLOCK) } else { 1 };
+        let each = (GRAIN as usize / input.max(result).div_ceil(blocks)).max(1);
         let mut space = scratch.take(for_workers(self.workers, self.numbers()).unwrap_or(0))?;
-        space.work(ctx.executor(), self.workers, all.div_ceil(each), &|task, space| {
+        space.work(ctx.executor(), self.workers, all.div_ceil(each) * blocks, &|task, space| {
             let (copy, rest) = space.split_at_mut(input);
             let (sum, rest) = rest.split_at_mut(input);
             let input = Input { simd, memory, floats, copy, sum };
             let mut lines = Task { kernel: self, simd, input, stores: destination.stores(), result: &mut rest[..result] };
-            let range = task * each..((task + 1) * each).min(all);
-            if self.window.forward { lines.forward(range) } else { lines.backward(range) }
+            let (first, block) = (task / blocks * each, task % blocks);
+            let range = first..(first + each).min(all);
+            if self.window.forward { lines.forward(range, block * BLOCK) } else { lines.backward(range) }
         });
         self.results.pad(ctx)
     }
@@ -183,27 +188,6 @@ struct Input<'t> {
     floats: Option<&'t [f32]>,
     copy: &'t mut [f32],
     sum: &'t mut [f32],
-}
-
-/// The outputs of a line from `first` on, and their taps.
-struct Outputs {
-    taps: [Taps; BLOCK],
-    count: usize,
-    first: usize,
-    /// Elements of the line of inputs that taps are of.
-    span: Range<usize>,
-    nearest: bool,
-}
-
-impl Outputs {
-    fn new(width: Axis, first: usize, run: usize) -> Outputs {
-        let mut taps = [[(0, 0.0); 2]; BLOCK];
-        let count = taps.iter_mut().zip(width.from(first as i64)).take(width.outputs as usize - first).map(|(to, t)| *to = t).count();
-        let nearest = width.alg == ResamplingAlg::Nearest;
-        let last = taps[count - 1];
-        let span = taps[0][0].0 * run..(if nearest { last[0].0 } else { last[1].0 } + 1) * run;
-        Outputs { taps, count, first, span, nearest }
-    }
 }
 
 impl Input<'_> {
@@ -234,69 +218,72 @@ impl Input<'_> {
 }
 
 impl Task<'_> {
-    fn forward(&mut self, range: Range<usize>) {
+    /// The outputs from `first` on of some lines.
+    fn forward(&mut self, range: Range<usize>, first: usize) {
         let (kernel, run, simd) = (self.kernel, self.kernel.from.run, self.simd);
         let [depth, height, width] = kernel.window.axes;
-        for first in (0..width.outputs as usize).step_by(BLOCK) {
-            let outputs = Outputs::new(width, first, run);
-            let mut at = position(range.start, kernel);
-            let (mut depths, mut heights) = (depth.from(at[2] as i64), height.from(at[3] as i64));
-            let mut taps = [depths.next().unwrap_or_default(), heights.next().unwrap_or_default()];
-            for _ in range.clone() {
-                let lines = super::corners(&taps[0], &taps[1]);
-                let start = |[d, h]: [usize; 2]| kernel.from.line([at[0], at[1], d, h]);
-                let to = kernel.to.line(at) + first * run;
-                match self.input.floats.filter(|_| outputs.nearest && run >= LONG && self.stores.is_plain()) {
-                    // Long runs of the nearest inputs go to their places at once.
-                    Some(floats) => {
-                        let line = &floats[start(lines[0].0)..];
-                        for (i, [(a, _), _]) in outputs.taps[..outputs.count].iter().enumerate() {
-                            self.stores.store(simd, to + i * run, &line[a * run..][..run]);
-                        }
+        let block = Block::new(width, first);
+        let span = block.span.start * run..block.span.end * run;
+        let mut at = position(range.start, kernel);
+        let (mut depths, mut heights) = (depth.from(at[2] as i64), height.from(at[3] as i64));
+        let mut taps = [depths.next().unwrap_or_default(), heights.next().unwrap_or_default()];
+        for _ in range {
+            let lines = super::corners(&taps[0], &taps[1]);
+            let start = |[d, h]: [usize; 2]| kernel.from.line([at[0], at[1], d, h]);
+            let to = kernel.to.line(at) + first * run;
+            match self.input.floats.filter(|_| block.nearest && run >= LONG && self.stores.is_plain()) {
+                // Long runs of the nearest inputs go to their places at once.
+                Some(floats) => {
+                    let line = &floats[start(lines[0].0) + span.start..];
+                    for (i, a) in block.inputs[0][..block.count].iter().enumerate() {
+                        self.stores.store(simd, to + i * run, &line[*a as usize * run..][..run]);
                     }
-                    None => {
-                        let line = self.input.add(lines.into_iter().map(|(at, weight)| (start(at), weight)), outputs.span.clone());
-                        let made = &mut self.result[..outputs.count * run];
-                        if let Some(line) = line {
-                            // Pieces are stored while they are in the first cache.
-                            let each = (PIECE / run).max(1);
-                            for (i, made) in made.chunks_mut(each * run).enumerate() {
-                                simd.run(Spread { run, outputs: &outputs, first: i * each, line, result: &mut *made });
-                                self.stores.store(simd, to + i * each * run, made);
-                            }
+                }
+                None => {
+                    let line = self.input.add(lines.into_iter().map(|(at, weight)| (start(at), weight)), span.clone());
+                    let made = &mut self.result[..block.count * run];
+                    if let Some(line) = line {
+                        // Pieces are stored while they are in the first cache.
+                        let each = (PIECE / run).max(1);
+                        for (i, made) in made.chunks_mut(each * run).enumerate() {
+                            simd.run(Spread { run, block: &block, first: i * each, line, result: &mut *made });
+                            self.stores.store(simd, to + i * each * run, made);
                         }
                     }
                 }
-                at = next(at, kernel);
-                if at[3] == 0 {
-                    heights = height.from(0);
-                    depths = if at[2] == 0 { depth.from(0) } else { depths };
-                    taps[0] = depths.next().unwrap_or_default();
-                }
-                taps[1] = heights.next().unwrap_or_default();
             }
+            at = next(at, kernel);
+            if at[3] == 0 {
+                heights = height.from(0);
+                depths = if at[2] == 0 { depth.from(0) } else { depths };
+                taps[0] = depths.next().unwrap_or_default();
+            }
+            taps[1] = heights.next().unwrap_or_default();
         }
     }
 
     fn backward(&mut self, range: Range<usize>) {
         let (kernel, run, simd) = (self.kernel, self.kernel.from.run, self.simd);
         let [depth, height, width] = kernel.window.axes;
-        let mut outputs = Outputs::new(width, 0, run);
+        let outputs = width.outputs as usize;
+        let kept: [Option<Block>; KEPT] = std::array::from_fn(|i| (i * BLOCK < outputs).then(|| Block::new(width, i * BLOCK)));
         let mut at = position(range.start, kernel);
         for _ in range {
             let result = std::mem::take(&mut self.result);
             result.fill(0.0);
-            for first in (0..width.outputs as usize).step_by(BLOCK) {
-                if outputs.first != first {
-                    outputs = Outputs::new(width, first, run);
-                }
+            for first in (0..outputs).step_by(BLOCK) {
+                let block = match &kept.get(first / BLOCK) {
+                    Some(Some(block)) => block,
+                    _ => &Block::new(width, first),
+                };
                 let heights = |d: i64, by: f32| {
                     let start = move |h: i64| kernel.from.line([at[0], at[1], d as usize, h as usize]);
                     height.outputs_of(at[3] as i64).map(move |(h, weight)| (start(h), weight * by))
                 };
                 let lines = depth.outputs_of(at[2] as i64).flat_map(|(d, weight)| heights(d, weight));
-                let line = self.input.add(lines, first * run..(first + outputs.count) * run);
-                line.into_iter().for_each(|line| simd.run(Collect { run, outputs: &outputs, line, result: &mut *result }));
+                let line = self.input.add(lines, first * run..(first + block.count) * run);
+                let result = &mut result[block.span.start * run..];
+                line.into_iter().for_each(|line| simd.run(Collect { run, block, line, result: &mut *result }));
             }
             self.stores.store(simd, kernel.to.line(at), result);
             self.result = result;
@@ -348,7 +335,7 @@ impl Body for Add<'_> {
 /// The taps of each output, added.
 struct Spread<'a> {
     run: usize,
-    outputs: &'a Outputs,
+    block: &'a Block,
     /// The first of the outputs that are made.
     first: usize,
     line: &'a [f32],
@@ -359,31 +346,12 @@ impl Body for Spread<'_> {
     type Out = ();
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        match self.run {
-            1 => self.go::<1>(),
-            8 => self.go::<8>(),
-            16 => self.go::<16>(),
-            _ => self.go::<0>(),
-        }
-    }
-}
-
-impl Spread<'_> {
-    /// For runs of `RUN` elements, or of any number where that is 0.
-    #[inline(always)]
-    fn go<const RUN: usize>(self) {
-        let Spread { outputs, first, line, result, .. } = self;
-        let (run, start) = (if RUN == 0 { self.run } else { RUN }, outputs.span.start);
-        for (to, [(a, u), (b, v)]) in result.chunks_exact_mut(run).zip(&outputs.taps[first..]) {
-            let x = &line[a * run - start..][..run];
-            if outputs.nearest {
-                to.copy_from_slice(x);
-            } else if *v == 0.0 {
-                to.iter_mut().zip(x).for_each(|(t, x)| *t = u * x);
-            } else {
-                let y = &line[b * run - start..][..run];
-                to.iter_mut().zip(x).zip(y).for_each(|((t, x), y)| *t = u * x + v * y);
-            }
+        let Spread { run, block, first, line, result } = self;
+        match run {
+            1 => block.spread(1, first, line, result),
+            8 => block.spread(8, first, line, result),
+            16 => block.spread(16, first, line, result),
+            _ => block.spread(run, first, line, result),
         }
     }
 }
@@ -391,7 +359,7 @@ impl Spread<'_> {
 /// Each output added to its taps.
 struct Collect<'a> {
     run: usize,
-    outputs: &'a Outputs,
+    block: &'a Block,
     line: &'a [f32],
     result: &'a mut [f32],
 }
@@ -400,25 +368,12 @@ impl Body for Collect<'_> {
     type Out = ();
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        match self.run {
-            1 => self.go::<1>(),
-            8 => self.go::<8>(),
-            16 => self.go::<16>(),
-            _ => self.go::<0>(),
-        }
-    }
-}
-
-impl Collect<'_> {
-    /// For runs of `RUN` elements, or of any number where that is 0.
-    #[inline(always)]
-    fn go<const RUN: usize>(self) {
-        let Collect { outputs, line, result, .. } = self;
-        let run = if RUN == 0 { self.run } else { RUN };
-        for (from, taps) in line.chunks_exact(run).zip(&outputs.taps) {
-            for (at, weight) in taps.iter().filter(|t| t.1 != 0.0) {
-                result[at * run..][..run].iter_mut().zip(from).for_each(|(r, x)| *r += weight * x);
-            }
+        let Collect { run, block, line, result } = self;
+        match run {
+            1 => block.collect(1, line, result),
+            8 => block.collect(8, line, result),
+            16 => block.collect(16, line, result),
+            _ => block.collect(run, line, result),
         }
     }
 }

@@ -53,7 +53,78 @@ fn windows(op: &Resampling, problem: &Problem, target: &CpuTarget) -> Result<(Wi
 type Taps = [(usize, f32); 2];
 
 /// Outputs of a line whose taps are made together.
-const BLOCK: usize = 128;
+const BLOCK: usize = 256;
+
+/// The taps of neighbouring outputs of a line.
+struct Block {
+    /// Both inputs of each output, counted from `start`, with their weights.
+    inputs: [[u32; BLOCK]; 2],
+    weights: [[f32; BLOCK]; 2],
+    count: usize,
+    /// The first input that is one of theirs, and the one behind the last.
+    span: Range<usize>,
+    nearest: bool,
+}
+
+impl Block {
+    /// The outputs from `first` on, at most [`BLOCK`] of them.
+    fn new(axis: Axis, first: usize) -> Block {
+        let nearest = axis.alg == ResamplingAlg::Nearest;
+        let (mut inputs, mut weights) = ([[0; BLOCK]; 2], [[0.0; BLOCK]; 2]);
+        let count = BLOCK.min(axis.outputs as usize - first);
+        let (mut start, mut end) = (0, 0);
+        for (i, taps) in axis.from(first as i64).take(count).enumerate() {
+            if i == 0 {
+                start = taps[0].0;
+            }
+            let [low, high] = match taps {
+                _ if nearest => [taps[0], (taps[0].0, 0.0)],
+                // What is far away and infinite stays away: a number counts half twice.
+                [(at, weight), (_, 0.0)] => [(at, weight / 2.0); 2],
+                both => both,
+            };
+            (inputs[0][i], inputs[1][i]) = ((low.0 - start) as u32, (high.0 - start) as u32);
+            (weights[0][i], weights[1][i]) = (low.1, high.1);
+            end = high.0 + 1;
+        }
+        Block { inputs, weights, count, span: start..end, nearest }
+    }
+
+    /// Outputs `first..` of the block of runs of `run` elements, from the inputs of its span.
+    #[inline(always)]
+    fn spread(&self, run: usize, first: usize, line: &[f32], result: &mut [f32]) {
+        let [low, high] = self.inputs.each_ref().map(|inputs| &inputs[first..self.count]);
+        let [u, v] = self.weights.each_ref().map(|weights| &weights[first..self.count]);
+        if run == 1 {
+            result.iter_mut().zip(low).for_each(|(t, a)| *t = line[*a as usize]);
+            if !self.nearest {
+                let mut other = [0.0; BLOCK];
+                other.iter_mut().zip(high).for_each(|(t, b)| *t = line[*b as usize]);
+                result.iter_mut().zip(&other).zip(u.iter().zip(v)).for_each(|((t, y), (u, v))| *t = u * *t + v * y);
+            }
+            return;
+        }
+        for (i, to) in result.chunks_exact_mut(run).enumerate() {
+            let x = &line[low[i] as usize * run..][..run];
+            if self.nearest {
+                to.copy_from_slice(x);
+            } else {
+                let y = &line[high[i] as usize * run..][..run];
+                to.iter_mut().zip(x).zip(y).for_each(|((t, x), y)| *t = u[i] * x + v[i] * y);
+            }
+        }
+    }
+
+    /// The other way round: adds each output, of runs of `run` elements, to its inputs among those of the span.
+    #[inline(always)]
+    fn collect(&self, run: usize, outputs: &[f32], line: &mut [f32]) {
+        for (i, from) in outputs.chunks_exact(run).take(self.count).enumerate() {
+            for (inputs, weights) in self.inputs.iter().zip(&self.weights).filter(|(_, weights)| weights[i] != 0.0) {
+                line[inputs[i] as usize * run..][..run].iter_mut().zip(from).for_each(|(l, x)| *l += weights[i] * x);
+            }
+        }
+    }
+}
 
 /// One dimension.
 #[derive(Clone, Copy, Debug)]
@@ -136,7 +207,7 @@ impl Interpolation {
 
     fn new(op: &Resampling) -> Result<Interpolation, Skip> {
         let (inputs, outputs) = op.spatial();
-        if inputs.into_iter().chain(outputs).any(|n| n > i64::MAX / 8) {
+        if inputs.into_iter().chain(outputs).any(|n| n > i64::from(u32::MAX)) {
             return Err(Skip::Shape("too long a dimension"));
         }
         let axes = std::array::from_fn(|d| Axis { alg: op.alg, inputs: inputs[d], outputs: outputs[d] });
@@ -156,20 +227,14 @@ impl Window for Interpolation {
         let (volume, outputs) = (self.volume(|a| a.inputs) * run, self.volume(|a| a.outputs) * run);
         let (from, to) = if self.forward { (volume, outputs) } else { (outputs, volume) };
         let line = &mut extra[..width.inputs as usize * run];
-        let mut block = [[(0, 0.0); 2]; BLOCK];
-        for first in (0..width.outputs).step_by(BLOCK) {
-            let count = block.iter_mut().zip(width.from(first)).map(|(to, taps)| *to = taps).take((width.outputs - first) as usize).count();
-            let ends = [block[0], block[count.saturating_sub(1)]]
-                .map(|taps| if width.alg == ResamplingAlg::Nearest { [taps[0].0; 2] } else { taps.map(|t| t.0) });
-            let span = ends[0][0] * run..(ends[1][1] + 1) * run;
+        for first in (0..width.outputs as usize).step_by(BLOCK) {
+            let block = &Block::new(width, first);
             for (input, result) in input.chunks_exact(from).zip(result.chunks_exact_mut(to)) {
                 for (od, d) in depth.all().enumerate() {
                     for (oh, h) in height.all().enumerate() {
-                        let out = ((od * height.outputs as usize + oh) * width.outputs as usize + first as usize) * run;
+                        let out = ((od * height.outputs as usize + oh) * width.outputs as usize + first) * run;
                         let inputs = corners(&d, &h).map(|(c, weight)| ((c[0] * height.inputs as usize + c[1]) * line.len(), weight));
-                        let (taps, nearest) = (&block[..count], width.alg == ResamplingAlg::Nearest);
-                        let span = span.clone();
-                        simd.run(Line { forward: self.forward, nearest, run, out, inputs, taps, span, input, result, line });
+                        simd.run(Line { forward: self.forward, run, out, inputs, block, input, result, line });
                     }
                 }
             }
@@ -185,14 +250,11 @@ fn corners(d: &Taps, h: &Taps) -> [([usize; 2], f32); 4] {
 /// Some outputs of a line, from number `out` on: the lines of inputs around it become one, whose taps are added. Backward the other way round.
 struct Line<'a> {
     forward: bool,
-    nearest: bool,
     run: usize,
     out: usize,
     /// Where lines of inputs begin, with their weights.
     inputs: [(usize, f32); 4],
-    taps: &'a [Taps],
-    /// The elements of a line that taps are of.
-    span: Range<usize>,
+    block: &'a Block,
     input: &'a [f32],
     result: &'a mut [f32],
     line: &'a mut [f32],
@@ -215,8 +277,9 @@ impl Line<'_> {
     #[inline(always)]
     fn go<const RUN: usize>(self) {
         let run = if RUN == 0 { self.run } else { RUN };
-        let Line { forward, nearest, out, inputs, taps, span, input, result, line, .. } = self;
-        let (line, start, width) = (&mut line[span.clone()], span.start, span.len());
+        let Line { forward, out, inputs, block, input, result, line, .. } = self;
+        let (start, width, outputs) = (block.span.start * run, block.span.len() * run, block.count * run);
+        let line = &mut line[start..][..width];
         if forward {
             let line = match inputs.iter().skip(1).any(|i| i.1 != 0.0) {
                 true => {
@@ -229,26 +292,10 @@ impl Line<'_> {
                 }
                 false => &input[inputs[0].0 + start..][..width],
             };
-            let result = &mut result[out..][..taps.len() * run];
-            for (to, [(a, u), (b, v)]) in result.chunks_exact_mut(run).zip(taps) {
-                let x = &line[a * run - start..][..run];
-                if nearest {
-                    to.copy_from_slice(x);
-                } else if *v == 0.0 {
-                    to.iter_mut().zip(x).for_each(|(t, x)| *t = u * x);
-                } else {
-                    let y = &line[b * run - start..][..run];
-                    to.iter_mut().zip(x).zip(y).for_each(|((t, x), y)| *t = u * x + v * y);
-                }
-            }
-            return;
+            return block.spread(run, 0, line, &mut result[out..][..outputs]);
         }
         line.fill(0.0);
-        for (from, taps) in input[out..][..taps.len() * run].chunks_exact(run).zip(taps) {
-            for (at, weight) in taps.iter().filter(|t| t.1 != 0.0) {
-                line[at * run - start..][..run].iter_mut().zip(from).for_each(|(l, x)| *l += weight * x);
-            }
-        }
+        block.collect(run, &input[out..][..outputs], line);
         for (first, weight) in inputs.into_iter().filter(|i| i.1 != 0.0) {
             result[first + start..][..width].iter_mut().zip(&*line).for_each(|(r, l)| *r += weight * l);
         }
