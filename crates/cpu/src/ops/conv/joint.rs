@@ -2,14 +2,12 @@
 //!
 //! The gradient of a 3-channel image has 3 columns where a vector has 16. With stride 2 neighbouring pixels are of 2x2 phases, which meet
 //! other weights, but largely the same pixels of the source. So the phases' channels become columns of one product, whose taps are all source
-//! offsets that any of the phases meets; weights that a phase does not have are zeros.
+//! offsets that any of the phases meets; weights that a phase does not have are zeros. Its sums are results, which are copied to their pixels.
 
 use super::geometry::{Line, Phase};
-use super::pixels::{Bound, position};
-use crate::kernels::epilogue::{Epilogue, Run, Sums};
+use super::pixels::Bound;
 use crate::kernels::nest::{Block, Rows};
 use oxidnn_runtime::Buf;
-use oxidnn_spec::DataType;
 
 /// Most columns of all phases.
 const COLUMNS: usize = 64;
@@ -100,33 +98,19 @@ impl Joint {
     }
 
     /// Stores a block of sums: every row is a pixel of each phase.
-    pub(super) fn store(&self, bound: &Bound<'_>, tail: &Epilogue<'_>, block: Block<'_>) {
-        let dst = tail.dst();
+    pub(super) fn store(&self, bound: &Bound<'_>, to: Buf, block: Block<'_>) {
         let place = &bound.plan.to;
-        let dense = tail.is_plain() && dst.dtype() == DataType::F32 && place.strides[2] == self.channels * 4;
         let [pd, ph, pw] = self.phases();
         let mut walk = bound.walk(block.unit, block.rows.start);
-        for row in block.sums.chunks_mut(block.step).take(block.rows.len()) {
+        for row in block.sums.chunks(block.step).take(block.rows.len()) {
             let (image, at) = (walk.image, walk.at);
             let has = |i: usize, phase: usize| at[i] < self.lines[i].phases[phase].count;
             let across = (0..pw).filter(|p| has(2, *p)).count();
             for (i, d, h) in (0..pd * ph).map(|i| (i, i / ph, i % ph)).filter(|(_, d, h)| has(0, *d) && has(1, *h)) {
-                let row = &mut row[i * pw * self.channels..][..across * self.channels];
-                let pixel = |w: usize| -> [i64; 3] {
-                    let phase = [d, h, w];
-                    std::array::from_fn(|i| self.lines[i].phases[phase[i]].first + at[i] as i64 * self.lines[i].step)
-                };
-                if dense {
-                    let [d, h, w] = pixel(0).map(|x| x as usize);
-                    let [sd, sh, sw] = place.strides;
-                    dst.buf().write((place.base + image * place.image + d * sd + h * sh + w * sw) / 4, row);
-                    continue;
-                }
-                for (w, data) in row.chunks_exact_mut(self.channels).enumerate() {
-                    let pos = position(image, 0, pixel(w), dst.dims().len());
-                    let sums = Sums { data, exact: None, step: self.channels, columns: self.channels, dim: 1 };
-                    tail.store(sums, std::iter::once(Run { pos, dim: dst.dims().len() - 1, step: 1, count: 1 }));
-                }
+                let row = &row[i * pw * self.channels..][..across * self.channels];
+                let pixel = |i: usize, phase: usize| (self.lines[i].phases[phase].first + at[i] as i64 * self.lines[i].step) as usize;
+                let ([d, h, w], [sd, sh, sw]) = ([pixel(0, d), pixel(1, h), pixel(2, 0)], place.strides);
+                to.write((place.base + image * place.image + d * sd + h * sh + w * sw) / 4, row);
             }
             walk.advance(1);
         }

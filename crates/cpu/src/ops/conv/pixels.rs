@@ -278,7 +278,7 @@ impl<'a> Rows for Bound<'a> {
     fn store(&self, mut block: Block<'_>) {
         let Some(tail) = self.tail else { return };
         if let Some(joint) = &self.pass.joint {
-            return joint.store(self, tail, block);
+            return joint.store(self, tail.dst().buf(), block);
         }
         let n = tail.dst().dims().len();
         let channel = (self.pass.units.group(block.unit) * self.plan.channels + block.columns.start) as i64;
@@ -316,7 +316,7 @@ impl<'a> Rows for Bound<'a> {
 }
 
 /// A pixel of the result in an image.
-pub(super) fn position(image: usize, channel: i64, at: [i64; 3], ndims: usize) -> Pos {
+fn position(image: usize, channel: i64, at: [i64; 3], ndims: usize) -> Pos {
     let mut pos: Pos = [0; MAX_NDIMS];
     (pos[0], pos[1]) = (image as i64, channel);
     place(&mut pos, ndims, at);

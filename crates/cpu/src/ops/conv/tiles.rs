@@ -551,8 +551,10 @@ impl Common<'_> {
     /// Cuts the results into passes, and decides how.
     fn passes(&mut self, lines: [Line; 3]) -> Vec<Pass> {
         let s = self.setup;
-        let joint =
-            if self.product == Product::F32 && s.sizes.g == 1 { Joint::new(&lines, self.channels, self.depth, self.kernel) } else { None };
+        let copied = self.tail.as_deref() == Some(&Tail::raw()) && self.to.strides[2] == self.channels * size_of::<f32>();
+        let joint = (copied && self.product == Product::F32 && s.sizes.g == 1)
+            .then(|| Joint::new(&lines, self.channels, self.depth, self.kernel))
+            .flatten();
         if let Some(joint) = joint.filter(|j| j.columns() <= panel_columns(self.isa, j.columns())) {
             self.tail = None;
             return vec![Pass::joint(self, joint)];
