@@ -4,6 +4,7 @@ use crate::Isa;
 use crate::kernels::access::{Axis, Pos, View, for_each};
 use crate::kernels::dot::pack::{Source, closer};
 use crate::kernels::dot::panel_width;
+use crate::kernels::multiversion::Body;
 use oxidnn_runtime::{Executor, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Format, MAX_NDIMS, Problem, Tensor};
 
@@ -107,6 +108,52 @@ pub(super) fn bias_gradient(executor: &dyn Executor, dst: &View<'_>, bias: &View
     executor.run(executor.threads(), channels.div_ceil(BIAS), &|_, task| channel_sums(dst, bias, task * BIAS));
 }
 
+/// Pixels that are added together.
+const PIXELS: usize = 16;
+
+/// A line of so many pixels at a distance, whose channels lie in blocks of so many at a distance.
+#[derive(Clone, Copy)]
+struct Pixels {
+    count: usize,
+    step: usize,
+    block: usize,
+    near: usize,
+}
+
+/// Adds a line of pixels from `pos` on to the sums of their channels.
+fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) {
+    let Pixels { count, step, block, near } = line;
+    let (mut pos, mut rows) = (*pos, [0.0f32; PIXELS * BIAS]);
+    while !total.is_empty() {
+        let channels = (block - pos[1] as usize % block).min(total.len());
+        let (now, rest) = std::mem::take(&mut total).split_at_mut(channels);
+        let first = dst.offset(&pos);
+        for start in (0..count).step_by(PIXELS) {
+            let rows = &mut rows[..PIXELS.min(count - start) * channels];
+            rows.chunks_exact_mut(channels).enumerate().for_each(|(i, row)| dst.read_run(first + (start + i) * step, near, row));
+            dst.simd().run(AddRows { rows: &*rows, total: &mut *now });
+        }
+        (pos[1], total) = (pos[1] + channels as i64, rest);
+    }
+}
+
+/// `total +=` each of some rows.
+struct AddRows<'a> {
+    rows: &'a [f32],
+    total: &'a mut [f64],
+}
+
+impl Body for AddRows<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let AddRows { rows, total } = self;
+        for row in rows.chunks_exact(total.len()) {
+            total.iter_mut().zip(row).for_each(|(t, x)| *t += f64::from(*x));
+        }
+    }
+}
+
 /// Sums `dst` over images and pixels for up to [`BIAS`] channels from `first` on.
 fn channel_sums(dst: &View<'_>, bias: &View<'_>, first: usize) {
     let dims = dst.dims();
@@ -118,25 +165,39 @@ fn channel_sums(dst: &View<'_>, bias: &View<'_>, first: usize) {
     let by_channel = last == 1 || !closer(dst, &across, &channel);
     let mut high = *dims;
     high[1] = 1;
-    if !by_channel {
-        high[last] = 1;
+    // What a line is made of: pixels, or images where there are none.
+    let along = if last > 1 { last } else { 0 };
+    let mut inner = dst.blocking().inner.iter();
+    let (count, step) = (dims[along] as usize, dst.blocking().strides[along] as usize);
+    let pixels = match (inner.next(), inner.next()) {
+        (None, None) => Some(Pixels { count, step, block: usize::MAX, near: dst.blocking().strides[1] as usize }),
+        (Some((1, block)), None) => Some(Pixels { count, step, block: block as usize, near: 1 }),
+        _ => None,
+    };
+    if pixels.is_some() || !by_channel {
+        high[along] = 1;
     }
     for_each(&Dims::filled(dims.len(), 0), &high, |pos| {
         let mut pos = *pos;
         pos[1] = first as i64;
-        if by_channel {
-            dst.read(&pos, 1, &mut line[..channels]);
-            total.iter_mut().zip(&line[..channels]).for_each(|(t, x)| *t += f64::from(*x));
-            return;
-        }
-        for t in &mut total[..channels] {
-            for start in (0..dims[last] as usize).step_by(line.len()) {
-                let line = &mut line[..(dims[last] as usize - start).min(256)];
-                pos[last] = start as i64;
-                dst.read(&pos, last, line);
-                *t += line.iter().map(|x| f64::from(*x)).sum::<f64>();
+        let total = &mut total[..channels];
+        match pixels {
+            Some(pixels) if by_channel => channel_rows(dst, &pos, pixels, total),
+            _ if by_channel => {
+                dst.read(&pos, 1, &mut line[..channels]);
+                total.iter_mut().zip(&line[..channels]).for_each(|(t, x)| *t += f64::from(*x));
             }
-            pos[1] += 1;
+            _ => {
+                for t in total {
+                    for start in (0..dims[last] as usize).step_by(line.len()) {
+                        let line = &mut line[..(dims[last] as usize - start).min(256)];
+                        pos[last] = start as i64;
+                        dst.read(&pos, last, line);
+                        *t += line.iter().map(|x| f64::from(*x)).sum::<f64>();
+                    }
+                    pos[1] += 1;
+                }
+            }
         }
     });
     let mut pos: Pos = [0; MAX_NDIMS];
