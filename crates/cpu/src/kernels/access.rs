@@ -7,6 +7,7 @@ use super::convert::Elements;
 use super::multiversion::Simd;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, MAX_NDIMS, Tensor};
+use std::ops::Range;
 
 /// A logical position; entries beyond the tensor's dimensions are not used.
 pub type Pos = [i64; MAX_NDIMS];
@@ -106,28 +107,30 @@ impl<'a> View<'a> {
         ((size - pos[dim] % size) as usize, stride as usize)
     }
 
-    /// Reads the elements from `pos` on along `dim`.
-    pub fn read(&self, pos: &Pos, dim: usize, out: &mut [f32]) {
+    /// Calls `each` for the pieces of `len` elements from `pos` on along `dim` that are at a constant distance: with the first of a piece and its elements'
+    /// distance, and which of all these are.
+    #[inline(always)]
+    fn pieces(&self, pos: &Pos, dim: usize, len: usize, mut each: impl FnMut(usize, usize, Range<usize>)) {
         let (mut pos, mut done) = (*pos, 0);
-        while done < out.len() {
+        while done < len {
             let (piece, stride) = self.piece(&pos, dim);
-            let n = piece.min(out.len() - done);
-            self.read_run(self.offset(&pos), stride, &mut out[done..done + n]);
+            let n = piece.min(len - done);
+            each(self.offset(&pos), stride, done..done + n);
             pos[dim] += n as i64;
             done += n;
         }
     }
 
+    /// Reads the elements from `pos` on along `dim`.
+    pub fn read(&self, pos: &Pos, dim: usize, out: &mut [f32]) {
+        self.pieces(pos, dim, out.len(), |at, stride, piece| self.read_run(at, stride, &mut out[piece]));
+    }
+
     /// Writes elements from `pos` on along `dim`, rounded to nearest even, integers saturated.
     pub fn write(&self, pos: &Pos, dim: usize, values: &[f32]) {
-        let (mut pos, mut done) = (*pos, 0);
-        while done < values.len() {
-            let (piece, stride) = self.piece(&pos, dim);
-            let n = piece.min(values.len() - done);
-            Elements { buf: self.buf, dtype: self.dtype, at: self.offset(&pos), stride }.write(self.simd, &values[done..done + n]);
-            pos[dim] += n as i64;
-            done += n;
-        }
+        self.pieces(pos, dim, values.len(), |at, stride, piece| {
+            Elements { buf: self.buf, dtype: self.dtype, at, stride }.write(self.simd, &values[piece]);
+        });
     }
 
     /// Reads one element.
@@ -139,17 +142,9 @@ impl<'a> View<'a> {
 
     /// Writes integers to an s32 tensor from `pos` on along `dim`.
     pub fn write_whole(&self, pos: &Pos, dim: usize, values: &[i32]) {
-        let (mut pos, mut done) = (*pos, 0);
-        while done < values.len() {
-            let (piece, stride) = self.piece(&pos, dim);
-            let n = piece.min(values.len() - done);
-            let first = self.offset(&pos);
-            for (i, v) in values[done..done + n].iter().enumerate() {
-                self.buf.set(first + i * stride, *v);
-            }
-            pos[dim] += n as i64;
-            done += n;
-        }
+        self.pieces(pos, dim, values.len(), |at, stride, piece| {
+            values[piece].iter().enumerate().for_each(|(i, v)| self.buf.set(at + i * stride, *v));
+        });
     }
 
     /// Zeroes the padded area behind the logical sizes, in runs of what is contiguous within a block.
@@ -280,7 +275,7 @@ impl Axis {
     }
 
     /// Calls `f(position, dimension, range)` for the lines that make up indices `start..start + count` from `pos` on.
-    fn lines(&self, view: &View<'_>, pos: &Pos, start: usize, count: usize, mut f: impl FnMut(&Pos, usize, std::ops::Range<usize>)) {
+    fn lines(&self, view: &View<'_>, pos: &Pos, start: usize, count: usize, mut f: impl FnMut(&Pos, usize, Range<usize>)) {
         let dim = self.fastest();
         let size = *self.sizes.last().unwrap_or(&1) as usize;
         if self.dims.len() <= 1 || self.stride(view).is_some() {

@@ -3,7 +3,7 @@
 //! `C[m x n] (+)= sum over pairs of A[m x k] * B[k x n]`, rows of all three wherever their distances say. It is [`Tile`]s side by side; the pairs
 //! are the taps of their strips.
 
-use super::tile::{Ahead, Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Stride, Strip, Tile, max_rows, max_vectors};
+use super::tile::{Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Stride, Strip, Tile, max_rows, max_vectors};
 pub use oxidnn_jit::Isa;
 use oxidnn_runtime::{Allocation, Buf};
 use oxidnn_spec::Error;
@@ -176,25 +176,9 @@ impl Brgemm {
 
     fn tile(&self, (band, tile): (&Band, &Tile), strips: &[usize], on: Operands, sums: &mut [f32]) {
         let (shape, bytes) = (&self.shape, self.shape.column_bytes());
-        tile.run(Call {
-            strips,
-            steps: shape.k / shape.product.depth(),
-            a: on.a,
-            a_from: 0,
-            zeros: on.zeros,
-            b: on.b,
-            panels: Panels::one(band.column * bytes),
-            c: Buf::empty(),
-            column: 0,
-            tail_column: 0,
-            tail: None,
-            sums,
-            sums_row: shape.ldc,
-            a_step: 0,
-            b_row: shape.ldb * bytes,
-            last: band.last,
-            ahead: Ahead::default(),
-        });
+        let panels = Panels::one(band.column * bytes);
+        let raw = Call::raw(strips, shape.k / shape.product.depth(), panels, (sums, shape.ldc));
+        tile.run(Call { a: on.a, zeros: on.zeros, b: on.b, b_row: shape.ldb * bytes, last: band.last, ..raw });
     }
 
     /// Takes from the sums of signed bytes what they have too much: the sums that a row of zeros gives.

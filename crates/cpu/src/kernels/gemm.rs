@@ -106,6 +106,26 @@ pub struct Operands<'a> {
     pub store: &'a (dyn Fn(Block<'_>) + Sync),
 }
 
+impl Operands<'_> {
+    /// No memory; sums begin with zero, and raw ones go nowhere.
+    pub const NONE: Self = Operands {
+        a: Buf::empty(),
+        a_row: 0,
+        a_depth: 0,
+        b: Buf::empty(),
+        packs: Packs::Nothing,
+        b_row: 0,
+        b_column: 0,
+        c: Buf::empty(),
+        c_row: 0,
+        starts: &|_| [0; 3],
+        tail: None,
+        tail_column: &|_| 0,
+        begin: &|_| {},
+        store: &|_| {},
+    };
+}
+
 impl Sizes {
     /// The depth in equal K blocks of at most so many steps, a multiple of `unit`.
     fn parts(&self, product: Product, most: usize, unit: usize) -> Vec<Part> {

@@ -51,14 +51,44 @@ impl<const W: usize> Lanes<W> {
     /// Sum of the lanes, pairwise.
     #[inline(always)]
     pub fn sum(self) -> f32 {
-        let mut v = self.0;
-        let mut n = W;
-        while n > 1 {
-            n /= 2;
-            for j in 0..n {
-                v[j] += v[j + n];
-            }
-        }
-        v[0]
+        pairwise(self.0, |a, b| a + b)
     }
+}
+
+/// The lanes put together pairwise.
+#[inline(always)]
+fn pairwise<const W: usize>(mut lanes: [f32; W], join: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut n = W;
+    while n > 1 {
+        n /= 2;
+        for j in 0..n {
+            lanes[j] = join(lanes[j], lanes[j + n]);
+        }
+    }
+    lanes[0]
+}
+
+/// Vectors that are folded apart, so that one need not wait for the other.
+const VECTORS: usize = 4;
+
+/// Folds two slices of the same length, element by element `total = add(total, x, y)`: in `VECTORS` vectors of `W` lanes, whose totals `join` puts together
+/// pairwise.
+#[inline(always)]
+pub fn fold<const W: usize>([x, y]: [&[f32]; 2], neutral: f32, add: impl Fn(f32, f32, f32) -> f32, join: impl Fn(f32, f32) -> f32) -> f32 {
+    // Counted loops over arrays: the totals stay in registers.
+    let mut totals = [[neutral; W]; VECTORS];
+    let ((x_pieces, x_rest), (y_pieces, y_rest)) = (x.as_chunks::<W>(), y.as_chunks::<W>());
+    let ((x_fours, x_pieces), (y_fours, y_pieces)) = (x_pieces.as_chunks::<VECTORS>(), y_pieces.as_chunks::<VECTORS>());
+    for (x, y) in x_fours.iter().zip(y_fours) {
+        for k in 0..VECTORS {
+            totals[k] = std::array::from_fn(|j| add(totals[k][j], x[k][j], y[k][j]));
+        }
+    }
+    let [a, b, c, d] = totals;
+    let mut lanes: [f32; W] = std::array::from_fn(|j| join(join(a[j], b[j]), join(c[j], d[j])));
+    for (x, y) in x_pieces.iter().zip(y_pieces) {
+        lanes = std::array::from_fn(|j| add(lanes[j], x[j], y[j]));
+    }
+    let rest = x_rest.iter().zip(y_rest).fold(neutral, |total, (x, y)| add(total, *x, *y));
+    join(pairwise(lanes, &join), rest)
 }

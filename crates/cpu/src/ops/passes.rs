@@ -4,6 +4,7 @@
 //! operation to portable code. The first pass computes it without them, into the destination where that is of f32 and not read, else into scratch; the second is
 //! a program over elements, which takes operands however they lie: two more times the destination's bytes through the caches.
 
+use super::support::run_with;
 use crate::CpuTarget;
 use crate::decision::around;
 use crate::kernels::multiversion::Simd;
@@ -15,8 +16,6 @@ use oxidnn_spec::op::{Reorder, Use};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
 use std::sync::Arc;
 
-/// Most operands of an execution.
-const OPERANDS: usize = 34;
 /// Bytes of an element between the passes.
 const WORD: usize = 4;
 
@@ -86,6 +85,15 @@ fn elements(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.finish()
 }
 
+/// Puts an argument in the place of the one of its name.
+fn put<'a>(new: Bound<'a>) -> impl Fn(&mut Bound<'a>) {
+    move |bound| {
+        if bound.arg == new.arg {
+            *bound = new;
+        }
+    }
+}
+
 impl Passes {
     /// Elements of scratch: what the passes need one after the other, and the result of the first.
     fn parts(&self) -> [usize; 2] {
@@ -111,15 +119,7 @@ impl Generated for Passes {
         let scratch = [Region::host(scratch.take(between)?.into_buf().part(0, if self.apart { self.between.bytes() } else { 0 }))];
         let dst = *ctx.bound(Arg::DST).ok_or_else(|| Error::arg(Arg::DST, "nothing", "a memory object"))?;
         let between = Bound { tensor: &self.between, regions: if self.apart { &scratch } else { dst.regions }, ..dst };
-        let mut args = [dst; OPERANDS];
-        let count = ctx.args.len();
-        let list = args.get_mut(..count).ok_or_else(|| Error::Runtime(format!("{count} arguments")))?;
-        list.copy_from_slice(ctx.args);
-        list.iter_mut().filter(|bound| bound.arg == Arg::DST).for_each(|bound| *bound = between);
-        first.run(&Ctx { args: list, scratch: shared, ..*ctx })?;
-        list.copy_from_slice(ctx.args);
-        let source = Bound { arg: Arg::SRC, usage: Use::In, ..between };
-        list.iter_mut().filter(|bound| bound.arg == Arg::SRC).for_each(|bound| *bound = source);
-        second.run(&Ctx { args: list, scratch: shared, ..*ctx })
+        run_with(&**first, ctx, shared, put(between))?;
+        run_with(&**second, ctx, shared, put(Bound { arg: Arg::SRC, usage: Use::In, ..between }))
     }
 }

@@ -5,6 +5,7 @@
 //! one. Of all sets of operands the one of fewest elements is copied with which such a row takes the problem.
 
 use super::reorder;
+use super::support::{OPERANDS, run_with};
 use crate::CpuTarget;
 use crate::decision::around;
 use crate::kernels::multiversion::Simd;
@@ -18,8 +19,6 @@ use std::sync::Arc;
 
 /// Operands that may be copied: those of the product itself.
 const STAGED: [Arg; 6] = [Arg::SRC, Arg::WEIGHTS, Arg::DST, Arg::DIFF_SRC, Arg::DIFF_WEIGHTS, Arg::DIFF_DST];
-/// Most operands of an execution.
-const OPERANDS: usize = 34;
 /// Bytes of a number of scratch.
 const WORD: usize = 4;
 
@@ -241,18 +240,6 @@ impl Generated for Staged {
             *copy = [Region::host(scratch.take(bytes.div_ceil(WORD))?.into_buf().part(0, bytes))];
         }
         let nothing = Bound { regions: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? };
-        let mut args = [nothing; OPERANDS];
-        let count = ctx.args.len();
-        let list = args.get_mut(..count).ok_or_else(|| Error::Runtime(format!("{count} arguments")))?;
-        list.copy_from_slice(ctx.args);
-        for bound in list.iter_mut() {
-            if let Some(i) = self.stages.iter().position(|s| s.arg == bound.arg) {
-                bound.tensor = &self.stages[i].tensor;
-                if matches!(self.stages[i].memory, Memory::Scratch(_)) {
-                    bound.regions = &copies[i];
-                }
-            }
-        }
         let move_all = |which: usize| {
             self.stages.iter().zip(&copies).zip(&code.stages).try_for_each(|((stage, copy), execs)| {
                 let (Some(exec), Some(outside)) = (&execs[which], ctx.bound(stage.arg)) else { return Ok(()) };
@@ -271,7 +258,14 @@ impl Generated for Staged {
             })
         };
         move_all(0)?;
-        code.inner.run(&Ctx { args: list, scratch: shared, ..*ctx })?;
+        run_with(&*code.inner, ctx, shared, |bound| {
+            if let Some((stage, copy)) = self.stages.iter().zip(&copies).find(|s| s.0.arg == bound.arg) {
+                bound.tensor = &stage.tensor;
+                if matches!(stage.memory, Memory::Scratch(_)) {
+                    bound.regions = copy;
+                }
+            }
+        })?;
         move_all(1)
     }
 }

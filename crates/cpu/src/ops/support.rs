@@ -5,8 +5,8 @@ use crate::kernels::access::{Axis, Pos, View, for_each};
 use crate::kernels::dot::pack::{Source, closer};
 use crate::kernels::dot::panel_width;
 use crate::kernels::multiversion::Body;
-use oxidnn_runtime::{Executor, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Dims, Format, MAX_NDIMS, Problem, Tensor};
+use oxidnn_runtime::{Bound, Ctx, Exec, Executor, Region, Skip};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Format, MAX_NDIMS, Problem, Tensor};
 
 /// Whether the packing converts a type to `f32` exactly.
 ///
@@ -19,6 +19,22 @@ pub(super) fn operand_type(dtype: DataType) -> Result<(), Skip> {
         }
         _ => Ok(()),
     }
+}
+
+/// Most operands of an execution that runs others.
+pub(super) const OPERANDS: usize = 34;
+
+/// Runs `exec` in other scratch, with arguments that `change` has changed.
+///
+/// # Errors
+/// [`Error`] of the execution, or [`Error::Runtime`] for more than [`OPERANDS`] arguments or none.
+pub(super) fn run_with<'a>(exec: &dyn Exec, ctx: &Ctx<'a>, scratch: Region<'a>, change: impl Fn(&mut Bound<'a>)) -> Result<(), Error> {
+    let mut args = [*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))?; OPERANDS];
+    let count = ctx.args.len();
+    let list = args.get_mut(..count).ok_or_else(|| Error::Runtime(format!("{count} arguments")))?;
+    list.copy_from_slice(ctx.args);
+    list.iter_mut().for_each(change);
+    exec.run(&Ctx { args: list, scratch, ..*ctx })
 }
 
 /// Gives a tensor of layout `any` the layout `tag`.

@@ -12,7 +12,7 @@ mod block;
 mod lines;
 
 use super::nest::{self, Block as Sums, Nest, Operands, Part, Rows, Shape};
-use super::scratch::{Part as Scratch, for_workers};
+use super::scratch::for_workers;
 use super::tile::wide::Wide;
 use super::tile::{Ahead, Call as TailCall, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile};
 use crate::CpuTarget;
@@ -24,7 +24,7 @@ use oxidnn_expr::number;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::{Reuse, TileProduct};
 use oxidnn_jit::kernels::tiles::{self, LINES, ROWS, TAP, Tiles};
-use oxidnn_runtime::{Buf, Executor, Skip};
+use oxidnn_runtime::{Buf, Skip};
 use oxidnn_spec::{DataType, Error};
 use std::ops::Range;
 use std::sync::Arc;
@@ -263,9 +263,8 @@ impl Drive {
         }
         let panels = shape.columns.div_ceil(shape.panel).max(1);
         let bytes = |p: &Part| p.taps * p.all_steps() * shape.panel * 4;
-        let (widest, total) = (shape.parts.iter().map(bytes).max().unwrap_or(0).max(1), shape.parts.iter().map(bytes).sum::<usize>());
-        let carries = shape.parts.len() > 1 || shape.tail.is_none();
-        let k = KBlock { panel: widest, panels, width: shape.panel, tall: ROWS, tiles: all, carries };
+        let (widest, total) = (shape.most(&bytes).max(1), shape.parts.iter().map(bytes).sum::<usize>());
+        let k = KBlock { panel: widest, panels, width: shape.panel, tall: ROWS, tiles: all, carries: shape.carries() };
         let mut group = k.blocks([budget.panels, budget.sums]).nc;
         let steps: usize = shape.parts.iter().map(|p| p.taps * p.all_steps()).sum();
         let work = shape.units.saturating_mul(rows).saturating_mul(panels * shape.panel).saturating_mul(steps);
@@ -280,13 +279,12 @@ impl Drive {
 
     /// When the lines of a panel are wanted again, beside the rows of a tile, which all panels of a group meet.
     fn reuse(&self) -> Reuse {
-        let longest = self.shape.parts.iter().map(|p| p.taps * p.all_steps() * 4).max();
-        if longest.is_some_and(|bytes| bytes >= LONG) { Reuse::Far } else { Reuse::Near }
+        if self.shape.most(&|p| p.taps * p.all_steps() * 4) >= LONG { Reuse::Far } else { Reuse::Near }
     }
 
     /// Words of the addresses of all taps.
     fn taps_len(&self) -> Option<usize> {
-        self.shape.parts.iter().map(|p| p.taps).max().unwrap_or(0).checked_mul(TAP)
+        self.shape.most(&|p| p.taps).checked_mul(TAP)
     }
 
     /// Elements of the gathered rows of a tile.
@@ -301,14 +299,9 @@ impl Drive {
         List::words(ROWS / TAIL + TAIL, [TAIL, 0], 0).unwrap_or(0)
     }
 
-    /// Whether the sums of a task stay until all its tiles are done.
-    fn carries(&self) -> bool {
-        self.shape.parts.len() > 1 || self.shape.tail.is_none()
-    }
-
     /// Panels whose sums a tile leaves in memory before they are finished: all of a task where sums are carried.
     fn near(&self) -> usize {
-        if self.carries() { self.group } else { (NEAR / self.shape.panel).clamp(1, self.group) }
+        if self.shape.carries() { self.group } else { (NEAR / self.shape.panel).clamp(1, self.group) }
     }
 
     /// Distance of two rows of sums.
@@ -317,11 +310,7 @@ impl Drive {
     }
 
     fn sums_len(&self) -> usize {
-        ROWS * self.sums_row() * if self.carries() { self.block.min(self.all) } else { 1 }
-    }
-
-    fn panels(&self) -> usize {
-        self.shape.columns.div_ceil(self.shape.panel)
+        ROWS * self.sums_row() * if self.shape.carries() { self.block.min(self.all) } else { 1 }
     }
 
     /// Elements of scratch for `workers` workers; `None` on overflow, or where rows would need too much.
@@ -361,7 +350,7 @@ impl Drive {
         let mut ready = Ready { drive: Arc::clone(self), registers, blocks: [const { None }; 8], gathers, tails: [const { None }; 4] };
         let may = |tall: usize, test: fn(usize) -> bool| self.stretches.iter().any(|s| s.may(tall, test));
         let begins = [true, self.rounds.len() > 1 || self.rounds.iter().any(|r| r.len() > 1)];
-        for (narrow, _) in self.kinds(&(0..self.panels())) {
+        for (narrow, _) in self.kinds(&(0..self.shape.panels())) {
             for tall in [1, 2].into_iter().filter(|tall| may(*tall, |_| true)) {
                 for (load, _) in begins.into_iter().enumerate().filter(|(_, wanted)| *wanted) {
                     let start = if load == 1 { Start::Load } else { Start::Zero };
@@ -392,8 +381,8 @@ impl Drive {
     }
 
     fn how(&self) -> How {
-        let (shape, width, panels) = (&self.shape, self.shape.panel, self.panels());
-        let steps = shape.parts.iter().map(|p| p.taps * p.all_steps()).max().unwrap_or(0);
+        let (shape, width, panels) = (&self.shape, self.shape.panel, self.shape.panels());
+        let steps = shape.most(&|p| p.taps * p.all_steps());
         let blocks = vec![
             (format!("the {ROWS} rows of a tile in a K block of {steps} steps"), ROWS * steps * 4),
             (format!("nc = {} of {panels} panels of {width} columns in a K block", self.group), self.group * steps * width * 4),
@@ -406,7 +395,7 @@ impl Drive {
 
     /// Blocks of rows, and groups of panels.
     fn cuts(&self) -> [usize; 2] {
-        [self.all.div_ceil(self.block), self.panels().div_ceil(self.group)]
+        [self.all.div_ceil(self.block), self.shape.panels().div_ceil(self.group)]
     }
 
     /// Number of tasks.
@@ -421,15 +410,10 @@ impl Ready {
         let (drive, [blocks, groups]) = (&*self.drive, self.drive.cuts());
         let (block, rest) = (task % blocks, task / blocks);
         let (group, unit) = (rest % groups, rest / groups);
-        let panels = group * drive.group..drive.panels().min((group + 1) * drive.group);
+        let panels = group * drive.group..drive.shape.panels().min((group + 1) * drive.group);
         let tiles = block * drive.block..drive.all.min((block + 1) * drive.block);
         let b_at = (on.b_unit)(unit);
         Task { drive, kernels: self, on, unit, b_at, tiles, panels }.run(share);
-    }
-
-    /// Computes everything on at most `workers` workers, with scratch of the length for that many.
-    pub fn run<W: Lines>(&self, executor: &dyn Executor, workers: usize, scratch: &mut Scratch<'_>, on: &Operands<'_, W>) {
-        scratch.work(executor, workers, self.drive.tasks(), &|task, share| self.task(task, share, on));
     }
 }
 
@@ -527,7 +511,7 @@ impl<W: Lines> Task<'_, '_, W> {
                     taps: &taps[..count * TAP],
                     gathered,
                     part: index,
-                    sums: if drive.carries() { (row - first) * drive.sums_row() } else { 0 },
+                    sums: if drive.shape.carries() { (row - first) * drive.sums_row() } else { 0 },
                 };
                 let last = index + 1 == drive.shape.parts.len();
                 let (ends, padded) = (last && drive.shape.tail.is_some(), last && padded && !drive.shape.product.is_whole());
@@ -615,8 +599,8 @@ impl<W: Lines> Task<'_, '_, W> {
         let passes = drive.shape.panel.div_ceil(if at.rows[1] > 0 { ROWS } else { 4 * LINES });
         let each = (at.taps.len() / TAP * passes * blocks).max(1);
         let (all, done) = (each * self.panels.len(), each * (panel - self.panels.start));
-        if self.tiles.end == drive.all && self.panels.end < drive.panels() {
-            let next = drive.group.min(drive.panels() - self.panels.end) * on.b_panel;
+        if self.tiles.end == drive.all && self.panels.end < drive.shape.panels() {
+            let next = drive.group.min(drive.shape.panels() - self.panels.end) * on.b_panel;
             let step = next.div_ceil(self.tiles.len() * all).min(tiles::AHEAD);
             let before = ((tile - self.tiles.start) * all + done) * step;
             return Ahead { at: on.b.as_ptr().addr().wrapping_add(self.b_at + self.panels.end * on.b_panel + before), step, panel: 0 };
@@ -643,24 +627,14 @@ impl<W: Lines> Task<'_, '_, W> {
                 let tile = self.kernels.tails[2 * usize::from(each == 1) + usize::from(narrow)].as_ref();
                 let tile = tile.unwrap_or_else(|| panic!("no tail of {each} rows was made"));
                 let column = some.start * drive.shape.panel;
+                let sums = (&mut sums[(some.start - panels.start) * drive.shape.panel..], drive.sums_row());
                 tile.run(TailCall {
-                    strips: list.strips(),
-                    steps: 0,
-                    a: Buf::empty(),
-                    a_from: 0,
-                    zeros: Buf::empty(),
-                    b: Buf::empty(),
-                    panels: Panels { at: 0, step: 0, count: some.len(), outer: false },
                     c: on.c,
                     column,
                     tail_column: first + column,
                     tail: Some(tail),
-                    sums: &mut sums[(some.start - panels.start) * drive.shape.panel..],
-                    sums_row: drive.sums_row(),
-                    a_step: 0,
-                    b_row: 0,
                     last: (drive.shape.columns - 1) % LINES + 1,
-                    ahead: Ahead::default(),
+                    ..TailCall::raw(list.strips(), 0, Panels { count: some.len(), ..Panels::one(0) }, sums)
                 });
             }
             held.stay_awake();

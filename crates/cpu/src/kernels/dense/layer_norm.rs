@@ -1,7 +1,7 @@
 //! Layer normalisation of contiguous rows.
 
-use super::lines::across;
 use super::{Matrix, bytes, contiguous, parameters, tensor};
+use crate::kernels::lanes::fold;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::Scratch;
@@ -168,8 +168,8 @@ impl Body for Statistics<'_> {
     fn run<const W: usize, const FMA: bool>(self) -> [f32; 2] {
         let Statistics { x, rms } = self;
         let count = x.len() as f32;
-        let mean = if rms { 0.0 } else { across::<W>(x, x, 0.0, |x, _| x, |a, b| a + b) / count };
-        [mean, across::<W>(x, x, 0.0, |x, _| (x - mean) * (x - mean), |a, b| a + b) / count]
+        let mean = if rms { 0.0 } else { fold::<W>([x; 2], 0.0, |sum, x, _| sum + x, |a, b| a + b) / count };
+        [mean, fold::<W>([x; 2], 0.0, |sum, x, _| sum + (x - mean) * (x - mean), |a, b| a + b) / count]
     }
 }
 
@@ -222,8 +222,8 @@ impl Body for Gradient<'_> {
             result[i] = dd[i] * scale[i];
         }
         let share = 1.0 / n as f32;
-        let first = if rms { 0.0 } else { across::<W>(result, result, 0.0, |g, _| g, |a, b| a + b) * share };
-        let second = across::<W>(result, normal, 0.0, |g, x| g * x, |a, b| a + b) * share;
+        let first = if rms { 0.0 } else { fold::<W>([&*result; 2], 0.0, |sum, g, _| sum + g, |a, b| a + b) * share };
+        let second = fold::<W>([result, normal], 0.0, |sum, g, x| sum + g * x, |a, b| a + b) * share;
         result.iter_mut().zip(normal).for_each(|(g, x)| *g = (*g - first - *x * second) * inverse);
     }
 }

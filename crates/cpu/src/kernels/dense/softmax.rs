@@ -1,7 +1,7 @@
 //! Softmax along contiguous rows.
 
-use super::lines::across;
 use super::{Matrix, bytes};
+use crate::kernels::lanes::fold;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
@@ -68,7 +68,7 @@ impl Body for Forward<'_> {
     fn run<const W: usize, const FMA: bool>(self) {
         let Forward(&Softmax { matrix, alg, .. }, tile) = self;
         for row in tile.chunks_exact_mut(matrix.width) {
-            let mut largest = across::<W>(row, row, f32::NEG_INFINITY, |x, _| x, f32::max);
+            let mut largest = fold::<W>([&*row; 2], f32::NEG_INFINITY, |largest, x, _| f32::max(largest, x), f32::max);
             if alg == SoftmaxAlg::InfAsZero {
                 // A row of nothing but -inf: exponentials of -inf are 0 and so is the quotient.
                 largest = largest.max(-f32::MAX);
@@ -81,13 +81,13 @@ impl Body for Forward<'_> {
                     for (p, x) in powers.iter_mut().zip(piece) {
                         *p = Lane::<FMA>(*x - largest).exp().0;
                     }
-                    sum += across::<W>(powers, powers, 0.0, |x, _| x, |a, b| a + b);
+                    sum += fold::<W>([powers; 2], 0.0, |sum, x, _| sum + x, |a, b| a + b);
                 }
                 let sum = Lane::<FMA>(sum).ln().0;
                 row.iter_mut().for_each(|x| *x = *x - largest - sum);
             } else {
                 row.iter_mut().for_each(|x| *x = Lane::<FMA>(*x - largest).exp().0);
-                let sum = across::<W>(row, row, 0.0, |x, _| x, |a, b| a + b);
+                let sum = fold::<W>([&*row; 2], 0.0, |sum, x, _| sum + x, |a, b| a + b);
                 // Where all are zeros, so are their quotients.
                 let share = if sum == 0.0 { 0.0 } else { 1.0 / sum };
                 row.iter_mut().for_each(|x| *x *= share);
@@ -106,10 +106,10 @@ impl Body for Backward<'_> {
         let Backward(&Softmax { matrix, alg, .. }, d, dd) = self;
         for (d, dd) in d.chunks_exact(matrix.width).zip(dd.chunks_exact_mut(matrix.width)) {
             if alg == SoftmaxAlg::Log {
-                let sum = across::<W>(dd, dd, 0.0, |x, _| x, |a, b| a + b);
+                let sum = fold::<W>([&*dd; 2], 0.0, |sum, x, _| sum + x, |a, b| a + b);
                 dd.iter_mut().zip(d).for_each(|(dd, d)| *dd -= Lane::<FMA>(*d).exp().0 * sum);
             } else {
-                let sum = across::<W>(d, dd, 0.0, |d, dd| d * dd, |a, b| a + b);
+                let sum = fold::<W>([d, dd], 0.0, |sum, d, dd| sum + d * dd, |a, b| a + b);
                 dd.iter_mut().zip(d).for_each(|(dd, d)| *dd = d * (*dd - sum));
             }
         }

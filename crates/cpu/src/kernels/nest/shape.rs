@@ -250,7 +250,7 @@ impl Shape {
     }
 
     /// The most that a K block has of something.
-    pub(super) fn most(&self, of: &dyn Fn(&Part) -> usize) -> usize {
+    pub fn most(&self, of: &dyn Fn(&Part) -> usize) -> usize {
         self.parts.iter().map(of).max().unwrap_or(0)
     }
 

@@ -213,6 +213,31 @@ pub struct Panels {
     pub outer: bool,
 }
 
+impl<'a> Call<'a> {
+    /// Tiles without a tail, so many elements from a row of sums to the next: sums from and to memory.
+    pub fn raw(strips: &'a [usize], steps: usize, panels: Panels, (sums, sums_row): (&'a mut [f32], usize)) -> Call<'a> {
+        Call {
+            strips,
+            steps,
+            a: Buf::empty(),
+            a_from: 0,
+            zeros: Buf::empty(),
+            b: Buf::empty(),
+            panels,
+            c: Buf::empty(),
+            column: 0,
+            tail_column: 0,
+            tail: None,
+            sums,
+            sums_row,
+            a_step: 0,
+            b_row: 0,
+            last: 0,
+            ahead: Ahead::default(),
+        }
+    }
+}
+
 impl Panels {
     /// One panel, from byte `at` on.
     pub const fn one(at: usize) -> Panels {

@@ -10,7 +10,7 @@ use super::tiles::{Pass, Place};
 use crate::kernels::access::Pos;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::scratch::Part;
-use crate::kernels::tile::{Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile};
+use crate::kernels::tile::{Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Executor, Skip};
 use oxidnn_spec::{Error, MAX_NDIMS};
@@ -143,25 +143,8 @@ impl Compensation {
             let Panel { memory: b, at, bytes, count, .. } = (weights.of)(pass);
             sums.fill(0.0);
             for (i, [first, steps]) in self.stretches[pass].iter().enumerate().filter(|_| panel < count) {
-                kernels[i.min(1)].run(Call {
-                    strips: list.strips(),
-                    steps: *steps,
-                    a: ones,
-                    a_from: 0,
-                    zeros: ones,
-                    b,
-                    panels: Panels::one(at + panel * bytes + first),
-                    c: Buf::empty(),
-                    column: 0,
-                    tail_column: 0,
-                    tail: None,
-                    sums,
-                    sums_row: self.width,
-                    a_step: 0,
-                    b_row: 0,
-                    last: 0,
-                    ahead: Ahead::default(),
-                });
+                let raw = Call::raw(list.strips(), *steps, Panels::one(at + panel * bytes + first), (&mut *sums, self.width));
+                kernels[i.min(1)].run(Call { a: ones, zeros: ones, b, ..raw });
             }
         });
         bytemuck::cast_slice(sums)

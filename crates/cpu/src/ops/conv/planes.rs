@@ -12,10 +12,11 @@ use crate::decision::around;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::transpose::{Matrix, Squares};
+use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::queue::Immediate;
-use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Ctx, Decision, Exec, Executor, Plan, Region, Skip};
+use oxidnn_runtime::{ALIGNMENT, Buf, Ctx, Decision, Exec, Executor, Plan, Region, Skip};
 use oxidnn_spec::{Arg, Attr, Dims, Error, MAX_NDIMS, PostOp, Problem, Tensor};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -27,8 +28,6 @@ const BAND_PIXELS: usize = 48;
 /// Pixels and channels of a task of a copy.
 const PIXELS: usize = 512;
 const CHANNELS: usize = 256;
-/// Most operands.
-const OPERANDS: usize = 32;
 
 /// How a problem is planned for channels last.
 pub(crate) type Inner = fn(Problem, &CpuTarget) -> Result<Box<dyn Plan>, Skip>;
@@ -96,7 +95,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, inner: Inner) -> Re
     }
     let s = Setup::of(&problem.op)?;
     let copied: Vec<bool> = [s.source.1, s.result.1].iter().map(|t| !is_last(t)).collect();
-    if !copied.contains(&true) || problem.operands().len() > OPERANDS {
+    if !copied.contains(&true) || problem.operands().len() + 2 > support::OPERANDS {
         return Err(Skip::Layout("of source and result: channels are last".into()));
     }
     let whole = Cut { bands: 1, each: s.sizes.mb as usize, rounds: 1 };
@@ -249,21 +248,15 @@ impl Planes {
         let mut bufs = [Buf::empty(); 2];
         bufs.iter_mut().zip(&self.sides).for_each(|(buf, side)| *buf = take(side.tensor.bytes()));
         let regions = bufs.map(|buf| [Region::host(buf)]);
-        let nothing = Bound { regions: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? };
-        let mut args = [nothing; OPERANDS + 2];
-        let count = ctx.args.len();
-        let list = args.get_mut(..count).ok_or_else(|| Error::Runtime(format!("{count} arguments")))?;
-        list.copy_from_slice(ctx.args);
-        for bound in list.iter_mut() {
-            if let Some(i) = self.sides.iter().position(|s| s.arg == bound.arg) {
-                (bound.tensor, bound.regions) = (&self.sides[i].tensor, &regions[i]);
-            }
-        }
         let first = round * self.cut.each;
         for (side, buf) in self.sides.iter().zip(bufs).filter(|s| s.0.before) {
             side.copy(&code.squares, ctx.executor(), (ctx.buf(side.arg)?, buf), first, true);
         }
-        code.inner.run(&Ctx { args: list, scratch: Region::host(inner), ..*ctx })?;
+        support::run_with(&*code.inner, ctx, Region::host(inner), |bound| {
+            if let Some((side, region)) = self.sides.iter().zip(&regions).find(|s| s.0.arg == bound.arg) {
+                (bound.tensor, bound.regions) = (&side.tensor, region);
+            }
+        })?;
         for (side, buf) in self.sides.iter().zip(bufs).filter(|s| s.0.after) {
             side.copy(&code.squares, ctx.executor(), (ctx.buf(side.arg)?, buf), first, false);
         }

@@ -10,8 +10,9 @@ use crate::decision::around;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Scratch, booked};
+use crate::ops::support;
 use crate::row::{Generated, RowPlan};
-use oxidnn_runtime::{Bound, Buf, Ctx, Decision, Exec, Plan, Region, Skip};
+use oxidnn_runtime::{Buf, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::{Arg, DataType, Dims, Error, MAX_NDIMS, Op, Problem, Prop, Tensor};
 use std::fmt;
 use std::ops::Range;
@@ -24,8 +25,6 @@ mod tests;
 const MOST: usize = 8 << 20;
 /// Channels of a task.
 const CHANNELS: usize = 16;
-/// Most operands.
-const OPERANDS: usize = 32;
 
 struct Sampled {
     inner: Box<dyn Plan>,
@@ -79,7 +78,7 @@ fn dense(problem: &Problem) -> Result<(Problem, [usize; 5]), Skip> {
         return Err(Skip::Shape("other than windows of one pixel that skip pixels"));
     }
     let dims = *op.src.dims();
-    if op.src.dtype != DataType::F32 || dims.has_runtime() || op.src.is_empty() || problem.operands().len() > OPERANDS {
+    if op.src.dtype != DataType::F32 || dims.has_runtime() || op.src.is_empty() || problem.operands().len() + 2 > support::OPERANDS {
         return Err(Skip::DataType("other than f32 with pixels last".into()));
     }
     let n = dims.len();
@@ -173,13 +172,10 @@ impl Generated for Sampled {
             let channels = first..channels.min(first + CHANNELS);
             simd.run(Gather { plan: self, from, first: offset, to, image: task / blocks, channels });
         });
-        let mut args = [Bound { regions: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? }; OPERANDS + 2];
-        let count = ctx.args.len();
-        let list = args.get_mut(..count).ok_or_else(|| Error::Runtime(format!("{count} arguments")))?;
-        list.copy_from_slice(ctx.args);
-        for bound in list.iter_mut().filter(|b| b.arg == Arg::SRC) {
-            (bound.tensor, bound.regions) = (&self.tensor, &gathered);
-        }
-        exec.run(&Ctx { args: list, scratch: Region::host(inner), ..*ctx })
+        support::run_with(&**exec, ctx, Region::host(inner), |bound| {
+            if bound.arg == Arg::SRC {
+                (bound.tensor, bound.regions) = (&self.tensor, &gathered);
+            }
+        })
     }
 }

@@ -12,13 +12,14 @@ use super::parameters::{self, Parameters};
 use super::sizes::{Panels, Sizes};
 use super::skinny::{self, Rows, Skinny};
 use super::states::{self, Codec, Lines};
-use super::sweep::{Step, Sweep};
+use super::step::Step;
+use super::sweep::Sweep;
 use super::weights::{Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::nest::{Packs, Right};
+use crate::kernels::nest::Right;
 use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::ops::support;
@@ -363,16 +364,13 @@ impl Backward {
             a_row,
             a_depth: 4,
             b: weights,
-            packs: Packs::Nothing,
             b_row: self.layer.panels.width * 4,
             b_column: self.layer.panel_bytes(),
             c: sweep.outputs,
             c_row: width * 4,
             starts: &starts,
             tail: Some(&TailArgs::NONE),
-            tail_column: &|_| 0,
-            begin: &|_| {},
-            store: &|_| {},
+            ..Operands::NONE
         };
         sweep.code.inputs.run(sweep.simd, ctx.executor(), work, &on);
     }

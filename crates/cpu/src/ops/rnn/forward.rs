@@ -12,13 +12,13 @@ use super::quantised::{self, Quantised};
 use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::{self, Rows, Skinny};
 use super::states::{self, Codec, Lines};
-use super::step::{Run, Step};
+use super::step::{ByChannel, Run, Step};
 use super::weights::{Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::nest::{Packs, Right};
+use crate::kernels::nest::Right;
 use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::ops::matmul::place;
@@ -305,15 +305,6 @@ impl Forward {
         self.z.sic.next_multiple_of(16).max(self.gates.padded())
     }
 
-    /// Whether direction `d` walks back in time.
-    fn is_backward(&self, d: usize) -> bool {
-        is_backward(&self.op, d)
-    }
-
-    pub(super) fn is_lstm(&self) -> bool {
-        self.op.cell == RnnCell::Lstm
-    }
-
     /// Whether the reset gate is applied before the product, which takes a second phase.
     pub(super) const fn resets_first(&self) -> bool {
         matches!(self.op.cell, RnnCell::Gru | RnnCell::Augru)
@@ -389,14 +380,8 @@ impl Generated for Forward {
             code,
             iter,
             projection,
-            bias: lines.bias,
-            shifts: lines.whole[0],
-            factors: lines.whole[1],
-            peephole: lines.peephole,
-            projected: lines.projected,
-            shares: lines.shares,
+            lines,
             workspace: if self.op.prop == Prop::ForwardTraining { Some(ctx.buf(Arg::WORKSPACE)?) } else { None },
-            numbers: lines.numbers,
             gates,
             sequence: sequences[0],
             first,
@@ -415,16 +400,6 @@ impl Generated for Forward {
         }
         if self.dst.is_some() { Ok(()) } else { self.write(simd, ctx, run.sequence) }
     }
-}
-
-/// Elements by channel of an execution.
-struct ByChannel<'s> {
-    bias: &'s [f32],
-    whole: [&'s [f32]; 2],
-    projected: [&'s [f32]; 2],
-    peephole: &'s [f32],
-    shares: &'s [f32],
-    numbers: Numbers,
 }
 
 impl Forward {
@@ -515,16 +490,13 @@ impl Forward {
             a_row: below.row,
             a_depth: self.size(),
             b: layer,
-            packs: Packs::Nothing,
             b_row: self.gates.width * 4,
             b_column: self.layer.panel_bytes(),
             c: run.gates,
             c_row,
             starts: &starts,
             tail: Some(&TailArgs::NONE),
-            tail_column: &|_| 0,
-            begin: &|_| {},
-            store: &|_| {},
+            ..Operands::NONE
         };
         run.code.gemm.run(simd, ctx.executor(), work, &on);
     }
@@ -534,8 +506,9 @@ impl Forward {
         let z = &self.z;
         let on = On { executor: ctx.executor(), workers: self.workers, directions: z.directions, steps: z.time, phases: self.phases() };
         self.cut.run(on, work, &|place, share| {
-            let time = |step: usize| if self.is_backward(place.d) { z.time - 1 - step } else { step };
-            run.panel(&Step { l, t: time(place.step), before: place.step.checked_sub(1).map(time), place }, share);
+            let time = |step: usize| if is_backward(&self.op, place.d) { z.time - 1 - step } else { step };
+            let before = place.step.checked_sub(1).map(time);
+            run.panel(&Step { l, t: time(place.step), before, after: None, place }, share);
         });
     }
 
@@ -545,7 +518,7 @@ impl Forward {
         let [h, c] = [View::optional(simd, ctx, Arg::DST_1)?, View::optional(simd, ctx, Arg::DST_2)?];
         for i in 0..z.directions * z.batch {
             let (d, n) = (i / z.batch, i % z.batch);
-            let t = if self.is_backward(d) { 0 } else { z.time - 1 };
+            let t = if is_backward(&self.op, d) { 0 } else { z.time - 1 };
             if let Some(view) = &h {
                 self.codec().store(view, (&[l, d, n], 0), &[self.state_of(run.sequence, [d, t, n])], z.dic);
             }

@@ -13,7 +13,7 @@ use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::nest::{Block, Packs, Right};
+use crate::kernels::nest::{Block, Right};
 use crate::kernels::scratch::Part;
 use crate::kernels::tile::tail::About;
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
@@ -110,16 +110,14 @@ impl Gradient {
             a_row: pitch(self.samples) * 4,
             a_depth: 4,
             b: on.right,
-            packs: Packs::Nothing,
             b_row: self.panels.width * 4,
             b_column: self.samples * self.panels.width * 4,
             c: view.buf(),
             c_row: place[3],
             starts: &starts,
             tail: Some(&TailArgs::NONE),
-            tail_column: &|_| 0,
-            begin: &|_| {},
             store: &store,
+            ..Operands::NONE
         };
         on.code.run(simd, ctx.executor(), on.work, &operands);
         if l == 0 {

@@ -5,7 +5,7 @@
 
 use super::cut::Cut;
 use crate::kernels::tile::runs;
-use crate::kernels::tile::{Ahead, Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Strip, Tile, max_rows};
+use crate::kernels::tile::{Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Strip, Tile, max_rows};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -128,25 +128,9 @@ impl Ready {
             let offsets = std::array::from_fn(|i| i * a.row);
             taps.iter().for_each(|[b, at]| list.tap(*b, from + at, &offsets));
             for part in 0..width / columns {
-                tile.run(Call {
-                    strips: list.strips(),
-                    steps,
-                    a: a.buf,
-                    a_from: 0,
-                    zeros: Buf::empty(),
-                    b: b.buf,
-                    panels: Panels { at: b.at + part * part_bytes, step: b.step, count: b.count, outer: count > 1 },
-                    c: Buf::empty(),
-                    column: 0,
-                    tail_column: 0,
-                    tail: None,
-                    sums: &mut sums[part * b.count * columns..],
-                    sums_row: step,
-                    a_step: 0,
-                    b_row: 0,
-                    last: 0,
-                    ahead: Ahead::default(),
-                });
+                let panels = Panels { at: b.at + part * part_bytes, step: b.step, count: b.count, outer: count > 1 };
+                let sums = &mut sums[part * b.count * columns..];
+                tile.run(Call { a: a.buf, b: b.buf, ..Call::raw(list.strips(), steps, panels, (sums, step)) });
             }
         }
     }

@@ -6,6 +6,7 @@ use super::forward::{Code, Forward, States};
 use super::sizes::Panels;
 use super::skinny::{Ready, Rows};
 use oxidnn_runtime::Buf;
+use oxidnn_spec::op::RnnCell;
 
 /// What the tasks of an execution share.
 pub(super) struct Run<'a> {
@@ -14,17 +15,8 @@ pub(super) struct Run<'a> {
     /// Weights of state and projection.
     pub(super) iter: Buf<'a>,
     pub(super) projection: Buf<'a>,
-    /// Bias and peephole weights by stack, panel and gate; of integer sums what is taken away from them, and factors.
-    pub(super) bias: &'a [f32],
-    pub(super) shifts: &'a [f32],
-    pub(super) factors: &'a [f32],
-    pub(super) peephole: &'a [f32],
-    /// The same of projected sums, by stack and panel.
-    pub(super) projected: [&'a [f32]; 2],
-    /// What attention leaves of the update gate, by time and sample.
-    pub(super) shares: &'a [f32],
+    pub(super) lines: ByChannel<'a>,
     pub(super) workspace: Option<Buf<'a>>,
-    pub(super) numbers: Numbers,
     /// Gates by direction, panel, time, sample and gate: products of the layer's input, then values that a second phase needs.
     pub(super) gates: Buf<'a>,
     /// States that the layer gives.
@@ -38,13 +30,27 @@ pub(super) struct Run<'a> {
     pub(super) middle: States<'a>,
 }
 
+/// What cells need besides sums.
+pub(super) struct ByChannel<'a> {
+    /// Bias by stack, panel and gate; of integer sums what is taken away from them, and factors.
+    pub(super) bias: &'a [f32],
+    pub(super) whole: [&'a [f32]; 2],
+    /// The same of projected sums, by stack and panel.
+    pub(super) projected: [&'a [f32]; 2],
+    pub(super) peephole: &'a [f32],
+    /// What attention leaves of the update gate, by time and sample.
+    pub(super) shares: &'a [f32],
+    pub(super) numbers: Numbers,
+}
+
 /// A panel of a step.
 #[derive(Clone, Copy)]
 pub(super) struct Step<'p> {
     pub(super) l: usize,
     pub(super) t: usize,
-    /// The time of the step before, if there is one.
+    /// The times of the step before and of the one that follows, if there are any.
     pub(super) before: Option<usize>,
+    pub(super) after: Option<usize>,
     pub(super) place: &'p Place,
 }
 
@@ -101,7 +107,7 @@ impl<'a> Run<'a> {
         let Panels { width, count } = plan.gates;
         let (padded, size) = (width * count, plan.state.bits() / 8);
         let channel = panel * width + piece.column;
-        let mut call = Call::new(rows.len(), piece.channels, &self.numbers);
+        let mut call = Call::new(rows.len(), piece.channels, &self.lines.numbers);
         call.set(Field::Sums, Memory::rows(sums, 0, line));
         let states = |states: States<'a>, t: usize, first: usize| {
             let Rows { buf, start, row } = states.rows(*d, t);
@@ -112,21 +118,21 @@ impl<'a> Run<'a> {
         self.keep(step, piece, &mut call);
         if plan.projection.is_some() && *phase == 1 {
             let first = (self.stack(step) * plan.outputs.count + panel) * plan.outputs.width + piece.column;
-            call.set(Field::Shifts, Memory::line(self.projected[0], first));
-            call.set(Field::Factors, Memory::line(self.projected[1], first));
+            call.set(Field::Shifts, Memory::line(self.lines.projected[0], first));
+            call.set(Field::Factors, Memory::line(self.lines.projected[1], first));
             return cell.run(&call);
         }
         let gates = ((d * count + panel) * z.time + step.t) * z.batch + rows.start;
         call.set(Field::Inputs, Memory::new(self.gates, (gates * z.gates * width + piece.column) * 4, z.gates * width * 4));
         let by_gate = |gates: usize| (self.stack(step) * count + panel) * gates * width + piece.column;
-        call.set(Field::Bias, Memory::line(self.bias, by_gate(z.bias_gates)));
-        call.set(Field::Shifts, Memory::line(self.shifts, by_gate(z.gates)));
-        call.set(Field::Factors, Memory::line(self.factors, by_gate(z.gates)));
-        call.set(Field::Peephole, Memory::line(self.peephole, by_gate(3)));
+        call.set(Field::Bias, Memory::line(self.lines.bias, by_gate(z.bias_gates)));
+        call.set(Field::Shifts, Memory::line(self.lines.whole[0], by_gate(z.gates)));
+        call.set(Field::Factors, Memory::line(self.lines.whole[1], by_gate(z.gates)));
+        call.set(Field::Peephole, Memory::line(self.lines.peephole, by_gate(3)));
         let cells = plan.cell.bits() / 8;
         call.set(Field::Cell, Memory::new(self.cell, ((d * z.batch + rows.start) * padded + channel) * cells, padded * cells));
         call.set(Field::Before, step.before.map_or(states(self.first, 0, channel), |t| states(self.sequence, t, channel)));
-        call.set(Field::Share, Memory::rows(self.shares, step.t * z.batch + rows.start, 1));
+        call.set(Field::Share, Memory::rows(self.lines.shares, step.t * z.batch + rows.start, 1));
         cell.run(&call);
     }
 
@@ -141,7 +147,7 @@ impl<'a> Run<'a> {
         call.set(Field::Gates, place(0));
         call.set(Field::KeptState, place(state));
         call.set(Field::KeptCell, place(state + z.dic));
-        let cell = if plan.is_lstm() { z.dhc } else { 0 };
+        let cell = if plan.op.cell == RnnCell::Lstm { z.dhc } else { 0 };
         call.set(Field::Extra, place(state + z.dic + cell));
     }
 }

@@ -5,6 +5,7 @@ use super::cut::Place;
 use super::sizes::{LINE, Panels};
 use super::skinny::{RUNS, Rows};
 use super::states;
+use super::step::Step;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_expr::{Lane, Num, eltwise};
@@ -44,18 +45,6 @@ pub(super) struct Sweep<'a> {
     pub(super) reset: Buf<'a>,
     /// Gradients of attention by time, sample and panel.
     pub(super) attention_parts: Buf<'a>,
-}
-
-/// A panel of a step.
-#[derive(Clone, Copy)]
-pub(super) struct Step<'p> {
-    pub(super) l: usize,
-    pub(super) t: usize,
-    /// The time of the step before, if there is one.
-    pub(super) before: Option<usize>,
-    /// The time of the step that follows, if there is one.
-    pub(super) after: Option<usize>,
-    pub(super) place: &'p Place,
 }
 
 /// A pass over the rows of a slice.

@@ -12,6 +12,7 @@ use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, row_at, tak
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
 use super::softmax::{Changes, Weights};
 use crate::kernels::access::{Axis, View};
+use crate::kernels::lanes::fold;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::kernels::tile::pack::{self, Form, Plain};
@@ -411,12 +412,7 @@ impl Body for Dots<'_> {
     fn run<const W: usize, const FMA: bool>(self) {
         let Dots { a, b, step, size, to } = self;
         for ((a, b), to) in a.chunks(step).zip(b.chunks(step)).zip(to) {
-            let ((a, a_rest), (b, b_rest)) = (a[..size].as_chunks::<W>(), b[..size].as_chunks::<W>());
-            let mut sums = [0.0; W];
-            for (a, b) in a.iter().zip(b) {
-                sums = std::array::from_fn(|j| sums[j] + a[j] * b[j]);
-            }
-            *to = sums.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>();
+            *to = fold::<W>([&a[..size], &b[..size]], 0.0, |sum, a, b| sum + a * b, |a, b| a + b);
         }
     }
 }

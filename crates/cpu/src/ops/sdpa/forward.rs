@@ -12,12 +12,12 @@
 //! exponentials some twenty instructions for a vector of scores.
 
 use super::cut::{Cut, Groups, Place};
-use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, row_at, taker};
+use super::operands::{Add, Block, Heads, Mask, Part, Roles, factor, head, row_at, taker};
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
 use super::softmax::{Row, Step};
 use super::thin;
 use crate::kernels::access::{Pos, View};
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::kernels::tile::Product;
 use crate::ops::support;
@@ -273,7 +273,8 @@ impl Attention<'_> {
         let (step, Cut { values, queries, .. }) = (self.kernel.space.result, &self.kernel.cut);
         let rows = &rows_in(rows)[..at.rows.len()];
         for (i, state) in rows.iter().enumerate() {
-            self.simd.run(Scale(&mut results[i * step..][..*values], state.share()));
+            let share = state.share();
+            results[i * step..][..*values].iter_mut().for_each(|x| *x *= share);
         }
         for (row, state) in at.rows.clone().zip(rows) {
             self.keep(&row_at(at.batch, row, *queries), *state);
@@ -431,35 +432,12 @@ impl Attention<'_> {
                 let mut line = [0.0; CHUNK];
                 let line = &mut line[..CHUNK.min(cut.values - start)];
                 for p in (0..cut.parts).filter(|p| state(*p).sum != 0.0) {
-                    self.simd.run(AddTo(line, &part(p).0[i * space.result + start..], factor(p) * share));
+                    let line = &mut *line;
+                    self.simd.run(Add { to: line, factor: 1.0, from: &part(p).0[i * space.result + start..], by: factor(p) * share });
                 }
                 pos[3] = start as i64;
                 self.dst.write(&pos, 3, line);
             }
         }
-    }
-}
-
-/// Multiplies elements.
-struct Scale<'a>(&'a mut [f32], f32);
-
-impl Body for Scale<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        self.0.iter_mut().for_each(|x| *x *= self.1);
-    }
-}
-
-/// Adds a multiple of elements.
-struct AddTo<'a>(&'a mut [f32], &'a [f32], f32);
-
-impl Body for AddTo<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        self.0.iter_mut().zip(self.1).for_each(|(x, y)| *x += y * self.2);
     }
 }

@@ -246,15 +246,17 @@ impl<'a> Mask<'a> {
             let mut pos = row_at(block.batch, row, self.queries);
             pos[3] = block.keys.start as i64;
             self.numbers.line(&pos, 3, line);
-            self.simd.run(Add { scores: &mut scores[..line.len()], factor, line });
+            self.simd.run(Add { to: &mut scores[..line.len()], factor, from: line, by: 1.0 });
         }
     }
 }
 
-struct Add<'a> {
-    scores: &'a mut [f32],
-    factor: f32,
-    line: &'a [f32],
+/// `to = to * factor + from * by`.
+pub(super) struct Add<'a> {
+    pub(super) to: &'a mut [f32],
+    pub(super) factor: f32,
+    pub(super) from: &'a [f32],
+    pub(super) by: f32,
 }
 
 impl Body for Add<'_> {
@@ -262,6 +264,6 @@ impl Body for Add<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        self.scores.iter_mut().zip(self.line).for_each(|(x, y)| *x = *x * self.factor + y);
+        self.to.iter_mut().zip(self.from).for_each(|(x, y)| *x = *x * self.factor + y * self.by);
     }
 }

@@ -11,12 +11,9 @@ use crate::kernels::online::Online;
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::pack::Form;
 use crate::kernels::tile::runs;
-use crate::kernels::tile::{
-    Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile, max_vectors, tallest,
-};
+use crate::kernels::tile::{Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile, max_vectors, tallest};
 use crate::target::Isa;
 use oxidnn_jit::ir::Elem;
-use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
 /// Most rows of a left operand.
@@ -302,25 +299,8 @@ impl Tiles {
             let mut list = if left.transposed { List::across(&mut words, height) } else { List::new(&mut words, height) };
             list.strip(Strip { tiles, sums: first * step * 4, a_row: row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
             list.tap(0, left.numbers.as_ptr().addr() + first * row, &offsets);
-            let call = Call {
-                strips: list.strips(),
-                steps,
-                a: Buf::empty(),
-                a_from: 0,
-                zeros: Buf::empty(),
-                b: Buf::empty(),
-                panels: Panels { at: 0, step: panel, count, outer: panel <= l1_panel },
-                c: Buf::empty(),
-                column: 0,
-                tail_column: 0,
-                tail: None,
-                sums: &mut *numbers,
-                sums_row: step,
-                a_step,
-                b_row: 0,
-                last: 0,
-                ahead: Ahead::default(),
-            };
+            let panels = Panels { at: 0, step: panel, count, outer: panel <= l1_panel };
+            let call = Call { a_step, ..Call::raw(list.strips(), steps, panels, (&mut *numbers, step)) };
             tile.run_on(call, Some(left.numbers), right.panels);
         }
     }

@@ -5,6 +5,7 @@
 //! with a larger score multiplies `l` and `o` by `e^(m - m')`; in the end the result is `o / l`. Scores are multiplied by the binary logarithm of
 //! e together with their scale, so that powers are powers of two.
 
+use crate::kernels::lanes::fold;
 use crate::kernels::multiversion::Body;
 use crate::kernels::online::{Call, Online};
 use bytemuck::{Pod, Zeroable};
@@ -139,35 +140,6 @@ impl<F: Fn(usize) -> usize> Step<'_, F> {
     }
 }
 
-/// Vectors that are folded apart, so that one need not wait for the other.
-const APART: usize = 4;
-
-/// Folds the vectors of a row of whole vectors.
-#[inline(always)]
-fn fold<const W: usize>(row: &[f32], neutral: f32, join: impl Fn(f32, f32) -> f32) -> f32 {
-    let mut totals = [[neutral; W]; APART];
-    let (vectors, _) = row.as_chunks::<W>();
-    let (fours, rest) = vectors.as_chunks::<APART>();
-    for four in fours {
-        for (total, vector) in totals.iter_mut().zip(four) {
-            *total = std::array::from_fn(|j| join(total[j], vector[j]));
-        }
-    }
-    for vector in rest {
-        totals[0] = std::array::from_fn(|j| join(totals[0][j], vector[j]));
-    }
-    let [a, b, c, d] = totals;
-    let mut lanes: [f32; W] = std::array::from_fn(|j| join(join(a[j], b[j]), join(c[j], d[j])));
-    let mut n = W;
-    while n > 1 {
-        n /= 2;
-        for j in 0..n {
-            lanes[j] = join(lanes[j], lanes[j + n]);
-        }
-    }
-    lanes[0]
-}
-
 impl<F: Fn(usize) -> usize> Body for Step<'_, F> {
     type Out = ();
 
@@ -176,16 +148,17 @@ impl<F: Fn(usize) -> usize> Body for Step<'_, F> {
         let Step { scores, step, columns, visible, factor, rows, results, results_step, .. } = self;
         let whole = columns.next_multiple_of(W);
         let fma = |a: f32, b: f32, c: f32| if FMA { a.mul_add(b, c) } else { a * b + c };
+        // Where a score is not a number the sum will not be one either.
+        let larger = |a, b| if b > a { b } else { a };
         for (i, row) in rows.iter_mut().enumerate() {
             let scores = &mut scores[i * step..][..whole];
             scores[visible(i)..].fill(f32::NEG_INFINITY);
-            // Where a score is not a number the sum will not be one either.
-            let largest = fold::<W>(scores, f32::NEG_INFINITY, |a, b| if b > a { b } else { a }) * factor;
+            let largest = fold::<W>([scores, scores], f32::NEG_INFINITY, |a, b, _| larger(a, b), larger) * factor;
             let largest = if largest > row.largest { largest } else { row.largest };
             let next = Row { largest, ..*row };
             let reference = next.reference();
             scores.iter_mut().for_each(|s| *s = exp2(Lane::<FMA>(fma(*s, factor, -reference))).0);
-            let sum = fold::<W>(scores, 0.0, |a, b| a + b);
+            let sum = fold::<W>([scores, scores], 0.0, |sum, x, _| sum + x, |a, b| a + b);
             if row.largest == largest {
                 row.sum += sum;
                 continue;

@@ -1,11 +1,12 @@
 //! Products of a few rows by a matrix that is read where it lies, line by line, once: what decoding is made of, at the speed of memory.
 
 use super::products::{Left, Sums};
+use crate::kernels::lanes::fold;
 use crate::kernels::multiversion::{Body, Simd};
 
 /// Most rows: panels cost about as much as the products of so many.
 pub(super) const ROWS: usize = 8;
-/// Lines that are added at a time, and vectors that are summed apart.
+/// Lines that are added at a time.
 const APART: usize = 4;
 /// Elements of lines that meet all rows before the next ones do.
 const NEAR: usize = 4096;
@@ -58,32 +59,10 @@ impl Body for Columns<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
         let Columns { row, right, to } = self;
-        let (vectors, end) = row.as_chunks::<W>();
-        let (fours, rest) = vectors.as_chunks::<APART>();
-        let fma = |a: f32, b: f32, c: f32| if FMA { a.mul_add(b, c) } else { a * b + c };
+        let fma = |sum: f32, a: f32, b: f32| if FMA { a.mul_add(b, sum) } else { a * b + sum };
         for (i, to) in to.iter_mut().enumerate() {
-            let (line, line_end) = right.numbers[i * right.step..][..row.len()].as_chunks::<W>();
-            let (line_fours, line_rest) = line.as_chunks::<APART>();
-            // Counted loops over arrays: the sums stay in registers.
-            let mut sums = [[0.0f32; W]; APART];
-            for (a, b) in fours.iter().zip(line_fours) {
-                for k in 0..APART {
-                    sums[k] = std::array::from_fn(|j| fma(a[k][j], b[k][j], sums[k][j]));
-                }
-            }
-            for (a, b) in rest.iter().zip(line_rest) {
-                sums[0] = std::array::from_fn(|j| fma(a[j], b[j], sums[0][j]));
-            }
-            let [a, b, c, d] = sums;
-            let mut lanes: [f32; W] = std::array::from_fn(|j| (a[j] + b[j]) + (c[j] + d[j]));
-            let mut n = W;
-            while n > 1 {
-                n /= 2;
-                for j in 0..n {
-                    lanes[j] += lanes[j + n];
-                }
-            }
-            *to += end.iter().zip(line_end).fold(lanes[0], |sum, (a, b)| sum + a * b);
+            let line = &right.numbers[i * right.step..][..row.len()];
+            *to += fold::<W>([row, line], 0.0, fma, |a, b| a + b);
         }
     }
 }
