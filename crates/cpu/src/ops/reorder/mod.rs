@@ -3,6 +3,7 @@
 pub(crate) mod lanes;
 mod pieces;
 pub(crate) mod squares;
+mod steps;
 mod sums;
 
 use crate::kernels::pointwise::{Builder, Copies, Nest, Place, Program, Tables};
@@ -13,10 +14,12 @@ use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
-/// The rows, best first: transpositions, elements of their own places, copies bit by bit (of few words by generated code), then arithmetic.
+/// The rows, best first: transpositions, these in two steps, elements of their own places, copies bit by bit (of few words by generated code), then
+/// arithmetic.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("squares:jit", squares::plan),
     Impl::new("pieces:jit", pieces::plan),
+    Impl::new("steps:jit", steps::plan),
     Impl::new("lanes:jit", lanes::plan),
     Impl::new("tables:portable", placed),
     Impl::new("chunks:jit", generated),
