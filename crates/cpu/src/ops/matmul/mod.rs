@@ -64,6 +64,9 @@ fn resolve_weights(weights: &mut Tensor, target: &CpuTarget) -> Result<(), Skip>
     }
     let n = weights.dims().len();
     let columns = weights.dims()[n - 1].max(0) as usize;
+    if support::is_one_column(weights, columns) {
+        return support::resolve(weights, "abx");
+    }
     let tag = match (target.jit, layout::together(weights.dtype)) {
         (Some(isa), Some(together)) => layout::panel_tag(n, &[n - 2], n - 1, layout::panel_columns(isa, columns), together),
         _ => support::panel_tag(n, &[n - 2], n - 1, panel_width(target.isa, columns)),
