@@ -18,6 +18,7 @@ use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("aligned:jit", aligned),
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
     Impl::new("small:jit", jit::plan_small).for_some_shapes(),
     Impl::new("few:jit", jit::plan_few).for_some_shapes(),
@@ -29,6 +30,11 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("packed:portable", packed::plan),
     fallback::ROW,
 ];
+
+/// On copies of operands of post-ops that lie otherwise than the result.
+fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    staged::aligned(problem, target, &IMPLS[1..])
+}
 
 /// The rows that [`staged`] makes copies for.
 const GENERATED: &[Choose<CpuTarget>] = &[gemv::plan, gemv::plan_compressed, jit::plan_amx, jit::plan];
