@@ -79,8 +79,8 @@ fn split(attr: &Attr) -> (Attr, Attr) {
     (first, second)
 }
 
-/// The second pass.
-fn elements(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+/// A program that stores the elements of the source, and what happens to them, under the destination's.
+pub(super) fn elements(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let mut b = Builder::elementwise(problem, Arg::DST)?;
     b.load_argument(0, Arg::SRC)?;
     b.result(Arg::DST)?;
