@@ -4,8 +4,8 @@
 //! lies in scratch, which reorders fill before it and empty behind it: a pass over memory, where the portable rows would gather elements one by
 //! one. Of all sets of operands the one of fewest elements is copied with which such a row takes the problem.
 
-use super::{passes, reorder};
 use super::support::{OPERANDS, run_with};
+use super::{passes, reorder};
 use crate::CpuTarget;
 use crate::decision::around;
 use crate::kernels::code::elem;
