@@ -235,7 +235,7 @@ fn tail(s: &Setup<'_>, attr: &Attr) -> Option<Tail> {
         scaled: [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a)),
         biased: s.biased,
     };
-    Tail::of_strips(&about).ok()
+    Tail::of(&about).ok()
 }
 
 impl Kernels {
