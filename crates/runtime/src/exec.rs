@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Bound<'a> {
     /// Which argument.
     pub arg: Arg,
-    /// The memory's own description, runtime dimensions made concrete.
+    /// Its description, runtime dimensions made concrete.
     pub tensor: &'a Tensor,
     /// Read or written.
     pub usage: Use,
