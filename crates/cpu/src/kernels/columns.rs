@@ -1,7 +1,7 @@
 //! Work on columns by generated code: safe to run, since every address is checked before it is used.
 
 use super::code;
-use super::extent::{Read, Written};
+use super::extent::{Read, Written, reach};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::columns::{Args, BITS, LINES};
 use oxidnn_jit::{Entry, Isa};
@@ -15,6 +15,15 @@ pub use oxidnn_jit::kernels::columns::{Act, Bound, Columns};
 const NEAR: usize = 32 * 1024;
 /// Bytes of a narrow matrix that are asked for before they are read; of a wide one it is the group's columns in the rows of the next call.
 const AHEAD: usize = 2 * 1024;
+
+/// Matrices of which the same rows are gone through: so many, and elements from one to the next.
+#[derive(Clone, Copy, Debug)]
+pub struct Batches {
+    /// Their number.
+    pub count: usize,
+    /// As said.
+    pub distance: usize,
+}
 
 /// A kernel for matrices of some width.
 #[derive(Clone, Debug)]
@@ -39,12 +48,13 @@ impl Sweep {
         Ok(Sweep { entry: code::get(isa, &kernel)?, kernel, width, groups: width.div_ceil(vectors * lanes) })
     }
 
-    /// Does it for some rows of the matrices, which begin at these bytes, with sums and other numbers by column.
+    /// Does it for some rows of so many matrices each, so many elements apart, the first of which begin at these bytes, with sums and other numbers by
+    /// column.
     ///
     /// # Panics
     /// When a matrix ends before its rows, rows of bits are not whole vectors, a line before its columns, or there are others than the kernel has.
-    pub fn run(&self, matrices: &[(Buf, usize)], rows: Range<usize>, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
-        if rows.is_empty() || self.width == 0 {
+    pub fn run(&self, matrices: &[(Buf, usize)], (rows, batches): (Range<usize>, Batches), sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
+        if rows.is_empty() || batches.count == 0 || self.width == 0 {
             return;
         }
         let (act, row) = (self.kernel.act, self.width * self.kernel.elem.bytes());
@@ -53,15 +63,19 @@ impl Sweep {
         assert!(matrices.len() == act.matrices().len(), "{} matrices for {act:?}", matrices.len());
         assert!(!act.has_bits() || !self.kernel.masked, "bits of {} columns", self.width);
         let row_of = |m: usize| if m == BITS { self.width / 8 } else { row };
+        let batch_of = |m: usize| if m == BITS { batches.distance / 8 } else { batches.distance * self.kernel.elem.bytes() };
         let mut first = [std::ptr::null_mut(); BITS + 1];
         for (first, (m, (buf, start))) in first.iter_mut().zip(act.matrices().iter().zip(matrices)) {
-            *first = Written::from(*buf).at("matrix", *start, rows.end.checked_mul(row_of(*m)));
+            *first = Written::from(*buf).at("matrix", *start, reach(&[(batches.count, batch_of(*m)), (rows.end, row_of(*m))], row_of(*m)));
         }
         let mut args = Args {
             matrices: [std::ptr::null_mut(); BITS + 1],
             row,
             row_of_bits: row_of(BITS),
             rows: 0,
+            batches: batches.count,
+            batch: batch_of(0),
+            batch_of_bits: batch_of(BITS),
             groups: self.groups,
             width: self.width,
             ahead: 0,
@@ -73,8 +87,14 @@ impl Sweep {
         for (to, line) in args.columns.iter_mut().zip(lines) {
             *to = line.cast();
         }
-        let each = if self.groups == 1 { rows.len() } else { (NEAR / row).max(4) };
-        args.ahead = if self.groups == 1 { AHEAD } else { each * row };
+        let each = if self.groups == 1 || batches.count > 1 { rows.len() } else { (NEAR / row).max(4) };
+        args.ahead = if batches.count > 1 {
+            batch_of(0)
+        } else if self.groups == 1 {
+            AHEAD
+        } else {
+            each * row
+        };
         for start in rows.clone().step_by(each) {
             args.rows = each.min(rows.end - start);
             for (m, first) in act.matrices().iter().zip(first) {

@@ -74,6 +74,12 @@ pub struct Args {
     pub row_of_bits: usize,
     /// Number of rows, at least 1.
     pub rows: usize,
+    /// How often there are so many rows, at least once, and the distance of the first ones in elements and in bits.
+    pub batches: usize,
+    /// As said.
+    pub batch: usize,
+    /// As said.
+    pub batch_of_bits: usize,
     /// Number of groups of columns, at least 1.
     pub groups: usize,
     /// Number of columns.
@@ -179,17 +185,28 @@ impl Key for Columns {
                 f.add(bits, byte);
                 (bits, f.argument(args, offset_of!(Args, row_of_bits)))
             });
-            let (rows, ahead) = (f.argument(args, offset_of!(Args, rows)), f.argument(args, offset_of!(Args, ahead)));
-            f.repeat_some(rows, |f| {
-                for (v, numbers) in numbers.iter().enumerate() {
-                    let at = (v * width.lanes() * self.elem.bytes()) as i32;
-                    let read = matrices.len() - usize::from(self.act.lines().0 == 0);
-                    matrices[..read].iter().for_each(|m| f.prefetch(Prefetch::L1, m.indexed(ahead, 1, at)));
-                    let bits = bits.map(|(bits, _)| bits.at((v * width.lanes() / 8) as i32));
-                    self.row(f, &Place { matrices: &matrices, at, mask, bits }, numbers);
+            let (batches, ahead) = (f.argument(args, offset_of!(Args, batches)), f.argument(args, offset_of!(Args, ahead)));
+            f.repeat_some(batches, |f| {
+                let rows = f.argument(args, offset_of!(Args, rows));
+                let first: Vec<Int> = matrices.iter().map(|m| f.copy(*m)).collect();
+                let first_bits = bits.map(|(bits, _)| f.copy(bits));
+                f.repeat_some(rows, |f| {
+                    for (v, numbers) in numbers.iter().enumerate() {
+                        let at = (v * width.lanes() * self.elem.bytes()) as i32;
+                        let read = matrices.len() - usize::from(self.act.lines().0 == 0);
+                        first[..read].iter().for_each(|m| f.prefetch(Prefetch::L1, m.indexed(ahead, 1, at)));
+                        let bits = first_bits.map(|bits| bits.at((v * width.lanes() / 8) as i32));
+                        self.row(f, &Place { matrices: &first, at, mask, bits }, numbers);
+                    }
+                    first.iter().for_each(|m| f.add(*m, row));
+                    first_bits.iter().zip(&bits).for_each(|(at, (_, row))| f.add(*at, *row));
+                });
+                let batch = f.argument(args, offset_of!(Args, batch));
+                matrices.iter().for_each(|m| f.add(*m, batch));
+                if let Some((bits, _)) = bits {
+                    let batch = f.argument(args, offset_of!(Args, batch_of_bits));
+                    f.add(bits, batch);
                 }
-                matrices.iter().for_each(|m| f.add(*m, row));
-                bits.iter().for_each(|(bits, row)| f.add(*bits, *row));
             });
             for (sum, line) in (0..self.act.lines().0).zip(&lines) {
                 for (v, numbers) in numbers.iter().enumerate() {

@@ -12,7 +12,7 @@ use super::lines::down;
 use super::{Matrix, TILE, bytes, contiguous, plain_attributes};
 use crate::CpuTarget;
 use crate::kernels::code::elem;
-use crate::kernels::columns::{Act, Bound, Sweep};
+use crate::kernels::columns::{Act, Batches, Bound, Sweep};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Part, Scratch};
@@ -52,10 +52,11 @@ struct Matrices {
 /// Elements by column, as often as rows are joined.
 type Repeated = [f32; JOINED];
 
-/// Some rows of a matrix.
+/// Some rows of the matrices of a block, of so many images from the one of a matrix on.
 #[derive(Clone, Debug)]
 struct Segment {
     matrix: usize,
+    images: usize,
     rows: Range<usize>,
     /// Its channels.
     columns: Range<usize>,
@@ -99,9 +100,10 @@ impl Matrices {
     }
 
     /// Does the work of a kernel on some rows, joined: what they are summed to is added up, numbers by column are repeated.
-    fn sweep(&self, kernel: &Sweep, matrices: &[(Buf, usize)], rows: &Range<usize>, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
+    fn sweep(&self, kernel: &Sweep, matrices: &[(Buf, usize)], segment: &Segment, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
+        let (rows, batches) = (&segment.rows, Batches { count: segment.images, distance: self.blocks * self.rows * self.width });
         if self.joined == 1 {
-            return kernel.run(matrices, rows.clone(), sums, numbers);
+            return kernel.run(matrices, (rows.clone(), batches), sums, numbers);
         }
         let (n, all) = (self.joined, self.width * self.joined);
         let (mut wide, mut repeated): ([Repeated; 2], [Repeated; 4]) = ([[0.0; JOINED]; 2], [[0.0; JOINED]; 4]);
@@ -110,7 +112,7 @@ impl Matrices {
         }
         let mut of_all = wide.each_mut().map(|line| &mut line[..all]);
         let lines = repeated.each_ref().map(|line| &line[..all]);
-        kernel.run(matrices, rows.start / n..rows.end / n, &mut of_all[..sums.len()], &lines[..numbers.len()]);
+        kernel.run(matrices, (rows.start / n..rows.end / n, batches), &mut of_all[..sums.len()], &lines[..numbers.len()]);
         for (sums, wide) in sums.iter_mut().zip(&wide) {
             for part in wide[..all].chunks_exact(self.width) {
                 sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
@@ -123,35 +125,38 @@ impl Matrices {
         self.blocks * self.width
     }
 
-    /// Rows of a matrix in a segment, and segments of a matrix.
-    fn pieces(&self) -> (usize, usize) {
-        let each = (GRAIN as usize / self.width).max(ROWS).next_multiple_of(self.joined).min(self.rows);
-        (each, self.rows.div_ceil(each))
+    /// Rows of a matrix in a segment, segments of a matrix, and images whose matrices are a segment together where one is too small for that.
+    fn pieces(&self) -> [usize; 3] {
+        let most = (GRAIN as usize / self.width).max(ROWS);
+        let each = most.next_multiple_of(self.joined).min(self.rows);
+        [each, self.rows.div_ceil(each), (most / self.rows).clamp(1, self.images)]
     }
 
     /// Groups of so many blocks, but for the last.
     fn groups(&self, together: usize) -> impl Iterator<Item = Group> + use<> {
-        let (Matrices { images, blocks, .. }, (_, pieces)) = (*self, self.pieces());
+        let (Matrices { images, blocks, .. }, [_, pieces, joint]) = (*self, self.pieces());
         (0..blocks).step_by(together).map(move |first| {
             let blocks = first..blocks.min(first + together);
-            Group { count: images * blocks.len() * pieces, blocks, pieces }
+            Group { count: images.div_ceil(joint) * blocks.len() * pieces, blocks, pieces }
         })
     }
 
     /// Blocks of a group of which `tensors` stay in `near` bytes, and whose segments are enough for all workers; all where a block is too large.
     fn together(&self, tensors: usize, near: usize, workers: usize) -> usize {
         let block = (self.images * self.rows * self.width * self.elem.bytes()).saturating_mul(tensors);
-        let least = (SEGMENTS * workers).div_ceil(self.images * self.pieces().1);
+        let [_, pieces, joint] = self.pieces();
+        let least = (SEGMENTS * workers).div_ceil(self.images.div_ceil(joint) * pieces);
         let most = if block > near { self.blocks } else { near / block };
         most.max(least).min(self.blocks)
     }
 
     fn segment(&self, group: &Group, index: usize) -> Segment {
-        let (each, blocks) = (self.pieces().0, group.blocks.len());
+        let ([each, _, joint], blocks) = (self.pieces(), group.blocks.len());
         let (piece, matrix) = (index % group.pieces, index / group.pieces);
-        let block = group.blocks.start + matrix % blocks;
+        let (block, image) = (group.blocks.start + matrix % blocks, matrix / blocks * joint);
         let rows = piece * each..((piece + 1) * each).min(self.rows);
-        Segment { matrix: matrix / blocks * self.blocks + block, rows, columns: block * self.width..(block + 1) * self.width }
+        let columns = block * self.width..(block + 1) * self.width;
+        Segment { matrix: image * self.blocks + block, images: joint.min(self.images - image), rows, columns }
     }
 
     /// Byte at which a matrix begins, and that at which its bits do.
@@ -161,11 +166,18 @@ impl Matrices {
     }
 }
 
-/// Some blocks of all images, and their segments: image by image, block by block.
+impl Segment {
+    /// The rows of all its images.
+    fn count(&self) -> usize {
+        self.images * self.rows.len()
+    }
+}
+
+/// Some blocks of all images, and their segments: images by images, block by block.
 #[derive(Clone, Debug)]
 struct Group {
     blocks: Range<usize>,
-    /// Segments of a matrix.
+    /// Segments of the same images of a block.
     pieces: usize,
     /// All segments.
     count: usize,
@@ -306,20 +318,21 @@ impl BatchNorm {
         let [_, folded] = folded.split(0);
         let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (group.count, 3 * width), &|index, folded, space| {
             let segment = matrices.segment(group, index);
-            let (from, rows) = ((src, matrices.start(segment.matrix)[0]), segment.rows);
+            let (from, rows) = ((src, matrices.start(segment.matrix)[0]), &segment.rows);
             let (sums, rest) = folded.split_at_mut(width);
             let (squares, means) = rest.split_at_mut(width);
             sums.fill(0.0);
             squares.fill(0.0);
             match code.first() {
-                Some(sum) => matrices.sweep(sum, &[from], &rows, &mut [&mut *sums], &[]),
+                Some(sum) => matrices.sweep(sum, &[from], &segment, &mut [&mut *sums], &[]),
                 None => matrix.each(rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals: sums })),
             }
-            let count = rows.len() as f32;
+            let count = segment.count() as f32;
             means.iter_mut().zip(&*sums).for_each(|(mean, sum)| *mean = sum / count);
             match code.get(1) {
-                Some(pass) => matrices.sweep(pass, &[from], &rows, &mut [squares], &[means]),
-                None => matrix.each(rows, |rows| simd.run(Squares { x: matrix.read(src, &rows, space).0, mean: means, totals: squares })),
+                Some(pass) => matrices.sweep(pass, &[from], &segment, &mut [squares], &[means]),
+                None => matrix
+                    .each(rows.clone(), |rows| simd.run(Squares { x: matrix.read(src, &rows, space).0, mean: means, totals: squares })),
             }
         });
         let folded = &*folded.into_slice();
@@ -336,7 +349,7 @@ impl BatchNorm {
     fn join(&self, folded: &[f32], (group, block): (&Group, usize), first: usize, [mean, variance]: [&mut [f32]; 2]) {
         let (matrices, width) = (&self.matrices, self.matrices.width);
         let all = (matrices.images * matrices.rows) as f64;
-        let folded = |i: usize| (matrices.segment(group, i).rows.len() as f64, &folded[i * 3 * width..][..3 * width]);
+        let folded = |i: usize| (matrices.segment(group, i).count() as f64, &folded[i * 3 * width..][..3 * width]);
         let segments = || group.of_block(block).map(folded);
         let [mut sums, mut squares] = [[0.0; COLUMNS]; 2];
         for (_, f) in segments() {
@@ -389,11 +402,11 @@ impl BatchNorm {
         let (matrices, matrix) = (&self.matrices, &self.matrix);
         let (src, dst, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?, self.bits(ctx)?);
         if let Some(scale) = code.get(2) {
-            self.each(ctx.executor(), group, &|Segment { matrix, rows, columns: c }| {
-                let [start, first_bit] = matrices.start(matrix);
+            self.each(ctx.executor(), group, &|segment| {
+                let [start, first_bit] = matrices.start(segment.matrix);
                 let all = [(src, start), (dst, start), (bits, first_bit)];
-                let lines = lines.map(|line| &line[c.clone()]);
-                matrices.sweep(scale, &all[..2 + usize::from(self.bits)], &rows, &mut [], &lines);
+                let lines = lines.map(|line| &line[segment.columns.clone()]);
+                matrices.sweep(scale, &all[..2 + usize::from(self.bits)], &segment, &mut [], &lines);
             });
             return Ok(());
         }
@@ -453,13 +466,14 @@ impl BatchNorm {
             let (sums, products) = folded.split_at_mut(width);
             sums.fill(0.0);
             products.fill(0.0);
-            let Segment { matrix: number, rows, columns } = matrices.segment(group, index);
+            let segment = matrices.segment(group, index);
             if let Some(pass) = code.first() {
-                let [start, first_bit] = matrices.start(number);
+                let [start, first_bit] = matrices.start(segment.matrix);
                 let all = [(src, start), (diff_dst, start), (bits, first_bit)];
-                return matrices.sweep(pass, &all[..2 + usize::from(self.bits)], &rows, &mut [sums, products], &[&mean[columns]]);
+                let mean = &mean[segment.columns.clone()];
+                return matrices.sweep(pass, &all[..2 + usize::from(self.bits)], &segment, &mut [sums, products], &[mean]);
             }
-            matrix.each(rows, |rows| {
+            matrix.each(segment.rows, |rows| {
                 let (x, rest) = matrix.read(src, &rows, space);
                 let (dd, _) = matrix.read(diff_dst, &rows, rest);
                 simd.run(Sum { x: dd, totals: sums });
@@ -475,11 +489,11 @@ impl BatchNorm {
         let (matrices, matrix) = (&self.matrices, &self.matrix);
         let (src, diff_dst, diff_src, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?, self.bits(ctx)?);
         if let Some(gradient) = code.get(1) {
-            self.each(ctx.executor(), group, &|Segment { matrix, rows, columns: c }| {
-                let [start, first_bit] = matrices.start(matrix);
+            self.each(ctx.executor(), group, &|segment| {
+                let [start, first_bit] = matrices.start(segment.matrix);
                 let all = [(src, start), (diff_dst, start), (diff_src, start), (bits, first_bit)];
-                let lines = lines.map(|line| &line[c.clone()]);
-                matrices.sweep(gradient, &all[..3 + usize::from(self.bits)], &rows, &mut [], &lines);
+                let lines = lines.map(|line| &line[segment.columns.clone()]);
+                matrices.sweep(gradient, &all[..3 + usize::from(self.bits)], &segment, &mut [], &lines);
             });
             return Ok(());
         }

@@ -31,31 +31,26 @@ fn forward(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.finish()
 }
 
-/// The gradient of the weights, `sum(dd min(s, 0))` over the dimensions that they are broadcast along, comes first: that of the source may lie over
-/// `src` or `diff_dst`.
+/// Both gradients in one pass: that of the weights, `sum(dd min(s, 0))` over the dimensions that they are broadcast along, is found before that
+/// of the source is written, which may lie over `src` or `diff_dst`.
 fn backward(op: &Prelu, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let (dims, weights) = (op.src.dims(), op.weights.dims());
     let kept = (0..dims.len()).filter(|&d| weights[d] == dims[d]).map(|d| 1 << d).sum();
-    let mut b = Builder::new(problem, dims, None)?;
-    b.group(kept);
-    let (src, diff_dst) = (b.argument(Arg::SRC)?, b.argument(Arg::DIFF_DST)?);
-    b.stage(Over::All);
-    b.load(0, src);
-    b.forward(0, EltwiseAlg::Clip, f32::NEG_INFINITY, 0.0);
-    b.with(0, BinaryAlg::Mul, diff_dst);
-    if kept != b.all() {
-        let sums = b.table(kept)?;
-        let sums = b.bind(&sums)?;
-        b.fold(0, FoldOp::Sum, sums);
-        b.stage(Over::Kept);
-        b.load(0, sums);
-    }
-    b.result(Arg::DIFF_WEIGHTS)?;
-
-    b.group(b.all());
-    b.stage(Over::All);
-    // Its memory leads, not that of the weights, which are broadcast.
-    b.argument(Arg::DIFF_SRC)?;
+    let mut b = if weights == dims {
+        Builder::elementwise(problem, Arg::DIFF_SRC)?
+    } else {
+        let mut b = Builder::new(problem, dims, None)?;
+        b.group(kept);
+        b.stage(Over::All);
+        // Its memory leads, not that of the weights, which are broadcast.
+        b.argument(Arg::DIFF_SRC)?;
+        b
+    };
+    b.load_argument(2, Arg::SRC)?;
+    b.forward(2, EltwiseAlg::Clip, f32::NEG_INFINITY, 0.0);
+    b.load_argument(3, Arg::DIFF_DST)?;
+    b.both(2, BinaryAlg::Mul);
+    b.copy(3, 2);
     b.load_argument(1, Arg::WEIGHTS)?;
     b.load_argument(2, Arg::DIFF_DST)?;
     b.both(1, BinaryAlg::Mul);
@@ -64,5 +59,15 @@ fn backward(op: &Prelu, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.forward(2, EltwiseAlg::Relu, 0.0, 0.0);
     b.both(0, BinaryAlg::Select);
     b.result(Arg::DIFF_SRC)?;
+    if weights == dims {
+        b.copy(0, 3);
+    } else {
+        let sums = b.table(kept)?;
+        let sums = b.bind(&sums)?;
+        b.fold(3, FoldOp::Sum, sums);
+        b.stage(Over::Kept);
+        b.load(0, sums);
+    }
+    b.result(Arg::DIFF_WEIGHTS)?;
     b.finish()
 }

@@ -73,12 +73,15 @@ fn check_known(op: &Reorder) -> Result<(), Skip> {
     if op.dst.is_empty() { Err(Skip::Shape("no elements")) } else { Ok(()) }
 }
 
+/// Whether most of a destination is padding.
+fn is_sparse(op: &Reorder) -> bool {
+    let elements = |dims: &Dims| dims.iter().map(|d| *d as f64).product::<f64>();
+    op.dst.blocking().is_some_and(|b| elements(&b.padded_dims) >= SPARSE * elements(op.dst.dims()))
+}
+
 /// Declines a destination most of which is padding where a row further behind clears that at once, and moves nothing but elements.
 fn check_filled(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(), Skip> {
-    let elements = |dims: &Dims| dims.iter().map(|d| *d as f64).product::<f64>();
-    let padded = op.dst.blocking().map_or(0.0, |b| elements(&b.padded_dims));
-    let sparse = padded >= SPARSE * elements(op.dst.dims());
-    if sparse && (turned(problem, target).is_ok() || generated(problem, target).is_ok()) {
+    if is_sparse(op) && (turned(problem, target).is_ok() || generated(problem, target).is_ok()) {
         return Err(Skip::Layout("of dst: mostly padding".into()));
     }
     Ok(())

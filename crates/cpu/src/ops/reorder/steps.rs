@@ -6,7 +6,7 @@
 //! done where they lie, in the layout of the narrower tensor, and the rest is a change of places.
 
 use super::squares::{self, loops};
-use super::{check_adjusted, check_copy, check_known, generated, lanes, pieces, reorder, turned};
+use super::{check_adjusted, check_copy, check_known, generated, is_sparse, lanes, pieces, reorder, turned};
 use crate::CpuTarget;
 use crate::ops::passes::Passes;
 use oxidnn_runtime::{Choose, Plan, Skip};
@@ -73,7 +73,7 @@ fn parted(op: &Reorder, lanes: usize) -> Option<Layout> {
     let (dst, src) = (op.dst.blocking()?, op.src.blocking()?);
     let (last, rows) = dst.inner.iter().next_back()?;
     let blocks = dst.inner.iter().filter(|b| b.0 == last).count();
-    if blocks < 2 || !ROWS.contains(&rows) || fills(op, [dst, src], lanes) {
+    if blocks < 2 || !ROWS.contains(&rows) || is_sparse(op) || fills(op, [dst, src], lanes) {
         return None;
     }
     let mut inner = Blocks::default();

@@ -35,9 +35,12 @@ const TAPS: usize = 1 << 18;
 struct Blended {
     jit: Isa,
     attr: Attr,
-    /// The kernel for whole groups of channels, and that for those behind them, of which there are so many.
+    /// The kernel for whole groups of channels, and that for those behind them.
     specs: [Spec; 2],
-    rest: usize,
+    /// Channels of whole groups, and the first of the others and their number: a whole vector, some of which are made twice, where there is one and
+    /// results do not depend on what was there before.
+    whole: usize,
+    rest: (usize, usize),
     /// The input and the result, with their bytes of an element.
     args: [Arg; 2],
     sizes: [usize; 2],
@@ -142,12 +145,14 @@ impl Blended {
         let whole = !last(from) && attr.is_default();
         let channels = if whole || last(from) { from.run * from.counts[1] } else { exist };
         let masked = !channels.is_multiple_of(lanes);
-        if masked && !jit.avx512 && (source.bytes() < 4 || sizes[1] < 4) {
+        let twice = masked && last(from) && channels >= lanes && !attr.reads_dst();
+        if masked && !twice && !jit.avx512 && (source.bytes() < 4 || sizes[1] < 4) {
             return Err(Skip::Shape("channels that are not whole vectors of narrow numbers"));
         }
         // Groups of whole vectors come first, what is left of the last one is a call of its own.
-        let rest = if last(from) { channels % lanes } else { 0 };
-        let (following, masked) = if last(from) { (channels - rest, false) } else { (from.run, masked) };
+        let whole_vectors = if last(from) { channels / lanes * lanes } else { channels };
+        let rest = if twice { (channels - lanes, lanes) } else { (whole_vectors, channels - whole_vectors) };
+        let (following, masked) = if last(from) { (whole_vectors, false) } else { (from.run, masked) };
         // The channels of blocks may end within one.
         let are_groups = |v: &usize| following.is_multiple_of(v * lanes) && (last(from) || channels.is_multiple_of(v * lanes));
         let vectors = if masked { 1 } else { (1..=VECTORS[usize::from(!attr.is_default())]).rev().find(are_groups).unwrap_or(1) };
@@ -165,12 +170,13 @@ impl Blended {
         let taps = columns.each().filter(|n| *n <= 4);
         let blend = Blend { source, taps, copies, vectors: vectors as u8, masked, across: last(from) && taps.is_some() };
         let spec = |blend: Blend| Spec { sums: blend, tail: tail.clone() };
-        let specs = [spec(blend), spec(Blend { vectors: 1, masked: true, ..blend })];
+        let specs = [spec(blend), spec(Blend { vectors: 1, masked: !twice, ..blend })];
         let group = |i: usize| if blocks { places[i].strides[1] * sizes[i] } else { vectors * lanes * sizes[i] };
         Ok(Blended {
             jit,
             attr: attr.clone(),
             specs,
+            whole: whole_vectors,
             rest,
             args: [input.0, result.0],
             sizes,
@@ -207,7 +213,7 @@ impl Generated for Blended {
 
     fn build(&self) -> Result<[Option<Blender>; 2], Error> {
         let get = |spec: &Spec, wanted: bool| wanted.then(|| Blender::get(self.jit, spec)).transpose();
-        Ok([get(&self.specs[0], self.channels > self.rest)?, get(&self.specs[1], self.rest > 0)?])
+        Ok([get(&self.specs[0], self.whole > 0)?, get(&self.specs[1], self.rest.1 > 0)?])
     }
 
     fn run(&self, blenders: &[Option<Blender>; 2], simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
@@ -237,8 +243,8 @@ impl Generated for Blended {
                     *line = Tap { source: d.source + h.source, weight: d.weight * h.weight };
                     count += 1;
                 }
-                let whole = (self.channels - self.rest).min(self.made - channel);
-                for (blender, (first, channels)) in blenders.iter().zip([(0, whole), (whole, self.rest)]) {
+                let whole = self.channels.min(self.whole).min(self.made - channel);
+                for (blender, (first, channels)) in blenders.iter().zip([(0, whole), self.rest]) {
                     let side = |k: usize, at: [usize; 4]| {
                         let place = if k == 0 { source } else { to };
                         Side { buf: bufs[k], at: (place.line(at) + first) * self.sizes[k], group: self.groups[k] }
