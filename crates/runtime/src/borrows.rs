@@ -18,29 +18,32 @@ pub(crate) struct Borrows<'b> {
 }
 
 impl<'b> Borrows<'b> {
-    /// Takes all of them, or none.
+    /// None of them yet.
+    #[inline]
+    pub(crate) fn none(operands: &'b [Operand<Tensor>], memories: &'b [Option<&'b Memory<'b>>], shares: bool) -> Borrows<'b> {
+        Borrows { operands, memories, shares, taken: 0, is_pending: false }
+    }
+
+    /// Takes all of them. In place, as a result that is moved costs more than what it holds.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] that names the argument in use elsewhere.
-    pub(crate) fn take(
-        operands: &'b [Operand<Tensor>],
-        memories: &'b [Option<&'b Memory<'b>>],
-        shares: bool,
-    ) -> Result<Borrows<'b>, Error> {
-        let mut borrows = Borrows { operands, memories, shares, taken: 0, is_pending: false };
-        for (i, (operand, memory)) in operands.iter().zip(memories).enumerate() {
-            if let Some(memory) = memory {
-                let uses = &memory.storage().uses;
-                if let Some(access) = borrows.claim(i, operand.usage, memory)
-                    && !uses.try_take(access)
-                {
-                    return Err(in_use(operand, access, uses.state()));
-                }
-                borrows.is_pending |= uses.is_pending();
+    /// [`Error::InvalidArguments`] that names the argument in use elsewhere; those before it are given back when this is dropped.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Result<(), Error> {
+        let mut is_pending = false;
+        for (i, (operand, memory)) in self.operands.iter().zip(self.memories).enumerate() {
+            let Some(memory) = memory else { continue };
+            let uses = &memory.storage().uses;
+            if let Some(access) = self.claim(i, operand.usage, memory)
+                && !uses.try_take(access)
+            {
+                self.taken = i;
+                return Err(in_use(operand, access, uses.state()));
             }
-            borrows.taken = i + 1;
+            is_pending |= uses.is_pending();
         }
-        Ok(borrows)
+        (self.taken, self.is_pending) = (self.operands.len(), is_pending);
+        Ok(())
     }
 
     /// What operand `i`, whose memory this is, adds to the borrows before it.

@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Bound<'a> {
     /// Which argument.
     pub arg: Arg,
-    /// The memory's own description, runtime dimensions made concrete.
+    /// Its description, runtime dimensions made concrete.
     pub tensor: &'a Tensor,
     /// Read or written.
     pub usage: Use,
@@ -47,8 +47,8 @@ impl<'a> Ctx<'a> {
     /// # Errors
     /// [`Error::InvalidArguments`] when it was not passed (executions are checked before, so this is a bug of the plan).
     #[inline]
-    pub fn region(&self, arg: Arg) -> Result<Region<'a>, Error> {
-        self.bound(arg).and_then(|b| b.regions.first().copied()).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))
+    pub fn region(&self, arg: Arg) -> Result<&'a Region<'a>, Error> {
+        self.bound(arg).and_then(|b| b.regions.first()).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))
     }
 
     /// The bytes of a dense argument that the problem has, on a device whose memory is the host's.

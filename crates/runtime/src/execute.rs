@@ -34,12 +34,13 @@ struct Checked {
 
 impl<'a> Request<'a> {
     /// The same with the member of its arguments' sizes, whose code runs.
-    fn of<'b>(self, checked: &'b Checked) -> Request<'b>
+    #[inline(always)]
+    fn of<'b>(&self, checked: &'b Checked) -> Request<'b>
     where
         'a: 'b,
     {
         let member = checked.member.as_deref();
-        Request { member, code: member.map_or(self.code, |m| &m.code), shares: checked.shares, ..self }
+        Request { member, code: member.map_or(self.code, |m| &m.code), shares: checked.shares, ..*self }
     }
 }
 
@@ -58,8 +59,8 @@ fn nothing() -> Bound<'static> {
     Bound { arg: Arg(0), usage: Use::In, tensor: &NOTHING, regions: &[] }
 }
 
-/// Executes once; errors carry the problem line.
-pub(crate) fn execute(request: Request<'_>) -> Result<(), Error> {
+/// Executes once; errors carry the problem line. What was asked for goes by reference: a copy of what was just written in parts waits for it.
+pub(crate) fn execute(request: &Request<'_>) -> Result<(), Error> {
     let done = match request.desc.operands().len() {
         0..=4 => on_stack::<4>(request),
         5..=12 => on_stack::<12>(request),
@@ -72,7 +73,7 @@ pub(crate) fn execute(request: Request<'_>) -> Result<(), Error> {
 }
 
 #[cold]
-fn failed(request: Request<'_>, error: Error) -> Error {
+fn failed(request: &Request<'_>, error: Error) -> Error {
     let error = error.with_problem(request.desc.given());
     verbose::failed("exec", request.desc.problem().op.kind(), &error);
     error
@@ -81,11 +82,11 @@ fn failed(request: Request<'_>, error: Error) -> Error {
 /// Binds into arrays on the stack: nothing is allocated. A function of its own for each size, so that small executions do not take the room of large
 /// ones.
 #[inline(never)]
-fn on_stack<const N: usize>(request: Request<'_>) -> Result<(), Error> {
+fn on_stack<const N: usize>(request: &Request<'_>) -> Result<(), Error> {
     let n = request.desc.operands().len();
     let (mut memories, mut parts) = ([None; N], [None; N]);
     let checked = prepare(request, &mut memories[..n], &mut parts[..n])?;
-    let request = request.of(&checked);
+    let request = &request.of(&checked);
     let mut bound = [nothing(); N];
     let count = bind(request, &memories[..n], &parts[..n], &mut bound);
     run(request, &memories[..n], &bound[..count])
@@ -93,11 +94,11 @@ fn on_stack<const N: usize>(request: Request<'_>) -> Result<(), Error> {
 
 /// For problems of very many operands (a concat of more than 500 sources): the one execution that allocates.
 #[inline(never)]
-fn on_heap(request: Request<'_>) -> Result<(), Error> {
+fn on_heap(request: &Request<'_>) -> Result<(), Error> {
     let n = request.desc.operands().len();
     let (mut memories, mut parts) = (vec![None; n], vec![None; n]);
     let checked = prepare(request, &mut memories, &mut parts)?;
-    let request = request.of(&checked);
+    let request = &request.of(&checked);
     let mut bound = vec![nothing(); n];
     let count = bind(request, &memories, &parts, &mut bound);
     run(request, &memories, &bound[..count])
@@ -105,8 +106,8 @@ fn on_heap(request: Request<'_>) -> Result<(), Error> {
 
 /// Puts the memories in the places of their operands and checks them, before a byte is written. `parts` receives the bytes that an operand
 /// takes of memory that is not believed and larger; what is returned are the descriptions and the code that follow from the memories' sizes.
-fn prepare<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>], parts: &mut [Option<Region<'a>>]) -> Result<Checked, Error> {
-    let Request { desc, stream, faith, .. } = request;
+fn prepare<'a>(request: &Request<'a>, memories: &mut [Option<&'a Memory<'a>>], parts: &mut [Option<Region<'a>>]) -> Result<Checked, Error> {
+    let Request { desc, stream, faith, .. } = *request;
     if stream.engine() != desc.engine() {
         return Err(Error::invalid("stream", format!("a stream of {}", stream.engine()), format!("one of {}", desc.engine())));
     }
@@ -131,8 +132,8 @@ fn prepare<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>], pa
 
 /// Checks the memory of operand `i`, and has it remember that it fits. Returns the bytes that the operand takes of memory that is larger.
 #[cold]
-fn fitting<'a>(request: Request<'a>, i: usize, memory: &'a Memory<'a>) -> Result<Option<Region<'a>>, Error> {
-    let Request { desc, faith, .. } = request;
+fn fitting<'a>(request: &Request<'a>, i: usize, memory: &'a Memory<'a>) -> Result<Option<Region<'a>>, Error> {
+    let Request { desc, faith, .. } = *request;
     let operand = &desc.operands()[i];
     let part = match faith {
         Faith::Descriptions => check::operand(desc, operand, memory).map(|()| None)?,
@@ -148,31 +149,35 @@ fn fitting<'a>(request: Request<'a>, i: usize, memory: &'a Memory<'a>) -> Result
 
 /// The arguments as kernels see them, without the scratchpad; returns how many there are. `parts` has the bytes that operands take of larger
 /// memories.
-fn bind<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], parts: &'a [Option<Region<'a>>], bound: &mut [Bound<'a>]) -> usize {
+fn bind<'a>(request: &Request<'a>, memories: &[Option<&'a Memory<'a>>], parts: &'a [Option<Region<'a>>], bound: &mut [Bound<'a>]) -> usize {
+    let operands = request.desc.operands();
+    let arguments = &operands[..operands.len() - usize::from(request.desc.scratchpad().is_some())];
     let mut count = 0;
-    for (i, ((operand, memory), part)) in request.desc.operands().iter().zip(memories).zip(parts).enumerate() {
-        let Some(memory) = memory.filter(|_| operand.arg != Arg::SCRATCHPAD) else { continue };
-        let tensor = match request.faith {
-            Faith::Descriptions if !operand.arg.is_quantisation() => memory.tensor(),
-            _ => request.member.map_or(&operand.tensor, |m| &m.tensors[i]),
+    for (i, (((operand, memory), part), place)) in arguments.iter().zip(memories).zip(parts).zip(bound).enumerate() {
+        let Some(memory) = memory else { break };
+        let tensor = match request.member {
+            None => &operand.tensor,
+            Some(_) if request.faith == Faith::Descriptions && !operand.arg.is_quantisation() => memory.tensor(),
+            Some(member) => &member.tensors[i],
         };
         let regions = part.as_ref().map_or(memory.regions(), std::slice::from_ref);
-        bound[count] = Bound { arg: operand.arg, usage: operand.usage, tensor, regions };
+        *place = Bound { arg: operand.arg, usage: operand.usage, tensor, regions };
         count += 1;
     }
     count
 }
 
-fn run<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], bound: &'a [Bound<'a>]) -> Result<(), Error> {
+fn run<'a>(request: &Request<'a>, memories: &[Option<&'a Memory<'a>>], bound: &'a [Bound<'a>]) -> Result<(), Error> {
     if is_noop(bound) {
-        return Borrows::take(request.desc.operands(), memories, request.shares).map(drop);
+        return Borrows::none(request.desc.operands(), memories, request.shares).take();
     }
     let begin = match verbose::on(verbose::PROFILE_EXEC) {
         true => Some(request.stream.record()?),
         false => None,
     };
     if request.stream.is_synchronous() {
-        let borrows = Borrows::take(request.desc.operands(), memories, request.shares)?;
+        let mut borrows = Borrows::none(request.desc.operands(), memories, request.shares);
+        borrows.take()?;
         borrows.settle()?;
         let submission = Submission { work: work(request, memories, bound)?, held: None };
         // SAFETY: the memories are borrowed until this returns, after the work, and `borrows` keeps others from conflicting use.
@@ -191,13 +196,14 @@ fn run<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], bound: &'a
 
 /// Submits to a queue that may go on after this returns. The memories are borrowed for the moment of it only; from then on they remember
 /// the submission.
-fn enqueue<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], bound: &'a [Bound<'a>]) -> Result<(), Error> {
+fn enqueue<'a>(request: &Request<'a>, memories: &[Option<&'a Memory<'a>>], bound: &'a [Bound<'a>]) -> Result<(), Error> {
     /// Held from finding what the work comes after until the memories know of it, so that two threads do not each miss the other's.
     static ORDER: Mutex<()> = Mutex::new(());
     let (queue, exec) = (request.stream.queue(), &request.code.exec);
     let ticket = {
         let _order = fork::lock(&ORDER);
-        let borrows = Borrows::take(request.desc.operands(), memories, request.shares)?;
+        let mut borrows = Borrows::none(request.desc.operands(), memories, request.shares);
+        borrows.take()?;
         borrows.order(queue)?;
         let held = Some(Box::new((borrows.storages(), exec.clone())) as Box<dyn Any + Send>);
         let submission = Submission { work: work(request, memories, bound)?, held };
@@ -215,9 +221,9 @@ fn enqueue<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], bound:
 }
 
 /// The execution as work for a queue.
-#[inline]
-fn work<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], args: &'a [Bound<'a>]) -> Result<Work<'a>, Error> {
-    let Request { desc, code, .. } = request;
+#[inline(always)]
+fn work<'a>(request: &Request<'a>, memories: &[Option<&'a Memory<'a>>], args: &'a [Bound<'a>]) -> Result<Work<'a>, Error> {
+    let Request { desc, code, .. } = *request;
     let exec = &code.exec;
     let need = match request.member {
         Some(member) => member.scratch_bytes(),
@@ -233,7 +239,7 @@ fn work<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], args: &'a
 }
 
 /// Puts each argument in the place of its operand.
-fn place<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>]) -> Result<(), Error> {
+fn place<'a>(request: &Request<'a>, memories: &mut [Option<&'a Memory<'a>>]) -> Result<(), Error> {
     let operands = request.desc.operands();
     let mut next = 0;
     for &(arg, memory) in request.args {

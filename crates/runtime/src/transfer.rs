@@ -74,9 +74,9 @@ struct Ready {
 impl Exec for Ready {
     fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
         let Some((staged, exec)) = &self.reorder else {
-            return ctx.copy(ctx.region(Arg::SRC)?, ctx.region(Arg::DST)?);
+            return ctx.copy(*ctx.region(Arg::SRC)?, *ctx.region(Arg::DST)?);
         };
-        let foreign = ctx.region(self.foreign)?;
+        let foreign = *ctx.region(self.foreign)?;
         if *staged == 0 {
             return exec.run(ctx);
         }

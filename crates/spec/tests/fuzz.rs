@@ -46,7 +46,7 @@ fn corpus() -> Vec<String> {
 }
 
 /// What sizes, masks and numbers are replaced by.
-const NUMBERS: [&str; 20] = [
+const NUMBERS: [&str; 21] = [
     "0",
     "1",
     "2",
@@ -65,6 +65,7 @@ const NUMBERS: [&str; 20] = [
     "18446744073709551616",
     "0.5",
     "1e38",
+    "1e39",
     "nan",
     "inf",
 ];

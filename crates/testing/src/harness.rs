@@ -5,7 +5,7 @@ use crate::concrete::concrete;
 use crate::fill::{self, Special};
 use crate::host::{HostArgs, HostTensor};
 use crate::targets;
-use crate::tolerance::{self, Bounds, Computed};
+use crate::tolerance::{self, Bounds, Computed, First};
 use oxidnn_cpu::{CpuDevice, CpuTarget};
 use oxidnn_reference::Args;
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream, Threads};
@@ -375,7 +375,10 @@ impl Truth {
         let kept = Kept::of(problem, inputs.clone());
         run_reference(problem, &kept)?;
         let (outputs, sums) = kept.results();
-        let computed = Computed { problem, inputs: &inputs, outputs: &outputs };
+        let first = tolerance::first(problem, &inputs)?.map(|(problem, args)| Truth::over(&problem, args)).transpose()?;
+        let first_bounds = first.as_ref().map(|t| t.bounds(Arg::DST)).unwrap_or_default();
+        let first = first.as_ref().and_then(|t| Some(First { results: t.outputs.get(Arg::DST)?, bounds: &first_bounds }));
+        let computed = Computed { problem, inputs: &inputs, outputs: &outputs, first };
         let bounds = judged(problem).map(|arg| {
             let sums = sums.iter().find(|s| s.0 == arg).map(|s| s.1.as_slice());
             Ok((arg, tolerance::of(&computed, arg, sums)?))

@@ -14,12 +14,15 @@
 //! Convolutions by Winograd's algorithm add [`WINOGRAD`] of the size of the sums. Functions computed by polynomials (exp, erf...) add
 //! [`FUNCTION`] relative.
 //!
+//! Of two fused convolutions the second one's sums may be off by what the first one's results may be, times its weights ([`First`]).
+//!
 //! These are the bounds of what comes to the post-ops. Where the terms of the sums are multiples of a number of which f32 keeps enough (`exact::grid`)
 //! there is no error: fills are such that this is the rule. From there on every element is an interval ([`Interval`]), which the formulas of the
 //! post-ops, scale, zero point and the rounding to the destination map to the numbers that may be stored. So a bound knows of each element what its
 //! functions do to an error, whether terms cancel, and whether a comparison or a tie is near enough to go either way.
 
 mod exact;
+mod fused;
 mod interval;
 mod rows;
 mod tail;
@@ -28,9 +31,10 @@ mod tests;
 
 use crate::host::{HostArgs, HostTensor};
 pub use exact::is_exact;
+pub use fused::{First, first};
 pub use interval::Interval;
 use oxidnn_expr::quant;
-use oxidnn_spec::op::{Conv, ConvAlg, ConvSizes, ReductionAlg, RnnDirection, Sdpa};
+use oxidnn_spec::op::{ConvAlg, ConvSizes, ReductionAlg, RnnDirection, Sdpa};
 use oxidnn_spec::{Arg, DataType, Error, FpMathMode, Op, PostOp, Problem};
 use rows::Rows;
 
@@ -157,6 +161,8 @@ pub struct Computed<'a> {
     pub inputs: &'a HostArgs,
     /// The arguments afterwards.
     pub outputs: &'a HostArgs,
+    /// Of two fused convolutions what the first one made.
+    pub first: Option<First<'a>>,
 }
 
 /// The bounds of output `arg`, whose results are `sums` before its post-ops, where the reference has such.
@@ -164,7 +170,7 @@ pub struct Computed<'a> {
 /// # Errors
 /// What the reference's epilogue answers.
 pub fn of(computed: &Computed<'_>, arg: Arg, sums: Option<&[f64]>) -> Result<Bounds, Error> {
-    let Computed { problem, inputs, outputs } = computed;
+    let Computed { problem, inputs, outputs, .. } = computed;
     let Some(out) = outputs.get(arg) else { return Ok(Bounds::default()) };
     let want = out.values();
     if let Some(sums) = sums {
@@ -301,9 +307,6 @@ fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
             a.terms += kernel * kernel;
         }
     }
-    if let (Op::Conv(c), Some(index)) = (&problem.op, problem.attr.depthwise_index()) {
-        a.narrow += between(c, &problem.attr.post_ops[..index]);
-    }
     let lowers = matches!(problem.op, Op::Conv(_) | Op::Deconv(_) | Op::InnerProduct(_) | Op::Matmul(_) | Op::Rnn(_) | Op::Sdpa(_));
     // Products of f64 are summed in f64.
     if lowers && problem.operands().iter().all(|o| o.tensor.dtype == DataType::F64 || o.tensor.dtype.is_integral()) {
@@ -330,14 +333,6 @@ fn attention_roundings(s: &Sdpa, arg: Arg) -> f64 {
         Arg::DIFF_SRC | Arg::DIFF_SRC_1 => 2.0,
         _ => 1.0,
     }
-}
-
-/// What the rounding of the result of a convolution that a depthwise one reads adds to the error of that, relative to the size of its terms: where an
-/// inexact function ends next to a tie the result may be its neighbour. Functions behind the sums may double the error, as a square root does.
-fn between(conv: &Conv, functions: &[PostOp]) -> f64 {
-    let inexact = functions.iter().any(|p| matches!(p, PostOp::Eltwise { alg, .. } if exact::is_elementary(*alg)));
-    let dtype = conv.dst.dtype;
-    if inexact && !dtype.is_integral() && dtype != DataType::F64 { 2.0 * dtype.epsilon() } else { 0.0 }
 }
 
 /// Terms of the sums of a normalisation of `volume` elements in rows of `row`: of these, or over all rows for the gradients of scale and shift,

@@ -4,6 +4,7 @@ use super::code;
 use super::extent::{Read, Written, reach};
 use super::strip::{Finished, Tailed};
 use super::tile::TailArgs;
+use super::tile::tail::Results;
 use oxidnn_jit::kernels::blend::{Args, Blend, Tap};
 use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
@@ -120,6 +121,7 @@ impl Blender {
         let (result, column) = call.result;
         let size = self.spec.tail.dst_size();
         let to = reach(&[(groups, result.group), (columns, column)], last * size);
+        let at = Written::from(result.buf).at("result", result.at, to);
         let args = Args {
             lines: call.lines.as_ptr(),
             count: if read.is_some() { call.lines.len() } else { 0 },
@@ -130,12 +132,13 @@ impl Blender {
             channels: call.channels,
             source,
             group: call.source.group,
-            result: Written::from(result.buf).at("result", result.at, to),
+            result: at,
             result_column: column,
             result_group: result.group,
             result_vector: self.lanes * size,
         };
-        let args = Finished::new(args, &self.spec.tail, (call.tail, call.channel), groups * group);
+        let results = Results { column: call.channel, channels: groups * group, at, reach: to };
+        let args = Finished::new(args, &self.spec.tail, call.tail, results);
         // SAFETY: lines, taps and counts are as many as the arguments say, and source and result were asked for all that these reach.
         unsafe { self.entry.call(&args) }
     }

@@ -300,7 +300,7 @@ impl Lines for Strided<'_, '_> {
     }
 
     fn lines(&self, [a, c]: &mut [usize; 2], half: &mut Half<'_>) {
-        half.to = std::array::from_fn(|i| *c + i * self.on.c_row);
+        *half.to = std::array::from_fn(|i| *c + i * self.on.c_row);
         half.line(0, *a, self.on.a_row);
         *a += half.rows * self.on.a_row;
         *c += half.rows * self.on.c_row;

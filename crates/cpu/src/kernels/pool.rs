@@ -4,6 +4,7 @@ use super::code;
 use super::extent::{Read, Written, reach};
 use super::strip::{Finished, Tailed};
 use super::tile::TailArgs;
+use super::tile::tail::Results;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::pool::{Args, Line, Pool, Row, Take};
 use oxidnn_jit::{Entry, Isa};
@@ -226,6 +227,7 @@ impl Part {
             places_strip: places.strip,
             places_group: places.group,
         };
-        Finished::new(args, &self.spec.tail, call.tail, groups * group)
+        let results = Results { column: call.tail.1, channels: groups * group, at: result, reach };
+        Finished::new(args, &self.spec.tail, call.tail.0, results)
     }
 }

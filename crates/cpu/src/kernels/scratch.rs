@@ -151,14 +151,14 @@ impl<'a> Part<'a> {
 
     /// Runs `tasks` tasks on at most `workers` workers, each with its own equal share of this part, and each task with its own piece of
     /// `piece_len` elements of `pieces`.
-    pub fn work_on(
+    pub fn work_on<'p>(
         &mut self,
-        pieces: Part<'a>,
+        pieces: Part<'p>,
         executor: &dyn Executor,
         workers: usize,
         (tasks, piece_len): (usize, usize),
         task: &PieceTask<'_>,
-    ) -> Part<'a> {
+    ) -> Part<'p> {
         let buf = pieces.buf;
         assert!(tasks.checked_mul(piece_len).is_some_and(|n| n <= pieces.len), "{tasks} pieces of {piece_len} in {}", pieces.len);
         self.work(executor, workers, tasks, &|index, scratch| {

@@ -2,6 +2,7 @@
 
 use super::code;
 use super::extent::{Read, Written, reach};
+use super::tile::tail::{Results, StripBlock};
 use super::tile::{Tail, TailArgs};
 use oxidnn_jit::kernels::depthwise::{Args, Depthwise, Row, StripKey, weights};
 use oxidnn_jit::{Entry, Function, Isa, Key};
@@ -61,7 +62,7 @@ impl<K: StripKey> Key for Tailed<K> {
     }
 
     fn write(&self, f: &mut Function) {
-        self.sums.write_strips(f, &mut |f, strip| self.tail.write_strip(f, strip, Finished::<K::Args>::FIELDS));
+        self.sums.write_strips(f, &mut |f, strip| self.tail.write_strip(f, strip, Finished::<K::Args>::TAIL));
     }
 }
 
@@ -70,24 +71,20 @@ impl<K: StripKey> Key for Tailed<K> {
 #[derive(Debug)]
 pub struct Finished<A> {
     args: A,
-    /// The first line of the tail's operands from the call's first channel on.
-    lines: *const f32,
-    /// Bytes from a line to the next.
-    pitch: usize,
+    tail: StripBlock,
 }
 
 impl<A> Finished<A> {
     /// Where a tail finds its arguments.
-    pub(super) const FIELDS: [usize; 2] = [offset_of!(Finished<A>, lines), offset_of!(Finished<A>, pitch)];
+    pub(super) const TAIL: usize = offset_of!(Finished<A>, tail);
 
-    /// The arguments of a call of so many channels, whose first one is `operands.1` for the tail.
+    /// The arguments of a call with these results.
     ///
     /// # Panics
-    /// Where the tail's operands end before these channels.
-    pub(super) fn new(args: A, tail: &Tail, operands: (&TailArgs<'_>, usize), channels: usize) -> Finished<A> {
-        let found = operands.0.from_column(tail, operands.1, channels);
-        let (lines, pitch) = found.unwrap_or_else(|| panic!("operands of a strip's tail end before channel {} + {channels}", operands.1));
-        Finished { args, lines, pitch }
+    /// Where the tail's operands end before the results do.
+    pub(super) fn new(args: A, tail: &Tail, operands: &TailArgs<'_>, results: Results) -> Finished<A> {
+        let found = operands.of_strips(tail, results);
+        Finished { args, tail: found.unwrap_or_else(|| panic!("operands of a strip's tail end before {results:?}")) }
     }
 }
 
@@ -258,6 +255,8 @@ impl Part {
             }
         };
         let result = strips(table.result, &call.result_steps, self.results, self.result);
+        let at = call.result.0.at("result", call.result.1, result);
+        let results = Results { column: call.tail.1, channels: vectors * self.lanes, at, reach: result };
         let sums = Args {
             rows: rows.as_ptr(),
             count: rows.len(),
@@ -272,13 +271,13 @@ impl Part {
             source_channels,
             weights,
             weights_vector: call.weights_vector,
-            result: call.result.0.at("result", call.result.1, result),
+            result: at,
             result_column: call.result_steps.column,
             result_strip: call.result_steps.strip,
             result_vector: call.result_steps.vector,
             shift: Read::from(call.shift).at("shift", 0, shift).cast(),
         };
-        Finished::new(sums, &self.tail, call.tail, vectors * self.lanes)
+        Finished::new(sums, &self.tail, call.tail.0, results)
     }
 }
 

@@ -19,13 +19,16 @@ use std::sync::Arc;
 /// Bytes of an element between the passes.
 const WORD: usize = 4;
 
+/// A pass that writes something else than the destination, and one that makes the destination of that.
 #[derive(Debug)]
-struct Passes {
-    first: Box<dyn Plan>,
-    second: Box<dyn Plan>,
+pub(super) struct Passes {
+    /// What is done so, for people to read.
+    pub(super) what: &'static str,
+    pub(super) first: Box<dyn Plan>,
+    pub(super) second: Box<dyn Plan>,
     /// What the first pass leaves, and whether it leaves it in scratch.
-    between: Tensor,
-    apart: bool,
+    pub(super) between: Tensor,
+    pub(super) apart: bool,
 }
 
 /// Plans `problem` as one without post-ops, which one of `rows` takes, and a program behind it.
@@ -62,9 +65,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarg
     let apart = dst.dtype != DataType::F32 || resolved.attr.reads_dst();
     let behind = Problem { op: Op::Reorder(Reorder { src: between.clone(), dst }), attr: split(&resolved.attr).1 };
     let second = Program::plan_in_stages(&behind, target, elements)?;
-    let passes = Passes { first, second, between, apart };
-    let scratch_bytes = booked(&passes.parts()).ok_or(Skip::Shape("scratch exceeds the address space"))?;
-    Ok(Box::new(RowPlan { problem: resolved, scratch_bytes, isa: target.isa, kernel: Arc::new(passes) }))
+    let what = "without what follows, which is a pass behind it";
+    Passes { what, first, second, between, apart }.plan(resolved, target)
 }
 
 /// Attributes of the operation, and those of what happens to its result.
@@ -77,8 +79,8 @@ fn split(attr: &Attr) -> (Attr, Attr) {
     (first, second)
 }
 
-/// The second pass.
-fn elements(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+/// A program that stores the elements of the source, and what happens to them, under the destination's.
+pub(super) fn elements(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let mut b = Builder::elementwise(problem, Arg::DST)?;
     b.load_argument(0, Arg::SRC)?;
     b.result(Arg::DST)?;
@@ -95,6 +97,15 @@ fn put<'a>(new: Bound<'a>) -> impl Fn(&mut Bound<'a>) {
 }
 
 impl Passes {
+    /// The plan of a resolved problem.
+    ///
+    /// # Errors
+    /// Where scratch exceeds the address space.
+    pub(super) fn plan(self, problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+        let scratch_bytes = booked(&self.parts()).ok_or(Skip::Shape("scratch exceeds the address space"))?;
+        Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(self) }))
+    }
+
     /// Elements of scratch: what the passes need one after the other, and the result of the first.
     fn parts(&self) -> [usize; 2] {
         let shared = self.first.scratch_bytes().max(self.second.scratch_bytes());
@@ -106,7 +117,7 @@ impl Generated for Passes {
     type Code = [Arc<dyn Exec>; 2];
 
     fn decision(&self, _: &Problem) -> Decision {
-        around("without what follows, which is a pass behind it", &*self.first, 1, self.between.bytes())
+        around(self.what, &*self.first, 1, self.between.bytes())
     }
 
     fn build(&self) -> Result<Self::Code, Error> {

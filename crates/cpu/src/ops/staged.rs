@@ -4,20 +4,22 @@
 //! lies in scratch, which reorders fill before it and empty behind it: a pass over memory, where the portable rows would gather elements one by
 //! one. Of all sets of operands the one of fewest elements is copied with which such a row takes the problem.
 
-use super::reorder;
 use super::support::{OPERANDS, run_with};
+use super::{passes, reorder};
 use crate::CpuTarget;
 use crate::decision::around;
+use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
+use crate::kernels::pointwise::Program;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::row::{Generated, RowPlan};
-use oxidnn_runtime::{Bound, Buf, Choose, Ctx, Decision, Exec, Plan, Region, Skip};
+use oxidnn_runtime::{Bound, Buf, Choose, Ctx, Decision, Exec, Impl, Plan, Region, Skip};
 use oxidnn_spec::op::{Operand, Reorder, Use};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Problem, Prop, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Op, PostOp, Problem, Prop, Tensor};
 use std::fmt;
 use std::sync::Arc;
 
-/// Operands that may be copied: those of the product itself.
+/// Operands of a product that may be copied.
 const STAGED: [Arg; 6] = [Arg::SRC, Arg::WEIGHTS, Arg::DST, Arg::DIFF_SRC, Arg::DIFF_WEIGHTS, Arg::DIFF_DST];
 /// Bytes of a number of scratch.
 const WORD: usize = 4;
@@ -174,6 +176,55 @@ fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], co
         return None;
     }
     finish(resolved, Staged { inner, stages }, target)
+}
+
+/// Plans `problem` by the first of `rows` that takes it with operands of post-ops which lie as the result does, where kernels read them beside their sums: on
+/// copies of those that lie otherwise, or that have one element for several of the result.
+///
+/// # Errors
+/// Where no operand is to be copied, or no row takes the problem so.
+pub(crate) fn aligned(problem: &Problem, target: &CpuTarget, rows: &[Impl<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
+    const NONE: Skip = Skip::Op("post-ops whose operands all lie as the result does");
+    let result = problem.op.result().ok_or(Skip::Op("without a result"))?;
+    let column = if let Op::Matmul(_) = problem.op { result.dims().len() - 1 } else { 1 };
+    let is_line = |t: &Tensor| t.dims().iter().enumerate().all(|(d, n)| d == column || *n == 1);
+    let alike = |t: &Tensor| t.dims() == result.dims() && (t.layout.is_any() || t.layout == result.layout);
+    let lies = |t: &Tensor| is_line(t) || alike(t) || elem(t.dtype).is_none();
+    let other = |p: &PostOp| matches!(p, PostOp::Binary { src1, .. } if !lies(src1));
+    let count = problem.attr.post_ops.iter().filter(|p| other(p)).count();
+    if !(1..=STAGED.len()).contains(&count) || result.is_empty() || problem.attr.depthwise_index().is_some() {
+        return Err(NONE);
+    }
+    super::support::known(problem)?;
+    let mut open = problem.clone();
+    for post_op in open.attr.post_ops.iter_mut().filter(|p| other(p)) {
+        if let PostOp::Binary { src1, .. } = post_op {
+            *src1 = Tensor::any(*result.dims(), src1.dtype);
+        }
+    }
+    let inner = rows.iter().find_map(|row| (row.plan)(&open, target).ok()).ok_or(NONE)?;
+    let mut resolved = Problem { op: inner.problem().op.clone(), attr: problem.attr.clone() };
+    resolved.resolve();
+    let mut stages = Vec::new();
+    for o in resolved.operands() {
+        let tensor = inner.problem().tensor(o.arg).ok_or(Skip::Op("without an operand"))?;
+        if o.tensor != tensor {
+            let alike = o.tensor.dims() == tensor.dims();
+            let nothing = (o.arg, &Attr::default());
+            let before = if alike { copy(&o.tensor, &tensor, nothing, target) } else { spread(&o.tensor, &tensor, target) };
+            stages.push(Stage { arg: o.arg, tensor, memory: Memory::Scratch([Some(before.ok_or(NONE)?), None]) });
+        }
+    }
+    if stages.is_empty() {
+        return Err(NONE);
+    }
+    finish(resolved, Staged { inner, stages }, target).ok_or(Skip::Shape("scratch exceeds the address space"))
+}
+
+/// A copy of `src` to every element of `dst` that it stands for.
+fn spread(src: &Tensor, dst: &Tensor, target: &CpuTarget) -> Option<Box<dyn Plan>> {
+    let problem = Problem { op: Op::Reorder(Reorder { src: src.clone(), dst: dst.clone() }), attr: Attr::default() };
+    Program::plan_in_stages(&problem, target, passes::elements).ok()
 }
 
 /// A reorder that is not the reference's, with what the attributes say of the elements of an argument.

@@ -62,8 +62,6 @@ pub enum Op {
     RoundF32,
     /// `dst, a, b, what`: 4 the smaller, 5 the larger; the other where one is NaN.
     RangeF32,
-    /// `dst = a * 2^floor(b)`, rounded once.
-    ScaleF32,
     /// `dst = dst * a + b`, rounded once.
     ScaleAddF32,
     /// `dst += a * b`, rounded once.
@@ -350,7 +348,6 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::SqrtF32, codes: wide(Some(VEX_Vsqrtps_xmm_xmmm128), Some(EVEX_Vsqrtps_xmm_k1z_xmmm128b32), Width::W128) },
     Row { op: Op::RoundF32, codes: wide(Some(VEX_Vroundps_xmm_xmmm128_imm8), Some(EVEX_Vrndscaleps_xmm_k1z_xmmm128b32_imm8), Width::W128) },
     Row { op: Op::RangeF32, codes: wide(None, Some(EVEX_Vrangeps_xmm_k1z_xmm_xmmm128b32_imm8), Width::W128) },
-    Row { op: Op::ScaleF32, codes: wide(None, Some(EVEX_Vscalefps_xmm_k1z_xmm_xmmm128b32), Width::W128) },
     Row {
         op: Op::ScaleAddF32,
         codes: wide(Some(VEX_Vfmadd213ps_xmm_xmm_xmmm128), Some(EVEX_Vfmadd213ps_xmm_k1z_xmm_xmmm128b32), Width::W128),

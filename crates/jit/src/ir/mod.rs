@@ -105,8 +105,6 @@ pub enum Binary {
     SmallestF32,
     /// The larger f32; the other where one is NaN (of those that do not signal).
     LargestF32,
-    /// f32 `a * 2^floor(b)`, rounded once; AVX-512 only.
-    ScaleF32,
     /// `a & b`
     And,
     /// `!a & b`

@@ -150,24 +150,6 @@ fn bytes_are_compared_one_by_one() {
 }
 
 #[test]
-fn powers_of_two_scale() {
-    let (a, n) = ([1.5f32, -3.0, 1.0, f32::NAN].map(f32::to_bits), [3.0f32, -2.0, -149.0, 1.0].map(f32::to_bits));
-    let (a, n): ([u32; LANES], [u32; LANES]) = (std::array::from_fn(|i| a[i % 4]), std::array::from_fn(|i| n[i % 4]));
-    for isa in ISAS.into_iter().filter(|isa| isa.avx512) {
-        let got = on(isa, &a, &n, 0, &|f, pa, pb, pc, _| {
-            let w = f.isa().width();
-            let (x, n) = (f.load(w, pa.at(0)), f.load(w, pb.at(0)));
-            let z = f.binary(Binary::ScaleF32, x, n);
-            f.store(pc.at(0), z);
-        });
-        let Some(got) = got else { continue };
-        for (l, want) in [12.0, -0.75, f32::from_bits(1), f32::NAN].into_iter().enumerate() {
-            assert!(same_float(got[l], want.to_bits()), "lane {l} {}", isa.name());
-        }
-    }
-}
-
-#[test]
 fn unary_instructions_do_what_they_say() {
     type Formula = fn(u32) -> u32;
     fn f(x: u32, op: fn(f32) -> f32) -> u32 {

@@ -35,12 +35,16 @@ impl Queue for Immediate {
     unsafe fn submit(&self, submission: Submission<'_>) -> Result<Ticket, Error> {
         match submission.work {
             Work::Run { exec, args, scratch } => {
-                let lease = match scratch {
-                    ScratchSource::Lease(0) => scratch::Lease::of(crate::Buf::empty()),
-                    ScratchSource::Lease(bytes) => scratch::arena().lease(bytes)?,
-                    ScratchSource::Given(region) => scratch::Lease::of(host(&region)?),
+                let lease;
+                let scratch = match scratch {
+                    ScratchSource::Lease(0) => Region::empty(),
+                    ScratchSource::Lease(bytes) => {
+                        lease = scratch::arena().lease(bytes)?;
+                        Region::host(lease.buf())
+                    }
+                    ScratchSource::Given(region) => Region::host(host(&region)?),
                 };
-                exec.run(&Ctx { args, scratch: Region::host(lease.buf()), queue: self })?;
+                exec.run(&Ctx { args, scratch, queue: self })?;
             }
             Work::Copy { from, to } => host(&to)?.copy::<u8>(0, &host(&from)?, 0, from.len()),
             Work::Fill { to, byte } => host(&to)?.fill(byte),

@@ -74,14 +74,11 @@ impl Arena {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn lease(&self, bytes: usize) -> Result<Lease<'_>, Error> {
-        if bytes == 0 {
-            return Ok(Lease::of(Buf::empty()));
-        }
-        let block = match self.find(bytes) {
-            Some(block) => block,
-            None => self.grow(bytes)?,
+        let block = match bytes {
+            0 => None,
+            _ => Some(self.find(bytes).map_or_else(|| self.grow(bytes), Ok)?),
         };
-        Ok(Lease { bytes: Bytes::Block { arena: self, block: Some(block), len: bytes } })
+        Ok(Lease { arena: self, block, len: bytes })
     }
 
     /// Counts a block as leased.
@@ -180,26 +177,16 @@ impl Arena {
     }
 }
 
-/// A block in use.
+/// A block in use; none where no bytes were asked for.
 #[derive(Debug)]
 pub struct Lease<'a> {
-    bytes: Bytes<'a>,
+    arena: &'a Arena,
+    block: Option<Allocation>,
+    /// The first bytes of the block, as many as were asked for.
+    len: usize,
 }
 
-#[derive(Debug)]
-enum Bytes<'a> {
-    /// The first `len` bytes of a block of the arena's.
-    Block { arena: &'a Arena, block: Option<Allocation>, len: usize },
-    /// Memory that is not the arena's.
-    Given(Buf<'a>),
-}
-
-impl<'a> Lease<'a> {
-    /// A lease of memory that is not the arena's.
-    pub(crate) fn of(buf: Buf<'a>) -> Lease<'a> {
-        Lease { bytes: Bytes::Given(buf) }
-    }
-
+impl Lease<'_> {
     /// The bytes; valid as long as the lease.
     ///
     /// ```compile_fail,E0505
@@ -210,19 +197,14 @@ impl<'a> Lease<'a> {
     /// ```
     #[inline]
     pub fn buf(&self) -> Buf<'_> {
-        match &self.bytes {
-            Bytes::Block { block, len, .. } => block.as_ref().map_or(Buf::empty(), |b| b.buf().part(0, *len)),
-            Bytes::Given(buf) => *buf,
-        }
+        self.block.as_ref().map_or(Buf::empty(), |b| b.buf().part(0, self.len))
     }
 }
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        if let Bytes::Block { arena, block, .. } = &mut self.bytes
-            && let Some(block) = block.take()
-        {
-            arena.give_back(block);
+        if let Some(block) = self.block.take() {
+            self.arena.give_back(block);
         }
     }
 }

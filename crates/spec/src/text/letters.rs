@@ -20,7 +20,7 @@ impl<'a> Letters<'a> {
         let mut rest = text.trim_start_matches('_');
         while !rest.is_empty() {
             let len = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
-            let (key, tail) = rest.split_at(len);
+            let (key, tail) = rest.split_at(key_len(&rest[..len], known));
             let Some(key) = known.iter().find(|k| **k == key) else {
                 let got = if key.is_empty() { rest } else { key };
                 return Err(ParseError::unknown(got, "one of the letters", known.iter().copied()).of("descriptor"));
@@ -82,13 +82,23 @@ impl<'a> Letters<'a> {
     }
 }
 
+/// Numbers that are words.
+const WORDS: [&str; 3] = ["inf", "-inf", "NaN"];
+
+/// How many of these letters are a key: all, unless a number begins among them.
+fn key_len(letters: &str, known: &[&str]) -> usize {
+    let is_number = |s: &str| WORDS.iter().any(|word| s.starts_with(word));
+    let real = |k: &&&str| REALS.contains(k) && letters.strip_prefix(**k).is_some_and(is_number);
+    known.iter().find(real).map_or(letters.len(), |k| k.len())
+}
+
 fn size_len(s: &str) -> usize {
     if s.starts_with('*') { 1 } else { s.bytes().take_while(u8::is_ascii_digit).count() }
 }
 
 fn real_len(s: &str) -> usize {
     let b = s.as_bytes();
-    for word in ["inf", "-inf", "NaN"] {
+    for word in WORDS {
         if s.starts_with(word) {
             return word.len();
         }

@@ -32,6 +32,7 @@ pub(super) fn read(values: &Values, descriptor: &str, problem: &Problem, fill: &
     line::override_tensors(values, &mut op)?;
     let attr = attrs::read(values, &op, &mut FillHints::default())?;
     let actual = super::finish(op, attr)?;
+    bounded(&actual)?;
     for o in problem.operands().into_iter().filter(|o| o.tensor.layout.has_runtime()) {
         fill.runtime_dims.extend(actual.tensor(o.arg).map(|t| (o.arg, *t.dims())));
     }

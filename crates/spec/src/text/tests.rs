@@ -154,6 +154,25 @@ fn runtime_sizes_keep_the_actual_ones_as_hints() {
 }
 
 #[test]
+fn runtime_sizes_that_no_line_can_say_are_refused() {
+    let error =
+        "--deconv --stag=axb --dtag=axb --runtime-sizes=2x7x281474976710656 mb*ic16ih*iw*oc24kh4ph1sh2".parse::<Case>().unwrap_err();
+    assert!(error.to_string().contains("up to 2^48 of dst"), "{error}");
+}
+
+#[test]
+fn numbers_that_are_words_stand_behind_their_letters() {
+    for line in ["--lrn --tag=axb mb1ic4ih3alphainf", "--lrn --tag=axb mb1ic4ih3alpha-infbetaNaNk2", "--lrn --tag=axb mb1ic4ih3betainfkNaN"]
+    {
+        let case: Case = line.parse().unwrap_or_else(|e| panic!("{line}: {e}"));
+        assert_eq!(case.to_string().parse::<Case>().unwrap(), case, "{line}");
+    }
+    let Op::Lrn(huge) = problem("--lrn --tag=axb mb1ic4ih3alpha1e99").op else { panic!() };
+    assert_eq!(huge.alpha.get(), f32::INFINITY);
+    assert!("--lrn --tag=axb mb1inf4ih3".parse::<Case>().is_err());
+}
+
+#[test]
 fn attributes_are_read() {
     let line = "--matmul --dt=u8:s8:s8 --attr-scales=src:common:0.5+wei:per_oc:bf16+dst:host_scalar --attr-zero-points=wei:per_ocic:s8:32x1 \
                 --attr-fpmath=bf16:true --attr-acc-mode=s32 --attr-scratchpad=user --attr-deterministic=true \

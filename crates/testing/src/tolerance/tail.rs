@@ -3,7 +3,7 @@
 
 use super::interval::Interval;
 use super::rows::{self, Rows};
-use super::{Bounds, Computed, FUNCTION, arithmetic, exact, flushed, saturated, smallest, winograd};
+use super::{Bounds, Computed, FUNCTION, arithmetic, exact, flushed, fused, saturated, smallest, winograd};
 use crate::host::{HostArgs, for_each_position};
 use oxidnn_expr::{Num, binary, eltwise};
 use oxidnn_reference::{Epilogue, Factor, View};
@@ -21,13 +21,18 @@ const DYNAMIC: f64 = 1e-5;
 /// # Errors
 /// What the reference's epilogue answers.
 pub(super) fn bounds(computed: &Computed<'_>, arg: Arg, sums: &[f64]) -> Result<Bounds, Error> {
-    let Computed { problem, inputs, outputs } = computed;
+    let Computed { problem, inputs, outputs, first } = computed;
     let dynamic = arg == Arg::DST && problem.attr.scales.get(&arg).is_some_and(|q| q.mode != QuantMode::Static);
     // Dropout writes its mask, and scales that the library computes are among its results.
     let args = if dynamic { with_scale(inputs, outputs) } else { (*inputs).clone() };
     let tail = tail(&problem.attr, &args, arg)?;
     let dtype = tail.dst().dtype();
-    let starts = before(problem, arg, &args, sums)?;
+    let mut starts = before(problem, arg, &args, sums)?;
+    if let Some(first) = first {
+        for (start, spread) in starts.iter_mut().zip(fused::spread(problem, &args, *first)?) {
+            *start = start.widened(0.0, spread);
+        }
+    }
     let mut all = Bounds::default();
     let mut starts = starts.into_iter();
     for_each_position(tail.dst().dims(), |pos| {

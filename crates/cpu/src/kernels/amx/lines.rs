@@ -30,7 +30,7 @@ pub struct Half<'h> {
     /// Number of rows.
     pub rows: usize,
     /// The addresses of their first columns in the destination.
-    pub to: [usize; LINES],
+    pub to: &'h mut [usize; LINES],
     /// Whether some rows are padding, zeros, under some taps.
     pub padded: bool,
     /// Whether it is the lower one.
@@ -50,9 +50,9 @@ impl<'h> Half<'h> {
         (index, rows): (usize, usize),
         part: &'h Part,
         (gatherer, held, memory): (&'h Gatherer, &'h Held<'h>, [Buf<'h>; 2]),
-        (taps, gathered): (&'h mut [usize], &'h mut [f32]),
+        (taps, gathered, to): (&'h mut [usize], &'h mut [f32], &'h mut [usize; LINES]),
     ) -> Half<'h> {
-        Half { rows, to: [0; LINES], padded: false, index, part, gatherer, held, memory, taps, count: 0, gathered }
+        Half { rows, to, padded: false, index, part, gatherer, held, memory, taps, count: 0, gathered }
     }
 
     /// Number of taps so far.

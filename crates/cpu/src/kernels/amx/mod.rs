@@ -13,6 +13,7 @@ mod lines;
 
 use super::nest::{self, Block as Sums, Nest, Operands, Part, Rows, Shape};
 use super::scratch::for_workers;
+use super::tile::list::Kept;
 use super::tile::wide::Wide;
 use super::tile::{Ahead, Call as TailCall, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile};
 use crate::CpuTarget;
@@ -46,8 +47,11 @@ const SKEW: usize = 16;
 const SHORT: usize = 11;
 /// Rows of a tile that the tail finishes at a time.
 const TAIL: usize = 4;
-/// Elements that the tail finishes before the unit that multiplies tiles gets something to do.
-const IDLE: usize = 2048;
+/// Elements that the tail finishes before the unit that multiplies tiles gets something to do: one that only converts, and any other.
+const IDLE: [usize; 2] = [4096, 2048];
+/// Most blocks of a K block beyond the fewest that are multiplied to have all of one length: a block of other length takes other shapes of registers, and all
+/// sums from memory and back.
+const MORE: usize = 2;
 /// Bytes of a row of `A` from which on panels drive rows out of L1, unless they pass by it.
 const LONG: usize = 256;
 /// Most bytes of gathered rows.
@@ -241,8 +245,8 @@ impl Round {
     /// Blocks of `steps` steps; of no steps, a block over whose no taps sums are zero: tiles have at least one.
     fn all(steps: usize) -> Vec<Round> {
         let steps = steps.max(1);
-        let blocks = steps.div_ceil(LINES);
-        if steps.is_multiple_of(blocks) {
+        let fewest = steps.div_ceil(LINES);
+        if let Some(blocks) = (fewest..=fewest + MORE).find(|blocks| steps.is_multiple_of(*blocks)) {
             return vec![Round { before: 0, steps: steps / blocks, blocks }];
         }
         let whole = Round { before: 0, steps: LINES, blocks: steps / LINES };
@@ -302,6 +306,12 @@ impl Drive {
     /// Panels whose sums a tile leaves in memory before they are finished: all of a task where sums are carried.
     fn near(&self) -> usize {
         if self.shape.carries() { self.group } else { (NEAR / self.shape.panel).clamp(1, self.group) }
+    }
+
+    /// Rows of a tile whose sums the tail finishes before the unit gets something to do.
+    fn rows_at_a_time(&self) -> usize {
+        let most = IDLE[usize::from(!self.shape.tail.as_ref().is_some_and(|tail| tail.converts_only()))];
+        (most / (self.near() * self.shape.panel)).max(1).next_multiple_of(TAIL)
     }
 
     /// Distance of two rows of sums.
@@ -417,6 +427,32 @@ impl Ready {
     }
 }
 
+/// Most pieces of the rows of a tile that the tail takes one after the other: those of [`TAIL`] rows, and single ones.
+const PIECES: usize = ROWS / TAIL + 1;
+
+/// The rows of a tile as the tail takes them: lists of pieces, and their number.
+struct Listed<'l> {
+    list: List<'l>,
+    pieces: [Kept; PIECES],
+    count: usize,
+}
+
+impl Listed<'_> {
+    /// Lists rows that go to these addresses, at most so many at a time.
+    fn set(&mut self, to: &[usize], most: usize, row_bytes: usize) {
+        let whole = to.len() / TAIL * TAIL;
+        self.list.restart(TAIL);
+        self.count = 0;
+        let pieces = (0..whole).step_by(most).map(|row| (TAIL, row..whole.min(row + most)));
+        for (each, rows) in pieces.chain((whole < to.len()).then_some((1, whole..to.len()))) {
+            self.list.begin(each);
+            strips(&mut self.list, to, rows.clone(), row_bytes);
+            self.pieces[self.count] = self.list.keep(rows);
+            self.count += 1;
+        }
+    }
+}
+
 /// Lists some of the rows of a tile, whose sums are so many bytes apart: those that follow each other at one distance are a strip.
 fn strips(list: &mut List<'_>, to: &[usize], rows: Range<usize>, row_bytes: usize) {
     let (each, mut row) = (list.rows(), rows.start);
@@ -487,6 +523,8 @@ impl<W: Lines> Task<'_, '_, W> {
         let (gathered, share) = share.split_at_mut(drive.gathered_len().unwrap_or(0));
         let (sums, spare) = share.split_at_mut(drive.sums_len());
         let (taps, words) = bytemuck::cast_slice_mut::<f32, usize>(words).split_at_mut(taps_len);
+        let mut listed = Listed { list: List::new(words, TAIL), pieces: Default::default(), count: 0 };
+        let most = drive.rows_at_a_time();
         let mut held = self.kernels.registers.hold();
         let first = drive.tile(self.tiles.start).0;
         let mut end = first;
@@ -499,10 +537,11 @@ impl<W: Lines> Task<'_, '_, W> {
                 let (mut count, mut padded) = (0, false);
                 for (i, n) in rows.into_iter().enumerate().filter(|(_, n)| *n > 0) {
                     let gatherer = &self.kernels.gathers[index];
-                    let mut half = Half::new((i, n), part, (gatherer, &held, [self.on.a, self.on.zeros]), (&mut *taps, &mut *gathered));
-                    self.on.work.lines(&mut walk, &mut half);
                     // What is behind the last row is overwritten, or not looked at.
-                    to[i * rows[0]..][..LINES].copy_from_slice(&half.to);
+                    let Some(to) = to[i * rows[0]..].first_chunk_mut() else { continue };
+                    let memory = [self.on.a, self.on.zeros];
+                    let mut half = Half::new((i, n), part, (gatherer, &held, memory), (&mut *taps, &mut *gathered, to));
+                    self.on.work.lines(&mut walk, &mut half);
                     count = half.taps();
                     padded |= half.padded;
                 }
@@ -515,6 +554,9 @@ impl<W: Lines> Task<'_, '_, W> {
                 };
                 let last = index + 1 == drive.shape.parts.len();
                 let (ends, padded) = (last && drive.shape.tail.is_some(), last && padded && !drive.shape.product.is_whole());
+                if ends {
+                    listed.set(&to[..rows[0] + rows[1]], most, drive.sums_row() * 4);
+                }
                 for near in self.panels.clone().step_by(drive.near()) {
                     let panels = near..self.panels.end.min(near + drive.near());
                     self.products(&mut held, &at, (tile, &panels), sums);
@@ -522,7 +564,7 @@ impl<W: Lines> Task<'_, '_, W> {
                         self.without_padding(row..row + rows[0] + rows[1], &panels, &mut sums[at.sums..]);
                     }
                     if ends {
-                        self.finish(&held, &to[..rows[0] + rows[1]], &panels, words, &mut sums[at.sums..]);
+                        self.finish(&held, &listed, &panels, &mut sums[at.sums..]);
                     }
                 }
             }
@@ -611,19 +653,14 @@ impl<W: Lines> Task<'_, '_, W> {
         if is_next { Ahead { at: first.wrapping_add(bytes + done * step), step, panel: 0 } } else { Ahead::default() }
     }
 
-    /// Finishes the sums of a tile by some panels, whose rows go to these addresses, so many at a time that the unit does not go to sleep.
-    fn finish(&self, held: &block::Held<'_>, to: &[usize], panels: &Range<usize>, words: &mut [usize], sums: &mut [f32]) {
+    /// Finishes the sums of a tile by some panels, so many at a time that the unit does not go to sleep.
+    fn finish(&self, held: &block::Held<'_>, listed: &Listed<'_>, panels: &Range<usize>, sums: &mut [f32]) {
         let (drive, on) = (self.drive, self.on);
         let Some((tail, column)) = on.tail else { return };
-        let (first, row_bytes) = (column(self.unit), drive.sums_row() * 4);
-        let mut list = List::new(words, TAIL);
-        let whole = to.len() / TAIL * TAIL;
-        let most = (IDLE / (panels.len() * drive.shape.panel)).max(1).next_multiple_of(TAIL);
-        let pieces = (0..whole).step_by(most).map(|row| (TAIL, row..whole.min(row + most)));
-        for (each, rows) in pieces.chain((whole < to.len()).then_some((1, whole..to.len()))) {
-            list.restart(each);
-            strips(&mut list, to, rows, row_bytes);
+        let first = column(self.unit);
+        for piece in &listed.pieces[..listed.count] {
             for (narrow, some) in drive.kinds(panels) {
+                let (strips, each) = listed.list.strips_of(piece);
                 let tile = self.kernels.tails[2 * usize::from(each == 1) + usize::from(narrow)].as_ref();
                 let tile = tile.unwrap_or_else(|| panic!("no tail of {each} rows was made"));
                 let column = some.start * drive.shape.panel;
@@ -634,7 +671,7 @@ impl<W: Lines> Task<'_, '_, W> {
                     tail_column: first + column,
                     tail: Some(tail),
                     last: (drive.shape.columns - 1) % LINES + 1,
-                    ..TailCall::raw(list.strips(), 0, Panels { count: some.len(), ..Panels::one(0) }, sums)
+                    ..TailCall::raw(strips, 0, Panels { count: some.len(), ..Panels::one(0) }, sums)
                 });
             }
             held.stay_awake();

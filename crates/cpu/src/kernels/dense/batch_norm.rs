@@ -4,9 +4,13 @@
 //! segments, a function of the sizes alone. Each segment folds its columns in `f32`; what segments have folded is put together in `f64`, in
 //! their order. Deviations are taken from the mean of the segment, which is in the cache still, and moved to the mean of all (Chan, Golub,
 //! LeVeque, *Algorithms for computing the sample variance*), so that memory is read once for both statistics.
+//!
+//! Blocks of channels know nothing of each other: as many as the last cache holds are done with before the next, so that what statistics have
+//! read is there still when it is normalised.
 
 use super::lines::down;
 use super::{Matrix, TILE, bytes, contiguous, plain_attributes};
+use crate::CpuTarget;
 use crate::kernels::code::elem;
 use crate::kernels::columns::{Act, Bound, Sweep};
 use crate::kernels::multiversion::{Body, Simd};
@@ -24,6 +28,10 @@ use std::ops::Range;
 const ROWS: usize = 32;
 /// Columns whose totals are put together at a time.
 const COLUMNS: usize = 64;
+/// The part of the last cache that a group fills: the rest is for what others have in it.
+const NEAR: usize = 2;
+/// Segments of a group, for each worker, at least.
+const SEGMENTS: usize = 4;
 /// Columns of rows that are joined: sums of four vectors do not wait for each other.
 const JOINED: usize = 64;
 
@@ -121,21 +129,29 @@ impl Matrices {
         (each, self.rows.div_ceil(each))
     }
 
-    fn segments(&self) -> usize {
-        self.images * self.blocks * self.pieces().1
-    }
-
-    fn segment(&self, index: usize) -> Segment {
-        let (each, pieces) = self.pieces();
-        let (piece, matrix) = (index % pieces, index / pieces);
-        let first = matrix % self.blocks * self.width;
-        Segment { matrix, rows: piece * each..((piece + 1) * each).min(self.rows), columns: first..first + self.width }
-    }
-
-    /// The segments of a block, by number.
-    fn of_block(&self, block: usize) -> impl Iterator<Item = usize> + use<> {
+    /// Groups of so many blocks, but for the last.
+    fn groups(&self, together: usize) -> impl Iterator<Item = Group> + use<> {
         let (Matrices { images, blocks, .. }, (_, pieces)) = (*self, self.pieces());
-        (0..images).flat_map(move |image| (image * blocks + block) * pieces..(image * blocks + block + 1) * pieces)
+        (0..blocks).step_by(together).map(move |first| {
+            let blocks = first..blocks.min(first + together);
+            Group { count: images * blocks.len() * pieces, blocks, pieces }
+        })
+    }
+
+    /// Blocks of a group of which `tensors` stay in `near` bytes, and whose segments are enough for all workers; all where a block is too large.
+    fn together(&self, tensors: usize, near: usize, workers: usize) -> usize {
+        let block = (self.images * self.rows * self.width * self.elem.bytes()).saturating_mul(tensors);
+        let least = (SEGMENTS * workers).div_ceil(self.images * self.pieces().1);
+        let most = if block > near { self.blocks } else { near / block };
+        most.max(least).min(self.blocks)
+    }
+
+    fn segment(&self, group: &Group, index: usize) -> Segment {
+        let (each, blocks) = (self.pieces().0, group.blocks.len());
+        let (piece, matrix) = (index % group.pieces, index / group.pieces);
+        let block = group.blocks.start + matrix % blocks;
+        let rows = piece * each..((piece + 1) * each).min(self.rows);
+        Segment { matrix: matrix / blocks * self.blocks + block, rows, columns: block * self.width..(block + 1) * self.width }
     }
 
     /// Byte at which a matrix begins, and that at which its bits do.
@@ -145,10 +161,35 @@ impl Matrices {
     }
 }
 
+/// Some blocks of all images, and their segments: image by image, block by block.
+#[derive(Clone, Debug)]
+struct Group {
+    blocks: Range<usize>,
+    /// Segments of a matrix.
+    pieces: usize,
+    /// All segments.
+    count: usize,
+}
+
+impl Group {
+    /// The columns of its blocks.
+    fn columns(&self, width: usize) -> Range<usize> {
+        self.blocks.start * width..self.blocks.end * width
+    }
+
+    /// The segments of a block, by number.
+    fn of_block(&self, block: usize) -> impl Iterator<Item = usize> + use<> {
+        let (first, pieces) = ((block - self.blocks.start) * self.pieces, self.pieces);
+        (first..self.count).step_by(self.blocks.len() * pieces).flat_map(move |first| first..first + pieces)
+    }
+}
+
 /// Statistics, scale and shift by column.
 #[derive(Debug)]
 pub struct BatchNorm {
     matrices: Matrices,
+    /// Blocks that are done with before the next.
+    together: usize,
     /// Workers, and where the only matrix is gone through without generated code, its size.
     matrix: Matrix,
     flags: NormFlags,
@@ -171,8 +212,8 @@ impl BatchNorm {
     /// # Errors
     /// [`Skip`] for channels that are neither last nor in blocks, for fused operations with a second tensor, and for gradients with constant
     /// statistics; without generated code for anything but `f32` with channels last, and bits of a fused ReLU.
-    pub fn new(op: &op::BatchNorm, problem: &Problem, workers: usize, jit: Option<Isa>) -> Result<(BatchNorm, usize), Skip> {
-        let (forward, flags) = (op.prop.is_forward(), op.flags);
+    pub fn new(op: &op::BatchNorm, problem: &Problem, target: &CpuTarget, jit: Option<Isa>) -> Result<(BatchNorm, usize), Skip> {
+        let (forward, flags, workers) = (op.prop.is_forward(), op.flags, target.threads);
         let bits = op.workspace.is_some();
         if flags.fuse_add_relu || flags.rms || !forward && flags.use_global_stats || bits && jit.is_none() {
             return Err(Skip::Op("a fused sum, gradients with constant statistics, bits without generated code"));
@@ -213,7 +254,9 @@ impl BatchNorm {
             Matrix { width: matrices.channels, ..matrix }.by_column(problem, arg)?;
         }
         let space = if jit.is_some() { 0 } else { matrix.space(if forward { 1 } else { 2 })? };
-        let kernel = BatchNorm { matrices, matrix, flags, epsilon: op.epsilon.get(), forward, bits, stats, learnt, space, jit };
+        let once = forward && flags.use_global_stats;
+        let together = if once { matrices.blocks } else { matrices.together(args.len(), target.caches.l3 / NEAR, workers) };
+        let kernel = BatchNorm { matrices, together, matrix, flags, epsilon: op.epsilon.get(), forward, bits, stats, learnt, space, jit };
         let parameters = 4 * kernel.matrices.columns().next_multiple_of(16);
         let scratch = bytes(&[parameters, space, kernel.folded()])?;
         Ok((kernel, scratch))
@@ -222,13 +265,14 @@ impl BatchNorm {
     /// Elements of scratch of what segments fold.
     fn folded(&self) -> usize {
         let sums = if self.forward { 3 } else { 2 };
-        sums * self.matrices.width * self.matrices.segments()
+        // No group has more than the first.
+        sums * self.matrices.width * self.matrices.groups(self.together).next().map_or(0, |group| group.count)
     }
 
-    /// Calls `body` in parallel for all segments, the last ones first: those are still near.
-    fn each(&self, executor: &dyn Executor, body: &(dyn Fn(Segment) + Sync)) {
-        let segments = self.matrices.segments();
-        executor.run(executor.threads(), segments, &|_, task| body(self.matrices.segment(segments - 1 - task)));
+    /// Calls `body` in parallel for all segments of a group, the last ones first: those are still near.
+    fn each(&self, executor: &dyn Executor, group: &Group, body: &(dyn Fn(Segment) + Sync)) {
+        let count = group.count;
+        executor.run(executor.threads(), count, &|_, task| body(self.matrices.segment(group, count - 1 - task)));
     }
 
     /// The memory of the bits, where there are any.
@@ -255,13 +299,13 @@ impl BatchNorm {
         Ok(values)
     }
 
-    /// Fills `mean` and `variance` with the statistics of `src`.
-    fn statistics<'s>(&self, on: On<'_, '_>, src: Buf, space: (&mut Part<'s>, Part<'s>), [mean, variance]: [&mut [f32]; 2]) {
+    /// Fills `mean` and `variance` of the columns of a group with the statistics of the source.
+    fn statistics(&self, on: On<'_, '_>, group: &Group, [tiles, folded]: [&mut Part<'_>; 2], lines: [&mut [f32]; 2]) -> Result<(), Error> {
         let On { code, simd, ctx } = on;
-        let (matrices, matrix, width) = (&self.matrices, &self.matrix, self.matrices.width);
-        let (tiles, folded) = space;
-        let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (matrices.segments(), 3 * width), &|index, folded, space| {
-            let segment = matrices.segment(index);
+        let (matrices, matrix, width, src) = (&self.matrices, &self.matrix, self.matrices.width, ctx.buf(Arg::SRC)?);
+        let [_, folded] = folded.split(0);
+        let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (group.count, 3 * width), &|index, folded, space| {
+            let segment = matrices.segment(group, index);
             let (from, rows) = ((src, matrices.start(segment.matrix)[0]), segment.rows);
             let (sums, rest) = folded.split_at_mut(width);
             let (squares, means) = rest.split_at_mut(width);
@@ -279,18 +323,21 @@ impl BatchNorm {
             }
         });
         let folded = &*folded.into_slice();
-        for (block, (mean, variance)) in mean.chunks_mut(width).zip(variance.chunks_mut(width)).enumerate() {
+        let [mean, variance] = lines.map(|line| line[group.columns(width)].chunks_mut(width));
+        for (block, (mean, variance)) in group.blocks.clone().zip(mean.zip(variance)) {
             for (i, (mean, variance)) in mean.chunks_mut(COLUMNS).zip(variance.chunks_mut(COLUMNS)).enumerate() {
-                self.join(folded, block, i * COLUMNS, [mean, variance]);
+                self.join(folded, (group, block), i * COLUMNS, [mean, variance]);
             }
         }
+        Ok(())
     }
 
-    /// Puts together what segments have folded: mean and variance of some columns of a block, from one on.
-    fn join(&self, folded: &[f32], block: usize, first: usize, [mean, variance]: [&mut [f32]; 2]) {
+    /// Puts together what segments have folded: mean and variance of some columns of a block of a group, from one on.
+    fn join(&self, folded: &[f32], (group, block): (&Group, usize), first: usize, [mean, variance]: [&mut [f32]; 2]) {
         let (matrices, width) = (&self.matrices, self.matrices.width);
         let all = (matrices.images * matrices.rows) as f64;
-        let segments = || matrices.of_block(block).map(|i| (matrices.segment(i).rows.len() as f64, &folded[i * 3 * width..][..3 * width]));
+        let folded = |i: usize| (matrices.segment(group, i).rows.len() as f64, &folded[i * 3 * width..][..3 * width]);
+        let segments = || group.of_block(block).map(folded);
         let [mut sums, mut squares] = [[0.0; COLUMNS]; 2];
         for (_, f) in segments() {
             sums.iter_mut().zip(&f[first..width]).for_each(|(sum, f)| *sum += f64::from(*f));
@@ -314,35 +361,46 @@ impl BatchNorm {
     }
 
     fn forward(&self, on: On<'_, '_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let On { code, simd, ctx } = on;
-        let (matrices, matrix, flags) = (&self.matrices, &self.matrix, self.flags);
-        let (src, dst, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?, self.bits(ctx)?);
+        let (ctx, channels) = (on.ctx, self.matrices.channels);
         let [mean, variance] = self.given(ctx, &mut scratch)?;
-        let factor = self.parameters(ctx, &mut scratch, Arg::SCALE, (flags.use_scale, 1.0))?;
-        let shift = &*self.parameters(ctx, &mut scratch, Arg::SHIFT, (flags.use_shift, 0.0))?;
+        let factor = self.parameters(ctx, &mut scratch, Arg::SCALE, (self.flags.use_scale, 1.0))?;
+        let shift = &*self.parameters(ctx, &mut scratch, Arg::SHIFT, (self.flags.use_shift, 0.0))?;
         let mut tiles = scratch.take(self.space)?;
-        if !flags.use_global_stats {
-            let folded = scratch.take(self.folded())?;
-            self.statistics(on, src, (&mut tiles, folded), [mean, variance]);
-            if self.stats {
-                ctx.buf(Arg::MEAN)?.write(0, &mean[..matrices.channels]);
-                ctx.buf(Arg::VARIANCE)?.write(0, &variance[..matrices.channels]);
+        let mut folded = scratch.take(if self.flags.use_global_stats { 0 } else { self.folded() })?;
+        for group in self.matrices.groups(self.together) {
+            if !self.flags.use_global_stats {
+                self.statistics(on, &group, [&mut tiles, &mut folded], [&mut *mean, &mut *variance])?;
             }
+            for c in group.columns(self.matrices.width) {
+                factor[c] /= (variance[c] + self.epsilon).sqrt();
+            }
+            self.scale(on, &group, &mut tiles, [mean, factor, shift])?;
         }
-        factor[..matrices.channels].iter_mut().zip(&*variance).for_each(|(f, v)| *f /= (v + self.epsilon).sqrt());
-        let (mean, factor) = (&*mean, &*factor);
+        if !self.flags.use_global_stats && self.stats {
+            ctx.buf(Arg::MEAN)?.write(0, &mean[..channels]);
+            ctx.buf(Arg::VARIANCE)?.write(0, &variance[..channels]);
+        }
+        Ok(())
+    }
+
+    /// Normalises the elements of a group by what is known of every column.
+    fn scale(&self, on: On<'_, '_>, group: &Group, tiles: &mut Part<'_>, lines: [&[f32]; 3]) -> Result<(), Error> {
+        let On { code, simd, ctx } = on;
+        let (matrices, matrix) = (&self.matrices, &self.matrix);
+        let (src, dst, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?, self.bits(ctx)?);
         if let Some(scale) = code.get(2) {
-            self.each(ctx.executor(), &|Segment { matrix, rows, columns: c }| {
+            self.each(ctx.executor(), group, &|Segment { matrix, rows, columns: c }| {
                 let [start, first_bit] = matrices.start(matrix);
                 let all = [(src, start), (dst, start), (bits, first_bit)];
-                let lines = [mean, factor, shift].map(|line| &line[c.clone()]);
+                let lines = lines.map(|line| &line[c.clone()]);
                 matrices.sweep(scale, &all[..2 + usize::from(self.bits)], &rows, &mut [], &lines);
             });
             return Ok(());
         }
-        matrix.tiles(ctx.executor(), &mut tiles, &|rows, space| {
+        let [mean, factor, shift] = lines;
+        matrix.tiles(ctx.executor(), tiles, &|rows, space| {
             let (x, _) = matrix.read(src, &rows, space);
-            simd.run(Forward { x, mean, factor, shift, relu: flags.fuse_relu });
+            simd.run(Forward { x, mean, factor, shift, relu: self.flags.fuse_relu });
             matrix.write(dst, &rows, x);
         });
         Ok(())
@@ -350,20 +408,52 @@ impl BatchNorm {
 
     /// With `n` rows, `x` the normalised source and `f = scale / sigma`: `diff_src = f (dd - sum(dd) / n - x sum(dd x) / n)`.
     fn backward(&self, on: On<'_, '_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let On { code, simd, ctx } = on;
-        let (matrices, matrix, width) = (&self.matrices, &self.matrix, self.matrices.width);
-        let (src, diff_dst, diff_src, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?, self.bits(ctx)?);
+        let (ctx, matrices) = (on.ctx, &self.matrices);
         let [mean, slope] = self.given(ctx, &mut scratch)?;
         let factor = self.parameters(ctx, &mut scratch, Arg::SCALE, (self.flags.use_scale, 1.0))?;
         let constant = scratch.take(matrices.columns())?.into_slice();
         constant.fill(0.0);
-        let (mut tiles, folded) = (scratch.take(self.space)?, scratch.take(self.folded())?);
-        let mean = &*mean;
-        let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (matrices.segments(), 2 * width), &|index, folded, space| {
+        let (mut tiles, mut folded) = (scratch.take(self.space)?, scratch.take(self.folded())?);
+        let (mean, width, all) = (&*mean, matrices.width, (matrices.images * matrices.rows) as f32);
+        let outputs = [(self.learnt[0], Arg::DIFF_SCALE), (self.learnt[1], Arg::DIFF_SHIFT)];
+        for group in matrices.groups(self.together) {
+            let folded = self.products(on, &group, (&mut tiles, &mut folded), mean)?;
+            let total = |block: usize, at: usize| group.of_block(block).map(|i| f64::from(folded[i * 2 * width + at])).sum::<f64>() as f32;
+            let columns = group.columns(width);
+            for c in columns.start..columns.end.min(matrices.channels) {
+                let inverse = 1.0 / (slope[c] + self.epsilon).sqrt();
+                let (sum, product) = (total(c / width, c % width), total(c / width, width + c % width) * inverse);
+                for ((wanted, arg), value) in outputs.into_iter().zip([product, sum]) {
+                    if wanted {
+                        ctx.buf(arg)?.set(c, value);
+                    }
+                }
+                factor[c] *= inverse;
+                (slope[c], constant[c]) = (-factor[c] * inverse * product / all, -factor[c] * sum / all);
+            }
+            self.gradient(on, &group, &mut tiles, [mean, factor, slope, constant])?;
+        }
+        Ok(())
+    }
+
+    /// The sums of gradients, and of their products with deviations, of every segment of a group.
+    fn products<'f>(
+        &self,
+        on: On<'_, '_>,
+        group: &Group,
+        space: (&mut Part<'_>, &'f mut Part<'_>),
+        mean: &[f32],
+    ) -> Result<&'f [f32], Error> {
+        let On { code, simd, ctx } = on;
+        let (matrices, matrix, width) = (&self.matrices, &self.matrix, self.matrices.width);
+        let (src, diff_dst, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, self.bits(ctx)?);
+        let ((tiles, folded), workers) = (space, matrix.workers);
+        let [_, folded] = folded.split(0);
+        let folded = tiles.work_on(folded, ctx.executor(), workers, (group.count, 2 * width), &|index, folded, space| {
             let (sums, products) = folded.split_at_mut(width);
             sums.fill(0.0);
             products.fill(0.0);
-            let Segment { matrix: number, rows, columns } = matrices.segment(index);
+            let Segment { matrix: number, rows, columns } = matrices.segment(group, index);
             if let Some(pass) = code.first() {
                 let [start, first_bit] = matrices.start(number);
                 let all = [(src, start), (diff_dst, start), (bits, first_bit)];
@@ -376,31 +466,25 @@ impl BatchNorm {
                 simd.run(Products { x, dd, mean, totals: products });
             });
         });
-        let (folded, all) = (&*folded.into_slice(), (matrices.images * matrices.rows) as f32);
-        let total = |block: usize, at: usize| matrices.of_block(block).map(|i| f64::from(folded[i * 2 * width + at])).sum::<f64>() as f32;
-        let outputs = [(self.learnt[0], Arg::DIFF_SCALE), (self.learnt[1], Arg::DIFF_SHIFT)];
-        for c in 0..matrices.channels {
-            let inverse = 1.0 / (slope[c] + self.epsilon).sqrt();
-            let (sum, product) = (total(c / width, c % width), total(c / width, width + c % width) * inverse);
-            for ((wanted, arg), value) in outputs.into_iter().zip([product, sum]) {
-                if wanted {
-                    ctx.buf(arg)?.set(c, value);
-                }
-            }
-            factor[c] *= inverse;
-            (slope[c], constant[c]) = (-factor[c] * inverse * product / all, -factor[c] * sum / all);
-        }
-        let (factor, slope, constant) = (&*factor, &*slope, &*constant);
+        Ok(folded.into_slice())
+    }
+
+    /// The gradients of the elements of a group by what is known of every column.
+    fn gradient(&self, on: On<'_, '_>, group: &Group, tiles: &mut Part<'_>, lines: [&[f32]; 4]) -> Result<(), Error> {
+        let On { code, simd, ctx } = on;
+        let (matrices, matrix) = (&self.matrices, &self.matrix);
+        let (src, diff_dst, diff_src, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?, self.bits(ctx)?);
         if let Some(gradient) = code.get(1) {
-            self.each(ctx.executor(), &|Segment { matrix, rows, columns: c }| {
+            self.each(ctx.executor(), group, &|Segment { matrix, rows, columns: c }| {
                 let [start, first_bit] = matrices.start(matrix);
                 let all = [(src, start), (diff_dst, start), (diff_src, start), (bits, first_bit)];
-                let lines = [mean, factor, slope, constant].map(|line| &line[c.clone()]);
+                let lines = lines.map(|line| &line[c.clone()]);
                 matrices.sweep(gradient, &all[..3 + usize::from(self.bits)], &rows, &mut [], &lines);
             });
             return Ok(());
         }
-        matrix.tiles(ctx.executor(), &mut tiles, &|rows, space| {
+        let [mean, factor, slope, constant] = lines;
+        matrix.tiles(ctx.executor(), tiles, &|rows, space| {
             let (x, rest) = matrix.read(src, &rows, space);
             let (dd, _) = matrix.read(diff_dst, &rows, rest);
             simd.run(Backward { x, dd, mean, factor, slope, constant });

@@ -15,6 +15,10 @@ const FEW_TASKS: usize = 16;
 const COLUMNS: usize = 256;
 /// Sums that stay in L1 while rows of weights pass.
 const SUMS: usize = 8 << 10;
+/// Rows of weights that a slice has at least: its sums are written, and read again to be added up.
+const LINES: usize = 64;
+/// Columns of a block of rows of weights at least, where it is cut for the sake of more tasks.
+const LEAST_COLUMNS: usize = 512;
 
 /// The parts of a product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,8 +54,9 @@ impl Cut {
             Lie::Rows { .. } => {
                 let vector = isa.width().lanes() * decode.stored.in_word();
                 let most = (SUMS / rows / vector * vector).max(vector);
-                let block = n.div_ceil(n.div_ceil(most)).next_multiple_of(vector);
-                (block, (bytes / (2 * TASK_BYTES)).clamp(1, TASKS / 2 / rows.min(8)))
+                let slices = (bytes / (2 * TASK_BYTES)).min(weights.k / LINES).clamp(1, TASKS / 2 / rows.min(8));
+                let blocks = n.div_ceil(most).max(want.min(FEW_TASKS).div_ceil(slices).min(n / LEAST_COLUMNS));
+                (n.div_ceil(blocks).next_multiple_of(vector), slices)
             }
         };
         let blocks = n.div_ceil(block);

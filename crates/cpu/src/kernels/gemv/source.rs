@@ -51,22 +51,36 @@ impl Order {
     }
 
     /// Arranges chunk `index` of the source at `pos`.
-    pub(super) fn arrange(&self, source: &Source<'_>, (rows, depth): (&Axis, &Axis), pos: &Pos, index: usize, out: &mut [f32]) {
-        let mut lines = [0.0; MAX_ROWS * CHUNK];
-        let first = index * CHUNK;
-        let count = CHUNK.min(self.depth - first);
-        for (row, line) in lines.chunks_exact_mut(CHUNK).enumerate().take(self.rows) {
-            source.read(depth, &rows.at(pos, row), first, &mut line[..count]);
+    pub(super) fn arrange(&self, source: &Source<'_>, axes: (&Axis, &Axis), pos: &Pos, index: usize, out: &mut [f32]) {
+        let count = CHUNK.min(self.depth - index * CHUNK);
+        let read = |lines: &mut [f32]| {
+            for (row, line) in lines.chunks_exact_mut(CHUNK).enumerate().take(self.rows) {
+                source.read(axes.1, &axes.0.at(pos, row), index * CHUNK, &mut line[..count]);
+            }
+        };
+        // Zeros behind the last number, which a single row has few of.
+        if self.rows == 1 {
+            let mut line = [0.0; CHUNK];
+            read(&mut line);
+            self.order(&line, count, out);
+        } else {
+            let mut lines = [0.0; MAX_ROWS * CHUNK];
+            read(&mut lines);
+            self.order(&lines, count, out);
         }
+    }
+
+    /// Arranges lines of `count` elements, zeros behind them.
+    fn order(&self, lines: &[f32], count: usize, out: &mut [f32]) {
         let in_word = self.decode.stored.in_word();
         if self.columns {
             let padded = count.next_multiple_of(in_word * self.lanes);
-            self.vectors(&lines, &mut out[..self.words(padded)]);
+            self.vectors(lines, &mut out[..self.words(padded)]);
         } else if self.decode.pairs {
-            self.pairs(&lines, &mut out[..self.words(count.next_multiple_of(in_word))]);
+            self.pairs(lines, &mut out[..self.words(count.next_multiple_of(in_word))]);
         } else {
             let padded = count.next_multiple_of(self.decode.line_depth());
-            interleave(&lines, self.rows, &mut out[..self.words(padded)]);
+            interleave(lines, self.rows, &mut out[..self.words(padded)]);
         }
     }
 
@@ -86,6 +100,10 @@ impl Order {
         let (parts, in_word) = (self.decode.parts(), self.decode.stored.in_word());
         for (n, vector) in out.chunks_exact_mut(self.lanes).enumerate() {
             let (word, part, line) = (n / self.rows / parts * self.lanes, n / self.rows % parts, &lines[n % self.rows * CHUNK..][..CHUNK]);
+            if in_word == 1 {
+                vector.copy_from_slice(&line[word..][..self.lanes]);
+                continue;
+            }
             let places = self.decode.places(part);
             for (lane, x) in vector.iter_mut().enumerate() {
                 let [low, high] = places.map(|p| line[(word + lane) * in_word + p]);

@@ -38,6 +38,8 @@ const PHASES: usize = 4;
 const LISTED: usize = 4 << 10;
 /// Vectors of sums that hide the latency of multiply-adds.
 const BUSY: usize = 16;
+/// Steps of a part below which its results are more than its panels.
+const SHALLOW: usize = 16;
 /// Bytes of panels that tiles read while others are listed.
 const LISTING: usize = 16 << 10;
 
@@ -240,10 +242,10 @@ impl Nest {
     }
 
     /// Whether all tiles meet a panel before the next one: a panel of the part stays in L1 from tile to tile, and so many of them do
-    /// not.
+    /// not. Of shallow parts the results are more than the panels, and rows of them are written in long runs.
     fn is_outer(&self, part: &Part, panels: usize, words: bool) -> bool {
         let panel = part.taps * part.steps * self.shape.panel * if words { 8 } else { 4 };
-        panel <= self.budget.l1_panel && panel * panels > self.budget.l1_panel
+        part.taps * part.steps >= SHALLOW && panel <= self.budget.l1_panel && panel * panels > self.budget.l1_panel
     }
 
     /// Most tiles in a list by the panels of a group.

@@ -299,10 +299,13 @@ impl Nest {
         self.volume
     }
 
-    /// Number of positions of the two innermost loops, of the box where these are fewest.
+    /// Number of positions of the two innermost loops of the largest box.
     pub fn chunk(&self) -> i64 {
-        let parts = self.first.iter().chain(&self.more).map(Part::innermost);
-        parts.map(|[_, outer, inner]| outer.size * inner.size).min().unwrap_or(0)
+        let largest = self.first.iter().chain(&self.more).max_by_key(|part| part.volume);
+        largest.map_or(0, |part| {
+            let [_, outer, inner] = part.innermost();
+            outer.size * inner.size
+        })
     }
 
     /// Number of positions of the innermost loop, and how far operand `t` moves there.

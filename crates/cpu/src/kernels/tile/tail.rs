@@ -93,6 +93,34 @@ pub struct TailArgs<'a> {
     pitch: usize,
     /// The tensors, in the order of their steps.
     tensors: [Buf<'a>; TENSORS],
+    /// The destination.
+    dst: Buf<'a>,
+}
+
+/// What kernels of strips read of their tails.
+#[repr(C)]
+#[derive(Debug)]
+pub struct StripBlock {
+    /// The first line of operands from the call's first channel on.
+    lines: *const f32,
+    /// Bytes from a line to the next.
+    pitch: usize,
+    /// The destination and the tensors, where there are any.
+    c: *const u8,
+    tensors: [*const u8; TENSORS],
+}
+
+/// Results of a call of strips.
+#[derive(Clone, Copy, Debug)]
+pub struct Results {
+    /// The first one's column, and channels in whole vectors.
+    pub column: usize,
+    /// Channels in whole vectors.
+    pub channels: usize,
+    /// The address of the first, and bytes that the call writes from there on.
+    pub at: *const u8,
+    /// Bytes that the call writes from there on.
+    pub reach: Option<usize>,
 }
 
 /// What kernels read besides the arguments of `dot`.
@@ -113,14 +141,24 @@ pub(super) struct Block {
 
 impl TailArgs<'_> {
     /// No operands.
-    pub const NONE: TailArgs<'static> = TailArgs { lines: &[], pitch: 0, tensors: [Buf::empty(); TENSORS] };
+    pub const NONE: TailArgs<'static> = TailArgs { lines: &[], pitch: 0, tensors: [Buf::empty(); TENSORS], dst: Buf::empty() };
 
-    /// The first line from a column on, with room for so many columns, and the bytes from a line to the next; `None` where `tail` has more lines
-    /// than there are here.
-    pub fn from_column(&self, tail: &Tail, column: usize, columns: usize) -> Option<(*const f32, usize)> {
-        let lines = tail.lines();
-        let reach = column.checked_add(columns).is_some_and(|end| end <= self.pitch) && lines * self.pitch <= self.lines.len();
-        (lines == 0 || reach).then(|| (self.lines.as_ptr().wrapping_add(column), self.pitch * 4))
+    /// What a call reads; `None` where `tail` has more lines or longer tensors than there are here.
+    pub fn of_strips(&self, tail: &Tail, results: Results) -> Option<StripBlock> {
+        let Results { column, channels, at, reach } = results;
+        let (lines, c) = (tail.lines(), self.dst.as_ptr().cast_const());
+        let inside = column.checked_add(channels).is_some_and(|end| end <= self.pitch) && lines * self.pitch <= self.lines.len();
+        if lines > 0 && !inside {
+            return None;
+        }
+        for (from, tensor) in tail.tensors().zip(&self.tensors) {
+            let end = at.addr().checked_sub(c.addr())?.checked_add(reach?)?;
+            if end > self.dst.len() || end.div_ceil(tail.dst_size()) > tensor.len() / from.bytes() {
+                return None;
+            }
+        }
+        let first = self.lines.as_ptr().wrapping_add(column);
+        Some(StripBlock { lines: first, pitch: self.pitch * 4, c, tensors: self.tensors.map(|t| t.as_ptr().cast_const()) })
     }
 
     #[inline]
@@ -204,10 +242,15 @@ impl Origin {
 /// True when elements of equal positions have equal numbers in both.
 fn is_alike(a: &Tensor, b: &Tensor) -> bool {
     let (Some(x), Some(y)) = (a.blocking(), b.blocking()) else { return false };
-    a.dims() == b.dims() && x.is_plain() && x.offset == 0 && y.offset == 0 && x.strides == y.strides
+    a.dims() == b.dims() && x.inner == y.inner && x.offset == 0 && y.offset == 0 && x.strides == y.strides
 }
 
 impl Tail {
+    /// True where sums are converted to the destination's type and nothing else.
+    pub fn converts_only(&self) -> bool {
+        self.steps.is_empty() && !self.compensated
+    }
+
     /// The tail that stores sums as they are.
     pub fn raw() -> Tail {
         Tail { compensated: false, steps: Vec::new(), dst: Elem::F32 }
@@ -225,7 +268,7 @@ impl Tail {
         Tail::of(about)
     }
 
-    /// The tail of strips, which lie as their vectors do in whatever layout.
+    /// The tail of strips that may go elsewhere than to the destination; these lie as their vectors do in whatever layout.
     ///
     /// # Errors
     /// What it does not do.
@@ -235,7 +278,11 @@ impl Tail {
         operands.map_or(Ok(tail), |_| Err(Skip::Attr("an operand that differs by pixel".into())))
     }
 
-    fn of(about: &About<'_>) -> Result<Tail, Skip> {
+    /// The tail of strips of the destination.
+    ///
+    /// # Errors
+    /// What it does not do.
+    pub fn of(about: &About<'_>) -> Result<Tail, Skip> {
         let About { attr, dst, compensated, scaled, biased, .. } = *about;
         epilogue::check(attr, dst)?;
         let elem = elem(dst.dtype).ok_or_else(|| Skip::DataType(format!("{} as destination of a tile", dst.dtype)))?;
@@ -293,10 +340,9 @@ impl Tail {
         write::write(self, f, sums, kind);
     }
 
-    /// Writes the steps, and the stores of the results, of a strip of depthwise convolution. `fields` are the places of two arguments: the first
-    /// line of operands from the call's first channel on, and the bytes from a line to the next.
-    pub fn write_strip(&self, f: &mut Function, strip: &Strip<'_>, fields: [usize; 2]) {
-        write::strip(self, f, strip, fields);
+    /// Writes the steps, and the stores of the results, of a strip. `block` is the place of its [`StripBlock`] among the arguments.
+    pub fn write_strip(&self, f: &mut Function, strip: &Strip<'_>, block: usize) {
+        write::strip(self, f, strip, block);
     }
 
     /// Elements of scratch that the operands of an execution need for a destination of so many columns; `None` on overflow.
@@ -346,6 +392,6 @@ impl Tail {
                 *tensor = chain.argument(i, of)?.buf();
             }
         }
-        Ok(TailArgs { lines: scratch, pitch, tensors })
+        Ok(TailArgs { lines: scratch, pitch, tensors, dst: chain.dst().buf() })
     }
 }

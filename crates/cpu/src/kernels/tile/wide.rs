@@ -130,23 +130,7 @@ impl Body for Largest<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) -> u8 {
         // Elements from `-LARGEST` to `LARGEST` are those up to twice as much once it is added.
-        let mut most = [[0_u8; CHUNK]; 2];
-        for chunk in 0..self.0.len() / (2 * CHUNK) {
-            for (half, most) in most.iter_mut().enumerate() {
-                let mut bytes = [0_u8; CHUNK];
-                self.0.read((2 * chunk + half) * CHUNK, &mut bytes);
-                *most = std::array::from_fn(|i| bytes[i].wrapping_add(LARGEST).max(most[i]));
-            }
-        }
-        let mut largest = 0;
-        for at in self.0.len() / (2 * CHUNK) * (2 * CHUNK)..self.0.len() {
-            let mut byte = [0_u8];
-            self.0.read(at, &mut byte);
-            largest = byte[0].wrapping_add(LARGEST).max(largest);
-        }
-        for most in most.into_iter().flatten() {
-            largest = most.max(largest);
-        }
+        let largest = self.0.cells().iter().fold(0, |largest, byte| byte.get().wrapping_add(LARGEST).max(largest));
         largest.saturating_sub(LARGEST)
     }
 }

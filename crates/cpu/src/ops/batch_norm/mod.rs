@@ -29,7 +29,7 @@ fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Sk
 
 fn dense(problem: &Problem, target: &CpuTarget, jit: Option<Isa>) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::BatchNorm(op) => dense::BatchNorm::new(op, problem, target.threads, jit),
+        Op::BatchNorm(op) => dense::BatchNorm::new(op, problem, target, jit),
         _ => Err(Skip::Op("another operation than batch normalisation")),
     })
 }

@@ -26,6 +26,7 @@ use oxidnn_spec::{Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("aligned:jit", aligned),
     Impl::new("fused:any", fused::plan),
     Impl::new("direct:jit", direct),
     Impl::new("transposed_direct:jit", transposed_direct),
@@ -42,6 +43,11 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("packed:portable", packed_portable),
     fallback::ROW,
 ];
+
+/// On copies of operands of post-ops that lie otherwise than the result.
+fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    staged::aligned(problem, target, &IMPLS[1..])
+}
 
 /// The rows that [`staged`] makes copies for.
 const GENERATED: &[Choose<CpuTarget>] =

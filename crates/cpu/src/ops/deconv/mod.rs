@@ -1,12 +1,13 @@
 //! Rows of deconvolution: a convolution's gradient with respect to its source, as a forward operation. They are those of convolution.
 
 use crate::CpuTarget;
-use crate::ops::{conv, fallback};
+use crate::ops::{conv, fallback, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::Problem;
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("aligned:jit", aligned),
     Impl::new("direct:jit", conv::direct),
     Impl::new("transposed_direct:jit", conv::transposed_direct),
     Impl::new("packed:amx", conv::amx),
@@ -15,13 +16,18 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("packed:jit", conv::packed),
     Impl::new("transposed:jit", conv::transposed),
     Impl::new("bwd_weights:jit", conv::bwd_weights),
-    Impl::new("staged:jit", staged),
+    Impl::new("staged:jit", with_copies),
     Impl::new("direct:portable", conv::direct_portable),
     Impl::new("packed:portable", conv::packed_portable),
     fallback::ROW,
 ];
 
-/// The rows that [`staged`] makes copies for.
+/// On copies of operands of post-ops that lie otherwise than the result.
+fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    staged::aligned(problem, target, &IMPLS[1..])
+}
+
+/// The rows that [`with_copies`] makes copies for.
 const GENERATED: &[Choose<CpuTarget>] = &[
     conv::direct,
     conv::transposed_direct,
@@ -33,6 +39,6 @@ const GENERATED: &[Choose<CpuTarget>] = &[
     conv::bwd_weights,
 ];
 
-fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn with_copies(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     conv::with_copies(problem, target, GENERATED)
 }

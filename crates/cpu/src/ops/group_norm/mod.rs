@@ -5,16 +5,22 @@ mod columns;
 use crate::kernels::pointwise::{Pipeline, Program};
 use crate::ops::fallback;
 use crate::ops::norm::Norm;
+use crate::ops::staged;
 use crate::{CpuTarget, RowPlan};
-use oxidnn_runtime::{Impl, Skip};
+use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::{Op, Problem};
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, pipeline)),
+    Impl::new("stages:jit", stages),
+    Impl::new("staged:jit", |p, t| staged::plan(p, t, &[stages], &[&[]])),
     Impl::new("folds:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
     fallback::ROW,
 ];
+
+fn stages(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan_in_stages(problem, target, pipeline)
+}
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::GroupNorm(op) = &problem.op else { return Err(Skip::Op("another operation than group normalisation")) };

@@ -1,19 +1,27 @@
-//! `packed:jit` and `packed:amx`: inner product forward and backward by data on generated tiles, as matrix products.
+//! `packed:jit` and `packed:amx`: inner product on generated tiles, as matrix products: forward, backward by data, and gradients of plain weights.
 
-use super::packed::{check_scales, inner, resolve};
+use super::packed::{check_scales, inner, is_one_column, one_column, resolve};
+use super::weights;
 use crate::CpuTarget;
+use crate::kernels::access::View;
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::{amx, epilogue};
-use crate::ops::matmul::tiled::{Matrix, Request, product};
+use crate::ops::matmul::tiled::{Code, Matrix, Request, Tiled, product};
 use crate::ops::support;
-use crate::row::RowPlan;
+use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Plan, Skip};
+use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::{InnerProduct, Prop};
-use oxidnn_spec::{Arg, Op, Problem};
+use oxidnn_spec::{Arg, Error, Op, Problem, Tensor};
 use std::sync::Arc;
 
-/// Takes both passes in the types that vectors multiply.
+/// A product, and what an inner product computes beside it.
+#[derive(Debug)]
+struct Inner(Tiled);
+
+/// Takes all passes in the types that vectors multiply.
 ///
 /// # Errors
 /// What the row does not take.
@@ -22,7 +30,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     plan_on(problem, target, isa.without_amx())
 }
 
-/// Takes both passes in the types that tiles of AMX multiply.
+/// Takes the passes in the types that tiles of AMX multiply.
 ///
 /// # Errors
 /// What the row does not take.
@@ -32,9 +40,8 @@ pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
 
 fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
-    let backward = op.prop == Prop::BackwardData;
     let product = match op.prop {
-        Prop::BackwardWeights => return Err(Skip::Op("gradients of weights")),
+        Prop::BackwardWeights => product(op.dst.dtype, op.src.dtype)?,
         Prop::BackwardData => product(op.dst.dtype, op.weights.dtype)?,
         _ => product(op.src.dtype, op.weights.dtype)?,
     };
@@ -46,6 +53,9 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     }
     check_scales(&problem.attr)?;
     let mut problem = problem.clone();
+    if op.prop == Prop::BackwardWeights {
+        weights::resolve(&mut problem, target)?;
+    }
     if let Op::InnerProduct(op) = &mut problem.op {
         resolve_weights(op, isa, product.together())?;
         resolve(op, target)?;
@@ -53,16 +63,21 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     problem.resolve();
     support::dense(&problem)?;
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
-    epilogue::check(&problem.attr, if backward { &op.src } else { &op.dst })?;
     let inner = inner(&op.weights);
-    let (src, dst) = if backward { (Arg::DIFF_SRC, Arg::DIFF_DST) } else { (Arg::SRC, Arg::DST) };
-    let src = Matrix { arg: src, tensor: &op.src, rows: &[0], columns: &inner };
-    let dst = Matrix { arg: dst, tensor: &op.dst, rows: &[0], columns: &[1] };
-    let (a, b, c) = if backward {
-        (dst, Matrix { arg: Arg::WEIGHTS, tensor: &op.weights, rows: &[0], columns: &inner }, src)
-    } else {
-        (src, Matrix { arg: Arg::WEIGHTS, tensor: &op.weights, rows: &inner, columns: &[0] }, dst)
+    let plain = op.weights.blocking().is_some_and(|b| b.is_plain());
+    let by_column = op.weights.dims()[0] > 1 && op.weights.blocking().is_some_and(|b| b.strides[0] == 1);
+    let [x, w, y] = [&op.src, &op.weights, &op.dst];
+    let (a, b, c) = match op.prop {
+        Prop::BackwardWeights if !plain => return Err(Skip::Layout("gradients of weights that are not plain".into())),
+        Prop::BackwardWeights if by_column => {
+            (of(Arg::SRC, x, &inner, &[0]), of(Arg::DIFF_DST, y, &[0], &[1]), of(Arg::DIFF_WEIGHTS, w, &inner, &[0]))
+        }
+        Prop::BackwardWeights => (of(Arg::DIFF_DST, y, &[1], &[0]), of(Arg::SRC, x, &[0], &inner), of(Arg::DIFF_WEIGHTS, w, &[0], &inner)),
+        Prop::BackwardData => (of(Arg::DIFF_DST, y, &[0], &[1]), of(Arg::WEIGHTS, w, &[0], &inner), of(Arg::DIFF_SRC, x, &[0], &inner)),
+        _ => (of(Arg::SRC, x, &[0], &inner), of(Arg::WEIGHTS, w, &inner, &[0]), of(Arg::DST, y, &[0], &[1])),
     };
+    epilogue::check(&problem.attr, c.tensor)?;
+    let forward = op.prop.is_forward();
     let request = Request {
         attr: &problem.attr,
         isa,
@@ -71,11 +86,30 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
         b,
         c,
         batch: 0,
-        bias: op.bias.as_ref().filter(|_| !backward),
-        scales: if backward { &[] } else { &[None, Some(0)] },
+        bias: op.bias.as_ref().filter(|_| forward),
+        scales: if forward { &[None, Some(0)] } else { &[] },
     };
     let (kernel, scratch_bytes) = request.plan()?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(Inner(kernel)) }))
+}
+
+fn of<'p>(arg: Arg, tensor: &'p Tensor, rows: &'p [usize], columns: &'p [usize]) -> Matrix<'p> {
+    Matrix { arg, tensor, rows, columns }
+}
+
+impl Generated for Inner {
+    type Code = Code;
+
+    fn build(&self) -> Result<Code, Error> {
+        self.0.build()
+    }
+
+    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+        if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
+            support::bias_gradient(ctx.executor(), &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
+        }
+        self.0.run(code, simd, ctx, scratch)
+    }
 }
 
 /// Gives weights of layout `any` panels of the result's columns, where those are one dimension. Channels that end within a step would leave holes
@@ -89,6 +123,7 @@ pub(super) fn resolve_weights(op: &mut InnerProduct, isa: Isa, together: usize) 
     let tag = match op.prop {
         Prop::BackwardData if n > 2 => return Ok(()),
         Prop::BackwardData => panels(&[0], 1),
+        _ if is_one_column(op) => one_column(op).into(),
         _ if op.weights.dims()[2..].iter().any(|size| *size != 1) && op.weights.dims()[1] % together as i64 != 0 => "axb".into(),
         _ => panels(&(2..n).chain([1]).collect::<Vec<_>>(), 0),
     };

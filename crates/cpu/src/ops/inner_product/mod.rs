@@ -15,6 +15,7 @@ use oxidnn_spec::{Arg, Op, Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("aligned:jit", aligned),
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
     Impl::new("gemv:jit", few_rows).for_some_shapes(),
     Impl::new("packed:amx", jit::plan_amx),
@@ -24,6 +25,11 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("packed:portable", packed::plan),
     fallback::ROW,
 ];
+
+/// On copies of operands of post-ops that lie otherwise than the result.
+fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    staged::aligned(problem, target, &IMPLS[1..])
+}
 
 /// The rows that [`staged`] makes copies for.
 const GENERATED: &[Choose<CpuTarget>] = &[jit::plan_amx, jit::plan, weights::plan];

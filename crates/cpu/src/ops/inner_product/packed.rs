@@ -73,6 +73,16 @@ fn channels_first(t: &Tensor) -> bool {
     t.blocking().is_some_and(|b| b.is_plain() && Axis::new(&rows, t.dims()).chained(b).is_some())
 }
 
+/// Whether the result has one channel.
+pub(super) fn is_one_column(op: &InnerProduct) -> bool {
+    support::is_one_column(&op.weights, op.weights.dims()[0].max(0) as usize)
+}
+
+/// The layout of weights of one channel: plain, in the order of the data.
+pub(super) fn one_column(op: &InnerProduct) -> &'static str {
+    if op.weights.dims().len() > 2 { "axb" } else { "ab" }
+}
+
 /// Gives weights of layout `any` panels of the result's columns, and data the order of the weights.
 pub(super) fn resolve(op: &mut InnerProduct, target: &CpuTarget) -> Result<(), Skip> {
     let n = op.weights.dims().len();
@@ -85,6 +95,7 @@ pub(super) fn resolve(op: &mut InnerProduct, target: &CpuTarget) -> Result<(), S
     let tag = match op.prop {
         Prop::BackwardData if spatial => "axb".to_string(),
         Prop::BackwardData => panels(&op.weights, &[0], 1),
+        _ if is_one_column(op) => one_column(op).to_string(),
         _ => panels(&op.weights, &(2..n).chain([1]).collect::<Vec<_>>(), 0),
     };
     support::resolve(&mut op.weights, &tag)?;

@@ -1,6 +1,7 @@
 //! `bwd_weights:jit`: gradients of the weights of inner product: the gradient of a convolution whose images have one pixel. Channels and pixels of
 //! a source that has several are one dimension, in the order in which they are neighbours in source and gradient.
 
+use super::packed::{is_one_column, one_column};
 use crate::CpuTarget;
 use crate::kernels::access::Axis;
 use crate::kernels::epilogue;
@@ -51,7 +52,8 @@ pub(super) fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), S
     let n = op.weights.dims().len();
     let depth: Vec<usize> = (2..n).chain([1]).collect();
     let width = panel_columns(isa, op.weights.dims()[0].max(0) as usize);
-    let tag = panel_tag(n, &depth, 0, width, together(op.weights.dtype).unwrap_or(1));
+    let panels = || panel_tag(n, &depth, 0, width, together(op.weights.dtype).unwrap_or(1));
+    let tag = if is_one_column(op) { one_column(op).to_string() } else { panels() };
     support::resolve(&mut op.weights, &tag)?;
     support::resolve(&mut op.src, if n > 2 { "axb" } else { "ab" })?;
     support::resolve(&mut op.dst, "ab")

@@ -19,8 +19,10 @@ use std::sync::Arc;
 
 /// Most columns: with more of them a tile has lanes enough to be faster.
 const COLUMNS: i64 = 4;
-/// Least depth of few columns: what follows sums costs each as much as a few vectors of products.
-const DEPTH: usize = 64;
+/// Least depth of one column and of several: what follows sums costs each as much as a few vectors of products.
+const DEPTH: [usize; 2] = [64, 768];
+/// Least elements of the side that is walked, for which it pays to arrange the other one. Both measured on Zen 3.
+const WALKED: [usize; 2] = [4 << 10, 96 << 10];
 
 /// An operand of a product.
 #[derive(Clone, Debug)]
@@ -82,11 +84,13 @@ impl Sides {
         let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
         let (columns, rows) = (few.dims()[self.few.across[0]], many.dims()[self.many.across[0]]);
         let depth = self.many.depth.iter().map(|d| many.dims()[*d] as usize).fold(1, usize::saturating_mul);
-        if few.blocking().is_none() {
+        if few.blocking().is_none() && columns > 1 {
             return Err(Skip::Layout("of the weights: any, which are panels for every number of rows".into()));
         }
-        let fits = (1..=COLUMNS).contains(&columns) && rows >= columns && depth >= DEPTH;
-        if fits { Ok(()) } else { Err(Skip::Shape("not of 1 to 4 columns, as many rows and 64 of depth")) }
+        let several = usize::from(columns > 1);
+        let walked = depth.saturating_mul(rows.max(0) as usize);
+        let fits = (1..=COLUMNS).contains(&columns) && rows >= columns && depth >= DEPTH[several] && walked >= WALKED[several];
+        if fits { Ok(()) } else { Err(Skip::Shape("not of 1 to 4 columns by so many rows and so much depth that a walk pays")) }
     }
 
     /// Plans a problem whose layouts are resolved.

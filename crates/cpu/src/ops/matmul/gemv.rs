@@ -59,6 +59,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 /// Rows from which on tiles are faster with weights that they multiply as they are, which they read (or pack) once for all rows: in panels, which
 /// they need not pack; row-major; and transposed; of 16 bits and of 32. Measured on Zen 4.
 const ENOUGH: [[usize; 3]; 2] = [[1, 4, 7], [2, MAX_ROWS + 1, MAX_ROWS + 1]];
+/// The same of transposed weights of little depth: rows, and what another row needs of depth. A walk adds the lanes of each column's sums in the end.
+const SHALLOW: [usize; 2] = [3, 48];
 /// The same of weights that come from memory.
 const ENOUGH_FAR: usize = 6;
 /// The same of row-major f32, which tiles read in place where a panel's lines stay in L2: of weights that stay there, too, and of others.
@@ -84,7 +86,8 @@ pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column):
     let right = place::right(isa, weights, depth, &[column], product.together());
     // A row of tiles widens an element for each product, where the processor multiplies none of its type, as the walk does, with fewer sums in flight.
     let least = if product.is_native(isa) { 1 } else { 2 };
-    let by_lie = ENOUGH[usize::from(weights.dtype == DataType::F32)][lie].max(least);
+    let shallow = if lie == 2 { SHALLOW[0] + place::count(weights, depth) / SHALLOW[1] } else { usize::MAX };
+    let by_lie = ENOUGH[usize::from(weights.dtype == DataType::F32)][lie].min(shallow).max(least);
     let [beyond, far] = [1, FAR].map(|times| weights.bytes() > target.caches.l2 * times);
     let enough = if right.is_ok_and(|(right, _)| right == Right::InPlace) { IN_PLACE[usize::from(beyond)] } else { by_lie };
     rows >= if far { enough.max(ENOUGH_FAR) } else { enough }

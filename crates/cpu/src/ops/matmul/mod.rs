@@ -18,6 +18,7 @@ use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("aligned:jit", aligned),
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
     Impl::new("small:jit", jit::plan_small).for_some_shapes(),
     Impl::new("few:jit", jit::plan_few).for_some_shapes(),
@@ -29,6 +30,11 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("packed:portable", packed::plan),
     fallback::ROW,
 ];
+
+/// On copies of operands of post-ops that lie otherwise than the result.
+fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    staged::aligned(problem, target, &IMPLS[1..])
+}
 
 /// The rows that [`staged`] makes copies for.
 const GENERATED: &[Choose<CpuTarget>] = &[gemv::plan, gemv::plan_compressed, jit::plan_amx, jit::plan];
@@ -64,6 +70,9 @@ fn resolve_weights(weights: &mut Tensor, target: &CpuTarget) -> Result<(), Skip>
     }
     let n = weights.dims().len();
     let columns = weights.dims()[n - 1].max(0) as usize;
+    if support::is_one_column(weights, columns) {
+        return support::resolve(weights, "abx");
+    }
     let tag = match (target.jit, layout::together(weights.dtype)) {
         (Some(isa), Some(together)) => layout::panel_tag(n, &[n - 2], n - 1, layout::panel_columns(isa, columns), together),
         _ => support::panel_tag(n, &[n - 2], n - 1, panel_width(target.isa, columns)),

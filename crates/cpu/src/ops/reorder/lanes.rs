@@ -80,6 +80,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
         let data = Lanes::new(Moved::of(op, &problem.attr)?, jit)?;
+        super::check_filled(op, problem, target)?;
         let (sums, scratch) = Behind::plan(op, problem, jit)?;
         Ok((Summed::new(data, sums), scratch))
     })

@@ -3,6 +3,7 @@
 pub(crate) mod lanes;
 mod pieces;
 pub(crate) mod squares;
+mod steps;
 mod sums;
 
 use crate::kernels::pointwise::{Builder, Copies, Nest, Place, Program, Tables};
@@ -10,13 +11,15 @@ use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{EltwiseAlg, Reorder};
-use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
-/// The rows, best first: transpositions, elements of their own places, copies bit by bit (of few words by generated code), then arithmetic.
+/// The rows, best first: transpositions, these in two steps, elements of their own places, copies bit by bit (of few words by generated code), then
+/// arithmetic.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("squares:jit", squares::plan),
     Impl::new("pieces:jit", pieces::plan),
+    Impl::new("steps:jit", steps::plan),
     Impl::new("lanes:jit", lanes::plan),
     Impl::new("tables:portable", placed),
     Impl::new("chunks:jit", generated),
@@ -31,6 +34,9 @@ const VECTORS: std::ops::RangeInclusive<i64> = 4..=64;
 
 /// Positions of a chunk that are too few for a program over chunks.
 const FEW: i64 = 64;
+
+/// Elements of a destination with its padding, as a multiple of those without, from which on most of it is padding.
+const SPARSE: f64 = 4.0;
 
 fn reorder(problem: &Problem) -> Result<&Reorder, Skip> {
     match &problem.op {
@@ -65,6 +71,17 @@ fn check_known(op: &Reorder) -> Result<(), Skip> {
         return Err(Skip::Layout("of src or dst: sizes or strides known at execution only".into()));
     }
     if op.dst.is_empty() { Err(Skip::Shape("no elements")) } else { Ok(()) }
+}
+
+/// Declines a destination most of which is padding where a row further behind clears that at once, and moves nothing but elements.
+fn check_filled(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(), Skip> {
+    let elements = |dims: &Dims| dims.iter().map(|d| *d as f64).product::<f64>();
+    let padded = op.dst.blocking().map_or(0.0, |b| elements(&b.padded_dims));
+    let sparse = padded >= SPARSE * elements(op.dst.dims());
+    if sparse && (turned(problem, target).is_ok() || generated(problem, target).is_ok()) {
+        return Err(Skip::Layout("of dst: mostly padding".into()));
+    }
+    Ok(())
 }
 
 fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -141,6 +141,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let op = reorder(problem)?;
         let types = types(op, &problem.attr)?;
         let data = Pieces::plan(op, &problem.attr, types, (jit, target.threads))?;
+        super::check_filled(op, problem, target)?;
         let scratch = data.scratch_len().and_then(|len| booked(&[16 * data.workers.max(1), len])).ok_or(Skip::Shape("too large"))?;
         // Sums that are not found on the way are found from what has been written.
         let (sums, sums_scratch) = if data.sums.is_empty() { Behind::plan(op, problem, jit)? } else { (Behind::Nothing, 0) };

@@ -19,6 +19,8 @@ use oxidnn_spec::{Arg, Blocking, Dims, Error, MAX_NDIMS, Problem};
 
 /// Bytes of a word.
 const WORD: usize = 4;
+/// Words of a piece that stays in L1 with what it is made of.
+const NEAR: usize = 2048;
 
 /// A loop over tensors: how often, and the elements of a step in destination, source, and what else there is.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +65,12 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         if rows.size.min(columns.size) < lanes {
             return Err(Skip::Shape("fewer neighbours than a square has rows"));
         }
-        let piece = (GRAIN as usize / rows.size.max(1)).next_multiple_of(lanes).clamp(lanes, columns.size.max(lanes));
+        if columns.size < 2 * lanes && 4 * columns.size < 3 * columns.size.next_multiple_of(lanes) {
+            return Err(Skip::Shape("neighbours of src that leave squares half empty"));
+        }
+        // Of a matrix of several strips of squares each writes a part of the same lines.
+        let most = if rows.size > lanes { NEAR } else { GRAIN as usize };
+        let piece = (most / rows.size.max(1)).next_multiple_of(lanes).clamp(lanes, columns.size.max(lanes));
         let data = Transposed { jit, starts, rows, columns, piece, outer };
         let (sums, scratch) = Behind::plan(op, problem, jit)?;
         Ok((Summed::new(data, sums), scratch))

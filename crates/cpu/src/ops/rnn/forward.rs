@@ -30,6 +30,7 @@ use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Prop, RnnLinear, Tensor};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A planned forward pass.
@@ -84,8 +85,8 @@ struct Lens {
     weights: [usize; 3],
     ones: usize,
     bias: usize,
-    whole: [usize; 2],
-    projected: [usize; 2],
+    whole: [usize; 3],
+    projected: [usize; 3],
     peephole: usize,
     shares: usize,
     src: usize,
@@ -99,10 +100,10 @@ struct Lens {
 }
 
 impl Lens {
-    fn list(&self) -> [usize; 19] {
-        let Lens { weights: [w, u, p], ones, bias, whole: [f, g], projected: [q, r], peephole, shares, .. } = *self;
+    fn list(&self) -> [usize; 21] {
+        let Lens { weights: [w, u, p], ones, bias, whole: [f, g, m], projected: [q, r, n], peephole, shares, .. } = *self;
         let Lens { src, gates, sequences: [s, t], first, cell, middle, gemm, share, .. } = *self;
-        [w, u, p, ones, bias, f, g, q, r, peephole, shares, src, gates, s, t, first, cell, middle, gemm.max(share)]
+        [w, u, p, ones, bias, f, g, m, q, r, n, peephole, shares, src, gates, s, t, first, cell, middle, gemm.max(share)]
     }
 }
 
@@ -278,6 +279,7 @@ impl Forward {
         let by_channel = |count: usize| z.stacks().checked_mul(count)?.checked_mul(padded);
         let sequence = states(all, self.outputs.padded())?;
         let is_whole = self.product.is_whole();
+        let projected = z.stacks().checked_mul(self.outputs.padded())?;
         // Layers whose states are in scratch.
         let kept = z.layers - usize::from(self.dst.is_some());
         let each = self.cut.tallest().checked_mul(z.gates.max(1))?.checked_mul(LINE)?;
@@ -285,8 +287,8 @@ impl Forward {
             weights: [self.layer.scratch_len()?, self.iter.scratch_len()?, self.projection.as_ref().map_or(Some(0), Weights::scratch_len)?],
             ones: if is_whole { Quantised::ones(z) } else { 0 },
             bias: by_channel(z.bias_gates)?,
-            whole: [if is_whole { by_channel(z.gates)? } else { 0 }; 2],
-            projected: [if is_whole && self.projection.is_some() { z.stacks().checked_mul(self.outputs.padded())? } else { 0 }; 2],
+            whole: if is_whole { [by_channel(z.gates)?, by_channel(z.gates)?, z.stacks() * self.gates.count] } else { [0; 3] },
+            projected: if is_whole && self.projection.is_some() { [projected, projected, z.stacks() * self.outputs.count] } else { [0; 3] },
             peephole: if self.op.weights_peephole.is_some() { by_channel(3)? } else { 0 },
             shares: if self.op.attention.is_some() { samples } else { 0 },
             src: if self.src.is_some() { 0 } else { states(samples, z.slc)? },
@@ -310,9 +312,21 @@ impl Forward {
         matches!(self.op.cell, RnnCell::Gru | RnnCell::Augru)
     }
 
-    /// Panels of the phases of a step.
+    /// Panels of the projection that a task of a step takes, where tasks need not be many: their sums have the place of those of all gates.
+    pub(super) fn projected_together(&self) -> usize {
+        let whole = self.cut.whole && self.second.as_ref().is_some_and(Skinny::is_whole);
+        if whole { self.z.gates * LINE / self.outputs.width } else { 1 }
+    }
+
+    /// The panels of a task of the projection.
+    pub(super) fn projected_panels(&self, task: usize) -> Range<usize> {
+        let together = self.projected_together();
+        task * together..self.outputs.count.min((task + 1) * together)
+    }
+
+    /// Tasks of the phases of a step and of a slice.
     fn phases(&self) -> [usize; 2] {
-        let second = if self.projection.is_some() { self.outputs.count } else { self.gates.count };
+        let second = if self.projection.is_some() { self.outputs.count.div_ceil(self.projected_together()) } else { self.gates.count };
         [self.gates.count, if self.second.is_some() { second } else { 0 }]
     }
 
@@ -413,8 +427,8 @@ impl Forward {
         let (lens, z) = (&self.lens, &self.z);
         let ones = scratch.take(lens.ones)?.into_buf();
         let bias = scratch.take(lens.bias)?;
-        let [shifts, factors, second_shifts, second_factors] =
-            [lens.whole[0], lens.whole[1], lens.projected[0], lens.projected[1]].map(|n| scratch.take(n));
+        let whole = lens.whole.map(|n| scratch.take(n));
+        let projected = lens.projected.map(|n| scratch.take(n));
         let (view, peephole) = (View::optional(simd, ctx, Arg::BIAS)?, View::optional(simd, ctx, Arg::WEIGHTS_2)?);
         let lines = |gates: usize| Lines { z, panels: self.gates, gates };
         let peephole = lines(3).fill(ctx.executor(), peephole.as_ref(), scratch.take(lens.peephole)?);
@@ -425,8 +439,11 @@ impl Forward {
             }
         }
         let bias = lines(z.bias_gates).fill(ctx.executor(), view.as_ref(), bias);
-        let mut first = quantised::Lines { shifts: shifts?.into_slice(), factors: factors?.into_slice(), ones };
-        let mut second = quantised::Lines { shifts: second_shifts?.into_slice(), factors: second_factors?.into_slice(), ones };
+        let taken = |[shifts, factors, bits]: [Result<Part<'s>, Error>; 3]| -> Result<quantised::Lines<'s>, Error> {
+            let (shifts, factors, seven_bits) = (shifts?.into_slice(), factors?.into_slice(), bits?.into_slice());
+            Ok(quantised::Lines { simd, shifts, factors, seven_bits, ones })
+        };
+        let (mut first, mut second) = (taken(whole)?, taken(projected)?);
         if let Some((quantised, code)) = self.quantised.as_ref().zip(code.quantised.as_ref()) {
             quantised.gates(code, z, [(&self.layer, weights[0]), (&self.iter, weights[1])], &mut first);
             if let Some(projection) = &self.projection {
@@ -435,7 +452,9 @@ impl Forward {
         }
         let (scale, shift) = self.codec().whole.unwrap_or((1.0, 0.0));
         let numbers = Numbers { scale, shift, linear: self.linear.unwrap_or_default() };
-        Ok(ByChannel { bias, whole: [first.shifts, first.factors], projected: [second.shifts, second.factors], peephole, shares, numbers })
+        let whole: [&[f32]; 3] = [first.shifts, first.factors, first.seven_bits];
+        let projected: [&[f32]; 3] = [second.shifts, second.factors, second.seven_bits];
+        Ok(ByChannel { bias, whole, projected, peephole, shares, numbers })
     }
 
     /// Rows of the source, copied unless they are taken as they lie.

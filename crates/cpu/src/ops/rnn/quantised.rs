@@ -8,6 +8,7 @@ use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::{Ready, Rows, Skinny};
 use super::states::Codec;
 use super::weights::Weights;
+use crate::kernels::multiversion::Simd;
 use crate::kernels::tile::Product;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
@@ -42,10 +43,13 @@ pub(super) struct Code {
 /// Weights whose columns are summed.
 pub(super) type Matrix<'w> = (&'w Weights, Buf<'w>);
 
-/// What is taken away from sums, what the rest is multiplied by, and scratch.
+/// What is taken away from sums, what the rest is multiplied by, which panels of the weights that steps multiply have seven bits, and scratch.
 pub(super) struct Lines<'l> {
+    pub(super) simd: Simd,
     pub(super) shifts: &'l mut [f32],
     pub(super) factors: &'l mut [f32],
+    /// 1 where a panel has seven bits, else 0.
+    pub(super) seven_bits: &'l mut [f32],
     pub(super) ones: Buf<'l>,
 }
 
@@ -95,6 +99,7 @@ impl Quantised {
         self.fill((projection.0.panels, 1, z.dic), &[(&code.projected, projection)], &self.projection, to);
     }
 
+    /// Walks weights panel by panel; the last matrix of `of` is the one that steps multiply.
     fn fill(&self, (panels, gates, channels): (Panels, usize, usize), of: &[(&Ready, Matrix<'_>)], scales: &[Real], to: &mut Lines<'_>) {
         // What products take for 1, and what they add to every number.
         let (one, added) = if self.product == Product::S8S8 { (0x81, 128.0) } else { (1, 0.0) };
@@ -108,7 +113,9 @@ impl Quantised {
             let mut totals = [0.0f64; GATES * LINE];
             for (skinny, (weights, buf)) in of {
                 let mut sums = [0.0; GATES * LINE];
-                skinny.run((&ones, 0..1), &[[0, 0]], &weights.group(*buf, (stack, panel), 0..gates), (&mut sums, line));
+                let group = skinny.with_bits(to.simd, weights.group(*buf, (stack, panel), 0..gates));
+                skinny.run((&ones, 0..1), &[[0, 0]], &group, (&mut sums, line));
+                to.seven_bits[i] = f32::from(u8::from(group.seven_bits));
                 totals.iter_mut().zip(&sums).for_each(|(total, sum)| *total += f64::from(sum.to_bits() as i32));
             }
             let (first, count) = panels.channels(panel, channels);

@@ -4,8 +4,9 @@
 //! a panel takes more than a whole one.
 
 use super::cut::Cut;
-use crate::kernels::tile::runs;
+use crate::kernels::multiversion::Simd;
 use crate::kernels::tile::{Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Strip, Tile, max_rows};
+use crate::kernels::tile::{runs, wide};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -36,6 +37,8 @@ pub(super) struct Group<'a> {
     pub(super) step: usize,
     /// Their number.
     pub(super) count: usize,
+    /// Whether their elements are known to have seven bits, see [`Ready::with_bits`].
+    pub(super) seven_bits: bool,
 }
 
 /// One of the runs of a reduction: how far its lines of `B` are behind the first of the panel, and its numbers of `A` behind those of the row,
@@ -64,6 +67,8 @@ pub(super) struct Skinny {
 pub(super) struct Ready {
     skinny: Skinny,
     tiles: Vec<Option<Tile>>,
+    /// The same for weights of seven bits, where these are multiplied in another way.
+    seven_bits: Vec<Option<Tile>>,
 }
 
 impl Skinny {
@@ -90,18 +95,27 @@ impl Skinny {
         self.vectors * self.isa.width().lanes()
     }
 
+    /// Whether that is all of them, so that sums of panels that follow each other do so too.
+    pub(super) fn is_whole(&self) -> bool {
+        self.columns() == self.width
+    }
+
     /// Makes the kernels.
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
     pub(super) fn build(&self) -> Result<Ready, Error> {
         let line = Line::Packed((self.width / self.isa.width().lanes()) as u8);
-        let tile = |rows: usize| {
+        let spec = |rows: usize| {
             let partial = (self.depth % self.product.depth()) as u8;
-            Tile::get(self.isa, &Spec { partial, line, ..Spec::new(self.product, rows, self.vectors) })
+            Spec { partial, line, ..Spec::new(self.product, rows, self.vectors) }
         };
-        let tiles: Result<Vec<_>, Error> = (0..MOST_ROWS).map(|i| self.heights[i].then(|| tile(i + 1)).transpose()).collect();
-        Ok(Ready { skinny: self.clone(), tiles: tiles? })
+        let tiles = |made_of: fn(Spec) -> Spec| -> Result<Vec<_>, Error> {
+            (0..MOST_ROWS).map(|i| self.heights[i].then(|| Tile::get(self.isa, &made_of(spec(i + 1)))).transpose()).collect()
+        };
+        let asks = wide::asks_for_seven_bits(self.isa, self.product, line);
+        let seven_bits = if asks { tiles(wide::seven_bits)? } else { Vec::new() };
+        Ok(Ready { skinny: self.clone(), tiles: tiles(|spec| spec)?, seven_bits })
     }
 }
 
@@ -109,6 +123,12 @@ impl Ready {
     /// As [`Skinny::columns`].
     pub(super) fn columns(&self) -> usize {
         self.skinny.columns()
+    }
+
+    /// Panels of which is known whether they have seven bits, where that matters.
+    pub(super) fn with_bits<'b>(&self, simd: Simd, b: Group<'b>) -> Group<'b> {
+        let seven_bits = !self.seven_bits.is_empty() && wide::fits(simd, b.buf.part(b.at, b.step * b.count));
+        Group { seven_bits, ..b }
     }
 
     /// Writes the products of some rows of `a` by panels to `sums`, whose rows are `step` apart: the first [`Skinny::columns`] of every panel,
@@ -119,9 +139,10 @@ impl Ready {
         let mut words = [0; ONE_STRIP + RUNS * (1 + MOST_ROWS)];
         // Bytes of the columns of a part in a line, or where a line is two, in the first of them.
         let columns = self.columns();
+        let tiles = if b.seven_bits { &self.seven_bits } else { &self.tiles };
         let part_bytes = columns * 4 * product.together() / product.depth();
         for (first, height, count) in runs(rows.clone(), tall) {
-            let tile = self.tiles[height - 1].as_ref().unwrap_or_else(|| panic!("no kernel of {height} rows was made"));
+            let tile = tiles[height - 1].as_ref().unwrap_or_else(|| panic!("no kernel of {height} rows was made"));
             let mut list = List::new(&mut words, height);
             list.strip(Strip { tiles: count, sums: (first - rows.start) * step * 4, a_row: a.row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
             let from = a.buf.as_ptr().addr() + a.start + first * a.row;

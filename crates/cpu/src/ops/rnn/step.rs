@@ -4,9 +4,10 @@ use super::cell::{Call, Field, Numbers, Place as Memory};
 use super::cut::Place;
 use super::forward::{Code, Forward, States};
 use super::sizes::Panels;
-use super::skinny::{Ready, Rows};
+use super::skinny::{Group, Ready, Rows};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::op::RnnCell;
+use std::ops::Range;
 
 /// What the tasks of an execution share.
 pub(super) struct Run<'a> {
@@ -32,11 +33,12 @@ pub(super) struct Run<'a> {
 
 /// What cells need besides sums.
 pub(super) struct ByChannel<'a> {
-    /// Bias by stack, panel and gate; of integer sums what is taken away from them, and factors.
+    /// Bias by stack, panel and gate; of integer sums what is taken away from them, factors, and by stack and panel 1 where
+    /// a panel of the weights of the state has seven bits.
     pub(super) bias: &'a [f32],
-    pub(super) whole: [&'a [f32]; 2],
-    /// The same of projected sums, by stack and panel.
-    pub(super) projected: [&'a [f32]; 2],
+    pub(super) whole: [&'a [f32]; 3],
+    /// The three of projected sums, by stack and panel.
+    pub(super) projected: [&'a [f32]; 3],
     pub(super) peephole: &'a [f32],
     /// What attention leaves of the update gate, by time and sample.
     pub(super) shares: &'a [f32],
@@ -54,10 +56,10 @@ pub(super) struct Step<'p> {
     pub(super) place: &'p Place,
 }
 
-/// The columns of a panel that tiles take at a time.
+/// The columns of a panel that tiles take at a time, or all of some panels of the projection.
 #[derive(Clone, Copy)]
 struct Piece {
-    /// The first among the panel's.
+    /// The first among the panel's, or those panels'.
     column: usize,
     /// The first channel of all, and their number.
     first: usize,
@@ -65,27 +67,38 @@ struct Piece {
 }
 
 impl<'a> Run<'a> {
-    /// Computes a panel of a step, with the worker's scratch.
+    /// Computes a panel of a step, or some of the projection's, with the worker's scratch.
     pub(super) fn panel(&self, step: &Step<'_>, share: &mut [f32]) {
         let (plan, Place { d, rows, phase, panel, .. }) = (self.plan, step.place);
         let stack = self.stack(step);
         let gates = if plan.second.is_some() && plan.projection.is_none() { 2 } else { plan.z.gates };
-        let (skinny, a, b, panels) = match (&self.code.second, &plan.projection) {
+        let of_state = |gates: Range<usize>| {
+            let seven_bits = has_seven_bits(self.lines.whole[2], stack * plan.gates.count + panel, 1);
+            Group { seven_bits, ..plan.iter.group(self.iter, (stack, *panel), gates) }
+        };
+        let (skinny, a, b, pieces) = match (&self.code.second, &plan.projection) {
             (Some(second), Some(weights)) if *phase == 1 => {
-                (second, self.middle.rows(*d, 0), weights.group(self.projection, (stack, *panel), 0..1), (plan.outputs, plan.z.dic))
+                let panels = plan.projected_panels(*panel);
+                let seven_bits = has_seven_bits(self.lines.projected[2], stack * plan.outputs.count + panels.start, panels.len());
+                // A panel has nothing but its gate, so the next panel lies where another gate would.
+                let b = Group { seven_bits, ..weights.group(self.projection, (stack, panels.start), 0..panels.len()) };
+                (second, self.middle.rows(*d, 0), b, Pieces::new((plan.outputs, plan.z.dic), panels, second))
             }
             (Some(second), None) if *phase == 1 => {
-                (second, self.middle.rows(*d, 0), plan.iter.group(self.iter, (stack, *panel), 2..3), (plan.gates, plan.z.dhc))
+                (second, self.middle.rows(*d, 0), of_state(2..3), Pieces::new((plan.gates, plan.z.dhc), *panel..panel + 1, second))
             }
-            _ => (&self.code.skinny, self.before(step), plan.iter.group(self.iter, (stack, *panel), 0..gates), (plan.gates, plan.z.dhc)),
+            _ => {
+                let skinny = &self.code.skinny;
+                (skinny, self.before(step), of_state(0..gates), Pieces::new((plan.gates, plan.z.dhc), *panel..panel + 1, skinny))
+            }
         };
-        let line = b.count * panels.0.width;
+        let line = b.count * pieces.width;
         if *phase == 0 && step.before.is_none() && self.begins_with_zeros {
             share[..rows.len() * line].fill(0.0);
         } else {
             skinny.run((&a, rows.clone()), &[[0, 0]], &b, (share, line));
         }
-        for piece in pieces(panels, *panel, skinny) {
+        for piece in pieces.all() {
             self.cell(step, piece, &share[b.count * piece.column..], line);
         }
     }
@@ -117,7 +130,7 @@ impl<'a> Run<'a> {
         call.set(Field::State, if middle { states(self.middle, 0, channel) } else { states(self.sequence, step.t, piece.first) });
         self.keep(step, piece, &mut call);
         if plan.projection.is_some() && *phase == 1 {
-            let first = (self.stack(step) * plan.outputs.count + panel) * plan.outputs.width + piece.column;
+            let first = self.stack(step) * plan.outputs.padded() + piece.first;
             call.set(Field::Shifts, Memory::line(self.lines.projected[0], first));
             call.set(Field::Factors, Memory::line(self.lines.projected[1], first));
             return cell.run(&call);
@@ -152,9 +165,32 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The pieces of a panel that have channels.
-fn pieces((panels, channels): (Panels, usize), panel: usize, skinny: &Ready) -> impl Iterator<Item = Piece> {
-    let (first, count) = panels.channels(panel, channels);
-    let columns = skinny.columns();
-    (0..count).step_by(columns).map(move |column| Piece { column, first: first + column, channels: columns.min(count - column) })
+/// Whether all of some panels have seven bits; nobody knows it of weights that are not integers.
+fn has_seven_bits(bits: &[f32], first: usize, count: usize) -> bool {
+    bits.get(first..first + count).is_some_and(|bits| bits.iter().all(|bit| *bit > 0.0))
+}
+
+/// What passes over the sums of a panel, or of some that follow each other, take at a time.
+struct Pieces {
+    /// Columns of a panel.
+    width: usize,
+    /// The first channel, their number, and channels of a piece.
+    first: usize,
+    channels: usize,
+    columns: usize,
+}
+
+impl Pieces {
+    /// The pieces of panels of so many channels in all; of several panels the sums follow each other.
+    fn new((all, channels): (Panels, usize), panels: Range<usize>, skinny: &Ready) -> Pieces {
+        let (first, columns) = (panels.start * all.width, panels.len() * all.width);
+        let channels = columns.min(channels.saturating_sub(first));
+        Pieces { width: all.width, first, channels, columns: if panels.len() > 1 { columns } else { skinny.columns() } }
+    }
+
+    /// Those that have channels.
+    fn all(&self) -> impl Iterator<Item = Piece> {
+        let Pieces { first, channels, columns, .. } = *self;
+        (0..channels).step_by(columns).map(move |column| Piece { column, first: first + column, channels: columns.min(channels - column) })
+    }
 }

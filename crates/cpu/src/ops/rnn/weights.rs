@@ -175,7 +175,8 @@ impl Weights {
 
     /// Some gates of a panel of a layer and direction.
     pub(super) fn group<'b>(&self, buf: Buf<'b>, (stack, panel): (usize, usize), gates: Range<usize>) -> Group<'b> {
-        Group { buf, at: self.at(stack, panel, gates.start), step: self.panel_bytes(), count: gates.len() }
+        let at = self.at(stack, panel, gates.start);
+        Group { buf, at, step: self.panel_bytes(), count: gates.len(), seven_bits: false }
     }
 
     /// Elements of scratch that packed weights need; `None` on overflow.

@@ -113,7 +113,6 @@ fn binary_op(op: Binary) -> Op {
         Binary::MinF32 => Op::MinF32,
         Binary::MaxF32 => Op::MaxF32,
         Binary::SmallestF32 | Binary::LargestF32 => Op::RangeF32,
-        Binary::ScaleF32 => Op::ScaleF32,
         Binary::And => Op::And,
         Binary::AndNot => Op::AndNot,
         Binary::Or => Op::Or,

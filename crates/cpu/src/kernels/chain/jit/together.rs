@@ -103,7 +103,4 @@ impl<V: Bits, const N: usize> Bits for Together<V, N> {
     fn word_sar(w: Self::Word, n: u8) -> Self::Word {
         w.each(|w| V::word_sar(w, n))
     }
-    fn scaled(self, n: Self, shifted: Self) -> Self {
-        Together(from_fn(|i| self.0[i].scaled(n.0[i], shifted.0[i])))
-    }
 }

@@ -4,7 +4,7 @@
 //! given.
 
 use oxidnn_expr::Num;
-use oxidnn_expr::functions::{self, Bits};
+use oxidnn_expr::functions::Bits;
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::{Accumulate, Binary, Compare, Pred, Rounding, Src, Unary, Val};
 use oxidnn_spec::op::EltwiseAlg;
@@ -268,15 +268,6 @@ impl<'r, 'f> Bits for Value<'r, 'f> {
     }
     fn word_sar(w: Self, n: u8) -> Self {
         w.unary(Unary::SarI32(n), |x| (x as i32 >> n) as u32)
-    }
-    fn scaled(self, n: Self, shifted: Self) -> Self {
-        match recorder(self, n) {
-            Some(r) if r.with(|f| f.isa().avx512) => {
-                let (x, n) = (r.lanes(self), r.source(n));
-                r.value(r.with(|f| f.binary(Binary::ScaleF32, x, n)))
-            }
-            _ => functions::scaled_by_words(self, shifted),
-        }
     }
 }
 

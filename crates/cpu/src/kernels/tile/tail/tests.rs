@@ -248,3 +248,22 @@ fn operands_are_columns_tensors_and_the_destination() {
         }
     }
 }
+
+#[test]
+fn tensors_under_strips_are_as_long_as_their_results() {
+    let tail = Tail { compensated: false, steps: vec![at(Formula::Binary(BinaryAlg::Add), Origin::Tensor(Elem::F32))], dst: Elem::Bf16 };
+    let (elements, first) = (24, 5);
+    let (mut c, mut tensor) = (vec![0_u16; elements], vec![0.0_f32; elements]);
+    let c = buf(&mut c);
+    let mut found = |len: usize, reach: usize| {
+        let mut args = TailArgs { dst: c, ..TailArgs::NONE };
+        args.tensors[0] = buf(&mut tensor[..len]);
+        let at = c.as_ptr().wrapping_add(first * 2).cast_const();
+        args.of_strips(&tail, Results { column: 0, channels: 8, at, reach: Some(reach) }).is_some()
+    };
+    let whole = (elements - first) * 2;
+    assert!(found(elements, whole));
+    assert!(!found(elements - 1, whole));
+    assert!(found(elements - 1, whole - 2));
+    assert!(!found(elements, whole + 2));
+}

@@ -4,7 +4,7 @@
 //! registers. Long ones would be as many times as long as there are sums: those go through L1 once, and a loop takes them from
 //! there vector by vector.
 
-use super::{Block, Kind, Origin, Step, Tail};
+use super::{Block, Kind, Origin, Step, StripBlock, Tail};
 use crate::kernels::chain::jit;
 use crate::kernels::tile::Args;
 use oxidnn_jit::Function;
@@ -21,8 +21,6 @@ const SHORT: usize = 6;
 struct Place {
     /// Its elements of the destination.
     c: Addr,
-    /// The same as a pointer, and the numbers of elements before; for the operands of the destination's size.
-    element: Option<Int>,
     /// The lanes that are wanted.
     mask: Option<Pred>,
 }
@@ -96,7 +94,7 @@ fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, ki
     for v in 0..sums.vectors {
         let mut column: Vec<Val> = sums.values.iter().skip(v).step_by(sums.vectors).copied().collect();
         let at_row = |i: usize, offset: Int| rows[i].indexed(offset, 1, (v * width.lanes() * tail.dst.bytes()) as i32);
-        let place = |i: usize| Place { c: at_row(i, at.c_offset), element: None, mask: sums.mask(v) };
+        let place = |i: usize| Place { c: at_row(i, at.c_offset), mask: sums.mask(v) };
         let mut tensors = tensors.iter();
         let line = f.address(at.lines.at((v * width.bytes()) as i32));
         compensate(tail, f, &mut column, (line, at.pitch));
@@ -130,6 +128,7 @@ fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, kind
         wanted
     });
     let base = tail.tensors().next().map(|_| argument(f, sums.at.args, offset_of!(Block, c)));
+    let tensor = |f: &mut Function, i: usize| argument(f, sums.at.args, offset_of!(Block, tensors) + i * size_of::<usize>());
     let count = f.int(vectors as i64);
     f.repeat_some(count, |f| {
         let mask = wanted.map(|wanted| f.first_lanes(wanted));
@@ -138,29 +137,17 @@ fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, kind
         f.repeat_some(row_count, |f| {
             let c = f.load_int(list.at(0));
             f.add(c, at.c_offset);
-            let element = base.map(|base| {
-                let element = f.copy(c);
-                f.sub(element, base);
-                f.shr(element, tail.dst.bytes().trailing_zeros() as u8);
-                element
-            });
-            let place = Place { c: c.at(0), element, mask };
+            let place = Place { c: c.at(0), mask };
+            let mut under = Under { element: element(f, c, base, tail.dst), tensor: 0, mask };
             let mut column = [f.load(width, sum.at(0))];
             let mut kind = kind;
             let line = f.copy(at.lines);
-            let mut tensor = offset_of!(Block, tensors);
             compensate(tail, f, &mut column, (line, at.pitch));
             for step in &tail.steps {
                 kind = before(f, &mut column, kind, step);
-                let operand = match (step.origin, place.element) {
-                    (Origin::Tensor(elem), Some(element)) => {
-                        let base = argument(f, sums.at.args, tensor);
-                        tensor += size_of::<usize>();
-                        Some(f.load_number(elem, base.indexed(element, elem.bytes() as u8, 0), mask))
-                    }
-                    _ => operand(f, step, (line, at.pitch)),
-                };
-                column[0] = apply(f, step, column[0], operand, &place);
+                let y = under.next(f, step, &tensor);
+                let y = y.or_else(|| operand(f, step, (line, at.pitch)));
+                column[0] = apply(f, step, column[0], y, &place);
             }
             store(f, tail.dst, column[0], kind, &place);
             f.add(list, size_of::<usize>() as i32);
@@ -177,17 +164,25 @@ fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, kind
 
 /// Writes the steps and stores the results of a strip, one after the other: in registers with the operands of all of them, or through
 /// L1.
-pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Strip<'_>, fields: [usize; 2]) {
+pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Strip<'_>, block: usize) {
     let width = f.isa().width();
-    let [column, lines, pitch] = [strip.column, fields[0], fields[1]].map(|field| f.load_int(strip.args.at(field as i32)));
+    let field = |f: &mut Function, field: usize| f.load_int(strip.args.at((block + field) as i32));
+    let column = f.load_int(strip.args.at(strip.column as i32));
+    let [lines, pitch] = [offset_of!(StripBlock, lines), offset_of!(StripBlock, pitch)].map(|at| field(f, at));
+    let base = tail.tensors().next().map(|_| field(f, offset_of!(StripBlock, c)));
+    let tensor = |f: &mut Function, i: usize| field(f, offset_of!(StripBlock, tensors) + i * size_of::<usize>());
     let line = f.address(lines.indexed(strip.channel, 4, 0));
     let result = f.copy(strip.result);
-    let place = Place { c: result.at(0), element: None, mask: strip.mask };
+    let place = Place { c: result.at(0), mask: strip.mask };
     if is_written_out(tail) {
         let operands: Vec<Option<Val>> = tail.steps.iter().map(|step| operand(f, step, (line, pitch))).collect();
         for sum in strip.values {
-            let steps = tail.steps.iter().zip(&operands);
-            let x = steps.fold(*sum, |x, (step, operand)| apply(f, step, x, *operand, &place));
+            let mut under = Under { element: element(f, result, base, tail.dst), tensor: 0, mask: strip.mask };
+            let mut x = *sum;
+            for (step, operand) in tail.steps.iter().zip(&operands) {
+                let y = under.next(f, step, &tensor).or(*operand);
+                x = apply(f, step, x, y, &place);
+            }
             store(f, tail.dst, x, Kind::Real, &place);
             f.add(result, column);
         }
@@ -200,15 +195,44 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
     let count = f.int(strip.values.len() as i64);
     f.repeat_some(count, |f| {
         let line = f.copy(line);
+        let mut under = Under { element: element(f, result, base, tail.dst), tensor: 0, mask: strip.mask };
         let mut x = f.load(width, local.at(0));
         for step in &tail.steps {
-            let operand = operand(f, step, (line, pitch));
-            x = apply(f, step, x, operand, &place);
+            let y = under.next(f, step, &tensor);
+            let y = y.or_else(|| operand(f, step, (line, pitch)));
+            x = apply(f, step, x, y, &place);
         }
         store(f, tail.dst, x, Kind::Real, &place);
         f.add(result, column);
         f.add(local, width.bytes() as i32);
     });
+}
+
+/// Elements of the destination before the one at `c`, where it is counted from.
+fn element(f: &mut Function, c: Int, base: Option<Int>, dst: Elem) -> Option<Int> {
+    base.map(|base| {
+        let element = f.copy(c);
+        f.sub(element, base);
+        f.shr(element, dst.bytes().trailing_zeros() as u8);
+        element
+    })
+}
+
+/// What lies under an element of the destination in the tensors, in the order of steps.
+struct Under {
+    element: Option<Int>,
+    tensor: usize,
+    mask: Option<Pred>,
+}
+
+impl Under {
+    /// What a step reads of its tensor, of which `tensor` has the address by number.
+    fn next(&mut self, f: &mut Function, step: &Step, tensor: &impl Fn(&mut Function, usize) -> Int) -> Option<Val> {
+        let (Origin::Tensor(elem), Some(element)) = (step.origin, self.element) else { return None };
+        let base = tensor(f, self.tensor);
+        self.tensor += 1;
+        Some(f.load_number(elem, base.indexed(element, elem.bytes() as u8, 0), self.mask))
+    }
 }
 
 /// Subtracts the first line from integer sums, where the tail begins with one.

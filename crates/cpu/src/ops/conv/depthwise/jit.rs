@@ -79,6 +79,8 @@ pub(crate) struct Depthwise {
     /// Result rows of a task, and of a call.
     pub(super) rows: usize,
     pub(super) together: usize,
+    /// Results of a row that a call makes at least, if there are so many.
+    pub(super) columns: usize,
     /// True where weights are read in place.
     pub(super) placed: bool,
     /// What strips do with sums before they store them as results; `None` where they store sums.
@@ -235,7 +237,7 @@ fn tail(s: &Setup<'_>, attr: &Attr) -> Option<Tail> {
         scaled: [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a)),
         biased: s.biased,
     };
-    Tail::of_strips(&about).ok()
+    Tail::of(&about).ok()
 }
 
 impl Kernels {
@@ -347,11 +349,12 @@ impl Depthwise {
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
         let rows = cut((to[0] * to[1]).max(1) as usize, ROWS, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * from_group;
-        // A call makes its rows vector by vector. Where pixels come from memory and channels are last, a vector of all rows of a task is a line of
-        // the cache here and there; a row at a time of as many channels as stay in L2 with the rows of their window is read as it lies.
-        let far = direct && plain(source) && plain(result) && source.bytes().saturating_add(result.bytes()) > target.caches.l3 / 2;
+        // A call makes its rows vector by vector. Where pixels come from beyond L2 and channels are last, a vector of all rows of a task is a line of
+        // the cache here and there; a few results of a row at a time, of as many channels as stay in L2 with the rows of their window, are read as they
+        // lie.
+        let far = direct && plain(source) && plain(result) && source.bytes().saturating_add(result.bytes()) > target.caches.l2;
         let window = (kh + 1).saturating_mul(from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
-        let most_vectors = if far { target.caches.l2 / 2 / window } else { TASK / work };
+        let most_vectors = if far { target.caches.l2 / 4 * 3 / window } else { TASK / work };
         let chunk = if most < usize::MAX { most } else { cut(channels, most_vectors.max(1) * lanes, lanes).0 };
         let sum = chunk.next_multiple_of(lanes);
         let strides = Strides {
@@ -385,6 +388,7 @@ impl Depthwise {
             chunks: channels.div_ceil(chunk),
             rows,
             together: if far { 1 } else { rows },
+            columns: if far { target.caches.l1 / 2 / ((kh + 1) * chunk * source_elem.bytes()) } else { usize::MAX },
             placed,
             tail,
             sum,

@@ -9,7 +9,7 @@ use crate::kernels::chain::Chain;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::extent::Read;
 use crate::kernels::multiversion::Simd;
-use crate::kernels::scratch::Scratch;
+use crate::kernels::scratch::{Scratch, lend};
 use crate::kernels::strip::{Call, Steps, Strip, Table};
 use crate::kernels::tile::TailArgs;
 use crate::row::Generated;
@@ -199,31 +199,36 @@ impl Bound<'_> {
         }
     }
 
-    /// Computes the results of a segment.
+    /// Computes the results of a segment, some strips at a time.
     fn segment(&self, task: &Task, (segment, strip): (&Segment, &Strip), table: &Table, sums: &mut [f32]) {
         let (p, line) = (self.plan, &self.plan.lines[2]);
         let (to, placed, result_steps, operands) = match &self.finish {
-            Finish::Strips(tail) => (self.to.view.buf().into(), task.result, self.to.steps(line.step as usize, segment.each), tail),
+            Finish::Strips(tail) => (self.to.view.buf(), task.result, self.to.steps(line.step as usize, segment.each), tail),
             Finish::Rows(_) => {
                 let sum = p.sum * 4;
-                (sums.into(), 0, Steps { column: sum, strip: segment.each * sum, vector: p.lanes * 4 }, &TailArgs::NONE)
+                (lend(sums), 0, Steps { column: sum, strip: segment.each * sum, vector: p.lanes * 4 }, &TailArgs::NONE)
             }
         };
+        let source_steps = Steps { column: self.from.column, ..self.from.steps(line.stride as usize, segment.each) };
         let source = task.source + segment.column * self.from.column;
-        strip.run(Call {
-            table,
-            rows: task.rows.clone(),
-            source: (self.from.view.buf().into(), source),
-            source_steps: Steps { column: self.from.column, ..self.from.steps(line.stride as usize, segment.each) },
-            weights: (self.weights.memory, self.weights.start + task.first / p.lanes * self.weights.vector),
-            weights_vector: self.weights.vector,
-            result: (to, placed + segment.first * result_steps.column),
-            result_steps,
-            strips: segment.strips,
-            channels: task.channels,
-            shift: self.shift.get(task.first..).unwrap_or_default(),
-            tail: (operands, task.first),
-        });
+        let result = placed + segment.first * result_steps.column;
+        let each = (p.columns / segment.each).clamp(1, segment.strips.max(1));
+        for first in (0..segment.strips).step_by(each) {
+            strip.run(Call {
+                table,
+                rows: task.rows.clone(),
+                source: (self.from.view.buf().into(), source + first * source_steps.strip),
+                source_steps,
+                weights: (self.weights.memory, self.weights.start + task.first / p.lanes * self.weights.vector),
+                weights_vector: self.weights.vector,
+                result: (to.into(), result + first * result_steps.strip),
+                result_steps,
+                strips: each.min(segment.strips - first),
+                channels: task.channels,
+                shift: self.shift.get(task.first..).unwrap_or_default(),
+                tail: (operands, task.first),
+            });
+        }
     }
 
     /// Takes rows of sums through the tail.

@@ -21,7 +21,7 @@ impl<'a> Lines for Bound<'a> {
             return self.gather(walk, half);
         }
         let (first, [step, to_step]) = (walk.source.now, [walk.source.ahead[1], walk.result.ahead[1]]);
-        half.to = std::array::from_fn(|i| walk.result.now.wrapping_add(to_step.wrapping_mul(i)));
+        *half.to = std::array::from_fn(|i| walk.result.now.wrapping_add(to_step.wrapping_mul(i)));
         self.pass.taps(&self.pass.order.segments[segment], |tap| half.line(tap.b, first.wrapping_add_signed(tap.a), step));
         walk.advance(rows);
     }

@@ -1,0 +1,111 @@
+//! `steps:jit`: reorders in two steps by way of scratch, each of which is fast where both at once are not.
+//!
+//! Elements of which a layout interleaves a few of several rows, such as `ABcd4b16a4b` of words, are first brought to blocks in which these
+//! rows follow each other, and then interleaved within their blocks, in whole vectors. Where elements get other neighbours and have more
+//! done to them than the rows of transpositions do (scales along neighbours of the source, zero points, sums, rare types), that is
+//! done where they lie, in the layout of the narrower tensor, and the rest is a change of places.
+
+use super::squares::{self, loops};
+use super::{check_adjusted, check_copy, check_known, generated, lanes, pieces, reorder, turned};
+use crate::CpuTarget;
+use crate::ops::passes::Passes;
+use oxidnn_runtime::{Choose, Plan, Skip};
+use oxidnn_spec::op::Reorder;
+use oxidnn_spec::{Attr, Blocking, Blocks, Layout, Problem, Tensor};
+
+/// What changes places.
+const MOVES: &[Choose<CpuTarget>] = &[squares::plan, pieces::plan, lanes::plan, turned];
+/// Rows of neighbours that layouts interleave.
+const ROWS: std::ops::RangeInclusive<i64> = 2..=8;
+/// Neighbours that both tensors have, from which on arithmetic meets them as they lie.
+const RUN: usize = 16;
+/// Elements from which on two steps pay.
+const LEAST: i64 = 256;
+
+/// Plans two steps.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    let mut problem = problem.clone();
+    problem.resolve();
+    let op = reorder(&problem)?;
+    check_known(op)?;
+    check_adjusted(op)?;
+    if op.dst.dims().volume().is_none_or(|n| n < LEAST) {
+        return Err(Skip::Shape("few elements"));
+    }
+    let none = || Skip::Layout("of src and dst, nor any between them".into());
+    let in_two = |between: Tensor, attrs: [&Attr; 2], rows: [&[Choose<CpuTarget>]; 2]| {
+        let step = |src: &Tensor, dst: &Tensor, i: usize| {
+            let problem = Problem::new(Reorder { src: src.clone(), dst: dst.clone() }, attrs[i].clone()).ok()?;
+            rows[i].iter().find_map(|row| row(&problem, target).ok())
+        };
+        let (first, second) = (step(&op.src, &between, 0)?, step(&between, &op.dst, 1)?);
+        let what = "in two steps, the second from a copy in another layout or type";
+        Some(Passes { what, first, second, between, apart: true })
+    };
+    let nothing = Attr::default();
+    let merged = parted(op, jit.width().lanes()).and_then(|layout| {
+        let between = Tensor { dtype: op.dst.dtype, layout };
+        in_two(between, [&problem.attr, &nothing], [MOVES, MOVES])
+    });
+    let passes = match merged {
+        Some(passes) => passes,
+        None if check_copy(op, &problem.attr).is_ok() || run(op) >= RUN || lanes::plan(&problem, target).is_ok() => return Err(none()),
+        // Sums are of the destination as it was, and the fewer bytes change their places the better.
+        None if problem.attr.reads_dst() || op.src.dtype.bits() < op.dst.dtype.bits() => {
+            let between = Tensor { dtype: op.src.dtype, layout: op.dst.layout.resized(*op.dst.dims()) };
+            in_two(between, [&nothing, &problem.attr], [MOVES, &[generated]]).ok_or_else(none)?
+        }
+        None => {
+            let between = Tensor { dtype: op.dst.dtype, layout: op.src.layout.resized(*op.src.dims()) };
+            in_two(between, [&problem.attr, &nothing], [&[generated], MOVES]).ok_or_else(none)?
+        }
+    };
+    passes.plan(problem, target)
+}
+
+/// The layout of the destination with the blocks of each dimension in one, where it interleaves rows of which the source has too few neighbours to
+/// fill vectors.
+fn parted(op: &Reorder, lanes: usize) -> Option<Layout> {
+    let (dst, src) = (op.dst.blocking()?, op.src.blocking()?);
+    let (last, rows) = dst.inner.iter().next_back()?;
+    let blocks = dst.inner.iter().filter(|b| b.0 == last).count();
+    if blocks < 2 || !ROWS.contains(&rows) || fills(op, [dst, src], lanes) {
+        return None;
+    }
+    let mut inner = Blocks::default();
+    for (d, _) in dst.inner.iter() {
+        if inner.iter().all(|b| b.0 != d) {
+            inner.push(d, dst.inner.of(d));
+        }
+    }
+    Some(Layout { dims: *op.dst.dims(), format: Blocking { inner, compensation: None, ..dst.clone() }.into() })
+}
+
+/// Whether neighbours of the source are whole vectors of so many positions, in loops that are even up to there.
+fn fills(op: &Reorder, tensors: [&Blocking; 2], lanes: usize) -> bool {
+    let Some(mut all) = loops(op.dst.dims(), tensors) else { return false };
+    all.sort_by_key(|l| l.steps[1]);
+    let mut neighbours = 1;
+    for l in all {
+        if l.steps[1] != neighbours || neighbours >= lanes {
+            break;
+        }
+        neighbours *= l.size;
+        if !neighbours.is_power_of_two() && !neighbours.is_multiple_of(lanes) {
+            return false;
+        }
+    }
+    neighbours >= lanes
+}
+
+/// Neighbours that both tensors have.
+fn run(op: &Reorder) -> usize {
+    let tensors = [&op.dst, &op.src].map(Tensor::blocking);
+    let [Some(dst), Some(src)] = tensors else { return 0 };
+    let all = loops(op.dst.dims(), [dst, src]);
+    all.iter().flatten().filter(|l| l.steps == [1; 2]).map(|l| l.size).max().unwrap_or(1)
+}
