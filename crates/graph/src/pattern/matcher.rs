@@ -60,6 +60,8 @@ enum Input {
     Made(Pat),
     /// It is the remembered tensor.
     Marked(usize),
+    /// It is the same tensor wherever this is demanded under the same number.
+    Same(usize),
 }
 
 /// An operation of one of these kinds.
@@ -109,6 +111,11 @@ impl Pat {
     /// The other of two inputs is the remembered tensor.
     pub(crate) fn other_marked(self, mark: usize) -> Pat {
         self.node(|n| n.inputs.push((Port::Other, Input::Marked(mark))))
+    }
+
+    /// Input `i` is the same tensor at all operations that demand this under one number.
+    pub(crate) fn same(self, i: usize, mark: usize) -> Pat {
+        self.node(|n| n.inputs.push((Port::Index(i), Input::Same(mark))))
     }
 
     /// Every input is made by `pat`.
@@ -377,9 +384,13 @@ impl<'f, 'g> Search<'f, 'g> {
     fn demanded(&mut self, demands: &[(usize, &Input)], state: &mut State, then: Then<'_, 'f, 'g>) -> bool {
         let Some((&(id, input), rest)) = demands.split_first() else { return then(self, state) };
         match input {
-            Input::Marked(mark) => {
-                let fits = state.marks[*mark] == Some(id);
-                if !fits {
+            Input::Marked(mark) | Input::Same(mark) => {
+                let first = matches!(input, Input::Same(_)) && state.marks[*mark].is_none();
+                let fits = first || state.marks[*mark] == Some(id);
+                if fits {
+                    // Where what follows does not fit, the operation that demands it puts the state back.
+                    state.marks[*mark] = Some(id);
+                } else {
                     self.miss(state, || format!("an input (logical tensor {id}) comes from elsewhere"));
                 }
                 fits && self.demanded(rest, state, then)

@@ -2,7 +2,8 @@
 
 use crate::nets::Named;
 use crate::nets::run::{grouping, in_place, largest, partitioned, ported, run};
-use oxidnn_graph::Policy;
+use crate::nets::variants::{LEAST, takers};
+use oxidnn_graph::{Policy, patterns};
 use oxidnn_judge::Bound;
 use oxidnn_spec::DataType;
 use std::collections::HashMap;
@@ -74,6 +75,33 @@ fn compared(kind: &str, nets: Vec<Named>, expected: &str) {
 #[test]
 fn partitions_are_those_of_onednn() {
     compared("patterns", crate::nets::all(), include_str!("patterns.txt"));
+}
+
+/// Patterns of oneDNN's list that never take anything, and those of no lower priority that take the same before them.
+const SHADOWED: [(&str, &str); 3] = [
+    ("sum_fusion", "fp_binary_post_ops"),
+    ("bfloat16_gpt_sdp", "float_gpt_sdp"),
+    ("itex_int8_resnet50_stage_4_fusion", "itex_int8_resnet50_stage_1_fusion"),
+];
+
+#[test]
+fn every_pattern_takes_operations_of_several_graphs() {
+    let mut counts: HashMap<String, usize> = patterns().map(|(name, _)| (name.to_string(), 0)).collect();
+    let mut instead = SHADOWED.map(|_| 0);
+    for (name, net) in crate::nets::all() {
+        let takers = takers(&net);
+        for ((shadowed, taker), count) in SHADOWED.iter().zip(&mut instead) {
+            *count += usize::from(name.starts_with(shadowed) && takers.contains(*taker));
+        }
+        takers.into_iter().for_each(|pattern| *counts.entry(pattern).or_default() += 1);
+    }
+    for ((shadowed, taker), count) in SHADOWED.into_iter().zip(instead) {
+        assert_eq!(counts.remove(shadowed), Some(0), "{taker} is before {shadowed}");
+        assert!(count > 0, "{taker} takes none of the graphs of {shadowed}");
+    }
+    let mut few: Vec<(String, usize)> = counts.into_iter().filter(|(_, count)| *count < LEAST).collect();
+    few.sort();
+    assert!(few.is_empty(), "patterns that take operations of fewer than {LEAST} graphs: {few:?}");
 }
 
 /// `OXIDNN_RANDOM=random/FIRST:COUNT`, or `again/`, takes others, of which nothing is known here.

@@ -1,5 +1,5 @@
 // Graphs as training programs have them: a step of an attention block, forward and backward in partitions, against differences; the caller's
-// allocator; one partition compiled for many sizes; one compiled partition on many threads.
+// allocator; one partition compiled for many sizes; one compiled partition on many threads; threads that neither created nor compiled.
 #include <map>
 #include <mutex>
 #include <set>
@@ -390,6 +390,31 @@ void threads() {
         NEAR_ALL(wide(results[i]), rows_plainly(some(rows * 48, i), w, rows), 1e-4, "one compiled partition on eight threads");
 }
 
+// A partition of this thread is compiled on a second one, executed on a third, and dropped on a fourth.
+void other_threads() {
+    constexpr memory::dim rows = 7;
+    partition p = rows_partition();
+    compiled_partition cp;
+    lt result;
+    std::thread([&] {
+        cp = rows_compiled(p, rows, dnnl::engine(dnnl::engine::kind::cpu, 0));
+        result = cp.query_logical_tensor(3);
+        p = partition();
+    }).join();
+    const values x = some(rows * 48, 1), w = some(48 * 32, 2);
+    std::vector<float> data = narrow(x), weights = narrow(w), y(rows * 32, NAN);
+    std::thread([&] {
+        dnnl::stream s(the_engine());
+        cp.execute(s,
+                {tensor(lt(0, f32, {rows, 48}, lt::layout_type::strided), the_engine(), data.data()),
+                        tensor(lt(1, f32, {48, 32}, lt::layout_type::strided), the_engine(), weights.data())},
+                {tensor(result, the_engine(), y.data())});
+        s.wait();
+    }).join();
+    std::thread([&] { cp = compiled_partition(); }).join();
+    NEAR_ALL(wide(y), rows_plainly(x, w, rows), 1e-4, "a partition compiled and executed on other threads");
+}
+
 } // namespace
 
 void area_graph_training() {
@@ -397,4 +422,5 @@ void area_graph_training() {
     many_sizes();
     allocations();
     threads();
+    other_threads();
 }

@@ -10,6 +10,10 @@ const SCORES: usize = 0;
 /// The marks of the softmax's weights, and of the gradient of the scores.
 const SOFTENED: usize = 1;
 const GRADIENT: usize = 2;
+/// The marks of queries, keys and the gradient of the result, which gradients read again.
+const QUERIES: usize = 3;
+const KEYS: usize = 4;
+const RESULT: usize = 5;
 
 fn scale() -> Pat {
     opt(one(&[Multiply, Divide]))
@@ -85,14 +89,16 @@ fn gpt_of_bytes(operand: fn() -> Pat) -> Pat {
 /// The gradients of queries, keys and values, from the scores, which are computed again, and what forward kept of the softmax.
 /// `summed`: what sums those of heads that share keys and values.
 fn backward(summed: fn() -> Pat) -> Pat {
-    let softened = seq([plain(), scale(), mask(), one(&[Subtract]), one(&[Exp]), cast(), Pat::Mark(SOFTENED)]);
-    let values = seq([plain().by(0), summed()]);
+    let scores = plain().same(0, QUERIES).same(1, KEYS);
+    let softened = seq([scores, scale(), mask(), one(&[Subtract]), one(&[Exp]), cast(), Pat::Mark(SOFTENED)]);
+    let values = seq([plain().by(0).same(1, RESULT), summed()]);
     // The sum of the products of result and gradient is subtracted from the gradient of the weights.
-    let sum = seq([one(&[Multiply]), one(&[ReduceSum])]);
+    let sum = seq([one(&[Multiply]).same(1, RESULT), one(&[ReduceSum])]);
     let differences = one(&[Subtract]).by(0).input(1, sum);
-    let gradient = one(&[Multiply]).other(seq([plain(), cast(), differences]));
-    let operands = seq([Pat::Mark(GRADIENT), plain().by(0), summed(), Pat::At(GRADIENT), plain().by(0)]);
-    seq([softened, values, Pat::At(SOFTENED), gradient, scale(), cast(), operands])
+    let gradient = one(&[Multiply]).other(seq([plain().same(0, RESULT), cast(), differences]));
+    let keys = seq([plain().by(0).same(1, QUERIES), summed()]);
+    let operands = seq([Pat::Mark(GRADIENT), keys, Pat::At(GRADIENT), plain().by(0).same(1, KEYS)]);
+    seq([softened, values, Pat::At(SOFTENED), gradient, one(&[Multiply, Divide]), cast(), operands])
 }
 
 /// Heads behind tokens: the softmax's weights are brought into another order, and are the second operand of the product with the values.

@@ -394,6 +394,12 @@ fn training(out: &mut Vec<Named>) {
         out.push(named("float_sdp_backward_fusion", format_args!("[{scale}][{mask}]"), |net| gradients(net, scale, mask, false)));
         out.push(named("float_gqa_backward_fusion", format_args!("[{scale}][{mask}]"), |net| gradients(net, scale, mask, true)));
     }
+    // Gradients by other queries than those of the scores.
+    out.push(named("float_sdp_backward_fusion", "apart", |net| {
+        gradients(net, "mul", "", false);
+        let queries = net.input(F32, &[B, H, S, D]);
+        net.ops.last_mut().expect("operations").inputs[1] = queries;
+    }));
 }
 
 /// The graphs of these patterns.

@@ -357,27 +357,39 @@ fn perceptrons(out: &mut Vec<Named>) {
             }));
         }
     }
-    for (weights, scales) in [(S8, F32), (U8, F32), (DataType::S4, F32)] {
-        out.push(named("quantized_gated_mlp", weights, |net| {
-            let x = net.input(F32, &[6, 32]);
-            let few = |net: &mut Net, dims: [i64; 2]| {
-                let (w, s) = (net.constant(weights, &dims), net.constant(scales, &[dims[0] / 16, dims[1]]));
-                let attrs = vec![
-                    (AttrId::Qtype, super::builder::word("per_group")),
-                    (AttrId::GroupShape, ints(&[16, 1])),
-                    (AttrId::Axis, AttrValue::S64(1)),
-                ];
-                net.op(OpKind::DynamicDequantize, &[w, s], F32, attrs)
-            };
-            let (gate, up, down) = (few(net, [32, 48]), few(net, [32, 48]), few(net, [48, 32]));
-            let up = net.op(OpKind::MatMul, &[x, up], F32, Attrs::new());
-            let gate = net.op(OpKind::MatMul, &[x, gate], F32, Attrs::new());
-            let s = net.unary(OpKind::Sigmoid, gate);
-            let g = net.binary(OpKind::Multiply, gate, s);
-            let g = net.binary(OpKind::Multiply, g, up);
-            net.op(OpKind::MatMul, &[g, down], F32, Attrs::new());
-        }));
+    for weights in [S8, U8, DataType::S4] {
+        for act in ["", "none", "relu", "gelu"] {
+            out.push(named("quantized_gated_mlp", format_args!("{weights}{act}"), |net| quantized_perceptron(net, weights, act)));
+        }
     }
+}
+
+/// A gated perceptron by weights of bytes or less in groups; with a swish where there is no word for its function.
+fn quantized_perceptron(net: &mut Net, weights: DataType, act: &str) {
+    let x = net.input(F32, &[6, 32]);
+    let few = |net: &mut Net, dims: [i64; 2]| {
+        let (w, s) = (net.constant(weights, &dims), net.constant(F32, &[dims[0] / 16, dims[1]]));
+        let attrs = vec![
+            (AttrId::Qtype, super::builder::word("per_group")),
+            (AttrId::GroupShape, ints(&[16, 1])),
+            (AttrId::Axis, AttrValue::S64(1)),
+        ];
+        net.op(OpKind::DynamicDequantize, &[w, s], F32, attrs)
+    };
+    let (gate, up, down) = (few(net, [32, 48]), few(net, [32, 48]), few(net, [48, 32]));
+    let up = net.op(OpKind::MatMul, &[x, up], F32, Attrs::new());
+    let gate = net.op(OpKind::MatMul, &[x, gate], F32, Attrs::new());
+    let g = match act {
+        "none" => gate,
+        "relu" => net.unary(OpKind::Relu, gate),
+        "gelu" => net.unary(OpKind::Gelu, gate),
+        _ => {
+            let s = net.unary(OpKind::Sigmoid, gate);
+            net.binary(OpKind::Multiply, gate, s)
+        }
+    };
+    let g = net.binary(OpKind::Multiply, g, up);
+    net.op(OpKind::MatMul, &[g, down], F32, Attrs::new());
 }
 
 /// A residual block: `count` convolutions beside a shortcut.

@@ -1,36 +1,54 @@
 //! The same graphs written otherwise, for patterns that have few: smaller types, operands and operations in another order, several graphs in one.
 
+use super::run::partitioned;
 use super::{Named, Net};
-use oxidnn_graph::{LogicalTensor, Op, OpKind};
-use oxidnn_spec::DataType::{self, Bf16, F16, F32};
-use std::collections::{BTreeMap, HashSet};
+use oxidnn_graph::{AttrId, AttrValue, LogicalTensor, Op, OpKind, Policy};
+use oxidnn_spec::DataType::{self, Bf16, F16, F32, S8, U8};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// How many graphs there are under every pattern's name at least.
-const LEAST: usize = 6;
+/// How many graphs every pattern has at least: under its name, and that it takes operations of.
+pub(crate) const LEAST: usize = 6;
 
 type Change = fn(&Net) -> Option<Net>;
 
-const CHANGES: [(&str, Change); 6] = [
+const CHANGES: [(&str, Change); 8] = [
     ("swapped", swapped),
     ("bf16", |net| narrowed(net, Bf16)),
     ("reversed", reversed),
     ("twice", twice),
     ("f16", |net| narrowed(net, F16)),
     ("shared", shared),
+    ("beside", beside),
+    ("behind", behind),
 ];
 
-/// Adds graphs to those of every pattern, by the part of the name before the stroke, until there are enough.
-pub(crate) fn completed(mut all: Vec<Named>) -> Vec<Named> {
-    let pattern = |name: &str| name.split('/').next().unwrap_or_default().to_string();
-    let mut of: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    all.iter().enumerate().for_each(|(i, (name, _))| of.entry(pattern(name)).or_default().push(i));
-    for own in of.into_values() {
-        let made = CHANGES.iter().flat_map(|(word, change)| {
-            let all = &all;
-            own.iter().filter_map(move |&i| Some((format!("{}~{word}", all[i].0), change(&all[i].1)?)))
-        });
-        let made: Vec<Named> = made.take(LEAST.saturating_sub(own.len())).collect();
-        all.extend(made);
+/// Adds graphs to those of every pattern until there are enough: by the part of the name before the stroke, then by what takes their operations.
+pub(crate) fn completed(all: Vec<Named>) -> Vec<Named> {
+    let named = |graph: &Named| BTreeSet::from([graph.0.split('/').next().unwrap_or_default().to_string()]);
+    added(added(all, &named), &|graph| takers(&graph.1))
+}
+
+/// The patterns that take operations of a graph.
+pub(crate) fn takers(net: &Net) -> BTreeSet<String> {
+    let graph = partitioned(net, Policy::Fusion).expect("a valid graph");
+    graph.partitions().iter().filter(|p| p.ops().len() > 1).map(|p| p.pattern().to_string()).collect()
+}
+
+/// Adds graphs until there are enough of every pattern; `of` says of which patterns a graph is.
+fn added(mut all: Vec<Named>, of: &dyn Fn(&Named) -> BTreeSet<String>) -> Vec<Named> {
+    let mut own: BTreeMap<String, Vec<Named>> = BTreeMap::new();
+    let mut names: HashSet<String> = all.iter().map(|graph| graph.0.clone()).collect();
+    for graph in &all {
+        of(graph).into_iter().for_each(|pattern| own.entry(pattern).or_default().push(graph.clone()));
+    }
+    for (pattern, own) in own {
+        let changed = CHANGES
+            .iter()
+            .flat_map(|(word, change)| own.iter().filter_map(move |(name, net)| Some((format!("{name}~{word}"), change(net)?))));
+        let new = changed.filter(|graph| !names.contains(&graph.0) && of(graph).contains(&pattern));
+        let new: Vec<Named> = new.take(LEAST.saturating_sub(own.len())).collect();
+        names.extend(new.iter().map(|graph| graph.0.clone()));
+        all.extend(new);
     }
     all
 }
@@ -71,6 +89,35 @@ fn twice(net: &Net) -> Option<Net> {
 fn shared(net: &Net) -> Option<Net> {
     let made: HashSet<usize> = net.ops.iter().flat_map(|op| &op.outputs).map(|lt| lt.id).collect();
     Some(doubled(net, &net.ops.iter().flat_map(|op| &op.inputs).map(|lt| lt.id).filter(|id| !made.contains(id)).collect()))
+}
+
+/// The first input of the graph that is of one of these types and of known sizes, of more than one dimension.
+fn given(net: &Net, types: &[DataType]) -> Option<LogicalTensor> {
+    let made: HashSet<usize> = net.ops.iter().flat_map(|op| &op.outputs).map(|lt| lt.id).collect();
+    let fits = |lt: &&LogicalTensor| lt.dtype.is_some_and(|d| types.contains(&d)) && lt.known_dims().is_some_and(|d| d.len() > 1);
+    net.ops.iter().flat_map(|op| &op.inputs).filter(|lt| !made.contains(&lt.id)).find(fits).copied()
+}
+
+/// An input that another operation reads, too.
+fn beside(net: &Net) -> Option<Net> {
+    let (input, mut net) = (given(net, &[F32, Bf16, F16, S8, U8])?, net.clone());
+    if matches!(input.dtype, Some(S8 | U8)) {
+        net.dequantize(input, 0.5, 0)
+    } else {
+        net.unary(OpKind::Abs, input)
+    };
+    Some(net)
+}
+
+/// An input that is the result of an operation.
+fn behind(net: &Net) -> Option<Net> {
+    let (input, mut net) = (given(net, &[F32, Bf16, F16])?, net.clone());
+    let made = net.op(OpKind::SoftMax, &[input], input.dtype?, vec![(AttrId::Axis, AttrValue::S64(-1))]);
+    let last = net.ops.len() - 1;
+    for op in &mut net.ops[..last] {
+        op.inputs.iter_mut().filter(|lt| lt.id == input.id).for_each(|lt| *lt = made);
+    }
+    Some(net)
 }
 
 fn doubled(net: &Net, kept: &HashSet<usize>) -> Net {
