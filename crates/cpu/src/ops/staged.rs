@@ -221,6 +221,73 @@ pub(crate) fn aligned(problem: &Problem, target: &CpuTarget, rows: &[Impl<CpuTar
     finish(resolved, Staged { inner, stages }, target).ok_or(Skip::Shape("scratch exceeds the address space"))
 }
 
+/// Plans gradients of weights of groups, where one operand has a single channel in a group and the other one several, as depthwise ones by the first of
+/// `rows` that takes them: on a copy of that operand which repeats each channel for every one that it meets.
+///
+/// # Errors
+/// What are no such gradients, layouts of the gradient other than row-major, and what no row takes so.
+pub(crate) fn repeated(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
+    let operand = |arg: Arg| problem.op.tensor(arg).ok_or(Skip::Op("anything but gradients of weights"));
+    let (src, diff, weights) = (operand(Arg::SRC)?, operand(Arg::DIFF_DST)?, operand(Arg::DIFF_WEIGHTS)?);
+    let (groups, all) = (weights.dims()[0], src.dims()[1].max(diff.dims()[1]));
+    let biased = problem.op.tensor(Arg::DIFF_BIAS).is_some();
+    let (arg, thin) = if src.dims()[1] == groups { (Arg::SRC, src) } else { (Arg::DIFF_DST, diff) };
+    let single = weights.dims().len() > src.dims().len() && groups > 1 && thin.dims()[1] == groups;
+    if !single || all == groups || biased && arg == Arg::DIFF_DST || thin.is_empty() {
+        return Err(Skip::Shape("groups without a single channel of one operand and several of the other"));
+    }
+    super::support::known(problem)?;
+    let mut resolved = problem.clone();
+    for o in resolved.op.operands_mut() {
+        match o.arg {
+            Arg::DIFF_WEIGHTS => super::support::resolve(o.tensor, "abx")?,
+            _ if o.arg == arg => super::support::resolve(o.tensor, "axb")?,
+            _ => {}
+        }
+    }
+    let mut wide = resolved.clone();
+    let with = |tensor: &Tensor, at: &[(usize, i64)]| {
+        let mut dims = *tensor.dims();
+        at.iter().for_each(|(d, size)| dims[*d] = *size);
+        Tensor::any(dims, tensor.dtype)
+    };
+    let plain = |tensor: Tensor| Tensor::plain(*tensor.dims(), tensor.dtype).map_err(|e| Skip::Layout(e.to_string()));
+    for o in wide.op.operands_mut() {
+        if o.arg == Arg::DIFF_WEIGHTS {
+            if *o.tensor != plain(with(o.tensor, &[]))? {
+                return Err(Skip::Layout("of the gradient: not row-major".into()));
+            }
+            *o.tensor = plain(with(o.tensor, &[(0, all), (1, 1), (2, 1)]))?;
+        } else if o.arg == arg {
+            *o.tensor = with(o.tensor, &[(1, all)]);
+        }
+    }
+    let wide = Problem::new(wide.op, wide.attr).map_err(|_| Skip::Op("what is no depthwise convolution with repeated channels"))?;
+    let none = || Skip::Layout("of the operands, nor any that they could be copied to".into());
+    let inner = rows.iter().find_map(|row| row(&wide, target).ok()).ok_or_else(none)?;
+    let mut stages = Vec::new();
+    for o in resolved.op.operands_mut() {
+        let tensor = inner.problem().op.tensor(o.arg).ok_or(Skip::Op("without an operand"))?;
+        if o.arg == Arg::DIFF_WEIGHTS {
+            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), memory: Memory::Own });
+        } else if o.arg == arg {
+            let [from, to] = [(&*o.tensor, 1), (tensor, all / groups)].map(|(t, each)| in_groups(t, [groups, each]));
+            let before = from.zip(to).and_then(|(from, to)| spread(&from, &to, target)).ok_or_else(none)?;
+            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), memory: Memory::Scratch([Some(before), None]) });
+        } else if o.tensor.layout.is_any() {
+            *o.tensor = tensor.clone();
+        }
+    }
+    finish(resolved, Staged { inner, stages }, target).ok_or(Skip::Shape("scratch exceeds the address space"))
+}
+
+/// A tensor whose channels are two dimensions: groups, and the channels of a group.
+fn in_groups(tensor: &Tensor, channels: [i64; 2]) -> Option<Tensor> {
+    let dims = tensor.dims();
+    let dims: Vec<i64> = dims[..1].iter().chain(&channels).chain(&dims[2..]).copied().collect();
+    Some(Tensor { dtype: tensor.dtype, layout: tensor.layout.reshape(&dims).ok()? })
+}
+
 /// A copy of `src` to every element of `dst` that it stands for.
 fn spread(src: &Tensor, dst: &Tensor, target: &CpuTarget) -> Option<Box<dyn Plan>> {
     let problem = Problem { op: Op::Reorder(Reorder { src: src.clone(), dst: dst.clone() }), attr: Attr::default() };
@@ -293,11 +360,15 @@ impl Generated for Staged {
         let nothing = Bound { regions: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? };
         let move_all = |which: usize| {
             self.stages.iter().zip(&copies).zip(&code.stages).try_for_each(|((stage, copy), execs)| {
-                let (Some(exec), Some(outside)) = (&execs[which], ctx.bound(stage.arg)) else { return Ok(()) };
-                let inside = Bound { tensor: &stage.tensor, regions: copy, ..*outside };
+                let (Some(exec), Some(plan), Some(outside)) = (&execs[which], stage.plans()[which], ctx.bound(stage.arg)) else {
+                    return Ok(());
+                };
+                let inside = Bound { regions: copy, ..*outside };
                 let (from, to) = if which == 0 { (*outside, inside) } else { (inside, *outside) };
-                let mut args =
-                    [Bound { arg: Arg::SRC, usage: Use::In, ..from }, Bound { arg: Arg::DST, usage: Use::Out, ..to }, nothing, nothing];
+                let [src, dst] = [Arg::SRC, Arg::DST].map(|arg| plan.problem().op.tensor(arg));
+                let from = Bound { arg: Arg::SRC, usage: Use::In, tensor: src.unwrap_or(from.tensor), ..from };
+                let to = Bound { arg: Arg::DST, usage: Use::Out, tensor: dst.unwrap_or(to.tensor), ..to };
+                let mut args = [from, to, nothing, nothing];
                 let mut count = 2;
                 for (of, to) in [(Arg::scale(stage.arg), Arg::scale(Arg::SRC)), (Arg::zero_point(stage.arg), Arg::zero_point(Arg::SRC))] {
                     if let Some(factor) = ctx.bound(of).filter(|_| which == 0 && stage.arg != Arg::DST) {

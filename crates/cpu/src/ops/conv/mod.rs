@@ -37,6 +37,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("unit_stride:jit", sampled::plan),
     Impl::new("packed:jit", packed),
     Impl::new("transposed:jit", transposed),
+    Impl::new("repeated:jit", repeated),
     Impl::new("bwd_weights:jit", bwd_weights),
     Impl::new("staged:jit", staged),
     Impl::new("direct:portable", direct_portable),
@@ -104,6 +105,11 @@ pub(crate) fn transposed(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
 pub(crate) fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     weights::tiled::plan(problem.clone(), target)
+}
+
+/// Gradients of weights of groups of one channel of one operand and several of the other.
+pub(crate) fn repeated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    staged::repeated(problem, target, &[direct, |problem, target| with_copies(problem, target, &[direct])])
 }
 
 fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -15,6 +15,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("nchw1x1:jit", conv::nchw1x1),
     Impl::new("packed:jit", conv::packed),
     Impl::new("transposed:jit", conv::transposed),
+    Impl::new("repeated:jit", conv::repeated),
     Impl::new("bwd_weights:jit", conv::bwd_weights),
     Impl::new("staged:jit", with_copies),
     Impl::new("direct:portable", conv::direct_portable),
