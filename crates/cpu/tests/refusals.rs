@@ -107,6 +107,7 @@ fn strips(isa: Isa) -> Vec<Entry> {
             channels,
             shift,
             tail: (&TailArgs::NONE, 0),
+            ahead: true,
         });
     });
     let part = Part { places: 2, repeated: true, taps: (0, 2) };

@@ -25,6 +25,22 @@ fn address(buf: &Buf<'_>, operand: impl Debug, first: usize, reach: Option<usize
     buf.as_ptr().wrapping_add(first)
 }
 
+/// Bytes of a line of the caches at least.
+const LINE: usize = 64;
+
+/// Asks for the lines of those bytes from `first` on that lie in a buffer.
+#[inline]
+fn ask(buf: &Buf<'_>, first: usize, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for byte in (first..first.saturating_add(bytes).min(buf.len())).step_by(LINE) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every processor of this architecture has the instruction, which reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(buf.as_ptr().wrapping_add(byte).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (buf, first, bytes, LINE);
+}
+
 /// Memory that a call reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Read<'a>(Buf<'a>);
@@ -42,6 +58,12 @@ impl Read<'_> {
     pub fn at(&self, operand: impl Debug, first: usize, reach: Option<usize>) -> *const u8 {
         address(&self.0, operand, first, reach)
     }
+
+    /// Asks for bytes that a later call reads.
+    #[inline]
+    pub fn ask(&self, first: usize, bytes: usize) {
+        ask(&self.0, first, bytes);
+    }
 }
 
 impl Written<'_> {
@@ -52,6 +74,12 @@ impl Written<'_> {
     #[inline]
     pub fn at(&self, operand: impl Debug, first: usize, reach: Option<usize>) -> *mut u8 {
         address(&self.0, operand, first, reach)
+    }
+
+    /// Asks for bytes that a later call writes.
+    #[inline]
+    pub fn ask(&self, first: usize, bytes: usize) {
+        ask(&self.0, first, bytes);
     }
 }
 

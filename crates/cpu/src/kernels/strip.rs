@@ -154,6 +154,27 @@ pub struct Call<'a> {
     pub shift: &'a [f32],
     /// Operands of the tail, and which of their columns is the first channel's.
     pub tail: (&'a TailArgs<'a>, usize),
+    /// True where the strips behind these come next, from beyond L2.
+    pub ahead: bool,
+}
+
+impl Call<'_> {
+    /// Asks for what as many strips behind these read of their window's last line, and for their results; elements have so many bytes.
+    fn ask(&self, [source, result]: [usize; 2]) {
+        let table = self.table;
+        for row in self.rows.clone() {
+            let last = table.starts[row] + table.rows[row].lines;
+            let places = [(&self.source_steps, source), (&self.result_steps, result)];
+            let [read, written] = places.map(|(steps, size)| {
+                let columns = self.strips * steps.strip / steps.column.max(1);
+                (0..columns).map(move |column| (self.strips * steps.strip + column * steps.column, self.channels * size))
+            });
+            if let Some(line) = table.lines[table.starts[row]..last].last() {
+                read.for_each(|(at, bytes)| self.source.0.ask(self.source.1 + line.source + at, bytes));
+            }
+            written.for_each(|(at, bytes)| self.result.0.ask(self.result.1 + table.rows[row].result + at, bytes));
+        }
+    }
 }
 
 impl Strip {
@@ -179,6 +200,9 @@ impl Strip {
             (Some(whole), None) => call.channels.div_ceil(whole.lanes),
             _ => 0,
         };
+        if let Some(part) = self.whole.as_ref().or(self.rest.as_ref()).filter(|_| call.ahead) {
+            call.ask([part.source, part.result]);
+        }
         let channels = self.whole.as_ref().map_or(0, |whole| call.channels.min(vectors * whole.lanes));
         let behind = call.channels - channels;
         if let (Some(whole), true) = (&self.whole, channels > 0) {
