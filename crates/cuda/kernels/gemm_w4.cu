@@ -126,7 +126,6 @@ extern "C" __global__ void __launch_bounds__(256, kBlocksAtOnce) gemm_w4(const _
     if constexpr (SPLIT > 1) {
         if (threadIdx.x == 0) {
             barrier_init(barrier, 1);
-            barrier_expect(barrier, (SPLIT - 1) * kShare * 4);
             barrier_init_fence();
         }
         cluster_arrive();
@@ -161,6 +160,7 @@ extern "C" __global__ void __launch_bounds__(256, kBlocksAtOnce) gemm_w4(const _
     }
     if constexpr (SPLIT > 1) cluster_wait();
     __syncthreads();
+    if (SPLIT > 1 && threadIdx.x == 0) barrier_expect(barrier, (SPLIT - 1) * kShare * 4);
 #pragma unroll
     for (int turn = 0; turn < kTurns; turn++) {
         int at = (turn * 256 + int(threadIdx.x)) * 4, owner = at / kShare, own = at % kShare;

@@ -1,13 +1,12 @@
 // Transpositions: elements that are neighbours in memory along one loop before and along another one afterwards, moved through shared memory in tiles of
-// 64 x 64, in words as large as the rows on either side allow, of which a thread has several on their way.
+// 4,096, in words as large as the rows on either side allow, of which a thread has several on their way.
 //
-// The header has UNIT, the type of the elements as words, FROM and TO, how many of them the rows before and afterwards are aligned to where both tensors are
+// The header has ROWS and COLUMNS of a tile, DENSE, 1 where its rows follow each other without holes before, UNIT, the type of the elements as words, FROM and TO, how many of them the rows before and afterwards are aligned to where both tensors are
 // aligned to 16 bytes, and `bases`, which adds where the tiles of batch `b` begin.
 #include "args.cuh"
 
-#define TILE 64
 // Rows of a tile are an odd number of 32-bit words apart.
-#define PITCH (TILE + (sizeof(UNIT) < 4 ? 4 / sizeof(UNIT) : 1))
+#define PITCH (COLUMNS + (sizeof(UNIT) < 4 ? 4 / sizeof(UNIT) : 1))
 
 template <int N> struct __align__(16) Units {
     UNIT v[N];
@@ -40,52 +39,69 @@ template <int N> DEVICE void store_word(UNIT* to, const Units<N>& from) {
     }
 }
 
-// Words of a row of a tile, rows that the block moves at once, how often, and words of a thread that are on their way.
-template <int N> struct Walk {
-    static const int WORDS = TILE / N, ROWS = 256 / WORDS, COUNT = TILE / ROWS, FLYING = COUNT < 4 ? COUNT : 4;
+// Words of a line of a tile of so many LINES, lines that the block moves at once, how often, and words of a thread that are on their way.
+template <int N, int LENGTH, int LINES> struct Walk {
+    static const int WORDS = LENGTH / N, STEP = 256 / WORDS, COUNT = LINES / STEP, FLYING = COUNT < 4 ? COUNT : 4;
 };
 
 template <int N> DEVICE void load_tile(UNIT (*tile)[PITCH], const UNIT* src, i64 stride, int rows, int columns) {
-    const int r = threadIdx.x / Walk<N>::WORDS, c = threadIdx.x % Walk<N>::WORDS * N;
+    if (DENSE) {
+        // Of short rows, words span several.
+#pragma unroll 2
+        for (int at = threadIdx.x * N; at < rows * columns; at += 256 * N) {
+            Units<N> word;
+            load_word(word, src + at);
+            int r = at / columns, c = at - r * columns;
+#pragma unroll
+            for (int j = 0; j < N; ++j) {
+                tile[r][c] = word.v[j];
+                if (++c == columns) c = 0, ++r;
+            }
+        }
+        return;
+    }
+    typedef Walk<N, COLUMNS, ROWS> W;
+    const int r = threadIdx.x / W::WORDS, c = threadIdx.x % W::WORDS * N;
     src += r * stride + c;
 #pragma unroll 1
-    for (int first = 0; first < TILE; first += Walk<N>::FLYING * Walk<N>::ROWS) {
-        Units<N> word[Walk<N>::FLYING];
+    for (int first = 0; first < ROWS; first += W::FLYING * W::STEP) {
+        Units<N> word[W::FLYING];
 #pragma unroll
-        for (int i = 0; i < Walk<N>::FLYING; ++i, src += Walk<N>::ROWS * stride) {
-            if (first + r + i * Walk<N>::ROWS < rows && c < columns) load_word(word[i], src);
+        for (int i = 0; i < W::FLYING; ++i, src += W::STEP * stride) {
+            if (first + r + i * W::STEP < rows && c < columns) load_word(word[i], src);
         }
 #pragma unroll
-        for (int i = 0; i < Walk<N>::FLYING; ++i) {
+        for (int i = 0; i < W::FLYING; ++i) {
 #pragma unroll
-            for (int j = 0; j < N; ++j) tile[first + r + i * Walk<N>::ROWS][c + j] = word[i].v[j];
+            for (int j = 0; j < N; ++j) tile[first + r + i * W::STEP][c + j] = word[i].v[j];
         }
     }
 }
 
 template <int N> DEVICE void store_tile(UNIT* dst, UNIT (*tile)[PITCH], i64 stride, int rows, int columns) {
-    const int c = threadIdx.x / Walk<N>::WORDS, r = threadIdx.x % Walk<N>::WORDS * N;
+    typedef Walk<N, ROWS, COLUMNS> W;
+    const int c = threadIdx.x / W::WORDS, r = threadIdx.x % W::WORDS * N;
     dst += c * stride + r;
 #pragma unroll 4
-    for (int i = 0; i < Walk<N>::COUNT; ++i, dst += Walk<N>::ROWS * stride) {
+    for (int i = 0; i < W::COUNT; ++i, dst += W::STEP * stride) {
         Units<N> word;
 #pragma unroll
-        for (int j = 0; j < N; ++j) word.v[j] = tile[r + j][c + i * Walk<N>::ROWS];
-        if (r < rows && c + i * Walk<N>::ROWS < columns) store_word(dst, word);
+        for (int j = 0; j < N; ++j) word.v[j] = tile[r + j][c + i * W::STEP];
+        if (r < rows && c + i * W::STEP < columns) store_word(dst, word);
     }
 }
 
 extern "C" __global__ void __launch_bounds__(256, 6) transpose(const __grid_constant__ Args a) {
-    __shared__ __align__(16) UNIT tile[TILE][PITCH];
+    __shared__ __align__(16) UNIT tile[ROWS][PITCH];
     const i64 count = a.tiles_r * a.tiles_c * a.batches;
     const bool aligned = (((u64)a.src_data | (u64)a.dst_data) & 15) == 0;
     for (i64 t = blockIdx.x; t < count; t += gridDim.x) {
-        const i64 tc = t % a.tiles_c, rest = t / a.tiles_c, r0 = rest % a.tiles_r * TILE, c0 = tc * TILE;
+        const i64 tc = t % a.tiles_c, rest = t / a.tiles_c, r0 = rest % a.tiles_r * ROWS, c0 = tc * COLUMNS;
         i64 from = a.src_origin, to = a.dst_origin;
         bases(a, (index)(rest / a.tiles_r), from, to);
         const UNIT* src = (const UNIT*)a.src_data + from + r0 * a.src_row + c0;
         UNIT* dst = (UNIT*)a.dst_data + to + c0 * a.dst_row + r0;
-        const int rows = (int)min((i64)TILE, a.rows - r0), columns = (int)min((i64)TILE, a.columns - c0);
+        const int rows = (int)min((i64)ROWS, a.rows - r0), columns = (int)min((i64)COLUMNS, a.columns - c0);
         if (aligned) {
             load_tile<FROM>(tile, src, a.src_row, rows, columns);
         } else {

@@ -11,8 +11,10 @@ use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Layout, Op, PostOp, Problem, Prop, Tensor};
 
 /// Rows and columns of a tile, and the least of both for which tiles are worth it.
-const TILE: i64 = 64;
+const TILE: [i64; 2] = [64, 64];
 const LEAST: i64 = 4;
+/// So few columns or rows have tiles of their own.
+const FEW: i64 = 16;
 
 /// Reorders between dense layouts of the same type, without scales and post-ops.
 pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
@@ -48,14 +50,20 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
         let most = 128 / whole.src.dtype.bits() as i64;
         [most, most / 2].into_iter().filter(|&w| w > 1).find(fits).unwrap_or(1)
     };
-    let (before, after) = (word(dims[column], src.strides[row], src), word(dims[row], dst.strides[column], dst));
+    let [tile_r, tile_c] = tile([dims[row], dims[column]]);
+    let dense = tile_c == FEW && src.strides[row] == dims[column];
+    let before = if dense { word(dims[row].saturating_mul(dims[column]), 0, src) } else { word(dims[column], src.strides[row], src) };
+    let after = word(dims[row], dst.strides[column], dst);
     let mut emit = Emitter::new(Real::Single, dims.volume().unwrap_or(i64::MAX));
     emit.define("UNIT", unit);
+    emit.define("ROWS", tile_r);
+    emit.define("COLUMNS", tile_c);
+    emit.define("DENSE", i32::from(dense));
     emit.define("FROM", before);
     emit.define("TO", after);
     emit.word("void* src_data", Word::Address { arg: Arg::SRC, buffer: 0 });
     emit.word("void* dst_data", Word::Address { arg: Arg::DST, buffer: 0 });
-    let tiles = |d: usize| dims[d] / TILE + i64::from(dims[d] % TILE != 0);
+    let tiles = [gemm::shape::ceil(dims[row], tile_r), gemm::shape::ceil(dims[column], tile_c)];
     let batches: i64 = others.iter().map(|&d| dims[d]).product();
     for (name, value) in [
         ("rows", dims[row]),
@@ -64,8 +72,8 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
         ("dst_row", dst.strides[column]),
         ("src_origin", src.offset),
         ("dst_origin", dst.offset),
-        ("tiles_r", tiles(row)),
-        ("tiles_c", tiles(column)),
+        ("tiles_r", tiles[0]),
+        ("tiles_c", tiles[1]),
         ("batches", batches),
     ] {
         emit.number(name, value);
@@ -79,8 +87,20 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
         .map(|i| format!("    r = split(a.loop[{i}], b), from += (i64)r * a.src_loop[{i}], to += (i64)r * a.dst_loop[{i}];\n"))
         .collect();
     emit.code(&format!("DEVICE void bases(const Args& a, index b, i64& from, i64& to) {{\n    index r;\n{steps}}}\n"));
-    let blocks = (tiles(row) * tiles(column) * batches).clamp(1, 1 << 20) as u32;
+    let blocks = (tiles[0] * tiles[1] * batches).clamp(1, 1 << 20) as u32;
     Ok(Program { launches: vec![emit.launch_blocks("transpose", [blocks, 1, 1])], ..Program::default() })
+}
+
+/// Rows and columns of the tiles of a matrix.
+fn tile([rows, columns]: [i64; 2]) -> [i64; 2] {
+    let long = TILE[0] * TILE[1] / FEW;
+    if columns <= FEW {
+        [long, FEW]
+    } else if rows <= FEW {
+        [FEW, long]
+    } else {
+        TILE
+    }
 }
 
 /// What is passed as `arg`, in another layout in the scratch.

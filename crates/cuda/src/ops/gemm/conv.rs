@@ -10,8 +10,8 @@ use super::{
     Channels, GROUP, check, clusters, epilogue, launch_shape, operand, operand_kind, pairs, pixel_step, plain, result, tile_options,
 };
 use crate::CudaTarget;
-use crate::emit::{Emitter, Place, Real, View};
-use crate::ops::map::Map;
+use crate::emit::Emitter;
+use crate::ops::transpose::{Kept, copied};
 use crate::program::{Launch, MapKind, MapPlace, MapTile, Program, Swizzle, TensorMap, Word};
 use crate::row::Lower;
 use oxidnn_runtime::Skip;
@@ -81,6 +81,12 @@ struct Walk {
 fn is_close(t: &Tensor, b: &Blocking) -> bool {
     let whole = |v: i64| v * (t.dtype.bits() / 8) as i64 % 16 == 0;
     b.strides[1] == 1 && whole(b.offset) && b.strides.iter().enumerate().all(|(d, &s)| d == 1 || t.dims()[d] == 1 || whole(s) && s > 0)
+}
+
+/// Whether the elements of a tensor are where `layout`, which is dense, has them.
+fn is_alike(t: &Tensor, layout: &Layout) -> bool {
+    let (Ok(own), Some(other)) = (plain(t), layout.blocking()) else { return false };
+    own.offset == 0 && t.dims().iter().enumerate().all(|(d, &size)| size == 1 || own.strides[d] == other.strides[d])
 }
 
 /// Whether TMA's boxes of pixels reach as far as a walk does: where it begins, where it ends before the tensor's last pixel, taps, and steps.
@@ -260,7 +266,7 @@ impl<'a> Window<'a> {
         let mut program = Program::default();
         let unaligned = (self.otherwise)(self.problem, target)?;
         program.scratch = unaligned.scratch;
-        let (weights, b_mn) = self.weights(&mut program, bytes)?;
+        let (weights, b_mn) = self.weights(&mut program, bytes, target)?;
         let request = Request { b_mn, ..request };
         let choice = shape::best(&request, target).ok_or(Skip::Shape("no tile fits"))?;
         let chosen = Chosen { request: &request, choice: &choice, types: [ta, tb, tc], weights };
@@ -309,31 +315,38 @@ impl<'a> Window<'a> {
         })
     }
 
+    /// The weights' order of memory with these channels outermost and innermost.
+    fn filter_order(&self, outer: char, inner: char) -> Result<Layout, Skip> {
+        let t = self.channels.weights;
+        let taps = (2..t.dims().len()).map(|d| (b'a' + d as u8) as char);
+        let tag: String = std::iter::once(outer).chain(taps).chain([inner]).collect();
+        Layout::with_tag(*t.dims(), &tag).map_err(|_| OVERFLOW)
+    }
+
     /// Where the weights lie, and whether the channels that come out are next to each other there instead of those that are summed over: as they
     /// are given where the kernel reads that, else a copy in scratch.
-    fn weights(&self, program: &mut Program, bytes: i64) -> Result<(MapPlace, bool), Skip> {
+    fn weights(&self, program: &mut Program, bytes: i64, target: &CudaTarget) -> Result<(MapPlace, bool), Skip> {
+        let (given, made) = if self.forward { ('b', 'a') } else { ('a', 'b') };
+        if bytes == 2 && self.made * bytes % 16 == 0 && is_alike(self.channels.weights, &self.filter_order(given, made)?) {
+            return Ok((MapPlace::Arg(Arg::WEIGHTS, 0), true));
+        }
+        Ok((self.filter(program, target)?, false))
+    }
+
+    /// Where weights lie whose channels that are summed over are next to each other, and those that come out outermost: as they are given, or a copy in
+    /// scratch.
+    fn filter(&self, program: &mut Program, target: &CudaTarget) -> Result<MapPlace, Skip> {
         let t = self.channels.weights;
         let (given, made) = if self.forward { ('b', 'a') } else { ('a', 'b') };
-        let order = |outer: char, inner: char| {
-            let taps = (2..t.dims().len()).map(|d| (b'a' + d as u8) as char);
-            let tag: String = std::iter::once(outer).chain(taps).chain([inner]).collect();
-            Layout::with_tag(*t.dims(), &tag).map_err(|_| OVERFLOW)
-        };
-        let wanted = order(made, given)?;
-        if t.layout == wanted {
-            return Ok((MapPlace::Arg(Arg::WEIGHTS, 0), false));
-        }
-        if bytes == 2 && self.made * bytes % 16 == 0 && t.layout == order(given, made)? {
-            return Ok((MapPlace::Arg(Arg::WEIGHTS, 0), true));
+        let wanted = self.filter_order(made, given)?;
+        if is_alike(t, &wanted) {
+            return Ok(MapPlace::Arg(Arg::WEIGHTS, 0));
         }
         let copy = Tensor { dtype: t.dtype, layout: wanted };
         let at = program.book(copy.bytes()).ok_or(OVERFLOW)?;
-        let mut map = Map::over(Real::Single, &copy.layout);
-        map.written(&View { place: Place::Scratch(at), ..View::of("dst", Arg::WEIGHTS, &copy) })?;
-        map.emit.view(&View::of("src", Arg::WEIGHTS, t))?;
-        map.element.push_str("    store_code<dst_type>(a.dst_data, dst_at(a, p), src_code(a, src_at(a, p)));\n");
-        program.launches.push(map.launch());
-        Ok((MapPlace::Scratch(at), false))
+        let kept = Kept { arg: Arg::WEIGHTS, tensor: copy, at };
+        program.launches.extend(copied(t, &kept, true, target)?.launches);
+        Ok(MapPlace::Scratch(at))
     }
 
     fn launch(&self, walk: &Walk, chosen: &Chosen<'_>, target: &CudaTarget) -> Result<Launch, Skip> {
