@@ -3,7 +3,7 @@
 //! such tests beside them.
 
 use oxidnn_cpu::CpuTarget;
-use oxidnn_cpu::kernels::columns::{Act, Bound, Sweep};
+use oxidnn_cpu::kernels::columns::{Act, Batches, Bound, Sweep};
 use oxidnn_cpu::kernels::permute::{LANES, Masks, Permuter, Tiles};
 use oxidnn_cpu::kernels::responses::{Call as ResponsesCall, Pass, Planes, Responses, Side as Rows, Spec as ResponsesSpec};
 use oxidnn_cpu::kernels::scratch::lend;
@@ -51,7 +51,8 @@ fn sweep(isa: Isa, act: Act) -> Entry {
     let (of_sums, of_all) = act.lines();
     let matrices = act.matrices().len();
     let of_bits = usize::from(act.has_bits());
-    let of_matrices = (0..matrices).map(|m| if m < matrices - of_bits { rows * width } else { rows * width / 32 });
+    let batches = Batches { count: if act.has_bits() { 1 } else { 2 }, distance: rows * width };
+    let of_matrices = (0..matrices).map(|m| batches.count * if m < matrices - of_bits { rows * width } else { rows * width / 32 });
     let lens: Vec<usize> = of_matrices.chain((0..of_all).map(|_| width)).collect();
     let sweep = Sweep::get(isa, act, Elem::F32, width).unwrap();
     entry(format!("{act:?}"), &lens, move |memory| {
@@ -60,7 +61,7 @@ fn sweep(isa: Isa, act: Act) -> Entry {
         let (sums, numbers) = lines.split_at_mut(of_sums);
         let mut sums: Vec<&mut [f32]> = sums.iter_mut().map(|s| &mut s[..]).collect();
         let numbers: Vec<&[f32]> = numbers.iter().map(|n| &n[..]).collect();
-        sweep.run(&bufs, 0..rows, &mut sums, &numbers);
+        sweep.run(&bufs, (0..rows, batches), &mut sums, &numbers);
     })
 }
 

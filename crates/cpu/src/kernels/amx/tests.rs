@@ -39,7 +39,8 @@ fn rounds_cover_a_part() {
             next += round.steps * round.blocks;
         }
         assert_eq!(next, steps);
-        assert_eq!(rounds.iter().map(|r| r.blocks).sum::<usize>(), steps.div_ceil(LINES), "{steps}");
+        let (blocks, fewest) = (rounds.iter().map(|r| r.blocks).sum::<usize>(), steps.div_ceil(LINES));
+        assert!(blocks == fewest || rounds.len() == 1 && blocks <= fewest + MORE, "{steps}");
     }
 }
 
