@@ -48,7 +48,8 @@ impl Table {
 /// What a kernel is made for.
 pub type Spec = Tailed<Pool>;
 
-/// Kernels for whole groups of vectors of channels, and for what is left of the last group where that may be part of one.
+/// Kernels for whole groups of vectors of channels, and for what is left of the last group where that may be part of one: vectors of which the first
+/// begins with channels that are made already, or under a mask.
 #[derive(Clone, Debug)]
 pub struct Strip {
     whole: Option<Part>,
@@ -104,15 +105,16 @@ pub struct Call<'a> {
 }
 
 impl Strip {
-    /// The kernels for `spec` and so many channels.
+    /// The kernels for `spec` and so many channels, some of which may be made `twice` with the same result.
     ///
     /// # Errors
     /// As for [`code::get`].
-    pub fn get(isa: Isa, spec: &Spec, channels: usize) -> Result<Strip, Error> {
+    pub fn get(isa: Isa, spec: &Spec, (channels, twice): (usize, bool)) -> Result<Strip, Error> {
         let (pool, lanes) = (&spec.sums, isa.width().lanes());
         let part = |vectors, masked| Part::get(isa, Spec { sums: Pool { vectors, masked, ..pool.clone() }, tail: spec.tail.clone() });
         let whole = channels >= usize::from(pool.vectors) * lanes;
-        Ok(Strip { whole: whole.then(|| part(pool.vectors, false)).transpose()?, rest: pool.masked.then(|| part(1, true)).transpose()? })
+        let rest = pool.masked.then(|| part(1, !(whole && twice)));
+        Ok(Strip { whole: whole.then(|| part(pool.vectors, false)).transpose()?, rest: rest.transpose()? })
     }
 
     /// Computes and stores the results.
@@ -129,13 +131,14 @@ impl Strip {
             whole.run(&call);
         }
         if let (Some(rest), true) = (&self.rest, behind > 0) {
-            call.channels = behind;
+            call.channels = if rest.spec.sums.masked { behind } else { behind.next_multiple_of(rest.lanes) };
+            let again = call.channels - behind;
             for side in [&mut call.source, &mut call.result].into_iter().chain(&mut call.places) {
                 // Vectors behind the last group follow each other.
-                side.at += groups * side.group;
+                side.at += groups * side.group - again * (side.vector / rest.lanes);
                 side.group = side.vector;
             }
-            call.tail.1 += channels;
+            call.tail.1 += channels - again;
             rest.run(&call);
         }
     }

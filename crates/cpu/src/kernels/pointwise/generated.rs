@@ -363,7 +363,7 @@ impl Fused {
         let stages: Vec<Part> = group.stages.iter().map(Part::of).map(over).collect();
         check_formulas(&stages)?;
         let run = nest.innermost(0).0;
-        let several = nest.run().filter(|run| !folded && *run < nest.volume());
+        let several = if folded { Some(run) } else { nest.run().filter(|run| *run < nest.volume()) };
         // Rows of half a vector are whole ones of half the width, which need no mask.
         let isa = if several == Some(Isa::AVX2.width().lanes() as i64) { Isa::AVX2 } else { isa };
         let lanes = isa.width().lanes() as i64;
@@ -375,7 +375,7 @@ impl Fused {
         };
         let mut all = chosen(false)?;
         let rows = if all.brought.is_empty() { several.map_or(Rows::Any, |run| Rows::of(run, lanes)) } else { Rows::Any };
-        let least = if rows == Rows::Any { lanes / 2 } else { lanes / 4 };
+        let least = if rows == Rows::Any || folded { lanes / 2 } else { lanes / 4 };
         let flat = (folded || run < nest.volume()) && run < least;
         if flat && folded && grid.kept.volume() > SHORT_ROWS {
             return Err(Skip::Shape("short rows"));

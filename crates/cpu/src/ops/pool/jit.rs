@@ -91,8 +91,9 @@ pub(super) struct Direct {
     pub(super) channels: usize,
     /// Vectors of a group.
     vectors: usize,
-    /// Channels of a task, and rows of it of all.
-    chunk: usize,
+    /// Channels of a task, the last of an image has those that are left, and tasks by channels.
+    chunks: (usize, usize),
+    /// Rows of a task, and all.
     pub(super) rows: [usize; 2],
 }
 
@@ -223,15 +224,17 @@ fn take(op: &Pool, s: &ConvSizes, places: Option<Elem>) -> Result<(Take, f32), S
     }
 }
 
-/// Vectors of channels that are made together, where so many follow each other in strips of so many results.
-fn vectors_of(take: Take, following: usize, results: usize, jit: Isa) -> usize {
+/// Vectors of channels that are made together, where so many follow each other in strips of so many results; groups end where these do if they are `even`.
+fn vectors_of(take: Take, (following, even): (usize, bool), results: usize, jit: Isa) -> usize {
     let most = match take {
         Take::Largest | Take::LargestWhole(_) | Take::Mean { .. } | Take::Shared if results == 1 => jit.simd_registers() / 2,
         _ if jit.avx512 => 4,
         Take::Largest | Take::LargestWhole(_) | Take::Mean { .. } | Take::Shared => 2,
         _ => 1,
     };
-    (1..=most).rev().find(|n| following.is_multiple_of(*n)).unwrap_or(1)
+    let found = (1..=most.min(following)).rev().find(|n| following.is_multiple_of(*n)).unwrap_or(1);
+    // Few vectors at a time read every line of memory several times.
+    if even || 2 * found > most { found } else { most.min(following) }
 }
 
 /// What the kernels of a problem have in common.
@@ -345,13 +348,16 @@ impl Direct {
         // Groups neither end within the last block nor reach over it; vectors in scratch are alone.
         let uneven = planes.is_some() || blocked && !channels.is_multiple_of(source.block);
         let following = if uneven { 1 } else { (if blocked { source.block } else { channels }) / lanes };
-        let vectors = vectors_of(take, following.max(1), widest, jit);
+        let vectors = vectors_of(take, (following.max(1), blocked), widest, jit);
         let masked = planes.is_none() && !channels.is_multiple_of(lanes * vectors);
         let common = Common { sizes: &s, line: &lines[2], source: source_elem, take, vectors, masked, tail: &tail, jit };
         let near = NEAR / source.spatial[1].max(1).saturating_mul(s.s[1] as usize);
         let rows = cut((to[0] * to[1]) as usize, near.clamp(1, ROWS), 1).0;
         let work = rows * to[2] as usize * lanes * s.k.iter().product::<i64>() as usize;
-        let chunk = cut(channels, (TASK / work).max(vectors) * lanes, lanes * vectors).0;
+        // The last chunk has the channels behind the last group, so that none is less than one where there is one.
+        let whole = channels / (lanes * vectors) * lanes * vectors;
+        let whole = if masked && !blocked && whole > 0 { whole } else { channels };
+        let chunk = cut(whole, (TASK / work).max(vectors) * lanes, lanes * vectors).0;
         // Blocks of more than a group end a call.
         let chunk = if blocked && source.block > lanes * vectors { source.block } else { chunk };
         let strides = [&source, &result].map(|p| p.spatial);
@@ -362,10 +368,10 @@ impl Direct {
         if matches!(take, Take::Largest | Take::LargestWhole(_) | Take::Place(_)) && !met {
             return Err(Skip::Shape("windows in the padding"));
         }
-        let (images, rows) = (s.mb as usize, [rows, (to[0] * to[1]) as usize]);
+        let (images, rows, chunks) = (s.mb as usize, [rows, (to[0] * to[1]) as usize], whole.div_ceil(chunk));
         let [_, _, line] = lines;
         let (attr, reads) = (attr.clone(), !forward);
-        Ok(Direct { jit, attr, source, result, places, planes, reads, line, phases, tail, images, channels, vectors, chunk, rows })
+        Ok(Direct { jit, attr, source, result, places, planes, reads, line, phases, tail, images, channels, vectors, chunks: (chunk, chunks), rows })
     }
 }
 
@@ -423,7 +429,9 @@ impl Generated for Direct {
 
     fn build(&self) -> Result<Code, Error> {
         let channels = if self.planes.is_some() { self.jit.width().lanes() } else { self.channels };
-        let phase = |segments: &Vec<Segment>| segments.iter().map(|segment| Strip::get(self.jit, &segment.spec, channels)).collect();
+        let twice = self.source.blocks == 0 && !self.attr.reads_dst();
+        let strip = |segment: &Segment| Strip::get(self.jit, &segment.spec, (channels, twice));
+        let phase = |segments: &Vec<Segment>| segments.iter().map(strip).collect();
         let strips = self.phases.iter().map(|(segments, _)| phase(segments)).collect::<Result<_, Error>>()?;
         Ok(Code { strips, squares: self.planes.as_ref().map(|planes| planes.build(self.jit)).transpose()?.unwrap_or_default() })
     }
@@ -446,13 +454,14 @@ impl Generated for Direct {
         if let Some(planes) = &self.planes {
             return planes.run(self, ctx, &mut scratch, bound);
         }
-        let (blocks, chunks) = (self.rows[1].div_ceil(self.rows[0]), self.channels.div_ceil(self.chunk));
+        let (blocks, (chunk, chunks)) = (self.rows[1].div_ceil(self.rows[0]), self.chunks);
         let tasks = self.images * chunks * blocks;
         ctx.executor().run(ctx.executor().threads(), tasks, &|_, task| {
             let (block, rest) = (task % blocks, task / blocks);
-            let (channel, image) = (rest % chunks * self.chunk, rest / chunks);
+            let (part, image) = (rest % chunks, rest / chunks);
+            let (first, end) = (part * chunk, if part + 1 == chunks { self.channels } else { (part + 1) * chunk });
             let rows = block * self.rows[0]..self.rows[1].min((block + 1) * self.rows[0]);
-            bound.strips((image, channel), (channel, self.chunk.min(self.channels - channel)), rows);
+            bound.strips((image, first), (first, end - first), rows);
         });
         Ok(())
     }

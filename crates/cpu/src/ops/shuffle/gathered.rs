@@ -10,6 +10,9 @@ use oxidnn_spec::{Arg, Error, Tensor};
 /// Most elements that are read before they are written.
 const NEAR: usize = 2048;
 
+/// Elements of blocks that are read and written at once.
+const BLOCKS: [usize; 4] = [4, 8, 16, 32];
+
 /// A tensor's elements along the axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Axis {
@@ -42,11 +45,18 @@ impl Axis {
     }
 }
 
+/// Blocks of the axis that both tensors have in the same places, those of a position so many elements apart.
+#[derive(Clone, Copy, Debug)]
+struct Blocks {
+    count: usize,
+    stride: usize,
+}
+
 /// The kernel.
 #[derive(Debug)]
 pub(super) struct Gathered {
-    /// Zeros of the padded area.
-    padding: Copies,
+    /// Zeros of the padded area, where they are not written with the other elements.
+    padding: Option<Copies>,
     args: [Arg; 2],
     bits: usize,
     /// Positions of the other dimensions, in destination and source.
@@ -59,6 +69,8 @@ pub(super) struct Gathered {
     together: usize,
     /// Where each element of these comes from; of one position, where there are not too many.
     index: Vec<u16>,
+    /// Blocks that are written whole: behind the last element of the axis they get what is behind all that is read, a zero.
+    blocks: Option<Blocks>,
 }
 
 impl Gathered {
@@ -86,11 +98,46 @@ impl Gathered {
         let together = if joined { (NEAR / size).max(1) } else { 1 };
         let from = |i: usize| i % rows * (size / rows) + i / rows;
         let one = |position: usize| (0..size).map(move |i| (position * size + from(i)) as u16);
-        let index = if size <= NEAR { (0..together).flat_map(one).collect() } else { Vec::new() };
-        Ok(Gathered { padding: Copies::new(args[0], dst)?, args, bits, nest, axes, size, rows, together, index })
+        let mut index: Vec<u16> = if size <= NEAR { (0..together).flat_map(one).collect() } else { Vec::new() };
+        let (block, count) = (axes[0].block, size.div_ceil(axes[0].block));
+        let ends = |d: usize| d == axis || dst.blocking().is_some_and(|b| b.padded_dims[d] == dims[d]);
+        let whole = axes[0] == axes[1] && axes[0].stride > 0 && (0..dims.len()).all(ends);
+        let blocks = (whole && BLOCKS.contains(&block) && count * block < NEAR).then_some(Blocks { count, stride: axes[0].stride });
+        if blocks.is_some() {
+            index.resize(count * block, (count * block) as u16);
+        }
+        let padding = if blocks.is_none() { Some(Copies::new(args[0], dst)?) } else { None };
+        Ok(Gathered { padding, args, bits, nest, axes, size, rows, together, index, blocks })
+    }
+
+    /// Elements in blocks of `B`, position by position.
+    fn blocks<T: Element, const B: usize>(&self, ctx: &Ctx<'_>, Blocks { count, stride }: Blocks, [to, from]: [Buf<'_>; 2]) {
+        let grain = (GRAIN / self.size as i64).max(1);
+        split(ctx.executor(), self.nest.volume(), grain, &|range| {
+            let mut near = Near { old: [T::zeroed(); NEAR], new: [T::zeroed(); NEAR] };
+            self.nest.runs(range, NEAR, |run| {
+                let [mut put, mut at] = [0, 1].map(|t| run.at[t] as usize);
+                for _ in 0..run.len {
+                    let old = near.old.as_chunks_mut::<B>().0;
+                    old[..count].iter_mut().enumerate().for_each(|(i, block)| from.read(at + i * stride, block));
+                    near.gather(&self.index);
+                    let new = near.new.as_chunks::<B>().0;
+                    new[..count].iter().enumerate().for_each(|(i, block)| to.write(put + i * stride, block));
+                    put += run.strides[0] as usize;
+                    at += run.strides[1] as usize;
+                }
+            });
+        });
     }
 
     fn elements<T: Element>(&self, ctx: &Ctx<'_>, to: Buf<'_>, from: Buf<'_>) {
+        match (self.blocks, self.axes[0].block) {
+            (Some(blocks), 4) => return self.blocks::<T, 4>(ctx, blocks, [to, from]),
+            (Some(blocks), 8) => return self.blocks::<T, 8>(ctx, blocks, [to, from]),
+            (Some(blocks), 16) => return self.blocks::<T, 16>(ctx, blocks, [to, from]),
+            (Some(blocks), _) => return self.blocks::<T, 32>(ctx, blocks, [to, from]),
+            (None, _) => {}
+        }
         let grain = (GRAIN / self.size as i64).max(1);
         split(ctx.executor(), self.nest.volume(), grain, &|range| {
             let mut near = Near { old: [T::zeroed(); NEAR], new: [T::zeroed(); NEAR] };
@@ -155,6 +202,6 @@ impl Kernel for Gathered {
             32 => self.elements::<u32>(ctx, to, from),
             _ => self.elements::<u64>(ctx, to, from),
         }
-        self.padding.run(simd, ctx, scratch)
+        self.padding.as_ref().map_or(Ok(()), |padding| padding.run(simd, ctx, scratch))
     }
 }

@@ -111,8 +111,7 @@ impl<'s> Writer<'s> {
         let room = f.isa().simd_registers().saturating_sub(lines + 6) / stage.folds.len().max(1);
         let apart = if vectors == 1 && !stage.is_long() { room.clamp(1, APART) } else { 1 };
         let apart = if apart < APART { 1 } else { apart };
-        let totals: Vec<Vec<Val>> = stage.folds.iter().map(|fold| (0..vectors.max(apart)).map(|_| neutral(f, fold.1)).collect()).collect();
-        totals.iter().flatten().for_each(|total| f.pin(*total));
+        let totals = totals(f, stage, vectors.max(apart));
         let folded = |i: usize| stage.folds.iter().position(|fold| fold.2 == i);
         let (mut moving, mut ends) = (Vec::new(), Vec::new());
         for (at, (i, (elem, way))) in spec.placed().enumerate() {
@@ -194,9 +193,14 @@ impl<'s> Writer<'s> {
             match (stage.over, few) {
                 (Over::All, None) => self.stage(f, args, stage),
                 (Over::All, Some((zero, vectors, mask))) => {
-                    let whole = (0..vectors).map(|vector| Place { at: Some((zero, vector)), mask: None, total: vector });
-                    let left = mask.map(|mask| Place { at: Some((zero, vectors)), mask: Some(mask), total: 0 });
-                    whole.chain(left).for_each(|place| self.vector(f, stage, &place, &[]));
+                    let apart = stage.together().min(vectors + usize::from(mask.is_some()));
+                    let totals = totals(f, stage, apart);
+                    let whole = (0..vectors).map(|vector| (vector, None));
+                    let left = mask.map(|mask| (vectors, Some(mask)));
+                    whole.chain(left).for_each(|(vector, mask)| {
+                        self.vector(f, stage, &Place { at: Some((zero, vector)), mask, total: vector % apart }, &totals);
+                    });
+                    self.folded(f, stage, &totals);
                 }
                 (Over::Kept, _) => {
                     let mut r: Registers = [None; REGISTERS];
@@ -211,8 +215,7 @@ impl<'s> Writer<'s> {
         let lanes = f.isa().width().lanes();
         let together = stage.together();
         // One vector of what has been folded for each that is made at a time, so that one need not wait for the other.
-        let totals: Vec<Vec<Val>> = stage.folds.iter().map(|fold| (0..together).map(|_| neutral(f, fold.1)).collect()).collect();
-        totals.iter().flatten().for_each(|total| f.pin(*total));
+        let totals = totals(f, stage, together);
         let index = f.int(0);
         if together > 1 {
             let count = field(f, args, offset_of!(Args, together));
@@ -232,7 +235,12 @@ impl<'s> Writer<'s> {
             let mask = f.first_lanes(left);
             self.vector(f, stage, &Place { at: Some((index, 0)), mask: Some(mask), total: 0 }, &totals);
         });
-        for ((_, op, operand), totals) in stage.folds.iter().zip(&totals) {
+        self.folded(f, stage, &totals);
+    }
+
+    /// Keeps what a stage has folded over a row.
+    fn folded(&mut self, f: &mut Function, stage: &Part, totals: &[Vec<Val>]) {
+        for ((_, op, operand), totals) in stage.folds.iter().zip(totals) {
             let total = across(f, *op, totals);
             self.keep(f, *operand, total);
         }
@@ -327,6 +335,13 @@ fn splat(f: &mut Function, elem: Elem, at: Int) -> Val {
 /// A register; zeros where nothing has been loaded.
 fn get(f: &mut Function, r: &Registers, i: usize) -> Val {
     r.get(i).copied().flatten().unwrap_or_else(|| f.zero(f.isa().width()))
+}
+
+/// So many vectors of each number that a stage folds, from the neutral element on.
+fn totals(f: &mut Function, stage: &Part, n: usize) -> Vec<Vec<Val>> {
+    let totals: Vec<Vec<Val>> = stage.folds.iter().map(|fold| (0..n).map(|_| neutral(f, fold.1)).collect()).collect();
+    totals.iter().flatten().for_each(|total| f.pin(*total));
+    totals
 }
 
 fn neutral(f: &mut Function, op: FoldOp) -> Val {
