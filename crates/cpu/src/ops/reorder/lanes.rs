@@ -67,6 +67,8 @@ pub(crate) struct Lanes {
     most: [At; 2],
     /// What a tile has in what ends.
     all: Left,
+    /// Elements of a tile, and of one in the mean.
+    filled: [usize; 2],
     /// The lanes that are read and written before each end.
     parts: [[Parts; ENDS]; 2],
 }
@@ -301,6 +303,7 @@ impl Lanes {
     pub(crate) fn new(moved: Moved, jit: Isa) -> Result<Lanes, Skip> {
         let Moved { args, types, starts: [dst, src], loops, mut ends, scaled } = moved;
         ends.resize(PADDED, [1; 2]);
+        let elements = loops.iter().map(|l| l.size).product::<usize>();
         let mut draft = Draft { rest: loops, ends, void: None };
         let tile = match draft.few(jit.width().lanes())? {
             Some(tile) => tile,
@@ -328,6 +331,8 @@ impl Lanes {
         ends.resize(ENDS, [1; 2]);
         let mut starts = [0; FIRST + ENDS];
         (starts[0], starts[1]) = (dst, src);
+        let tiles = draft.rest.iter().map(|l| l.size).product::<usize>();
+        let filled = [vectors[1].len() * lanes[1].len(), elements / tiles.max(1)];
         let mut all = Lanes {
             jit,
             args,
@@ -344,6 +349,7 @@ impl Lanes {
             ends: std::array::from_fn(|k| ends[k]),
             most: [of_tile; 2],
             all: [[0; 2]; ENDS + 1],
+            filled,
             parts,
         };
         for k in 0..ENDS {
@@ -352,6 +358,12 @@ impl Lanes {
         }
         all.cut(types);
         Ok(all)
+    }
+
+    /// Whether tiles are whole, or parts of so many elements in the mean.
+    pub(crate) fn is_filled(&self, least: usize) -> bool {
+        let [all, mean] = self.filled;
+        mean == all || mean >= least
     }
 
     /// Chooses the tiles of a piece: next to each other in either tensor. Those of a kind follow each other: loops along which nothing ends are

@@ -10,6 +10,9 @@ use oxidnn_spec::{Arg, Error, Tensor};
 /// Most elements that are read before they are written.
 const NEAR: usize = 2048;
 
+/// Elements that lie behind each other and are read together.
+const RUN: usize = 512;
+
 /// Elements of blocks that are read and written at once.
 const BLOCKS: [usize; 4] = [4, 8, 16, 32];
 
@@ -95,7 +98,7 @@ impl Gathered {
             return Err(Skip::Shape("no elements"));
         }
         let joined = (0..2).all(|t| nest.step(t) == Some(size as i64)) && axes.iter().all(|a| a.stride == 0);
-        let together = if joined { (NEAR / size).max(1) } else { 1 };
+        let together = if joined { (RUN / size).max(1) } else { 1 };
         let from = |i: usize| i % rows * (size / rows) + i / rows;
         let one = |position: usize| (0..size).map(move |i| (position * size + from(i)) as u16);
         let mut index: Vec<u16> = if size <= NEAR { (0..together).flat_map(one).collect() } else { Vec::new() };

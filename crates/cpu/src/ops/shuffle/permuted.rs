@@ -7,10 +7,13 @@ use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Blocking, Tensor};
 
+/// Least elements of tiles under masks, each of which is a call.
+const LEAST: usize = 100;
+
 /// The kernel for a destination and its source, whose axis is `rows` rows that become columns.
 ///
 /// # Errors
-/// [`Skip`] for layouts whose blocks end within rows, and types that are no words of 8, 16 or 32 bits.
+/// [`Skip`] for layouts whose blocks end within rows, sizes that fill few lanes, and types that are no words of 8, 16 or 32 bits.
 pub(super) fn kernel(args: [Arg; 2], tensors: [&Tensor; 2], axis: usize, rows: i64, jit: Isa) -> Result<Lanes, Skip> {
     let [dst, src] = tensors;
     let elem = match dst.dtype.bits() {
@@ -36,7 +39,8 @@ pub(super) fn kernel(args: [Arg; 2], tensors: [&Tensor; 2], axis: usize, rows: i
     each(&mut loops, [(&to, rows), (&from, 1)], axis, columns).ok_or_else(other)?;
     each(&mut loops, [(&to, 1), (&from, columns)], axis, rows).ok_or_else(other)?;
     let starts = [to.offset as usize, from.offset as usize];
-    Lanes::new(Moved { args, types: [elem; 2], starts, loops, ends: Vec::new(), scaled: [false; 2] }, jit)
+    let kernel = Lanes::new(Moved { args, types: [elem; 2], starts, loops, ends: Vec::new(), scaled: [false; 2] }, jit)?;
+    if kernel.is_filled(LEAST) { Ok(kernel) } else { Err(Skip::Shape("rows and columns that fill few lanes of a vector")) }
 }
 
 /// Adds the loops over `size` positions of dimension `d`, each so many positions behind the last in either tensor; `None` where blocks do not nest.
