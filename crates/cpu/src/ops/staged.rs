@@ -361,7 +361,8 @@ impl Generated for Staged {
         let move_all = |which: usize| {
             self.stages.iter().zip(&copies).zip(&code.stages).try_for_each(|((stage, copy), execs)| {
                 let reorder = stage.plans()[which].map(|p| &p.problem().op);
-                let (Some(exec), Some(Op::Reorder(Reorder { src, dst })), Some(outside)) = (&execs[which], reorder, ctx.bound(stage.arg)) else {
+                let (Some(exec), Some(Op::Reorder(Reorder { src, dst })), Some(outside)) = (&execs[which], reorder, ctx.bound(stage.arg))
+                else {
                     return Ok(());
                 };
                 let inside = Bound { regions: copy, ..*outside };
