@@ -35,7 +35,7 @@ const PROBLEMS: &[(&str, &str)] = &[
     ("scales of bytes that stay bytes, interleaved", "--reorder --sdt=s8 --ddt=s8 --stag=ba --dtag=ab --attr-scales=src:common:2 4x4"),
     (
         "scales of 16 bits that stay what they are, interleaved",
-        "--reorder --sdt=bf16 --ddt=bf16 --stag=ab --dtag=BA16b2a --attr-scales=dst:2 34x4",
+        "--reorder --sdt=bf16 --ddt=bf16 --stag=ab --dtag=BA16b2a --attr-scales=dst:2 34x5",
     ),
     ("scales of bytes with sums", "--reorder --sdt=s8 --ddt=s8 --stag=ab --dtag=BA16b4a/c2 --attr-scales=dst:2 12x34"),
     ("scales of lines with padding", "--reorder --stag=bacd --dtag=ABcd8b8a --attr-scales=dst:2 6x20x19x16"),
