@@ -360,14 +360,15 @@ impl Generated for Staged {
         let nothing = Bound { regions: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? };
         let move_all = |which: usize| {
             self.stages.iter().zip(&copies).zip(&code.stages).try_for_each(|((stage, copy), execs)| {
-                let (Some(exec), Some(plan), Some(outside)) = (&execs[which], stage.plans()[which], ctx.bound(stage.arg)) else {
+                let reorder = stage.plans()[which].map(|p| &p.problem().op);
+                let (Some(exec), Some(Op::Reorder(Reorder { src, dst })), Some(outside)) = (&execs[which], reorder, ctx.bound(stage.arg))
+                else {
                     return Ok(());
                 };
                 let inside = Bound { regions: copy, ..*outside };
                 let (from, to) = if which == 0 { (*outside, inside) } else { (inside, *outside) };
-                let [src, dst] = [Arg::SRC, Arg::DST].map(|arg| plan.problem().op.tensor(arg));
-                let from = Bound { arg: Arg::SRC, usage: Use::In, tensor: src.unwrap_or(from.tensor), ..from };
-                let to = Bound { arg: Arg::DST, usage: Use::Out, tensor: dst.unwrap_or(to.tensor), ..to };
+                let from = Bound { arg: Arg::SRC, usage: Use::In, tensor: src, ..from };
+                let to = Bound { arg: Arg::DST, usage: Use::Out, tensor: dst, ..to };
                 let mut args = [from, to, nothing, nothing];
                 let mut count = 2;
                 for (of, to) in [(Arg::scale(stage.arg), Arg::scale(Arg::SRC)), (Arg::zero_point(stage.arg), Arg::zero_point(Arg::SRC))] {
