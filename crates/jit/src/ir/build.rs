@@ -102,7 +102,7 @@ impl Function {
         let width = self.isa().width();
         let lanes = width.lanes() as u32;
         let mut distance = lanes / 2;
-        while distance > 0 {
+        while distance > 2 {
             let bytes: Vec<u8> = (0..lanes).flat_map(|lane| (lane ^ distance).to_le_bytes()).collect();
             let at = self.constant(&bytes);
             let from = self.load(width, at);
@@ -110,6 +110,13 @@ impl Function {
             total = self.binary(op, exchanged, total);
             distance /= 2;
         }
+        // Within 16 bytes, interleaving takes a cycle where a lookup takes several.
+        let pairs = |f: &mut Function, x: Val| [Binary::InterleaveHigh64, Binary::InterleaveLow64].map(|half| f.binary(half, x, x));
+        let [high, low] = pairs(self, total);
+        total = self.binary(op, high, low);
+        let each = self.binary(Binary::InterleaveLow32, total, total);
+        let [high, low] = pairs(self, each);
+        total = self.binary(op, high, low);
         total
     }
 
