@@ -457,8 +457,9 @@ impl Generated for Direct {
         let (blocks, (chunk, chunks)) = (self.rows[1].div_ceil(self.rows[0]), self.chunks);
         let tasks = self.images * chunks * blocks;
         ctx.executor().run(ctx.executor().threads(), tasks, &|_, task| {
-            let (block, rest) = (task % blocks, task / blocks);
-            let (part, image) = (rest % chunks, rest / chunks);
+            // All channels of some rows before the next rows: their lines lie behind each other in memory.
+            let (part, rest) = (task % chunks, task / chunks);
+            let (block, image) = (rest % blocks, rest / blocks);
             let (first, end) = (part * chunk, if part + 1 == chunks { self.channels } else { (part + 1) * chunk });
             let rows = block * self.rows[0]..self.rows[1].min((block + 1) * self.rows[0]);
             bound.strips((image, first), (first, end - first), rows);
