@@ -135,7 +135,7 @@ fn pools(isa: Isa) -> Vec<Entry> {
         .map(|take| {
             let (taps, counts) = (TAPS.to_vec(), vec![2]);
             let pool = Pool { source: Elem::F32, take, results: 2, stride: 1, taps, inside: (0, 3), counts, vectors: 1, masked: false };
-            let kernel = pool::Strip::get(isa, &pool::Spec { sums: pool, tail: Tail::raw() }, channels).unwrap();
+            let kernel = pool::Strip::get(isa, &pool::Spec { sums: pool, tail: Tail::raw() }, (channels, false)).unwrap();
             let mut table = pool::Table::default();
             for row in 0..ROWS {
                 let [source, result] = [COLUMNS, LEN].map(|columns| row * columns * channels * 4);

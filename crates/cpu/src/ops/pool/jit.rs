@@ -371,7 +371,23 @@ impl Direct {
         let (images, rows, chunks) = (s.mb as usize, [rows, (to[0] * to[1]) as usize], whole.div_ceil(chunk));
         let [_, _, line] = lines;
         let (attr, reads) = (attr.clone(), !forward);
-        Ok(Direct { jit, attr, source, result, places, planes, reads, line, phases, tail, images, channels, vectors, chunks: (chunk, chunks), rows })
+        Ok(Direct {
+            jit,
+            attr,
+            source,
+            result,
+            places,
+            planes,
+            reads,
+            line,
+            phases,
+            tail,
+            images,
+            channels,
+            vectors,
+            chunks: (chunk, chunks),
+            rows,
+        })
     }
 }
 
