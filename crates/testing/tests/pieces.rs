@@ -12,7 +12,8 @@ const PROBLEMS: &[(&str, &str)] = &[
         "scales that differ from line to line, on both sides",
         "--reorder --ddt=s8 --stag=abcd --dtag=acdb --attr-scales=src:common:2+dst:2 1x37x9x11",
     ),
-    ("lines with padding", "--reorder --stag=abcd --dtag=aBcd16b 2x3x13x17"),
+    ("lines with padding", "--reorder --stag=abcd --dtag=aBcd16b 2x5x13x17"),
+    ("lines that are mostly padding", "--reorder --stag=abcd --dtag=aBcd16b 2x3x13x17"),
     ("lines with padding in a block of their own", "--reorder --sdt=u8 --ddt=f32 --stag=abcd --dtag=aBcd8b 2x19x5x7"),
     ("a run with padding that the destination has too", "--reorder --ddt=bf16 --stag=abcd --dtag=ABcd16b16a 20x19x3x3"),
     ("a run with padding that only the source has", "--reorder --sdt=bf16 --ddt=f32 --stag=aBcd16b --dtag=abcd 1x19x6x7"),
@@ -34,7 +35,7 @@ const PROBLEMS: &[(&str, &str)] = &[
     ("scales of bytes that stay bytes, interleaved", "--reorder --sdt=s8 --ddt=s8 --stag=ba --dtag=ab --attr-scales=src:common:2 4x4"),
     (
         "scales of 16 bits that stay what they are, interleaved",
-        "--reorder --sdt=bf16 --ddt=bf16 --stag=ab --dtag=BA16b2a --attr-scales=dst:2 34x4",
+        "--reorder --sdt=bf16 --ddt=bf16 --stag=ab --dtag=BA16b2a --attr-scales=dst:2 34x5",
     ),
     ("scales of bytes with sums", "--reorder --sdt=s8 --ddt=s8 --stag=ab --dtag=BA16b4a/c2 --attr-scales=dst:2 12x34"),
     ("scales of lines with padding", "--reorder --stag=bacd --dtag=ABcd8b8a --attr-scales=dst:2 6x20x19x16"),
@@ -43,8 +44,10 @@ const PROBLEMS: &[(&str, &str)] = &[
     ("sums by groups too", "--reorder --ddt=s8 --stag=abcde --dtag=aBCde4c16b4c --oflag=s8s8_comp:3 3x20x24x3x3"),
 ];
 
-/// What pieces leave to another row: factors that differ along a piece, blocks with padding that do not nest, and neighbours that are few.
+/// What pieces leave to another row: factors that differ along a piece, blocks with padding that do not nest or that are mostly padding, and neighbours
+/// that are few.
 const LEFT: &[(&str, &str)] = &[
+    ("lines that are mostly padding", "tiles:jit"),
     ("a run that is short", "lanes:jit"),
     ("lines that are few", "lanes:jit"),
     ("scales of words with padding", "lanes:jit"),

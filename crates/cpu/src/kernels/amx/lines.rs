@@ -34,32 +34,19 @@ pub struct Half<'h> {
     /// Whether some rows are padding, zeros, under some taps.
     pub padded: bool,
     /// Whether it is the lower one.
-    index: usize,
-    part: &'h Part,
-    gatherer: &'h Gatherer,
-    held: &'h Held<'h>,
+    pub(super) index: usize,
+    pub(super) part: &'h Part,
+    pub(super) gatherer: &'h Gatherer,
+    pub(super) held: &'h Held<'h>,
     /// The source, and what padding is.
-    memory: [Buf<'h>; 2],
-    taps: &'h mut [usize],
-    count: usize,
-    gathered: &'h mut [f32],
+    pub(super) memory: [Buf<'h>; 2],
+    pub(super) taps: &'h mut [usize],
+    /// Number of taps so far.
+    pub(super) count: usize,
+    pub(super) gathered: &'h mut [f32],
 }
 
-impl<'h> Half<'h> {
-    pub(super) fn new(
-        (index, rows): (usize, usize),
-        part: &'h Part,
-        (gatherer, held, memory): (&'h Gatherer, &'h Held<'h>, [Buf<'h>; 2]),
-        (taps, gathered, to): (&'h mut [usize], &'h mut [f32], &'h mut [usize; LINES]),
-    ) -> Half<'h> {
-        Half { rows, to, padded: false, index, part, gatherer, held, memory, taps, count: 0, gathered }
-    }
-
-    /// Number of taps so far.
-    pub(super) fn taps(&self) -> usize {
-        self.count
-    }
-
+impl Half<'_> {
     /// Adds a tap, where it is of the part of the reduction that is looked at, whose lines of `B` are `b` bytes behind the first of a panel, and
     /// whose rows of `A` begin `distance` bytes behind each other from `first` on.
     ///

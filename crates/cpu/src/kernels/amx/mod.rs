@@ -536,13 +536,23 @@ impl<W: Lines> Task<'_, '_, W> {
                 let mut to = [0; ROWS];
                 let (mut count, mut padded) = (0, false);
                 for (i, n) in rows.into_iter().enumerate().filter(|(_, n)| *n > 0) {
-                    let gatherer = &self.kernels.gathers[index];
                     // What is behind the last row is overwritten, or not looked at.
                     let Some(to) = to[i * rows[0]..].first_chunk_mut() else { continue };
-                    let memory = [self.on.a, self.on.zeros];
-                    let mut half = Half::new((i, n), part, (gatherer, &held, memory), (&mut *taps, &mut *gathered, to));
+                    let mut half = Half {
+                        rows: n,
+                        to,
+                        padded: false,
+                        index: i,
+                        part,
+                        gatherer: &self.kernels.gathers[index],
+                        held: &held,
+                        memory: [self.on.a, self.on.zeros],
+                        taps: &mut *taps,
+                        count: 0,
+                        gathered: &mut *gathered,
+                    };
                     self.on.work.lines(&mut walk, &mut half);
-                    count = half.taps();
+                    count = half.count;
                     padded |= half.padded;
                 }
                 let at = At {
