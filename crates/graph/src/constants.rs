@@ -114,8 +114,9 @@ impl Kept {
             *slot = None;
         }
         let Some(room) = Room::take(engine.kind(), size) else { return Ok(None) };
-        let memory = Arc::new(Memory::new(engine, bytes(size)?)?);
+        let memory = Memory::new(engine, bytes(size)?)?;
         fill(&memory)?;
+        let memory = Arc::new(memory.lasting()?);
         *slot = Some((room, memory.clone()));
         Ok(Some(memory))
     }

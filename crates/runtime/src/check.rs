@@ -26,7 +26,7 @@ pub(crate) fn operand(desc: &PrimitiveDesc, o: &Operand<Tensor>, memory: &Memory
         return Err(Error::arg(o.arg, "a null address", tensor.summary()));
     }
     if o.usage == Use::Out && memory.is_read_only() {
-        return Err(Error::arg(o.arg, "memory over a slice that may only be read", "memory that may be written"));
+        return Err(Error::arg(o.arg, "memory that may only be read", "memory that may be written"));
     }
     Ok(())
 }
@@ -44,7 +44,7 @@ pub(crate) fn bytes<'a>(
         return Ok(None);
     }
     if o.usage == Use::Out && memory.is_read_only() {
-        return Err(Error::arg(o.arg, "memory over a slice that may only be read", "memory that may be written"));
+        return Err(Error::arg(o.arg, "memory that may only be read", "memory that may be written"));
     }
     let tensor = member.map_or(&o.tensor, |m| &m.tensors[i]);
     let need = |k: usize| desc.operand_bytes(i).filter(|_| k == 0).or_else(|| tensor.buffer_bytes(k));

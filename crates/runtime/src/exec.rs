@@ -1,7 +1,7 @@
 //! What a kernel gets when it runs: arguments, scratch, and the queue it runs on.
 
 use crate::queue::{Queue, Work};
-use crate::{Buf, Region};
+use crate::{Buf, Notes, Region};
 use oxidnn_spec::{Arg, Error, Tensor, Use};
 use std::fmt;
 
@@ -16,6 +16,8 @@ pub struct Bound<'a> {
     pub usage: Use,
     /// Where its bytes are: one region, or several for sparse tensors.
     pub regions: &'a [Region<'a>],
+    /// What was found out about bytes that no longer change.
+    pub notes: Option<&'a Notes>,
 }
 
 /// Everything that one execution works with.
@@ -40,6 +42,12 @@ impl<'a> Ctx<'a> {
     #[inline]
     pub fn bound(&self, arg: Arg) -> Option<&'a Bound<'a>> {
         self.args.iter().find(|b| b.arg == arg)
+    }
+
+    /// What was found out about the bytes of an argument, if they no longer change.
+    #[inline]
+    pub fn notes(&self, arg: Arg) -> Option<&'a Notes> {
+        self.bound(arg).and_then(|b| b.notes)
     }
 
     /// Where the bytes of a dense argument are that the problem has.

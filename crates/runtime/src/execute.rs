@@ -56,7 +56,7 @@ pub(crate) enum Faith {
 /// Stands in unused places of argument arrays.
 fn nothing() -> Bound<'static> {
     static NOTHING: Tensor = Tensor::host_scalar(DataType::U8);
-    Bound { arg: Arg(0), usage: Use::In, tensor: &NOTHING, regions: &[] }
+    Bound { arg: Arg(0), usage: Use::In, tensor: &NOTHING, regions: &[], notes: None }
 }
 
 /// Executes once; errors carry the problem line. What was asked for goes by reference: a copy of what was just written in parts waits for it.
@@ -161,7 +161,7 @@ fn bind<'a>(request: &Request<'a>, memories: &[Option<&'a Memory<'a>>], parts: &
             Some(member) => &member.tensors[i],
         };
         let regions = part.as_ref().map_or(memory.regions(), std::slice::from_ref);
-        *place = Bound { arg: operand.arg, usage: operand.usage, tensor, regions };
+        *place = Bound { arg: operand.arg, usage: operand.usage, tensor, regions, notes: memory.notes() };
         count += 1;
     }
     count

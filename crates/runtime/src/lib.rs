@@ -54,7 +54,7 @@ pub use desc::{PrimitiveDesc, Verdict};
 pub use device::{Device, DeviceId, EngineKind, Properties, QueueSpec, Refused, plan_rows};
 pub use engine::Engine;
 pub use exec::{Bound, Ctx, Executor, Inline};
-pub use memory::{ALIGNMENT, Allocation, Mapped, MappedMut, Memory, Native, huge_pages};
+pub use memory::{ALIGNMENT, Allocation, Mapped, MappedMut, Memory, Native, Notes, huge_pages};
 pub use mixer::Mixer;
 pub use plan::{Choose, Exec, Impl, Plan, Planned, Skip, Tier};
 pub use primitive::Primitive;

@@ -2,11 +2,11 @@
 //! number of them chooses, too, and with weights in that layout the same implementation computes it, rightly.
 
 use oxidnn_cpu::{CpuDevice, CpuTarget};
-use oxidnn_runtime::{Engine, PrimitiveDesc, Stream};
+use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream};
 use oxidnn_spec::text::{self, Case, Settings};
-use oxidnn_spec::{Arg, Layout};
-use oxidnn_testing::harness::{Harness, Outcome, REFERENCE_ROW};
-use oxidnn_testing::targets;
+use oxidnn_spec::{Arg, DataType, Layout};
+use oxidnn_testing::harness::{Harness, Outcome, REFERENCE_ROW, upload};
+use oxidnn_testing::{fill, targets};
 
 /// Problems that leave the weights' layout open; the number of rows, images or pixels goes in for `{}`.
 const PROBLEMS: &[(&str, &[usize])] = &[
@@ -73,6 +73,55 @@ fn packed_for_one_serve_all() {
     for target in [targets::host()].into_iter().chain(targets::narrower()) {
         for (template, numbers) in PROBLEMS {
             serves_all(target, template, numbers);
+        }
+    }
+}
+
+/// Problems of bytes whose weights, in the layouts that are chosen for them, have no padding.
+const BYTES: &[&str] = &[
+    "--conv --dt=u8:s8:s32 --stag=axb --wtag=any --dtag=axb mb1ic64ih7oc64kh3ph1",
+    "--conv --dt=s8:s8:s32 --stag=axb --wtag=any --dtag=axb mb1ic128ih7oc256kh1",
+    "--matmul --dt=u8:s8:s32 --stag=ab --wtag=any --dtag=ab 40x128:128x256",
+    "--ip --dt=u8:s8:s32 --stag=ab --wtag=any --dtag=ab mb40ic128oc256",
+];
+
+/// The result of `memories` with these bytes as weights, twice, from memory that lasts and from memory that does not.
+fn results(engine: &Engine, desc: &PrimitiveDesc, memories: &[(Arg, Memory<'static>)], bytes: &[u8]) -> Vec<Vec<u8>> {
+    let (stream, primitive) = (Stream::new(engine).unwrap(), desc.create().unwrap());
+    let weights = || {
+        let weights = Memory::new(engine, desc.problem().op.tensor(Arg::WEIGHTS).unwrap().clone()).unwrap();
+        weights.write_raw(0, bytes).unwrap();
+        weights
+    };
+    let run = |weights: &Memory<'static>| {
+        let args: Vec<_> = memories.iter().map(|(arg, m)| (*arg, if *arg == Arg::WEIGHTS { weights } else { m })).collect();
+        primitive.execute(&stream, &args).unwrap();
+        memories.iter().find(|m| m.0 == Arg::DST).unwrap().1.read_raw::<u8>(0).unwrap()
+    };
+    let lasting = weights().lasting().unwrap();
+    vec![run(&weights()), run(&lasting), run(&lasting)]
+}
+
+#[test]
+fn weights_that_last_are_multiplied_as_others_are() {
+    for target in [targets::host()].into_iter().chain(targets::narrower()) {
+        let engine = Engine::new(CpuDevice::new(target));
+        for line in BYTES {
+            let case = case(line);
+            let desc = PrimitiveDesc::new(&engine, case.problem.clone()).unwrap();
+            let memories = upload(&engine, &fill::arguments(desc.problem(), &case.fill)).unwrap();
+            // The largest numbers, whose products with weights of more than seven bits 16 bits cannot add.
+            let (_, src) = memories.iter().find(|m| m.0 == Arg::SRC).unwrap();
+            let largest = if src.tensor().dtype == DataType::U8 { u8::MAX } else { i8::MAX as u8 };
+            src.map_mut(0).unwrap().fill(largest);
+            let len = desc.problem().op.tensor(Arg::WEIGHTS).unwrap().bytes();
+            // Seven bits everywhere; but for one number; nowhere.
+            for (first, end) in [(0, 0), (len / 2 + 700, len / 2 + 701), (0, len)] {
+                let byte = |i: usize| if (first..end).contains(&i) { 127 } else { ((i * 89 + i / 13 * 7) % 129) as u8 };
+                let bytes: Vec<u8> = (0..len).map(|i| if byte(i) == 127 { 127 } else { byte(i).wrapping_sub(64) }).collect();
+                let results = results(&engine, &desc, &memories, &bytes);
+                assert!(results.windows(2).all(|r| r[0] == r[1]), "{line}: {} on {:?}", desc.impl_name(), desc.engine());
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::CpuTarget;
 use crate::hardware::K_STEPS;
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::tiles::LINES;
-use oxidnn_runtime::{Buf, Executor, Skip};
+use oxidnn_runtime::{Buf, Executor, Notes, Skip};
 use oxidnn_spec::Error;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -84,6 +84,8 @@ pub struct Operands<'a> {
     pub a_depth: usize,
     /// Memory of `B`.
     pub b: Buf<'a>,
+    /// What was found out about it, if it no longer changes.
+    pub notes: Option<&'a Notes>,
     /// What packs its panels, where it is to be packed.
     pub packs: Packs<'a>,
     /// From a row of `B` to the next; looked at where it is read in place.
@@ -113,6 +115,7 @@ impl Operands<'_> {
         a_row: 0,
         a_depth: 0,
         b: Buf::empty(),
+        notes: None,
         packs: Packs::Nothing,
         b_row: 0,
         b_column: 0,
@@ -235,6 +238,7 @@ impl Ready {
             sources: None,
             left: &AtomicBool::new(false),
             b,
+            notes: on.notes,
             packs: on.packs,
             b_unit,
             b_panel,

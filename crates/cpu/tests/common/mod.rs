@@ -100,7 +100,7 @@ fn execute(problem: &Problem, row: &str, target: &CpuTarget, threads: Threads, d
     let exec = plan.build().expect("another one");
     let lent = data.iter_mut().map(|Data { operand, memory, .. }| (&*operand, [Region::host(memory.buf(operand.tensor.bytes()))]));
     let lent: Vec<(&Operand<Tensor>, [Region; 1])> = lent.collect();
-    let args = lent.iter().map(|(o, regions)| Bound { arg: o.arg, usage: o.usage, tensor: &o.tensor, regions });
+    let args = lent.iter().map(|(o, regions)| Bound { arg: o.arg, usage: o.usage, tensor: &o.tensor, regions, notes: None });
     let args: Vec<Bound<'_>> = args.collect();
     exec.run(&Ctx { args: &args, scratch: Region::host(scratch), queue: &Immediate::new(threads) }).expect("a run");
 }

@@ -215,8 +215,12 @@ impl Run {
         if let (Some(s), Some(t)) = (source, target) {
             regions[t] = regions[s];
         }
-        let bound: Vec<Bound<'_>> =
-            self.arguments.iter().zip(&regions).map(|(a, r)| Bound { arg: a.arg, usage: a.usage, tensor: &a.tensor, regions: r }).collect();
+        let bound: Vec<Bound<'_>> = self
+            .arguments
+            .iter()
+            .zip(&regions)
+            .map(|(a, r)| Bound { arg: a.arg, usage: a.usage, tensor: &a.tensor, regions: r, notes: None })
+            .collect();
         let queue = Immediate::new(threads);
         let ctx = Ctx { args: &bound, scratch: Region::host(scratch_buf), queue: &queue };
         body(&mut || exec.run(&ctx).map_err(|e| e.to_string()))

@@ -34,8 +34,8 @@ enum Bytes<'m, S> {
 impl<'a> Memory<'a> {
     /// Takes the memory for the host's own access, when the work that was submitted before is done.
     fn guard(&self, access: Access) -> Result<Guard, Error> {
-        if access == Access::Write && self.origin == Origin::ReadOnly {
-            return Err(Error::invalid("map", "memory over a slice that may only be read", "memory that may be written"));
+        if access == Access::Write && self.is_read_only() {
+            return Err(Error::invalid("map", "memory that may only be read", "memory that may be written"));
         }
         let counted = (self.origin != Origin::Unchecked).then_some(access);
         let guard = Guard::take(&self.storage, counted)

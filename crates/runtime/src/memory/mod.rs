@@ -10,6 +10,7 @@
 mod access;
 mod alloc;
 mod map;
+mod notes;
 mod raw;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ mod uses;
 pub use access::Native;
 pub use alloc::{ALIGNMENT, Allocation, huge_pages};
 pub use map::{Mapped, MappedMut};
+pub use notes::Notes;
 pub(crate) use uses::{Access, Guard, Uses};
 
 use crate::scratch::{self, Lease};
@@ -25,7 +27,7 @@ use crate::{Element, Engine, Region};
 use oxidnn_spec::{DataType, Error, Format, Tensor, Use};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A tensor in memory, on an engine (host scalars: on the host).
 pub struct Memory<'a> {
@@ -35,6 +37,8 @@ pub struct Memory<'a> {
     origin: Origin,
     storage: Arc<Storage>,
     fits: Fits,
+    /// Of bytes that no longer change, see [`Memory::lasting`].
+    notes: Option<Notes>,
 }
 
 /// What the memory was found to fit last, as something that is read and as something that is written: stamps of operands
@@ -49,12 +53,14 @@ pub(crate) struct Storage {
     pub(crate) uses: Uses,
     owned: Vec<Allocation>,
     lease: Option<Lease<'static>>,
+    /// Nothing writes the bytes any more.
+    lasts: AtomicBool,
 }
 
 impl Storage {
     /// Whether it keeps nothing, neither bytes nor submitted work.
     fn is_blank(&mut self) -> bool {
-        self.owned.is_empty() && self.lease.is_none() && !self.uses.is_pending()
+        self.owned.is_empty() && self.lease.is_none() && !self.uses.is_pending() && !*self.lasts.get_mut()
     }
 
     /// The bytes that it keeps: one region an allocation.
@@ -160,7 +166,7 @@ impl Memory<'static> {
 
 impl<'a> Memory<'a> {
     fn over(engine: &Engine, tensor: Tensor, regions: Regions<'a>, origin: Origin) -> Memory<'a> {
-        Memory { tensor, engine: Some(engine.clone()), regions, origin, storage: Arc::default(), fits: Fits::default() }
+        Memory { tensor, engine: Some(engine.clone()), regions, origin, storage: Arc::default(), fits: Fits::default(), notes: None }
     }
 
     /// Memory over the user's slice, which executions may write.
@@ -217,8 +223,22 @@ impl<'a> Memory<'a> {
             return Err(Error::invalid("view", got, format!("one buffer of at most {} bytes", region.len())));
         }
         let regions = Regions::One(region.part(start, need));
-        let (engine, storage) = (self.engine.clone(), self.storage.clone());
-        Ok(Memory { tensor, engine, regions, origin: self.origin, storage, fits: Fits::default() })
+        let (engine, storage, notes) = (self.engine.clone(), self.storage.clone(), self.notes.clone());
+        Ok(Memory { tensor, engine, regions, origin: self.origin, storage, fits: Fits::default(), notes })
+    }
+
+    /// The same memory, which from now on is only read, views of it included: kernels note what they find out about its bytes, and do not look again.
+    /// Work that was submitted to write it still does, before whatever reads it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for memory at raw addresses, which others may write.
+    pub fn lasting(self) -> Result<Memory<'a>, Error> {
+        if !self.is_checked() {
+            return Err(Error::invalid("memory", "memory at a raw address", "memory that executions and mappings alone write"));
+        }
+        self.storage.lasts.store(true, Ordering::Relaxed);
+        let notes = self.regions().first().and_then(Region::bytes).map(Notes::new);
+        Ok(Memory { notes, ..self })
     }
 
     /// Returns when all work that was submitted on its bytes is done.
@@ -265,7 +285,13 @@ impl<'a> Memory<'a> {
     /// Whether it may only be read.
     #[inline]
     pub(crate) fn is_read_only(&self) -> bool {
-        self.origin == Origin::ReadOnly
+        self.origin == Origin::ReadOnly || self.storage.lasts.load(Ordering::Relaxed)
+    }
+
+    /// What was found out about its bytes.
+    #[inline]
+    pub(crate) fn notes(&self) -> Option<&Notes> {
+        self.notes.as_ref()
     }
 
     /// Whether the bytes live as long as the storage, whatever happens to the memory object.

@@ -53,6 +53,7 @@ impl<'a> Memory<'a> {
             self.storage = Arc::default();
         }
         self.origin = Origin::Unchecked;
+        self.notes = None;
         // Another address of as many bytes fits what the one before did.
         if address.is_null() {
             self.fits = Fits::default();
@@ -67,7 +68,7 @@ impl Memory<'static> {
         // SAFETY: the storage lives as long as the memory and its views, which lend the regions for no longer than they are borrowed, and counts
         // who uses them.
         let regions = Regions::new(storage.regions().map(|r| unsafe { r.outlive() }));
-        Memory { tensor, engine, regions, origin: Origin::Owned, storage: Arc::new(storage), fits: Fits::default() }
+        Memory { tensor, engine, regions, origin: Origin::Owned, storage: Arc::new(storage), fits: Fits::default(), notes: None }
     }
 }
 

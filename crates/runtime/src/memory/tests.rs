@@ -121,6 +121,8 @@ fn raw_addresses_can_be_exchanged() {
     assert!(unsafe { m.set_data_handle(1, b.as_mut_ptr().cast()) }.is_err());
     // SAFETY: refused.
     assert!(unsafe { Memory::from_raw(&engine, t, &[]) }.is_err());
+    // Whoever has the addresses may write there.
+    assert!(m.lasting().is_err());
 }
 
 #[test]
@@ -172,4 +174,38 @@ fn padding_becomes_zero_and_nothing_else() {
         let kept: u32 = m.map(0).unwrap().iter().map(|b| b.count_ones()).sum();
         assert_eq!(i64::from(kept), elements * 2 * dtype.bits() as i64 / 8, "{tag}");
     }
+}
+
+#[test]
+fn lasting_memory_is_looked_at_once_and_only_read() {
+    let engine = engine();
+    let memory = Memory::new(&engine, tensor([2000], DataType::U8, "a")).unwrap();
+    memory.map_mut(0).unwrap()[1700] = 1;
+    let early = memory.view(tensor([2000], DataType::U8, "a")).unwrap();
+    let memory = memory.lasting().unwrap();
+    let view = memory.view_at(100, tensor([1800], DataType::U8, "a")).unwrap();
+    let looked = std::cell::Cell::new(0);
+    let zeros = |bytes: crate::Buf<'_>| {
+        looked.set(looked.get() + bytes.len());
+        bytes.cells().iter().all(|b| b.get() == 0)
+    };
+    let ask = |view: &Memory<'_>, from: usize, len: usize| {
+        looked.set(0);
+        let holds = view.notes().unwrap().all(view.regions()[0].bytes().unwrap().part(from, len), zeros);
+        (holds, looked.get())
+    };
+    // Bytes 100 to 1600 of the memory: two whole blocks between 412 bytes and 64.
+    assert_eq!(ask(&view, 0, 1500), (true, 1500));
+    assert_eq!(ask(&view, 0, 1500), (true, 412 + 64));
+    assert_eq!(ask(&memory, 512, 1024), (true, 0));
+    assert_eq!(ask(&memory, 0, 512), (true, 512));
+    assert_eq!(ask(&memory, 600, 30), (true, 30));
+    // What is not zero lies behind the last whole block.
+    assert_eq!(ask(&memory, 512, 1488), (false, 464));
+    assert!([&memory, &view, &early].iter().all(|m| m.map_mut(0).is_err() && m.map(0).is_ok()));
+    let other = Memory::new(&engine, tensor([2000], DataType::U8, "a")).unwrap();
+    let elsewhere = other.regions()[0].bytes().unwrap();
+    looked.set(0);
+    assert!(memory.notes().unwrap().all(elsewhere, zeros) && memory.notes().unwrap().all(elsewhere, zeros));
+    assert_eq!(looked.get(), 4000);
 }

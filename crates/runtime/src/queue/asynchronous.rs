@@ -8,7 +8,7 @@ use super::backlog::Backlog;
 use super::immediate::HostMark;
 use super::{Immediate, Mark, Queue, ScratchSource, Submission, Ticket, Work};
 use crate::fork::{self, Own};
-use crate::{Bound, Exec, Executor, Region, Threads};
+use crate::{Bound, Exec, Executor, Notes, Region, Threads};
 use oxidnn_spec::{Arg, Error, Tensor, Use};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -60,6 +60,7 @@ struct Argument {
     usage: Use,
     tensor: Tensor,
     regions: Box<[Region<'static>]>,
+    notes: Option<Notes>,
 }
 
 impl Argument {
@@ -68,11 +69,11 @@ impl Argument {
     unsafe fn kept(b: &Bound<'_>) -> Argument {
         // SAFETY: the caller's promise.
         let regions = b.regions.iter().map(|r| unsafe { r.outlive() }).collect();
-        Argument { arg: b.arg, usage: b.usage, tensor: b.tensor.clone(), regions }
+        Argument { arg: b.arg, usage: b.usage, tensor: b.tensor.clone(), regions, notes: b.notes.cloned() }
     }
 
     fn bound(&self) -> Bound<'_> {
-        Bound { arg: self.arg, usage: self.usage, tensor: &self.tensor, regions: &self.regions }
+        Bound { arg: self.arg, usage: self.usage, tensor: &self.tensor, regions: &self.regions, notes: self.notes.as_ref() }
     }
 }
 

@@ -27,7 +27,7 @@ mod tests {
         let part = |start: usize, len: usize| memory.region().part(start, len);
         for usage in [Use::In, Use::Out] {
             let regions = [part(0, 16), part(64, 64)];
-            let args = [Bound { arg: Arg::DST, usage, tensor: &tensor, regions: &regions }];
+            let args = [Bound { arg: Arg::DST, usage, tensor: &tensor, regions: &regions, notes: None }];
             for (start, len) in [(0, 1), (0, 256), (32, 33), (127, 100)] {
                 let error = apart(part(start, len), &args).unwrap_err();
                 assert!(error.to_string().contains("scratchpad") && error.to_string().contains("dst"), "{error}");

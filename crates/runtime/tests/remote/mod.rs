@@ -135,7 +135,8 @@ impl Late {
                 let buf = |b: &mut Vec<u8>| [Region::host(unsafe { Buf::new(b.as_mut_ptr(), b.len()) })];
                 let regions: Vec<[Region; 1]> = copies.iter_mut().map(buf).collect();
                 let bound = args.iter().zip(&regions);
-                let bound: Vec<Bound<'_>> = bound.map(|(a, r)| Bound { arg: a.0, usage: a.1, tensor: &a.2, regions: r }).collect();
+                let bound: Vec<Bound<'_>> =
+                    bound.map(|(a, r)| Bound { arg: a.0, usage: a.1, tensor: &a.2, regions: r, notes: None }).collect();
                 let work = Work::Run { exec, args: &bound, scratch: ScratchSource::Lease(*scratch) };
                 // SAFETY: done on return.
                 unsafe { queue::Immediate::default().submit(work.into()) }.unwrap();

@@ -241,6 +241,7 @@ impl ReadyUnpacked {
             a_row: product.a_place(on, 0).1,
             a_depth: if product.pairs { 2 } else { 4 },
             b: on.b,
+            notes: None,
             packs: Packs::By(&pack),
             b_row: 0,
             b_column: 0,

@@ -98,7 +98,11 @@ impl Nest {
 
     /// Whether bytes can be multiplied as they are by so many panels.
     pub(super) fn fits<W>(&self, on: &Operands<'_, W>, b: &Memory<'_>, panels: usize) -> bool {
-        (0..panels).all(|panel| wide::fits(on.simd, b.buf.part(b.at + panel * b.step, self.shape.panel_bytes)))
+        let bytes = self.shape.panel_bytes;
+        // Panels that lie behind each other are looked at as one.
+        let (count, each) = if b.step == bytes { (1, panels * bytes) } else { (panels, bytes) };
+        let fits = |bytes: Buf<'_>| wide::fits(on.simd, bytes);
+        (0..count).map(|i| b.buf.part(b.at + i * b.step, each)).all(|b| on.notes.map_or_else(|| fits(b), |notes| notes.all(b, fits)))
     }
 }
 

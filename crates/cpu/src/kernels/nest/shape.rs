@@ -6,7 +6,7 @@ use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::kernels::tile::wide::{self, Sources, Wide};
 use crate::kernels::tile::{Line, List, Product, Spec, Stride, Tail, TailArgs};
 use oxidnn_jit::Isa;
-use oxidnn_runtime::Buf;
+use oxidnn_runtime::{Buf, Notes};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -175,6 +175,8 @@ pub struct Operands<'a, W> {
     pub left: &'a AtomicBool,
     /// Memory of `B`.
     pub b: Buf<'a>,
+    /// What was found out about it, if it no longer changes: whether its elements have seven bits.
+    pub notes: Option<&'a Notes>,
     /// What packs panels.
     pub packs: Packs<'a>,
     /// Byte of `B` where a unit begins, as a function of the unit.

@@ -314,8 +314,8 @@ impl Fused {
             (ctx.bound(Arg::SRC).ok_or_else(|| unbound(Arg::SRC))?, ctx.bound(Arg::DST).ok_or_else(|| unbound(Arg::DST))?);
         let Op::Conv(op) = &self.plans[which][half.plan].problem().op else { return Err(unbound(Arg::DST)) };
         let regions = [from, to].map(|buf| [Region::host(buf)]);
-        let mut args = [Bound { arg: Arg::SRC, tensor: &op.src, regions: &regions[0], usage: source.usage }; OPERANDS];
-        args[1] = Bound { arg: Arg::DST, tensor: &op.dst, regions: &regions[1], usage: result.usage };
+        let mut args = [Bound { arg: Arg::SRC, tensor: &op.src, regions: &regions[0], ..*source }; OPERANDS];
+        args[1] = Bound { arg: Arg::DST, tensor: &op.dst, regions: &regions[1], ..*result };
         let mut count = 2;
         for bound in ctx.args {
             let Some(arg) = self.named(which, bound.arg) else { continue };

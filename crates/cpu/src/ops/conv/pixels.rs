@@ -543,6 +543,7 @@ impl Generated for Tiles {
                 sources,
                 left,
                 b,
+                notes: ctx.notes(Arg::WEIGHTS),
                 packs: Packs::Nothing,
                 b_unit: &|unit| b_at + unit * b_panel * each,
                 b_panel,

@@ -335,6 +335,7 @@ impl Tiled {
             a_row: a.row,
             a_depth: a.column,
             b: ctx.buf(self.args[1])?,
+            notes: ctx.notes(self.args[1]),
             packs,
             b_row: b.row,
             b_column: b.column,

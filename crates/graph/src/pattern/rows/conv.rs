@@ -56,12 +56,10 @@ fn norm() -> Pat {
 }
 
 pub(super) const ROWS: &[Row] = &[
-    row("fp_conv_post_ops", 9.8, || seq([convolution().forks(), bias(), norm(), chain(0), widened()])),
+    row("fp_conv_post_ops", 9.8, || seq([convolution().forks(), bias(), norm(), opt(swish()), chain(0), widened()])),
     row("fp_conv_post_ops_swish_post_ops", 9.9, || {
-        let first = seq([bias(), norm(), swish(), chain(0), widened()]);
         // Behind another function the result is not widened.
-        let second = seq([alt([unary(), binary()]), swish(), shared(), chain(0)]);
-        seq([convolution(), alt([first, second])])
+        seq([convolution(), alt([unary(), binary()]), swish(), shared(), chain(0)])
     }),
     row("fp_conv_depthwise_postops_cpu", 10.3, || {
         let first = seq([convolution().when(pointwise).forks(), bias(), chain(0), shared()]);

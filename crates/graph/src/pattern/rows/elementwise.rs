@@ -70,7 +70,7 @@ pub(super) const ROWS: &[Row] = &[
     }),
     row("float_bmb", 19.5, || {
         let product = || one(&[MatMul]).by(0).forks();
-        let either = alt([product().when(of_f32), seq([one(&[TypeCast]).when(narrows), product()])]);
+        let either = alt([product().when(of_f32), seq([one(&[TypeCast]).when(narrows).forks(), product()])]);
         seq([one(BINARY).forks(), many(binary(), 0, LONGEST - 1), shared(), either, many(binary(), 0, LONGEST), cast()])
     }),
 ];

@@ -143,14 +143,25 @@ fn plain(out: &mut Vec<Named>, p: Product) {
     out.push(named(p.names[0], "alone", |net| {
         p.numbers(net, F32, "");
     }));
-    let swish = if p.kind == OpKind::Convolution { "fp_conv_post_ops_swish_post_ops" } else { p.names[0] };
+    let swish = |net: &mut Net, x: LogicalTensor| {
+        let s = net.unary(OpKind::Sigmoid, x);
+        net.binary(OpKind::Multiply, x, s)
+    };
     for kinds in [&[][..], &[OpKind::Add], &[OpKind::Relu, OpKind::Multiply]] {
-        out.push(named(swish, format_args!("swish+{}", kinds.len()), |net| {
+        out.push(named(p.names[0], format_args!("swish+{}", kinds.len()), |net| {
             let x = p.numbers(net, F32, "op");
-            let s = net.unary(OpKind::Sigmoid, x);
-            let x = net.binary(OpKind::Multiply, x, s);
+            let x = swish(net, x);
             chain(net, x, p.dst, kinds, false);
         }));
+        let before = [OpKind::Relu, OpKind::Tanh, OpKind::Add, OpKind::Divide];
+        for kind in before.into_iter().filter(|_| p.kind == OpKind::Convolution) {
+            out.push(named("fp_conv_post_ops_swish_post_ops", format_args!("{}+{}", kind.name(), kinds.len()), |net| {
+                let x = p.numbers(net, F32, "");
+                let x = chain(net, x, p.dst, &[kind], false);
+                let x = swish(net, x);
+                chain(net, x, p.dst, kinds, false);
+            }));
+        }
     }
 }
 

@@ -83,7 +83,7 @@ fn run_between(program: Program, (problem, target): (Problem, &CpuTarget), scrat
     let regions = [[Region::host(from)], [Region::host(to)]];
     let usages = [(Arg::SRC, Use::In), (Arg::DST, Use::Out)];
     let args: Vec<Argument<'_>> =
-        (0..2).map(|i| Argument { arg: usages[i].0, tensor: &tensors[i], usage: usages[i].1, regions: &regions[i] }).collect();
+        (0..2).map(|i| Argument { arg: usages[i].0, tensor: &tensors[i], usage: usages[i].1, regions: &regions[i], notes: None }).collect();
     let plan = RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(program) };
     plan.build().unwrap().run(&Ctx { args: &args, scratch: Region::host(space), queue: &Immediate::default() }).unwrap();
 }

@@ -1,0 +1,56 @@
+//! Notes about bytes that no longer change: what one execution found out about them, others need not find out again.
+
+use crate::Buf;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Bytes that share a note.
+const BLOCK: usize = 512;
+/// What a note says of its block, once somebody has looked.
+const HAS: u8 = 1;
+const HAS_NOT: u8 = 2;
+
+/// Of the blocks of [lasting](super::Memory::lasting) memory, whether their bytes have the property that kernels of their engine ask for. It has one
+/// such property.
+#[derive(Clone)]
+pub struct Notes {
+    /// Address of the first byte.
+    first: usize,
+    blocks: Arc<[AtomicU8]>,
+}
+
+impl fmt::Debug for Notes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |word: u8| self.blocks.iter().filter(|note| note.load(Ordering::Relaxed) == word).count();
+        write!(f, "Notes({} of {} blocks have it, {} do not)", count(HAS), self.blocks.len(), count(HAS_NOT))
+    }
+}
+
+impl Notes {
+    /// Notes about bytes at which nobody has looked.
+    pub(super) fn new(bytes: Buf<'_>) -> Notes {
+        Notes { first: bytes.as_ptr().addr(), blocks: (0..bytes.len() / BLOCK).map(|_| AtomicU8::new(0)).collect() }
+    }
+
+    /// Whether all of `bytes` have the property, which `has` finds out: it looks at blocks at which nobody has looked, and at bytes that are not a whole
+    /// block of this memory.
+    pub fn all(&self, bytes: Buf<'_>, has: impl Fn(Buf<'_>) -> bool) -> bool {
+        let whole = bytes.as_ptr().addr().checked_sub(self.first).and_then(|at| {
+            let (first, end) = (at.div_ceil(BLOCK), (at + bytes.len()) / BLOCK);
+            Some((first * BLOCK - at, self.blocks.get(first..end)?))
+        });
+        let Some((before, blocks)) = whole else { return has(bytes) };
+        let known = |(i, note): (usize, &AtomicU8)| match note.load(Ordering::Relaxed) {
+            HAS => true,
+            HAS_NOT => false,
+            _ => {
+                let found = has(bytes.part(before + i * BLOCK, BLOCK));
+                note.store(if found { HAS } else { HAS_NOT }, Ordering::Relaxed);
+                found
+            }
+        };
+        let behind = before + blocks.len() * BLOCK;
+        has(bytes.part(0, before)) && has(bytes.part(behind, bytes.len() - behind)) && blocks.iter().enumerate().all(known)
+    }
+}
