@@ -16,12 +16,12 @@ const NEAR: usize = 32 * 1024;
 /// Bytes of a narrow matrix that are asked for before they are read; of a wide one it is the group's columns in the rows of the next call.
 const AHEAD: usize = 2 * 1024;
 
-/// Matrices of which the same rows are gone through: so many, and elements from one to the next.
+/// Matrices of which the same rows are gone through.
 #[derive(Clone, Copy, Debug)]
 pub struct Batches {
     /// Their number.
     pub count: usize,
-    /// As said.
+    /// Elements from the beginning of one to that of the next.
     pub distance: usize,
 }
 

@@ -384,7 +384,9 @@ impl BatchNorm {
             if !self.flags.use_global_stats {
                 self.statistics(on, &group, [&mut tiles, &mut folded], [&mut *mean, &mut *variance])?;
             }
-            for c in group.columns(self.matrices.width) {
+            // Padding stays zero, whatever epsilon is.
+            let columns = group.columns(self.matrices.width);
+            for c in columns.start..columns.end.min(channels) {
                 factor[c] /= (variance[c] + self.epsilon).sqrt();
             }
             self.scale(on, &group, &mut tiles, [mean, factor, shift])?;

@@ -117,7 +117,7 @@ pub struct Results {
     pub column: usize,
     /// Channels in whole vectors.
     pub channels: usize,
-    /// The address of the first, and bytes that the call writes from there on.
+    /// The address of the first.
     pub at: *const u8,
     /// Bytes that the call writes from there on.
     pub reach: Option<usize>,
