@@ -87,7 +87,7 @@ impl Positions {
 
 /// Vectors of a group, at most so many, of which there are the fewest together with the vectors that they leave.
 fn of_group(vectors: usize, most: usize) -> usize {
-    (1..=most).rev().min_by_key(|v| vectors / v + vectors % v).unwrap_or(1)
+    (1..=most.min(vectors)).rev().min_by_key(|v| vectors / v + vectors % v).unwrap_or(1)
 }
 
 /// Calls `add` for every position of the result along an axis, with the inputs that it is a sum of; it answers how many there are so far.
@@ -178,7 +178,8 @@ impl Blended {
         }
         let columns = columns(width, forward, from.run * sizes[0])?;
         let taps = columns.each().filter(|n| *n <= 4);
-        let blend = Blend { source, taps, copies, vectors: vectors as u8, masked: masked && !last(from), across: last(from) && taps.is_some() };
+        let blend =
+            Blend { source, taps, copies, vectors: vectors as u8, masked: masked && !last(from), across: last(from) && taps.is_some() };
         let spec = |blend: Blend| Spec { sums: blend, tail: tail.clone() };
         let specs = [spec(blend), spec(Blend { vectors: 1, masked: masked && !twice, ..blend })];
         let group = |i: usize| if blocks { places[i].strides[1] * sizes[i] } else { vectors * lanes * sizes[i] };
