@@ -1,8 +1,10 @@
 //! Reorder: changes of layout, type and scale.
 
+mod factors;
 pub(crate) mod lanes;
+pub(crate) mod loops;
 mod pieces;
-pub(crate) mod squares;
+mod squares;
 mod steps;
 mod sums;
 
@@ -21,8 +23,8 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("pieces:jit", pieces::plan),
     Impl::new("steps:jit", steps::plan),
     Impl::new("lanes:jit", lanes::plan),
-    Impl::new("tables:portable", placed),
     Impl::new("chunks:jit", generated),
+    Impl::new("tables:portable", placed),
     Impl::new("tiles:jit", turned),
     Impl::new("tiles:portable", copy),
     Impl::new("chunks:portable", convert),
@@ -71,6 +73,13 @@ fn check_known(op: &Reorder) -> Result<(), Skip> {
         return Err(Skip::Layout("of src or dst: sizes or strides known at execution only".into()));
     }
     if op.dst.is_empty() { Err(Skip::Shape("no elements")) } else { Ok(()) }
+}
+
+/// Neighbours that both tensors have.
+pub(crate) fn run(dst: &Tensor, src: &Tensor) -> usize {
+    let [Some(to), Some(from)] = [dst, src].map(Tensor::blocking) else { return 0 };
+    let all = loops::loops(dst.dims(), [to, from]);
+    all.iter().flatten().filter(|l| l.steps == [1; 2]).map(|l| l.size).max().unwrap_or(1)
 }
 
 /// Whether most of a destination is padding.
@@ -164,7 +173,7 @@ fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
         }
         let mut factors = [None; 2];
         for (factor, arg) in factors.iter_mut().zip([Arg::SRC, Arg::DST]).filter(|(_, arg)| attr.scales.contains_key(arg)) {
-            *factor = Some((arg, pieces::scales(arg, attr, dims)?.strides));
+            *factor = Some((arg, factors::scales(arg, attr, dims)?.strides));
         }
         let mut tables = Tables::new(Arg::DST, &op.dst)?;
         tables.add(Arg::SRC, &op.src, &factors, |_, p| p)?;
