@@ -75,14 +75,18 @@ extern "C" fn end() {
 }
 
 impl Calls {
-    /// Begins some; `None` where the process ends. The driver was started before, so that its end comes after this one's.
-    pub(crate) fn enter() -> Option<Calls> {
+    /// A thread will have some: the end of the process waits for them from now on. The driver was started before, so that its own end comes after that.
+    pub(crate) fn announce() {
         static REGISTERED: Once = Once::new();
         REGISTERED.call_once(|| {
             PROCESS.get_or_init(std::process::id);
             // SAFETY: the function lives as long as this code.
             unsafe { atexit(end) };
         });
+    }
+
+    /// Begins some; `None` where the process ends.
+    pub(crate) fn enter() -> Option<Calls> {
         let one = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
         (!ENDED.load(Ordering::SeqCst)).then_some(Calls { _one: one })
     }

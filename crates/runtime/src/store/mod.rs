@@ -80,6 +80,11 @@ impl Store {
         self.find(key).ok().flatten()
     }
 
+    /// As [`Store::get`] for those who may not use it: the entry goes as early as if nobody had asked.
+    pub fn peek(&self, key: &[u8]) -> Option<Vec<u8>> {
+        read(&self.dir, key).ok().flatten().map(|(_, value)| value)
+    }
+
     /// As [`Store::get`], for those who want to say that there is an entry that they do not take.
     ///
     /// # Errors
