@@ -1,9 +1,10 @@
 //! The code of one GPU: made once a kernel, whoever asks, and kept.
 
+use super::ahead::Ahead;
 use super::compile;
 use super::files::{HEADERS, kernel};
 use crate::Facts;
-use crate::driver::{Context, CudaError, Function, Module};
+use crate::driver::{Context, CudaError, Function, Module, Relaxed};
 use crate::program::Source;
 use oxidnn_runtime::cache::Lru;
 use oxidnn_runtime::knobs;
@@ -11,13 +12,24 @@ use oxidnn_runtime::store::{Installed, Store, digest, user_folder};
 use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Modules that stay loaded although nobody uses them.
 const KEPT: usize = 4096;
+/// Kernels of a file that are loaded before anybody asks for them; a kernel takes some 30 KiB of the GPU's memory and 0.1 ms of a thread (H200).
+const AHEAD: usize = 256;
+/// So many are loaded ahead that what was asked for stays.
+const ROOM: usize = KEPT / 2;
 
-/// Loads kernels into a context. Two threads that want the same kernel at the same time get what one of them makes.
+/// Loads kernels into a context. Two threads that want the same kernel at the same time get what one of them makes. Where a program uses one kernel of a file, those
+/// of the same file that are kept are loaded behind it, so that most of its new shapes find theirs.
 pub struct Loader {
+    kernels: Arc<Kernels>,
+    ahead: Ahead,
+}
+
+/// What both the callers and the thread ahead of them load into.
+struct Kernels {
     context: Arc<Context>,
     architecture: String,
     overlaps: bool,
@@ -27,6 +39,8 @@ pub struct Loader {
     store: Option<Store>,
     state: Mutex<State>,
     landed: Condvar,
+    /// The keys of what is installed and in the store, as they were when they were first asked for.
+    listed: OnceLock<Vec<Vec<u8>>>,
 }
 
 struct State {
@@ -39,20 +53,20 @@ struct State {
 
 /// A kernel that this thread makes. However that ends, those who wait for it go on.
 struct Flight<'a> {
-    loader: &'a Loader,
+    kernels: &'a Kernels,
     source: &'a Arc<Source>,
 }
 
 impl Drop for Flight<'_> {
     fn drop(&mut self) {
-        self.loader.state.lock().unwrap_or_else(PoisonError::into_inner).making.remove(self.source);
-        self.loader.landed.notify_all();
+        self.kernels.state().making.remove(self.source);
+        self.kernels.landed.notify_all();
     }
 }
 
 impl fmt::Debug for Loader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Loader({})", self.architecture)
+        write!(f, "Loader({})", self.kernels.architecture)
     }
 }
 
@@ -60,7 +74,7 @@ impl Loader {
     /// A loader for the GPU of `context`.
     pub fn new(context: &Arc<Context>, facts: &Facts) -> Loader {
         let state = State { ready: Lru::new(KEPT, usize::MAX), making: HashSet::new(), compiled: 0 };
-        Loader {
+        let kernels = Arc::new(Kernels {
             context: Arc::clone(context),
             architecture: facts.architecture(),
             overlaps: facts.sm >= 90,
@@ -69,28 +83,53 @@ impl Loader {
             store: store(),
             state: Mutex::new(state),
             landed: Condvar::new(),
-        }
+            listed: OnceLock::new(),
+        });
+        let shared = Arc::clone(&kernels);
+        let ahead = Ahead::new(Box::new(move |file| {
+            let kernels = Arc::clone(&shared);
+            Box::new(kernels.kept_of(file).into_iter().map(move |source| kernels.prepare(&source)))
+        }));
+        Loader { kernels, ahead }
     }
 
     /// Whether the GPU starts blocks of a launch while the one before ends, where they wait for it themselves.
     pub fn overlaps(&self) -> bool {
-        self.overlaps
+        self.kernels.overlaps
     }
 
     /// Kernels that were compiled so far.
     pub fn compiled(&self) -> usize {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).compiled
+        self.kernels.state().compiled
     }
 
-    /// The function of a kernel, which may have `shared` bytes of shared memory at a launch: as many at every call for the same kernel.
+    /// The function of a kernel, which may have `shared` bytes of dynamic shared memory at a launch.
     ///
     /// # Errors
     /// [`CudaError`] where it does not compile or load.
     pub fn function(&self, source: &Arc<Source>, shared: u32) -> Result<Function, CudaError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (function, is_new) = self.kernels.function(source, || self.kernels.make(source))?;
+        if shared > 0 {
+            function.allow(shared)?;
+        }
+        if is_new {
+            self.ahead.prepare(source.file);
+        }
+        Ok(function)
+    }
+}
+
+impl Kernels {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The function of a kernel, which `make` makes where it is not there; whether it did.
+    fn function(&self, source: &Arc<Source>, make: impl FnOnce() -> Result<Function, CudaError>) -> Result<(Function, bool), CudaError> {
+        let mut state = self.state();
         loop {
             if let Some(function) = state.ready.get(source) {
-                return Ok(function.clone());
+                return Ok((function.clone(), false));
             }
             if !state.making.contains(source) {
                 break;
@@ -99,33 +138,72 @@ impl Loader {
         }
         state.making.insert(Arc::clone(source));
         drop(state);
-        let _flight = Flight { loader: self, source };
-        let made = self.make(source, shared);
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let gone = match &made {
-            Ok(function) => state.ready.insert(Arc::clone(source), function.clone(), 1),
-            Err(_) => Vec::new(),
-        };
-        drop(state);
+        let _flight = Flight { kernels: self, source };
+        let function = make()?;
+        let gone = self.state().ready.insert(Arc::clone(source), function.clone(), 1);
         drop(gone);
-        made
+        Ok((function, true))
     }
 
-    fn make(&self, source: &Source, shared: u32) -> Result<Function, CudaError> {
-        let key = key(source, &self.architecture, &self.headers);
-        let load = |cubin: Vec<u8>| Module::load(&self.context, &cubin).ok()?.function(source.file, shared).ok();
+    fn load(&self, file: &str, cubin: &[u8]) -> Result<Function, CudaError> {
+        Module::load(&self.context, cubin)?.function(file)
+    }
+
+    /// A kernel that is installed or in the store, which `get` asks.
+    fn kept(&self, source: &Source, key: &[u8], get: impl Fn(&Store, &[u8]) -> Option<Vec<u8>>) -> Option<Function> {
+        let load = |cubin: Vec<u8>| self.load(source.file, &cubin).ok();
         let (installed, store) = (self.installed.as_ref(), self.store.as_ref());
-        let kept = installed.and_then(|s| s.get(&key)).and_then(load).or_else(|| store.and_then(|s| s.get(&key)).and_then(load));
-        if let Some(function) = kept {
+        installed.and_then(|s| s.get(key)).and_then(load).or_else(|| store.and_then(|s| get(s, key)).and_then(load))
+    }
+
+    fn make(&self, source: &Source) -> Result<Function, CudaError> {
+        let key = self.key(source);
+        if let Some(function) = self.kept(source, &key, Store::get) {
             return Ok(function);
         }
         let cubin = compile(source, &self.architecture)?;
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).compiled += 1;
+        self.state().compiled += 1;
         if let Some(store) = &self.store {
             // Code that cannot be kept is compiled again next time.
             let _ = store.put(&key, &cubin);
         }
-        Module::load(&self.context, &cubin)?.function(source.file, shared)
+        self.load(source.file, &cubin)
+    }
+
+    fn key(&self, source: &Source) -> Vec<u8> {
+        key(source, &self.architecture, &self.headers)
+    }
+
+    /// The kernels of a file that are kept, those in the store first that were used last.
+    fn kept_of(&self, file: &'static str) -> Vec<Arc<Source>> {
+        let listed = self.listed.get_or_init(|| {
+            let (store, installed) = (self.store.as_ref(), self.installed.as_ref());
+            [store.map(Store::keys), installed.map(Installed::keys)].into_iter().flatten().flatten().collect()
+        });
+        let empty = Source { file, options: Arc::from(""), header: Arc::from("") };
+        // What a key says before options and header, and the separator between those two.
+        let before = self.key(&empty);
+        let source = |key: &Vec<u8>| {
+            let rest = std::str::from_utf8(key.strip_prefix(&before[..before.len() - 1])?).ok()?;
+            let (options, header) = rest.split_once(SEPARATOR)?;
+            Some(Arc::new(Source { file, options: Arc::from(options), header: Arc::from(header) }))
+        };
+        listed.iter().filter_map(source).take(AHEAD).collect()
+    }
+
+    /// Loads a kernel that is kept, before anybody asks for it; what cannot be loaded now is made when it is asked for.
+    fn prepare(&self, source: &Arc<Source>) {
+        if self.state().ready.len() >= ROOM {
+            return;
+        }
+        let _relaxed = Relaxed::new();
+        let absent = || CudaError::Store { why: "no such kernel".into() };
+        let load = || {
+            let function = self.kept(source, &self.key(source), Store::peek).ok_or_else(absent)?;
+            function.allow(0)?;
+            Ok(function)
+        };
+        let _ = self.function(source, load);
     }
 }
 
@@ -135,11 +213,14 @@ fn headers() -> String {
     format!("{:032x}", digest(files.as_bytes()))
 }
 
+/// Between the parts of a key.
+const SEPARATOR: &str = "\0";
+
 /// Everything that a cubin depends on.
 fn key(source: &Source, architecture: &str, headers: &str) -> Vec<u8> {
     let (text, _) = kernel(source.file).unwrap_or_default();
     let text = format!("{:032x}", digest(text.as_bytes()));
-    [env!("CARGO_PKG_VERSION"), architecture, source.file, headers, &text, &source.options, &source.header].join("\0").into_bytes()
+    [env!("CARGO_PKG_VERSION"), architecture, source.file, headers, &text, &source.options, &source.header].join(SEPARATOR).into_bytes()
 }
 
 /// Compiles a kernel for `architecture` into a store, before anybody needs it and without a GPU; false where it is there already.

@@ -1,5 +1,6 @@
 //! Kernels from source to code: embedded files, NVRTC, and the code that is there already.
 
+mod ahead;
 mod files;
 mod loader;
 mod nvrtc;

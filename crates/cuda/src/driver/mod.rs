@@ -19,8 +19,10 @@ pub use stream::{Event, Stream};
 pub use tensor_map::EncodedMap;
 
 use cudarc::driver::sys::{self, CUresult};
-use std::ffi::CStr;
-use std::sync::OnceLock;
+use std::ffi::{CStr, c_int};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError, TryLockError};
+use std::time::Duration;
 
 /// Loads the driver, once.
 ///
@@ -42,6 +44,52 @@ pub fn load() -> Result<(), CudaError> {
             check("cuInit", unsafe { sys::cuInit(0) })
         })
         .clone()
+}
+
+/// Calls of a thread that the program does not know of: the driver must not end under them, as it does with the process.
+pub(crate) struct Calls {
+    _one: MutexGuard<'static, ()>,
+}
+
+/// Locked during [`Calls`].
+static CALLS: Mutex<()> = Mutex::new(());
+/// The process ends.
+static ENDED: AtomicBool = AtomicBool::new(false);
+/// The process whose end it is; a child of a fork has no such threads.
+static PROCESS: OnceLock<u32> = OnceLock::new();
+
+unsafe extern "C" {
+    fn atexit(function: extern "C" fn()) -> c_int;
+}
+
+/// Waits for [`Calls`], and lets no more begin.
+extern "C" fn end() {
+    ENDED.store(true, Ordering::SeqCst);
+    let is_ours = PROCESS.get() == Some(&std::process::id());
+    // Code loads in less than a millisecond.
+    let mut tries = if is_ours { 1000 } else { 0 };
+    while tries > 0 && matches!(CALLS.try_lock(), Err(TryLockError::WouldBlock)) {
+        std::thread::sleep(Duration::from_millis(1));
+        tries -= 1;
+    }
+}
+
+impl Calls {
+    /// A thread will have some: the end of the process waits for them from now on. The driver was started before, so that its own end comes after that.
+    pub(crate) fn announce() {
+        static REGISTERED: Once = Once::new();
+        REGISTERED.call_once(|| {
+            PROCESS.get_or_init(std::process::id);
+            // SAFETY: the function lives as long as this code.
+            unsafe { atexit(end) };
+        });
+    }
+
+    /// Begins some; `None` where the process ends.
+    pub(crate) fn enter() -> Option<Calls> {
+        let one = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
+        (!ENDED.load(Ordering::SeqCst)).then_some(Calls { _one: one })
+    }
 }
 
 /// The status of a function as a result.

@@ -5,7 +5,7 @@ use cudarc::driver::sys::{
     self, CUfunction, CUfunction_attribute as Attribute, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchConfig, CUmodule,
 };
 use std::ffi::{CString, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Loaded code.
 #[derive(Debug)]
@@ -32,24 +32,17 @@ impl Module {
         Ok(Arc::new(Module { raw, context: Arc::clone(context) }))
     }
 
-    /// The function called `name`, which may have `shared` bytes of shared memory at a launch.
+    /// The function called `name`.
     ///
     /// # Errors
-    /// [`CudaError::Call`] where there is none, or the GPU has less shared memory.
-    pub fn function(self: &Arc<Module>, name: &str, shared: u32) -> Result<Function, CudaError> {
+    /// [`CudaError::Call`] where there is none.
+    pub fn function(self: &Arc<Module>, name: &str) -> Result<Function, CudaError> {
         let _current = Current::of(&self.context)?;
         let name = CString::new(name).unwrap_or_default();
         let mut raw = std::ptr::null_mut();
         // SAFETY: writes a handle; reads a string that ends with a zero.
         check("cuModuleGetFunction", unsafe { sys::cuModuleGetFunction(&raw mut raw, self.raw, name.as_ptr()) })?;
-        // Without this, 48 KiB are for dynamic and static shared memory together.
-        if shared > 0 {
-            let shared = shared.max(48 * 1024);
-            let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-            // SAFETY: the function lives.
-            check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(raw, attribute, shared as i32) })?;
-        }
-        Ok(Function { raw, _module: Arc::clone(self) })
+        Ok(Function { raw, allowed: Arc::default(), module: Arc::clone(self) })
     }
 }
 
@@ -66,8 +59,10 @@ impl Drop for Module {
 #[derive(Clone, Debug)]
 pub struct Function {
     raw: CUfunction,
+    /// Dynamic shared memory that it was told to take.
+    allowed: Arc<Mutex<u32>>,
     /// Stays loaded as long as this lives.
-    _module: Arc<Module>,
+    module: Arc<Module>,
 }
 
 // SAFETY: a function is a handle that any thread may use; the driver locks.
@@ -92,7 +87,28 @@ pub struct LaunchShape {
     pub resident: bool,
 }
 
+/// Dynamic shared memory that functions take beside their static one, once they are told to.
+const SHARED: u32 = 48 * 1024;
+
 impl Function {
+    /// Lets launches have `shared` bytes of dynamic shared memory, and at least 48 KiB, which without this are for dynamic and static memory together. Where the
+    /// driver loads code when it is first used, it does so here.
+    ///
+    /// # Errors
+    /// [`CudaError::Call`] where the GPU has less.
+    pub fn allow(&self, shared: u32) -> Result<(), CudaError> {
+        let (shared, mut allowed) = (shared.max(SHARED), self.allowed.lock().unwrap_or_else(PoisonError::into_inner));
+        if *allowed >= shared {
+            return Ok(());
+        }
+        let _current = Current::of(&self.module.context)?;
+        let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the function lives.
+        check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(self.raw, attribute, shared as i32) })?;
+        *allowed = shared;
+        Ok(())
+    }
+
     /// Puts a launch behind the stream's work; its context is current, `parameters` are the values of the kernel's parameters.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ use oxidnn_spec::{Arg, Error, Format, Problem, Tensor};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// The folder with the driver and the compiler, `None` without a C compiler.
 fn libraries() -> Option<&'static Path> {
@@ -46,13 +47,21 @@ fn is_on_the_driver() -> bool {
     std::env::var_os(ON_THE_DRIVER).is_some()
 }
 
+/// How long the driver of the tests loads code, in microseconds.
+const LOAD: &str = "OXIDNN_TEST_LOAD_US";
+
 /// Runs a test in a process of `program`, this one by default, with that driver and a kernel store in `cache`; what it printed.
 fn on_the_driver(test: &str, program: Option<&Path>, cache: Option<&Path>) -> Option<String> {
+    on_the_driver_with(test, program, cache, &[])
+}
+
+fn on_the_driver_with(test: &str, program: Option<&Path>, cache: Option<&Path>, variables: &[(&str, &str)]) -> Option<String> {
     let folder = libraries()?;
     let mut command = Command::new(program.map_or_else(|| std::env::current_exe().unwrap(), Path::to_owned));
     command
         .args(["--exact", test, "--nocapture"])
         .env(ON_THE_DRIVER, "1")
+        .envs(variables.iter().copied())
         .env("LD_LIBRARY_PATH", folder)
         .env_remove("CUDA_VISIBLE_DEVICES");
     match cache {
@@ -219,4 +228,40 @@ fn installed_kernels_are_not_compiled_again() {
     assert_eq!(compiled(Some(&folder.join("other"))), Some(0), "a user with an empty one");
     assert_eq!(store.bytes(), 0, "what is installed is not kept once more");
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Products whose kernels are of one file.
+fn products() -> Vec<Case> {
+    let kinds = ["bf16", "f16", "f16:f16:f32", "bf16:bf16:f32"];
+    let lines = kinds.map(|kind| format!("--matmul --reset --dt={kind} --stag=ab --wtag=ab,ba --dtag=ab 512x512:512x512\n"));
+    cases(&lines.concat())
+}
+
+fn create(engine: &Engine, cases: Vec<Case>) {
+    for case in cases {
+        PrimitiveDesc::new(engine, case.problem).unwrap().create().unwrap();
+    }
+}
+
+#[test]
+fn a_process_ends_while_kernels_are_loaded_ahead() {
+    const TEST: &str = "a_process_ends_while_kernels_are_loaded_ahead";
+    let engine = || oxidnn_cuda::engine(0).unwrap();
+    match std::env::var(LOAD).as_deref().map(str::parse::<u64>) {
+        Ok(Ok(us)) => {
+            let engines = [engine(), engine()];
+            engines.iter().for_each(|e| create(e, products().into_iter().take(1).collect()));
+            std::thread::sleep(Duration::from_micros(us * 3 / 2));
+            // The harness says so of tests that return.
+            println!("compiled {}, 1 passed", counts()[2]);
+            std::process::exit(0);
+        }
+        _ if is_on_the_driver() => return create(&engine(), products()),
+        _ => {}
+    }
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ahead-{}", std::process::id()));
+    let Some(_) = on_the_driver(TEST, None, Some(&cache)) else { return };
+    let texts = [0, 1000, 20_000].map(|us: u32| on_the_driver_with(TEST, None, Some(&cache), &[(LOAD, &us.to_string())]).unwrap());
+    assert!(texts.iter().all(|text| text.contains("compiled 0,")), "{texts:?}");
+    std::fs::remove_dir_all(&cache).unwrap();
 }

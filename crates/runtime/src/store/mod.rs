@@ -80,6 +80,11 @@ impl Store {
         self.find(key).ok().flatten()
     }
 
+    /// As [`Store::get`] for those who may not use it: the entry goes as early as if nobody had asked.
+    pub fn peek(&self, key: &[u8]) -> Option<Vec<u8>> {
+        read(&self.dir, key).ok().flatten().map(|(_, value)| value)
+    }
+
     /// As [`Store::get`], for those who want to say that there is an entry that they do not take.
     ///
     /// # Errors
@@ -106,9 +111,16 @@ impl Store {
         Ok(())
     }
 
+    /// The keys of all entries, those used last first; whether their values are whole only [`Store::get`] says.
+    pub fn keys(&self) -> Vec<Vec<u8>> {
+        let mut entries = entries(&self.dir);
+        entries.sort_by_key(|e| std::cmp::Reverse(e.used));
+        entries.iter().filter_map(|e| key(&e.path)).collect()
+    }
+
     /// Bytes of all entries.
     pub fn bytes(&self) -> u64 {
-        self.entries().iter().map(|e| e.bytes).sum()
+        entries(&self.dir).iter().map(|e| e.bytes).sum()
     }
 
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -133,18 +145,9 @@ impl Store {
         }
     }
 
-    fn entries(&self) -> Vec<Entry> {
-        let Ok(list) = fs::read_dir(&self.dir) else { return Vec::new() };
-        let entry = |path: PathBuf| {
-            let meta = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
-            Some(Entry { bytes: meta.len(), used: meta.modified().ok()?, path })
-        };
-        list.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == SUFFIX)).filter_map(entry).collect()
-    }
-
     /// Removes what was used longest ago until the budget holds. Another process may remove the same.
     fn shrink(&self) {
-        let mut entries = self.entries();
+        let mut entries = entries(&self.dir);
         let mut total: u64 = entries.iter().map(|e| e.bytes).sum();
         if total <= self.budget {
             return;
@@ -208,6 +211,35 @@ impl Installed {
     pub fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
         read(&self.dir, key).ok().flatten().map(|(_, value)| value)
     }
+
+    /// The keys of all entries, as [`Store::keys`] has them but for their order.
+    pub fn keys(&self) -> Vec<Vec<u8>> {
+        entries(&self.dir).iter().filter_map(|e| key(&e.path)).collect()
+    }
+}
+
+fn entries(dir: &Path) -> Vec<Entry> {
+    let Ok(list) = fs::read_dir(dir) else { return Vec::new() };
+    let entry = |path: PathBuf| {
+        let meta = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
+        Some(Entry { bytes: meta.len(), used: meta.modified().ok()?, path })
+    };
+    list.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == SUFFIX)).filter_map(entry).collect()
+}
+
+/// The key of the entry in a file.
+fn key(path: &Path) -> Option<Vec<u8>> {
+    let mut file = File::open(path).ok()?;
+    let mut head = [0; HEAD];
+    file.read_exact(&mut head).ok()?;
+    let (magic, lengths) = head.split_first_chunk::<8>()?;
+    let len = u64::from_le_bytes(*lengths.first_chunk::<8>()?);
+    if *magic != MAGIC || len > file.metadata().ok()?.len() {
+        return None;
+    }
+    let mut key = Vec::with_capacity(len as usize);
+    file.take(len).read_to_end(&mut key).ok()?;
+    (key.len() as u64 == len).then_some(key)
 }
 
 /// The folder of the entries of a kind in the user's cache directory, which need not be there; none where the system names no such directory.

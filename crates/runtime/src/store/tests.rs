@@ -39,6 +39,7 @@ fn what_is_put_is_found_by_any_store_of_the_directory() {
     again.put(b"key", b"").unwrap();
     assert_eq!(again.get(b"key").as_deref(), Some(&b""[..]));
     assert_eq!(dir.files().len(), 1, "one file an entry, nothing temporary left");
+    assert_eq!([again.keys(), Installed::open(&dir.0).unwrap().keys()], [[b"key".to_vec()], [b"key".to_vec()]]);
 }
 
 #[test]
