@@ -365,10 +365,10 @@ impl Depthwise {
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
         let rows = cut((to[0] * to[1]).max(1) as usize, ROWS, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * from_group;
-        // A call makes its rows vector by vector. Where pixels come from far beyond L2 and channels are last, a vector of all rows of a task is a line of
+        // A call makes its rows vector by vector. Where pixels come from afar and channels are last, a vector of all rows of a task is a line of
         // the cache here and there; a few results of a row at a time, of as many channels as stay in L2 with the rows of their window, are read as they
         // lie.
-        let far = direct && plain(source) && plain(result) && source.bytes().saturating_add(result.bytes()) > 2 * target.caches.l2;
+        let far = direct && plain(source) && plain(result) && source.bytes().saturating_add(result.bytes()) > Core::host().near(&target.caches);
         let window = (kh + 1).saturating_mul(from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
         let most_vectors = if far { target.caches.l2 / 4 * 3 / window } else { TASK / work };
         let chunk = if most < usize::MAX { most } else { cut(channels, most_vectors.max(1) * lanes, lanes).0 };
