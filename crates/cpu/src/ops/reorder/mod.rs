@@ -131,12 +131,14 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
         let (sums, sums_scratch) = Behind::plan(op, problem, isa)?;
         let is_copy = check_copy(op, &problem.attr).is_ok();
         let other = || Skip::Shape("a copy of long runs, or of single elements");
-        if is_copy && !VECTORS.contains(&copies(op)?.words()) {
+        // Long runs are past the caches by generated code only.
+        let (words, cached) = (if is_copy { copies(op)?.words() } else { 0 }, op.dst.bytes() <= target.caches.l3);
+        if is_copy && (words < *VECTORS.start() || words > *VECTORS.end() && cached) {
             return Err(other());
         }
         let (pipeline, scratch) = arithmetic(op, problem)?.finish()?;
         let pipeline = if is_copy { pipeline.in_words().ok_or_else(other)? } else { pipeline };
-        Ok((Summed::new(Program::new(pipeline, isa)?, sums), scratch.max(sums_scratch)))
+        Ok((Summed::new(Program::new(pipeline, isa)?.streaming(target.caches.l3), sums), scratch.max(sums_scratch)))
     })
 }
 

@@ -15,7 +15,7 @@ fn added(dtype: DataType) -> Problem {
 
 #[test]
 fn copies_are_made_for_generated_code_alone() {
-    let target = CpuTarget::detect();
+    let target = CpuTarget::host();
     let chosen = |problem: Problem| {
         let taken = rows(&problem.op).iter().find(|row| (row.plan)(&problem, &target).is_ok());
         taken.map(|row| row.name)
