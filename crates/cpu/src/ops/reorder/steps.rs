@@ -33,7 +33,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let op = reorder(&problem)?;
     check_known(op)?;
     check_adjusted(op)?;
-    check_filled(op, &problem, target)?;
+    if is_sparse(&op.src) {
+        check_filled(op, &problem, target)?;
+    }
     if op.dst.dims().volume().is_none_or(|n| n < LEAST) {
         return Err(Skip::Shape("few elements"));
     }
