@@ -30,6 +30,8 @@ use std::ops::Range;
 const TILES: usize = 64;
 /// Least elements of tiles under masks, each of which is a call.
 const LEAST: usize = 100;
+/// Positions of full tiles that exist, at least.
+const EXIST: f64 = 0.75;
 /// Rows that a tile of few may have, beside powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
 /// Dimensions with padding.
@@ -92,9 +94,12 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     })
 }
 
-/// Whether there are tiles for such a reorder, full ones.
+/// Whether there are tiles for such a reorder, full ones, and most of what they go over exists.
 pub(super) fn fills(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
-    Moved::of(op, attr).and_then(|moved| Lanes::new(moved, jit)).is_ok_and(|lanes| lanes.is_filled())
+    let Ok(moved) = Moved::of(op, attr) else { return false };
+    let walked = moved.loops.iter().map(|l| l.size as f64).product::<f64>();
+    let exist = op.dst.dims().iter().map(|d| *d as f64).product::<f64>();
+    exist >= EXIST * walked && Lanes::new(moved, jit).is_ok_and(|lanes| lanes.is_filled())
 }
 
 /// The bits of a tile, while they are chosen.

@@ -21,8 +21,8 @@ use oxidnn_spec::{Arg, Blocking, Error, Problem};
 
 /// Bytes of a word.
 const WORD: usize = 4;
-/// Words of a piece that stays in L1 with what it is made of.
-const NEAR: usize = 2048;
+/// Words of a piece that stays in L2 with what it is made of: several lines of memory of each of its rows.
+const NEAR: usize = 8192;
 
 /// Words of a matrix up to which several tiles a call are faster than a call for each matrix.
 const FEW: usize = 1024;

@@ -6,7 +6,7 @@
 //! done where they lie, in the layout of the narrower tensor, and the rest is a change of places.
 
 use super::loops::loops;
-use super::{check_adjusted, check_copy, check_known, generated, is_sparse, lanes, pieces, reorder, run, squares, turned};
+use super::{check_adjusted, check_copy, check_filled, check_known, generated, is_sparse, lanes, pieces, reorder, run, squares, turned};
 use crate::CpuTarget;
 use crate::ops::passes::Passes;
 use oxidnn_runtime::{Choose, Plan, Skip};
@@ -33,6 +33,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let op = reorder(&problem)?;
     check_known(op)?;
     check_adjusted(op)?;
+    if is_sparse(&op.src) {
+        check_filled(op, &problem, target)?;
+    }
     if op.dst.dims().volume().is_none_or(|n| n < LEAST) {
         return Err(Skip::Shape("few elements"));
     }
@@ -75,7 +78,7 @@ fn parted(op: &Reorder, lanes: usize) -> Option<Layout> {
     let (dst, src) = (op.dst.blocking()?, op.src.blocking()?);
     let (last, rows) = dst.inner.iter().next_back()?;
     let blocks = dst.inner.iter().filter(|b| b.0 == last).count();
-    if blocks < 2 || !ROWS.contains(&rows) || is_sparse(op) || fills(op, [dst, src], lanes) {
+    if blocks < 2 || !ROWS.contains(&rows) || is_sparse(&op.dst) || fills(op, [dst, src], lanes) {
         return None;
     }
     let mut inner = Blocks::default();
