@@ -179,21 +179,23 @@ impl Order {
             |i: usize| phase[i].reach(lines[i].stride, 0, phase[i].count.max(1)).is_none_or(|(l, h)| l >= 0 && h < lines[i].source);
         // Runs that were not looked at may have taps that read padding.
         let exact = !many || (0..3).all(inside);
+        let of = |run: [&Run; 3]| {
+            let taps = std::array::from_fn(|i| if cut.all_taps { 0..phase[i].taps.len() } else { run[i].taps.clone() });
+            let exact = exact && (0..3).all(|i| taps[i] == run[i].taps);
+            (Patch { first: run.map(|r| r.first), count: run.map(|r| r.count), taps }, exact)
+        };
         let first = self.segments.len();
         for d in &runs[0] {
             for h in &runs[1] {
                 for w in &runs[2] {
-                    self.patch([d, h, w], phases, cut, (first, exact, phase.map(|p| p.taps.len())));
+                    self.patch(of([d, h, w]), phases, cut, first);
                 }
             }
         }
     }
 
-    /// Adds results that meet the same taps of so many.
-    fn patch(&mut self, run: [&Run; 3], phases: [usize; 3], cut: Cut, (first, exact, all): (usize, bool, [usize; 3])) {
-        let taps = if cut.all_taps { all.map(|n| 0..n) } else { run.map(|r| r.taps.clone()) };
-        let exact = exact && (0..3).all(|i| taps[i] == run[i].taps);
-        let patch = Patch { first: run.map(|r| r.first), count: run.map(|r| r.count), taps };
+    /// Adds a patch to the segments of its phase, the first of which is `first`.
+    fn patch(&mut self, (patch, exact): (Patch, bool), phases: [usize; 3], cut: Cut, first: usize) {
         let rows = patch.count.iter().product::<usize>() * cut.images;
         if rows == 0 {
             return;

@@ -368,7 +368,8 @@ impl Depthwise {
         // A call makes its rows vector by vector. Where pixels come from afar and channels are last, a vector of all rows of a task is a line of
         // the cache here and there; a few results of a row at a time, of as many channels as stay in L2 with the rows of their window, are read as they
         // lie.
-        let far = direct && plain(source) && plain(result) && source.bytes().saturating_add(result.bytes()) > Core::host().near(&target.caches);
+        let far =
+            direct && plain(source) && plain(result) && source.bytes().saturating_add(result.bytes()) > Core::host().near(&target.caches);
         let window = (kh + 1).saturating_mul(from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
         let most_vectors = if far { target.caches.l2 / 4 * 3 / window } else { TASK / work };
         let chunk = if most < usize::MAX { most } else { cut(channels, most_vectors.max(1) * lanes, lanes).0 };
