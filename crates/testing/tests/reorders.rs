@@ -29,6 +29,8 @@ const SMALL: i64 = 4_000;
 const SIZES: &[i64] = &[1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 19, 20, 31, 32, 33, 48, 63, 64, 65, 100, 130, 260, 1000];
 /// Sizes that blocks divide.
 const ROUND: &[i64] = &[1, 2, 3, 16, 32, 48, 64, 128];
+/// Sizes of matrices of many tiles.
+const MATRICES: &[i64] = &[64, 65, 100, 128, 130, 260];
 const COMMON: &[&str] = &["f32", "bf16", "f16", "s8", "u8", "s32"];
 const OTHER: &[&str] = &["f64", "s64", "f8_e5m2", "f8_e4m3", "e8m0", "f4_e2m1", "f4_e3m0", "s4", "u4", "boolean"];
 /// Blocks of layouts, by the first or second of two dimensions.
@@ -145,13 +147,14 @@ impl Draw {
     }
 
     fn line(&mut self) -> String {
-        // Some are copies of whole blocks.
+        // Some are copies of whole blocks, some of them transpositions of matrices of many tiles.
         let plain = self.rarely(4);
-        let dims = self.dims(if plain { ROUND } else { SIZES });
+        let turned = plain && self.rarely(8);
+        let dims = if turned { vec![self.of(MATRICES), self.of(MATRICES)] } else { self.dims(if plain { ROUND } else { SIZES }) };
         let n = dims.len();
-        let sdt = self.dtype();
+        let sdt = if turned { self.of(&["f32", "s32"]) } else { self.dtype() };
         let ddt = if plain || self.rarely(2) { sdt } else { self.dtype() };
-        let (stag, dtag) = (self.layout(&dims), self.layout(&dims));
+        let (stag, dtag) = if turned { ("ab".into(), "ba".into()) } else { (self.layout(&dims), self.layout(&dims)) };
         let mut line = format!("--reorder --sdt={sdt} --ddt={ddt} --stag={stag} --dtag={dtag}");
         if ddt == "s8" && self.rarely(4) {
             let mask = self.mask(n);
