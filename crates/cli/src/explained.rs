@@ -109,6 +109,10 @@ fn rule(line: &str, heading: &str) -> Result<Rule> {
 
 fn condition(word: &str) -> Result<Condition> {
     let parts = word.split_once('=').unwrap_or((word, ""));
+    let is_option = |one: &str| one.trim_start_matches('!').starts_with("--");
+    if is_option(word) && !word.split('|').all(is_option) {
+        bail!("`{word}` is an option or a word that is none; write the option before each of its values: --name=a|--name=b");
+    }
     Ok(match (word.strip_prefix('!'), parts) {
         (Some(pattern), _) => Condition::Lacks(pattern.into()),
         (_, ("impl", pattern)) => Condition::Impl(pattern.into()),

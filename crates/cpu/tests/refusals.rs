@@ -21,7 +21,7 @@ use oxidnn_jit::kernels::depthwise::{Depthwise, Line, Tap};
 use oxidnn_jit::kernels::interleave::Interleave;
 use oxidnn_jit::kernels::permute::{Order, Permute};
 use oxidnn_jit::kernels::pool::{Line as PoolLine, Pool, Row, Take};
-use oxidnn_jit::kernels::transpose::{Factor, Transpose};
+use oxidnn_jit::kernels::transpose::{Factor, Transpose, UNCHANGED};
 use oxidnn_jit::kernels::winograd::products::Products;
 use oxidnn_runtime::Buf;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -229,24 +229,25 @@ fn transposes(isa: Isa) -> Vec<Entry> {
         let [from, to] = bufs(memory);
         squares.run(matrix(from, columns), matrix(to, rows), rows, columns);
     });
-    let kernel = Transpose { from: Elem::F32, to: Elem::F32, factors: [Factor::ByRow, Factor::None], placed: true };
+    let kernel =
+        Transpose { from: Elem::F32, to: Elem::F32, factors: [Factor::None, Factor::ByRow, Factor::None, Factor::None], placed: true };
     let squares = Squares::of(isa, kernel).unwrap();
     let places = Places::new((0..columns).map(|column| [column * rows * 4]).collect());
     let turned = entry("exchanged by a table", &[rows * columns, rows * columns, rows], move |memory| {
         let [from, to, factors] = bufs(memory);
-        let factors = [(factors, 0), (Buf::empty(), 0)];
+        let factors = no_factors().map(|_| (factors, 0));
         let (from, to) = (matrix(from, columns), matrix(to, 0));
         squares.turn(&Turned { from, rows, columns, to, written: rows, places: Some((&places, 0)), factors });
     });
     let mut all = vec![slices, buffers, turned];
     for (from, summed) in [(Elem::I8, true), (Elem::F32, false)] {
         let (columns, size) = (4 * lanes + 4, from.bytes());
-        let factors = [if summed { Factor::None } else { Factor::ByRow }, Factor::None];
+        let factors = if summed { UNCHANGED } else { [Factor::Same, Factor::ByRow, Factor::None, Factor::None] };
         let interleaver = Interleaver::get(isa, Interleave { from, to: Elem::I8, factors, summed }).unwrap();
         let places = Places::new(vec![[0, 0]]);
         all.push(entry(format!("rows of {from:?} interleaved"), &[size * columns, columns, columns], move |memory| {
             let [source, to, beside] = bufs(memory);
-            let factors = if summed { no_factors() } else { [(beside, 0), (Buf::empty(), 0)] };
+            let factors = if summed { no_factors() } else { no_factors().map(|_| (beside, 0)) };
             let from = Matrix { buf: source, at: 0, row: columns * size };
             let (to, groups, sums) = ((to, 0), (&places, 0, 1), summed.then_some((beside, 0)));
             interleaver.interleave(&Interleaved { from, rows: 4, columns, to, written: columns, groups, factors, sums });
@@ -259,7 +260,7 @@ fn permutes(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
     // Pairs of rows: two tiles, with and without masks that leave a lane out.
     let order = Order::Bits([4, 0, 1, 2]);
-    let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: [Factor::None; 2], order, vectors: [2; 2], masked: false };
+    let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, order, vectors: [2; 2], masked: false };
     let permuter = Permuter::get(isa, kernel).unwrap();
     let all = u16::MAX >> (LANES - lanes);
     let masks = Masks { reads: [all >> 1; LANES], writes: [all >> 1; LANES], exists: [all; LANES] };
@@ -270,7 +271,7 @@ fn permutes(isa: Isa) -> Vec<Entry> {
             let [from, to] = bufs(memory);
             let vectors = [0, 4 * lanes];
             let places = [[0; 2], [8 * lanes; 2]];
-            let factors = [[1.0; LANES]; 2];
+            let factors = [[1.0; LANES]; UNCHANGED.len()];
             let vectors = [&vectors[..]; 2];
             permuter.run(&Tiles { from: (from, 0), to: (to, 0), places: &places, vectors, masks: masks.as_ref(), factors: &factors });
         })

@@ -140,7 +140,8 @@ fn sizes_of_recurrent_networks_agree_in_every_tensor() {
         "--rnn --alg=VANILLA_LSTM --prop=BWD_DW l1t3mb4slc5sic6dhc6",
         "--rnn --alg=LBR_AUGRU --prop=BWD_DW l1t3mb4slc5sic6dhc6",
     ];
-    for line in lines {
+    // Under Miri, where a line takes minutes, one with most tensors.
+    for line in if cfg!(miri) { &lines[1..2] } else { &lines[..] } {
         let right = problem(line);
         for (i, operand) in right.op.operands().iter().enumerate() {
             // The workspace is derived anew.

@@ -29,9 +29,9 @@
 008a  add r10,rbx
 008d  mov rbx,[rsi+8]
 0091  add r11,rbx
-0094  mov rbx,[rdi+50h]
+0094  mov rbx,[rdi+58h]
 0098  mov rbp,[rdi+30h]
-009c  mov r12,[rdi+58h]
+009c  mov r12,[rdi+68h]
 00a0  test rbp,rbp
 00a3  jle near 359h
 00a9  nop word [rax+rax]

@@ -6,8 +6,8 @@
 0007  mov rcx,[rdi+18h]
 000b  mov rdx,[rdi+8]
 000f  mov rsi,[rdi+20h]
-0013  mov rsi,[rdi+80h]
-001a  mov r8,[rdi+90h]
+0013  mov rsi,[rdi+88h]
+001a  mov r8,[rdi+0A0h]
 0021  mov r9,[rdi+40h]
 0025  test r9,r9
 0028  jle near 57Eh
@@ -230,9 +230,9 @@
 0557  add rax,r10
 055a  mov r10,[rdi+28h]
 055e  add rcx,r10
-0561  mov r10,[rdi+88h]
+0561  mov r10,[rdi+98h]
 0568  add rsi,r10
-056b  mov r10,[rdi+98h]
+056b  mov r10,[rdi+0A8h]
 0572  add r8,r10
 0575  dec r9
 0578  jne near 40h
@@ -580,9 +580,9 @@
 0d92  add rax,rbp
 0d95  mov rbp,[rdi+28h]
 0d99  add rcx,rbp
-0d9c  mov rbp,[rdi+88h]
+0d9c  mov rbp,[rdi+98h]
 0da3  add rsi,rbp
-0da6  mov rbp,[rdi+98h]
+0da6  mov rbp,[rdi+0A8h]
 0dad  add r8,rbp
 0db0  mov rbp,[rdi+58h]
 0db4  mov r12,[rdi+68h]

@@ -9,8 +9,8 @@
 000d  mov rcx,[rdi+18h]
 0011  mov rdx,[rdi+8]
 0015  mov rsi,[rdi+20h]
-0019  mov rsi,[rdi+80h]
-0020  mov r8,[rdi+90h]
+0019  mov rsi,[rdi+88h]
+0020  mov r8,[rdi+0A0h]
 0027  mov r9,[rdi+40h]
 002b  test r9,r9
 002e  jle near 2DEh
@@ -153,9 +153,9 @@
 02b7  add rax,r10
 02ba  mov r10,[rdi+28h]
 02be  add rcx,r10
-02c1  mov r10,[rdi+88h]
+02c1  mov r10,[rdi+98h]
 02c8  add rsi,r10
-02cb  mov r10,[rdi+98h]
+02cb  mov r10,[rdi+0A8h]
 02d2  add r8,r10
 02d5  dec r9
 02d8  jne near 40h
@@ -558,9 +558,9 @@
 0a7b  add rax,rbp
 0a7e  mov rbp,[rdi+28h]
 0a82  add rcx,rbp
-0a85  mov rbp,[rdi+88h]
+0a85  mov rbp,[rdi+98h]
 0a8c  add rsi,rbp
-0a8f  mov rbp,[rdi+98h]
+0a8f  mov rbp,[rdi+0A8h]
 0a96  add r8,rbp
 0a99  mov rbp,[rdi+58h]
 0a9d  mov r12,[rdi+68h]

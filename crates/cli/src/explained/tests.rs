@@ -51,6 +51,7 @@ fn what_is_no_rule_is_refused_with_its_line() {
         ("THEIRS !--ip", "name the driver"),
         ("THEIRS --ip", "how large one may be"),
         ("THEIRS --ip off=far", "neither off=any nor a number"),
+        ("CRASHED --graph --pattern=a|b", "--name=a|--name=b"),
     ] {
         let e = Explained::parse(&format!("# A\n```rules\n{line}\n```\n")).err().unwrap();
         assert!(format!("{e:#}").contains(said) && format!("{e:#}").contains("line 3"), "{e:#}");

@@ -3,7 +3,7 @@
 use super::code;
 use super::extent::{Read, Written};
 use oxidnn_jit::kernels::permute::{Args, Permute};
-use oxidnn_jit::kernels::transpose::Factor;
+use oxidnn_jit::kernels::transpose::{Factor, UNCHANGED};
 use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -46,8 +46,8 @@ pub struct Tiles<'t> {
     pub vectors: [&'t [usize]; 2],
     /// The lanes that count; all where there are no masks.
     pub masks: Option<&'t Masks>,
-    /// What elements are multiplied by and divided by, the first for all where one is the same for all.
-    pub factors: &'t [[f32; LANES]; 2],
+    /// The factors of elements, the first for all where one is the same for all.
+    pub factors: &'t [[f32; LANES]; UNCHANGED.len()],
 }
 
 impl Permuter {
@@ -95,7 +95,7 @@ impl Permuter {
             reads: t.vectors[0].as_ptr(),
             writes: t.vectors[1].as_ptr(),
             masks: t.masks.map_or([std::ptr::null(); 3], |m| [m.reads.as_ptr(), m.writes.as_ptr(), m.exists.as_ptr()]),
-            factors: [0, 1].map(|i| if self.kernel.factors[i] == Factor::None { std::ptr::null() } else { t.factors[i].as_ptr() }),
+            factors: std::array::from_fn(|i| if self.kernel.factors[i] == Factor::None { std::ptr::null() } else { t.factors[i].as_ptr() }),
         };
         let entry = match t.masks {
             None => &self.whole,

@@ -4,7 +4,7 @@ use super::code;
 use super::extent::{Read, Written, reach};
 use super::scratch::lend;
 use oxidnn_jit::kernels::interleave::{Args as InterleaveArgs, Interleave};
-use oxidnn_jit::kernels::transpose::{Args, Factor, Transpose};
+use oxidnn_jit::kernels::transpose::{Args, Factor, Factors as Kinds, Transpose, UNCHANGED};
 use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -38,12 +38,12 @@ impl Matrix<'_> {
     }
 }
 
-/// Where factors begin: memory, and the number of the first.
-pub type Factors<'a> = [(Buf<'a>, usize); 2];
+/// Where factors of every step begin: memory, and the number of the first.
+pub type Factors<'a> = [(Buf<'a>, usize); UNCHANGED.len()];
 
 /// No factors.
 pub fn no_factors<'a>() -> Factors<'a> {
-    [(Buf::empty(), 0); 2]
+    [(Buf::empty(), 0); UNCHANGED.len()]
 }
 
 /// Where things lie, `N` places each, in bytes from where a call begins.
@@ -88,7 +88,7 @@ pub struct Turned<'t> {
     pub written: usize,
     /// Where rows of the destination lie, from one of the table on, for kernels that have a table.
     pub places: Option<(&'t Places<1>, usize)>,
-    /// What elements are multiplied by and divided by.
+    /// The factors of elements.
     pub factors: Factors<'t>,
 }
 
@@ -213,7 +213,7 @@ impl Squares {
             columns: if by_rows { left } else { columns },
             fewer_columns: if by_rows { lanes } else { 0 },
             written: if by_rows { written } else { left },
-            factors: [factor(0), factor(1)],
+            factors: std::array::from_fn(factor),
             factor_square: if by_rows { 0 } else { lanes * WORD },
             places: t.places.map_or(std::ptr::null(), |(p, first)| p.places[first + corner[1]..].as_ptr().cast()),
             places_square: if by_rows { lanes * size_of::<usize>() } else { 0 },
@@ -240,14 +240,14 @@ struct Strip {
 struct Corners {
     from: *const u8,
     to: *mut u8,
-    factors: [*const u8; 2],
+    factors: [*const u8; UNCHANGED.len()],
 }
 
 /// Where the factors of `count` rows or columns are.
 ///
 /// # Panics
 /// When they do not lie in their memory.
-fn factors(kinds: [Factor; 2], factors: Factors, count: usize) -> [*const u8; 2] {
+fn factors(kinds: Kinds, factors: Factors, count: usize) -> [*const u8; UNCHANGED.len()] {
     std::array::from_fn(|i| {
         let ((buf, first), kind) = (factors[i], kinds[i]);
         let numbers = match kind {
@@ -282,7 +282,7 @@ pub struct Interleaved<'w> {
     pub written: usize,
     /// The places of rows and words, and which groups of them are made: from one on so many.
     pub groups: (&'w Places<2>, usize, usize),
-    /// What elements are multiplied by and divided by.
+    /// The factors of elements.
     pub factors: Factors<'w>,
     /// What the numbers of columns are added to: memory, and the number of 32 bits for the first column.
     pub sums: Option<(Buf<'w>, usize)>,

@@ -19,6 +19,9 @@ use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Op, PostOp, Problem, Prop,
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(test)]
+mod tests;
+
 /// Operands of a product that may be copied.
 const STAGED: [Arg; 6] = [Arg::SRC, Arg::WEIGHTS, Arg::DST, Arg::DIFF_SRC, Arg::DIFF_WEIGHTS, Arg::DIFF_DST];
 /// Bytes of a number of scratch.
@@ -178,8 +181,8 @@ fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], co
     finish(resolved, Staged { inner, stages }, target)
 }
 
-/// Plans `problem` by the first of `rows` that takes it with operands of post-ops which lie as the result does, where kernels read them beside their sums: on
-/// copies of those that lie otherwise, or that have one element for several of the result.
+/// Plans `problem` by the first of `rows` with generated code that takes it with operands of post-ops which lie as the result does, where kernels read them
+/// beside their sums: on copies of those that lie otherwise, or that have one element for several of the result.
 ///
 /// # Errors
 /// Where no operand is to be copied, or no row takes the problem so.
@@ -202,7 +205,8 @@ pub(crate) fn aligned(problem: &Problem, target: &CpuTarget, rows: &[Impl<CpuTar
             *src1 = Tensor::any(*result.dims(), src1.dtype);
         }
     }
-    let inner = rows.iter().find_map(|row| (row.plan)(&open, target).ok()).ok_or(NONE)?;
+    let is_generated = |row: &&Impl<CpuTarget>| [":jit", ":amx"].iter().any(|tier| row.name.ends_with(tier));
+    let inner = rows.iter().filter(is_generated).find_map(|row| (row.plan)(&open, target).ok()).ok_or(NONE)?;
     let mut resolved = Problem { op: inner.problem().op.clone(), attr: problem.attr.clone() };
     resolved.resolve();
     let mut stages = Vec::new();

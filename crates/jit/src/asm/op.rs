@@ -14,6 +14,8 @@ pub enum Op {
     Load,
     /// `[dst] = src`.
     Store,
+    /// The same past the caches; the address is a multiple of the vector's bytes.
+    StoreStreaming,
     /// `dst = [src]` under a mask of bytes.
     LoadI8,
     /// `[dst] = src` under a mask of bytes.
@@ -268,6 +270,8 @@ pub enum Op {
     PrefetchL2,
     /// Asks for a line that will be written.
     PrefetchWrite,
+    /// What was stored past the caches is seen before what is stored from here on.
+    StoreFence,
     /// Shapes of the tile registers from 64 bytes of memory; clears them.
     TileConfig,
     /// Gives the tile registers up.
@@ -324,6 +328,7 @@ const fn wide(vex: Option<Code>, evex: Option<Code>, narrowest: Width) -> Codes 
 pub(super) const ROWS: &[Row] = &[
     Row { op: Op::Load, codes: wide(Some(VEX_Vmovups_xmm_xmmm128), Some(EVEX_Vmovups_xmm_k1z_xmmm128), Width::W128) },
     Row { op: Op::Store, codes: wide(Some(VEX_Vmovups_xmmm128_xmm), Some(EVEX_Vmovups_xmmm128_k1z_xmm), Width::W128) },
+    Row { op: Op::StoreStreaming, codes: wide(Some(VEX_Vmovntps_m128_xmm), Some(EVEX_Vmovntps_m128_xmm), Width::W128) },
     Row { op: Op::LoadI8, codes: wide(None, Some(EVEX_Vmovdqu8_xmm_k1z_xmmm128), Width::W128) },
     Row { op: Op::StoreI8, codes: wide(None, Some(EVEX_Vmovdqu8_xmmm128_k1z_xmm), Width::W128) },
     Row { op: Op::LoadI16, codes: wide(None, Some(EVEX_Vmovdqu16_xmm_k1z_xmmm128), Width::W128) },
@@ -478,6 +483,7 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::PrefetchL1, codes: Codes::One(Prefetcht0_m8) },
     Row { op: Op::PrefetchL2, codes: Codes::One(Prefetcht1_m8) },
     Row { op: Op::PrefetchWrite, codes: Codes::One(Prefetchw_m8) },
+    Row { op: Op::StoreFence, codes: Codes::One(Sfence) },
     Row { op: Op::TileConfig, codes: Codes::One(VEX_Ldtilecfg_m512) },
     Row { op: Op::TileRelease, codes: Codes::One(VEX_Tilerelease) },
     Row { op: Op::TileZero, codes: Codes::One(VEX_Tilezero_tmm) },

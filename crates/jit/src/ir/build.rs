@@ -214,6 +214,11 @@ impl Function {
         self.body.push(Inst::Prefetch(what, at));
     }
 
+    /// What has been stored by [`Function::store_streaming`] is seen by whoever sees what is stored from here on.
+    pub fn store_fence(&mut self) {
+        self.body.push(Inst::StoreFence);
+    }
+
     // Structure.
 
     /// Runs `body` as often as `count` says, not at all from 0 down. `count` counts down to 0.
@@ -323,6 +328,12 @@ impl Function {
     /// A vector to memory.
     pub fn store(&mut self, to: Addr, src: Val) {
         self.push(VecInst::Store { to, src, mask: None });
+    }
+
+    /// A vector to memory past the caches, at a multiple of its bytes: lines are not read before they are written. [`Function::store_fence`] comes
+    /// behind the last.
+    pub fn store_streaming(&mut self, to: Addr, src: Val) {
+        self.push(VecInst::StoreStreaming { to, src });
     }
 
     /// The lanes that a mask names to memory; nothing else is touched.

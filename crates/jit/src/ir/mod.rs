@@ -369,6 +369,7 @@ enum Inst {
     Local(Int, usize),
     Int(IntOp, Int, IntSrc),
     Prefetch(Prefetch, Addr),
+    StoreFence,
     Loop(Int, LoopKind),
     EndLoop(Int, LoopKind),
     /// Skips up to the matching end unless the condition holds.
@@ -395,6 +396,7 @@ enum VecInst {
     SplatInt(Val, Int),
     Load { dst: Val, from: Addr, mask: Option<Pred> },
     Store { to: Addr, src: Val, mask: Option<Pred> },
+    StoreStreaming { to: Addr, src: Val },
     LoadAs { dst: Val, elem: Elem, from: Addr, mask: Option<Pred> },
     StoreAs { elem: Elem, to: Addr, src: Val, mask: Option<Pred> },
     StoreFlushed { to: Addr, src: Val, mask: Option<Pred> },

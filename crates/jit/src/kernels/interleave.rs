@@ -5,7 +5,7 @@
 //! their places. For 64 bytes of the destination that is a load, a multiplication and an `or` for each row, and a store: no more than
 //! L1 delivers in that time.
 
-use super::transpose::Factor;
+use super::transpose::{Factor, Factors, UNCHANGED};
 use crate::ir::{Accumulate, Binary, Compare, Elem, Function, Int, Pred, Val};
 use crate::isa::Isa;
 use crate::key::Key;
@@ -24,8 +24,8 @@ pub struct Interleave {
     pub from: Elem,
     /// Elements of the destination, of 8 or 16 bits. The same as those of the rows without factors are moved as bits.
     pub to: Elem,
-    /// What elements are multiplied by, and then divided by: for all the same, or one for each column.
-    pub factors: [Factor; 2],
+    /// The arithmetic of elements: numbers for all, or one for each column.
+    pub factors: Factors,
     /// Whether the elements of every column, which are signed bytes, are added up.
     pub summed: bool,
 }
@@ -53,7 +53,7 @@ pub struct Args {
     /// Words that are written behind the vectors, zeros where there are no columns; none, or at least as many as columns are left.
     pub written: usize,
     /// The factors of the first column.
-    pub factors: [*const f32; 2],
+    pub factors: [*const f32; UNCHANGED.len()],
     /// What the elements of the columns that are written are added to.
     pub sums: *mut i32,
 }
@@ -86,7 +86,7 @@ impl Key for Interleave {
                 let place = f.load_int(places.at(place * size_of::<usize>() as i32));
                 f.add(at, place);
             }
-            let factors = [0, 1].map(|i| {
+            let factors = std::array::from_fn(|i| {
                 let how = self.factors[i];
                 (how != Factor::None).then(|| (f.argument(args, offset_of!(Args, factors) + i * size_of::<usize>()), how))
             });
@@ -125,7 +125,7 @@ impl Interleave {
 
     /// Whether elements change on their way.
     fn converts(&self) -> bool {
-        self.from != self.to || self.factors != [Factor::None; 2]
+        self.from != self.to || self.factors != UNCHANGED
     }
 
     /// A vector of words; of some columns where there are masks of those that exist and those that are written.
@@ -168,7 +168,7 @@ impl Interleave {
     }
 
     /// Puts row `i` of a vector into its words: the columns that exist.
-    fn row(&self, f: &mut Function, on: &On<'_>, i: usize, (words, there, factors): (Val, Option<Pred>, [Option<Val>; 2])) {
+    fn row(&self, f: &mut Function, on: &On<'_>, i: usize, (words, there, factors): (Val, Option<Pred>, [Option<Val>; UNCHANGED.len()])) {
         let from = match i {
             0 => on.from.at(0),
             1 => on.from.indexed(on.row, 1, 0),
@@ -208,7 +208,7 @@ struct On<'o> {
     row: Int,
     third: Int,
     rows: Int,
-    factors: [Option<(Int, Factor)>; 2],
+    factors: [Option<(Int, Factor)>; UNCHANGED.len()],
     own: Option<Int>,
     sums: Option<Int>,
     /// What moves the elements of all rows but the first to their places.

@@ -9,7 +9,7 @@
 //! A few rows, whose number is no power of two, become neighbours, such as the three channels of an image, or neighbours rows: every vector that is
 //! written is looked up in all that are read.
 
-use super::transpose::{Factor, scaled};
+use super::transpose::{Factor, Factors, UNCHANGED, scaled};
 use crate::ir::{Binary, Elem, Function, Int, Pred, Val};
 use crate::isa::Isa;
 use crate::key::Key;
@@ -31,8 +31,8 @@ pub struct Permute {
     pub from: Elem,
     /// Elements of the destination. Both or neither are words as they are.
     pub to: Elem,
-    /// What elements are multiplied by, and then divided by: one for all, or one for each lane of the vectors that are written.
-    pub factors: [Factor; 2],
+    /// The arithmetic of elements: numbers for all, or one for each lane of the vectors that are written.
+    pub factors: Factors,
     /// Where elements go.
     pub order: Order,
     /// Vectors that are read, and vectors that are written, in powers of two: fewer than the bits allow where the others have no elements. Where none
@@ -73,7 +73,7 @@ pub struct Args {
     /// Masks of vectors that are read, of those that are written, and of what exists of these; what is written and does not exist is zero.
     pub masks: [*const u16; 3],
     /// The factors.
-    pub factors: [*const f32; 2],
+    pub factors: [*const f32; UNCHANGED.len()],
 }
 
 /// A shuffle of two vectors, which puts the bit between them into the lanes and gives one of the lanes' bits for it.
@@ -201,7 +201,7 @@ impl Key for Permute {
             Order::Bits(lanes) => Some(Shuffles::new(f, &lanes[..bits(f.isa())])),
             Order::Joined(_) | Order::Parted(_) => None,
         };
-        let factors = [0, 1].map(|i| {
+        let factors = std::array::from_fn(|i| {
             let (how, width) = (self.factors[i], f.isa().width());
             (how != Factor::None).then(|| {
                 let at = f.argument(args, offset_of!(Args, factors) + i * size_of::<usize>());
@@ -227,7 +227,7 @@ impl Permute {
     #[must_use]
     pub fn of_zeros(&self) -> Permute {
         let (from, order, vectors) = (self.to, Order::Bits([0, 1, 2, 3]), [0, self.vectors[1]]);
-        Permute { from, to: self.to, factors: [Factor::None; 2], order, vectors, masked: true }
+        Permute { from, to: self.to, factors: UNCHANGED, order, vectors, masked: true }
     }
 
     /// The mask of vector `i` of those that are read (0), written (1), or exist (2).
@@ -290,15 +290,15 @@ impl Permute {
         (0..n).map(made).collect()
     }
 
-    fn store(&self, f: &mut Function, (args, tiles): (Int, Int), vectors: Vec<Option<Val>>, factors: [Option<Val>; 2]) {
+    fn store(&self, f: &mut Function, (args, tiles): (Int, Int), vectors: Vec<Option<Val>>, factors: [Option<Val>; UNCHANGED.len()]) {
         let to = Permute::place(f, args, tiles, 1);
         let writes = f.argument(args, offset_of!(Args, writes));
         for (i, x) in vectors.into_iter().enumerate().take(self.vectors[1].into()) {
             let width = f.isa().width();
             let mut x = x.unwrap_or_else(|| f.zero(width));
-            if factors.iter().any(Option::is_some) {
+            if self.factors != UNCHANGED {
                 x = scaled(f, x, factors);
-                // Nothing times infinity, or divided by zero, is not zero.
+                // Nothing times infinity, divided by zero, or beside a zero point, is not zero.
                 if let Some(exists) = self.mask(f, args, 2, i) {
                     let zero = f.zero(width);
                     x = f.select(exists, x, zero);

@@ -14,16 +14,26 @@ use std::mem::offset_of;
 #[cfg(test)]
 mod tests;
 
-/// What elements are multiplied by, or divided by.
+/// An operand of the arithmetic that elements meet on their way.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Factor {
-    /// Nothing.
+    /// None.
     None,
     /// The same f32 for all.
     Same,
     /// An f32 for each row of the source.
     ByRow,
 }
+
+/// The arithmetic of a quantised element, by its steps: what is subtracted from it (the zero point of the source), what it is multiplied by and
+/// divided by (the scales of source and destination), and what is added (the zero point of the destination).
+pub type Factors = [Factor; STEPS.len()];
+
+/// What [`Factors`] do.
+const STEPS: [Binary; 4] = [Binary::SubF32, Binary::MulF32, Binary::DivF32, Binary::AddF32];
+
+/// No arithmetic.
+pub const UNCHANGED: Factors = [Factor::None; STEPS.len()];
 
 /// The kernel: what is read and written, and what happens in between.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -32,8 +42,8 @@ pub struct Transpose {
     pub from: Elem,
     /// Elements of the destination. Both or neither are words as they are.
     pub to: Elem,
-    /// What elements are multiplied by, and then divided by.
-    pub factors: [Factor; 2],
+    /// The arithmetic of elements.
+    pub factors: Factors,
     /// Rows of the destination lie where a table says, not at a distance.
     pub placed: bool,
 }
@@ -73,7 +83,7 @@ pub struct Args {
     /// Elements that are written of the destination's rows in the first of those, zeros where the source has no row; fewer as rows are.
     pub written: usize,
     /// The factors of the first square, and the distance to those of the next.
-    pub factors: [*const f32; 2],
+    pub factors: [*const f32; STEPS.len()],
     /// As said.
     pub factor_square: usize,
     /// Bytes from `to` to the rows of the first square, and the distance to those of the next.
@@ -97,7 +107,7 @@ impl Key for Transpose {
         let args = f.arguments();
         let (from, to) = (f.argument(args, offset_of!(Args, from)), f.argument(args, offset_of!(Args, to)));
         let (from_row, to_row) = (f.argument(args, offset_of!(Args, from_row)), f.argument(args, offset_of!(Args, to_row)));
-        let (mut factors, mut places) = ([None; 2], None);
+        let (mut factors, mut places) = ([None; STEPS.len()], None);
         for (i, factor) in self.factors.iter().enumerate().filter(|f| *f.1 != Factor::None) {
             let at = f.argument(args, offset_of!(Args, factors) + i * size_of::<usize>());
             factors[i] = Some((at, *factor));
@@ -129,7 +139,7 @@ impl Key for Transpose {
 
 impl Transpose {
     /// Words as they are, in rows at equal distances.
-    pub const WORDS: Transpose = Transpose { from: Elem::F32, to: Elem::F32, factors: [Factor::None; 2], placed: false };
+    pub const WORDS: Transpose = Transpose { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, placed: false };
 
     fn full_square(&self, f: &mut Function, at: &At, [from_ahead, to_ahead]: [Int; 2]) {
         let from = f.copy(at.from);
@@ -171,14 +181,14 @@ impl Transpose {
             loaded.push(row);
         }
         let shuffled = shuffled(f, loaded);
-        // Factors of rows that do not exist are 0, and what is divided by them is not written, or has been made zero.
+        // Factors of rows that do not exist are 0, and what is divided by them is not written, or has been made zero, as has what is added.
         let there = f.first_lanes(rows);
         let factors = at.factors(f, Some(there));
         let to = f.copy(at.to);
         for (i, column) in shuffled.into_iter().enumerate() {
             f.when(Compare::Gt, columns, i as i32, |f| {
                 let mut x = scaled(f, column, factors);
-                if factors[1].is_some() {
+                if self.factors != UNCHANGED {
                     let zero = f.zero(width);
                     x = f.select(there, x, zero);
                 }
@@ -203,24 +213,24 @@ struct At {
     from_row: Int,
     to: Int,
     to_row: Int,
-    factors: [Option<(Int, Factor)>; 2],
+    factors: [Option<(Int, Factor)>; STEPS.len()],
     places: Option<Int>,
 }
 
 impl At {
     /// To the next square.
     fn advance(&self, f: &mut Function, args: Int) {
-        let factor = |i: usize| self.factors[i].filter(|f| f.1 == Factor::ByRow).map(|f| (f.0, offset_of!(Args, factor_square)));
+        let factors = self.factors.map(|x| x.filter(|f| f.1 == Factor::ByRow).map(|f| (f.0, offset_of!(Args, factor_square))));
         let places = self.places.map(|p| (p, offset_of!(Args, places_square)));
         let moved = [Some((self.from, offset_of!(Args, from_square))), Some((self.to, offset_of!(Args, to_square)))];
-        for (place, step) in moved.into_iter().chain([factor(0), factor(1), places]).flatten() {
+        for (place, step) in moved.into_iter().chain(factors).chain([places]).flatten() {
             let step = f.argument(args, step);
             f.add(place, step);
         }
     }
 
     /// The factors of the square's rows, of those in a mask.
-    fn factors(&self, f: &mut Function, mask: Option<Pred>) -> [Option<Val>; 2] {
+    fn factors(&self, f: &mut Function, mask: Option<Pred>) -> [Option<Val>; STEPS.len()] {
         self.factors.map(|factor| {
             let (at, how) = factor?;
             let width = f.isa().width();
@@ -233,10 +243,10 @@ impl At {
     }
 }
 
-/// Elements multiplied by the first and divided by the second factor.
-pub(super) fn scaled(f: &mut Function, x: Val, [by, over]: [Option<Val>; 2]) -> Val {
-    let x = by.map_or(x, |by| f.binary(Binary::MulF32, x, by));
-    over.map_or(x, |over| f.binary(Binary::DivF32, x, over))
+/// Elements after all steps of their arithmetic.
+pub(super) fn scaled(f: &mut Function, x: Val, factors: [Option<Val>; STEPS.len()]) -> Val {
+    let steps = STEPS.into_iter().zip(factors).filter_map(|(step, factor)| Some((step, factor?)));
+    steps.fold(x, |x, (step, factor)| f.binary(step, x, factor))
 }
 
 /// The columns of a square of rows.

@@ -22,9 +22,10 @@ const WORKER: usize = 256 << 10;
 /// Tiles that a task has at least, for panels that stay in L2 from one to the next, and for others.
 const TILES: usize = 4;
 const FAR_TILES: usize = 24;
-/// Tiles that a block of rows has at least where units lie side by side, and steps that make a tile of them so long that looking up blocks does not show.
+/// Tiles that a block of rows has at least where units lie side by side, and steps of all of them that are so long that looking up blocks does not show.
 const LEAST_BESIDE: usize = 4;
-const STEPS_BESIDE: usize = 64;
+const STEPS_BESIDE: usize = 256;
+
 /// What is cut.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'s> {
@@ -130,7 +131,8 @@ impl Line<'_> {
         let tile = self.beside.saturating_mul(self.rows.div_ceil(self.tiles.max(1)));
         let far = self.units > 1 && tile.saturating_mul(self.tiles) > self.budget.far;
         let steps = self.parts.iter().fold(0usize, |sum, p| sum.saturating_add(p.taps.saturating_mul(p.steps)));
-        (far && tile > 0 && steps >= STEPS_BESIDE).then(|| (self.budget.far / tile).clamp(LEAST_BESIDE, self.tiles.max(LEAST_BESIDE)))
+        let block = (self.budget.far / tile.max(1)).clamp(LEAST_BESIDE, self.tiles.max(LEAST_BESIDE));
+        (far && steps.saturating_mul(block) >= STEPS_BESIDE).then_some(block)
     }
 
     /// Where one of `tasks` tasks begins: groups of all blocks of rows before it, tiles of its first group. Of `units` units a block comes before the

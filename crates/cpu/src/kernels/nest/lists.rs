@@ -38,11 +38,12 @@ pub(super) enum Batch {
 pub(super) struct Lists(Vec<(Range<usize>, Range<usize>, Vec<Batch>)>);
 
 impl Lists {
-    /// Lists what `work` knows, whose operands begin at address 0. Nothing where all tiles are to meet a K block before the next one, nor for products of elements wider than bytes: there to list a tile is little beside its
-    /// multiply-adds, while in a net, whose weights come from far, so do lists.
+    /// Lists what `work` knows, whose operands begin at address 0. Nothing where all tiles are to meet a K block before the next one, nor for a unit of elements
+    /// wider than bytes: there to list a tile is little beside its multiply-adds, while in a net, whose weights come from far, so do lists. Those of several
+    /// units are read again for each.
     pub(super) fn new<W: Rows>(nest: &Nest, work: &W) -> Lists {
         let mut lists = Lists(Vec::new());
-        if nest.shape.parts.len() > 1 || !nest.shape.product.is_whole() {
+        if nest.shape.parts.len() > 1 || !nest.shape.product.is_whole() && nest.shape.units == 1 {
             return lists;
         }
         let mut words = vec![0; nest.lens.list * size_of::<f32>() / size_of::<usize>()];

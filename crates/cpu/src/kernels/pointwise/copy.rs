@@ -8,7 +8,7 @@ use crate::kernels::transpose::{Matrix, Squares};
 use crate::row::{Generated, Kernel};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::transpose::{self as generated, Factor};
+use oxidnn_jit::kernels::transpose::{self as generated, UNCHANGED};
 use oxidnn_runtime::{Buf, Ctx, Element, Skip};
 use oxidnn_spec::{Arg, DataType, Dims, Error, Layout, Tensor};
 
@@ -101,7 +101,7 @@ impl Generated for Squared {
     type Code = Squares;
 
     fn build(&self) -> Result<Squares, Error> {
-        Squares::of(self.isa, generated::Transpose { from: self.elem, to: self.elem, factors: [Factor::None; 2], placed: false })
+        Squares::of(self.isa, generated::Transpose { from: self.elem, to: self.elem, factors: UNCHANGED, placed: false })
     }
 
     fn run(&self, squares: &Squares, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {

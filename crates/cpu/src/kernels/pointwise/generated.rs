@@ -51,6 +51,8 @@ struct Spec {
     stages: Vec<Part>,
     operands: Vec<(Elem, Way)>,
     rows: Rows,
+    /// Whether the result, words that one stage stores, goes past the caches: whole vectors at multiples of their bytes.
+    streaming: bool,
 }
 
 /// How long rows are.
@@ -123,7 +125,8 @@ impl Key for Spec {
     fn name(&self, isa: Isa) -> String {
         let types: Vec<String> = self.operands.iter().map(|o| format!("{:?}", o.0).to_lowercase()).collect();
         let steps = self.stages.iter().map(|s| s.steps.len() + s.folds.len()).sum::<usize>();
-        format!("program.{}.{steps}steps.{}", types.join(""), isa.name())
+        let streaming = if self.streaming { ".streaming" } else { "" };
+        format!("program.{}.{steps}steps{streaming}.{}", types.join(""), isa.name())
     }
 
     fn write(&self, f: &mut Function) {
@@ -171,6 +174,8 @@ struct Fused {
     brought: Vec<Brought>,
     /// Rows are too short for vectors: all of a chunk are one, which is brought together for it.
     flat: bool,
+    /// The operand that goes past the caches.
+    streamed: Option<usize>,
 }
 
 /// Rows of the workers' own in scratch: the operand that they are, where they begin, and their size.
@@ -209,7 +214,7 @@ impl Program {
         let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
         RowPlan::resolved(problem, target, |problem| {
             let (pipeline, scratch) = make(problem)?;
-            let mut program = Program::new(pipeline, isa)?;
+            let mut program = Program::new(pipeline, isa)?.streaming(target.caches.l3);
             let bytes = program.give_rows(scratch, target.threads).ok_or(Skip::Shape("scratch exceeds the address space"))?;
             Ok((program, bytes))
         })
@@ -223,7 +228,7 @@ impl Program {
         let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
         RowPlan::resolved(problem, target, |problem| {
             let (pipeline, scratch) = make(problem)?;
-            Ok((Program::in_stages(pipeline, isa)?, scratch))
+            Ok((Program::in_stages(pipeline, isa)?.streaming(target.caches.l3), scratch))
         })
     }
 
@@ -248,6 +253,16 @@ impl Program {
         Ok(Program { groups: groups?, pipeline })
     }
 
+    /// The same; a result of words, more bytes of them than `cached`, is stored past the caches where one stage makes it element by element: lines of
+    /// it are not read, and nothing else leaves the caches for them.
+    #[must_use]
+    pub fn streaming(mut self, cached: usize) -> Program {
+        if let ([Group { grid: Some(grid), .. }], [Made::Fused(chain)]) = (&self.pipeline.groups[..], &mut self.groups[..]) {
+            chain.streamed = chain.result().filter(|_| grid.kept.volume() as usize > cached / size_of::<f32>());
+        }
+        self
+    }
+
     /// Books a row of elements for each worker behind `scratch` bytes, where stages leave such rows to each other; the bytes of all.
     fn give_rows(&mut self, scratch: usize, workers: usize) -> Option<usize> {
         let [Group { operands, grid: Some(grid), .. }] = &self.pipeline.groups[..] else { return Some(scratch) };
@@ -268,6 +283,8 @@ impl Program {
 #[derive(Debug)]
 struct FusedCode {
     entry: Entry<Args>,
+    /// For results that go past the caches.
+    streaming: Option<Entry<Args>>,
     squares: Vec<Option<Squares>>,
 }
 
@@ -291,7 +308,9 @@ impl Made {
         Ok(match self {
             Made::Fused(chain) => {
                 let squares = chain.brought.iter().map(|b| b.build(chain.call.isa)).collect::<Result<_, _>>()?;
-                Code::Fused(FusedCode { entry: chain.call.build()?, squares })
+                let Call { spec, isa, .. } = &chain.call;
+                let streaming = chain.streamed.map(|_| code::get(*isa, &Spec { streaming: true, ..spec.clone() })).transpose()?;
+                Code::Fused(FusedCode { entry: chain.call.build()?, streaming, squares })
             }
             Made::Stages(calls) => {
                 Code::Stages(calls.iter().map(|call| call.as_ref().map(Call::build).transpose()).collect::<Result<_, _>>()?)
@@ -395,7 +414,42 @@ impl Fused {
             Rows::Any => GRAIN,
             _ => GRAIN / run * run,
         };
-        Ok(Fused { call: Call::new(Spec { stages, operands, rows }, isa, from), folded, grain, rows: None, brought, flat })
+        Ok(Fused {
+            call: Call::new(Spec { stages, operands, rows, streaming: false }, isa, from),
+            folded,
+            grain,
+            rows: None,
+            brought,
+            flat,
+            streamed: None,
+        })
+    }
+
+    /// The operand of words that one stage stores, element by element.
+    fn result(&self) -> Option<usize> {
+        let Spec { stages, operands, rows, .. } = &self.call.spec;
+        let ([stage], false, true) = (&stages[..], self.folded || self.flat || *rows != Rows::Any, self.brought.is_empty()) else {
+            return None;
+        };
+        let mut stores = stage.steps.iter().filter_map(|step| if let Step::Store { operand, .. } = step { Some(*operand) } else { None });
+        let result = stores.next().filter(|i| operands[*i] == (Elem::F32, Way::Moves))?;
+        if stores.next().is_none() { Some(result) } else { None }
+    }
+
+    /// The code for some chunks: past the caches where their results are in whole vectors, and lie over nothing that is read.
+    fn entry<'c>(&self, code: &'c FusedCode, memory: &[Memory<'_>; OPERANDS], chunks: &Chunks<'_>) -> &'c Entry<Args> {
+        let (Some(streaming), Some(slot)) = (&code.streaming, self.streamed) else { return &code.entry };
+        let origin = |i: usize| if let Origin::Operand(operand) = self.call.from[i] { Some(operand) } else { None };
+        let Some(result) = origin(slot) else { return &code.entry };
+        let address = |operand: usize| memory[operand].buf.as_ptr().addr();
+        let (chunk, size) = (&chunks.chunk, size_of::<f32>());
+        let at = address(result).wrapping_add(chunk.at[result] as usize * size);
+        let steps = [(chunk.rows, chunk.outer[result] as usize), (chunks.count, chunks.strides[result] as usize)];
+        let distances = steps.map(|(count, step)| if count > 1 { step.wrapping_mul(size) } else { 0 });
+        let bytes = self.call.isa.width().bytes();
+        let aligned = distances.into_iter().chain([at]).all(|x| x.is_multiple_of(bytes));
+        let alone = (0..self.call.from.len()).filter(|i| *i != slot).filter_map(origin).all(|i| address(i) != address(result));
+        if aligned && alone { streaming } else { &code.entry }
     }
 
     /// Runs positions of a nest some operands of which are brought, or chunks of which are one row.
@@ -424,7 +478,7 @@ impl Fused {
         }
         if !self.folded {
             split(ctx.executor(), grid.kept.volume(), self.grain, &|range| {
-                grid.kept.repeated(range, |chunks| self.call.run(&code.entry, &bound.memory, None, chunks));
+                grid.kept.repeated(range, |chunks| self.call.run(self.entry(code, &bound.memory, chunks), &bound.memory, None, chunks));
             });
             return Ok(());
         }

@@ -438,8 +438,11 @@ impl<'p> Builder<'p> {
         self.apply(at, Formula::Forward(Unary::new(alg, alpha, beta)));
     }
 
-    /// `r[at] = r[at] / by`, rounded once, which a product with the reciprocal is not; uses the register behind it.
+    /// `r[at] = r[at] / by`, rounded once: as a product with the reciprocal, where that is exact, for a power of two. Uses the register behind it.
     pub fn divide(&mut self, at: usize, by: f32) {
+        if by.is_normal() && by.to_bits().trailing_zeros() >= f32::MANTISSA_DIGITS - 1 {
+            return self.forward(at, EltwiseAlg::Linear, 1.0 / by, 0.0);
+        }
         self.copy(at + 1, at);
         self.forward(at + 1, EltwiseAlg::Clip, by, by);
         self.both(at, BinaryAlg::Div);

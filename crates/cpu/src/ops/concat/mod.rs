@@ -1,5 +1,7 @@
 //! Concatenation: each source goes to its part of the destination.
 
+mod reordered;
+
 use crate::kernels::pointwise::{Builder, Copies, Over, Pipeline, Program, Tables};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
@@ -9,6 +11,7 @@ use oxidnn_spec::{Arg, Attr, DataType, Dims, Layout, Op, Problem, QuantMode, Ten
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("reorders:jit", reordered::plan),
     Impl::new("tiles:jit", turned),
     Impl::new("runs:portable", copy),
     Impl::new("chunks:jit", |p, t| Program::plan_in_stages(p, t, arithmetic)),

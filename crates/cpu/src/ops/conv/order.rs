@@ -15,6 +15,8 @@ mod tests;
 const TILE: usize = 1;
 /// Rows below which a tile takes no less time: the panel has to be read all the same.
 const LEAST: usize = 3;
+/// Rows whose addresses take as long as a row where some of a tile's taps read padding, and each is looked up.
+const LOOKED_UP: usize = 8;
 /// Most patches of a phase; where there would be more, edges meet all taps.
 const MOST: usize = 1024;
 /// The same where that is no choice.
@@ -168,8 +170,7 @@ impl Order {
     /// Adds the results of one combination of phases.
     fn phase(&mut self, lines: &[Line; 3], phases: [usize; 3], cut: Cut) {
         let phase: [&Phase; 3] = std::array::from_fn(|i| &lines[i].phases[phases[i]]);
-        let mut runs: [Vec<Run>; 3] =
-            std::array::from_fn(|i| if cut.all_taps { Run::whole(phase[i]) } else { Run::all(phase[i], &lines[i]) });
+        let mut runs: [Vec<Run>; 3] = std::array::from_fn(|i| Run::all(phase[i], &lines[i]));
         let many = runs.iter().map(Vec::len).product::<usize>() > if cut.exact { MOST_EXACT } else { MOST };
         if many {
             runs = std::array::from_fn(|i| Run::whole(phase[i]));
@@ -177,19 +178,24 @@ impl Order {
         let inside =
             |i: usize| phase[i].reach(lines[i].stride, 0, phase[i].count.max(1)).is_none_or(|(l, h)| l >= 0 && h < lines[i].source);
         // Runs that were not looked at may have taps that read padding.
-        let exact = !many && !cut.all_taps || (0..3).all(inside);
+        let exact = !many || (0..3).all(inside);
+        let of = |run: [&Run; 3]| {
+            let taps = std::array::from_fn(|i| if cut.all_taps { 0..phase[i].taps.len() } else { run[i].taps.clone() });
+            let exact = exact && (0..3).all(|i| taps[i] == run[i].taps);
+            (Patch { first: run.map(|r| r.first), count: run.map(|r| r.count), taps }, exact)
+        };
         let first = self.segments.len();
         for d in &runs[0] {
             for h in &runs[1] {
                 for w in &runs[2] {
-                    self.patch([d, h, w], phases, cut, (first, exact));
+                    self.patch(of([d, h, w]), phases, cut, first);
                 }
             }
         }
     }
 
-    fn patch(&mut self, run: [&Run; 3], phases: [usize; 3], cut: Cut, (first, exact): (usize, bool)) {
-        let patch = Patch { first: run.map(|r| r.first), count: run.map(|r| r.count), taps: run.map(|r| r.taps.clone()) };
+    /// Adds a patch to the segments of its phase, the first of which is `first`.
+    fn patch(&mut self, (patch, exact): (Patch, bool), phases: [usize; 3], cut: Cut, first: usize) {
         let rows = patch.count.iter().product::<usize>() * cut.images;
         if rows == 0 {
             return;
@@ -205,7 +211,9 @@ impl Order {
             if cut.exact && last.taps != new.taps {
                 break;
             }
-            if joint.cost(cut.rows) > last.cost(cut.rows) + new.cost(cut.rows) {
+            let looked_up = |s: &Segment| if cut.all_taps && !s.exact { s.rows * s.all_taps() / LOOKED_UP } else { 0 };
+            let cost = |s: &Segment| s.cost(cut.rows) + looked_up(s);
+            if cost(&joint) > cost(last) + cost(&new) {
                 break;
             }
             self.segments.pop();

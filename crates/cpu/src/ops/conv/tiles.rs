@@ -35,6 +35,8 @@ mod tests;
 
 /// Channels below which neighbouring taps are read as one, where that is possible.
 const MERGED: usize = 32;
+/// Channels of a group that are few for a tile.
+const FEW: i64 = 16;
 /// Most passes that taps are joined for.
 const PASSES: usize = 8;
 /// Most taps of a window.
@@ -185,7 +187,18 @@ pub(crate) fn plan_amx(problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     let jit = amx::isa(target.jit)?;
     let s = Setup::of(&problem.op)?;
     amx::check(product(&s)?)?;
+    if leaves_tiles_empty(&s) {
+        return Err(Skip::Shape("groups of few channels, which fill little of a tile"));
+    }
     plan_on(problem, target, jit)
+}
+
+/// Whether vectors are faster, measured on Sapphire Rapids: groups of few channels, but for windows of several pixels whose results are fewer than what
+/// they are made of, where several groups are one product.
+fn leaves_tiles_empty(s: &Setup<'_>) -> bool {
+    let (from, to) = if s.result_channel == 0 { (s.sizes.ic, s.sizes.oc) } else { (s.sizes.oc, s.sizes.ic) };
+    let taps: i64 = s.sizes.k.iter().product();
+    s.sizes.g > 1 && from.max(to) <= FEW && (taps == 1 || from < 2 * to)
 }
 
 fn plan_on(mut problem: Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn Plan>, Skip> {

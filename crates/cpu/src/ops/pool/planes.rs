@@ -8,7 +8,7 @@ use crate::kernels::scratch::{Scratch, for_workers};
 use crate::kernels::transpose::{Matrix, Squares};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::transpose::{Factor, Transpose};
+use oxidnn_jit::kernels::transpose::{Transpose, UNCHANGED};
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::{Arg, Error, Tensor};
 
@@ -105,7 +105,7 @@ impl Planes {
     pub(super) fn build(&self, isa: Isa) -> Result<[Option<Squares>; 3], Error> {
         let squares = |plane: Option<&Plane>| {
             let elem = plane.and_then(|plane| bits(plane.size));
-            elem.map(|elem| Squares::of(isa, Transpose { from: elem, to: elem, factors: [Factor::None; 2], placed: false })).transpose()
+            elem.map(|elem| Squares::of(isa, Transpose { from: elem, to: elem, factors: UNCHANGED, placed: false })).transpose()
         };
         Ok([squares(Some(&self.source))?, squares(Some(&self.result))?, squares(self.places.as_ref())?])
     }

@@ -7,9 +7,9 @@
 //! one position. So tiles at an end are parts of tiles, for which masks say what is read, written, and zero. Where the neighbours of one tensor
 //! are few rows of the other, and their number no power of two, such as the three channels of an image, a tile is a vector of each of these rows.
 
-use super::pieces::{scales, still, types};
+use super::factors::{scales, still, types, with_zero_points, zero_points};
+use super::loops::{self, loops, padded, place};
 use super::reorder;
-use super::squares::{self, loops, padded, place};
 use super::sums::{Behind, Summed};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::permute::{LANES, Masks, Permuter, Tiles};
@@ -20,7 +20,7 @@ use crate::{CpuTarget, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::permute::{BITS, Order, Permute, bits};
-use oxidnn_jit::kernels::transpose::Factor;
+use oxidnn_jit::kernels::transpose::{Factor, Factors as Kinds, UNCHANGED};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Error, Problem};
@@ -28,6 +28,10 @@ use std::ops::Range;
 
 /// Tiles of a piece, at most: what is read and written by a call stays in L2.
 const TILES: usize = 64;
+/// Least elements of tiles under masks, each of which is a call.
+const LEAST: usize = 100;
+/// Positions of full tiles that exist, at least.
+const EXIST: f64 = 0.75;
 /// Rows that a tile of few may have, beside powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
 /// Dimensions with padding.
@@ -37,7 +41,7 @@ const ENDS: usize = PADDED + 4;
 /// Where positions begin among what loops go over: behind destination, source, and the scales of both.
 const FIRST: usize = 4;
 
-pub(crate) type Loop = squares::Loop<{ FIRST + ENDS }>;
+pub(crate) type Loop = loops::Loop<{ FIRST + ENDS }>;
 type At = [usize; FIRST + ENDS];
 
 /// How a reorder is done.
@@ -69,6 +73,8 @@ pub(crate) struct Lanes {
     all: Left,
     /// Elements of a tile, and of one in the mean.
     filled: [usize; 2],
+    /// Whether all elements have the same factors, or none.
+    same: bool,
     /// The lanes that are read and written before each end.
     parts: [[Parts; ENDS]; 2],
 }
@@ -86,6 +92,14 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let (sums, scratch) = Behind::plan(op, problem, jit)?;
         Ok((Summed::new(data, sums), scratch))
     })
+}
+
+/// Whether there are tiles for such a reorder, full ones, and most of what they go over exists.
+pub(super) fn fills(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
+    let Ok(moved) = Moved::of(op, attr) else { return false };
+    let walked = moved.loops.iter().map(|l| l.size as f64).product::<f64>();
+    let exist = op.dst.dims().iter().map(|d| *d as f64).product::<f64>();
+    exist >= EXIST * walked && Lanes::new(moved, jit).is_ok_and(|lanes| lanes.is_filled())
 }
 
 /// The bits of a tile, while they are chosen.
@@ -261,8 +275,8 @@ pub(crate) struct Moved {
     pub(crate) loops: Vec<Loop>,
     /// How far source and destination go in dimensions with padding.
     pub(crate) ends: Vec<[usize; 2]>,
-    /// Whether elements are multiplied by scales of the source, and divided by those of the destination.
-    pub(crate) scaled: [bool; 2],
+    /// The arithmetic of elements, any of which may have factors of its own.
+    pub(crate) factors: Kinds,
 }
 
 impl Moved {
@@ -271,7 +285,7 @@ impl Moved {
         let dims = op.dst.dims();
         let whole = |b: &&Blocking| b.padded_offsets.iter().all(|o| *o == 0);
         let [Some(dst), Some(src)] = [&op.dst, &op.src].map(|t| t.blocking().filter(whole)) else { return Err(padded()) };
-        let sizes = squares::walked(dst, src);
+        let sizes = loops::walked(dst, src);
         let (mut ends, mut counted) = (Vec::new(), Vec::new());
         for d in (0..dims.len()).filter(|d| sizes[*d] > dims[*d]) {
             let mut position = still(dims);
@@ -290,7 +304,10 @@ impl Moved {
             starts: [dst.offset as usize, src.offset as usize],
             loops: loops(&sizes, tensors).ok_or_else(padded)?,
             ends,
-            scaled: [Arg::SRC, Arg::DST].map(|arg| attr.scales.contains_key(&arg)),
+            factors: with_zero_points(
+                attr,
+                [Arg::SRC, Arg::DST].map(|arg| if attr.scales.contains_key(&arg) { Factor::ByRow } else { Factor::None }),
+            ),
         })
     }
 }
@@ -301,20 +318,19 @@ impl Lanes {
     /// # Errors
     /// [`Skip`] where there is nothing to permute.
     pub(crate) fn new(moved: Moved, jit: Isa) -> Result<Lanes, Skip> {
-        let Moved { args, types, starts: [dst, src], loops, mut ends, scaled } = moved;
+        let Moved { args, types, starts: [dst, src], loops, mut ends, mut factors } = moved;
         ends.resize(PADDED, [1; 2]);
         let elements = loops.iter().map(|l| l.size).product::<usize>();
+        let same = loops.iter().all(|l| l.steps[2..4] == [0; 2]);
         let mut draft = Draft { rest: loops, ends, void: None };
         let tile = match draft.few(jit.width().lanes())? {
             Some(tile) => tile,
             None => draft.tile(bits(jit))?,
         };
         let Tile { order, vectors, lanes, still } = tile;
-        let factors = [0, 1].map(|i| match scaled[i] {
-            false => Factor::None,
-            true if still[i] => Factor::Same,
-            true => Factor::ByRow,
-        });
+        for (factor, still) in factors[1..3].iter_mut().zip(still) {
+            *factor = if *factor == Factor::ByRow && still { Factor::Same } else { *factor };
+        }
         let kernel = Permute {
             from: types[1],
             to: types[0],
@@ -350,6 +366,7 @@ impl Lanes {
             most: [of_tile; 2],
             all: [[0; 2]; ENDS + 1],
             filled,
+            same,
             parts,
         };
         for k in 0..ENDS {
@@ -360,10 +377,10 @@ impl Lanes {
         Ok(all)
     }
 
-    /// Whether tiles are whole, or parts of so many elements in the mean.
-    pub(crate) fn is_filled(&self, least: usize) -> bool {
+    /// Whether tiles are whole, or parts of enough elements in the mean.
+    pub(crate) fn is_filled(&self) -> bool {
         let [all, mean] = self.filled;
-        mean == all || mean >= least
+        mean == all || mean >= LEAST
     }
 
     /// Chooses the tiles of a piece: next to each other in either tensor. Those of a kind follow each other: loops along which nothing ends are
@@ -458,16 +475,19 @@ impl Generated for Lanes {
     fn run(&self, permuter: &Permuter, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
         let memory = [ctx.buf(self.args[0])?, ctx.buf(self.args[1])?];
         let mut scales = [Buf::empty(); 2];
-        for (i, arg) in [Arg::SRC, Arg::DST].into_iter().enumerate().filter(|(i, _)| self.kernel.factors[*i] != Factor::None) {
+        for (i, arg) in [Arg::SRC, Arg::DST].into_iter().enumerate().filter(|(i, _)| self.kernel.factors[i + 1] != Factor::None) {
             scales[i] = ctx.buf(Arg::scale(arg))?;
         }
+        let zeros = zero_points(&self.kernel.factors, ctx)?;
         let (last, piece) = self.last;
         let pieces = last.size.div_ceil(piece);
         let all = pieces * self.outer.iter().map(|l| l.size).product::<usize>();
         let of_piece = self.tiles.len() * (self.kernel.vectors[0].max(self.kernel.vectors[1]) as usize) * LANES;
         let each = (GRAIN as usize / of_piece).max(1);
         ctx.executor().run(ctx.executor().threads(), all.div_ceil(each), &|_, task| {
-            let mut maker = Maker { by: self, permuter, memory, scales, shape: Shape::default(), known: Default::default(), made: 0 };
+            let reader = Reader { by: self, scales, zeros };
+            let same = self.same.then(|| reader.factors_of(&([0; 2], self.all)));
+            let mut maker = Maker { permuter, memory, reader, same, shape: Shape::default(), known: Default::default(), made: 0 };
             for i in task * each..all.min((task + 1) * each) {
                 let first = i % pieces * piece;
                 let at = place(&self.outer, self.starts, i / pieces);
@@ -487,12 +507,12 @@ const KNOWN: usize = 8;
 
 /// What a task makes pieces with.
 struct Maker<'m> {
-    by: &'m Lanes,
     permuter: &'m Permuter,
     /// Of destination and source.
     memory: [Buf<'m>; 2],
-    /// Of source and destination.
-    scales: [Buf<'m>; 2],
+    reader: Reader<'m>,
+    /// The factors of all elements, where they have the same.
+    same: Option<AllFactors>,
     shape: Shape,
     /// Kinds of tiles that there were, with their factors and masks, and how many of them have been remembered.
     known: [Option<Known>; KNOWN],
@@ -502,8 +522,41 @@ struct Maker<'m> {
 /// A kind of tiles.
 struct Known {
     kind: Kind,
-    factors: [[f32; LANES]; 2],
+    factors: AllFactors,
     masks: Option<Masks>,
+}
+
+/// The factors of a tile by its steps, for every lane that is written.
+type AllFactors = [[f32; LANES]; UNCHANGED.len()];
+
+/// What reads the factors of tiles.
+#[derive(Clone, Copy)]
+struct Reader<'m> {
+    by: &'m Lanes,
+    /// Of source and destination.
+    scales: [Buf<'m>; 2],
+    zeros: [f32; 2],
+}
+
+impl Reader<'_> {
+    /// The factors of a tile.
+    fn factors_of(&self, (places, left): &Kind) -> AllFactors {
+        let mut scales = [[1.0; LANES]; 2];
+        for (i, how) in self.by.kernel.factors[1..3].iter().enumerate() {
+            let there = |at: &&At| (0..ENDS).all(|k| at[FIRST + k] < left[k][0].into());
+            match how {
+                Factor::Same if left[..ENDS].iter().all(|l| l[0] > 0) => scales[i] = [self.scales[i].get(places[i]); LANES],
+                Factor::None | Factor::Same => {}
+                Factor::ByRow => {
+                    for (scale, at) in scales[i].iter_mut().zip(&self.by.lanes[1]) {
+                        *scale = Some(at).filter(there).map_or(1.0, |at| self.scales[i].get(places[i] + at[3 - i]));
+                    }
+                }
+            }
+        }
+        let [by, over] = scales;
+        [[self.zeros[0]; LANES], by, over, [self.zeros[1]; LANES]]
+    }
 }
 
 /// What is left of a piece, and the runs of its tiles of which as much is left. Pieces after each other mostly have the same.
@@ -561,21 +614,20 @@ impl Shape {
 impl Maker<'_> {
     /// Makes the tiles of the piece at `at` that have one of the first so many positions of the loop that is cut.
     fn make(&mut self, at: &At, count: usize) {
-        let by = self.by;
-        let plain = by.kernel.factors == [Factor::None; 2];
-        if plain && count == by.last.1 && by.is_whole(at) {
-            return self.call(at, 0..by.tiles.len(), (&[[1.0; LANES]; 2], None));
+        let by = self.reader.by;
+        if let Some(same) = self.same.filter(|_| count == by.last.1 && by.is_whole(at)) {
+            return self.call(at, 0..by.tiles.len(), (&same, None));
         }
         let left = std::array::from_fn(|k| by.ends[k].map(|end| end.saturating_sub(at[FIRST + k]).min(by.most[1][FIRST + k] + 1)));
         self.shape.find(by, left, count);
         for i in 0..self.shape.len {
             let [mut first, end] = self.shape.runs[i].map(usize::from);
             let left = by.left_of(self.shape.ends(), &by.tiles[first]);
-            if plain && left == by.all {
-                self.call(at, first..end, (&[[1.0; LANES]; 2], None));
+            if let Some(same) = self.same.filter(|_| left == by.all) {
+                self.call(at, first..end, (&same, None));
                 continue;
             }
-            let factors = |tile: &At| if plain { [0; 2] } else { [at[3] + tile[3], at[2] + tile[2]] };
+            let factors = |tile: &At| [at[3] + tile[3], at[2] + tile[2]];
             while first < end {
                 let places = factors(&by.tiles[first]);
                 let next = first + by.tiles[first..end].iter().take_while(|tile| factors(tile) == places).count();
@@ -594,34 +646,16 @@ impl Maker<'_> {
         if let Some(i) = self.known.iter().position(place) {
             return i;
         }
-        let masks = (kind.1 != self.by.all).then(|| self.by.masks(&kind.1));
-        let (factors, i) = (self.factors_of(kind), self.made % KNOWN);
+        let masks = (kind.1 != self.reader.by.all).then(|| self.reader.by.masks(&kind.1));
+        let (factors, i) = (self.reader.factors_of(kind), self.made % KNOWN);
         self.made += 1;
         self.known[i] = Some(Known { kind: *kind, factors, masks });
         i
     }
 
-    /// Reads the factors of a tile.
-    fn factors_of(&self, (places, left): &Kind) -> [[f32; LANES]; 2] {
-        let mut factors = [[1.0; LANES]; 2];
-        for (i, how) in self.by.kernel.factors.iter().enumerate() {
-            let there = |at: &&At| (0..ENDS).all(|k| at[FIRST + k] < left[k][0].into());
-            match how {
-                Factor::Same if left[..ENDS].iter().all(|l| l[0] > 0) => factors[i] = [self.scales[i].get(places[i]); LANES],
-                Factor::None | Factor::Same => {}
-                Factor::ByRow => {
-                    for (factor, at) in factors[i].iter_mut().zip(&self.by.lanes[1]) {
-                        *factor = Some(at).filter(there).map_or(1.0, |at| self.scales[i].get(places[i] + at[3 - i]));
-                    }
-                }
-            }
-        }
-        factors
-    }
-
     /// Makes some tiles of the piece at `at`.
-    fn call(&self, at: &At, tiles: Range<usize>, (factors, masks): (&[[f32; LANES]; 2], Option<&Masks>)) {
-        let (by, [dst, src]) = (self.by, self.memory);
+    fn call(&self, at: &At, tiles: Range<usize>, (factors, masks): (&AllFactors, Option<&Masks>)) {
+        let (by, [dst, src]) = (self.reader.by, self.memory);
         self.permuter.run(&Tiles {
             from: (src, at[1] * by.kernel.from.bytes()),
             to: (dst, at[0] * by.kernel.to.bytes()),

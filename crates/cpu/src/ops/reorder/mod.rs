@@ -1,8 +1,10 @@
 //! Reorder: changes of layout, type and scale.
 
+mod factors;
 pub(crate) mod lanes;
+pub(crate) mod loops;
 mod pieces;
-pub(crate) mod squares;
+mod squares;
 mod steps;
 mod sums;
 
@@ -32,10 +34,10 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 /// Words that are a few vectors: too few for a copy of bytes, enough for generated code.
 const VECTORS: std::ops::RangeInclusive<i64> = 4..=64;
 
-/// Positions of a chunk that are too few for a program over chunks.
+/// Positions of a chunk that are too few for a portable program over chunks, and of all chunks for a generated one.
 const FEW: i64 = 64;
 
-/// Elements of a destination with its padding, as a multiple of those without, from which on most of it is padding.
+/// Elements of a tensor with its padding, as a multiple of those without, from which on most of it is padding.
 const SPARSE: f64 = 4.0;
 
 fn reorder(problem: &Problem) -> Result<&Reorder, Skip> {
@@ -73,16 +75,23 @@ fn check_known(op: &Reorder) -> Result<(), Skip> {
     if op.dst.is_empty() { Err(Skip::Shape("no elements")) } else { Ok(()) }
 }
 
-/// Whether most of a destination is padding.
-fn is_sparse(op: &Reorder) -> bool {
-    let elements = |dims: &Dims| dims.iter().map(|d| *d as f64).product::<f64>();
-    op.dst.blocking().is_some_and(|b| elements(&b.padded_dims) >= SPARSE * elements(op.dst.dims()))
+/// Neighbours that both tensors have.
+pub(crate) fn run(dst: &Tensor, src: &Tensor) -> usize {
+    let [Some(to), Some(from)] = [dst, src].map(Tensor::blocking) else { return 0 };
+    let all = loops::loops(dst.dims(), [to, from]);
+    all.iter().flatten().filter(|l| l.steps == [1; 2]).map(|l| l.size).max().unwrap_or(1)
 }
 
-/// Declines a destination most of which is padding where a row further behind clears that at once, and moves nothing but elements.
+/// Whether most of a tensor is padding.
+fn is_sparse(tensor: &Tensor) -> bool {
+    let elements = |dims: &Dims| dims.iter().map(|d| *d as f64).product::<f64>();
+    tensor.blocking().is_some_and(|b| elements(&b.padded_dims) >= SPARSE * elements(tensor.dims()))
+}
+
+/// Declines tensors most of which is padding where a row further behind clears that at once, and moves nothing but elements.
 fn check_filled(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(), Skip> {
-    if is_sparse(op) && (turned(problem, target).is_ok() || generated(problem, target).is_ok()) {
-        return Err(Skip::Layout("of dst: mostly padding".into()));
+    if [&op.dst, &op.src].into_iter().any(is_sparse) && (turned(problem, target).is_ok() || generated(problem, target).is_ok()) {
+        return Err(Skip::Layout("of src or dst: mostly padding".into()));
     }
     Ok(())
 }
@@ -122,12 +131,14 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
         let (sums, sums_scratch) = Behind::plan(op, problem, isa)?;
         let is_copy = check_copy(op, &problem.attr).is_ok();
         let other = || Skip::Shape("a copy of long runs, or of single elements");
-        if is_copy && !VECTORS.contains(&copies(op)?.words()) {
+        // Long runs are past the caches by generated code only.
+        let (words, cached) = (if is_copy { copies(op)?.words() } else { 0 }, op.dst.bytes() <= target.caches.l3);
+        if is_copy && (words < *VECTORS.start() || words > *VECTORS.end() && cached) {
             return Err(other());
         }
         let (pipeline, scratch) = arithmetic(op, problem)?.finish()?;
         let pipeline = if is_copy { pipeline.in_words().ok_or_else(other)? } else { pipeline };
-        Ok((Summed::new(Program::new(pipeline, isa)?, sums), scratch.max(sums_scratch)))
+        Ok((Summed::new(Program::new(pipeline, isa)?.streaming(target.caches.l3), sums), scratch.max(sums_scratch)))
     })
 }
 
@@ -158,13 +169,14 @@ fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
         let places = [&op.dst, &op.src].map(|t| Place::of(&t.layout));
         let nest = if let [Some(dst), Some(src)] = places { Nest::kept(dims, u32::MAX, &[dst, src]) } else { None };
         let double = [&op.dst, &op.src].iter().any(|t| t.dtype == DataType::F64);
-        let few = check_copy(op, attr).is_err() && nest.as_ref().is_some_and(|nest| nest.chunk() <= FEW);
+        let small = target.jit.is_none() || dims.volume().is_some_and(|n| n < FEW);
+        let few = small && check_copy(op, attr).is_err() && nest.as_ref().is_some_and(|nest| nest.chunk() <= FEW);
         if nest.is_some() && !double && !few {
             return Err(Skip::Shape("longer runs"));
         }
         let mut factors = [None; 2];
         for (factor, arg) in factors.iter_mut().zip([Arg::SRC, Arg::DST]).filter(|(_, arg)| attr.scales.contains_key(arg)) {
-            *factor = Some((arg, pieces::scales(arg, attr, dims)?.strides));
+            *factor = Some((arg, factors::scales(arg, attr, dims)?.strides));
         }
         let mut tables = Tables::new(Arg::DST, &op.dst)?;
         tables.add(Arg::SRC, &op.src, &factors, |_, p| p)?;

@@ -7,13 +7,16 @@
 //! four elements of the reduction), a piece goes to memory that stays in the first cache, from where another kernel interleaves it; and where
 //! neighbours of the source are neighbours of what is interleaved, that kernel alone reads, converts and interleaves.
 //!
+//! Pieces of few elements, such as blocks of eight by eight, are left to the next row, which makes several by a call.
+//!
 //! Dimensions of which one tensor has more than there is, padding, are walked as far as the larger of the two goes: what the destination has
 //! and the source has not becomes zero.
 
+use super::factors::{scales, still, types, with_zero_points, zero_points};
+use super::lanes;
+use super::loops::{self, loops, padded, place};
 use super::reorder;
-use super::squares::{self, loops, padded, place};
 use super::sums::{self, Behind, Summed};
-use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
@@ -23,13 +26,15 @@ use crate::{CpuTarget, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::interleave::Interleave;
-use oxidnn_jit::kernels::transpose::{Factor, Transpose};
+use oxidnn_jit::kernels::transpose::{Factor, Factors as Kinds, Transpose, UNCHANGED};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
-use oxidnn_spec::{Arg, Attr, Blocking, Blocks, DataType, Dims, Error, Problem, QuantMode};
+use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Problem};
 
 /// Elements of a piece, at most.
 const NUMBERS: usize = 8192;
+/// Elements of a piece up to which several squares a call are faster than a call each.
+const FEW: usize = 1024;
 /// Lines of a piece, at most where runs are long.
 const LINES: usize = 128;
 /// Groups of rows that are interleaved by a call, and columns of these.
@@ -42,11 +47,14 @@ const SHORT: [usize; 6] = [2, 3, 4, 5, 6, 7];
 /// Dimensions with padding.
 const PADDED: usize = 3;
 
+/// Elements of scratch for zero points.
+const ZERO_POINTS: usize = 2;
+
 /// Where sums are among what loops go over.
 const SUMS: usize = 4 + PADDED;
 
 /// A loop over destination, source, the scales of both, the positions of dimensions with padding, and sums.
-type Loop = squares::Loop<{ SUMS + 1 }>;
+type Loop = loops::Loop<{ SUMS + 1 }>;
 /// A place in all of them.
 type At = [usize; SUMS + 1];
 
@@ -116,8 +124,8 @@ struct Pieces {
     way: Way,
     /// Elements of destination and source.
     types: [Elem; 2],
-    /// The kernels' factors: the source's scales and the destination's.
-    factors: [Factor; 2],
+    /// The kernels' factors.
+    factors: Kinds,
     starts: At,
     lines: Cut,
     /// The outermost loop of a run, or of groups, and how many neighbours or groups there are for each of its positions.
@@ -142,58 +150,15 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let types = types(op, &problem.attr)?;
         let data = Pieces::plan(op, &problem.attr, types, (jit, target.threads))?;
         super::check_filled(op, problem, target)?;
-        let scratch = data.scratch_len().and_then(|len| booked(&[16 * data.workers.max(1), len])).ok_or(Skip::Shape("too large"))?;
+        if data.is_small() && lanes::fills(op, &problem.attr, jit) {
+            return Err(Skip::Shape("few elements of a piece, and tiles of registers that are full"));
+        }
+        let scratch = data.scratch_len().and_then(|len| booked(&[ZERO_POINTS, 16 * data.workers.max(1), len]));
+        let scratch = scratch.ok_or(Skip::Shape("too large"))?;
         // Sums that are not found on the way are found from what has been written.
         let (sums, sums_scratch) = if data.sums.is_empty() { Behind::plan(op, problem, jit)? } else { (Behind::Nothing, 0) };
         Ok((Summed::new(data, sums), scratch.max(sums_scratch)))
     })
-}
-
-/// The elements of destination and source, as bits where they stay what they are.
-///
-/// # Errors
-/// Types and attributes for which there is more to do.
-pub(super) fn types(op: &Reorder, attr: &Attr) -> Result<[Elem; 2], Skip> {
-    let types = [op.dst.dtype, op.src.dtype];
-    if !(Attr { scales: Default::default(), scratchpad: Default::default(), ..attr.clone() }).is_default() {
-        return Err(Skip::Attr("other than scales".into()));
-    }
-    super::check_adjusted(op)?;
-    let known = |t: DataType| elem(t).ok_or_else(|| Skip::DataType(format!("{} to {}", types[1], types[0])));
-    if types[0] != types[1] || !attr.scales.is_empty() {
-        return Ok([known(types[0])?, known(types[1])?]);
-    }
-    match types[0].bits() {
-        8 => Ok([Elem::Low8; 2]),
-        16 => Ok([Elem::Low16; 2]),
-        32 => Ok([Elem::F32; 2]),
-        _ => Err(Skip::DataType(format!("{}, not of 8, 16 or 32 bits", types[0]))),
-    }
-}
-
-/// Where the scales of `arg` lie, as those of a tensor that stands still along the other dimensions; without scales anywhere.
-///
-/// # Errors
-/// Scales that are not f32 and one for every index.
-pub(super) fn scales(arg: Arg, attr: &Attr, dims: &Dims) -> Result<Blocking, Skip> {
-    let n = dims.len();
-    let mut place = still(dims);
-    let Some(quant) = attr.scales.get(&arg) else { return Ok(place) };
-    if quant.mode != QuantMode::Static || quant.dtype != DataType::F32 || !quant.groups.is_empty() {
-        return Err(Skip::Attr(format!("scales of {arg}: in groups, not f32, or computed by the library")));
-    }
-    let mut stride = 1;
-    for d in (0..n).rev().filter(|d| quant.mask >> d & 1 == 1) {
-        place.strides[d] = stride;
-        stride *= dims[d];
-    }
-    Ok(place)
-}
-
-/// A tensor that stands still along all dimensions.
-pub(super) fn still(dims: &Dims) -> Blocking {
-    let zeros = Dims::filled(dims.len(), 0);
-    Blocking { padded_dims: *dims, padded_offsets: zeros, offset: 0, strides: zeros, inner: Blocks::default(), compensation: None }
 }
 
 /// What is found on the way: where sums begin, in elements of 32 bits, and what they are multiplied with; and how many each are.
@@ -286,7 +251,7 @@ impl Pieces {
         let dims = op.dst.dims();
         let whole = |b: &&Blocking| b.padded_offsets.iter().all(|o| *o == 0);
         let [Some(dst), Some(src)] = [&op.dst, &op.src].map(|t| t.blocking().filter(whole)) else { return Err(padded()) };
-        let sizes = squares::walked(dst, src);
+        let sizes = loops::walked(dst, src);
         let (mut extents, mut counted) = (Vec::new(), Vec::new());
         for d in (0..dims.len()).filter(|d| sizes[*d] > dims[*d]) {
             let mut position = still(dims);
@@ -318,7 +283,7 @@ impl Pieces {
             jit,
             way: Way::Transpose(Places::new(Vec::new())),
             types,
-            factors: [Factor::None; 2],
+            factors: UNCHANGED,
             starts,
             lines: Cut::new(draft.lines, COLUMNS),
             last: Cut::new(ONCE, 1),
@@ -338,13 +303,15 @@ impl Pieces {
         if inside.iter().any(|l| l.steps[2..4] != [0; 2]) {
             return Err(Skip::Attr("scales that differ along a piece".into()));
         }
+        let mut scaled = [Factor::None; 2];
         for (i, arg) in [Arg::SRC, Arg::DST].into_iter().enumerate().filter(|(_, arg)| attr.scales.contains_key(arg)) {
-            pieces.factors[i] = match draft.lines.steps[3 - i] {
+            scaled[i] = match draft.lines.steps[3 - i] {
                 0 => Factor::Same,
                 1 => Factor::ByRow,
                 _ => return Err(Skip::Attr(format!("scales of {arg} that lie apart"))),
             };
         }
+        pieces.factors = with_zero_points(attr, scaled);
         let lines = draft.lines;
         for (k, extent) in pieces.extents.iter_mut().enumerate().filter(|(k, _)| lines.steps[4 + k] > 0) {
             if extent.within != Within::Outer {
@@ -433,6 +400,12 @@ impl Pieces {
         Some(inside)
     }
 
+    /// Whether a call transposes few elements, from which no sums are found.
+    fn is_small(&self) -> bool {
+        let numbers = self.lines.piece * self.inner * self.last.piece;
+        matches!(self.way, Way::Transpose(_)) && numbers <= FEW && self.sums.is_empty()
+    }
+
     /// Notes where dimensions with padding are.
     fn within(&mut self, loops: &[Loop], what: Within) {
         for (k, extent) in self.extents.iter_mut().enumerate() {
@@ -495,17 +468,19 @@ impl Generated for Pieces {
         let turn = |placed| Squares::of(self.jit, Transpose { from, to, factors: self.factors, placed });
         Ok(match &self.way {
             Way::Transpose(_) => Kernels::Transpose(turn(true)?),
-            Way::TransposeAndInterleave { .. } => Kernels::TransposeAndInterleave(turn(false)?, interleave(to, [Factor::None; 2])?),
+            Way::TransposeAndInterleave { .. } => Kernels::TransposeAndInterleave(turn(false)?, interleave(to, UNCHANGED)?),
             Way::Interleave { .. } => Kernels::Interleave(interleave(from, self.factors)?),
         })
     }
 
     fn run(&self, kernels: &Kernels, _: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let len = self.scratch_len().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
+        let zeros = scratch.take(ZERO_POINTS)?.into_buf();
+        zero_points(&self.factors, ctx)?.into_iter().enumerate().for_each(|(i, x)| zeros.set(i, x));
         let (mut own, mut shares) = (scratch.take(16 * self.workers.max(1))?, scratch.take(len)?);
         let memory = [ctx.buf(Arg::DST)?, ctx.buf(Arg::SRC)?];
         let mut scales = [Buf::empty(); 2];
-        for (i, arg) in [Arg::SRC, Arg::DST].into_iter().enumerate().filter(|(i, _)| self.factors[*i] != Factor::None) {
+        for (i, arg) in [Arg::SRC, Arg::DST].into_iter().enumerate().filter(|(i, _)| self.factors[i + 1] != Factor::None) {
             scales[i] = ctx.buf(Arg::scale(arg))?;
         }
         let pieces = [self.lines, self.last].map(|c| c.pieces());
@@ -518,7 +493,7 @@ impl Generated for Pieces {
             each * self.outer.iter().filter(|l| l.steps[SUMS] == 0).map(|l| l.size).product::<usize>()
         };
         own.work_beside(&mut shares, ctx.executor(), self.workers, (all.div_ceil(group), None), &|task, _, share| {
-            let piece = Piece { by: self, kernels, memory, scales, share };
+            let piece = Piece { by: self, kernels, memory, scales, zeros, share };
             let sums = place(&self.outer, self.starts, task * group / each)[SUMS];
             piece.clear(sums);
             for i in task * group..all.min((task + 1) * group) {
@@ -550,6 +525,8 @@ struct Piece<'p> {
     memory: [Buf<'p>; 2],
     /// Of source and destination.
     scales: [Buf<'p>; 2],
+    /// The zero points of source and destination.
+    zeros: Buf<'p>,
     /// Memory of the worker.
     share: Buf<'p>,
 }
@@ -584,7 +561,7 @@ impl Piece<'_> {
         let [to, from] = [at[0] * by.types[0].bytes(), at[1] * by.types[1].bytes()];
         // Where there is nothing to read there need not be factors either.
         let factor = |t: usize| if lines == 0 { 0 } else { at[t] };
-        let factors = [(self.scales[0], factor(3)), (self.scales[1], factor(2))];
+        let factors = [(self.zeros, 0), (self.scales[0], factor(3)), (self.scales[1], factor(2)), (self.zeros, 1)];
         let from = Matrix { buf: src, at: from, row: by.lines.all.steps[1] * by.types[1].bytes() };
         match (&by.way, self.kernels) {
             (Way::Transpose(places), Kernels::Transpose(squares)) => {

@@ -5,8 +5,8 @@
 //! done to them than the rows of transpositions do (scales along neighbours of the source, zero points, sums, rare types), that is
 //! done where they lie, in the layout of the narrower tensor, and the rest is a change of places.
 
-use super::squares::{self, loops};
-use super::{check_adjusted, check_copy, check_known, generated, is_sparse, lanes, pieces, reorder, turned};
+use super::loops::loops;
+use super::{check_adjusted, check_copy, check_filled, check_known, generated, is_sparse, lanes, pieces, reorder, run, squares, turned};
 use crate::CpuTarget;
 use crate::ops::passes::Passes;
 use oxidnn_runtime::{Choose, Plan, Skip};
@@ -33,6 +33,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let op = reorder(&problem)?;
     check_known(op)?;
     check_adjusted(op)?;
+    if is_sparse(&op.src) {
+        check_filled(op, &problem, target)?;
+    }
     if op.dst.dims().volume().is_none_or(|n| n < LEAST) {
         return Err(Skip::Shape("few elements"));
     }
@@ -53,7 +56,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     });
     let passes = match merged {
         Some(passes) => passes,
-        None if check_copy(op, &problem.attr).is_ok() || run(op) >= RUN || lanes::plan(&problem, target).is_ok() => return Err(none()),
+        None if check_copy(op, &problem.attr).is_ok() || run(&op.dst, &op.src) >= RUN || lanes::plan(&problem, target).is_ok() => {
+            return Err(none());
+        }
         // Sums are of the destination as it was, and the fewer bytes change their places the better.
         None if problem.attr.reads_dst() || op.src.dtype.bits() < op.dst.dtype.bits() => {
             let between = Tensor { dtype: op.src.dtype, layout: op.dst.layout.resized(*op.dst.dims()) };
@@ -73,7 +78,7 @@ fn parted(op: &Reorder, lanes: usize) -> Option<Layout> {
     let (dst, src) = (op.dst.blocking()?, op.src.blocking()?);
     let (last, rows) = dst.inner.iter().next_back()?;
     let blocks = dst.inner.iter().filter(|b| b.0 == last).count();
-    if blocks < 2 || !ROWS.contains(&rows) || is_sparse(op) || fills(op, [dst, src], lanes) {
+    if blocks < 2 || !ROWS.contains(&rows) || is_sparse(&op.dst) || fills(op, [dst, src], lanes) {
         return None;
     }
     let mut inner = Blocks::default();
@@ -100,12 +105,4 @@ fn fills(op: &Reorder, tensors: [&Blocking; 2], lanes: usize) -> bool {
         }
     }
     neighbours >= lanes
-}
-
-/// Neighbours that both tensors have.
-fn run(op: &Reorder) -> usize {
-    let tensors = [&op.dst, &op.src].map(Tensor::blocking);
-    let [Some(dst), Some(src)] = tensors else { return 0 };
-    let all = loops(op.dst.dims(), [dst, src]);
-    all.iter().flatten().filter(|l| l.steps == [1; 2]).map(|l| l.size).max().unwrap_or(1)
 }

@@ -2,7 +2,7 @@
 //! row-major over the padded sizes of the dimensions that they go by. They are found from the elements that a reorder has written: words of four
 //! neighbours of the reduction, side by side for the columns of a line, as kernels of bytes want their weights; by a pipeline where they lie otherwise.
 
-use super::squares::{step, units};
+use super::loops::{step, units};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Builder, Codes, FoldOp, Over, Program};
 use crate::kernels::scratch::Scratch;

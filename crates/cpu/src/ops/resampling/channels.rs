@@ -37,8 +37,8 @@ struct Blended {
     attr: Attr,
     /// The kernel for whole groups of channels, and that for those behind them.
     specs: [Spec; 2],
-    /// Channels of whole groups, and the first of the others and their number: a whole vector, some of which are made twice, where there is one and
-    /// results do not depend on what was there before.
+    /// Channels of whole groups, and the first of the others and their number: whole vectors, some channels of which are made twice, where there is
+    /// one and results do not depend on what was there before.
     whole: usize,
     rest: (usize, usize),
     /// The input and the result, with their bytes of an element.
@@ -49,10 +49,10 @@ struct Blended {
     depths: Positions,
     heights: Positions,
     columns: Columns,
-    /// Channels that are made, those of a call, and distances of their groups in bytes.
+    /// Channels that are made, those of a call, and distances of groups in bytes, by kernel.
     made: usize,
     channels: usize,
-    groups: [usize; 2],
+    groups: [[usize; 2]; 2],
     /// Whether the result has channels that do not exist and no call makes.
     padded: bool,
 }
@@ -83,6 +83,11 @@ impl Positions {
     fn of(&self, position: usize) -> &[Tap] {
         &self.taps[self.starts[position]..self.starts[position + 1]]
     }
+}
+
+/// Vectors of a group, at most so many, of which there are the fewest together with the vectors that they leave.
+fn of_group(vectors: usize, most: usize) -> usize {
+    (1..=most.min(vectors)).rev().min_by_key(|v| vectors / v + vectors % v).unwrap_or(1)
 }
 
 /// Calls `add` for every position of the result along an axis, with the inputs that it is a sum of; it answers how many there are so far.
@@ -149,13 +154,18 @@ impl Blended {
         if masked && !twice && !jit.avx512 && (source.bytes() < 4 || sizes[1] < 4) {
             return Err(Skip::Shape("channels that are not whole vectors of narrow numbers"));
         }
-        // Groups of whole vectors come first, what is left of the last one is a call of its own.
-        let whole_vectors = if last(from) { channels / lanes * lanes } else { channels };
-        let rest = if twice { (channels - lanes, lanes) } else { (whole_vectors, channels - whole_vectors) };
-        let (following, masked) = if last(from) { (whole_vectors, false) } else { (from.run, masked) };
+        let most = VECTORS[usize::from(!attr.is_default())];
         // The channels of blocks may end within one.
-        let are_groups = |v: &usize| following.is_multiple_of(v * lanes) && (last(from) || channels.is_multiple_of(v * lanes));
-        let vectors = if masked { 1 } else { (1..=VECTORS[usize::from(!attr.is_default())]).rev().find(are_groups).unwrap_or(1) };
+        let are_groups = |v: &usize| from.run.is_multiple_of(v * lanes) && channels.is_multiple_of(v * lanes);
+        let vectors = match masked {
+            _ if last(from) => of_group(channels / lanes, most),
+            true => 1,
+            false => (1..=most).rev().find(are_groups).unwrap_or(1),
+        };
+        // Groups come first, what is left are single vectors.
+        let whole_groups = if last(from) { channels / (vectors * lanes) * (vectors * lanes) } else { channels };
+        let left = channels - whole_groups;
+        let rest = if twice { (channels - left.next_multiple_of(lanes), left.next_multiple_of(lanes)) } else { (whole_groups, left) };
         let blocks = !last(from) && vectors * lanes == from.run;
         // Groups of a block that has several end with it: blocks are calls of their own then.
         let alone = !last(from) && !blocks;
@@ -168,15 +178,16 @@ impl Blended {
         }
         let columns = columns(width, forward, from.run * sizes[0])?;
         let taps = columns.each().filter(|n| *n <= 4);
-        let blend = Blend { source, taps, copies, vectors: vectors as u8, masked, across: last(from) && taps.is_some() };
+        let blend =
+            Blend { source, taps, copies, vectors: vectors as u8, masked: masked && !last(from), across: last(from) && taps.is_some() };
         let spec = |blend: Blend| Spec { sums: blend, tail: tail.clone() };
-        let specs = [spec(blend), spec(Blend { vectors: 1, masked: !twice, ..blend })];
+        let specs = [spec(blend), spec(Blend { vectors: 1, masked: masked && !twice, ..blend })];
         let group = |i: usize| if blocks { places[i].strides[1] * sizes[i] } else { vectors * lanes * sizes[i] };
         Ok(Blended {
             jit,
             attr: attr.clone(),
             specs,
-            whole: whole_vectors,
+            whole: whole_groups,
             rest,
             args: [input.0, result.0],
             sizes,
@@ -185,7 +196,7 @@ impl Blended {
             columns,
             made: channels,
             channels: if alone { from.run.min(channels) } else { channels },
-            groups: [group(0), group(1)],
+            groups: [[group(0), group(1)], sizes.map(|size| lanes * size)],
             padded: !last(from) && !whole && channels < from.run * from.counts[1],
             places,
         })
@@ -244,10 +255,10 @@ impl Generated for Blended {
                     count += 1;
                 }
                 let whole = self.channels.min(self.whole).min(self.made - channel);
-                for (blender, (first, channels)) in blenders.iter().zip([(0, whole), self.rest]) {
+                for ((blender, groups), (first, channels)) in blenders.iter().zip(self.groups).zip([(0, whole), self.rest]) {
                     let side = |k: usize, at: [usize; 4]| {
                         let place = if k == 0 { source } else { to };
-                        Side { buf: bufs[k], at: (place.line(at) + first) * self.sizes[k], group: self.groups[k] }
+                        Side { buf: bufs[k], at: (place.line(at) + first) * self.sizes[k], group: groups[k] }
                     };
                     let call = Call {
                         lines: &lines[..count],

@@ -1,14 +1,12 @@
 //! Shuffles whose elements are neighbours in memory along the axis, or in blocks of it: positions of both orders of the axis as loops.
 
 use crate::ops::reorder::lanes::{Lanes, Loop, Moved};
-use crate::ops::reorder::squares::step;
+use crate::ops::reorder::loops::step;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::transpose::UNCHANGED;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Blocking, Tensor};
-
-/// Least elements of tiles under masks, each of which is a call.
-const LEAST: usize = 100;
 
 /// The kernel for a destination and its source, whose axis is `rows` rows that become columns.
 ///
@@ -39,8 +37,8 @@ pub(super) fn kernel(args: [Arg; 2], tensors: [&Tensor; 2], axis: usize, rows: i
     each(&mut loops, [(&to, rows), (&from, 1)], axis, columns).ok_or_else(other)?;
     each(&mut loops, [(&to, 1), (&from, columns)], axis, rows).ok_or_else(other)?;
     let starts = [to.offset as usize, from.offset as usize];
-    let kernel = Lanes::new(Moved { args, types: [elem; 2], starts, loops, ends: Vec::new(), scaled: [false; 2] }, jit)?;
-    if kernel.is_filled(LEAST) { Ok(kernel) } else { Err(Skip::Shape("rows and columns that fill few lanes of a vector")) }
+    let kernel = Lanes::new(Moved { args, types: [elem; 2], starts, loops, ends: Vec::new(), factors: UNCHANGED }, jit)?;
+    if kernel.is_filled() { Ok(kernel) } else { Err(Skip::Shape("rows and columns that fill few lanes of a vector")) }
 }
 
 /// Adds the loops over `size` positions of dimension `d`, each so many positions behind the last in either tensor; `None` where blocks do not nest.

@@ -63,7 +63,7 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             m.op(Op::Low16FromI32, &[Arg::Reg(half), arg(a)]);
             m.op(Op::F32FromF16, &[arg(dst), Arg::Reg(half)]);
         }
-        VecInst::Zero(_) | VecInst::Move(..) | VecInst::SplatMem(..) | VecInst::SplatAs(..) => {}
+        VecInst::Zero(_) | VecInst::Move(..) | VecInst::SplatMem(..) | VecInst::SplatAs(..) | VecInst::StoreStreaming { .. } => {}
     }
 }
 

@@ -52,6 +52,7 @@ fn scalar(m: &mut Machine, inst: Inst) {
             };
             m.op(op, &[Mem(at.into())]);
         }
+        Inst::StoreFence => m.op(Op::StoreFence, &[]),
         Inst::Loop(count, kind) => {
             if kind == LoopKind::Checked {
                 m.op(Op::Test, &[Reg(count.0), Reg(count.0)]);
@@ -232,6 +233,7 @@ fn common(m: &mut Machine, inst: VecInst) -> bool {
         VecInst::SplatMem(dst, from) => m.op(Op::Broadcast32, &[arg(dst), Arg::Mem(from.into())]),
         VecInst::SplatAs(dst, elem, from) => splat_as(m, dst.0, elem, Arg::Mem(from.into())),
         VecInst::Load { dst, from, mask: None } => m.op(Op::Load, &[arg(dst), Arg::Mem(from.into())]),
+        VecInst::StoreStreaming { to, src } => m.op(Op::StoreStreaming, &[Arg::Mem(to.into()), arg(src)]),
         VecInst::Store { to, src, mask: None } => m.op(Op::Store, &[Arg::Mem(to.into()), arg(src)]),
         VecInst::Unary(op, dst, a) => return unary(m, op, dst.0, a.0),
         _ => return false,

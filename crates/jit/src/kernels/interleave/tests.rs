@@ -13,16 +13,16 @@ fn number(elem: Elem, i: usize) -> Vec<u8> {
     }
 }
 
-/// The number as the destination has it, multiplied by `by` and divided by `over`.
-fn converted(kernel: Interleave, bytes: &[u8], [by, over]: [f32; 2]) -> Vec<u8> {
+/// The number as the destination has it, after `- less`, `* by`, `/ over` and `+ more`.
+fn converted(kernel: Interleave, bytes: &[u8], [less, by, over, more]: [f32; UNCHANGED.len()]) -> Vec<u8> {
     let x = match kernel.from {
         _ if !kernel.converts() => return bytes.to_vec(),
         Elem::F32 => f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
         Elem::Bf16 => bf16::from_le_bytes([bytes[0], bytes[1]]).to_f32(),
         Elem::I8 => f32::from(bytes[0] as i8),
         _ => f32::from(bytes[0]),
-    } * by
-        / over;
+    };
+    let x = (x - less) * by / over + more;
     match kernel.to {
         Elem::Bf16 => bf16::from_f32(x).to_le_bytes().to_vec(),
         Elem::I8 => vec![x.round_ties_even() as i8 as u8],
@@ -38,7 +38,7 @@ fn compare(isa: Isa, kernel: Interleave, rows: usize, columns: usize, padded: bo
     let words = vectors * lanes + written;
     let from: Vec<u8> = (0..8 * columns).flat_map(|i| number(kernel.from, i)).collect();
     let mut to = vec![0xee_u8; 2 * (words + 1) * WORD];
-    let factors: Vec<f32> = (0..2 * columns).map(|i| 1.0 + (i % 3) as f32).collect();
+    let factors: Vec<f32> = (0..UNCHANGED.len() * columns).map(|i| 1.0 + (i % 3) as f32).collect();
     let sums: Vec<i32> = (0..words + 1).map(|i| i as i32).collect();
     let mut got_sums = sums.clone();
     // The groups change places.
@@ -53,14 +53,14 @@ fn compare(isa: Isa, kernel: Interleave, rows: usize, columns: usize, padded: bo
         vectors,
         left,
         written,
-        factors: [factors.as_ptr(), factors[columns..].as_ptr()],
+        factors: std::array::from_fn(|i| factors[i * columns..].as_ptr()),
         sums: got_sums.as_mut_ptr(),
     };
     if !run(kernel.function(isa), &args) {
         return;
     }
     let factor = |i: usize, column: usize| match kernel.factors[i] {
-        Factor::None => 1.0,
+        Factor::None => [0.0, 1.0, 1.0, 0.0][i],
         Factor::Same => factors[i * columns],
         Factor::ByRow => factors[i * columns + column],
     };
@@ -71,7 +71,7 @@ fn compare(isa: Isa, kernel: Interleave, rows: usize, columns: usize, padded: bo
         want[*place..][..words * WORD].fill(0);
         for (column, row) in (0..columns).flat_map(|c| (0..rows).map(move |r| (c, r))) {
             let bytes = &from[first + (row * columns + column) * size..][..size];
-            let x = converted(kernel, bytes, [factor(0, column), factor(1, column)]);
+            let x = converted(kernel, bytes, std::array::from_fn(|i| factor(i, column)));
             if kernel.summed {
                 want_sums[column] += i32::from(x[0] as i8);
             }
@@ -83,21 +83,19 @@ fn compare(isa: Isa, kernel: Interleave, rows: usize, columns: usize, padded: bo
     assert_eq!(got_sums, want_sums, "{rows} rows of {columns}, {written} behind, {name}");
 }
 
-const PLAIN: [Factor; 2] = [Factor::None; 2];
-
 #[test]
 fn rows_become_words() {
     let kernels = [
-        Interleave { from: Elem::Low8, to: Elem::Low8, factors: PLAIN, summed: true },
-        Interleave { from: Elem::Low16, to: Elem::Low16, factors: PLAIN, summed: false },
-        Interleave { from: Elem::F32, to: Elem::I8, factors: [Factor::Same, Factor::ByRow], summed: true },
-        Interleave { from: Elem::F32, to: Elem::U8, factors: [Factor::ByRow, Factor::None], summed: false },
-        Interleave { from: Elem::Bf16, to: Elem::Bf16, factors: [Factor::Same, Factor::Same], summed: false },
-        Interleave { from: Elem::Bf16, to: Elem::I8, factors: [Factor::Same, Factor::ByRow], summed: true },
-        Interleave { from: Elem::I8, to: Elem::I8, factors: [Factor::ByRow, Factor::Same], summed: true },
-        Interleave { from: Elem::U8, to: Elem::U8, factors: [Factor::None, Factor::ByRow], summed: false },
-        Interleave { from: Elem::Bf16, to: Elem::Bf16, factors: PLAIN, summed: false },
-        Interleave { from: Elem::F32, to: Elem::Bf16, factors: PLAIN, summed: false },
+        Interleave { from: Elem::Low8, to: Elem::Low8, factors: UNCHANGED, summed: true },
+        Interleave { from: Elem::Low16, to: Elem::Low16, factors: UNCHANGED, summed: false },
+        Interleave { from: Elem::F32, to: Elem::I8, factors: [Factor::None, Factor::Same, Factor::ByRow, Factor::None], summed: true },
+        Interleave { from: Elem::F32, to: Elem::U8, factors: [Factor::None, Factor::ByRow, Factor::None, Factor::Same], summed: false },
+        Interleave { from: Elem::Bf16, to: Elem::Bf16, factors: [Factor::None, Factor::Same, Factor::Same, Factor::None], summed: false },
+        Interleave { from: Elem::Bf16, to: Elem::I8, factors: [Factor::None, Factor::Same, Factor::ByRow, Factor::None], summed: true },
+        Interleave { from: Elem::I8, to: Elem::I8, factors: [Factor::Same, Factor::ByRow, Factor::Same, Factor::ByRow], summed: true },
+        Interleave { from: Elem::U8, to: Elem::U8, factors: [Factor::None, Factor::None, Factor::ByRow, Factor::None], summed: false },
+        Interleave { from: Elem::Bf16, to: Elem::Bf16, factors: UNCHANGED, summed: false },
+        Interleave { from: Elem::F32, to: Elem::Bf16, factors: UNCHANGED, summed: false },
     ];
     for isa in ISAS {
         let lanes = isa.width().lanes();
@@ -112,7 +110,8 @@ fn rows_become_words() {
 
 #[test]
 fn golden_listings() {
-    let kernel = Interleave { from: Elem::F32, to: Elem::I8, factors: [Factor::None, Factor::ByRow], summed: true };
+    let kernel =
+        Interleave { from: Elem::F32, to: Elem::I8, factors: [Factor::None, Factor::None, Factor::ByRow, Factor::None], summed: true };
     for isa in [Isa::AVX512, Isa::AVX2] {
         let compiled = kernel.function(isa).finish_recording().unwrap();
         check(&compiled.code, isa);

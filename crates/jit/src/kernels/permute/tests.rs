@@ -51,7 +51,7 @@ fn compare(isa: Isa, kernel: Permute, exists: impl Fn(usize, usize) -> bool) {
             masks[2][w] |= 1 << l;
         }
     }
-    let factors: Vec<f32> = (0..2 * lanes).map(|i| [1.0, 2.0, 0.5][i % 3]).collect();
+    let factors: Vec<f32> = (0..UNCHANGED.len() * lanes).map(|i| [1.0, 2.0, 0.5][i % 3]).collect();
     let args = Args {
         from: from.as_ptr(),
         to: to.as_mut_ptr(),
@@ -60,13 +60,13 @@ fn compare(isa: Isa, kernel: Permute, exists: impl Fn(usize, usize) -> bool) {
         reads: at[0].as_ptr(),
         writes: at[1].as_ptr(),
         masks: [0, 1, 2].map(|i| masks[i].as_ptr()),
-        factors: [factors.as_ptr(), factors[lanes..].as_ptr()],
+        factors: std::array::from_fn(|i| factors[i * lanes..].as_ptr()),
     };
     if !run(kernel.function(isa), &args) {
         return;
     }
     let factor = |i: usize, l: usize| match kernel.factors[i] {
-        Factor::None => 1.0,
+        Factor::None => NEUTRAL[i],
         Factor::Same => factors[i * lanes],
         Factor::ByRow => factors[i * lanes + l],
     };
@@ -75,7 +75,7 @@ fn compare(isa: Isa, kernel: Permute, exists: impl Fn(usize, usize) -> bool) {
         let (vector, place) = lane(&kernel, n, (w, l));
         let there = vector < reads && (!kernel.masked || exists(vector, place));
         let (x, bytes) = number(kernel.from, (t * reads + vector) * across + place);
-        let x = x * factor(0, l) / factor(1, l);
+        let x = (x - factor(0, l)) * factor(1, l) / factor(2, l) + factor(3, l);
         let bytes = match kernel.to {
             _ if !there => vec![0; sizes[1]],
             Elem::F32 => x.to_le_bytes().to_vec(),
@@ -86,6 +86,9 @@ fn compare(isa: Isa, kernel: Permute, exists: impl Fn(usize, usize) -> bool) {
     }
     assert!(to == want, "{}", kernel.name(isa));
 }
+
+/// What does nothing to an element, by the steps of its arithmetic.
+const NEUTRAL: [f32; UNCHANGED.len()] = [0.0, 1.0, 1.0, 0.0];
 
 /// Kernels whose written lanes are any bits in any order: all choices of eight.
 fn all(isa: Isa) -> Vec<[u8; BITS]> {
@@ -116,8 +119,7 @@ fn bits_come_to_any_places() {
         // Every other of the many orders of 16 lanes.
         for lanes in all(isa).into_iter().step_by(if bits(isa) == BITS { 7 } else { 1 }) {
             let vectors = [vectors(isa, lanes); 2];
-            let kernel =
-                Permute { from: Elem::F32, to: Elem::F32, factors: [Factor::None; 2], order: Order::Bits(lanes), vectors, masked: false };
+            let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, order: Order::Bits(lanes), vectors, masked: false };
             compare(isa, kernel, |_, _| true);
         }
     }
@@ -127,11 +129,12 @@ fn bits_come_to_any_places() {
 fn elements_are_converted_scaled_and_masked() {
     let types =
         [(Elem::F32, Elem::I8), (Elem::Bf16, Elem::F32), (Elem::Low16, Elem::Low16), (Elem::Low8, Elem::Low8), (Elem::I8, Elem::F32)];
+    let scaled = [[Factor::Same, Factor::ByRow, Factor::Same, Factor::None], [Factor::None, Factor::None, Factor::ByRow, Factor::Same]];
     for isa in ISAS {
         for (i, lanes) in all(isa).into_iter().enumerate().step_by(if bits(isa) == BITS { 41 } else { 5 }) {
             let (from, to) = types[i % types.len()];
             let moved = from == to;
-            let factors = if moved { [Factor::None; 2] } else { [[Factor::ByRow, Factor::Same], [Factor::None, Factor::ByRow]][i / 2 % 2] };
+            let factors = if moved { UNCHANGED } else { scaled[i / 2 % 2] };
             let most = vectors(isa, lanes);
             let vectors = [(most / 2).max(1), (most / (1 + i as u8 % 2)).max(1)];
             let kernel = Permute { from, to, factors, order: Order::Bits(lanes), vectors, masked: true };
@@ -145,9 +148,10 @@ fn rows_become_neighbours_and_back() {
     for isa in ISAS {
         for n in [3, 5, 6, 7] {
             for order in [Order::Joined(n), Order::Parted(n)] {
-                let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: [Factor::None; 2], order, vectors: [n; 2], masked: false };
+                let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, order, vectors: [n; 2], masked: false };
                 compare(isa, kernel, |_, _| true);
-                let scaled = Permute { from: Elem::I8, factors: [Factor::Same, Factor::None], masked: true, ..kernel };
+                let scaled =
+                    Permute { from: Elem::I8, factors: [Factor::Same, Factor::Same, Factor::None, Factor::None], masked: true, ..kernel };
                 compare(isa, scaled, |vector, lane| (vector + lane) % 3 != 1);
             }
         }
@@ -157,7 +161,7 @@ fn rows_become_neighbours_and_back() {
 #[test]
 fn golden_listings() {
     let order = Order::Bits([0, 1, 4, 5]);
-    let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: [Factor::None; 2], order, vectors: [4; 2], masked: false };
+    let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, order, vectors: [4; 2], masked: false };
     for (kernel, isa) in [(kernel, Isa::AVX512), (Permute { order: Order::Joined(3), vectors: [3; 2], masked: true, ..kernel }, Isa::AVX2)]
     {
         let compiled = kernel.function(isa).finish_recording().unwrap();

@@ -13,14 +13,14 @@ fn number(elem: Elem, i: usize) -> Vec<u8> {
 }
 
 /// The number as the destination has it.
-fn converted(kernel: Transpose, bytes: &[u8], [by, over]: [f32; 2]) -> Vec<u8> {
+fn converted(kernel: Transpose, bytes: &[u8], [less, by, over, more]: [f32; UNCHANGED.len()]) -> Vec<u8> {
     let x = match kernel.from {
-        _ if kernel.from == kernel.to && kernel.factors == [Factor::None; 2] => return bytes.to_vec(),
+        _ if kernel.from == kernel.to && kernel.factors == UNCHANGED => return bytes.to_vec(),
         Elem::F32 => f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
         Elem::U8 => f32::from(bytes[0]),
         _ => bf16::from_le_bytes([bytes[0], bytes[1]]).to_f32(),
-    } * by
-        / over;
+    };
+    let x = (x - less) * by / over + more;
     match kernel.to {
         Elem::F32 => x.to_le_bytes().to_vec(),
         Elem::I8 => vec![x.round_ties_even() as i8 as u8],
@@ -35,7 +35,7 @@ fn compare(isa: Isa, kernel: Transpose, [rows, columns, more]: [usize; 3], along
     let (across, down) = (columns + 5, rows + more + 3);
     let from: Vec<u8> = (0..rows * across).flat_map(|i| number(kernel.from, i)).collect();
     let mut to = vec![0xee_u8; columns * down * sizes[1]];
-    let factors: Vec<f32> = (0..2 * rows).map(|i| [1.0, 2.0, 0.5][i % 3]).collect();
+    let factors: Vec<f32> = (0..UNCHANGED.len() * rows).map(|i| [1.0, 2.0, 0.5][i % 3]).collect();
     // Columns lie in the order of their numbers, or in the opposite one.
     let place = |c: usize| if kernel.placed { columns - 1 - c } else { c } * down * sizes[1];
     let places: Vec<usize> = (0..columns).map(place).collect();
@@ -69,7 +69,7 @@ fn compare(isa: Isa, kernel: Transpose, [rows, columns, more]: [usize; 3], along
         columns: if along { columns - full * lanes } else { columns },
         fewer_columns: if along { lanes } else { 0 },
         written: if along { rows + more } else { rows - full * lanes },
-        factors: [factors.as_ptr(), factors[rows..].as_ptr()],
+        factors: std::array::from_fn(|i| factors[i * rows..].as_ptr()),
         factor_square: if along { 0 } else { lanes * 4 },
         places: places.as_ptr(),
         places_square: if along { lanes * size_of::<usize>() } else { 0 },
@@ -78,7 +78,7 @@ fn compare(isa: Isa, kernel: Transpose, [rows, columns, more]: [usize; 3], along
         return;
     }
     let factor = |i: usize, row: usize| match kernel.factors[i] {
-        Factor::None => 1.0,
+        Factor::None => [0.0, 1.0, 1.0, 0.0][i],
         Factor::Same => factors[i * rows],
         Factor::ByRow => factors[i * rows + row],
     };
@@ -86,7 +86,7 @@ fn compare(isa: Isa, kernel: Transpose, [rows, columns, more]: [usize; 3], along
     for (c, r) in (0..columns).flat_map(|c| (0..rows).map(move |r| (c, r))) {
         let line = &mut want[place(c)..][..(rows + more) * sizes[1]];
         line[rows * sizes[1]..].fill(0);
-        let x = converted(kernel, &from[(r * across + c) * sizes[0]..][..sizes[0]], [factor(0, r), factor(1, r)]);
+        let x = converted(kernel, &from[(r * across + c) * sizes[0]..][..sizes[0]], std::array::from_fn(|i| factor(i, r)));
         line[r * sizes[1]..][..sizes[1]].copy_from_slice(&x);
     }
     assert!(to == want, "{rows}x{columns} and {more}, along {along}, {}", kernel.name(isa));
@@ -108,12 +108,13 @@ fn squares_and_parts_of_squares() {
 #[test]
 fn numbers_are_converted_scaled_and_put_in_their_places() {
     let kernels = [
-        Transpose { from: Elem::F32, to: Elem::I8, factors: [Factor::ByRow, Factor::Same], placed: true },
-        Transpose { from: Elem::U8, to: Elem::F32, factors: [Factor::Same, Factor::ByRow], placed: false },
-        Transpose { from: Elem::F32, to: Elem::Bf16, factors: [Factor::None; 2], placed: true },
-        Transpose { from: Elem::Bf16, to: Elem::Bf16, factors: [Factor::None, Factor::ByRow], placed: true },
-        Transpose { from: Elem::Low16, to: Elem::Low16, factors: [Factor::None; 2], placed: false },
-        Transpose { from: Elem::Low8, to: Elem::Low8, factors: [Factor::None; 2], placed: true },
+        Transpose { from: Elem::F32, to: Elem::I8, factors: [Factor::None, Factor::ByRow, Factor::Same, Factor::None], placed: true },
+        Transpose { from: Elem::U8, to: Elem::F32, factors: [Factor::Same, Factor::Same, Factor::ByRow, Factor::Same], placed: false },
+        Transpose { from: Elem::F32, to: Elem::Bf16, factors: UNCHANGED, placed: true },
+        Transpose { from: Elem::Bf16, to: Elem::Bf16, factors: [Factor::None, Factor::None, Factor::ByRow, Factor::None], placed: true },
+        Transpose { from: Elem::F32, to: Elem::I8, factors: [Factor::ByRow, Factor::None, Factor::None, Factor::ByRow], placed: false },
+        Transpose { from: Elem::Low16, to: Elem::Low16, factors: UNCHANGED, placed: false },
+        Transpose { from: Elem::Low8, to: Elem::Low8, factors: UNCHANGED, placed: true },
     ];
     for isa in ISAS {
         let lanes = isa.width().lanes();
@@ -129,7 +130,8 @@ fn numbers_are_converted_scaled_and_put_in_their_places() {
 
 #[test]
 fn golden_listings() {
-    let narrow = Transpose { from: Elem::F32, to: Elem::I8, factors: [Factor::None, Factor::ByRow], placed: true };
+    let narrow =
+        Transpose { from: Elem::F32, to: Elem::I8, factors: [Factor::None, Factor::None, Factor::ByRow, Factor::None], placed: true };
     for (kernel, isa) in [Transpose::WORDS, narrow].into_iter().flat_map(|k| [Isa::AVX512, Isa::AVX2].map(|isa| (k, isa))) {
         let compiled = kernel.function(isa).finish_recording().unwrap();
         check(&compiled.code, isa);

@@ -12,7 +12,7 @@ use crate::kernels::scratch::lend;
 use crate::kernels::transpose::{Matrix, Squares, Turned, no_factors};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::transpose::{Factor, Transpose};
+use oxidnn_jit::kernels::transpose::{Transpose, UNCHANGED};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::Error;
 
@@ -44,7 +44,7 @@ impl Brought {
             return Err(Skip::Attr(format!("more than {MOST} tensors that lie apart along a row")));
         }
         let known = if let Kind::Number(dtype) = of.kind { elem(dtype) } else { None };
-        let squares = known.map(|from| Transpose { from, to: Elem::F32, factors: [Factor::None; 2], placed: false });
+        let squares = known.map(|from| Transpose { from, to: Elem::F32, factors: UNCHANGED, placed: false });
         Ok(Brought {
             operand,
             register,

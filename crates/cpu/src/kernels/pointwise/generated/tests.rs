@@ -174,6 +174,33 @@ fn stages_are_kernels_of_their_own_where_rows_are_not_one_run() {
     }
 }
 
+#[test]
+fn results_are_the_same_past_the_caches() {
+    let (line, len) = ("--eltwise --dir=FWD_I --tag=ab --alg=relu 3x1037", 3 * 1037);
+    let problem = problem(line);
+    for target in targets() {
+        let made = |cached: usize| {
+            let mut b = Builder::elementwise(&problem, Arg::DST).unwrap();
+            b.load_argument(0, Arg::SRC).unwrap();
+            b.forward(0, EltwiseAlg::Linear, 2.0, 1.0);
+            b.result(Arg::DST).unwrap();
+            Program::new(b.finish().unwrap().0, target.jit.unwrap()).unwrap().streaming(cached)
+        };
+        let streams = |cached: usize| matches!(&made(cached).groups[0], Made::Fused(chain) if chain.streamed.is_some());
+        assert_eq!([len * 4 - 1, len * 4].map(streams), [true, false]);
+        // At the begin of a line and behind it, where vectors are no whole ones.
+        for first in [0, 1] {
+            let mut src: Vec<f32> = (0..len).map(|i| (i % 91) as f32).collect();
+            let mut memory = vec![f32::NAN; len + 64];
+            let start = memory.as_ptr().align_offset(64) + first;
+            run_between(made(0), (problem.clone(), &target), 0, [&mut src, &mut memory[start..start + len]]);
+            assert!(memory[start..start + len].iter().zip(&src).all(|(y, x)| *y == 2.0 * x + 1.0), "from {first} on");
+            let beside = memory[..start].iter().chain(&memory[start + len..]);
+            assert!(beside.into_iter().all(|x| x.is_nan()), "beside elements from {first} on");
+        }
+    }
+}
+
 /// The key of the one kernel of a program.
 fn spec_of(program: &Program) -> Spec {
     let [Made::Fused(chain)] = &program.groups[..] else { panic!("several kernels") };

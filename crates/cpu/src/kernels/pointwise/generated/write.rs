@@ -75,6 +75,9 @@ impl<'s> Writer<'s> {
             });
             self.go_on(f, args, offset_of!(Args, plane));
         });
+        if spec.streaming {
+            f.store_fence();
+        }
     }
 
     /// The columns of all rows, some vectors at a time.
@@ -305,6 +308,7 @@ impl<'s> Writer<'s> {
             Step::Store { from, operand } => {
                 let x = get(f, r, from);
                 match (place.at, self.address(f, operand, place)) {
+                    (Some(_), Some(at)) if self.spec.streaming && place.mask.is_none() => f.store_streaming(at, x),
                     (Some(_), Some(at)) => f.store_number(self.spec.operands[operand].0, at, x, place.mask),
                     _ => self.keep(f, operand, x),
                 }

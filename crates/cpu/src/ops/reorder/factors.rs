@@ -1,0 +1,79 @@
+//! What a reorder does to elements beside their places: types, scales and zero points, as the kernels that move elements take them.
+
+use crate::kernels::code::elem;
+use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::transpose::{Factor, Factors};
+use oxidnn_runtime::{Ctx, Skip};
+use oxidnn_spec::op::Reorder;
+use oxidnn_spec::{Arg, Attr, Blocking, Blocks, DataType, Dims, Error, Quant, QuantMode};
+
+/// The elements of destination and source, as bits where they stay what they are.
+///
+/// # Errors
+/// Types and attributes for which there is more to do.
+pub(super) fn types(op: &Reorder, attr: &Attr) -> Result<[Elem; 2], Skip> {
+    let types = [op.dst.dtype, op.src.dtype];
+    if !(Attr { scales: Default::default(), zero_points: Default::default(), scratchpad: Default::default(), ..attr.clone() }).is_default()
+    {
+        return Err(Skip::Attr("other than scales and zero points".into()));
+    }
+    if attr.zero_points.values().any(|q| Quant { on_host: false, ..q.clone() } != Quant::per(0, DataType::S32)) {
+        return Err(Skip::Attr("zero points: not one of s32 for all elements".into()));
+    }
+    super::check_adjusted(op)?;
+    let known = |t: DataType| elem(t).ok_or_else(|| Skip::DataType(format!("{} to {}", types[1], types[0])));
+    if types[0] != types[1] || !attr.scales.is_empty() || !attr.zero_points.is_empty() {
+        return Ok([known(types[0])?, known(types[1])?]);
+    }
+    match types[0].bits() {
+        8 => Ok([Elem::Low8; 2]),
+        16 => Ok([Elem::Low16; 2]),
+        32 => Ok([Elem::F32; 2]),
+        _ => Err(Skip::DataType(format!("{}, not of 8, 16 or 32 bits", types[0]))),
+    }
+}
+
+/// Where the scales of `arg` lie, as those of a tensor that stands still along the other dimensions; without scales anywhere.
+///
+/// # Errors
+/// Scales that are not f32 and one for every index.
+pub(super) fn scales(arg: Arg, attr: &Attr, dims: &Dims) -> Result<Blocking, Skip> {
+    let n = dims.len();
+    let mut place = still(dims);
+    let Some(quant) = attr.scales.get(&arg) else { return Ok(place) };
+    if quant.mode != QuantMode::Static || quant.dtype != DataType::F32 || !quant.groups.is_empty() {
+        return Err(Skip::Attr(format!("scales of {arg}: in groups, not f32, or computed by the library")));
+    }
+    let mut stride = 1;
+    for d in (0..n).rev().filter(|d| quant.mask >> d & 1 == 1) {
+        place.strides[d] = stride;
+        stride *= dims[d];
+    }
+    Ok(place)
+}
+
+/// The factors that the zero points of a reorder are: the same for all.
+pub(super) fn with_zero_points(attr: &Attr, [by, over]: [Factor; 2]) -> Factors {
+    let zero_point = |arg: Arg| if attr.zero_points.contains_key(&arg) { Factor::Same } else { Factor::None };
+    [zero_point(Arg::SRC), by, over, zero_point(Arg::DST)]
+}
+
+/// The zero points of source and destination, zero where there are none.
+///
+/// # Errors
+/// Where the execution has no memory for them.
+pub(super) fn zero_points(kinds: &Factors, ctx: &Ctx<'_>) -> Result<[f32; 2], Error> {
+    let mut numbers = [0.0; 2];
+    for (number, (arg, kind)) in numbers.iter_mut().zip([(Arg::SRC, kinds[0]), (Arg::DST, kinds[3])]) {
+        if kind != Factor::None {
+            *number = ctx.buf(Arg::zero_point(arg))?.get::<i32>(0) as f32;
+        }
+    }
+    Ok(numbers)
+}
+
+/// A tensor that stands still along all dimensions.
+pub(super) fn still(dims: &Dims) -> Blocking {
+    let zeros = Dims::filled(dims.len(), 0);
+    Blocking { padded_dims: *dims, padded_offsets: zeros, offset: 0, strides: zeros, inner: Blocks::default(), compensation: None }
+}

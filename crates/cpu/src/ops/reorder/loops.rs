@@ -1,0 +1,88 @@
+//! Layouts as loops: dimensions cut where blocks of any tensor end, with what a step is in each of them.
+
+use oxidnn_runtime::Skip;
+use oxidnn_spec::{Blocking, Dims, MAX_NDIMS};
+
+/// A loop over tensors: how often, and the elements of a step in destination, source, and what else there is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loop<const N: usize = 2> {
+    pub(crate) size: usize,
+    pub(crate) steps: [usize; N],
+}
+
+/// Layouts for which there are no loops.
+pub(super) fn padded() -> Skip {
+    Skip::Layout("of src or dst: padding, or blocks that do not nest".into())
+}
+
+/// Positions to walk: as far as the larger of destination and source goes, but no further than the destination within one block of the source.
+pub(super) fn walked(dst: &Blocking, src: &Blocking) -> Dims {
+    Dims::from_fn(dst.padded_dims.len(), |d| {
+        let (written, read) = (dst.padded_dims[d], src.padded_dims[d]);
+        let mut unit = 1;
+        let mut fits = |block: i64| {
+            unit *= block;
+            unit >= written || written % unit == 0
+        };
+        let within = src.inner.iter().rev().filter(|inner| inner.0 == d).all(|inner| fits(inner.1)) && unit >= written;
+        if within && written > 1 { written } else { written.max(read) }
+    })
+}
+
+/// Positions at which blocks of dimension `d` end, from 1 to its size, each a divisor of the next; `None` where blocks do not nest.
+pub(crate) fn units(d: usize, size: i64, tensors: &[&Blocking]) -> Option<Vec<i64>> {
+    let mut units = vec![1, size];
+    for b in tensors {
+        let mut unit = 1;
+        for (_, block) in b.inner.iter().rev().filter(|inner| inner.0 == d) {
+            unit *= block;
+            units.push(unit.min(size));
+        }
+    }
+    units.sort_unstable();
+    units.dedup();
+    units.windows(2).all(|w| w[1] % w[0] == 0).then_some(units)
+}
+
+/// Elements between a position of dimension `d` and the one `unit` behind it, where a block of so many begins.
+pub(crate) fn step(b: &Blocking, d: usize, unit: i64) -> i64 {
+    let (mut below, mut stride) = (1, 1);
+    for (e, block) in b.inner.iter().rev() {
+        if e == d {
+            if below * block > unit {
+                return unit / below * stride;
+            }
+            below *= block;
+        }
+        stride *= block;
+    }
+    unit / below * b.strides[d]
+}
+
+/// The loops over dimensions and their blocks of more than one position, outermost in the destination first, joined where all tensors allow.
+pub(crate) fn loops<const N: usize>(dims: &Dims, tensors: [&Blocking; N]) -> Option<Vec<Loop<N>>> {
+    let mut all = Vec::with_capacity(2 * MAX_NDIMS);
+    for (d, size) in dims.iter().enumerate() {
+        for w in units(d, *size, &tensors)?.windows(2) {
+            all.push(Loop { size: (w[1] / w[0]) as usize, steps: tensors.map(|b| step(b, d, w[0]) as usize) });
+        }
+    }
+    all.sort_by_key(|l| std::cmp::Reverse(l.steps));
+    let mut joined: Vec<Loop<N>> = Vec::with_capacity(all.len());
+    for l in all {
+        match joined.last_mut().filter(|before| (0..N).all(|t| before.steps[t] == l.steps[t] * l.size)) {
+            Some(before) => *before = Loop { size: before.size * l.size, ..l },
+            None => joined.push(l),
+        }
+    }
+    Some(joined)
+}
+
+/// Elements of all tensors at position `i` of some loops, the last of which is the innermost.
+pub(super) fn place<const N: usize>(loops: &[Loop<N>], mut at: [usize; N], mut i: usize) -> [usize; N] {
+    for l in loops.iter().rev() {
+        (0..N).for_each(|t| at[t] += i % l.size * l.steps[t]);
+        i /= l.size;
+    }
+    at
+}

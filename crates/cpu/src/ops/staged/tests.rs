@@ -1,0 +1,25 @@
+use super::*;
+use crate::ops::rows;
+use oxidnn_spec::op::{BinaryAlg, Matmul};
+use oxidnn_spec::{DataType, Layout};
+
+/// A product of matrices of `dtype`, and a matrix in the other order that is added to it.
+fn added(dtype: DataType) -> Problem {
+    let tensor = |m: i64, n: i64| Tensor::plain([m, n], dtype).unwrap();
+    let product = Matmul { src: tensor(40, 70), weights: tensor(70, 90), bias: None, dst: tensor(40, 90) };
+    let src1 = Tensor { dtype: DataType::F32, layout: Layout::with_tag([40, 90].into(), "ba").unwrap() };
+    let mut attr = Attr::default();
+    attr.post_ops.push(PostOp::Binary { alg: BinaryAlg::Add, src1, src2: None });
+    Problem::new(product, attr).unwrap()
+}
+
+#[test]
+fn copies_are_made_for_generated_code_alone() {
+    let target = CpuTarget::host();
+    let chosen = |problem: Problem| {
+        let taken = rows(&problem.op).iter().find(|row| (row.plan)(&problem, &target).is_ok());
+        taken.map(|row| row.name)
+    };
+    let generated = if target.jit.is_some() { "aligned:jit" } else { "packed:portable" };
+    assert_eq!([DataType::F32, DataType::F64].map(|dtype| chosen(added(dtype))), [Some(generated), Some("ref:any")]);
+}
