@@ -5,9 +5,12 @@
 // one tap at a time (contiguous along N), zeros behind the last, so that a tile's columns can span taps. Pixels are divided in parts; their sums go to a workspace of f32 and
 // reduce.cu adds them in order.
 //
+// With SHIFTS, the taps along H, rows are those taps by 64 channels: a block of rows is diff_dst moved down by one tap, so that the pixels in shared memory meet
+// the filter's whole height. The walk has as many lines more as the filter reaches down, where the moved diff_dst is zero.
+//
 // ABI
 //   parameters   (TensorMap a, TensorMap b, TensorMap c, WeightsParams), all by value; A_MN = B_MN = 1
-//   maps         a  tiled, rank 2 as 3: (OC, pixels, 1), box (RUN, RUN, 1), 128-byte swizzle
+//   maps         a  tiled, rank 2 as 3: (OC, pixels, 1), box (RUN, RUN, 1), 128-byte swizzle; with SHIFTS im2col like b, walked from the last tap's line on
 //                b  im2col, rank SPATIAL + 2: (C, W, H[, D], N), channels per pixel RUN, pixels per column RUN, strides and corners as in conv_sm90.cu
 //                c  (taps * IC, OC, parts) as in gemm_sm90.cu: the workspace, or the gradient where there is one part; IC rounded up to RUN
 //   grid, block, shared memory: as in gemm_sm90.cu; no clusters, SPLIT 1
@@ -16,13 +19,19 @@
 #ifndef SPATIAL
 #define SPATIAL 2
 #endif
+#ifndef SHIFTS
+#define SHIFTS 1
+#endif
+
+static_assert(SHIFTS == 1 || (SHIFTS == CONSUMERS && TILE_M == 64 * SHIFTS && kRun == 64), "a warpgroup has 64 channels of one tap along H");
 
 struct WeightsParams {
-    int m, n;                           // output channels; taps * input channels
+    int m, n;                           // output channels; taps * input channels, without those along H where these are rows
     int stages;                         // of a part, kTileK pixels each
     int blocks;                         // of kRun input channels
     int filter[3], dilation[3];         // along W, H, D
-    int size[3], stride[3], start[3];   // of diff_dst along W, H, D; of the walk; where the first pixel's first tap is
+    int size[3], stride[3], start[3];   // of the walk over diff_dst along W, H, D; over src; where the first pixel's first tap is
+    int shift, line;                    // pixels from one tap along H to the next; taps along W * input channels
     Schedule schedule;                  // its batch counts parts
     Destination c;
     Epilogue epilogue;
@@ -70,7 +79,21 @@ __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, 
         Pixel at(p, pixel);
         for (int i = 0; i < p.stages; i++, pixel += kTileK, at.add(p, stage), ring.next()) {
             claim_stage(s, ring);
-            load_a<A_MN>(s, ring, a, pixel, tile.m, 0);
+            if constexpr (SHIFTS == 1) {
+                load_a<A_MN>(s, ring, a, pixel, tile.m, 0);
+            } else {
+#pragma unroll
+                for (int j = 0; j < SHIFTS; j++) {
+                    u32 to = s.a(ring.stage) + j * 8192;
+                    int channel = tile.m / SHIFTS, line = at.h - (SHIFTS - 1) * p.shift;
+                    u16 up = u16((SHIFTS - 1 - j) * p.shift);
+                    if constexpr (SPATIAL == 2) {
+                        tma_load_im2col(to, a, s.full(ring.stage), channel, at.w, line, at.n, 0, up);
+                    } else {
+                        tma_load_im2col(to, a, s.full(ring.stage), channel, at.w, line, at.d, at.n, 0, up, 0);
+                    }
+                }
+            }
             int w = at.w * p.stride[0] + p.start[0], h = at.h * p.stride[1] + p.start[1], d = at.d * p.stride[2] + p.start[2];
 #pragma unroll
             for (int j = 0; j < TILE_N / kRun; j++) {
@@ -93,7 +116,13 @@ __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap 
         Tile tile = p.schedule.at(t);
         Acc acc[kBlocksM][TILE_N / 2];
         accumulate(s, ring, consumer, p.stages, acc);
-        store_rows<TILE_N>(s, c, p.c, MatrixPlace{}, consumer, acc, p.epilogue, Block{p.m, p.n, tile.batch, tile.m, tile.n}, turn);
+        Block block{p.m, p.n, tile.batch, tile.m, tile.n};
+        if constexpr (SHIFTS > 1) {
+            // Each warpgroup has the same rows of the gradient; a tile lies in one line of taps.
+            int line = tile.n / p.line;
+            block.row = tile.m / SHIFTS - consumer * 64, block.column += (line * (SHIFTS - 1) + consumer) * p.line;
+        }
+        store_rows<TILE_N>(s, c, p.c, MatrixPlace{}, consumer, acc, p.epilogue, block, turn);
     }
 }
 
@@ -110,10 +139,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 
     int warpgroup = warpgroup_index();
     if (warpgroup == 0) {
-        if constexpr (CONSUMERS > 1) registers_lower<CONSUMERS == 2 ? 56 : 32>();
+        if constexpr (CONSUMERS > 1) registers_lower<56>();
         if (threadIdx.x == 0) load_tiles(s, a, b, p, blockIdx.x, gridDim.x);
     } else {
-        if constexpr (CONSUMERS > 1) registers_raise<CONSUMERS == 2 ? 224 : 160>();
+        if constexpr (CONSUMERS > 1) registers_raise<CONSUMERS == 2 ? 224 : 152>();
         multiply_tiles(s, c, p, warpgroup - 1, blockIdx.x, gridDim.x);
     }
     finish_block();

@@ -15,6 +15,7 @@ use std::sync::Arc;
 const MEANT: &[(&str, &[&str])] = &[
     ("gemm_sm90", &["HGMMA QGMMA IGMMA", "UTMALDG"]),
     ("conv_sm90", &["HGMMA QGMMA IGMMA", "UTMALDG"]),
+    ("conv_planar_sm90", &["HGMMA", "UTMALDG"]),
     ("conv_weights_sm90", &["HGMMA", "UTMALDG"]),
     ("conv_window_sm90", &["HGMMA", "UTMALDG", "UTMASTG"]),
     ("attention_sm90", &["HGMMA", "UTMALDG", "UTMASTG"]),
@@ -79,6 +80,7 @@ fn lines_of_tensor_cores_are_theirs() {
         "stem:sm90",
         "first:sm90",
         "groups:sm80",
+        "planar:sm90",
         "attention:sm90",
         "backward:sm80",
     ] {

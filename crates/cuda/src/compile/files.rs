@@ -40,6 +40,7 @@ const KERNELS: &[(&str, &str, &str)] = &[
     ("gemv", include_str!("../../kernels/gemv.cu"), "epilogue.cuh"),
     ("reduce_parts", include_str!("../../kernels/reduce_parts.cu"), "epilogue.cuh"),
     ("conv_sm90", include_str!("../../kernels/conv_sm90.cu"), "epilogue.cuh"),
+    ("conv_planar_sm90", include_str!("../../kernels/conv_planar_sm90.cu"), "epilogue.cuh"),
     ("conv_groups_sm80", include_str!("../../kernels/conv_groups_sm80.cu"), "epilogue.cuh"),
     ("depthwise_sm90", include_str!("../../kernels/depthwise_sm90.cu"), "epilogue.cuh"),
     ("depthwise_weights_sm90", include_str!("../../kernels/depthwise_weights_sm90.cu"), "epilogue.cuh"),

@@ -75,6 +75,7 @@ const CONV: &[Row] = &[
     Row { name: "window:sm90", lower: gemm::conv },
     Row { name: "weights:sm90", lower: gemm::weights::conv },
     Row { name: "groups:sm80", lower: gemm::groups::conv },
+    Row { name: "planar:sm90", lower: gemm::planar::conv },
     Row { name: "between:sm90", lower: transpose::conv_between },
     Row { name: "gemm:sm80", lower: gemm::pointwise_conv_mma },
     Row { name: "gemm:f32", lower: gemm::simt::pointwise_conv },

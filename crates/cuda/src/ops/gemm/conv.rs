@@ -157,7 +157,7 @@ struct Chosen<'a> {
 }
 
 impl<'a> Window<'a> {
-    fn new(problem: &'a Problem, channels: Channels<'a>, direction: Direction) -> Result<Window<'a>, Skip> {
+    pub(super) fn new(problem: &'a Problem, channels: Channels<'a>, direction: Direction) -> Result<Window<'a>, Skip> {
         let Direction { prop, sizes: z, input_is_large, otherwise } = direction;
         let forward = prop.is_forward();
         if !forward && prop != Prop::BackwardData {
@@ -176,7 +176,7 @@ impl<'a> Window<'a> {
     }
 
     /// The sizes of what is read and of what is made.
-    fn grids(&self) -> [[i64; 3]; 2] {
+    pub(super) fn grids(&self) -> [[i64; 3]; 2] {
         if self.forward { [self.z.i, self.z.o] } else { [self.z.o, self.z.i] }
     }
 
@@ -335,7 +335,7 @@ impl<'a> Window<'a> {
 
     /// Where weights lie whose channels that are summed over are next to each other, and those that come out outermost: as they are given, or a copy in
     /// scratch.
-    fn filter(&self, program: &mut Program, target: &CudaTarget) -> Result<MapPlace, Skip> {
+    pub(super) fn filter(&self, program: &mut Program, target: &CudaTarget) -> Result<MapPlace, Skip> {
         let t = self.channels.weights;
         let (given, made) = if self.forward { ('b', 'a') } else { ('a', 'b') };
         let wanted = self.filter_order(made, given)?;

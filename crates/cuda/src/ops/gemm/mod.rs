@@ -5,6 +5,7 @@ pub(super) mod depthwise;
 pub(super) mod first;
 mod four_bits;
 pub(super) mod groups;
+pub(super) mod planar;
 mod rows;
 pub(super) mod shape;
 pub(super) mod simt;

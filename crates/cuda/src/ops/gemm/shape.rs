@@ -263,7 +263,19 @@ pub(crate) struct Gradient {
     pub(crate) shape: Shape,
     pub(crate) stages: i64,
     pub(crate) parts: i64,
+    /// Taps along H whose blocks of 64 rows lie behind each other; 1 where taps are columns.
+    pub(crate) shifts: i64,
     seconds: f64,
+}
+
+/// What a gradient of weights is like whose taps along H are rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shifts {
+    /// Those taps, and columns of a line of the others, which holds whole tiles.
+    pub(crate) taps: i64,
+    pub(crate) line: i64,
+    /// With those of the lines beyond the image.
+    pub(crate) pixels: i64,
 }
 
 /// Shapes of `conv_weights_sm90.cu`; those of one warpgroup and 128 rows for `mma.sync`, which reads B half as often then.
@@ -283,11 +295,22 @@ const GRADIENTS: &[Shape] = &[
     shape(128, 128, 1, [1, 1], 1),
 ];
 
+/// Shapes of those whose taps along H are rows.
+const SHIFTED: &[Shape] = &[
+    shape(192, 192, 3, [1, 1], 1),
+    shape(192, 128, 3, [1, 1], 1),
+    shape(128, 256, 2, [1, 1], 1),
+    shape(128, 192, 2, [1, 1], 1),
+    shape(128, 128, 2, [1, 1], 1),
+];
+
 /// The tile and the parts for a gradient of `m` by `n` numbers over `pixels`, 128 bytes of operands of so many bytes an element a stage.
-pub(crate) fn gradient([m, n, pixels]: [i64; 3], bytes: i64, facts: &Facts) -> Option<Gradient> {
-    let (units, k_stages) = (i64::from(facts.multiprocessors), ceil(pixels, 128 / bytes));
-    let candidate = |&shape: &Shape, waves: i64| {
-        let tiles = ceil(m, shape.m) * ceil(n, shape.n);
+pub(crate) fn gradient([m, n, pixels]: [i64; 3], shifts: Option<Shifts>, bytes: i64, facts: &Facts) -> Option<Gradient> {
+    let units = i64::from(facts.multiprocessors);
+    let candidate = |&shape: &Shape, shifts: Option<Shifts>, waves: i64| {
+        let (taps, rows, pixels) = shifts.map_or((1, shape.m, pixels), |s| (s.taps, 64, s.pixels));
+        let k_stages = ceil(pixels, 128 / bytes);
+        let tiles = ceil(m, rows) * ceil(n / taps, shape.n);
         let parts = (waves * units / tiles.max(1)).min(k_stages / 8).max(1);
         let room = i64::from(facts.shared_memory) - 1280 - shape.consumers * 16_384;
         let stages = (room / ((shape.m + shape.n) * 128)).min(8);
@@ -297,12 +320,18 @@ pub(crate) fn gradient([m, n, pixels]: [i64; 3], bytes: i64, facts: &Facts) -> O
         let added = if parts > 1 { 4000.0 + (m * n * parts) as f64 * 8.0 / 2000.0 } else { 0.0 };
         let waves = ceil(tiles * parts, units) as f64;
         let cycles = waves * (ceil(k_stages, parts) as f64 * stage + fm * fn_ / 16.0) + 3000.0 + added;
-        Gradient { shape, stages, parts, seconds: cycles / (f64::from(facts.clock) * 1e3 * CLOCK) }
+        Gradient { shape, stages, parts, shifts: taps, seconds: cycles / (f64::from(facts.clock) * 1e3 * CLOCK) }
     };
+    let shifted = shifts.iter().flat_map(|&how| {
+        let fits = move |s: &&Shape| s.consumers == how.taps && how.line % s.n == 0;
+        SHIFTED.iter().filter(fits).map(move |s| (s, Some(how)))
+    });
     GRADIENTS
         .iter()
         .filter(|s| bytes == 4 || s.consumers > 1 || s.m == 64)
-        .flat_map(|s| [candidate(s, 1), candidate(s, 2)])
+        .map(|s| (s, None))
+        .chain(shifted)
+        .flat_map(|(s, how)| [candidate(s, how, 1), candidate(s, how, 2)])
         .filter(|g| g.stages >= 2)
         .min_by(|a, b| a.seconds.total_cmp(&b.seconds))
 }

@@ -2,7 +2,7 @@
 //! `gemm_sm90.cu` for one pixel): a product whose K are pixels, in parts that `reduce_parts.cu` adds in order.
 
 use super::conv::{Direction, OVERFLOW, Visits, inner_first, is_in_reach, walked};
-use super::shape::{self, Choice, Gradient, Request, Store, ceil};
+use super::shape::{self, Choice, Gradient, Request, Shifts, Store, ceil};
 use super::{GROUP, check, epilogue, launch_shape, operand, operand_kind, pairs, pixel_step, plain, result, tile_options};
 use crate::CudaTarget;
 use crate::emit::{Place, Real, Tail, View};
@@ -90,26 +90,52 @@ impl Pass<'_> {
         }
         let (rows, channels) = (small.dims()[1], large.dims()[1]);
         let taps: i64 = z.k.iter().product();
-        let pixels = small.dims()[0] * self.sizes[0].iter().product::<i64>();
+        let pixels = self.pixels(1);
         self.is_readable([rows, channels])?;
         let held = self.held(channels);
         let columns = taps * held;
         if [rows, columns, pixels].iter().any(|&n| n > i64::from(i32::MAX) / 2) {
             return Err(Skip::Shape("very large tensors"));
         }
-        let g = shape::gradient([rows, columns, pixels], self.bytes(), &target.facts).ok_or(Skip::Shape("no tile fits"))?;
+        let g =
+            shape::gradient([rows, columns, pixels], self.shifts(held), self.bytes(), &target.facts).ok_or(Skip::Shape("no tile fits"))?;
         let mut program = Program { scratch, ..Program::default() };
         let (to, copied) = self.destination(&mut program, held)?;
         if g.parts == 1 {
-            program.launches.push(self.product(&g, [rows, columns, pixels], [ta, tb, tc], to, target)?);
+            program.launches.push(self.product(&g, [rows, columns], [ta, tb, tc], to, target)?);
         } else {
             let bytes = rows.checked_mul(columns).and_then(|n| n.checked_mul(4 * g.parts)).and_then(|b| usize::try_from(b).ok());
             let at = bytes.and_then(|b| program.book(b)).ok_or(OVERFLOW)?;
-            program.launches.push(self.product(&g, [rows, columns, pixels], [ta, tb, "T_F32"], MapPlace::Scratch(at), target)?);
+            program.launches.push(self.product(&g, [rows, columns], [ta, tb, "T_F32"], MapPlace::Scratch(at), target)?);
             program.launches.push(add(self.problem, Parts { count: g.parts, rows, columns, at }, tc, to, [columns, 1])?);
         }
         program.launches.extend(copied);
         Ok(program)
+    }
+
+    /// The walk over the small grid when `shifts` taps along H are rows: its sizes, and where it begins.
+    fn walk(&self, shifts: i64) -> [[i64; 3]; 2] {
+        let ([mut size, _], down) = (self.sizes, (shifts - 1) * self.z.d[1]);
+        size[1] += down;
+        [size, [0, -down, 0]]
+    }
+
+    /// Pixels of that walk.
+    fn pixels(&self, shifts: i64) -> i64 {
+        self.small.1.dims()[0] * self.walk(shifts)[0].iter().product::<i64>()
+    }
+
+    /// Whether taps along H can be rows: without strides a line of them meets the same pixels, and without steps few lines beyond the image.
+    fn shifts(&self, held: i64) -> Option<Shifts> {
+        let (z, taps) = (&self.z, self.z.k[1]);
+        if self.bytes() != 2 || self.is_pointwise() || z.s != [1; 3] || z.d[1] != 1 || !matches!(taps, 2 | 3) {
+            return None;
+        }
+        let [size, lower] = self.walk(taps);
+        let reach = std::array::from_fn(|d| if d == 1 { 0 } else { (z.k[d] - 1) * z.d[d] });
+        let near = is_in_reach([lower, size, [1; 3], lower.map(|v| -v), self.sizes[0]], self.deep())
+            && is_in_reach([z.pl.map(|p| -p), size, z.s, reach, self.sizes[1]], self.deep());
+        (near && self.pixels(taps) <= i64::from(i32::MAX) / 2).then(|| Shifts { taps, line: z.k[2] * held, pixels: self.pixels(taps) })
     }
 
     /// Bytes of an element of both operands.
@@ -175,21 +201,33 @@ impl Pass<'_> {
         Ok((MapPlace::Scratch(at), vec![map.launch()]))
     }
 
+    /// The maps of both operands.
+    fn maps(&self, g: &Gradient) -> Result<[TensorMap; 2], Skip> {
+        let ([size, lower], [small, large], deep) = (self.walk(g.shifts), self.sizes, self.deep());
+        let walk = |of: (Arg, &Tensor), sizes, stride, lower| walked(of, &Visits { sizes, size, stride, lower, deep }, [self.depth(); 2]);
+        let pixels = self.pixels(1);
+        let left = if g.shifts > 1 { walk(self.small, small, [1; 3], lower) } else { pixels_map(self.small, pixels)? };
+        let right =
+            if self.is_pointwise() { pixels_map(self.large, pixels)? } else { walk(self.large, large, self.z.s, self.z.pl.map(|p| -p)) };
+        Ok([left, right])
+    }
+
     fn product(
         &self,
         g: &Gradient,
-        [rows, columns, pixels]: [i64; 3],
+        [rows, columns]: [i64; 2],
         types: [&str; 3],
         to: MapPlace,
         target: &CudaTarget,
     ) -> Result<Launch, Skip> {
-        let (z, pointwise, deep) = (&self.z, self.is_pointwise(), self.deep());
+        let (z, pointwise, pixels) = (&self.z, self.is_pointwise(), self.pixels(g.shifts));
         let depth = self.depth();
         let kind = if types[2] == "T_F32" { MapKind::Single } else { MapKind::of(self.gradient.dtype) };
         let size = if kind == MapKind::Single { 4 } else { (self.gradient.dtype.bits() / 8) as i64 };
+        let (across, down) = (columns / g.shifts, ceil(rows, g.shape.m / g.shifts));
         let r = Request {
-            m: rows,
-            n: columns,
+            m: down * g.shape.m,
+            n: across,
             k: pixels,
             batch: g.parts,
             bytes: self.bytes(),
@@ -207,17 +245,20 @@ impl Pass<'_> {
         let choice = Choice { shape: g.shape, stages: g.stages, store: Store::Tma, seconds: 0.0 };
         let mut emit = epilogue(self.problem, Arg::DIFF_WEIGHTS, &|_| Ok(Default::default()))?;
         tile_options(&mut emit, types, &r, &choice);
-        let (down, across, stages) = (ceil(rows, g.shape.m), ceil(columns, g.shape.n), ceil(ceil(pixels, depth), g.parts));
+        let (tiles, stages) = (ceil(across, g.shape.n), ceil(ceil(pixels, depth), g.parts));
         let mut ints;
         if pointwise {
-            ints = vec![rows, columns, stages, g.parts, down, across, g.parts, GROUP, 1, 1, 1, 1];
+            ints = vec![rows, columns, stages, g.parts, down, tiles, g.parts, GROUP, 1, 1, 1, 1];
         } else {
-            emit.option("SPATIAL", if deep { 3 } else { 2 });
-            ints = vec![rows, columns, stages, self.held(self.large.1.dims()[1]) / depth];
-            for v in [z.k, z.d, self.sizes[0], z.s, z.pl.map(|p| -p)] {
+            emit.option("SPATIAL", if self.deep() { 3 } else { 2 });
+            emit.option("SHIFTS", g.shifts);
+            let held = self.held(self.large.1.dims()[1]);
+            let filter = if g.shifts > 1 { [z.k[0], 1, z.k[2]] } else { z.k };
+            ints = vec![rows, across, stages, held / depth];
+            for v in [filter, z.d, self.walk(g.shifts)[0], z.s, z.pl.map(|p| -p)] {
                 ints.extend(inner_first(v));
             }
-            ints.extend([down, across, g.parts, GROUP]);
+            ints.extend([z.d[1], z.k[2] * held, down, tiles, g.parts, GROUP]);
         }
         let mut words = pairs(&ints);
         words.push(match to {
@@ -226,15 +267,10 @@ impl Pass<'_> {
         });
         words.extend([columns, 1, rows * columns].map(|v| Word::Value(v as u64)));
         let mut launch = emit.epilogue_of(if pointwise { "gemm_sm90" } else { "conv_weights_sm90" }, words);
-        let right = if pointwise {
-            pixels_map(self.large, pixels)?
-        } else {
-            let [size, sizes] = self.sizes;
-            walked(self.large, &Visits { sizes, size, stride: z.s, lower: z.pl.map(|p| -p), deep }, [depth, depth])
-        };
         let strides = [(columns * size) as u64, (rows * columns * size) as u64];
         let out = TensorMap::boxes(to, kind, &[columns as u64, rows as u64, g.parts as u64], &strides, &[(128 / size) as u32, 64, 1]);
-        launch.maps = vec![pixels_map(self.small, pixels)?, right, out];
+        let [left, right] = self.maps(g)?;
+        launch.maps = vec![left, right, out];
         launch_shape(&mut launch, &r, &choice, target);
         Ok(launch)
     }
