@@ -95,7 +95,8 @@ impl Walk {
         }
         let pixels = read[0] * read[1];
         let is_small = pixels <= WORTH_PIXELS[0] && pixels.saturating_mul(z.mb) <= WORTH_PIXELS[1];
-        if !has_sum && !(is_small && count >= WORTH_TAPS && w.given * count <= WORTH_STEPS) {
+        let is_faster = is_small && count >= WORTH_TAPS && w.given * count <= WORTH_STEPS;
+        if !(has_sum || is_faster) {
             return Err(Skip::Shape("what is faster between transpositions"));
         }
         let reach: [i64; 2] = std::array::from_fn(|d| (taps[d] - 1) * step[d]);
