@@ -9,6 +9,7 @@ use super::nest::{self, Block, Packed, Packs, Part, Right, Rows, Shape};
 use super::scratch::Part as Scratch;
 use super::tile::{List, MOST_ROWS, Product, Stride, Strip, Tail, TailArgs};
 use crate::CpuTarget;
+use crate::decision::How;
 use crate::hardware::K_STEPS;
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::tiles::LINES;
@@ -183,6 +184,19 @@ impl Gemm {
     /// How `B` is read.
     pub fn right(&self) -> Right {
         self.right
+    }
+
+    /// What it keeps where, and how fast it multiplies.
+    pub fn how(&self) -> How {
+        let algorithm = match (&self.loops, self.right) {
+            (Loops::Tiles(_), _) => "product of matrices, on tiles of AMX",
+            (_, Right::Panels) => "product of matrices, on vectors, panels packed ahead",
+            (_, Right::Packed) => "product of matrices, on vectors, panels packed K block by K block",
+            (_, Right::Decoded) => "product of matrices, on vectors, panels unpacked K block by K block",
+            (_, Right::InPlace) => "product of matrices, on vectors, the right operand read in place",
+        };
+        let how = self.loops.how();
+        How { algorithm: algorithm.into(), copies: self.panels_len().unwrap_or(0) * 4, cores: how.cores.min(self.workers), ..how }
     }
 
     /// Elements of scratch of all workers; `None` on overflow, or where tiles would need too much.

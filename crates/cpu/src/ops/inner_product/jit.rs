@@ -12,7 +12,7 @@ use crate::ops::matmul::tiled::{Code, Matrix, Request, Tiled, product};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Ctx, Plan, Skip};
+use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::{InnerProduct, Prop};
 use oxidnn_spec::{Arg, Error, Op, Problem, Tensor};
 use std::sync::Arc;
@@ -98,6 +98,10 @@ fn of<'p>(arg: Arg, tensor: &'p Tensor, rows: &'p [usize], columns: &'p [usize])
 }
 
 impl Generated for Inner {
+    fn decision(&self, problem: &Problem) -> Decision {
+        self.0.decision(problem)
+    }
+
     type Code = Code;
 
     fn build(&self) -> Result<Code, Error> {

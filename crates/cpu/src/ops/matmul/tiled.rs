@@ -22,8 +22,8 @@ use crate::kernels::tile::tail::About;
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs, tallest};
 use crate::row::Generated;
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Buf, Ctx, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Quant, Tensor};
+use oxidnn_runtime::{Buf, Ctx, Decision, Skip};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Problem, Quant, Tensor};
 use std::sync::Arc;
 
 /// A tensor of a product and the dimensions that are its sides, each list slowest first.
@@ -438,6 +438,10 @@ impl Tiled {
 }
 
 impl Generated for Tiled {
+    fn decision(&self, problem: &Problem) -> Decision {
+        self.gemm.how().decision(problem)
+    }
+
     type Code = Code;
 
     fn build(&self) -> Result<Code, Error> {
