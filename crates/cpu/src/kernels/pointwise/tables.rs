@@ -4,16 +4,23 @@
 //! destination and source, says where every element goes: shuffled channels inside of blocks, sources that end inside of a block. What
 //! [`Copies`] does with a few strides is faster; this does the rest.
 
-use super::{CHUNK, Copies, GRAIN, split};
+use super::{Copies, GRAIN, split};
 use crate::kernels::convert;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx, Element, Skip};
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Tensor};
+use std::ops::Range;
 
 /// Most positions of all dimensions of a source.
 const MOST: i64 = 1 << 16;
+/// Positions of all dimensions that one table has: to begin a row takes longer than some elements. As many elements are made other numbers at a time.
+const FEW: usize = 256;
+/// Elements between neighbours of a row from which on they lie on other pages of the destination, and the fewest in between that are worth rows
+/// of their own.
+const FAR: usize = 1024;
+const NEAR: usize = 4;
 
 /// Copies into one destination.
 #[derive(Debug)]
@@ -37,6 +44,8 @@ struct Move {
     factors: [Option<Arg>; 2],
     starts: Terms,
     dimensions: Vec<Vec<Terms>>,
+    /// Parts of the innermost dimension, each of which is done with in all rows before the next.
+    parts: Vec<Range<usize>>,
 }
 
 /// Factors of a source's elements, and divisors: an f32 argument, and the distance of its numbers along each dimension.
@@ -46,6 +55,24 @@ pub type Factors = [Option<(Arg, Dims)>; 2];
 fn term(b: &Blocking, ndims: usize, d: usize, p: i64) -> usize {
     let position = Dims::from_fn(ndims, |e| if e == d { p } else { 0 });
     (b.offset_of(&position) - b.offset) as usize
+}
+
+/// The positions of all dimensions in one table, the last of which is the innermost.
+fn joined(dimensions: &[Vec<Terms>]) -> Vec<Terms> {
+    dimensions.iter().fold(vec![[0; 4]], |all, table| {
+        all.iter().flat_map(|at: &Terms| table.iter().map(move |terms| std::array::from_fn(|t| at[t] + terms[t]))).collect()
+    })
+}
+
+/// A row in parts that end where blocks of the destination do, if these are far from each other and hold some neighbours.
+fn parts(row: &[Terms]) -> Vec<Range<usize>> {
+    let far = |i: &usize| row[*i][0].abs_diff(row[i - 1][0]) >= FAR;
+    let ends: Vec<usize> = (1..row.len()).filter(far).chain([row.len()]).collect();
+    if row.len() < NEAR * ends.len() {
+        return vec![0..row.len()];
+    }
+    let starts = [0].into_iter().chain(ends.iter().copied());
+    starts.zip(&ends).map(|(start, end)| start..*end).collect()
 }
 
 impl Tables {
@@ -95,11 +122,12 @@ impl Tables {
             !single
         });
         dimensions.sort_by_key(|table| std::cmp::Reverse(table[1][0].abs_diff(table[0][0])));
-        if dimensions.is_empty() {
-            dimensions.push(vec![[0; 4]]);
+        if dimensions.iter().map(Vec::len).product::<usize>() <= FEW {
+            dimensions = vec![joined(&dimensions)];
         }
+        let parts = dimensions.last().map_or(Vec::new(), |row| parts(row));
         let factors = factors.each_ref().map(|f| f.as_ref().map(|f| f.0));
-        self.moves.push(Move { src, dtype: tensor.dtype, factors, starts, dimensions });
+        self.moves.push(Move { src, dtype: tensor.dtype, factors, starts, dimensions, parts });
         Ok(())
     }
 }
@@ -108,16 +136,17 @@ impl Move {
     /// Calls `f` for every row of elements with where it begins and what its positions add.
     fn rows(&self, ctx: &Ctx<'_>, f: impl Fn(Terms, &[Terms]) + Sync) {
         let Some((row, outer)) = self.dimensions.split_last() else { return };
-        let rows = outer.iter().map(|table| table.len() as i64).product();
-        split(ctx.executor(), rows, (GRAIN / row.len() as i64).max(1), &|range| {
+        let rows = outer.iter().map(Vec::len).product::<usize>();
+        let parts = &self.parts;
+        split(ctx.executor(), (rows * parts.len()) as i64, (GRAIN * parts.len() as i64 / row.len() as i64).max(1), &|range| {
             for i in range {
-                let (mut at, mut rest) = (self.starts, i as usize);
+                let (mut at, mut rest) = (self.starts, i as usize % rows);
                 for table in outer.iter().rev() {
                     let terms = table[rest % table.len()];
                     at = std::array::from_fn(|t| at[t] + terms[t]);
                     rest /= table.len();
                 }
-                f(at, row);
+                f(at, &row[parts[i as usize / rows].clone()]);
             }
         });
     }
@@ -134,8 +163,8 @@ impl Move {
             *buf = arg.map(|arg| ctx.buf(Arg::scale(arg))).transpose()?;
         }
         self.rows(ctx, |at, row| {
-            let (mut x, mut bytes) = ([0.0f32; CHUNK], [0u8; 4 * CHUNK]);
-            for piece in row.chunks(CHUNK) {
+            let (mut x, mut bytes) = ([0.0f32; FEW], [0u8; 4 * FEW]);
+            for piece in row.chunks(FEW) {
                 let x = &mut x[..piece.len()];
                 let size = self.dtype.bits() / 8;
                 let read = &mut bytes[..piece.len() * size];
