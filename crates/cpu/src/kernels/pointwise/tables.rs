@@ -11,16 +11,17 @@ use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx, Element, Skip};
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Tensor};
-use std::ops::Range;
 
 /// Most positions of all dimensions of a source.
 const MOST: i64 = 1 << 16;
 /// Positions of all dimensions that one table has: to begin a row takes longer than some elements. As many elements are made other numbers at a time.
 const FEW: usize = 256;
-/// Elements between neighbours of a row from which on they lie on other pages of the destination, and the fewest in between that are worth rows
-/// of their own.
-const FAR: usize = 1024;
-const NEAR: usize = 4;
+/// Elements of a run in the mean, at least, for runs that are copied at once.
+const RUN: usize = 4;
+/// Bytes of zeros that a task writes.
+const ZEROS: usize = 1 << 16;
+/// Elements of a tensor with its padding, as a multiple of those without, from which on all of it is cleared before elements come to it.
+const SPARSE: usize = 4;
 
 /// Copies into one destination.
 #[derive(Debug)]
@@ -28,8 +29,8 @@ pub struct Tables {
     dst: Arg,
     tensor: Tensor,
     moves: Vec<Move>,
-    /// Zeros of the padded area.
-    padding: Copies,
+    /// Zeros of the padded area; none where all of the destination is cleared first.
+    padding: Option<Copies>,
 }
 
 /// What a position adds to offsets: in destination, source, what elements are multiplied by and what they are divided by.
@@ -44,8 +45,8 @@ struct Move {
     factors: [Option<Arg>; 2],
     starts: Terms,
     dimensions: Vec<Vec<Terms>>,
-    /// Parts of the innermost dimension, each of which is done with in all rows before the next.
-    parts: Vec<Range<usize>>,
+    /// The runs of a row that are neighbours in both tensors, by their first element and length; none where they are short.
+    runs: Vec<(Terms, usize)>,
 }
 
 /// Factors of a source's elements, and divisors: an f32 argument, and the distance of its numbers along each dimension.
@@ -64,15 +65,16 @@ fn joined(dimensions: &[Vec<Terms>]) -> Vec<Terms> {
     })
 }
 
-/// A row in parts that end where blocks of the destination do, if these are far from each other and hold some neighbours.
-fn parts(row: &[Terms]) -> Vec<Range<usize>> {
-    let far = |i: &usize| row[*i][0].abs_diff(row[i - 1][0]) >= FAR;
-    let ends: Vec<usize> = (1..row.len()).filter(far).chain([row.len()]).collect();
-    if row.len() < NEAR * ends.len() {
-        return vec![0..row.len()];
+/// The runs of a row, where they are long enough to be copied at once.
+fn runs(row: &[Terms]) -> Vec<(Terms, usize)> {
+    let mut runs: Vec<(Terms, usize)> = Vec::new();
+    for terms in row {
+        match runs.last_mut().filter(|(first, len)| (0..2).all(|t| first[t] + *len == terms[t])) {
+            Some(run) => run.1 += 1,
+            None => runs.push((*terms, 1)),
+        }
     }
-    let starts = [0].into_iter().chain(ends.iter().copied());
-    starts.zip(&ends).map(|(start, end)| start..*end).collect()
+    if row.len() < RUN * runs.len() { Vec::new() } else { runs }
 }
 
 impl Tables {
@@ -84,7 +86,10 @@ impl Tables {
         if tensor.dtype.bits() < 8 {
             return Err(Skip::DataType(format!("{} of {dst}", tensor.dtype)));
         }
-        Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), padding: Copies::new(dst, tensor)? })
+        let exist = tensor.dims().volume().map_or(0, |n| n as usize * tensor.dtype.bits() / 8);
+        let sparse = tensor.layout.is_dense(true) && tensor.bytes() >= SPARSE * exist && tensor.blocking().is_some_and(|b| b.offset == 0);
+        let padding = if sparse { None } else { Some(Copies::new(dst, tensor)?) };
+        Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), padding })
     }
 
     /// Copies `src`, a tensor like `tensor`, times factors: position `p` of its dimension `d` is position `to(d, p)` of the destination.
@@ -125,9 +130,9 @@ impl Tables {
         if dimensions.iter().map(Vec::len).product::<usize>() <= FEW {
             dimensions = vec![joined(&dimensions)];
         }
-        let parts = dimensions.last().map_or(Vec::new(), |row| parts(row));
+        let runs = dimensions.last().map_or(Vec::new(), |row| runs(row));
         let factors = factors.each_ref().map(|f| f.as_ref().map(|f| f.0));
-        self.moves.push(Move { src, dtype: tensor.dtype, factors, starts, dimensions, parts });
+        self.moves.push(Move { src, dtype: tensor.dtype, factors, starts, dimensions, runs });
         Ok(())
     }
 }
@@ -136,17 +141,16 @@ impl Move {
     /// Calls `f` for every row of elements with where it begins and what its positions add.
     fn rows(&self, ctx: &Ctx<'_>, f: impl Fn(Terms, &[Terms]) + Sync) {
         let Some((row, outer)) = self.dimensions.split_last() else { return };
-        let rows = outer.iter().map(Vec::len).product::<usize>();
-        let parts = &self.parts;
-        split(ctx.executor(), (rows * parts.len()) as i64, (GRAIN * parts.len() as i64 / row.len() as i64).max(1), &|range| {
+        let rows = outer.iter().map(|table| table.len() as i64).product();
+        split(ctx.executor(), rows, (GRAIN / row.len() as i64).max(1), &|range| {
             for i in range {
-                let (mut at, mut rest) = (self.starts, i as usize % rows);
+                let (mut at, mut rest) = (self.starts, i as usize);
                 for table in outer.iter().rev() {
                     let terms = table[rest % table.len()];
                     at = std::array::from_fn(|t| at[t] + terms[t]);
                     rest /= table.len();
                 }
-                f(at, &row[parts[i as usize / rows].clone()]);
+                f(at, row);
             }
         });
     }
@@ -154,6 +158,14 @@ impl Move {
     /// Elements as they are, or as `as_is` makes them.
     fn each<T: Element, U: Element>(&self, ctx: &Ctx<'_>, [to, from]: [Buf<'_>; 2], as_is: impl Fn(U) -> T + Sync) {
         self.rows(ctx, |at, row| row.iter().for_each(|terms| to.set(at[0] + terms[0], as_is(from.get(at[1] + terms[1])))));
+    }
+
+    /// Elements as they are, in runs where there are such.
+    fn copies<T: Element>(&self, ctx: &Ctx<'_>, [to, from]: [Buf<'_>; 2]) {
+        if self.runs.is_empty() {
+            return self.each(ctx, [to, from], |x: T| x);
+        }
+        self.rows(ctx, |at, _| self.runs.iter().for_each(|(run, len)| to.copy::<T>(at[0] + run[0], &from, at[1] + run[1], *len)));
     }
 
     /// Elements by way of f32.
@@ -199,10 +211,10 @@ impl Move {
             [DataType::F64, DataType::F32] if plain => self.each(ctx, memory, |x: f32| f64::from(x)),
             [DataType::F32, DataType::F64] if plain => self.each(ctx, memory, |x: f64| x as f32),
             [to, from] if plain && to == from => match dtype.bits() {
-                8 => self.each(ctx, memory, |x: u8| x),
-                16 => self.each(ctx, memory, |x: u16| x),
-                32 => self.each(ctx, memory, |x: u32| x),
-                _ => self.each(ctx, memory, |x: u64| x),
+                8 => self.copies::<u8>(ctx, memory),
+                16 => self.copies::<u16>(ctx, memory),
+                32 => self.copies::<u32>(ctx, memory),
+                _ => self.copies::<u64>(ctx, memory),
             },
             _ => return self.numbers(simd, ctx, dtype, memory),
         }
@@ -226,14 +238,21 @@ fn scatter<const N: usize>(to: Buf, at: usize, row: &[Terms], bytes: &[u8]) {
 
 impl Kernel for Tables {
     fn table_bytes(&self) -> usize {
-        self.moves.iter().flat_map(|m| &m.dimensions).map(|table| size_of_val(&table[..])).sum()
+        self.moves.iter().map(|m| m.dimensions.iter().map(|table| size_of_val(&table[..])).sum::<usize>() + size_of_val(&m.runs[..])).sum()
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
         let to = ctx.buf(self.dst)?;
+        if self.padding.is_none() {
+            let bytes = self.tensor.bytes();
+            ctx.executor().run(ctx.executor().threads(), bytes.div_ceil(ZEROS), &|_, task| {
+                let first = task * ZEROS;
+                to.part(first, ZEROS.min(bytes - first)).fill(0);
+            });
+        }
         for m in &self.moves {
             m.run(simd, ctx, self.tensor.dtype, [to, ctx.buf(m.src)?])?;
         }
-        self.padding.run(simd, ctx, scratch)
+        self.padding.as_ref().map_or(Ok(()), |padding| padding.run(simd, ctx, scratch))
     }
 }

@@ -39,7 +39,7 @@ const VECTORS: std::ops::RangeInclusive<i64> = 4..=64;
 const FEW: i64 = 64;
 
 /// Elements that are moved one by one before any kernel knows what it is to do.
-const SINGLE: i64 = 256;
+const SINGLE: i64 = 128;
 
 /// Elements of a tensor with its padding, as a multiple of those without, from which on most of it is padding.
 const SPARSE: f64 = 4.0;
