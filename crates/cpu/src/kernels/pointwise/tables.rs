@@ -4,7 +4,7 @@
 //! destination and source, says where every element goes: shuffled channels inside of blocks, sources that end inside of a block. What
 //! [`Copies`] does with a few strides is faster; this does the rest.
 
-use super::{CHUNK, Copies, GRAIN, split};
+use super::{Copies, GRAIN, split};
 use crate::kernels::convert;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
@@ -14,6 +14,14 @@ use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Tensor};
 
 /// Most positions of all dimensions of a source.
 const MOST: i64 = 1 << 16;
+/// Positions of all dimensions that one table has: to begin a row takes longer than some elements. As many elements are made other numbers at a time.
+const FEW: usize = 256;
+/// Elements of a run in the mean, at least, for runs that are copied at once.
+const RUN: usize = 4;
+/// Bytes of zeros that a task writes.
+const ZEROS: usize = 1 << 16;
+/// Elements of a tensor with its padding, as a multiple of those without, from which on all of it is cleared before elements come to it.
+const SPARSE: usize = 4;
 
 /// Copies into one destination.
 #[derive(Debug)]
@@ -21,8 +29,8 @@ pub struct Tables {
     dst: Arg,
     tensor: Tensor,
     moves: Vec<Move>,
-    /// Zeros of the padded area.
-    padding: Copies,
+    /// Zeros of the padded area; none where all of the destination is cleared first.
+    padding: Option<Copies>,
 }
 
 /// What a position adds to offsets: in destination, source, what elements are multiplied by and what they are divided by.
@@ -37,6 +45,8 @@ struct Move {
     factors: [Option<Arg>; 2],
     starts: Terms,
     dimensions: Vec<Vec<Terms>>,
+    /// The runs of a row that are neighbours in both tensors, by their first element and length; none where they are short.
+    runs: Vec<(Terms, usize)>,
 }
 
 /// Factors of a source's elements, and divisors: an f32 argument, and the distance of its numbers along each dimension.
@@ -48,6 +58,25 @@ fn term(b: &Blocking, ndims: usize, d: usize, p: i64) -> usize {
     (b.offset_of(&position) - b.offset) as usize
 }
 
+/// The positions of all dimensions in one table, the last of which is the innermost.
+fn joined(dimensions: &[Vec<Terms>]) -> Vec<Terms> {
+    dimensions.iter().fold(vec![[0; 4]], |all, table| {
+        all.iter().flat_map(|at: &Terms| table.iter().map(move |terms| std::array::from_fn(|t| at[t] + terms[t]))).collect()
+    })
+}
+
+/// The runs of a row, where they are long enough to be copied at once.
+fn runs(row: &[Terms]) -> Vec<(Terms, usize)> {
+    let mut runs: Vec<(Terms, usize)> = Vec::new();
+    for terms in row {
+        match runs.last_mut().filter(|(first, len)| (0..2).all(|t| first[t] + *len == terms[t])) {
+            Some(run) => run.1 += 1,
+            None => runs.push((*terms, 1)),
+        }
+    }
+    if row.len() < RUN * runs.len() { Vec::new() } else { runs }
+}
+
 impl Tables {
     /// No copies yet into `dst`, a tensor like `tensor`.
     ///
@@ -57,7 +86,10 @@ impl Tables {
         if tensor.dtype.bits() < 8 {
             return Err(Skip::DataType(format!("{} of {dst}", tensor.dtype)));
         }
-        Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), padding: Copies::new(dst, tensor)? })
+        let exist = tensor.dims().volume().map_or(0, |n| n as usize * tensor.dtype.bits() / 8);
+        let sparse = tensor.layout.is_dense(true) && tensor.bytes() >= SPARSE * exist && tensor.blocking().is_some_and(|b| b.offset == 0);
+        let padding = if sparse { None } else { Some(Copies::new(dst, tensor)?) };
+        Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), padding })
     }
 
     /// Copies `src`, a tensor like `tensor`, times factors: position `p` of its dimension `d` is position `to(d, p)` of the destination.
@@ -95,11 +127,12 @@ impl Tables {
             !single
         });
         dimensions.sort_by_key(|table| std::cmp::Reverse(table[1][0].abs_diff(table[0][0])));
-        if dimensions.is_empty() {
-            dimensions.push(vec![[0; 4]]);
+        if dimensions.iter().map(Vec::len).product::<usize>() <= FEW {
+            dimensions = vec![joined(&dimensions)];
         }
+        let runs = dimensions.last().map_or(Vec::new(), |row| runs(row));
         let factors = factors.each_ref().map(|f| f.as_ref().map(|f| f.0));
-        self.moves.push(Move { src, dtype: tensor.dtype, factors, starts, dimensions });
+        self.moves.push(Move { src, dtype: tensor.dtype, factors, starts, dimensions, runs });
         Ok(())
     }
 }
@@ -127,6 +160,14 @@ impl Move {
         self.rows(ctx, |at, row| row.iter().for_each(|terms| to.set(at[0] + terms[0], as_is(from.get(at[1] + terms[1])))));
     }
 
+    /// Elements as they are, in runs where there are such.
+    fn copies<T: Element>(&self, ctx: &Ctx<'_>, [to, from]: [Buf<'_>; 2]) {
+        if self.runs.is_empty() {
+            return self.each(ctx, [to, from], |x: T| x);
+        }
+        self.rows(ctx, |at, _| self.runs.iter().for_each(|(run, len)| to.copy::<T>(at[0] + run[0], &from, at[1] + run[1], *len)));
+    }
+
     /// Elements by way of f32.
     fn numbers(&self, simd: Simd, ctx: &Ctx<'_>, dtype: DataType, [to, from]: [Buf<'_>; 2]) -> Result<(), Error> {
         let mut factors = [None; 2];
@@ -134,8 +175,8 @@ impl Move {
             *buf = arg.map(|arg| ctx.buf(Arg::scale(arg))).transpose()?;
         }
         self.rows(ctx, |at, row| {
-            let (mut x, mut bytes) = ([0.0f32; CHUNK], [0u8; 4 * CHUNK]);
-            for piece in row.chunks(CHUNK) {
+            let (mut x, mut bytes) = ([0.0f32; FEW], [0u8; 4 * FEW]);
+            for piece in row.chunks(FEW) {
                 let x = &mut x[..piece.len()];
                 let size = self.dtype.bits() / 8;
                 let read = &mut bytes[..piece.len() * size];
@@ -170,10 +211,10 @@ impl Move {
             [DataType::F64, DataType::F32] if plain => self.each(ctx, memory, |x: f32| f64::from(x)),
             [DataType::F32, DataType::F64] if plain => self.each(ctx, memory, |x: f64| x as f32),
             [to, from] if plain && to == from => match dtype.bits() {
-                8 => self.each(ctx, memory, |x: u8| x),
-                16 => self.each(ctx, memory, |x: u16| x),
-                32 => self.each(ctx, memory, |x: u32| x),
-                _ => self.each(ctx, memory, |x: u64| x),
+                8 => self.copies::<u8>(ctx, memory),
+                16 => self.copies::<u16>(ctx, memory),
+                32 => self.copies::<u32>(ctx, memory),
+                _ => self.copies::<u64>(ctx, memory),
             },
             _ => return self.numbers(simd, ctx, dtype, memory),
         }
@@ -197,14 +238,21 @@ fn scatter<const N: usize>(to: Buf, at: usize, row: &[Terms], bytes: &[u8]) {
 
 impl Kernel for Tables {
     fn table_bytes(&self) -> usize {
-        self.moves.iter().flat_map(|m| &m.dimensions).map(|table| size_of_val(&table[..])).sum()
+        self.moves.iter().map(|m| m.dimensions.iter().map(|table| size_of_val(&table[..])).sum::<usize>() + size_of_val(&m.runs[..])).sum()
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
         let to = ctx.buf(self.dst)?;
+        if self.padding.is_none() {
+            let bytes = self.tensor.bytes();
+            ctx.executor().run(ctx.executor().threads(), bytes.div_ceil(ZEROS), &|_, task| {
+                let first = task * ZEROS;
+                to.part(first, ZEROS.min(bytes - first)).fill(0);
+            });
+        }
         for m in &self.moves {
             m.run(simd, ctx, self.tensor.dtype, [to, ctx.buf(m.src)?])?;
         }
-        self.padding.run(simd, ctx, scratch)
+        self.padding.as_ref().map_or(Ok(()), |padding| padding.run(simd, ctx, scratch))
     }
 }

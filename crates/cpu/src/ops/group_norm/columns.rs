@@ -4,7 +4,7 @@
 use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Table};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, GroupNorm};
-use oxidnn_spec::{Arg, Dims, Problem};
+use oxidnn_spec::{Arg, Blocking, Dims, Problem, Tensor};
 
 /// Batch items and channels, where channels are one dimension.
 const FINE: u32 = 0b11;
@@ -15,8 +15,13 @@ const CHANNEL: u32 = 0b110;
 
 /// Whether the results of `op` go by channels that are neighbours in memory.
 pub(super) fn suits(op: &GroupNorm) -> bool {
-    let nearest = |d: usize| op.src.blocking().is_some_and(|b| b.inner.iter().last().map_or(b.strides[d] == 1, |block| block.0 == d));
-    op.prop.is_forward() && !op.flags.rms && op.src.dims()[2..].iter().any(|s| *s > 1) && op.src.dims()[1] > op.groups && nearest(1)
+    op.prop.is_forward() && !op.flags.rms && op.src.dims()[1] > op.groups && has_near_channels(&op.src)
+}
+
+/// Whether channels are neighbours in memory, at more than one place.
+pub(super) fn has_near_channels(tensor: &Tensor) -> bool {
+    let nearest = |b: &Blocking| b.inner.iter().last().map_or(b.strides[1] == 1, |block| block.0 == 1);
+    tensor.dims()[2..].iter().any(|s| *s > 1) && tensor.blocking().is_some_and(nearest)
 }
 
 struct Groups<'a> {

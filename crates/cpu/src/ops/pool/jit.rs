@@ -30,8 +30,8 @@ use oxidnn_spec::op::{ConvSizes, Pool, PoolAlg};
 use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Op, Problem, Tensor};
 use std::ops::Range;
 
-/// Most lines of a window, and most taps of a line.
-const LINES: i64 = 64;
+/// Most lines of a window, and most taps of a line: f32 holds the sum of as many bytes exactly.
+const LINES: i64 = 1024;
 const TAPS: i64 = 32;
 /// Most lines of the windows of all rows.
 const TABLE: i64 = 1 << 20;
@@ -307,7 +307,7 @@ fn check_sizes(s: &ConvSizes, results: [i64; 3]) -> Result<(), Skip> {
     if s.mb <= 0 || s.g <= 0 || results.contains(&0) || s.i.contains(&0) || s.o.contains(&0) {
         return Err(Skip::Shape("no elements"));
     }
-    if kd * kh * results[0] * results[1] > TABLE {
+    if [kh, results[0], results[1]].iter().fold(kd, |lines, n| lines.saturating_mul(*n)) > TABLE {
         return Err(Skip::Shape("so many rows"));
     }
     Ok(())

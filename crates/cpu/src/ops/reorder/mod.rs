@@ -16,11 +16,12 @@ use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
-/// The rows, best first: transpositions, these in two steps, elements of their own places, copies bit by bit (of few words by generated code), then
-/// arithmetic.
+/// The rows, best first: transpositions, few elements one by one, transpositions in two steps, elements of their own places, copies bit by bit (of few
+/// words by generated code), then arithmetic.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("squares:jit", squares::plan),
     Impl::new("pieces:jit", pieces::plan),
+    Impl::new("few:portable", few).for_some_shapes(),
     Impl::new("steps:jit", steps::plan),
     Impl::new("lanes:jit", lanes::plan),
     Impl::new("tables:portable", placed),
@@ -36,6 +37,9 @@ const VECTORS: std::ops::RangeInclusive<i64> = 4..=64;
 
 /// Positions of a chunk that are too few for a portable program over chunks, and of all chunks for a generated one.
 const FEW: i64 = 64;
+
+/// Elements that are moved one by one before any kernel knows what it is to do.
+const SINGLE: i64 = 128;
 
 /// Elements of a tensor with its padding, as a multiple of those without, from which on most of it is padding.
 const SPARSE: f64 = 4.0;
@@ -161,10 +165,6 @@ fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
     RowPlan::resolved(problem, target, |problem| {
         let (op, attr) = (reorder(problem)?, &problem.attr);
         check_known(op)?;
-        check_adjusted(op)?;
-        if !(Attr { scales: Default::default(), scratchpad: Default::default(), ..attr.clone() }).is_default() {
-            return Err(Skip::Attr("other than scales".into()));
-        }
         let dims = op.dst.dims();
         let places = [&op.dst, &op.src].map(|t| Place::of(&t.layout));
         let nest = if let [Some(dst), Some(src)] = places { Nest::kept(dims, u32::MAX, &[dst, src]) } else { None };
@@ -174,18 +174,40 @@ fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
         if nest.is_some() && !double && !few {
             return Err(Skip::Shape("longer runs"));
         }
-        let mut factors = [None; 2];
-        for (factor, arg) in factors.iter_mut().zip([Arg::SRC, Arg::DST]).filter(|(_, arg)| attr.scales.contains_key(arg)) {
-            *factor = Some((arg, factors::scales(arg, attr, dims)?.strides));
-        }
-        let mut tables = Tables::new(Arg::DST, &op.dst)?;
-        tables.add(Arg::SRC, &op.src, &factors, |_, p| p)?;
-        let (sums, scratch) = match target.jit {
-            Some(isa) => Behind::plan(op, problem, isa)?,
-            None => (Sums::plan(op)?.map_or(Behind::Nothing, Behind::Words), 0),
-        };
-        Ok((Summed::new(tables, sums), scratch))
+        tables(op, problem, target)
     })
+}
+
+/// Few elements, of which neighbours become others.
+fn few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| {
+        let op = reorder(problem)?;
+        check_known(op)?;
+        if op.dst.dims().volume().is_none_or(|n| n > SINGLE) || run(&op.dst, &op.src) as i64 >= *VECTORS.start() {
+            return Err(Skip::Shape("more than few elements, or the same neighbours"));
+        }
+        tables(op, problem, target)
+    })
+}
+
+/// Tables of where every element goes, with their scratch.
+fn tables(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(Summed<Tables>, usize), Skip> {
+    let (attr, dims) = (&problem.attr, op.dst.dims());
+    check_adjusted(op)?;
+    if !(Attr { scales: Default::default(), scratchpad: Default::default(), ..attr.clone() }).is_default() {
+        return Err(Skip::Attr("other than scales".into()));
+    }
+    let mut factors = [None; 2];
+    for (factor, arg) in factors.iter_mut().zip([Arg::SRC, Arg::DST]).filter(|(_, arg)| attr.scales.contains_key(arg)) {
+        *factor = Some((arg, factors::scales(arg, attr, dims)?.strides));
+    }
+    let mut tables = Tables::new(Arg::DST, &op.dst)?;
+    tables.add(Arg::SRC, &op.src, &factors, |_, p| p)?;
+    let (sums, scratch) = match target.jit {
+        Some(isa) => Behind::plan(op, problem, isa)?,
+        None => (Sums::plan(op)?.map_or(Behind::Nothing, Behind::Words), 0),
+    };
+    Ok((Summed::new(tables, sums), scratch))
 }
 
 /// Whether all bits of a type's elements are the same after a way by f32.
