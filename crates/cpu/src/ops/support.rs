@@ -151,7 +151,9 @@ fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) 
         let first = dst.offset(&pos);
         for start in (0..count).step_by(PIXELS) {
             let rows = &mut rows[..PIXELS.min(count - start) * channels];
-            rows.chunks_exact_mut(channels).enumerate().for_each(|(i, row)| dst.read_run(first + (start + i) * step, near, row));
+            // Pixels without a gap are one run.
+            let each = if near == 1 && step == channels { rows.len() } else { channels };
+            rows.chunks_exact_mut(each).enumerate().for_each(|(i, row)| dst.read_run(first + (start + i) * step, near, row));
             dst.simd().run(AddRows { rows: &*rows, total: &mut *now });
         }
         (pos[1], total) = (pos[1] + channels as i64, rest);

@@ -247,20 +247,23 @@ impl Body for Floats<'_> {
             let from = &self.from[i * self.step..][..self.channels];
             let at = self.at.first + i * self.at.pixel;
             for (panel, from) in from.chunks(self.width).enumerate() {
-                let to = at + panel * self.panel;
-                let (large, rest) = from.as_chunks::<64>();
-                for (j, x) in large.iter().enumerate() {
-                    self.to.write(to + j * 64, x);
-                }
-                let (whole, last) = rest.as_chunks::<W>();
-                for (j, x) in whole.iter().enumerate() {
-                    self.to.write(to + large.len() * 64 + j * W, x);
-                }
-                for (j, x) in last.iter().enumerate() {
-                    self.to.set(to + from.len() - last.len() + j, *x);
-                }
+                let at = at + panel * self.panel;
+                let (to, rest) = self.pieces::<64>(from, at);
+                let (to, rest) = self.pieces::<W>(rest, to);
+                let (to, rest) = self.pieces::<4>(rest, to);
+                self.pieces::<1>(rest, to);
             }
         }
+    }
+}
+
+impl Floats<'_> {
+    /// Writes pieces of `N` numbers from word `to` on: the word behind them, and what is left.
+    #[inline(always)]
+    fn pieces<'f, const N: usize>(&self, from: &'f [f32], to: usize) -> (usize, &'f [f32]) {
+        let (whole, rest) = from.as_chunks::<N>();
+        whole.iter().enumerate().for_each(|(i, piece)| self.to.write(to + i * N, piece));
+        (to + whole.len() * N, rest)
     }
 }
 
@@ -283,28 +286,40 @@ impl Body for Pairs<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let zeros = [0u16; W];
+    fn run<const W: usize, const FMA: bool>(mut self) {
+        // Pixels without a gap on either side are as good as one.
+        if self.step == self.channels && self.at.pixel == self.channels && self.width >= self.channels {
+            self.channels *= self.count;
+            (self.width, self.count) = (self.channels, 1);
+        }
         for i in 0..self.count {
             let from = self.first + i * self.step;
             let mut to = self.at.first + i * self.at.pixel;
             for first in (0..self.channels).step_by(self.width) {
                 let channels = self.width.min(self.channels - first);
-                for c in (0..channels / W * W).step_by(W) {
-                    let (mut low, mut high) = ([0u16; W], zeros);
-                    self.from.read(from + first + c, &mut low);
-                    if let Some(other) = self.other {
-                        self.from.read(from + other + first + c, &mut high);
-                    }
-                    self.to.write::<u32>(to + c, &std::array::from_fn::<u32, W, _>(|j| u32::from(low[j]) | u32::from(high[j]) << 16));
-                }
-                for c in channels / W * W..channels {
-                    let low: u16 = self.from.get(from + first + c);
-                    let high = self.other.map_or(0, |other| self.from.get::<u16>(from + other + first + c));
-                    self.to.set(to + c, u32::from(low) | u32::from(high) << 16);
-                }
+                let from = from + first;
+                let done = self.pieces::<W>((from, to), 0..channels);
+                let done = self.pieces::<4>((from, to), done..channels);
+                self.pieces::<1>((from, to), done..channels);
                 to += self.panel;
             }
         }
+    }
+}
+
+impl Pairs<'_> {
+    /// Interleaves pieces of `N` of some channels, from element `from` to word `to`: the first channel that is left.
+    #[inline(always)]
+    fn pieces<const N: usize>(&self, (from, to): (usize, usize), channels: std::ops::Range<usize>) -> usize {
+        let end = channels.end - channels.len() % N;
+        for c in channels.step_by(N).take_while(|c| *c < end) {
+            let (mut low, mut high) = ([0u16; N], [0u16; N]);
+            self.from.read(from + c, &mut low);
+            if let Some(other) = self.other {
+                self.from.read(from + other + c, &mut high);
+            }
+            self.to.write::<u32>(to + c, &std::array::from_fn::<u32, N, _>(|j| u32::from(low[j]) | u32::from(high[j]) << 16));
+        }
+        end
     }
 }

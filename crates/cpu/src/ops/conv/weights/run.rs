@@ -149,7 +149,7 @@ impl Bound<'_> {
             let places = self.places(index);
             let images = places.images.1.div_ceil(p.together);
             let (groups, beside) = if p.beside > p.together { (1, images) } else { (images, 1) };
-            let panel = groups * beside * p.columns.grid.pixels().unwrap_or(0) * p.panel * 4;
+            let panel = groups * beside * p.columns.grid.pixels().unwrap_or(0) * p.line() * 4;
             let mut ready = Ready {
                 places,
                 groups,
@@ -177,7 +177,7 @@ impl Bound<'_> {
     fn provide<'a>(&self, side: &Side, reader: &Reader<'a>, ready: &mut Ready<'a>, group: usize, (start, count): (usize, usize)) {
         let first = group * side.channels + start;
         let is_rows = std::ptr::eq(side, &raw const self.plan.rows);
-        let width = if is_rows { self.plan.pitch(count) } else { self.plan.panel };
+        let width = if is_rows { self.plan.pitch(count) } else { self.plan.line() };
         let (to, at) = if is_rows { &mut ready.rows } else { &mut ready.columns };
         if let Some(strides) = side.strides.filter(|_| side.in_place) {
             (*to, *at) = (reader.source.view.buf(), place(reader, &strides, first));
@@ -249,7 +249,7 @@ impl Bound<'_> {
                 sums: &mut *sums,
                 sums_row: p.panel,
                 a_step: parts.step,
-                b_row: 0,
+                b_row: parts.line,
                 last,
             });
         };
@@ -333,10 +333,11 @@ impl Bound<'_> {
         let p = self.plan;
         let dims = self.tail.dst().dims().len();
         let mut pos: Pos = [0; MAX_NDIMS];
+        let each = p.rows.channels / p.joined;
         if p.grouped {
-            pos[0] = at.group as i64;
+            pos[0] = (at.group * p.joined + at.rows.0 / each) as i64;
         }
-        (pos[p.column_dim], pos[p.row_dim]) = ((at.columns.0 + panel * p.panel) as i64, at.rows.0 as i64);
+        (pos[p.column_dim], pos[p.row_dim]) = ((at.columns.0 + panel * p.panel) as i64, (at.rows.0 % each) as i64);
         for (i, tap) in tap.iter().enumerate() {
             if let Some(d) = (dims + i).checked_sub(3).filter(|d| *d >= usize::from(p.grouped) + 2) {
                 pos[d] = *tap as i64;
@@ -353,6 +354,9 @@ impl Bound<'_> {
         let mut pos = self.position(at, (panel, tap));
         let columns = p.panel.min(p.columns.channels - at.columns.0 - panel * p.panel);
         let rows = at.rows.1;
+        if p.joined > 1 {
+            return self.store_diagonal(pos, at.rows, sums);
+        }
         for (merged, sums) in sums.chunks_exact_mut(rows * p.panel).enumerate() {
             if p.rows_per_channel() > 1 {
                 pos[dims - 1] = merged as i64;
@@ -370,6 +374,20 @@ impl Bound<'_> {
             }
             let sums = Sums { data: sums, exact: None, step: p.panel, columns, dim: p.column_dim };
             self.tail.store(sums, std::iter::once(Run { pos, dim: p.row_dim, step: 1, count: rows }));
+        }
+    }
+
+    /// Stores those sums of a tap of joined groups whose row and column are of one group, from the row at `pos` on.
+    fn store_diagonal(&self, mut pos: Pos, (first, count): (usize, usize), sums: &mut [f32]) {
+        let p = self.plan;
+        let [rows, columns] = [&p.rows, &p.columns].map(|side| side.channels / p.joined);
+        let mut row = first;
+        while row < first + count {
+            let (group, n) = (row / rows, (rows - row % rows).min(first + count - row));
+            let data = &mut sums[(row - first) * p.panel + group * columns..];
+            let sums = Sums { data, exact: None, step: p.panel, columns, dim: p.column_dim };
+            self.tail.store(sums, std::iter::once(Run { pos, dim: p.row_dim, step: 1, count: n }));
+            (pos[0], pos[p.row_dim], row) = (pos[0] + 1, 0, row + n);
         }
     }
 
@@ -393,14 +411,14 @@ impl Bound<'_> {
         let b = dst.blocking();
         let width = b.inner.iter().next().filter(|i| b.inner.len() == 1 && i.0 == p.row_dim).map(|i| i.1 as usize)?;
         let whole = p.rows.blocks == 1 || p.rows.each.is_multiple_of(width);
-        (width <= WIDEST && whole && dst.dtype() == DataType::F32 && self.tail.is_plain()).then_some(width)
+        (width <= WIDEST && p.joined == 1 && whole && dst.dtype() == DataType::F32 && self.tail.is_plain()).then_some(width)
     }
 
     /// True where sums of a panel are what belongs into the gradient, number by number.
     fn lies_in_panels(&self) -> bool {
         let (dst, dim) = (self.tail.dst(), self.plan.column_dim);
         let b = dst.blocking();
-        let panels = b.inner.len() == 1 && b.inner.iter().all(|i| i == (dim, self.plan.panel as i64));
+        let panels = self.plan.joined == 1 && b.inner.len() == 1 && b.inner.iter().all(|i| i == (dim, self.plan.panel as i64));
         panels && b.strides[self.plan.row_dim] == self.plan.panel as i64 && dst.dtype() == DataType::F32 && self.tail.is_plain()
     }
 }
@@ -409,8 +427,9 @@ impl Bound<'_> {
 struct Parts {
     count: usize,
     steps: usize,
-    /// Bytes from a step of the rows to the next.
+    /// Bytes from a step of the rows to the next, and of the columns.
     step: usize,
+    line: usize,
 }
 
 impl Parts {
@@ -424,7 +443,7 @@ impl Parts {
             None => side.grid.copied(tap, side.grid.pixels().unwrap_or(0)).scaled(ready.beside * width * 4),
         };
         let width = p.pitch(if p.rows.grid.merged { p.rows.channels } else { at.rows.1 });
-        let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.panel));
+        let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.line()));
         let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| s / ready.beside);
         let start = |line: &super::side::Line| {
             line.base + (0..3).map(|i| (inside[i].start as i64 - places.at[i].0 as i64) * line.at[i] as i64).sum::<i64>()
@@ -434,7 +453,7 @@ impl Parts {
         let mut steps = inside[2].len() * ready.beside;
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
         for i in (0..3).rev() {
-            if counts[i] != 1 && steps == 1 && distances(i)[1] == p.panel * 4 {
+            if counts[i] != 1 && steps == 1 && (p.apart || distances(i)[1] == p.panel * 4) {
                 [step, column_step] = distances(i);
             } else if counts[i] != 1 && distances(i) != [step * steps, column_step * steps] {
                 break;
@@ -449,6 +468,6 @@ impl Parts {
             let [row, column] = (0..3).fold([0, 0], |sum, d| [0, 1].map(|s| sum[s] + index[d] * distances(d)[s]));
             words.copy_from_slice(&[first_column as usize + column, row_base as usize + row]);
         }
-        Parts { count, steps, step }
+        Parts { count, steps, step, line: column_step }
     }
 }

@@ -99,14 +99,17 @@ pub(crate) struct Gradient {
     pub(crate) rows: Side,
     pub(crate) columns: Side,
     pub(crate) rows_slide: bool,
+    /// Products: of so many groups each, of which the blocks on the diagonal are the gradient.
     pub(crate) groups: usize,
+    pub(crate) joined: usize,
     pub(crate) images: usize,
     /// Elements of depth in a word, the halves of an image that share words where images do not, and images that lie side by side.
     pub(crate) together: usize,
     pub(crate) halves: Option<Halves>,
     pub(crate) beside: usize,
-    /// Columns of a panel.
+    /// Columns of a panel, and whether its lines are read at any distance, in place or as the copied channels follow each other.
     pub(crate) panel: usize,
+    pub(crate) apart: bool,
     /// Panels that are there together.
     pub(crate) panels_at_once: usize,
     /// Places of a box (first groups of images), and elements of boxes.
@@ -366,6 +369,14 @@ fn cut(n: usize, most: usize, unit: usize) -> (usize, usize) {
     (each, n.div_ceil(each).max(1))
 }
 
+/// Groups of a product: several groups of few columns take as many multiply-adds as one by one, since each of these takes a whole vector, too, and their
+/// pixels are read in one piece.
+fn joined(task: &Task, isa: Isa) -> usize {
+    let columns = task.channels[usize::from(!task.x_columns)].max(1);
+    let most = (isa.width().lanes() / columns).min(task.groups);
+    (1..=most).rev().find(|n| task.groups.is_multiple_of(*n)).unwrap_or(1)
+}
+
 impl Gradient {
     pub(crate) fn new(task: &Task, tensors: [&Tensor; 2], attr: &Attr, (isa, target): (Isa, &CpuTarget)) -> Option<Gradient> {
         let pairs = Pairs::of(task, tensors, isa);
@@ -373,6 +384,7 @@ impl Gradient {
         let halves = pairs.and_then(|p| if let Pairs::Halves(halves) = p { Some(halves) } else { None });
         let window = task.window;
         let whole = window[1..].iter().all(|d| d.taps == 1 && d.is_unpadded());
+        let joined = joined(task, isa);
         let merged = !task.x_columns && task.groups == 1 && task.channels[0] < 16 && window[2].taps > 1 && window[2].dilation == 1;
         let across = window[2].places.max(1);
         let beside =
@@ -395,7 +407,7 @@ impl Gradient {
             arg: task.args[i],
             roles: task.roles[i],
             grid: grids[i],
-            channels: task.channels[i],
+            channels: task.channels[i] * joined,
             each: 0,
             blocks: 0,
             strides: task.roles[i].strides(tensors[i]),
@@ -408,11 +420,13 @@ impl Gradient {
             isa,
             product,
             panel: panel_columns(isa, columns.channels),
+            apart: false,
             panels_at_once: 1,
             rows,
             columns,
             rows_slide: !task.x_columns,
-            groups: task.groups,
+            groups: task.groups / joined,
+            joined,
             images: task.images,
             together,
             halves,
@@ -443,7 +457,7 @@ impl Gradient {
             panels || b.is_plain() && b.strides[self.column_dim] == 1
         });
         let raw = weights.dtype == DataType::F32 && self.attr.scales.is_empty() && self.attr.post_ops.is_empty();
-        if neighbours && raw && self.attr.zero_points.is_empty() && self.is_single() && !self.rows.grid.merged {
+        if neighbours && raw && self.joined == 1 && self.attr.zero_points.is_empty() && self.is_single() && !self.rows.grid.merged {
             self.tail = Some(Arc::new(Tail::raw()));
             self.cut_channels()?;
         }
@@ -471,7 +485,12 @@ impl Gradient {
         };
         let rows_there = floats(rows) && !self.rows.grid.merged && self.rows.strides.as_ref().is_some_and(near);
         let columns_there = floats(columns) && self.columns.strides.as_ref().is_some_and(in_panels);
-        (self.rows.in_place, self.columns.in_place) = (rows_there, columns_there);
+        // Lines of few channels are read as they follow each other, which saves their copy, or makes it one of whole runs.
+        let narrow = self.columns.channels < self.panel;
+        let beside_each_other = |s: &Strides| s.is_plain() && step(s, &self.columns) <= NEAR;
+        self.apart = narrow && self.columns.strides.as_ref().is_some_and(Strides::is_plain);
+        let columns_apart = self.apart && floats(columns) && self.columns.strides.as_ref().is_some_and(beside_each_other);
+        (self.rows.in_place, self.columns.in_place) = (rows_there, columns_there || columns_apart);
         let blocked = |t: &Tensor, s: &Strides| !s.is_plain() && t.dims().volume().is_some_and(|n| n * 4 > self.budget.far as i64);
         let asks = |t: &Tensor, side: &Side| side.strides.as_ref().is_some_and(|s| blocked(t, s));
         let floats = [rows, columns].iter().all(|t| t.dtype == DataType::F32);
@@ -486,6 +505,11 @@ impl Gradient {
     /// Where a row of a block is, in words from the first.
     pub(crate) fn row_offset(&self, row: usize) -> usize {
         self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(row, |s| s.channel(row))
+    }
+
+    /// Words from a line of a panel to the next in a copy.
+    pub(crate) fn line(&self) -> usize {
+        if self.apart { self.columns.channels } else { self.panel }
     }
 
     /// Words from a step to the next in a copy of so many rows: not a power of two of lines, which would meet in few sets of L1.
@@ -575,7 +599,7 @@ impl Gradient {
         let list = List::words(1, [MOST_ROWS, 1], parts)?.max(LISTED);
         self.table = self.pairs.checked_add(list)?.checked_mul(size_of::<usize>() / size_of::<f32>())?.next_multiple_of(16);
         let inner = self.each[0].checked_mul(self.beside / self.together)?;
-        let widths = [self.pitch(self.rows.each), self.panels_at_once * self.panel];
+        let widths = [self.pitch(self.rows.each), self.panels_at_once * self.line()];
         for (side, width) in [&mut self.rows, &mut self.columns].into_iter().zip(widths) {
             let words = side.grid.pixels()?.checked_mul(inner)?.checked_mul(width)?;
             side.copy = if side.in_place { 0 } else { words.next_multiple_of(16) };
@@ -634,7 +658,7 @@ impl Gradient {
 
     /// True where tiles store, and the panel from column `first` of a group on ends within a vector.
     pub(crate) fn ends_within(&self, first: usize) -> bool {
-        self.tail.is_some() && !self.panel.min(self.columns.channels - first).is_multiple_of(self.isa.width().lanes())
+        self.tail.is_some() && !self.apart && !self.panel.min(self.columns.channels - first).is_multiple_of(self.isa.width().lanes())
     }
 
     /// What it keeps where, and how fast it multiplies.
@@ -673,15 +697,16 @@ impl Gradient {
         let last_panel = (self.columns.channels - 1) / self.panel * self.panel;
         let last_block = self.rows.channels - (self.rows.blocks - 1) * self.rows.each;
         for first in [0, last_panel] {
-            let (vectors, masked) = (self.vectors(first), self.ends_within(first));
+            let (vectors, within) = (self.vectors(first), self.ends_within(first));
             for channels in [self.rows.each, last_block] {
                 for (_, rows, _) in self.runs(channels * self.rows_per_channel(), vectors) {
                     for start in [Start::Zero, Start::Add] {
-                        let tile = &mut tiles[Tiles::index(rows, vectors, masked || start == Start::Add)];
+                        let tile = &mut tiles[Tiles::index(rows, vectors, within || start == Start::Add)];
                         if tile.is_some() || start == Start::Add && self.is_single() {
                             continue;
                         }
-                        let (line, tail) = (Line::Packed(line as u8), self.tail.clone());
+                        let line = if self.apart { Line::Apart } else { Line::Packed(line as u8) };
+                        let (masked, tail) = (within || self.apart, self.tail.clone());
                         let (a_step, ahead) = (Stride::Across, self.far);
                         let spec = Spec { line, a_step, start, tail, masked, ahead, ..Spec::new(self.product, rows, vectors) };
                         *tile = Some(Tile::get(self.isa, &spec)?);
