@@ -6,6 +6,7 @@
 
 mod call;
 mod cut;
+mod plain;
 mod shared;
 mod source;
 mod unpacked;
@@ -175,6 +176,9 @@ impl Product {
         let lanes = isa.width().lanes();
         if weights.k == 0 || weights.n == 0 || rows == 0 || rows > MAX_ROWS {
             return Err(Skip::Shape("not of 1 to 8 rows"));
+        }
+        if !weights.has_whole_words() {
+            return Err(Skip::Layout("of weights: rows or columns that end within a word".into()));
         }
         let panels = matches!(weights.lie, Lie::Panels { .. });
         let rows_of_weights = matches!(weights.lie, Lie::Rows { .. });
