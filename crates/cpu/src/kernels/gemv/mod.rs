@@ -244,10 +244,10 @@ impl Product {
 
     /// Elements that a block's kernel leaves, where they are not its sums.
     fn raw_len(&self) -> Option<usize> {
-        let (rows, in_word) = (self.request.rows, self.decode.stored.in_word());
+        let (rows, in_lane) = (self.request.rows, self.decode.in_lane());
         match self.request.weights.lie {
             Lie::Panels { .. } => Some(0),
-            Lie::Rows { .. } => self.cut.block.checked_add(self.lanes() * in_word)?.checked_mul(rows),
+            Lie::Rows { .. } => self.cut.block.checked_add(self.lanes() * in_lane)?.checked_mul(rows),
             Lie::Columns { .. } => self.cut.block.checked_mul(rows)?.checked_mul(self.lanes()),
         }
     }
@@ -266,7 +266,7 @@ impl Product {
                 (get(Walk::Panel { line: (columns / lanes) as u8, vectors: self.vectors as u8, groups })?, None)
             }
             Lie::Rows { .. } => {
-                let (lines, masked) = (gemv::Gemv::lines(isa), !(weights.n / in_word).is_multiple_of(lanes));
+                let (lines, masked) = (gemv::Gemv::lines(isa), !(weights.n / self.decode.in_lane()).is_multiple_of(lanes));
                 let single = (!weights.k.is_multiple_of(lines)).then(|| get(Walk::Lines { lines: 1, masked })).transpose()?;
                 (get(Walk::Lines { lines: lines as u8, masked })?, single)
             }

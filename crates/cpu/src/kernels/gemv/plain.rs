@@ -52,7 +52,6 @@ struct From<'f> {
 struct Near {
     raw: [u8; BLOCK],
     numbers: [f32; BLOCK],
-    packed: [f32; BLOCK / 2],
 }
 
 impl Plain {
@@ -74,7 +73,7 @@ impl Plain {
     pub(super) fn panels(&self, simd: Simd, b: Buf, factors: &Factors<'_>, panels: Packed, to: &mut [f32]) {
         let Packed { at: start, depth, columns } = panels;
         let each = self.form().panel(depth.len()) / 4;
-        let mut near = Near { raw: [0; BLOCK], numbers: [0.0; BLOCK], packed: [0.0; BLOCK / 2] };
+        let mut near = Near { raw: [0; BLOCK], numbers: [0.0; BLOCK] };
         for (first, to) in columns.clone().step_by(self.width).zip(to.chunks_exact_mut(each.max(1))) {
             let columns = first..columns.end.min(first + self.width);
             let mut at = depth.start;
@@ -90,7 +89,7 @@ impl Plain {
 
     /// The lines of a block, whose depth is all of one group.
     fn block(&self, from: &From<'_>, block: Block, near: &mut Near, to: &mut [f32]) {
-        let (Block { depth, columns }, Near { raw, numbers, packed }) = (block, near);
+        let (Block { depth, columns }, Near { raw, numbers }) = (block, near);
         let (simd, stored, [scale, zero]) = (from.simd, self.weights.stored, from.factors);
         let bits = stored.bits();
         // Runs of elements that lie together: columns of the block, or rows of it; `pitch` elements apart once they are read.
@@ -109,22 +108,15 @@ impl Plain {
         let scaled = (scale.is_some() || zero.is_some()).then_some(&factor);
         let by_column = matches!(self.weights.lie, Lie::Columns { .. });
         let count = runs.len() * pitch;
-        if !by_column && !self.pairs {
-            return simd.run(Decode { stored, raw, scaled, by_column, pitch, to: &mut to[..count] });
+        // Rows become lines at once, columns are transposed.
+        match (by_column, self.pairs) {
+            (false, false) => return simd.run(Decode { stored, raw, scaled, by_column, pitch, to: &mut to[..count] }),
+            (false, true) => return simd.run(Pairs { stored, raw, pitch: Some(pitch), to }),
+            (true, false) => simd.run(Decode { stored, raw, scaled, by_column, pitch, to: &mut numbers[..count] }),
+            (true, true) => simd.run(Pairs { stored, raw, pitch: None, to: &mut numbers[..count / 2] }),
         }
-        let numbers = &mut numbers[..count];
-        simd.run(Decode { stored, raw, scaled, by_column, pitch, to: &mut *numbers });
-        if !by_column {
-            return simd.run(Pairs { numbers, pitch, rows: true, to });
-        }
-        let (size, bytes): (usize, &[u8]) = if self.pairs {
-            let packed = &mut packed[..count / 2];
-            simd.run(Pairs { numbers, pitch, rows: false, to: &mut *packed });
-            (2, bytemuck::cast_slice(packed))
-        } else {
-            (4, bytemuck::cast_slice(numbers))
-        };
-        let (form, from) = (self.form(), pack::Plain { bytes, depth: size, column: pitch * size });
+        let (form, size) = (self.form(), self.form().size);
+        let from = pack::Plain { bytes: bytemuck::cast_slice(numbers), depth: size, column: pitch * size };
         pack::panels(simd, &from, 0..len, 0..columns.len(), form, &mut to[..form.panel(len) / 4]);
     }
 }
@@ -188,11 +180,11 @@ fn words(raw: &[u8], to: &mut [f32], element: impl Fn(u32, u32) -> i32) {
     }
 }
 
-/// Numbers that bf16 has as pairs: of neighbouring runs, zeros behind the last, or of neighbours in a run.
+/// Decodes runs of elements to bf16 pairs: of neighbouring runs, each as many elements, zeros behind the last one; or of neighbours in a run.
 struct Pairs<'p> {
-    numbers: &'p [f32],
-    pitch: usize,
-    rows: bool,
+    stored: Stored,
+    raw: &'p [u8],
+    pitch: Option<usize>,
     to: &'p mut [f32],
 }
 
@@ -201,19 +193,62 @@ impl Body for Pairs<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Pairs { numbers, pitch, rows, to } = self;
-        let pair = |low: f32, high: f32| f32::from_bits(low.to_bits() >> 16 | high.to_bits() & 0xffff_0000);
-        if !rows {
-            to.iter_mut().zip(numbers.as_chunks::<2>().0).for_each(|(word, [low, high])| *word = pair(*low, *high));
-            return;
+        let Pairs { stored, raw, pitch, to } = self;
+        let (low, high) = (|b: u8| i32::from((b << 4).cast_signed() >> 4), |b: u8| i32::from(b.cast_signed() >> 4));
+        match (stored, pitch) {
+            (Stored::S8, Some(pitch)) => byte_rows(raw, pitch, to, |b| i32::from(b.cast_signed())),
+            (Stored::U8, Some(pitch)) => byte_rows(raw, pitch, to, i32::from),
+            (Stored::S4, Some(pitch)) => word_rows(raw, pitch, to, |word, i| (word << (28 - 4 * i)).cast_signed() >> 28),
+            (_, Some(pitch)) => word_rows(raw, pitch, to, |word, i| (word << (28 - 4 * i) >> 28).cast_signed()),
+            (Stored::S8, None) => neighbours(raw, to, |[low, high]: [u8; 2]| [low, high].map(|b| i32::from(b.cast_signed()))),
+            (Stored::U8, None) => neighbours(raw, to, |[low, high]: [u8; 2]| [low, high].map(i32::from)),
+            (Stored::S4, None) => neighbours(raw, to, |[b]: [u8; 1]| [low(b), high(b)]),
+            (_, None) => neighbours(raw, to, |[b]: [u8; 1]| [i32::from(b & 15), i32::from(b >> 4)]),
         }
-        for (to, lines) in to.chunks_exact_mut(pitch).zip(numbers.chunks(2 * pitch)) {
-            let (low, high) = lines.split_at(pitch);
-            if high.is_empty() {
-                to.iter_mut().zip(low).for_each(|(word, low)| *word = pair(*low, 0.0));
-            } else {
-                to.iter_mut().zip(low.iter().zip(high)).for_each(|(word, (low, high))| *word = pair(*low, *high));
-            }
+    }
+}
+
+/// Two integers, which bf16 has, as bits of a word.
+#[inline(always)]
+fn pair([low, high]: [i32; 2]) -> f32 {
+    f32::from_bits((low as f32).to_bits() >> 16 | (high as f32).to_bits() & 0xffff_0000)
+}
+
+/// Pairs of elements that follow each other in `N` bytes.
+#[inline(always)]
+fn neighbours<const N: usize>(raw: &[u8], to: &mut [f32], numbers: impl Fn([u8; N]) -> [i32; 2]) {
+    to.iter_mut().zip(raw.as_chunks::<N>().0).for_each(|(word, bytes)| *word = pair(numbers(*bytes)));
+}
+
+/// Pairs of rows of bytes.
+#[inline(always)]
+fn byte_rows(raw: &[u8], pitch: usize, to: &mut [f32], number: impl Fn(u8) -> i32) {
+    for (to, rows) in to.chunks_exact_mut(pitch).zip(raw.chunks(2 * pitch)) {
+        let (low, high) = rows.split_at(pitch);
+        if high.is_empty() {
+            to.iter_mut().zip(low).for_each(|(word, low)| *word = pair([number(*low), 0]));
+        } else {
+            to.iter_mut().zip(low.iter().zip(high)).for_each(|(word, (low, high))| *word = pair([number(*low), number(*high)]));
+        }
+    }
+}
+
+/// Pairs of rows of words of eight elements.
+#[inline(always)]
+fn word_rows(raw: &[u8], pitch: usize, to: &mut [f32], element: impl Fn(u32, u32) -> i32) {
+    for (to, rows) in to.chunks_exact_mut(pitch).zip(raw.chunks(pitch)) {
+        let (low, high) = rows.split_at(pitch / 2);
+        let lines = to.as_chunks_mut::<8>().0.iter_mut().zip(low.as_chunks::<4>().0);
+        if high.is_empty() {
+            lines.for_each(|(to, low)| {
+                let low = u32::from_le_bytes(*low);
+                *to = std::array::from_fn(|i| pair([element(low, i as u32), 0]));
+            });
+        } else {
+            lines.zip(high.as_chunks::<4>().0).for_each(|((to, low), high)| {
+                let [low, high] = [low, high].map(|word| u32::from_le_bytes(*word));
+                *to = std::array::from_fn(|i| pair([element(low, i as u32), element(high, i as u32)]));
+            });
         }
     }
 }

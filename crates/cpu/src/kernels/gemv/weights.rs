@@ -91,7 +91,7 @@ impl Weights {
     pub(super) fn has_whole_words(&self) -> bool {
         match self.lie {
             Lie::Panels { .. } => true,
-            Lie::Rows { .. } => self.n.is_multiple_of(self.stored.in_word()),
+            Lie::Rows { .. } => self.n.is_multiple_of(Decode { stored: self.stored, pairs: false }.in_lane()),
             Lie::Columns { .. } => self.k.is_multiple_of(self.stored.in_word()),
         }
     }
