@@ -51,6 +51,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
     }
     let (problem, request, target) = resolved(problem, target)?;
+    if request.isa.amx && is_faster_in_tiles(&problem, target) {
+        return Err(Skip::Shape("enough rows for tiles of AMX"));
+    }
     let product = Product::new(request)?;
     let in_place = product.takes_in_place() && is_natural(&problem, product.word_type());
     let scratch = product.scratch_bytes();
@@ -66,6 +69,8 @@ const SHALLOW: [usize; 2] = [3, 48];
 const ENOUGH_FAR: usize = 6;
 /// The same of row-major f32, which tiles read in place where a panel's lines stay in L2: of weights that stay there, too, and of others.
 const IN_PLACE: [usize; 2] = [2, 4];
+/// The same of weights in panels that tiles of AMX multiply: these take as long for any of up to 16 rows, a walk as long as memory for up to so many.
+const ENOUGH_ON_AMX: usize = 4;
 /// Weights of so many times L2 come from memory.
 const FAR: usize = 8;
 
@@ -81,8 +86,11 @@ pub(super) fn is_faster_in_tiles(problem: &Problem, target: &CpuTarget) -> bool 
 /// Whether so many rows of floating-point elements are enough for tiles to be faster than a walk along weights of their type, whose depth and columns are these
 /// dimensions.
 pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column): (&[usize], usize), target: &CpuTarget) -> bool {
-    let (Some(b), Some(isa)) = (weights.blocking(), target.jit.filter(|isa| !isa.amx)) else { return false };
+    let (Some(b), Some(isa)) = (weights.blocking(), target.jit) else { return false };
     let Ok(product) = product(weights.dtype, weights.dtype) else { return false };
+    if isa.amx && amx::check(product).is_ok() {
+        return !b.is_plain() && rows >= ENOUGH_ON_AMX;
+    }
     let lie = if !b.is_plain() { 0 } else { 1 + usize::from(b.strides[column] != 1) };
     let right = place::right(isa, weights, depth, &[column], product.together());
     // A row of tiles widens an element for each product, where the processor multiplies none of its type, as the walk does, with fewer sums in flight.

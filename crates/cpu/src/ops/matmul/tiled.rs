@@ -125,6 +125,9 @@ pub(crate) fn product(a: DataType, b: DataType) -> Result<Product, Skip> {
     }
 }
 
+/// Bytes of weights that are as well read twice, from L2: a tail in registers is worth more.
+const READ_TWICE: usize = 128 << 10;
+
 /// Bytes from a row of bytes of a copy to the next.
 fn pitch(depth: usize) -> usize {
     depth.next_multiple_of(64)
@@ -160,12 +163,13 @@ impl Request<'_> {
         Tail::plan(&About { attr: self.attr, dst: self.c.tensor, columns: column, compensated, scaled, biased }).ok()
     }
 
-    /// Whether a tile has all rows and one more.
+    /// Whether a tile has all rows and one more, and weights are so many that they are better read once.
     fn has_room(&self, product: Product) -> bool {
         let (c, isa) = (self.c, self.isa);
         let vectors = panel_columns(isa, place::count(c.tensor, c.columns)) / isa.width().lanes();
         let one = c.tensor.dims()[..self.batch].iter().all(|d| *d == 1) && c.rows.len() == 1 && c.columns.len() == 1;
-        one && !isa.amx && place::count(c.tensor, c.rows) < tallest(isa, product, vectors)
+        let weights = place::count(c.tensor, c.columns).saturating_mul(place::count(self.b.tensor, self.b.rows));
+        one && !isa.amx && weights > READ_TWICE && place::count(c.tensor, c.rows) < tallest(isa, product, vectors)
     }
 
     /// The kernel and the bytes of scratch that it needs.
