@@ -188,7 +188,7 @@ impl<'a> Chain<'a> {
     /// As for [`Chain::argument`].
     pub fn line(&self, operand: Operand, pos: &Pos, dim: usize, out: &mut [f32]) -> Result<(), Error> {
         match operand {
-            Operand::Factors => self.product(pos, dim, out),
+            Operand::Factors => product(&self.factors, pos, dim, out),
             Operand::Bias => self.bias.unwrap_or(Broadcast::constant(0.0)).line(pos, dim, out),
             Operand::Before(dtype) => self.dst.reinterpret(dtype).read(pos, dim, out),
             Operand::PostOp(i, of) => Broadcast::tensor(self.argument(i, of)?).line(pos, dim, out),
@@ -197,17 +197,17 @@ impl<'a> Chain<'a> {
         }
         Ok(())
     }
+}
 
-    /// The products of both factors.
-    fn product(&self, pos: &Pos, dim: usize, out: &mut [f32]) {
-        const PART: usize = 64;
-        let ([a, b], mut pos, mut part) = (&self.factors, *pos, [0.0; PART]);
-        a.line(&pos, dim, out);
-        for out in out.chunks_mut(PART).filter(|_| !b.is_constant(1.0)) {
-            let part = &mut part[..out.len()];
-            b.line(&pos, dim, part);
-            out.iter_mut().zip(part).for_each(|(x, y)| *x *= *y);
-            pos[dim] += PART as i64;
-        }
+/// The products of two factors from `pos` on along `dim`.
+pub fn product([a, b]: &[Broadcast<'_>; 2], pos: &Pos, dim: usize, out: &mut [f32]) {
+    const PART: usize = 64;
+    let (mut pos, mut part) = (*pos, [0.0; PART]);
+    a.line(&pos, dim, out);
+    for out in out.chunks_mut(PART).filter(|_| !b.is_constant(1.0)) {
+        let part = &mut part[..out.len()];
+        b.line(&pos, dim, part);
+        out.iter_mut().zip(part).for_each(|(x, y)| *x *= *y);
+        pos[dim] += PART as i64;
     }
 }

@@ -181,6 +181,11 @@ impl Gemm {
         self.sizes
     }
 
+    /// Whether it is on tiles of AMX.
+    pub fn is_on_amx(&self) -> bool {
+        matches!(self.loops, Loops::Tiles(_))
+    }
+
     /// How `B` is read.
     pub fn right(&self) -> Right {
         self.right
@@ -207,7 +212,7 @@ impl Gemm {
     /// Elements of all panels that are packed before; `None` on overflow.
     fn panels_len(&self) -> Option<usize> {
         let shape = self.loops.shape();
-        let packed = matches!(self.loops, Loops::Tiles(_)) && self.right != Right::Panels;
+        let packed = self.is_on_amx() && self.right != Right::Panels;
         let panels = if packed { self.sizes.batch.checked_mul(shape.panels())? } else { 0 };
         panels.checked_mul(shape.panel_bytes / 4)?.checked_next_multiple_of(16)
     }

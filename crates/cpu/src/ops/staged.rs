@@ -109,11 +109,14 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarg
 /// Where an operand is missing, or scratch exceeds the address space.
 pub(crate) fn viewed(problem: Problem, inner: Box<dyn Plan>, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut stages = Vec::new();
-    for o in problem.op.operands() {
-        let tensor = inner.problem().op.tensor(o.arg).ok_or(Skip::Op("without an operand"))?;
+    for o in problem.operands() {
+        let tensor = inner.problem().tensor(o.arg).ok_or(Skip::Op("without an operand"))?;
         if o.tensor != tensor {
-            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), memory: Memory::Own });
+            stages.push(Stage { arg: o.arg, tensor, memory: Memory::Own });
         }
+    }
+    if stages.len() > STAGED.len() {
+        return Err(Skip::Shape("so many operands"));
     }
     finish(problem, Staged { inner, stages }, target).ok_or(Skip::Shape("scratch exceeds the address space"))
 }

@@ -53,7 +53,7 @@ pub enum Walk {
     /// Through rows, [`Args::b_row`] apart.
     ///
     /// `A` has for every row of weights a word for each row. Sums are added to `C`: for every vector of a row of weights and each of its
-    /// parts a vector for each row.
+    /// parts a vector for each row. A vector has [`Decode::in_lane`] elements a lane, each of which makes a part.
     Lines {
         /// Rows of weights that are taken at a time.
         lines: u8,
@@ -494,6 +494,28 @@ struct Lines<'w> {
 }
 
 impl Lines<'_> {
+    /// Parts of a vector of a row, and bytes of the row that it takes.
+    fn parts(&self) -> usize {
+        self.w.decode.in_lane()
+    }
+
+    fn vector_bytes(&self) -> i32 {
+        (self.w.width.lanes() * self.parts() * self.w.decode.stored.bits() / 8) as i32
+    }
+
+    fn load(&self, f: &mut Function, from: Addr, mask: Option<Pred>) -> Val {
+        match self.w.decode.stored {
+            Stored::S8 => f.load_as(Elem::I8, from, mask),
+            Stored::U8 => f.load_as(Elem::U8, from, mask),
+            _ => self.w.load(f, from, mask),
+        }
+    }
+
+    /// A part of what was loaded; bytes are numbers then.
+    fn part(&self, f: &mut Function, x: Val, part: usize) -> Val {
+        if self.w.decode.stored.bits() == 8 { x } else { self.w.decoder.part(f, x, part) }
+    }
+
     fn write(&self, f: &mut Function, masked: bool) {
         let w = self.w;
         let mask = w.mask(f, masked);
@@ -506,8 +528,8 @@ impl Lines<'_> {
             let blocks = w.arg(f, offset_of!(Args, blocks));
             f.repeat(blocks, |f| {
                 self.vector(f, (a, c), &streams, None);
-                f.add(c, w.bytes(w.parts() * w.rows));
-                streams.advance(f, w.bytes(1));
+                f.add(c, w.bytes(self.parts() * w.rows));
+                streams.advance(f, self.vector_bytes());
             });
             if mask.is_some() {
                 self.vector(f, (a, c), &streams, mask);
@@ -520,12 +542,12 @@ impl Lines<'_> {
     /// A vector of every line.
     fn vector(&self, f: &mut Function, (a, c): (Int, Int), streams: &Streams, mask: Option<Pred>) {
         let w = self.w;
-        let x: Vec<Val> = (0..self.lines).map(|l| w.load(f, streams.at(l), mask)).collect();
-        for part in 0..w.parts() {
+        let x: Vec<Val> = (0..self.lines).map(|l| self.load(f, streams.at(l), mask)).collect();
+        for part in 0..self.parts() {
             let place = |row: usize| c.at(w.bytes(part * w.rows + row));
             let sums: Vec<Val> = (0..w.rows).map(|row| f.load(w.width, place(row))).collect();
             for (l, x) in x.iter().enumerate() {
-                let b = w.decoder.part(f, *x, part);
+                let b = self.part(f, *x, part);
                 for (row, sum) in sums.iter().enumerate() {
                     f.accumulate(w.op(), *sum, b, Src::Splat(a.at(((l * w.rows + row) * 4) as i32)));
                 }

@@ -104,6 +104,11 @@ impl Decode {
         if matches!(self.stored, Stored::F16) { 1 } else { self.stored.in_word() }
     }
 
+    /// Elements in a lane of a vector of a row: bytes are widened as they are loaded.
+    pub const fn in_lane(self) -> usize {
+        if self.stored.bits() == 8 { 1 } else { self.stored.in_word() }
+    }
+
     /// Parts of a line of a panel.
     pub const fn line_parts(self) -> usize {
         if matches!(self.stored, Stored::F16) { 1 } else { self.parts() }

@@ -9,6 +9,7 @@
 //! Depths that are no multiple of 16 steps become equal blocks of fewer, where that does not take more of them, or a second round of other shapes.
 
 mod block;
+mod cost;
 mod lines;
 
 use super::nest::{self, Block as Sums, Nest, Operands, Part, Rows, Shape};
@@ -20,6 +21,7 @@ use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::{Core, KBlock};
 use block::{Block, Call, Gatherer, Registers};
+pub use cost::is_faster;
 pub use lines::{Half, Lines};
 use oxidnn_expr::number;
 use oxidnn_jit::Isa;

@@ -122,10 +122,11 @@ impl Ready {
             }
             Walk::Lines { lines, masked } => {
                 let taken = on.groups.saturating_mul(usize::from(lines));
+                let row = columns(masked) / 4 * decode.in_lane() * decode.stored.bits() / 8;
                 Reach {
                     a: taken.saturating_mul(rows),
-                    b: if taken == 0 { 0 } else { far(columns(masked), taken, on.b_row) },
-                    c: (on.count + usize::from(masked)).saturating_mul(decode.parts() * rows * self.lanes),
+                    b: if taken == 0 { 0 } else { far(row, taken, on.b_row) },
+                    c: (on.count + usize::from(masked)).saturating_mul(decode.in_lane() * rows * self.lanes),
                     ..Reach::default()
                 }
             }

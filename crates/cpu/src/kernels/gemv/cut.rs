@@ -52,7 +52,7 @@ impl Cut {
                 (block, slices(n.div_ceil(block), bytes))
             }
             Lie::Rows { .. } => {
-                let vector = isa.width().lanes() * decode.stored.in_word();
+                let vector = isa.width().lanes() * decode.in_lane();
                 let most = (SUMS / rows / vector * vector).max(vector);
                 let slices = (bytes / (2 * TASK_BYTES)).min(weights.k / LINES).clamp(1, TASKS / 2 / rows.min(8));
                 let blocks = n.div_ceil(most).max(want.min(FEW_TASKS).div_ceil(slices).min(n / LEAST_COLUMNS));

@@ -6,6 +6,7 @@
 
 mod call;
 mod cut;
+mod plain;
 mod shared;
 mod source;
 mod unpacked;
@@ -176,6 +177,9 @@ impl Product {
         if weights.k == 0 || weights.n == 0 || rows == 0 || rows > MAX_ROWS {
             return Err(Skip::Shape("not of 1 to 8 rows"));
         }
+        if !weights.has_whole_words() {
+            return Err(Skip::Layout("of weights: rows or columns that end within a word".into()));
+        }
         let panels = matches!(weights.lie, Lie::Panels { .. });
         let rows_of_weights = matches!(weights.lie, Lie::Rows { .. });
         let decode = Decode { stored: weights.stored, pairs: request.bf16 && !rows_of_weights && weights.stored.has_pairs(isa) };
@@ -240,10 +244,10 @@ impl Product {
 
     /// Elements that a block's kernel leaves, where they are not its sums.
     fn raw_len(&self) -> Option<usize> {
-        let (rows, in_word) = (self.request.rows, self.decode.stored.in_word());
+        let (rows, in_lane) = (self.request.rows, self.decode.in_lane());
         match self.request.weights.lie {
             Lie::Panels { .. } => Some(0),
-            Lie::Rows { .. } => self.cut.block.checked_add(self.lanes() * in_word)?.checked_mul(rows),
+            Lie::Rows { .. } => self.cut.block.checked_add(self.lanes() * in_lane)?.checked_mul(rows),
             Lie::Columns { .. } => self.cut.block.checked_mul(rows)?.checked_mul(self.lanes()),
         }
     }
@@ -262,7 +266,7 @@ impl Product {
                 (get(Walk::Panel { line: (columns / lanes) as u8, vectors: self.vectors as u8, groups })?, None)
             }
             Lie::Rows { .. } => {
-                let (lines, masked) = (gemv::Gemv::lines(isa), !(weights.n / in_word).is_multiple_of(lanes));
+                let (lines, masked) = (gemv::Gemv::lines(isa), !(weights.n / self.decode.in_lane()).is_multiple_of(lanes));
                 let single = (!weights.k.is_multiple_of(lines)).then(|| get(Walk::Lines { lines: 1, masked })).transpose()?;
                 (get(Walk::Lines { lines: lines as u8, masked })?, single)
             }

@@ -24,9 +24,9 @@ pub(super) struct Finished {
 }
 
 impl Request {
-    /// Columns of all panels.
+    /// Columns of all panels, or of plain weights.
     pub(super) fn padded_columns(&self) -> usize {
-        let Lie::Panels { columns, .. } = self.weights.lie else { return 0 };
+        let Lie::Panels { columns, .. } = self.weights.lie else { return self.weights.n };
         self.weights.n.next_multiple_of(columns)
     }
 

@@ -1,10 +1,11 @@
-//! Products of many rows with weights of 8 or 4 bits: the [nest](crate::kernels::nest) packs its panels by unpacking them, K block by K block, and
-//! all rows of a block meet them in L2.
+//! Products with weights of 8 or 4 bits, plain or in panels: the [nest](crate::kernels::nest) packs its panels by unpacking them, K block by K block,
+//! and all rows of a block meet them in L2. Tiles of AMX meet all of them unpacked.
 //!
 //! Without groups, integers become bf16 exactly where the source has that type, and scales are the tail's; with groups they become f32,
 //! scaled. Sums begin with what zero points without groups add, so that all behind them happens in registers where the tail can do it.
 
 use super::call::{Column, Unpacker};
+use super::plain::Plain;
 use super::shared::Finished;
 use super::weights::Lie;
 use super::{Factor, Operands, Request};
@@ -13,6 +14,7 @@ use crate::kernels::gemm::{self, Gemm, Kind, Sizes};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::{Block, Packed, Packs, Right};
 use crate::kernels::scratch::{Part, Scratch, booked};
+use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::{self, MOST_ROWS, Stride, Tail, max_vectors};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::unpack::{Stored, Unpack};
@@ -33,18 +35,27 @@ pub struct Unpacked {
     /// Whether bf16 pairs are multiplied; else f32.
     pairs: bool,
     /// Whether rows of the source have the numbers that are multiplied, in order, and are read where they are.
+    in_order: bool,
     in_place: bool,
-    /// Columns of a panel, and the distance of panels in bytes.
-    panel: (usize, usize),
+    from: From,
     /// What finishes sums in registers, if it can.
     tail: Option<Arc<Tail>>,
+}
+
+/// What panels are unpacked from.
+#[derive(Clone, Copy, Debug)]
+enum From {
+    /// Panels of so many columns, by generated code, and their distance in bytes.
+    Panels { columns: usize, distance: usize },
+    /// Rows or columns.
+    Plain(Plain),
 }
 
 /// A product with its kernels.
 #[derive(Debug)]
 pub struct ReadyUnpacked {
     product: Unpacked,
-    unpacker: Unpacker,
+    unpacker: Option<Unpacker>,
     gemm: gemm::Ready,
 }
 
@@ -65,29 +76,47 @@ impl Unpacked {
     /// What it does not do.
     pub fn new(request: Request, natural: Option<usize>, tail: Option<Tail>, target: &CpuTarget) -> Result<Unpacked, Skip> {
         let Request { isa, weights, grouped, rows, .. } = request;
-        let lanes = isa.width().lanes();
-        let Lie::Panels { columns, distance } = weights.lie else { return Err(Skip::Layout("of weights: not in panels".into())) };
-        if !matches!(weights.stored, Stored::S8 | Stored::U8 | Stored::S4 | Stored::U4) || columns / lanes > max_vectors(isa) {
-            return Err(Skip::DataType("weights that are not of 8 or 4 bits, in panels of tiles".into()));
+        if !matches!(weights.stored, Stored::S8 | Stored::U8 | Stored::S4 | Stored::U4) {
+            return Err(Skip::DataType("weights that are not of 8 or 4 bits".into()));
         }
         if weights.k == 0 || weights.n == 0 || rows == 0 {
             return Err(Skip::Shape("nothing to multiply"));
         }
-        if grouped.is_some_and(|g| !g.size.is_multiple_of(weights.stored.in_word()) || !weights.k.is_multiple_of(g.size)) {
-            return Err(Skip::Attr("groups of weights that share words".into()));
-        }
         let pairs = request.bf16 && isa.bf16 && grouped.is_none();
-        let row = natural.filter(|_| pairs || !request.bf16);
-        let in_order = (!pairs || weights.stored.bits() > 4) && weights.k.is_multiple_of(weights.stored.in_word());
-        let in_place = in_order && row.is_some_and(|row| !row.is_multiple_of(ALIAS) || rows <= MOST_ROWS);
+        let group = grouped.map(|g| g.size);
+        let (from, width, depth) = match weights.lie {
+            Lie::Panels { columns, distance } => {
+                if columns / isa.width().lanes() > max_vectors(isa) {
+                    return Err(Skip::Layout("of weights: panels that tiles do not have".into()));
+                }
+                let in_word = weights.stored.in_word();
+                if grouped.is_some_and(|g| !g.size.is_multiple_of(in_word) || !weights.k.is_multiple_of(g.size)) {
+                    return Err(Skip::Attr("groups of weights that share words".into()));
+                }
+                (From::Panels { columns, distance }, columns, weights.k.next_multiple_of(in_word))
+            }
+            _ if Plain::takes(&weights, group) && grouped.is_none_or(|g| weights.k.is_multiple_of(g.size)) => {
+                let width = panel_columns(isa, weights.n);
+                (From::Plain(Plain { weights, width, pairs, group: group.unwrap_or(usize::MAX) }), width, weights.k)
+            }
+            _ => return Err(Skip::Layout("of weights: rows, columns or groups that begin within a byte".into())),
+        };
+        let natural = natural.filter(|_| pairs || !request.bf16);
         let product = if pairs { tile::Product::Bf16 } else { tile::Product::F32 };
-        // Tiles of AMX would have all weights unpacked before.
-        let tail = tail.map(Arc::new);
+        // Sums begin with what zero points add on vectors only.
+        let tail = tail.filter(|_| !(request.zero && isa.amx)).map(Arc::new);
         let begins = request.zero && tail.is_some();
-        let kind = Kind { isa: isa.without_amx(), product, right: Right::Decoded, a_step: Stride::Fixed(4), begins, tail: tail.clone() };
-        let depth = weights.k.next_multiple_of(weights.stored.in_word());
-        let gemm = Gemm::new(kind, Sizes { batch: request.batches, rows, columns: weights.n, width: columns, depth }, target)?;
-        Ok(Unpacked { request, gemm, pairs, in_place, panel: (columns, distance), tail })
+        let kind = Kind { isa, product, right: Right::Decoded, a_step: Stride::Fixed(4), begins, tail: tail.clone() };
+        let gemm = Gemm::new(kind, Sizes { batch: request.batches, rows, columns: weights.n, width, depth }, target)?;
+        let mut unpacked = Unpacked { request, gemm, pairs, in_order: false, in_place: false, from, tail };
+        unpacked.in_order = natural.is_some() && unpacked.is_in_order();
+        unpacked.in_place = unpacked.in_order && natural.is_some_and(|row| !row.is_multiple_of(ALIAS) || rows <= MOST_ROWS);
+        Ok(unpacked)
+    }
+
+    /// Whether it is on tiles of AMX.
+    pub fn is_on_amx(&self) -> bool {
+        self.gemm.is_on_amx()
     }
 
     /// Type of the elements of the source that is taken in place.
@@ -126,23 +155,58 @@ impl Unpacked {
     /// # Errors
     /// [`Error::Runtime`] when code cannot be made.
     pub fn build(&self) -> Result<ReadyUnpacked, Error> {
-        let unpacker = Unpacker::get(self.request.isa, self.unpack_spec())?;
+        let unpacker = self.unpack_spec().map(|spec| Unpacker::get(self.request.isa, spec)).transpose()?;
         Ok(ReadyUnpacked { product: self.clone(), unpacker, gemm: self.gemm.build()? })
     }
 
-    fn unpack_spec(&self) -> Unpack {
+    /// The kernel that unpacks panels, where the weights lie so.
+    fn unpack_spec(&self) -> Option<Unpack> {
         let Request { isa, weights, grouped, .. } = self.request;
+        let From::Panels { columns, .. } = self.from else { return None };
         let elem = |factor: Option<Factor>| factor.map(Factor::elem);
         let (scale, zero): (Option<Elem>, Option<Elem>) = grouped.map_or((None, None), |g| (elem(g.scale), elem(g.zero)));
-        Unpack { stored: weights.stored, pairs: self.pairs, line: (self.panel.0 / isa.width().lanes()) as u8, scale, zero }
+        Some(Unpack { stored: weights.stored, pairs: self.pairs, line: (columns / isa.width().lanes()) as u8, scale, zero })
+    }
+
+    /// Elements of the depth that the order of unpacked lines has together: the source is as long as a multiple of that.
+    fn together(&self) -> usize {
+        match self.from {
+            From::Panels { .. } => self.request.weights.stored.in_word(),
+            From::Plain(_) if self.pairs => 2,
+            From::Plain(_) => 1,
+        }
+    }
+
+    /// Whether unpacked lines have the order of the depth, to its end.
+    fn is_in_order(&self) -> bool {
+        match self.from {
+            From::Panels { .. } => {
+                let stored = self.request.weights.stored;
+                (!self.pairs || stored.bits() > 4) && self.request.weights.k.is_multiple_of(stored.in_word())
+            }
+            From::Plain(_) => true,
+        }
+    }
+
+    /// Depths, within so many as lie together, of the pair of a line.
+    fn places(&self, line: usize) -> [usize; 2] {
+        self.unpack_spec().map_or([2 * line, 2 * line + 1], |spec| spec.places(line))
     }
 
     /// The source as rows of the tiles' elements, batch by batch.
     fn copy<'p>(&self, on: &Operands<'_>, executor: &dyn Executor, part: Part<'p>) -> Buf<'p> {
         let Request { batches, rows, weights, .. } = self.request;
         let (to, a_row) = (part.into_buf(), self.a_row());
-        let unpack = self.unpack_spec();
-        let places: [[usize; 2]; 4] = std::array::from_fn(|n| unpack.places(n));
+        let bits = if self.pairs { 16 } else { 32 };
+        if self.in_order {
+            let row = weights.k * bits / 8;
+            executor.run(executor.threads(), batches * rows, &|_, index| {
+                let pos = on.axes[0].at(&self.request.positions(on, index / rows)[0], index % rows);
+                to.copy::<u8>(index * a_row * 4, &on.a.view.buf(), on.a.view.offset(&pos) * bits / 8, row);
+            });
+            return to;
+        }
+        let (together, places): (_, [[usize; 2]; 4]) = (self.together(), std::array::from_fn(|n| self.places(n)));
         executor.run(executor.threads(), batches * rows, &|_, index| {
             let pos = on.axes[0].at(&self.request.positions(on, index / rows)[0], index % rows);
             let (mut line, mut words) = ([0.0f32; LINE], [0u32; LINE / 2]);
@@ -151,14 +215,13 @@ impl Unpacked {
                 on.a.read(&on.axes[1], &pos, first, &mut line[..count]);
                 // Zeros meet what the last words of the weights have behind the depth.
                 line[count..].fill(0.0);
-                let count = count.next_multiple_of(weights.stored.in_word());
+                let count = count.next_multiple_of(together);
                 if !self.pairs {
                     to.write(index * a_row + first, &line[..count]);
                     continue;
                 }
                 let words = &mut words[..count / 2];
-                let each = weights.stored.in_word() / 2;
-                for (words, line) in words.chunks_exact_mut(each).zip(line.chunks_exact(2 * each)) {
+                for (words, line) in words.chunks_exact_mut(together / 2).zip(line.chunks_exact(together)) {
                     for (word, [low, high]) in words.iter_mut().zip(&places) {
                         *word = line[*low].to_bits() >> 16 | line[*high].to_bits() & 0xffff_0000;
                     }
@@ -183,7 +246,8 @@ impl Unpacked {
     /// Unpacks panels, group by group.
     fn unpack(&self, unpacker: &Unpacker, b: Buf, factors: &[Option<Column<'_>>; 2], panels: Packed, to: &mut [f32]) {
         let Request { weights, grouped, .. } = self.request;
-        let (in_word, (width, distance)) = (weights.stored.in_word(), self.panel);
+        let From::Panels { columns: width, distance } = self.from else { return };
+        let in_word = weights.stored.in_word();
         let size = grouped.map_or(usize::MAX, |g| g.size);
         let elems = grouped.map_or([None; 2], |g| [g.scale, g.zero]);
         let Packed { at: start, depth, columns } = panels;
@@ -224,7 +288,11 @@ impl ReadyUnpacked {
             request.factor(on, (scale, &on.scale), on.factors[0], scratch.take(scales), executor)?,
             request.factor(on, (zero, &on.zero), on.factors[1], scratch.take(zeros), executor)?,
         ];
-        let pack = |panels: Packed, to: &mut [f32]| product.unpack(unpacker, on.b, &factors, panels, to);
+        let pack = |panels: Packed, to: &mut [f32]| match (unpacker, product.from) {
+            (Some(unpacker), _) => product.unpack(unpacker, on.b, &factors, panels, to),
+            (None, From::Plain(plain)) => plain.panels(simd, on.b, &factors, panels, to),
+            (None, From::Panels { .. }) => {}
+        };
         let store = |block: Block<'_>| {
             let Block { unit: batch, rows, columns, sums, step, .. } = block;
             let at = Finished { batch, row: rows.start, rows: rows.len(), first: columns.start, columns: columns.len(), step };

@@ -68,7 +68,7 @@ impl Product {
     /// Rows of weights: the kernel's sums go by vectors and parts, and become rows in the end.
     pub(super) fn rows(&self, set: &Set, on: On<'_>, distance: usize, block: WeightBlock, to: RawSums<'_>) {
         let (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step }) = (block, to);
-        let (lanes, in_word, rows) = (self.lanes(), self.decode.stored.in_word(), self.request.rows);
+        let (lanes, in_word, rows) = (self.lanes(), self.decode.in_lane(), self.request.rows);
         let (words, lines) = (columns / in_word, oxidnn_jit::kernels::gemv::Gemv::lines(self.request.isa));
         let raw = &mut raw[..(words / lanes + 1) * in_word * rows * lanes];
         raw.fill(0.0);

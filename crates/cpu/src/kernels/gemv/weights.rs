@@ -74,14 +74,26 @@ impl Weights {
                 return Err(no());
             }
             Lie::Panels { columns: width as usize, distance: bytes(blocking.strides[column]).ok_or_else(no)? }
-        } else if (step == 1 || k == 1) && words(k) {
-            Lie::Columns { distance: bytes(blocking.strides[column]).ok_or_else(no)? }
-        } else if (blocking.strides[column] == 1 || n == 1) && words(n) {
-            Lie::Rows { distance: bytes(step).ok_or_else(no)? }
         } else {
-            return Err(no());
+            let (by_columns, by_rows) = (step == 1 || k == 1, blocking.strides[column] == 1 || n == 1);
+            match (by_columns, by_rows) {
+                (true, rows) if words(k) || !(rows && words(n)) => {
+                    Lie::Columns { distance: bytes(blocking.strides[column]).ok_or_else(no)? }
+                }
+                (_, true) => Lie::Rows { distance: bytes(step).ok_or_else(no)? },
+                _ => return Err(no()),
+            }
         };
         Ok(Weights { stored, k, n, lie, offset })
+    }
+
+    /// Whether rows or columns, where they are contiguous, are whole words.
+    pub(super) fn has_whole_words(&self) -> bool {
+        match self.lie {
+            Lie::Panels { .. } => true,
+            Lie::Rows { .. } => self.n.is_multiple_of(Decode { stored: self.stored, pairs: false }.in_lane()),
+            Lie::Columns { .. } => self.k.is_multiple_of(self.stored.in_word()),
+        }
     }
 
     /// Whether columns lie one after the other, contiguous along the depth.

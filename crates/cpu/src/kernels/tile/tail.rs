@@ -10,6 +10,7 @@ mod tests;
 mod write;
 
 use super::{Call, Places, Spec};
+use crate::kernels::access::View;
 use crate::kernels::chain::{self, Chain, Formula, Operand};
 use crate::kernels::code::elem;
 use crate::kernels::epilogue;
@@ -82,6 +83,35 @@ pub struct About<'p> {
     pub scaled: bool,
     /// True when there is a bias, one for all or by column.
     pub biased: bool,
+}
+
+/// Who knows the operands of a chain in an execution. What they are is looked up when it is asked for: most tails have few of them, and a table of all
+/// takes more time to make than a small product.
+pub trait Named<'s> {
+    /// The destination.
+    fn dst(&self) -> &View<'s>;
+    /// The numbers of an operand along a dimension, from the first on.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when an argument is missing.
+    fn line(&self, operand: Operand, dim: usize, out: &mut [f32]) -> Result<(), Error>;
+    /// The argument of an operand of a post-op.
+    ///
+    /// # Errors
+    /// As for [`Named::line`].
+    fn argument(&self, i: usize, of: Arg) -> Result<View<'s>, Error>;
+}
+
+impl<'s> Named<'s> for Chain<'s> {
+    fn dst(&self) -> &View<'s> {
+        Chain::dst(self)
+    }
+    fn line(&self, operand: Operand, dim: usize, out: &mut [f32]) -> Result<(), Error> {
+        Chain::line(self, operand, &[0; MAX_NDIMS], dim, out)
+    }
+    fn argument(&self, i: usize, of: Arg) -> Result<View<'s>, Error> {
+        Chain::argument(self, i, of)
+    }
 }
 
 /// The operands of a tail in an execution.
@@ -361,7 +391,13 @@ impl Tail {
     ///
     /// # Errors
     /// [`Error`] when an argument is missing or the scratch is too small.
-    pub fn args<'s>(&self, chain: &Chain<'s>, dim: usize, compensation: &[i32], scratch: &'s mut [f32]) -> Result<TailArgs<'s>, Error> {
+    pub fn args<'s>(
+        &self,
+        chain: &impl Named<'s>,
+        dim: usize,
+        compensation: &[i32],
+        scratch: &'s mut [f32],
+    ) -> Result<TailArgs<'s>, Error> {
         let columns = chain.dst().dims()[dim].max(0) as usize;
         let lines = self.lines();
         let pitch = scratch.len() / lines.max(1);
@@ -377,7 +413,7 @@ impl Tail {
                 let (line, padding) = line[i * apart..end].split_at_mut(columns);
                 padding.fill(0.0);
                 match operand {
-                    Some(operand) => chain.line(operand, &[0; MAX_NDIMS], dim, line)?,
+                    Some(operand) => chain.line(operand, dim, line)?,
                     None => line.iter_mut().zip(&compensation[i * columns..]).for_each(|(x, c)| *x = f32::from_bits(*c as u32)),
                 }
                 if operand == Some(Operand::Scale) {

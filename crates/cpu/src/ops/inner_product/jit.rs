@@ -30,6 +30,27 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     plan_on(problem, target, isa.without_amx())
 }
 
+/// Takes forward passes in the types that tiles of AMX multiply, where vectors are through with a product before these.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    amx::isa(target.jit)?;
+    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
+    if !op.prop.is_forward() {
+        return Err(Skip::Op("backward"));
+    }
+    support::known(problem)?;
+    let product = product(op.src.dtype, op.weights.dtype)?;
+    amx::check(product)?;
+    let (rows, columns) = (op.src.dims()[0], op.weights.dims()[0]);
+    let depth = op.src.dims()[1..].iter().fold(1, |n: i64, size| n.saturating_mul(*size));
+    if amx::is_faster(product, [1, rows, columns, depth]) {
+        return Err(Skip::Shape("enough work for tiles of AMX"));
+    }
+    plan(problem, target)
+}
+
 /// Takes the passes in the types that tiles of AMX multiply.
 ///
 /// # Errors

@@ -18,6 +18,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("aligned:jit", aligned),
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
     Impl::new("gemv:jit", few_rows).for_some_shapes(),
+    Impl::new("small:jit", jit::plan_small).for_some_shapes(),
     Impl::new("packed:amx", jit::plan_amx),
     Impl::new("packed:jit", jit::plan),
     Impl::new("bwd_weights:jit", weights::plan),

@@ -1,10 +1,11 @@
-//! `gemv:jit`: products of up to 8 rows, whose weights are decoded on their way from memory; and `unpacked:jit`: products of more rows with
-//! weights of 8 or 4 bits, which are unpacked part by part.
+//! `gemv:jit`: products of up to 8 rows, whose weights are decoded on their way from memory; and `unpacked:jit` and `unpacked:amx`: products of more
+//! rows with weights of 8 or 4 bits, which are unpacked part by part.
 
 use super::place;
 use super::tiled::{self, Matrix, product};
 use crate::CpuTarget;
 use crate::kernels::access::{Axis, View};
+use crate::kernels::amx;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::Chain;
 use crate::kernels::dot::pack::Source;
@@ -50,6 +51,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
     }
     let (problem, request, target) = resolved(problem, target)?;
+    if request.isa.amx && is_faster_in_tiles(&problem, target) {
+        return Err(Skip::Shape("enough rows for tiles of AMX"));
+    }
     let product = Product::new(request)?;
     let in_place = product.takes_in_place() && is_natural(&problem, product.word_type());
     let scratch = product.scratch_bytes();
@@ -65,6 +69,8 @@ const SHALLOW: [usize; 2] = [3, 48];
 const ENOUGH_FAR: usize = 6;
 /// The same of row-major f32, which tiles read in place where a panel's lines stay in L2: of weights that stay there, too, and of others.
 const IN_PLACE: [usize; 2] = [2, 4];
+/// The same of weights in panels that tiles of AMX multiply: these take as long for any of up to 16 rows, a walk as long as memory for up to so many.
+const ENOUGH_ON_AMX: usize = 4;
 /// Weights of so many times L2 come from memory.
 const FAR: usize = 8;
 
@@ -80,8 +86,11 @@ pub(super) fn is_faster_in_tiles(problem: &Problem, target: &CpuTarget) -> bool 
 /// Whether so many rows of floating-point elements are enough for tiles to be faster than a walk along weights of their type, whose depth and columns are these
 /// dimensions.
 pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column): (&[usize], usize), target: &CpuTarget) -> bool {
-    let (Some(b), Some(isa)) = (weights.blocking(), target.jit.filter(|isa| !isa.amx)) else { return false };
+    let (Some(b), Some(isa)) = (weights.blocking(), target.jit) else { return false };
     let Ok(product) = product(weights.dtype, weights.dtype) else { return false };
+    if isa.amx && amx::check(product).is_ok() {
+        return !b.is_plain() && rows >= ENOUGH_ON_AMX;
+    }
     let lie = if !b.is_plain() { 0 } else { 1 + usize::from(b.strides[column] != 1) };
     let right = place::right(isa, weights, depth, &[column], product.together());
     // A row of tiles widens an element for each product, where the processor multiplies none of its type, as the walk does, with fewer sums in flight.
@@ -95,11 +104,32 @@ pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column):
 
 /// Takes dense products with weights of 8 or 4 bits, but for those of two whole-number operands.
 pub(super) fn plan_compressed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    unpacked(problem, target, false)
+}
+
+/// Rows from which on tiles of AMX, for which all weights are unpacked before, are faster than vectors, for which K blocks are.
+const TILES: i64 = 8;
+
+/// Takes the same where both operands are bf16 once weights are unpacked, and rows are enough for tiles of AMX.
+pub(super) fn plan_compressed_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    amx::isa(target.jit)?;
+    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    if op.dst.dims()[op.dst.dims().len() - 2] < TILES {
+        return Err(Skip::Shape("so few rows"));
+    }
+    unpacked(problem, target, true)
+}
+
+fn unpacked(problem: &Problem, target: &CpuTarget, on_amx: bool) -> Result<Box<dyn Plan>, Skip> {
     let (problem, request, target) = resolved(problem, target)?;
+    let request = Request { isa: if on_amx { request.isa } else { request.isa.without_amx() }, ..request };
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let words = Unpacked::word_type(&request);
     let row = op.src.blocking().map(|b| b.strides[op.src.dims().len() - 2] as usize * words.bits() / 8);
     let product = Unpacked::new(request, row.filter(|_| is_natural(&problem, words)), tail(&problem, &request, target), target)?;
+    if product.is_on_amx() != on_amx {
+        return Err(Skip::Op("products that tiles of AMX take"));
+    }
     let scratch = product.scratch_bytes();
     ready(problem, target, request, (Kind::Many(product), scratch, false))
 }
@@ -198,7 +228,7 @@ fn grouped(op: &Matmul, attr: &Attr, isa: oxidnn_jit::Isa) -> Result<Option<Grou
         return Err(Skip::Attr("groups of several sizes, or of a batch of weights".into()));
     }
     let panels = crate::kernels::tile::layout::panel_columns(isa, dims[column] as usize) as i64;
-    let whole = op.weights.blocking().is_some_and(|b| dims[column] % b.inner.of(column).max(panels) == 0);
+    let whole = op.weights.blocking().is_some_and(|b| !b.is_plain() && dims[column] % b.inner.of(column).max(panels) == 0);
     let factor = |quant: &Quant| {
         use DataType::{Bf16, F16, F32, S8, U8};
         let every = quant.mask >> column & 1 == 1 && quant.groups.get(1).is_none_or(|g| *g <= 1);

@@ -5,6 +5,7 @@ use super::tiled::{Matrix, Request, product};
 use crate::CpuTarget;
 use crate::kernels::broadcast::varying;
 use crate::kernels::gemv::MAX_ROWS;
+use crate::kernels::tile::Product;
 use crate::kernels::{amx, epilogue};
 use crate::ops::support;
 use crate::row::RowPlan;
@@ -18,10 +19,7 @@ use std::sync::Arc;
 /// Bytes of weights that tiles are through with before memory matters.
 const SMALL: i64 = 64 << 10;
 
-/// Rows from which on tiles of AMX take products with few weights, too.
-const MANY: i64 = 32;
-
-/// Takes what [`plan`] takes where there are few weights.
+/// Takes what [`plan`] takes where there are few weights; where tiles of AMX multiply the types, where vectors are through with a product before these.
 ///
 /// # Errors
 /// What the row does not take.
@@ -29,13 +27,26 @@ pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     support::known(problem)?;
     let bytes = op.weights.dims().volume().map(|n| n.saturating_mul(op.weights.dtype.bits() as i64) / 8);
-    if target.jit.is_some_and(|isa| isa.amx) && product(op.src.dtype, op.weights.dtype).and_then(amx::check).is_ok() && rows(op) >= MANY {
-        return Err(Skip::Shape("enough rows for tiles of AMX"));
+    let few = bytes.is_some_and(|bytes| (0..=SMALL).contains(&bytes));
+    let (dims, n) = (op.dst.dims(), op.dst.dims().len());
+    if let Some(product) = on_amx(op, target) {
+        let batch = dims[..n - 2].iter().fold(1, |n: i64, size| n.saturating_mul(*size));
+        if amx::is_faster(product, [batch, dims[n - 2], dims[n - 1], op.src.dims()[n - 1]]) {
+            return Err(Skip::Shape("enough work for tiles of AMX"));
+        }
     }
-    match bytes {
-        Some(0..=SMALL) => plan(problem, target),
-        _ => Err(Skip::Shape("more than 64 KiB of weights")),
+    // Of many weights few rows are a walk along them.
+    if few || on_amx(op, target).is_some() && dims[n - 2] > MAX_ROWS as i64 {
+        plan(problem, target)
+    } else {
+        Err(Skip::Shape("more than 64 KiB of weights"))
     }
+}
+
+/// The product, where tiles of AMX multiply the types on this processor.
+fn on_amx(op: &Matmul, target: &CpuTarget) -> Option<Product> {
+    let product = target.jit.filter(|isa| isa.amx).and_then(|_| product(op.src.dtype, op.weights.dtype).ok())?;
+    amx::check(product).ok().map(|()| product)
 }
 
 /// Takes what [`plan`] takes where there are few rows, but enough for tiles to be faster than a walk along the weights.
@@ -46,6 +57,9 @@ pub(super) fn plan_few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     if !(1..=MAX_ROWS as i64).contains(&op.src.dims()[op.src.dims().len() - 2]) {
         return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
+    }
+    if on_amx(op, target).is_some() {
+        return Err(Skip::Shape("rows for tiles of AMX, or for a walk along the weights"));
     }
     let planned = plan(problem, target)?;
     if gemv::is_faster_in_tiles(planned.problem(), target) { Ok(planned) } else { Err(Skip::Shape("so few rows")) }
@@ -69,12 +83,6 @@ pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     amx::check(product(op.src.dtype, op.weights.dtype)?)?;
     plan_on(problem, target, isa)
-}
-
-/// Rows of the source of all products.
-fn rows(op: &Matmul) -> i64 {
-    let dims = op.dst.dims();
-    dims[..dims.len() - 1].iter().fold(1, |n, size| n.saturating_mul(*size))
 }
 
 fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {

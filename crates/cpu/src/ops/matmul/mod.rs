@@ -3,6 +3,7 @@
 pub(super) mod few;
 pub(super) mod gemv;
 mod jit;
+mod merged;
 mod packed;
 pub(super) mod place;
 pub(super) mod tiled;
@@ -19,10 +20,12 @@ use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("aligned:jit", aligned),
+    Impl::new("merged:jit", merged::plan),
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
     Impl::new("small:jit", jit::plan_small).for_some_shapes(),
     Impl::new("few:jit", jit::plan_few).for_some_shapes(),
     Impl::new("gemv:jit", gemv::plan).for_some_shapes(),
+    Impl::new("unpacked:amx", gemv::plan_compressed_amx).for_some_shapes(),
     Impl::new("unpacked:jit", gemv::plan_compressed).for_some_shapes(),
     Impl::new("packed:amx", jit::plan_amx),
     Impl::new("packed:jit", jit::plan),
@@ -37,7 +40,7 @@ fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
 }
 
 /// The rows that [`staged`] makes copies for.
-const GENERATED: &[Choose<CpuTarget>] = &[gemv::plan, gemv::plan_compressed, jit::plan_amx, jit::plan];
+const GENERATED: &[Choose<CpuTarget>] = &[gemv::plan, gemv::plan_compressed_amx, gemv::plan_compressed, jit::plan_amx, jit::plan];
 
 /// Products of few columns of weights that lie as the user has them.
 fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

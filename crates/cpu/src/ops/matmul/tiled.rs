@@ -10,7 +10,7 @@ use super::zero_points::{self, Outer, Terms};
 use crate::CpuTarget;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::{Broadcast, varying};
-use crate::kernels::chain::Chain;
+use crate::kernels::chain::{self, Chain, Operand};
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::gemm::{self, Gemm, Kind, Operands, Sizes};
 use crate::kernels::multiversion::Simd;
@@ -18,7 +18,7 @@ use crate::kernels::nest::{Block, Packs, Right};
 use crate::kernels::scratch::{Scratch, booked, lend};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::pack::Plain;
-use crate::kernels::tile::tail::About;
+use crate::kernels::tile::tail::{About, Named};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs, tallest};
 use crate::row::Generated;
 use oxidnn_jit::Isa;
@@ -125,6 +125,9 @@ pub(crate) fn product(a: DataType, b: DataType) -> Result<Product, Skip> {
     }
 }
 
+/// Bytes of weights that are as well read twice, from L2: a tail in registers is worth more.
+const READ_TWICE: usize = 128 << 10;
+
 /// Bytes from a row of bytes of a copy to the next.
 fn pitch(depth: usize) -> usize {
     depth.next_multiple_of(64)
@@ -160,12 +163,13 @@ impl Request<'_> {
         Tail::plan(&About { attr: self.attr, dst: self.c.tensor, columns: column, compensated, scaled, biased }).ok()
     }
 
-    /// Whether a tile has all rows and one more.
+    /// Whether a tile has all rows and one more, and weights are so many that they are better read once.
     fn has_room(&self, product: Product) -> bool {
         let (c, isa) = (self.c, self.isa);
         let vectors = panel_columns(isa, place::count(c.tensor, c.columns)) / isa.width().lanes();
         let one = c.tensor.dims()[..self.batch].iter().all(|d| *d == 1) && c.rows.len() == 1 && c.columns.len() == 1;
-        one && !isa.amx && place::count(c.tensor, c.rows) < tallest(isa, product, vectors)
+        let weights = place::count(c.tensor, c.columns).saturating_mul(place::count(self.b.tensor, self.b.rows));
+        one && !isa.amx && weights > READ_TWICE && place::count(c.tensor, c.rows) < tallest(isa, product, vectors)
     }
 
     /// The kernel and the bytes of scratch that it needs.
@@ -437,6 +441,38 @@ impl Tiled {
     }
 }
 
+/// The operands of the tail.
+struct Bound<'b, 'a> {
+    tiled: &'b Tiled,
+    simd: Simd,
+    ctx: &'b Ctx<'a>,
+    dst: View<'a>,
+}
+
+impl<'a> Named<'a> for Bound<'_, 'a> {
+    fn dst(&self) -> &View<'a> {
+        &self.dst
+    }
+
+    fn line(&self, operand: Operand, dim: usize, out: &mut [f32]) -> Result<(), Error> {
+        let Bound { tiled, simd, ctx, dst } = *self;
+        let pos = [0; MAX_NDIMS];
+        match operand {
+            Operand::Factors => chain::product(&tiled.factors(simd, ctx)?, &pos, dim, out),
+            Operand::Bias => tiled.bias(simd, ctx)?.unwrap_or(Broadcast::constant(0.0)).line(&pos, dim, out),
+            Operand::Before(dtype) => dst.reinterpret(dtype).read(&pos, dim, out),
+            Operand::PostOp(i, of) => Broadcast::tensor(self.argument(i, of)?).line(&pos, dim, out),
+            Operand::Scale => Broadcast::scale(simd, ctx, &tiled.attr, Arg::DST, dst.dims())?.line(&pos, dim, out),
+            Operand::ZeroPoint => Broadcast::zero_point(simd, ctx, &tiled.attr, Arg::DST, dst.dims())?.line(&pos, dim, out),
+        }
+        Ok(())
+    }
+
+    fn argument(&self, i: usize, of: Arg) -> Result<View<'a>, Error> {
+        View::of(self.simd, self.ctx, Arg::post_op(i, of))
+    }
+}
+
 impl Generated for Tiled {
     fn decision(&self, problem: &Problem) -> Decision {
         self.gemm.how().decision(problem)
@@ -470,10 +506,9 @@ impl Generated for Tiled {
             (on.a, on.a_row, on.a_depth) = (self.with_ones(ctx, copy)?, pitch(self.gemm.sizes().depth), 1);
         }
         let compensation = if self.outer.is_some_and(|o| o.by_row) { &[][..] } else { column_sums };
-        let chain =
-            || Ok::<_, Error>(Chain::new(simd, ctx, &self.attr, self.args[2])?.with(self.factors(simd, ctx)?, self.bias(simd, ctx)?));
         let Some(tail) = &self.tail else {
-            let epilogue = Epilogue::new(chain()?)?;
+            let chain = Chain::new(simd, ctx, &self.attr, self.args[2])?;
+            let epilogue = Epilogue::new(chain.with(self.factors(simd, ctx)?, self.bias(simd, ctx)?))?;
             epilogue.dst().zero_padding();
             let factor = if self.beside { self.factor(simd, ctx)? } else { 0 };
             let store = |block: Block<'_>| self.store(&epilogue, (compensation, factor), block);
@@ -484,7 +519,8 @@ impl Generated for Tiled {
             code.gemm.run(simd, ctx.executor(), &mut work, &Operands { tail: Some(&TailArgs::NONE), ..on });
             return Ok(());
         }
-        let args = tail.args(&chain()?, self.columns.last().copied().unwrap_or(0), compensation, lines)?;
+        let named = Bound { tiled: self, simd, ctx, dst: View::of(simd, ctx, self.args[2])? };
+        let args = tail.args(&named, self.columns.last().copied().unwrap_or(0), compensation, lines)?;
         let several = compensation.len() > self.width();
         let tail_column = |batch| if several { self.right(batch) * Tail::apart(self.width()) } else { 0 };
         code.gemm.run(simd, ctx.executor(), &mut work, &Operands { tail: Some(&args), tail_column: &tail_column, ..on });

@@ -135,15 +135,16 @@ fn panels_with_groups() {
 /// Runs rows of weights: `groups` times as many as are taken at once, of `vectors` whole vectors each.
 fn lines(isa: Isa, kernel: Gemv, groups: usize, vectors: usize) {
     let Walk::Lines { lines, masked } = kernel.walk else { unreachable!() };
-    let (decode, rows, lanes, each) = (kernel.decode, usize::from(kernel.rows), isa.width().lanes(), kernel.decode.stored.in_word());
+    let (decode, rows, lanes, each) = (kernel.decode, usize::from(kernel.rows), isa.width().lanes(), kernel.decode.in_lane());
     let last = if masked { 5 } else { 0 };
     let (depth, shown) = (groups * usize::from(lines), vectors * lanes + last);
     let b_row = shown + 3;
-    let words = |i: usize| word(decode.stored, (0..each).map(|p| weight(decode.stored, i / b_row, i % b_row * each + p)));
-    let b: Vec<u32> = (0..depth * b_row - 3).map(words).collect();
+    let lane = |i: usize| word(decode.stored, (0..each).map(|p| weight(decode.stored, i / b_row, i % b_row * each + p)));
+    let bytes = each * decode.stored.bits() / 8;
+    let b: Vec<u8> = (0..depth * b_row - 3).flat_map(|i| lane(i).to_le_bytes().into_iter().take(bytes)).collect();
     let a: Vec<u32> = (0..depth * rows).map(|i| source(i % rows, i / rows).to_bits()).collect();
     let mut c: Vec<f32> = (0..(vectors + usize::from(masked)) * each * rows * lanes).map(|i| i as f32).collect();
-    let args = Args { b_row: b_row * 4, groups, blocks: vectors, last, ..args(&a, &b, &mut c) };
+    let args = Args { b_row: b_row * bytes, groups, blocks: vectors, last, ..args(&a, &b, &mut c) };
     if !run(kernel.function(isa), &args) {
         return;
     }

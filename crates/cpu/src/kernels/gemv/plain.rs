@@ -1,0 +1,254 @@
+//! Panels of plain weights of 8 or 4 bits: rows or columns as the user has them, unpacked block by block on their way into L2.
+//!
+//! A block of [`DEPTH`] by a panel's columns is read into L1, decoded to f32, scaled where weights are quantised by groups of the depth, and then
+//! becomes lines of a panel: of f32, or of bf16 pairs, which hold all integers of 8 bits. Columns are transposed there.
+
+use super::call::Column;
+use super::weights::{Lie, Weights};
+use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::nest::Packed;
+use crate::kernels::tile::pack::{self, Form};
+use oxidnn_jit::kernels::unpack::Stored;
+use oxidnn_runtime::Buf;
+use std::ops::Range;
+
+/// Depth of a block, and most columns of a panel.
+const DEPTH: usize = 64;
+const COLUMNS: usize = 64;
+/// Elements of a block.
+const BLOCK: usize = DEPTH * COLUMNS;
+
+/// Plain weights, and the panels that they become.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Plain {
+    pub(super) weights: Weights,
+    /// Columns of a panel.
+    pub(super) width: usize,
+    /// Whether lines are bf16 pairs; else f32.
+    pub(super) pairs: bool,
+    /// Depth of a group of scales and zero points; that of all where there are none.
+    pub(super) group: usize,
+}
+
+/// Scales and zero points of the groups: of weights `(w - zero) * scale`.
+pub(super) type Factors<'a> = [Option<Column<'a>>; 2];
+
+/// A block of weights.
+struct Block {
+    depth: Range<usize>,
+    columns: Range<usize>,
+}
+
+/// Where weights and what scales them are.
+struct From<'f> {
+    simd: Simd,
+    b: Buf<'f>,
+    /// Byte where the matrix begins.
+    start: usize,
+    factors: &'f Factors<'f>,
+}
+
+/// What a block passes through in L1.
+struct Near {
+    raw: [u8; BLOCK],
+    numbers: [f32; BLOCK],
+}
+
+impl Plain {
+    /// Whether the layout is one that is unpacked here.
+    pub(super) fn takes(weights: &Weights, group: Option<usize>) -> bool {
+        let bytes = |elements: usize| (elements * weights.stored.bits()).is_multiple_of(8);
+        match weights.lie {
+            Lie::Panels { .. } => false,
+            Lie::Rows { .. } => bytes(weights.n),
+            Lie::Columns { .. } => bytes(weights.k) && group.is_none_or(bytes),
+        }
+    }
+
+    fn form(&self) -> Form {
+        if self.pairs { Form { size: 2, together: 2, width: self.width } } else { Form { size: 4, together: 1, width: self.width } }
+    }
+
+    /// Writes panels one behind the other.
+    pub(super) fn panels(&self, simd: Simd, b: Buf, factors: &Factors<'_>, panels: Packed, to: &mut [f32]) {
+        let Packed { at: start, depth, columns } = panels;
+        let each = self.form().panel(depth.len()) / 4;
+        let mut near = Near { raw: [0; BLOCK], numbers: [0.0; BLOCK] };
+        for (first, to) in columns.clone().step_by(self.width).zip(to.chunks_exact_mut(each.max(1))) {
+            let columns = first..columns.end.min(first + self.width);
+            let mut at = depth.start;
+            while at < depth.end {
+                let end = depth.end.min(at + DEPTH).min((at / self.group + 1).saturating_mul(self.group));
+                let lines = &mut to[(at - depth.start) / self.form().together * self.width..];
+                let from = From { simd, b, start, factors };
+                self.block(&from, Block { depth: at..end, columns: columns.clone() }, &mut near, lines);
+                at = end;
+            }
+        }
+    }
+
+    /// The lines of a block, whose depth is all of one group.
+    fn block(&self, from: &From<'_>, block: Block, near: &mut Near, to: &mut [f32]) {
+        let (Block { depth, columns }, Near { raw, numbers }) = (block, near);
+        let (simd, stored, [scale, zero]) = (from.simd, self.weights.stored, from.factors);
+        let bits = stored.bits();
+        // Runs of elements that lie together: columns of the block, or rows of it; `pitch` elements apart once they are read.
+        let (runs, first, distance, len, pitch) = match self.weights.lie {
+            Lie::Columns { distance } => (columns.clone(), depth.start, distance, depth.len(), DEPTH),
+            Lie::Rows { distance } | Lie::Panels { distance, .. } => (depth.clone(), columns.start, distance, columns.len(), self.width),
+        };
+        let raw = &mut raw[..runs.len() * pitch * bits / 8];
+        read_runs((from.b, from.start + runs.start * distance + first * bits / 8), distance, len * bits / 8, (raw, pitch * bits / 8));
+        let mut factor = [[0.0; COLUMNS], [1.0; COLUMNS]];
+        for (of, line) in [zero, scale].into_iter().zip(&mut factor) {
+            if let Some(of) = of {
+                of.buf.part(depth.start / self.group * of.row, of.row).read(columns.start, &mut line[..columns.len()]);
+            }
+        }
+        let scaled = (scale.is_some() || zero.is_some()).then_some(&factor);
+        let by_column = matches!(self.weights.lie, Lie::Columns { .. });
+        let count = runs.len() * pitch;
+        // Rows become lines at once, columns are transposed.
+        match (by_column, self.pairs) {
+            (false, false) => return simd.run(Decode { stored, raw, scaled, by_column, pitch, to: &mut to[..count] }),
+            (false, true) => return simd.run(Pairs { stored, raw, pitch: Some(pitch), to }),
+            (true, false) => simd.run(Decode { stored, raw, scaled, by_column, pitch, to: &mut numbers[..count] }),
+            (true, true) => simd.run(Pairs { stored, raw, pitch: None, to: &mut numbers[..count / 2] }),
+        }
+        let (form, size) = (self.form(), self.form().size);
+        let from = pack::Plain { bytes: bytemuck::cast_slice(numbers), depth: size, column: pitch * size };
+        pack::panels(simd, &from, 0..len, 0..columns.len(), form, &mut to[..form.panel(len) / 4]);
+    }
+}
+
+/// Reads runs of `len` bytes, `distance` apart in memory from a byte on, to places that are a pitch apart.
+fn read_runs((b, first): (Buf, usize), distance: usize, len: usize, (to, pitch): (&mut [u8], usize)) {
+    if distance == pitch && len == pitch {
+        return b.read(first, to);
+    }
+    let places = (first..).step_by(distance.max(1)).zip(to.chunks_exact_mut(pitch));
+    match len {
+        // Lengths that are known are a load and a store each.
+        16 => places.for_each(|(at, to)| to[..16].copy_from_slice(&b.part(at, 16).get::<[u8; 16]>(0))),
+        32 => places.for_each(|(at, to)| to[..32].copy_from_slice(&b.part(at, 32).get::<[u8; 32]>(0))),
+        64 => places.for_each(|(at, to)| to[..64].copy_from_slice(&b.part(at, 64).get::<[u8; 64]>(0))),
+        _ => places.for_each(|(at, to)| b.read(at, &mut to[..len])),
+    }
+}
+
+/// Decodes runs of elements, `pitch` apart, and scales them by run or by the place in a run.
+struct Decode<'d> {
+    stored: Stored,
+    raw: &'d [u8],
+    scaled: Option<&'d [[f32; COLUMNS]; 2]>,
+    by_column: bool,
+    pitch: usize,
+    to: &'d mut [f32],
+}
+
+impl Body for Decode<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Decode { stored, raw, scaled, by_column, pitch, to } = self;
+        match stored {
+            Stored::S8 => to.iter_mut().zip(raw).for_each(|(x, b)| *x = f32::from(b.cast_signed())),
+            Stored::U8 => to.iter_mut().zip(raw).for_each(|(x, b)| *x = f32::from(*b)),
+            // Element `i` of a word is moved to its high bits, and down from there.
+            Stored::S4 => words(raw, to, |word, i| (word << (28 - 4 * i)).cast_signed() >> 28),
+            _ => words(raw, to, |word, i| (word << (28 - 4 * i) >> 28).cast_signed()),
+        }
+        let Some([zeros, scales]) = scaled else { return };
+        for (i, run) in to.chunks_exact_mut(pitch).enumerate() {
+            if by_column {
+                let (zero, scale) = (zeros[i], scales[i]);
+                run.iter_mut().for_each(|x| *x = (*x - zero) * scale);
+            } else {
+                run.iter_mut().zip(zeros.iter().zip(scales)).for_each(|(x, (zero, scale))| *x = (*x - zero) * scale);
+            }
+        }
+    }
+}
+
+/// Decodes words of eight elements.
+#[inline(always)]
+fn words(raw: &[u8], to: &mut [f32], element: impl Fn(u32, u32) -> i32) {
+    for (to, word) in to.as_chunks_mut::<8>().0.iter_mut().zip(raw.as_chunks::<4>().0) {
+        let word = u32::from_le_bytes(*word);
+        *to = std::array::from_fn(|i| element(word, i as u32) as f32);
+    }
+}
+
+/// Decodes runs of elements to bf16 pairs: of neighbouring runs, each as many elements, zeros behind the last one; or of neighbours in a run.
+struct Pairs<'p> {
+    stored: Stored,
+    raw: &'p [u8],
+    pitch: Option<usize>,
+    to: &'p mut [f32],
+}
+
+impl Body for Pairs<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Pairs { stored, raw, pitch, to } = self;
+        let (low, high) = (|b: u8| i32::from((b << 4).cast_signed() >> 4), |b: u8| i32::from(b.cast_signed() >> 4));
+        match (stored, pitch) {
+            (Stored::S8, Some(pitch)) => byte_rows(raw, pitch, to, |b| i32::from(b.cast_signed())),
+            (Stored::U8, Some(pitch)) => byte_rows(raw, pitch, to, i32::from),
+            (Stored::S4, Some(pitch)) => word_rows(raw, pitch, to, |word, i| (word << (28 - 4 * i)).cast_signed() >> 28),
+            (_, Some(pitch)) => word_rows(raw, pitch, to, |word, i| (word << (28 - 4 * i) >> 28).cast_signed()),
+            (Stored::S8, None) => neighbours(raw, to, |[low, high]: [u8; 2]| [low, high].map(|b| i32::from(b.cast_signed()))),
+            (Stored::U8, None) => neighbours(raw, to, |[low, high]: [u8; 2]| [low, high].map(i32::from)),
+            (Stored::S4, None) => neighbours(raw, to, |[b]: [u8; 1]| [low(b), high(b)]),
+            (_, None) => neighbours(raw, to, |[b]: [u8; 1]| [i32::from(b & 15), i32::from(b >> 4)]),
+        }
+    }
+}
+
+/// Two integers, which bf16 has, as bits of a word.
+#[inline(always)]
+fn pair([low, high]: [i32; 2]) -> f32 {
+    f32::from_bits((low as f32).to_bits() >> 16 | (high as f32).to_bits() & 0xffff_0000)
+}
+
+/// Pairs of elements that follow each other in `N` bytes.
+#[inline(always)]
+fn neighbours<const N: usize>(raw: &[u8], to: &mut [f32], numbers: impl Fn([u8; N]) -> [i32; 2]) {
+    to.iter_mut().zip(raw.as_chunks::<N>().0).for_each(|(word, bytes)| *word = pair(numbers(*bytes)));
+}
+
+/// Pairs of rows of bytes.
+#[inline(always)]
+fn byte_rows(raw: &[u8], pitch: usize, to: &mut [f32], number: impl Fn(u8) -> i32) {
+    for (to, rows) in to.chunks_exact_mut(pitch).zip(raw.chunks(2 * pitch)) {
+        let (low, high) = rows.split_at(pitch);
+        if high.is_empty() {
+            to.iter_mut().zip(low).for_each(|(word, low)| *word = pair([number(*low), 0]));
+        } else {
+            to.iter_mut().zip(low.iter().zip(high)).for_each(|(word, (low, high))| *word = pair([number(*low), number(*high)]));
+        }
+    }
+}
+
+/// Pairs of rows of words of eight elements.
+#[inline(always)]
+fn word_rows(raw: &[u8], pitch: usize, to: &mut [f32], element: impl Fn(u32, u32) -> i32) {
+    for (to, rows) in to.chunks_exact_mut(pitch).zip(raw.chunks(pitch)) {
+        let (low, high) = rows.split_at(pitch / 2);
+        let lines = to.as_chunks_mut::<8>().0.iter_mut().zip(low.as_chunks::<4>().0);
+        if high.is_empty() {
+            lines.for_each(|(to, low)| {
+                let low = u32::from_le_bytes(*low);
+                *to = std::array::from_fn(|i| pair([element(low, i as u32), 0]));
+            });
+        } else {
+            lines.zip(high.as_chunks::<4>().0).for_each(|((to, low), high)| {
+                let [low, high] = [low, high].map(|word| u32::from_le_bytes(*word));
+                *to = std::array::from_fn(|i| pair([element(low, i as u32), element(high, i as u32)]));
+            });
+        }
+    }
+}

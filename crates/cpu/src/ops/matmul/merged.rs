@@ -1,0 +1,99 @@
+//! `merged:jit`: products of a batch that share their weights, as one product of more rows: weights are read, unpacked or packed once for all of them.
+
+use super::IMPLS;
+use crate::CpuTarget;
+use crate::ops::{staged, support};
+use oxidnn_runtime::{Plan, Skip};
+use oxidnn_spec::op::Matmul;
+use oxidnn_spec::{Arg, Attr, Op, PostOp, Problem, Tensor};
+
+/// Rows before this one.
+const BEFORE: usize = 2;
+
+/// Takes products whose weights do not differ along a dimension of the batch that rows can be taken together with, by the first row of generated code
+/// that takes these.
+pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    let row = op.dst.dims().len() - 2;
+    let is_shared = |op: &Matmul, d: usize| op.dst.dims()[d] > 1 && op.weights.dims()[d] == 1;
+    if !(0..row).any(|d| is_shared(op, d)) {
+        return Err(Skip::Shape("no batch that shares its weights"));
+    }
+    support::known(problem)?;
+    if problem.operands().iter().any(|o| o.tensor.is_empty()) {
+        return Err(Skip::Shape("empty"));
+    }
+    let mut resolved = problem.clone();
+    resolved.resolve();
+    if let Op::Matmul(own) = &mut resolved.op {
+        own.weights = op.weights.clone();
+    }
+    let mut merged = resolved.clone();
+    for d in (0..row).rev().filter(|d| is_shared(op, *d)) {
+        if let Some(with) = join(&merged, d, row) {
+            merged = with;
+        }
+    }
+    if merged == resolved {
+        return Err(Skip::Layout("rows that do not follow each other from product to product".into()));
+    }
+    let is_generated = |name: &str| name.ends_with(":jit") || name.ends_with(":amx");
+    let rows = IMPLS[BEFORE..].iter().filter(|row| is_generated(row.name));
+    let inner = rows.filter_map(|row| (row.plan)(&merged, target).ok()).next().ok_or(Skip::Op("what generated code takes merged"))?;
+    if let (Op::Matmul(own), Op::Matmul(chosen)) = (&mut resolved.op, &inner.problem().op) {
+        own.weights = chosen.weights.clone();
+    }
+    staged::viewed(resolved, inner, target)
+}
+
+/// The problem with dimension `d` of the batch taken together with the rows, where all operands have neighbours along both at one distance.
+fn join(problem: &Problem, d: usize, row: usize) -> Option<Problem> {
+    let Op::Matmul(op) = &problem.op else { return None };
+    let (attr, sizes) = (&problem.attr, [op.dst.dims()[d], op.dst.dims()[row]]);
+    if !is_alike(attr, [d, row]) {
+        return None;
+    }
+    let together = |t: &Tensor| together(t, [d, row], sizes);
+    let post_op = |post_op: &PostOp| {
+        let mut joined = post_op.clone();
+        match &mut joined {
+            PostOp::Sum { .. } | PostOp::Eltwise { .. } => {}
+            PostOp::Binary { src1, src2: None, .. } => *src1 = together(src1)?,
+            _ => return None,
+        }
+        Some(joined)
+    };
+    let post_ops = attr.post_ops.iter().map(post_op).collect::<Option<_>>()?;
+    let bias = match &op.bias {
+        Some(bias) => Some(together(bias)?),
+        None => None,
+    };
+    let op = Matmul { src: together(&op.src)?, weights: op.weights.clone(), bias, dst: together(&op.dst)? };
+    Some(Problem { op: Op::Matmul(op), attr: Attr { post_ops, ..attr.clone() } })
+}
+
+/// Whether the attributes treat all positions along some dimensions alike.
+fn is_alike(attr: &Attr, dims: [usize; 2]) -> bool {
+    let mut quants = attr.scales.iter().chain(&attr.zero_points).filter(|(arg, _)| **arg != Arg::WEIGHTS);
+    let random = attr.dropout.is_some() || !attr.rounding.is_empty() || !attr.precomputed_reductions.is_empty();
+    !random && quants.all(|(_, quant)| dims.iter().all(|d| quant.mask >> d & 1 == 0))
+}
+
+/// A tensor whose dimensions of these sizes in the result, a dimension and the rows, are the rows of another one: `None` where they are not at one distance,
+/// or the tensor has one number for all positions of one of them.
+fn together(t: &Tensor, [d, row]: [usize; 2], sizes: [i64; 2]) -> Option<Tensor> {
+    let own = [t.dims()[d], t.dims()[row]];
+    if own == [1, 1] {
+        return Some(t.clone());
+    }
+    let b = t.blocking().filter(|b| b.is_plain())?;
+    if own != sizes || own[1] > 1 && b.strides[d] != b.strides[row] * own[1] {
+        return None;
+    }
+    let stride = if own[1] == 1 { b.strides[d] } else { b.strides[row] };
+    let (mut dims, mut strides) = (*t.dims(), b.strides);
+    (dims[d], dims[row], strides[row]) = (1, own[0] * own[1], stride);
+    let mut joined = Tensor::with_strides(dims, t.dtype, Some(strides)).ok()?;
+    joined.layout.blocking_mut()?.offset = b.offset;
+    Some(joined)
+}
