@@ -38,8 +38,8 @@ const VECTORS: std::ops::RangeInclusive<i64> = 4..=64;
 /// Positions of a chunk that are too few for a portable program over chunks, and of all chunks for a generated one.
 const FEW: i64 = 64;
 
-/// Elements that are moved one by one before any kernel knows what it is to do; and those among much padding, where they are no copies.
-const SINGLE: i64 = 128;
+/// Elements that are moved one by one before any kernel knows what it is to do: copies, and others; and others among much padding.
+const SINGLE: [i64; 2] = [256, 192];
 const ALONE: i64 = 2048;
 
 /// Elements of a tensor with its padding, as a multiple of those without, from which on most of it is padding, and from which on elements of other
@@ -192,10 +192,12 @@ fn few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         let op = reorder(problem)?;
         check_known(op)?;
         let at_most = |most: i64| op.dst.dims().volume().is_some_and(|n| n <= most);
-        let few = at_most(SINGLE) && (run(&op.dst, &op.src) as i64) < *VECTORS.start() && pieces::plan(problem, target).is_err();
+        let is_copy = check_copy(op, &problem.attr).is_ok();
+        let few = at_most(SINGLE[usize::from(!is_copy)]) && (run(&op.dst, &op.src) as i64) < *VECTORS.start();
+        let filled = || target.jit.is_some_and(|jit| lanes::fills(op, &problem.attr, jit)) || pieces::plan(problem, target).is_ok();
         let scattered = [&op.dst, &op.src].into_iter().any(|t| sparsity(t) >= SCATTERED);
-        let cheap = || at_most(ALONE) || check_copy(op, &problem.attr).is_ok();
-        if !few && !(scattered && cheap() && turned(problem, target).is_err()) {
+        let cheap = at_most(ALONE) || is_copy;
+        if !(few && !filled()) && !(scattered && cheap && turned(problem, target).is_err()) {
             return Err(Skip::Shape("more than few elements, or the same neighbours"));
         }
         tables(op, problem, target)
