@@ -197,10 +197,10 @@ fn few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         let filled = || target.jit.is_some_and(|jit| lanes::fills(op, &problem.attr, jit)) || pieces::plan(problem, target).is_ok();
         let scattered = [&op.dst, &op.src].into_iter().any(|t| sparsity(t) >= SCATTERED);
         let cheap = at_most(ALONE) || is_copy;
-        if !(few && !filled()) && !(scattered && cheap && turned(problem, target).is_err()) {
-            return Err(Skip::Shape("more than few elements, or the same neighbours"));
+        if few && !filled() || scattered && cheap && turned(problem, target).is_err() {
+            return tables(op, problem, target);
         }
-        tables(op, problem, target)
+        Err(Skip::Shape("more than few elements, or the same neighbours"))
     })
 }
 
