@@ -46,15 +46,15 @@ fn backward(op: &Prelu, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         b.argument(Arg::DIFF_SRC)?;
         b
     };
+    b.load_argument(0, Arg::DIFF_DST)?;
     b.load_argument(2, Arg::SRC)?;
     b.forward(2, EltwiseAlg::Clip, f32::NEG_INFINITY, 0.0);
-    b.load_argument(3, Arg::DIFF_DST)?;
+    b.copy(3, 0);
     b.both(2, BinaryAlg::Mul);
     b.copy(3, 2);
     b.load_argument(1, Arg::WEIGHTS)?;
-    b.load_argument(2, Arg::DIFF_DST)?;
+    b.copy(2, 0);
     b.both(1, BinaryAlg::Mul);
-    b.load_argument(0, Arg::DIFF_DST)?;
     b.load_argument(2, Arg::SRC)?;
     b.forward(2, EltwiseAlg::Relu, 0.0, 0.0);
     b.both(0, BinaryAlg::Select);

@@ -16,12 +16,12 @@ use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
-/// The rows, best first: transpositions, few elements one by one, transpositions in two steps, elements of their own places, copies bit by bit (of few
-/// words by generated code), then arithmetic.
+/// The rows, best first: transpositions, few elements one by one before those of pieces, these in two steps, elements of their own places, copies bit by
+/// bit (of few words by generated code), then arithmetic.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("squares:jit", squares::plan),
-    Impl::new("pieces:jit", pieces::plan),
     Impl::new("few:portable", few).for_some_shapes(),
+    Impl::new("pieces:jit", pieces::plan),
     Impl::new("steps:jit", steps::plan),
     Impl::new("lanes:jit", lanes::plan),
     Impl::new("tables:portable", placed),
@@ -38,11 +38,14 @@ const VECTORS: std::ops::RangeInclusive<i64> = 4..=64;
 /// Positions of a chunk that are too few for a portable program over chunks, and of all chunks for a generated one.
 const FEW: i64 = 64;
 
-/// Elements that are moved one by one before any kernel knows what it is to do.
-const SINGLE: i64 = 128;
+/// Elements that are moved one by one before any kernel knows what it is to do: copies, and others; and others among much padding.
+const SINGLE: [i64; 2] = [256, 192];
+const ALONE: i64 = 2048;
 
-/// Elements of a tensor with its padding, as a multiple of those without, from which on most of it is padding.
+/// Elements of a tensor with its padding, as a multiple of those without, from which on most of it is padding, and from which on elements of other
+/// neighbours are moved one by one.
 const SPARSE: f64 = 4.0;
+const SCATTERED: f64 = 8.0;
 
 fn reorder(problem: &Problem) -> Result<&Reorder, Skip> {
     match &problem.op {
@@ -86,10 +89,15 @@ pub(crate) fn run(dst: &Tensor, src: &Tensor) -> usize {
     all.iter().flatten().filter(|l| l.steps == [1; 2]).map(|l| l.size).max().unwrap_or(1)
 }
 
+/// Elements of a tensor with its padding, as a multiple of those without.
+fn sparsity(tensor: &Tensor) -> f64 {
+    let elements = |dims: &Dims| dims.iter().map(|d| *d as f64).product::<f64>();
+    tensor.blocking().map_or(1.0, |b| elements(&b.padded_dims) / elements(tensor.dims()).max(1.0))
+}
+
 /// Whether most of a tensor is padding.
 fn is_sparse(tensor: &Tensor) -> bool {
-    let elements = |dims: &Dims| dims.iter().map(|d| *d as f64).product::<f64>();
-    tensor.blocking().is_some_and(|b| elements(&b.padded_dims) >= SPARSE * elements(tensor.dims()))
+    sparsity(tensor) >= SPARSE
 }
 
 /// Declines tensors most of which is padding where a row further behind clears that at once, and moves nothing but elements.
@@ -178,15 +186,21 @@ fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
     })
 }
 
-/// Few elements, of which neighbours become others.
+/// Few elements, or few among padding, of which neighbours become others.
 fn few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
         check_known(op)?;
-        if op.dst.dims().volume().is_none_or(|n| n > SINGLE) || run(&op.dst, &op.src) as i64 >= *VECTORS.start() {
-            return Err(Skip::Shape("more than few elements, or the same neighbours"));
+        let at_most = |most: i64| op.dst.dims().volume().is_some_and(|n| n <= most);
+        let is_copy = check_copy(op, &problem.attr).is_ok();
+        let few = at_most(SINGLE[usize::from(!is_copy)]) && (run(&op.dst, &op.src) as i64) < *VECTORS.start();
+        let filled = || target.jit.is_some_and(|jit| lanes::fills(op, &problem.attr, jit)) || pieces::plan(problem, target).is_ok();
+        let scattered = [&op.dst, &op.src].into_iter().any(|t| sparsity(t) >= SCATTERED);
+        let cheap = at_most(ALONE) || is_copy;
+        if few && !filled() || scattered && cheap && turned(problem, target).is_err() {
+            return tables(op, problem, target);
         }
-        tables(op, problem, target)
+        Err(Skip::Shape("more than few elements, or the same neighbours"))
     })
 }
 

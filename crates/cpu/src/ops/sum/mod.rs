@@ -4,7 +4,7 @@ use crate::kernels::pointwise::{Builder, Over, Pipeline, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Skip};
-use oxidnn_spec::op::{EltwiseAlg, Sum};
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Sum};
 use oxidnn_spec::{Arg, Op, Problem};
 use std::ops::Range;
 
@@ -51,9 +51,11 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
 fn add(b: &mut Builder<'_>, op: &Sum, sources: Range<usize>) -> Result<(), Skip> {
     for i in sources {
         b.load_argument(i.min(1), Arg::multiple_src(i))?;
-        match i {
-            0 => b.forward(0, EltwiseAlg::Linear, op.scales[0].get(), 0.0),
-            _ => b.accumulate(op.scales[i].get(), 0.0),
+        match (i, op.scales[i].get()) {
+            (0, 1.0) => {}
+            (0, scale) => b.forward(0, EltwiseAlg::Linear, scale, 0.0),
+            (_, 1.0) => b.both(0, BinaryAlg::Add),
+            (_, scale) => b.accumulate(scale, 0.0),
         }
     }
     Ok(())
