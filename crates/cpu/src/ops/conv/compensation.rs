@@ -101,10 +101,10 @@ pub(super) fn passes(lines: &[Line; 3], shifted: bool) -> Result<Vec<[Line; 3]>,
 }
 
 impl Compensation {
-    /// For passes over panels of `width` columns, whose groups have so many channels.
-    pub(super) fn new((isa, shift): (Isa, Shift), width: usize, (passes, depth): (&[Pass], usize)) -> Compensation {
+    /// For passes over panels of `width` columns.
+    pub(super) fn new((isa, shift): (Isa, Shift), width: usize, passes: &[Pass]) -> Compensation {
         let stretches = passes.iter().map(|pass| {
-            let steps = (pass.units.joined * depth).div_ceil(STEP);
+            let steps = pass.steps;
             let mut taps: Vec<usize> = Vec::new();
             pass.order.segments.iter().take(1).for_each(|s| pass.taps(s, |tap| taps.push(tap.b)));
             taps.sort_unstable();

@@ -326,10 +326,8 @@ fn position(image: usize, channel: i64, at: [i64; 3], ndims: usize) -> Pos {
 impl Tiles {
     /// Packs the weights of all passes that do not read them in place, one behind the other in `to`.
     fn pack(&self, ctx: &Ctx<'_>, weights: &View<'_>, to: Buf) {
-        let mut at = 0;
-        for pass in &self.passes {
-            let to = to.part(at * 4, pass.words() * 4);
-            at += pass.words();
+        for pass in self.passes.iter().filter(|pass| !pass.shared) {
+            let to = to.part(pass.packed_at * 4, pass.words() * 4);
             match (&pass.packed, &pass.joint) {
                 (None, _) => {}
                 (Some(packed), Some(joint)) => joint.pack(weights.buf(), (self.weights, self.panel_width), to, packed.width),
@@ -367,7 +365,7 @@ impl Tiles {
         let pass = &self.passes[i];
         let (memory, at, bytes) = match &pass.packed {
             None => (weights, self.weights + pass.units.first * self.panels * self.panel, self.panel),
-            Some(packed) => (words, self.passes[..i].iter().map(Pass::words).sum::<usize>() * 4, packed.words() * 4),
+            Some(packed) => (words, self.passes[i].packed_at * 4, packed.words() * 4),
         };
         let (channel, depth) = (pass.units.first * self.depth, pass.units.joined * self.depth);
         Panel { memory, at, bytes, count: pass.panels(), each: pass.drive.shape().panels(), channel, depth }

@@ -116,8 +116,13 @@ pub(super) struct Pass {
     pub(super) order: Order,
     /// What taps add in every dimension, by its phases.
     offsets: [Vec<Vec<Offset>>; 3],
-    /// Where weights are not read in place, how they are packed.
+    /// Where weights are not read in place, how they are packed, and the word where they begin.
     pub(super) packed: Option<Packed>,
+    pub(super) packed_at: usize,
+    /// Whether an earlier pass has packed them.
+    pub(super) shared: bool,
+    /// Steps of a tap.
+    pub(super) steps: usize,
     /// Phases whose channels are columns.
     pub(super) joint: Option<Joint>,
     pub(super) drive: Loops,
@@ -132,6 +137,19 @@ impl Pass {
     /// Words of packed weights.
     pub(super) fn words(&self) -> usize {
         self.packed.map_or(0, |p| p.words() * self.panels())
+    }
+
+    /// Decides where passes have their packed weights: those that read the same ones share them. Returns the words of all.
+    fn share(passes: &mut [Pass]) -> usize {
+        let mut words = 0;
+        for i in 0..passes.len() {
+            let (before, pass) = (&passes[..i], &passes[i]);
+            let alike = |p: &&Pass| !p.shared && p.joint.is_none() && pass.joint.is_none() && (p.units, p.packed) == (pass.units, pass.packed);
+            let first = before.iter().find(alike).map(|p| p.packed_at);
+            (passes[i].packed_at, passes[i].shared) = (first.unwrap_or(words), first.is_some());
+            words += if first.is_some() { 0 } else { passes[i].words() };
+        }
+        words
     }
 
     /// Bytes of the tables behind it.
@@ -386,6 +404,7 @@ struct Common<'a> {
     /// Results meet all taps, or none that read padding.
     all_taps: bool,
     exact: bool,
+    weights_shifted: bool,
     /// Columns of a panel, and bytes of one tap of it.
     width: usize,
     tap: usize,
@@ -445,6 +464,7 @@ impl Tiles {
             all_taps: flip.is_some() || weights_shifted,
             // Tiles of AMX look at their sums instead.
             exact: !product.is_whole() && !isa.amx,
+            weights_shifted,
             width: panel_width,
             tap,
             packed: None,
@@ -462,11 +482,12 @@ impl Tiles {
             common.width = panel_columns(isa, common.channels);
             common.packed = repacks.then_some(Lines { groups: units.joined, ..lie });
             passes.extend(match flip {
-                Some(_) => common.compensated(&lines, attr.zero_points.contains_key(&s.source.0))?,
+                Some(shift) => common.compensated(&lines, shift, attr.zero_points.contains_key(&s.source.0))?,
                 None => common.passes(lines.clone()),
             });
         }
-        let compensation = flip.map(|shift| Compensation::new((isa, shift), common.width, (&passes, depth)));
+        let packed = Pass::share(&mut passes);
+        let compensation = flip.map(|shift| Compensation::new((isa, shift), common.width, &passes));
         let (columns, repeated) = (channels * groups, if flip.is_some() { passes.len().max(1) } else { 1 });
         let lines_of = |t: &Arc<Tail>| t.scratch(Tail::apart(columns).checked_mul(repeated - 1)?.checked_add(columns)?);
         let tail = common.tail.as_ref().map_or(Some(0), lines_of).ok_or(TOO_LARGE)?;
@@ -498,7 +519,7 @@ impl Tiles {
             weights_shifted,
             whole: product.is_whole(),
             tail: common.tail,
-            scratch: ScratchLens { zeros: zeros + 1, tail, pixel_sums, ..ScratchLens::default() },
+            scratch: ScratchLens { zeros: zeros + 1, tail, pixel_sums, packed, ..ScratchLens::default() },
             workers: target.threads,
         };
         tiles.scratch = tiles.scratch_lens().ok_or(TOO_LARGE)?;
@@ -533,7 +554,6 @@ impl Tiles {
         Some(ScratchLens {
             panel_sums,
             channel_sums,
-            packed: self.passes.iter().map(Pass::words).sum(),
             widened: if self.widens().is_some() { Sources::len([self.memory(), self.scratch.zeros * 4]) } else { 0 },
             workers: drives.try_fold(0, |most, len| Some(most.max(len?)))?,
             ..self.scratch
@@ -572,7 +592,7 @@ impl Common<'_> {
             self.tail = None;
             return vec![Pass::joint(self, joint)];
         }
-        let runs = if self.merges(s.source.1.dtype.bits() / 8) { Run::all(&lines[2].phases[0], &lines[2]) } else { Vec::new() };
+        let runs = if !self.all_taps && self.merges(s.source.1.dtype.bits() / 8) { Run::all(&lines[2].phases[0], &lines[2]) } else { Vec::new() };
         self.merged = (1..=PASSES).contains(&runs.len());
         if !self.merged {
             return vec![Pass::new(self, lines)];
@@ -582,8 +602,10 @@ impl Common<'_> {
     }
 
     /// The passes of integer sums that are compensated, where the source has a zero point or not.
-    fn compensated(&self, lines: &[Line; 3], shifted: bool) -> Result<Vec<Pass>, Skip> {
-        let parts = compensation::passes(lines, shifted)?;
+    fn compensated(&mut self, lines: &[Line; 3], shift: Shift, shifted: bool) -> Result<Vec<Pass>, Skip> {
+        // Passes whose results meet the same taps all over may join those of a line.
+        self.merged = !self.weights_shifted && !shift.by_channel && self.merges(self.setup.source.1.dtype.bits() / 8);
+        let parts = compensation::passes(lines, shifted || self.merged)?;
         let all = if parts.is_empty() { vec![lines.clone()] } else { parts };
         Ok(all.into_iter().map(|lines| Pass::new(self, lines)).collect())
     }
@@ -593,7 +615,7 @@ impl Common<'_> {
         let s = &self.setup.sizes;
         let whole = self.packed.is_some() || self.depth.is_multiple_of(self.product.together());
         let dense = self.from.strides[2] == self.depth * size && whole;
-        !self.all_taps && self.setup.direction == Direction::Gather && dense && s.d[2] == 1 && s.k[2] > 1 && self.depth < MERGED
+        self.setup.direction == Direction::Gather && dense && s.d[2] == 1 && s.k[2] > 1 && self.depth < MERGED
     }
 }
 
@@ -671,6 +693,7 @@ impl Pass {
         };
         let line = |s: &Segment| if s.exact && s.patches.len() == 1 { order.patches[s.patches.start].count[2] } else { s.rows };
         let drive = Loops::new(c.isa, shape, &order.segments.iter().map(line).collect::<Vec<_>>(), c.target);
-        Pass { units: c.units, lines, order, offsets, packed, joint: None, drive }
+        let steps = (c.depth * joint).div_ceil(each);
+        Pass { units: c.units, lines, order, offsets, packed, packed_at: 0, shared: false, steps, joint: None, drive }
     }
 }

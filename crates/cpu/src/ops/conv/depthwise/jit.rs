@@ -220,13 +220,14 @@ fn few(s: &Setup<'_>, lanes: usize) -> Result<[usize; 2], Skip> {
 }
 
 /// Whether products of narrow elements, which take several channels of a group at once where a strip spreads one after the other, are faster though few of
-/// their columns are results: measured on Zen 3 and Sapphire Rapids. They need channels last.
+/// their columns are results: measured on Zen 3, Zen 4 and Sapphire Rapids. They need channels last.
 fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], jit: Isa) -> bool {
     let last = |t: &Tensor| t.layout.is_any() || t.blocking().is_some_and(|b| b.inner.iter().next().is_none());
-    let taps: i64 = s.sizes.k.iter().product();
+    let [taps, lines] = [&s.sizes.k[..], &s.sizes.k[..2]].map(|k| k.iter().product::<i64>());
     let fills = match s.source.1.dtype {
         DataType::S8 | DataType::U8 => from >= 8 || from >= 4 && taps == 1,
-        DataType::Bf16 => jit.bf16 && from >= 16 && to >= 8,
+        // A tile has an address for every row and line of the window.
+        DataType::Bf16 => jit.bf16 && (from >= 16 || from >= 8 && lines == 1 || from >= 4 && to >= jit.width().lanes()),
         _ => false,
     };
     fills && last(s.source.1) && last(s.result.1)

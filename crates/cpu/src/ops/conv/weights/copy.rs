@@ -288,7 +288,7 @@ impl Body for Pairs<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(mut self) {
         // Pixels without a gap on either side are as good as one.
-        if self.step == self.channels && self.at.pixel == self.channels && self.width >= self.channels {
+        if self.count > 0 && self.step == self.channels && self.at.pixel == self.channels && self.width >= self.channels {
             self.channels *= self.count;
             (self.width, self.count) = (self.channels, 1);
         }
