@@ -1,6 +1,7 @@
 //! How a matrix of weights lies in memory, as far as the kernels walk it.
 
 use crate::kernels::access::Axis;
+use crate::kernels::tile::layout::unblocked;
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::unpack::{Decode, Stored};
 use oxidnn_runtime::Skip;
@@ -49,7 +50,7 @@ impl Weights {
     pub fn new(tensor: &Tensor, column: usize, depth: &[usize], isa: Isa) -> Result<Weights, Skip> {
         let no = || Skip::Layout(format!("of weights: {}", tensor.summary()));
         let stored = stored(tensor.dtype).ok_or_else(|| Skip::DataType(format!("{} as weights", tensor.dtype)))?;
-        let blocking = tensor.blocking().ok_or_else(no)?;
+        let blocking = &unblocked(tensor.blocking().ok_or_else(no)?, depth.last().copied().unwrap_or(0));
         let axis = Axis::new(depth, tensor.dims());
         let (k, n) = (axis.len(), tensor.dims()[column] as usize);
         let bytes = |elements: i64| {

@@ -4,7 +4,7 @@
 //! and `M`.
 
 use oxidnn_jit::Isa;
-use oxidnn_spec::DataType;
+use oxidnn_spec::{Blocking, Blocks, DataType};
 
 /// Vectors in the widest panel: what leaves registers for as many rows as keep the multiply-add units busy.
 const fn most_vectors(isa: Isa) -> usize {
@@ -26,6 +26,20 @@ pub fn together(dtype: DataType) -> Option<usize> {
         DataType::U4 | DataType::S4 => Some(8),
         _ => None,
     }
+}
+
+/// The blocking without an outermost inner block of dimension `depth` whose blocks follow each other: steps in panels are all at one distance then,
+/// as in those that oneDNN has (`BA16a64b2a`).
+pub fn unblocked(b: &Blocking, depth: usize) -> Blocking {
+    let mut rest = Blocks::default();
+    b.inner.iter().skip(1).for_each(|(d, size)| rest.push(d, size));
+    let mut unblocked = b.clone();
+    if let Some((d, size)) = b.inner.iter().next().filter(|_| !rest.is_empty())
+        && (d, b.strides[d]) == (depth, size * rest.volume())
+    {
+        (unblocked.inner, unblocked.strides[d]) = (rest, rest.volume());
+    }
+    unblocked
 }
 
 /// The tag of panels: all dimensions but `depth` and `column` outermost in order, then the panels of `width` columns, the dimensions `depth`

@@ -76,7 +76,11 @@ fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
     let inner = packed::inner(&op.weights);
     let (few, many, result) = match op.prop {
         Prop::BackwardWeights => return Err(Skip::Op("gradients of weights")),
-        Prop::BackwardData if inner.len() > 1 => return Err(Skip::Shape("a gradient of several dimensions")),
+        Prop::BackwardData if inner.len() > 1 => {
+            let flat = Problem::new(weights::flat(op)?, problem.attr.clone());
+            let flat = flat.map_err(|_| Skip::Shape("channels and pixels beyond the address space"))?;
+            return staged::viewed(problem, few_rows(&flat, target)?, target);
+        }
         Prop::BackwardData => ((Arg::DIFF_DST, vec![1]), ([1, 1], vec![0]), Arg::DIFF_SRC),
         _ => ((Arg::SRC, inner.clone()), ([0, 1], inner), Arg::DST),
     };

@@ -63,7 +63,7 @@ pub(super) fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), S
 ///
 /// # Errors
 /// The layout, where they are no neighbours in one order.
-fn flat(op: &InnerProduct) -> Result<InnerProduct, Skip> {
+pub(super) fn flat(op: &InnerProduct) -> Result<InnerProduct, Skip> {
     let n = op.weights.dims().len();
     // The place of every dimension: channels last, and as they are.
     let orders: [Vec<usize>; 2] = [[0, n - 1].into_iter().chain(1..n - 1).collect(), (0..n).collect()];

@@ -1,7 +1,7 @@
 //! Where the operands of a product lie: matrices of tensors, each side one dimension or several that are taken together.
 
 use crate::kernels::nest::Right;
-use crate::kernels::tile::layout::panel_columns;
+use crate::kernels::tile::layout::{panel_columns, unblocked};
 use crate::kernels::tile::pack::Form;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
@@ -101,8 +101,8 @@ const PAGE: usize = 4096;
 
 /// The place of panels of the form that tiles read.
 fn panels(t: &Tensor, depth: &[usize], columns: &[usize], form: Form) -> Result<Option<Place>, Skip> {
-    let b = blocking(t)?;
     let (&[column], Some(&last)) = (columns, depth.last()) else { return Ok(None) };
+    let b = &unblocked(blocking(t)?, last);
     let want = [(column, form.width as i64), (last, form.together as i64)];
     if !b.inner.iter().eq(want.into_iter().take(if form.together > 1 { 2 } else { 1 })) {
         return Ok(None);
