@@ -7,7 +7,7 @@ SMS, CLOCK, DRAM = 132, 1.70e9, 4.0e12
 SIZE = {"T_U8": 1, "T_S8": 1, "T_E4M3": 1, "T_E5M2": 1, "T_S32": 4, "T_F16": 2, "T_F32": 4, "T_TF32": 4, "T_BF16": 2}
 INGRESS, L2_BYTES = 64, 64          # bytes a clock that a multiprocessor takes in, and that the second-level cache gives it
 MMA = {1: 1.6, 2: 1.1, 3: 1.05}     # time of products over that of the tensor cores alone, by how many warpgroups multiply
-IN_TURNS = 1.16                     # and where two take turns at tiles
+IN_TURNS = 1.2                      # and where two take turns at tiles
 
 # tile m, tile n, consumers, cluster m, cluster n, split, and 1 where consumers take turns at tiles
 SHAPES = [

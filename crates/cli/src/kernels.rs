@@ -18,9 +18,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Runs the command; the exit code is 1 when a kernel does not compile.
 pub(crate) fn run(args: &Kernels) -> Result<ExitCode> {
     let cases = problems::collect(&args.selection)?;
-    let targets: Vec<Facts> = args.arch.iter().map(|name| named(name)).collect::<Result<_>>()?;
+    let registries: Vec<Registry> = args.arch.iter().map(|name| Registry::of(name)).collect::<Result<_>>()?;
     if args.needed {
-        return needed(&cases, &targets);
+        return needed(&cases, registries);
     }
     let store = match &args.dir {
         // Whoever names a folder ships it; what is not in there would be missed.
@@ -30,16 +30,14 @@ pub(crate) fn run(args: &Kernels) -> Result<ExitCode> {
         }
     };
     let mut code = ExitCode::SUCCESS;
-    for facts in targets {
-        let mut registry = Registry::of(facts);
+    for mut registry in registries {
         cases.iter().try_for_each(|named| registry.add(&named.case.problem))?;
-        let list = registry.list;
-        let made = build(&list, &facts.architecture(), &store, args.jobs)?;
+        let Registry { architecture, list, .. } = registry;
+        let made = build(&list, &architecture, &store, args.jobs)?;
         let failed = made.failed.len();
         made.failed.iter().for_each(print::line);
         print::line(format_args!(
-            "{}: {} kernels of {} problems, {} of them made now, {failed} failed",
-            facts.architecture(),
+            "{architecture}: {} kernels of {} problems, {} of them made now, {failed} failed",
             list.len(),
             cases.len(),
             made.new
@@ -51,13 +49,8 @@ pub(crate) fn run(args: &Kernels) -> Result<ExitCode> {
     Ok(code)
 }
 
-fn named(name: &str) -> Result<Facts> {
-    Facts::named(name).with_context(|| format!("--arch {name}: one of {}", Facts::NAMED.map(|n| n.0).join(", ")))
-}
-
 /// Prints the problems that need a kernel on any of the GPUs which no problem before them needs.
-fn needed(cases: &[Named], targets: &[Facts]) -> Result<ExitCode> {
-    let mut registries: Vec<Registry> = targets.iter().map(|&facts| Registry::of(facts)).collect();
+fn needed(cases: &[Named], mut registries: Vec<Registry>) -> Result<ExitCode> {
     let count = |all: &[Registry]| all.iter().map(|r| r.list.len()).sum::<usize>();
     for named in cases {
         let before = count(&registries);
@@ -69,25 +62,31 @@ fn needed(cases: &[Named], targets: &[Facts]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The kernels that problems need on a GPU, each once, in order.
+/// The kernels that problems need on the GPUs of an architecture, each once, in order.
 struct Registry {
-    target: CudaTarget,
+    architecture: String,
+    targets: Vec<CudaTarget>,
     known: HashSet<Arc<Source>>,
     list: Vec<Arc<Source>>,
 }
 
 impl Registry {
-    fn of(facts: Facts) -> Registry {
-        Registry { target: CudaTarget::described(facts), known: HashSet::new(), list: Vec::new() }
+    fn of(name: &str) -> Result<Registry> {
+        let known = || Facts::NAMED.map(|n| n.0).join(", ");
+        let architecture = Facts::named(name).with_context(|| format!("--arch {name}: one of {}", known()))?.architecture();
+        let targets = Facts::all(name).map(CudaTarget::described).collect();
+        Ok(Registry { architecture, targets, known: HashSet::new(), list: Vec::new() })
     }
 
     /// Those of the first row that takes the problem.
     fn add(&mut self, problem: &Problem) -> Result<()> {
         // Code is the same for all sizes that executions give.
         let problem = problem.example()?;
-        let plan = ops::rows(&problem.op).iter().find_map(|row| row.plan(&problem, &self.target).ok());
-        if let Some(plan) = plan {
-            self.collect(plan.program());
+        for i in 0..self.targets.len() {
+            let plan = ops::rows(&problem.op).iter().find_map(|row| row.plan(&problem, &self.targets[i]).ok());
+            if let Some(plan) = plan {
+                self.collect(plan.program());
+            }
         }
         Ok(())
     }

@@ -53,6 +53,9 @@ impl Facts {
         memory_bus: 6144,
     };
 
+    /// An H100 of the SXM form.
+    pub const H100: Facts = Facts { l2: 50 << 20, memory_clock: 2_619_000, memory_bus: 5120, ..Facts::H200 };
+
     /// An A100.
     pub const A100: Facts = Facts {
         sm: 80,
@@ -97,13 +100,19 @@ impl Facts {
         memory_bus: 8192,
     };
 
-    /// GPUs by the numbers of their architectures: one of each generation that kernels are prebuilt for.
-    pub const NAMED: [(&'static str, Facts); 5] =
-        [("80", Facts::A100), ("86", Facts::A40), ("89", Facts::L40S), ("90", Facts::H200), ("100", Facts::B200)];
+    /// GPUs by the numbers of their architectures, of each generation that kernels are prebuilt for; the first one of a number stands for it. Which kernels
+    /// are best depends on bandwidth, too, so that two GPUs of a generation may need different ones.
+    pub const NAMED: [(&'static str, Facts); 6] =
+        [("80", Facts::A100), ("86", Facts::A40), ("89", Facts::L40S), ("90", Facts::H200), ("90", Facts::H100), ("100", Facts::B200)];
 
     /// The GPU of an architecture, `90` for example.
     pub fn named(name: &str) -> Option<Facts> {
-        Facts::NAMED.iter().find(|n| n.0 == name).map(|n| n.1)
+        Facts::all(name).next()
+    }
+
+    /// All GPUs of an architecture.
+    pub fn all(name: &str) -> impl Iterator<Item = Facts> {
+        Facts::NAMED.iter().filter(move |n| n.0 == name).map(|n| n.1)
     }
 
     /// The architecture that code is compiled for, `sm_90a` for example: with the instructions that only this generation has, where there are such.

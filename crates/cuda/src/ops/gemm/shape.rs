@@ -7,7 +7,7 @@ const INGRESS: f64 = 64.0;
 const FROM_L2: f64 = 64.0;
 /// Time of a stage over that of the tensor cores alone, by how many warpgroups multiply, and where they take turns; and clock cycles of a stage besides.
 const PRODUCTS: [f64; 3] = [1.6, 1.1, 1.05];
-const IN_TURNS: f64 = 1.16;
+const IN_TURNS: f64 = 1.2;
 const STAGE: f64 = 20.0;
 /// Products of f32 as TF32 that `mma.sync` does in a clock cycle, words of shared memory that a multiprocessor reads in one, and what waiting adds to both.
 const MMA_SYNC: f64 = 600.0;
