@@ -35,6 +35,8 @@ mod tests;
 
 /// Channels below which neighbouring taps are read as one, where that is possible.
 const MERGED: usize = 32;
+/// Results of a line up to which passes for its ends cost more than joined taps save.
+const SHORT: usize = 8;
 /// Channels of a group that are few for a tile.
 const FEW: i64 = 16;
 /// Most passes that taps are joined for.
@@ -144,7 +146,8 @@ impl Pass {
         let mut words = 0;
         for i in 0..passes.len() {
             let (before, pass) = (&passes[..i], &passes[i]);
-            let alike = |p: &&Pass| !p.shared && p.joint.is_none() && pass.joint.is_none() && (p.units, p.packed) == (pass.units, pass.packed);
+            let alike =
+                |p: &&Pass| !p.shared && p.joint.is_none() && pass.joint.is_none() && (p.units, p.packed) == (pass.units, pass.packed);
             let first = before.iter().find(alike).map(|p| p.packed_at);
             (passes[i].packed_at, passes[i].shared) = (first.unwrap_or(words), first.is_some());
             words += if first.is_some() { 0 } else { passes[i].words() };
@@ -592,7 +595,8 @@ impl Common<'_> {
             self.tail = None;
             return vec![Pass::joint(self, joint)];
         }
-        let runs = if !self.all_taps && self.merges(s.source.1.dtype.bits() / 8) { Run::all(&lines[2].phases[0], &lines[2]) } else { Vec::new() };
+        let runs =
+            if !self.all_taps && self.merges(s.source.1.dtype.bits() / 8) { Run::all(&lines[2].phases[0], &lines[2]) } else { Vec::new() };
         self.merged = (1..=PASSES).contains(&runs.len());
         if !self.merged {
             return vec![Pass::new(self, lines)];
@@ -604,7 +608,8 @@ impl Common<'_> {
     /// The passes of integer sums that are compensated, where the source has a zero point or not.
     fn compensated(&mut self, lines: &[Line; 3], shift: Shift, shifted: bool) -> Result<Vec<Pass>, Skip> {
         // Passes whose results meet the same taps all over may join those of a line.
-        self.merged = !self.weights_shifted && !shift.by_channel && self.merges(self.setup.source.1.dtype.bits() / 8);
+        let parted = shifted || lines[2].phases.iter().all(|p| p.count > SHORT);
+        self.merged = parted && !self.weights_shifted && !shift.by_channel && self.merges(self.setup.source.1.dtype.bits() / 8);
         let parts = compensation::passes(lines, shifted || self.merged)?;
         let all = if parts.is_empty() { vec![lines.clone()] } else { parts };
         Ok(all.into_iter().map(|lines| Pass::new(self, lines)).collect())

@@ -227,7 +227,7 @@ fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], jit: Isa) -> bool {
     let fills = match s.source.1.dtype {
         DataType::S8 | DataType::U8 => from >= 8 || from >= 4 && taps == 1,
         // A tile has an address for every row and line of the window.
-        DataType::Bf16 => jit.bf16 && (from >= 16 || from >= 8 && lines == 1 || from >= 4 && to >= jit.width().lanes()),
+        DataType::Bf16 => jit.bf16 && (from >= 16 || from * to >= 32 && lines == 1 || from >= 4 && to >= jit.width().lanes()),
         _ => false,
     };
     fills && last(s.source.1) && last(s.result.1)
