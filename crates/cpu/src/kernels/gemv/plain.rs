@@ -98,7 +98,8 @@ impl Plain {
             Lie::Rows { distance } | Lie::Panels { distance, .. } => (depth.clone(), columns.start, distance, columns.len(), self.width),
         };
         let raw = &mut raw[..runs.len() * pitch * bits / 8];
-        read_runs((from.b, from.start + runs.start * distance + first * bits / 8), distance, len * bits / 8, (raw, pitch * bits / 8));
+        let start = from.start + runs.start * distance + first * bits / 8;
+        Runs { b: from.b, start, distance, len: len * bits / 8 }.read(raw, pitch * bits / 8);
         let mut factor = [[0.0; COLUMNS], [1.0; COLUMNS]];
         for (of, line) in [zero, scale].into_iter().zip(&mut factor) {
             if let Some(of) = of {
@@ -121,18 +122,29 @@ impl Plain {
     }
 }
 
-/// Reads runs of `len` bytes, `distance` apart in memory from a byte on, to places that are a pitch apart.
-fn read_runs((b, first): (Buf, usize), distance: usize, len: usize, (to, pitch): (&mut [u8], usize)) {
-    if distance == pitch && len == pitch {
-        return b.read(first, to);
-    }
-    let places = (first..).step_by(distance.max(1)).zip(to.chunks_exact_mut(pitch));
-    match len {
-        // Lengths that are known are a load and a store each.
-        16 => places.for_each(|(at, to)| to[..16].copy_from_slice(&b.part(at, 16).get::<[u8; 16]>(0))),
-        32 => places.for_each(|(at, to)| to[..32].copy_from_slice(&b.part(at, 32).get::<[u8; 32]>(0))),
-        64 => places.for_each(|(at, to)| to[..64].copy_from_slice(&b.part(at, 64).get::<[u8; 64]>(0))),
-        _ => places.for_each(|(at, to)| b.read(at, &mut to[..len])),
+/// Runs of `len` bytes in memory, `distance` apart from a byte on.
+struct Runs<'r> {
+    b: Buf<'r>,
+    start: usize,
+    distance: usize,
+    len: usize,
+}
+
+impl Runs<'_> {
+    /// Reads them to places that are a pitch apart.
+    fn read(&self, to: &mut [u8], pitch: usize) {
+        let Runs { b, start, distance, len } = *self;
+        if distance == pitch && len == pitch {
+            return b.read(start, to);
+        }
+        let places = (start..).step_by(distance.max(1)).zip(to.chunks_exact_mut(pitch));
+        match len {
+            // Lengths that are known are a load and a store each.
+            16 => places.for_each(|(at, to)| to[..16].copy_from_slice(&b.part(at, 16).get::<[u8; 16]>(0))),
+            32 => places.for_each(|(at, to)| to[..32].copy_from_slice(&b.part(at, 32).get::<[u8; 32]>(0))),
+            64 => places.for_each(|(at, to)| to[..64].copy_from_slice(&b.part(at, 64).get::<[u8; 64]>(0))),
+            _ => places.for_each(|(at, to)| b.read(at, &mut to[..len])),
+        }
     }
 }
 
