@@ -29,8 +29,16 @@ pub struct Tables {
     dst: Arg,
     tensor: Tensor,
     moves: Vec<Move>,
-    /// Zeros of the padded area; none where all of the destination is cleared first.
-    padding: Option<Copies>,
+    padding: Padding,
+}
+
+/// Where the zeros of the padded area come from.
+#[derive(Debug)]
+enum Padding {
+    /// They are written behind the elements.
+    Copies(Copies),
+    /// Elements come to a destination that was cleared: so many bytes, without what lies behind elements and padding.
+    Cleared(usize),
 }
 
 /// What a position adds to offsets: in destination, source, what elements are multiplied by and what they are divided by.
@@ -86,9 +94,12 @@ impl Tables {
         if tensor.dtype.bits() < 8 {
             return Err(Skip::DataType(format!("{} of {dst}", tensor.dtype)));
         }
-        let exist = tensor.dims().volume().map_or(0, |n| n as usize * tensor.dtype.bits() / 8);
-        let sparse = tensor.layout.is_dense(true) && tensor.bytes() >= SPARSE * exist && tensor.blocking().is_some_and(|b| b.offset == 0);
-        let padding = if sparse { None } else { Some(Copies::new(dst, tensor)?) };
+        let bytes = |dims: &Dims| dims.volume().and_then(|n| tensor.dtype.bytes(n as usize));
+        let dense = tensor.blocking().filter(|b| b.offset == 0 && tensor.layout.is_dense(true));
+        let padding = match (bytes(&tensor.dims()), dense.and_then(|b| bytes(&b.padded_dims))) {
+            (Some(exist), Some(all)) if all / SPARSE >= exist => Padding::Cleared(all),
+            _ => Padding::Copies(Copies::new(dst, tensor)?),
+        };
         Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), padding })
     }
 
@@ -243,8 +254,7 @@ impl Kernel for Tables {
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
         let to = ctx.buf(self.dst)?;
-        if self.padding.is_none() {
-            let bytes = self.tensor.bytes();
+        if let Padding::Cleared(bytes) = self.padding {
             ctx.executor().run(ctx.executor().threads(), bytes.div_ceil(ZEROS), &|_, task| {
                 let first = task * ZEROS;
                 to.part(first, ZEROS.min(bytes - first)).fill(0);
@@ -253,6 +263,9 @@ impl Kernel for Tables {
         for m in &self.moves {
             m.run(simd, ctx, self.tensor.dtype, [to, ctx.buf(m.src)?])?;
         }
-        self.padding.as_ref().map_or(Ok(()), |padding| padding.run(simd, ctx, scratch))
+        match &self.padding {
+            Padding::Copies(padding) => padding.run(simd, ctx, scratch),
+            Padding::Cleared(_) => Ok(()),
+        }
     }
 }
