@@ -13,7 +13,7 @@ use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{EltwiseAlg, Reorder};
-use oxidnn_spec::{Arg, Attr, DataType, Dims, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
 /// The rows, best first: transpositions, few elements one by one before those of pieces, these in two steps, elements of their own places, copies bit by
@@ -89,20 +89,29 @@ pub(crate) fn run(dst: &Tensor, src: &Tensor) -> usize {
     all.iter().flatten().filter(|l| l.steps == [1; 2]).map(|l| l.size).max().unwrap_or(1)
 }
 
-/// Elements of a tensor with its padding, as a multiple of those without.
-fn sparsity(tensor: &Tensor) -> f64 {
-    let elements = |dims: &Dims| dims.iter().map(|d| *d as f64).product::<f64>();
-    tensor.blocking().map_or(1.0, |b| elements(&b.padded_dims) / elements(tensor.dims()).max(1.0))
+/// Elements of a tensor with its padding, as a multiple of those without; padding along one dimension may be left out.
+fn sparsity(tensor: &Tensor, but: Option<usize>) -> f64 {
+    let Some(b) = tensor.blocking() else { return 1.0 };
+    let ratio = |d: usize| b.padded_dims[d] as f64 / tensor.dims()[d].max(1) as f64;
+    (0..tensor.dims().len()).filter(|d| Some(*d) != but).map(ratio).product()
 }
 
 /// Whether most of a tensor is padding.
 fn is_sparse(tensor: &Tensor) -> bool {
-    sparsity(tensor) >= SPARSE
+    sparsity(tensor, None) >= SPARSE
+}
+
+/// The larger sparsity of source and destination, without the padding of the block that is innermost in the destination: vectors of it are written
+/// whole anyway.
+fn spread(op: &Reorder) -> f64 {
+    let blocks = || op.dst.blocking().into_iter().flat_map(|b| b.inner.iter().map(|(d, _)| d));
+    let innermost = blocks().next_back().filter(|last| blocks().filter(|d| d == last).count() == 1);
+    sparsity(&op.src, None).max(sparsity(&op.dst, innermost))
 }
 
 /// Declines tensors most of which is padding where a row further behind clears that at once, and moves nothing but elements.
 fn check_filled(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(), Skip> {
-    if [&op.dst, &op.src].into_iter().any(is_sparse) && (turned(problem, target).is_ok() || generated(problem, target).is_ok()) {
+    if spread(op) >= SPARSE && (turned(problem, target).is_ok() || generated(problem, target).is_ok()) {
         return Err(Skip::Layout("of src or dst: mostly padding".into()));
     }
     Ok(())
@@ -195,9 +204,8 @@ fn few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         let is_copy = check_copy(op, &problem.attr).is_ok();
         let few = at_most(SINGLE[usize::from(!is_copy)]) && (run(&op.dst, &op.src) as i64) < *VECTORS.start();
         let filled = || target.jit.is_some_and(|jit| lanes::fills(op, &problem.attr, jit)) || pieces::plan(problem, target).is_ok();
-        let scattered = [&op.dst, &op.src].into_iter().any(|t| sparsity(t) >= SCATTERED);
         let cheap = at_most(ALONE) || is_copy;
-        if few && !filled() || scattered && cheap && turned(problem, target).is_err() {
+        if few && !filled() || spread(op) >= SCATTERED && cheap && turned(problem, target).is_err() {
             return tables(op, problem, target);
         }
         Err(Skip::Shape("more than few elements, or the same neighbours"))
