@@ -89,9 +89,22 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let op = reorder(problem)?;
         let data = Lanes::new(Moved::of(op, &problem.attr)?, jit)?;
         super::check_filled(op, problem, target)?;
+        if super::check_copy(op, &problem.attr).is_ok() && has_runs(op, target) {
+            return Err(Skip::Layout("of src and dst: runs of half a line, which need no permutation".into()));
+        }
         let (sums, scratch) = Behind::plan(op, problem, jit)?;
         Ok((Summed::new(data, sums), scratch))
     })
+}
+
+/// Whether both tensors have runs of half a line or more, and what follows a run in the destination comes from so few lines of the source that these are
+/// in L1 until the rest of them is read.
+fn has_runs(op: &Reorder, target: &CpuTarget) -> bool {
+    let [Some(to), Some(from)] = [&op.dst, &op.src].map(|t| t.blocking()) else { return false };
+    let all = loops(op.dst.dims(), [to, from]).unwrap_or_default();
+    let [.., next, run] = &all[..] else { return false };
+    let line = target.caches.line;
+    run.steps == [1; 2] && op.dst.dtype.bytes(run.size).is_some_and(|bytes| 2 * bytes >= line) && next.size * line <= target.caches.l1
 }
 
 /// Whether there are tiles for such a reorder, full ones, and most of what they go over exists.
