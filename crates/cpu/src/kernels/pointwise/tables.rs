@@ -36,7 +36,7 @@ pub struct Tables {
 #[derive(Debug)]
 enum Padding {
     /// They are written behind the elements.
-    Copies(Copies),
+    Copies(Box<Copies>),
     /// Elements come to a destination that was cleared: so many bytes, without what lies behind elements and padding.
     Cleared(usize),
 }
@@ -96,9 +96,9 @@ impl Tables {
         }
         let bytes = |dims: &Dims| dims.volume().and_then(|n| tensor.dtype.bytes(n as usize));
         let dense = tensor.blocking().filter(|b| b.offset == 0 && tensor.layout.is_dense(true));
-        let padding = match (bytes(&tensor.dims()), dense.and_then(|b| bytes(&b.padded_dims))) {
+        let padding = match (bytes(tensor.dims()), dense.and_then(|b| bytes(&b.padded_dims))) {
             (Some(exist), Some(all)) if all / SPARSE >= exist => Padding::Cleared(all),
-            _ => Padding::Copies(Copies::new(dst, tensor)?),
+            _ => Padding::Copies(Box::new(Copies::new(dst, tensor)?)),
         };
         Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), padding })
     }
