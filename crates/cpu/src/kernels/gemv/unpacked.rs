@@ -55,8 +55,24 @@ enum From {
 #[derive(Debug)]
 pub struct ReadyUnpacked {
     product: Unpacked,
-    unpacker: Option<Unpacker>,
+    packer: Packer,
     gemm: gemm::Ready,
+}
+
+/// What makes panels in L2.
+#[derive(Debug)]
+enum Packer {
+    /// Generated code, of panels.
+    Panels(PanelUnpacker),
+    /// Rows or columns.
+    Plain(Plain),
+}
+
+/// The code that unpacks panels, and their distance in bytes.
+#[derive(Debug)]
+struct PanelUnpacker {
+    code: Unpacker,
+    distance: usize,
 }
 
 /// Elements of scratch: the source and its sums by group, tables of scales and zero points, and the product's.
@@ -155,17 +171,22 @@ impl Unpacked {
     /// # Errors
     /// [`Error::Runtime`] when code cannot be made.
     pub fn build(&self) -> Result<ReadyUnpacked, Error> {
-        let unpacker = self.unpack_spec().map(|spec| Unpacker::get(self.request.isa, spec)).transpose()?;
-        Ok(ReadyUnpacked { product: self.clone(), unpacker, gemm: self.gemm.build()? })
+        let packer = match self.from {
+            From::Panels { columns, distance } => {
+                let code = Unpacker::get(self.request.isa, self.unpack_spec(columns))?;
+                Packer::Panels(PanelUnpacker { code, distance })
+            }
+            From::Plain(plain) => Packer::Plain(plain),
+        };
+        Ok(ReadyUnpacked { product: self.clone(), packer, gemm: self.gemm.build()? })
     }
 
-    /// The kernel that unpacks panels, where the weights lie so.
-    fn unpack_spec(&self) -> Option<Unpack> {
+    /// The kernel that unpacks panels of so many columns.
+    fn unpack_spec(&self, columns: usize) -> Unpack {
         let Request { isa, weights, grouped, .. } = self.request;
-        let From::Panels { columns, .. } = self.from else { return None };
         let elem = |factor: Option<Factor>| factor.map(Factor::elem);
         let (scale, zero): (Option<Elem>, Option<Elem>) = grouped.map_or((None, None), |g| (elem(g.scale), elem(g.zero)));
-        Some(Unpack { stored: weights.stored, pairs: self.pairs, line: (columns / isa.width().lanes()) as u8, scale, zero })
+        Unpack { stored: weights.stored, pairs: self.pairs, line: (columns / isa.width().lanes()) as u8, scale, zero }
     }
 
     /// Elements of the depth that the order of unpacked lines has together: the source is as long as a multiple of that.
@@ -190,7 +211,10 @@ impl Unpacked {
 
     /// Depths, within so many as lie together, of the pair of a line.
     fn places(&self, line: usize) -> [usize; 2] {
-        self.unpack_spec().map_or([2 * line, 2 * line + 1], |spec| spec.places(line))
+        match self.from {
+            From::Panels { columns, .. } => self.unpack_spec(columns).places(line),
+            From::Plain(_) => [2 * line, 2 * line + 1],
+        }
     }
 
     /// The source as rows of the tiles' elements, batch by batch.
@@ -244,9 +268,9 @@ impl Unpacked {
     }
 
     /// Unpacks panels, group by group.
-    fn unpack(&self, unpacker: &Unpacker, b: Buf, factors: &[Option<Column<'_>>; 2], panels: Packed, to: &mut [f32]) {
+    fn unpack(&self, unpacker: &PanelUnpacker, b: Buf, factors: &[Option<Column<'_>>; 2], panels: Packed, to: &mut [f32]) {
         let Request { weights, grouped, .. } = self.request;
-        let From::Panels { columns: width, distance } = self.from else { return };
+        let width = self.gemm.sizes().width;
         let in_word = weights.stored.in_word();
         let size = grouped.map_or(usize::MAX, |g| g.size);
         let elems = grouped.map_or([None; 2], |g| [g.scale, g.zero]);
@@ -261,9 +285,9 @@ impl Unpacked {
                     let begin = at / size * of.row + column * elem.bytes();
                     Some(of.buf.part(begin, of.buf.len() - begin))
                 });
-                let from = start + column / width * distance + at / in_word * width * 4;
+                let from = start + column / width * unpacker.distance + at / in_word * width * 4;
                 let to = &mut to[(at - depth.start) * width / if self.pairs { 2 } else { 1 }..];
-                unpacker.run(b.part(from, b.len() - from), (end - at).div_ceil(in_word), factors, to);
+                unpacker.code.run(b.part(from, b.len() - from), (end - at).div_ceil(in_word), factors, to);
                 at = end;
             }
         }
@@ -276,7 +300,7 @@ impl ReadyUnpacked {
     /// # Errors
     /// [`Error::Runtime`] when scratch is short.
     pub fn run(&self, (simd, on): (Simd, &Operands<'_>), executor: &dyn Executor, scratch: &mut Scratch<'_>) -> Result<(), Error> {
-        let ReadyUnpacked { product, unpacker, gemm } = self;
+        let ReadyUnpacked { product, packer, gemm } = self;
         let request = &product.request;
         let Lens { a, a_sums, tables: [scales, zeros], lines, work } =
             product.lens().ok_or_else(|| Error::Runtime("sizes beyond the address space".into()))?;
@@ -288,10 +312,9 @@ impl ReadyUnpacked {
             request.factor(on, (scale, &on.scale), on.factors[0], scratch.take(scales), executor)?,
             request.factor(on, (zero, &on.zero), on.factors[1], scratch.take(zeros), executor)?,
         ];
-        let pack = |panels: Packed, to: &mut [f32]| match (unpacker, product.from) {
-            (Some(unpacker), _) => product.unpack(unpacker, on.b, &factors, panels, to),
-            (None, From::Plain(plain)) => plain.panels(simd, on.b, &factors, panels, to),
-            (None, From::Panels { .. }) => {}
+        let pack = |panels: Packed, to: &mut [f32]| match packer {
+            Packer::Panels(unpacker) => product.unpack(unpacker, on.b, &factors, panels, to),
+            Packer::Plain(plain) => plain.panels(simd, on.b, &factors, panels, to),
         };
         let store = |block: Block<'_>| {
             let Block { unit: batch, rows, columns, sums, step, .. } = block;

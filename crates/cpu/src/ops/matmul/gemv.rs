@@ -40,8 +40,8 @@ enum Kind {
 
 /// A product with its kernels.
 enum Code {
-    Few(ReadyProduct),
-    Many(ReadyUnpacked),
+    Few(Box<ReadyProduct>),
+    Many(Box<ReadyUnpacked>),
 }
 
 /// Takes dense products of few rows, but for those of two whole-number operands.
@@ -260,8 +260,8 @@ impl Generated for Gemv {
 
     fn build(&self) -> Result<Code, Error> {
         Ok(match &self.product {
-            Kind::Few(product) => Code::Few(product.build()?),
-            Kind::Many(product) => Code::Many(product.build()?),
+            Kind::Few(product) => Code::Few(Box::new(product.build()?)),
+            Kind::Many(product) => Code::Many(Box::new(product.build()?)),
         })
     }
 
