@@ -42,8 +42,8 @@ impl Norm<'_> {
     pub(super) fn pipeline(&self) -> Result<(Pipeline, usize), Skip> {
         let mut b = Builder::new(self.problem, self.src.dims(), self.split)?;
         if b.space().contains(&0) {
-            let learnt = self.prop == Prop::Backward && (self.has(Arg::DIFF_SCALE) || self.has(Arg::DIFF_SHIFT));
-            return if learnt { Err(Skip::Shape("gradients of parameters over an empty batch")) } else { b.finish() };
+            [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].into_iter().try_for_each(|arg| b.zero(arg))?;
+            return b.finish();
         }
         if self.prop.is_forward() {
             self.forward(&mut b)?

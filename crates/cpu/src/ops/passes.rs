@@ -1,8 +1,9 @@
-//! `passes:jit`: an operation by generated code, and what happens to its result by generated code behind it.
+//! `passes:jit`, `passes:portable`: an operation, and what happens to its result by a program behind it.
 //!
-//! Post-ops whose operands do not meet the registers of a kernel (of other layouts than the result's, or broadcast in other ways) would leave an
-//! operation to portable code. The first pass computes it without them, into the destination where that is of f32 and not read, else into scratch; the second is
-//! a program over elements, which takes operands however they lie: two more times the destination's bytes through the caches.
+//! What happens to a result that no kernel does in registers (post-ops whose operands lie otherwise than the result or are broadcast in other ways, dropout,
+//! stochastic rounding, types that generated code does not store) would leave an operation to portable code. The first pass computes it without that,
+//! into the destination where that is of f32 and not read, else into scratch; the second is a program over elements, which takes operands however they lie:
+//! two more times the destination's bytes through the caches.
 
 use super::support::run_with;
 use crate::CpuTarget;
@@ -11,7 +12,7 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::{Builder, Pipeline, Program};
 use crate::kernels::scratch::{Scratch, booked};
 use crate::row::{Generated, RowPlan};
-use oxidnn_runtime::{Bound, Choose, Ctx, Decision, Exec, Plan, Region, Skip};
+use oxidnn_runtime::{Bound, Ctx, Decision, Exec, Impl, Plan, Region, Skip};
 use oxidnn_spec::op::{Reorder, Use};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
 use std::sync::Arc;
@@ -31,27 +32,30 @@ pub(super) struct Passes {
     pub(super) apart: bool,
 }
 
-/// Plans `problem` as one without post-ops, which one of `rows` takes, and a program behind it.
+/// Plans `problem` as one whose result is stored in f32 as it is, which the first of `rows` takes, and a program behind it.
 ///
 /// # Errors
 /// [`Skip`] where there is nothing to do behind the operation, or none of the rows takes it alone.
-pub(super) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
+pub(super) fn plan(
+    problem: &Problem,
+    target: &CpuTarget,
+    mut rows: impl Iterator<Item = &'static Impl<CpuTarget>>,
+) -> Result<Box<dyn Plan>, Skip> {
     super::support::known(problem)?;
     let dst = problem.op.tensor(Arg::DST).ok_or(Skip::Op("without a destination"))?;
     if dst.dtype == DataType::F64 {
         return Err(Skip::DataType("f64 of dst, which would lose digits between two passes".into()));
     }
-    let attr = &problem.attr;
-    if attr.post_ops.is_empty() || attr.dropout.is_some() {
-        return Err(Skip::Attr("without post-ops, or with dropout before them".into()));
-    }
     let mut bare = problem.clone();
-    (bare.attr, _) = split(attr);
+    (bare.attr, _) = split(&problem.attr);
     if let Some(dst) = bare.op.tensor_mut(Arg::DST) {
         dst.dtype = DataType::F32;
     }
+    if bare == *problem {
+        return Err(Skip::Op("results that are stored in f32 as they are"));
+    }
     let bare = Problem::new(bare.op, bare.attr).map_err(|_| Skip::DataType(format!("{} of dst, which may not be f32 here", dst.dtype)))?;
-    let first = rows.iter().find_map(|row| row(&bare, target).ok()).ok_or(Skip::Op("that no generated code takes without its post-ops"))?;
+    let first = rows.find_map(|row| (row.plan)(&bare, target).ok()).ok_or(Skip::Op("that no row takes on its own"))?;
     let mut resolved = problem.clone();
     for o in resolved.op.operands_mut() {
         let chosen = first.problem().op.tensor(o.arg).ok_or(Skip::Op("without an operand"))?;
@@ -64,7 +68,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarg
     let dst = resolved.op.tensor(Arg::DST).ok_or(Skip::Op("without a destination"))?.clone();
     let apart = dst.dtype != DataType::F32 || resolved.attr.reads_dst();
     let behind = Problem { op: Op::Reorder(Reorder { src: between.clone(), dst }), attr: split(&resolved.attr).1 };
-    let second = Program::plan_in_stages(&behind, target, elements)?;
+    // What is drawn for each element is portable code.
+    let second = Program::plan_in_stages(&behind, target, elements).or_else(|_| RowPlan::resolved(&behind, target, elements))?;
     let what = "without what follows, which is a pass behind it";
     Passes { what, first, second, between, apart }.plan(resolved, target)
 }
@@ -73,6 +78,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarg
 fn split(attr: &Attr) -> (Attr, Attr) {
     let (mut first, mut second) = (attr.clone(), Attr::default());
     second.post_ops = std::mem::take(&mut first.post_ops);
+    second.dropout = first.dropout.take();
     second.scales.extend(first.scales.remove(&Arg::DST).map(|q| (Arg::DST, q)));
     second.zero_points.extend(first.zero_points.remove(&Arg::DST).map(|q| (Arg::DST, q)));
     second.rounding.extend(first.rounding.remove(&Arg::DST).map(|r| (Arg::DST, r)));

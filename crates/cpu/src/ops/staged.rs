@@ -4,7 +4,7 @@
 //! lies in scratch, which reorders fill before it and empty behind it: a pass over memory, where the portable rows would gather elements one by
 //! one. Of all sets of operands the one of fewest elements is copied with which such a row takes the problem.
 
-use super::support::{OPERANDS, run_with};
+use super::support::{OPERANDS, is_generated, run_with};
 use super::{passes, reorder};
 use crate::CpuTarget;
 use crate::decision::around;
@@ -208,7 +208,6 @@ pub(crate) fn aligned(problem: &Problem, target: &CpuTarget, rows: &[Impl<CpuTar
             *src1 = Tensor::any(*result.dims(), src1.dtype);
         }
     }
-    let is_generated = |row: &&Impl<CpuTarget>| [":jit", ":amx"].iter().any(|tier| row.name.ends_with(tier));
     let inner = rows.iter().filter(is_generated).find_map(|row| (row.plan)(&open, target).ok()).ok_or(NONE)?;
     let mut resolved = Problem { op: inner.problem().op.clone(), attr: problem.attr.clone() };
     resolved.resolve();

@@ -1,11 +1,11 @@
 //! What the rows of products (matmul, inner product, convolution) share in their plans and bindings.
 
-use crate::Isa;
 use crate::kernels::access::{Axis, Pos, View, for_each};
 use crate::kernels::dot::pack::{Source, closer};
 use crate::kernels::dot::panel_width;
 use crate::kernels::multiversion::Body;
-use oxidnn_runtime::{Bound, Ctx, Exec, Executor, Region, Skip};
+use crate::{CpuTarget, Isa};
+use oxidnn_runtime::{Bound, Ctx, Exec, Executor, Impl, Region, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Format, MAX_NDIMS, Problem, Tensor};
 
 /// Whether the packing converts a type to `f32` exactly.
@@ -19,6 +19,16 @@ pub(super) fn operand_type(dtype: DataType) -> Result<(), Skip> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether a row runs generated code, and only such.
+pub(super) fn is_generated(row: &&Impl<CpuTarget>) -> bool {
+    [":jit", ":amx"].iter().any(|tier| row.name.ends_with(tier))
+}
+
+/// Whether a row runs portable code, and only such.
+pub(super) fn is_portable(row: &&Impl<CpuTarget>) -> bool {
+    row.name.ends_with(":portable")
 }
 
 /// Most operands of an execution that runs others.

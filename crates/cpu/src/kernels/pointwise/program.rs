@@ -574,6 +574,19 @@ impl<'p> Builder<'p> {
         self.cleared.push((arg, start));
     }
 
+    /// Zeros in all elements of `arg`, where it is an argument.
+    ///
+    /// # Errors
+    /// [`Skip`] where others lie between them.
+    pub fn zero(&mut self, arg: Arg) -> Result<(), Skip> {
+        let Some(tensor) = self.problem.tensor(arg) else { return Ok(()) };
+        if !tensor.layout.is_dense(true) || tensor.blocking().is_none_or(|b| b.offset != 0) {
+            return Err(Skip::Layout(format!("of {arg}: zeros between other elements")));
+        }
+        self.clear(arg, 0);
+        Ok(())
+    }
+
     /// Integers of 32 bits that lie in the memory of `arg` from byte `start` on, row-major over the dimensions in `mask` with their
     /// sizes in `sizes`, as operand of the group.
     ///

@@ -20,7 +20,8 @@ pub(crate) mod window;
 mod winograd;
 
 use crate::CpuTarget;
-use crate::ops::{fallback, staged};
+use crate::ops::support::{is_generated, is_portable};
+use crate::ops::{fallback, passes, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Problem, Prop};
 
@@ -40,10 +41,22 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("repeated:jit", repeated),
     Impl::new("bwd_weights:jit", bwd_weights),
     Impl::new("staged:jit", staged),
+    Impl::new("passes:jit", in_passes),
     Impl::new("direct:portable", direct_portable),
     Impl::new("packed:portable", packed_portable),
+    Impl::new("passes:portable", in_portable_passes),
     fallback::ROW,
 ];
+
+/// What generated code does not do with results, in a pass behind it.
+fn in_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    passes::plan(problem, target, IMPLS.iter().filter(is_generated))
+}
+
+/// The same of portable code.
+fn in_portable_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    passes::plan(problem, target, IMPLS.iter().filter(is_portable))
+}
 
 /// On copies of operands of post-ops that lie otherwise than the result.
 fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -1,7 +1,8 @@
 //! Rows of deconvolution: a convolution's gradient with respect to its source, as a forward operation. They are those of convolution.
 
 use crate::CpuTarget;
-use crate::ops::{conv, fallback, staged};
+use crate::ops::support::{is_generated, is_portable};
+use crate::ops::{conv, fallback, passes, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::Problem;
 
@@ -18,10 +19,22 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("repeated:jit", conv::repeated),
     Impl::new("bwd_weights:jit", conv::bwd_weights),
     Impl::new("staged:jit", with_copies),
+    Impl::new("passes:jit", in_passes),
     Impl::new("direct:portable", conv::direct_portable),
     Impl::new("packed:portable", conv::packed_portable),
+    Impl::new("passes:portable", in_portable_passes),
     fallback::ROW,
 ];
+
+/// What generated code does not do with results, in a pass behind it.
+fn in_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    passes::plan(problem, target, IMPLS.iter().filter(is_generated))
+}
+
+/// The same of portable code.
+fn in_portable_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    passes::plan(problem, target, IMPLS.iter().filter(is_portable))
+}
 
 /// On copies of operands of post-ops that lie otherwise than the result.
 fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -9,7 +9,8 @@ use crate::kernels::gemv::MAX_ROWS;
 use crate::kernels::tile::layout::together;
 use crate::ops::matmul::few::{Side, Sides};
 use crate::ops::matmul::gemv;
-use crate::ops::{fallback, staged};
+use crate::ops::support::{is_generated, is_portable};
+use crate::ops::{fallback, passes, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Op, Problem, Prop};
 
@@ -23,9 +24,21 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("packed:jit", jit::plan),
     Impl::new("bwd_weights:jit", weights::plan),
     Impl::new("staged:jit", staged),
+    Impl::new("passes:jit", in_passes),
     Impl::new("packed:portable", packed::plan),
+    Impl::new("passes:portable", in_portable_passes),
     fallback::ROW,
 ];
+
+/// What generated code does not do with results, in a pass behind it.
+fn in_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    passes::plan(problem, target, IMPLS.iter().filter(is_generated))
+}
+
+/// The same of portable code.
+fn in_portable_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    passes::plan(problem, target, IMPLS.iter().filter(is_portable))
+}
 
 /// On copies of operands of post-ops that lie otherwise than the result.
 fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -37,8 +37,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if merged == resolved {
         return Err(Skip::Layout("rows that do not follow each other from product to product".into()));
     }
-    let is_generated = |name: &str| name.ends_with(":jit") || name.ends_with(":amx");
-    let rows = IMPLS[BEFORE..].iter().filter(|row| is_generated(row.name));
+    let rows = IMPLS[BEFORE..].iter().filter(support::is_generated);
     let inner = rows.filter_map(|row| (row.plan)(&merged, target).ok()).next().ok_or(Skip::Op("what generated code takes merged"))?;
     if let (Op::Matmul(own), Op::Matmul(chosen)) = (&mut resolved.op, &inner.problem().op) {
         own.weights = chosen.weights.clone();

@@ -6,6 +6,7 @@ mod window;
 
 use crate::kernels::dense;
 use crate::kernels::pointwise::{Builder, Sides, Windows};
+use crate::ops::support::is_generated;
 use crate::ops::{fallback, passes};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -23,7 +24,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 ];
 
 fn in_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    passes::plan(problem, target, &[jit::plan])
+    passes::plan(problem, target, IMPLS.iter().filter(is_generated))
 }
 
 fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -36,6 +36,11 @@ fn forward(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
 fn backward(op: &Prelu, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let (dims, weights) = (op.src.dims(), op.weights.dims());
     let kept = (0..dims.len()).filter(|&d| weights[d] == dims[d]).map(|d| 1 << d).sum();
+    if dims.contains(&0) {
+        let mut b = Builder::new(problem, dims, None)?;
+        b.zero(Arg::DIFF_WEIGHTS)?;
+        return b.finish();
+    }
     let mut b = if weights == dims {
         Builder::elementwise(problem, Arg::DIFF_SRC)?
     } else {

@@ -5,6 +5,7 @@ mod lines;
 
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Builder, Planes, Sides, Window, Windows};
+use crate::ops::support::is_generated;
 use crate::ops::{fallback, passes};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -22,7 +23,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 ];
 
 fn in_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    passes::plan(problem, target, &[channels::plan])
+    passes::plan(problem, target, IMPLS.iter().filter(is_generated))
 }
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
