@@ -5,7 +5,7 @@
 //! one. Of all sets of operands the one of fewest elements is copied with which such a row takes the problem.
 
 use super::support::{OPERANDS, is_generated, run_with};
-use super::{passes, reorder};
+use super::{matmul, passes, reorder};
 use crate::CpuTarget;
 use crate::decision::around;
 use crate::kernels::code::elem;
@@ -158,7 +158,11 @@ fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], co
         }
         *staged.op.tensor_mut(*arg)? = tensor.clone();
     }
-    let inner = rows.iter().find_map(|row| row(&staged, target).ok())?;
+    copied(problem, rows.iter().find_map(|row| row(&staged, target).ok())?, target)
+}
+
+/// The plan of `problem` by that of the same problem with some operands in other layouts or of other types, on copies of these.
+pub(crate) fn copied(problem: &Problem, inner: Box<dyn Plan>, target: &CpuTarget) -> Option<Box<dyn Plan>> {
     let (mut resolved, chosen) = (problem.clone(), inner.problem());
     resolved.attr.post_ops = chosen.attr.post_ops.clone();
     let mut stages = Vec::new();
@@ -300,8 +304,11 @@ fn spread(src: &Tensor, dst: &Tensor, target: &CpuTarget) -> Option<Box<dyn Plan
     Program::plan_in_stages(&problem, target, passes::elements).ok()
 }
 
-/// A reorder that is not the reference's, with what the attributes say of the elements of an argument.
+/// A copy that is not the reference's, with what the attributes say of the elements of an argument.
 fn copy(src: &Tensor, dst: &Tensor, (arg, quant): (Arg, &Attr), target: &CpuTarget) -> Option<Box<dyn Plan>> {
+    if let Format::Sparse(_) = src.layout.format {
+        return matmul::sparse::expansion(src, dst, target);
+    }
     let mut attr = Attr::default();
     attr.scales.extend(quant.scales.get(&arg).map(|q| (Arg::SRC, q.clone())));
     attr.zero_points.extend(quant.zero_points.get(&arg).map(|q| (Arg::SRC, q.clone())));

@@ -6,6 +6,7 @@ mod jit;
 mod merged;
 mod packed;
 pub(super) mod place;
+pub(super) mod sparse;
 pub(super) mod tiled;
 mod zero_points;
 
@@ -33,6 +34,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("staged:jit", staged),
     Impl::new("passes:jit", in_passes),
     Impl::new("packed:portable", packed::plan),
+    Impl::new("sparse:portable", sparse::plan),
     Impl::new("passes:portable", in_portable_passes),
     fallback::ROW,
 ];
