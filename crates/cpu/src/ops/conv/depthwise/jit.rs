@@ -37,8 +37,10 @@ const TAPS: usize = 32;
 const REACH: i64 = 8 << 10;
 /// Most rows of a task.
 const ROWS: usize = 16;
-/// Multiply-adds of a task.
+/// Multiply-adds of a task at least, if there are so many.
 const TASK: usize = 1 << 16;
+/// Tasks of a worker at least, if there are so many of that size.
+const TASKS: usize = 4;
 
 /// Equal strips of a row.
 #[derive(Debug)]
@@ -372,7 +374,11 @@ impl Depthwise {
         let far =
             direct && plain(source) && plain(result) && source.bytes().saturating_add(result.bytes()) > Core::host().near(&target.caches);
         let window = (kh + 1).saturating_mul(from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
-        let most_vectors = if far { target.caches.l2 / 4 * 3 / window } else { TASK / work };
+        let share = || {
+            let vectors = channels.div_ceil(lanes).saturating_mul((to[0] * to[1]) as usize / rows).saturating_mul(s.sizes.mb as usize);
+            vectors / (target.threads * TASKS)
+        };
+        let most_vectors = if far { target.caches.l2 / 4 * 3 / window } else { share().max(TASK / work) };
         let chunk = if most < usize::MAX { most } else { cut(channels, most_vectors.max(1) * lanes, lanes).0 };
         let sum = chunk.next_multiple_of(lanes);
         let strides = Strides {
