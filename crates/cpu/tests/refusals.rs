@@ -79,6 +79,7 @@ fn strips(isa: Isa) -> Vec<Entry> {
     let sums = Depthwise {
         source: Elem::F32,
         weights: Elem::F32,
+        dots: false,
         group: [1, 1],
         results: 2,
         stride: 1,
@@ -112,7 +113,8 @@ fn strips(isa: Isa) -> Vec<Entry> {
         });
     });
     let part = Part { places: 2, repeated: true, taps: (0, 2) };
-    let key = weights::Gradient { types: [Elem::F32; 2], group: 1, stride: 1, taps: TAPS.to_vec(), parts: vec![part], masked: false };
+    let key =
+        weights::Gradient { types: [Elem::F32; 2], group: 1, stride: 1, lines: 1, taps: TAPS.to_vec(), parts: vec![part], masked: false };
     let kernel = strip::Gradient::get(isa, &key, LEN / 2).unwrap();
     let lens = [2 * ROWS * COLUMNS * channels, 2 * ROWS * LEN * channels, 2 * channels];
     let gradient = entry("gradients of strips", &lens, move |memory| {
@@ -120,10 +122,10 @@ fn strips(isa: Isa) -> Vec<Entry> {
         let steps = |columns: usize| {
             let column = channels * 4;
             let row = columns * column;
-            weights::Steps { column, strip: 2 * column, row, image: ROWS * row, vector: lanes * 4 }
+            weights::Steps { column, strip: 2 * column, line: 0, row, image: ROWS * row, vector: lanes * 4 }
         };
         let operands = [(source[..].into(), 0, steps(COLUMNS)), (gradient[..].into(), 0, steps(LEN))];
-        kernel.run(strip::GradientCall { operands, counts: [ROWS, 2], channels, sums: (sums, 2 * lanes) });
+        kernel.run(strip::GradientCall { operands, counts: [ROWS, 2], channels, sums: (sums, [2 * lanes, 0]) });
     });
     vec![forward, gradient]
 }

@@ -331,8 +331,8 @@ pub struct GradientCall<'a> {
     pub counts: [usize; 2],
     /// Number of channels.
     pub channels: usize,
-    /// What is added to, and numbers from the sums of a vector of channels to the next's.
-    pub sums: (&'a mut [f32], usize),
+    /// What is added to, and numbers from the sums of a vector of channels to the next's, and from those of a line.
+    pub sums: (&'a mut [f32], [usize; 2]),
 }
 
 impl Gradient {
@@ -366,11 +366,12 @@ impl Gradient {
 
     /// The arguments of a call that is not empty.
     fn checked(&self, call: GradientCall<'_>) -> weights::Args {
-        let GradientCall { operands, counts: [rows, images], channels, sums: (sums, sums_vector) } = call;
+        let GradientCall { operands, counts: [rows, images], channels, sums: (sums, [sums_vector, sums_line]) } = call;
         let vectors = channels.div_ceil(self.lanes);
         assert!(self.key.masked || channels.is_multiple_of(self.lanes), "{channels} channels are not whole vectors");
         let [(x, x_at, source_steps), (y, y_at, gradient_steps)] = operands;
         let last = channels - (vectors - 1) * self.lanes;
+        let lines = usize::from(self.key.lines);
         let outer = |s: &weights::Steps| reach(&[(rows, s.row), (images, s.image), (vectors, s.vector)], 0);
         // Strips follow each other as places do.
         let strip = self.key.parts.iter().find(|p| p.repeated).map_or(0, |p| usize::from(p.places));
@@ -382,13 +383,15 @@ impl Gradient {
         let before = self.before.checked_mul(source_steps.column).filter(|before| *before <= x_at);
         let source = || {
             let columns = i64::try_from(source_steps.column).ok()?.checked_mul(self.last)?;
-            let farthest = outer(&source_steps)?.checked_add(before?)?.checked_add_signed(isize::try_from(columns).ok()?)?;
+            let taps = reach(&[(lines, source_steps.line)], 0)?;
+            let farthest =
+                outer(&source_steps)?.checked_add(taps)?.checked_add(before?)?.checked_add_signed(isize::try_from(columns).ok()?)?;
             farthest.checked_add(last * x_size)
         };
         let source = x.at("source", x_at - before.unwrap_or(0), source()).wrapping_add(before.unwrap_or(0));
         let places = reach(&[(self.places.max(1), gradient_steps.column)], last * y_size);
         let gradient = outer(&gradient_steps).zip(places).and_then(|(outer, places)| outer.checked_add(places));
-        let of_sums = sums_vector.checked_mul(WORD).and_then(|step| reach(&[(vectors, step)], self.sums * WORD));
+        let of_sums = reach(&[(vectors, sums_vector), (lines, sums_line)], self.sums).and_then(|numbers| numbers.checked_mul(WORD));
         weights::Args {
             source,
             source_steps,
@@ -401,6 +404,7 @@ impl Gradient {
             channels,
             sums: Written::from(sums).at("sums", 0, of_sums).cast(),
             sums_vector: sums_vector * WORD,
+            sums_line: sums_line * WORD,
         }
     }
 }

@@ -19,6 +19,7 @@ use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Op, PostOp, Problem, Prop,
 use std::fmt;
 use std::sync::Arc;
 
+mod repeat;
 #[cfg(test)]
 mod tests;
 
@@ -282,7 +283,8 @@ pub(crate) fn repeated(problem: &Problem, target: &CpuTarget, rows: &[Choose<Cpu
             stages.push(Stage { arg: o.arg, tensor: tensor.clone(), memory: Memory::Own });
         } else if o.arg == arg {
             let [from, to] = [(&*o.tensor, 1), (tensor, all / groups)].map(|(t, each)| in_groups(t, [groups, each]));
-            let before = from.zip(to).and_then(|(from, to)| spread(&from, &to, target)).ok_or_else(none)?;
+            let element_by_element = || from.zip(to).and_then(|(from, to)| spread(&from, &to, target));
+            let before = repeat::plan(o.tensor, tensor, (all / groups) as usize, target).or_else(element_by_element).ok_or_else(none)?;
             stages.push(Stage { arg: o.arg, tensor: tensor.clone(), memory: Memory::Scratch([Some(before), None]) });
         } else if o.tensor.layout.is_any() {
             *o.tensor = tensor.clone();

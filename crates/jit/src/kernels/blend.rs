@@ -157,7 +157,7 @@ impl Blend {
         let (first, at, lanes) = (f.copy(channel), f.copy(to), f.isa().width().lanes());
         for sum in sums {
             let values = std::slice::from_ref(sum);
-            finish(f, &Strip { args, column: offset_of!(Args, result_column), channel: first, result: at, values, mask });
+            finish(f, &Strip { args, column: offset_of!(Args, result_column), channel: first, result: at, values, mask, normal: false });
             f.add(first, lanes as i32);
             let vector = f.argument(args, offset_of!(Args, result_vector));
             f.add(at, vector);

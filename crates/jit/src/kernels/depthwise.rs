@@ -10,6 +10,8 @@
 //! channel of every group spread over the group's results, then with the second, and so on. A column is then loaded and spread by one instruction;
 //! where groups have more source channels than results, by one for each vector of them that a vector of results meets.
 //!
+//! With dot products of bf16 the elements are words, pairs of numbers: of two channels of a group, or of one and a zero.
+//!
 //! A call makes rows of results of some vectors of channels, vector by vector, so that the source of a window stays in L1 from
 //! row to row. The lines of the window come as a table of addresses, so their number, the padding above and below and all distances are data. Columns
 //! that do not exist (padding left and right) are part of the key: a line of results is cut into a strip that touches the left edge, any
@@ -42,6 +44,9 @@ pub struct Depthwise {
     pub source: Elem,
     /// Type of the weights.
     pub weights: Elem,
+    /// True when both are pairs of bf16, as [`Elem::F32`] or, with a zero, as [`Elem::Low16`]; a pair counts as one channel. For processors that multiply
+    /// them.
+    pub dots: bool,
     /// Channels of a group, of the source and of the result; a vector of results is whole groups. Source channels are at most a vector, and a multiple
     /// of the results where they are more.
     pub group: [u8; 2],
@@ -137,6 +142,8 @@ pub struct Strip<'s> {
     pub values: &'s [Val],
     /// Which lanes are wanted; `None` means all.
     pub mask: Option<Pred>,
+    /// True when no sum is subnormal.
+    pub normal: bool,
 }
 
 /// Writes what happens to the results of a strip while they are in registers, storing included.
@@ -171,8 +178,8 @@ impl Key for Depthwise {
 
     /// The name in dumps and profiles, such as `depthwise.f32f32.14x3s1.avx512` or `groups4.f32f32.14x3s1.avx512`.
     fn name(&self, isa: Isa) -> String {
-        let Depthwise { source, weights, results, stride, group, .. } = self;
-        let types = format!("{source:?}{weights:?}").to_lowercase();
+        let Depthwise { source, weights, results, stride, group, dots, .. } = self;
+        let types = if *dots { "dots".into() } else { format!("{source:?}{weights:?}").to_lowercase() };
         let kind = match group {
             [1, 1] => "depthwise".into(),
             [from, to] if from == to => format!("groups{to}"),
@@ -306,7 +313,8 @@ impl Writer<'_> {
                 f.repeat_some(strips, |f| {
                     self.ask(f, args, to);
                     let values = self.sums(f, (rows, lines), &frame);
-                    finish(f, &Strip { args, column: offset_of!(Args, result_column), channel, result: to, values: &values, mask });
+                    let column = offset_of!(Args, result_column);
+                    finish(f, &Strip { args, column, channel, result: to, values: &values, mask, normal: self.kernel.dots });
                     advance(f, from, args, offset_of!(Args, strip));
                     advance(f, to, args, offset_of!(Args, result_strip));
                 });
@@ -379,6 +387,7 @@ impl Writer<'_> {
     /// The products of one line with a channel of every group, column by column.
     fn line(&self, f: &mut Function, (source, weights, channel): (Int, Int, u8), frame: &Frame, sums: &[Val]) {
         let kernel = self.kernel;
+        let add = if kernel.dots { Accumulate::DotBf16 } else { Accumulate::FmaF32 };
         let spread = self.spread(f, channel);
         let held: Vec<Val> = match kernel.taps.len() {
             0..=HELD => kernel.taps.iter().map(|t| f.load_as(kernel.weights, self.weights(weights, t, channel), None)).collect(),
@@ -394,7 +403,7 @@ impl Writer<'_> {
             let at = column_at(source, frame.column, x - base, 0);
             let plain = kernel.source == Elem::F32 && frame.mask.is_none() && frame.shift.is_none();
             if plain && spread.is_none() && !held.is_empty() && columns.users(x).count() == 1 {
-                columns.users(x).for_each(|(i, t)| f.accumulate(Accumulate::FmaF32, sums[i], held[t], Src::Mem(at)));
+                columns.users(x).for_each(|(i, t)| f.accumulate(add, sums[i], held[t], Src::Mem(at)));
                 continue;
             }
             let value = match &spread {
@@ -412,7 +421,7 @@ impl Writer<'_> {
                     None if kernel.weights == Elem::F32 => Src::Mem(self.weights(weights, &kernel.taps[t], channel)),
                     None => Src::Val(f.load_as(kernel.weights, self.weights(weights, &kernel.taps[t], channel), None)),
                 };
-                f.accumulate(Accumulate::FmaF32, sums[i], value, by);
+                f.accumulate(add, sums[i], value, by);
             }
         }
     }

@@ -347,7 +347,7 @@ impl Writer<'_> {
         }
         let (channel, result) = (f.copy(channel), f.copy(result));
         for values in &made.values {
-            finish(f, &Strip { args, column: offset_of!(Args, result_column), channel, result, values, mask: frame.mask });
+            finish(f, &Strip { args, column: offset_of!(Args, result_column), channel, result, values, mask: frame.mask, normal: false });
             f.add(channel, self.width.lanes() as i32);
             advance(f, result, args, offset_of!(Args, result_vector));
         }

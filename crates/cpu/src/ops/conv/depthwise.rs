@@ -59,8 +59,8 @@ struct Tap {
 }
 
 /// The layout that `any` stands for in the weights of groups of few channels: vectors of result channels, in each the taps, in each the
-/// source channels of a group.
-fn weights_tag(ndims: usize, lanes: usize, group: [usize; 2], result_channel: usize) -> String {
+/// source channels of a group; in pairs if they are words.
+fn weights_tag(ndims: usize, lanes: usize, group: [usize; 2], (result_channel, pairs): (usize, bool)) -> String {
     if group == [1, 1] {
         let taps: String = ('b'..).take(ndims - 1).collect();
         return format!("A{taps}{lanes}a");
@@ -69,7 +69,8 @@ fn weights_tag(ndims: usize, lanes: usize, group: [usize; 2], result_channel: us
     let (result, source) = if result_channel == 0 { ('b', 'c') } else { ('c', 'b') };
     let block = |d: char, size: usize| if size > 1 { (d.to_ascii_uppercase(), format!("{size}{d}")) } else { (d, String::new()) };
     let ((groups, groups_block), (results, results_block)) = (block('a', lanes / to), block(result, to));
-    format!("{groups}{results}{taps}{source}{groups_block}{results_block}")
+    let (source, source_block) = if pairs { block(source, 2) } else { (source, String::new()) };
+    format!("{groups}{results}{taps}{source}{groups_block}{results_block}{source_block}")
 }
 
 /// Why rows of products leave a problem to those of depthwise windows.
@@ -104,7 +105,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     if sizes.k.iter().fold(1i64, |n, k| n.saturating_mul(*k)) > TAPS as i64 {
         return Err(Skip::Shape("a window of more than 256 elements"));
     }
-    let tag = weights_tag(weights.len(), target.isa.lanes(), [1, 1], s.result_channel);
+    let tag = weights_tag(weights.len(), target.isa.lanes(), [1, 1], (s.result_channel, false));
     resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;

@@ -4,7 +4,7 @@ use crate::testing::{ISAS, check, golden, run};
 fn three(results: u8, stride: u8) -> Depthwise {
     let taps = (0..3).map(|i| Tap { column: i - 1, weights: i as u16 }).collect();
     let (source, weights) = (Elem::F32, Elem::F32);
-    Depthwise { source, weights, group: [1, 1], results, stride, taps, inside: (-1, 1000), shifted: false, masked: false }
+    Depthwise { source, weights, dots: false, group: [1, 1], results, stride, taps, inside: (-1, 1000), shifted: false, masked: false }
 }
 
 /// Rows of two strips, `vectors` vectors of channels, windows of up to two lines.
@@ -15,12 +15,15 @@ fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
     let (columns, strips) = (2 * results * stride + 64, if kernel.inside.1 > 500 { 2 } else { 1 });
     let taps = kernel.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0);
     let number = |i: usize| ((i * 37 + i / 11) % 13) as f32 - 6.0;
+    // A word of a bf16 and a zero, whose bits are above those of its pair.
+    let word = |x: f32| if kernel.dots { f32::from_bits(x.to_bits() >> 16) } else { x };
+    let value = |x: f32| if kernel.dots { f32::from_bits(x.to_bits() << 16) } else { x };
     // Two source lines; channels behind the last are not to be read.
     let [group, to] = kernel.group.map(usize::from);
     let from = channels / to * group;
-    let source: Vec<f32> = (0..2 * columns * from).map(number).collect();
+    let source: Vec<f32> = (0..2 * columns * from).map(|i| word(number(i))).collect();
     let line = taps * group * lanes;
-    let weights: Vec<f32> = (0..vectors * 2 * line).map(|i| number(i + 5)).collect();
+    let weights: Vec<f32> = (0..vectors * 2 * line).map(|i| word(number(i + 5))).collect();
     let shift: Vec<f32> = (0..padded).map(|c| (c % 3) as f32).collect();
     let lines = [(0, 0), (1, 1), (1, 0)].map(|(y, k)| Line { source: y * columns * from * 4, weights: k * line * 4 });
     let row = strips * results * channels;
@@ -64,9 +67,10 @@ fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
                 let column = (20 + (j / results * results * stride) as i64 + relative) as usize;
                 for channel in 0..group {
                     let channel_at = c / to * group + channel;
-                    let x = source[at.source / 4 + column * from + channel_at] - if kernel.shifted { shift[channel_at] } else { 0.0 };
+                    let x =
+                        value(source[at.source / 4 + column * from + channel_at]) - if kernel.shifted { shift[channel_at] } else { 0.0 };
                     let w = at.weights / 4 + c / lanes * 2 * line + (usize::from(tap.weights) * group + channel) * lanes + c % lanes;
-                    want += x * weights[w];
+                    want += x * value(weights[w]);
                 }
             }
         }
@@ -91,6 +95,9 @@ fn strips_hold_the_sums() {
         }
         for group in [[2, 1], [4, 1], [4, 2], [8, 4], [8, 2]] {
             compare(&Depthwise { group, ..three(5, 1) }, isa, 3, 3 * lanes);
+        }
+        for group in [[1, 1], [4, 4], [4, 8], [4, 2]].into_iter().filter(|_| isa.bf16) {
+            compare(&Depthwise { dots: true, group, ..three(5, 2) }, isa, 3, 3 * lanes);
         }
         for (results, stride) in [(1, 1), (7, 1), (8, 2), (3, 5)] {
             let kernel = three(results, stride);

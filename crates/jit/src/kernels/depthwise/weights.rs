@@ -1,9 +1,10 @@
-//! The inner kernel of the gradient of depthwise weights, and of those of groups of few channels: the gradients of the taps of a line stay in
+//! The inner kernel of the gradient of depthwise weights, and of those of groups of few channels: the gradients of the taps of some lines stay in
 //! registers over strips of places of the window, rows and images.
 //!
 //! `sum[tap] += x[place * stride + tap] * y[place]`, vectors over channels. A strip is a number of neighbouring places: every column of the
 //! source is loaded once for all taps that meet it, so that `n` places and `k` taps are `n * k` multiply-adds for about `2 * n + k` loads. Where
-//! groups are `g` channels, a column is spread over its groups once for each of them, and there are `g` times as many sums.
+//! groups are `g` channels, a column is spread over its groups once for each of them, and there are `g` times as many sums. Several lines of the
+//! window share the gradients of the results.
 //!
 //! Few taps would wait for their own sums, so that places take turns with several sets of them, which are added at the end. A row of places is
 //! cut into parts that meet the same taps, those that do not lie in the padding; which parts there are is in the key, and how often the long
@@ -39,7 +40,9 @@ pub struct Gradient {
     pub group: u8,
     /// Source columns between places.
     pub stride: u8,
-    /// The taps; their weights say which sums are theirs.
+    /// Lines of the window.
+    pub lines: u8,
+    /// The taps of a line; their weights say which sums of it are theirs.
     pub taps: Vec<Tap>,
     /// The parts of a row, one behind the other; of a part's taps there is at least one.
     pub parts: Vec<Part>,
@@ -55,6 +58,8 @@ pub struct Steps {
     pub column: usize,
     /// Strips of the part that is repeated.
     pub strip: usize,
+    /// Lines of the window.
+    pub line: usize,
     /// Rows.
     pub row: usize,
     /// Images.
@@ -87,8 +92,10 @@ pub struct Args {
     pub channels: usize,
     /// What is added to: for every tap's weights as many vectors as a group has source channels.
     pub sums: *mut f32,
-    /// Bytes from the sums of a vector of channels to the next's.
+    /// Bytes from the sums of a vector of channels to the next's, and of a line.
     pub sums_vector: usize,
+    /// As said.
+    pub sums_line: usize,
 }
 
 /// Places of a strip, and where there are few sums.
@@ -103,12 +110,12 @@ const BUSY: usize = 8;
 impl Key for Gradient {
     type Args = Args;
 
-    /// The name in dumps and profiles, such as `depthwise_weights.f32f32.1.3s1.1_4_1.avx512`.
+    /// The name in dumps and profiles, such as `depthwise_weights.f32f32.1.3x3s1.1_4_1.avx512`.
     fn name(&self, isa: Isa) -> String {
-        let Gradient { types: [x, y], stride, group, .. } = self;
+        let Gradient { types: [x, y], stride, group, lines, .. } = self;
         let parts: Vec<String> = self.parts.iter().map(|p| p.places.to_string()).collect();
         let (taps, parts) = (self.taps.len(), parts.join("_"));
-        format!("depthwise_weights.{}{}.{group}.{taps}s{stride}.{parts}.{}", x.name(), y.name(), isa.name())
+        format!("depthwise_weights.{}{}.{group}.{lines}x{taps}s{stride}.{parts}.{}", x.name(), y.name(), isa.name())
     }
 
     fn write(&self, f: &mut Function) {
@@ -117,7 +124,7 @@ impl Key for Gradient {
 }
 
 impl Gradient {
-    /// Places of a strip with so many taps, where there are enough.
+    /// Places of a strip with so many taps of all lines, where there are enough.
     pub fn most_places(isa: Isa, group: usize, taps: usize) -> usize {
         let few = taps * group <= isa.simd_registers() / FEW;
         (if isa.simd_registers() > 16 { PLACES } else { FEW_PLACES })[usize::from(few)]
@@ -157,7 +164,7 @@ impl Gradient {
 
     /// Sets of sums.
     fn sets(&self, isa: Isa) -> usize {
-        let sums = self.taps.len().max(1) * usize::from(self.group);
+        let sums = self.taps.len().max(1) * usize::from(self.group) * usize::from(self.lines.max(1));
         let places = self.parts.iter().map(|p| usize::from(p.places)).max().unwrap_or(1);
         let room = (isa.simd_registers() - places - 3) / sums;
         (BUSY / sums).min(room).min(places).max(1)
@@ -169,8 +176,8 @@ struct Writer<'k> {
     width: Width,
 }
 
-/// The sums by set, source channel of a group, and tap.
-struct Sums(Vec<Vec<Vec<Val>>>);
+/// The sums by set, line, source channel of a group, and tap.
+struct Sums(Vec<Vec<Vec<Vec<Val>>>>);
 
 /// What stays in registers from row to row: the call's arguments, distances of columns, the mask of channels, and the sums.
 #[derive(Clone, Copy)]
@@ -207,7 +214,7 @@ impl Writer<'_> {
                 advance(f, outer[0], args, offset_of!(Args, source_steps.image));
                 advance(f, outer[1], args, offset_of!(Args, gradient_steps.image));
             });
-            self.add(f, sums_at, &sums);
+            self.add(f, (args, sums_at), &sums);
             advance(f, source, args, offset_of!(Args, source_steps.vector));
             advance(f, gradient, args, offset_of!(Args, gradient_steps.vector));
             advance(f, sums_at, args, offset_of!(Args, sums_vector));
@@ -218,22 +225,26 @@ impl Writer<'_> {
     fn zeros(&self, f: &mut Function) -> Sums {
         let k = self.kernel;
         let sets = k.sets(f.isa());
-        let sums = Sums((0..sets).map(|_| (0..k.group).map(|_| k.taps.iter().map(|_| f.zero(self.width)).collect()).collect()).collect());
-        sums.0.iter().flatten().flatten().for_each(|s| f.pin(*s));
+        let mut line = || (0..k.group).map(|_| k.taps.iter().map(|_| f.zero(self.width)).collect()).collect();
+        let sums = Sums((0..sets).map(|_| (0..k.lines).map(|_| line()).collect()).collect());
+        sums.0.iter().flatten().flatten().flatten().for_each(|s| f.pin(*s));
         sums
     }
 
     /// Adds the sums of all sets to those in memory.
-    fn add(&self, f: &mut Function, at: Int, sums: &Sums) {
-        let group = usize::from(self.kernel.group);
-        for (t, tap) in self.kernel.taps.iter().enumerate() {
-            for channel in 0..group {
-                let (first, rest) = (sums.0[0][channel][t], &sums.0[1..]);
-                let total = rest.iter().fold(first, |sum, set| f.binary(Binary::AddF32, sum, set[channel][t]));
-                let to = at.at(((usize::from(tap.weights) * group + channel) * self.width.lanes() * 4) as i32);
-                let total = f.binary(Binary::AddF32, total, Src::Mem(to));
-                f.store_as(Elem::F32, to, total, None);
+    fn add(&self, f: &mut Function, (args, at): (Int, Int), sums: &Sums) {
+        let (group, at) = (usize::from(self.kernel.group), f.copy(at));
+        for line in 0..usize::from(self.kernel.lines) {
+            for (t, tap) in self.kernel.taps.iter().enumerate() {
+                for channel in 0..group {
+                    let (first, rest) = (sums.0[0][line][channel][t], &sums.0[1..]);
+                    let total = rest.iter().fold(first, |sum, set| f.binary(Binary::AddF32, sum, set[line][channel][t]));
+                    let to = at.at(((usize::from(tap.weights) * group + channel) * self.width.lanes() * 4) as i32);
+                    let total = f.binary(Binary::AddF32, total, Src::Mem(to));
+                    f.store_as(Elem::F32, to, total, None);
+                }
             }
+            advance(f, at, args, offset_of!(Args, sums_line));
         }
     }
 
@@ -264,9 +275,9 @@ impl Writer<'_> {
 
     /// The products of a strip, whose first column `source` is.
     fn strip(&self, f: &mut Function, [source, gradient]: [Int; 2], part: &Part, kept: &Kept<'_>) {
-        let Kept { args, column, mask, sums } = *kept;
+        let Kept { args, mask, .. } = *kept;
         let k = self.kernel;
-        let [x_type, y_type] = k.types;
+        let y_type = k.types[1];
         let at = f.copy(gradient);
         let places: Vec<Val> = (0..part.places)
             .map(|i| {
@@ -276,6 +287,20 @@ impl Writer<'_> {
                 f.load_as(y_type, at.at(0), mask)
             })
             .collect();
+        let line = f.copy(source);
+        for sums in 0..usize::from(k.lines) {
+            if sums > 0 {
+                advance(f, line, args, offset_of!(Args, source_steps.line));
+            }
+            self.line(f, (line, sums), (part, &places), kept);
+        }
+    }
+
+    /// The products of a strip's places with a line of the window, whose first column `source` is.
+    fn line(&self, f: &mut Function, (source, line): (Int, usize), (part, places): (&Part, &[Val]), kept: &Kept<'_>) {
+        let Kept { column, mask, sums, .. } = *kept;
+        let k = self.kernel;
+        let x_type = k.types[0];
         let plain = x_type == Elem::F32 && mask.is_none();
         for channel in 0..k.group {
             let spread = spread(f, self.width, [k.group; 2], channel);
@@ -288,7 +313,7 @@ impl Writer<'_> {
                     base += SHARE;
                 }
                 let at = column_at(source, *column, x - base, 0);
-                let sum = |i: usize, t: usize| sums.0[i % sums.0.len()][usize::from(channel)][usize::from(part.taps.0) + t];
+                let sum = |i: usize, t: usize| sums.0[i % sums.0.len()][line][usize::from(channel)][usize::from(part.taps.0) + t];
                 if plain && spread.is_none() && columns.users(x).count() == 1 {
                     columns.users(x).for_each(|(i, t)| f.accumulate(Accumulate::FmaF32, sum(i, t), places[i], Src::Mem(at)));
                     continue;

@@ -166,6 +166,7 @@ fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, kind
 /// L1.
 pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Strip<'_>, block: usize) {
     let width = f.isa().width();
+    let kind = if strip.normal { Kind::Normal } else { Kind::Real };
     let field = |f: &mut Function, field: usize| f.load_int(strip.args.at((block + field) as i32));
     let column = f.load_int(strip.args.at(strip.column as i32));
     let [lines, pitch] = [offset_of!(StripBlock, lines), offset_of!(StripBlock, pitch)].map(|at| field(f, at));
@@ -178,12 +179,13 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
         let operands: Vec<Option<Val>> = tail.steps.iter().map(|step| operand(f, step, (line, pitch))).collect();
         for sum in strip.values {
             let mut under = Under { element: element(f, result, base, tail.dst), tensor: 0, mask: strip.mask };
-            let mut x = *sum;
+            let (mut x, mut kind) = ([*sum], kind);
             for (step, operand) in tail.steps.iter().zip(&operands) {
+                kind = before(f, &mut x, kind, step);
                 let y = under.next(f, step, &tensor).or(*operand);
-                x = apply(f, step, x, y, &place);
+                x[0] = apply(f, step, x[0], y, &place);
             }
-            store(f, tail.dst, x, Kind::Real, &place);
+            store(f, tail.dst, x[0], kind, &place);
             f.add(result, column);
         }
         return;
@@ -196,13 +198,14 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
     f.repeat_some(count, |f| {
         let line = f.copy(line);
         let mut under = Under { element: element(f, result, base, tail.dst), tensor: 0, mask: strip.mask };
-        let mut x = f.load(width, local.at(0));
+        let (mut x, mut kind) = ([f.load(width, local.at(0))], kind);
         for step in &tail.steps {
+            kind = before(f, &mut x, kind, step);
             let y = under.next(f, step, &tensor);
             let y = y.or_else(|| operand(f, step, (line, pitch)));
-            x = apply(f, step, x, y, &place);
+            x[0] = apply(f, step, x[0], y, &place);
         }
-        store(f, tail.dst, x, Kind::Real, &place);
+        store(f, tail.dst, x[0], kind, &place);
         f.add(result, column);
         f.add(local, width.bytes() as i32);
     });

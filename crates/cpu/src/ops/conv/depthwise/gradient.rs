@@ -1,8 +1,8 @@
 //! `direct:jit` for gradients of weights: depthwise, and groups of 2, 4 or 8 channels.
 //!
 //! A task has some vectors of channels and a share of the pixels, and goes through it band by band: a band is some rows of an image, or some
-//! small images, which stay in L1 while the taps of every line of the window meet them. The gradients of a line's taps are in
-//! registers meanwhile. Places at which taps lie in the padding are segments of their own, with fewer taps. Shares depend on the problem alone
+//! small images, which stay in L2 while the taps of all lines of the window meet them. The gradients of the taps of as many lines as there are registers
+//! for are in these meanwhile. Places at which taps lie in the padding are segments of their own, with fewer taps. Shares depend on the problem alone
 //! and are added in order.
 
 use super::super::weights::side::Dim;
@@ -16,7 +16,7 @@ use crate::hardware::Core;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::chain::Chain;
 use crate::kernels::code::elem;
-use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
+use crate::kernels::epilogue::{self, Epilogue, Run as Places, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::strip;
@@ -40,7 +40,7 @@ const STRIDE: i64 = 16;
 const UNROLLED: usize = 1;
 const PARTS: usize = 12;
 /// Bytes of a band.
-const BAND: usize = 48 << 10;
+const BAND: usize = 192 << 10;
 /// Vectors of channels of a task.
 const VECTORS: usize = 4;
 /// Tasks that a problem is cut into, where it has as many bands.
@@ -61,7 +61,10 @@ struct Gradient {
     attr: Attr,
     args: [Arg; 2],
     window: [Dim; 3],
-    segments: Vec<Segment>,
+    /// Segments by numbers of lines, from one on; none where no call has so many.
+    segments: Vec<Vec<Segment>>,
+    /// The runs of every band of rows.
+    runs: Vec<Vec<Run>>,
     group: usize,
     /// Which of the weights' dimensions lanes follow within a group.
     lane_dim: usize,
@@ -95,7 +98,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     if taps > TAPS || reach > REACH || s.sizes.s[2] > STRIDE {
         return Err(Skip::Shape("a large window"));
     }
-    let (tag, data) = (weights_tag(n + 1, lanes, [group as usize; 2], 0), [s.x.0, s.y.0]);
+    let (tag, data) = (weights_tag(n + 1, lanes, [group as usize; 2], (0, false)), [s.x.0, s.y.0]);
     for o in problem.op.operands_mut() {
         if o.arg == Arg::DIFF_WEIGHTS {
             support::resolve(o.tensor, &tag)?;
@@ -112,9 +115,31 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
+/// Rows that meet the same taps of the height, and these taps.
+type Run = (Range<usize>, Range<usize>);
+
+/// The runs of some rows, with at most so many taps each.
+fn runs(height: Dim, rows: Range<usize>, most: usize) -> Vec<Run> {
+    let ends = (0..height.taps).flat_map(move |tap| [height.inside(tap).start, height.inside(tap).end]);
+    let mut ends: Vec<usize> = ends.chain([rows.start, rows.end]).filter(|row| rows.contains(row) || *row == rows.end).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    let met = move |row: usize| {
+        let mut taps = (0..height.taps).filter(|tap| height.inside(*tap).contains(&row));
+        taps.next().map(|first| first..taps.next_back().unwrap_or(first) + 1)
+    };
+    let met = ends.windows(2).filter_map(|end| Some((end[0]..end[1], met(end[0])?)));
+    let pieces = met.flat_map(|(rows, taps)| {
+        let each = cut(taps.len(), most, 1).0;
+        taps.clone().step_by(each).map(move |first| (rows.clone(), first..taps.end.min(first + each)))
+    });
+    pieces.collect()
+}
+
 /// The segments of a line: runs of places without a gap, each with at most one part whose length is data, by as many taps as kernels have.
 fn segments(dim: &Dim, kind: &Kind, isa: Isa) -> Vec<Segment> {
-    let each = cut(dim.taps, Kind::most_taps(isa, kind.group.into()), 1).0.max(1);
+    let most = Kind::most_taps(isa, kind.group.into()) / usize::from(kind.lines);
+    let each = cut(dim.taps, most.max(1), 1).0.max(1);
     let chunks = (0..dim.taps).step_by(each).map(|first| first..dim.taps.min(first + each));
     chunks.flat_map(|taps| rows(dim, taps, kind, isa)).collect()
 }
@@ -134,7 +159,7 @@ fn rows(dim: &Dim, taps: Range<usize>, kind: &Kind, isa: Isa) -> Vec<Segment> {
             continue;
         };
         let of = ((low - taps.start) as u8, (met.next_back().unwrap_or(low) - low + 1) as u8);
-        let places = Kind::most_places(isa, kind.group.into(), kind.taps.len());
+        let places = Kind::most_places(isa, kind.group.into(), kind.taps.len() * usize::from(kind.lines));
         let (whole, left) = ((part[1] - part[0]) / places, (part[1] - part[0]) % places);
         let long = whole > UNROLLED;
         if open.as_ref().is_some_and(|s| s.kind.parts.len() > PARTS || long && s.kind.parts.iter().any(|p| p.repeated)) {
@@ -170,7 +195,7 @@ impl Gradient {
         }
         let window = weights::tiled::Task::of(s).window;
         let stride = window[2].stride as u8;
-        let kind = Kind { types, group: group as u8, stride, taps: Vec::new(), parts: Vec::new(), masked };
+        let kind = Kind { types, group: group as u8, stride, lines: 1, taps: Vec::new(), parts: Vec::new(), masked };
         let all = channels.div_ceil(lanes);
         let chunk = cut(all, VECTORS, 1).0.max(1);
         let bytes = |rows: usize| {
@@ -187,12 +212,23 @@ impl Gradient {
         let (rows, together) = (each.0.max(1), bands.0.max(1));
         let bands = [images.div_ceil(together), window[0].places, window[1].places.div_ceil(rows)];
         let chunks = all.div_ceil(chunk);
+        let most = (Kind::most_taps(jit, group) / window[2].taps.max(1)).clamp(1, window[1].taps.max(1));
+        let mut segments: Vec<Vec<Segment>> = (0..most).map(|_| Vec::new()).collect();
+        let bands_of_rows = (0..window[1].places).step_by(rows).map(|first| first..window[1].places.min(first + rows));
+        let runs: Vec<Vec<Run>> = bands_of_rows.map(|rows| self::runs(window[1], rows, most)).collect();
+        for (_, taps) in runs.iter().flatten() {
+            let of = &mut segments[taps.len() - 1];
+            if of.is_empty() {
+                *of = self::segments(&window[2], &Kind { lines: taps.len() as u8, ..kind.clone() }, jit);
+            }
+        }
         let units = bands.iter().try_fold(1usize, |n, b| n.checked_mul(*b)).ok_or(Skip::Shape("so many pixels"))?;
         Ok(Gradient {
             jit,
             attr: attr.clone(),
             args: [s.x.0, s.y.0],
-            segments: segments(&window[2], &kind, jit),
+            segments,
+            runs,
             window,
             group,
             lane_dim: if s.x_first { 2 } else { 1 },
@@ -246,13 +282,14 @@ impl Generated for Gradient {
     }
 
     /// The kernels of the segments.
-    type Code = Vec<strip::Gradient>;
+    type Code = Vec<Vec<strip::Gradient>>;
 
-    fn build(&self) -> Result<Vec<strip::Gradient>, Error> {
-        self.segments.iter().map(|segment| strip::Gradient::get(self.jit, &segment.kind, segment.strips)).collect()
+    fn build(&self) -> Result<Self::Code, Error> {
+        let kernel = |segment: &Segment| strip::Gradient::get(self.jit, &segment.kind, segment.strips);
+        self.segments.iter().map(|segments| segments.iter().map(kernel).collect()).collect()
     }
 
-    fn run(&self, kernels: &Vec<strip::Gradient>, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, kernels: &Self::Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
         tail.dst().zero_padding();
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
@@ -297,13 +334,14 @@ impl<'a> Operand<'a> {
 /// A problem bound to its arguments.
 struct Bound<'a> {
     plan: &'a Gradient,
-    kernels: &'a [strip::Gradient],
+    kernels: &'a [Vec<strip::Gradient>],
     operands: [Operand<'a>; 2],
     tail: Epilogue<'a>,
 }
 
-/// Some places: images, one depth, rows.
+/// Some places of a chunk of channels: images, one depth, rows.
 struct Band {
+    chunk: usize,
     images: Range<usize>,
     depth: usize,
     rows: Range<usize>,
@@ -316,57 +354,54 @@ impl Bound<'_> {
         let all = p.bands.iter().product::<usize>();
         for index in share * all / p.shares..(share + 1) * all / p.shares {
             let [_, depths, heights] = p.bands;
-            let (image, row) = (index / (depths * heights) * p.each[0], index % heights * p.each[1]);
-            let band = Band {
-                images: image..p.images.min(image + p.each[0]),
-                depth: index / heights % depths,
-                rows: row..p.window[1].places.min(row + p.each[1]),
-            };
-            self.band(chunk, &band, sums);
+            let image = index / (depths * heights) * p.each[0];
+            let images = image..p.images.min(image + p.each[0]);
+            self.band((chunk, images, index / heights % depths), &p.runs[index % heights], sums);
         }
     }
 
     /// The products of a band.
-    fn band(&self, chunk: usize, band: &Band, sums: &mut [f32]) {
+    fn band(&self, (chunk, images, at): (usize, Range<usize>, usize), runs: &[Run], sums: &mut [f32]) {
         let p = self.plan;
-        let [depth, height, width] = &p.window;
-        for kd in (0..depth.taps).filter(|kd| depth.inside(*kd).contains(&band.depth)) {
-            for kh in 0..height.taps {
-                let inside = height.inside(kh);
-                let rows = inside.start.max(band.rows.start)..inside.end.min(band.rows.end);
-                if rows.is_empty() {
-                    continue;
-                }
-                let line = (kd * height.taps + kh) * width.taps * p.group * p.lanes;
-                let places = Band { images: band.images.clone(), depth: band.depth, rows };
-                (0..p.segments.len()).for_each(|i| self.segment(chunk, i, [kd, kh], &places, &mut sums[line..]));
+        let [depth, height, _] = p.window;
+        for kd in (0..depth.taps).filter(|kd| depth.inside(*kd).contains(&at)) {
+            for (rows, taps) in runs {
+                let line = (kd * height.taps + taps.start) * self.line();
+                let band = Band { chunk, images: images.clone(), depth: at, rows: rows.clone() };
+                let segments = p.segments[taps.len() - 1].iter().zip(&self.kernels[taps.len() - 1]);
+                segments.for_each(|segment| self.segment(segment, [kd, taps.start], &band, &mut sums[line..]));
             }
         }
     }
 
-    /// The products of a line of taps with the places of the segment of this index.
-    fn segment(&self, chunk: usize, index: usize, tap: [usize; 2], band: &Band, sums: &mut [f32]) {
+    /// Sums of a line of the window.
+    fn line(&self) -> usize {
+        self.plan.window[2].taps * self.plan.group * self.plan.lanes
+    }
+
+    /// The products of some lines of taps, the first of which is `tap`, with the places of a segment.
+    fn segment(&self, (segment, kernel): (&Segment, &strip::Gradient), tap: [usize; 2], band: &Band, sums: &mut [f32]) {
         let p = self.plan;
-        let (segment, kernel) = (&p.segments[index], &self.kernels[index]);
         let places = segment.kind.parts.iter().find(|p| p.repeated).map_or(0, |p| usize::from(p.places));
         let column = segment.first * p.window[2].stride;
         let pixel =
             |i: usize, place: usize| ((place * p.window[i].stride + tap[i] * p.window[i].dilation) as i64 - p.window[i].pad) as usize;
         let operand = |o: &Operand<'_>, [d, h, w]: [usize; 3], [down, across]: [usize; 2]| {
-            let at = o.start + band.images.start * o.image + chunk * p.chunk * o.vector + d * o.at[0] + h * o.at[1] + w * o.at[2];
+            let line = o.at[1] * p.window[1].dilation;
+            let at = o.start + band.images.start * o.image + band.chunk * p.chunk * o.vector + d * o.at[0] + h * o.at[1] + w * o.at[2];
             let (column, row) = (o.at[2], o.at[1] * down);
-            (at, Steps { column, strip: column * across, row, image: o.image, vector: o.vector })
+            (at, Steps { column, strip: column * across, line, row, image: o.image, vector: o.vector })
         };
         let [x, y] = &self.operands;
         let (row, stride) = (band.rows.start, [p.window[1].stride, p.window[2].stride]);
-        let first = chunk * p.chunk * p.lanes;
+        let first = band.chunk * p.chunk * p.lanes;
         let source = operand(x, [pixel(0, band.depth), pixel(1, row), column], [stride[0], places * stride[1]]);
         let gradient = operand(y, [band.depth, row, segment.first], [1, places]);
         kernel.run(strip::GradientCall {
             operands: [(x.buf.into(), source.0, source.1), (y.buf.into(), gradient.0, gradient.1)],
             counts: [band.rows.len(), band.images.len()],
             channels: (p.chunk * p.lanes).min(p.channels - first),
-            sums: (sums, p.vector()),
+            sums: (sums, [p.vector(), self.line()]),
         });
     }
 
@@ -402,7 +437,7 @@ impl Bound<'_> {
             if p.group == 1 {
                 pos[0] = first as i64;
                 let sums = Sums { data: sums, exact: None, step, columns: channels, dim: 0 };
-                self.tail.store(sums, std::iter::once(Run { pos, dim: n - 1, step: 1, count: widths }));
+                self.tail.store(sums, std::iter::once(Places { pos, dim: n - 1, step: 1, count: widths }));
                 continue;
             }
             for (group, channel) in (0..channels / p.group).flat_map(|g| (0..p.group).map(move |c| (g, c))) {
@@ -410,7 +445,7 @@ impl Bound<'_> {
                 pos[3 - p.lane_dim] = channel as i64;
                 let data = &mut sums[channel * p.lanes + group * p.group..];
                 let sums = Sums { data, exact: None, step, columns: p.group, dim: p.lane_dim };
-                self.tail.store(sums, std::iter::once(Run { pos, dim: n - 1, step: 1, count: widths }));
+                self.tail.store(sums, std::iter::once(Places { pos, dim: n - 1, step: 1, count: widths }));
             }
         }
     }

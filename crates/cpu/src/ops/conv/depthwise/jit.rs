@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 /// Most lines of a window.
 const LINES: usize = 64;
-/// Most products of integers in a sum: such sums are exact in f32.
+/// Most products of integers in a sum: such sums are exact in f32. Half as many of weights less their zero points, which have a bit more.
 const EXACT: i64 = 512;
 /// Most lines of the windows of all rows.
 const TABLE: i64 = 1 << 20;
@@ -37,8 +37,10 @@ const TAPS: usize = 32;
 const REACH: i64 = 8 << 10;
 /// Most rows of a task.
 const ROWS: usize = 16;
-/// Multiply-adds of a task.
+/// Multiply-adds of a task at least, if there are so many.
 const TASK: usize = 1 << 16;
+/// Tasks of a worker at least, if there are so many of that size.
+const TASKS: usize = 4;
 
 /// Equal strips of a row.
 #[derive(Debug)]
@@ -67,6 +69,9 @@ pub(crate) struct Depthwise {
     pub(super) channels: usize,
     /// Channels of a group, of the source and of the result.
     pub(super) group: [usize; 2],
+    /// The same for kernels, and true where their elements are words of two bf16.
+    pub(super) words: [usize; 2],
+    pub(super) dots: bool,
     /// Which of the weights' channel dimensions is the result's.
     pub(super) result_channel: usize,
     pub(super) images: usize,
@@ -146,13 +151,33 @@ pub(super) fn vectors(tensor: &Tensor, lanes: usize) -> Option<usize> {
 }
 
 /// Whether weights lie as kernels read them.
-fn is_placed(weights: &Tensor, lanes: usize, [from, to]: [usize; 2], result_channel: usize) -> bool {
+fn is_placed(weights: &Tensor, lanes: usize, [from, to]: [usize; 2], (result_channel, pairs): (usize, bool)) -> bool {
     weights.blocking().is_some_and(|b| {
-        let (last, line) = (weights.dims().len() - 1, lanes as i64);
-        let blocks = [(0, line / to as i64), (1 + result_channel, to as i64)];
+        let (last, line, pair) = (weights.dims().len() - 1, lanes as i64, if pairs { 2 } else { 1 });
+        let blocks = [(0, line / to as i64), (1 + result_channel, to as i64), (2 - result_channel, pair)];
         let blocks = blocks.into_iter().filter(|(_, size)| *size > 1);
-        b.inner.iter().eq(blocks) && b.strides[last] == line * from as i64 && (from == 1 || b.strides[2 - result_channel] == line)
+        let next = b.strides[2 - result_channel] == line * pair || from as i64 == pair;
+        b.inner.iter().eq(blocks) && b.strides[last] == line * from as i64 && next
     })
+}
+
+/// Whether kernels multiply bf16 in dot products, and the channels of a group then: pairs of channels are words where the source has them, as
+/// half as many products; single ones are words with a zero, where spreading bf16 to f32 takes longer than products that are half as fast on processors
+/// which multiply two vectors of f32 in a cycle.
+fn dots(s: &Setup<'_>, attr: &Attr, group: [usize; 2], jit: Isa) -> Option<[usize; 2]> {
+    let [from, to] = group;
+    let (taps, columns) = (s.sizes.k[2], s.sizes.k[2].min(s.sizes.s[2]));
+    let bf16 = [s.source.1, s.weights].iter().all(|t| t.dtype == DataType::Bf16);
+    if !jit.bf16 || !bf16 || attr.zero_points.contains_key(&s.source.0) {
+        return None;
+    }
+    let words = from / 2;
+    let plain = s.source.1.layout.is_any() || s.source.1.blocking().is_some_and(|b| b.inner.iter().next().is_none());
+    if plain && from.is_multiple_of(2) && (words < to || words.is_multiple_of(to)) {
+        return Some([words, to]);
+    }
+    let lanes = jit.width().lanes();
+    (from == to && (2 * columns >= taps || Core::host().rate(lanes, 1) <= lanes as f64)).then_some(group)
 }
 
 /// Bytes between neighbours in depth, height and width.
@@ -175,23 +200,22 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
         return Err(Skip::Shape("groups whose channels fill steps of products"));
     }
     let [kd, kh, kw] = s.sizes.k;
-    let exact = !s.source.1.dtype.is_integral() || kd.saturating_mul(kh).saturating_mul(kw).saturating_mul(group[0] as i64) <= EXACT;
+    let products = if problem.attr.zero_points.contains_key(&Arg::WEIGHTS) { EXACT / 2 } else { EXACT };
+    let exact = !s.source.1.dtype.is_integral() || kd.saturating_mul(kh).saturating_mul(kw).saturating_mul(group[0] as i64) <= products;
     if kd.saturating_mul(kh) > LINES as i64 || kw > TAPS as i64 || s.sizes.s[2] > 16 || s.sizes.d[2] > 64 || !exact {
         return Err(Skip::Shape("a large window"));
     }
     if s.result.1.dims().iter().skip(2).rev().skip(1).fold(kd * kh, |n, size| n.saturating_mul(*size)) > TABLE {
         return Err(Skip::Shape("so many rows"));
     }
-    let tag = weights_tag(weights, lanes, group, s.result_channel);
+    let pairs = dots(&s, &problem.attr, group, jit).is_some_and(|words| words != group);
+    let tag = weights_tag(weights, lanes, group, (s.result_channel, pairs));
     resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;
     let s = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, s.result.1)?;
     check_quantisation(&problem.attr, &s)?;
-    if problem.attr.zero_points.contains_key(&Arg::WEIGHTS) {
-        return Err(Skip::Attr("zero points of the weights".into()));
-    }
     let kernel = Depthwise::new(&s, &problem.attr, (target, jit))?;
     let scratch_bytes = kernel.scratch().and_then(ScratchLens::bytes).ok_or(Skip::Shape("scratch exceeds the address space"))?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
@@ -239,6 +263,7 @@ struct Kernels {
     group: [usize; 2],
     source: Elem,
     weights: Elem,
+    dots: bool,
     tail: Tail,
     shifted: bool,
     masked: bool,
@@ -287,9 +312,9 @@ impl Kernels {
         let taps: Vec<Tap> = phase.taps.iter().map(|t| Tap { column: t.1 as i16, weights: t.0 as u16 }).collect();
         let (low, high) = phase.reach(line.stride, 0, results).unwrap_or((0, -1));
         let inside = (low.max(-begin).min(high + 1) as i16, (high + 1).min(line.source - begin).max(low) as i16);
-        let Kernels { source, weights, shifted, masked, .. } = *self;
-        let group = self.group.map(|n| n as u8);
-        depthwise::Depthwise { source, weights, group, results: results as u8, stride: line.stride as u8, taps, inside, shifted, masked }
+        let Kernels { source, weights, dots, shifted, masked, .. } = *self;
+        let (group, results, stride) = (self.group.map(|n| n as u8), results as u8, line.stride as u8);
+        depthwise::Depthwise { source, weights, dots, group, results, stride, taps, inside, shifted, masked }
     }
 }
 
@@ -306,7 +331,7 @@ impl Depthwise {
                 (format!("weights of {taps} taps of {} channels", self.chunk), taps * self.group[0] * self.chunk * 4),
                 (format!("{window} source rows under the window of {} channels", self.chunk), window * pixels * self.chunk * 4),
             ],
-            rate: Core::host().rate(self.lanes, 1),
+            rate: Core::host().rate(self.lanes, self.group[0] / self.words[0]),
             padding: padding(self.channels, self.lanes),
             copies: 0,
             cores: self.workers,
@@ -328,7 +353,9 @@ impl Depthwise {
         let (from, to) = (sizes_of(source), sizes_of(result));
         let lines = geometry::lines(s.direction, &s.sizes, [to, from])?;
         let group = few(s, lanes)?;
-        let [from_group, to_group] = group;
+        let dots = dots(s, attr, group, jit);
+        let words = dots.unwrap_or(group);
+        let ([from_group, to_group], pairs) = (words, words != group);
         let channels = s.sizes.g as usize * to_group;
         if lines[2].phases.iter().flat_map(|p| &p.taps).any(|t| t.1.abs() > REACH) {
             return Err(Skip::Shape("a large window"));
@@ -343,20 +370,27 @@ impl Depthwise {
         if from_group != to_group && attr.zero_points.contains_key(&s.source.0) {
             return Err(Skip::Attr("zero points of the source of groups of unequal channels".into()));
         }
-        let result_vectors = vectors(result, lanes);
-        let tail = result_vectors.and_then(|_| tail(s, attr));
+        let result_block = vectors(result, lanes).ok_or_else(unlike)?;
+        let tail = tail(s, attr);
         let direct = tail.is_some();
-        let most = match (source_block, result_vectors.filter(|_| direct).unwrap_or(usize::MAX)) {
+        let most = match (source_block, if direct { result_block } else { usize::MAX }) {
             (a, b) if a == b || b == usize::MAX => a,
             (usize::MAX, b) => b,
             _ => lanes,
         };
-        let placed = is_placed(weights, lanes, group, s.result_channel);
+        let shifted = attr.zero_points.contains_key(&Arg::WEIGHTS);
+        let placed = !shifted && is_placed(weights, lanes, group, (s.result_channel, pairs));
+        let word = if pairs { Elem::F32 } else { Elem::Low16 };
         let kernels = Kernels {
             jit,
-            group,
-            source: source_elem,
-            weights: if placed { weights_elem } else { Elem::F32 },
+            group: words,
+            source: if dots.is_some() { word } else { source_elem },
+            weights: match dots {
+                _ if !placed => Elem::F32,
+                Some(_) => word,
+                None => weights_elem,
+            },
+            dots: dots.is_some(),
             tail: tail.clone().unwrap_or_else(Tail::raw),
             shifted: attr.zero_points.contains_key(&s.source.0),
             masked,
@@ -372,12 +406,16 @@ impl Depthwise {
         let far =
             direct && plain(source) && plain(result) && source.bytes().saturating_add(result.bytes()) > Core::host().near(&target.caches);
         let window = (kh + 1).saturating_mul(from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
-        let most_vectors = if far { target.caches.l2 / 4 * 3 / window } else { TASK / work };
+        let share = || {
+            let vectors = channels.div_ceil(lanes).saturating_mul((to[0] * to[1]) as usize / rows).saturating_mul(s.sizes.mb as usize);
+            vectors / (target.threads * TASKS)
+        };
+        let most_vectors = if far { target.caches.l2 / 4 * 3 / window } else { share().max(TASK / work) };
         let chunk = if most < usize::MAX { most } else { cut(channels, most_vectors.max(1) * lanes, lanes).0 };
         let sum = chunk.next_multiple_of(lanes);
         let strides = Strides {
             source: spatial_bytes(source, 2),
-            weights: if placed { spatial_bytes(weights, 3) } else { [kh * kw, kw, 1].map(|n| n * from_group * lanes * 4) },
+            weights: if placed { spatial_bytes(weights, 3) } else { [kh * kw, kw, 1].map(|n| n * words[0] * lanes * 4) },
             result: spatial_bytes(result, 2),
         };
         let tables = lines[2].phases.iter().map(|phase| {
@@ -391,6 +429,8 @@ impl Depthwise {
             jit,
             tables: tables.collect(),
             group,
+            words,
+            dots: dots.is_some(),
             result_channel: s.result_channel,
             attr: attr.clone(),
             source: s.source.0,
@@ -418,7 +458,7 @@ impl Depthwise {
     /// Elements of scratch.
     pub(super) fn scratch(&self) -> Option<ScratchLens> {
         let channels = self.channels.checked_next_multiple_of(self.lanes)?;
-        let packed = if self.placed { 0 } else { (self.kernel.iter().product::<usize>() * self.group[0]).checked_mul(channels)? };
+        let packed = if self.placed { 0 } else { (self.kernel.iter().product::<usize>() * self.words[0]).checked_mul(channels)? };
         let shifts = if self.attr.zero_points.contains_key(&self.source) { channels } else { 0 };
         let tail = self.tail.as_ref().map_or(Some(0), |t| t.scratch(self.channels))?;
         Some(ScratchLens { packed, shifts, tail, workers: for_workers(self.workers, self.sums)? })

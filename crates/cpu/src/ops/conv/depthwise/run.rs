@@ -17,6 +17,9 @@ use oxidnn_runtime::{Ctx, Decision};
 use oxidnn_spec::{Arg, Error, MAX_NDIMS, Problem};
 use std::ops::Range;
 
+/// Most lanes of a vector.
+const LANES: usize = 16;
+
 impl Generated for Depthwise {
     fn decision(&self, problem: &Problem) -> Decision {
         self.how().decision(problem)
@@ -42,7 +45,9 @@ impl Generated for Depthwise {
         let factors = [Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]), by_weights];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
         let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
-        let packed = scratch.take(lens.packed)?.fill(ctx.executor(), self.panel(), &|vector, out| self.pack(&weights, vector, out));
+        let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?;
+        let by = Weights { view: &weights, zero_point: Some(zero_point).filter(|z| !z.is_constant(0.0)) };
+        let packed = scratch.take(lens.packed)?.fill(ctx.executor(), self.panel(), &|vector, out| self.pack(&by, vector, out));
         let shift = scratch.take(lens.shifts)?.into_slice();
         if let Some((used, rest)) = shift.split_at_mut_checked(self.channels) {
             Broadcast::zero_point(simd, ctx, &self.attr, self.source, source.dims())?.line(&[0; MAX_NDIMS], 1, used);
@@ -64,52 +69,87 @@ impl Generated for Depthwise {
     }
 }
 
-/// Where weights are; in bytes.
+/// Weights with what is subtracted from them.
 struct Weights<'a> {
+    view: &'a View<'a>,
+    zero_point: Option<Broadcast<'a>>,
+}
+
+impl Weights<'_> {
+    /// Reads elements that follow each other along a dimension.
+    fn read(&self, pos: &Pos, dim: usize, out: &mut [f32]) {
+        self.view.read(pos, dim, out);
+        if let Some(zero_point) = &self.zero_point {
+            let mut line = [0.0; LANES];
+            let line = &mut line[..out.len()];
+            zero_point.line(pos, dim, line);
+            out.iter_mut().zip(line).for_each(|(x, z)| *x -= *z);
+        }
+    }
+}
+
+/// Where kernels find weights; in bytes.
+struct Placed<'a> {
     memory: Read<'a>,
     start: usize,
     vector: usize,
 }
 
 impl Depthwise {
-    fn weights<'a>(&self, view: &View<'a>, packed: &'a [f32]) -> Weights<'a> {
+    fn weights<'a>(&self, view: &View<'a>, packed: &'a [f32]) -> Placed<'a> {
         if !self.placed {
-            return Weights { memory: packed.into(), start: 0, vector: self.panel() * 4 };
+            return Placed { memory: packed.into(), start: 0, vector: self.panel() * 4 };
         }
         let (size, blocking) = (view.dtype().bits() / 8, view.blocking());
-        Weights { memory: view.buf().into(), start: blocking.offset as usize * size, vector: blocking.strides[0] as usize * size }
+        Placed { memory: view.buf().into(), start: blocking.offset as usize * size, vector: blocking.strides[0] as usize * size }
     }
 
     /// Elements of the packed weights of a vector of channels.
     fn panel(&self) -> usize {
-        self.kernel.iter().product::<usize>() * self.group[0] * self.lanes
+        self.kernel.iter().product::<usize>() * self.words[0] * self.lanes
     }
 
-    /// Writes the weights of a vector of channels: tap by tap, in each source channel by source channel of the groups.
-    fn pack(&self, weights: &View<'_>, vector: usize, out: &mut [f32]) {
-        let (n, [from, to], [_, kh, kw]) = (weights.dims().len(), self.group, self.kernel);
+    /// Writes the weights of a vector of channels: tap by tap, in each source channel by source channel of the groups, or pair by pair.
+    fn pack(&self, weights: &Weights<'_>, vector: usize, out: &mut [f32]) {
+        let (lanes, from) = (self.lanes, self.words[0]);
+        let pairs = self.group[0] / from;
+        let bits = |x: &f32| x.to_bits() >> 16;
+        for (i, out) in out.chunks_exact_mut(lanes).enumerate() {
+            let (tap, channel) = (i / from, i % from * pairs);
+            self.pack_channel(weights, (vector, tap, channel), out);
+            if !self.dots {
+                continue;
+            }
+            let mut second = [0.0; LANES];
+            if pairs > 1 {
+                self.pack_channel(weights, (vector, tap, channel + 1), &mut second[..lanes]);
+            }
+            out.iter_mut().zip(&second).for_each(|(x, y)| *x = f32::from_bits(bits(x) | bits(y) << 16));
+        }
+    }
+
+    /// Writes what a source channel of each group has as weights of a tap.
+    fn pack_channel(&self, weights: &Weights<'_>, (vector, tap, channel): (usize, usize, usize), out: &mut [f32]) {
+        let (n, to, [_, kh, kw]) = (weights.view.dims().len(), self.group[1], self.kernel);
         let first = vector * self.lanes;
         let groups = self.lanes.min(self.channels - first) / to;
-        for (i, out) in out.chunks_exact_mut(self.lanes).enumerate() {
-            let (tap, channel) = (i / from, i % from);
-            let mut pos: Pos = [0; MAX_NDIMS];
-            pos[2 - self.result_channel] = channel as i64;
-            for (i, x) in [tap / (kh * kw), tap / kw % kh, tap % kw].into_iter().enumerate() {
-                if let Some(d) = spatial(i, n, 3) {
-                    pos[d] = x as i64;
-                }
+        let mut pos: Pos = [0; MAX_NDIMS];
+        pos[2 - self.result_channel] = channel as i64;
+        for (i, x) in [tap / (kh * kw), tap / kw % kh, tap % kw].into_iter().enumerate() {
+            if let Some(d) = spatial(i, n, 3) {
+                pos[d] = x as i64;
             }
-            pos[0] = (first / to) as i64;
-            if to == 1 {
-                weights.read(&pos, 0, &mut out[..groups]);
-            } else {
-                for out in out.chunks_exact_mut(to).take(groups) {
-                    weights.read(&pos, 1 + self.result_channel, out);
-                    pos[0] += 1;
-                }
-            }
-            out[groups * to..].fill(0.0);
         }
+        pos[0] = (first / to) as i64;
+        if to == 1 {
+            weights.read(&pos, 0, &mut out[..groups]);
+        } else {
+            for out in out.chunks_exact_mut(to).take(groups) {
+                weights.read(&pos, 1 + self.result_channel, out);
+                pos[0] += 1;
+            }
+        }
+        out[groups * to..].fill(0.0);
     }
 }
 
@@ -149,7 +189,7 @@ struct Bound<'a> {
     strips: &'a [Vec<Strip>],
     from: Tensor<'a>,
     to: Tensor<'a>,
-    weights: Weights<'a>,
+    weights: Placed<'a>,
     shift: &'a [f32],
     finish: Finish<'a>,
 }

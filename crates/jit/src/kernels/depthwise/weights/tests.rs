@@ -11,23 +11,26 @@ fn compare(kernel: &Gradient, isa: Isa, vectors: usize, channels: usize) {
     let (low, high, across) = kernel.reach(STRIPS).unwrap();
     let columns = (high - low + 1) as usize;
     let number = |i: usize| ((i * 37 + i / 11) % 13) as f32 - 6.0;
-    let source: Vec<f32> = (0..2 * 3 * columns * channels).map(number).collect();
+    let (lines, tall) = (usize::from(kernel.lines), 2 + usize::from(kernel.lines));
+    let source: Vec<f32> = (0..2 * tall * columns * channels).map(number).collect();
     let gradient: Vec<f32> = (0..2 * 3 * across * channels).map(|i| number(i + 7)).collect();
-    let slots = kernel.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0) * group * lanes;
+    let slots_line = kernel.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0) * group * lanes;
+    let slots = lines * slots_line;
     let mut sums = vec![1.0f32; vectors * slots];
     let repeated = kernel.parts.iter().find(|p| p.repeated).map_or(0, |p| usize::from(p.places));
-    let steps = |across: usize, strip: usize| Steps {
+    let steps = |rows: usize, across: usize, strip: usize| Steps {
         column: channels * 4,
         strip: strip * channels * 4,
+        line: across * channels * 4,
         row: across * channels * 4,
-        image: 3 * across * channels * 4,
+        image: rows * across * channels * 4,
         vector: lanes * 4,
     };
     let args = Args {
         source: source[-low as usize * channels..].as_ptr().cast(),
-        source_steps: steps(columns, repeated * stride),
+        source_steps: steps(tall, columns, repeated * stride),
         gradient: gradient.as_ptr().cast(),
-        gradient_steps: steps(across, repeated),
+        gradient_steps: steps(3, across, repeated),
         strips: STRIPS,
         rows: 3,
         images: 2,
@@ -35,6 +38,7 @@ fn compare(kernel: &Gradient, isa: Isa, vectors: usize, channels: usize) {
         channels,
         sums: sums.as_mut_ptr(),
         sums_vector: slots * 4,
+        sums_line: slots_line * 4,
     };
     if !run(kernel.function(isa), &args) {
         return;
@@ -52,10 +56,12 @@ fn compare(kernel: &Gradient, isa: Isa, vectors: usize, channels: usize) {
         let (vector, slot, lane) = (i / slots, i % slots / lanes, i % lanes);
         let (c, from) = (vector * lanes + lane, vector * lanes + lane / group * group + slot % group);
         let mut want = 1.0;
+        let (line, tap_slot) = (slot * lanes / slots_line, slot * lanes % slots_line / lanes / group);
         for (row, place) in (0..6).flat_map(|row| (0..across).map(move |p| (row, p))).filter(|_| c < channels) {
-            for tap in met[place].iter().filter(|t| usize::from(t.weights) == slot / group) {
+            for tap in met[place].iter().filter(|t| usize::from(t.weights) == tap_slot) {
                 let column = ((place * stride) as i64 + i64::from(tap.column) - low) as usize;
-                want += source[(row * columns + column) * channels + from] * gradient[(row * across + place) * channels + c];
+                let met = row / 3 * tall + row % 3 + line;
+                want += source[(met * columns + column) * channels + from] * gradient[(row * across + place) * channels + c];
             }
         }
         assert_eq!(*got, want, "{} vector {vector} slot {slot} lane {lane}", kernel.name(isa));
@@ -71,7 +77,7 @@ fn kernel(places: u8, stride: u8, taps: u8, group: u8) -> Gradient {
         parts.insert(0, part(1, false, (1, taps - 1)));
         parts.push(part(2.min(places), false, (0, taps - 1)));
     }
-    Gradient { types: [Elem::F32; 2], group, stride, taps: list, parts, masked: false }
+    Gradient { types: [Elem::F32; 2], group, stride, lines: 1, taps: list, parts, masked: false }
 }
 
 #[test]
@@ -85,7 +91,9 @@ fn sums_are_added_to() {
                 let places = places.min(Gradient::most_places(isa, group, taps.into()) as u8);
                 let kernel = kernel(places, stride, taps, group as u8);
                 compare(&kernel, isa, 2, 2 * lanes);
-                compare(&Gradient { masked: true, ..kernel }, isa, 2, 2 * lanes - group);
+                compare(&Gradient { masked: true, ..kernel.clone() }, isa, 2, 2 * lanes - group);
+                let lines = (most / taps).min(3);
+                compare(&Gradient { lines, ..kernel }, isa, 2, 2 * lanes);
             }
         }
     }
