@@ -53,6 +53,25 @@ impl HostTensor {
         for (&off, &v) in offsets.iter().zip(values) {
             put(&self.bufs[0], dtype, off, number::encode(dtype, v));
         }
+        self.set_sums(values);
+    }
+
+    /// Writes the sums behind the elements of a layout with [`Compensation`](oxidnn_spec::Compensation), as reorders do.
+    fn set_sums(&self, values: &[f64]) {
+        let Some((blocking, sums)) = self.tensor.blocking().and_then(|b| Some((b, b.compensation?))) else { return };
+        let mut start = self.tensor.compensation_at().unwrap_or(0) / 4;
+        for (mask, factor) in [(sums.s8s8_mask, -128.0), (sums.zero_point_mask, -1.0)] {
+            let Some(mask) = mask else { continue };
+            let named = |pos: &[i64], of: &dyn Fn(usize) -> i64| {
+                (0..pos.len()).filter(|d| mask >> d & 1 == 1).fold(0, |index, d| index * blocking.padded_dims[d] as usize + of(d) as usize)
+            };
+            let padded = &blocking.padded_dims;
+            let mut all = vec![0.0; named(padded, &|d| padded[d] - 1) + 1];
+            let mut values = values.iter();
+            for_each_position(self.tensor.dims(), |pos| all[named(pos, &|d| pos[d])] += factor * values.next().copied().unwrap_or(0.0));
+            all.iter().enumerate().for_each(|(i, sum)| put(&self.bufs[0], DataType::S32, start + i, u64::from(*sum as i32 as u32)));
+            start += all.len();
+        }
     }
 
     /// The elements in logical row-major order (of a sparse tensor those stored).

@@ -6,7 +6,7 @@ use crate::kernels::dot::panel_width;
 use crate::kernels::multiversion::Body;
 use crate::{CpuTarget, Isa};
 use oxidnn_runtime::{Bound, Ctx, Exec, Executor, Impl, Region, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Format, MAX_NDIMS, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Compensation, DataType, Dims, Error, Format, MAX_NDIMS, Problem, Tensor};
 
 /// Whether the packing converts a type to `f32` exactly.
 ///
@@ -56,6 +56,26 @@ pub(super) fn resolve(tensor: &mut Tensor, tag: &str) -> Result<(), Skip> {
         *tensor = Tensor::with_tag(*tensor.dims(), tensor.dtype, tag).map_err(|e| Skip::Layout(e.to_string()))?;
     }
     Ok(())
+}
+
+/// Gives weights of bytes the sums of their columns over `depth`, times -1, behind their elements, where a reorder writes them.
+pub(super) fn keep_sums(weights: &mut Tensor, depth: &[usize]) {
+    let mask = columns_mask(weights, depth);
+    if let Some(blocking) = weights.layout.blocking_mut() {
+        blocking.compensation = Some(Compensation { zero_point_mask: Some(mask), ..Compensation::default() });
+    }
+}
+
+/// Where the sums that [`keep_sums`] keeps begin, in numbers of 32 bits; `None` where there are none.
+pub(super) fn kept_sums(weights: &Tensor, depth: &[usize]) -> Option<usize> {
+    let sums = weights.blocking()?.compensation?;
+    let kept = Compensation { zero_point_mask: Some(columns_mask(weights, depth)), ..Compensation::default() };
+    weights.compensation_at().filter(|_| sums == kept).map(|byte| byte / 4)
+}
+
+/// All dimensions but those of the depth.
+fn columns_mask(weights: &Tensor, depth: &[usize]) -> u32 {
+    (0..weights.dims().len()).filter(|d| !depth.contains(d)).fold(0, |mask, d| mask | 1 << d)
 }
 
 /// Whether weights of layout `any` are a single column of floating-point elements. It lies as plain matrices do: in a panel all other lanes would be zeros.

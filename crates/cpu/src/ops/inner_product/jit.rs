@@ -14,7 +14,7 @@ use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::{InnerProduct, Prop};
-use oxidnn_spec::{Arg, Error, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, DataType, Error, Op, Problem, Tensor};
 use std::sync::Arc;
 
 /// A product, and what an inner product computes beside it.
@@ -138,11 +138,13 @@ impl Generated for Inner {
 }
 
 /// Gives weights of layout `any` panels of the result's columns, where those are one dimension. Channels that end within a step would leave holes
-/// between pixels: such weights are contiguous along the depth, and packed for each execution.
+/// between pixels: such weights are contiguous along the depth, and packed for each execution. Panels that signed bytes are multiplied by have the sums of
+/// their columns behind them.
 pub(super) fn resolve_weights(op: &mut InnerProduct, isa: Isa, together: usize) -> Result<(), Skip> {
     let n = op.weights.dims().len();
+    let dims = *op.weights.dims();
     let panels = |depth: &[usize], column: usize| {
-        let width = panel_columns(isa, op.weights.dims()[column].max(0) as usize);
+        let width = panel_columns(isa, dims[column].max(0) as usize);
         panel_tag(n, depth, column, width, together)
     };
     let tag = match op.prop {
@@ -150,7 +152,14 @@ pub(super) fn resolve_weights(op: &mut InnerProduct, isa: Isa, together: usize) 
         Prop::BackwardData => panels(&[0], 1),
         _ if is_one_column(op) => one_column(op).into(),
         _ if op.weights.dims()[2..].iter().any(|size| *size != 1) && op.weights.dims()[1] % together as i64 != 0 => "axb".into(),
-        _ => panels(&(2..n).chain([1]).collect::<Vec<_>>(), 0),
+        _ => {
+            let (depth, is_any) = ((2..n).chain([1]).collect::<Vec<_>>(), op.weights.layout.is_any());
+            support::resolve(&mut op.weights, &panels(&depth, 0))?;
+            if is_any && [op.src.dtype, op.weights.dtype] == [DataType::S8; 2] {
+                support::keep_sums(&mut op.weights, &depth);
+            }
+            return Ok(());
+        }
     };
     support::resolve(&mut op.weights, &tag)
 }

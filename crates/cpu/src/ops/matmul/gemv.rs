@@ -182,7 +182,7 @@ fn resolved<'t>(problem: &Problem, target: &'t CpuTarget) -> Result<(Problem, Re
     }
     let mut problem = problem.clone();
     if let Op::Matmul(op) = &mut problem.op {
-        super::resolve_weights(&mut op.weights, target)?;
+        super::resolve_weights(op, &problem.attr, target)?;
     }
     problem.resolve();
     support::dense(&problem)?;

@@ -97,7 +97,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     check(&problem.attr, op)?;
     let mut problem = problem.clone();
     if let Op::Matmul(op) = &mut problem.op {
-        super::resolve_weights(&mut op.weights, target)?;
+        super::resolve_weights(op, &problem.attr, target)?;
     }
     problem.resolve();
     support::dense(&problem)?;

@@ -17,7 +17,8 @@ use crate::ops::support::{is_generated, is_portable};
 use crate::ops::{fallback, passes, staged, support};
 use few::{Side, Sides};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
-use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
+use oxidnn_spec::op::Matmul;
+use oxidnn_spec::{Arg, Attr, DataType, Op, Problem};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
@@ -78,11 +79,13 @@ fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
     staged::plan(problem, target, GENERATED, if real { &[&[], FLOATS] } else { &[&[]] })
 }
 
-/// Gives weights of layout `any` panels: those of generated code where that multiplies the type, else those of the portable kernels.
+/// Gives weights of layout `any` panels: those of generated code where that multiplies the type, else those of the portable kernels. Bytes whose
+/// columns are summed, for signed sources and for zero points of the source, have these sums behind them.
 ///
 /// # Errors
 /// The layout, where the panels do not fit.
-fn resolve_weights(weights: &mut Tensor, target: &CpuTarget) -> Result<(), Skip> {
+fn resolve_weights(op: &mut Matmul, attr: &Attr, target: &CpuTarget) -> Result<(), Skip> {
+    let weights = &mut op.weights;
     if !weights.layout.is_any() || weights.dims().has_runtime() {
         return Ok(());
     }
@@ -91,9 +94,12 @@ fn resolve_weights(weights: &mut Tensor, target: &CpuTarget) -> Result<(), Skip>
     if support::is_one_column(weights, columns) {
         return support::resolve(weights, "abx");
     }
-    let tag = match (target.jit, layout::together(weights.dtype)) {
-        (Some(isa), Some(together)) => layout::panel_tag(n, &[n - 2], n - 1, layout::panel_columns(isa, columns), together),
-        _ => support::panel_tag(n, &[n - 2], n - 1, panel_width(target.isa, columns)),
+    let Some((isa, together)) = target.jit.zip(layout::together(weights.dtype)) else {
+        return support::resolve(weights, &support::panel_tag(n, &[n - 2], n - 1, panel_width(target.isa, columns)));
     };
-    support::resolve(weights, &tag)
+    support::resolve(weights, &layout::panel_tag(n, &[n - 2], n - 1, layout::panel_columns(isa, columns), together))?;
+    if weights.dtype == DataType::S8 && (op.src.dtype == DataType::S8 || attr.zero_points.contains_key(&Arg::SRC)) {
+        support::keep_sums(weights, &[n - 2]);
+    }
+    Ok(())
 }

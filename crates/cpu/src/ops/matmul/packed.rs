@@ -36,7 +36,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if !problem.attr.precomputed_reductions.is_empty() {
         return Err(Skip::Attr("precomputed reductions".into()));
     }
-    super::resolve_weights(&mut op.weights, target)?;
+    super::resolve_weights(op, &problem.attr, target)?;
     problem.resolve();
     support::dense(&problem)?;
     let scratch = scratch_len(target.isa, target.threads);

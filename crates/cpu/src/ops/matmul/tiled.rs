@@ -2,8 +2,8 @@
 //!
 //! Everything behind the sums happens in registers where the tail can do it, else in the shared epilogue. Bytes: the tiles of signed sources
 //! add 128 to each number, and zero points of the source are left out of the sums; both are made good by subtracting a multiple of the sum of
-//! the weights' column, which a product with a row of ones finds in every execution that needs it: one row more of a product of few rows, so that
-//! weights are read once. What other zero points add differs by row and by column: sums begin with it, see [`zero_points`](super::zero_points).
+//! the weights' column, which packed weights bring along. Of others a product with a row of ones finds it in every execution that needs it: one row more of a
+//! product of few rows, so that weights are read once. What other zero points add differs by row and by column: sums begin with it, see [`zero_points`](super::zero_points).
 
 use super::place::{self, Place};
 use super::zero_points::{self, Outer, Terms};
@@ -20,6 +20,7 @@ use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::pack::Plain;
 use crate::kernels::tile::tail::{About, Named};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs, tallest};
+use crate::ops::support;
 use crate::row::Generated;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Skip};
@@ -72,8 +73,9 @@ pub(crate) struct Tiled {
     pub(super) row: Option<usize>,
     pub(super) columns: Vec<usize>,
     pub(super) gemm: Gemm,
-    /// Sums of the columns of the right operand.
+    /// Sums of the columns of the right operand: the product that finds them, or where they are kept, in numbers of 32 bits, and how many a product has.
     column_sums: Option<Gemm>,
+    kept_sums: Option<(usize, usize)>,
     pub(super) places: [Place; 3],
     /// Sizes of the batch dimensions, and the distances of the operands along them in bytes.
     batch: Dims,
@@ -188,7 +190,9 @@ impl Request<'_> {
             return Err(Skip::Attr("zero points by row and column, on tiles of AMX".into()));
         }
         let summed = self.attr.zero_points.contains_key(&a.arg) || flips;
-        let beside = summed && outer.is_none() && self.has_room(product);
+        let padded = b.columns.last().zip(b.tensor.blocking()).map_or(0, |(d, blocking)| blocking.padded_dims[*d] as usize);
+        let kept_sums = support::kept_sums(b.tensor, b.rows).filter(|_| summed).map(|start| (start, padded));
+        let beside = summed && kept_sums.is_none() && outer.is_none() && self.has_room(product);
         let compensated = summed && !beside && !outer.is_some_and(|o| o.by_row);
         let mut left = place::plain(a.tensor, a.rows, a.columns)?;
         let a_step = match (left.column == a.tensor.dtype.bits() / 8, product) {
@@ -214,7 +218,7 @@ impl Request<'_> {
         let sums =
             Kind { isa: isa.without_amx(), product: Product::U8S8, a_step: Stride::Fixed(4), begins: false, tail: None, ..kind.clone() };
         let weights_batch = b.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
-        let by_product = summed && !beside && right == Right::Panels;
+        let by_product = summed && !beside && kept_sums.is_none() && right == Right::Panels;
         let column_sums = by_product.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, target)).transpose()?;
         let all_columns = || weights_batch.checked_mul(if weights_batch > 1 { Tail::apart(columns) } else { columns });
         let gemm = Gemm::new(kind, sizes, target)?;
@@ -241,6 +245,7 @@ impl Request<'_> {
             columns: c.columns.to_vec(),
             gemm,
             column_sums,
+            kept_sums,
             places: [left, weights, to.unwrap_or(Place { start: 0, row: 0, column: 0 })],
             batch: Dims::from_fn(self.batch, |d| c.tensor.dims()[d]),
             weights_batch: Dims::from_fn(self.batch, |d| b.tensor.dims()[d]),
@@ -382,6 +387,14 @@ impl Tiled {
             return Ok(&[]);
         }
         let factor = if self.outer.is_some_and(|o| o.by_row) { 1 } else { self.factor(simd, ctx)? };
+        if let Some((start, padded)) = self.kept_sums {
+            let (b, sums) = (ctx.buf(self.args[1])?, bytemuck::cast_slice_mut::<f32, i32>(sums));
+            for (right, sums) in sums.chunks_exact_mut(self.width()).enumerate() {
+                b.read(start + right * padded, sums);
+                sums.iter_mut().for_each(|sum| *sum = sum.wrapping_mul(factor.wrapping_neg()));
+            }
+            return Ok(sums);
+        }
         let Some(gemm) = &code.column_sums else {
             zero_points::column_sums(self, (simd, ctx), factor, lend(&mut *sums))?;
             return Ok(bytemuck::cast_slice(sums));

@@ -1,6 +1,7 @@
 //! Networks of integers: states are `scale * x + shift` in 8 bits, weights `scale_w * w`, so a sum of products is a real number times both
 //! scales, and what the shift adds to it is `shift` times the sum of the column of weights. What a gate and channel take away from sums, and
-//! what they multiply the rest by, is made once in an execution. The first is an integer, which leaves the difference exact.
+//! what they multiply the rest by, is made once in an execution. The first is an integer, which leaves the difference exact. Packed weights bring
+//! the sums of their columns along; those of others are found by a product with a row of ones.
 //!
 //! Products of signed bytes have 128 added to every state (see `oxidnn_jit::kernels::dot`), which counts as shift.
 
@@ -8,7 +9,7 @@ use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::{Ready, Rows, Skinny};
 use super::states::Codec;
 use super::weights::Weights;
-use crate::kernels::multiversion::Simd;
+use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::tile::Product;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
@@ -23,9 +24,9 @@ pub(super) struct Quantised {
     scale: f32,
     shift: f32,
     product: Product,
-    /// Scales of weights, one or one a column; and of those of the projection.
-    weights: Vec<Real>,
-    projection: Vec<Real>,
+    /// What sums are multiplied by, one number or one a column; and those of the projection.
+    factors: Vec<f32>,
+    projection: Vec<f32>,
     /// Sums of columns of the weights of input, state and projection.
     layer: Skinny,
     iter: Skinny,
@@ -57,13 +58,16 @@ impl Quantised {
     /// The quantisation that the attributes say, of panels of gates and of projected states.
     pub(super) fn new(attr: &Attr, (isa, product): (Isa, Product), z: &Sizes, [gates, outputs]: [Panels; 2]) -> Quantised {
         let (scale, shift) = attr.rnn.data.map_or((1.0, 0.0), |(scale, shift)| (scale.get(), shift.get()));
-        let scales = |q: &Option<(u32, Vec<Real>)>| q.as_ref().map_or(Vec::new(), |q| q.1.clone());
+        let factor = |by: f32| (1.0 / (f64::from(scale) * f64::from(by))) as f32;
+        let factors = |q: &Option<(u32, Vec<Real>)>| {
+            q.as_ref().map_or_else(|| vec![factor(1.0)], |q| q.1.iter().map(|scale| factor(scale.get())).collect())
+        };
         Quantised {
             scale,
             shift,
             product,
-            weights: scales(&attr.rnn.weights),
-            projection: scales(&attr.rnn.projection),
+            factors: factors(&attr.rnn.weights),
+            projection: factors(&attr.rnn.projection),
             layer: Skinny::row(isa, product, [z.slc, gates.width]),
             iter: Skinny::row(isa, product, [z.sic, gates.width]),
             projected: Skinny::row(isa, product, [z.dhc, outputs.width]),
@@ -91,7 +95,7 @@ impl Quantised {
     /// The elements of gates.
     pub(super) fn gates(&self, code: &Code, z: &Sizes, [layer, iter]: [Matrix<'_>; 2], to: &mut Lines<'_>) {
         let of = [(&code.layer, layer), (&code.iter, iter)];
-        self.fill((layer.0.panels, z.gates, z.dhc), &of, &self.weights, to);
+        self.fill((layer.0.panels, z.gates, z.dhc), &of, &self.factors, to);
     }
 
     /// The elements of projected states.
@@ -100,7 +104,7 @@ impl Quantised {
     }
 
     /// Walks weights panel by panel; the last matrix of `of` is the one that steps multiply.
-    fn fill(&self, (panels, gates, channels): (Panels, usize, usize), of: &[(&Ready, Matrix<'_>)], scales: &[Real], to: &mut Lines<'_>) {
+    fn fill(&self, (panels, gates, channels): (Panels, usize, usize), of: &[(&Ready, Matrix<'_>)], by: &[f32], to: &mut Lines<'_>) {
         // What products take for 1, and what they add to every number.
         let (one, added) = if self.product == Product::S8S8 { (0x81, 128.0) } else { (1, 0.0) };
         to.ones.fill(one);
@@ -112,26 +116,56 @@ impl Quantised {
             let (stack, panel) = (i / panels.count, i % panels.count);
             let mut totals = [0.0f64; GATES * LINE];
             for (skinny, (weights, buf)) in of {
-                let mut sums = [0.0; GATES * LINE];
+                let mut sums = [0.0f32; GATES * LINE];
                 let group = skinny.with_bits(to.simd, weights.group(*buf, (stack, panel), 0..gates));
-                skinny.run((&ones, 0..1), &[[0, 0]], &group, (&mut sums, line));
                 to.seven_bits[i] = f32::from(u8::from(group.seven_bits));
-                totals.iter_mut().zip(&sums).for_each(|(total, sum)| *total += f64::from(sum.to_bits() as i32));
+                let kept = weights.kept_sums(*buf, (stack, panel), &mut sums);
+                if !kept {
+                    skinny.run((&ones, 0..1), &[[0, 0]], &group, (&mut sums, line));
+                }
+                let sums = &bytemuck::cast_slice(&sums)[..line];
+                to.simd.run(Add { sums, factor: if kept { -1.0 } else { 1.0 }, totals: &mut totals });
             }
+            to.simd.run(Shifts { totals: &totals, shift, to: shifts });
             let (first, count) = panels.channels(panel, channels);
-            for gate in 0..gates {
-                for j in 0..panels.width {
-                    let at = gate * panels.width + j;
-                    let scale = match scales {
-                        _ if j >= count => 1.0,
-                        [] => 1.0,
-                        [one] => one.get(),
-                        many => many[gate * channels + first + j].get(),
-                    };
-                    factors[at] = (1.0 / (f64::from(self.scale) * f64::from(scale))) as f32;
-                    shifts[at] = (totals[at] * shift) as f32;
+            for (gate, line) in factors.chunks_exact_mut(panels.width).enumerate() {
+                match by {
+                    [one] => line.fill(*one),
+                    many => line[..count].copy_from_slice(&many[gate * channels + first..][..count]),
                 }
             }
         }
+    }
+}
+
+/// `totals += factor * sums`.
+struct Add<'s> {
+    sums: &'s [i32],
+    factor: f64,
+    totals: &'s mut [f64],
+}
+
+impl Body for Add<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        self.totals.iter_mut().zip(self.sums).for_each(|(total, sum)| *total += self.factor * f64::from(*sum));
+    }
+}
+
+/// Totals of columns times the shift.
+struct Shifts<'s> {
+    totals: &'s [f64],
+    shift: f64,
+    to: &'s mut [f32],
+}
+
+impl Body for Shifts<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        self.to.iter_mut().zip(self.totals).for_each(|(to, total)| *to = (total * self.shift) as f32);
     }
 }

@@ -1,7 +1,8 @@
 //! Weights as tiles read them: for every layer and direction the panels of channels, in each one gate after the other, in each of these a line
 //! for every step of the depth. So a task that owns a panel has all gates of its channels, one after the other in memory.
 //!
-//! Weights of layout `any` lie that way; plain ones are packed in every execution, and so are those of a type that the product does not take.
+//! Weights of layout `any` lie that way, those of bytes with the sums of their columns behind them; plain ones are packed in every execution, and so are
+//! those of a type that the product does not take.
 
 use super::sizes::Panels;
 use super::skinny::Group;
@@ -75,6 +76,8 @@ pub(super) struct Weights {
     depth_strides: Dims,
     form: Form,
     lie: Lie,
+    /// Where the sums of columns are kept, in numbers of 32 bits, if they are.
+    sums: Option<usize>,
 }
 
 /// How weights lie.
@@ -106,7 +109,13 @@ impl Weights {
     /// # Errors
     /// The layout, where the tag does not fit.
     pub(super) fn resolve(tensor: &mut Tensor, roles: Roles, panels: Panels, product: Product) -> Result<(), Skip> {
-        support::resolve(tensor, &roles.tag(panels.width, product.together()))
+        if tensor.layout.is_any() {
+            support::resolve(tensor, &roles.tag(panels.width, product.together()))?;
+            if product.is_whole() {
+                support::keep_sums(tensor, roles.depth);
+            }
+        }
+        Ok(())
     }
 
     /// Weights of a resolved layout.
@@ -117,7 +126,13 @@ impl Weights {
         let layout = || Skip::Layout(format!("of {}: neither plain nor in panels", roles.arg));
         let dims = tensor.dims();
         let (blocking, tag) = (tensor.blocking().ok_or_else(layout)?, roles.tag(panels.width, product.together()));
-        let in_panels = Tensor::with_tag(*dims, tensor.dtype, &tag).is_ok_and(|t| t.layout == tensor.layout);
+        let sums = support::kept_sums(tensor, roles.depth);
+        let in_panels = Tensor::with_tag(*dims, tensor.dtype, &tag).is_ok_and(|mut t| {
+            if sums.is_some() {
+                support::keep_sums(&mut t, roles.depth);
+            }
+            t.layout == tensor.layout
+        });
         let stride = |d: usize| blocking.strides[d] as usize;
         let plain = Strides {
             start: blocking.offset as usize,
@@ -144,7 +159,18 @@ impl Weights {
             depth_strides: Dims::from_fn(roles.depth.len(), |i| blocking.strides[roles.depth[i]]),
             form: Form { size: 4 / product.depth(), together: product.together(), width: panels.width },
             lie,
+            sums: sums.filter(|_| in_panels),
         })
+    }
+
+    /// The sums of the columns of all gates of a panel, less than zero: whether they are kept behind the weights.
+    pub(super) fn kept_sums(&self, buf: Buf<'_>, (stack, panel): (usize, usize), to: &mut [f32]) -> bool {
+        let Some(start) = self.sums else { return false };
+        let Panels { width, .. } = self.panels;
+        for (gate, to) in to.chunks_exact_mut(width).take(self.gates).enumerate() {
+            buf.read(start + (stack * self.gates + gate) * self.panels.padded() + panel * width, to);
+        }
+        true
     }
 
     /// Depth of the fastest dimension that is summed over, and how often it comes.
