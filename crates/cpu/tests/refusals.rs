@@ -3,7 +3,7 @@
 //! such tests beside them.
 
 use oxidnn_cpu::CpuTarget;
-use oxidnn_cpu::kernels::columns::{Act, Batches, Bound, Sweep};
+use oxidnn_cpu::kernels::columns::{Act, Blocks, Bound, Sweep};
 use oxidnn_cpu::kernels::permute::{LANES, Masks, Permuter, Tiles};
 use oxidnn_cpu::kernels::responses::{Call as ResponsesCall, Pass, Planes, Responses, Side as Rows, Spec as ResponsesSpec};
 use oxidnn_cpu::kernels::scratch::lend;
@@ -51,17 +51,17 @@ fn sweep(isa: Isa, act: Act) -> Entry {
     let (of_sums, of_all) = act.lines();
     let matrices = act.matrices().len();
     let of_bits = usize::from(act.has_bits());
-    let batches = Batches { count: if act.has_bits() { 1 } else { 2 }, distance: rows * width };
-    let of_matrices = (0..matrices).map(|m| batches.count * if m < matrices - of_bits { rows * width } else { rows * width / 32 });
-    let lens: Vec<usize> = of_matrices.chain((0..of_all).map(|_| width)).collect();
-    let sweep = Sweep::get(isa, act, Elem::F32, width).unwrap();
+    let blocks = Blocks { count: if act.has_bits() { 1 } else { 2 }, distance: rows * width };
+    let of_matrices = (0..matrices).map(|m| blocks.count * if m < matrices - of_bits { rows * width } else { rows * width / 32 });
+    let lens: Vec<usize> = of_matrices.chain((0..of_all).map(|_| blocks.count * width)).collect();
+    let sweep = Sweep::get(isa, act, Elem::F32, (width, false)).unwrap();
     entry(format!("{act:?}"), &lens, move |memory| {
         let (of_matrices, lines) = memory.split_at_mut(matrices);
         let bufs: Vec<_> = of_matrices.iter_mut().map(|m| (lend(m), 0)).collect();
         let (sums, numbers) = lines.split_at_mut(of_sums);
         let mut sums: Vec<&mut [f32]> = sums.iter_mut().map(|s| &mut s[..]).collect();
         let numbers: Vec<&[f32]> = numbers.iter().map(|n| &n[..]).collect();
-        sweep.run(&bufs, (0..rows, batches), &mut sums, &numbers);
+        sweep.run(&bufs, (0..rows, blocks), &mut sums, &numbers);
     })
 }
 
@@ -337,7 +337,7 @@ fn products(isa: Isa) -> Vec<Entry> {
 
 fn entries(isa: Isa) -> Vec<Entry> {
     let bits = [false, true].into_iter().flat_map(|masked| [Act::Products { masked }, Act::Gradient { masked }]);
-    let acts = [Act::Sum, Act::Squares, Act::Scale(Bound::Relu), Act::Scale(Bound::Kept)].into_iter().chain(bits);
+    let acts = [Act::Sum, Act::Moments, Act::Scale(Bound::Relu), Act::Scale(Bound::Kept)].into_iter().chain(bits);
     let mut all: Vec<Entry> = acts.map(|act| sweep(isa, act)).collect();
     all.extend(
         [strips(isa), pools(isa), blends(isa), responses(isa), transposes(isa), permutes(isa), transforms(isa), products(isa)]

@@ -3,7 +3,7 @@
 use super::code;
 use super::extent::{Read, Written, reach};
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::columns::{Args, BITS, LINES};
+use oxidnn_jit::kernels::columns::{Args, BITS, LINES, RESULT};
 use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -11,97 +11,136 @@ use std::ops::Range;
 
 pub use oxidnn_jit::kernels::columns::{Act, Bound, Columns};
 
-/// Bytes of the rows of a call that has several groups: what they share with the next group is still near then.
-const NEAR: usize = 32 * 1024;
-/// Bytes of a narrow matrix that are asked for before they are read; of a wide one it is the group's columns in the rows of the next call.
-const AHEAD: usize = 2 * 1024;
+/// Bytes of the rows of a call that sums columns in several groups: those of the next group are in L1 still.
+const NEAR: usize = 8 * 1024;
+/// Rows of a call that writes columns in several groups: memory is gone through as it lies.
+const ROWS: usize = 4;
 
-/// Matrices of which the same rows are gone through.
+/// Matrices of which the same rows are gone through: blocks of columns.
 #[derive(Clone, Copy, Debug)]
-pub struct Batches {
+pub struct Blocks {
     /// Their number.
     pub count: usize,
     /// Elements from the beginning of one to that of the next.
     pub distance: usize,
 }
 
-/// A kernel for matrices of some width.
+/// The kernels for matrices of some width.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    entry: Entry<Args>,
-    kernel: Columns,
+    act: Act,
+    elem: Elem,
     width: usize,
-    groups: usize,
+    /// Whether columns are left that are no whole vector.
+    masked: bool,
+    parts: Vec<Part>,
 }
 
+/// The kernel of some columns of a matrix.
+#[derive(Clone, Debug)]
+struct Part {
+    entry: Entry<Args>,
+    /// What stores results past the caches.
+    streaming: Option<Entry<Args>>,
+    first: usize,
+    columns: usize,
+    groups: usize,
+    /// Columns of a group.
+    each: usize,
+}
+
+/// Most matrices of a kernel.
+pub const MATRICES: usize = BITS + 1;
+
 impl Sweep {
-    /// The kernel that does `act` on matrices with rows of `width` elements, one behind the other.
+    /// What is done.
+    pub fn act(&self) -> Act {
+        self.act
+    }
+
+    /// The kernels that do `act` on matrices with rows of `width` elements, one behind the other. Results go past the caches if they are `far`, and
+    /// f32 in whole vectors.
     ///
     /// # Errors
     /// As for [`code::get`].
-    pub fn get(isa: Isa, act: Act, elem: Elem, width: usize) -> Result<Sweep, Error> {
-        let lanes = isa.width().lanes();
-        let masked = !width.is_multiple_of(lanes);
-        let most = if masked { 1 } else { Columns::most_vectors(isa, act) };
-        let vectors = (1..=most).rev().find(|n| width.is_multiple_of(n * lanes)).unwrap_or(1);
-        let kernel = Columns { act, elem, vectors: vectors as u8, masked };
-        Ok(Sweep { entry: code::get(isa, &kernel)?, kernel, width, groups: width.div_ceil(vectors * lanes) })
+    pub fn get(isa: Isa, act: Act, elem: Elem, (width, far): (usize, bool)) -> Result<Sweep, Error> {
+        let (lanes, most) = (isa.width().lanes(), Columns::most_vectors(isa, act));
+        let (whole, last) = (width / lanes, width % lanes);
+        // Groups of the same vectors where these are many, else as many as there can be, and the rest.
+        let even = (1..=most).rev().find(|n| whole.is_multiple_of(*n) && (whole < most || 2 * n >= most));
+        let each = even.unwrap_or(most).max(1);
+        let cuts = [(each, whole / each, false), (whole % each, 1, false), (1, usize::from(last > 0), true)];
+        let (mut parts, mut first) = (Vec::new(), 0);
+        for (vectors, groups, masked) in cuts.into_iter().filter(|c| c.0 * c.1 > 0) {
+            let columns = if masked { last } else { vectors * groups * lanes };
+            let kernel = Columns { act, elem, vectors: vectors as u8, masked, streaming: false };
+            let can_stream = far && elem == Elem::F32 && last == 0 && act.lines().0 == 0;
+            let streaming = can_stream.then(|| code::get(isa, &Columns { streaming: true, ..kernel })).transpose()?;
+            parts.push(Part { entry: code::get(isa, &kernel)?, streaming, first, columns, groups, each: vectors * lanes });
+            first += columns;
+        }
+        Ok(Sweep { act, elem, width, masked: last > 0, parts })
     }
 
-    /// Does it for some rows of so many matrices each, so many elements apart, the first of which begin at these bytes, with sums and other numbers by
-    /// column.
+    /// Does it for some rows of so many blocks, the first of which begin at these bytes, with sums and other numbers by column of all of them.
     ///
     /// # Panics
     /// When a matrix ends before its rows, rows of bits are not whole vectors, a line before its columns, or there are others than the kernel has.
-    pub fn run(&self, matrices: &[(Buf, usize)], (rows, batches): (Range<usize>, Batches), sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
-        if rows.is_empty() || batches.count == 0 || self.width == 0 {
+    pub fn run(&self, matrices: &[(Buf, usize)], (rows, blocks): (Range<usize>, Blocks), sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
+        if rows.is_empty() || blocks.count == 0 || self.width == 0 {
             return;
         }
-        let (act, row) = (self.kernel.act, self.width * self.kernel.elem.bytes());
-        let (of_sums, of_all) = act.lines();
+        let (act, size) = (self.act, self.elem.bytes());
+        let (row, (of_sums, of_all)) = (self.width * size, act.lines());
         assert!(sums.len() == of_sums && of_sums + numbers.len() == of_all, "{} sums and {} lines for {act:?}", sums.len(), numbers.len());
         assert!(matrices.len() == act.matrices().len(), "{} matrices for {act:?}", matrices.len());
-        assert!(!act.has_bits() || !self.kernel.masked, "bits of {} columns", self.width);
+        assert!(!act.has_bits() || !self.masked, "bits of {} columns", self.width);
         let row_of = |m: usize| if m == BITS { self.width / 8 } else { row };
-        let batch_of = |m: usize| if m == BITS { batches.distance / 8 } else { batches.distance * self.kernel.elem.bytes() };
-        let mut first = [std::ptr::null_mut(); BITS + 1];
-        for (first, (m, (buf, start))) in first.iter_mut().zip(act.matrices().iter().zip(matrices)) {
-            *first = Written::from(*buf).at("matrix", *start, reach(&[(batches.count, batch_of(*m)), (rows.end, row_of(*m))], row_of(*m)));
+        let block_of = |m: usize| if m == BITS { blocks.distance / 8 } else { blocks.distance * size };
+        let mut first = [std::ptr::null_mut::<u8>(); BITS + 1];
+        for (m, (buf, start)) in act.matrices().iter().zip(matrices) {
+            first[*m] =
+                Written::from(*buf).at("matrix", *start, reach(&[(blocks.count, block_of(*m)), (rows.end, row_of(*m))], row_of(*m)));
         }
-        let mut args = Args {
-            matrices: [std::ptr::null_mut(); BITS + 1],
-            row,
-            row_of_bits: row_of(BITS),
-            rows: 0,
-            batches: batches.count,
-            batch: batch_of(0),
-            batch_of_bits: batch_of(BITS),
-            groups: self.groups,
-            width: self.width,
-            ahead: 0,
-            columns: [std::ptr::null_mut(); LINES],
-        };
-        let line = self.width.checked_mul(size_of::<f32>());
-        let sums = sums.iter_mut().map(|s| Written::from(&mut **s).at("sums", 0, line));
-        let lines = sums.chain(numbers.iter().map(|n| Read::from(*n).at("line", 0, line).cast_mut()));
-        for (to, line) in args.columns.iter_mut().zip(lines) {
+        let line = self.width.checked_mul(blocks.count).and_then(|n| n.checked_mul(size_of::<f32>()));
+        let mut lines = [std::ptr::null_mut::<f32>(); LINES];
+        let of_sums = sums.iter_mut().map(|s| Written::from(&mut **s).at("sums", 0, line));
+        for (to, line) in lines.iter_mut().zip(of_sums.chain(numbers.iter().map(|n| Read::from(*n).at("line", 0, line).cast_mut()))) {
             *to = line.cast();
         }
-        let each = if self.groups == 1 || batches.count > 1 { rows.len() } else { (NEAR / row).max(4) };
-        args.ahead = if batches.count > 1 {
-            batch_of(0)
-        } else if self.groups == 1 {
-            AHEAD
-        } else {
-            each * row
+        let one = self.parts.len() == 1 && self.parts[0].groups == 1;
+        let calls = if one { 1 } else { blocks.count };
+        let each = match (one, act.lines().0) {
+            (true, _) => rows.len(),
+            (false, 0) => ROWS,
+            (false, _) => (NEAR / row).max(2 * ROWS),
         };
-        for start in rows.clone().step_by(each) {
-            args.rows = each.min(rows.end - start);
-            for (m, first) in act.matrices().iter().zip(first) {
-                args.matrices[*m] = first.wrapping_add(start * row_of(*m));
+        for (block, start) in (0..calls).flat_map(|block| rows.clone().step_by(each).map(move |start| (block, start))) {
+            let count = each.min(rows.end - start);
+            for (i, part) in self.parts.iter().enumerate() {
+                let (groups, columns) = if one { (blocks.count, blocks.distance) } else { (part.groups, part.each) };
+                let matrix = |m: usize| {
+                    let column = if m == BITS { part.first / 8 } else { part.first * size };
+                    first[m].wrapping_add(block * block_of(m) + start * row_of(m) + column)
+                };
+                let args = Args {
+                    matrices: std::array::from_fn(matrix),
+                    row,
+                    row_of_bits: row_of(BITS),
+                    rows: count,
+                    groups,
+                    group: (columns * size).wrapping_sub(count * row),
+                    group_of_bits: (columns / 8).wrapping_sub(count * row_of(BITS)),
+                    width: part.columns,
+                    last: usize::from(i + 1 == self.parts.len() && start + count == rows.end),
+                    columns: lines.map(|line| line.wrapping_add(block * self.width + part.first)),
+                };
+                let bytes = part.each * size;
+                let is_aligned = (args.matrices[RESULT].addr() | row | columns * size).is_multiple_of(bytes.min(64));
+                let entry = part.streaming.as_ref().filter(|_| is_aligned).unwrap_or(&part.entry);
+                // SAFETY: the kernel touches the rows and lines that were asked for, and writes to results, bits and sums alone.
+                unsafe { entry.call(&args) }
             }
-            // SAFETY: the kernel touches the rows and lines that were asked for, and writes to results, bits and sums alone.
-            unsafe { self.entry.call(&args) }
         }
     }
 }

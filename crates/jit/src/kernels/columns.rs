@@ -1,10 +1,11 @@
 //! Work on the columns of matrices of f32, bf16 or f16: what belongs to a column stays in registers from row to row.
 //!
 //! Batch normalisation with channels last is such work: sums over rows, and rows made from such sums. A call goes through the rows for a group of
-//! neighbouring vectors of columns at a time; a row costs its loads, a few instructions and its stores, so that memory is what bounds it.
+//! neighbouring vectors of columns at a time, several rows where these vectors are few; a row costs its loads, a few instructions and its stores, so
+//! that memory is what bounds it. Groups are parts of the same rows, or blocks of channels, the rows of which lie behind those of the block before.
 
 use crate::asm::Width;
-use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Prefetch, Val};
+use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -17,8 +18,8 @@ mod tests;
 pub enum Act {
     /// `sum += x`
     Sum,
-    /// `sum += (x - mean)^2`; columns are `sum`, `mean`.
-    Squares,
+    /// `sum += x - center`, `square += (x - center)^2`; columns are `sum`, `square`, `center`.
+    Moments,
     /// `sum += d`, `product += (x - mean) d`; columns are `sum`, `product`, `mean`.
     Products {
         /// Whether `d` counts only where its bit is set.
@@ -55,9 +56,13 @@ pub struct Columns {
     pub vectors: u8,
     /// True when the number of columns need not be whole vectors; a group is one vector then.
     pub masked: bool,
+    /// Whether results, whole vectors of f32 at multiples of their bytes, go past the caches.
+    pub streaming: bool,
 }
 
-/// The matrix of bits.
+/// The matrix of results, and that of bits.
+pub const RESULT: usize = 2;
+/// As said.
 pub const BITS: usize = 3;
 /// Most lines of numbers by column.
 pub const LINES: usize = 4;
@@ -74,18 +79,16 @@ pub struct Args {
     pub row_of_bits: usize,
     /// Number of rows, at least 1.
     pub rows: usize,
-    /// How often there are so many rows, at least once, and the distance of the first ones in elements and in bits.
-    pub batches: usize,
-    /// As said.
-    pub batch: usize,
-    /// As said.
-    pub batch_of_bits: usize,
-    /// Number of groups of columns, at least 1.
+    /// Number of groups of columns, at least 1, and the distance from behind the rows of one to those of the next, in elements' rows and those of bits.
     pub groups: usize,
+    /// As said.
+    pub group: usize,
+    /// As said.
+    pub group_of_bits: usize,
     /// Number of columns.
     pub width: usize,
-    /// What is asked for meanwhile: so many bytes behind what is read.
-    pub ahead: usize,
+    /// Whether others may see next what has gone past the caches: 0 or 1.
+    pub last: usize,
     /// Lines of numbers by column; sums are read before they are written.
     pub columns: [*mut f32; LINES],
 }
@@ -94,7 +97,7 @@ impl Act {
     /// The matrices that it has, by number.
     pub fn matrices(self) -> &'static [usize] {
         match self {
-            Act::Sum | Act::Squares => &[0],
+            Act::Sum | Act::Moments => &[0],
             Act::Products { masked: false } => &[0, 1],
             Act::Products { masked: true } => &[0, 1, BITS],
             Act::Scale(Bound::None | Bound::Relu) => &[0, 2],
@@ -113,8 +116,7 @@ impl Act {
     pub fn lines(self) -> (usize, usize) {
         match self {
             Act::Sum => (1, 1),
-            Act::Squares => (1, 2),
-            Act::Products { .. } => (2, 3),
+            Act::Moments | Act::Products { .. } => (2, 3),
             Act::Scale(_) => (0, 3),
             Act::Gradient { .. } => (0, 4),
         }
@@ -139,7 +141,7 @@ impl Key for Columns {
     fn name(&self, isa: Isa) -> String {
         let act = match self.act {
             Act::Sum => "sum",
-            Act::Squares => "squares",
+            Act::Moments => "moments",
             Act::Products { masked: false } => "products",
             Act::Products { masked: true } => "products.masked",
             Act::Scale(Bound::None) => "scale",
@@ -149,12 +151,17 @@ impl Key for Columns {
             Act::Gradient { masked: true } => "gradient.masked",
         };
         let elem = if self.elem == Elem::F32 { String::new() } else { format!("{}.", self.elem.name()) };
-        format!("columns.{act}.{elem}{}.{}", self.vectors, isa.name())
+        let streaming = if self.streaming { "streaming." } else { "" };
+        format!("columns.{act}.{elem}{streaming}{}.{}", self.vectors, isa.name())
     }
 
     fn write(&self, f: &mut Function) {
         let (args, width) = (f.arguments(), f.isa().width());
         let (used, row) = (self.act.matrices(), f.argument(args, offset_of!(Args, row)));
+        let elements = if self.act.has_bits() { &used[..used.len() - 1] } else { used };
+        let matrix = |f: &mut Function, m: usize| f.argument(args, offset_of!(Args, matrices) + m * size_of::<usize>());
+        let matrices: Vec<Int> = elements.iter().map(|m| matrix(f, *m)).collect();
+        let bits = self.act.has_bits().then(|| (matrix(f, BITS), f.argument(args, offset_of!(Args, row_of_bits))));
         let (column, groups) = (f.int(0), f.argument(args, offset_of!(Args, groups)));
         f.repeat_some(groups, |f| {
             let mask = self.masked.then(|| {
@@ -170,55 +177,53 @@ impl Key for Columns {
                     lines.iter().map(|line| load(f, width, (*line, column, at), mask)).collect()
                 })
                 .collect();
-            numbers.iter().flatten().for_each(|n| f.pin(*n));
-            let elements = if self.act.has_bits() { &used[..used.len() - 1] } else { used };
-            let matrices: Vec<Int> = elements
-                .iter()
-                .map(|m| {
-                    let matrix = f.argument(args, offset_of!(Args, matrices) + m * size_of::<usize>());
-                    f.address(matrix.indexed(column, self.elem.bytes() as u8, 0))
-                })
-                .collect();
-            let bits = self.act.has_bits().then(|| {
-                let (bits, byte) = (f.argument(args, offset_of!(Args, matrices) + BITS * size_of::<usize>()), f.copy(column));
-                f.shr(byte, 3);
-                f.add(bits, byte);
-                (bits, f.argument(args, offset_of!(Args, row_of_bits)))
-            });
-            let (batches, ahead) = (f.argument(args, offset_of!(Args, batches)), f.argument(args, offset_of!(Args, ahead)));
-            f.repeat_some(batches, |f| {
-                let rows = f.argument(args, offset_of!(Args, rows));
-                let first: Vec<Int> = matrices.iter().map(|m| f.copy(*m)).collect();
-                let first_bits = bits.map(|(bits, _)| f.copy(bits));
-                f.repeat_some(rows, |f| {
+            let all = self.of_rows(f, numbers);
+            all.iter().flatten().flatten().for_each(|n| f.pin(*n));
+            let go = |f: &mut Function, all: &[Vec<Vec<Val>>]| {
+                for numbers in all {
                     for (v, numbers) in numbers.iter().enumerate() {
                         let at = (v * width.lanes() * self.elem.bytes()) as i32;
-                        let read = matrices.len() - usize::from(self.act.lines().0 == 0);
-                        first[..read].iter().for_each(|m| f.prefetch(Prefetch::L1, m.indexed(ahead, 1, at)));
-                        let bits = first_bits.map(|bits| bits.at((v * width.lanes() / 8) as i32));
-                        self.row(f, &Place { matrices: &first, at, mask, bits }, numbers);
+                        let bits = bits.map(|(bits, _)| bits.at((v * width.lanes() / 8) as i32));
+                        self.row(f, &Place { matrices: &matrices, at, mask, bits }, numbers);
                     }
-                    first.iter().for_each(|m| f.add(*m, row));
-                    first_bits.iter().zip(&bits).for_each(|(at, (_, row))| f.add(*at, *row));
-                });
-                let batch = f.argument(args, offset_of!(Args, batch));
-                matrices.iter().for_each(|m| f.add(*m, batch));
-                if let Some((bits, _)) = bits {
-                    let batch = f.argument(args, offset_of!(Args, batch_of_bits));
-                    f.add(bits, batch);
+                    matrices.iter().for_each(|m| f.add(*m, row));
+                    bits.iter().for_each(|(bits, row)| f.add(*bits, *row));
                 }
-            });
+            };
+            let rows = f.argument(args, offset_of!(Args, rows));
+            if all.len() > 1 {
+                let together = f.copy(rows);
+                f.shr(together, all.len().trailing_zeros() as u8);
+                f.repeat(together, |f| go(f, &all));
+                f.and(rows, all.len() as i32 - 1);
+            }
+            f.repeat(rows, |f| go(f, &all[..1]));
+            let group = f.argument(args, offset_of!(Args, group));
+            matrices.iter().for_each(|m| f.add(*m, group));
+            if let Some((bits, _)) = bits {
+                let group = f.argument(args, offset_of!(Args, group_of_bits));
+                f.add(bits, group);
+            }
             for (sum, line) in (0..self.act.lines().0).zip(&lines) {
-                for (v, numbers) in numbers.iter().enumerate() {
+                for v in 0..usize::from(self.vectors) {
                     let to = line.indexed(column, 4, (v * width.bytes()) as i32);
+                    let mut parts: Vec<Val> = all.iter().map(|numbers| numbers[v][sum]).collect();
+                    while parts.len() > 1 {
+                        let others = parts.split_off(parts.len() / 2);
+                        parts.iter().zip(others).for_each(|(part, other)| f.update(Binary::AddF32, *part, other));
+                    }
                     match mask {
-                        Some(mask) => f.store_masked(to, numbers[sum], mask),
-                        None => f.store(to, numbers[sum]),
+                        Some(mask) => f.store_masked(to, parts[0], mask),
+                        None => f.store(to, parts[0]),
                     }
                 }
             }
             f.add(column, (usize::from(self.vectors) * width.lanes()) as i32);
         });
+        if self.streaming {
+            let last = f.argument(args, offset_of!(Args, last));
+            f.when(Compare::Gt, last, 0, Function::store_fence);
+        }
     }
 }
 
@@ -226,6 +231,19 @@ impl Columns {
     /// The most vectors of a group.
     pub fn most_vectors(isa: Isa, act: Act) -> usize {
         ((isa.simd_registers() - 4) / (act.lines().1 + 1)).clamp(1, 4)
+    }
+
+    /// Rows that follow each other, a power of two: enough for four vectors.
+    fn rows(&self) -> usize {
+        (4 / usize::from(self.vectors)).next_power_of_two()
+    }
+
+    /// The numbers by column of each of these rows, the first of which has those given: sums of its own, which begin with zeros, and the same others.
+    fn of_rows(&self, f: &mut Function, first: Vec<Vec<Val>>) -> Vec<Vec<Vec<Val>>> {
+        let (sums, width) = (self.act.lines().0, f.isa().width());
+        let mut own = |n: &Vec<Val>| (0..sums).map(|_| f.zero(width)).chain(n[sums..].iter().copied()).collect();
+        let others: Vec<Vec<Vec<Val>>> = (1..self.rows()).map(|_| first.iter().map(&mut own).collect()).collect();
+        [first].into_iter().chain(others).collect()
     }
 
     /// One vector of a row.
@@ -241,9 +259,10 @@ impl Columns {
         let x = read(f, matrices[0]);
         let y = match self.act {
             Act::Sum => return f.update(Binary::AddF32, n[0], x),
-            Act::Squares => {
-                let x = f.binary(Binary::SubF32, x, n[1]);
-                return f.accumulate(Accumulate::FmaF32, n[0], x, x);
+            Act::Moments => {
+                let x = f.binary(Binary::SubF32, x, n[2]);
+                f.update(Binary::AddF32, n[0], x);
+                return f.accumulate(Accumulate::FmaF32, n[1], x, x);
             }
             Act::Products { .. } => {
                 let (x, d) = (f.binary(Binary::SubF32, x, n[2]), gradient(f));
@@ -269,7 +288,8 @@ impl Columns {
                 y
             }
         };
-        f.store_as(self.elem, matrices[matrices.len() - 1].at(at), y, mask);
+        let to = matrices[matrices.len() - 1].at(at);
+        if self.streaming { f.store_streaming(to, y) } else { f.store_as(self.elem, to, y, mask) }
     }
 }
 

@@ -2,17 +2,20 @@
 //!
 //! With channels last the tensor is one matrix; in blocks it is one for every image and block, whose rows are the pixels. Rows are cut into
 //! segments, a function of the sizes alone. Each segment folds its columns in `f32`; what segments have folded is put together in `f64`, in
-//! their order. Deviations are taken from the mean of the segment, which is in the cache still, and moved to the mean of all (Chan, Golub,
-//! LeVeque, *Algorithms for computing the sample variance*), so that memory is read once for both statistics.
+//! their order. Deviations are taken from the mean of a segment's first rows, and moved to the mean of all (Chan, Golub, LeVeque, *Algorithms for
+//! computing the sample variance*), so that elements are read once for both statistics. Where `k` of `n` rows give that center, its distance
+//! from the mean is at most `sqrt(n / k)` deviations, as these rows are among the segment's: what is lost when it is moved is bounded, whatever the
+//! elements are.
 //!
-//! Blocks of channels know nothing of each other: as many as the last cache holds are done with before the next, so that what statistics have
+//! Blocks of channels know nothing of each other: as many as the nearest cache holds are done with before the next, so that what statistics have
 //! read is there still when it is normalised.
 
 use super::lines::down;
 use super::{Matrix, TILE, bytes, contiguous, plain_attributes};
 use crate::CpuTarget;
+use crate::hardware::Caches;
 use crate::kernels::code::elem;
-use crate::kernels::columns::{Act, Batches, Bound, Sweep};
+use crate::kernels::columns::{self, Act, Bound, Sweep};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Part, Scratch};
@@ -24,17 +27,18 @@ use oxidnn_spec::op::{self, NormFlags, Prop};
 use oxidnn_spec::{Arg, Error, Problem, Tensor};
 use std::ops::Range;
 
-/// Rows of a segment at least.
+/// Rows of a segment at least, and those of which the mean is its center at most.
 const ROWS: usize = 32;
+/// Rows for each of those.
+const CENTERED: usize = 16;
+/// Rows of the images of a segment, where one has fewer.
+const JOINT: usize = 256;
 /// Columns whose totals are put together at a time.
 const COLUMNS: usize = 64;
 /// The part of the last cache that a group fills: the rest is for what others have in it.
 const NEAR: usize = 2;
 /// Segments of a group, for each worker, at least.
 const SEGMENTS: usize = 4;
-/// Columns of rows that are joined: sums of four vectors do not wait for each other.
-const JOINED: usize = 64;
-
 /// The matrices that a tensor is: those of the blocks of channels of every image, one behind the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Matrices {
@@ -45,21 +49,16 @@ struct Matrices {
     width: usize,
     channels: usize,
     elem: Elem,
-    /// Rows that are one of a matrix as many times as wide, for generated code.
-    joined: usize,
 }
 
-/// Elements by column, as often as rows are joined.
-type Repeated = [f32; JOINED];
-
-/// Some rows of the matrices of a block, of so many images from the one of a matrix on.
+/// Some rows of the matrices of some blocks and images.
 #[derive(Clone, Debug)]
 struct Segment {
-    matrix: usize,
-    images: usize,
+    images: Range<usize>,
+    blocks: Range<usize>,
     rows: Range<usize>,
-    /// Its channels.
-    columns: Range<usize>,
+    /// Columns of a block.
+    width: usize,
 }
 
 impl Matrices {
@@ -74,7 +73,7 @@ impl Matrices {
             return Err(Skip::Shape("no elements"));
         }
         if b.strides[1] == 1 && contiguous(tensor) {
-            return Ok(Matrices { images: 1, blocks: 1, rows: images * pixels, width: channels, channels, elem, joined: 1 });
+            return Ok(Matrices { images: 1, blocks: 1, rows: images * pixels, width: channels, channels, elem });
         }
         let mut inner = b.inner.iter();
         let (Some((1, block)), None) = (inner.next(), inner.next()) else { return Err(other()) };
@@ -90,33 +89,20 @@ impl Matrices {
         if !follows || !width.is_multiple_of(8) || width > TILE {
             return Err(other());
         }
-        Ok(Matrices { images, blocks: channels.div_ceil(width), rows: pixels, width, channels, elem, joined: 1 })
+        Ok(Matrices { images, blocks: channels.div_ceil(width), rows: pixels, width, channels, elem })
     }
 
-    /// The same with narrow rows joined, where these are whole vectors.
-    fn join_rows(self, lanes: usize) -> Matrices {
-        let fits = |n: &usize| self.width * n <= JOINED && self.rows.is_multiple_of(*n) && self.width.is_multiple_of(lanes);
-        Matrices { joined: [4, 2].into_iter().find(fits).unwrap_or(1), ..self }
-    }
-
-    /// Does the work of a kernel on some rows, joined: what they are summed to is added up, numbers by column are repeated.
-    fn sweep(&self, kernel: &Sweep, matrices: &[(Buf, usize)], segment: &Segment, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
-        let (rows, batches) = (&segment.rows, Batches { count: segment.images, distance: self.blocks * self.rows * self.width });
-        if self.joined == 1 {
-            return kernel.run(matrices, (rows.clone(), batches), sums, numbers);
-        }
-        let (n, all) = (self.joined, self.width * self.joined);
-        let (mut wide, mut repeated): ([Repeated; 2], [Repeated; 4]) = ([[0.0; JOINED]; 2], [[0.0; JOINED]; 4]);
-        for (to, line) in repeated.iter_mut().zip(numbers) {
-            to[..all].chunks_exact_mut(self.width).for_each(|to| to.copy_from_slice(&line[..self.width]));
-        }
-        let mut of_all = wide.each_mut().map(|line| &mut line[..all]);
-        let lines = repeated.each_ref().map(|line| &line[..all]);
-        kernel.run(matrices, (rows.start / n..rows.end / n, batches), &mut of_all[..sums.len()], &lines[..numbers.len()]);
-        for (sums, wide) in sums.iter_mut().zip(&wide) {
-            for part in wide[..all].chunks_exact(self.width) {
-                sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+    /// Does the work of a kernel on a segment: what it is summed to is added up. Of a matrix of bits there is the last, where the kernel has one.
+    fn sweep(&self, kernel: &Sweep, bufs: &[Buf], segment: &Segment, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
+        let blocks = columns::Blocks { count: segment.blocks.len(), distance: self.rows * self.width };
+        for image in segment.images.clone() {
+            let [start, first_bit] = self.start(image * self.blocks + segment.blocks.start);
+            let mut matrices = [(Buf::empty(), 0); columns::MATRICES];
+            let count = bufs.len();
+            for (i, (matrix, buf)) in matrices.iter_mut().zip(bufs).enumerate() {
+                *matrix = (*buf, if kernel.act().has_bits() && i + 1 == count { first_bit } else { start });
             }
+            kernel.run(&matrices[..count], (segment.rows.clone(), blocks), sums, numbers);
         }
     }
 
@@ -125,38 +111,43 @@ impl Matrices {
         self.blocks * self.width
     }
 
-    /// Rows of a matrix in a segment, segments of a matrix, and images whose matrices are a segment together where one is too small for that.
+    /// Rows of a segment, segments of a matrix, and images that are a segment together where the rows of one are few. Sums depend on how these are cut.
     fn pieces(&self) -> [usize; 3] {
-        let most = (GRAIN as usize / self.width).max(ROWS);
-        let each = most.next_multiple_of(self.joined).min(self.rows);
-        [each, self.rows.div_ceil(each), (most / self.rows).clamp(1, self.images)]
+        let each = (GRAIN as usize / self.width).max(ROWS).min(self.rows);
+        [each, self.rows.div_ceil(each), (JOINT / self.rows).clamp(1, self.images)]
     }
 
     /// Groups of so many blocks, but for the last.
     fn groups(&self, together: usize) -> impl Iterator<Item = Group> + use<> {
-        let (Matrices { images, blocks, .. }, [_, pieces, joint]) = (*self, self.pieces());
+        let (Matrices { images, blocks, width, .. }, [each, pieces, joint]) = (*self, self.pieces());
         (0..blocks).step_by(together).map(move |first| {
             let blocks = first..blocks.min(first + together);
-            Group { count: images.div_ceil(joint) * blocks.len() * pieces, blocks, pieces }
+            let most = (GRAIN as usize / (each * joint * width)).clamp(1, blocks.len());
+            let parts = blocks.len().div_ceil(most);
+            Group { count: images.div_ceil(joint) * parts * pieces, each: blocks.len().div_ceil(parts), blocks, parts, pieces }
         })
     }
 
-    /// Blocks of a group of which `tensors` stay in `near` bytes, and whose segments are enough for all workers; all where a block is too large.
-    fn together(&self, tensors: usize, near: usize, workers: usize) -> usize {
+    /// Blocks of a group, whose segments are enough for all workers: those of which `tensors` stay in L2, one where that is too small for it, and all
+    /// where the last cache is, too.
+    fn together(&self, tensors: usize, caches: &Caches, workers: usize) -> usize {
         let block = (self.images * self.rows * self.width * self.elem.bytes()).saturating_mul(tensors);
         let [_, pieces, joint] = self.pieces();
         let least = (SEGMENTS * workers).div_ceil(self.images.div_ceil(joint) * pieces);
-        let most = if block > near { self.blocks } else { near / block };
-        most.max(least).min(self.blocks)
+        let most = if block > caches.l3 / NEAR { self.blocks } else { caches.l2.saturating_mul(workers) / block };
+        most.max(least).clamp(1, self.blocks)
     }
 
     fn segment(&self, group: &Group, index: usize) -> Segment {
-        let ([each, _, joint], blocks) = (self.pieces(), group.blocks.len());
-        let (piece, matrix) = (index % group.pieces, index / group.pieces);
-        let (block, image) = (group.blocks.start + matrix % blocks, matrix / blocks * joint);
-        let rows = piece * each..((piece + 1) * each).min(self.rows);
-        let columns = block * self.width..(block + 1) * self.width;
-        Segment { matrix: image * self.blocks + block, images: joint.min(self.images - image), rows, columns }
+        let [each, _, joint] = self.pieces();
+        let (piece, rest) = (index % group.pieces, index / group.pieces);
+        let (block, image) = (group.blocks.start + rest % group.parts * group.each, rest / group.parts * joint);
+        Segment {
+            images: image..(image + joint).min(self.images),
+            blocks: block.min(group.blocks.end)..(block + group.each).min(group.blocks.end),
+            rows: piece * each..((piece + 1) * each).min(self.rows),
+            width: self.width,
+        }
     }
 
     /// Byte at which a matrix begins, and that at which its bits do.
@@ -167,17 +158,33 @@ impl Matrices {
 }
 
 impl Segment {
+    /// The first rows, as many as a center is made of.
+    fn first(&self) -> Segment {
+        let most = (self.count() / CENTERED).clamp(1, ROWS);
+        let rows = self.rows.start..self.rows.end.min(self.rows.start + most);
+        let images = self.images.start..self.images.end.min(self.images.start + most.div_ceil(rows.len()));
+        Segment { images, rows, ..self.clone() }
+    }
+
     /// The rows of all its images.
     fn count(&self) -> usize {
-        self.images * self.rows.len()
+        self.images.len() * self.rows.len()
+    }
+
+    /// Its columns among those of all blocks.
+    fn columns(&self) -> Range<usize> {
+        self.blocks.start * self.width..self.blocks.end * self.width
     }
 }
 
-/// Some blocks of all images, and their segments: images by images, block by block.
+/// Some blocks of all images, and their segments: images by images, some blocks by some blocks.
 #[derive(Clone, Debug)]
 struct Group {
     blocks: Range<usize>,
-    /// Segments of the same images of a block.
+    /// Blocks of a segment at most, and segments of the same rows.
+    each: usize,
+    parts: usize,
+    /// Segments of the same images and blocks.
     pieces: usize,
     /// All segments.
     count: usize,
@@ -189,10 +196,11 @@ impl Group {
         self.blocks.start * width..self.blocks.end * width
     }
 
-    /// The segments of a block, by number.
-    fn of_block(&self, block: usize) -> impl Iterator<Item = usize> + use<> {
-        let (first, pieces) = ((block - self.blocks.start) * self.pieces, self.pieces);
-        (first..self.count).step_by(self.blocks.len() * pieces).flat_map(move |first| first..first + pieces)
+    /// The segments that have a block, by number, and its place among their blocks.
+    fn of_block(&self, block: usize) -> (impl Iterator<Item = usize> + use<>, usize) {
+        let (at, pieces) = (block - self.blocks.start, self.pieces);
+        let (first, at) = (at / self.each * pieces, at % self.each);
+        ((first..self.count).step_by(self.parts * pieces).flat_map(move |first| first..first + pieces), at)
     }
 }
 
@@ -216,6 +224,8 @@ pub struct BatchNorm {
     space: usize,
     /// Instructions of generated code, where rows are gone through by such.
     jit: Option<Isa>,
+    /// Whether results go past the caches: the tensors of a pass have no room in the last one beside others.
+    far: bool,
 }
 
 impl BatchNorm {
@@ -250,7 +260,6 @@ impl BatchNorm {
         if matrix.width > TILE || narrow || bits && masked {
             return Err(Skip::Shape("more channels than a tile has room for, or parts of vectors of narrow numbers or bits"));
         }
-        let matrices = jit.map_or(matrices, |jit| matrices.join_rows(jit.width().lanes()));
         let all = op.prop == Prop::Backward;
         let learnt = [all && op.diff_scale.is_some(), all && op.diff_shift.is_some()];
         let stats = op.mean.is_some() && op.variance.is_some();
@@ -267,18 +276,33 @@ impl BatchNorm {
         }
         let space = if jit.is_some() { 0 } else { matrix.space(if forward { 1 } else { 2 })? };
         let once = forward && flags.use_global_stats;
-        let together = if once { matrices.blocks } else { matrices.together(args.len(), target.caches.l3 / NEAR, workers) };
-        let kernel = BatchNorm { matrices, together, matrix, flags, epsilon: op.epsilon.get(), forward, bits, stats, learnt, space, jit };
+        let together = if once { matrices.blocks } else { matrices.together(args.len(), &target.caches, workers) };
+        let far = op.src.bytes().saturating_mul(args.len()) > target.caches.l3 / NEAR;
+        let epsilon = op.epsilon.get();
+        let kernel = BatchNorm { matrices, together, matrix, flags, epsilon, forward, bits, stats, learnt, space, jit, far };
         let parameters = 4 * kernel.matrices.columns().next_multiple_of(16);
         let scratch = bytes(&[parameters, space, kernel.folded()])?;
         Ok((kernel, scratch))
+    }
+
+    /// What is done, in this order.
+    fn acts(&self) -> Vec<Act> {
+        let bound = match (self.bits, self.flags.fuse_relu) {
+            (true, _) => Bound::Kept,
+            (false, true) => Bound::Relu,
+            (false, false) => Bound::None,
+        };
+        match self.forward {
+            true => vec![Act::Sum, Act::Moments, Act::Scale(bound)],
+            false => vec![Act::Products { masked: self.bits }, Act::Gradient { masked: self.bits }],
+        }
     }
 
     /// Elements of scratch of what segments fold.
     fn folded(&self) -> usize {
         let sums = if self.forward { 3 } else { 2 };
         // No group has more than the first.
-        sums * self.matrices.width * self.matrices.groups(self.together).next().map_or(0, |group| group.count)
+        sums * self.matrices.width * self.matrices.groups(self.together).next().map_or(0, |group| group.count * group.each)
     }
 
     /// Calls `body` in parallel for all segments of a group, the last ones first: those are still near.
@@ -316,55 +340,37 @@ impl BatchNorm {
         let On { code, simd, ctx } = on;
         let (matrices, matrix, width, src) = (&self.matrices, &self.matrix, self.matrices.width, ctx.buf(Arg::SRC)?);
         let [_, folded] = folded.split(0);
-        let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (group.count, 3 * width), &|index, folded, space| {
+        let each = group.each * width;
+        let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (group.count, 3 * each), &|index, folded, space| {
             let segment = matrices.segment(group, index);
-            let (from, rows) = ((src, matrices.start(segment.matrix)[0]), &segment.rows);
-            let (sums, rest) = folded.split_at_mut(width);
-            let (squares, means) = rest.split_at_mut(width);
-            sums.fill(0.0);
-            squares.fill(0.0);
+            let (rows, columns) = (&segment.rows, segment.columns().len());
+            let (sums, rest) = folded.split_at_mut(each);
+            let (squares, means) = rest.split_at_mut(each);
+            let [sums, squares, means] = [sums, squares, means].map(|line| &mut line[..columns]);
+            (means.fill(0.0), squares.fill(0.0));
+            let first = segment.first();
             match code.first() {
-                Some(sum) => matrices.sweep(sum, &[from], &segment, &mut [&mut *sums], &[]),
-                None => matrix.each(rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals: sums })),
+                Some(sum) => matrices.sweep(sum, &[src], &first, &mut [&mut *means], &[]),
+                None => matrix.each(first.rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals: means })),
             }
-            let count = segment.count() as f32;
-            means.iter_mut().zip(&*sums).for_each(|(mean, sum)| *mean = sum / count);
+            let count = first.count() as f32;
+            means.iter_mut().for_each(|mean| *mean /= count);
+            sums.fill(0.0);
             match code.get(1) {
-                Some(pass) => matrices.sweep(pass, &[from], &segment, &mut [squares], &[means]),
-                None => matrix
-                    .each(rows.clone(), |rows| simd.run(Squares { x: matrix.read(src, &rows, space).0, mean: means, totals: squares })),
+                Some(moments) => matrices.sweep(moments, &[src], &segment, &mut [sums, squares], &[means]),
+                None => matrix.each(rows.clone(), |rows| {
+                    simd.run(Moments { x: matrix.read(src, &rows, space).0, center: means, totals: [&mut *sums, &mut *squares] });
+                }),
             }
         });
         let folded = &*folded.into_slice();
         let [mean, variance] = lines.map(|line| line[group.columns(width)].chunks_mut(width));
         for (block, (mean, variance)) in group.blocks.clone().zip(mean.zip(variance)) {
             for (i, (mean, variance)) in mean.chunks_mut(COLUMNS).zip(variance.chunks_mut(COLUMNS)).enumerate() {
-                self.join(folded, (group, block), i * COLUMNS, [mean, variance]);
+                simd.run(Joined { matrices, folded, group, block, first: i * COLUMNS, mean, variance });
             }
         }
         Ok(())
-    }
-
-    /// Puts together what segments have folded: mean and variance of some columns of a block of a group, from one on.
-    fn join(&self, folded: &[f32], (group, block): (&Group, usize), first: usize, [mean, variance]: [&mut [f32]; 2]) {
-        let (matrices, width) = (&self.matrices, self.matrices.width);
-        let all = (matrices.images * matrices.rows) as f64;
-        let folded = |i: usize| (matrices.segment(group, i).count() as f64, &folded[i * 3 * width..][..3 * width]);
-        let segments = || group.of_block(block).map(folded);
-        let [mut sums, mut squares] = [[0.0; COLUMNS]; 2];
-        for (_, f) in segments() {
-            sums.iter_mut().zip(&f[first..width]).for_each(|(sum, f)| *sum += f64::from(*f));
-        }
-        // Squares are those of the distances from a segment's mean as f32 has it: what it is off by counts too.
-        for (n, f) in segments() {
-            let parts = f[first..width].iter().zip(&f[width + first..2 * width]).zip(&f[2 * width + first..]);
-            for ((square, total), ((sum, near), center)) in squares.iter_mut().zip(&sums).zip(parts) {
-                let (center, distance) = (f64::from(*center), f64::from(*center) - total / all);
-                *square += f64::from(*near) + 2.0 * distance * (f64::from(*sum) - n * center) + n * distance * distance;
-            }
-        }
-        mean.iter_mut().zip(&sums).for_each(|(m, sum)| *m = (sum / all) as f32);
-        variance.iter_mut().zip(&squares).for_each(|(v, square)| *v = (square / all) as f32);
     }
 
     /// The given mean and variance.
@@ -386,9 +392,8 @@ impl BatchNorm {
             }
             // Padding stays zero, whatever epsilon is.
             let columns = group.columns(self.matrices.width);
-            for c in columns.start..columns.end.min(channels) {
-                factor[c] /= (variance[c] + self.epsilon).sqrt();
-            }
+            let columns = columns.start..columns.end.min(channels);
+            on.simd.run(Inverse { factor: &mut factor[columns.clone()], variance: &variance[columns], epsilon: self.epsilon });
             self.scale(on, &group, &mut tiles, [mean, factor, shift])?;
         }
         if !self.flags.use_global_stats && self.stats {
@@ -404,10 +409,9 @@ impl BatchNorm {
         let (matrices, matrix) = (&self.matrices, &self.matrix);
         let (src, dst, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?, self.bits(ctx)?);
         if let Some(scale) = code.get(2) {
+            let all = [src, dst, bits];
             self.each(ctx.executor(), group, &|segment| {
-                let [start, first_bit] = matrices.start(segment.matrix);
-                let all = [(src, start), (dst, start), (bits, first_bit)];
-                let lines = lines.map(|line| &line[segment.columns.clone()]);
+                let lines = lines.map(|line| &line[segment.columns()]);
                 matrices.sweep(scale, &all[..2 + usize::from(self.bits)], &segment, &mut [], &lines);
             });
             return Ok(());
@@ -433,18 +437,15 @@ impl BatchNorm {
         let outputs = [(self.learnt[0], Arg::DIFF_SCALE), (self.learnt[1], Arg::DIFF_SHIFT)];
         for group in matrices.groups(self.together) {
             let folded = self.products(on, &group, (&mut tiles, &mut folded), mean)?;
-            let total = |block: usize, at: usize| group.of_block(block).map(|i| f64::from(folded[i * 2 * width + at])).sum::<f64>() as f32;
-            let columns = group.columns(width);
-            for c in columns.start..columns.end.min(matrices.channels) {
-                let inverse = 1.0 / (slope[c] + self.epsilon).sqrt();
-                let (sum, product) = (total(c / width, c % width), total(c / width, width + c % width) * inverse);
-                for ((wanted, arg), value) in outputs.into_iter().zip([product, sum]) {
-                    if wanted {
-                        ctx.buf(arg)?.set(c, value);
-                    }
+            for (block, first) in group.blocks.clone().flat_map(|block| (0..width).step_by(COLUMNS).map(move |first| (block, first))) {
+                let c = block * width + first;
+                let columns = c..(c + COLUMNS.min(width - first)).min(matrices.channels).max(c);
+                let lines = [&mut factor[columns.clone()], &mut slope[columns.clone()], &mut constant[columns.clone()]];
+                let (group, epsilon) = (&group, self.epsilon);
+                let learnt = on.simd.run(Learnt { folded, group, block, first, width, all, epsilon, lines });
+                for (values, (_, arg)) in learnt.iter().zip(outputs).filter(|o| o.1.0) {
+                    ctx.buf(arg)?.write(c, &values[..columns.len()]);
                 }
-                factor[c] *= inverse;
-                (slope[c], constant[c]) = (-factor[c] * inverse * product / all, -factor[c] * sum / all);
             }
             self.gradient(on, &group, &mut tiles, [mean, factor, slope, constant])?;
         }
@@ -464,15 +465,16 @@ impl BatchNorm {
         let (src, diff_dst, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, self.bits(ctx)?);
         let ((tiles, folded), workers) = (space, matrix.workers);
         let [_, folded] = folded.split(0);
-        let folded = tiles.work_on(folded, ctx.executor(), workers, (group.count, 2 * width), &|index, folded, space| {
-            let (sums, products) = folded.split_at_mut(width);
+        let each = group.each * width;
+        let folded = tiles.work_on(folded, ctx.executor(), workers, (group.count, 2 * each), &|index, folded, space| {
+            let segment = matrices.segment(group, index);
+            let (sums, products) = folded.split_at_mut(each);
+            let [sums, products] = [sums, products].map(|line| &mut line[..segment.columns().len()]);
             sums.fill(0.0);
             products.fill(0.0);
-            let segment = matrices.segment(group, index);
             if let Some(pass) = code.first() {
-                let [start, first_bit] = matrices.start(segment.matrix);
-                let all = [(src, start), (diff_dst, start), (bits, first_bit)];
-                let mean = &mean[segment.columns.clone()];
+                let all = [src, diff_dst, bits];
+                let mean = &mean[segment.columns()];
                 return matrices.sweep(pass, &all[..2 + usize::from(self.bits)], &segment, &mut [sums, products], &[mean]);
             }
             matrix.each(segment.rows, |rows| {
@@ -491,10 +493,9 @@ impl BatchNorm {
         let (matrices, matrix) = (&self.matrices, &self.matrix);
         let (src, diff_dst, diff_src, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?, self.bits(ctx)?);
         if let Some(gradient) = code.get(1) {
+            let all = [src, diff_dst, diff_src, bits];
             self.each(ctx.executor(), group, &|segment| {
-                let [start, first_bit] = matrices.start(segment.matrix);
-                let all = [(src, start), (diff_dst, start), (diff_src, start), (bits, first_bit)];
-                let lines = lines.map(|line| &line[segment.columns.clone()]);
+                let lines = lines.map(|line| &line[segment.columns()]);
                 matrices.sweep(gradient, &all[..3 + usize::from(self.bits)], &segment, &mut [], &lines);
             });
             return Ok(());
@@ -524,16 +525,8 @@ impl Generated for BatchNorm {
 
     fn build(&self) -> Result<Vec<Sweep>, Error> {
         let Some(isa) = self.jit else { return Ok(Vec::new()) };
-        let bound = match (self.bits, self.flags.fuse_relu) {
-            (true, _) => Bound::Kept,
-            (false, true) => Bound::Relu,
-            (false, false) => Bound::None,
-        };
-        let acts: &[Act] = match self.forward {
-            true => &[Act::Sum, Act::Squares, Act::Scale(bound)],
-            false => &[Act::Products { masked: self.bits }, Act::Gradient { masked: self.bits }],
-        };
-        acts.iter().map(|act| Sweep::get(isa, *act, self.matrices.elem, self.matrices.width * self.matrices.joined)).collect()
+        let get = |act: &Act| Sweep::get(isa, *act, self.matrices.elem, (self.matrices.width, self.far));
+        self.acts().iter().map(get).collect()
     }
 
     fn run(&self, code: &Vec<Sweep>, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
@@ -556,18 +549,124 @@ impl Body for Sum<'_> {
     }
 }
 
-/// Adds the squared deviations of the rows of `x`.
-struct Squares<'a> {
+/// Adds the deviations of the rows of `x` from a center, and their squares.
+struct Moments<'a> {
     x: &'a [f32],
-    mean: &'a [f32],
-    totals: &'a mut [f32],
+    center: &'a [f32],
+    totals: [&'a mut [f32]; 2],
 }
 
-impl Body for Squares<'_> {
+impl Body for Moments<'_> {
     type Out = ();
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        down(self.totals, self.x, self.x, self.mean, |x, _, m| (x - m) * (x - m));
+        let [sums, squares] = self.totals;
+        down(sums, self.x, self.x, self.center, |x, _, c| x - c);
+        down(squares, self.x, self.x, self.center, |x, _, c| (x - c) * (x - c));
+    }
+}
+
+/// Puts together what segments have folded: mean and variance of some columns of a block of a group, from one on.
+struct Joined<'a> {
+    matrices: &'a Matrices,
+    folded: &'a [f32],
+    group: &'a Group,
+    block: usize,
+    first: usize,
+    mean: &'a mut [f32],
+    variance: &'a mut [f32],
+}
+
+impl Body for Joined<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Joined { matrices, folded, group, block, first, mean, variance } = self;
+        let (width, all, n) = (matrices.width, (matrices.images * matrices.rows) as f64, mean.len());
+        let mut totals = [0.0; COLUMNS];
+        let mut squares = [0.0; COLUMNS];
+        let ((segments, at), each) = (group.of_block(block), group.each * width);
+        // Sums of deviations, of their squares, and centers of a segment.
+        let of = |i: usize| {
+            let all = &folded[i * 3 * each..][..3 * each];
+            (matrices.segment(group, i).count() as f64, [0, 1, 2].map(|k| &all[k * each + at * width + first..][..n]))
+        };
+        for i in segments {
+            let (count, [sums, _, centers]) = of(i);
+            for (j, total) in totals[..n].iter_mut().enumerate() {
+                *total += f64::from(sums[j]) + count * f64::from(centers[j]);
+            }
+        }
+        totals[..n].iter_mut().for_each(|total| *total /= all);
+        for i in group.of_block(block).0 {
+            let (count, [sums, near, centers]) = of(i);
+            for (j, square) in squares[..n].iter_mut().enumerate() {
+                let distance = f64::from(centers[j]) - totals[j];
+                *square += f64::from(near[j]) + distance * (2.0 * f64::from(sums[j]) + count * distance);
+            }
+        }
+        for j in 0..n {
+            mean[j] = totals[j] as f32;
+            // Rounding must not make it negative; NaN stays.
+            let v = (squares[j] / all) as f32;
+            variance[j] = if v < 0.0 { 0.0 } else { v };
+        }
+    }
+}
+
+/// `factor /= sqrt(variance + epsilon)`.
+struct Inverse<'a> {
+    factor: &'a mut [f32],
+    variance: &'a [f32],
+    epsilon: f32,
+}
+
+impl Body for Inverse<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        self.factor.iter_mut().zip(self.variance).for_each(|(f, v)| *f /= (v + self.epsilon).sqrt());
+    }
+}
+
+/// What the gradients of some columns of a block of a group need, from one on: `lines` are `factor`, `slope`, which is the variance before, and
+/// `constant` of [`Backward`], of as many columns as exist. Gives the gradients of scale and shift.
+struct Learnt<'a> {
+    folded: &'a [f32],
+    group: &'a Group,
+    block: usize,
+    first: usize,
+    width: usize,
+    all: f32,
+    epsilon: f32,
+    lines: [&'a mut [f32]; 3],
+}
+
+impl Body for Learnt<'_> {
+    type Out = [[f32; COLUMNS]; 2];
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) -> Self::Out {
+        let [factor, slope, constant] = self.lines;
+        let (n, width, first) = (factor.len(), self.width, self.first);
+        let (slope, constant) = (&mut slope[..n], &mut constant[..n]);
+        let (mut sums, mut products) = ([0.0f64; COLUMNS], [0.0f64; COLUMNS]);
+        let (segments, at) = self.group.of_block(self.block);
+        for i in segments {
+            let [sum, product] = [0, 1].map(|k| &self.folded[(2 * i + k) * self.group.each * width + at * width + first..][..n]);
+            for j in 0..n {
+                sums[j] += f64::from(sum[j]);
+                products[j] += f64::from(product[j]);
+            }
+        }
+        let mut learnt = [[0.0; COLUMNS]; 2];
+        for j in 0..n {
+            let inverse = 1.0 / (slope[j] + self.epsilon).sqrt();
+            let (sum, product) = (sums[j] as f32, products[j] as f32 * inverse);
+            factor[j] *= inverse;
+            (slope[j], constant[j]) = (-factor[j] * inverse * product / self.all, -factor[j] * sum / self.all);
+            (learnt[0][j], learnt[1][j]) = (product, sum);
+        }
+        learnt
     }
 }
 

@@ -14,7 +14,7 @@ use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Tensor};
 
 /// Most positions of all dimensions of a source.
 const MOST: i64 = 1 << 16;
-/// Positions of all dimensions that one table has: to begin a row takes longer than some elements. As many elements are made other numbers at a time.
+/// Positions of dimensions that one table has: to begin a row takes longer than some elements. As many elements are made other numbers at a time.
 const FEW: usize = 256;
 /// Elements of a run in the mean, at least, for runs that are copied at once.
 const RUN: usize = 4;
@@ -108,7 +108,26 @@ impl Tables {
     /// # Errors
     /// [`Skip`] for layouts, types that do not go by f32, and very many positions.
     pub fn add(&mut self, src: Arg, tensor: &Tensor, factors: &Factors, to: impl Fn(usize, i64) -> i64) -> Result<(), Skip> {
-        let (dims, n) = (tensor.dims(), tensor.dims().len());
+        self.walk((src, tensor), factors, *tensor.dims(), |d, p| [to(d, p), p])
+    }
+
+    /// Fills the destination with copies of elements of `src`, a tensor like `tensor`: position `p` of its dimension `d` is position `from(d, p)` of that.
+    ///
+    /// # Errors
+    /// As for [`Tables::add`].
+    pub fn fill(&mut self, src: Arg, tensor: &Tensor, from: impl Fn(usize, i64) -> i64) -> Result<(), Skip> {
+        self.walk((src, tensor), &[None, None], *self.tensor.dims(), |d, p| [p, from(d, p)])
+    }
+
+    /// Copies at positions of `dims`, each of which is one of the destination and one of the source.
+    fn walk(
+        &mut self,
+        (src, tensor): (Arg, &Tensor),
+        factors: &Factors,
+        dims: Dims,
+        places: impl Fn(usize, i64) -> [i64; 2],
+    ) -> Result<(), Skip> {
+        let n = dims.len();
         let types = [self.tensor.dtype, tensor.dtype];
         let plain = factors.iter().all(Option::is_none);
         let floats = types == [DataType::F64, DataType::F32] || types == [DataType::F32, DataType::F64];
@@ -126,7 +145,10 @@ impl Tables {
             return Err(Skip::Shape("so many positions of a dimension"));
         }
         let factor = |i: usize, d: usize, p: i64| factors[i].as_ref().map_or(0, |f| (p * f.1[d]) as usize);
-        let terms = |d: usize, p: i64| [term(dst, n, d, to(d, p)), term(from, n, d, p), factor(0, d, p), factor(1, d, p)];
+        let terms = |d: usize, p: i64| {
+            let [to, at] = places(d, p);
+            [term(dst, n, d, to), term(from, n, d, at), factor(0, d, p), factor(1, d, p)]
+        };
         let mut dimensions: Vec<Vec<Terms>> = (0..n).map(|d| (0..dims[d]).map(|p| terms(d, p)).collect()).collect();
         // Those of single positions move nothing, but for where they begin.
         let mut starts = [dst.offset as usize, from.offset as usize, 0, 0];
@@ -138,8 +160,13 @@ impl Tables {
             !single
         });
         dimensions.sort_by_key(|table| std::cmp::Reverse(table[1][0].abs_diff(table[0][0])));
-        if dimensions.iter().map(Vec::len).product::<usize>() <= FEW {
-            dimensions = vec![joined(&dimensions)];
+        let (mut row, mut first) = (1, dimensions.len());
+        while first > 0 && row * dimensions[first - 1].len() <= FEW {
+            (row, first) = (row * dimensions[first - 1].len(), first - 1);
+        }
+        if first + 1 < dimensions.len() || dimensions.is_empty() {
+            let row = joined(&dimensions.split_off(first));
+            dimensions.push(row);
         }
         let runs = dimensions.last().map_or(Vec::new(), |row| runs(row));
         let factors = factors.each_ref().map(|f| f.as_ref().map(|f| f.0));

@@ -4,7 +4,8 @@
 //! Loops are cut into bits, loops of two positions. The lowest bits along the destination are the lanes of what is stored, those along the source
 //! the lanes of what is loaded; some may be both. These bits are a tile, which a kernel permutes in registers ([`Permute`]). Sizes that are odd where
 //! they are halved have a position more than there is, and where fewer elements than a vector's are neighbours, bits are added that have
-//! one position. So tiles at an end are parts of tiles, for which masks say what is read, written, and zero. Where the neighbours of one tensor
+//! one position. So tiles at an end are parts of tiles, for which masks say what is read, written, and zero. Tiles that are no more than a task's are
+//! listed in the plan, by what they have in common. Where the neighbours of one tensor
 //! are few rows of the other, and their number no power of two, such as the three channels of an image, a tile is a vector of each of these rows.
 
 use super::factors::{scales, still, types, with_zero_points, zero_points};
@@ -24,7 +25,6 @@ use oxidnn_jit::kernels::transpose::{Factor, Factors as Kinds, UNCHANGED};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Error, Problem};
-use std::ops::Range;
 
 /// Tiles of a piece, at most: what is read and written by a call stays in L2.
 const TILES: usize = 64;
@@ -34,6 +34,8 @@ const LEAST: usize = 100;
 const EXIST: f64 = 0.75;
 /// Rows that a tile of few may have, beside powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
+/// Kinds of tiles that a plan lists.
+const KINDS: usize = 16;
 /// Dimensions with padding.
 const PADDED: usize = 3;
 /// All that ends within a tile: these, and loops that are odd where they are halved.
@@ -77,6 +79,16 @@ pub(crate) struct Lanes {
     same: bool,
     /// The lanes that are read and written before each end.
     parts: [[Parts; ENDS]; 2],
+    /// All tiles, where they are few.
+    listed: Vec<Listed>,
+}
+
+/// Tiles of a kind: their masks, and their places in source and destination, in bytes.
+#[derive(Debug)]
+struct Listed {
+    kind: Kind,
+    masks: Option<Masks>,
+    places: Vec<[usize; 2]>,
 }
 
 /// Plans such a reorder.
@@ -381,12 +393,14 @@ impl Lanes {
             filled,
             same,
             parts,
+            listed: Vec::new(),
         };
         for k in 0..ENDS {
             let size = u16::try_from(of_tile[FIRST + k] + 1).map_err(|_| Skip::Shape("tiles that reach far"))?;
             all.all[k] = [size; 2];
         }
         all.cut(types);
+        all.listed = all.list(types).unwrap_or_default();
         Ok(all)
     }
 
@@ -420,6 +434,57 @@ impl Lanes {
         self.indices = (0..self.tiles.len()).map(|i| i / before % self.last.1).collect();
         self.places = self.tiles.iter().map(|at| [at[1] * types[1].bytes(), at[0] * types[0].bytes()]).collect();
         self.most[1] = sum(&self.most[0], &most(&self.tiles));
+    }
+
+    /// Pieces along the loop that is cut, and all of them.
+    fn pieces(&self) -> [usize; 2] {
+        let along = self.last.0.size.div_ceil(self.last.1);
+        [along, along * self.outer.iter().map(|l| l.size).product::<usize>()]
+    }
+
+    /// Where piece `i` is, and its positions of the loop that is cut.
+    fn piece(&self, i: usize, along: usize) -> (At, usize) {
+        let (last, piece) = self.last;
+        let first = i % along * piece;
+        let at = place(&self.outer, self.starts, i / along);
+        (std::array::from_fn(|t| at[t] + first * last.steps[t]), piece.min(last.size - first))
+    }
+
+    /// Elements of a piece, those of parts of tiles that do not exist included.
+    fn of_piece(&self) -> usize {
+        self.tiles.len() * usize::from(self.kernel.vectors[0].max(self.kernel.vectors[1])) * LANES
+    }
+
+    /// All tiles by their kinds; none where they are more than a task's, or of many kinds.
+    fn list(&self, types: [Elem; 2]) -> Option<Vec<Listed>> {
+        let [along, all] = self.pieces();
+        if all.checked_mul(self.of_piece())? > GRAIN as usize {
+            return None;
+        }
+        let mut listed: Vec<Listed> = Vec::new();
+        for (at, count) in (0..all).map(|i| self.piece(i, along)) {
+            for tile in self.tiles.iter().zip(&self.indices).filter(|(_, index)| **index < count).map(|(tile, _)| sum(&at, tile)) {
+                let mut left = self.all;
+                for (k, ends) in self.ends.iter().enumerate() {
+                    left[k] = ends.map(|end| end.saturating_sub(tile[FIRST + k]).min(self.all[k][0].into()) as u16);
+                }
+                if left[..ENDS].iter().any(|left| left[1] == 0) {
+                    continue;
+                }
+                let kind = (if self.same { [0; 2] } else { [tile[3], tile[2]] }, left);
+                let place = [tile[1] * types[1].bytes(), tile[0] * types[0].bytes()];
+                if let Some(same) = listed.iter_mut().find(|listed| listed.kind == kind) {
+                    same.places.push(place);
+                    continue;
+                }
+                if listed.len() == KINDS {
+                    return None;
+                }
+                let masks = (left != self.all).then(|| self.masks(&left));
+                listed.push(Listed { kind, masks, places: vec![place] });
+            }
+        }
+        Some(listed)
     }
 
     /// Whether all positions of a piece at a place are there.
@@ -482,7 +547,8 @@ impl Generated for Lanes {
     }
 
     fn table_bytes(&self) -> usize {
-        self.tiles.len() * (size_of::<At>() + size_of::<[usize; 3]>())
+        let listed = self.listed.iter().map(|l| size_of::<Listed>() + l.places.len() * size_of::<[usize; 2]>());
+        self.tiles.len() * (size_of::<At>() + size_of::<[usize; 3]>()) + listed.sum::<usize>()
     }
 
     fn run(&self, permuter: &Permuter, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
@@ -492,20 +558,19 @@ impl Generated for Lanes {
             scales[i] = ctx.buf(Arg::scale(arg))?;
         }
         let zeros = zero_points(&self.kernel.factors, ctx)?;
-        let (last, piece) = self.last;
-        let pieces = last.size.div_ceil(piece);
-        let all = pieces * self.outer.iter().map(|l| l.size).product::<usize>();
-        let of_piece = self.tiles.len() * (self.kernel.vectors[0].max(self.kernel.vectors[1]) as usize) * LANES;
-        let each = (GRAIN as usize / of_piece).max(1);
+        let reader = Reader { by: self, scales, zeros };
+        let caller = Caller { permuter, memory, reader };
+        if !self.listed.is_empty() {
+            self.listed.iter().for_each(|l| caller.call([0; 2], &l.places, (&reader.factors_of(&l.kind), l.masks.as_ref())));
+            return Ok(());
+        }
+        let [along, all] = self.pieces();
+        let each = (GRAIN as usize / self.of_piece()).max(1);
         ctx.executor().run(ctx.executor().threads(), all.div_ceil(each), &|_, task| {
-            let reader = Reader { by: self, scales, zeros };
-            let same = self.same.then(|| reader.factors_of(&([0; 2], self.all)));
-            let mut maker = Maker { permuter, memory, reader, same, shape: Shape::default(), known: Default::default(), made: 0 };
+            let mut maker = Maker::new(caller);
             for i in task * each..all.min((task + 1) * each) {
-                let first = i % pieces * piece;
-                let at = place(&self.outer, self.starts, i / pieces);
-                let at: At = std::array::from_fn(|t| at[t] + first * last.steps[t]);
-                maker.make(&at, piece.min(last.size - first));
+                let (at, count) = self.piece(i, along);
+                maker.make(&at, count);
             }
         });
         Ok(())
@@ -518,12 +583,18 @@ type Kind = ([usize; 2], Left);
 /// Kinds of tiles whose factors and masks a task remembers.
 const KNOWN: usize = 8;
 
-/// What a task makes pieces with.
-struct Maker<'m> {
+/// What makes tiles.
+#[derive(Clone, Copy)]
+struct Caller<'m> {
     permuter: &'m Permuter,
     /// Of destination and source.
     memory: [Buf<'m>; 2],
     reader: Reader<'m>,
+}
+
+/// What a task makes pieces with.
+struct Maker<'m> {
+    caller: Caller<'m>,
     /// The factors of all elements, where they have the same.
     same: Option<AllFactors>,
     shape: Shape,
@@ -624,12 +695,33 @@ impl Shape {
     }
 }
 
-impl Maker<'_> {
+impl Caller<'_> {
+    /// Makes the tiles at some places behind these elements of source and destination.
+    fn call(&self, at: [usize; 2], places: &[[usize; 2]], (factors, masks): (&AllFactors, Option<&Masks>)) {
+        let (by, [dst, src]) = (self.reader.by, self.memory);
+        self.permuter.run(&Tiles {
+            from: (src, at[0] * by.kernel.from.bytes()),
+            to: (dst, at[1] * by.kernel.to.bytes()),
+            places,
+            vectors: [&by.tables[0], &by.tables[1]],
+            masks,
+            factors,
+        });
+    }
+}
+
+impl<'m> Maker<'m> {
+    fn new(caller: Caller<'m>) -> Maker<'m> {
+        let reader = caller.reader;
+        let same = reader.by.same.then(|| reader.factors_of(&([0; 2], reader.by.all)));
+        Maker { caller, same, shape: Shape::default(), known: Default::default(), made: 0 }
+    }
+
     /// Makes the tiles of the piece at `at` that have one of the first so many positions of the loop that is cut.
     fn make(&mut self, at: &At, count: usize) {
-        let by = self.reader.by;
+        let by = self.caller.reader.by;
         if let Some(same) = self.same.filter(|_| count == by.last.1 && by.is_whole(at)) {
-            return self.call(at, 0..by.tiles.len(), (&same, None));
+            return self.caller.call([at[1], at[0]], &by.places, (&same, None));
         }
         let left = std::array::from_fn(|k| by.ends[k].map(|end| end.saturating_sub(at[FIRST + k]).min(by.most[1][FIRST + k] + 1)));
         self.shape.find(by, left, count);
@@ -637,7 +729,7 @@ impl Maker<'_> {
             let [mut first, end] = self.shape.runs[i].map(usize::from);
             let left = by.left_of(self.shape.ends(), &by.tiles[first]);
             if let Some(same) = self.same.filter(|_| left == by.all) {
-                self.call(at, first..end, (&same, None));
+                self.caller.call([at[1], at[0]], &by.places[first..end], (&same, None));
                 continue;
             }
             let factors = |tile: &At| [at[3] + tile[3], at[2] + tile[2]];
@@ -646,7 +738,7 @@ impl Maker<'_> {
                 let next = first + by.tiles[first..end].iter().take_while(|tile| factors(tile) == places).count();
                 let known = self.know(&(places, left));
                 if let Some(known) = &self.known[known] {
-                    self.call(at, first..next, (&known.factors, known.masks.as_ref()));
+                    self.caller.call([at[1], at[0]], &by.places[first..next], (&known.factors, known.masks.as_ref()));
                 }
                 first = next;
             }
@@ -659,23 +751,11 @@ impl Maker<'_> {
         if let Some(i) = self.known.iter().position(place) {
             return i;
         }
-        let masks = (kind.1 != self.reader.by.all).then(|| self.reader.by.masks(&kind.1));
-        let (factors, i) = (self.reader.factors_of(kind), self.made % KNOWN);
+        let reader = self.caller.reader;
+        let masks = (kind.1 != reader.by.all).then(|| reader.by.masks(&kind.1));
+        let (factors, i) = (reader.factors_of(kind), self.made % KNOWN);
         self.made += 1;
         self.known[i] = Some(Known { kind: *kind, factors, masks });
         i
-    }
-
-    /// Makes some tiles of the piece at `at`.
-    fn call(&self, at: &At, tiles: Range<usize>, (factors, masks): (&AllFactors, Option<&Masks>)) {
-        let (by, [dst, src]) = (self.reader.by, self.memory);
-        self.permuter.run(&Tiles {
-            from: (src, at[1] * by.kernel.from.bytes()),
-            to: (dst, at[0] * by.kernel.to.bytes()),
-            places: &by.places[tiles],
-            vectors: [&by.tables[0], &by.tables[1]],
-            masks,
-            factors,
-        });
     }
 }

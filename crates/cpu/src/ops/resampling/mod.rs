@@ -4,13 +4,13 @@ mod channels;
 mod lines;
 
 use crate::kernels::multiversion::{Body, Simd};
-use crate::kernels::pointwise::{Builder, Planes, Sides, Window, Windows};
+use crate::kernels::pointwise::{Builder, Planes, Sides, Tables, Window, Windows};
 use crate::ops::support::is_generated;
 use crate::ops::{fallback, passes};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{Resampling, ResamplingAlg};
-use oxidnn_spec::{Arg, Op, Problem};
+use oxidnn_spec::{Arg, Attr, Op, Problem};
 use std::ops::Range;
 
 /// The rows, best first.
@@ -18,6 +18,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("channels:jit", channels::plan),
     Impl::new("passes:jit", in_passes),
     Impl::new("lines:portable", lines::plan),
+    Impl::new("tables:portable", nearest),
     Impl::new("planes:portable", plan),
     fallback::ROW,
 ];
@@ -30,6 +31,23 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
         Op::Resampling(op) => windows(op, problem, target),
         _ => Err(Skip::Op("another operation than resampling")),
+    })
+}
+
+/// Nearest neighbours, element by element.
+fn nearest(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| match &problem.op {
+        Op::Resampling(op) if op.prop.is_forward() && op.alg == ResamplingAlg::Nearest => {
+            if !(Attr { scratchpad: Default::default(), ..problem.attr.clone() }).is_default() {
+                return Err(Skip::Attr("that changes the result".into()));
+            }
+            let Interpolation { axes, .. } = Interpolation::new(op)?;
+            let mut tables = Tables::new(Arg::DST, &op.dst)?;
+            let spatial = |d: usize| (d + 5).checked_sub(op.dst.dims().len()).filter(|_| d >= 2).map(|i| axes[i - 2]);
+            tables.fill(Arg::SRC, &op.src, |d, p| spatial(d).map_or(p, |axis| axis.nearest(p)))?;
+            Ok((tables, 0))
+        }
+        _ => Err(Skip::Op("another operation than the nearest neighbours, forward")),
     })
 }
 
@@ -153,6 +171,11 @@ impl Axis {
         let (of, at) = (i128::from(2 * self.outputs), i128::from(2 * o + 1) * i128::from(self.inputs) - i128::from(half));
         let step = (self.inputs / self.outputs, 2 * (self.inputs % self.outputs));
         Walk { axis: self, whole: at.div_euclid(of) as i64, rest: at.rem_euclid(of) as i64, step }
+    }
+
+    /// The input that is nearest to output `o`.
+    fn nearest(self, o: i64) -> i64 {
+        self.from(o).whole
     }
 
     /// The outputs that input `i` is a tap of, with its weights there.

@@ -3,25 +3,23 @@ use crate::testing::{ISAS, check, golden, run};
 
 const ACTS: [Act; 9] = [
     Act::Sum,
-    Act::Squares,
-    Act::Products { masked: false },
+    Act::Moments,
+    Act::Products { masked: false, streaming: false },
     Act::Products { masked: true },
     Act::Scale(Bound::None),
     Act::Scale(Bound::Relu),
     Act::Scale(Bound::Kept),
-    Act::Gradient { masked: false },
+    Act::Gradient { masked: false, streaming: false },
     Act::Gradient { masked: true },
 ];
-/// Rows, and how many of them a batch has.
-const ROWS: usize = 6;
-const BATCH: usize = 3;
+const ROWS: usize = 7;
 
-/// Rows of `width` small integers, apart by more, and batches by more than that.
+/// Rows of `width` small integers, apart by more than that.
 fn compare(kernel: &Columns, isa: Isa, width: usize) {
-    let (pitch, row_of_bits) = (width + 3, width.div_ceil(8) + 1);
-    let (batch, batch_of_bits) = (BATCH * pitch + 5, BATCH * row_of_bits + 2);
-    let place = |r: usize| r / BATCH * batch + r % BATCH * pitch;
-    let place_of_bits = |r: usize| r / BATCH * batch_of_bits + r % BATCH * row_of_bits;
+    // Vectors that are stored past the caches lie at multiples of their bytes.
+    let (pitch, row_of_bits) = (if kernel.streaming { width + 16 } else { width + 3 }, width.div_ceil(8) + 1);
+    let (place, place_of_bits) = (|r: usize| r * pitch, |r: usize| r * row_of_bits);
+    let columns = isa.width().lanes() * usize::from(kernel.vectors);
     let number = |i: usize, by: usize| ((i * by + i / 7) % 9) as f32 - 4.0;
     let mut matrices: [Vec<f32>; 3] = std::array::from_fn(|m| (0..place(ROWS)).map(|i| number(i, 5 + m)).collect());
     let mut lines: [Vec<f32>; LINES] = std::array::from_fn(|l| (0..width).map(|i| number(i, 2 + l)).collect());
@@ -31,13 +29,12 @@ fn compare(kernel: &Columns, isa: Isa, width: usize) {
         matrices: std::array::from_fn(|m| if m == BITS { bits.as_mut_ptr() } else { matrices[m].as_mut_ptr().cast() }),
         row: pitch * 4,
         row_of_bits,
-        rows: BATCH,
-        batches: ROWS / BATCH,
-        batch: batch * 4,
-        batch_of_bits,
-        groups: width.div_ceil(isa.width().lanes() * usize::from(kernel.vectors)),
+        rows: ROWS,
+        groups: width.div_ceil(columns),
+        group: (columns * 4).wrapping_sub(ROWS * pitch * 4),
+        group_of_bits: (columns / 8).wrapping_sub(ROWS * row_of_bits),
         width,
-        ahead: 64,
+        last: 1,
         columns: std::array::from_fn(|l| lines[l].as_mut_ptr()),
     };
     if !run(kernel.function(isa), &args) {
@@ -57,7 +54,7 @@ fn compare(kernel: &Columns, isa: Isa, width: usize) {
             assert_eq!(bit(&bits), kept, "{} bit of row {r} column {c}", kernel.name(isa));
             let want = match kernel.act {
                 Act::Sum => (x, 0.0, y),
-                Act::Squares => ((x - n[1]) * (x - n[1]), 0.0, y),
+                Act::Moments => (x - n[2], (x - n[2]) * (x - n[2]), y),
                 Act::Products { .. } => (d, (x - n[2]) * d, y),
                 Act::Scale(Bound::None) => (0.0, 0.0, scaled),
                 Act::Scale(_) => (0.0, 0.0, scaled.max(0.0)),
@@ -82,10 +79,14 @@ fn columns_hold_what_rows_give() {
         let lanes = isa.width().lanes();
         for act in ACTS {
             for vectors in 1..=Columns::most_vectors(isa, act) {
-                compare(&Columns { act, elem: Elem::F32, vectors: vectors as u8, masked: false }, isa, 3 * vectors * lanes);
+                compare(
+                    &Columns { act, elem: Elem::F32, vectors: vectors as u8, masked: false, streaming: false },
+                    isa,
+                    3 * vectors * lanes,
+                );
             }
             if !act.has_bits() {
-                compare(&Columns { act, elem: Elem::F32, vectors: 1, masked: true }, isa, 2 * lanes + 3);
+                compare(&Columns { act, elem: Elem::F32, vectors: 1, masked: true, streaming: false }, isa, 2 * lanes + 3);
             }
         }
     }
@@ -96,9 +97,8 @@ fn nothing_spills() {
     for isa in ISAS {
         for act in ACTS {
             let vectors = Columns::most_vectors(isa, act) as u8;
-            for kernel in
-                [Columns { act, elem: Elem::F32, vectors, masked: false }, Columns { act, elem: Elem::F32, vectors: 1, masked: true }]
-            {
+            let kernel = |vectors, masked| Columns { act, elem: Elem::F32, vectors, masked, streaming: false };
+            for kernel in [kernel(vectors, false), kernel(1, true)] {
                 assert_eq!(kernel.compile(isa).unwrap().inner_spills, 0, "{}", kernel.name(isa));
             }
         }
@@ -108,8 +108,8 @@ fn nothing_spills() {
 /// Generated code changes only when somebody means it to: `cargo xtask bless` writes the files anew.
 #[test]
 fn golden_listings() {
-    for (act, isa) in [(Act::Squares, Isa::AVX512), (Act::Gradient { masked: true }, Isa::AVX512), (Act::Scale(Bound::Kept), Isa::AVX2)] {
-        let kernel = Columns { act, elem: Elem::F32, vectors: Columns::most_vectors(isa, act) as u8, masked: false };
+    for (act, isa) in [(Act::Moments, Isa::AVX512), (Act::Gradient { masked: true }, Isa::AVX512), (Act::Scale(Bound::Kept), Isa::AVX2)] {
+        let kernel = Columns { act, elem: Elem::F32, vectors: Columns::most_vectors(isa, act) as u8, masked: false, streaming: false };
         let compiled = kernel.function(isa).finish_recording().unwrap();
         check(&compiled.code, isa);
         golden(&kernel.name(isa), &compiled);
