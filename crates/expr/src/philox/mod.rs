@@ -29,7 +29,10 @@ pub const fn philox4x32(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
 pub const fn at(index: u64, seed: i64, offset: i64) -> u32 {
     let block = index & !3;
     let counter = [offset as u32, (offset >> 32) as u32, block as u32, (block >> 32) as u32];
-    philox4x32(counter, [seed as u32, (seed >> 32) as u32])[(index & 3) as usize]
+    let [a, b, c, d] = philox4x32(counter, [seed as u32, (seed >> 32) as u32]);
+    // Choices between two, which vectors have.
+    let (first, second) = if index & 1 == 0 { (a, c) } else { (b, d) };
+    if index & 2 == 0 { first } else { second }
 }
 
 /// The number of element `index` where there is no offset: 32 bits of index and seed count, and four neighbours share one number.
@@ -65,13 +68,18 @@ pub fn dropout_keeps(index: u64, seed: i64, offset: i64, p: f32) -> bool {
 /// bias has as many random bits as f32 loses in the conversion. (oneDNN's CPU code uses 8 bits whatever is lost, which nearly always
 /// truncates.) Whole-number types, f64, f32 and e8m0 round as ever.
 pub fn round_stochastic(dtype: DataType, value: f64, index: u64, seed: u32) -> f64 {
+    round_by(dtype, value, at(index, i64::from(seed), 0))
+}
+
+/// [`round_stochastic`] by the number of the element.
+pub fn round_by(dtype: DataType, value: f64, number: u32) -> f64 {
     let format = match FloatFormat::of(dtype) {
         Some(f) if dtype != DataType::F32 && value.is_finite() => f,
         _ => return number::round_to(dtype, value),
     };
     let (exponent, quantum) = format.quantum(value);
     let one = 1u64 << (23 - format.mantissa);
-    let bias = u64::from(at(index, i64::from(seed), 0)) & (one - 1);
+    let bias = u64::from(number) & (one - 1);
     let digits = value.abs() / quantum;
     let up = digits.fract() + bias as f64 / one as f64 >= 1.0;
     let magnitude = format.decode(format.code(exponent, digits as u64 + u64::from(up)));

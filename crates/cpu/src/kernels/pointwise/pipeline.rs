@@ -392,10 +392,10 @@ impl Stage {
                 },
                 Step::Drop(drop) => {
                     let (x, rest) = registers.split_at_mut(1);
-                    random::drop_out(&drop, memory, chunk, &mut x[0], &mut rest[0]);
+                    random::drop_out(simd, &drop, memory, chunk, [&mut x[0], &mut rest[0]]);
                     drop.mask.iter().for_each(|mask| memory[*mask].store(simd, chunk, *mask, &rest[0]));
                 }
-                Step::Round(round) => random::round(&round, memory, chunk, &mut registers[0]),
+                Step::Round(round) => random::round(simd, &round, memory, chunk, &mut registers[0]),
             }
         }
     }

@@ -3,6 +3,7 @@
 
 use super::program::{Drop, Round};
 use super::{CHUNK, Chunk, Kind, Memory, OPERANDS};
+use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_expr::philox;
 use oxidnn_spec::DataType;
 
@@ -14,27 +15,103 @@ fn whole(memory: &Memory<'_>) -> i64 {
     }
 }
 
-/// Calls `f` with every position of a chunk, and the element of operand `t` there.
-fn each(chunk: &Chunk<'_>, t: usize, mut f: impl FnMut(usize, u64)) {
-    let [at, inner, outer] = [chunk.at[t], chunk.inner[t], chunk.outer[t]].map(|n| n as u64);
-    for (r, j) in (0..chunk.rows).flat_map(|r| (0..chunk.run).map(move |j| (r, j))) {
-        f(r * chunk.run + j, at + r as u64 * outer + j as u64 * inner);
+/// The numbers of elements, from a seed and an offset.
+struct Draw<'a> {
+    elements: &'a [u64],
+    seed: i64,
+    offset: i64,
+    numbers: &'a mut [u32],
+}
+
+impl Body for Draw<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Draw { elements, seed, offset, numbers } = self;
+        let pairs = numbers.iter_mut().zip(elements);
+        if offset == 0 {
+            pairs.for_each(|(number, element)| *number = philox::at_without_offset(*element, seed));
+        } else {
+            pairs.for_each(|(number, element)| *number = philox::at(*element, seed, offset));
+        }
     }
 }
 
+/// The elements of a chunk that are dropped, and by what the others are divided.
+struct Keep<'a> {
+    numbers: &'a [u32],
+    threshold: u32,
+    divisor: f64,
+    x: &'a mut [f32],
+    kept: &'a mut [f32],
+}
+
+impl Body for Keep<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        for ((x, kept), number) in self.x.iter_mut().zip(self.kept).zip(self.numbers) {
+            let keep = *number > self.threshold;
+            *x = if keep { (f64::from(*x) / self.divisor) as f32 } else { 0.0 };
+            *kept = f32::from(u8::from(keep));
+        }
+    }
+}
+
+/// Numbers of f32 that become such of a type with fewer digits: their lowest bits are filled up at random before they are cut off.
+struct Fill<'a> {
+    elements: &'a [u64],
+    seed: u32,
+    dtype: DataType,
+    x: &'a mut [f32],
+}
+
+impl Body for Fill<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Fill { elements, seed, dtype, x } = self;
+        let mut numbers = [0u32; CHUNK];
+        let numbers = &mut numbers[..x.len()];
+        numbers.iter_mut().zip(elements).for_each(|(number, element)| *number = philox::at(*element, i64::from(seed), 0));
+        // Bits that are lost by numbers that are normal ones of the type and stay such.
+        let (lost, normal) = match dtype {
+            DataType::Bf16 => (0xffff, f32::MIN_POSITIVE..1e38),
+            DataType::F16 => (0x1fff, 6.103_515_6e-5..65472.0),
+            _ => (0, 0.0..0.0),
+        };
+        if x.iter().all(|x| normal.contains(&x.abs()) || *x == 0.0) {
+            let cut = |x: f32, number: u32| f32::from_bits((x.to_bits() + (number & lost)) & !lost);
+            x.iter_mut().zip(numbers).for_each(|(x, number)| *x = if *x == 0.0 { *x } else { cut(*x, *number) });
+        } else {
+            x.iter_mut().zip(numbers).for_each(|(x, number)| *x = philox::round_by(dtype, f64::from(*x), *number) as f32);
+        }
+    }
+}
+
+/// The elements of operand `t` at the positions of a chunk.
+fn elements(chunk: &Chunk<'_>, t: usize) -> [u64; CHUNK] {
+    let mut elements = [0; CHUNK];
+    let [at, inner, outer] = [chunk.at[t], chunk.inner[t], chunk.outer[t]].map(|n| n as u64);
+    for (r, row) in elements[..chunk.positions()].chunks_exact_mut(chunk.run.max(1)).enumerate() {
+        row.iter_mut().zip(0..).for_each(|(element, j)| *element = at + r as u64 * outer + j * inner);
+    }
+    elements
+}
+
 /// Drops elements of `x`, and says in `kept` which it does not.
-pub(super) fn drop_out(drop: &Drop, memory: &[Memory<'_>; OPERANDS], chunk: &Chunk<'_>, x: &mut [f32; CHUNK], kept: &mut [f32; CHUNK]) {
+pub(super) fn drop_out(simd: Simd, drop: &Drop, memory: &[Memory<'_>; OPERANDS], chunk: &Chunk<'_>, [x, kept]: [&mut [f32; CHUNK]; 2]) {
     let p: f32 = memory[drop.probability].buf.get(0);
     let (seed, offset) = (whole(&memory[drop.seed]), drop.offset.map_or(0, |o| whole(&memory[o])));
-    each(chunk, drop.of, |i, element| {
-        let keep = philox::dropout_keeps(element, seed, offset, p);
-        x[i] = if keep { (f64::from(x[i]) / (1.0 - f64::from(p))) as f32 } else { 0.0 };
-        kept[i] = f32::from(u8::from(keep));
-    });
+    let (elements, mut numbers, n) = (elements(chunk, drop.of), [0; CHUNK], chunk.positions());
+    simd.run(Draw { elements: &elements[..n], seed, offset, numbers: &mut numbers[..n] });
+    let (threshold, divisor) = (philox::dropout_threshold(p), 1.0 - f64::from(p));
+    simd.run(Keep { numbers: &numbers[..n], threshold, divisor, x: &mut x[..n], kept: &mut kept[..n] });
 }
 
 /// Rounds the elements of `x` to a type at random.
-pub(super) fn round(round: &Round, memory: &[Memory<'_>; OPERANDS], chunk: &Chunk<'_>, x: &mut [f32; CHUNK]) {
+pub(super) fn round(simd: Simd, round: &Round, memory: &[Memory<'_>; OPERANDS], chunk: &Chunk<'_>, x: &mut [f32; CHUNK]) {
     let seed = whole(&memory[round.seed]) as u32;
-    each(chunk, round.of, |i, element| x[i] = philox::round_stochastic(round.dtype, f64::from(x[i]), element, seed) as f32);
+    let (elements, n) = (elements(chunk, round.of), chunk.positions());
+    simd.run(Fill { elements: &elements[..n], seed, dtype: round.dtype, x: &mut x[..n] });
 }
