@@ -11,7 +11,7 @@ use crate::number::{self, FloatFormat};
 use oxidnn_spec::DataType;
 
 /// Ten rounds on a counter with a key, as in the paper.
-#[inline]
+#[inline(always)]
 pub const fn philox4x32(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     let mut round = 0;
     while round < 10 {
@@ -25,7 +25,7 @@ pub const fn philox4x32(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
 }
 
 /// The number of element `index` in the stream of a 64-bit seed and offset: each block of four elements is one call.
-#[inline]
+#[inline(always)]
 pub const fn at(index: u64, seed: i64, offset: i64) -> u32 {
     let block = index & !3;
     let counter = [offset as u32, (offset >> 32) as u32, block as u32, (block >> 32) as u32];
@@ -36,7 +36,7 @@ pub const fn at(index: u64, seed: i64, offset: i64) -> u32 {
 }
 
 /// The number of element `index` where there is no offset: 32 bits of index and seed count, and four neighbours share one number.
-#[inline]
+#[inline(always)]
 pub const fn at_without_offset(index: u64, seed: i64) -> u32 {
     let (block, key) = (index as u32 & !3, seed as u32);
     philox4x32([block, block.wrapping_add(1), block, block.wrapping_add(3)], [key, key])[2]
