@@ -10,7 +10,7 @@ use oxidnn_cpu::kernels::scratch::lend;
 use oxidnn_cpu::kernels::tile::{Tail, TailArgs};
 use oxidnn_cpu::kernels::transpose::{Interleaved, Interleaver, Matrix, Places, Squares, Turned, no_factors};
 use oxidnn_cpu::kernels::winograd::{
-    Chunks, Multiply, POSITIONS, Panel, Pixels, Place, RESULTS, SIDE, SumsOf, Taps, Transformed, Transforms, Weigh,
+    Chunks, Multiply, POSITIONS, Panel, Pixels, Place, RESULTS, SIDE, SumsOf, Taps, Tile, Transformed, Transforms, Weigh,
 };
 use oxidnn_cpu::kernels::{blend, pool, strip};
 use oxidnn_jit::Isa;
@@ -283,7 +283,7 @@ fn permutes(isa: Isa) -> Vec<Entry> {
 
 fn transforms(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
-    let transforms = Transforms::get(isa).unwrap();
+    let transforms = Transforms::get(isa, Tail::raw()).unwrap();
     let row = SIDE * lanes;
     let source = transforms.clone();
     let source = entry("transformed source", &[(SIDE - 1) * row, row, POSITIONS * lanes], move |memory| {
@@ -303,11 +303,11 @@ fn transforms(isa: Isa) -> Vec<Entry> {
         let [from, to] = memory else { panic!("two slices") };
         block.block((from, lanes), 1, lanes, to);
     });
-    let results = entry("results of transformed sums", &[POSITIONS * lanes, lanes, RESULTS * RESULTS * lanes], move |memory| {
-        let [from, bias, to] = memory else { panic!("three pieces") };
+    let results = entry("results of transformed sums", &[POSITIONS * lanes, RESULTS * RESULTS * lanes], move |memory| {
+        let [from, to] = memory else { panic!("two slices") };
         let pixels = Pixels { data: lend(to), pixel: lanes * 4, channel: lanes * 4, vectors: 1 };
         let rows = std::array::from_fn(|i| (i * RESULTS * lanes * 4) as isize);
-        transforms.results((from, lanes), Some(bias), &pixels, rows, [RESULTS; 2]);
+        transforms.results((from, lanes), &Tile { pixels, rows, wanted: [RESULTS; 2], operands: &TailArgs::NONE, column: 0 });
     });
     vec![source, weights, block, results]
 }

@@ -1,6 +1,7 @@
 //! Compiled partitions, and the process-wide cache of them.
 
 use crate::constants::{self, Kept};
+use crate::graph::Numerics;
 use crate::lower::Lowered;
 use crate::open::Open;
 use crate::program::{Frame, Program};
@@ -8,7 +9,6 @@ use crate::{Error, LogicalTensor, Op, Partition, Property};
 use oxidnn_runtime::cache::Lru;
 use oxidnn_runtime::fork::{self, Locked};
 use oxidnn_runtime::{DeviceId, Engine, Memory, Stream, knobs, verbose};
-use oxidnn_spec::FpMath;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
@@ -244,7 +244,7 @@ impl CompiledPartition {
 struct Key {
     engine: DeviceId,
     partition: Option<usize>,
-    fpmath: FpMath,
+    numerics: Numerics,
     /// Whether constants are kept, which decides what is prepared.
     keeps: bool,
     ops: Vec<Op>,
@@ -282,7 +282,7 @@ pub(crate) fn cached(
     let partition_id = constant.then(|| partition.id());
     let keeps = constants::constant_capacity(engine.kind()) > 0;
     let ops = partition.ops().to_vec();
-    let key = Key { engine: engine.id(), partition: partition_id, fpmath: partition.fpmath(), keeps, ops, ports };
+    let key = Key { engine: engine.id(), partition: partition_id, numerics: partition.numerics(), keeps, ops, ports };
     let found = cache().get(&key).cloned();
     let hit = found.is_some();
     let compiled = match found {

@@ -54,7 +54,7 @@ pub(crate) fn partition(partition: &Partition, ops: &[Op]) {
     if chosen().load(Ordering::Relaxed) & 2 == 0 {
         return;
     }
-    let head = Head { engine_kind: partition.engine_kind(), fpmath: partition.fpmath() };
+    let head = Head { engine_kind: partition.engine_kind(), fpmath: partition.numerics().fpmath };
     let mut hasher = DefaultHasher::new();
     ops.hash(&mut hasher);
     write(&format!("graph-{}-{}.json", partition.id(), hasher.finish()), &head.json(ops, |_| None));
@@ -216,7 +216,7 @@ pub(crate) fn profile(partition: &Partition, ops: &[Op], ports: &[Vec<LogicalTen
     let tensors: Vec<String> = inputs.chain(ports[1].iter().enumerate().map(|(i, lt)| port("out", i, lt))).collect();
     let names: Vec<String> = ops.iter().map(|op| op.name.replace([',', '\n'], ";")).collect();
     let kinds: Vec<&str> = ops.iter().map(|op| op.kind.name()).collect();
-    let math = partition.fpmath();
+    let math = partition.numerics().fpmath;
     let apply = if math.apply_to_int { ":true" } else { "" };
     format!(
         "{},{},{},{},{},fpm:{}{apply},scratchpad:{scratch},oxidnn,{BACKEND}",

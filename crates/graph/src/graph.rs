@@ -3,17 +3,34 @@
 use crate::partition::Origin;
 use crate::pattern::{self, Explanation, Policy};
 use crate::{Error, LogicalTensor, Op, Partition, dump};
-use oxidnn_runtime::EngineKind;
+use oxidnn_runtime::{EngineKind, knobs};
 use oxidnn_spec::FpMath;
+use oxidnn_spec::op::ConvAlg;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How numbers are computed where the specification leaves a choice.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Numerics {
+    /// The precision that f32 computation may be lowered to.
+    pub(crate) fpmath: FpMath,
+    /// The algorithm of convolutions, and of their gradients by data.
+    pub(crate) convolution: ConvAlg,
+}
+
+impl Numerics {
+    /// With the algorithm that the environment says.
+    pub(crate) fn new(fpmath: FpMath) -> Numerics {
+        Numerics { fpmath, convolution: knobs::get().graph_convolution }
+    }
+}
 
 /// Operations over logical tensors.
 #[derive(Clone, Debug)]
 pub struct Graph {
     id: usize,
     engine_kind: EngineKind,
-    fpmath: FpMath,
+    numerics: Numerics,
     /// In the order they were added; after [`Graph::finalize`] in topological order.
     ops: Vec<Op>,
     finalized: bool,
@@ -25,7 +42,7 @@ impl Graph {
     pub fn new(engine_kind: EngineKind, fpmath: FpMath) -> Graph {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Graph { id, engine_kind, fpmath, ops: Vec::new(), finalized: false, partitions: Vec::new() }
+        Graph { id, engine_kind, numerics: Numerics::new(fpmath), ops: Vec::new(), finalized: false, partitions: Vec::new() }
     }
 
     /// A number that no other graph of this process has.
@@ -40,7 +57,12 @@ impl Graph {
 
     /// The precision its computation may be lowered to.
     pub fn fpmath(&self) -> FpMath {
-        self.fpmath
+        self.numerics.fpmath
+    }
+
+    /// The algorithm of its convolutions.
+    pub fn convolution(&self) -> ConvAlg {
+        self.numerics.convolution
     }
 
     /// Whether it is closed.
@@ -59,7 +81,18 @@ impl Graph {
     /// [`Error::InvalidGraph`] when the graph is closed.
     pub fn set_fpmath(&mut self, fpmath: FpMath) -> Result<(), Error> {
         self.open("the precision cannot change any more")?;
-        self.fpmath = fpmath;
+        self.numerics.fpmath = fpmath;
+        Ok(())
+    }
+
+    /// Changes the algorithm of convolutions and of their gradients by data: [`ConvAlg::Auto`], unless the knob `GRAPH_CONVOLUTION` says otherwise.
+    /// With [`ConvAlg::Direct`] every result is a sum of products of the pixels under its window, and of no others.
+    ///
+    /// # Errors
+    /// [`Error::InvalidGraph`] when the graph is closed.
+    pub fn set_convolution(&mut self, convolution: ConvAlg) -> Result<(), Error> {
+        self.open("the algorithm cannot change any more")?;
+        self.numerics.convolution = convolution;
         Ok(())
     }
 
@@ -112,7 +145,7 @@ impl Graph {
         if !self.finalized {
             return Err(Error::InvalidGraph("the graph is not finalized".into()));
         }
-        let origin = Origin { engine_kind: self.engine_kind, fpmath: self.fpmath };
+        let origin = Origin { engine_kind: self.engine_kind, numerics: self.numerics };
         let mut readers: HashMap<usize, Vec<usize>> = HashMap::new();
         for (i, op) in self.ops.iter().enumerate() {
             op.inputs.iter().for_each(|lt| readers.entry(lt.id).or_default().push(i));

@@ -1,6 +1,7 @@
 //! Partitions: what is compiled and executed as one.
 
 use crate::compiled::Compiled;
+use crate::graph::Numerics;
 use crate::open::{self, Open};
 use crate::{CompiledPartition, Error, LayoutType, LogicalTensor, Op, UNKNOWN, compiled, dump, infer, lower};
 use oxidnn_runtime::{Engine, EngineKind};
@@ -24,14 +25,14 @@ struct State {
     outputs: Vec<LogicalTensor>,
     pattern: &'static str,
     engine_kind: EngineKind,
-    fpmath: FpMath,
+    numerics: Numerics,
 }
 
 /// What partitions of one graph have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
     pub(crate) engine_kind: EngineKind,
-    pub(crate) fpmath: FpMath,
+    pub(crate) numerics: Numerics,
 }
 
 impl Partition {
@@ -42,13 +43,13 @@ impl Partition {
     pub fn new(op: &Op, engine_kind: EngineKind) -> Result<Partition, Error> {
         let mut op = op.clone();
         op.kind.schema().complete(&mut op)?;
-        Ok(Partition::of(vec![op], SINGLE, Origin { engine_kind, fpmath: FpMath::default() }, |_| true))
+        Ok(Partition::of(vec![op], SINGLE, Origin { engine_kind, numerics: Numerics::new(FpMath::default()) }, |_| true))
     }
 
     /// A partition of operations, in an order to compute them in; `leaves`: whether anybody outside reads an output, or nobody does.
     pub(crate) fn of(ops: Vec<Op>, pattern: &'static str, origin: Origin, leaves: impl Fn(usize) -> bool) -> Partition {
         static NEXT: AtomicUsize = AtomicUsize::new(100_000);
-        let Origin { engine_kind, fpmath } = origin;
+        let Origin { engine_kind, numerics } = origin;
         let made: HashSet<usize> = ops.iter().flat_map(|op| &op.outputs).map(|lt| lt.id).collect();
         let reads: Vec<LogicalTensor> = ops.iter().flat_map(|op| &op.inputs).filter(|lt| !made.contains(&lt.id)).copied().collect();
         let mut inputs: Vec<LogicalTensor> = Vec::with_capacity(reads.len());
@@ -59,7 +60,7 @@ impl Partition {
         }
         let outputs = ops.iter().flat_map(|op| &op.outputs).filter(|lt| leaves(lt.id)).copied().collect();
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Partition(Arc::new(State { id, ops, reads, inputs, outputs, pattern, engine_kind, fpmath }))
+        Partition(Arc::new(State { id, ops, reads, inputs, outputs, pattern, engine_kind, numerics }))
     }
 
     /// A number that no other partition of this process has.
@@ -130,7 +131,7 @@ impl Partition {
         compiled::cached(self, engine, ports, |ports| {
             let (ops, outputs) = self.inferred(&ports)?;
             dump::partition(self, &ops);
-            let lowered = lower::lower(&ops, [&ports[0], &outputs], engine, self.0.fpmath)?;
+            let lowered = lower::lower(&ops, [&ports[0], &outputs], engine, self.0.numerics)?;
             Ok(Compiled::new(engine.clone(), self.id(), ops, [ports[0].clone(), outputs], lowered))
         })
     }
@@ -161,8 +162,8 @@ impl Partition {
         Ok((ops, outputs))
     }
 
-    pub(crate) fn fpmath(&self) -> FpMath {
-        self.0.fpmath
+    pub(crate) fn numerics(&self) -> Numerics {
+        self.0.numerics
     }
 }
 

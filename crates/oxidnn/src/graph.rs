@@ -61,6 +61,7 @@ use oxidnn_graph::{AttrId, AttrValue, CompiledPartition, LayoutType, LogicalTens
 pub use oxidnn_graph::{Error, OpKind, Partition};
 use oxidnn_runtime::fork::{self, Locked};
 use oxidnn_runtime::{Engine, Memory, Stream};
+use oxidnn_spec::op::ConvAlg;
 use oxidnn_spec::{DataType, Dims, FpMath, Real, Tensor};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -76,6 +77,8 @@ pub struct Graph(Arc<Mutex<State>>);
 struct State {
     ops: Vec<Op>,
     tensors: usize,
+    /// The algorithm of convolutions, where it is asked for.
+    convolution: Option<ConvAlg>,
     /// What went wrong first.
     failed: Option<Error>,
 }
@@ -113,6 +116,12 @@ impl Graph {
     /// An empty graph.
     pub fn new() -> Graph {
         Graph::default()
+    }
+
+    /// Computes the graph's convolutions by `algorithm`. Unless this or the knob `GRAPH_CONVOLUTION` says otherwise it is [`ConvAlg::Auto`], which may be
+    /// Winograd's; with [`ConvAlg::Direct`] every result is a sum of products of the pixels under its window, and of no others.
+    pub fn convolution(&self, algorithm: ConvAlg) {
+        self.state().convolution = Some(algorithm);
     }
 
     fn state(&self) -> Locked<'_, State> {
@@ -165,9 +174,9 @@ impl Graph {
     /// # Errors
     /// What is wrong with the graph; what the engine cannot compute.
     pub fn compile(&self, engine: &Engine, outputs: &[&Node]) -> Result<Model, Error> {
-        let (mut ops, failed) = {
+        let (mut ops, convolution, failed) = {
             let state = self.state();
-            (state.ops.clone(), state.failed.clone())
+            (state.ops.clone(), state.convolution, state.failed.clone())
         };
         if let Some(e) = failed {
             return Err(e);
@@ -179,6 +188,7 @@ impl Graph {
             ops.push(end);
         }
         let mut graph = oxidnn_graph::Graph::new(engine.kind(), FpMath::default());
+        convolution.map_or(Ok(()), |algorithm| graph.set_convolution(algorithm))?;
         ops.iter().try_for_each(|op| graph.add_op(op))?;
         graph.finalize()?;
         graph.filter(Policy::Fusion)?;

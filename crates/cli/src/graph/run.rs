@@ -3,6 +3,7 @@
 use anyhow::{Result, anyhow};
 use oxidnn_graph::{CompiledPartition, Error, Graph, LogicalTensor, Op, OpKind, Partition, Policy, Property};
 use oxidnn_runtime::{Engine, EngineKind, Memory, Stream};
+use oxidnn_spec::op::ConvAlg;
 use oxidnn_spec::{DataType, FpMath};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -17,12 +18,15 @@ pub(super) struct Net {
 }
 
 impl Net {
-    /// The graph with its partitions for engines of a kind.
+    /// The graph with its partitions for engines of a kind. Operations one by one are what others are measured by: their convolutions are direct.
     ///
     /// # Errors
     /// What is wrong with it.
     pub(super) fn partitioned(&self, kind: EngineKind, policy: Policy) -> Result<Graph, Error> {
         let mut graph = Graph::new(kind, self.fpmath);
+        if policy == Policy::Debug {
+            graph.set_convolution(ConvAlg::Direct)?;
+        }
         self.ops.iter().try_for_each(|op| graph.add_op(op))?;
         graph.finalize()?;
         graph.filter(policy)?;

@@ -6,6 +6,9 @@
 use super::code;
 use super::extent::{Read, Written, reach};
 use super::scratch::lend;
+use super::strip::{Finished, Tailed};
+use super::tile::tail;
+use super::tile::{Tail, TailArgs};
 use oxidnn_jit::kernels::winograd::products::{self, Fused, FusedArgs, Products, THIRD};
 pub use oxidnn_jit::kernels::winograd::{POSITIONS, RESULTS, SIDE};
 use oxidnn_jit::kernels::winograd::{ResultArgs, Results, Source, SourceArgs, WEIGHT_FACTORS, WeightArgs, Weights};
@@ -17,13 +20,14 @@ use std::ops::Range;
 /// Thirds of the positions, which [`Weigh`] computes one by one.
 pub const THIRDS: usize = POSITIONS / THIRD;
 
-/// The transforms for an instruction set.
+/// The transforms for an instruction set, and what happens to results.
 #[derive(Clone, Debug)]
 pub struct Transforms {
     source: Entry<SourceArgs>,
     weights: Entry<WeightArgs>,
-    results: Entry<ResultArgs>,
-    /// Bytes of a vector.
+    results: Entry<Finished<ResultArgs>>,
+    tail: Tail,
+    /// Bytes of a vector of sums.
     vector: usize,
 }
 
@@ -85,6 +89,21 @@ pub struct Transformed<'a> {
     pub step: usize,
 }
 
+/// Where the results of a tile go.
+#[derive(Clone, Debug)]
+pub struct Tile<'a> {
+    /// The memory.
+    pub pixels: Pixels<'a>,
+    /// Bytes of column 0 of its rows, one below the other.
+    pub rows: [isize; RESULTS],
+    /// Rows and columns that exist.
+    pub wanted: [usize; 2],
+    /// Operands of the tail.
+    pub operands: &'a TailArgs<'a>,
+    /// Channel of the first vector.
+    pub column: usize,
+}
+
 /// How many tiles are multiplied together: so often the rows of a kernel, and so often one less.
 pub type Heights = [usize; 2];
 
@@ -127,10 +146,11 @@ impl Transforms {
     ///
     /// # Errors
     /// [`Error::Runtime`] when the processor lacks the instruction set, or there is no executable memory.
-    pub fn get(isa: Isa) -> Result<Transforms, Error> {
+    pub fn get(isa: Isa, tail: Tail) -> Result<Transforms, Error> {
         let vector = isa.width().bytes();
         let (source, weights) = (code::get(isa, &Source)?, code::get(isa, &Weights)?);
-        Ok(Transforms { source, weights, results: code::get(isa, &Results)?, vector })
+        let results = code::get(isa, &Tailed { sums: Results, tail: tail.clone() })?;
+        Ok(Transforms { source, weights, results, tail, vector })
     }
 
     /// Transforms a tile of the source.
@@ -177,51 +197,45 @@ impl Transforms {
         unsafe { self.weights.call(&args) }
     }
 
-    /// Transforms the sums of a tile, adds `bias` (one number for every channel), and stores `wanted` rows and columns of results at the bytes
-    /// `rows` of `to`.
+    /// Transforms the sums of a tile, does what the tail does, and stores the results.
     ///
     /// # Panics
-    /// When that is not all in the memory.
-    pub fn results(
-        &self,
-        (from, position): (&[f32], usize),
-        bias: Option<&[f32]>,
-        to: &Pixels,
-        rows: [isize; RESULTS],
-        wanted: [usize; 2],
-    ) {
-        let (wanted, vector) = (wanted.map(|n| n.min(RESULTS)), self.vector);
+    /// When sums, operands of the tail or results are not all in their memory.
+    pub fn results(&self, (from, position): (&[f32], usize), to: &Tile<'_>) {
+        let Tile { pixels, rows, wanted, operands, column } = to;
+        let (wanted, vectors) = (wanted.map(|n| n.min(RESULTS)), pixels.vectors);
         if wanted.contains(&0) {
             return;
         }
-        let sums = words([(POSITIONS, position), (to.vectors, vector / 4)], vector / 4);
-        let bias = bias.map(|bias| Read::from(bias).at("bias", 0, reach(&[(to.vectors, vector)], vector)));
-        let row = |i: usize| if i < wanted[0] { to.row("result", rows[i], &(0..wanted[1]), vector) } else { std::ptr::null_mut() };
+        let vector = self.vector / size_of::<f32>() * self.tail.dst_size();
+        let sums = words([(POSITIONS, position), (vectors, self.vector / 4)], self.vector / 4);
+        let row = |i: usize| if i < wanted[0] { pixels.row("result", rows[i], &(0..wanted[1]), vector) } else { std::ptr::null_mut() };
         let args = ResultArgs {
             from: Read::from(from).at("sums", 0, sums),
             position: position * 4,
-            vectors: to.vectors,
+            vectors,
             rows: std::array::from_fn(row),
-            pixel: to.pixel,
-            channel: to.channel,
+            pixel: pixels.pixel,
+            channel: pixels.channel,
             wanted,
-            bias: bias.unwrap_or(std::ptr::null()),
         };
-        // SAFETY: sums, bias and the results that are stored lie in their memory, which was asked for them.
+        let down = usize::try_from(rows[wanted[0] - 1] - rows[0]).ok();
+        let across = reach(&[(wanted[1], pixels.pixel), (vectors, pixels.channel)], vector);
+        let reach = down.zip(across).and_then(|(down, across)| down.checked_add(across));
+        let results = tail::Results { column: *column, channels: vectors * self.vector / 4, at: args.rows[0], reach };
+        let args = Finished::new(args, &self.tail, operands, results);
+        // SAFETY: sums and the results that are stored lie in their memory, which was asked for them, and so do the operands of the tail.
         unsafe { self.results.call(&args) }
     }
-}
 
-impl Transforms {
-    /// Transforms the sums of a tile to 16 rows of results in `to`, `step` elements apart, row by row of the tile.
+    /// Transforms the sums of a tile to 16 rows of results in `to`, `step` elements apart, row by row of the tile. The tail is [`Tail::raw`].
     ///
     /// # Panics
     /// When `to` is too short.
     pub fn block(&self, from: (&[f32], usize), vectors: usize, step: usize, to: &mut [f32]) {
-        let data = lend(to);
+        let pixels = Pixels { data: lend(to), pixel: step * 4, channel: self.vector, vectors };
         let rows = std::array::from_fn(|i| (i * RESULTS * step * 4) as isize);
-        let to = Pixels { data, pixel: step * 4, channel: self.vector, vectors };
-        self.results(from, None, &to, rows, [RESULTS; 2]);
+        self.results(from, &Tile { pixels, rows, wanted: [RESULTS; 2], operands: &TailArgs::NONE, column: 0 });
     }
 }
 

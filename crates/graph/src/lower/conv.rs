@@ -7,7 +7,7 @@ use super::{Lowering, Value, window};
 use crate::infer::{slides, weights_order};
 use crate::{AttrId, Error};
 use oxidnn_spec::op::{Conv, ConvAlg, Deconv, Prop};
-use oxidnn_spec::{Arg, Op, Tensor};
+use oxidnn_spec::{Arg, DataType, Op, Tensor};
 
 /// Which tensors an operation has where.
 struct Operands {
@@ -50,8 +50,14 @@ impl Operands {
         let bias = self.bias.as_ref().map(|b| b.tensor.clone());
         Ok(match deconvolution {
             true => Deconv::new(prop, ConvAlg::Direct, tensors, bias, window).into(),
-            false => Conv::new(prop, ConvAlg::Direct, tensors, bias, window).into(),
+            false => Conv::new(prop, self.algorithm(l, prop), tensors, bias, window).into(),
         })
+    }
+
+    /// The algorithm that the graph asks for, where there is a choice.
+    fn algorithm(&self, l: &Lowering<'_>, prop: Prop) -> ConvAlg {
+        let chooses = prop != Prop::BackwardWeights && [&self.src, &self.weights].iter().all(|v| v.dtype() == DataType::F32);
+        if chooses { l.convolution } else { ConvAlg::Direct }
     }
 
     fn args(&self, prop: Prop) -> Vec<(Arg, &Value)> {

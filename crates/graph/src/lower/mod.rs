@@ -15,12 +15,13 @@ mod softmax;
 mod state;
 mod value;
 
+use crate::graph::Numerics;
 use crate::infer::Slide;
 use crate::program::Program;
 use crate::{AttrId, Error, LogicalTensor, Op, OpKind, constants};
 use oxidnn_runtime::Engine;
 use oxidnn_spec::op::Window;
-use oxidnn_spec::{DataType, Dims, FpMath};
+use oxidnn_spec::{DataType, Dims};
 use state::{Goal, Lowering};
 use value::Value;
 
@@ -109,7 +110,7 @@ pub(crate) struct Lowered {
 ///
 /// # Errors
 /// What the primitives refuse, sizes that do not fit.
-pub(crate) fn lower(ops: &[Op], ports: [&[LogicalTensor]; 2], engine: &Engine, fpmath: FpMath) -> Result<Lowered, Error> {
+pub(crate) fn lower(ops: &[Op], ports: [&[LogicalTensor]; 2], engine: &Engine, numerics: Numerics) -> Result<Lowered, Error> {
     let empty = |lt: &LogicalTensor| lt.known_dims().is_some_and(|d| d.contains(&0));
     if ports[1].iter().all(empty) {
         return Ok(Lowered { program: Program::default(), notes: Vec::new(), otherwise: None, shared: None });
@@ -117,7 +118,7 @@ pub(crate) fn lower(ops: &[Op], ports: [&[LogicalTensor]; 2], engine: &Engine, f
     let order = fold::order(ops);
     let keeps = constants::constant_capacity(engine.kind()) > 0;
     let lowered = |assuming: bool, sharing: bool| -> Result<Lowering<'_>, Error> {
-        let mut state = Lowering::new(&order, ports, engine, Goal { fpmath, assuming, sharing, keeps })?;
+        let mut state = Lowering::new(&order, ports, engine, Goal { numerics, assuming, sharing, keeps })?;
         fold::all(&mut state)?;
         Ok(state)
     };

@@ -2,11 +2,12 @@
 
 use super::fold::Folded;
 use super::value::{Scaled, Value};
+use crate::graph::Numerics;
 use crate::program::{Binding, Guard, Place, Program, Step};
 use crate::{Error, LogicalTensor, Op, Property};
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc};
-use oxidnn_spec::op::Reorder;
-use oxidnn_spec::{Arg, Attr, DataType, Dims, FpMath, Problem, Quant, ScratchpadMode, Tensor, Use};
+use oxidnn_spec::op::{ConvAlg, Reorder};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Problem, Quant, ScratchpadMode, Tensor, Use};
 use std::collections::HashMap;
 
 /// A program in the making.
@@ -18,6 +19,8 @@ pub(crate) struct Lowering<'a> {
     engine: &'a Engine,
     /// The attributes that every problem begins with.
     pub(super) attr: Attr,
+    /// The algorithm of convolutions.
+    pub(super) convolution: ConvAlg,
     /// What is known under the numbers of logical tensors.
     pub(super) values: HashMap<usize, Value>,
     /// The numbers of outputs of the partition.
@@ -47,7 +50,7 @@ pub(crate) struct Lowering<'a> {
 /// How operations are to be lowered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
-    pub(crate) fpmath: FpMath,
+    pub(crate) numerics: Numerics,
     /// Whether the program may hold for some values of inputs only.
     pub(crate) assuming: bool,
     /// Whether an input that is summed to an output may be taken for the same memory.
@@ -69,7 +72,7 @@ fn aligned(bytes: usize) -> usize {
 
 impl<'a> Lowering<'a> {
     pub(super) fn new(ops: &'a [Op], ports: [&[LogicalTensor]; 2], engine: &'a Engine, goal: Goal) -> Result<Lowering<'a>, Error> {
-        let Goal { fpmath, assuming, sharing, keeps } = goal;
+        let Goal { numerics, assuming, sharing, keeps } = goal;
         let op = ops.first().ok_or_else(|| Error::argument("partition", "no operation", "at least one"))?;
         let [mut values, mut outputs] = [HashMap::new(), HashMap::new()];
         for (i, lt) in ports[0].iter().enumerate() {
@@ -78,7 +81,7 @@ impl<'a> Lowering<'a> {
         for (i, lt) in ports[1].iter().enumerate() {
             outputs.insert(lt.id, Value::new(Place::Out(i), lt.tensor()?, false));
         }
-        let attr = Attr { fpmath, scratchpad: ScratchpadMode::User, ..Attr::default() };
+        let attr = Attr { fpmath: numerics.fpmath, scratchpad: ScratchpadMode::User, ..Attr::default() };
         let (folded, program, notes) = (Folded::default(), Program::default(), Vec::new());
         let [quantised, fast, constant, sharable] = [false; 4];
         let factor = None;
@@ -87,6 +90,7 @@ impl<'a> Lowering<'a> {
             ops,
             engine,
             attr,
+            convolution: numerics.convolution,
             values,
             outputs,
             folded,

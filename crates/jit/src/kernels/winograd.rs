@@ -24,13 +24,14 @@
 //!
 //! # Cost
 //!
-//! A vector of channels takes 144 operations and 36 stores for a tile of the source, 130 operations and 36 loads for a tile of results, 72
-//! operations and 36 stores for the weights; the products of a tile take 36 multiply-adds for every pair of a source channel and a
+//! A vector of channels takes 144 operations and 36 stores for a tile of the source, 130 operations and 36 loads for a tile of results (its tail comes on
+//! top), 72 operations and 36 stores for the weights; the products of a tile take 36 multiply-adds for every pair of a source channel and a
 //! vector of result channels.
 
 use crate::asm::Width;
-use crate::ir::{Accumulate, Binary, Compare, Function, Int, Pred, Val};
+use crate::ir::{Accumulate, Binary, Compare, Elem, Function, Int, Pred, Val};
 use crate::isa::Isa;
+use crate::kernels::depthwise::{Finish, Strip, StripKey};
 use crate::key::Key;
 use std::mem::offset_of;
 
@@ -112,8 +113,6 @@ pub struct ResultArgs {
     pub channel: usize,
     /// Rows and columns that exist.
     pub wanted: [usize; 2],
-    /// A number for every channel that is added, or null.
-    pub bias: *const u8,
 }
 
 /// Coefficients in registers.
@@ -325,7 +324,7 @@ fn result_line(f: &mut Function, points: &Points, m: [Val; SIDE]) -> [Val; RESUL
     [first, p, even, last]
 }
 
-/// The transform of sums to a tile of results, with a bias: a function of [`ResultArgs`].
+/// The transform of sums to a tile of results, of which every row is a [`Strip`] where it is whole: a function of [`ResultArgs`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Results;
 
@@ -336,14 +335,19 @@ impl Key for Results {
         format!("winograd.results.{}", isa.name())
     }
 
-    fn write(&self, g: &mut Function) {
+    fn write(&self, f: &mut Function) {
+        self.write_strips(f, &mut |f, strip| strip.store(f, Elem::F32));
+    }
+}
+
+impl StripKey for Results {
+    fn write_strips(&self, g: &mut Function, finish: &mut Finish<'_>) {
         let (args, w) = (g.arguments(), g.isa().width());
         let field = |f: &mut Function, at: usize| f.load_int(args.at(at as i32));
         let points = Points::new(g, w);
         let (from, position) = (field(g, offset_of!(ResultArgs, from)), field(g, offset_of!(ResultArgs, position)));
         let vectors = field(g, offset_of!(ResultArgs, vectors));
-        let bias = field(g, offset_of!(ResultArgs, bias));
-        let offset = g.int(0);
+        let (offset, channel) = (g.int(0), g.int(0));
         g.repeat_some(vectors, |f| {
             let at = f.copy(from);
             let column = |f: &mut Function| {
@@ -358,33 +362,34 @@ impl Key for Results {
             columns.sort_by_key(|c| c.0);
             let lines: Vec<[Val; RESULTS]> =
                 (0..RESULTS).map(|i| result_line(f, &points, std::array::from_fn(|j| columns[j].1[i]))).collect();
-            f.when(Compare::Ne, bias, 0, |f| {
-                let b = f.load(w, bias.at(0));
-                lines.iter().flatten().for_each(|v| f.update(Binary::AddF32, *v, b));
-                f.add(bias, w.bytes() as i32);
-            });
             let rows = field(f, offset_of!(ResultArgs, wanted));
             for (i, line) in lines.iter().enumerate() {
-                f.when(Compare::Gt, rows, i as i32, |f| store_line(f, args, (i, offset), line));
+                f.when(Compare::Gt, rows, i as i32, |f| {
+                    let result = field(f, offset_of!(ResultArgs, rows) + 8 * i);
+                    f.add(result, offset);
+                    let column = offset_of!(ResultArgs, pixel);
+                    finish_line(f, &Strip { args, column, channel, result, values: line, mask: None }, finish);
+                });
             }
             f.add(from, w.bytes() as i32);
-            let channel = field(f, offset_of!(ResultArgs, channel));
-            f.add(offset, channel);
+            let step = field(f, offset_of!(ResultArgs, channel));
+            f.add(offset, step);
+            f.add(channel, w.lanes() as i32);
         });
     }
 }
 
-/// Stores the wanted results of row `row`.
-fn store_line(f: &mut Function, args: Int, (row, offset): (usize, Int), line: &[Val; RESULTS]) {
-    let at = f.load_int(args.at((offset_of!(ResultArgs, rows) + 8 * row) as i32));
-    f.add(at, offset);
-    let columns = f.load_int(args.at((offset_of!(ResultArgs, wanted) + 8) as i32));
-    let pixel = f.load_int(args.at(offset_of!(ResultArgs, pixel) as i32));
-    f.store(at.at(0), line[0]);
-    for (j, v) in line.iter().enumerate().skip(1) {
-        f.when(Compare::Gt, columns, j as i32, |f| {
-            f.add(at, pixel);
-            f.store(at.at(0), *v);
-        });
-    }
+/// Finishes the wanted results of a row: together where it is whole, else one by one.
+fn finish_line(f: &mut Function, line: &Strip<'_>, finish: &mut Finish<'_>) {
+    let columns = f.load_int(line.args.at((offset_of!(ResultArgs, wanted) + 8) as i32));
+    f.when(Compare::Eq, columns, RESULTS as i32, |f| finish(f, line));
+    f.when(Compare::Lt, columns, RESULTS as i32, |f| {
+        let pixel = f.load_int(line.args.at(line.column as i32));
+        for (j, value) in line.values[..RESULTS - 1].iter().enumerate() {
+            f.when(Compare::Gt, columns, j as i32, |f| {
+                finish(f, &Strip { values: std::slice::from_ref(value), ..*line });
+                f.add(line.result, pixel);
+            });
+        }
+    });
 }

@@ -9,6 +9,7 @@ mod tests;
 use crate::fork::{self, Locked};
 use crate::threads::{LEAST_MOST, most_threads};
 use oxidnn_spec::FpMathMode;
+use oxidnn_spec::op::ConvAlg;
 use std::sync::{Mutex, OnceLock};
 
 /// One knob.
@@ -92,6 +93,12 @@ pub const KNOBS: &[Knob] = &[
         "how many compiled partitions are kept for reuse; 0: none",
     ),
     knob(
+        "GRAPH_CONVOLUTION",
+        "auto, direct",
+        "auto",
+        "the algorithm of a graph's f32 convolutions; auto: Winograd's where it takes less time, whose tiles of 4x4 results share their pixels",
+    ),
+    knob(
         "ASYNCHRONOUS_STREAMS",
         "0, 1",
         "0",
@@ -167,6 +174,8 @@ pub struct Knobs {
     pub kernel_store: usize,
     /// `GRAPH_DUMP`: graphs, partitions.
     pub graph_dump: [bool; 2],
+    /// `GRAPH_CONVOLUTION`.
+    pub graph_convolution: ConvAlg,
     /// `GRAPH_CONSTANT_TENSOR_CACHE_CAPACITY`, in bytes, of the CPU's tensors and of a GPU's.
     pub constant_tensor_cache_capacity: [usize; 2],
     /// `GRAPH_COMPILED_PARTITION_CACHE_CAPACITY`: entries.
@@ -297,6 +306,7 @@ pub(crate) fn parse(environment: &dyn Fn(&str) -> Option<String>) -> (Knobs, Vec
         scratch_budget: parser.value("SCRATCH_BUDGET", mebibytes),
         kernel_store: parser.value("KERNEL_STORE", mebibytes),
         graph_dump: parser.value("GRAPH_DUMP", dumps),
+        graph_convolution: parser.value("GRAPH_CONVOLUTION", convolution),
         constant_tensor_cache_capacity: parser.value("GRAPH_CONSTANT_TENSOR_CACHE_CAPACITY", capacities),
         compiled_partition_cache_capacity: parser.value("GRAPH_COMPILED_PARTITION_CACHE_CAPACITY", |v| v.parse().ok()),
     };
@@ -324,6 +334,14 @@ fn capacities(v: &str) -> Option<[usize; 2]> {
         out[place] = mebibytes(size.trim())?;
     }
     Some(out)
+}
+
+fn convolution(v: &str) -> Option<ConvAlg> {
+    match v {
+        "auto" => Some(ConvAlg::Auto),
+        "direct" => Some(ConvAlg::Direct),
+        _ => None,
+    }
 }
 
 fn fpmath(v: &str) -> Option<FpMathMode> {

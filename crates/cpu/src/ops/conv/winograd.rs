@@ -25,7 +25,9 @@ use crate::decision::{How, padding};
 use crate::hardware::Core;
 use crate::kernels::epilogue;
 use crate::kernels::scratch::{booked, for_workers};
+use crate::kernels::tile::Tail;
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
+use crate::kernels::tile::tail::About;
 use crate::kernels::winograd::{Multiply, POSITIONS, RESULTS, SIDE, Transforms, Weigh, heights, tallest};
 use crate::ops::support;
 use crate::row::RowPlan;
@@ -67,8 +69,8 @@ pub(super) struct Winograd {
     source_sizes: [usize; 2],
     result_sizes: [usize; 2],
     from: Place,
-    /// Where results go when nothing but a bias is done to them.
-    to: Option<Place>,
+    /// Where results go, and what is done to them, where that is done to vectors of them.
+    to: Option<(Place, Tail)>,
     /// Byte where the weights begin.
     weights: usize,
     way: Way,
@@ -108,6 +110,8 @@ pub(super) struct Code {
 struct ScratchLens {
     /// A line of pixels that are padding.
     zeros: usize,
+    /// Operands of the tail.
+    tail: usize,
     /// Weights or source, transformed, which all workers read.
     shared: usize,
     /// What the workers have of their own.
@@ -117,8 +121,8 @@ struct ScratchLens {
 impl ScratchLens {
     /// Bytes of all of them; `None` on overflow.
     fn bytes(self) -> Option<usize> {
-        let ScratchLens { zeros, shared, workers } = self;
-        booked(&[zeros, shared, workers])
+        let ScratchLens { zeros, tail, shared, workers } = self;
+        booked(&[zeros, tail, shared, workers])
     }
 }
 
@@ -190,17 +194,18 @@ fn weights_tag(s: &Setup<'_>, isa: Isa) -> String {
 impl Place {
     /// The vectors of a tensor whose channels lie next to each other, at least so many as a vector has.
     fn new(tensor: &Tensor, lanes: usize) -> Option<Place> {
-        let b = tensor.blocking().filter(|_| tensor.dtype == DataType::F32)?;
-        let stride = |d: usize| usize::try_from(b.strides[d]).ok()?.checked_mul(4);
+        let (b, size) = (tensor.blocking()?, tensor.dtype.bits() / 8);
+        let bytes = |elements: i64| usize::try_from(elements).ok()?.checked_mul(size);
+        let stride = |d: usize| bytes(b.strides[d]);
         let (pixel, channel) = match b.inner.iter().next() {
-            None if b.strides[1] == 1 => (stride(3)?, lanes * 4),
+            None if b.strides[1] == 1 => (stride(3)?, lanes * size),
             Some((1, block)) if b.inner.len() == 1 && block == lanes as i64 => (stride(3)?, stride(1)?),
             _ => return None,
         };
         if b.padded_offsets.iter().any(|o| *o != 0) {
             return None;
         }
-        Some(Place { base: usize::try_from(b.offset).ok()?.checked_mul(4)?, image: stride(0)?, row: stride(2)?, pixel, channel })
+        Some(Place { base: bytes(b.offset)?, image: stride(0)?, row: stride(2)?, pixel, channel })
     }
 }
 
@@ -213,7 +218,8 @@ impl Winograd {
         let before = |pl: i64| if s.result_channel == 0 { -pl } else { pl - 2 };
         let depth = (if s.result_channel == 0 { s.sizes.ic } else { s.sizes.oc }) as usize;
         let channels = (if s.result_channel == 0 { s.sizes.oc } else { s.sizes.ic }) as usize;
-        let plain = attr.post_ops.is_empty() && attr.scales.is_empty() && attr.zero_points.is_empty();
+        let scaled = [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a));
+        let about = About { attr, dst: s.result.1, columns: 1, compensated: false, scaled, biased: s.biased };
         let from = Place::new(s.source.1, lanes).ok_or(Skip::Layout("of the source: channels are not next to each other".into()))?;
         let weights = s.weights.blocking().map_or(0, |b| b.offset as usize * 4);
         let tiles = result_sizes.map(|n| n.div_ceil(RESULTS));
@@ -233,7 +239,7 @@ impl Winograd {
             source_sizes,
             result_sizes,
             from,
-            to: Place::new(s.result.1, lanes).filter(|_| plain),
+            to: Place::new(s.result.1, lanes).zip(Tail::of(&about).ok()),
             weights,
             way: Way::Tiles(1),
             workers: target.threads,
@@ -345,7 +351,8 @@ impl Winograd {
             Way::Tiles(_) => (self.weight_steps()[1].checked_mul(self.chunks() * self.panels())?, source),
             Way::Channels { each, .. } => (source, Weigh::scratch(self.isa, each)),
         };
-        Some(ScratchLens { zeros, shared, workers: for_workers(self.workers, sums.checked_add(own)?)? })
+        let tail = self.to.as_ref().map_or(Some(0), |(_, tail)| tail.scratch(self.channels))?;
+        Some(ScratchLens { zeros, tail, shared, workers: for_workers(self.workers, sums.checked_add(own)?)? })
     }
 
     /// Vectors of panel `panel`.
@@ -354,7 +361,8 @@ impl Winograd {
     }
 
     fn make(&self) -> Result<Code, Error> {
-        let mut code = Code { transforms: Transforms::get(self.isa)?, multiply: Vec::new(), weigh: None };
+        let tail = self.to.as_ref().map_or_else(Tail::raw, |(_, tail)| tail.clone());
+        let mut code = Code { transforms: Transforms::get(self.isa, tail)?, multiply: Vec::new(), weigh: None };
         let tasks = match self.way {
             Way::Channels { each, .. } => {
                 code.weigh = Some(Weigh::get(self.isa, heights(self.all(), tallest(self.isa, each)).0, each)?);

@@ -7,10 +7,11 @@ use crate::kernels::chain::Chain;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::winograd::{self, Chunks, POSITIONS, Panel, Pixels, RESULTS, SIDE, SumsOf, Taps, Transformed, heights, tallest};
+use crate::kernels::tile::TailArgs;
+use crate::kernels::winograd::{self, Chunks, POSITIONS, Panel, Pixels, RESULTS, SIDE, SumsOf, Taps, Tile, Transformed, heights, tallest};
 use crate::row::Generated;
 use oxidnn_runtime::{Buf, Ctx, Decision};
-use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
+use oxidnn_spec::{Arg, Error, MAX_NDIMS, Problem};
 use std::ops::Range;
 
 /// A problem bound to its arguments.
@@ -26,10 +27,10 @@ struct Bound<'a> {
 /// What happens to results.
 #[allow(clippy::large_enum_variant, reason = "one an execution, on the stack: executions allocate nothing")]
 enum Finish<'a> {
-    /// They are stored, with a bias added if there is one.
-    Store { to: Buf<'a>, place: Place, bias: Option<&'a [f32]> },
+    /// Vectors of them, in registers.
+    Vectors { to: Buf<'a>, place: Place, operands: TailArgs<'a> },
     /// The general way.
-    Tail(Epilogue<'a>),
+    Rows(Epilogue<'a>),
 }
 
 /// The worker's scratch of a task.
@@ -56,6 +57,7 @@ impl Generated for Winograd {
         let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
         let zeros = scratch.take(lens.zeros)?.into_slice();
         zeros.fill(0.0);
+        let operands = scratch.take(lens.tail)?.into_slice();
         let (shared, mut workers) = (scratch.take(lens.shared)?, scratch.take(lens.workers)?);
         let bound = Bound {
             plan: self,
@@ -63,7 +65,7 @@ impl Generated for Winograd {
             source: ctx.buf(self.source)?,
             weights: ctx.buf(Arg::WEIGHTS)?,
             zeros,
-            finish: self.finish(simd, ctx)?,
+            finish: self.finish(simd, ctx, operands)?,
         };
         match self.way {
             Way::Tiles(tasks) => {
@@ -86,21 +88,21 @@ impl Generated for Winograd {
 }
 
 impl Winograd {
-    fn finish<'a>(&'a self, simd: Simd, ctx: &Ctx<'a>) -> Result<Finish<'a>, Error> {
+    fn finish<'a>(&'a self, simd: Simd, ctx: &Ctx<'a>, operands: &'a mut [f32]) -> Result<Finish<'a>, Error> {
         let bias = View::optional(simd, ctx, Arg::BIAS)?.filter(|_| self.result == Arg::DST);
-        let numbers = bias.filter(|b| b.dtype() == DataType::F32 && b.stride(0) == Some(1));
-        let numbers = numbers.and_then(|b| ctx.input::<f32>(Arg::BIAS)?.get(b.offset(&[0; MAX_NDIMS])..));
-        if let Some(place) = self.to.filter(|_| bias.is_none() || numbers.is_some()) {
-            return Ok(Finish::Store { to: ctx.buf(self.result)?, place, bias: numbers });
-        }
         let (source, weights) = (View::of(simd, ctx, self.source)?, View::of(simd, ctx, Arg::WEIGHTS)?);
         let factors = [
             Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
             Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(self.result_channel)]),
         ];
-        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(factors, bias.map(|b| Broadcast::along(b, 1))))?;
+        let chain = Chain::new(simd, ctx, &self.attr, self.result)?.with(factors, bias.map(|b| Broadcast::along(b, 1)));
+        if let Some((place, tail)) = &self.to {
+            let operands = tail.args(&chain, 1, &[], operands)?;
+            return Ok(Finish::Vectors { to: ctx.buf(self.result)?, place: *place, operands });
+        }
+        let tail = Epilogue::new(chain)?;
         tail.dst().zero_padding();
-        Ok(Finish::Tail(tail))
+        Ok(Finish::Rows(tail))
     }
 
     /// Cuts a worker's scratch.
@@ -200,14 +202,13 @@ impl Bound<'_> {
             let wanted: [usize; 2] = std::array::from_fn(|i| (p.result_sizes[i] - at[i]).min(RESULTS));
             let sums = &all[i * columns..];
             match &self.finish {
-                Finish::Store { to, place, bias } => {
+                Finish::Vectors { to, place, operands } => {
                     let first = place.base + image * place.image + column / p.lanes * place.channel + at[1] * place.pixel;
                     let rows = std::array::from_fn(|i| (first + (at[0] + i) * place.row) as isize);
-                    let to = Pixels { data: *to, pixel: place.pixel, channel: place.channel, vectors };
-                    let bias = bias.and_then(|b| b.get(column..));
-                    self.code.transforms.results((sums, p.sum_position()), bias, &to, rows, wanted);
+                    let pixels = Pixels { data: *to, pixel: place.pixel, channel: place.channel, vectors };
+                    self.code.transforms.results((sums, p.sum_position()), &Tile { pixels, rows, wanted, operands, column });
                 }
-                Finish::Tail(tail) => {
+                Finish::Rows(tail) => {
                     self.code.transforms.block((sums, p.sum_position()), vectors, columns, own.block);
                     for (y, line) in own.block.chunks_exact_mut(RESULTS * columns).take(wanted[0]).enumerate() {
                         let mut pos: Pos = [0; MAX_NDIMS];
