@@ -19,7 +19,7 @@ use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::tile::layout::panel_columns;
-use crate::kernels::tile::{Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile, tallest};
+use crate::kernels::tile::{Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile, runs, tallest};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
@@ -118,18 +118,28 @@ fn sizes_of(t: &Tensor) -> [i64; 3] {
     std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d]))
 }
 
-/// The stretches of results of a width: their phase, the first within it, their number, and the taps, as weight and source coordinates at the first.
-fn widths(line: &Dim) -> Vec<(usize, usize, usize, Vec<(i64, i64)>)> {
-    let mut all: Vec<(usize, usize, usize, Vec<(i64, i64)>)> = Vec::new();
+/// Results of a line that follow each other, and the taps of the width that all of them meet.
+struct Width {
+    phase: usize,
+    /// The first result within the phase, and their number.
+    first: usize,
+    count: usize,
+    /// Weight coordinates, with the source coordinates that the first result meets.
+    taps: Vec<(i64, i64)>,
+}
+
+/// The stretches of results of a width.
+fn widths(line: &Dim) -> Vec<Width> {
+    let mut all: Vec<Width> = Vec::new();
     for (i, phase) in line.phases.iter().enumerate() {
         for (k, at) in &phase.taps {
             let inside = |j: &usize| (0..line.source).contains(&(at + *j as i64 * line.stride));
             let Some(first) = (0..phase.count).find(inside) else { continue };
             let count = (first..phase.count).take_while(inside).count();
             let tap = (*k, at + first as i64 * line.stride);
-            match all.iter_mut().find(|w| (w.0, w.1, w.2) == (i, first, count)) {
-                Some(alike) => alike.3.push(tap),
-                None => all.push((i, first, count, vec![tap])),
+            match all.iter_mut().find(|w| (w.phase, w.first, w.count) == (i, first, count)) {
+                Some(alike) => alike.taps.push(tap),
+                None => all.push(Width { phase: i, first, count, taps: vec![tap] }),
             }
         }
     }
@@ -156,8 +166,8 @@ fn stretches(lines: &[Dim; 3], results: [i64; 3], lie: &Lie) -> Vec<Stretch> {
     let mut all = Vec::new();
     for (d, h) in (0..results[0]).flat_map(|d| (0..results[1]).map(move |h| (d, h))) {
         let (depths, heights) = (met(&lines[0], d), met(&lines[1], h));
-        for (phase, first, count, taps) in &widths {
-            for (row, rows, tiles) in crate::kernels::tile::runs(0..*count, lie.tall) {
+        for Width { phase, first, count, taps } in &widths {
+            for (row, rows, tiles) in runs(0..*count, lie.tall) {
                 for row in (0..tiles).map(|i| row + i * rows) {
                     let at = |(kd, z): (i64, i64), (y_tap, y): (i64, i64), (x_tap, x): (i64, i64)| {
                         let pixel = [z, y, x + row as i64 * lines[2].stride].map(|at| at as usize);
