@@ -113,8 +113,16 @@ fn strips(isa: Isa) -> Vec<Entry> {
         });
     });
     let part = Part { places: 2, repeated: true, taps: (0, 2) };
-    let key =
-        weights::Gradient { types: [Elem::F32; 2], group: 1, stride: 1, lines: 1, taps: TAPS.to_vec(), parts: vec![part], masked: false };
+    let key = weights::Gradient {
+        types: [Elem::F32; 2],
+        dots: false,
+        group: 1,
+        stride: 1,
+        lines: 1,
+        taps: TAPS.to_vec(),
+        parts: vec![part],
+        masked: false,
+    };
     let kernel = strip::Gradient::get(isa, &key, LEN / 2).unwrap();
     let lens = [2 * ROWS * COLUMNS * channels, 2 * ROWS * LEN * channels, 2 * channels];
     let gradient = entry("gradients of strips", &lens, move |memory| {

@@ -31,8 +31,9 @@ mod tests;
 
 /// Tasks for every worker, where there are several.
 const TASKS: usize = 8;
-/// Bytes between channels of which multiples meet in the same sets of the caches.
-const PAGE: usize = 4096;
+/// Bytes between channels of which multiples meet in the same sets of the caches, and channels that find room there all the same.
+const PAGE: i64 = 4096;
+const FEW: i64 = 8;
 /// Words of the tiles that are listed at a time.
 const LISTED: usize = 128;
 
@@ -81,6 +82,20 @@ type Tiles = Vec<[Option<Tile>; 2]>;
 /// # Errors
 /// What the row does not take.
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let s = Setup::of(&problem.op)?;
+    let dims = [s.source.1.dims(), s.result.1.dims()];
+    let pixels = dims[1][2..].iter().fold(4i64, |bytes, n| bytes.wrapping_mul(*n));
+    if pixels % PAGE == 0 && dims.iter().any(|dims| dims[1] > FEW) {
+        return Err(Skip::Shape("channels whole pages apart, which meet in the same sets of the caches"));
+    }
+    plan_anyway(problem, target)
+}
+
+/// Plans `problem`, wherever channels meet in the caches.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan_anyway(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = Setup::of(&problem.op)?;
     check(&s, isa)?;
@@ -99,8 +114,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(columns) }))
 }
 
-/// Whether this is a window of one pixel that pays as a product by pixels: nearly all of the last vector is wanted, and channels do not begin in the
-/// same sets of the caches.
+/// Whether this is a window of one pixel that pays as a product by pixels: nearly all of the last vector is wanted.
 fn check(s: &Setup<'_>, isa: Isa) -> Result<(), Skip> {
     let (from, to) = (s.source.1, s.result.1);
     if [from, to, s.weights].iter().any(|t| t.dtype != DataType::F32) {
@@ -115,8 +129,8 @@ fn check(s: &Setup<'_>, isa: Isa) -> Result<(), Skip> {
     }
     let pixels: usize = to.dims()[2..].iter().product::<i64>() as usize;
     let taken = pixels.next_multiple_of(isa.width().lanes());
-    if pixels * 32 < taken * 31 || (pixels * 4).is_multiple_of(PAGE) {
-        return Err(Skip::Shape("pixels that leave much of a vector, or channels whole pages apart"));
+    if pixels * 32 < taken * 31 {
+        return Err(Skip::Shape("pixels that leave much of a vector"));
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 mod columns;
 mod compensation;
 pub(crate) mod depthwise;
+mod edges;
 mod execute;
 mod fused;
 pub(crate) mod geometry;
@@ -12,6 +13,7 @@ mod packed;
 mod pixels;
 pub(crate) mod planes;
 mod sampled;
+mod scattered;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tiles;
@@ -36,6 +38,8 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("transposed:amx", transposed_amx),
     Impl::new("nchw1x1:jit", nchw1x1),
     Impl::new("unit_stride:jit", sampled::plan),
+    Impl::new("scattered:jit", scattered).for_some_shapes(),
+    Impl::new("edges:jit", edges).for_some_shapes(),
     Impl::new("packed:jit", packed),
     Impl::new("transposed:jit", transposed),
     Impl::new("repeated:jit", repeated),
@@ -65,7 +69,7 @@ fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
 
 /// The rows that [`staged`] makes copies for.
 const GENERATED: &[Choose<CpuTarget>] =
-    &[direct, transposed_direct, winograd, amx, transposed_amx, nchw1x1, sampled::plan, packed, transposed, bwd_weights];
+    &[direct, transposed_direct, winograd, amx, transposed_amx, nchw1x1, sampled::plan, edges, packed, transposed, bwd_weights];
 
 /// Depthwise, and groups of few channels.
 pub(crate) fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -100,6 +104,18 @@ pub(crate) fn transposed_amx(problem: &Problem, target: &CpuTarget) -> Result<Bo
 pub(crate) fn nchw1x1(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     columns::plan(problem, target)
+}
+
+/// To few channels, NCHW.
+pub(crate) fn scattered(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    dense(problem)?;
+    scattered::plan(problem, target)
+}
+
+/// Windows over small images, channels last.
+pub(crate) fn edges(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    dense(problem)?;
+    edges::plan(problem.clone(), target)
 }
 
 /// On vectors, channels last.

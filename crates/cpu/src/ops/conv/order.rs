@@ -106,7 +106,7 @@ impl Run {
 }
 
 /// Time of `rows` rows that meet `taps` taps each, in taps of one row.
-fn cost(rows: usize, taps: usize, most: usize) -> usize {
+pub(super) fn cost(rows: usize, taps: usize, most: usize) -> usize {
     let tiles = rows.div_ceil(most);
     taps * rows.max(LEAST * tiles) + TILE * tiles
 }
@@ -165,6 +165,11 @@ impl Order {
             first += s.rows;
         }
         order
+    }
+
+    /// Time of all tiles of at most so many rows, in taps of one row.
+    pub(super) fn cost(&self, rows: usize) -> usize {
+        self.segments.iter().map(|s| s.cost(rows)).sum()
     }
 
     /// Adds the results of one combination of phases.

@@ -275,7 +275,7 @@ fn tail(s: &Setup<'_>, attr: &Attr, compensated: bool) -> Option<Arc<Tail>> {
 }
 
 /// The types of a product, where there are tiles for them.
-fn product(s: &Setup<'_>) -> Result<Product, Skip> {
+pub(super) fn product(s: &Setup<'_>) -> Result<Product, Skip> {
     let types = (s.source.1.dtype, s.weights.dtype);
     let product = match types {
         (DataType::F32, DataType::F32) => Some(Product::F32),
@@ -308,7 +308,7 @@ fn in_lines(s: &Setup<'_>, product: Product) -> bool {
 
 impl Place {
     /// The pixels of a tensor whose channels lie closest.
-    fn new(tensor: &Tensor, channels: usize, what: &str) -> Result<Place, Skip> {
+    pub(super) fn new(tensor: &Tensor, channels: usize, what: &str) -> Result<Place, Skip> {
         let no = || Skip::Layout(format!("of the {what}: channels are not last"));
         let b = tensor.blocking().filter(|b| b.is_plain() && (b.strides[1] == 1 || tensor.dims()[1] == 1)).ok_or_else(no)?;
         let (n, size) = (tensor.dims().len(), tensor.dtype.bits() / 8);

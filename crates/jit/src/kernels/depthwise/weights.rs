@@ -36,6 +36,8 @@ pub struct Part {
 pub struct Gradient {
     /// Type of the source, and of the gradient of the result.
     pub types: [Elem; 2],
+    /// True when both are words of a bf16 and a zero, for processors that multiply pairs.
+    pub dots: bool,
     /// Channels of a group; a vector is whole groups.
     pub group: u8,
     /// Source columns between places.
@@ -102,8 +104,8 @@ pub struct Args {
 const PLACES: [usize; 2] = [4, 8];
 /// The same with sixteen registers.
 const FEW_PLACES: [usize; 2] = [2, 4];
-/// Sums of which there are few, by quarters of the registers.
-const FEW: usize = 4;
+/// Sums of which there are few, by thirds of the registers.
+const FEW: usize = 3;
 /// Sums that keep the multiply-adds busy.
 const BUSY: usize = 8;
 
@@ -301,6 +303,7 @@ impl Writer<'_> {
         let Kept { column, mask, sums, .. } = *kept;
         let k = self.kernel;
         let x_type = k.types[0];
+        let add = if k.dots { Accumulate::DotBf16 } else { Accumulate::FmaF32 };
         let plain = x_type == Elem::F32 && mask.is_none();
         for channel in 0..k.group {
             let spread = spread(f, self.width, [k.group; 2], channel);
@@ -315,7 +318,7 @@ impl Writer<'_> {
                 let at = column_at(source, *column, x - base, 0);
                 let sum = |i: usize, t: usize| sums.0[i % sums.0.len()][line][usize::from(channel)][usize::from(part.taps.0) + t];
                 if plain && spread.is_none() && columns.users(x).count() == 1 {
-                    columns.users(x).for_each(|(i, t)| f.accumulate(Accumulate::FmaF32, sum(i, t), places[i], Src::Mem(at)));
+                    columns.users(x).for_each(|(i, t)| f.accumulate(add, sum(i, t), places[i], Src::Mem(at)));
                     continue;
                 }
                 let value = match spread {
@@ -325,7 +328,7 @@ impl Writer<'_> {
                         spread.map_or(value, |spread| f.binary(Binary::Lookup32, spread, value))
                     }
                 };
-                columns.users(x).for_each(|(i, t)| f.accumulate(Accumulate::FmaF32, sum(i, t), value, places[i]));
+                columns.users(x).for_each(|(i, t)| f.accumulate(add, sum(i, t), value, places[i]));
             }
         }
     }

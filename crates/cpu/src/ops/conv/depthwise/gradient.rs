@@ -195,7 +195,10 @@ impl Gradient {
         }
         let window = weights::tiled::Task::of(s).window;
         let stride = window[2].stride as u8;
-        let kind = Kind { types, group: group as u8, stride, lines: 1, taps: Vec::new(), parts: Vec::new(), masked };
+        // Spreading bf16 to f32 takes as long as products on processors that multiply one vector in a cycle.
+        let dots = jit.bf16 && types == [Elem::Bf16; 2] && Core::host().rate(lanes, 1) <= lanes as f64;
+        let types = if dots { [Elem::Low16; 2] } else { types };
+        let kind = Kind { types, dots, group: group as u8, stride, lines: 1, taps: Vec::new(), parts: Vec::new(), masked };
         let all = channels.div_ceil(lanes);
         let chunk = cut(all, VECTORS, 1).0.max(1);
         let bytes = |rows: usize| {

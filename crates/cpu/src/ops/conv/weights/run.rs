@@ -182,7 +182,7 @@ impl Bound<'_> {
         if let Some(strides) = side.strides.filter(|_| side.in_place) {
             (*to, *at) = (reader.source.view.buf(), place(reader, &strides, first));
             if !is_rows {
-                ready.panel = strides.far * 4;
+                ready.panel = if strides.is_plain() { self.plan.panel } else { strides.far } * 4;
             }
             return;
         }

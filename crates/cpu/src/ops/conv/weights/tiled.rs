@@ -40,6 +40,8 @@ const LEAST_ROWS: usize = 48;
 const SLICED: usize = 1 << 20;
 /// Most slices.
 const SLICES: usize = 16;
+/// Rows of all taps up to which columns are not copied to panels for them.
+const MET: usize = 2 * LINE;
 /// Bytes between pixels up to which rows are read in place.
 const NEAR: usize = 2048;
 /// The same where they are an odd number of cache lines, which share out over all sets of L1.
@@ -488,8 +490,12 @@ impl Gradient {
         // Lines of few channels are read as they follow each other, which saves their copy, or makes it one of whole runs.
         let narrow = self.columns.channels < self.panel;
         let beside_each_other = |s: &Strides| s.is_plain() && step(s, &self.columns) <= NEAR;
-        self.apart = narrow && self.columns.strides.as_ref().is_some_and(Strides::is_plain);
-        let columns_apart = self.apart && floats(columns) && self.columns.strides.as_ref().is_some_and(beside_each_other);
+        // So are lines of many that few rows meet.
+        let met = self.rows.channels.saturating_mul(taps).saturating_mul(self.rows_per_channel());
+        let within = |s: &Strides| s.is_plain() && step(s, &self.columns) <= FARTHER;
+        let wide = met <= MET && !columns_there && floats(columns) && self.columns.strides.as_ref().is_some_and(within);
+        self.apart = wide || narrow && self.columns.strides.as_ref().is_some_and(Strides::is_plain);
+        let columns_apart = wide || self.apart && floats(columns) && self.columns.strides.as_ref().is_some_and(beside_each_other);
         (self.rows.in_place, self.columns.in_place) = (rows_there, columns_there || columns_apart);
         let blocked = |t: &Tensor, s: &Strides| !s.is_plain() && t.dims().volume().is_some_and(|n| n * 4 > self.budget.far as i64);
         let asks = |t: &Tensor, side: &Side| side.strides.as_ref().is_some_and(|s| blocked(t, s));

@@ -77,7 +77,7 @@ fn kernel(places: u8, stride: u8, taps: u8, group: u8) -> Gradient {
         parts.insert(0, part(1, false, (1, taps - 1)));
         parts.push(part(2.min(places), false, (0, taps - 1)));
     }
-    Gradient { types: [Elem::F32; 2], group, stride, lines: 1, taps: list, parts, masked: false }
+    Gradient { types: [Elem::F32; 2], dots: false, group, stride, lines: 1, taps: list, parts, masked: false }
 }
 
 #[test]
