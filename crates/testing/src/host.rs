@@ -66,7 +66,8 @@ impl HostTensor {
                 (0..pos.len()).filter(|d| mask >> d & 1 == 1).fold(0, |index, d| index * blocking.padded_dims[d] as usize + of(d) as usize)
             };
             let padded = &blocking.padded_dims;
-            let mut all = vec![0.0; named(padded, &|d| padded[d] - 1) + 1];
+            let count = (0..padded.len()).filter(|d| mask >> d & 1 == 1).map(|d| padded[d] as usize).product();
+            let mut all = vec![0.0; count];
             let mut values = values.iter();
             for_each_position(self.tensor.dims(), |pos| all[named(pos, &|d| pos[d])] += factor * values.next().copied().unwrap_or(0.0));
             all.iter().enumerate().for_each(|(i, sum)| put(&self.bufs[0], DataType::S32, start + i, u64::from(*sum as i32 as u32)));

@@ -77,13 +77,16 @@ impl<'a> Broadcast<'a> {
 
     fn quant((simd, ctx): (Simd, &Ctx<'a>), quant: Option<&Quant>, arg: Arg, dims: &[i64], default: f32) -> Result<Broadcast<'a>, Error> {
         let mut b = Broadcast::constant(default);
+        let Some(quant) = quant else { return Ok(b) };
+        let sizes = quant.dims(dims);
         // A tensor without elements has no numbers either, whoever asks for one.
-        let Some(quant) = quant.filter(|q| !q.dims(dims).contains(&0)) else { return Ok(b) };
+        if sizes.contains(&0) {
+            return Ok(b);
+        }
         let bound = ctx.bound(arg).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))?;
         let base = bound.tensor.blocking().map_or(0, |x| x.offset as usize);
         b.source = Source::Numbers { simd, buf: ctx.buf(arg)?, dtype: bound.tensor.dtype, base };
-        let (sizes, n) = (quant.dims(dims), dims.len());
-        let mut stride = 1;
+        let (n, mut stride) = (dims.len(), 1);
         for d in (0..n).rev().filter(|&d| quant.mask >> d & 1 == 1) {
             b.strides[d] = if dims[d] == 1 { 0 } else { stride };
             b.groups[d] = if quant.groups.is_empty() || d + 2 < n { 1 } else { quant.groups[d + 2 - n].max(1) };
@@ -140,7 +143,9 @@ impl<'a> Broadcast<'a> {
 
     /// The numbers from `pos` on along `dim`.
     pub fn line(&self, pos: &Pos, dim: usize, out: &mut [f32]) {
-        let index: i64 = (0..MAX_NDIMS).map(|d| pos[d] / self.groups[d] * self.strides[d]).sum();
+        // Most have one number, or one along few dimensions: a division takes longer than to look.
+        let along = |d: usize| if self.strides[d] == 0 { 0 } else { pos[d] / self.groups[d] * self.strides[d] };
+        let index: i64 = (0..MAX_NDIMS).map(along).sum();
         match self.source {
             Source::Constant(v) => out.fill(v),
             Source::Blocked(view) => {

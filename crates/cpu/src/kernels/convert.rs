@@ -4,6 +4,7 @@ use super::multiversion::{Body, Simd};
 use oxidnn_expr::convert;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::DataType;
+use std::cell::Cell;
 
 /// Sizes of the buffers between memory and f32, in bytes: for short runs, and for a piece of long ones.
 const SMALL: usize = 128;
@@ -36,6 +37,19 @@ impl Body for FromF32<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
         convert::from_f32(self.0, self.1, self.2);
+    }
+}
+
+/// Elements of bf16 in memory as the upper halves of numbers.
+struct Widen<'a>(&'a [Cell<u8>], &'a mut [f32]);
+
+impl Body for Widen<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        for (out, [low, high]) in self.1.iter_mut().zip(self.0.as_chunks::<2>().0) {
+            *out = f32::from_bits(u32::from_le_bytes([0, 0, low.get(), high.get()]));
+        }
     }
 }
 
@@ -77,6 +91,7 @@ impl Elements<'_> {
         let Elements { buf, dtype, at, stride } = self;
         match (dtype, stride) {
             (DataType::F32, 1) => buf.read(at, out),
+            (DataType::Bf16, 1) => simd.run(Widen(&buf.cells()[at * 2..(at + out.len()) * 2], out)),
             (_, 0) => {
                 let mut one = [0.0; 1];
                 let one = &mut one[..out.len().min(1)];

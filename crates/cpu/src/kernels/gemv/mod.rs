@@ -19,6 +19,8 @@ use super::dot::pack::Source;
 use super::epilogue::Epilogue;
 use super::lanes::Lanes;
 use super::scratch::{Part, Scratch, booked, for_workers};
+use crate::decision::How;
+use crate::hardware::Core;
 use call::{Column, On, Ready};
 use cut::Cut;
 use oxidnn_jit::Isa;
@@ -201,6 +203,21 @@ impl Product {
         };
         let order = Order::new(decode, weights.lie, rows, weights.k, lanes);
         Ok(Product { request, decode, order, cut, vectors })
+    }
+
+    /// What it keeps where, and how fast it multiplies.
+    pub fn how(&self) -> How {
+        let Request { isa, weights, rows, .. } = self.request;
+        let (lanes, depth) = (isa.width().lanes(), 1 + usize::from(self.decode.pairs));
+        How {
+            algorithm: "a walk along the weights where they lie, decoded in registers".into(),
+            registers: (format!("sums of {rows} rows"), rows * self.vectors.max(1) * lanes * 4),
+            blocks: vec![(format!("{rows} rows of the other operand, which all weights meet"), rows * weights.k * 4 / depth)],
+            rate: Core::host().rate(lanes, depth),
+            padding: 1.0,
+            copies: 0,
+            cores: self.request.workers,
+        }
     }
 
     /// True when a source of plain numbers of the kernels' type, contiguous along the depth, needs no other order.

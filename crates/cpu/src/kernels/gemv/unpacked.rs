@@ -10,6 +10,7 @@ use super::shared::Finished;
 use super::weights::Lie;
 use super::{Factor, Operands, Request};
 use crate::CpuTarget;
+use crate::decision::How;
 use crate::kernels::gemm::{self, Gemm, Kind, Sizes};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::{Block, Packed, Packs, Right};
@@ -85,6 +86,11 @@ struct Lens {
 }
 
 impl Unpacked {
+    /// What it keeps where, and how fast it multiplies.
+    pub fn how(&self) -> How {
+        self.gemm.how()
+    }
+
     /// Plans it; `natural` is the distance of rows in bytes where the source has plain f32 or bf16 elements, contiguous along the depth, and `tail`
     /// does all that is behind sums, if there is such.
     ///

@@ -122,12 +122,20 @@ fn split(words: &[u8], to: &mut [u8]) {
 
 /// A panel number by number.
 fn single(from: &Plain<'_>, depth: Range<usize>, columns: usize, form: Form, to: &mut [u8]) {
+    match form.size {
+        1 => single_sized::<1>(from, depth, columns, form, to),
+        2 => single_sized::<2>(from, depth, columns, form, to),
+        _ => single_sized::<4>(from, depth, columns, form, to),
+    }
+}
+
+/// A panel number by number, each of `N` bytes.
+fn single_sized<const N: usize>(from: &Plain<'_>, depth: Range<usize>, columns: usize, form: Form, to: &mut [u8]) {
     to.fill(0);
     for k in depth {
-        let line = &mut to[k / form.together * form.line()..];
-        for j in 0..columns {
-            let number = &from.bytes[k * from.depth + j * from.column..][..form.size];
-            line[(j * form.together + k % form.together) * form.size..][..form.size].copy_from_slice(number);
+        let line = &mut to[k / form.together * form.line()..][k % form.together * N..];
+        for (j, to) in line.chunks_mut(form.together * N).take(columns).enumerate() {
+            to[..N].copy_from_slice(&from.bytes[k * from.depth + j * from.column..][..N]);
         }
     }
 }

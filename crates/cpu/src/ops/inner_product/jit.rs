@@ -8,6 +8,8 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::{amx, epilogue};
+use crate::ops::matmul::dots::Dots;
+use crate::ops::matmul::jit::Make;
 use crate::ops::matmul::tiled::{Code, Matrix, Request, Tiled, product};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
@@ -27,7 +29,21 @@ struct Inner(Tiled);
 /// What the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    plan_on(problem, target, isa.without_amx())
+    plan_on(problem, target, isa.without_amx(), tiles)
+}
+
+/// Takes forward passes of bytes of one row or one channel, whose operands are contiguous along the depth.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan_dots(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    plan_on(problem, target, isa.without_amx(), Dots::plan)
+}
+
+/// The product on tiles.
+fn tiles(request: &Request<'_>) -> Result<(Inner, usize), Skip> {
+    request.plan().map(|(tiled, scratch)| (Inner(tiled), scratch))
 }
 
 /// Takes forward passes in the types that tiles of AMX multiply, where vectors are through with a product before these.
@@ -56,10 +72,10 @@ pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
 /// # Errors
 /// What the row does not take.
 pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    plan_on(problem, target, amx::isa(target.jit)?)
+    plan_on(problem, target, amx::isa(target.jit)?, tiles)
 }
 
-fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
+fn plan_on<K: Generated>(problem: &Problem, target: &CpuTarget, isa: Isa, make: Make<K>) -> Result<Box<dyn Plan>, Skip> {
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
     let product = match op.prop {
         Prop::BackwardWeights => product(op.dst.dtype, op.src.dtype)?,
@@ -110,8 +126,8 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
         bias: op.bias.as_ref().filter(|_| forward),
         scales: if forward { &[None, Some(0)] } else { &[] },
     };
-    let (kernel, scratch_bytes) = request.plan()?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(Inner(kernel)) }))
+    let (kernel, scratch_bytes) = make(&request)?;
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
 fn of<'p>(arg: Arg, tensor: &'p Tensor, rows: &'p [usize], columns: &'p [usize]) -> Matrix<'p> {

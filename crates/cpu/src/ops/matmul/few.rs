@@ -13,7 +13,7 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
-use oxidnn_runtime::{Ctx, Plan, Skip};
+use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Problem, Tensor};
 use std::sync::Arc;
 
@@ -136,6 +136,10 @@ impl Sides {
 
 impl Generated for Few {
     type Code = ReadyProduct;
+
+    fn decision(&self, problem: &Problem) -> Decision {
+        self.product.how().decision(problem)
+    }
 
     fn build(&self) -> Result<ReadyProduct, Error> {
         self.product.build()

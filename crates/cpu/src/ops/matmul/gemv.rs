@@ -17,7 +17,7 @@ use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::Tail;
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
-use oxidnn_runtime::{Ctx, Plan, Skip};
+use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::Matmul;
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Op, Problem, Quant, Tensor};
 use std::sync::Arc;
@@ -257,6 +257,14 @@ fn split(scale: Broadcast<'_>, along: bool, depth: usize) -> (Option<Broadcast<'
 
 impl Generated for Gemv {
     type Code = Code;
+
+    fn decision(&self, problem: &Problem) -> Decision {
+        let how = match &self.product {
+            Kind::Few(product) => product.how(),
+            Kind::Many(product) => product.how(),
+        };
+        how.decision(problem)
+    }
 
     fn build(&self) -> Result<Code, Error> {
         Ok(match &self.product {

@@ -1,5 +1,6 @@
 //! `packed:jit` and `packed:amx`: matrix products on generated tiles. Weights lie in panels (what `any` resolves to), or plain: row-major, or transposed.
 
+use super::dots::Dots;
 use super::gemv;
 use super::tiled::{Matrix, Request, product};
 use crate::CpuTarget;
@@ -8,7 +9,7 @@ use crate::kernels::gemv::MAX_ROWS;
 use crate::kernels::tile::Product;
 use crate::kernels::{amx, epilogue};
 use crate::ops::support;
-use crate::row::RowPlan;
+use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::Matmul;
@@ -71,7 +72,16 @@ pub(super) fn plan_few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
 /// What the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    plan_on(problem, target, isa.without_amx())
+    plan_on(problem, target, isa.without_amx(), |request| request.plan())
+}
+
+/// Takes products of bytes of one row or one column whose operands are contiguous along the depth.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan_dots(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    plan_on(problem, target, isa.without_amx(), Dots::plan)
 }
 
 /// Takes dense products of the types that tiles of AMX multiply.
@@ -82,10 +92,13 @@ pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     let isa = amx::isa(target.jit)?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     amx::check(product(op.src.dtype, op.weights.dtype)?)?;
-    plan_on(problem, target, isa)
+    plan_on(problem, target, isa, |request| request.plan())
 }
 
-fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
+/// What makes a kernel of a request, with the bytes of scratch that it needs.
+pub(crate) type Make<K> = fn(&Request<'_>) -> Result<(K, usize), Skip>;
+
+fn plan_on<K: Generated>(problem: &Problem, target: &CpuTarget, isa: Isa, make: Make<K>) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     product(op.src.dtype, op.weights.dtype)?;
     let n = op.dst.dims().len();
@@ -115,7 +128,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
         bias: op.bias.as_ref(),
         scales: &scales,
     };
-    let (kernel, scratch_bytes) = request.plan()?;
+    let (kernel, scratch_bytes) = make(&request)?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 

@@ -89,11 +89,19 @@ pub(crate) struct Tiled {
     /// What zero points that differ by row, and those of the right operand, make sums begin with.
     pub(super) outer: Option<Outer>,
     /// Whether the sums of the right operand's columns are a row more of the product.
-    beside: bool,
+    pub(super) beside: bool,
     /// Whether 128 is added to the elements of the left operand.
     flips: bool,
     /// Whether sums are i32.
     whole: bool,
+}
+
+/// Sizes of a product: independent ones, rows and columns, depth.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ProductSizes {
+    pub(super) batch: usize,
+    pub(super) sides: [usize; 2],
+    pub(super) depth: usize,
 }
 
 /// The kernels of a product, and of the sums of the right operand's columns.
@@ -192,7 +200,7 @@ impl Request<'_> {
         let summed = self.attr.zero_points.contains_key(&a.arg) || flips;
         let padded = b.columns.last().zip(b.tensor.blocking()).map_or(0, |(d, blocking)| blocking.padded_dims[*d] as usize);
         let kept_sums = support::kept_sums(b.tensor, b.rows).filter(|_| summed).map(|start| (start, padded));
-        let beside = summed && kept_sums.is_none() && outer.is_none() && self.has_room(product);
+        let beside = summed && kept_sums.is_none() && !outer.is_some_and(|o| o.by_row) && self.has_room(product);
         let compensated = summed && !beside && !outer.is_some_and(|o| o.by_row);
         let mut left = place::plain(a.tensor, a.rows, a.columns)?;
         let a_step = match (left.column == a.tensor.dtype.bits() / 8, product) {
@@ -374,6 +382,25 @@ impl Tiled {
         Ok(Broadcast::zero_point(simd, ctx, &self.attr, self.args[0], dims)?.permuted(&self.scales[0]))
     }
 
+    /// Sizes of the product.
+    pub(super) fn product_sizes(&self) -> ProductSizes {
+        let sizes = self.gemm.sizes();
+        ProductSizes { batch: sizes.batch, sides: [sizes.rows - usize::from(self.beside), sizes.columns], depth: sizes.depth }
+    }
+
+    /// Zero points of both operands by positions of the result.
+    pub(super) fn zero_points<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<[Broadcast<'a>; 2], Error> {
+        let dims = ctx.bound(self.args[1]).map_or(&[][..], |b| b.tensor.dims());
+        let right = Broadcast::zero_point(simd, ctx, &self.attr, self.args[1], dims)?.permuted(&self.scales[1]);
+        Ok([self.shift(simd, ctx)?, right])
+    }
+
+    /// What becomes of sums, in portable code.
+    pub(super) fn epilogue<'a>(&'a self, simd: Simd, ctx: &Ctx<'a>) -> Result<Epilogue<'a>, Error> {
+        let chain = Chain::new(simd, ctx, &self.attr, self.args[2])?;
+        Epilogue::new(chain.with(self.factors(simd, ctx)?, self.bias(simd, ctx)?))
+    }
+
     /// What is subtracted from the sums of every column; the sums of the columns themselves where that differs by row.
     fn compensation<'s>(
         &self,
@@ -520,8 +547,7 @@ impl Generated for Tiled {
         }
         let compensation = if self.outer.is_some_and(|o| o.by_row) { &[][..] } else { column_sums };
         let Some(tail) = &self.tail else {
-            let chain = Chain::new(simd, ctx, &self.attr, self.args[2])?;
-            let epilogue = Epilogue::new(chain.with(self.factors(simd, ctx)?, self.bias(simd, ctx)?))?;
+            let epilogue = self.epilogue(simd, ctx)?;
             epilogue.dst().zero_padding();
             let factor = if self.beside { self.factor(simd, ctx)? } else { 0 };
             let store = |block: Block<'_>| self.store(&epilogue, (compensation, factor), block);

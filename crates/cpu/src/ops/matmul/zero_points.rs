@@ -11,10 +11,15 @@ use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::nest::Block;
 use crate::kernels::scratch::lend;
 use oxidnn_runtime::{Buf, Ctx};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Tensor};
 
 /// Columns whose elements are looked up at a time.
 const CHUNK: usize = 128;
+
+/// Rows whose elements are summed at a time.
+const ROWS: usize = 64;
+/// Signed bytes that fit into 16 bits when they are added.
+const BYTES: usize = 255;
 
 /// Which elements there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,24 +73,32 @@ impl<'t> Terms<'t> {
         let (count, to) = (sizes.batch * sizes.rows, lend(&mut *rows));
         let bytes: &[u8] = ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))?;
         let signed = ctx.bound(arg).is_some_and(|b| b.tensor.dtype == DataType::S8);
-        let shift = tiled.shift(simd, ctx)?;
-        ctx.executor().run(ctx.executor().threads(), count, &|_, i| {
-            let mut pos = tiled.position(i / sizes.rows);
-            if let Some(row) = tiled.row {
-                pos[row] = (i % sizes.rows) as i64;
+        let [shift, columns] = tiled.zero_points(simd, ctx)?;
+        let of_all = shift.at(&[0; MAX_NDIMS]) as i32;
+        let pieces = sizes.rows.div_ceil(ROWS);
+        ctx.executor().run(ctx.executor().threads(), sizes.batch * pieces, &|_, task| {
+            let (unit, first) = (task / pieces, task % pieces * ROWS);
+            let here = ROWS.min(sizes.rows - first);
+            // Behind the rows of the matrix there may be one of ones, which has no zero point.
+            let own = here.min(sizes.rows - usize::from(tiled.beside) - first);
+            let (mut pos, mut zero_points, mut sums) = (tiled.position(unit), [0; ROWS], [0; ROWS]);
+            for (i, zero_point) in zero_points[..own].iter_mut().enumerate() {
+                pos[tiled.row.unwrap_or(0)] = (first + i) as i64;
+                *zero_point = if outer.by_row { shift.at(&pos) as i32 } else { of_all };
             }
-            let zero_point = shift.at(&pos) as i32;
             if outer.by_column {
-                let first = tiled.starts(i / sizes.rows)[0] + i % sizes.rows * tiled.places[0].row;
-                let sum = simd.run(Sum { bytes: &bytes[first..first + sizes.depth], signed });
-                to.set(i, sum.wrapping_sub(zero_point.wrapping_mul(sizes.depth as i32)));
+                let rows = &bytes[tiled.starts(unit)[0] + first * tiled.places[0].row..];
+                simd.run(RowSums { rows, step: tiled.places[0].row, depth: sizes.depth, signed, sums: &mut sums[..own] });
+                for (sum, zero_point) in sums[..own].iter_mut().zip(&zero_points) {
+                    *sum = sum.wrapping_sub(zero_point.wrapping_mul(sizes.depth as i32));
+                }
+                to.write(unit * sizes.rows + first, &sums[..here]);
             }
             if outer.by_row {
-                to.set(if outer.by_column { count + i } else { i }, zero_point.wrapping_add(tiled.added()));
+                zero_points.iter_mut().for_each(|zero_point| *zero_point = zero_point.wrapping_add(tiled.added()));
+                to.write(if outer.by_column { count } else { 0 } + unit * sizes.rows + first, &zero_points[..here]);
             }
         });
-        let dims = ctx.bound(tiled.args[1]).map_or(&[][..], |b| b.tensor.dims());
-        let columns = Broadcast::zero_point(simd, ctx, &tiled.attr, tiled.args[1], dims)?.permuted(&tiled.scales[1]);
         Ok(Some(Terms { tiled, outer, simd, rows: bytemuck::cast_slice(rows), columns, column_sums }))
     }
 
@@ -129,13 +142,11 @@ pub(super) fn column_sums(tiled: &Tiled, (simd, ctx): (Simd, &Ctx<'_>), factor: 
         let count = CHUNK.min(width - first);
         let at = tiled.right_start(right) + first * place.column;
         let mut sums = [0i32; CHUNK];
+        let to_sum = &mut sums[..count];
         if place.row == 1 {
-            for (j, sum) in sums[..count].iter_mut().enumerate() {
-                let start = at + j * place.column;
-                *sum = simd.run(Sum { bytes: &bytes[start..start + depth], signed: true });
-            }
+            simd.run(RowSums { rows: &bytes[at..], step: place.column, depth, signed: true, sums: to_sum });
         } else {
-            simd.run(Columns { bytes: &bytes[at..], row: place.row, depth, sums: &mut sums[..count] });
+            simd.run(Columns { bytes: &bytes[at..], row: place.row, depth, sums: to_sum });
         }
         sums.iter_mut().for_each(|sum| *sum = sum.wrapping_mul(factor));
         to.write(right * width + first, &sums[..count]);
@@ -156,29 +167,58 @@ impl Body for Columns<'_> {
     type Out = ();
 
     #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Columns { bytes, row, depth, sums } = self;
-        for k in 0..depth {
-            for (sum, byte) in sums.iter_mut().zip(&bytes[k * row..]) {
-                *sum += i32::from(byte.cast_signed());
-            }
+    fn run<const W: usize, const FMA: bool>(mut self) {
+        let mut done = 0;
+        while done < self.sums.len() {
+            done += match self.sums.len() - done {
+                128.. => self.add::<128>(done),
+                32.. => self.add::<32>(done),
+                8.. => self.add::<8>(done),
+                _ => self.add::<1>(done),
+            };
         }
     }
 }
 
-/// The sum of bytes.
-struct Sum<'b> {
-    bytes: &'b [u8],
-    signed: bool,
+impl Columns<'_> {
+    /// Sums `N` columns in 16 bits, which registers hold, as many rows as fit there at a time.
+    #[inline(always)]
+    fn add<const N: usize>(&mut self, first: usize) -> usize {
+        for from in (0..self.depth).step_by(BYTES) {
+            let mut part = [0i16; N];
+            for k in from..self.depth.min(from + BYTES) {
+                let line: &[u8] = &self.bytes[k * self.row + first..][..N];
+                part.iter_mut().zip(line).for_each(|(sum, byte)| *sum += i16::from(byte.cast_signed()));
+            }
+            self.sums[first..first + N].iter_mut().zip(part).for_each(|(sum, part)| *sum += i32::from(part));
+        }
+        N
+    }
 }
 
-impl Body for Sum<'_> {
-    type Out = i32;
+/// The sums of rows of bytes.
+struct RowSums<'b> {
+    rows: &'b [u8],
+    /// Bytes from a row to the next, and of a row.
+    step: usize,
+    depth: usize,
+    signed: bool,
+    sums: &'b mut [i32],
+}
+
+impl Body for RowSums<'_> {
+    type Out = ();
 
     #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) -> i32 {
-        let Sum { bytes, signed } = self;
-        if signed { bytes.iter().map(|b| i32::from(b.cast_signed())).sum() } else { bytes.iter().map(|b| i32::from(*b)).sum() }
+    fn run<const W: usize, const FMA: bool>(self) {
+        for (i, sum) in self.sums.iter_mut().enumerate() {
+            let row = &self.rows[i * self.step..][..self.depth];
+            *sum = if self.signed {
+                row.iter().map(|byte| i32::from(byte.cast_signed())).sum()
+            } else {
+                row.iter().map(|byte| i32::from(*byte)).sum()
+            };
+        }
     }
 }
 

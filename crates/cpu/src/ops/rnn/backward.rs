@@ -25,7 +25,7 @@ use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
+use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem};
 use std::sync::Arc;
@@ -219,6 +219,14 @@ pub(super) struct Code {
 
 impl Generated for Backward {
     type Code = Code;
+
+    fn decision(&self, problem: &Problem) -> Decision {
+        let mut how = self.inputs.how();
+        how.algorithm =
+            "gradients of a recurrent network: step by step those of states, then those of inputs and weights for all steps at once".into();
+        how.blocks.push(("weights of the state of a layer and direction, which all steps meet".into(), self.iter.stack_bytes()));
+        how.decision(problem)
+    }
 
     fn build(&self) -> Result<Code, Error> {
         Ok(Code {

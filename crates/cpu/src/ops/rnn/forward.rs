@@ -27,7 +27,7 @@ use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
-use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
+use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Prop, RnnLinear, Tensor};
 use std::ops::Range;
@@ -362,6 +362,13 @@ pub(super) fn rows_of(tensor: &Tensor) -> Option<(usize, usize)> {
 
 impl Generated for Forward {
     type Code = Code;
+
+    fn decision(&self, problem: &Problem) -> Decision {
+        let mut how = self.gemm.how();
+        how.algorithm = "recurrent network: products of the input of all steps at once, then those of the state step by step".into();
+        how.blocks.push(("weights of the state of a layer and direction, which all steps meet".into(), self.iter.stack_bytes()));
+        how.decision(problem)
+    }
 
     fn build(&self) -> Result<Code, Error> {
         let cell = |spec: &Option<cell::Spec>| spec.as_ref().map(|spec| Cell::get(self.isa, spec)).transpose();

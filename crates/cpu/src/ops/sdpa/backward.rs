@@ -11,6 +11,7 @@ use super::cut::BackwardCut;
 use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, row_at, taker};
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
 use super::softmax::{Changes, Weights};
+use crate::decision::How;
 use crate::kernels::access::{Axis, View};
 use crate::kernels::lanes::fold;
 use crate::kernels::multiversion::{Body, Simd};
@@ -18,9 +19,9 @@ use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::ops::support;
 use crate::row::Generated;
-use oxidnn_runtime::{Ctx, Skip};
+use oxidnn_runtime::{Ctx, Decision, Skip};
 use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
-use oxidnn_spec::{Arg, Attr, Error};
+use oxidnn_spec::{Arg, Attr, Error, Problem};
 use std::ops::Range;
 
 /// A head of keys or of values: its first matrix dimension as depth, or its second.
@@ -170,6 +171,24 @@ impl Backward {
 
 impl Generated for Backward {
     type Code = Ready;
+
+    fn decision(&self, problem: &Problem) -> Decision {
+        let (BackwardCut { rows, block, .. }, Space { query, result, score, .. }) = (&self.cut, self.space);
+        let how = How {
+            algorithm: "gradients of attention: scores of blocks of queries by blocks of keys are computed again".into(),
+            registers: ("sums of a tile of scores or gradients".into(), 0),
+            blocks: vec![
+                (format!("{rows} queries, their results and the gradients of both"), 2 * rows * (query + result) * 4),
+                (format!("scores of {rows} queries by {block} keys, and their gradients"), 2 * rows * score * 4),
+                (format!("panels of {block} keys and values, and their gradients"), 2 * block * (query + result) * 4),
+            ],
+            rate: self.products.rate(),
+            padding: 1.0,
+            copies: 0,
+            cores: self.workers,
+        };
+        how.decision(problem)
+    }
 
     fn build(&self) -> Result<Ready, Error> {
         let [keys, depth, values] = self.space.widths;

@@ -16,15 +16,16 @@ use super::operands::{Add, Block, Heads, Mask, Part, Roles, factor, head, row_at
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
 use super::softmax::{Row, Step};
 use super::thin;
+use crate::decision::How;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::kernels::tile::Product;
 use crate::ops::support;
 use crate::row::Generated;
-use oxidnn_runtime::{Ctx, Skip};
+use oxidnn_runtime::{Ctx, Decision, Skip};
 use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
-use oxidnn_spec::{Arg, Attr, DataType, Error};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Problem};
 use std::f32::consts::LOG2_E;
 use std::ops::Range;
 
@@ -178,6 +179,29 @@ impl Forward {
 
 impl Generated for Forward {
     type Code = Ready;
+
+    fn decision(&self, problem: &Problem) -> Decision {
+        let (Cut { rows, block, .. }, Space { query, score, result, blocks, .. }) = (&self.cut, self.space);
+        let algorithm = if self.is_thin() {
+            "attention in one pass: keys and values are read once where they lie, an online softmax between"
+        } else {
+            "attention in one pass: queries by blocks of keys, an online softmax between the two products"
+        };
+        let how = How {
+            algorithm: algorithm.into(),
+            registers: ("sums of a tile of scores or results".into(), 0),
+            blocks: vec![
+                (format!("{rows} queries and their results, which all keys meet"), rows * (query + result) * 4),
+                (format!("scores of {rows} queries by {block} keys"), rows * score * 4),
+                (format!("panels of {block} keys and their values"), blocks.iter().sum::<usize>() * 4),
+            ],
+            rate: self.products.rate(),
+            padding: 1.0,
+            copies: 0,
+            cores: self.workers,
+        };
+        how.decision(problem)
+    }
 
     fn build(&self) -> Result<Ready, Error> {
         let kinds = self.space.widths.map(|width| Kind { rows: self.cut.heights(), transposed: false, width });

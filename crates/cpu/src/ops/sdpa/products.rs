@@ -5,6 +5,8 @@
 //! multiplies these: memory is counted in words of 4 bytes, an f32 or a pair.
 
 use super::softmax::Step;
+use crate::decision::PORTABLE;
+use crate::hardware::Core;
 use crate::kernels::dot::{self, Rows, Tap, panel_width};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::online::Online;
@@ -93,6 +95,14 @@ pub(super) struct Sums<'a> {
 }
 
 impl Products {
+    /// Multiply-adds of a core in a cycle.
+    pub(super) fn rate(&self) -> f64 {
+        match self {
+            Products::Tiles(tiling) => Core::host().rate(tiling.isa.width().lanes(), tiling.product.depth()),
+            Products::Portable(isa) => Core::host().rate(isa.lanes(), 1) / PORTABLE,
+        }
+    }
+
     /// Products on generated tiles.
     pub(super) fn generated(isa: oxidnn_jit::Isa, l1_panel: usize) -> Products {
         Products::Tiles(Tiling { isa, l1_panel, product: Product::F32 })
