@@ -5,6 +5,7 @@ use oxidnn_graph::{
     constant_capacity, set_cache_capacity, set_constant_capacity,
 };
 use oxidnn_runtime::{Engine, EngineKind, Memory, Stream};
+use oxidnn_spec::op::ConvAlg;
 use oxidnn_spec::{DataType, Dims, FpMath, Real};
 use std::sync::Mutex;
 
@@ -302,4 +303,50 @@ fn threads_execute_one_compiled_partition_at_once() {
             scope.spawn(|| assert_eq!(execute(&compiled, &engine, &[&src, &weights], 576), expected));
         }
     });
+}
+
+/// A convolution of 3x3 windows over so many pixels and channels, channels last, in a type and by an algorithm: its row, and the results.
+fn windows(engine: &Engine, dtype: DataType, algorithm: ConvAlg) -> (&'static str, Vec<f64>) {
+    const SIZES: [[i64; 4]; 3] = [[1, 14, 14, 256], [3, 3, 256, 256], [1, 14, 14, 256]];
+    let typed = |id: usize| LogicalTensor { dtype: Some(dtype), ..tensor(id, &SIZES[id]) };
+    let mut conv = op(1, OpKind::Convolution, &[typed(0), typed(1)], &[typed(2)]);
+    let ones = AttrValue::S64s(vec![1, 1]);
+    conv.attrs =
+        [AttrId::Strides, AttrId::PadsBegin, AttrId::PadsEnd, AttrId::Dilations].map(|id| (id, ones.clone())).into_iter().collect();
+    let mut graph = Graph::new(EngineKind::Cpu, FpMath::default());
+    assert_eq!(graph.convolution(), ConvAlg::Auto);
+    graph.set_convolution(algorithm).expect("an open graph");
+    graph.add_op(&conv).expect("a valid operation");
+    graph.finalize().expect("one operation");
+    assert!(matches!(graph.set_convolution(algorithm), Err(Error::InvalidGraph(_))));
+    graph.filter(Policy::Fusion).expect("finalized");
+    let partition = &graph.partitions()[0];
+    let compiled = partition.compile(engine, partition.inputs(), partition.outputs()).expect("a supported partition");
+    let [src, weights, dst] = [0, 1, 2].map(|id| Memory::new(engine, typed(id).tensor().expect("a known tensor")).expect("memory"));
+    let mut state = 1u32;
+    for memory in [&src, &weights] {
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            f64::from(state >> 8) / f64::from(1 << 23) - 1.0
+        };
+        memory.write_with(|_| next()).expect("numbers");
+    }
+    compiled.execute(&Stream::new(engine).expect("a stream"), &[&src, &weights], &[&dst], None).expect("an execution");
+    (compiled.problems().last().expect("a convolution").1, dst.read_f64().expect("a result"))
+}
+
+/// What a graph chooses for its convolutions is about as exact as what it does not.
+#[test]
+fn winograds_algorithm_is_chosen_and_may_be_refused() {
+    let engine = oxidnn_cpu::engine();
+    let (_, truth) = windows(&engine, DataType::F64, ConvAlg::Direct);
+    let size = truth.iter().map(|x| x * x).sum::<f64>();
+    let error = |algorithm: ConvAlg| {
+        let (row, got) = windows(&engine, DataType::F32, algorithm);
+        (row, (got.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / size).sqrt())
+    };
+    let ([auto, direct], generates) = ([ConvAlg::Auto, ConvAlg::Direct].map(error), oxidnn_cpu::CpuDevice::host().target().jit.is_some());
+    assert_eq!(auto.0.contains("winograd"), generates, "{auto:?}");
+    assert!(!direct.0.contains("winograd"), "{direct:?}");
+    assert!(auto.1 < 4.0 * direct.1 && auto.1 < 4e-6, "{auto:?} {direct:?}");
 }

@@ -120,12 +120,13 @@ pub(super) fn show(options: &Options, case: &Case, graph: &Graph, sides: &Sides,
     for times in &computed.done {
         let partition = times.compiled.partition();
         let memories = |ports: &[LogicalTensor]| ports.iter().map(|lt| &computed.tensors[&lt.id].1 as &Memory<'_>).collect::<Vec<_>>();
-        let scratch = times.compiled.scratch_bytes();
-        let scratch = if scratch > 0 { Some(Memory::scratch(stream.engine(), scratch)?) } else { None };
-        ready.push((&times.compiled, memories(partition.inputs()), memories(partition.outputs()), scratch));
+        ready.push((&times.compiled, memories(partition.inputs()), memories(partition.outputs())));
     }
+    // One after the other they need the scratch of the one that needs most.
+    let scratch = ready.iter().map(|(compiled, ..)| compiled.scratch_bytes()).max().filter(|bytes| *bytes > 0);
+    let scratch = scratch.map(|bytes| Memory::scratch(stream.engine(), bytes)).transpose()?;
     let ours = || -> Result<()> {
-        for (compiled, inputs, outputs, scratch) in &ready {
+        for (compiled, inputs, outputs) in &ready {
             compiled.execute(stream, inputs, outputs, scratch.as_ref())?;
         }
         Ok(stream.wait()?)

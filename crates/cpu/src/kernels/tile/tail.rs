@@ -217,6 +217,11 @@ impl Step {
         self.origin == Origin::Line
     }
 
+    /// Whether it does `alg` with a number for each column.
+    fn is_line(&self, alg: BinaryAlg) -> bool {
+        self.has_line() && self.formula == Formula::Binary(alg)
+    }
+
     /// A step of the chain.
     fn of(step: chain::Step, about: &About<'_>) -> Result<Step, Skip> {
         let chain::Step { formula, operands: [operand, second] } = step;

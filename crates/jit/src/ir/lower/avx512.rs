@@ -119,20 +119,19 @@ fn store_as(m: &mut Machine, elem: Elem, to: Arg, src: Reg, mask: Option<Pred>) 
         }
         Elem::I8 | Elem::U8 => {
             let number = m.temp(m.width(src));
-            let (most, narrow) = if elem == Elem::I8 { (I8_RANGE.1, Op::I8FromI32) } else { (U8_RANGE.1, Op::U8FromI32) };
-            let most = Arg::Splat(super::word(m, most.to_bits()));
             if elem == Elem::I8 {
                 // What is too low stays too low as an integer, and is saturated last.
-                let k = m.temp_mask();
+                let (k, most) = (m.temp_mask(), Arg::Splat(super::word(m, I8_RANGE.1.to_bits())));
                 m.op(Op::CmpF32, &[Arg::Reg(k), Arg::Reg(src), Arg::Reg(src), Arg::Imm(ORDERED)]);
                 m.masked(Op::MinF32, &[Arg::Reg(number), Arg::Reg(src), most], Masked::Zero(k));
             } else {
-                // Of two operands the second is taken where one is NaN.
+                // Of two operands the second is taken where one is NaN. What is beyond all integers becomes 2^31 of those without sign, and is saturated as
+                // what is too high for a byte only.
                 let least = Arg::Splat(super::word(m, U8_RANGE.0.to_bits()));
                 m.op(Op::MaxF32, &[Arg::Reg(number), Arg::Reg(src), least]);
-                m.op(Op::MinF32, &[Arg::Reg(number), Arg::Reg(number), most]);
             }
             m.op(Op::I32FromF32, &[Arg::Reg(number), Arg::Reg(number)]);
+            let narrow = if elem == Elem::I8 { Op::I8FromI32 } else { Op::U8FromI32 };
             m.masked(narrow, &[to, Arg::Reg(number)], merged(mask));
         }
     }

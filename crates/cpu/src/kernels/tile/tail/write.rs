@@ -8,9 +8,10 @@ use super::{Block, Kind, Origin, Step, StripBlock, Tail};
 use crate::kernels::chain::jit;
 use crate::kernels::tile::Args;
 use oxidnn_jit::Function;
-use oxidnn_jit::ir::{Addr, Binary, Elem, Int, Pred, Prefetch, Unary, Val};
+use oxidnn_jit::ir::{Accumulate, Addr, Binary, Elem, Int, Pred, Prefetch, Unary, Val};
 use oxidnn_jit::kernels::depthwise::Strip;
 use oxidnn_jit::kernels::dot::{self, Spot, Sums};
+use oxidnn_spec::op::BinaryAlg;
 use std::mem::offset_of;
 
 /// Most steps of a tail that is written out.
@@ -98,10 +99,17 @@ fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, ki
         let mut tensors = tensors.iter();
         let line = f.address(at.lines.at((v * width.bytes()) as i32));
         compensate(tail, f, &mut column, (line, at.pitch));
-        let mut kind = kind;
-        for step in &tail.steps {
+        let (mut kind, mut steps) = (kind, tail.steps.iter().peekable());
+        while let Some(step) = steps.next() {
             kind = before(f, &mut column, kind, step);
             let operand = operand(f, step, (line, at.pitch));
+            // A factor and a summand by column are one instruction.
+            let summand = if step.is_line(BinaryAlg::Mul) { steps.next_if(|next| next.is_line(BinaryAlg::Add)) } else { None };
+            if let (Some(factor), Some(_)) = (operand, summand) {
+                let summand = next_line(f, line, at.pitch);
+                column.iter().for_each(|x| f.accumulate(Accumulate::ScaleAddF32, *x, factor, summand));
+                continue;
+            }
             let tensor = if let Origin::Tensor(elem) = step.origin { tensors.next().map(|offset| (elem, *offset)) } else { None };
             for (i, x) in column.iter_mut().enumerate() {
                 let under = tensor.map(|(elem, offset)| f.load_number(elem, at_row(i, offset), sums.mask(v)));
