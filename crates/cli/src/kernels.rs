@@ -5,8 +5,8 @@
 
 use crate::problems::Named;
 use crate::{Kernels, print, problems};
-use anyhow::{Context, Result};
-use oxidnn_cuda::program::{Program, Source};
+use anyhow::{Context, Result, anyhow};
+use oxidnn_cuda::program::Source;
 use oxidnn_cuda::{CudaTarget, Facts, compile, ops};
 use oxidnn_runtime::store::Store;
 use oxidnn_spec::Problem;
@@ -84,22 +84,15 @@ impl Registry {
         let problem = problem.example()?;
         for i in 0..self.targets.len() {
             let plan = ops::rows(&problem.op).iter().find_map(|row| row.plan(&problem, &self.targets[i]).ok());
-            if let Some(plan) = plan {
-                self.collect(plan.program());
+            let Some(plan) = plan else { continue };
+            let programs = plan.programs().map_err(|why| anyhow!("{problem} where memory is not aligned: {why}"))?;
+            for launch in programs.into_iter().flat_map(|program| program.launches) {
+                if self.known.insert(Arc::clone(&launch.source)) {
+                    self.list.push(launch.source);
+                }
             }
         }
         Ok(())
-    }
-
-    fn collect(&mut self, program: &Program) {
-        for launch in &program.launches {
-            if self.known.insert(Arc::clone(&launch.source)) {
-                self.list.push(Arc::clone(&launch.source));
-            }
-        }
-        if let Some(unaligned) = &program.unaligned {
-            self.collect(unaligned);
-        }
     }
 }
 

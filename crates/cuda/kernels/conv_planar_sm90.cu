@@ -6,12 +6,13 @@
 // Input channels come in chunks of 64. For each, the loading warps write what all taps read once: planes of 8 channels, 16 bytes a position, which wgmma
 // reads without a swizzle from any position on. Weights come through TMA, 64 channels of one tap a stage.
 //
-// Defines: A_TYPE = B_TYPE (16 bits), C_TYPE, TILE_N (64, 128), CONSUMERS (1, 2), STAGES of weights, BUFFERS of input, POSITIONS of a plane at most
+// Defines: A_TYPE = B_TYPE (16 bits), C_TYPE, TILE_N (64, 128), CONSUMERS (1, 2)
 //
 // ABI
 //   parameters   (TensorMap weights, PlanarParams), by value
 //   maps         weights  tiled, rank 3, (IC, taps, OC), box (64, 1, 64 * CONSUMERS), 128-byte swizzle
-//   grid         tiles along channels, along positions, images, the first fastest; block kThreads; shared memory kBytes and 1,024 more for alignment
+//   grid         tiles along channels, along positions, images, the first fastest; block kThreads; shared memory as `Shared` has it, and 1,024 bytes more for
+//                alignment
 #include "wgmma.cuh"
 #include "epilogue.cuh"
 
@@ -20,13 +21,11 @@ using C = Element<C_TYPE>;
 constexpr int kLoaders = 8;                              // warps, each with one plane of every 64 channels
 constexpr int kThreads = 128 * CONSUMERS + 32 * kLoaders + 32;
 constexpr int kResident = CONSUMERS == 1 && TILE_N == 64 ? 2 : 1;
-constexpr int kPlane = POSITIONS * 16;
-constexpr int kBuffer = 8 * kPlane;
 constexpr int kStage = CONSUMERS * 8192;
 constexpr int kLine = 64 * 4 + 32;                       // of 64 sums on their way out: no two lanes in one bank
 constexpr int kSums = CONSUMERS * 4 * 16 * kLine;
-constexpr int kTable = (POSITIONS + 127) / 128 * 128;   // positions and what fills the last reads of a warp
 constexpr int kTaps = 64;                                // of a filter at most
+constexpr int kStages = 8, kBuffers = 2;                 // at most
 
 __device__ __forceinline__ float2 shared_load_pair(u32 address) {
     float2 v;
@@ -48,7 +47,10 @@ struct PlanarParams {
     int step_h, step_w;          // from one tap's pixel to the next
     int pad_h, pad_w;
     int in_h, in_w, out_h, out_w;
-    int pitch, span;             // positions of a line and of a plane
+    int pitch, span;             // positions of a line, and those of a plane that are read
+    int stages, buffers;         // of weights, of input
+    int positions;               // of a plane, a multiple of 8
+    int table;                   // positions and what fills the last reads of a warp
     int tiles_c, tiles_p;
     const u16 *src;
     i64 src_channel, src_image;
@@ -57,28 +59,35 @@ struct PlanarParams {
     Epilogue epilogue;
 };
 
+// What all launches have at the same place comes first.
 struct Shared {
-    u32 base;
+    u32 base, planes;            // the buffers of input lie behind the stages of weights
+    int plane;                   // bytes
+    u32 out;
 
-    __device__ __forceinline__ u32 weights(int stage) const { return base + stage * kStage; }
-    __device__ __forceinline__ u32 input(int buffer) const { return base + STAGES * kStage + buffer * kBuffer; }
-    __device__ __forceinline__ u32 sums(int warp) const { return base + STAGES * kStage + BUFFERS * kBuffer + warp * 16 * kLine; }
-    __device__ __forceinline__ u32 pixels() const { return sums(0) + kSums; }
-    __device__ __forceinline__ u32 reach() const { return pixels() + kTable * 4; }
-    __device__ __forceinline__ u32 barriers() const { return reach() + kTaps * 4; }
-    __device__ __forceinline__ u32 full(int stage) const { return barriers() + stage * 8; }
-    __device__ __forceinline__ u32 empty(int stage) const { return barriers() + (STAGES + stage) * 8; }
-    __device__ __forceinline__ u32 ready(int buffer) const { return barriers() + (2 * STAGES + buffer) * 8; }
-    __device__ __forceinline__ u32 free(int buffer) const { return barriers() + (2 * STAGES + BUFFERS + buffer) * 8; }
+    __device__ __forceinline__ Shared(u32 at, const PlanarParams &p)
+        : base((at + 1023) & ~1023u), planes(weights(p.stages)), plane(p.positions * 16), out(input(p.buffers)) {}
+
+    __device__ __forceinline__ u32 full(int stage) const { return base + stage * 8; }
+    __device__ __forceinline__ u32 empty(int stage) const { return base + (kStages + stage) * 8; }
+    __device__ __forceinline__ u32 ready(int buffer) const { return base + (2 * kStages + buffer) * 8; }
+    __device__ __forceinline__ u32 free(int buffer) const { return base + (2 * kStages + kBuffers + buffer) * 8; }
+    __device__ __forceinline__ u32 reach() const { return base + 256; }
+    __device__ __forceinline__ u32 weights(int stage) const { return base + 1024 + stage * kStage; }
+    __device__ __forceinline__ u32 input(int buffer) const { return planes + buffer * 8 * plane; }
+    __device__ __forceinline__ u32 sums(int warp) const { return out + warp * 16 * kLine; }
+    __device__ __forceinline__ u32 pixels() const { return out + kSums; }
 };
 
-// A position in a ring of COUNT places.
-template <int COUNT> struct Ring {
-    int at = 0;
+// A position in a ring of `count` places.
+struct Ring {
+    int count, at = 0;
     u32 phase = 0;
 
+    __device__ __forceinline__ explicit Ring(int count) : count(count) {}
+
     __device__ __forceinline__ void next() {
-        if (++at == COUNT) at = 0, phase ^= 1;
+        if (++at == count) at = 0, phase ^= 1;
     }
 };
 
@@ -97,7 +106,7 @@ struct Tile {
 // Which pixel of an image lies at each position of a plane, -1 for padding, and how many bytes further each tap reads.
 __device__ __forceinline__ void place_pixels(const Shared &s, const PlanarParams &p, int first) {
 #pragma unroll 1
-    for (int q = threadIdx.x; q < kTable; q += kThreads) {
+    for (int q = threadIdx.x; q < p.table; q += kThreads) {
         int line = (first + q) / p.pitch, y = line - p.pad_h, x = first + q - line * p.pitch - p.pad_w;
         bool inside = q < p.span && u32(y) < u32(p.in_h) && u32(x) < u32(p.in_w);
         shared_store(s.pixels() + q * 4, inside ? u32(y * p.in_w + x) : ~0u);
@@ -109,7 +118,7 @@ __device__ __forceinline__ void place_pixels(const Shared &s, const PlanarParams
         shared_store(s.reach() + t * 4, u32(line * p.step_h * p.pitch + (i - line * p.filter_w) * p.step_w) * 16);
     }
     // Padding stays zero.
-    for (u32 at = threadIdx.x * 16; at < BUFFERS * kBuffer; at += kThreads * 16) shared_store(s.input(0) + at, 0, 0, 0, 0);
+    for (u32 at = threadIdx.x * 16; at < p.buffers * 8 * s.plane; at += kThreads * 16) shared_store(s.input(0) + at, 0, 0, 0, 0);
     fence_async_proxy();
 }
 
@@ -122,11 +131,11 @@ __device__ __forceinline__ void load_planes(const Shared &s, const PlanarParams 
     const u16 *from[8];
 #pragma unroll
     for (int i = 0; i < 8; i++) from[i] = p.src + tile.image * p.src_image + ((channel < p.given ? channel : 0) + i) * p.src_channel;
-    Ring<BUFFERS> ring;
+    Ring ring(p.buffers);
 #pragma unroll 1
     for (int chunk = 0; chunk < p.chunks; chunk++, ring.next()) {
         barrier_wait(s.free(ring.at), ring.phase ^ 1);
-        u32 to = s.input(ring.at) + warp * kPlane + lane * 16, keep = channel < p.given ? ~0u : 0;
+        u32 to = s.input(ring.at) + warp * s.plane + lane * 16, keep = channel < p.given ? ~0u : 0;
 #pragma unroll 1
         for (int q = 0; q < p.span; q += 32 * kFlying) {
             u32 v[kFlying][8];
@@ -159,7 +168,7 @@ __device__ __forceinline__ void load_planes(const Shared &s, const PlanarParams 
 }
 
 __device__ __forceinline__ void load_weights(const Shared &s, const TensorMap &weights, const PlanarParams &p, const Tile &tile) {
-    Ring<STAGES> ring;
+    Ring ring(p.stages);
     for (int k = 0; k < p.chunks; k++) {
         for (int tap = 0; tap < p.taps; tap++, ring.next()) {
             barrier_wait(s.empty(ring.at), ring.phase ^ 1);
@@ -169,24 +178,25 @@ __device__ __forceinline__ void load_weights(const Shared &s, const TensorMap &w
     }
 }
 
-// Planes of 16 bytes a position: 8 positions follow each other everywhere.
-__device__ __forceinline__ u64 descriptor_planes(u32 address) { return u64(address >> 4 & 0x3FFF) | u64(POSITIONS) << 16 | 8ull << 32; }
+// Planes of 16 bytes a position, from the one with number `first` on: 8 positions follow each other everywhere.
+__device__ __forceinline__ u64 descriptor_planes(u32 address, int positions, int first) {
+    return u64((address >> 4 & 0x3FFF) + u32(first * positions) | u32(positions) << 16) | 8ull << 32;
+}
 
 __device__ __forceinline__ void multiply(const Shared &s, const PlanarParams &p, int consumer, Acc (&acc)[TILE_N / 2]) {
     bool leader = threadIdx.x % 128 == 0;
-    Ring<STAGES> ring;
-    Ring<BUFFERS> input;
+    Ring ring(p.stages), input(p.buffers);
     int previous = -1, read = -1;   // by the products before: a stage, and a buffer where those were the last of it
     int tap = 0;
 #pragma unroll 1
     for (int left = p.chunks * p.taps; left > 0; left--, ring.next()) {
         if (tap == 0) barrier_wait(s.ready(input.at), input.phase);
         u32 at = s.input(input.at) + shared_load(s.reach() + tap * 4);
-        u64 a = descriptor_k_major(s.weights(ring.at) + consumer * 8192), b = descriptor_planes(at);
+        u64 a = descriptor_k_major(s.weights(ring.at) + consumer * 8192);
         barrier_wait(s.full(ring.at), ring.phase);
         wgmma_fence();
 #pragma unroll
-        for (int k = 0; k < 4; k++) Wgmma<TILE_N, 0, 0>::multiply(acc, a + k * 2, b + k * 2 * POSITIONS, k ? 1 : previous >= 0);
+        for (int k = 0; k < 4; k++) Wgmma<TILE_N, 0, 0>::multiply(acc, a + k * 2, descriptor_planes(at, p.positions, k * 2), k ? 1 : previous >= 0);
         wgmma_commit();
         wgmma_wait<1>();   // all but what was just begun
         if (leader && previous >= 0) barrier_arrive(s.empty(previous));
@@ -245,14 +255,14 @@ __device__ __forceinline__ void store(const Shared &s, const PlanarParams &p, co
 extern "C" __global__ void __launch_bounds__(kThreads, kResident)
     conv_planar_sm90(const __grid_constant__ TensorMap weights, const __grid_constant__ PlanarParams p) {
     extern __shared__ u8 shared_memory[];
-    Shared s{(shared_address(shared_memory) + 1023) & ~1023u};
+    Shared s(shared_address(shared_memory), p);
     if (threadIdx.x == 0) {
         tma_prefetch(weights);
-        for (int i = 0; i < STAGES; i++) {
+        for (int i = 0; i < p.stages; i++) {
             barrier_init(s.full(i), 1);
             barrier_init(s.empty(i), CONSUMERS);
         }
-        for (int i = 0; i < BUFFERS; i++) {
+        for (int i = 0; i < p.buffers; i++) {
             barrier_init(s.ready(i), kLoaders);
             barrier_init(s.free(i), CONSUMERS);
         }

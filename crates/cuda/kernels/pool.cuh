@@ -30,6 +30,61 @@ DEVICE bool window(const Args& a, const index* p, index k, index* out) {
     return inside;
 }
 
+// Calls `f(k, q)` for every kernel element k of the window at `out` whose input q is no padding, in order. Of a line of them those are one run, of which three are
+// read together; the last one counts more than once where they are no multiple of that.
+template <class F>
+DEVICE void each_tap(const Args& a, const index* out, const F& f) {
+    const int last = SPATIAL - 1;
+    const index size = (index)a.kernel[last].n, distance = (index)a.dilation[last], start = out[2 + last] * (index)a.stride[last] - (index)a.padding[last];
+    const index before = start < 0 ? -start : 0, room = (index)a.input[last] - start;
+    const index begin = distance == 1 ? before : (before + distance - 1) / distance;
+    const index end = room <= 0 ? 0 : min(size, distance == 1 ? room : (room + distance - 1) / distance);
+    index q[RANK];
+    q[0] = out[0], q[1] = out[1];
+    for (index line = 0, first = 0; first < (index)a.taps; ++line, first += size) {
+        bool inside = true;
+        index rest = line;
+#pragma unroll
+        for (int d = last - 1; d >= 0; --d) {
+            const index r = d > 0 ? split(a.kernel[d], rest) : rest;
+            q[2 + d] = out[2 + d] * (index)a.stride[d] - (index)a.padding[d] + r * (index)a.dilation[d];
+            inside = inside && q[2 + d] >= 0 && q[2 + d] < (index)a.input[d];
+        }
+        if (!inside) continue;
+        for (index r = begin; r < end; r += 3) {
+#pragma unroll
+            for (int i = 0; i < 3; ++i) {
+                const index tap = min(r + i, end - 1);
+                q[2 + last] = start + tap * distance;
+                f(first + tap, q);
+            }
+        }
+    }
+}
+
+// Calls `f(k, out)` for every output whose window has input `p`, under kernel element k, in the order of these; from dimension D on, k of those before.
+template <int D = 0, class F>
+DEVICE void each_window(const Args& a, const index* p, const F& f, index* out, index k = 0) {
+    if constexpr (D == SPATIAL) {
+        f(k, out);
+    } else {
+        const index size = (index)a.kernel[D].n, distance = (index)a.dilation[D], stride = (index)a.stride[D], at = p[2 + D] + (index)a.padding[D];
+        const index reach = at - (size - 1) * distance;
+        index first = at, last = reach > 0 ? reach + stride - 1 : 0;
+        split(a.step[D], first);
+        split(a.step[D], last);
+        for (index o = min(first, (index)a.output[D] - 1); o >= last; --o) {
+            index r = at - o * stride;
+            if (distance != 1) {
+                if (r % distance != 0) continue;
+                r /= distance;
+            }
+            out[2 + D] = o;
+            each_window<D + 1>(a, p, f, out, k * size + r);
+        }
+    }
+}
+
 // What the sum over a window is divided by.
 DEVICE real divisor(const Args& a, const index* out) {
 #ifdef INCLUDE_PADDING

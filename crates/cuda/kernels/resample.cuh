@@ -1,17 +1,20 @@
 // Resampling with half-pixel centres: output o of O lies at (o + 1/2) I / O - 1/2 among the I inputs.
 #pragma once
 
-// The two inputs of output o along dimension d, and the weight of the second; nearest has one.
-DEVICE void taps(const Args& a, int d, i64 o, i64 (&at)[2], real& second) {
-    const i64 inputs = a.input[d], outputs = a.output[d];
+// The two inputs of output o along dimension d, and the weight of the second; nearest has one. `numerator` is a type that holds (2 O) (I + 1).
+DEVICE void taps(const Args& a, int d, numerator o, index (&at)[2], real& second) {
+    const numerator inputs = (numerator)a.input[d], outputs = (numerator)a.output[d];
+    numerator below = (2 * o + 1) * inputs;
 #ifdef NEAREST
-    at[0] = at[1] = (2 * o + 1) * inputs / (2 * outputs);
+    split(a.doubled[d], below);
+    at[0] = at[1] = (index)below;
     second = 0;
 #else
-    const i64 scaled = (2 * o + 1) * inputs - outputs;
-    const i64 below = scaled >= 0 ? scaled / (2 * outputs) : -1;
-    second = (real)(scaled - below * 2 * outputs) / (real)(2 * outputs);
-    at[0] = max(0ll, min(inputs - 1, below)), at[1] = max(0ll, min(inputs - 1, below + 1));
+    // Half a pixel further, so that it is no negative number.
+    below += outputs;
+    const numerator rest = split(a.doubled[d], below);
+    second = ratio((real)rest, (real)(2 * outputs));
+    at[0] = (index)max((numerator)0, below - 1), at[1] = (index)min(inputs - 1, below);
 #endif
 }
 
@@ -24,8 +27,8 @@ DEVICE void reach(const Args& a, int d, i64 i, i64& first, i64& last) {
 
 // The weight of input i in output o.
 DEVICE real weight_of(const Args& a, int d, i64 o, i64 i) {
-    i64 at[2];
+    index at[2];
     real second;
-    taps(a, d, o, at, second);
+    taps(a, d, (numerator)o, at, second);
     return (at[0] == i ? (real)1 - second : (real)0) + (at[1] == i ? second : (real)0);
 }

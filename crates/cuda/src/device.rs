@@ -3,6 +3,7 @@
 use crate::compile::Loader;
 use crate::driver::{Block, Context, CudaError, Pool, count};
 use crate::queue::CudaQueue;
+use crate::row::resolved;
 use crate::tuned::Tuned;
 use crate::{CudaTarget, ops};
 use oxidnn_runtime::{Allocation, Device, DeviceId, Engine, EngineKind, Planned, Properties, Queue, QueueSpec, Refused, Region};
@@ -47,7 +48,7 @@ impl CudaDevice {
             memory,
             context,
             pool,
-            target: CudaTarget { facts, loader: Some(loader), tuned: Some(tuned) },
+            target: CudaTarget::new(facts, Some(loader), Some(tuned)),
             id: DeviceId::of(""),
         };
         device.id = DeviceId::of(&device.fingerprint());
@@ -85,9 +86,12 @@ impl Device for CudaDevice {
     }
 
     fn plan(&self, problem: &Problem, from_row: usize) -> Result<Planned, Refused> {
+        let rows = ops::rows(&problem.op);
+        let resolved =
+            resolved(problem).map_err(|why| rows.iter().skip(from_row).map(|imp| (imp.name, why.clone())).collect::<Vec<_>>())?;
         let mut skipped = Vec::new();
-        for (row, imp) in ops::rows(&problem.op).iter().enumerate().skip(from_row) {
-            match imp.plan(problem, &self.target) {
+        for (row, imp) in rows.iter().enumerate().skip(from_row) {
+            match imp.plan_resolved(&resolved, &self.target) {
                 Ok(plan) => return Ok(Planned { row, name: imp.name, plan: Box::new(plan), skipped }),
                 Err(why) => skipped.push((imp.name, why)),
             }

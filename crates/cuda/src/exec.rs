@@ -1,11 +1,12 @@
 //! Ready code: the launches of a program with their functions. One of the files with unsafe code.
 
-use crate::compile::{self, Loader};
+use crate::CudaTarget;
+use crate::compile;
 use crate::driver::{CudaError, Current, EncodedMap, Function, LaunchShape, Relaxed, Stream};
-use crate::program::{Launch, MapPlace, Program, Word};
+use crate::program::{self, Launch, MapPlace, Program, Word};
 use crate::queue::CudaQueue;
 use oxidnn_runtime::{Ctx, Exec};
-use oxidnn_spec::{Arg, Error};
+use oxidnn_spec::{Arg, Error, Problem};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -101,18 +102,25 @@ pub struct Launches {
 /// What runs where an address is not aligned: loaded when that happens first, which it rarely does.
 #[derive(Debug)]
 struct Unaligned {
-    program: Program,
-    loader: Arc<Loader>,
+    launches: program::Unaligned,
+    problem: Arc<Problem>,
+    target: CudaTarget,
+    /// Bytes of scratch that executions have.
+    scratch: usize,
     ready: OnceLock<Launches>,
 }
 
 impl Unaligned {
-    fn launches(&self) -> Result<&Launches, CudaError> {
+    fn launches(&self) -> Result<&Launches, Error> {
         if let Some(ready) = self.ready.get() {
             return Ok(ready);
         }
         let _relaxed = Relaxed::new();
-        let made = Launches::load(&self.program, &self.loader)?;
+        let program = self.launches.program(&self.problem, &self.target).map_err(|why| Error::Runtime(why.to_string()))?;
+        if program.scratch > self.scratch {
+            return Err(Error::Runtime(format!("{} bytes of scratch, booked are {}", program.scratch, self.scratch)));
+        }
+        let made = Launches::load(&program, &self.problem, &self.target)?;
         Ok(self.ready.get_or_init(|| made))
     }
 }
@@ -121,15 +129,24 @@ impl Launches {
     /// Makes and loads the code of a program.
     ///
     /// # Errors
-    /// [`CudaError`] where it does not compile or load.
-    pub fn load(program: &Program, loader: &Arc<Loader>) -> Result<Launches, CudaError> {
+    /// [`Error::Runtime`] where it does not compile or load, or the GPU is only described.
+    pub fn load(program: &Program, problem: &Arc<Problem>, target: &CudaTarget) -> Result<Launches, Error> {
+        let loader = target.loader.as_ref().ok_or_else(|| Error::Runtime("this GPU is only described; nothing runs on it".into()))?;
         let ready = |launch: &Launch| {
-            let function = loader.function(&launch.source, launch.shared)?;
+            let function = loader.function(&launch.source)?;
             let overlaps = loader.overlaps() && !launch.resident && compile::waits(launch.source.file);
             Ok(Loaded { launch: launch.clone(), function, overlaps, encoded: Mutex::default() })
         };
-        let later = |p: &Program| Box::new(Unaligned { program: p.clone(), loader: Arc::clone(loader), ready: OnceLock::new() });
-        let unaligned = program.unaligned.as_deref().map(later);
+        let later = |launches: &program::Unaligned| {
+            Box::new(Unaligned {
+                launches: launches.clone(),
+                problem: Arc::clone(problem),
+                target: target.clone(),
+                scratch: program.scratch,
+                ready: OnceLock::new(),
+            })
+        };
+        let unaligned = program.unaligned.as_ref().map(later);
         Ok(Launches { list: program.launches.iter().map(ready).collect::<Result<_, CudaError>>()?, unaligned })
     }
 
@@ -146,11 +163,11 @@ impl Launches {
     /// Puts the launches behind the stream's work.
     ///
     /// # Errors
-    /// [`CudaError::Call`].
+    /// [`Error::Runtime`].
     ///
     /// # Safety
     /// The places are those of the program's problem, checked against it, and stay valid until the work is done.
-    pub unsafe fn launch(&self, stream: &Stream, places: &dyn Places) -> Result<(), CudaError> {
+    pub unsafe fn launch(&self, stream: &Stream, places: &dyn Places) -> Result<(), Error> {
         let mut aligned = self.list.iter().flat_map(|l| l.launch.maps.iter().map(|m| m.place).chain(l.launch.aligned.iter().copied()));
         if let Some(other) = self.unaligned.as_ref().filter(|_| aligned.any(|place| !located(place, places).is_multiple_of(16))) {
             // SAFETY: this call's promise.

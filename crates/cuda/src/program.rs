@@ -3,7 +3,10 @@
 //! A [`Program`] is plain data made from a problem and a target, on any host. Kernels get one structure of 64-bit words by value; words are known
 //! when the program is made, or are addresses of arguments and scratch that an execution has.
 
-use oxidnn_spec::{Arg, DataType};
+use crate::CudaTarget;
+use crate::row::Lower;
+use oxidnn_runtime::Skip;
+use oxidnn_spec::{Arg, DataType, Problem};
 use std::sync::Arc;
 
 /// One 64-bit word of a kernel's arguments.
@@ -177,21 +180,49 @@ impl Launch {
     }
 }
 
+/// What runs where memory that must be aligned to 16 bytes (that of a [`TensorMap`], [`Launch::aligned`]) is not, which only an execution shows.
+#[derive(Clone, Debug)]
+pub enum Unaligned {
+    /// These launches.
+    Made(Box<Program>),
+    /// What this makes of the same problem: lowered when it is wanted first, which it rarely is.
+    Later(Lower),
+}
+
+impl Unaligned {
+    /// The launches, for the problem and the target of the program that they stand behind.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub fn program(&self, problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+        match self {
+            Unaligned::Made(program) => Ok((**program).clone()),
+            Unaligned::Later(lower) => lower(problem, target),
+        }
+    }
+}
+
 /// The launches of an operation, in order.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Program {
     /// The launches.
     pub launches: Vec<Launch>,
     /// Bytes of scratch that they share.
     pub scratch: usize,
-    /// The launches where memory that must be aligned to 16 bytes (that of a [`TensorMap`], [`Launch::aligned`]) is not, which only an execution shows.
-    pub unaligned: Option<Box<Program>>,
+    /// What runs instead where memory is not aligned, in the same scratch.
+    pub unaligned: Option<Unaligned>,
 }
 
 /// Alignment of parts of the scratch, in bytes.
 const PART: usize = 256;
 
 impl Program {
+    /// No launches yet; where memory is not aligned those that `lower` makes, whose scratch is booked.
+    pub(crate) fn or_unaligned(lower: Lower, problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+        let scratch = lower(problem, &target.sketch())?.scratch;
+        Ok(Program { scratch, unaligned: Some(Unaligned::Later(lower)), ..Program::default() })
+    }
+
     /// Books `bytes` of scratch and gives their offset; `None` where the sizes overflow.
     pub fn book(&mut self, bytes: usize) -> Option<usize> {
         let at = self.scratch;

@@ -22,7 +22,7 @@ pub type Lower = fn(&Problem, &CudaTarget) -> Result<Program, Skip>;
 /// The plan of a row.
 #[derive(Debug)]
 pub struct RowPlan {
-    problem: Problem,
+    problem: Arc<Problem>,
     program: Program,
     target: CudaTarget,
 }
@@ -33,21 +33,43 @@ impl Row {
     /// # Errors
     /// Why the row declines.
     pub fn plan(&self, problem: &Problem, target: &CudaTarget) -> Result<RowPlan, Skip> {
-        // An execution's sizes make a problem of their own (`runtime::family`), which comes here.
-        if problem.operands().iter().any(|o| o.tensor.layout.has_runtime()) {
-            return Err(Skip::Shape("sizes that an execution gives"));
-        }
-        let mut problem = problem.clone();
-        problem.resolve();
-        let program = (self.lower)(&problem, target)?;
-        Ok(RowPlan { problem, program, target: target.clone() })
+        self.plan_resolved(&resolved(problem)?, target)
     }
+
+    /// The plan for a problem whose layouts are resolved.
+    pub(crate) fn plan_resolved(&self, problem: &Arc<Problem>, target: &CudaTarget) -> Result<RowPlan, Skip> {
+        let program = (self.lower)(problem, target)?;
+        Ok(RowPlan { problem: Arc::clone(problem), program, target: target.clone() })
+    }
+}
+
+/// The problem with every layout chosen.
+pub(crate) fn resolved(problem: &Problem) -> Result<Arc<Problem>, Skip> {
+    // An execution's sizes make a problem of their own (`runtime::family`), which comes here.
+    if problem.op.has_runtime() {
+        return Err(Skip::Shape("sizes that an execution gives"));
+    }
+    let mut problem = problem.clone();
+    problem.resolve();
+    Ok(Arc::new(problem))
 }
 
 impl RowPlan {
     /// The launches.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// These launches, those where memory is not aligned, and what stands behind those.
+    ///
+    /// # Errors
+    /// Why there are none of the latter.
+    pub fn programs(&self) -> Result<Vec<Program>, Skip> {
+        let mut all = vec![self.program.clone()];
+        while let Some(unaligned) = all.last().and_then(|program| program.unaligned.clone()) {
+            all.push(unaligned.program(&self.problem, &self.target)?);
+        }
+        Ok(all)
     }
 }
 
@@ -59,7 +81,6 @@ impl Plan for RowPlan {
         self.program.scratch
     }
     fn build(&self) -> Result<Arc<dyn Exec>, Error> {
-        let loader = self.target.loader.as_ref().ok_or_else(|| Error::Runtime("this GPU is only described; nothing runs on it".into()))?;
-        Ok(Arc::new(Launches::load(&self.program, loader)?))
+        Ok(Arc::new(Launches::load(&self.program, &self.problem, &self.target)?))
     }
 }

@@ -13,12 +13,28 @@ pub struct CudaTarget {
     pub loader: Option<Arc<Loader>>,
     /// What was measured on it.
     pub tuned: Option<Arc<Tuned>>,
+    /// Only the scratch of programs is wanted: the generic products, whose text takes longest, leave their launches out.
+    sketched: bool,
 }
 
 impl CudaTarget {
     /// A GPU that is only described.
     pub fn described(facts: Facts) -> CudaTarget {
-        CudaTarget { facts, loader: None, tuned: None }
+        CudaTarget::new(facts, None, None)
+    }
+
+    /// A GPU with its loader and what was measured on it.
+    pub(crate) fn new(facts: Facts, loader: Option<Arc<Loader>>, tuned: Option<Arc<Tuned>>) -> CudaTarget {
+        CudaTarget { facts, loader, tuned, sketched: false }
+    }
+
+    /// The same for programs of which only the scratch is wanted.
+    pub(crate) fn sketch(&self) -> CudaTarget {
+        CudaTarget { sketched: true, ..self.clone() }
+    }
+
+    pub(crate) fn is_sketched(&self) -> bool {
+        self.sketched
     }
 }
 

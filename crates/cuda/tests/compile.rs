@@ -4,7 +4,7 @@
 
 mod common;
 
-use oxidnn_cuda::program::{Program, Source};
+use oxidnn_cuda::program::Source;
 use oxidnn_cuda::{CudaTarget, Facts, compile, ops};
 use oxidnn_spec::text::{self, Settings};
 use std::collections::{HashMap, HashSet};
@@ -91,10 +91,6 @@ fn smoke_lines_are_lowered_for_described_gpus() {
 
 /// The kernels of the first rows that take the lines of files, each once, with the line that needs them.
 fn needed(files: &[PathBuf], facts: Facts) -> HashMap<Arc<Source>, String> {
-    fn collect(program: &Program, line: &str, all: &mut HashMap<Arc<Source>, String>) {
-        all.extend(program.launches.iter().map(|launch| (Arc::clone(&launch.source), line.to_owned())));
-        program.unaligned.iter().for_each(|p| collect(p, line, all));
-    }
     let (target, mut all) = (CudaTarget::described(facts), HashMap::new());
     for file in files {
         let (lines, mut settings) = (std::fs::read_to_string(file).unwrap(), Settings::default());
@@ -102,7 +98,9 @@ fn needed(files: &[PathBuf], facts: Facts) -> HashMap<Arc<Source>, String> {
             for case in text::parse_line(&mut settings, line).unwrap_or_else(|e| panic!("{line}: {e}")) {
                 let problem = case.problem.example().unwrap();
                 let plan = ops::rows(&problem.op).iter().find_map(|row| row.plan(&problem, &target).ok());
-                plan.iter().for_each(|plan| collect(plan.program(), line, &mut all));
+                for program in plan.map_or(Vec::new(), |plan| plan.programs().unwrap_or_else(|e| panic!("{line}: {e}"))) {
+                    all.extend(program.launches.into_iter().map(|launch| (launch.source, line.to_owned())));
+                }
             }
         }
     }

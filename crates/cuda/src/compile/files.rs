@@ -1,5 +1,8 @@
 //! The files of `kernels/`, embedded.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 /// The headers that kernels include, by name.
 pub const HEADERS: &[(&str, &str)] = &[
     ("launch.cuh", include_str!("../../kernels/launch.cuh")),
@@ -61,7 +64,9 @@ pub fn kernel(name: &str) -> Option<(&'static str, &'static str)> {
 
 /// Whether a kernel waits itself for the launch before (`launch.cuh`), so that its blocks may start while that ends.
 pub fn waits(name: &str) -> bool {
-    kernel(name).is_some_and(|(text, _)| WAITS.iter().any(|call| text.contains(call)))
+    static WAITING: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| KERNELS.iter().filter(|k| WAITS.iter().any(|call| k.1.contains(call))).map(|k| k.0).collect());
+    WAITING.contains(name)
 }
 
 /// How kernels wait: themselves, or at the start of a block of `tile_sm90.cuh`.

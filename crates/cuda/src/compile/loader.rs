@@ -17,7 +17,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 /// Modules that stay loaded although nobody uses them.
 const KEPT: usize = 4096;
 /// Kernels of a file that are loaded before anybody asks for them; a kernel takes some 30 KiB of the GPU's memory and 0.1 ms of a thread (H200).
-const AHEAD: usize = 256;
+const AHEAD: usize = 512;
 /// So many are loaded ahead that what was asked for stays.
 const ROOM: usize = KEPT / 2;
 
@@ -33,6 +33,8 @@ struct Kernels {
     context: Arc<Context>,
     architecture: String,
     overlaps: bool,
+    /// Bytes of shared memory that a block may have.
+    shared: u32,
     /// The digest of the files that kernels include.
     headers: String,
     installed: Option<Installed>,
@@ -78,6 +80,7 @@ impl Loader {
             context: Arc::clone(context),
             architecture: facts.architecture(),
             overlaps: facts.sm >= 90,
+            shared: facts.shared_memory,
             headers: headers(),
             installed: installed(),
             store: store(),
@@ -103,15 +106,12 @@ impl Loader {
         self.kernels.state().compiled
     }
 
-    /// The function of a kernel, which may have `shared` bytes of dynamic shared memory at a launch.
+    /// The function of a kernel.
     ///
     /// # Errors
     /// [`CudaError`] where it does not compile or load.
-    pub fn function(&self, source: &Arc<Source>, shared: u32) -> Result<Function, CudaError> {
+    pub fn function(&self, source: &Arc<Source>) -> Result<Function, CudaError> {
         let (function, is_new) = self.kernels.function(source, || self.kernels.make(source))?;
-        if shared > 0 {
-            function.allow(shared)?;
-        }
         if is_new {
             self.ahead.prepare(source.file);
         }
@@ -146,7 +146,9 @@ impl Kernels {
     }
 
     fn load(&self, file: &str, cubin: &[u8]) -> Result<Function, CudaError> {
-        Module::load(&self.context, cubin)?.function(file)
+        let function = Module::load(&self.context, cubin)?.function(file)?;
+        function.allow(self.shared)?;
+        Ok(function)
     }
 
     /// A kernel that is installed or in the store, which `get` asks.
@@ -198,11 +200,7 @@ impl Kernels {
         }
         let _relaxed = Relaxed::new();
         let absent = || CudaError::Store { why: "no such kernel".into() };
-        let load = || {
-            let function = self.kept(source, &self.key(source), Store::peek).ok_or_else(absent)?;
-            function.allow(0)?;
-            Ok(function)
-        };
+        let load = || self.kept(source, &self.key(source), Store::peek).ok_or_else(absent);
         let _ = self.function(source, load);
     }
 }

@@ -5,7 +5,7 @@ use cudarc::driver::sys::{
     self, CUfunction, CUfunction_attribute as Attribute, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchConfig, CUmodule,
 };
 use std::ffi::{CString, c_void};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Loaded code.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Module {
         let mut raw = std::ptr::null_mut();
         // SAFETY: writes a handle; reads a string that ends with a zero.
         check("cuModuleGetFunction", unsafe { sys::cuModuleGetFunction(&raw mut raw, self.raw, name.as_ptr()) })?;
-        Ok(Function { raw, allowed: Arc::default(), module: Arc::clone(self) })
+        Ok(Function { raw, module: Arc::clone(self) })
     }
 }
 
@@ -59,8 +59,6 @@ impl Drop for Module {
 #[derive(Clone, Debug)]
 pub struct Function {
     raw: CUfunction,
-    /// Dynamic shared memory that it was told to take.
-    allowed: Arc<Mutex<u32>>,
     /// Stays loaded as long as this lives.
     module: Arc<Module>,
 }
@@ -87,26 +85,22 @@ pub struct LaunchShape {
     pub resident: bool,
 }
 
-/// Dynamic shared memory that functions take beside their static one, once they are told to.
-const SHARED: u32 = 48 * 1024;
-
 impl Function {
-    /// Lets launches have `shared` bytes of dynamic shared memory, and at least 48 KiB, which without this are for dynamic and static memory together. Where the
-    /// driver loads code when it is first used, it does so here.
+    /// Lets launches have `most` bytes of shared memory, static and dynamic together, where it is 48 KiB otherwise. Where the driver loads code when it is
+    /// first used, it does so here.
     ///
     /// # Errors
     /// [`CudaError::Call`] where the GPU has less.
-    pub fn allow(&self, shared: u32) -> Result<(), CudaError> {
-        let (shared, mut allowed) = (shared.max(SHARED), self.allowed.lock().unwrap_or_else(PoisonError::into_inner));
-        if *allowed >= shared {
-            return Ok(());
-        }
+    pub fn allow(&self, most: u32) -> Result<(), CudaError> {
         let _current = Current::of(&self.module.context)?;
+        let mut own = 0;
+        // SAFETY: writes one number; the function lives.
+        let status = unsafe { sys::cuFuncGetAttribute(&raw mut own, Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, self.raw) };
+        check("cuFuncGetAttribute", status)?;
+        let dynamic = (most as i32).saturating_sub(own);
         let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the function lives.
-        check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(self.raw, attribute, shared as i32) })?;
-        *allowed = shared;
-        Ok(())
+        check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(self.raw, attribute, dynamic) })
     }
 
     /// Puts a launch behind the stream's work; its context is current, `parameters` are the values of the kernel's parameters.

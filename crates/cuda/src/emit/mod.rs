@@ -202,10 +202,14 @@ impl Emitter {
         self.formula_to(DataType::F64, name, arity, formula);
     }
 
+    /// Whether functions that are rounded to `dtype` may be those of 16 bits (`short_exp` and others).
+    pub(crate) fn is_short(real: Real, dtype: DataType) -> bool {
+        real == Real::Single && !dtype.is_integral() && dtype.bits() <= 16
+    }
+
     /// The same where nothing but a rounding to `dtype` comes behind it.
     pub(crate) fn formula_to(&mut self, dtype: DataType, name: &str, arity: usize, formula: impl FnOnce(&[Symbol]) -> Symbol) {
-        let is_short = self.real == Real::Single && !dtype.is_integral() && dtype.bits() <= 16;
-        let text = symbol::function(name, arity, if is_short { Rounded::Short } else { Rounded::No }, formula);
+        let text = symbol::function(name, arity, if Emitter::is_short(self.real, dtype) { Rounded::Short } else { Rounded::No }, formula);
         self.code(&text);
     }
 

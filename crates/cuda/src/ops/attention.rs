@@ -99,9 +99,7 @@ pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, S
         return Err(Skip::Shape("heads of more than 128, or no elements"));
     }
     let launch = Attention::of(op)?.launch(&target.facts)?;
-    let unaligned = super::sdpa::lower(problem, target)?;
-    let scratch = unaligned.scratch;
-    Ok(Program { launches: vec![launch], scratch, unaligned: Some(Box::new(unaligned)) })
+    Ok(Program { launches: vec![launch], ..Program::or_unaligned(super::sdpa::lower, problem, target)? })
 }
 
 impl<'a> Attention<'a> {

@@ -62,8 +62,7 @@ pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, S
     {
         return Err(Skip::Shape("heads of more than 128, or no elements"));
     }
-    let unaligned = super::sdpa::lower(problem, target)?;
-    let mut program = Program { scratch: unaligned.scratch, ..Program::default() };
+    let mut program = Program::or_unaligned(super::sdpa::lower, problem, target)?;
     let own = Tensor::plain([op.q.dims()[0], op.q.dims()[1], op.q.dims()[2]], DataType::F32).map_err(|_| OVERFLOW)?;
     let at = program.book(own.bytes()).ok_or(OVERFLOW)?;
     let view = View { place: Place::Scratch(at), ..View::of("own", Arg::DST, &own) };
@@ -71,7 +70,6 @@ pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, S
     let pass = Backward { op, problem, head, causal, own: at };
     program.launches.push(pass.launch(true)?);
     program.launches.push(pass.launch(false)?);
-    program.unaligned = Some(Box::new(unaligned));
     Ok(program)
 }
 

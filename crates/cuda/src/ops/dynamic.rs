@@ -4,7 +4,7 @@ use super::rows::{Rows, Stage};
 use super::{DENSE_MATMUL, zero};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Place, Real, Tail, View, literal, memory_order, type_name};
-use crate::program::{MapPlace, Program};
+use crate::program::{MapPlace, Program, Unaligned};
 use oxidnn_expr::{number, quant};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Matmul;
@@ -64,9 +64,9 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     let made = all.ok_or_else(|| Skip::Attr("a product that no row makes".into()))?;
     let mut program = Program::default();
     let at = program.book(sums.bytes()).ok_or(OVERFLOW)?;
-    let otherwise = made.unaligned.clone();
+    let otherwise = made.unaligned.as_ref().map(|u| u.program(&product, target)).transpose()?;
     let place = |p: Program, program: &Program| p.shifted(program.scratch).moved(Arg::DST, MapPlace::Scratch(at));
-    let unaligned = otherwise.map(|p| place(*p, &program));
+    let unaligned = otherwise.map(|p| place(p, &program));
     let made = place(made, &program);
     program.scratch = made.scratch.max(unaligned.as_ref().map_or(0, |p| p.scratch));
     program.launches = made.launches;
@@ -80,7 +80,7 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     let last = program.launches[before..].to_vec();
     program.unaligned = unaligned.map(|p| {
         let launches = p.launches.into_iter().chain(last).collect();
-        Box::new(Program { launches, scratch: program.scratch, unaligned: None })
+        Unaligned::Made(Box::new(Program { launches, scratch: program.scratch, unaligned: None }))
     });
     Ok(program)
 }

@@ -100,6 +100,9 @@ impl Products<'_> {
             return Ok(());
         }
         if n <= 2 || (n <= 8 && k <= 64) {
+            if target.is_sketched() {
+                return Ok(());
+            }
             let mut emit = self.header()?;
             if self.z_first {
                 emit.define("Z_FIRST", 1);
@@ -119,6 +122,9 @@ impl Products<'_> {
                 Some(bytes.and_then(|b| program.book(b)).ok_or(Skip::Shape("sizes that overflow"))?)
             }
         };
+        if target.is_sketched() {
+            return Ok(());
+        }
         let mut emit = self.header()?;
         if self.left_k_first {
             emit.define("LEFT_K_FIRST", 1);

@@ -8,7 +8,7 @@ use super::rows_vector::Input;
 use super::zero;
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Real, Tail, View, literal};
-use crate::program::Program;
+use crate::program::{Program, Unaligned};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Prelu, Reduction, ReductionAlg, Softmax, SoftmaxAlg};
 use oxidnn_spec::{Arg, Layout, Op, Problem};
@@ -99,7 +99,7 @@ pub(crate) fn aligned(make: impl Fn(bool) -> Result<Program, Skip>) -> Result<Pr
     if program.launches.iter().any(|l| !l.aligned.is_empty() || !l.maps.is_empty()) {
         let plain = make(false)?;
         program.scratch = program.scratch.max(plain.scratch);
-        program.unaligned = Some(Box::new(plain));
+        program.unaligned = Some(Unaligned::Made(Box::new(plain)));
     }
     Ok(program)
 }
@@ -135,12 +135,15 @@ fn forward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip>
     rows.emit.view(&View::of("src", Arg::SRC, src))?;
     rows.emit.factor(&Factor::scale("scale", &problem.attr, Arg::SRC, src.dims()));
     let largest = Stage { identity: literal(f64::NEG_INFINITY), combine: "fmax(x, y)", term: "src(a, p)".into(), close: "x".into() };
-    rows.stages = vec![largest, Stage::sum("exp(src(a, p) - s[0])", "x")];
+    let is_short = Emitter::is_short(Real::of(problem), op.dst.dtype);
+    let share = format!("{}(src(a, p) - s[0])", if is_short { "short_exp" } else { "exp" });
+    // The sum is one or more: shares are multiplied by its reciprocal where they are rounded to few bits.
+    let is_inverse = is_short && op.alg != SoftmaxAlg::Log;
+    rows.stages = vec![largest, Stage::sum(share.clone(), if is_inverse { "(real)1 / x" } else { "x" })];
     let value = match op.alg {
-        SoftmaxAlg::Log => "src(a, p) - s[0] - log(s[1])",
-        SoftmaxAlg::Accurate => "exp(src(a, p) - s[0]) / s[1]",
-        // A row of nothing but negative infinity has no NaN: its sum would be one.
-        SoftmaxAlg::InfAsZero => "exp(src(a, p) - s[0]) / s[1]",
+        SoftmaxAlg::Log => "src(a, p) - s[0] - log(s[1])".into(),
+        // A row of nothing but negative infinity has no NaN, where it counts as zero: its sum would be one.
+        SoftmaxAlg::Accurate | SoftmaxAlg::InfAsZero => format!("{share} {} s[1]", if is_inverse { "*" } else { "/" }),
     };
     if op.alg == SoftmaxAlg::InfAsZero {
         rows.stages.push(Stage::sum("isnan(src(a, p)) ? (real)1 : (real)0", "x"));

@@ -7,8 +7,9 @@ use crate::program::{Launch, MapPlace};
 use oxidnn_spec::{DataType, Layout};
 use std::fmt::Write;
 
-/// Numbers of a thread that are kept in registers at most, in words, and with blocks of 1,024 threads.
+/// Numbers of a thread that are kept in registers at most, in words, where rows are read besides that all share, and with blocks of 1,024 threads.
 const WORDS: i64 = 32;
+const WORDS_OF_SHARED: i64 = 16;
 const WORDS_OF_MANY: i64 = 24;
 
 /// A tensor that moves along the rows.
@@ -72,10 +73,17 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, terms: i64, (along, s
     let vector = [8, 4, 2].into_iter().filter(|n| n * least <= 16).find(|&n| fits(n))?;
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| (vector * i.bytes()).div_euclid(4).max(1)).sum();
     let vectors = terms / vector;
+    let shares = inputs.iter().any(|i| !i.kept);
     [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
         let needed = vectors / threads + i64::from(vectors % threads != 0);
         let chunks = [1, 2, 3, 4, 6, 8, 12, 16, 20, 24].into_iter().find(|&c| c >= needed)?;
-        let limit = if threads == 1024 { WORDS_OF_MANY } else { WORDS };
+        let limit = if threads == 1024 {
+            WORDS_OF_MANY
+        } else if shares {
+            WORDS_OF_SHARED
+        } else {
+            WORDS
+        };
         (chunks * words <= limit).then_some(Shape { vector, threads, chunks, along })
     })
 }

@@ -170,8 +170,8 @@ fn between(problem: &Problem, args: &[Arg], row: crate::row::Lower, target: &Cud
         }
     }
     let mut program = row(&inner, target)?.shifted(all.scratch);
-    let unaligned = conv::conv(problem, target)?;
-    all.scratch = program.scratch.max(unaligned.scratch);
+    let otherwise = Program::or_unaligned(conv::conv, problem, target)?;
+    (all.scratch, all.unaligned) = (program.scratch.max(otherwise.scratch), otherwise.unaligned);
     let mut after = Vec::new();
     for kept in &kept {
         let Kept { arg, at, .. } = *kept;
@@ -187,6 +187,5 @@ fn between(problem: &Problem, args: &[Arg], row: crate::row::Lower, target: &Cud
     }
     all.launches.extend(program.launches);
     all.launches.extend(after);
-    all.unaligned = Some(Box::new(unaligned));
     Ok(all)
 }

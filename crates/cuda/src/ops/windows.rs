@@ -66,11 +66,18 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
         }
         None => "",
     };
+    // A number is taken before any that is none, as `fmax` does.
+    let better = match op.workspace {
+        Some(_) => "if (x > best[i] || best[i] != best[i] && (!any || x == x)) best[i] = x, chosen[i] = k;",
+        None => "best[i] = fmax(best[i], x);",
+    };
     let code = format!(
         "    real best[LANES];\n    index chosen[LANES] = {{}};\n    bool any = false;\n#pragma unroll\n    for (int i = 0; i < LANES; ++i) best[i] = {};\n    \
-         for (index k = 0; k < (index)a.taps; ++k) {{\n        index q[RANK];\n        if (!tap(a, p, k, q)) continue;\n        Vector<src_type, LANES> taken;\n        \
+         each_tap(a, p, [&](index k, const index* q) {{\n        Vector<src_type, LANES> taken;\n        \
          taken.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) {{\n            const real x = src_type::decode(taken.words[i]);\n            \
-         if (!any || x > best[i] || (best[i] != best[i] && x == x)) best[i] = x, chosen[i] = k;\n        }}\n        any = true;\n    }}\n{keep}    finish_lanes<LANES>(a, p, best);\n",
+         {better}\n        }}\n        any = true;\n    }});\n#pragma unroll\n    \
+         for (int i = 0; i < LANES; ++i) if (!any) best[i] = {};\n{keep}    finish_lanes<LANES>(a, p, best);\n",
+        literal(f64::NAN),
         literal(number::lowest(op.dst.dtype))
     );
     map.lanes(&code, &all);
@@ -85,15 +92,15 @@ fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
             map.emit.view(&View::of("ws", Arg::WORKSPACE, ws))?;
             all.push(("ws", ws));
             "        Vector<ws_type, LANES> kept;\n        kept.load(a.ws_data, ws_at(a, q));\n#pragma unroll\n        \
-             for (int i = 0; i < LANES; ++i) if ((index)ws_type::decode(kept.words[i]) == k) sum[i] += diff_dst_type::decode(x.words[i]);\n"
+             for (int i = 0; i < LANES; ++i) if (kept.words[i] == (ws_type::word)k) sum[i] += diff_dst_type::decode(x.words[i]);\n"
         }
         None => {
             "        const real by = divisor(a, q);\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) sum[i] += diff_dst_type::decode(x.words[i]) / by;\n"
         }
     };
     let code = format!(
-        "    real sum[LANES] = {{}};\n    for (index k = 0; k < (index)a.taps; ++k) {{\n        index q[RANK];\n        if (!window(a, p, k, q)) continue;\n        \
-         Vector<diff_dst_type, LANES> x;\n        x.load(a.diff_dst_data, diff_dst_at(a, q));\n{part}    }}\n    finish_lanes<LANES>(a, p, sum);\n"
+        "    real sum[LANES] = {{}};\n    index out[RANK];\n    out[0] = p[0], out[1] = p[1];\n    each_window(a, p, [&](index k, const index* q) {{\n        \
+         Vector<diff_dst_type, LANES> x;\n        x.load(a.diff_dst_data, diff_dst_at(a, q));\n{part}    }}, out);\n    finish_lanes<LANES>(a, p, sum);\n"
     );
     map.lanes(&code, &all);
     Ok(())
@@ -110,6 +117,10 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
     map.emit.view(&View::of("from", from.0, from.1))?;
     map.emit.numbers("input", &op.src.dims()[2..]);
     map.emit.numbers("output", &op.dst.dims()[2..]);
+    let doubled: Vec<i64> = op.dst.dims()[2..].iter().map(|o| o.saturating_mul(2)).collect();
+    map.emit.sizes("doubled", &doubled);
+    let is_narrow = op.src.dims()[2..].iter().zip(&doubled).all(|(i, &o)| i.saturating_add(1).saturating_mul(o) <= i64::from(i32::MAX));
+    map.emit.before(if is_narrow { "typedef int numerator;\n" } else { "typedef i64 numerator;\n" });
     if op.alg == ResamplingAlg::Nearest {
         map.emit.define("NEAREST", 1);
     }
@@ -120,8 +131,8 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
         let at = 2 + d;
         if forward {
             open += &format!(
-                "    i64 at{d}[2];\n    real second{d};\n    taps(a, {d}, p[{at}], at{d}, second{d});\n    \
-                 for (int side{d} = 0; side{d} < 2; ++side{d}) {{\n    q[{at}] = (index)at{d}[side{d}];\n    \
+                "    index at{d}[2];\n    real second{d};\n    taps(a, {d}, p[{at}], at{d}, second{d});\n    \
+                 for (int side{d} = 0; side{d} < 2; ++side{d}) {{\n    q[{at}] = at{d}[side{d}];\n    \
                  const real w{d} = side{d} ? second{d} : (real)1 - second{d};\n    if (w{d} == 0) continue;\n"
             );
         } else {

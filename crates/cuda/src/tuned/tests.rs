@@ -15,7 +15,7 @@ fn grid(target: &CudaTarget) -> [u32; 3] {
 
 #[test]
 fn plans_have_the_tile_that_was_chosen() {
-    let target = CudaTarget { tuned: Some(Arc::default()), ..CudaTarget::described(Facts::H200) };
+    let target = CudaTarget::new(Facts::H200, None, Some(Arc::default()));
     let tuned = target.tuned.as_ref().unwrap();
     let (before, products) = tuned.watch(&target, || grid(&target));
     let [product] = &products[..] else { panic!("{products:?}") };
@@ -31,7 +31,7 @@ fn plans_have_the_tile_that_was_chosen() {
 
 #[test]
 fn lines_of_the_store_are_read_back_and_others_left_out() {
-    let target = CudaTarget { tuned: Some(Arc::default()), ..CudaTarget::described(Facts::H200) };
+    let target = CudaTarget::new(Facts::H200, None, Some(Arc::default()));
     let tuned = target.tuned.as_ref().unwrap();
     let (_, products) = tuned.watch(&target, || grid(&target));
     for tile in &products[0].tiles {

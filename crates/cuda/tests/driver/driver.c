@@ -88,7 +88,10 @@ CALL(cuCtxPopCurrent_v2, void **to) if (!depth) return INVALID_CONTEXT; *to = st
 struct stream { int capturing; };
 struct event { int recorded; };
 
-CALL(cuStreamCreate, void **to, unsigned flags) (void)flags; NEEDS_CONTEXT *to = calloc(1, sizeof(struct stream)); END
+// Memory of arguments is made on the first stream, scratch on those of queues.
+static void *first;
+
+CALL(cuStreamCreate, void **to, unsigned flags) (void)flags; NEEDS_CONTEXT *to = calloc(1, sizeof(struct stream)); if (!first) first = *to; END
 CALL(cuStreamDestroy_v2, void *stream) free(stream); END
 // The default stream is NULL, and never captured.
 CALL(cuStreamSynchronize, struct stream *stream) NEEDS_CONTEXT if (stream && stream->capturing) return STREAM_CAPTURE_UNSUPPORTED; END
@@ -123,16 +126,23 @@ CALL(cuMemPoolDestroy, void *pool) free(pool); END
 CALL(cuMemPoolSetAttribute, void *pool, int attribute, void *value) (void)pool; (void)attribute; (void)value; END
 CALL(cuMemPoolGetAttribute, void *pool, int attribute, uint64_t *value) (void)pool; (void)attribute; *value = 0; END
 CALL(cuMemPoolTrimTo, void *pool, size_t keep) (void)pool; (void)keep; END
-CALL(cuMemAllocFromPoolAsync, uint64_t *address, size_t bytes, void *pool, void *stream) (void)pool; (void)stream; NEEDS_CONTEXT
+// What a test wants addresses of arguments to have beyond a multiple of 512.
+static uint64_t beyond(void) {
+    const char *bytes = getenv("OXIDNN_TEST_BEYOND");
+    return bytes ? (uint64_t)atoi(bytes) : 0;
+}
+
+CALL(cuMemAllocFromPoolAsync, uint64_t *address, size_t bytes, void *pool, void *stream) (void)pool; NEEDS_CONTEXT
+    const uint64_t more = stream == first ? beyond() : 0;
     void *memory = NULL;
-    if (posix_memalign(&memory, 512, bytes)) return OUT_OF_MEMORY;
-    *address = (uint64_t)(uintptr_t)memory | FAR;
+    if (posix_memalign(&memory, 512, bytes + more)) return OUT_OF_MEMORY;
+    *address = ((uint64_t)(uintptr_t)memory + more) | FAR;
 END
 CALL(cuMemAlloc_v2, uint64_t *address, size_t bytes) return cuMemAllocFromPoolAsync(address, bytes, NULL, NULL); END
-CALL(cuMemFree_v2, uint64_t address) NEEDS_DEVICE(address) free(behind(address)); END
+CALL(cuMemFree_v2, uint64_t address) NEEDS_DEVICE(address) free(behind(address & ~(uint64_t)511)); END
 CALL(cuMemcpyHtoD_v2, uint64_t to, const void *from, size_t n) NEEDS_DEVICE(to) memcpy(behind(to), from, n); END
 CALL(cuMemcpyDtoH_v2, void *to, uint64_t from, size_t n) NEEDS_DEVICE(from) memcpy(to, behind(from), n); END
-CALL(cuMemFreeAsync, uint64_t address, void *stream) (void)stream; NEEDS_DEVICE(address) free(behind(address)); END
+CALL(cuMemFreeAsync, uint64_t address, void *stream) (void)stream; NEEDS_DEVICE(address) free(behind(address & ~(uint64_t)511)); END
 CALL(cuMemsetD8Async, uint64_t to, unsigned char byte, size_t n, void *stream) (void)stream; NEEDS_DEVICE(to) memset(behind(to), byte, n); END
 CALL(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t n, void *stream) (void)stream; NEEDS_DEVICE(to) memcpy(behind(to), from, n); END
 CALL(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t n, void *stream) (void)stream; NEEDS_DEVICE(from) memcpy(to, behind(from), n); END
@@ -181,6 +191,7 @@ CALL(cuTensorMapEncodeIm2col, void *to, unsigned kind, unsigned rank, void *addr
 CALL(cuModuleLoadData, void **to, const void *image) NEEDS_CONTEXT if (memcmp(image, "\177ELF", 4)) return INVALID_IMAGE; load_slowly(); *to = calloc(1, sizeof(unsigned)); END
 CALL(cuModuleUnload, void *module) free(module); END
 CALL(cuModuleGetFunction, void **to, void *module, const char *name) (void)name; *to = module; END
+CALL(cuFuncGetAttribute, int *value, int attribute, void *function) (void)attribute; (void)function; *value = 0; END
 CALL(cuFuncSetAttribute, void *function, int attribute, int value) if (attribute == 8 && value > 227 * 1024) return INVALID_VALUE;
     if (attribute == 8) *(unsigned *)function = (unsigned)value;
 END

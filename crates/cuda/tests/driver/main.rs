@@ -157,6 +157,14 @@ fn nothing_is_refused() {
     }
 }
 
+#[test]
+fn nothing_is_refused_where_memory_is_not_aligned() {
+    match is_on_the_driver() {
+        true => every_row_of_every_line(),
+        false => drop(on_the_driver_with("nothing_is_refused_where_memory_is_not_aligned", None, None, &[("OXIDNN_TEST_BEYOND", "8")])),
+    }
+}
+
 /// Kernels of all kinds: maps of tensors, scratch, several launches.
 const STEADY: &str = "--matmul --dt=bf16 --stag=ab --wtag=ab --dtag=ab 512x512:512x512\n--softmax --axis=1 64x1000\n\
                       --conv --dir=BWD_W --dt=bf16 --stag=axb --wtag=axb --dtag=axb mb4ic64ih14oc64kh3ph1";

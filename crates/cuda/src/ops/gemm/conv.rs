@@ -263,9 +263,7 @@ impl<'a> Window<'a> {
             return Err(Skip::Shape("windows that the tensor copy engine does not walk"));
         }
         let request = self.request(&walks, bytes, to_layout)?;
-        let mut program = Program::default();
-        let unaligned = (self.otherwise)(self.problem, target)?;
-        program.scratch = unaligned.scratch;
+        let mut program = Program::or_unaligned(self.otherwise, self.problem, target)?;
         let (weights, b_mn) = self.weights(&mut program, bytes, target)?;
         let request = Request { b_mn, ..request };
         let choice = shape::best(&request, target).ok_or(Skip::Shape("no tile fits"))?;
@@ -273,7 +271,6 @@ impl<'a> Window<'a> {
         for walk in &walks {
             program.launches.push(self.launch(walk, &chosen, target)?);
         }
-        program.unaligned = Some(Box::new(unaligned));
         Ok(program)
     }
 

@@ -41,15 +41,13 @@ pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Sk
     if pixels.iter().any(|&n| n > i64::from(i32::MAX) / CHANNELS) {
         return Err(Skip::Shape("very many pixels"));
     }
-    let unaligned = crate::ops::depthwise::conv(problem, target)?;
     let depthwise = Depthwise { op, problem, z, target };
-    let mut program = Program { scratch: unaligned.scratch, ..Program::default() };
+    let mut program = Program::or_unaligned(crate::ops::depthwise::conv, problem, target)?;
     if op.prop == Prop::BackwardWeights {
         depthwise.gradient(&mut program)?;
     } else {
         program.launches.push(depthwise.data()?);
     }
-    program.unaligned = Some(Box::new(unaligned));
     Ok(program)
 }
 

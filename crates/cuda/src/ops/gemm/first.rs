@@ -59,8 +59,8 @@ fn there<'a>(name: &'a str, at: usize, tensor: &'a Tensor) -> View<'a> {
 }
 
 impl First<'_> {
-    fn unaligned(&self) -> Result<Program, Skip> {
-        crate::ops::conv::conv(self.problem, self.target)
+    fn program(&self) -> Result<Program, Skip> {
+        Program::or_unaligned(crate::ops::conv::conv, self.problem, self.target)
     }
 
     /// The sizes of the convolution over rows of the kernel: `channels` times 8 taps are its input channels.
@@ -120,8 +120,7 @@ impl First<'_> {
         if op.src.dtype != DataType::F32 || operand(op.src.dtype, self.problem.attr.fpmath.mode).is_none() || z.ic > CHANNELS {
             return Err(Skip::DataType("anything but f32 as tf32 of up to 4 channels".into()));
         }
-        let unaligned = self.unaligned()?;
-        let mut program = Program { scratch: unaligned.scratch, ..Program::default() };
+        let mut program = self.program()?;
         let (rows, at) = self.rows(&mut program, CHANNELS)?;
         let filter = channels_last([z.oc, CHANNELS * TAPS, z.k[1], 1], op.weights.dtype)?;
         let filter_at = program.book(filter.bytes()).ok_or(OVERFLOW)?;
@@ -150,7 +149,6 @@ impl First<'_> {
         program.scratch = product.scratch;
         let product = product.moved(Arg::SRC, MapPlace::Scratch(at)).moved(Arg::WEIGHTS, MapPlace::Scratch(filter_at));
         program.launches.extend(product.launches);
-        program.unaligned = Some(Box::new(unaligned));
         Ok(program)
     }
 
@@ -165,8 +163,7 @@ impl First<'_> {
         // A row of taps at a pixel is 128 bytes where there are few channels.
         let channels = if as_tf32 && z.ic <= 4 { 4 } else { 8 };
         let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
-        let unaligned = self.unaligned()?;
-        let mut program = Program { scratch: unaligned.scratch, ..Program::default() };
+        let mut program = self.program()?;
         let (rows, at) = self.rows(&mut program, channels)?;
         let gradient = channels_last([z.oc, channels * TAPS, z.k[1], 1], op.weights.dtype)?;
         let gradient_at = program.book(gradient.bytes()).ok_or(OVERFLOW)?;
@@ -194,7 +191,6 @@ impl First<'_> {
         if let Some(bias) = self.problem.op.tensor(Arg::DIFF_BIAS) {
             crate::ops::conv::bias_gradient(&mut program, self.problem, diff_dst, bias)?;
         }
-        program.unaligned = Some(Box::new(unaligned));
         Ok(program)
     }
 
@@ -219,8 +215,7 @@ impl First<'_> {
         let [Some(down), Some(across)] = [self.reach(1), self.reach(2)] else { return Err(Skip::Shape("no taps")) };
         let made = ceil(residues * z.ic, 8) * 8;
         let grid = [1, ceil(z.i[1], z.s[1]), ceil(z.i[2], z.s[2])];
-        let unaligned = self.unaligned()?;
-        let mut program = Program { scratch: unaligned.scratch, ..Program::default() };
+        let mut program = self.program()?;
         let result = channels_last([z.mb, made, grid[1], grid[2]], op.src.dtype)?;
         let filter = channels_last([made, z.oc, down[1], across[1]], op.weights.dtype)?;
         let at = program.book(result.bytes()).ok_or(OVERFLOW)?;
@@ -263,7 +258,6 @@ impl First<'_> {
              store_code<dst_type>(a.dst_data, dst_at(a, p), from_code(a, from_at(a, q)));\n",
         );
         program.launches.push(map.launch());
-        program.unaligned = Some(Box::new(unaligned));
         Ok(program)
     }
 

@@ -106,10 +106,9 @@ pub(crate) fn four_bits(problem: &Problem, target: &CudaTarget) -> Result<Progra
     }
     let (row, offset) = (weights.strides[0] / 2, weights.offset / 2);
     let product = FourBits { op, problem, a, c, m, n, k, group, scales: quant.dtype, row, offset };
-    let unaligned = crate::ops::matmul::matmul(problem, target)?;
-    let launch = if m <= 16 { product.few()? } else { product.tiles(target)? };
-    let scratch = unaligned.scratch;
-    Ok(Program { launches: vec![launch], scratch, unaligned: Some(Box::new(unaligned)) })
+    let mut program = Program::or_unaligned(crate::ops::matmul::matmul, problem, target)?;
+    program.launches.push(if m <= 16 { product.few()? } else { product.tiles(target)? });
+    Ok(program)
 }
 
 impl FourBits<'_> {

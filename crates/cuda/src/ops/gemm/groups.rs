@@ -77,8 +77,7 @@ struct Groups<'a> {
 impl Groups<'_> {
     fn program(&self, [ta, tc]: [&str; 2], target: &CudaTarget) -> Result<Program, Skip> {
         let z = &self.z;
-        let unaligned = crate::ops::conv::conv(self.problem, target)?;
-        let mut program = Program { scratch: unaligned.scratch, ..Program::default() };
+        let mut program = Program::or_unaligned(crate::ops::conv::conv, self.problem, target)?;
         let filter = Tensor::plain([z.k[1], z.k[2], z.g * self.made, self.given], self.channels.weights.dtype).map_err(|_| OVERFLOW)?;
         let at = program.book(filter.bytes()).ok_or(OVERFLOW)?;
         program.launches.push(self.filter(&filter, at)?);
@@ -118,7 +117,6 @@ impl Groups<'_> {
         launch.shared = shared as u32;
         launch.aligned = [self.from, self.to].map(|(arg, _)| MapPlace::Arg(arg, 0)).into();
         program.launches.push(launch);
-        program.unaligned = Some(Box::new(unaligned));
         Ok(program)
     }
 

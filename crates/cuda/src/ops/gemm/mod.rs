@@ -597,12 +597,10 @@ impl Gemm<'_> {
         };
         let choice = shape::best(&request, target).ok_or(Skip::Shape("no tile fits"))?;
         let types = if swapped { [tb, ta, tc] } else { [ta, tb, tc] };
-        let unaligned = (self.otherwise)(self.problem, target)?;
-        let mut program = Program { scratch: unaligned.scratch, ..Program::default() };
+        let mut program = Program::or_unaligned(self.otherwise, self.problem, target)?;
         if !(request.by_mma_sync() && self.turned(&mut program, &request, choice.seconds, target)?) {
             program.launches.push(self.launch(&request, &choice, types, target)?);
         }
-        program.unaligned = Some(Box::new(unaligned));
         Ok(program)
     }
 

@@ -20,13 +20,11 @@ const WORTH_STEPS: i64 = 2560;
 const WORTH_PIXELS: [i64; 2] = [1024, 12_544];
 /// Channels that are summed over at least.
 const LEAST: i64 = 24;
-/// What planes may have room for, in positions.
-const PLANES: [i64; 6] = [128, 192, 256, 384, 512, 768];
-/// How many stages of weights a kernel may have.
+/// How many stages of weights there may be.
 const STAGES: [i64; 5] = [8, 6, 4, 3, 2];
-/// Bytes of sums of a warpgroup on their way out, and of the barriers and what aligns the memory.
+/// Bytes of sums of a warpgroup on their way out, and of barriers, the table of taps and what aligns the memory.
 const SUMS: i64 = 4 * 16 * 288;
-const BESIDES: i64 = 1024 + 256;
+const BESIDES: i64 = 1024 + 1024;
 
 /// Where positions are and what is read from them, by H and W.
 struct Walk {
@@ -69,9 +67,8 @@ pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Sk
     let weights = window.filter(&mut program, target)?;
     program.launches.push(walk.launch(&window, &tile, weights)?);
     if let MapPlace::Arg(..) = weights {
-        let unaligned = (window.otherwise)(problem, target)?;
-        program.scratch = program.scratch.max(unaligned.scratch);
-        program.unaligned = Some(Box::new(unaligned));
+        let otherwise = Program::or_unaligned(window.otherwise, problem, target)?;
+        (program.scratch, program.unaligned) = (program.scratch.max(otherwise.scratch), otherwise.unaligned);
     }
     Ok(program)
 }
@@ -127,13 +124,7 @@ impl Walk {
         for (name, value) in [("A_TYPE", ta), ("B_TYPE", tb), ("C_TYPE", tc)] {
             emit.option(name, value);
         }
-        for (name, value) in [
-            ("TILE_N", tile.columns),
-            ("CONSUMERS", tile.consumers),
-            ("STAGES", tile.stages),
-            ("BUFFERS", tile.buffers),
-            ("POSITIONS", tile.positions),
-        ] {
+        for (name, value) in [("TILE_N", tile.columns), ("CONSUMERS", tile.consumers)] {
             emit.option(name, value);
         }
         let (given, taps) = (w.given, self.taps[0] * self.taps[1]);
@@ -142,6 +133,7 @@ impl Walk {
         for pair in [self.step, self.padding, self.read, self.made, [self.pitch, tile.columns + self.reach]] {
             ints.extend(pair);
         }
+        ints.extend([tile.stages, tile.buffers, tile.positions, tile.table()]);
         ints.extend(tiles);
         let mut words = pairs(&ints);
         for (arg, t, b) in [(from, read, given_at), (to, made, made_at)] {
@@ -167,11 +159,15 @@ fn other_types(w: &Window<'_>) -> Skip {
 }
 
 impl Tile {
+    /// Positions with what fills the last reads of a warp.
+    fn table(&self) -> i64 {
+        ceil(self.positions, 128) * 128
+    }
+
     /// Bytes of shared memory.
     fn shared(&self) -> i64 {
         let input = self.buffers * 8 * self.positions * 16;
-        let tables = ceil(self.positions, 128) * 512 + TAPS * 4;
-        BESIDES + self.stages * self.consumers * 8192 + input + self.consumers * SUMS + tables
+        BESIDES + self.stages * self.consumers * 8192 + input + self.consumers * SUMS + self.table() * 4
     }
 
     /// Blocks that a multiprocessor has at a time.
@@ -188,7 +184,7 @@ impl Tile {
     fn new([consumers, columns]: [i64; 2], w: &Window<'_>, walk: &Walk, facts: &Facts) -> Option<Tile> {
         let (chunks, taps) = (ceil(w.given, 64), walk.taps[0] * walk.taps[1]);
         let used = columns + walk.reach;
-        let positions = PLANES.into_iter().find(|&p| p >= used)?;
+        let positions = ceil(used, 8) * 8;
         let mut tile = Tile { consumers, columns, buffers: chunks.min(2), stages: 0, positions, cycles: 0 };
         let room = i64::from(facts.shared_memory) / tile.resident() - 1024;
         tile.stages = STAGES.into_iter().find(|&stages| Tile { stages, ..tile }.shared() <= room)?;

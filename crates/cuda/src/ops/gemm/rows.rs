@@ -122,8 +122,7 @@ impl Gemm<'_> {
     }
 
     fn with_unaligned(&self, launch: Launch, target: &CudaTarget) -> Result<Program, Skip> {
-        let unaligned = (self.otherwise)(self.problem, target)?;
-        let scratch = unaligned.scratch;
-        Ok(Program { launches: vec![launch], scratch, unaligned: Some(Box::new(unaligned)) })
+        let program = Program::or_unaligned(self.otherwise, self.problem, target)?;
+        Ok(Program { launches: vec![launch], ..program })
     }
 }

@@ -59,8 +59,7 @@ impl Gemm<'_> {
         let parts = (2 * i64::from(target.facts.multiprocessors) / tiles).min(self.k / PART).clamp(1, 64);
         let part = ceil(ceil(self.k, parts), 16) * 16;
         let parts = ceil(self.k, part);
-        let unaligned = (self.otherwise)(self.problem, target)?;
-        let mut program = Program { scratch: unaligned.scratch, ..Program::default() };
+        let mut program = Program::or_unaligned(self.otherwise, self.problem, target)?;
         let overflow = || Skip::Shape("sizes that overflow");
         let bytes = (self.m * self.n).checked_mul(4 * self.batch * parts).and_then(|b| usize::try_from(b).ok()).ok_or_else(overflow)?;
         let partial = if parts > 1 { Some(program.book(bytes).ok_or_else(overflow)?) } else { None };
@@ -90,7 +89,7 @@ impl Gemm<'_> {
             add.grid = [ceil(self.m * self.n * self.batch, 256) as u32, 1, 1];
             program.launches.push(add);
         }
-        program.unaligned = aligned.then(|| Box::new(unaligned));
+        program.unaligned = program.unaligned.filter(|_| aligned);
         Ok(program)
     }
 }

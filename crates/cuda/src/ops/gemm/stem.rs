@@ -75,8 +75,7 @@ impl Stem<'_> {
         if [pixels, z.mb * ceil(z.o[2], TILE[0]) * ceil(z.o[1], TILE[1]) * SHAPE.m].iter().any(|&n| n > i64::from(i32::MAX)) {
             return Err(Skip::Shape("very many pixels"));
         }
-        let unaligned = crate::ops::conv::conv(self.problem, target)?;
-        let mut program = Program { scratch: unaligned.scratch, ..Program::default() };
+        let mut program = Program::or_unaligned(crate::ops::conv::conv, self.problem, target)?;
         let taps = z.oc * self.kernel_rows * TAPS;
         let bytes = |pixels: i64| usize::try_from(pixels * self.channels * 2).ok();
         let packed = bytes(pixels).and_then(|b| program.book(b)).ok_or(OVERFLOW)?;
@@ -92,7 +91,6 @@ impl Stem<'_> {
         words.extend([0, 1, 3, 2].map(|d| Word::Value(weights.strides[d] as u64)));
         program.launches.push(bare("window_weights", &[("CHANNELS", &wide)], words, taps));
         program.launches.push(self.product([ta, tb, tc], [packed, filter], target)?);
-        program.unaligned = Some(Box::new(unaligned));
         Ok(program)
     }
 

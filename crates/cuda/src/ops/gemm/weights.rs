@@ -55,12 +55,12 @@ fn lower(problem: &Problem, direction: Direction, [src, gradient]: [&Tensor; 2],
     let (small, large) = if input_is_large { (output, input) } else { (input, output) };
     let sizes = if input_is_large { [z.o, z.i] } else { [z.i, z.o] };
     let pass = Pass { problem, z, small, large, sizes, gradient, rows_first: input_is_large };
-    let unaligned = otherwise(problem, target)?;
-    let mut program = pass.program(unaligned.scratch, target)?;
+    let mut program = Program::or_unaligned(otherwise, problem, target)?;
+    let product = pass.program(program.scratch, target)?;
+    (program.scratch, program.launches) = (product.scratch, product.launches);
     if let Some(bias) = problem.op.tensor(Arg::DIFF_BIAS) {
         crate::ops::conv::bias_gradient(&mut program, problem, diff_dst, bias)?;
     }
-    program.unaligned = Some(Box::new(unaligned));
     Ok(program)
 }
 
