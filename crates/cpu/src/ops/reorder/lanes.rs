@@ -20,20 +20,24 @@ use crate::row::Generated;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::permute::{BITS, Order, Permute, bits};
+use oxidnn_jit::kernels::permute::{BITS, Masked, Order, Permute, bits};
 use oxidnn_jit::kernels::transpose::{Factor, Factors as Kinds, UNCHANGED};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Error, Problem};
 
-/// Tiles of a piece, at most: what is read and written by a call stays in L2.
-const TILES: usize = 64;
+/// Vectors of a piece's tiles, and tiles of it, at most: what is read and written by a call stays in L2.
+const VECTORS: usize = 1024;
+const TILES: usize = 256;
 /// Least elements of tiles under masks, each of which is a call.
 const LEAST: usize = 100;
 /// Positions of full tiles that exist, at least.
 const EXIST: f64 = 0.75;
 /// Rows that a tile of few may have, beside powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
+/// What a call takes, and a tile of it: elements that are moved one by one meanwhile.
+const CALL: usize = 40;
+const TILE: usize = 16;
 /// Kinds of tiles that a plan lists.
 const KINDS: usize = 16;
 /// Dimensions with padding.
@@ -63,6 +67,8 @@ pub(crate) struct Lanes {
     /// The places of a piece's tiles, and the same in bytes of source and destination.
     tiles: Vec<At>,
     places: Vec<[usize; 2]>,
+    /// Bytes of the destination from a tile to the next; 0 where these differ.
+    distance: usize,
     /// The loop that pieces cut, and its positions in a piece; which of them each tile has.
     last: (Loop, usize),
     indices: Vec<usize>,
@@ -89,6 +95,15 @@ struct Listed {
     kind: Kind,
     masks: Option<Masks>,
     places: Vec<[usize; 2]>,
+    /// As in a piece.
+    distance: usize,
+}
+
+/// Bytes of the destination from each place to the next, where these are the same for all.
+fn distance(places: &[[usize; 2]]) -> usize {
+    let mut all = places.windows(2).map(|w| w[1][1].wrapping_sub(w[0][1]));
+    let first = all.next().unwrap_or(0);
+    if all.all(|other| other == first) { first } else { 0 }
 }
 
 /// Plans such a reorder.
@@ -99,7 +114,10 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
-        let data = Lanes::new(Moved::of(op, &problem.attr)?, jit)?;
+        let data = match Lanes::new(Moved::of(op, &problem.attr)?, jit) {
+            Err(_) if has_short_runs(op, jit) => Lanes::kept(Moved::of(op, &problem.attr)?, jit)?,
+            data => data?,
+        };
         super::check_filled(op, problem, target)?;
         if super::check_copy(op, &problem.attr).is_ok() && has_runs(op, target) {
             return Err(Skip::Layout("of src and dst: runs of half a line, which need no permutation".into()));
@@ -117,6 +135,23 @@ fn has_runs(op: &Reorder, target: &CpuTarget) -> bool {
     let [.., next, run] = &all[..] else { return false };
     let line = target.caches.line;
     run.steps == [1; 2] && op.dst.dtype.bytes(run.size).is_some_and(|bytes| 2 * bytes >= line) && next.size * line <= target.caches.l1
+}
+
+/// Whether tiles are listed for such a reorder, and to make them takes less time than to move as many elements one by one.
+pub(super) fn are_cheap(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
+    let Ok(lanes) = Moved::of(op, attr).and_then(|moved| Lanes::new(moved, jit)) else { return false };
+    let all = lanes.listed.iter().map(|l| CALL + TILE * l.places.len()).sum::<usize>();
+    !lanes.listed.is_empty() && op.dst.dims().volume().is_some_and(|n| all < n as usize)
+}
+
+/// Whether neighbours of destination and source are the same, and vectors of them are parts of vectors.
+pub(super) fn has_short_runs(op: &Reorder, jit: Isa) -> bool {
+    let [Some(to), Some(from)] = [&op.dst, &op.src].map(|t| t.blocking()) else { return false };
+    let all = loops(&loops::walked(to, from), [to, from]).unwrap_or_default();
+    let Some(run) = all.last().filter(|run| run.steps == [1; 2]) else { return false };
+    let lanes = jit.width().lanes();
+    let exist = loops(op.dst.dims(), [to, from]).and_then(|all| all.last().copied()).map_or(0, |run| run.size);
+    (3..lanes).contains(&run.size) || run.size == lanes && (3..lanes).contains(&exist)
 }
 
 /// Whether there are tiles for such a reorder, full ones, and most of what they go over exists.
@@ -195,23 +230,26 @@ impl Draft {
         if found[0].1 { Ok(found) } else { Err(Skip::Layout("of src or dst: no neighbours".into())) }
     }
 
-    /// A tile of bits.
-    fn tile(&mut self, count: usize) -> Result<Tile, Skip> {
+    /// A tile of bits, whose neighbours are others in the destination unless they may be `kept`.
+    fn tile(&mut self, count: usize, kept: bool) -> Result<Tile, Skip> {
         let written = self.bits(0, count, &[])?;
         let read = self.bits(1, count, &written)?;
         let same = |a: &Bit, b: &Bit| a.1 && b.1 && a.0.steps == b.0.steps;
-        if written.iter().zip(&read).all(|(w, r)| same(w, r) || !w.1 && !r.1) {
+        let is_kept = written.iter().zip(&read).all(|(w, r)| same(w, r) || !w.1 && !r.1);
+        if is_kept && !kept {
             return Err(Skip::Layout("of src and dst: the same neighbours".into()));
         }
         let among = |bit: &Bit, others: &[Bit]| others.iter().position(|o| same(bit, o));
-        let rows: Vec<Bit> = written.iter().copied().filter(|w| among(w, &read).is_none()).collect();
-        let columns: Vec<Bit> = read.iter().copied().filter(|r| among(r, &written).is_none()).collect();
+        let apart = |bits: &[Bit], others: &[Bit]| -> Vec<Bit> {
+            bits.iter().copied().filter(|bit| !is_kept && among(bit, others).is_none()).collect()
+        };
+        let (rows, columns) = (apart(&written, &read), apart(&read, &written));
         if columns.iter().any(|c| c.0.steps[2..4] != [0; 2]) {
             return Err(Skip::Attr("scales that differ along neighbours of src".into()));
         }
         let (mut numbers, mut row) = ([0; BITS], BITS as u8);
-        for (number, bit) in numbers.iter_mut().zip(&written) {
-            *number = among(bit, &read).map_or(row, |i| i as u8);
+        for (i, (number, bit)) in numbers.iter_mut().zip(&written).enumerate() {
+            *number = if is_kept { i as u8 } else { among(bit, &read).map_or(row, |i| i as u8) };
             row += u8::from(usize::from(*number) >= BITS);
         }
         let loops_of = |bits: &[Bit]| bits.iter().map(|b| b.0).collect::<Vec<_>>();
@@ -343,6 +381,15 @@ impl Lanes {
     /// # Errors
     /// [`Skip`] where there is nothing to permute.
     pub(crate) fn new(moved: Moved, jit: Isa) -> Result<Lanes, Skip> {
+        Lanes::of(moved, jit, false)
+    }
+
+    /// The same where neighbours stay neighbours.
+    fn kept(moved: Moved, jit: Isa) -> Result<Lanes, Skip> {
+        Lanes::of(moved, jit, true)
+    }
+
+    fn of(moved: Moved, jit: Isa, kept: bool) -> Result<Lanes, Skip> {
         let Moved { args, types, starts: [dst, src], loops, mut ends, mut factors } = moved;
         ends.resize(PADDED, [1; 2]);
         let elements = loops.iter().map(|l| l.size).product::<usize>();
@@ -350,7 +397,7 @@ impl Lanes {
         let mut draft = Draft { rest: loops, ends, void: None };
         let tile = match draft.few(jit.width().lanes())? {
             Some(tile) => tile,
-            None => draft.tile(bits(jit))?,
+            None => draft.tile(bits(jit), kept)?,
         };
         let Tile { order, vectors, lanes, still } = tile;
         for (factor, still) in factors[1..3].iter_mut().zip(still) {
@@ -362,7 +409,7 @@ impl Lanes {
             factors,
             order,
             vectors: [vectors[0].len() as u8, vectors[1].len() as u8],
-            masked: false,
+            masked: Masked::Nothing,
         };
         let of_tile = [0, 1].map(|i| sum(&most(&vectors[i]), &most(&lanes[i])));
         let of_tile = std::array::from_fn(|t| of_tile[0][t].max(of_tile[1][t]));
@@ -384,6 +431,7 @@ impl Lanes {
             tables,
             tiles: Vec::new(),
             places: Vec::new(),
+            distance: 0,
             last: (Loop { size: 1, steps: [0; FIRST + ENDS] }, 1),
             indices: Vec::new(),
             outer: draft.rest,
@@ -414,10 +462,11 @@ impl Lanes {
     /// innermost.
     fn cut(&mut self, types: [Elem; 2]) {
         self.outer.sort_by_key(|l| l.steps[0].min(l.steps[1]));
+        let most = (VECTORS / self.most_vectors()).min(TILES);
         let (mut inside, mut count) = (Vec::new(), 1);
-        while count < TILES && !self.outer.is_empty() {
+        while count < most && !self.outer.is_empty() {
             let l = self.outer.remove(0);
-            let piece = TILES.div_ceil(count).min(l.size);
+            let piece = most.div_ceil(count).min(l.size);
             self.last = (l, piece);
             count *= piece;
             inside.push((Loop { size: piece, ..l }, false));
@@ -433,6 +482,7 @@ impl Lanes {
         self.tiles = positions(&inside);
         self.indices = (0..self.tiles.len()).map(|i| i / before % self.last.1).collect();
         self.places = self.tiles.iter().map(|at| [at[1] * types[1].bytes(), at[0] * types[0].bytes()]).collect();
+        self.distance = distance(&self.places);
         self.most[1] = sum(&self.most[0], &most(&self.tiles));
     }
 
@@ -450,9 +500,14 @@ impl Lanes {
         (std::array::from_fn(|t| at[t] + first * last.steps[t]), piece.min(last.size - first))
     }
 
+    /// Vectors of a tile, in the tensor that has more of them.
+    fn most_vectors(&self) -> usize {
+        self.kernel.vectors[0].max(self.kernel.vectors[1]).into()
+    }
+
     /// Elements of a piece, those of parts of tiles that do not exist included.
     fn of_piece(&self) -> usize {
-        self.tiles.len() * usize::from(self.kernel.vectors[0].max(self.kernel.vectors[1])) * LANES
+        self.tiles.len() * self.most_vectors() * LANES
     }
 
     /// All tiles by their kinds; none where they are more than a task's, or of many kinds.
@@ -481,9 +536,10 @@ impl Lanes {
                     return None;
                 }
                 let masks = (left != self.all).then(|| self.masks(&left));
-                listed.push(Listed { kind, masks, places: vec![place] });
+                listed.push(Listed { kind, masks, places: vec![place], distance: 0 });
             }
         }
+        listed.iter_mut().for_each(|l| l.distance = distance(&l.places));
         Some(listed)
     }
 
@@ -561,7 +617,7 @@ impl Generated for Lanes {
         let reader = Reader { by: self, scales, zeros };
         let caller = Caller { permuter, memory, reader };
         if !self.listed.is_empty() {
-            self.listed.iter().for_each(|l| caller.call([0; 2], &l.places, (&reader.factors_of(&l.kind), l.masks.as_ref())));
+            self.listed.iter().for_each(|l| caller.call([0; 2], (&l.places, l.distance), (&reader.factors_of(&l.kind), l.masks.as_ref())));
             return Ok(());
         }
         let [along, all] = self.pieces();
@@ -652,7 +708,7 @@ struct Shape {
     ends: [(usize, [usize; 2]); ENDS],
     parts: usize,
     /// Tiles from one on to before another.
-    runs: [[u8; 2]; 2 * TILES],
+    runs: [[u16; 2]; 2 * TILES],
     len: usize,
 }
 
@@ -686,18 +742,36 @@ impl Shape {
                 continue;
             }
             if before != Some((i, of_tile)) {
-                self.runs[self.len][0] = i as u8;
+                self.runs[self.len][0] = i as u16;
                 self.len += 1;
             }
-            self.runs[self.len - 1][1] = i as u8 + 1;
+            self.runs[self.len - 1][1] = i as u16 + 1;
             before = Some((i + 1, of_tile));
         }
     }
 }
 
 impl Caller<'_> {
-    /// Makes the tiles at some places behind these elements of source and destination.
-    fn call(&self, at: [usize; 2], places: &[[usize; 2]], (factors, masks): (&AllFactors, Option<&Masks>)) {
+    /// Makes the tiles at some places, so far apart in the destination, behind these elements of source and destination. Where every tile is the
+    /// beginning of a vector that others follow, whole vectors are written of all but the last: what is behind a tile's own is written again.
+    fn call(&self, at: [usize; 2], (places, distance): (&[[usize; 2]], usize), (factors, masks): (&AllFactors, Option<&Masks>)) {
+        let (by, lanes) = (self.reader.by, self.reader.by.jit.width().lanes());
+        if let (Some(masks), 1) = (masks, by.kernel.vectors[1]) {
+            let own = masks.writes[0].trailing_ones() as usize;
+            let follow = own > 0 && own < lanes && masks.writes[0] >> own == 0 && distance == own * by.kernel.to.bytes();
+            let last = if follow { lanes.div_ceil(own) - 1 } else { places.len() };
+            if places.len() > last {
+                let (whole, rest) = places.split_at(places.len() - last);
+                let mut of_whole = *masks;
+                of_whole.writes[0] = u16::MAX >> (LANES - lanes);
+                self.run(at, whole, (factors, Some(&of_whole)));
+                return self.run(at, rest, (factors, Some(masks)));
+            }
+        }
+        self.run(at, places, (factors, masks));
+    }
+
+    fn run(&self, at: [usize; 2], places: &[[usize; 2]], (factors, masks): (&AllFactors, Option<&Masks>)) {
         let (by, [dst, src]) = (self.reader.by, self.memory);
         self.permuter.run(&Tiles {
             from: (src, at[0] * by.kernel.from.bytes()),
@@ -721,7 +795,7 @@ impl<'m> Maker<'m> {
     fn make(&mut self, at: &At, count: usize) {
         let by = self.caller.reader.by;
         if let Some(same) = self.same.filter(|_| count == by.last.1 && by.is_whole(at)) {
-            return self.caller.call([at[1], at[0]], &by.places, (&same, None));
+            return self.caller.run([at[1], at[0]], &by.places, (&same, None));
         }
         let left = std::array::from_fn(|k| by.ends[k].map(|end| end.saturating_sub(at[FIRST + k]).min(by.most[1][FIRST + k] + 1)));
         self.shape.find(by, left, count);
@@ -729,7 +803,7 @@ impl<'m> Maker<'m> {
             let [mut first, end] = self.shape.runs[i].map(usize::from);
             let left = by.left_of(self.shape.ends(), &by.tiles[first]);
             if let Some(same) = self.same.filter(|_| left == by.all) {
-                self.caller.call([at[1], at[0]], &by.places[first..end], (&same, None));
+                self.caller.run([at[1], at[0]], &by.places[first..end], (&same, None));
                 continue;
             }
             let factors = |tile: &At| [at[3] + tile[3], at[2] + tile[2]];
@@ -738,7 +812,8 @@ impl<'m> Maker<'m> {
                 let next = first + by.tiles[first..end].iter().take_while(|tile| factors(tile) == places).count();
                 let known = self.know(&(places, left));
                 if let Some(known) = &self.known[known] {
-                    self.caller.call([at[1], at[0]], &by.places[first..next], (&known.factors, known.masks.as_ref()));
+                    let places = &by.places[first..next];
+                    self.caller.call([at[1], at[0]], (places, by.distance), (&known.factors, known.masks.as_ref()));
                 }
                 first = next;
             }
