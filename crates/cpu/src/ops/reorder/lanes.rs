@@ -462,11 +462,11 @@ impl Lanes {
     /// innermost.
     fn cut(&mut self, types: [Elem; 2]) {
         self.outer.sort_by_key(|l| l.steps[0].min(l.steps[1]));
-        let most = (VECTORS / self.most_vectors()).min(TILES);
+        let wanted = (VECTORS / self.most_vectors()).min(TILES);
         let (mut inside, mut count) = (Vec::new(), 1);
-        while count < most && !self.outer.is_empty() {
+        while count < wanted && !self.outer.is_empty() {
             let l = self.outer.remove(0);
-            let piece = most.div_ceil(count).min(l.size);
+            let piece = wanted.div_ceil(count).min(l.size);
             self.last = (l, piece);
             count *= piece;
             inside.push((Loop { size: piece, ..l }, false));
