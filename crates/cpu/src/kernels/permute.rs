@@ -2,7 +2,7 @@
 
 use super::code;
 use super::extent::{Read, Written};
-use oxidnn_jit::kernels::permute::{Args, Masked, Permute};
+use oxidnn_jit::kernels::permute::{Args, Permute};
 use oxidnn_jit::kernels::transpose::{Factor, UNCHANGED};
 use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
@@ -11,12 +11,11 @@ use oxidnn_spec::Error;
 /// Most lanes of a vector.
 pub const LANES: usize = 16;
 
-/// The kernels for whole tiles, for parts of tiles that are written whole, for others, and for those of which nothing is read: processors take long to
-/// load nothing from where there is no memory.
+/// The kernels for whole tiles, for parts of tiles, and for those of which nothing is read: processors take long to load nothing from where there
+/// is no memory.
 #[derive(Clone, Debug)]
 pub struct Permuter {
     whole: Entry<Args>,
-    padded: Entry<Args>,
     masked: Entry<Args>,
     zeros: Entry<Args>,
     kernel: Permute,
@@ -59,9 +58,8 @@ impl Permuter {
     pub fn get(isa: Isa, kernel: Permute) -> Result<Permuter, Error> {
         let entry = |kernel: Permute| code::get(isa, &kernel);
         Ok(Permuter {
-            whole: entry(Permute { masked: Masked::Nothing, ..kernel })?,
-            padded: entry(Permute { masked: Masked::Reads, ..kernel })?,
-            masked: entry(Permute { masked: Masked::All, ..kernel })?,
+            whole: entry(Permute { masked: false, ..kernel })?,
+            masked: entry(Permute { masked: true, ..kernel })?,
             zeros: entry(kernel.of_zeros())?,
             kernel,
             lanes: isa.width().lanes(),
@@ -102,7 +100,6 @@ impl Permuter {
         let entry = match t.masks {
             None => &self.whole,
             Some(_) if from == Some((0, false)) => &self.zeros,
-            Some(_) if written[..writes] == all[..writes] => &self.padded,
             Some(_) => &self.masked,
         };
         // SAFETY: all lanes of the vectors that are read and written lie in their memory, which was asked for them; tables are as long as the kernel

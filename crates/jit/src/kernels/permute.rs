@@ -38,19 +38,8 @@ pub struct Permute {
     /// Vectors that are read, and vectors that are written, in powers of two: fewer than the bits allow where the others have no elements. Where none
     /// is read, zeros are written.
     pub vectors: [u8; 2],
-    /// Which vectors have masks.
-    pub masked: Masked,
-}
-
-/// Vectors of which only lanes in masks count.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Masked {
-    /// None.
-    Nothing,
-    /// Those that are read: what is written is whole, and zero where nothing exists. Processors are slow to store parts of vectors.
-    Reads,
-    /// Those that are read and those that are written.
-    All,
+    /// Only lanes in masks are read and written.
+    pub masked: bool,
 }
 
 /// Where the elements of a tile go.
@@ -202,7 +191,7 @@ impl Key for Permute {
             Order::Parted(n) => format!("parted{n}"),
         };
         let [reads, writes] = self.vectors;
-        let masked = ["", ".padded", ".masked"][self.masked as usize];
+        let masked = if self.masked { ".masked" } else { "" };
         format!("permute.{}{}{factors}{masked}.{reads}x{writes}.{order}.{}", self.from.name(), self.to.name(), isa.name())
     }
 
@@ -238,13 +227,12 @@ impl Permute {
     #[must_use]
     pub fn of_zeros(&self) -> Permute {
         let (from, order, vectors) = (self.to, Order::Bits([0, 1, 2, 3]), [0, self.vectors[1]]);
-        Permute { from, to: self.to, factors: UNCHANGED, order, vectors, masked: Masked::All }
+        Permute { from, to: self.to, factors: UNCHANGED, order, vectors, masked: true }
     }
 
     /// The mask of vector `i` of those that are read (0), written (1), or exist (2).
     fn mask(&self, f: &mut Function, args: Int, which: usize, i: usize) -> Option<Pred> {
-        let has = self.masked == Masked::All || self.masked == Masked::Reads && which != 1;
-        has.then(|| {
+        self.masked.then(|| {
             let masks = f.argument(args, offset_of!(Args, masks) + which * size_of::<usize>());
             f.load_bits(masks.at((i * MASK) as i32))
         })

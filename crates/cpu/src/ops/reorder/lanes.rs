@@ -20,15 +20,14 @@ use crate::row::Generated;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::permute::{BITS, Masked, Order, Permute, bits};
+use oxidnn_jit::kernels::permute::{BITS, Order, Permute, bits};
 use oxidnn_jit::kernels::transpose::{Factor, Factors as Kinds, UNCHANGED};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Error, Problem};
 
-/// Vectors of a piece's tiles, and tiles of it, at most: what is read and written by a call stays in L2.
-const VECTORS: usize = 1024;
-const TILES: usize = 256;
+/// Tiles of a piece, at most: what is read and written by a call stays in L2.
+const TILES: usize = 64;
 /// Least elements of tiles under masks, each of which is a call.
 const LEAST: usize = 100;
 /// Positions of full tiles that exist, at least.
@@ -67,8 +66,6 @@ pub(crate) struct Lanes {
     /// The places of a piece's tiles, and the same in bytes of source and destination.
     tiles: Vec<At>,
     places: Vec<[usize; 2]>,
-    /// Bytes of the destination from a tile to the next; 0 where these differ.
-    distance: usize,
     /// The loop that pieces cut, and its positions in a piece; which of them each tile has.
     last: (Loop, usize),
     indices: Vec<usize>,
@@ -95,15 +92,6 @@ struct Listed {
     kind: Kind,
     masks: Option<Masks>,
     places: Vec<[usize; 2]>,
-    /// As in a piece.
-    distance: usize,
-}
-
-/// Bytes of the destination from each place to the next, where these are the same for all.
-fn distance(places: &[[usize; 2]]) -> usize {
-    let mut all = places.windows(2).map(|w| w[1][1].wrapping_sub(w[0][1]));
-    let first = all.next().unwrap_or(0);
-    if all.all(|other| other == first) { first } else { 0 }
 }
 
 /// Plans such a reorder.
@@ -115,7 +103,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
         let data = match Lanes::new(Moved::of(op, &problem.attr)?, jit) {
-            Err(_) if has_short_runs(op, jit) => Lanes::kept(Moved::of(op, &problem.attr)?, jit)?,
+            Err(_) if super::spread(op) >= super::SCATTERED && has_short_runs(op, jit) => Lanes::kept(Moved::of(op, &problem.attr)?, jit)?,
             data => data?,
         };
         super::check_filled(op, problem, target)?;
@@ -409,7 +397,7 @@ impl Lanes {
             factors,
             order,
             vectors: [vectors[0].len() as u8, vectors[1].len() as u8],
-            masked: Masked::Nothing,
+            masked: false,
         };
         let of_tile = [0, 1].map(|i| sum(&most(&vectors[i]), &most(&lanes[i])));
         let of_tile = std::array::from_fn(|t| of_tile[0][t].max(of_tile[1][t]));
@@ -431,7 +419,6 @@ impl Lanes {
             tables,
             tiles: Vec::new(),
             places: Vec::new(),
-            distance: 0,
             last: (Loop { size: 1, steps: [0; FIRST + ENDS] }, 1),
             indices: Vec::new(),
             outer: draft.rest,
@@ -462,11 +449,10 @@ impl Lanes {
     /// innermost.
     fn cut(&mut self, types: [Elem; 2]) {
         self.outer.sort_by_key(|l| l.steps[0].min(l.steps[1]));
-        let wanted = (VECTORS / self.most_vectors()).min(TILES);
         let (mut inside, mut count) = (Vec::new(), 1);
-        while count < wanted && !self.outer.is_empty() {
+        while count < TILES && !self.outer.is_empty() {
             let l = self.outer.remove(0);
-            let piece = wanted.div_ceil(count).min(l.size);
+            let piece = TILES.div_ceil(count).min(l.size);
             self.last = (l, piece);
             count *= piece;
             inside.push((Loop { size: piece, ..l }, false));
@@ -482,7 +468,6 @@ impl Lanes {
         self.tiles = positions(&inside);
         self.indices = (0..self.tiles.len()).map(|i| i / before % self.last.1).collect();
         self.places = self.tiles.iter().map(|at| [at[1] * types[1].bytes(), at[0] * types[0].bytes()]).collect();
-        self.distance = distance(&self.places);
         self.most[1] = sum(&self.most[0], &most(&self.tiles));
     }
 
@@ -500,14 +485,9 @@ impl Lanes {
         (std::array::from_fn(|t| at[t] + first * last.steps[t]), piece.min(last.size - first))
     }
 
-    /// Vectors of a tile, in the tensor that has more of them.
-    fn most_vectors(&self) -> usize {
-        self.kernel.vectors[0].max(self.kernel.vectors[1]).into()
-    }
-
     /// Elements of a piece, those of parts of tiles that do not exist included.
     fn of_piece(&self) -> usize {
-        self.tiles.len() * self.most_vectors() * LANES
+        self.tiles.len() * usize::from(self.kernel.vectors[0].max(self.kernel.vectors[1])) * LANES
     }
 
     /// All tiles by their kinds; none where they are more than a task's, or of many kinds.
@@ -536,10 +516,9 @@ impl Lanes {
                     return None;
                 }
                 let masks = (left != self.all).then(|| self.masks(&left));
-                listed.push(Listed { kind, masks, places: vec![place], distance: 0 });
+                listed.push(Listed { kind, masks, places: vec![place] });
             }
         }
-        listed.iter_mut().for_each(|l| l.distance = distance(&l.places));
         Some(listed)
     }
 
@@ -617,7 +596,7 @@ impl Generated for Lanes {
         let reader = Reader { by: self, scales, zeros };
         let caller = Caller { permuter, memory, reader };
         if !self.listed.is_empty() {
-            self.listed.iter().for_each(|l| caller.call([0; 2], (&l.places, l.distance), (&reader.factors_of(&l.kind), l.masks.as_ref())));
+            self.listed.iter().for_each(|l| caller.call([0; 2], &l.places, (&reader.factors_of(&l.kind), l.masks.as_ref())));
             return Ok(());
         }
         let [along, all] = self.pieces();
@@ -708,7 +687,7 @@ struct Shape {
     ends: [(usize, [usize; 2]); ENDS],
     parts: usize,
     /// Tiles from one on to before another.
-    runs: [[u16; 2]; 2 * TILES],
+    runs: [[u8; 2]; 2 * TILES],
     len: usize,
 }
 
@@ -742,36 +721,18 @@ impl Shape {
                 continue;
             }
             if before != Some((i, of_tile)) {
-                self.runs[self.len][0] = i as u16;
+                self.runs[self.len][0] = i as u8;
                 self.len += 1;
             }
-            self.runs[self.len - 1][1] = i as u16 + 1;
+            self.runs[self.len - 1][1] = i as u8 + 1;
             before = Some((i + 1, of_tile));
         }
     }
 }
 
 impl Caller<'_> {
-    /// Makes the tiles at some places, so far apart in the destination, behind these elements of source and destination. Where every tile is the
-    /// beginning of a vector that others follow, whole vectors are written of all but the last: what is behind a tile's own is written again.
-    fn call(&self, at: [usize; 2], (places, distance): (&[[usize; 2]], usize), (factors, masks): (&AllFactors, Option<&Masks>)) {
-        let (by, lanes) = (self.reader.by, self.reader.by.jit.width().lanes());
-        if let (Some(masks), 1) = (masks, by.kernel.vectors[1]) {
-            let own = masks.writes[0].trailing_ones() as usize;
-            let follow = own > 0 && own < lanes && masks.writes[0] >> own == 0 && distance == own * by.kernel.to.bytes();
-            let last = if follow { lanes.div_ceil(own) - 1 } else { places.len() };
-            if places.len() > last {
-                let (whole, rest) = places.split_at(places.len() - last);
-                let mut of_whole = *masks;
-                of_whole.writes[0] = u16::MAX >> (LANES - lanes);
-                self.run(at, whole, (factors, Some(&of_whole)));
-                return self.run(at, rest, (factors, Some(masks)));
-            }
-        }
-        self.run(at, places, (factors, masks));
-    }
-
-    fn run(&self, at: [usize; 2], places: &[[usize; 2]], (factors, masks): (&AllFactors, Option<&Masks>)) {
+    /// Makes the tiles at some places behind these elements of source and destination.
+    fn call(&self, at: [usize; 2], places: &[[usize; 2]], (factors, masks): (&AllFactors, Option<&Masks>)) {
         let (by, [dst, src]) = (self.reader.by, self.memory);
         self.permuter.run(&Tiles {
             from: (src, at[0] * by.kernel.from.bytes()),
@@ -795,7 +756,7 @@ impl<'m> Maker<'m> {
     fn make(&mut self, at: &At, count: usize) {
         let by = self.caller.reader.by;
         if let Some(same) = self.same.filter(|_| count == by.last.1 && by.is_whole(at)) {
-            return self.caller.run([at[1], at[0]], &by.places, (&same, None));
+            return self.caller.call([at[1], at[0]], &by.places, (&same, None));
         }
         let left = std::array::from_fn(|k| by.ends[k].map(|end| end.saturating_sub(at[FIRST + k]).min(by.most[1][FIRST + k] + 1)));
         self.shape.find(by, left, count);
@@ -803,7 +764,7 @@ impl<'m> Maker<'m> {
             let [mut first, end] = self.shape.runs[i].map(usize::from);
             let left = by.left_of(self.shape.ends(), &by.tiles[first]);
             if let Some(same) = self.same.filter(|_| left == by.all) {
-                self.caller.run([at[1], at[0]], &by.places[first..end], (&same, None));
+                self.caller.call([at[1], at[0]], &by.places[first..end], (&same, None));
                 continue;
             }
             let factors = |tile: &At| [at[3] + tile[3], at[2] + tile[2]];
@@ -813,7 +774,7 @@ impl<'m> Maker<'m> {
                 let known = self.know(&(places, left));
                 if let Some(known) = &self.known[known] {
                     let places = &by.places[first..next];
-                    self.caller.call([at[1], at[0]], (places, by.distance), (&known.factors, known.masks.as_ref()));
+                    self.caller.call([at[1], at[0]], places, (&known.factors, known.masks.as_ref()));
                 }
                 first = next;
             }
