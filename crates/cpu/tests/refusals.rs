@@ -187,8 +187,10 @@ fn blends(isa: Isa) -> Vec<Entry> {
             let [source, result] = bufs(memory);
             let side = |buf| blend::Side { buf, at: 0, group: lanes * 4 };
             let result = (side(result), channels * 4);
-            let (lines, columns, tail) = (&lines[..], &columns, &TailArgs::NONE);
-            kernel.run(&blend::Call { lines, columns, source: side(source), result, channels, tail, channel: 0 });
+            let farthest = [tap(last).source, 0];
+            let call =
+                blend::Call { columns: &columns, source: side(source), result, farthest, channels, tail: &TailArgs::NONE, channel: 0 };
+            kernel.bind(&call).unwrap().run(0, &lines);
         })
     });
     all.into()

@@ -20,6 +20,8 @@ pub struct Columns {
     counts: Vec<usize>,
     /// The farthest tap; `None` without taps.
     most: Option<usize>,
+    /// Whether columns have other numbers of taps than the first.
+    uneven: bool,
 }
 
 impl Columns {
@@ -28,6 +30,7 @@ impl Columns {
         let start = self.taps.len();
         self.taps.extend(taps);
         self.counts.push(self.taps.len() - start);
+        self.uneven |= self.counts.last() != self.counts.first();
         self.most = self.most.max(self.taps[start..].iter().map(|t| t.source).max());
     }
 
@@ -43,8 +46,7 @@ impl Columns {
 
     /// The number of taps that every column has.
     pub fn each(&self) -> Option<u8> {
-        let first = self.counts.first().filter(|n| self.counts.iter().all(|other| other == *n))?;
-        u8::try_from(*first).ok()
+        self.counts.first().filter(|_| !self.uneven).and_then(|n| u8::try_from(*n).ok())
     }
 }
 
@@ -59,17 +61,17 @@ pub struct Side<'a> {
     pub group: usize,
 }
 
-/// One row.
+/// Rows.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// The lines that are added.
-    pub lines: &'a [Tap],
     /// The columns.
     pub columns: &'a Columns,
     /// The source.
     pub source: Side<'a>,
     /// The result, and the distance of its columns in bytes.
     pub result: (Side<'a>, usize),
+    /// The farthest line of the source that rows are made of, and the farthest row: bytes.
+    pub farthest: [usize; 2],
     /// Number of channels.
     pub channels: usize,
     /// Operands of the tail.
@@ -86,6 +88,15 @@ pub struct Blender {
     lanes: usize,
 }
 
+/// A kernel and what rows have in common, which has been checked.
+#[derive(Debug)]
+pub struct Rows<'a> {
+    blender: &'a Blender,
+    call: &'a Call<'a>,
+    args: Finished<Args>,
+    result: *mut u8,
+}
+
 impl Blender {
     /// The kernel for `spec`.
     ///
@@ -95,36 +106,36 @@ impl Blender {
         Ok(Blender { entry: code::get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes() })
     }
 
-    /// Computes and stores a row.
+    /// What computes rows; nothing, where there are no channels or columns.
     ///
     /// # Panics
     /// When an address lies outside its buffer, or columns have another number of taps than the kernel is for.
-    pub fn run(&self, call: &Call<'_>) {
+    pub fn bind<'a>(&'a self, call: &'a Call<'a>) -> Option<Rows<'a>> {
         let (blend, vectors) = (&self.spec.sums, usize::from(self.spec.sums.vectors));
         let (group, columns) = (vectors * self.lanes, call.columns.counts.len());
         if call.channels == 0 || columns == 0 {
-            return;
+            return None;
         }
         let groups = call.channels.div_ceil(group);
         let whole = call.channels.is_multiple_of(group);
         assert!(whole || blend.masked && vectors == 1, "{} channels are not whole groups of {group}", call.channels);
         assert!(blend.taps.is_none() || blend.taps == call.columns.each(), "columns of other taps than {blend:?}");
-        assert!(!blend.copies || blend.taps == Some(1) && call.lines.len() == 1, "columns that are no copies: {blend:?}");
+        assert!(!blend.copies || blend.taps == Some(1), "columns that are no copies: {blend:?}");
         // The last group, where it is one vector, may be a part of it.
         let last = call.channels - (groups - 1) * group;
-        let from = reach(&[(groups, call.source.group)], last * blend.source.bytes());
-        let read = call.lines.iter().map(|line| line.source).max().zip(call.columns.most);
-        let source = read.map_or(std::ptr::null(), |(line, tap)| {
-            let end = from.and_then(|from| from.checked_add(line)?.checked_add(tap));
+        let [line, row] = call.farthest;
+        let source = call.columns.most.map_or(std::ptr::null(), |tap| {
+            let end = reach(&[(groups, call.source.group)], last * blend.source.bytes());
+            let end = end.and_then(|end| end.checked_add(line)?.checked_add(tap));
             Read::from(call.source.buf).at("source", call.source.at, end)
         });
         let (result, column) = call.result;
         let size = self.spec.tail.dst_size();
-        let to = reach(&[(groups, result.group), (columns, column)], last * size);
+        let to = reach(&[(groups, result.group), (columns, column)], last * size).and_then(|to| to.checked_add(row));
         let at = Written::from(result.buf).at("result", result.at, to);
         let args = Args {
-            lines: call.lines.as_ptr(),
-            count: if read.is_some() { call.lines.len() } else { 0 },
+            lines: std::ptr::null(),
+            count: 0,
             taps: call.columns.taps.as_ptr(),
             counts: call.columns.counts.as_ptr(),
             columns,
@@ -138,8 +149,24 @@ impl Blender {
             result_vector: self.lanes * size,
         };
         let results = Results { column: call.channel, channels: groups * group, at, reach: to };
-        let args = Finished::new(args, &self.spec.tail, call.tail, results);
-        // SAFETY: lines, taps and counts are as many as the arguments say, and source and result were asked for all that these reach.
-        unsafe { self.entry.call(&args) }
+        Some(Rows { blender: self, call, args: Finished::new(args, &self.spec.tail, call.tail, results), result: at })
+    }
+}
+
+impl Rows<'_> {
+    /// Computes and stores the row that lies so many bytes behind the first: the sum of these lines.
+    ///
+    /// # Panics
+    /// When the row or a line lies farther than has been said, or copies have other lines than one.
+    pub fn run(&mut self, row: usize, lines: &[Tap]) {
+        let [farthest, last] = self.call.farthest;
+        assert!(row <= last && lines.iter().all(|line| line.source <= farthest), "row {row} of {lines:?}: {:?}", self.call);
+        assert!(!self.blender.spec.sums.copies || lines.len() == 1, "{} lines that are no copies", lines.len());
+        self.args.args.lines = lines.as_ptr();
+        self.args.args.count = if self.call.columns.most.is_some() { lines.len() } else { 0 };
+        self.args.args.result = self.result.wrapping_add(row);
+        // SAFETY: lines, taps and counts are as many as the arguments say, and source and result were asked for all that these reach from the first
+        // row and line to the farthest.
+        unsafe { self.blender.entry.call(&self.args) }
     }
 }

@@ -136,7 +136,7 @@ impl Sweep {
                     columns: lines.map(|line| line.wrapping_add(block * self.width + part.first)),
                 };
                 let bytes = part.each * size;
-                let is_aligned = (args.matrices[RESULT].addr() | row | columns * size).is_multiple_of(bytes.min(64));
+                let is_aligned = (args.matrices[RESULT].addr() | row | (columns * size)).is_multiple_of(bytes.min(64));
                 let entry = part.streaming.as_ref().filter(|_| is_aligned).unwrap_or(&part.entry);
                 // SAFETY: the kernel touches the rows and lines that were asked for, and writes to results, bits and sums alone.
                 unsafe { entry.call(&args) }

@@ -70,7 +70,7 @@ impl<K: StripKey> Key for Tailed<K> {
 #[repr(C)]
 #[derive(Debug)]
 pub struct Finished<A> {
-    args: A,
+    pub(super) args: A,
     tail: StripBlock,
 }
 

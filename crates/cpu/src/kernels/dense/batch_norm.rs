@@ -347,7 +347,8 @@ impl BatchNorm {
             let (sums, rest) = folded.split_at_mut(each);
             let (squares, means) = rest.split_at_mut(each);
             let [sums, squares, means] = [sums, squares, means].map(|line| &mut line[..columns]);
-            (means.fill(0.0), squares.fill(0.0));
+            means.fill(0.0);
+            squares.fill(0.0);
             let first = segment.first();
             match code.first() {
                 Some(sum) => matrices.sweep(sum, &[src], &first, &mut [&mut *means], &[]),

@@ -34,6 +34,9 @@ const LEAST: usize = 100;
 const EXIST: f64 = 0.75;
 /// Rows that a tile of few may have, beside powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
+/// What a call takes, and a tile of it: elements that are moved one by one meanwhile.
+const CALL: usize = 40;
+const TILE: usize = 16;
 /// Kinds of tiles that a plan lists.
 const KINDS: usize = 16;
 /// Dimensions with padding.
@@ -99,7 +102,10 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
-        let data = Lanes::new(Moved::of(op, &problem.attr)?, jit)?;
+        let data = match Lanes::new(Moved::of(op, &problem.attr)?, jit) {
+            Err(_) if super::spread(op) >= super::SCATTERED && has_short_runs(op, jit) => Lanes::kept(Moved::of(op, &problem.attr)?, jit)?,
+            data => data?,
+        };
         super::check_filled(op, problem, target)?;
         if super::check_copy(op, &problem.attr).is_ok() && has_runs(op, target) {
             return Err(Skip::Layout("of src and dst: runs of half a line, which need no permutation".into()));
@@ -117,6 +123,23 @@ fn has_runs(op: &Reorder, target: &CpuTarget) -> bool {
     let [.., next, run] = &all[..] else { return false };
     let line = target.caches.line;
     run.steps == [1; 2] && op.dst.dtype.bytes(run.size).is_some_and(|bytes| 2 * bytes >= line) && next.size * line <= target.caches.l1
+}
+
+/// Whether tiles are listed for such a reorder, and to make them takes less time than to move as many elements one by one.
+pub(super) fn are_cheap(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
+    let Ok(lanes) = Moved::of(op, attr).and_then(|moved| Lanes::new(moved, jit)) else { return false };
+    let all = lanes.listed.iter().map(|l| CALL + TILE * l.places.len()).sum::<usize>();
+    !lanes.listed.is_empty() && op.dst.dims().volume().is_some_and(|n| all < n as usize)
+}
+
+/// Whether neighbours of destination and source are the same, and vectors of them are parts of vectors.
+pub(super) fn has_short_runs(op: &Reorder, jit: Isa) -> bool {
+    let [Some(to), Some(from)] = [&op.dst, &op.src].map(|t| t.blocking()) else { return false };
+    let all = loops(&loops::walked(to, from), [to, from]).unwrap_or_default();
+    let Some(run) = all.last().filter(|run| run.steps == [1; 2]) else { return false };
+    let lanes = jit.width().lanes();
+    let exist = loops(op.dst.dims(), [to, from]).and_then(|all| all.last().copied()).map_or(0, |run| run.size);
+    (3..lanes).contains(&run.size) || run.size == lanes && (3..lanes).contains(&exist)
 }
 
 /// Whether there are tiles for such a reorder, full ones, and most of what they go over exists.
@@ -195,23 +218,26 @@ impl Draft {
         if found[0].1 { Ok(found) } else { Err(Skip::Layout("of src or dst: no neighbours".into())) }
     }
 
-    /// A tile of bits.
-    fn tile(&mut self, count: usize) -> Result<Tile, Skip> {
+    /// A tile of bits, whose neighbours are others in the destination unless they may be `kept`.
+    fn tile(&mut self, count: usize, kept: bool) -> Result<Tile, Skip> {
         let written = self.bits(0, count, &[])?;
         let read = self.bits(1, count, &written)?;
         let same = |a: &Bit, b: &Bit| a.1 && b.1 && a.0.steps == b.0.steps;
-        if written.iter().zip(&read).all(|(w, r)| same(w, r) || !w.1 && !r.1) {
+        let is_kept = written.iter().zip(&read).all(|(w, r)| same(w, r) || !w.1 && !r.1);
+        if is_kept && !kept {
             return Err(Skip::Layout("of src and dst: the same neighbours".into()));
         }
         let among = |bit: &Bit, others: &[Bit]| others.iter().position(|o| same(bit, o));
-        let rows: Vec<Bit> = written.iter().copied().filter(|w| among(w, &read).is_none()).collect();
-        let columns: Vec<Bit> = read.iter().copied().filter(|r| among(r, &written).is_none()).collect();
+        let apart = |bits: &[Bit], others: &[Bit]| -> Vec<Bit> {
+            bits.iter().copied().filter(|bit| !is_kept && among(bit, others).is_none()).collect()
+        };
+        let (rows, columns) = (apart(&written, &read), apart(&read, &written));
         if columns.iter().any(|c| c.0.steps[2..4] != [0; 2]) {
             return Err(Skip::Attr("scales that differ along neighbours of src".into()));
         }
         let (mut numbers, mut row) = ([0; BITS], BITS as u8);
-        for (number, bit) in numbers.iter_mut().zip(&written) {
-            *number = among(bit, &read).map_or(row, |i| i as u8);
+        for (i, (number, bit)) in numbers.iter_mut().zip(&written).enumerate() {
+            *number = if is_kept { i as u8 } else { among(bit, &read).map_or(row, |i| i as u8) };
             row += u8::from(usize::from(*number) >= BITS);
         }
         let loops_of = |bits: &[Bit]| bits.iter().map(|b| b.0).collect::<Vec<_>>();
@@ -343,6 +369,15 @@ impl Lanes {
     /// # Errors
     /// [`Skip`] where there is nothing to permute.
     pub(crate) fn new(moved: Moved, jit: Isa) -> Result<Lanes, Skip> {
+        Lanes::of(moved, jit, false)
+    }
+
+    /// The same where neighbours stay neighbours.
+    fn kept(moved: Moved, jit: Isa) -> Result<Lanes, Skip> {
+        Lanes::of(moved, jit, true)
+    }
+
+    fn of(moved: Moved, jit: Isa, kept: bool) -> Result<Lanes, Skip> {
         let Moved { args, types, starts: [dst, src], loops, mut ends, mut factors } = moved;
         ends.resize(PADDED, [1; 2]);
         let elements = loops.iter().map(|l| l.size).product::<usize>();
@@ -350,7 +385,7 @@ impl Lanes {
         let mut draft = Draft { rest: loops, ends, void: None };
         let tile = match draft.few(jit.width().lanes())? {
             Some(tile) => tile,
-            None => draft.tile(bits(jit))?,
+            None => draft.tile(bits(jit), kept)?,
         };
         let Tile { order, vectors, lanes, still } = tile;
         for (factor, still) in factors[1..3].iter_mut().zip(still) {
@@ -738,7 +773,8 @@ impl<'m> Maker<'m> {
                 let next = first + by.tiles[first..end].iter().take_while(|tile| factors(tile) == places).count();
                 let known = self.know(&(places, left));
                 if let Some(known) = &self.known[known] {
-                    self.caller.call([at[1], at[0]], &by.places[first..next], (&known.factors, known.masks.as_ref()));
+                    let places = &by.places[first..next];
+                    self.caller.call([at[1], at[0]], places, (&known.factors, known.masks.as_ref()));
                 }
                 first = next;
             }

@@ -202,11 +202,13 @@ fn few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         check_known(op)?;
         let at_most = |most: i64| op.dst.dims().volume().is_some_and(|n| n <= most);
         let is_copy = check_copy(op, &problem.attr).is_ok();
-        let single = (run(&op.dst, &op.src) as i64) < *VECTORS.start();
-        let few = at_most(SINGLE[usize::from(!is_copy)]) && single;
-        let filled = || target.jit.is_some_and(|jit| lanes::fills(op, &problem.attr, jit)) || pieces::plan(problem, target).is_ok();
+        let few = at_most(SINGLE[usize::from(!is_copy)]) && (run(&op.dst, &op.src) as i64) < *VECTORS.start();
+        let short = || target.jit.is_some_and(|jit| lanes::has_short_runs(op, jit));
+        let attr = &problem.attr;
+        let in_tiles = |jit| lanes::fills(op, attr, jit) || lanes::are_cheap(op, attr, jit);
+        let filled = || target.jit.is_some_and(in_tiles) || pieces::plan(problem, target).is_ok();
         let cheap = at_most(ALONE) || is_copy;
-        if few && !filled() || spread(op) >= SCATTERED && cheap && single && turned(problem, target).is_err() {
+        if few && !filled() || spread(op) >= SCATTERED && cheap && !short() && turned(problem, target).is_err() {
             return tables(op, problem, target);
         }
         Err(Skip::Shape("more than few elements, or the same neighbours"))

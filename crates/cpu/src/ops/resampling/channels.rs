@@ -62,6 +62,8 @@ struct Blended {
 struct Positions {
     taps: Vec<Tap>,
     starts: Vec<usize>,
+    /// The farthest tap.
+    most: usize,
 }
 
 impl Positions {
@@ -73,7 +75,8 @@ impl Positions {
             starts.push(taps.len());
             taps.len()
         })?;
-        Ok(Positions { taps, starts })
+        let most = taps.iter().map(|tap| tap.source).max().unwrap_or(0);
+        Ok(Positions { taps, starts, most })
     }
 
     fn len(&self) -> usize {
@@ -245,32 +248,38 @@ impl Generated for Blended {
         ctx.executor().run(ctx.executor().threads(), images * blocks * chunks, &|_, task| {
             let (chunk, block, image) = (task % chunks, task / chunks % blocks, task / chunks / blocks);
             let channel = block * self.channels;
+            let whole = self.channels.min(self.whole).min(self.made - channel);
+            let parts = [(0, whole), self.rest];
+            let calls: [Call<'_>; 2] = std::array::from_fn(|i| {
+                let (first, channels) = parts[i];
+                let side = |k: usize, place: &Place| Side {
+                    buf: bufs[k],
+                    at: (place.line([image, block, 0, 0]) + first) * self.sizes[k],
+                    group: self.groups[i][k],
+                };
+                Call {
+                    columns: &self.columns,
+                    source: side(0, source),
+                    result: (side(1, to), to.run * self.sizes[1]),
+                    farthest: [self.depths.most + self.heights.most, to.row(self.depths.len() - 1, self.heights.len() - 1) * self.sizes[1]],
+                    channels,
+                    tail: &tail,
+                    channel: channel + first,
+                }
+            });
+            let mut bound = [0, 1].map(|i| blenders[i].as_ref().and_then(|blender| blender.bind(&calls[i])));
             let mut lines = [Tap::default(); LINES];
             for i in chunk * each..rows.min((chunk + 1) * each) {
                 let [depth, height] = [i / self.heights.len(), i % self.heights.len()];
-                let all = self.depths.of(depth).iter().flat_map(|d| self.heights.of(height).iter().map(move |h| (d, h)));
                 let mut count = 0;
-                for (line, (d, h)) in lines.iter_mut().zip(all) {
-                    *line = Tap { source: d.source + h.source, weight: d.weight * h.weight };
-                    count += 1;
+                for d in self.depths.of(depth) {
+                    for h in self.heights.of(height) {
+                        lines[count] = Tap { source: d.source + h.source, weight: d.weight * h.weight };
+                        count += 1;
+                    }
                 }
-                let whole = self.channels.min(self.whole).min(self.made - channel);
-                for ((blender, groups), (first, channels)) in blenders.iter().zip(self.groups).zip([(0, whole), self.rest]) {
-                    let side = |k: usize, at: [usize; 4]| {
-                        let place = if k == 0 { source } else { to };
-                        Side { buf: bufs[k], at: (place.line(at) + first) * self.sizes[k], group: groups[k] }
-                    };
-                    let call = Call {
-                        lines: &lines[..count],
-                        columns: &self.columns,
-                        source: side(0, [image, block, 0, 0]),
-                        result: (side(1, [image, block, depth, height]), to.run * self.sizes[1]),
-                        channels,
-                        tail: &tail,
-                        channel: channel + first,
-                    };
-                    blender.iter().for_each(|blender| blender.run(&call));
-                }
+                let row = to.row(depth, height) * self.sizes[1];
+                bound.iter_mut().flatten().for_each(|rows| rows.run(row, &lines[..count]));
             }
         });
         Ok(())

@@ -67,6 +67,11 @@ impl Place {
         Some(Place { start: word(self.start)?, strides, counts: self.counts, run: word(self.run)? })
     }
 
+    /// Elements from an image's first line to the one at some depth and height.
+    pub(super) fn row(&self, depth: usize, height: usize) -> usize {
+        depth * self.strides[2] + height * self.strides[3]
+    }
+
     /// The first element of a line: of which image and block, at what depth and height.
     pub(super) fn line(&self, at: [usize; 4]) -> usize {
         self.start + at.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum::<usize>()
