@@ -174,7 +174,7 @@ fn pools(isa: Isa) -> Vec<Entry> {
 fn blends(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
     let channels = 2 * lanes;
-    let tap = |at: usize| BlendTap { source: at * channels * 4, weight: 0.5 };
+    let tap = move |at: usize| BlendTap { source: at * channels * 4, weight: 0.5 };
     let all = [(Some(2), false), (None, false), (Some(1), true)].map(|(taps, copies)| {
         let blend = Blend { source: Elem::F32, taps, copies, vectors: 1, masked: false, across: false };
         let kernel = blend::Blender::get(isa, &blend::Spec { sums: blend, tail: Tail::raw() }).unwrap();

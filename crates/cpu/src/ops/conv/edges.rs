@@ -25,6 +25,7 @@ use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Problem, Tensor};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Most results of an image, and most taps of a window.
@@ -338,18 +339,16 @@ impl Bound<'_> {
         sums.fill(0.0);
         let first = self.source.as_ptr().addr() + p.from.base + image * p.from.image + group * p.from.group;
         let mut list = List::new(bytemuck::cast_slice_mut(words), 0);
-        let at = p.weights + (group * p.panels + panels.start) * p.panel;
-        let with_last = panels.end == p.panels;
         for stretch in &p.stretches {
             if stretch.rows != list.rows() || !list.has_room(stretch.taps.len()) {
-                self.run(&list, (at, panels.len(), with_last), sums, step * p.across);
+                self.run(&list, group, &panels, sums);
                 list.restart(stretch.rows);
             }
             list.strip(Strip { tiles: 1, sums: stretch.result * step * 4, a_row: 0, c_row: 0, to: (0, &[0; MOST_ROWS]) });
             let offsets = std::array::from_fn(|i| i.wrapping_mul(p.column));
             stretch.taps.iter().for_each(|(b, a)| list.tap(*b, first + a, &offsets));
         }
-        self.run(&list, (at, panels.len(), with_last), sums, step * p.across);
+        self.run(&list, group, &panels, sums);
         let columns = step.min(p.channels - panels.start * p.width);
         let channel = (group * p.channels + panels.start * p.width) as i64;
         let n = self.tail.dst().dims().len();
@@ -362,14 +361,15 @@ impl Bound<'_> {
         self.tail.store(Sums { data: sums, exact: None, step, columns, dim: 1 }, runs);
     }
 
-    /// Adds the products of the listed tiles with some panels, the first at byte `at`, which the group's last may be among.
-    fn run(&self, list: &List<'_>, (at, panels, with_last): (usize, usize, bool), sums: &mut [f32], row: usize) {
+    /// Adds the products of the listed tiles with some panels of a group.
+    fn run(&self, list: &List<'_>, group: usize, panels: &Range<usize>, sums: &mut [f32]) {
         let p = self.plan;
+        let (at, row) = (p.weights + (group * p.panels + panels.start) * p.panel, panels.len() * p.width * p.across);
         if list.strips().is_empty() {
             return;
         }
-        let fewer = with_last && p.last() * p.isa.width().lanes() < p.width;
-        let whole = panels - usize::from(fewer);
+        let fewer = panels.end == p.panels && p.last() * p.isa.width().lanes() < p.width;
+        let whole = panels.len() - usize::from(fewer);
         let steps = p.depth / p.product.depth();
         let calls = [(0, whole, 0), (1, usize::from(fewer), whole)];
         for (tile, count, first) in calls.into_iter().filter(|call| call.1 > 0) {

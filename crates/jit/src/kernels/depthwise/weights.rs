@@ -190,6 +190,12 @@ struct Kept<'k> {
     sums: &'k Sums,
 }
 
+/// The places of a part, loaded.
+struct Strip<'s> {
+    part: &'s Part,
+    places: &'s [Val],
+}
+
 impl Writer<'_> {
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
@@ -294,12 +300,13 @@ impl Writer<'_> {
             if sums > 0 {
                 advance(f, line, args, offset_of!(Args, source_steps.line));
             }
-            self.line(f, (line, sums), (part, &places), kept);
+            self.line(f, (line, sums), &Strip { part, places: &places }, kept);
         }
     }
 
     /// The products of a strip's places with a line of the window, whose first column `source` is.
-    fn line(&self, f: &mut Function, (source, line): (Int, usize), (part, places): (&Part, &[Val]), kept: &Kept<'_>) {
+    fn line(&self, f: &mut Function, (source, line): (Int, usize), strip: &Strip<'_>, kept: &Kept<'_>) {
+        let Strip { part, places } = *strip;
         let Kept { column, mask, sums, .. } = *kept;
         let k = self.kernel;
         let x_type = k.types[0];

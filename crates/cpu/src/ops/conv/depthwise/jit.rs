@@ -357,27 +357,16 @@ impl Depthwise {
         let words = dots.unwrap_or(group);
         let ([from_group, to_group], pairs) = (words, words != group);
         let channels = s.sizes.g as usize * to_group;
-        if lines[2].phases.iter().flat_map(|p| &p.taps).any(|t| t.1.abs() > REACH) {
-            return Err(Skip::Shape("a large window"));
-        }
+        check_reach(&lines[2])?;
         let masked = !channels.is_multiple_of(lanes);
         let unlike = || Skip::Layout("channels that are not in vectors".into());
         let plain = |t: &Tensor| t.blocking().is_some_and(|b| b.inner.iter().next().is_none());
         let source_block = vectors(source, lanes).filter(|_| from_group == to_group || plain(source)).ok_or_else(unlike)?;
-        if from_group < to_group && !jit.avx512 && source_elem.bytes() < 4 || from_group > to_group && masked {
-            return Err(Skip::Shape("groups of unequal channels, of narrow elements or that end within vectors"));
-        }
-        if from_group != to_group && attr.zero_points.contains_key(&s.source.0) {
-            return Err(Skip::Attr("zero points of the source of groups of unequal channels".into()));
-        }
+        check_groups(words, source_elem, jit, [masked, attr.zero_points.contains_key(&s.source.0)])?;
         let result_block = vectors(result, lanes).ok_or_else(unlike)?;
         let tail = tail(s, attr);
         let direct = tail.is_some();
-        let most = match (source_block, if direct { result_block } else { usize::MAX }) {
-            (a, b) if a == b || b == usize::MAX => a,
-            (usize::MAX, b) => b,
-            _ => lanes,
-        };
+        let most = common([source_block, if direct { result_block } else { usize::MAX }], lanes);
         let shifted = attr.zero_points.contains_key(&Arg::WEIGHTS);
         let placed = !shifted && is_placed(weights, lanes, group, (s.result_channel, pairs));
         let word = if pairs { Elem::F32 } else { Elem::Low16 };
@@ -419,11 +408,11 @@ impl Depthwise {
             result: spatial_bytes(result, 2),
         };
         let tables = lines[2].phases.iter().map(|phase| {
-            let place = |row: usize, [d, h]: [i64; 2]| match direct {
-                true => phase.first as usize * strides.result[2] + d as usize * strides.result[0] + h as usize * strides.result[1],
-                false => row % rows * phase.count * sum * 4,
+            let far = |[d, h]: [i64; 2]| {
+                phase.first as usize * strides.result[2] + d as usize * strides.result[0] + h as usize * strides.result[1]
             };
-            table(&lines, [to[0], to[1]], &strides, place)
+            let near = |row: usize| row % rows * phase.count * sum * 4;
+            table(&lines, [to[0], to[1]], &strides, |row, at| if direct { far(at) } else { near(row) })
         });
         Ok(Depthwise {
             jit,
@@ -463,4 +452,30 @@ impl Depthwise {
         let tail = self.tail.as_ref().map_or(Some(0), |t| t.scratch(self.channels))?;
         Some(ScratchLens { packed, shifts, tail, workers: for_workers(self.workers, self.sums)? })
     }
+}
+
+/// Groups of unequal channels are read by lookups in whole vectors of words, without zero points.
+fn check_groups([from, to]: [usize; 2], source: Elem, jit: Isa, [masked, shifted]: [bool; 2]) -> Result<(), Skip> {
+    if from < to && !jit.avx512 && source.bytes() < 4 || from > to && masked {
+        return Err(Skip::Shape("groups of unequal channels, of narrow elements or that end within vectors"));
+    }
+    if from != to && shifted {
+        return Err(Skip::Attr("zero points of the source of groups of unequal channels".into()));
+    }
+    Ok(())
+}
+
+/// Channels that follow each other in tensors of blocks of so many: `usize::MAX` where all do.
+fn common(blocks: [usize; 2], lanes: usize) -> usize {
+    match blocks {
+        [a, b] if a == b || b == usize::MAX => a,
+        [usize::MAX, b] => b,
+        _ => lanes,
+    }
+}
+
+/// Columns of a window are at most [`REACH`] apart.
+fn check_reach(line: &Line) -> Result<(), Skip> {
+    let is_large = line.phases.iter().flat_map(|p| &p.taps).any(|t| t.1.abs() > REACH);
+    if is_large { Err(Skip::Shape("a large window")) } else { Ok(()) }
 }
