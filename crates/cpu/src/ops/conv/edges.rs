@@ -195,7 +195,7 @@ impl Edges {
         let (source, result) = (s.source.1, s.result.1);
         let (channels, depth) = if s.result_channel == 0 { (s.sizes.oc, s.sizes.ic) } else { (s.sizes.ic, s.sizes.oc) };
         let (channels, depth) = (channels as usize, depth as usize);
-        if depth == 0 || !depth.is_multiple_of(product.depth()) {
+        if depth == 0 || channels == 0 || !depth.is_multiple_of(product.depth()) {
             return Err(Skip::Shape("channels that are not whole steps"));
         }
         let (results, images, groups) = (sizes_of(result), s.sizes.mb as usize, s.sizes.g as usize);
