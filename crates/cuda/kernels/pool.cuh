@@ -30,8 +30,7 @@ DEVICE bool window(const Args& a, const index* p, index k, index* out) {
     return inside;
 }
 
-// Calls `f(k, q)` for every kernel element k of the window at `out` whose input q is no padding, in order. Of a line of them those are one run, of which three are
-// read together; the last one counts more than once where they are no multiple of that.
+// Calls `f(k, q)` for every kernel element k of the window at `out` whose input q is no padding, in order. Of a line of them those are one run.
 template <class F>
 DEVICE void each_tap(const Args& a, const index* out, const F& f) {
     const int last = SPATIAL - 1;
@@ -51,13 +50,10 @@ DEVICE void each_tap(const Args& a, const index* out, const F& f) {
             inside = inside && q[2 + d] >= 0 && q[2 + d] < (index)a.input[d];
         }
         if (!inside) continue;
-        for (index r = begin; r < end; r += 3) {
-#pragma unroll
-            for (int i = 0; i < 3; ++i) {
-                const index tap = min(r + i, end - 1);
-                q[2 + last] = start + tap * distance;
-                f(first + tap, q);
-            }
+#pragma unroll 3
+        for (index r = begin; r < end; ++r) {
+            q[2 + last] = start + r * distance;
+            f(first + r, q);
         }
     }
 }

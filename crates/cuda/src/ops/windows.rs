@@ -92,7 +92,7 @@ fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
             map.emit.view(&View::of("ws", Arg::WORKSPACE, ws))?;
             all.push(("ws", ws));
             "        Vector<ws_type, LANES> kept;\n        kept.load(a.ws_data, ws_at(a, q));\n#pragma unroll\n        \
-             for (int i = 0; i < LANES; ++i) if (kept.words[i] == (ws_type::word)k) sum[i] += diff_dst_type::decode(x.words[i]);\n"
+             for (int i = 0; i < LANES; ++i) if ((index)ws_type::decode(kept.words[i]) == k) sum[i] += diff_dst_type::decode(x.words[i]);\n"
         }
         None => {
             "        const real by = divisor(a, q);\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) sum[i] += diff_dst_type::decode(x.words[i]) / by;\n"
