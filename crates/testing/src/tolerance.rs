@@ -34,7 +34,7 @@ pub use exact::is_exact;
 pub use fused::{First, first};
 pub use interval::Interval;
 use oxidnn_expr::quant;
-use oxidnn_spec::op::{ConvAlg, ConvSizes, ReductionAlg, RnnDirection, Sdpa};
+use oxidnn_spec::op::{ConvAlg, ConvSizes, ReductionAlg, RnnCell, RnnDirection, Sdpa};
 use oxidnn_spec::{Arg, DataType, Error, FpMathMode, Op, PostOp, Problem};
 use rows::Rows;
 
@@ -188,7 +188,8 @@ pub fn of(computed: &Computed<'_>, arg: Arg, sums: Option<&[f64]>) -> Result<Bou
     let steps = if dtype.is_integral() { 0.0 } else { f64::from(u8::from(dtype.digits() < 24) + 1) };
     let relative = steps * dtype.epsilon() / 2.0 + f64::from(a.functions) * FUNCTION;
     let scale = |i: usize| scales.get(i).or(scales.first()).copied().unwrap_or(0.0);
-    let allowed = |i: usize, v: f64| relative * v + rounding + a.growth() * scale(i) + smallest(dtype);
+    let gates = near_one(problem);
+    let allowed = |i: usize, v: f64| relative * v + rounding + gates + a.growth() * scale(i) + smallest(dtype);
     Ok(Bounds::around(dtype, &want, allowed, is_finite(inputs)))
 }
 
@@ -208,6 +209,15 @@ pub fn whole_states(problem: &Problem, arg: Arg, dtype: DataType) -> f64 {
     let states = if arg == Arg::DST && r.direction == RnnDirection::BidirectionalSum { 2.0 } else { 1.0 };
     let scale = problem.attr.rnn.data.map_or(1.0, |(scale, _)| f64::from(scale.get()).abs());
     if dtype.is_integral() { states } else { states / scale }
+}
+
+/// What the states of gated recurrent units may differ by besides: a candidate, at most 1, has a share of `1 - u`, which is as inexact as numbers next
+/// to 1 are, in each layer and step.
+fn near_one(problem: &Problem) -> f64 {
+    let Op::Rnn(r) = &problem.op else { return 0.0 };
+    let is_gated = matches!(r.cell, RnnCell::Gru | RnnCell::LbrGru | RnnCell::Augru | RnnCell::LbrAugru);
+    let cells = r.src_layer.dims()[0] * r.weights_layer.dims()[0];
+    if is_gated { cells as f64 * DataType::F32.epsilon() / 2.0 } else { 0.0 }
 }
 
 fn largest(values: &[f64]) -> f64 {

@@ -85,6 +85,38 @@ fn walk(tensor: &Tensor, mut f: impl FnMut(usize, usize)) -> Result<(), Error> {
     Ok(())
 }
 
+/// Writes the sums of elements that a layout with [`Compensation`](oxidnn_spec::Compensation) has behind them, as reorders do.
+fn write_sums(tensor: &Tensor, data: &mut [u8]) -> Result<(), Error> {
+    let Some((blocking, wanted)) = tensor.blocking().and_then(|b| Some((b, b.compensation?))) else { return Ok(()) };
+    let (dims, padded) = (tensor.dims(), &blocking.padded_dims);
+    let mut start = tensor.compensation_at().unwrap_or(data.len());
+    for (mask, factor) in [(wanted.s8s8_mask, -128.0), (wanted.zero_point_mask, -1.0)] {
+        let Some(mask) = mask else { continue };
+        let has = |d: &usize| mask >> d & 1 == 1;
+        let mut sums = vec![0.0; (0..dims.len()).filter(has).map(|d| padded[d].max(0) as usize).product()];
+        walk(tensor, |i, at| {
+            let (mut rest, mut index, mut stride) = (i, 0, 1);
+            for d in (0..dims.len()).rev() {
+                let size = dims[d] as usize;
+                if has(&d) {
+                    index += rest % size * stride;
+                    stride *= padded[d] as usize;
+                }
+                rest /= size;
+            }
+            sums[index] += factor * number::decode(tensor.dtype, load(tensor.dtype, data, at));
+        })?;
+        for sum in sums {
+            let place = data
+                .get_mut(start..start + size_of::<i32>())
+                .ok_or_else(|| Error::invalid("memory", "no room for sums", "as many bytes as the tensor"))?;
+            place.copy_from_slice(&(sum as i32).to_le_bytes());
+            start += size_of::<i32>();
+        }
+    }
+    Ok(())
+}
+
 impl Memory<'static> {
     /// Owned memory for a plain tensor of `dims` (row-major, contiguous) with the elements `values`, as their type has them.
     ///
@@ -135,6 +167,7 @@ impl Memory<'_> {
         }
         let size = size_of::<T>();
         walk(&self.tensor, |i, at| data[at * size..][..size].copy_from_slice(bytemuck::bytes_of(&values[i])))?;
+        write_sums(&self.tensor, &mut data)?;
         data.unmap()
     }
 
@@ -182,6 +215,7 @@ impl Memory<'_> {
             data.fill(0);
         }
         walk(&self.tensor, |i, at| store(dtype, &mut data, at, number::encode(dtype, value(i))))?;
+        write_sums(&self.tensor, &mut data)?;
         data.unmap()
     }
 

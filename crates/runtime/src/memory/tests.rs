@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Device, EngineKind, Planned, Refused};
-use oxidnn_spec::{Dims, Layout, Problem, RUNTIME, Sparse};
+use oxidnn_spec::{Compensation, Dims, Layout, Problem, RUNTIME, Sparse};
 
 /// A device of memory only.
 struct Plain;
@@ -208,4 +208,23 @@ fn lasting_memory_is_looked_at_once_and_only_read() {
     looked.set(0);
     assert!(memory.notes().unwrap().all(elsewhere, zeros) && memory.notes().unwrap().all(elsewhere, zeros));
     assert_eq!(looked.get(), 4000);
+}
+
+#[test]
+fn elements_are_written_with_the_sums_that_their_layout_has() {
+    let mut weights = tensor([3, 5], DataType::S8, "BA4b2a");
+    weights.layout.blocking_mut().unwrap().compensation =
+        Some(Compensation { s8s8_mask: None, zero_point_mask: Some(0b10), scale_adjust: None });
+    let m = Memory::new(&engine(), weights).unwrap();
+    let values: Vec<i8> = (1..=15).collect();
+    for write in 0..2 {
+        if write == 0 {
+            m.write(&values).unwrap()
+        } else {
+            m.write_f32(&values.iter().map(|v| f32::from(*v)).collect::<Vec<_>>()).unwrap()
+        }
+        let sums = &m.read_raw::<i32>(0).unwrap()[m.tensor().compensation_at().unwrap() / 4..];
+        // Columns 1 + 6 + 11 and so on, and those of padding.
+        assert_eq!(sums, [-18, -21, -24, -27, -30, 0, 0, 0]);
+    }
 }

@@ -25,7 +25,8 @@ impl Blocking {
 
 impl Layout {
     /// The dense layout of `dims` with this one's memory order and, where the sizes of all blocked dimensions agree, its inner blocks.
-    /// Row-major where this one is no [`Format::Blocked`] or has another number of dimensions; `any` stays `any`.
+    /// Without blocks where these exceed the address space at other strides, row-major where this one is no [`Format::Blocked`] or has another number of
+    /// dimensions; `any` stays `any`.
     pub fn resized(&self, dims: Dims) -> Layout {
         if self.is_any() {
             return Layout::any(dims);
@@ -41,7 +42,8 @@ impl Layout {
         let (order, inner) = order.unwrap_or_else(|| ((0..dims.len()).collect(), Blocks::default()));
         let agree = inner.iter().all(|(d, _)| dims[d] != RUNTIME && self.dims.get(d) == Some(&dims[d]));
         let inner = if agree { inner } else { Blocks::default() };
-        Layout::ordered(dims, &order, inner).unwrap_or(Layout { dims, format: Format::Any })
+        let ordered = |inner: Blocks| Layout::ordered(dims, &order, inner);
+        ordered(inner).or_else(|_| ordered(Blocks::default())).unwrap_or(Layout { dims, format: Format::Any })
     }
 
     /// The layout for `dims`, where sizes, strides or the offset come with an execution. Strides that are known stay; dimensions whose strides are not lie

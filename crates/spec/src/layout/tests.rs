@@ -26,6 +26,23 @@ fn offsets(l: &Layout) -> Vec<i64> {
     positions(&l.dims).iter().map(|p| l.blocking().unwrap().offset_of(p)).collect()
 }
 
+#[test]
+fn layouts_after_others_are_without_blocks_beyond_the_address_space() {
+    let dims = Dims::new(&[3, 5]).unwrap();
+    let mut blocks = Blocks::default();
+    (0..2).for_each(|_| blocks.push(1, 1 << 40));
+    let far = Blocking {
+        padded_dims: dims,
+        padded_offsets: Dims::filled(2, 0),
+        offset: 0,
+        strides: Dims::new(&[1, 9]).unwrap(),
+        inner: blocks,
+        compensation: None,
+    };
+    let layout = Layout { dims, format: far.into() };
+    assert_eq!(layout.resized(dims), Layout::with_tag(dims, "ba").unwrap());
+}
+
 /// A layout of 1 to 4 small dimensions in any order, with up to three inner blocks.
 fn layout(least: i64) -> impl Strategy<Value = Layout> {
     let dims = prop::collection::vec(least..7i64, 1..=4);

@@ -355,7 +355,8 @@ impl BatchNorm {
                 None => matrix.each(first.rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals: means })),
             }
             let count = first.count() as f32;
-            means.iter_mut().for_each(|mean| *mean /= count);
+            // Nothing is at a distance from infinity.
+            means.iter_mut().for_each(|mean| *mean = if mean.is_finite() { *mean / count } else { 0.0 });
             sums.fill(0.0);
             match code.get(1) {
                 Some(moments) => matrices.sweep(moments, &[src], &segment, &mut [sums, squares], &[means]),

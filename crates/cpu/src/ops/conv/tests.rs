@@ -23,6 +23,8 @@ const TAKEN: &[(&str, &str)] = &[
     ("transposed:jit", "--conv --stag=abx --dtag=abx mb1ic64ih28oc64oh28kh3ph1"),
     ("bwd_weights:jit", "--conv --dir=BWD_W mb1ic64ih28oc64oh28kh3ph1"),
     ("staged:jit", "--conv --stag=abx --dtag=axb --dt=bf16 mb1ic64ih28oc64oh28kh3ph1"),
+    ("passes:jit", "--conv --dt=bf16 --attr-rounding-mode=dst:stochastic mb1ic64ih28oc64oh28kh3ph1"),
+    ("passes:portable", "--conv --dt=bf16 --attr-rounding-mode=dst:stochastic mb1ic64ih28oc64oh28kh3ph1"),
     ("direct:portable", "--conv g64mb1ic64ih28oc64oh28kh3ph1"),
     ("packed:portable", "--conv mb1ic64ih28oc64oh28kh3ph1"),
     ("packed:portable", "--conv --dir=BWD_W mb1ic64ih28oc64oh28kh3ph1"),
