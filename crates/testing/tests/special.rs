@@ -173,3 +173,51 @@ fn narrow_numbers_are_none_where_the_wide_ones_are() {
     let lines = ["f16", "bf16"].map(|d| format!("--binary --sdt={d}:{d} --ddt={d} --alg=max 23x23:23x23"));
     check_all(lines);
 }
+
+/// Elements of few bits, whose mean and variance are such numbers too: no row loses a bit of these.
+#[test]
+fn statistics_of_numbers_of_few_bits_are_exact() {
+    let mut wrong = Vec::new();
+    for (dtype, tag) in ["f32", "bf16", "f16"].iter().flat_map(|dtype| ["abx", "axb", "aBx16b", "aBx8b"].map(|tag| (dtype, tag))) {
+        for sizes in ["mb4ic200ih17iw16", "mb8ic19ih4iw8"] {
+            let line = format!("--bnorm --dir=FWD_D --dt={dtype} --tag={tag} {sizes}");
+            let case = text::parse_line(&mut Settings::default(), &line).unwrap_or_else(|e| panic!("{line}: {e}")).remove(0);
+            for (engine, target) in engines() {
+                let stream = Stream::new(&engine).expect("a stream");
+                for row in harness::rows(&engine, &case.problem).unwrap_or_else(|e| panic!("{line}: {e}")) {
+                    if target.is_some_and(|t| !targets::runs(&t, row.impl_name())) {
+                        continue;
+                    }
+                    let problem = concrete(row.problem(), &case.fill).expect("a concrete problem");
+                    let inputs = fill::arguments(&problem, &case.fill);
+                    let src = inputs.get(Arg::SRC).expect("a source");
+                    let (dims, channel) = (*src.tensor.dims(), |i: usize| i / (src.tensor.dims()[2] * src.tensor.dims()[3]) as usize);
+                    let channels = dims[1] as usize;
+                    let of = |c: usize| (2f64.powi((c % 7) as i32 - 3), (c % 5) as f64 - 2.0);
+                    let value = |i: usize| {
+                        let (unit, mean) = of(channel(i) % channels);
+                        let distance = (i % 4 + 1) as f64 / 16.0;
+                        unit * (mean + if i % 8 < 4 { distance } else { -distance })
+                    };
+                    src.set_values(&(0..src.values().len()).map(value).collect::<Vec<_>>());
+                    let got =
+                        harness::execute(&row, &engine, &stream, &inputs).unwrap_or_else(|e| panic!("{line}: {}: {e}", row.impl_name()));
+                    let [means, variances] = [Arg::MEAN, Arg::VARIANCE].map(|arg| got.get(arg).expect("a result").values());
+                    for c in 0..channels {
+                        let (unit, mean) = of(c);
+                        let expected = (unit * mean, unit * unit * 7.5 / 256.0);
+                        if (means[c], variances[c]) != expected {
+                            wrong.push(format!(
+                                "{line}\n    {}: channel {c}: {:?}, not {expected:?}",
+                                row.impl_name(),
+                                (means[c], variances[c])
+                            ));
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

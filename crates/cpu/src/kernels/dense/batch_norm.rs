@@ -166,6 +166,11 @@ impl Segment {
         Segment { images, rows, ..self.clone() }
     }
 
+    /// The first row.
+    fn row(&self) -> Segment {
+        Segment { images: self.images.start..self.images.start + 1, rows: self.rows.start..self.rows.start + 1, ..self.clone() }
+    }
+
     /// The rows of all its images.
     fn count(&self) -> usize {
         self.images.len() * self.rows.len()
@@ -347,17 +352,20 @@ impl BatchNorm {
             let (sums, rest) = folded.split_at_mut(each);
             let (squares, means) = rest.split_at_mut(each);
             let [sums, squares, means] = [sums, squares, means].map(|line| &mut line[..columns]);
-            means.fill(0.0);
-            squares.fill(0.0);
+            let mut sum = |of: &Segment, totals: &mut [f32]| {
+                totals.fill(0.0);
+                match code.first() {
+                    Some(sum) => matrices.sweep(sum, &[src], of, &mut [totals], &[]),
+                    None => matrix.each(of.rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals })),
+                }
+            };
             let first = segment.first();
-            match code.first() {
-                Some(sum) => matrices.sweep(sum, &[src], &first, &mut [&mut *means], &[]),
-                None => matrix.each(first.rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals: means })),
-            }
+            sum(&first, means);
+            sum(&segment.row(), sums);
             let count = first.count() as f32;
-            // Nothing is at a distance from infinity.
-            means.iter_mut().for_each(|mean| *mean = if mean.is_finite() { *mean / count } else { 0.0 });
+            means.iter_mut().zip(&*sums).for_each(|(mean, row)| *mean = center(*mean / count, *row));
             sums.fill(0.0);
+            squares.fill(0.0);
             match code.get(1) {
                 Some(moments) => matrices.sweep(moments, &[src], &segment, &mut [sums, squares], &[means]),
                 None => matrix.each(rows.clone(), |rows| {
@@ -549,6 +557,15 @@ impl Body for Sum<'_> {
     fn run<const W: usize, const FMA: bool>(self) {
         down(self.totals, self.x, self.x, &self.x[..self.totals.len()], |x, _, _| x);
     }
+}
+
+/// What a column's deviations are taken from: its mean, but for the last bits of the distance from an element, `row`.
+fn center(mean: f32, row: f32) -> f32 {
+    // Sign, exponent, and three bits behind the leading one.
+    const FIRST: u32 = 0xfff0_0000;
+    let center = row + f32::from_bits((mean - row).to_bits() & FIRST);
+    // Nothing is at a distance from infinity.
+    if center.is_finite() { center } else { 0.0 }
 }
 
 /// Adds the deviations of the rows of `x` from a center, and their squares.
