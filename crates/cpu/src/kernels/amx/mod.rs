@@ -8,6 +8,7 @@
 //!
 //! Depths that are no multiple of 16 steps become equal blocks of fewer, where that does not take more of them, or a second round of other shapes.
 
+mod accumulate;
 mod block;
 mod cost;
 mod lines;
@@ -20,6 +21,8 @@ use super::tile::{Ahead, Call as TailCall, List, MOST_ROWS, Panels, Product, Spe
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::{Core, KBlock};
+pub use accumulate::{Accumulate, Addend};
+pub use block::Held;
 use block::{Block, Call, Gatherer, Registers};
 pub use cost::is_faster;
 pub use lines::{Half, Lines};
@@ -245,14 +248,14 @@ pub struct Ready {
 
 impl Round {
     /// Blocks of `steps` steps; of no steps, a block over whose no taps sums are zero: tiles have at least one.
-    fn all(steps: usize) -> Vec<Round> {
+    fn all(steps: usize) -> impl Iterator<Item = Round> {
         let steps = steps.max(1);
         let fewest = steps.div_ceil(LINES);
-        if let Some(blocks) = (fewest..=fewest + MORE).find(|blocks| steps.is_multiple_of(*blocks)) {
-            return vec![Round { before: 0, steps: steps / blocks, blocks }];
-        }
-        let whole = Round { before: 0, steps: LINES, blocks: steps / LINES };
-        vec![whole, Round { before: whole.blocks * LINES, steps: steps % LINES, blocks: 1 }]
+        let even = (fewest..=fewest + MORE).find(|blocks| steps.is_multiple_of(*blocks));
+        let (each, blocks) = even.map_or((LINES, steps / LINES), |blocks| (steps / blocks, blocks));
+        let rest = steps - each * blocks;
+        let rounds = [Round { before: 0, steps: each, blocks }, Round { before: each * blocks, steps: rest, blocks: 1 }];
+        rounds.into_iter().take(if rest > 0 { 2 } else { 1 })
     }
 }
 
@@ -279,7 +282,7 @@ impl Drive {
         let most = (all / if total * panels > budget.panels { LEAST } else { 1 }).max(1);
         group = group.min(panels.div_ceil(wanted.div_ceil(most).min(panels)));
         let block = all.div_ceil(wanted.div_ceil(panels.div_ceil(group))).max(1).min(k.mc(group, budget.sums));
-        let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps())).collect();
+        let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps()).collect()).collect();
         Drive { isa, product, shape, rounds, stretches, all, block, group }
     }
 
