@@ -48,7 +48,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     }
     let task = task([&op.src, &op.dst], &op.weights);
     if isa.amx {
-        tiled::check_amx(&task, [&op.src, &op.dst])?;
+        tiled::check_amx(&task, [&op.src, &op.dst], isa)?;
     }
     let gradient = Gradient::new(&task, [&op.src, &op.dst], &problem.attr, (isa, target));
     tiled::finish(problem.clone(), gradient, target)

@@ -24,7 +24,6 @@ use crate::kernels::scratch::{booked, for_workers};
 use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
 use crate::kernels::tile::{Line, List, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, tallest};
 use crate::kernels::transpose::Squares;
-use crate::ops::matmul::tiled::product;
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
@@ -59,8 +58,6 @@ const LINE: usize = 16;
 const STEPS_ON_AMX: usize = 256;
 /// Channels of rows that are transposed together for tiles of AMX.
 pub(crate) const TURNED: usize = 64;
-/// Channels that rows and columns have at least on tiles of AMX.
-const LEAST_ON_AMX: usize = 8;
 
 /// One operand.
 #[derive(Debug)]
@@ -199,7 +196,7 @@ fn plan_on(mut problem: Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn
     let (task, tensors) = (Task::of(&setup), [setup.x.1, setup.y.1]);
     check(&task, tensors, isa)?;
     if isa.amx {
-        check_amx(&task, tensors)?;
+        check_amx(&task, tensors, isa)?;
     }
     let gradient = Gradient::new(&task, tensors, &problem.attr, (isa, target));
     finish(problem, gradient, target)
@@ -218,17 +215,18 @@ fn check(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<(), Skip> {
     if tensors.into_iter().zip(&task.roles).all(lie) { Ok(()) } else { Err(Skip::Layout("of data: channels are not neighbours".into())) }
 }
 
-/// Whether tiles of AMX multiply the operands, and are worth their copies of rows.
+/// Whether tiles of AMX multiply the operands, and do so faster than vectors.
 ///
 /// # Errors
-/// Types that are not bf16, and channels that are too few.
-pub(crate) fn check_amx(task: &Task, tensors: [&Tensor; 2]) -> Result<(), Skip> {
-    amx::check(product(tensors[0].dtype, tensors[1].dtype)?)?;
-    if tensors[0].dtype != DataType::Bf16 {
-        return Err(Skip::DataType(format!("gradients of {}", tensors[0].dtype)));
+/// Types that have no pairs, and products that are too small.
+pub(crate) fn check_amx(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<(), Skip> {
+    if Pairs::of(task, tensors, isa).is_none() {
+        return Err(Skip::DataType(format!("{} by {}, {} images", tensors[0].dtype, tensors[1].dtype, task.images)));
     }
-    let enough = task.channels.iter().all(|n| *n >= LEAST_ON_AMX);
-    if enough { Ok(()) } else { Err(Skip::Shape("few channels in a group, which leave tiles of AMX empty")) }
+    let taps = task.window.iter().fold(task.groups, |n, dim| n.saturating_mul(dim.taps));
+    let depth = task.window.iter().fold(task.images, |n, dim| n.saturating_mul(dim.places));
+    let sizes = [taps, task.channels[0], task.channels[1], depth].map(|n| n as i64);
+    if amx::is_faster(Product::Bf16, sizes) { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }
 
 /// What shares words of 16-bit elements.
