@@ -1,5 +1,5 @@
-//! Products of two copied operands whose sums stay in memory from call to call: gradients of weights on tiles of AMX. Rows of `A` have their steps
-//! side by side, `B` has its columns side by side, and there is no tail.
+//! Products on tiles of AMX whose sums stay in memory, without a loop nest or a tail: gradients of weights, which add to them from call to call, and
+//! steps of recurrent networks. Rows of `A` lie at one distance with their steps side by side, `B` in panels.
 
 use super::block::{Block, Call, Held, Registers};
 use super::{ROWS, Round};
@@ -20,7 +20,7 @@ pub struct Accumulate {
     panel: usize,
 }
 
-/// What is added to the sums of a panel: some parts of the reduction, which have equally many steps.
+/// What is added to sums: some parts of the reduction, which have equally many steps.
 pub struct Addend<'a> {
     /// Of every part the first byte of the panel's lines, from `b_at` on, and the address of the first row.
     pub parts: &'a [[usize; 2]],
@@ -28,11 +28,13 @@ pub struct Addend<'a> {
     pub steps: usize,
     /// The memory of `A`, and bytes from a row to the next.
     pub a: (Buf<'a>, usize),
-    /// The memory of `B`, and where the panel begins.
-    pub b: (Buf<'a>, usize),
-    /// Rows.
+    /// The memory of `B`, where the first panel begins, and bytes from a panel to the next.
+    pub b: (Buf<'a>, usize, usize),
+    /// Rows, and panels.
     pub rows: usize,
-    /// Vectors of the panel that have columns.
+    /// As said.
+    pub panels: usize,
+    /// Vectors of a panel that have columns.
     pub vectors: usize,
     /// Whether the sums begin with this.
     pub fresh: bool,
@@ -66,12 +68,12 @@ impl Accumulate {
         parts * TAP
     }
 
-    /// Adds to sums, whose rows are as long as a panel.
+    /// Adds to sums, whose rows are so many numbers apart.
     ///
     /// # Panics
     /// When an operand is not in its memory.
-    pub fn add(&self, held: &mut Held<'_>, on: &Addend<'_>, words: &mut [usize], sums: &mut [f32]) {
-        let (row, (b, b_at)) = (self.panel * LINES, on.b);
+    pub fn add(&self, held: &mut Held<'_>, on: &Addend<'_>, words: &mut [usize], (sums, row): (&mut [f32], usize)) {
+        let (line, (b, b_at, b_panel)) = (self.panel * LINES * 4, on.b);
         for first in (0..on.rows).step_by(ROWS) {
             let upper = LINES.min(on.rows - first);
             let rows = [upper, (on.rows - first - upper).min(LINES)];
@@ -93,9 +95,9 @@ impl Accumulate {
                         source: on.a.0,
                         gathered: &[],
                         b,
-                        b_at: b_at + round.before * row * 4,
-                        b_panel: 0,
-                        panels: 1,
+                        b_at: b_at + round.before * line,
+                        b_panel,
+                        panels: on.panels,
                         sums: &mut sums[first * row..],
                         sums_row: row,
                         ahead: Ahead::default(),

@@ -264,12 +264,13 @@ impl Bound<'_> {
                 parts: pairs.as_chunks().0,
                 steps: parts.steps,
                 a: (ready.rows.0, Gradient::row(self.plan.words(&p.rows).unwrap_or(0)) * 4),
-                b: (ready.columns.0, ready.columns.1 + (panel - ready.panels.start) * ready.panel),
+                b: (ready.columns.0, ready.columns.1 + (panel - ready.panels.start) * ready.panel, 0),
                 rows: sums.len() / p.panel,
+                panels: 1,
                 vectors: p.vectors(at.columns.0 + panel * p.panel),
                 fresh: ready.fresh,
             };
-            code.0.add(held, &addend, words, sums);
+            code.0.add(held, &addend, words, (sums, p.panel));
             return false;
         }
         let Code::Vectors(tiles) = self.code else { return false };
