@@ -2,7 +2,7 @@
 //! steps of recurrent networks. Rows of `A` lie at one distance with their steps side by side, `B` in panels.
 
 use super::block::{Block, Call, Held, Registers};
-use super::{ROWS, Round};
+use super::{MORE, ROWS, Round};
 use crate::kernels::tile::{Ahead, Product};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Reuse;
@@ -74,6 +74,8 @@ impl Accumulate {
     /// When an operand is not in its memory.
     pub fn add(&self, held: &mut Held<'_>, on: &Addend<'_>, words: &mut [usize], (sums, row): (&mut [f32], usize)) {
         let (line, (b, b_at, b_panel)) = (self.panel * LINES * 4, on.b);
+        // A block more of every part costs more than another round of all of them, where there are several.
+        let more = if on.parts.len() > MORE { 0 } else { MORE };
         for first in (0..on.rows).step_by(ROWS) {
             let upper = LINES.min(on.rows - first);
             let rows = [upper, (on.rows - first - upper).min(LINES)];
@@ -82,7 +84,7 @@ impl Accumulate {
                 let a = a.wrapping_add(first * on.a.1);
                 *tap = [*b, a, on.a.1, a.wrapping_add(LINES * on.a.1), on.a.1];
             }
-            for (i, round) in Round::all(on.steps).enumerate() {
+            for (i, round) in Round::all(on.steps, more).enumerate() {
                 held.set(Shape { rows, steps: round.steps });
                 let (tall, loads) = (usize::from(rows[1] > 0), usize::from(i > 0 || !on.fresh));
                 let block = self.blocks[on.vectors - 1][2 * tall + loads].as_ref();

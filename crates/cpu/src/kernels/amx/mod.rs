@@ -249,11 +249,12 @@ pub struct Ready {
 }
 
 impl Round {
-    /// Blocks of `steps` steps; of no steps, a block over whose no taps sums are zero: tiles have at least one.
-    fn all(steps: usize) -> impl Iterator<Item = Round> {
+    /// Blocks of `steps` steps, equal ones where these are at most `more` beyond the fewest; of no steps, a block over whose no taps sums are zero: tiles
+    /// have at least one.
+    fn all(steps: usize, more: usize) -> impl Iterator<Item = Round> {
         let steps = steps.max(1);
         let fewest = steps.div_ceil(LINES);
-        let even = (fewest..=fewest + MORE).find(|blocks| steps.is_multiple_of(*blocks));
+        let even = (fewest..=fewest + more).find(|blocks| steps.is_multiple_of(*blocks));
         let (each, blocks) = even.map_or((LINES, steps / LINES), |blocks| (steps / blocks, blocks));
         let rest = steps - each * blocks;
         let rounds = [Round { before: 0, steps: each, blocks }, Round { before: each * blocks, steps: rest, blocks: 1 }];
@@ -287,7 +288,7 @@ impl Drive {
         };
         let packing = (shape.right != Right::Panels).then(|| cut(budget.plain)).filter(|(_, block)| *block >= all);
         let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(budget.panels)));
-        let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps()).collect()).collect();
+        let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps(), MORE).collect()).collect();
         Drive { isa, product, shape, rounds, stretches, all, block, group, packs }
     }
 

@@ -203,10 +203,9 @@ impl Bound<'_> {
 
     /// Copies a box of rows channel by channel, from channel `first` of the operand on.
     fn turn(&self, squares: &Squares, ready: &Ready<'_>, (first, count): (usize, usize)) {
-        let (p, (to, _)) = (self.plan, ready.rows);
-        let row = Gradient::row(p.words(&p.rows).unwrap_or(0)) * 4;
-        let pixels = ready.groups * ready.beside * p.rows.grid.pixels().unwrap_or(0);
-        let turned = p.rows.each * row;
+        let (p, (to, _), grid) = (self.plan, ready.rows, &self.plan.rows.grid);
+        let (row, taps) = (p.turned_row() * 4, p.rows_per_channel());
+        let turned = p.rows.each * taps * row;
         let copied = to.part(turned, to.len() - turned);
         for done in (0..count).step_by(TURNED) {
             let channels = TURNED.min(count - done);
@@ -222,8 +221,17 @@ impl Bound<'_> {
                 beside: ready.beside,
             };
             copy.all(&ready.places);
-            let from = Matrix { buf: copied, at: 0, row: channels * 4 };
-            squares.run(from, Matrix { buf: to, at: done * row, row }, pixels, channels);
+            let pixel = channels * 4;
+            let turn = |[at, from_row]: [usize; 2], to_at: usize, count: usize| {
+                let from = Matrix { buf: copied, at, row: from_row };
+                squares.run(from, Matrix { buf: to, at: done * row + to_at * 4, row }, count, channels * taps);
+            };
+            let ((cells, lines), (places, _)) = (grid.lines(), grid.turned().lines());
+            if grid.merged {
+                (0..ready.groups * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
+            } else {
+                turn([0, pixel], 0, ready.groups * lines * cells * ready.beside);
+            }
         }
     }
 
@@ -263,7 +271,7 @@ impl Bound<'_> {
             let addend = Addend {
                 parts: pairs.as_chunks().0,
                 steps: parts.steps,
-                a: (ready.rows.0, Gradient::row(self.plan.words(&p.rows).unwrap_or(0)) * 4),
+                a: (ready.rows.0, p.turned_row() * 4),
                 b: (ready.columns.0, ready.columns.1 + (panel - ready.panels.start) * ready.panel, 0),
                 rows: sums.len() / p.panel,
                 panels: 1,
@@ -491,7 +499,10 @@ impl Parts {
         let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
         let line = |side: &Side, tap: [usize; 3], width: usize| match side.strides.filter(|_| side.in_place) {
             Some(strides) => side.grid.placed(tap, places, &strides).scaled(4),
-            None => side.grid.copied(tap, side.grid.pixels().unwrap_or(0)).scaled(ready.beside * width * 4),
+            None => {
+                let grid = if p.on_amx { side.grid.turned() } else { side.grid };
+                grid.copied(tap, grid.pixels().unwrap_or(0)).scaled(ready.beside * width * 4)
+            }
         };
         let width = p.pixel(if p.rows.grid.merged { p.rows.channels } else { at.rows.1 });
         let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.line()));

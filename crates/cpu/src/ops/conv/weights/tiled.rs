@@ -54,8 +54,6 @@ const FARTHER: usize = 4096;
 const LISTED: usize = 512;
 /// Elements of a line of the cache.
 const LINE: usize = 16;
-/// Steps of a box on tiles of AMX, whose rows stay in L1.
-const STEPS_ON_AMX: usize = 256;
 /// Channels of rows that are transposed together for tiles of AMX.
 pub(crate) const TURNED: usize = 64;
 
@@ -225,7 +223,9 @@ pub(crate) fn check_amx(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<
     }
     let taps = task.window.iter().fold(task.groups, |n, dim| n.saturating_mul(dim.taps));
     let depth = task.window.iter().fold(task.images, |n, dim| n.saturating_mul(dim.places));
-    let sizes = [taps, task.channels[0], task.channels[1], depth].map(|n| n as i64);
+    // Rows of a window that are one tap are rows of one product.
+    let merged = if task.is_merged() { task.window[2].taps } else { 1 };
+    let sizes = [taps / merged.max(1), task.channels[0].saturating_mul(merged), task.channels[1], depth].map(|n| n as i64);
     if amx::is_faster(Product::Bf16, sizes) { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }
 
@@ -372,6 +372,12 @@ pub(crate) struct Task {
 }
 
 impl Task {
+    /// Whether a row of the window is one tap of so many channels more.
+    fn is_merged(&self) -> bool {
+        let across = &self.window[2];
+        !self.x_columns && self.groups == 1 && self.channels[0] < LINE && across.taps > 1 && across.dilation == 1
+    }
+
     /// What a convolution or deconvolution asks for.
     pub(crate) fn of(setup: &Setup<'_>) -> Task {
         let s = setup.sizes;
@@ -434,20 +440,12 @@ impl Gradient {
         let window = task.window;
         let whole = window[1..].iter().all(|d| d.taps == 1 && d.is_unpadded());
         let (on_amx, joined) = (isa.amx, joined(task, isa));
-        let merged =
-            !on_amx && !task.x_columns && task.groups == 1 && task.channels[0] < 16 && window[2].taps > 1 && window[2].dilation == 1;
+        let merged = task.is_merged();
         let across = window[2].places.max(1);
         let beside =
             if whole || merged || across >= SHORT { 1 } else { BESIDE.div_ceil(across).min(task.images.div_ceil(together)).max(1) }
                 * together;
-        let (groups, steps) = (
-            task.images.div_ceil(beside),
-            match merged {
-                true => MERGED,
-                _ if on_amx => STEPS_ON_AMX,
-                _ => STEPS,
-            },
-        );
+        let (groups, steps) = (task.images.div_ceil(beside), if merged { MERGED } else { STEPS });
         // Boxes grow by dimensions: the next one only where the last one is whole.
         let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together / beside).max(1));
         for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
@@ -591,14 +589,19 @@ impl Gradient {
         if self.on_amx { 1 } else { self.pitch(rows) }
     }
 
-    /// Words from a row to the next in a copy for tiles of AMX, whose pixels are so many: an odd number of lines of the cache.
-    pub(crate) fn row(words: usize) -> usize {
+    /// Words from a row to the next where its pixels are so many: an odd number of lines of the cache.
+    fn row(words: usize) -> usize {
         (words.div_ceil(LINE) | 1) * LINE
     }
 
-    /// Words of the pixels of a box of an operand, for each of its channels.
-    pub(crate) fn words(&self, side: &Side) -> Option<usize> {
-        side.grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.beside / self.together)
+    /// Words from a row to the next in the copy for tiles of AMX.
+    pub(crate) fn turned_row(&self) -> usize {
+        Gradient::row(self.words(&self.rows.grid.turned()).unwrap_or(0))
+    }
+
+    /// Words of the pixels of a box in a copy of such a grid, for each of its channels.
+    pub(crate) fn words(&self, grid: &Grid) -> Option<usize> {
+        grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.beside / self.together)
     }
 
     /// Taps that have rows of their own; a merged row of taps has one.
@@ -682,9 +685,11 @@ impl Gradient {
         self.pairs = parts.checked_mul(2)?;
         let list = if self.on_amx { Accumulate::words(parts) } else { List::words(1, [MOST_ROWS, 1], parts)?.max(LISTED) };
         self.table = self.pairs.checked_add(list)?.checked_mul(size_of::<usize>() / size_of::<f32>())?.next_multiple_of(16);
-        let words = [self.words(&self.rows)?, self.words(&self.columns)?];
+        let words = [&self.rows, &self.columns].map(|side| self.words(&side.grid));
+        let words = [words[0]?, words[1]?];
         let rows = if self.on_amx {
-            Gradient::row(words[0]).checked_mul(self.rows.each)?.checked_add(words[0].checked_mul(TURNED)?)?
+            let turned = Gradient::row(self.words(&self.rows.grid.turned())?).checked_mul(self.rows.each * self.rows_per_channel())?;
+            turned.checked_add(words[0].checked_mul(TURNED)?)?
         } else {
             words[0].checked_mul(self.pitch(self.rows.each))?
         };
