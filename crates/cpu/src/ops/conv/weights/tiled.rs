@@ -27,6 +27,7 @@ use crate::kernels::transpose::Squares;
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
+use oxidnn_jit::kernels::tiles::ROWS;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
 use std::sync::Arc;
@@ -757,7 +758,8 @@ impl Gradient {
     /// What it keeps where, and how fast it multiplies.
     pub(crate) fn how(&self) -> How {
         let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>() * self.beside / self.together);
-        let tall = tallest(self.isa, self.product, self.panel / lanes);
+        let (tall, wide) = if self.on_amx { (ROWS, 2 * LINE) } else { (tallest(self.isa, self.product, self.panel / lanes), self.panel) };
+        let rate = if self.on_amx { Core::host().tile_rate(self.product.depth()) } else { Core::host().rate(lanes, self.product.depth()) };
         let copied = |side: &Side| if side.in_place { "where they lie" } else { "copied" };
         let (rows, columns) = (&self.rows, &self.columns);
         let blocks = vec![
@@ -770,10 +772,13 @@ impl Gradient {
             ("gradients of a block, carried from box to box".into(), self.sums * 4),
         ];
         How {
-            algorithm: "product of channels by channels, whose depth are the pixels of boxes".into(),
-            registers: (format!("sums of a tile of {tall} rows by {} columns", self.panel), tall * self.panel * 4),
+            algorithm: format!(
+                "product of channels by channels, whose depth are the pixels of boxes, on {}",
+                if self.on_amx { "tiles of AMX" } else { "vectors" }
+            ),
+            registers: (format!("sums of a tile of {tall} rows by {wide} columns"), tall * wide * 4),
             blocks,
-            rate: if self.on_amx { Core::host().tile_rate(self.product.depth()) } else { Core::host().rate(lanes, self.product.depth()) },
+            rate,
             padding: padding(columns.channels, lanes),
             copies: (rows.copy + columns.copy) * 4 * self.all_boxes(),
             cores: self.workers,
