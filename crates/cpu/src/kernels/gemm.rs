@@ -1,7 +1,7 @@
 //! Products of plain matrices, in batches: the provider of rows at one distance for the loop nest, on vectors and on tiles of AMX.
 //!
 //! `B` lies in panels, or is row-major or transposed. The nest packs it K block by K block for each group of panels; for tiles of AMX, whose rows
-//! pass by several times as fast, all panels are packed before, once for all workers.
+//! pass by several times as fast, all panels are packed before, once for all workers, unless each is met by one task alone.
 
 use super::amx::{self, Half, Lines, Loops, ReadyLoops};
 use super::multiversion::Simd;
@@ -212,7 +212,7 @@ impl Gemm {
     /// Elements of all panels that are packed before; `None` on overflow.
     fn panels_len(&self) -> Option<usize> {
         let shape = self.loops.shape();
-        let packed = self.is_on_amx() && self.right != Right::Panels;
+        let packed = matches!(&self.loops, Loops::Tiles(drive) if !drive.packs()) && self.right != Right::Panels;
         let panels = if packed { self.sizes.batch.checked_mul(shape.panels())? } else { 0 };
         panels.checked_mul(shape.panel_bytes / 4)?.checked_next_multiple_of(16)
     }

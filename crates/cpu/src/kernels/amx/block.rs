@@ -22,7 +22,7 @@ pub(super) struct Registers {
 }
 
 /// The registers while a thread uses them; given up when this is dropped.
-pub(super) struct Held<'r> {
+pub struct Held<'r> {
     registers: &'r Registers,
     shape: Option<Shape>,
     bytes: [u8; 64],

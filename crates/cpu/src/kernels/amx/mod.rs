@@ -8,18 +8,21 @@
 //!
 //! Depths that are no multiple of 16 steps become equal blocks of fewer, where that does not take more of them, or a second round of other shapes.
 
+mod accumulate;
 mod block;
 mod cost;
 mod lines;
 
-use super::nest::{self, Block as Sums, Nest, Operands, Part, Rows, Shape};
-use super::scratch::for_workers;
+use super::nest::{self, Block as Sums, Nest, Operands, Packed, Part, Right, Rows, Shape};
+use super::scratch::{for_workers, lend};
 use super::tile::list::Kept;
 use super::tile::wide::Wide;
 use super::tile::{Ahead, Call as TailCall, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::{Core, KBlock};
+pub use accumulate::{Accumulate, Addend};
+pub use block::Held;
 use block::{Block, Call, Gatherer, Registers};
 pub use cost::is_faster;
 pub use lines::{Half, Lines};
@@ -179,6 +182,8 @@ pub struct Drive {
     block: usize,
     /// Panels of a group.
     group: usize,
+    /// Whether a task packs the panels of its group, K block by K block: no other task meets them.
+    packs: bool,
 }
 
 /// Blocks of a part that have the same number of steps.
@@ -244,15 +249,16 @@ pub struct Ready {
 }
 
 impl Round {
-    /// Blocks of `steps` steps; of no steps, a block over whose no taps sums are zero: tiles have at least one.
-    fn all(steps: usize) -> Vec<Round> {
+    /// Blocks of `steps` steps, equal ones where these are at most `more` beyond the fewest; of no steps, a block over whose no taps sums are zero: tiles
+    /// have at least one.
+    fn all(steps: usize, more: usize) -> impl Iterator<Item = Round> {
         let steps = steps.max(1);
         let fewest = steps.div_ceil(LINES);
-        if let Some(blocks) = (fewest..=fewest + MORE).find(|blocks| steps.is_multiple_of(*blocks)) {
-            return vec![Round { before: 0, steps: steps / blocks, blocks }];
-        }
-        let whole = Round { before: 0, steps: LINES, blocks: steps / LINES };
-        vec![whole, Round { before: whole.blocks * LINES, steps: steps % LINES, blocks: 1 }]
+        let even = (fewest..=fewest + more).find(|blocks| steps.is_multiple_of(*blocks));
+        let (each, blocks) = even.map_or((LINES, steps / LINES), |blocks| (steps / blocks, blocks));
+        let rest = steps - each * blocks;
+        let rounds = [Round { before: 0, steps: each, blocks }, Round { before: each * blocks, steps: rest, blocks: 1 }];
+        rounds.into_iter().take(if rest > 0 { 2 } else { 1 })
     }
 }
 
@@ -271,16 +277,30 @@ impl Drive {
         let bytes = |p: &Part| p.taps * p.all_steps() * shape.panel * 4;
         let (widest, total) = (shape.most(&bytes).max(1), shape.parts.iter().map(bytes).sum::<usize>());
         let k = KBlock { panel: widest, panels, width: shape.panel, tall: ROWS, tiles: all, carries: shape.carries() };
-        let mut group = k.blocks([budget.panels, budget.sums]).nc;
         let steps: usize = shape.parts.iter().map(|p| p.taps * p.all_steps()).sum();
         let work = shape.units.saturating_mul(rows).saturating_mul(panels * shape.panel).saturating_mul(steps);
         // As many tasks as are wanted and worth it: by rows as far as panels are read often enough, by panels, by rows again.
         let wanted = (work / WORTH).clamp(1, TASKS * target.threads.max(1)).div_ceil(shape.units.max(1));
         let most = (all / if total * panels > budget.panels { LEAST } else { 1 }).max(1);
-        group = group.min(panels.div_ceil(wanted.div_ceil(most).min(panels)));
-        let block = all.div_ceil(wanted.div_ceil(panels.div_ceil(group))).max(1).min(k.mc(group, budget.sums));
-        let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps())).collect();
-        Drive { isa, product, shape, rounds, stretches, all, block, group }
+        let cut = |bytes: usize| {
+            let group = k.blocks([bytes, budget.sums]).nc.min(panels.div_ceil(wanted.div_ceil(most).min(panels)));
+            (group, all.div_ceil(wanted.div_ceil(panels.div_ceil(group))).max(1).min(k.mc(group, budget.sums)))
+        };
+        let packing = (shape.right != Right::Panels).then(|| cut(budget.plain)).filter(|(_, block)| *block >= all);
+        let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(budget.panels)));
+        let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps(), MORE).collect()).collect();
+        Drive { isa, product, shape, rounds, stretches, all, block, group, packs }
+    }
+
+    /// Whether tasks pack their panels; else these are there, or packed before.
+    pub fn packs(&self) -> bool {
+        self.packs
+    }
+
+    /// Elements of the panels that a task packs at a time; `None` on overflow.
+    fn packed_len(&self) -> Option<usize> {
+        let panel = self.shape.most(&Part::all_steps).checked_mul(self.shape.panel)?;
+        if self.packs { panel.checked_mul(self.group)?.checked_next_multiple_of(LINES) } else { Some(0) }
     }
 
     /// When the lines of a panel are wanted again, beside the rows of a tile, which all panels of a group meet.
@@ -329,7 +349,7 @@ impl Drive {
     pub fn scratch_len(&self, workers: usize) -> Option<usize> {
         let words = self.taps_len()?.checked_add(Drive::list_len())?.checked_mul(2)?.checked_next_multiple_of(LINES)?;
         let sums = self.sums_len().checked_mul(if self.shape.tail.is_none() { 2 } else { 1 })?;
-        for_workers(workers, words.checked_add(self.gathered_len()?)?.checked_add(sums)?)
+        for_workers(workers, words.checked_add(self.gathered_len()?)?.checked_add(self.packed_len()?)?.checked_add(sums)?)
     }
 
     /// First row of a tile of a unit, and the rows of its halves.
@@ -512,17 +532,41 @@ struct At<'s> {
     rows: [usize; 2],
     taps: &'s [usize],
     gathered: &'s [f32],
+    group: &'s Group<'s>,
     part: usize,
     /// The first of its sums.
     sums: usize,
 }
 
+/// Where the panels of a task are in a part of the reduction: the byte of the first in memory, and bytes from one to the next.
+struct Group<'g> {
+    b: Buf<'g>,
+    at: usize,
+    step: usize,
+}
+
 impl<W: Lines> Task<'_, '_, W> {
+    /// The panels of a part, packed where they are to be.
+    fn group<'g>(&'g self, part: &Part, packed: &'g mut [f32]) -> Group<'g> {
+        let (shape, on, panels) = (&self.drive.shape, self.on, &self.panels);
+        if !self.drive.packs {
+            let at = self.b_at + panels.start * on.b_panel + part.first * shape.panel * 4;
+            return Group { b: on.b, at, step: on.b_panel };
+        }
+        let (each, form) = (shape.product.depth(), shape.form());
+        let depth = part.first * each..(part.first + part.steps) * each + usize::from(part.partial);
+        let columns = panels.start * shape.panel..shape.columns.min(panels.end * shape.panel);
+        let step = form.panel(depth.len());
+        on.packs.panels(on.simd, Packed { at: self.b_at, depth, columns }, form, packed);
+        Group { b: lend(packed), at: 0, step }
+    }
+
     fn run(&self, share: &mut [f32]) {
         let drive = self.drive;
         let taps_len = drive.taps_len().unwrap_or(0);
         let (words, share) = share.split_at_mut((2 * (taps_len + Drive::list_len())).next_multiple_of(LINES));
         let (gathered, share) = share.split_at_mut(drive.gathered_len().unwrap_or(0));
+        let (packed, share) = share.split_at_mut(drive.packed_len().unwrap_or(0));
         let (sums, spare) = share.split_at_mut(drive.sums_len());
         let (taps, words) = bytemuck::cast_slice_mut::<f32, usize>(words).split_at_mut(taps_len);
         let mut listed = Listed { list: List::new(words, TAIL), pieces: Default::default(), count: 0 };
@@ -532,6 +576,7 @@ impl<W: Lines> Task<'_, '_, W> {
         let mut end = first;
         for (index, part) in drive.shape.parts.iter().enumerate() {
             let mut walk = self.on.work.walk(self.unit, first);
+            let group = self.group(part, packed);
             for tile in self.tiles.clone() {
                 let (row, rows) = drive.tile(tile);
                 end = row + rows[0] + rows[1];
@@ -561,6 +606,7 @@ impl<W: Lines> Task<'_, '_, W> {
                     rows,
                     taps: &taps[..count * TAP],
                     gathered,
+                    group: &group,
                     part: index,
                     sums: if drive.shape.carries() { (row - first) * drive.sums_row() } else { 0 },
                 };
@@ -591,7 +637,7 @@ impl<W: Lines> Task<'_, '_, W> {
     /// The sums of a part of a tile by some panels.
     fn products(&self, held: &mut block::Held<'_>, at: &At<'_>, (tile, panels): (usize, &Range<usize>), sums: &mut [f32]) {
         let (drive, on) = (self.drive, self.on);
-        let (part, panel) = (&drive.shape.parts[at.part], drive.shape.panel);
+        let panel = drive.shape.panel;
         for (i, round) in drive.rounds[at.part].iter().enumerate() {
             held.set(tiles::Shape { rows: at.rows, steps: round.steps });
             for (narrow, some) in drive.kinds(panels) {
@@ -606,9 +652,9 @@ impl<W: Lines> Task<'_, '_, W> {
                         from: round.before * 4,
                         source: on.a,
                         gathered: at.gathered,
-                        b: on.b,
-                        b_at: self.b_at + some.start * on.b_panel + (part.first + round.before) * panel * 4,
-                        b_panel: on.b_panel,
+                        b: at.group.b,
+                        b_at: at.group.at + (some.start - self.panels.start) * at.group.step + round.before * panel * 4,
+                        b_panel: at.group.step,
                         panels: some.len(),
                         sums: &mut sums[at.sums + (some.start - panels.start) * panel..],
                         sums_row: drive.sums_row(),
@@ -653,7 +699,7 @@ impl<W: Lines> Task<'_, '_, W> {
         let passes = drive.shape.panel.div_ceil(if at.rows[1] > 0 { ROWS } else { 4 * LINES });
         let each = (at.taps.len() / TAP * passes * blocks).max(1);
         let (all, done) = (each * self.panels.len(), each * (panel - self.panels.start));
-        if self.tiles.end == drive.all && self.panels.end < drive.shape.panels() {
+        if !drive.packs && self.tiles.end == drive.all && self.panels.end < drive.shape.panels() {
             let next = drive.group.min(drive.shape.panels() - self.panels.end) * on.b_panel;
             let step = next.div_ceil(self.tiles.len() * all).min(tiles::AHEAD);
             let before = ((tile - self.tiles.start) * all + done) * step;

@@ -29,9 +29,9 @@ fn shape(rows: &[usize], columns: usize, steps: usize) -> Shape {
 /// Every step is in one block, and there are no more blocks than depth needs.
 #[test]
 fn rounds_cover_a_part() {
-    assert_eq!(Round::all(0).iter().map(|r| (r.steps, r.blocks)).collect::<Vec<_>>(), [(1, 1)]);
+    assert_eq!(Round::all(0, MORE).map(|r| (r.steps, r.blocks)).collect::<Vec<_>>(), [(1, 1)]);
     for steps in 1..200 {
-        let rounds = Round::all(steps);
+        let rounds: Vec<_> = Round::all(steps, MORE).collect();
         let mut next = 0;
         for round in &rounds {
             assert_eq!(round.before, next, "{steps}");

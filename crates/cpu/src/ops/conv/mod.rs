@@ -43,6 +43,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("packed:jit", packed),
     Impl::new("transposed:jit", transposed),
     Impl::new("repeated:jit", repeated),
+    Impl::new("bwd_weights:amx", bwd_weights_amx),
     Impl::new("bwd_weights:jit", bwd_weights),
     Impl::new("staged:jit", staged),
     Impl::new("passes:jit", in_passes),
@@ -68,8 +69,20 @@ fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
 }
 
 /// The rows that [`staged`] makes copies for.
-const GENERATED: &[Choose<CpuTarget>] =
-    &[direct, transposed_direct, winograd, amx, transposed_amx, nchw1x1, sampled::plan, edges, packed, transposed, bwd_weights];
+const GENERATED: &[Choose<CpuTarget>] = &[
+    direct,
+    transposed_direct,
+    winograd,
+    amx,
+    transposed_amx,
+    nchw1x1,
+    sampled::plan,
+    edges,
+    packed,
+    transposed,
+    bwd_weights_amx,
+    bwd_weights,
+];
 
 /// Depthwise, and groups of few channels.
 pub(crate) fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -130,7 +143,13 @@ pub(crate) fn transposed(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
     planes::plan(problem.clone(), target, tiles::plan)
 }
 
-/// Gradients of weights.
+/// Gradients of weights, on tiles of AMX.
+pub(crate) fn bwd_weights_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    dense(problem)?;
+    weights::tiled::plan_amx(problem.clone(), target)
+}
+
+/// Gradients of weights, on vectors.
 pub(crate) fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     weights::tiled::plan(problem.clone(), target)

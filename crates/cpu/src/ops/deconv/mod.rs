@@ -19,6 +19,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("packed:jit", conv::packed),
     Impl::new("transposed:jit", conv::transposed),
     Impl::new("repeated:jit", conv::repeated),
+    Impl::new("bwd_weights:amx", conv::bwd_weights_amx),
     Impl::new("bwd_weights:jit", conv::bwd_weights),
     Impl::new("staged:jit", with_copies),
     Impl::new("passes:jit", in_passes),
@@ -53,6 +54,7 @@ const GENERATED: &[Choose<CpuTarget>] = &[
     conv::edges,
     conv::packed,
     conv::transposed,
+    conv::bwd_weights_amx,
     conv::bwd_weights,
 ];
 

@@ -23,6 +23,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("small:jit", jit::plan_small).for_some_shapes(),
     Impl::new("packed:amx", jit::plan_amx),
     Impl::new("packed:jit", jit::plan),
+    Impl::new("bwd_weights:amx", weights::plan_amx),
     Impl::new("bwd_weights:jit", weights::plan),
     Impl::new("staged:jit", staged),
     Impl::new("passes:jit", in_passes),
@@ -47,7 +48,7 @@ fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
 }
 
 /// The rows that [`staged`] makes copies for.
-const GENERATED: &[Choose<CpuTarget>] = &[jit::plan_amx, jit::plan, weights::plan];
+const GENERATED: &[Choose<CpuTarget>] = &[jit::plan_amx, jit::plan, weights::plan_amx, weights::plan];
 
 /// Products of few columns of weights that lie as the user has them; the source is in their order.
 fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

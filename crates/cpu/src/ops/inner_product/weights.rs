@@ -1,24 +1,36 @@
-//! `bwd_weights:jit`: gradients of the weights of inner product: the gradient of a convolution whose images have one pixel. Channels and pixels of
+//! `bwd_weights:jit` and `bwd_weights:amx`: gradients of the weights of inner product: the gradient of a convolution whose images have one pixel. Channels and pixels of
 //! a source that has several are one dimension, in the order in which they are neighbours in source and gradient.
 
 use super::packed::{is_one_column, one_column};
 use crate::CpuTarget;
 use crate::kernels::access::Axis;
-use crate::kernels::epilogue;
 use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
+use crate::kernels::{amx, epilogue};
 use crate::ops::conv::weights::side::{Dim, Roles};
 use crate::ops::conv::weights::tiled::{self, Gradient, Task};
 use crate::ops::{staged, support};
+use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::{InnerProduct, Prop};
 use oxidnn_spec::{Arg, Op, Problem, Tensor};
 
-/// Takes gradients of the weights.
+/// Takes gradients of the weights on vectors.
 ///
 /// # Errors
 /// What the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    plan_on(problem, target, target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx())
+}
+
+/// Takes those that tiles of AMX multiply.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    plan_on(problem, target, amx::isa(target.jit)?)
+}
+
+fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
     let mut problem = problem.clone();
     resolve(&mut problem, target)?;
     problem.resolve();
@@ -32,9 +44,12 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if n > 2 {
         let flat =
             Problem::new(flat(op)?, problem.attr.clone()).map_err(|_| Skip::Shape("channels and pixels beyond the address space"))?;
-        return staged::viewed(problem, self::plan(&flat, target)?, target);
+        return staged::viewed(problem, plan_on(&flat, target, isa)?, target);
     }
     let task = task([&op.src, &op.dst], &op.weights);
+    if isa.amx {
+        tiled::check_amx(&task, [&op.src, &op.dst], isa)?;
+    }
     let gradient = Gradient::new(&task, [&op.src, &op.dst], &problem.attr, (isa, target));
     tiled::finish(problem.clone(), gradient, target)
 }

@@ -1,4 +1,4 @@
-//! `packed:jit`, forward: the products of a layer's input for all steps at once, then step by step the products of the state, whose sums become
+//! `packed:jit` and `packed:amx`, forward: the products of a layer's input for all steps at once, then step by step the products of the state, whose sums become
 //! gates and states while they are in L1.
 //!
 //! States, gates and cells live in scratch, padded to whole panels, states in the type of the source as it rounds them; those of the last layer
@@ -16,6 +16,7 @@ use super::step::{ByChannel, Run, Step};
 use super::weights::{Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
+use crate::kernels::amx;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::Right;
@@ -130,17 +131,44 @@ impl<'a> States<'a> {
     }
 }
 
-/// Takes forward passes in the types that tiles multiply.
+/// Takes forward passes in the types that vectors multiply.
 ///
 /// # Errors
 /// What the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    plan_on(problem, target, target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx())
+}
+
+/// Takes forward passes in the types that tiles of AMX multiply, where these are faster.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    plan_on(problem, target, amx::isa(target.jit)?)
+}
+
+/// Whether tiles of AMX multiply the states of a network, and do so faster than vectors.
+///
+/// # Errors
+/// Types, channels that end within a step, and steps that are too small.
+fn check_amx(z: &Sizes, product: Product) -> Result<(), Skip> {
+    amx::check(product)?;
+    if [z.sic, z.dhc].iter().any(|n| !n.is_multiple_of(product.depth())) {
+        return Err(Skip::Shape("channels of a state that end within a step"));
+    }
+    let sizes = [1, z.batch, z.gates.saturating_mul(z.dhc), z.sic].map(|n| n as i64);
+    if amx::is_faster(product, sizes) { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
+}
+
+fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
     if !op.prop.is_forward() {
         return Err(Skip::Op("backward"));
     }
     let (z, product) = (Sizes::of(op)?, product(op.src_layer.dtype, op.weights_layer.dtype)?);
+    if isa.amx {
+        check_amx(&z, product)?;
+    }
     let (gates, outputs) = (Panels::of(isa, z.dhc), Panels::of(isa, z.dic));
     let mut problem = problem.clone();
     if let Op::Rnn(op) = &mut problem.op {
@@ -197,14 +225,7 @@ impl Forward {
             width: gates.width,
             depth: z.slc,
         };
-        let kind = Kind {
-            isa: isa.without_amx(),
-            product,
-            right: Right::Panels,
-            a_step: Stride::Fixed(4),
-            begins: false,
-            tail: Some(Arc::new(Tail::raw())),
-        };
+        let kind = Kind { isa, product, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail: Some(Arc::new(Tail::raw())) };
         let skinny = Skinny::new(isa, product, [z.sic, gates.width], &cut);
         let second = second.map(|size| Skinny::new(isa, product, size, &cut));
         let cell = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref()).map_or(DataType::F32, |t| t.dtype);

@@ -20,7 +20,7 @@ use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::{Problem, Prop};
 
 /// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("packed:jit", plan), fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("packed:amx", forward::plan_amx), Impl::new("packed:jit", plan), fallback::ROW];
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {

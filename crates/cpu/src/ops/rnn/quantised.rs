@@ -24,6 +24,8 @@ pub(super) struct Quantised {
     scale: f32,
     shift: f32,
     product: Product,
+    /// What products add to every number of the states: vectors multiply signed bytes as unsigned ones.
+    added: f64,
     /// What sums are multiplied by, one number or one a column; and those of the projection.
     factors: Vec<f32>,
     projection: Vec<f32>,
@@ -66,6 +68,7 @@ impl Quantised {
             scale,
             shift,
             product,
+            added: if product == Product::S8S8 && !isa.amx { 128.0 } else { 0.0 },
             factors: factors(&attr.rnn.weights),
             projection: factors(&attr.rnn.projection),
             layer: Skinny::row(isa, product, [z.slc, gates.width]),
@@ -105,11 +108,10 @@ impl Quantised {
 
     /// Walks weights panel by panel; the last matrix of `of` is the one that steps multiply.
     fn fill(&self, (panels, gates, channels): (Panels, usize, usize), of: &[(&Ready, Matrix<'_>)], by: &[f32], to: &mut Lines<'_>) {
-        // What products take for 1, and what they add to every number.
-        let (one, added) = if self.product == Product::S8S8 { (0x81, 128.0) } else { (1, 0.0) };
-        to.ones.fill(one);
+        // What vectors take for 1.
+        to.ones.fill(if self.product == Product::S8S8 { 0x81 } else { 1 });
         let ones = Rows { buf: to.ones, start: 0, row: 0 };
-        let shift = f64::from(self.shift) + added;
+        let shift = f64::from(self.shift) + self.added;
         let line = gates * panels.width;
         let lines = to.shifts.chunks_exact_mut(line).zip(to.factors.chunks_exact_mut(line));
         for (i, (shifts, factors)) in lines.enumerate() {

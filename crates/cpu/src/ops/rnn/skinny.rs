@@ -1,9 +1,10 @@
 //! The products of a step: the rows of a slice of the batch by a few panels, in tiles, sums left in the worker's scratch.
 //!
 //! Weights come from L2, 64 bytes in a cycle where nothing else is asked for; so every panel meets all rows at once, of which half
-//! a panel takes more than a whole one.
+//! a panel takes more than a whole one. On tiles of AMX rows come 32 at a time.
 
 use super::cut::Cut;
+use crate::kernels::amx::{self, Accumulate, Addend};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::tile::{Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Strip, Tile, max_rows};
 use crate::kernels::tile::{runs, wide};
@@ -60,6 +61,7 @@ pub(super) struct Skinny {
     /// Rows of tiles that there are.
     heights: [bool; MOST_ROWS],
     tall: usize,
+    on_amx: bool,
 }
 
 /// The same with its kernels, by rows.
@@ -67,6 +69,8 @@ pub(super) struct Skinny {
 pub(super) struct Ready {
     skinny: Skinny,
     tiles: Vec<Option<Tile>>,
+    /// That on tiles of AMX, in their place.
+    on_amx: Option<Box<Accumulate>>,
     /// The same for weights of seven bits, where these are multiplied in another way.
     seven_bits: Vec<Option<Tile>>,
 }
@@ -75,19 +79,20 @@ impl Skinny {
     /// Products of `depth` by panels of `width` columns, for slices of the rows.
     pub(super) fn new(isa: Isa, product: Product, [depth, width]: [usize; 2], cut: &Cut) -> Skinny {
         let whole = width / isa.width().lanes();
-        let halved = whole == FULL && cut.tallest() > max_rows(isa, whole);
+        let on_amx = isa.amx && amx::check(product).is_ok();
+        let halved = !on_amx && whole == FULL && cut.tallest() > max_rows(isa, whole);
         let vectors = if halved { whole / 2 } else { whole };
         let tall = max_rows(isa, vectors);
         let mut heights = [false; MOST_ROWS];
         cut.heights().into_iter().flat_map(|rows| runs(0..rows, tall)).for_each(|(_, rows, _)| heights[rows - 1] = true);
-        Skinny { isa, product, width, depth, vectors, heights, tall }
+        Skinny { isa, product, width, depth, vectors, heights, tall, on_amx }
     }
 
     /// Products of one row.
     pub(super) fn row(isa: Isa, product: Product, [depth, width]: [usize; 2]) -> Skinny {
         let mut heights = [false; MOST_ROWS];
         heights[0] = true;
-        Skinny { isa, product, width, depth, vectors: width / isa.width().lanes(), heights, tall: 1 }
+        Skinny { isa, product, width, depth, vectors: width / isa.width().lanes(), heights, tall: 1, on_amx: false }
     }
 
     /// Columns of a panel that tiles take at a time.
@@ -105,6 +110,10 @@ impl Skinny {
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
     pub(super) fn build(&self) -> Result<Ready, Error> {
+        if self.on_amx {
+            let kernels = Accumulate::get(self.isa, self.product, self.vectors, [self.vectors; 2])?;
+            return Ok(Ready { skinny: self.clone(), tiles: Vec::new(), on_amx: Some(Box::new(kernels)), seven_bits: Vec::new() });
+        }
         let line = Line::Packed((self.width / self.isa.width().lanes()) as u8);
         let spec = |rows: usize| {
             let partial = (self.depth % self.product.depth()) as u8;
@@ -115,7 +124,7 @@ impl Skinny {
         };
         let asks = wide::asks_for_seven_bits(self.isa, self.product, line);
         let seven_bits = if asks { tiles(wide::seven_bits)? } else { Vec::new() };
-        Ok(Ready { skinny: self.clone(), tiles: tiles(|spec| spec)?, seven_bits })
+        Ok(Ready { skinny: self.clone(), tiles: tiles(|spec| spec)?, on_amx: None, seven_bits })
     }
 }
 
@@ -136,6 +145,22 @@ impl Ready {
     pub(super) fn run(&self, (a, rows): (&Rows, Range<usize>), taps: &[Run], b: &Group, (sums, step): (&mut [f32], usize)) {
         let Skinny { product, width, depth, tall, .. } = self.skinny;
         let steps = depth / product.depth();
+        let from = |row: usize| a.buf.as_ptr().addr() + a.start + row * a.row;
+        if let Some(kernels) = &self.on_amx {
+            let mut parts = [[0; 2]; RUNS];
+            parts.iter_mut().zip(taps).for_each(|(part, [b, at])| *part = [*b, from(rows.start) + at]);
+            let addend = Addend {
+                parts: &parts[..taps.len()],
+                steps,
+                a: (a.buf, a.row),
+                b: (b.buf, b.at, b.step),
+                rows: rows.len(),
+                panels: b.count,
+                vectors: self.skinny.vectors,
+                fresh: true,
+            };
+            return kernels.add(&mut kernels.hold(), &addend, &mut [0; Accumulate::words(RUNS)], (sums, step));
+        }
         let mut words = [0; ONE_STRIP + RUNS * (1 + MOST_ROWS)];
         // Bytes of the columns of a part in a line, or where a line is two, in the first of them.
         let columns = self.columns();
@@ -145,9 +170,8 @@ impl Ready {
             let tile = tiles[height - 1].as_ref().unwrap_or_else(|| panic!("no kernel of {height} rows was made"));
             let mut list = List::new(&mut words, height);
             list.strip(Strip { tiles: count, sums: (first - rows.start) * step * 4, a_row: a.row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
-            let from = a.buf.as_ptr().addr() + a.start + first * a.row;
             let offsets = std::array::from_fn(|i| i * a.row);
-            taps.iter().for_each(|[b, at]| list.tap(*b, from + at, &offsets));
+            taps.iter().for_each(|[b, at]| list.tap(*b, from(first) + at, &offsets));
             for part in 0..width / columns {
                 let panels = Panels { at: b.at + part * part_bytes, step: b.step, count: b.count, outer: count > 1 };
                 let sums = &mut sums[part * b.count * columns..];

@@ -2,14 +2,16 @@
 
 use super::copy::{Copy, Reader};
 use super::side::{Places, Strides};
-use super::tiled::{Gradient, Side, Tiles};
+use super::tiled::{Code, Gradient, Side, TURNED};
 use super::upcoming::{Runs, Upcoming};
 use crate::kernels::access::{Pos, View};
+use crate::kernels::amx::{Addend, Held};
 use crate::kernels::chain::Chain;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::{Call, List, MOST_ROWS, Panels, Strip, TailArgs};
+use crate::kernels::transpose::{Matrix, Squares};
 use crate::ops::support;
 use crate::row::Generated;
 use oxidnn_runtime::{Buf, Ctx, Decision};
@@ -20,20 +22,20 @@ use std::ops::Range;
 const WIDEST: usize = 64;
 
 impl Generated for Gradient {
-    type Code = Tiles;
+    type Code = Code;
 
     fn decision(&self, problem: &Problem) -> Decision {
         self.how().decision(problem)
     }
 
-    fn build(&self) -> Result<Tiles, Error> {
-        self.tiles()
+    fn build(&self) -> Result<Code, Error> {
+        self.code()
     }
 
-    fn run(&self, tiles: &Tiles, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
         let reader = |side: &Side| Reader::new(simd, ctx, side);
-        let bound = Bound { plan: self, tiles, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail };
+        let bound = Bound { plan: self, code, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail };
         if !bound.lies_in_panels() && bound.lines_across().is_none() {
             bound.tail.dst().zero_padding();
         }
@@ -59,7 +61,7 @@ impl Generated for Gradient {
 /// A problem bound to its arguments.
 struct Bound<'a> {
     plan: &'a Gradient,
-    tiles: &'a Tiles,
+    code: &'a Code,
     rows: Reader<'a>,
     columns: Reader<'a>,
     tail: Epilogue<'a>,
@@ -94,10 +96,12 @@ struct Ready<'a> {
 }
 
 /// What the tiles of a tap and panel work with.
-struct Work<'w> {
+struct Work<'w, 'h> {
     sums: &'w mut [f32],
     words: &'w mut [usize],
     upcoming: &'w mut Upcoming,
+    /// The registers of tiles of AMX, where these multiply.
+    held: Option<&'w mut Held<'h>>,
 }
 
 /// The byte at which a channel of an operand begins.
@@ -145,6 +149,7 @@ impl Bound<'_> {
         let all = p.all_boxes();
         let boxes = slice * all / p.slices..(slice + 1) * all / p.slices;
         let panels = at.columns.1.div_ceil(p.panel);
+        let mut held = if let Code::Amx(code) = self.code { Some(code.0.hold()) } else { None };
         for index in boxes.clone() {
             let places = self.places(index);
             let images = places.images.1.div_ceil(p.together);
@@ -168,7 +173,7 @@ impl Bound<'_> {
                 let first = first * p.panel;
                 let count = (ready.panels.len() * p.panel).min(at.columns.1 - first);
                 self.provide(&p.columns, &self.columns, &mut ready, at.group, (at.columns.0 + first, count));
-                self.multiply(&at, &ready, sums, words);
+                self.multiply((&at, &ready), sums, words, held.as_mut());
             }
         }
     }
@@ -188,11 +193,50 @@ impl Bound<'_> {
         }
         let (to, places) = (*to, ready.places);
         let (panel, groups, beside) = (ready.panel / 4, ready.groups, ready.beside);
+        if let Code::Amx(code) = self.code
+            && is_rows
+        {
+            return self.turn(&code.1, ready, (first, count));
+        }
         Copy { plan: self.plan, side, reader, channels: (first, count), width, to, panel, groups, beside }.all(&places);
     }
 
+    /// Copies a box of rows channel by channel, from channel `first` of the operand on.
+    fn turn(&self, squares: &Squares, ready: &Ready<'_>, (first, count): (usize, usize)) {
+        let (p, (to, _), grid) = (self.plan, ready.rows, &self.plan.rows.grid);
+        let (row, taps) = (p.turned_row() * 4, p.rows_per_channel());
+        let turned = p.rows.each * taps * row;
+        let copied = to.part(turned, to.len() - turned);
+        for done in (0..count).step_by(TURNED) {
+            let channels = TURNED.min(count - done);
+            let copy = Copy {
+                plan: p,
+                side: &p.rows,
+                reader: &self.rows,
+                channels: (first + done, channels),
+                width: channels,
+                panel: 0,
+                to: copied,
+                groups: ready.groups,
+                beside: ready.beside,
+            };
+            copy.all(&ready.places);
+            let pixel = channels * 4;
+            let turn = |[at, from_row]: [usize; 2], to_at: usize, count: usize| {
+                let from = Matrix { buf: copied, at, row: from_row };
+                squares.run(from, Matrix { buf: to, at: done * row + to_at * 4, row }, count, channels * taps);
+            };
+            let ((cells, lines), (places, _)) = (grid.lines(), grid.turned().lines());
+            if grid.merged {
+                (0..ready.groups * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
+            } else {
+                turn([0, pixel], 0, ready.groups * lines * cells * ready.beside);
+            }
+        }
+    }
+
     /// The tiles of a box.
-    fn multiply(&self, at: &Block, ready: &Ready, sums: &mut [f32], words: &mut [usize]) {
+    fn multiply(&self, (at, ready): (&Block, &Ready), sums: &mut [f32], words: &mut [usize], mut held: Option<&mut Held<'_>>) {
         let p = self.plan;
         let rows = at.rows.1 * p.rows_per_channel();
         let [td, th, tw] = p.taps();
@@ -202,7 +246,7 @@ impl Bound<'_> {
                 let region = if p.is_single() { 0 } else { (panel * td * th * tw + tap) * p.rows.each * p.rows_per_channel() * p.panel };
                 let sums = &mut sums[region..][..rows * p.panel];
                 let tap = [tap / (th * tw), tap / tw % th, tap % tw];
-                let stored = self.tap(at, ready, (panel, tap), Work { sums, words, upcoming: &mut upcoming });
+                let stored = self.tap(at, ready, (panel, tap), Work { sums, words, upcoming: &mut upcoming, held: held.as_deref_mut() });
                 if ready.done && !stored {
                     self.store(at, (panel, tap), sums);
                 }
@@ -211,9 +255,9 @@ impl Bound<'_> {
     }
 
     /// The tiles of a tap and panel in a box; true when they have stored their sums.
-    fn tap(&self, at: &Block, ready: &Ready, (panel, tap): (usize, [usize; 3]), work: Work<'_>) -> bool {
+    fn tap(&self, at: &Block, ready: &Ready, (panel, tap): (usize, [usize; 3]), work: Work<'_, '_>) -> bool {
         let p = self.plan;
-        let Work { sums, words, upcoming } = work;
+        let Work { sums, words, upcoming, held } = work;
         let (pairs, words) = words.split_at_mut(p.pairs);
         let parts = Parts::new(p, at, ready, tap, pairs);
         let pairs = &pairs[..2 * parts.count];
@@ -223,19 +267,34 @@ impl Bound<'_> {
             }
             return false;
         }
+        if let (Code::Amx(code), Some(held)) = (self.code, held) {
+            let addend = Addend {
+                parts: pairs.as_chunks().0,
+                steps: parts.steps,
+                a: (ready.rows.0, p.turned_row() * 4),
+                b: (ready.columns.0, ready.columns.1 + (panel - ready.panels.start) * ready.panel, 0),
+                rows: sums.len() / p.panel,
+                panels: 1,
+                vectors: p.vectors(at.columns.0 + panel * p.panel),
+                fresh: ready.fresh,
+            };
+            code.0.add(held, &addend, words, (sums, p.panel));
+            return false;
+        }
+        let Code::Vectors(tiles) = self.code else { return false };
         let (dst, pos, first) = (self.tail.dst(), self.position(at, (panel, tap)), at.columns.0 + panel * p.panel);
-        let (vectors, count, columns) = (p.vectors(first), sums.len() / p.panel, p.panel.min(p.columns.channels - first));
+        let (vectors, rows, columns) = (p.vectors(first), sums.len() / p.panel, p.panel.min(p.columns.channels - first));
         let (to, row_step) = (dst.offset(&pos), dst.blocking().strides[p.row_dim] as usize);
         let (last, c) = ((columns - 1) % p.isa.width().lanes() + 1, dst.buf().as_ptr().addr() + to * 4);
         let other = !ready.fresh || p.ends_within(first);
-        let enough = upcoming.left().checked_sub(1).map_or(usize::MAX, |more| count.div_ceil(MOST_ROWS * (more + 1)));
-        let mut walk = |list: &List<'_>, tiles: usize| {
-            if tiles == 0 {
+        let enough = upcoming.left().checked_sub(1).map_or(usize::MAX, |more| rows.div_ceil(MOST_ROWS * (more + 1)));
+        let mut walk = |list: &List<'_>, count: usize| {
+            if count == 0 {
                 return;
             }
-            self.tiles.get(list.rows(), vectors, other).run(Call {
+            tiles.get(list.rows(), vectors, other).run(Call {
                 strips: list.strips(),
-                ahead: upcoming.take(tiles * parts.count * (parts.steps / 4)),
+                ahead: upcoming.take(count * parts.count * (parts.steps / 4)),
                 steps: parts.steps,
                 a: ready.rows.0,
                 a_from: 0,
@@ -255,23 +314,23 @@ impl Bound<'_> {
         };
         let (mut list, mut listed, c_row) = (List::across(words, 0), 0, row_step * 4);
         // Tiles that are equally tall are one call, or as many as there are runs to ask for.
-        let heights = p.heights(count, vectors).into_iter().filter(|h| *h > 0);
-        for (row, height, tiles) in heights.flat_map(|h| p.runs(count, vectors).filter(move |run| run.1 == h)) {
+        let heights = p.heights(rows, vectors).into_iter().filter(|h| *h > 0);
+        for (row, height, count) in heights.flat_map(|h| p.runs(rows, vectors).filter(move |run| run.1 == h)) {
             if height != list.rows() || listed >= enough || !list.has_room(parts.count) {
                 walk(&list, listed);
                 list.restart(height);
                 listed = 0;
             }
             let to = (c + row * c_row, &std::array::from_fn(|i| i * c_row));
-            list.strip(Strip { tiles, sums: row * p.panel * 4, a_row: 4, c_row, to });
+            list.strip(Strip { tiles: count, sums: row * p.panel * 4, a_row: 4, c_row, to });
             let far = [(p.row_offset(row) - p.row_offset(0)) * 4; MOST_ROWS];
             pairs.as_chunks::<2>().0.iter().for_each(|[b, a]| list.tap(*b, *a, &far));
-            listed += tiles;
+            listed += count;
         }
         walk(&list, listed);
         if p.tail.is_some() && columns < p.panel && self.lies_in_panels() {
             let zeros = [0.0f32; WIDEST];
-            (0..count).for_each(|row| dst.buf().write(to + row * row_step + columns, &zeros[columns..p.panel]));
+            (0..rows).for_each(|row| dst.buf().write(to + row * row_step + columns, &zeros[columns..p.panel]));
         }
         p.tail.is_some()
     }
@@ -440,9 +499,12 @@ impl Parts {
         let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
         let line = |side: &Side, tap: [usize; 3], width: usize| match side.strides.filter(|_| side.in_place) {
             Some(strides) => side.grid.placed(tap, places, &strides).scaled(4),
-            None => side.grid.copied(tap, side.grid.pixels().unwrap_or(0)).scaled(ready.beside * width * 4),
+            None => {
+                let grid = if p.on_amx { side.grid.turned() } else { side.grid };
+                grid.copied(tap, grid.pixels().unwrap_or(0)).scaled(ready.beside * width * 4)
+            }
         };
-        let width = p.pitch(if p.rows.grid.merged { p.rows.channels } else { at.rows.1 });
+        let width = p.pixel(if p.rows.grid.merged { p.rows.channels } else { at.rows.1 });
         let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.line()));
         let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| s / ready.beside);
         let start = |line: &super::side::Line| {
@@ -453,7 +515,7 @@ impl Parts {
         let mut steps = inside[2].len() * ready.beside;
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
         for i in (0..3).rev() {
-            if counts[i] != 1 && steps == 1 && (p.apart || distances(i)[1] == p.panel * 4) {
+            if counts[i] != 1 && steps == 1 && (p.apart || distances(i)[1] == p.panel * 4) && (!p.on_amx || distances(i)[0] == 4) {
                 [step, column_step] = distances(i);
             } else if counts[i] != 1 && distances(i) != [step * steps, column_step * steps] {
                 break;

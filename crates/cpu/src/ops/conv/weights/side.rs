@@ -193,6 +193,23 @@ impl Grid {
         grid
     }
 
+    /// The grid of a copy whose rows have the pixels of a channel side by side. Where a row of the window is one tap, it has places in their place.
+    pub(crate) fn turned(&self) -> Grid {
+        if !self.merged {
+            return *self;
+        }
+        let across = &self.dims[2];
+        let places = (self.slots[2] - across.taps) / across.stride + 1;
+        let (mut dims, mut slots) = (self.dims, self.slots);
+        (dims[2], slots[2]) = (Dim::of_places(across.places), places);
+        Grid { dims, slots, merged: false, ..*self }
+    }
+
+    /// Pixels of a row of a copy, and number of rows.
+    pub(crate) fn lines(&self) -> (usize, usize) {
+        (self.slots[2], self.phases.iter().product::<usize>() * self.slots[0] * self.slots[1])
+    }
+
     /// Pixels of a copy; `None` on overflow.
     pub(crate) fn pixels(&self) -> Option<usize> {
         self.phases.iter().chain(&self.slots).try_fold(1usize, |n, s| n.checked_mul(*s))

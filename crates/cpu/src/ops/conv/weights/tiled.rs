@@ -1,11 +1,13 @@
-//! `bwd_weights:jit`: gradients of weights, of convolution, deconvolution and inner product, on generated tiles.
+//! `bwd_weights:jit` and `bwd_weights:amx`: gradients of weights, of convolution, deconvolution and inner product, on generated tiles, and on those of
+//! AMX.
 //!
 //! `dW[y, x, k] = sum over images and places o of X[x, o * s - pl + k * d] * Y[y, o]`. The operand whose channels the gradient has in panels gives
 //! the columns, the other one the rows; both are read pixel by pixel, channels side by side, so a tile is a product of two blocks of channels
 //! whose depth are pixels. 16-bit elements come in pairs: of two images, or of the two
 //! halves of one ([`Halves`]). A task owns a block of rows by some panels with all taps, and walks boxes of
 //! pixels: what is not already so in memory is copied (see [`side`](super::side)), then every tap's tiles meet the pixels inside. The sums of a
-//! box are added to those of the boxes before, in scratch.
+//! box are added to those of the boxes before, in scratch. Tiles of AMX want the pixels of a row side by side, so rows are copied channel by channel
+//! for them.
 //!
 //! Where a gradient is small the boxes are cut into slices that are summed apart and added in order. That cut depends on the problem alone, so
 //! results do not depend on the number of threads, which only says how finely rows and panels are cut.
@@ -16,13 +18,16 @@ use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
 use crate::kernels::access::Axis;
+use crate::kernels::amx::{self, Accumulate};
 use crate::kernels::epilogue;
 use crate::kernels::scratch::{booked, for_workers};
 use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
 use crate::kernels::tile::{Line, List, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, tallest};
+use crate::kernels::transpose::Squares;
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
+use oxidnn_jit::kernels::tiles::ROWS;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
 use std::sync::Arc;
@@ -50,6 +55,8 @@ const FARTHER: usize = 4096;
 const LISTED: usize = 512;
 /// Elements of a line of the cache.
 const LINE: usize = 16;
+/// Channels of rows that are transposed together for tiles of AMX.
+pub(crate) const TURNED: usize = 64;
 
 /// One operand.
 #[derive(Debug)]
@@ -105,6 +112,8 @@ pub(crate) struct Gradient {
     pub(crate) groups: usize,
     pub(crate) joined: usize,
     pub(crate) images: usize,
+    /// Whether they are multiplied on tiles of AMX: rows are copied channel by channel.
+    pub(crate) on_amx: bool,
     /// Elements of depth in a word, the halves of an image that share words where images do not, and images that lie side by side.
     pub(crate) together: usize,
     pub(crate) halves: Option<Halves>,
@@ -135,7 +144,16 @@ pub(crate) struct Gradient {
     pub(crate) tail: Option<Arc<Tail>>,
 }
 
-/// The kernels of a gradient, by rows, vectors, and whether they are the other one, which adds to sums in memory or, where tiles store, masks its
+/// The kernels of a gradient.
+#[derive(Debug)]
+pub(crate) enum Code {
+    /// On vectors.
+    Vectors(Tiles),
+    /// On tiles of AMX, and what transposes rows for them.
+    Amx(Box<(Accumulate, Squares)>),
+}
+
+/// The tiles of a gradient, by rows, vectors, and whether they are the other one, which adds to sums in memory or, where tiles store, masks its
 /// last vector.
 #[derive(Debug)]
 pub(crate) struct Tiles(Vec<Option<Tile>>);
@@ -152,12 +170,23 @@ impl Tiles {
     }
 }
 
-/// Plans `problem`.
+/// Plans `problem` on vectors.
 ///
 /// # Errors
 /// What the row does not take.
-pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+pub(crate) fn plan(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    plan_on(problem, target, target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx())
+}
+
+/// Plans `problem` on tiles of AMX.
+///
+/// # Errors
+/// What the row does not take.
+pub(crate) fn plan_amx(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    plan_on(problem, target, amx::isa(target.jit)?)
+}
+
+fn plan_on(mut problem: Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
     resolve(&mut problem, target)?;
     problem.resolve();
     support::dense(&problem)?;
@@ -165,6 +194,9 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     epilogue::check(&problem.attr, setup.weights)?;
     let (task, tensors) = (Task::of(&setup), [setup.x.1, setup.y.1]);
     check(&task, tensors, isa)?;
+    if isa.amx {
+        check_amx(&task, tensors, isa)?;
+    }
     let gradient = Gradient::new(&task, tensors, &problem.attr, (isa, target));
     finish(problem, gradient, target)
 }
@@ -180,6 +212,22 @@ fn check(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<(), Skip> {
     }
     let lie = |(t, roles): (&Tensor, &Roles)| t.is_empty() || roles.strides(t).is_some();
     if tensors.into_iter().zip(&task.roles).all(lie) { Ok(()) } else { Err(Skip::Layout("of data: channels are not neighbours".into())) }
+}
+
+/// Whether tiles of AMX multiply the operands, and do so faster than vectors.
+///
+/// # Errors
+/// Types that have no pairs, and products that are too small.
+pub(crate) fn check_amx(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<(), Skip> {
+    if Pairs::of(task, tensors, isa).is_none() {
+        return Err(Skip::DataType(format!("{} by {}, {} images", tensors[0].dtype, tensors[1].dtype, task.images)));
+    }
+    let taps = task.window.iter().fold(task.groups, |n, dim| n.saturating_mul(dim.taps));
+    let depth = task.window.iter().fold(task.images, |n, dim| n.saturating_mul(dim.places));
+    // Rows of a window that are one tap are rows of one product.
+    let merged = if task.is_merged() { task.window[2].taps } else { 1 };
+    let sizes = [taps / merged.max(1), task.channels[0].saturating_mul(merged), task.channels[1], depth].map(|n| n as i64);
+    if amx::is_faster(Product::Bf16, sizes) { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }
 
 /// What shares words of 16-bit elements.
@@ -325,6 +373,12 @@ pub(crate) struct Task {
 }
 
 impl Task {
+    /// Whether a row of the window is one tap of so many channels more.
+    fn is_merged(&self) -> bool {
+        let across = &self.window[2];
+        !self.x_columns && self.groups == 1 && self.channels[0] < LINE && across.taps > 1 && across.dilation == 1
+    }
+
     /// What a convolution or deconvolution asks for.
     pub(crate) fn of(setup: &Setup<'_>) -> Task {
         let s = setup.sizes;
@@ -386,8 +440,8 @@ impl Gradient {
         let halves = pairs.and_then(|p| if let Pairs::Halves(halves) = p { Some(halves) } else { None });
         let window = task.window;
         let whole = window[1..].iter().all(|d| d.taps == 1 && d.is_unpadded());
-        let joined = joined(task, isa);
-        let merged = !task.x_columns && task.groups == 1 && task.channels[0] < 16 && window[2].taps > 1 && window[2].dilation == 1;
+        let (on_amx, joined) = (isa.amx, joined(task, isa));
+        let merged = task.is_merged();
         let across = window[2].places.max(1);
         let beside =
             if whole || merged || across >= SHORT { 1 } else { BESIDE.div_ceil(across).min(task.images.div_ceil(together)).max(1) }
@@ -430,6 +484,7 @@ impl Gradient {
             groups: task.groups / joined,
             joined,
             images: task.images,
+            on_amx,
             together,
             halves,
             beside,
@@ -459,7 +514,14 @@ impl Gradient {
             panels || b.is_plain() && b.strides[self.column_dim] == 1
         });
         let raw = weights.dtype == DataType::F32 && self.attr.scales.is_empty() && self.attr.post_ops.is_empty();
-        if neighbours && raw && self.joined == 1 && self.attr.zero_points.is_empty() && self.is_single() && !self.rows.grid.merged {
+        if !self.on_amx
+            && neighbours
+            && raw
+            && self.joined == 1
+            && self.attr.zero_points.is_empty()
+            && self.is_single()
+            && !self.rows.grid.merged
+        {
             self.tail = Some(Arc::new(Tail::raw()));
             self.cut_channels()?;
         }
@@ -494,7 +556,7 @@ impl Gradient {
         let met = self.rows.channels.saturating_mul(taps).saturating_mul(self.rows_per_channel());
         let within = |s: &Strides| s.is_plain() && step(s, &self.columns) <= FARTHER;
         let wide = met <= MET && !columns_there && floats(columns) && self.columns.strides.as_ref().is_some_and(within);
-        self.apart = wide || narrow && self.columns.strides.as_ref().is_some_and(Strides::is_plain);
+        self.apart = !self.on_amx && (wide || narrow && self.columns.strides.as_ref().is_some_and(Strides::is_plain));
         let columns_apart = wide || self.apart && floats(columns) && self.columns.strides.as_ref().is_some_and(beside_each_other);
         (self.rows.in_place, self.columns.in_place) = (rows_there, columns_there || columns_apart);
         let blocked = |t: &Tensor, s: &Strides| !s.is_plain() && t.dims().volume().is_some_and(|n| n * 4 > self.budget.far as i64);
@@ -521,6 +583,26 @@ impl Gradient {
     /// Words from a step to the next in a copy of so many rows: not a power of two of lines, which would meet in few sets of L1.
     pub(crate) fn pitch(&self, rows: usize) -> usize {
         if self.rows.grid.merged || rows <= 2 * LINE { rows } else { (rows.div_ceil(LINE) | 1) * LINE }
+    }
+
+    /// Words from a pixel to the next in a copy of so many rows.
+    pub(crate) fn pixel(&self, rows: usize) -> usize {
+        if self.on_amx { 1 } else { self.pitch(rows) }
+    }
+
+    /// Words from a row to the next where its pixels are so many: an odd number of lines of the cache.
+    fn row(words: usize) -> usize {
+        (words.div_ceil(LINE) | 1) * LINE
+    }
+
+    /// Words from a row to the next in the copy for tiles of AMX.
+    pub(crate) fn turned_row(&self) -> usize {
+        Gradient::row(self.words(&self.rows.grid.turned()).unwrap_or(0))
+    }
+
+    /// Words of the pixels of a box in a copy of such a grid, for each of its channels.
+    pub(crate) fn words(&self, grid: &Grid) -> Option<usize> {
+        grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.beside / self.together)
     }
 
     /// Taps that have rows of their own; a merged row of taps has one.
@@ -602,13 +684,19 @@ impl Gradient {
         self.sums = if self.is_single() { region } else { region.checked_mul(taps)?.checked_mul(panels)? }.next_multiple_of(16);
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
         self.pairs = parts.checked_mul(2)?;
-        let list = List::words(1, [MOST_ROWS, 1], parts)?.max(LISTED);
+        let list = if self.on_amx { Accumulate::words(parts) } else { List::words(1, [MOST_ROWS, 1], parts)?.max(LISTED) };
         self.table = self.pairs.checked_add(list)?.checked_mul(size_of::<usize>() / size_of::<f32>())?.next_multiple_of(16);
-        let inner = self.each[0].checked_mul(self.beside / self.together)?;
-        let widths = [self.pitch(self.rows.each), self.panels_at_once * self.line()];
-        for (side, width) in [&mut self.rows, &mut self.columns].into_iter().zip(widths) {
-            let words = side.grid.pixels()?.checked_mul(inner)?.checked_mul(width)?;
-            side.copy = if side.in_place { 0 } else { words.next_multiple_of(16) };
+        let words = [&self.rows, &self.columns].map(|side| self.words(&side.grid));
+        let words = [words[0]?, words[1]?];
+        let rows = if self.on_amx {
+            let turned = Gradient::row(self.words(&self.rows.grid.turned())?).checked_mul(self.rows.each * self.rows_per_channel())?;
+            turned.checked_add(words[0].checked_mul(TURNED)?)?
+        } else {
+            words[0].checked_mul(self.pitch(self.rows.each))?
+        };
+        let columns = words[1].checked_mul(self.panels_at_once * self.line())?;
+        for (side, words) in [&mut self.rows, &mut self.columns].into_iter().zip([rows, columns]) {
+            side.copy = if side.in_place { 0 } else { words.next_multiple_of(LINE) };
         }
         Some(())
     }
@@ -670,7 +758,8 @@ impl Gradient {
     /// What it keeps where, and how fast it multiplies.
     pub(crate) fn how(&self) -> How {
         let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>() * self.beside / self.together);
-        let tall = tallest(self.isa, self.product, self.panel / lanes);
+        let (tall, wide) = if self.on_amx { (ROWS, 2 * LINE) } else { (tallest(self.isa, self.product, self.panel / lanes), self.panel) };
+        let rate = if self.on_amx { Core::host().tile_rate(self.product.depth()) } else { Core::host().rate(lanes, self.product.depth()) };
         let copied = |side: &Side| if side.in_place { "where they lie" } else { "copied" };
         let (rows, columns) = (&self.rows, &self.columns);
         let blocks = vec![
@@ -683,10 +772,13 @@ impl Gradient {
             ("gradients of a block, carried from box to box".into(), self.sums * 4),
         ];
         How {
-            algorithm: "product of channels by channels, whose depth are the pixels of boxes".into(),
-            registers: (format!("sums of a tile of {tall} rows by {} columns", self.panel), tall * self.panel * 4),
+            algorithm: format!(
+                "product of channels by channels, whose depth are the pixels of boxes, on {}",
+                if self.on_amx { "tiles of AMX" } else { "vectors" }
+            ),
+            registers: (format!("sums of a tile of {tall} rows by {wide} columns"), tall * wide * 4),
             blocks,
-            rate: Core::host().rate(lanes, self.product.depth()),
+            rate,
             padding: padding(columns.channels, lanes),
             copies: (rows.copy + columns.copy) * 4 * self.all_boxes(),
             cores: self.workers,
@@ -694,7 +786,17 @@ impl Gradient {
     }
 
     /// Makes the kernels.
-    pub(crate) fn tiles(&self) -> Result<Tiles, Error> {
+    pub(crate) fn code(&self) -> Result<Code, Error> {
+        if !self.on_amx {
+            return self.tiles().map(Code::Vectors);
+        }
+        let last_panel = self.columns.channels.saturating_sub(1) / self.panel * self.panel;
+        let vectors = [0, last_panel].map(|first| self.vectors(first).max(1));
+        let accumulate = Accumulate::get(self.isa, self.product, self.panel / LINE, vectors)?;
+        Ok(Code::Amx(Box::new((accumulate, Squares::get(self.isa)?))))
+    }
+
+    fn tiles(&self) -> Result<Tiles, Error> {
         if self.columns.channels == 0 || self.rows.channels == 0 {
             return Ok(Tiles(Vec::new()));
         }

@@ -1,0 +1,111 @@
+//! Products on tiles of AMX whose sums stay in memory, without a loop nest or a tail: gradients of weights, which add to them from call to call, and
+//! steps of recurrent networks. Rows of `A` lie at one distance with their steps side by side, `B` in panels.
+
+use super::block::{Block, Call, Held, Registers};
+use super::{MORE, ROWS, Round};
+use crate::kernels::tile::{Ahead, Product};
+use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Reuse;
+use oxidnn_jit::kernels::dot::Start;
+use oxidnn_jit::kernels::tiles::{self, LINES, Shape, TAP, Tiles};
+use oxidnn_runtime::Buf;
+use oxidnn_spec::Error;
+
+/// The kernels.
+#[derive(Debug)]
+pub struct Accumulate {
+    registers: Registers,
+    /// By vectors of a panel, tiles of rows, and whether they add to sums.
+    blocks: Vec<[Option<Block>; 4]>,
+    panel: usize,
+}
+
+/// What is added to sums: some parts of the reduction, which have equally many steps.
+pub struct Addend<'a> {
+    /// Of every part the first byte of the panel's lines, from `b_at` on, and the address of the first row.
+    pub parts: &'a [[usize; 2]],
+    /// Steps of a part.
+    pub steps: usize,
+    /// The memory of `A`, and bytes from a row to the next.
+    pub a: (Buf<'a>, usize),
+    /// The memory of `B`, where the first panel begins, and bytes from a panel to the next.
+    pub b: (Buf<'a>, usize, usize),
+    /// Rows, and panels.
+    pub rows: usize,
+    /// As said.
+    pub panels: usize,
+    /// Vectors of a panel that have columns.
+    pub vectors: usize,
+    /// Whether the sums begin with this.
+    pub fresh: bool,
+}
+
+impl Accumulate {
+    /// The kernels for panels of so many vectors, of which some have fewer columns: so many vectors.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] where a kernel cannot be made, or tiles do not multiply the types.
+    pub fn get(isa: Isa, product: Product, panel: usize, vectors: [usize; 2]) -> Result<Accumulate, Error> {
+        let product = tiles::product(product).ok_or_else(|| Error::Runtime(format!("no tiles multiply {product:?}")))?;
+        let mut blocks: Vec<[Option<Block>; 4]> = (0..panel).map(|_| [const { None }; 4]).collect();
+        for some in vectors {
+            for (i, block) in blocks[some - 1].iter_mut().enumerate() {
+                let start = if i % 2 == 0 { Start::Zero } else { Start::Load };
+                let (tall, vectors, line) = (1 + i as u8 / 2, some as u8, panel as u8);
+                *block = Some(Block::get(isa, Tiles { product, tall, vectors, line, start, panels: Reuse::Far })?);
+            }
+        }
+        Ok(Accumulate { registers: Registers::get(isa, product)?, blocks, panel })
+    }
+
+    /// The registers, for this thread.
+    pub fn hold(&self) -> Held<'_> {
+        self.registers.hold()
+    }
+
+    /// Words that a call with so many parts needs.
+    pub const fn words(parts: usize) -> usize {
+        parts * TAP
+    }
+
+    /// Adds to sums, whose rows are so many numbers apart.
+    ///
+    /// # Panics
+    /// When an operand is not in its memory.
+    pub fn add(&self, held: &mut Held<'_>, on: &Addend<'_>, words: &mut [usize], (sums, row): (&mut [f32], usize)) {
+        let (line, (b, b_at, b_panel)) = (self.panel * LINES * 4, on.b);
+        // A block more of every part costs more than another round of all of them, where there are several.
+        let more = if on.parts.len() > MORE { 0 } else { MORE };
+        for first in (0..on.rows).step_by(ROWS) {
+            let upper = LINES.min(on.rows - first);
+            let rows = [upper, (on.rows - first - upper).min(LINES)];
+            let taps = &mut words[..on.parts.len() * TAP];
+            for (tap, [b, a]) in taps.as_chunks_mut::<TAP>().0.iter_mut().zip(on.parts) {
+                let a = a.wrapping_add(first * on.a.1);
+                *tap = [*b, a, on.a.1, a.wrapping_add(LINES * on.a.1), on.a.1];
+            }
+            for (i, round) in Round::all(on.steps, more).enumerate() {
+                held.set(Shape { rows, steps: round.steps });
+                let (tall, loads) = (usize::from(rows[1] > 0), usize::from(i > 0 || !on.fresh));
+                let block = self.blocks[on.vectors - 1][2 * tall + loads].as_ref();
+                block.unwrap_or_else(|| panic!("no kernel of {} vectors was made", on.vectors)).run(
+                    held,
+                    Call {
+                        taps,
+                        blocks: round.blocks,
+                        from: round.before * 4,
+                        source: on.a.0,
+                        gathered: &[],
+                        b,
+                        b_at: b_at + round.before * line,
+                        b_panel,
+                        panels: on.panels,
+                        sums: &mut sums[first * row..],
+                        sums_row: row,
+                        ahead: Ahead::default(),
+                    },
+                );
+            }
+        }
+    }
+}
