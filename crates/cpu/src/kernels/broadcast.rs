@@ -75,6 +75,20 @@ impl<'a> Broadcast<'a> {
         Broadcast::quant((simd, ctx), attr.zero_points.get(&arg), Arg::zero_point(arg), dims, 0.0)
     }
 
+    /// The first of the elements of a quantisation that memory `arg` holds; `default` where there is none.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when they were not passed.
+    pub fn first((simd, ctx): (Simd, &Ctx<'a>), quant: Option<&Quant>, arg: Arg, default: f32) -> Result<f32, Error> {
+        if quant.is_none() {
+            return Ok(default);
+        }
+        let bound = ctx.bound(arg).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))?;
+        let (mut first, at) = ([0.0], bound.tensor.blocking().map_or(0, |x| x.offset as usize));
+        Elements { buf: ctx.buf(arg)?, dtype: bound.tensor.dtype, at, stride: 0 }.read(simd, &mut first);
+        Ok(first[0])
+    }
+
     fn quant((simd, ctx): (Simd, &Ctx<'a>), quant: Option<&Quant>, arg: Arg, dims: &[i64], default: f32) -> Result<Broadcast<'a>, Error> {
         let mut b = Broadcast::constant(default);
         let Some(quant) = quant else { return Ok(b) };

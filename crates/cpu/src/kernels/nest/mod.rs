@@ -8,6 +8,7 @@
 //!
 //! K blocks are a function of the depth alone, so results depend neither on who computes what nor on how many rows and columns there are.
 
+mod batch;
 mod cut;
 mod lists;
 mod panels;
@@ -79,6 +80,8 @@ struct Facts {
     rows: [usize; 2],
     /// Most tiles of a list.
     near: usize,
+    /// Units whose tiles are one list; 1 where each has lists of its own.
+    batch: usize,
 }
 
 /// Elements of scratch of a worker.
@@ -197,7 +200,8 @@ impl Nest {
         let first = nest.shape.rows.first().copied().unwrap_or(0);
         let count = first.div_ceil(tall).max(1);
         let (matrix, whole) = (nest.shape.is_matrix(), nest.shape.whole());
-        nest.facts = Facts { matrix, whole, last, rows: [first / count, first % count], near: nest.most_tiles() };
+        nest.facts = Facts { matrix, whole, last, rows: [first / count, first % count], near: nest.most_tiles(), batch: 1 };
+        nest.facts.batch = nest.batch();
         (nest.lens, nest.share) = nest.lens().map_or((Lens::default(), None), |lens| (lens, nest.share(&lens)));
         nest
     }
@@ -356,8 +360,13 @@ impl Ready {
         let nest = &*self.nest;
         let lens = &nest.lens;
         let (packed, share) = share.split_at_mut(lens.packed);
+        let (joins, mut units) = (self.joins(on), 0..0);
         for at in nest.cut.span(task) {
             let Some(Piece { unit, tiles, panels }) = nest.cut.piece(task, at) else { continue };
+            if joins && tiles.len() == nest.all {
+                units = if units.is_empty() { unit } else { units.start }..unit + 1;
+                continue;
+            }
             let (b_at, tail) = ((on.b_unit)(unit), on.tail.map(|(args, column)| (args, column(unit))));
             let mut b = nest.group(on, b_at, &panels, packed);
             let seven_bits = nest.seven_bits && matches!(&b, Group::There(b) if nest.fits(on, b, panels.len()));
@@ -374,6 +383,7 @@ impl Ready {
                 task.tiles.start = task.tiles.end;
             }
         }
+        self.units(units, packed, on);
     }
 }
 

@@ -47,7 +47,7 @@ impl Shape {
     }
 
     /// Bytes from a panel to the next where `B` lies.
-    fn panel_step<W>(&self, on: &Operands<'_, W>) -> usize {
+    pub(super) fn panel_step<W>(&self, on: &Operands<'_, W>) -> usize {
         if self.right == Right::InPlace { self.panel * 4 / self.product.depth() } else { on.b_panel }
     }
 }
@@ -65,7 +65,8 @@ impl Nest {
             true => self.shape.most(&Part::all_steps).checked_mul(self.shape.panel)?,
             false => 0,
         };
-        panel.checked_mul(self.cut.most_panels())?.checked_next_multiple_of(16)
+        let unit = panel.checked_mul(self.cut.most_panels())?.checked_next_multiple_of(16)?;
+        unit.checked_mul(if self.shape.packs() { self.facts.batch } else { 1 })
     }
 
     /// Panels of a unit, which begins at byte `b_at` of `B`.

@@ -17,6 +17,8 @@ pub struct List<'t> {
     /// Where the last strip begins.
     last: usize,
     rows: usize,
+    /// Bytes before the lines of `B` of all taps.
+    behind: usize,
     /// Whether a tap has the address of the first row alone.
     across: bool,
 }
@@ -58,12 +60,17 @@ impl<'t> List<'t> {
 
     /// An empty list in `words`, of tiles of `rows` rows all of whose addresses taps have.
     pub fn new(words: &'t mut [usize], rows: usize) -> List<'t> {
-        List { words, start: 0, len: 0, last: 0, rows, across: false }
+        List { words, start: 0, len: 0, last: 0, rows, behind: 0, across: false }
     }
 
     /// An empty list in `words`, of tiles whose taps have the address of the first row alone.
     pub fn across(words: &'t mut [usize], rows: usize) -> List<'t> {
         List { across: true, ..List::new(words, rows) }
+    }
+
+    /// Puts the lines of `B` of the taps that follow so many bytes further on.
+    pub(in crate::kernels) fn put_behind(&mut self, bytes: usize) {
+        self.behind = bytes;
     }
 
     /// Number of rows of the tiles.
@@ -139,13 +146,13 @@ impl<'t> List<'t> {
     pub fn tap(&mut self, b: usize, from: usize, offsets: &[usize; MOST_ROWS]) {
         self.words[self.last] += 1;
         if self.across {
-            self.words[self.len..self.len + 2].copy_from_slice(&[b, from.wrapping_add(offsets[0])]);
+            self.words[self.len..self.len + 2].copy_from_slice(&[b + self.behind, from.wrapping_add(offsets[0])]);
             self.len += 2;
             return;
         }
         // All rows are written, and those that the tile does not have overwritten by what follows.
         let tap = &mut self.words[self.len..self.len + 1 + SLACK];
-        tap[0] = b;
+        tap[0] = b + self.behind;
         tap[1..].iter_mut().zip(offsets).for_each(|(to, offset)| *to = from.wrapping_add(*offset));
         self.len += self.rows + 1;
     }

@@ -413,18 +413,21 @@ impl Tail {
         let named = self.steps.iter().filter(|s| s.has_line()).map(|s| s.operand);
         let named = self.compensated.then_some(None).into_iter().chain(named);
         for (operand, line) in named.zip(scratch.chunks_exact_mut(pitch.max(1))) {
-            for i in 0..operands {
-                let end = if i + 1 == operands { line.len() } else { (i + 1) * apart };
-                let (line, padding) = line[i * apart..end].split_at_mut(columns);
-                padding.fill(0.0);
-                match operand {
-                    Some(operand) => chain.line(operand, dim, line)?,
-                    None => line.iter_mut().zip(&compensation[i * columns..]).for_each(|(x, c)| *x = f32::from_bits(*c as u32)),
+            let Some(operand) = operand else {
+                for i in 0..operands {
+                    let end = if i + 1 == operands { line.len() } else { (i + 1) * apart };
+                    let (line, padding) = line[i * apart..end].split_at_mut(columns);
+                    padding.fill(0.0);
+                    line.iter_mut().zip(&compensation[i * columns..]).for_each(|(x, c)| *x = f32::from_bits(*c as u32));
                 }
-                if operand == Some(Operand::Scale) {
-                    line.iter_mut().for_each(|scale| *scale = reciprocal(*scale));
-                }
+                continue;
+            };
+            line[columns..].fill(0.0);
+            chain.line(operand, dim, &mut line[..columns])?;
+            if operand == Operand::Scale {
+                line[..columns].iter_mut().for_each(|scale| *scale = reciprocal(*scale));
             }
+            (1..operands).for_each(|i| line.copy_within(..columns, i * apart));
         }
         let mut tensors = [Buf::empty(); TENSORS];
         let beside = self.steps.iter().filter(|s| matches!(s.origin, Origin::Tensor(_))).filter_map(|s| s.operand);

@@ -4,24 +4,24 @@ use super::packed::{check_scales, inner, is_one_column, one_column, resolve};
 use super::weights;
 use crate::CpuTarget;
 use crate::kernels::access::View;
-use crate::kernels::multiversion::Simd;
+use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::{amx, epilogue};
 use crate::ops::matmul::dots::Dots;
 use crate::ops::matmul::jit::Make;
-use crate::ops::matmul::tiled::{Code, Matrix, Request, Tiled, product};
+use crate::ops::matmul::tiled::{Matrix, Request, Tiled, product};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
+use oxidnn_runtime::{Ctx, Decision, Executor, Plan, Skip};
 use oxidnn_spec::op::{InnerProduct, Prop};
 use oxidnn_spec::{Arg, DataType, Error, Op, Problem, Tensor};
 use std::sync::Arc;
 
 /// A product, and what an inner product computes beside it.
 #[derive(Debug)]
-struct Inner(Tiled);
+pub(super) struct Inner<K>(pub(super) K);
 
 /// Takes all passes in the types that vectors multiply.
 ///
@@ -42,7 +42,7 @@ pub(super) fn plan_dots(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn
 }
 
 /// The product on tiles.
-fn tiles(request: &Request<'_>) -> Result<(Inner, usize), Skip> {
+fn tiles(request: &Request<'_>) -> Result<(Inner<Tiled>, usize), Skip> {
     request.plan().map(|(tiled, scratch)| (Inner(tiled), scratch))
 }
 
@@ -91,7 +91,7 @@ fn plan_on<K: Generated>(problem: &Problem, target: &CpuTarget, isa: Isa, make: 
     check_scales(&problem.attr)?;
     let mut problem = problem.clone();
     if op.prop == Prop::BackwardWeights {
-        weights::resolve(&mut problem, target)?;
+        weights::resolve(&mut problem)?;
     }
     if let Op::InnerProduct(op) = &mut problem.op {
         resolve_weights(op, isa, product.together())?;
@@ -134,22 +134,82 @@ fn of<'p>(arg: Arg, tensor: &'p Tensor, rows: &'p [usize], columns: &'p [usize])
     Matrix { arg, tensor, rows, columns }
 }
 
-impl Generated for Inner {
+impl<K: Generated> Generated for Inner<K> {
+    type Code = K::Code;
+
     fn decision(&self, problem: &Problem) -> Decision {
         self.0.decision(problem)
     }
 
-    type Code = Code;
-
-    fn build(&self) -> Result<Code, Error> {
+    fn build(&self) -> Result<K::Code, Error> {
         self.0.build()
     }
 
-    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+    fn table_bytes(&self) -> usize {
+        self.0.table_bytes()
+    }
+
+    fn run(&self, code: &K::Code, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
-            support::bias_gradient(ctx.executor(), &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
+            let dst = View::of(simd, ctx, Arg::DIFF_DST)?;
+            let (b, images) = (dst.blocking(), dst.dims()[0]);
+            let by_row = b.is_plain() && b.strides[0] == 1 && b.strides[1] == images && images > 1;
+            if by_row { row_sums(ctx.executor(), &dst, &bias) } else { support::bias_gradient(ctx.executor(), &dst, &bias) }
         }
         self.0.run(code, simd, ctx, scratch)
+    }
+}
+
+/// Channels of a task of [`row_sums`], and elements that are read together.
+const CHANNELS: usize = 64;
+const TOGETHER: usize = 1024;
+
+/// Writes the sums of a gradient whose channels are contiguous along the batch, one behind the other.
+fn row_sums(executor: &dyn Executor, dst: &View<'_>, bias: &View<'_>) {
+    bias.zero_padding();
+    let [images, channels] = [0, 1].map(|d| dst.dims()[d] as usize);
+    let (rows, start) = ((TOGETHER / images).clamp(1, CHANNELS), dst.blocking().offset as usize);
+    executor.run(executor.threads(), channels.div_ceil(CHANNELS), &|_, task| {
+        let (end, mut line) = (channels.min((task + 1) * CHANNELS), [0.0f32; TOGETHER]);
+        for first in (task * CHANNELS..end).step_by(rows) {
+            let mut sums = [0.0f64; CHANNELS];
+            let sums = &mut sums[..rows.min(end - first)];
+            for done in (0..images).step_by(TOGETHER) {
+                let count = if rows > 1 { images } else { TOGETHER.min(images - done) };
+                let line = &mut line[..sums.len() * count];
+                dst.read_run(start + first * images + done, 1, line);
+                dst.simd().run(AddLines { lines: line, sums });
+            }
+            let mut sum = [0.0f32; CHANNELS];
+            sum.iter_mut().zip(&*sums).for_each(|(to, sum)| *to = *sum as f32);
+            bias.write(&std::array::from_fn(|d| if d == 0 { first as i64 } else { 0 }), 0, &sum[..sums.len()]);
+        }
+    });
+}
+
+/// Adds each of some lines, one behind the other, to its sum.
+struct AddLines<'a> {
+    lines: &'a [f32],
+    sums: &'a mut [f64],
+}
+
+impl Body for AddLines<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let AddLines { lines, sums } = self;
+        for (line, sum) in lines.chunks_exact(lines.len() / sums.len()).zip(sums) {
+            let (whole, rest) = line.as_chunks::<W>();
+            let mut lanes = [0.0f32; W];
+            whole.iter().for_each(|x| lanes.iter_mut().zip(x).for_each(|(sum, x)| *sum += x));
+            let mut width = W / 2;
+            while width > 0 {
+                (0..width).for_each(|i| lanes[i] += lanes[i + width]);
+                width /= 2;
+            }
+            *sum += rest.iter().fold(f64::from(lanes[0]), |sum, x| sum + f64::from(*x));
+        }
     }
 }
 

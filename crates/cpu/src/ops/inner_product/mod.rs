@@ -24,6 +24,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("packed:amx", jit::plan_amx),
     Impl::new("packed:jit", jit::plan),
     Impl::new("bwd_weights:amx", weights::plan_amx),
+    Impl::new("transposed:jit", weights::plan_transposed),
     Impl::new("bwd_weights:jit", weights::plan),
     Impl::new("staged:jit", staged),
     Impl::new("passes:jit", in_passes),
@@ -73,9 +74,12 @@ fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     sides(inner).plan(problem, target)
 }
 
-/// Products of up to 8 rows, forward and backward by data, where a walk along the weights is faster than tiles.
+/// Products of up to 8 rows where a walk along the other operand is faster than tiles.
 fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
+    if op.prop == Prop::BackwardWeights {
+        return weights::few_rows(problem, target);
+    }
     let rows = op.src.dims()[0];
     if !(1..=MAX_ROWS as i64).contains(&rows) {
         return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
@@ -90,7 +94,6 @@ fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
     let inner = packed::inner(&op.weights);
     let (few, many, result) = match op.prop {
-        Prop::BackwardWeights => return Err(Skip::Op("gradients of weights")),
         Prop::BackwardData if inner.len() > 1 => {
             let flat = Problem::new(weights::flat(op)?, problem.attr.clone());
             let flat = flat.map_err(|_| Skip::Shape("channels and pixels beyond the address space"))?;
@@ -110,7 +113,7 @@ fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
 fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut problem = problem.clone();
     if problem.op.prop() == Some(Prop::BackwardWeights) {
-        weights::resolve(&mut problem, target)?;
+        weights::resolve(&mut problem)?;
     }
     staged::plan(&problem, target, GENERATED, staged::types(&problem))
 }

@@ -1,18 +1,26 @@
-//! `bwd_weights:jit` and `bwd_weights:amx`: gradients of the weights of inner product: the gradient of a convolution whose images have one pixel. Channels and pixels of
-//! a source that has several are one dimension, in the order in which they are neighbours in source and gradient.
+//! `bwd_weights:jit` and `bwd_weights:amx`: gradients of the weights of inner product: the gradient of a convolution whose images have one pixel.
+//! Channels and pixels of a source that has several are one dimension, in the order in which they are neighbours in source and gradient. And
+//! `transposed:jit`: plain gradients as products of matrices, whose left operand 16-bit elements need contiguous along the batch.
 
-use super::packed::{is_one_column, one_column};
+use super::jit::{self, Inner};
+use super::packed::inner;
 use crate::CpuTarget;
 use crate::kernels::access::Axis;
-use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
+use crate::kernels::gemv::MAX_ROWS;
+use crate::kernels::tile::Product;
 use crate::kernels::{amx, epilogue};
 use crate::ops::conv::weights::side::{Dim, Roles};
 use crate::ops::conv::weights::tiled::{self, Gradient, Task};
+use crate::ops::matmul::few::{Side, Sides};
+use crate::ops::matmul::gemv;
+use crate::ops::matmul::tiled::product;
 use crate::ops::{staged, support};
+use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::{InnerProduct, Prop};
-use oxidnn_spec::{Arg, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
+use std::sync::Arc;
 
 /// Takes gradients of the weights on vectors.
 ///
@@ -32,7 +40,7 @@ pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
 
 fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
     let mut problem = problem.clone();
-    resolve(&mut problem, target)?;
+    resolve(&mut problem)?;
     problem.resolve();
     support::dense(&problem)?;
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
@@ -54,23 +62,90 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     tiled::finish(problem.clone(), gradient, target)
 }
 
-/// Gives tensors of layout `any` those that tiles read, and the weights' gradient the one that the forward pass takes.
+/// Bytes of 16-bit elements that tiles are through with before a walk has arranged the few rows.
+const SMALL: usize = 128 << 10;
+
+/// Takes plain gradients of which one side is up to 8 channels, where a walk along the other side's operand is faster than tiles.
 ///
 /// # Errors
-/// Where there is no generated code for the target.
-pub(super) fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), Skip> {
-    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+/// What the row does not take.
+pub(super) fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let mut problem = problem.clone();
+    resolve(&mut problem)?;
+    problem.resolve();
+    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
+    if op.weights.dims().len() > 2 {
+        let flat =
+            Problem::new(flat(op)?, problem.attr.clone()).map_err(|_| Skip::Shape("channels and pixels beyond the address space"))?;
+        return staged::viewed(problem, few_rows(&flat, target)?, target);
+    }
+    let by_column = op.weights.dims()[0] > 1 && op.weights.blocking().is_none_or(|b| b.strides[0] == 1);
+    let side = |arg: Arg, across: usize| Side { arg, across: [1, across], depth: vec![0] };
+    let (source, gradient) = (side(Arg::SRC, 1), side(Arg::DIFF_DST, 0));
+    let (few, many) = if by_column { (source, gradient) } else { (gradient, source) };
+    let (rows, walked) = if by_column { (op.src.dims()[1], &op.dst) } else { (op.dst.dims()[1], &op.src) };
+    if !(1..=MAX_ROWS as i64).contains(&rows) {
+        return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
+    }
+    let small = walked.dtype != DataType::F32 && walked.bytes() <= SMALL;
+    if small || gemv::are_enough(rows as usize, walked, (&[0], 1), target) {
+        return Err(Skip::Shape("enough rows for tiles to be faster"));
+    }
+    let sides = Sides { few, many, result: Arg::DIFF_WEIGHTS, batch: 0 };
+    let (few, scratch_bytes) = sides.product(&problem, target)?;
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(Inner(few)) }))
+}
+
+/// Takes gradients of plain weights on transposed copies of the gradient of the result, or of the source where the weights are contiguous along the result's
+/// channels.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan_transposed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
+    if op.prop != Prop::BackwardWeights {
+        return Err(Skip::Op("this propagation kind"));
+    }
+    if product(op.dst.dtype, op.src.dtype)? == Product::F32 {
+        return Err(Skip::DataType("f32, which is read down its columns".into()));
+    }
+    let mut problem = problem.clone();
+    resolve(&mut problem)?;
+    staged::plan(&problem, target, &[transposed], &[&[]])
+}
+
+/// The product where what is of layout `any` lies as it is multiplied.
+fn transposed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let mut problem = problem.clone();
+    let Op::InnerProduct(op) = &mut problem.op else { return Err(Skip::Op("anything but inner product")) };
+    let by_column = op.weights.blocking().is_some_and(|b| b.strides[0] == 1) && op.weights.dims()[0] > 1;
+    if by_column {
+        let inner: String = inner(&op.weights).into_iter().map(|d| (b'a' + d as u8) as char).collect();
+        support::resolve(&mut op.src, &format!("{inner}a"))?;
+    } else {
+        support::resolve(&mut op.dst, "ba")?;
+    }
+    jit::plan_amx(&problem, target).or_else(|_| jit::plan(&problem, target))
+}
+
+/// Gives tensors of layout `any` plain ones: what is computed as a product of matrices is stored in rows. The larger side of the weights gives the columns.
+///
+/// # Errors
+/// Where it is no gradient of weights.
+pub(super) fn resolve(problem: &mut Problem) -> Result<(), Skip> {
     let Op::InnerProduct(op) = &mut problem.op else { return Err(Skip::Op("anything but inner product")) };
     if op.prop != Prop::BackwardWeights {
         return Err(Skip::Op("this propagation kind"));
     }
     let n = op.weights.dims().len();
-    let depth: Vec<usize> = (2..n).chain([1]).collect();
-    let width = panel_columns(isa, op.weights.dims()[0].max(0) as usize);
-    let panels = || panel_tag(n, &depth, 0, width, together(op.weights.dtype).unwrap_or(1));
-    let tag = if is_one_column(op) { one_column(op).to_string() } else { panels() };
-    support::resolve(&mut op.weights, &tag)?;
-    support::resolve(&mut op.src, if n > 2 { "axb" } else { "ab" })?;
+    let last = |t: &Tensor| t.blocking().is_none_or(|b| !b.is_plain() || b.strides[1] == 1);
+    let given = if op.src.layout.is_any() { &op.weights } else { &op.src };
+    let tag = if n > 2 && last(given) { "axb" } else { "abx" };
+    support::resolve(&mut op.src, tag)?;
+    let letters: String = (2..n).map(|d| (b'a' + d as u8) as char).collect();
+    let [outer, inner] = [&op.weights.dims()[..1], &op.weights.dims()[1..]].map(|d| d.iter().fold(1i64, |all, n| all.saturating_mul(*n)));
+    let by_column = if tag == "axb" { format!("{letters}ba") } else { format!("b{letters}a") };
+    support::resolve(&mut op.weights, if outer > inner { &by_column } else { tag })?;
     support::resolve(&mut op.dst, "ab")
 }
 

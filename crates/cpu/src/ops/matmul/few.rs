@@ -48,8 +48,9 @@ pub(crate) struct Sides {
     pub(crate) batch: usize,
 }
 
+/// A planned product.
 #[derive(Debug)]
-struct Few {
+pub(crate) struct Few {
     attr: Attr,
     sides: Sides,
     product: Product,
@@ -98,11 +99,20 @@ impl Sides {
     /// # Errors
     /// What the kernels do not take.
     pub(crate) fn plan(self, problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-        self.check(&problem)?;
+        let (kernel, scratch_bytes) = self.product(&problem, target)?;
+        Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+    }
+
+    /// The kernel of a problem whose layouts are resolved, and the bytes of scratch that it needs.
+    ///
+    /// # Errors
+    /// What the kernels do not take.
+    pub(crate) fn product(self, problem: &Problem, target: &CpuTarget) -> Result<(Few, usize), Skip> {
+        self.check(problem)?;
         let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-        let (few, many) = (self.few.of(&problem)?, self.many.of(&problem)?);
+        let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
         let result = problem.op.tensor(self.result).ok_or(Skip::Op("without a result"))?;
-        support::dense(&problem)?;
+        support::dense(problem)?;
         epilogue::check(&problem.attr, result)?;
         let attr = &problem.attr;
         if attr.scales.keys().chain(attr.zero_points.keys()).any(|arg| *arg != Arg::DST) || !attr.precomputed_reductions.is_empty() {
@@ -118,7 +128,7 @@ impl Sides {
             grouped: None,
             zero: false,
         };
-        if self.many.arg == Arg::SRC && !request.weights.is_by_columns() {
+        if self.few.arg == Arg::WEIGHTS && !request.weights.is_by_columns() {
             return Err(Skip::Layout("of the source: its depth is not contiguous".into()));
         }
         let product = Product::new(request)?;
@@ -129,8 +139,7 @@ impl Sides {
         });
         let in_place = plain && product.takes_in_place() && product.word_type() == few.dtype;
         let scratch_bytes = product.scratch_bytes().ok_or(Skip::Shape("scratch exceeds the address space"))?;
-        let kernel = Few { attr: problem.attr.clone(), sides: self, product, in_place };
-        Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+        Ok((Few { attr: problem.attr.clone(), sides: self, product, in_place }, scratch_bytes))
     }
 }
 

@@ -86,6 +86,8 @@ pub(crate) struct Tiled {
     /// Scales of the operands by dimensions of the result.
     pub(super) scales: [Vec<Option<usize>>; 2],
     bias_along: Option<usize>,
+    /// The first element of a bias that is contiguous f32, one for each column.
+    bias_line: Option<usize>,
     /// What zero points that differ by row, and those of the right operand, make sums begin with.
     pub(super) outer: Option<Outer>,
     /// Whether the sums of the right operand's columns are a row more of the product.
@@ -94,6 +96,8 @@ pub(crate) struct Tiled {
     flips: bool,
     /// Whether sums are i32.
     whole: bool,
+    /// Whether each operand has one scale.
+    one_factor: bool,
 }
 
 /// Sizes of a product: independent ones, rows and columns, depth.
@@ -137,6 +141,14 @@ pub(crate) fn product(a: DataType, b: DataType) -> Result<Product, Skip> {
 
 /// Bytes of weights that are as well read twice, from L2: a tail in registers is worth more.
 const READ_TWICE: usize = 128 << 10;
+
+/// The first element of a tensor of so many contiguous f32.
+fn line(t: &Tensor, columns: usize) -> Option<usize> {
+    let b = t.blocking().filter(|b| b.is_plain() && t.dtype == DataType::F32)?;
+    let last = t.dims().len().checked_sub(1)?;
+    let contiguous = t.dims()[last] == columns as i64 && t.dims()[..last].iter().all(|n| *n == 1) && (b.strides[last] == 1 || columns == 1);
+    contiguous.then_some(b.offset as usize)
+}
 
 /// Bytes from a row of bytes of a copy to the next.
 fn pitch(depth: usize) -> usize {
@@ -262,10 +274,12 @@ impl Request<'_> {
             parts,
             scales: [src_scales, self.scales.to_vec()],
             bias_along: self.bias.filter(|t| t.dims().len() == 1).map(|_| self.column()),
+            bias_line: self.bias.and_then(|t| line(t, columns)),
             outer,
             beside,
             flips,
             whole: product.is_whole(),
+            one_factor: [a, b].iter().all(|m| self.attr.scales.get(&m.arg).is_none_or(|q| varying(q, m.tensor.dims()) == 0)),
         };
         if (tiled.tail.is_none() || outer.is_some()) && (tiled.row.is_none() || tiled.columns.len() != 1) {
             return Err(Skip::Layout("a result of several dimensions whose columns are apart".into()));
@@ -373,7 +387,9 @@ impl Tiled {
 
     /// What the sums of columns are multiplied by.
     fn factor(&self, simd: Simd, ctx: &Ctx<'_>) -> Result<i32, Error> {
-        Ok(self.shift(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32 + self.added())
+        let arg = self.args[0];
+        let zero_point = Broadcast::first((simd, ctx), self.attr.zero_points.get(&arg), Arg::zero_point(arg), 0.0)?;
+        Ok(zero_point as i32 + self.added())
     }
 
     /// Zero points of the left operand by positions of the result.
@@ -498,7 +514,12 @@ impl<'a> Named<'a> for Bound<'_, 'a> {
         let Bound { tiled, simd, ctx, dst } = *self;
         let pos = [0; MAX_NDIMS];
         match operand {
+            Operand::Factors if tiled.one_factor => {
+                let scale = |arg: Arg| Broadcast::first((simd, ctx), tiled.attr.scales.get(&arg), Arg::scale(arg), 1.0);
+                out.fill(scale(tiled.args[0])? * scale(tiled.args[1])?);
+            }
             Operand::Factors => chain::product(&tiled.factors(simd, ctx)?, &pos, dim, out),
+            Operand::Bias if tiled.bias_line.is_some() => ctx.buf(Arg::BIAS)?.read(tiled.bias_line.unwrap_or(0), out),
             Operand::Bias => tiled.bias(simd, ctx)?.unwrap_or(Broadcast::constant(0.0)).line(&pos, dim, out),
             Operand::Before(dtype) => dst.reinterpret(dtype).read(&pos, dim, out),
             Operand::PostOp(i, of) => Broadcast::tensor(self.argument(i, of)?).line(&pos, dim, out),

@@ -1,0 +1,108 @@
+//! Small products of a batch: the tiles of several units are one list, each strip with its own place in `B`, so that a call of a kernel serves many.
+
+use super::{Factors, Nest, Operands, Ready, Rows};
+use crate::kernels::scratch::lend;
+use crate::kernels::tile::{Ahead, Call, List, Panels};
+use oxidnn_runtime::Buf;
+use std::ops::Range;
+
+/// Words of a list.
+const LISTED: usize = 512;
+/// Vectors of products of a unit that take as long as listing it.
+const WORK: usize = 64 << 10;
+/// Bytes of panels that are packed for a list, which stay in L1, and most units whose they are.
+const PACKED: usize = 16 << 10;
+const UNITS: usize = 16;
+
+impl Nest {
+    /// Units whose tiles are one list; 1 where each has its own.
+    pub(super) fn batch(&self) -> usize {
+        let shape = &self.shape;
+        let [part] = &shape.parts[..] else { return 1 };
+        let alone = self.facts.matrix && shape.even && !shape.carries() && self.wide.is_none() && !self.seven_bits;
+        let vectors = shape.columns.div_ceil(self.isa.width().lanes());
+        let work = [vectors, part.all_steps(), shape.rows.iter().sum()].into_iter().fold(1, usize::saturating_mul);
+        let whole = self.cut.groups() == 1 && self.block >= self.all && self.all > 0;
+        if shape.units < 2 || !alone || !whole || work > WORK || self.is_outer(part, shape.panels(), false) {
+            return 1;
+        }
+        let bytes = shape.panel_bytes.saturating_mul(shape.panels()).max(1);
+        if shape.packs() { (PACKED / bytes).clamp(1, UNITS) } else { shape.units }
+    }
+}
+
+impl Ready {
+    /// Whether units have the operands of the tail in common, and their tiles are one list.
+    pub(super) fn joins<W>(&self, on: &Operands<'_, W>) -> bool {
+        let nest = &*self.nest;
+        nest.facts.batch > 1 && on.tail.is_none_or(|(_, column)| column(0) == column(nest.shape.units - 1))
+    }
+
+    /// Computes whole units, with scratch for the panels of those of a list.
+    pub(super) fn units<W: Rows>(&self, units: Range<usize>, packed: &mut [f32], on: &Operands<'_, W>) {
+        let batch = self.nest.facts.batch;
+        for first in units.clone().step_by(batch) {
+            self.list_of(first..units.end.min(first + batch), packed, on);
+        }
+    }
+
+    /// Computes the units of a list.
+    fn list_of<W: Rows>(&self, units: Range<usize>, packed: &mut [f32], on: &Operands<'_, W>) {
+        let (nest, shape, all) = (&*self.nest, &self.nest.shape, 0..self.nest.shape.panels());
+        let (each, packs) = (packed.len() / nest.facts.batch, shape.packs());
+        let mut step = shape.panel_step(on);
+        if packs {
+            for (unit, to) in units.clone().zip(packed.chunks_exact_mut(each.max(1))) {
+                step = nest.pack(on, (on.b_unit)(unit), (&all, 0..1), to).step;
+            }
+        }
+        let b = (if packs { lend(packed) } else { on.b }, step);
+        let place = |unit: usize| if packs { (unit - units.start) * each * 4 } else { (on.b_unit)(unit) };
+        let mut words = [0; LISTED];
+        for (row, rows, tiles) in nest.even(&(0..nest.all)).into_iter().filter(|run| !run.2.is_empty()) {
+            let mut list = List::new(&mut words, rows);
+            for unit in units.clone() {
+                let (mut walk, mut left) = (on.work.walk(unit, row), tiles.len());
+                list.put_behind(place(unit));
+                while left > 0 {
+                    if !list.has_room(1) {
+                        self.all_panels(&list, b, units.start, on);
+                        list.restart(rows);
+                    }
+                    left -= on.work.strip(&mut walk, 0, left, &mut list);
+                }
+            }
+            self.all_panels(&list, b, units.start, on);
+        }
+    }
+
+    /// Computes the tiles of a list by all panels of units like `unit`.
+    fn all_panels<W: Rows>(&self, list: &List<'_>, (b, step): (Buf, usize), unit: usize, on: &Operands<'_, W>) {
+        let (nest, shape) = (&*self.nest, &self.nest.shape);
+        let (whole, all) = (shape.panels().min(nest.facts.whole), shape.panels());
+        for (panels, narrow) in [(0..whole, false), (whole..all, true)] {
+            let tile = self.tiles.0[Factors::AsIs as usize][nest.index(list.rows(), narrow, 0)].as_ref().filter(|_| !panels.is_empty());
+            let Some(tile) = tile else { continue };
+            let column = panels.start * shape.panel;
+            tile.run(Call {
+                strips: list.strips(),
+                steps: shape.parts[0].steps,
+                a: on.a,
+                a_from: 0,
+                zeros: on.zeros,
+                b,
+                panels: Panels { at: panels.start * step, step, count: panels.len(), outer: false },
+                c: on.c,
+                column,
+                tail_column: on.tail.map_or(0, |(_, first)| first(unit)) + column,
+                a_step: on.a_step,
+                b_row: on.b_row,
+                last: nest.facts.last,
+                tail: on.tail.map(|(args, _)| args),
+                sums: &mut [],
+                sums_row: 0,
+                ahead: Ahead::default(),
+            });
+        }
+    }
+}
