@@ -179,6 +179,11 @@ fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) 
         let channels = (block - pos[1] as usize % block).min(total.len());
         let (now, rest) = std::mem::take(&mut total).split_at_mut(channels);
         let first = dst.offset(&pos);
+        if near == 1 && matches!(dst.dtype(), DataType::F32 | DataType::Bf16) {
+            dst.simd().run(AddPixels { dst, first, step, count, total: now });
+            (pos[1], total) = (pos[1] + channels as i64, rest);
+            continue;
+        }
         for start in (0..count).step_by(PIXELS) {
             let rows = &mut rows[..PIXELS.min(count - start) * channels];
             // Pixels without a gap are one run.
@@ -204,6 +209,48 @@ impl Body for AddRows<'_> {
         for row in rows.chunks_exact(total.len()) {
             total.iter_mut().zip(row).for_each(|(t, x)| *t += f64::from(*x));
         }
+    }
+}
+
+/// `total +=` each of some pixels of f32 or bf16, whose channels are neighbours from element `first` on.
+struct AddPixels<'a> {
+    dst: &'a View<'a>,
+    first: usize,
+    step: usize,
+    count: usize,
+    total: &'a mut [f64],
+}
+
+impl Body for AddPixels<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(mut self) {
+        let total = std::mem::take(&mut self.total);
+        let (whole, rest) = total.as_chunks_mut::<BIAS>();
+        whole.iter_mut().for_each(|t| self.columns(t));
+        let (whole, rest) = rest.as_chunks_mut::<16>();
+        whole.iter_mut().for_each(|t| self.columns(t));
+        rest.as_chunks_mut::<1>().0.iter_mut().for_each(|t| self.columns(t));
+    }
+}
+
+impl AddPixels<'_> {
+    /// Adds the next `N` channels of all pixels, whose sums stay in registers.
+    #[inline(always)]
+    fn columns<const N: usize>(&mut self, total: &mut [f64; N]) {
+        let (from, mut sums) = (self.dst.buf(), *total);
+        for at in (0..self.count).map(|pixel| self.first + pixel * self.step) {
+            if self.dst.dtype() == DataType::F32 {
+                let mut line = [0.0f32; N];
+                from.read(at, &mut line);
+                sums.iter_mut().zip(line).for_each(|(t, x)| *t += f64::from(x));
+            } else {
+                let mut line = [0u16; N];
+                from.read(at, &mut line);
+                sums.iter_mut().zip(line).for_each(|(t, x)| *t += f64::from(f32::from_bits(u32::from(x) << 16)));
+            }
+        }
+        (*total, self.first) = (sums, self.first + N);
     }
 }
 

@@ -140,8 +140,8 @@ pub(crate) struct Places {
     pub(crate) images: (usize, usize),
     /// First place and number of places in each dimension.
     pub(crate) at: [(usize, usize); 3],
-    /// How far behind them in depth and height those are that share their words, where these are not other images'; 0 for none.
-    pub(crate) apart: [usize; 2],
+    /// How far behind them in each dimension those are that share their words, where these are not other images'; 0 for none.
+    pub(crate) apart: [usize; 3],
 }
 
 /// How the pixels of a box of an operand lie in its copy.

@@ -203,7 +203,7 @@ impl Pairs {
     }
 }
 
-/// The two halves of an image's places at which all taps lie inside, by depth or by height: what a tap meets in one it meets in the other. Places that
+/// The two halves of an image's places at which all taps lie inside, in one dimension: what a tap meets in one it meets in the other. Places that
 /// are left over have words of their own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Halves {
@@ -215,15 +215,16 @@ pub(crate) struct Halves {
 }
 
 impl Halves {
-    /// Those that leave the fewest over; `None` where there are none.
+    /// Those by depth or height that leave the fewest over, else those by width, which cut rows; `None` where there are none.
     fn of(window: &[Dim; 3]) -> Option<Halves> {
         let halves = |dim: usize| {
             let [first, last] = [0, window[dim].taps.saturating_sub(1)].map(|tap| window[dim].inside(tap));
             let start = first.start.max(last.start);
             Halves { dim, first: start, count: first.end.min(last.end).saturating_sub(start) / 2 }
         };
-        let all = [1, 0].map(halves).into_iter().filter(|h| h.count > 0);
-        all.min_by_key(|h| (window[h.dim].places - h.count) * (1 << 16) / window[h.dim].places)
+        let whole = [1, 0].map(halves).into_iter().filter(|h| h.count > 0);
+        let fewest = whole.min_by_key(|h| (window[h.dim].places - h.count) * (1 << 16) / window[h.dim].places);
+        fewest.or_else(|| Some(halves(2)).filter(|h| h.count > 0))
     }
 
     /// Boxes of at most so many of all `places`.
