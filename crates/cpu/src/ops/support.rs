@@ -149,14 +149,17 @@ pub(super) fn exact_depth(sources: [&Source<'_>; 2], attr: &Attr) -> Option<usiz
     Some(((1u32 << 24) as f32 / product).max(1.0) as usize)
 }
 
-/// Channels of a task of the bias gradient.
-const BIAS: usize = 64;
+/// Channels of a task of the bias gradient, at most, and those whose sums stay in registers.
+const BIAS: usize = 512;
+const COLUMNS: usize = 64;
 
 /// Writes the sums of `dst` over all dimensions but the second (the channels) to `bias`.
 pub(super) fn bias_gradient(executor: &dyn Executor, dst: &View<'_>, bias: &View<'_>) {
     bias.zero_padding();
     let channels = dst.dims()[1] as usize;
-    executor.run(executor.threads(), channels.div_ceil(BIAS), &|_, task| channel_sums(dst, bias, task * BIAS));
+    // Sums of a channel are its own: how many are a task does not change them.
+    let each = channels.div_ceil(executor.threads().max(1)).next_multiple_of(COLUMNS).clamp(COLUMNS, BIAS);
+    executor.run(executor.threads(), channels.div_ceil(each), &|_, task| channel_sums(dst, bias, (task * each, each)));
 }
 
 /// Pixels that are added together.
@@ -174,13 +177,18 @@ struct Pixels {
 /// Adds a line of pixels from `pos` on to the sums of their channels.
 fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) {
     let Pixels { count, step, block, near } = line;
-    let (mut pos, mut rows) = (*pos, [0.0f32; PIXELS * BIAS]);
+    let (mut pos, mut rows) = (*pos, [0.0f32; PIXELS * COLUMNS]);
     while !total.is_empty() {
-        let channels = (block - pos[1] as usize % block).min(total.len());
+        let wide = near == 1 && matches!(dst.dtype(), DataType::F32 | DataType::Bf16);
+        let most = if wide { BIAS } else { COLUMNS };
+        let channels = (block - pos[1] as usize % block).min(total.len()).min(most);
         let (now, rest) = std::mem::take(&mut total).split_at_mut(channels);
         let first = dst.offset(&pos);
-        if near == 1 && matches!(dst.dtype(), DataType::F32 | DataType::Bf16) {
-            dst.simd().run(AddPixels { dst, first, step, count, total: now });
+        if wide {
+            // Some pixels at a time, which are read as they lie.
+            for start in (0..count).step_by(PIXELS) {
+                dst.simd().run(AddPixels { dst, first: first + start * step, step, count: PIXELS.min(count - start), total: now });
+            }
             (pos[1], total) = (pos[1] + channels as i64, rest);
             continue;
         }
@@ -226,11 +234,18 @@ impl Body for AddPixels<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(mut self) {
         let total = std::mem::take(&mut self.total);
-        let (whole, rest) = total.as_chunks_mut::<BIAS>();
-        whole.iter_mut().for_each(|t| self.columns(t));
+        // Loops of the library are not made for wide vectors.
+        let (whole, rest) = total.as_chunks_mut::<COLUMNS>();
+        for sums in whole {
+            self.columns(sums);
+        }
         let (whole, rest) = rest.as_chunks_mut::<16>();
-        whole.iter_mut().for_each(|t| self.columns(t));
-        rest.as_chunks_mut::<1>().0.iter_mut().for_each(|t| self.columns(t));
+        for sums in whole {
+            self.columns(sums);
+        }
+        for sums in rest.as_chunks_mut::<1>().0 {
+            self.columns(sums);
+        }
     }
 }
 
@@ -243,21 +258,25 @@ impl AddPixels<'_> {
             if self.dst.dtype() == DataType::F32 {
                 let mut line = [0.0f32; N];
                 from.read(at, &mut line);
-                sums.iter_mut().zip(line).for_each(|(t, x)| *t += f64::from(x));
+                for (t, x) in sums.iter_mut().zip(&line) {
+                    *t += f64::from(*x);
+                }
             } else {
                 let mut line = [0u16; N];
                 from.read(at, &mut line);
-                sums.iter_mut().zip(line).for_each(|(t, x)| *t += f64::from(f32::from_bits(u32::from(x) << 16)));
+                for (t, x) in sums.iter_mut().zip(&line) {
+                    *t += f64::from(f32::from_bits(u32::from(*x) << 16));
+                }
             }
         }
         (*total, self.first) = (sums, self.first + N);
     }
 }
 
-/// Sums `dst` over images and pixels for up to [`BIAS`] channels from `first` on.
-fn channel_sums(dst: &View<'_>, bias: &View<'_>, first: usize) {
+/// Sums `dst` over images and pixels for up to so many channels, at most [`BIAS`], from `first` on.
+fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) {
     let dims = dst.dims();
-    let channels = BIAS.min(dims[1] as usize - first);
+    let channels = most.min(dims[1] as usize - first);
     let mut total = [0.0f64; BIAS];
     let mut line = [0.0f32; 256];
     let last = dims.len() - 1;

@@ -83,9 +83,9 @@ impl Copy<'_, '_> {
         let apart = [0, 1, 2].map(|i| places.apart[i] * dims[i].stride);
         let at = [0, 1].map(|i| row.at[i] + apart[i]);
         let first = row.first + apart[2];
-        // No tap meets a pixel whose second one does not exist.
-        let count = row.count.min(dims[2].size.saturating_sub(first).div_ceil(row.step));
-        let exists = places.apart != [0; 3] && count > 0 && (0..2).all(|i| at[i] < dims[i].size);
+        // Pixels whose second one does not exist are met by no tap, or beside nothing.
+        let count = row.count.min(dims[2].end().saturating_sub(first).div_ceil(row.step));
+        let exists = places.apart != [0; 3] && count > 0 && (0..2).all(|i| at[i] < dims[i].end());
         exists.then_some((image, Row { at, first, count, ..*row }))
     }
 
