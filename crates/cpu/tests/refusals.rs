@@ -133,7 +133,7 @@ fn strips(isa: Isa) -> Vec<Entry> {
             weights::Steps { column, strip: 2 * column, line: 0, row, image: ROWS * row, vector: lanes * 4 }
         };
         let operands = [(source[..].into(), 0, steps(COLUMNS)), (gradient[..].into(), 0, steps(LEN))];
-        kernel.run(strip::GradientCall { operands, counts: [ROWS, 2], channels, sums: (sums, [2 * lanes, 0]) });
+        kernel.run(strip::GradientCall { operands, counts: [ROWS, 2], channels, sums: (sums, [2 * lanes, 0]), ahead: false });
     });
     vec![forward, gradient]
 }

@@ -333,6 +333,22 @@ pub struct GradientCall<'a> {
     pub channels: usize,
     /// What is added to, and numbers from the sums of a vector of channels to the next's, and from those of a line.
     pub sums: (&'a mut [f32], [usize; 2]),
+    /// True where the strips behind these come next, from beyond L2.
+    pub ahead: bool,
+}
+
+impl GradientCall<'_> {
+    /// Asks for what as many strips behind these read: of the source the lines of the window that the row before has not read.
+    fn ask(&self, strips: usize, lines: usize, sizes: [usize; 2]) {
+        let [(x, x_at, source), (y, y_at, gradient)] = self.operands;
+        let new = (source.row / source.line.max(1)).clamp(1, lines);
+        let ask = |memory: Read<'_>, at: usize, s: weights::Steps, size: usize| {
+            let columns = strips * s.strip / s.column.max(1);
+            (0..columns).for_each(|column| memory.ask(at + strips * s.strip + column * s.column, self.channels * size));
+        };
+        (lines - new..lines).for_each(|line| ask(x, x_at + line * source.line, source, sizes[0]));
+        ask(y, y_at, gradient, sizes[1]);
+    }
 }
 
 impl Gradient {
@@ -359,6 +375,9 @@ impl Gradient {
         if call.counts.contains(&0) || call.channels == 0 {
             return;
         }
+        if call.ahead {
+            call.ask(self.strips, usize::from(self.key.lines).max(1), self.key.types.map(|t| t.bytes()));
+        }
         let args = self.checked(call);
         // SAFETY: the kernel reads source and gradient and adds to sums no farther than was asked of them.
         unsafe { self.entry.call(&args) }
@@ -366,7 +385,7 @@ impl Gradient {
 
     /// The arguments of a call that is not empty.
     fn checked(&self, call: GradientCall<'_>) -> weights::Args {
-        let GradientCall { operands, counts: [rows, images], channels, sums: (sums, [sums_vector, sums_line]) } = call;
+        let GradientCall { operands, counts: [rows, images], channels, sums: (sums, [sums_vector, sums_line]), .. } = call;
         let vectors = channels.div_ceil(self.lanes);
         assert!(self.key.masked || channels.is_multiple_of(self.lanes), "{channels} channels are not whole vectors");
         let [(x, x_at, source_steps), (y, y_at, gradient_steps)] = operands;

@@ -149,14 +149,17 @@ pub(super) fn exact_depth(sources: [&Source<'_>; 2], attr: &Attr) -> Option<usiz
     Some(((1u32 << 24) as f32 / product).max(1.0) as usize)
 }
 
-/// Channels of a task of the bias gradient.
-const BIAS: usize = 64;
+/// Channels of a task of the bias gradient, at most, and those whose sums stay in registers.
+const BIAS: usize = 512;
+const COLUMNS: usize = 64;
 
 /// Writes the sums of `dst` over all dimensions but the second (the channels) to `bias`.
 pub(super) fn bias_gradient(executor: &dyn Executor, dst: &View<'_>, bias: &View<'_>) {
     bias.zero_padding();
     let channels = dst.dims()[1] as usize;
-    executor.run(executor.threads(), channels.div_ceil(BIAS), &|_, task| channel_sums(dst, bias, task * BIAS));
+    // Sums of a channel are its own: how many are a task does not change them.
+    let each = channels.div_ceil(executor.threads().max(1)).next_multiple_of(COLUMNS).clamp(COLUMNS, BIAS);
+    executor.run(executor.threads(), channels.div_ceil(each), &|_, task| channel_sums(dst, bias, (task * each, each)));
 }
 
 /// Pixels that are added together.
@@ -174,11 +177,21 @@ struct Pixels {
 /// Adds a line of pixels from `pos` on to the sums of their channels.
 fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) {
     let Pixels { count, step, block, near } = line;
-    let (mut pos, mut rows) = (*pos, [0.0f32; PIXELS * BIAS]);
+    let (mut pos, mut rows) = (*pos, [0.0f32; PIXELS * COLUMNS]);
     while !total.is_empty() {
-        let channels = (block - pos[1] as usize % block).min(total.len());
+        let wide = near == 1 && matches!(dst.dtype(), DataType::F32 | DataType::Bf16);
+        let most = if wide { BIAS } else { COLUMNS };
+        let channels = (block - pos[1] as usize % block).min(total.len()).min(most);
         let (now, rest) = std::mem::take(&mut total).split_at_mut(channels);
         let first = dst.offset(&pos);
+        if wide {
+            // Some pixels at a time, which are read as they lie.
+            for start in (0..count).step_by(PIXELS) {
+                dst.simd().run(AddPixels { dst, first: first + start * step, step, count: PIXELS.min(count - start), total: now });
+            }
+            (pos[1], total) = (pos[1] + channels as i64, rest);
+            continue;
+        }
         for start in (0..count).step_by(PIXELS) {
             let rows = &mut rows[..PIXELS.min(count - start) * channels];
             // Pixels without a gap are one run.
@@ -207,10 +220,63 @@ impl Body for AddRows<'_> {
     }
 }
 
-/// Sums `dst` over images and pixels for up to [`BIAS`] channels from `first` on.
-fn channel_sums(dst: &View<'_>, bias: &View<'_>, first: usize) {
+/// `total +=` each of some pixels of f32 or bf16, whose channels are neighbours from element `first` on.
+struct AddPixels<'a> {
+    dst: &'a View<'a>,
+    first: usize,
+    step: usize,
+    count: usize,
+    total: &'a mut [f64],
+}
+
+impl Body for AddPixels<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(mut self) {
+        let total = std::mem::take(&mut self.total);
+        // Loops of the library are not made for wide vectors.
+        let (whole, rest) = total.as_chunks_mut::<COLUMNS>();
+        for sums in whole {
+            self.columns(sums);
+        }
+        let (whole, rest) = rest.as_chunks_mut::<16>();
+        for sums in whole {
+            self.columns(sums);
+        }
+        for sums in rest.as_chunks_mut::<1>().0 {
+            self.columns(sums);
+        }
+    }
+}
+
+impl AddPixels<'_> {
+    /// Adds the next `N` channels of all pixels, whose sums stay in registers.
+    #[inline(always)]
+    fn columns<const N: usize>(&mut self, total: &mut [f64; N]) {
+        let (from, mut sums) = (self.dst.buf(), *total);
+        for at in (0..self.count).map(|pixel| self.first + pixel * self.step) {
+            if self.dst.dtype() == DataType::F32 {
+                let mut line = [0.0f32; N];
+                from.read(at, &mut line);
+                for (t, x) in sums.iter_mut().zip(&line) {
+                    *t += f64::from(*x);
+                }
+            } else {
+                let mut line = [0u16; N];
+                from.read(at, &mut line);
+                for (t, x) in sums.iter_mut().zip(&line) {
+                    *t += f64::from(f32::from_bits(u32::from(*x) << 16));
+                }
+            }
+        }
+        (*total, self.first) = (sums, self.first + N);
+    }
+}
+
+/// Sums `dst` over images and pixels for up to so many channels, at most [`BIAS`], from `first` on.
+fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) {
     let dims = dst.dims();
-    let channels = BIAS.min(dims[1] as usize - first);
+    let channels = most.min(dims[1] as usize - first);
     let mut total = [0.0f64; BIAS];
     let mut line = [0.0f32; 256];
     let last = dims.len() - 1;

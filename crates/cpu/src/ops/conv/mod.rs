@@ -166,11 +166,16 @@ fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
 
 /// Plans by the first of `rows` that takes copies of some operands.
 pub(crate) fn with_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
-    let mut problem = problem.clone();
-    if problem.op.prop() == Some(Prop::BackwardWeights) {
-        weights::tiled::resolve(&mut problem, target)?;
+    let types = staged::types(problem);
+    if problem.op.prop() != Some(Prop::BackwardWeights) {
+        return staged::plan(problem, target, rows, types);
     }
-    staged::plan(&problem, target, rows, staged::types(&problem))
+    // Groups of few channels have a layout of their own.
+    staged::plan(problem, target, &[direct], types).or_else(|_| {
+        let mut problem = problem.clone();
+        weights::tiled::resolve(&mut problem, target)?;
+        staged::plan(&problem, target, rows, types)
+    })
 }
 
 pub(crate) fn direct_portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -75,21 +75,39 @@ impl Units {
 }
 
 impl Lines {
+    /// The byte where the depths that lie together with those of line `line` begin, in the panel of its
+    /// group, where the first group's panel begins at byte `at`; and that group.
+    fn place(&self, at: usize, line: usize, size: usize) -> (usize, usize) {
+        let all = self.depth * self.groups;
+        let (tap, group, depth) = (line / all, line % all / self.depth, line % self.depth);
+        (at + group * self.panel + tap * self.tap + depth / self.together * self.together * self.width * size, group)
+    }
+
+    /// Reads the words of a step that is [whole](Lines::is_whole), the first of whose lines is `line`.
+    fn read_words(&self, from: Buf, at: usize, (line, size): (usize, usize), words: &mut [u8]) {
+        let ((at, group), word) = (self.place(at, line, size), self.together * size);
+        words.fill(0);
+        from.read(at, &mut words[group * self.columns * word..][..self.columns * word]);
+    }
+
+    /// Whether lines of so many neighbouring depths lie together as words of a step, each of one group.
+    fn is_whole(&self, step: usize) -> bool {
+        self.together == step && step > 1 && self.depth.is_multiple_of(step)
+    }
+
     /// Reads line `line` of a panel that begins at byte `at`, elements of `size` bytes, or of joined groups the first of whose panels does.
     fn read(&self, from: Buf, at: usize, (line, size): (usize, usize), to: &mut [u8]) {
         if self.groups == 1 && self.together == 1 {
             return from.read(at + line * self.width * size, to);
         }
         to.fill(0);
-        let all = self.depth * self.groups;
-        let (tap, group, depth) = (line / all, line % all / self.depth, line % self.depth);
-        let at = at + group * self.panel + tap * self.tap + depth / self.together * self.together * self.width * size;
+        let (at, group) = self.place(at, line, size);
         let to = &mut to[group * self.columns * size..][..self.columns * size];
         if self.together == 1 {
             return from.read(at, to);
         }
         for (column, to) in to.chunks_exact_mut(size).enumerate() {
-            from.read(at + (column * self.together + depth % self.together) * size, to);
+            from.read(at + (column * self.together + line % self.depth % self.together) * size, to);
         }
     }
 }
@@ -110,10 +128,16 @@ impl Packed {
     /// Packs panel `panel`, whose lines begin at byte `at` of `from`.
     pub(super) fn pack(&self, from: Buf, at: usize, to: Buf, panel: usize) {
         let size = 4 / self.step;
+        let whole = self.from.is_whole(self.step) && [self.first, self.apart, self.lines].iter().all(|n| n.is_multiple_of(self.step));
         for tap in 0..self.taps {
             for step in 0..self.steps {
                 let (mut words, mut line) = ([0u8; 4 * WIDEST], [0u8; 4 * WIDEST]);
                 let (words, line) = (&mut words[..4 * self.width], &mut line[..self.width * size]);
+                if whole {
+                    self.from.read_words(from, at, (self.first + tap * self.apart + step * self.step, size), words);
+                    to.write((panel * self.words() + (tap * self.steps + step) * self.width) * 4, words);
+                    continue;
+                }
                 for i in 0..self.step.min(self.lines - step * self.step) {
                     self.from.read(from, at, (self.first + tap * self.apart + step * self.step + i, size), line);
                     if self.together == 1 {

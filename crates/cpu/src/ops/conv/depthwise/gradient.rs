@@ -74,6 +74,8 @@ struct Gradient {
     /// Vectors of a task, and number of such chunks.
     chunk: usize,
     chunks: usize,
+    /// True where pixels of both operands come from afar.
+    far: bool,
     /// Images and rows of a band, and elements of bands: of images, depths, heights.
     each: [usize; 2],
     bands: [usize; 3],
@@ -137,11 +139,26 @@ fn runs(height: Dim, rows: Range<usize>, most: usize) -> Vec<Run> {
 }
 
 /// The segments of a line: runs of places without a gap, each with at most one part whose length is data, by as many taps as kernels have.
-fn segments(dim: &Dim, kind: &Kind, isa: Isa) -> Vec<Segment> {
+fn segments(dim: &Dim, kind: &Kind, (isa, strips): (Isa, usize)) -> Vec<Segment> {
     let most = Kind::most_taps(isa, kind.group.into()) / usize::from(kind.lines);
     let each = cut(dim.taps, most.max(1), 1).0.max(1);
     let chunks = (0..dim.taps).step_by(each).map(|first| first..dim.taps.min(first + each));
-    chunks.flat_map(|taps| rows(dim, taps, kind, isa)).collect()
+    chunks.flat_map(|taps| rows(dim, taps, kind, isa)).flat_map(|segment| pieces(segment, strips)).collect()
+}
+
+/// A segment as several, which repeat their strips at most so many times.
+fn pieces(segment: Segment, most: usize) -> Vec<Segment> {
+    let Segment { kind, first, strips } = segment;
+    let Some(at) = kind.parts.iter().position(|p| p.repeated).filter(|_| strips > most) else {
+        return vec![Segment { kind, first, strips }];
+    };
+    let places = |parts: &[Part]| parts.iter().map(|p| usize::from(p.places)).sum::<usize>();
+    let of = |parts: &[Part], first: usize, strips: usize| Segment { kind: Kind { parts: parts.to_vec(), ..kind.clone() }, first, strips };
+    let (start, strip) = (first + places(&kind.parts[..at]), usize::from(kind.parts[at].places));
+    let before = (at > 0).then(|| of(&kind.parts[..at], first, 1));
+    let middle = (0..strips).step_by(most).map(|i| of(&kind.parts[at..=at], start + i * strip, most.min(strips - i)));
+    let behind = (at + 1 < kind.parts.len()).then(|| of(&kind.parts[at + 1..], start + strips * strip, 1));
+    before.into_iter().chain(middle).chain(behind).collect()
 }
 
 /// The segments of some taps of a line.
@@ -200,7 +217,13 @@ impl Gradient {
         let types = if dots { [Elem::Low16; 2] } else { types };
         let kind = Kind { types, dots, group: group as u8, stride, lines: 1, taps: Vec::new(), parts: Vec::new(), masked };
         let all = channels.div_ceil(lanes);
-        let chunk = cut(all, VECTORS, 1).0.max(1);
+        let plain = |t: &Tensor| t.blocking().is_some_and(|b| b.inner.iter().next().is_none());
+        let distant = s.x.1.bytes().saturating_add(s.y.1.bytes()) > Core::host().near(&target.caches);
+        let far = plain(s.x.1) && plain(s.y.1) && distant;
+        // The sums of a task stay in L1.
+        let vector = window.iter().map(|d| d.taps).fold(group * lanes * 4, usize::saturating_mul);
+        let most = if far { (target.caches.l1 / vector.max(1)).max(VECTORS) } else { VECTORS };
+        let chunk = cut(all, most, 1).0.max(1);
         let bytes = |rows: usize| {
             let [_, h, w] = &window;
             [(rows.saturating_mul(h.stride)).min(h.size).saturating_mul(w.size), rows.saturating_mul(w.places)]
@@ -208,8 +231,8 @@ impl Gradient {
                 .zip(types)
                 .fold(0usize, |sum, (pixels, t)| sum.saturating_add(pixels.saturating_mul(t.bytes() * lanes * chunk)))
         };
-        let rows = (BAND / bytes(1).max(1)).clamp(1, window[1].places.max(1));
-        let whole = rows == window[1].places && window[0].places == 1;
+        let rows = if far { 1 } else { (BAND / bytes(1).max(1)).clamp(1, window[1].places.max(1)) };
+        let whole = !far && rows == window[1].places && window[0].places == 1;
         let together = if whole { (BAND / bytes(rows).max(1)).clamp(1, images.max(1)) } else { 1 };
         let (each, bands) = (cut(window[1].places, rows, 1), cut(images, together, 1));
         let (rows, together) = (each.0.max(1), bands.0.max(1));
@@ -219,10 +242,14 @@ impl Gradient {
         let mut segments: Vec<Vec<Segment>> = (0..most).map(|_| Vec::new()).collect();
         let bands_of_rows = (0..window[1].places).step_by(rows).map(|first| first..window[1].places.min(first + rows));
         let runs: Vec<Vec<Run>> = bands_of_rows.map(|rows| self::runs(window[1], rows, most)).collect();
+        let place = bytes(1) / window[2].places.max(1);
         for (_, taps) in runs.iter().flatten() {
             let of = &mut segments[taps.len() - 1];
             if of.is_empty() {
-                *of = self::segments(&window[2], &Kind { lines: taps.len() as u8, ..kind.clone() }, jit);
+                let kind = Kind { lines: taps.len() as u8, ..kind.clone() };
+                let places = Kind::most_places(jit, group, window[2].taps * taps.len());
+                let strips = if far { (target.caches.l1 / (place * places).max(1)).max(1) } else { usize::MAX };
+                *of = self::segments(&window[2], &kind, (jit, strips));
             }
         }
         let units = bands.iter().try_fold(1usize, |n, b| n.checked_mul(*b)).ok_or(Skip::Shape("so many pixels"))?;
@@ -240,6 +267,7 @@ impl Gradient {
             lanes,
             chunk,
             chunks,
+            far,
             each: [together, rows],
             bands,
             shares: TASKS.div_ceil(chunks.max(1)).clamp(1, units.max(1)),
@@ -405,6 +433,7 @@ impl Bound<'_> {
             counts: [band.rows.len(), band.images.len()],
             channels: (p.chunk * p.lanes).min(p.channels - first),
             sums: (sums, [p.vector(), self.line()]),
+            ahead: p.far && places > 0,
         });
     }
 

@@ -80,10 +80,13 @@ impl Copy<'_, '_> {
             return (image + 1 < places.images.0 + places.images.1).then_some((image + 1, *row));
         }
         let dims = &self.side.grid.dims;
-        let at = [0, 1].map(|i| row.at[i] + places.apart[i] * dims[i].stride);
-        // No tap meets a row whose second one does not exist.
-        let exists = places.apart != [0; 2] && (0..2).all(|i| at[i] < dims[i].size);
-        exists.then_some((image, Row { at, ..*row }))
+        let apart = [0, 1, 2].map(|i| places.apart[i] * dims[i].stride);
+        let at = [0, 1].map(|i| row.at[i] + apart[i]);
+        let first = row.first + apart[2];
+        // Pixels whose second one does not exist are met by no tap, or beside nothing.
+        let count = row.count.min(dims[2].end().saturating_sub(first).div_ceil(row.step));
+        let exists = places.apart != [0; 3] && count > 0 && (0..2).all(|i| at[i] < dims[i].end());
+        exists.then_some((image, Row { at, first, count, ..*row }))
     }
 
     fn zeros(&self, to: To, pixels: std::ops::Range<usize>) {
@@ -185,16 +188,22 @@ impl Copy<'_, '_> {
         }
     }
 
-    /// Two rows of images (the second may be missing) as pairs of 16-bit elements.
+    /// Two rows of images (the second may be missing or shorter) as pairs of 16-bit elements.
     fn pairs(&self, (image, row): (usize, Row), second: Option<(usize, Row)>, to: To) {
         let view = &self.reader.source.view;
         if let Some(strides) = self.strides().filter(|_| view.dtype() == DataType::Bf16) {
-            let (first, step) = self.place(strides, image, &row);
+            let ((first, step), all) = (self.place(strides, image, &row), self.channels.1);
             let other = second.map(|(image, row)| self.place(strides, image, &row).0 - first);
-            let (from, all) = (view.buf(), self.channels.1);
+            let paired = second.map_or(0, |(_, row)| row.count);
+            let from = view.buf();
             self.blocks(strides, to, |done, channels, (width, panel), at| {
                 let first = first + strides.channel(self.channels.0 + done);
-                view.simd().run(Pairs { from, first, other, step, count: row.count, channels, width, panel, to: self.to, at });
+                let rest = To { first: at.first + paired * at.pixel, ..at };
+                for (first, other, count, at) in [(first, other, paired, at), (first + paired * step, None, row.count - paired, rest)] {
+                    if count > 0 {
+                        view.simd().run(Pairs { from, first, other, step, count, channels, width, panel, to: self.to, at });
+                    }
+                }
             });
             if all % self.width > 0 {
                 (0..row.count).for_each(|i| self.pad(to.first + i * to.pixel, all));

@@ -129,7 +129,11 @@ impl Bound<'_> {
             i /= p.boxes[d];
         }
         let first = at[0].0 * p.beside;
-        Places { images: (first, (at[0].1 * p.beside).min(p.images - first)), at: [at[1], at[2], at[3]], apart: [apart[1], apart[2]] }
+        Places {
+            images: (first, (at[0].1 * p.beside).min(p.images - first)),
+            at: [at[1], at[2], at[3]],
+            apart: [apart[1], apart[2], apart[3]],
+        }
     }
 
     /// The box behind a box of a block, and its block: in the same block as long as there are boxes.

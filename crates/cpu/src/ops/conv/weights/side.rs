@@ -50,6 +50,12 @@ impl Dim {
         (-shift).clamp(0, end) as usize..end as usize
     }
 
+    /// The pixel behind the last one that a tap meets.
+    pub(crate) fn end(&self) -> usize {
+        let last = (self.places.saturating_sub(1) * self.stride + self.taps.saturating_sub(1) * self.dilation) as i64 - self.pad;
+        self.size.min((last + 1).max(0) as usize)
+    }
+
     /// True where every tap lies inside at every place.
     pub(crate) fn is_unpadded(&self) -> bool {
         // Others lie between the first and the last.
@@ -140,8 +146,8 @@ pub(crate) struct Places {
     pub(crate) images: (usize, usize),
     /// First place and number of places in each dimension.
     pub(crate) at: [(usize, usize); 3],
-    /// How far behind them in depth and height those are that share their words, where these are not other images'; 0 for none.
-    pub(crate) apart: [usize; 2],
+    /// How far behind them in each dimension those are that share their words, where these are not other images'; 0 for none.
+    pub(crate) apart: [usize; 3],
 }
 
 /// How the pixels of a box of an operand lie in its copy.

@@ -251,7 +251,7 @@ impl Pairs {
     }
 }
 
-/// The two halves of an image's places at which all taps lie inside, by depth or by height: what a tap meets in one it meets in the other. Places that
+/// The two halves of an image's places at which all taps lie inside, in one dimension: what a tap meets in one it meets in the other. Places that
 /// are left over have words of their own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Halves {
@@ -263,27 +263,32 @@ pub(crate) struct Halves {
 }
 
 impl Halves {
-    /// Those that leave the fewest over; `None` where there are none.
+    /// Those by depth or height that leave the fewest over, else those by width, which cut rows; `None` where there are none.
     fn of(window: &[Dim; 3]) -> Option<Halves> {
         let halves = |dim: usize| {
             let [first, last] = [0, window[dim].taps.saturating_sub(1)].map(|tap| window[dim].inside(tap));
             let start = first.start.max(last.start);
-            Halves { dim, first: start, count: first.end.min(last.end).saturating_sub(start) / 2 }
+            let (end, Dim { places, taps, .. }) = (first.end.min(last.end), window[dim]);
+            // The last place of a single tap may do without a second one: no other tap meets its pixel.
+            let odd = taps == 1 && end == places;
+            Halves { dim, first: start, count: (end.saturating_sub(start) + usize::from(odd)) / 2 }
         };
-        let all = [1, 0].map(halves).into_iter().filter(|h| h.count > 0);
-        all.min_by_key(|h| (window[h.dim].places - h.count) * (1 << 16) / window[h.dim].places)
+        let are = |h: &Halves| h.count > 0 && window[h.dim].places > 1;
+        let fewest = [1, 0].map(halves).into_iter().filter(are);
+        let fewest = fewest.min_by_key(|h| (window[h.dim].places - h.count) * (1 << 16) / window[h.dim].places);
+        fewest.or_else(|| Some(halves(2)).filter(are))
     }
 
     /// Boxes of at most so many of all `places`.
     fn boxes(&self, places: usize, each: usize) -> usize {
-        [self.count, self.first, places - self.first - 2 * self.count].iter().map(|n| n.div_ceil(each)).sum()
+        [self.count, self.first, places.saturating_sub(self.first + 2 * self.count)].iter().map(|n| n.div_ceil(each)).sum()
     }
 
     /// First place and number of places of a box, and how far behind them those are that share their words; 0 where they are left over.
     fn span(&self, (places, each): (usize, usize), index: usize) -> (usize, usize, usize) {
         let mut index = index;
         for (start, end, apart) in
-            [(self.first, self.first + self.count, self.count), (0, self.first, 0), (self.first + 2 * self.count, places, 0)]
+            [(self.first, self.first + self.count, self.count), (0, self.first, 0), (places.min(self.first + 2 * self.count), places, 0)]
         {
             let boxes = (end - start).div_ceil(each);
             if index < boxes {
