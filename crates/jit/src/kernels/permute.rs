@@ -8,6 +8,8 @@
 //!
 //! A few rows, whose number is no power of two, become neighbours, such as the three channels of an image, or neighbours rows: every vector that is
 //! written is looked up in all that are read.
+//!
+//! Where both tensors have the same neighbours, but few, a tile is a vector of each of several runs of them.
 
 use super::transpose::{Factor, Factors, UNCHANGED, scaled};
 use crate::ir::{Binary, Elem, Function, Int, Pred, Val};
@@ -52,6 +54,8 @@ pub enum Order {
     Joined(u8),
     /// The other way round.
     Parted(u8),
+    /// Vectors that are written are those that are read: a copy, with conversion, arithmetic and masks.
+    Kept,
 }
 
 /// Arguments. Distances are in bytes.
@@ -189,6 +193,7 @@ impl Key for Permute {
             Order::Bits(lanes) => lanes[..bits(isa)].iter().map(u8::to_string).collect(),
             Order::Joined(n) => format!("joined{n}"),
             Order::Parted(n) => format!("parted{n}"),
+            Order::Kept => "kept".into(),
         };
         let [reads, writes] = self.vectors;
         let masked = if self.masked { ".masked" } else { "" };
@@ -199,7 +204,7 @@ impl Key for Permute {
         let args = f.arguments();
         let shuffles = match self.order {
             Order::Bits(lanes) => Some(Shuffles::new(f, &lanes[..bits(f.isa())])),
-            Order::Joined(_) | Order::Parted(_) => None,
+            Order::Joined(_) | Order::Parted(_) | Order::Kept => None,
         };
         let factors = std::array::from_fn(|i| {
             let (how, width) = (self.factors[i], f.isa().width());
@@ -214,6 +219,7 @@ impl Key for Permute {
             let vectors = match &shuffles {
                 _ if vectors.is_empty() => vec![None; self.vectors[1].into()],
                 Some(shuffles) => shuffles.apply(f, vectors, self.vectors[1].into()),
+                None if self.order == Order::Kept => vectors.into_iter().map(Some).collect(),
                 None => self.look_up(f, &vectors),
             };
             self.store(f, (args, tiles), vectors, factors);
@@ -226,8 +232,7 @@ impl Permute {
     /// What writes zeros where this kernel writes, under masks, and reads nothing.
     #[must_use]
     pub fn of_zeros(&self) -> Permute {
-        let (from, order, vectors) = (self.to, Order::Bits([0, 1, 2, 3]), [0, self.vectors[1]]);
-        Permute { from, to: self.to, factors: UNCHANGED, order, vectors, masked: true }
+        Permute { from: self.to, to: self.to, factors: UNCHANGED, order: Order::Kept, vectors: [0, self.vectors[1]], masked: true }
     }
 
     /// The mask of vector `i` of those that are read (0), written (1), or exist (2).

@@ -26,6 +26,8 @@ use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Error, Problem};
 
+/// Neighbours that both tensors have, up to which tiles of them are faster than runs.
+const SHORT_RUN: usize = 32;
 /// Tiles of a piece, at most: what is read and written by a call stays in L2.
 const TILES: usize = 64;
 /// Least elements of tiles under masks, each of which is a call.
@@ -99,11 +101,23 @@ struct Listed {
 /// # Errors
 /// What the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    tiles(problem, target, true)
+}
+
+/// Plans one in which elements get other neighbours.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn permuted(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    tiles(problem, target, false)
+}
+
+fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
         let data = match Lanes::new(Moved::of(op, &problem.attr)?, jit) {
-            Err(_) if super::spread(op) >= super::SCATTERED && has_short_runs(op, jit) => Lanes::kept(Moved::of(op, &problem.attr)?, jit)?,
+            Err(_) if kept && super::run(&op.dst, &op.src) <= SHORT_RUN => Lanes::kept(Moved::of(op, &problem.attr)?, jit)?,
             data => data?,
         };
         super::check_filled(op, problem, target)?;
@@ -224,30 +238,60 @@ impl Draft {
         let read = self.bits(1, count, &written)?;
         let same = |a: &Bit, b: &Bit| a.1 && b.1 && a.0.steps == b.0.steps;
         let is_kept = written.iter().zip(&read).all(|(w, r)| same(w, r) || !w.1 && !r.1);
-        if is_kept && !kept {
-            return Err(Skip::Layout("of src and dst: the same neighbours".into()));
+        let loops_of = |bits: &[Bit]| bits.iter().map(|b| b.0).collect::<Vec<_>>();
+        let still = [3, 2].map(|t| written.iter().all(|w| w.0.steps[t] == 0));
+        if is_kept {
+            let lanes = positions(&loops_of(&written));
+            return if kept { Ok(self.kept(lanes, still)) } else { Err(Skip::Layout("of src and dst: the same neighbours".into())) };
         }
         let among = |bit: &Bit, others: &[Bit]| others.iter().position(|o| same(bit, o));
-        let apart = |bits: &[Bit], others: &[Bit]| -> Vec<Bit> {
-            bits.iter().copied().filter(|bit| !is_kept && among(bit, others).is_none()).collect()
-        };
+        let apart =
+            |bits: &[Bit], others: &[Bit]| -> Vec<Bit> { bits.iter().copied().filter(|bit| among(bit, others).is_none()).collect() };
         let (rows, columns) = (apart(&written, &read), apart(&read, &written));
         if columns.iter().any(|c| c.0.steps[2..4] != [0; 2]) {
             return Err(Skip::Attr("scales that differ along neighbours of src".into()));
         }
         let (mut numbers, mut row) = ([0; BITS], BITS as u8);
-        for (i, (number, bit)) in numbers.iter_mut().zip(&written).enumerate() {
-            *number = if is_kept { i as u8 } else { among(bit, &read).map_or(row, |i| i as u8) };
+        for (number, bit) in numbers.iter_mut().zip(&written) {
+            *number = among(bit, &read).map_or(row, |i| i as u8);
             row += u8::from(usize::from(*number) >= BITS);
         }
-        let loops_of = |bits: &[Bit]| bits.iter().map(|b| b.0).collect::<Vec<_>>();
         let there = |bits: &[Bit]| positions(&loops_of(&bits.iter().copied().filter(|b| b.1).collect::<Vec<_>>()));
         Ok(Tile {
             order: Order::Bits(numbers),
             vectors: [there(&rows), there(&columns)],
             lanes: [positions(&loops_of(&read)), positions(&loops_of(&written))],
-            still: [3, 2].map(|t| written.iter().all(|w| w.0.steps[t] == 0)),
+            still,
         })
+    }
+
+    /// A tile of vectors of some lanes that both tensors have: one of each of several runs, of which there may be more than there are.
+    fn kept(&mut self, lanes: Vec<At>, still: [bool; 2]) -> Tile {
+        let same = |l: &Loop| l.steps[2..4] == [0; 2];
+        let ends = |l: &Loop| l.steps[FIRST..].iter().any(|step| *step > 0);
+        let most = lanes.len();
+        let part = |l: &Loop| (2..=most).rev().find(|n| l.size.is_multiple_of(*n)).unwrap_or(1);
+        // Those along which nothing ends, then whole parts, then the most vectors.
+        let best = (0..self.rest.len()).filter(|i| same(&self.rest[*i])).max_by_key(|i| {
+            let l = &self.rest[*i];
+            (!ends(l), part(l).min(most / 2), l.size.min(most), std::cmp::Reverse(l.steps[0]))
+        });
+        let mut vectors = vec![[0; FIRST + ENDS]];
+        if let Some(i) = best {
+            let mut l = self.rest[i];
+            let mut count = part(&l);
+            if 2 * count < l.size.min(most) && !ends(&l) {
+                if let Ok(end) = self.end(l.size) {
+                    (l.steps[FIRST + end], count) = (1, l.size.min(most));
+                }
+            }
+            vectors = positions(&[Loop { size: count, ..l }]);
+            self.rest[i] = Loop { size: l.size.div_ceil(count), steps: l.steps.map(|s| s * count) };
+            if self.rest[i].size == 1 {
+                self.rest.remove(i);
+            }
+        }
+        Tile { order: Order::Kept, vectors: [vectors.clone(), vectors], lanes: [lanes.clone(), lanes], still }
     }
 
     /// A tile of few rows of one tensor that are neighbours in the other, in numbers that no bits give; none where there are no such rows.
@@ -605,7 +649,7 @@ impl Generated for Lanes {
             let mut maker = Maker::new(caller);
             for i in task * each..all.min((task + 1) * each) {
                 let (at, count) = self.piece(i, along);
-                maker.make(&at, count);
+                maker.make(&at, count, i % along % SHAPES);
             }
         });
         Ok(())
@@ -617,6 +661,9 @@ type Kind = ([usize; 2], Left);
 
 /// Kinds of tiles whose factors and masks a task remembers.
 const KNOWN: usize = 8;
+
+/// Shapes of pieces that a task remembers.
+const SHAPES: usize = 2;
 
 /// What makes tiles.
 #[derive(Clone, Copy)]
@@ -632,7 +679,8 @@ struct Maker<'m> {
     caller: Caller<'m>,
     /// The factors of all elements, where they have the same.
     same: Option<AllFactors>,
-    shape: Shape,
+    /// What is left of pieces, by their place along the loop that is cut.
+    shapes: [Shape; SHAPES],
     /// Kinds of tiles that there were, with their factors and masks, and how many of them have been remembered.
     known: [Option<Known>; KNOWN],
     made: usize,
@@ -749,20 +797,21 @@ impl<'m> Maker<'m> {
     fn new(caller: Caller<'m>) -> Maker<'m> {
         let reader = caller.reader;
         let same = reader.by.same.then(|| reader.factors_of(&([0; 2], reader.by.all)));
-        Maker { caller, same, shape: Shape::default(), known: Default::default(), made: 0 }
+        Maker { caller, same, shapes: Default::default(), known: Default::default(), made: 0 }
     }
 
-    /// Makes the tiles of the piece at `at` that have one of the first so many positions of the loop that is cut.
-    fn make(&mut self, at: &At, count: usize) {
+    /// Makes the tiles of the piece at `at` that have one of the first so many positions of the loop that is cut; its shape is remembered in `slot`.
+    fn make(&mut self, at: &At, count: usize, slot: usize) {
         let by = self.caller.reader.by;
         if let Some(same) = self.same.filter(|_| count == by.last.1 && by.is_whole(at)) {
             return self.caller.call([at[1], at[0]], &by.places, (&same, None));
         }
         let left = std::array::from_fn(|k| by.ends[k].map(|end| end.saturating_sub(at[FIRST + k]).min(by.most[1][FIRST + k] + 1)));
-        self.shape.find(by, left, count);
-        for i in 0..self.shape.len {
-            let [mut first, end] = self.shape.runs[i].map(usize::from);
-            let left = by.left_of(self.shape.ends(), &by.tiles[first]);
+        self.shapes[slot].find(by, left, count);
+        for i in 0..self.shapes[slot].len {
+            let shape = &self.shapes[slot];
+            let [mut first, end] = shape.runs[i].map(usize::from);
+            let left = by.left_of(shape.ends(), &by.tiles[first]);
             if let Some(same) = self.same.filter(|_| left == by.all) {
                 self.caller.call([at[1], at[0]], &by.places[first..end], (&same, None));
                 continue;

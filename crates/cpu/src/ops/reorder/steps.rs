@@ -14,7 +14,7 @@ use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Attr, Blocking, Blocks, Layout, Problem, Tensor};
 
 /// What changes places.
-const MOVES: &[Choose<CpuTarget>] = &[squares::plan, pieces::plan, lanes::plan, turned];
+const MOVES: &[Choose<CpuTarget>] = &[squares::plan, pieces::plan, lanes::permuted, turned];
 /// Rows of neighbours that layouts interleave.
 const ROWS: std::ops::RangeInclusive<i64> = 2..=8;
 /// Neighbours that both tensors have, from which on arithmetic meets them as they lie.
@@ -56,7 +56,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     });
     let passes = match merged {
         Some(passes) => passes,
-        None if check_copy(op, &problem.attr).is_ok() || run(&op.dst, &op.src) >= RUN || lanes::plan(&problem, target).is_ok() => {
+        None if check_copy(op, &problem.attr).is_ok() || run(&op.dst, &op.src) >= RUN || lanes::permuted(&problem, target).is_ok() => {
             return Err(none());
         }
         // Sums are of the destination as it was, and the fewer bytes change their places the better.

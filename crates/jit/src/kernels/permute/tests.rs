@@ -19,6 +19,7 @@ fn lane(kernel: &Permute, n: usize, (write, lane): (usize, usize)) -> (usize, us
     let lanes = match kernel.order {
         Order::Bits(lanes) => lanes,
         Order::Joined(rows) => return ((write << n | lane) % usize::from(rows), (write << n | lane) / usize::from(rows)),
+        Order::Kept => return (write, lane),
         Order::Parted(rows) => return ((lane * usize::from(rows) + write) >> n, (lane * usize::from(rows) + write) & ((1 << n) - 1)),
     };
     let gone = (0..n as u8).filter(|bit| !lanes[..n].contains(bit));
