@@ -23,6 +23,9 @@ mod tests;
 /// Most bits of a lane's number.
 pub const BITS: usize = 4;
 
+/// Most lanes of a vector.
+pub const LANES: usize = 1 << BITS;
+
 /// Bytes of a mask.
 const MASK: usize = 2;
 
@@ -35,6 +38,8 @@ pub struct Permute {
     pub to: Elem,
     /// The arithmetic of elements: numbers for all, or one for each lane of the vectors that are written.
     pub factors: Factors,
+    /// Whether each of these vectors has numbers of its own for its lanes, [`LANES`] for each.
+    pub each: bool,
     /// Where elements go.
     pub order: Order,
     /// Vectors that are read, and vectors that are written, in powers of two: fewer than the bits allow where the others have no elements. Where none
@@ -197,7 +202,8 @@ impl Key for Permute {
         };
         let [reads, writes] = self.vectors;
         let masked = if self.masked { ".masked" } else { "" };
-        format!("permute.{}{}{factors}{masked}.{reads}x{writes}.{order}.{}", self.from.name(), self.to.name(), isa.name())
+        let each = if self.each { ".each" } else { "" };
+        format!("permute.{}{}{factors}{each}{masked}.{reads}x{writes}.{order}.{}", self.from.name(), self.to.name(), isa.name())
     }
 
     fn write(&self, f: &mut Function) {
@@ -210,7 +216,11 @@ impl Key for Permute {
             let (how, width) = (self.factors[i], f.isa().width());
             (how != Factor::None).then(|| {
                 let at = f.argument(args, offset_of!(Args, factors) + i * size_of::<usize>());
-                if how == Factor::Same { f.splat(width, at.at(0)) } else { f.load(width, at.at(0)) }
+                match how {
+                    Factor::Same => Lane::Number(f.splat(width, at.at(0))),
+                    _ if self.each => Lane::Table(at),
+                    _ => Lane::Number(f.load(width, at.at(0))),
+                }
             })
         });
         let (tiles, count) = (f.argument(args, offset_of!(Args, tiles)), f.argument(args, offset_of!(Args, count)));
@@ -232,7 +242,8 @@ impl Permute {
     /// What writes zeros where this kernel writes, under masks, and reads nothing.
     #[must_use]
     pub fn of_zeros(&self) -> Permute {
-        Permute { from: self.to, to: self.to, factors: UNCHANGED, order: Order::Kept, vectors: [0, self.vectors[1]], masked: true }
+        let (factors, vectors) = (UNCHANGED, [0, self.vectors[1]]);
+        Permute { from: self.to, to: self.to, factors, each: false, order: Order::Kept, vectors, masked: true }
     }
 
     /// The mask of vector `i` of those that are read (0), written (1), or exist (2).
@@ -295,14 +306,20 @@ impl Permute {
         (0..n).map(made).collect()
     }
 
-    fn store(&self, f: &mut Function, (args, tiles): (Int, Int), vectors: Vec<Option<Val>>, factors: [Option<Val>; UNCHANGED.len()]) {
+    fn store(&self, f: &mut Function, (args, tiles): (Int, Int), vectors: Vec<Option<Val>>, factors: [Option<Lane>; UNCHANGED.len()]) {
         let to = Permute::place(f, args, tiles, 1);
         let writes = f.argument(args, offset_of!(Args, writes));
         for (i, x) in vectors.into_iter().enumerate().take(self.vectors[1].into()) {
             let width = f.isa().width();
             let mut x = x.unwrap_or_else(|| f.zero(width));
             if self.factors != UNCHANGED {
-                x = scaled(f, x, factors);
+                let of_vector = factors.map(|factor| {
+                    factor.map(|factor| match factor {
+                        Lane::Number(number) => number,
+                        Lane::Table(at) => f.load(width, at.at((i * LANES * size_of::<f32>()) as i32)),
+                    })
+                });
+                x = scaled(f, x, of_vector);
                 // Nothing times infinity, divided by zero, or beside a zero point, is not zero.
                 if let Some(exists) = self.mask(f, args, 2, i) {
                     let zero = f.zero(width);
@@ -314,6 +331,13 @@ impl Permute {
             f.store_number(self.to, to.indexed(place, 1, 0), x, mask);
         }
     }
+}
+
+/// A factor of the lanes of vectors: of all, or in a table where those of each vector are.
+#[derive(Clone, Copy)]
+enum Lane {
+    Number(Val),
+    Table(Int),
 }
 
 /// A network, with what permutes lanes before and behind it.

@@ -14,7 +14,9 @@ use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Tensor};
 
 /// Most positions of all dimensions of a source.
 const MOST: i64 = 1 << 16;
-/// Positions of dimensions that one table has: to begin a row takes longer than some elements. As many elements are made other numbers at a time.
+/// Positions of dimensions that one table has: to begin a row takes longer than some elements.
+const JOINED: usize = 1024;
+/// Elements that are made other numbers at a time.
 const FEW: usize = 256;
 /// Elements of a run in the mean, at least, for runs that are copied at once.
 const RUN: usize = 4;
@@ -189,7 +191,7 @@ impl Tables {
         });
         dimensions.sort_by_key(|table| std::cmp::Reverse(table[1][0].abs_diff(table[0][0])));
         let (mut row, mut first) = (1, dimensions.len());
-        while first > 0 && row * dimensions[first - 1].len() <= FEW {
+        while first > 0 && row * dimensions[first - 1].len() <= JOINED {
             (row, first) = (row * dimensions[first - 1].len(), first - 1);
         }
         let terms = joined(&dimensions.split_off(first.min(dimensions.len().saturating_sub(1))));

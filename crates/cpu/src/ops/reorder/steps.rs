@@ -39,6 +39,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if op.dst.dims().volume().is_none_or(|n| n < LEAST) {
         return Err(Skip::Shape("few elements"));
     }
+    if lanes::fit(op, &problem.attr, jit) {
+        return Err(Skip::Layout("of src and dst: tiles of registers that are mostly full".into()));
+    }
     let none = || Skip::Layout("of src and dst, nor any between them".into());
     let in_two = |between: Tensor, attrs: [&Attr; 2], rows: [&[Choose<CpuTarget>]; 2]| {
         let step = |src: &Tensor, dst: &Tensor, i: usize| {

@@ -26,7 +26,7 @@ fn columns_are_sums_of_weighted_taps_of_lines() {
         let lanes = isa.width().lanes();
         for (columns, taps, across) in [(two, Some(2), false), (two, Some(2), true), (any, None, false)] {
             for (vectors, masked, channels) in [(1, false, CHANNELS), (2, false, CHANNELS), (1, true, CHANNELS - 5)] {
-                let kernel = Blend { source: Elem::F32, taps, copies: false, vectors, masked, across };
+                let kernel = Blend { source: Elem::F32, taps, copies: false, vectors, masked, across, streaming: false };
                 let function = kernel.function(isa);
                 let (source, mut result) = (source(), vec![-1.0f32; 3 * CHANNELS]);
                 let (all, counts): (Vec<Tap>, Vec<usize>) = (columns.concat(), columns.iter().map(|taps| taps.len()).collect());
@@ -61,7 +61,7 @@ fn columns_of_one_tap_are_moved_as_they_are() {
     for isa in ISAS {
         for (vectors, masked, channels, across) in [(2, false, CHANNELS, false), (2, false, CHANNELS, true), (1, true, CHANNELS - 5, true)]
         {
-            let kernel = Blend { source: Elem::F32, taps: Some(1), copies: true, vectors, masked, across };
+            let kernel = Blend { source: Elem::F32, taps: Some(1), copies: true, vectors, masked, across, streaming: false };
             let (source, mut result) = (source(), vec![-1.0f32; 3 * CHANNELS]);
             let group = isa.width().lanes() * usize::from(vectors);
             let args = Args {
@@ -78,6 +78,7 @@ fn columns_of_one_tap_are_moved_as_they_are() {
                 result_column: CHANNELS * 4,
                 result_group: group * 4,
                 result_vector: isa.width().lanes() * 4,
+                last: 0,
             };
             if run(kernel.function(isa), &args) {
                 let number = |tap: &Tap, c: usize| if c < channels { source[(line.source + tap.source) / 4 + c] } else { -1.0 };
@@ -90,7 +91,7 @@ fn columns_of_one_tap_are_moved_as_they_are() {
 
 #[test]
 fn listing_is_as_reviewed() {
-    let kernel = Blend { source: Elem::Bf16, taps: Some(2), copies: false, vectors: 2, masked: false, across: false };
+    let kernel = Blend { source: Elem::Bf16, taps: Some(2), copies: false, vectors: 2, masked: false, across: false, streaming: false };
     for isa in [Isa::AVX2, Isa::AVX512] {
         golden(&kernel.name(isa), &kernel.compile(isa).unwrap());
     }

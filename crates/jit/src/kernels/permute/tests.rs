@@ -120,7 +120,15 @@ fn bits_come_to_any_places() {
         // Every other of the many orders of 16 lanes.
         for lanes in all(isa).into_iter().step_by(if bits(isa) == BITS { 7 } else { 1 }) {
             let vectors = [vectors(isa, lanes); 2];
-            let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, order: Order::Bits(lanes), vectors, masked: false };
+            let kernel = Permute {
+                from: Elem::F32,
+                to: Elem::F32,
+                factors: UNCHANGED,
+                each: false,
+                order: Order::Bits(lanes),
+                vectors,
+                masked: false,
+            };
             compare(isa, kernel, |_, _| true);
         }
     }
@@ -138,7 +146,7 @@ fn elements_are_converted_scaled_and_masked() {
             let factors = if moved { UNCHANGED } else { scaled[i / 2 % 2] };
             let most = vectors(isa, lanes);
             let vectors = [(most / 2).max(1), (most / (1 + i as u8 % 2)).max(1)];
-            let kernel = Permute { from, to, factors, order: Order::Bits(lanes), vectors, masked: true };
+            let kernel = Permute { from, to, factors, each: false, order: Order::Bits(lanes), vectors, masked: true };
             compare(isa, kernel, |vector, lane| (vector + lane) % 3 != i % 3);
         }
     }
@@ -149,7 +157,8 @@ fn rows_become_neighbours_and_back() {
     for isa in ISAS {
         for n in [3, 5, 6, 7] {
             for order in [Order::Joined(n), Order::Parted(n)] {
-                let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, order, vectors: [n; 2], masked: false };
+                let kernel =
+                    Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, each: false, order, vectors: [n; 2], masked: false };
                 compare(isa, kernel, |_, _| true);
                 let scaled =
                     Permute { from: Elem::I8, factors: [Factor::Same, Factor::Same, Factor::None, Factor::None], masked: true, ..kernel };
@@ -162,7 +171,7 @@ fn rows_become_neighbours_and_back() {
 #[test]
 fn golden_listings() {
     let order = Order::Bits([0, 1, 4, 5]);
-    let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, order, vectors: [4; 2], masked: false };
+    let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, each: false, order, vectors: [4; 2], masked: false };
     for (kernel, isa) in [(kernel, Isa::AVX512), (Permute { order: Order::Joined(3), vectors: [3; 2], masked: true, ..kernel }, Isa::AVX2)]
     {
         let compiled = kernel.function(isa).finish_recording().unwrap();
