@@ -272,7 +272,8 @@ fn permutes(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
     // Pairs of rows: two tiles, with and without masks that leave a lane out.
     let order = Order::Bits([4, 0, 1, 2]);
-    let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, each: false, order, vectors: [2; 2], masked: false };
+    let kernel =
+        Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, each: false, order, vectors: [2; 2], adds: false, masked: false };
     let permuter = Permuter::get(isa, kernel).unwrap();
     let all = u16::MAX >> (LANES - lanes);
     let masks = Masks { reads: [all >> 1; LANES], writes: [all >> 1; LANES], exists: [all; LANES] };
@@ -285,7 +286,15 @@ fn permutes(isa: Isa) -> Vec<Entry> {
             let places = TilePlaces::new(vec![[0; 2], [8 * lanes; 2]]);
             let factors = [&[1.0; LANES][..]; UNCHANGED.len()];
             let vectors = [&vectors[..]; 2];
-            permuter.run(&Tiles { from: (from, 0), to: (to, 0), places: (&places, 2), vectors, masks: masks.as_ref(), factors });
+            permuter.run(&Tiles {
+                from: (from, 0),
+                to: (to, 0),
+                places: (&places, 2),
+                vectors,
+                masks: masks.as_ref(),
+                factors,
+                adds: &0.0,
+            });
         })
     };
     vec![entry_of("permuted tiles", None), entry_of("parts of permuted tiles", Some(masks))]

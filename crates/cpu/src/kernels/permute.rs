@@ -78,6 +78,8 @@ pub struct Tiles<'t> {
     pub masks: Option<&'t Masks>,
     /// The factors of elements, the first for all where one is the same for all; by lane of a vector, or of each vector that is written.
     pub factors: [&'t [f32]; UNCHANGED.len()],
+    /// What elements of the destination are multiplied by before they are added, where the kernel adds them.
+    pub adds: &'t f32,
 }
 
 impl Permuter {
@@ -135,6 +137,7 @@ impl Permuter {
             reads: t.vectors[0].as_ptr(),
             writes: t.vectors[1].as_ptr(),
             masks: t.masks.map_or([std::ptr::null(); 3], |m| [m.reads.as_ptr(), m.writes.as_ptr(), m.exists.as_ptr()]),
+            adds: t.adds,
             factors: std::array::from_fn(|i| if self.kernel.factors[i] == Factor::None { std::ptr::null() } else { t.factors[i].as_ptr() }),
         };
         let entry = match t.masks {

@@ -12,7 +12,7 @@
 //! Where both tensors have the same neighbours, but few, a tile is a vector of each of several runs of them.
 
 use super::transpose::{Factor, Factors, UNCHANGED, scaled};
-use crate::ir::{Binary, Elem, Function, Int, Pred, Val};
+use crate::ir::{Binary, Elem, Function, Int, Pred, Src, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -45,6 +45,8 @@ pub struct Permute {
     /// Vectors that are read, and vectors that are written, in powers of two: fewer than the bits allow where the others have no elements. Where none
     /// is read, zeros are written.
     pub vectors: [u8; 2],
+    /// Whether elements of the destination as they were are multiplied by a number and added.
+    pub adds: bool,
     /// Only lanes in masks are read and written.
     pub masked: bool,
 }
@@ -83,6 +85,8 @@ pub struct Args {
     pub masks: [*const u16; 3],
     /// The factors.
     pub factors: [*const f32; UNCHANGED.len()],
+    /// What elements of the destination are multiplied by.
+    pub adds: *const f32,
 }
 
 /// A shuffle of two vectors, which puts the bit between them into the lanes and gives one of the lanes' bits for it.
@@ -203,7 +207,8 @@ impl Key for Permute {
         let [reads, writes] = self.vectors;
         let masked = if self.masked { ".masked" } else { "" };
         let each = if self.each { ".each" } else { "" };
-        format!("permute.{}{}{factors}{each}{masked}.{reads}x{writes}.{order}.{}", self.from.name(), self.to.name(), isa.name())
+        let adds = if self.adds { ".adds" } else { "" };
+        format!("permute.{}{}{factors}{each}{adds}{masked}.{reads}x{writes}.{order}.{}", self.from.name(), self.to.name(), isa.name())
     }
 
     fn write(&self, f: &mut Function) {
@@ -243,7 +248,7 @@ impl Permute {
     #[must_use]
     pub fn of_zeros(&self) -> Permute {
         let (factors, vectors) = (UNCHANGED, [0, self.vectors[1]]);
-        Permute { from: self.to, to: self.to, factors, each: false, order: Order::Kept, vectors, masked: true }
+        Permute { from: self.to, to: self.to, factors, each: false, order: Order::Kept, vectors, adds: false, masked: true }
     }
 
     /// The mask of vector `i` of those that are read (0), written (1), or exist (2).
@@ -312,6 +317,8 @@ impl Permute {
         for (i, x) in vectors.into_iter().enumerate().take(self.vectors[1].into()) {
             let width = f.isa().width();
             let mut x = x.unwrap_or_else(|| f.zero(width));
+            let place = f.load_int(writes.at((i * size_of::<usize>()) as i32));
+            let (mask, exists) = (self.mask(f, args, 1, i), self.mask(f, args, 2, i));
             if self.factors != UNCHANGED {
                 let of_vector = factors.map(|factor| {
                     factor.map(|factor| match factor {
@@ -320,14 +327,17 @@ impl Permute {
                     })
                 });
                 x = scaled(f, x, of_vector);
-                // Nothing times infinity, divided by zero, or beside a zero point, is not zero.
-                if let Some(exists) = self.mask(f, args, 2, i) {
-                    let zero = f.zero(width);
-                    x = f.select(exists, x, zero);
-                }
             }
-            let place = f.load_int(writes.at((i * size_of::<usize>()) as i32));
-            let mask = self.mask(f, args, 1, i);
+            if self.adds {
+                let (before, by) = (f.load_number(self.to, to.indexed(place, 1, 0), mask), f.argument(args, offset_of!(Args, adds)));
+                let before = f.binary(Binary::MulF32, before, Src::Splat(by.at(0)));
+                x = f.binary(Binary::AddF32, x, before);
+            }
+            // Nothing times infinity, divided by zero, or beside a zero point, is not zero.
+            if let Some(exists) = exists.filter(|_| self.adds || self.factors != UNCHANGED) {
+                let zero = f.zero(width);
+                x = f.select(exists, x, zero);
+            }
             f.store_number(self.to, to.indexed(place, 1, 0), x, mask);
         }
     }

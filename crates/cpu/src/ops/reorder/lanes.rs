@@ -7,7 +7,7 @@
 //! one position. So tiles at an end are parts of tiles, for which masks say what is read, written, and zero ([`Regions`]). Where the neighbours of one tensor
 //! are few rows of the other, and their number no power of two, such as the three channels of an image, a tile is a vector of each of these rows.
 
-use super::factors::{scales, still, types, with_zero_points, zero_points};
+use super::factors::{numbers, scales, still, types, with_zero_points, zero_points};
 use super::loops::{self, loops, padded};
 use super::regions::{Ends, Partial, Region, Regions, Size, Spot};
 use super::reorder;
@@ -24,7 +24,7 @@ use oxidnn_jit::kernels::permute::{BITS, Order, Permute, bits};
 use oxidnn_jit::kernels::transpose::{Factor, Factors as Kinds};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
-use oxidnn_spec::{Arg, Attr, Blocking, Error, Problem};
+use oxidnn_spec::{Arg, Attr, Blocking, Error, PostOp, Problem};
 use std::ops::Range;
 
 /// Neighbours that both tensors have, up to which tiles of them are faster than runs.
@@ -35,6 +35,10 @@ const NUMBERS: usize = 16384;
 const LEAST: usize = 100;
 /// Positions of tiles that there are, from which on they are faster than to go through memory twice.
 const FULL: f64 = 0.625;
+/// Tiles that have the same scales, at least.
+const ALONE: usize = 4;
+/// Elements of a copy of short runs, at least.
+const COPIED: i64 = 2048;
 /// Positions of full tiles that exist, at least.
 const EXIST: f64 = 0.75;
 /// Rows that a tile of few may have, beside powers of two.
@@ -71,6 +75,8 @@ pub(crate) struct Lanes {
     all: Left,
     /// Tiles, with those that are not written.
     count: usize,
+    /// What elements of the destination are multiplied by before they are added.
+    adds: f32,
     /// Elements of a tile, and of one in the mean.
     filled: [usize; 2],
     /// The lanes that are read and written before each end.
@@ -98,7 +104,7 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
         let data = match Lanes::new(Moved::of(op, &problem.attr)?, jit) {
-            Err(_) if kept && super::run(&op.dst, &op.src) <= SHORT_RUN => Lanes::kept(Moved::of(op, &problem.attr)?, jit)?,
+            Err(_) if kept && keeps(op, &problem.attr, jit) => Lanes::kept(Moved::of(op, &problem.attr)?, jit)?,
             data => data?,
         };
         if is_thin(op, &data.kernel) {
@@ -120,6 +126,19 @@ fn has_runs(op: &Reorder, target: &CpuTarget) -> bool {
     let [.., next, run] = &all[..] else { return false };
     let line = target.caches.line;
     run.steps == [1; 2] && op.dst.dtype.bytes(run.size).is_some_and(|bytes| 2 * bytes >= line) && next.size * line <= target.caches.l1
+}
+
+/// Whether tiles of the same neighbours are faster than runs of them: few neighbours, which are whole vectors where nothing else is done to them.
+fn keeps(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
+    let [Some(to), Some(from)] = [&op.dst, &op.src].map(|t| t.blocking()) else { return false };
+    let few = super::run(&op.dst, &op.src) <= SHORT_RUN;
+    if super::check_copy(op, attr).is_err() || !few {
+        return few;
+    }
+    let all = loops(&loops::walked(to, from), [to, from]).unwrap_or_default();
+    let whole = all.last().is_some_and(|run| run.steps == [1; 2] && run.size >= jit.width().lanes());
+    let many = op.dst.dims().volume().is_some_and(|n| n >= COPIED);
+    whole && many && super::spread(op) < super::SPARSE || super::spread(op) >= super::SCATTERED && has_short_runs(op, jit)
 }
 
 /// Whether much of the tiles is padding, and it takes long to make them all the same: to look for the scales of each, or to store short vectors.
@@ -146,7 +165,11 @@ pub(super) fn has_short_runs(op: &Reorder, jit: Isa) -> bool {
 
 /// Whether there are tiles for such a reorder, most of whose positions there are.
 pub(super) fn fit(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
-    let fit = |lanes: Lanes| lanes.filled[1] as f64 >= FULL * lanes.filled[0] as f64 && !is_thin(op, &lanes.kernel);
+    let fit = |lanes: Lanes| {
+        let full = lanes.filled[1] as f64 >= FULL * lanes.filled[0] as f64;
+        let alone = lanes.kernel.factors.contains(&Factor::ByRow) && lanes.count < ALONE * lanes.regions.calls();
+        full && !alone && !is_thin(op, &lanes.kernel)
+    };
     Moved::of(op, attr).and_then(|moved| Lanes::new(moved, jit)).is_ok_and(fit)
 }
 
@@ -275,10 +298,11 @@ impl Draft {
         if let Some(i) = best {
             let mut l = self.rest[i];
             let mut count = part(&l);
-            if 2 * count < l.size.min(most) && !ends(&l) {
-                if let Ok(end) = self.end(l.size) {
-                    (l.steps[FIRST + end], count) = (1, l.size.min(most));
-                }
+            if 2 * count < l.size.min(most)
+                && !ends(&l)
+                && let Ok(end) = self.end(l.size)
+            {
+                (l.steps[FIRST + end], count) = (1, l.size.min(most));
             }
             vectors = positions(&[Loop { size: count, ..l }]);
             self.rest[i] = Loop { size: l.size.div_ceil(count), steps: l.steps.map(|s| s * count) };
@@ -369,6 +393,19 @@ pub(crate) struct Moved {
     pub(crate) ends: Vec<[usize; 2]>,
     /// The arithmetic of elements, any of which may have factors of its own.
     pub(crate) factors: Kinds,
+    /// What elements of the destination are multiplied by and added, where they are.
+    pub(crate) adds: Option<f32>,
+}
+
+/// Attributes without a sum of the destination as it was, where that is the only post-op and nothing happens to the result behind it; and its factor.
+fn without_sum(attr: &Attr) -> (Attr, Option<f32>) {
+    let quantised = attr.scales.contains_key(&Arg::DST) || attr.zero_points.contains_key(&Arg::DST);
+    match attr.post_ops[..] {
+        [PostOp::Sum { scale, zero_point: 0, dtype: None }] if !quantised => {
+            (Attr { post_ops: Default::default(), ..attr.clone() }, Some(scale.get()))
+        }
+        _ => (attr.clone(), None),
+    }
 }
 
 impl Moved {
@@ -388,11 +425,14 @@ impl Moved {
         counted.resize(counted.len().max(PADDED), still(dims));
         let [a, b, c] = &counted[..] else { return Err(padded()) };
         let [by_dst, by_src] = [scales(Arg::DST, attr, dims)?, scales(Arg::SRC, attr, dims)?];
+        let (attr, adds) = &without_sum(attr);
+        let types = if adds.is_some() { numbers(op)? } else { types(op, attr)? };
         let none = still(dims);
         let tensors = [dst, src, &by_dst, &by_src, a, b, c, &none, &none, &none, &none];
         Ok(Moved {
             args: [Arg::DST, Arg::SRC],
-            types: types(op, attr)?,
+            types,
+            adds: *adds,
             starts: [dst.offset as usize, src.offset as usize],
             loops: loops(&sizes, tensors).ok_or_else(padded)?,
             ends,
@@ -419,7 +459,7 @@ impl Lanes {
     }
 
     fn of(moved: Moved, jit: Isa, kept: bool) -> Result<Lanes, Skip> {
-        let Moved { args, types, starts: [dst, src], loops, mut ends, mut factors } = moved;
+        let Moved { args, types, starts: [dst, src], loops, mut ends, mut factors, adds } = moved;
         ends.resize(PADDED, [1; 2]);
         let elements = loops.iter().map(|l| l.size).product::<usize>();
         let mut draft = Draft { rest: loops, ends, void: None };
@@ -438,6 +478,7 @@ impl Lanes {
             each,
             order,
             vectors: [vectors[0].len() as u8, vectors[1].len() as u8],
+            adds: adds.is_some(),
             masked: false,
         };
         let of_tile = [0, 1].map(|i| sum(&most(&vectors[i]), &most(&lanes[i])));
@@ -456,7 +497,21 @@ impl Lanes {
             left[k] = [size; 2];
         }
         let regions = Regions::default();
-        let mut all = Lanes { jit, args, kernel, starts, vectors, lanes, tables, regions, all: left, count, filled, parts };
+        let mut all = Lanes {
+            jit,
+            args,
+            kernel,
+            starts,
+            vectors,
+            lanes,
+            tables,
+            regions,
+            all: left,
+            count,
+            adds: adds.unwrap_or(0.0),
+            filled,
+            parts,
+        };
         let of_tile_numbers = all.of_tile();
         let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), tiles: NUMBERS / of_tile_numbers };
         let partial = |left: &Left| (*left != all.all).then(|| Partial::new(all.masks(left), all.tables.clone()));
@@ -629,6 +684,7 @@ impl Maker<'_> {
             vectors: region.partial.as_ref().map_or(&by.tables, |p| &p.vectors).each_ref().map(|v| &v[..]),
             masks: region.partial.as_ref().map(|p| &p.masks),
             factors: [zero, from, over, other],
+            adds: &by.adds,
         });
     }
 }
