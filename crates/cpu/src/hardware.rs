@@ -44,6 +44,14 @@ pub struct Caches {
     pub sharing: [usize; 2],
 }
 
+impl Caches {
+    /// Whether so many bytes stay in the last cache from one operation to the next: half of it, as others have something in it, too.
+    #[must_use]
+    pub fn keep(&self, bytes: usize) -> bool {
+        bytes <= self.l3 / 2
+    }
+}
+
 /// What a macrokernel keeps in the caches: bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {

@@ -4,7 +4,7 @@
 
 use oxidnn_cpu::CpuTarget;
 use oxidnn_cpu::kernels::columns::{Act, Blocks, Bound, Sweep};
-use oxidnn_cpu::kernels::permute::{LANES, Masks, Permuter, Tiles};
+use oxidnn_cpu::kernels::permute::{LANES, Masks, Permuter, Places as TilePlaces, Tiles};
 use oxidnn_cpu::kernels::responses::{Call as ResponsesCall, Pass, Planes, Responses, Side as Rows, Spec as ResponsesSpec};
 use oxidnn_cpu::kernels::scratch::lend;
 use oxidnn_cpu::kernels::tile::{Tail, TailArgs};
@@ -176,7 +176,7 @@ fn blends(isa: Isa) -> Vec<Entry> {
     let channels = 2 * lanes;
     let tap = move |at: usize| BlendTap { source: at * channels * 4, weight: 0.5 };
     let all = [(Some(2), false), (None, false), (Some(1), true)].map(|(taps, copies)| {
-        let blend = Blend { source: Elem::F32, taps, copies, vectors: 1, masked: false, across: false };
+        let blend = Blend { source: Elem::F32, taps, copies, vectors: 1, masked: false, across: false, streaming: false };
         let kernel = blend::Blender::get(isa, &blend::Spec { sums: blend, tail: Tail::raw() }).unwrap();
         let mut columns = blend::Columns::default();
         (0..LEN).for_each(|i| columns.push((0..taps.unwrap_or(2)).map(|k| tap(i + usize::from(k)))));
@@ -190,7 +190,7 @@ fn blends(isa: Isa) -> Vec<Entry> {
             let farthest = [tap(last).source, 0];
             let call =
                 blend::Call { columns: &columns, source: side(source), result, farthest, channels, tail: &TailArgs::NONE, channel: 0 };
-            kernel.bind(&call).unwrap().run(0, &lines);
+            kernel.bind(&call).unwrap().run(0, &lines, true);
         })
     });
     all.into()
@@ -272,7 +272,8 @@ fn permutes(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
     // Pairs of rows: two tiles, with and without masks that leave a lane out.
     let order = Order::Bits([4, 0, 1, 2]);
-    let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, order, vectors: [2; 2], masked: false };
+    let kernel =
+        Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, each: false, order, vectors: [2; 2], adds: false, masked: false };
     let permuter = Permuter::get(isa, kernel).unwrap();
     let all = u16::MAX >> (LANES - lanes);
     let masks = Masks { reads: [all >> 1; LANES], writes: [all >> 1; LANES], exists: [all; LANES] };
@@ -282,10 +283,18 @@ fn permutes(isa: Isa) -> Vec<Entry> {
         entry(name, &[len; 2], move |memory| {
             let [from, to] = bufs(memory);
             let vectors = [0, 4 * lanes];
-            let places = [[0; 2], [8 * lanes; 2]];
-            let factors = [[1.0; LANES]; UNCHANGED.len()];
+            let places = TilePlaces::new(vec![[0; 2], [8 * lanes; 2]]);
+            let factors = [&[1.0; LANES][..]; UNCHANGED.len()];
             let vectors = [&vectors[..]; 2];
-            permuter.run(&Tiles { from: (from, 0), to: (to, 0), places: &places, vectors, masks: masks.as_ref(), factors: &factors });
+            permuter.run(&Tiles {
+                from: (from, 0),
+                to: (to, 0),
+                places: (&places, 2),
+                vectors,
+                masks: masks.as_ref(),
+                factors,
+                adds: &0.0,
+            });
         })
     };
     vec![entry_of("permuted tiles", None), entry_of("parts of permuted tiles", Some(masks))]

@@ -86,14 +86,18 @@ impl<'a> Buf<'a> {
     /// When it is not inside the region.
     #[inline]
     pub fn part(&self, start: usize, len: usize) -> Buf<'a> {
-        assert!(start <= self.len && len <= self.len - start, "part {start}+{len} of a buffer of {}", self.len);
+        if start > self.len || len > self.len - start {
+            outside("part", [start, len, self.len]);
+        }
         Buf { ptr: self.ptr.wrapping_add(start), len, life: PhantomData }
     }
 
     #[inline(always)]
     fn at<T: Element>(&self, index: usize, count: usize) -> *mut T {
         let end = index.checked_add(count).and_then(|e| e.checked_mul(size_of::<T>()));
-        assert!(end.is_some_and(|e| e <= self.len), "element {index}+{count} of a buffer of {} bytes", self.len);
+        if end.is_none_or(|e| e > self.len) {
+            outside("element", [index, count, self.len]);
+        }
         self.ptr.cast::<T>().wrapping_add(index)
     }
 
@@ -182,4 +186,11 @@ impl<'a> Buf<'a> {
         // SAFETY: valid by `new`'s promise; `Cell<u8>` has `u8`'s layout and allows overlapping slices; `&[Cell]` cannot leave the thread.
         unsafe { std::slice::from_raw_parts(self.ptr.cast::<Cell<u8>>(), self.len) }
     }
+}
+
+/// Panics: what lies outside a region, with its first number, its count, and the bytes of the region. By value, so that loops keep all of it in registers.
+#[cold]
+#[inline(never)]
+fn outside(what: &str, [first, count, len]: [usize; 3]) -> ! {
+    panic!("{what} {first}+{count} of a buffer of {len} bytes")
 }

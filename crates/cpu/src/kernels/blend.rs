@@ -147,6 +147,7 @@ impl Blender {
             result_column: column,
             result_group: result.group,
             result_vector: self.lanes * size,
+            last: 1,
         };
         let results = Results { column: call.channel, channels: groups * group, at, reach: to };
         Some(Rows { blender: self, call, args: Finished::new(args, &self.spec.tail, call.tail, results), result: at })
@@ -154,17 +155,28 @@ impl Blender {
 }
 
 impl Rows<'_> {
-    /// Computes and stores the row that lies so many bytes behind the first: the sum of these lines.
+    /// Computes and stores the row that lies so many bytes behind the first: the sum of these lines. Others may see what went past the caches when
+    /// the `last` row is made.
     ///
     /// # Panics
-    /// When the row or a line lies farther than has been said, or copies have other lines than one.
-    pub fn run(&mut self, row: usize, lines: &[Tap]) {
-        let [farthest, last] = self.call.farthest;
-        assert!(row <= last && lines.iter().all(|line| line.source <= farthest), "row {row} of {lines:?}: {:?}", self.call);
+    /// When the row or a line lies farther than has been said, copies have other lines than one, or results that go past the caches no places for that.
+    pub fn run(&mut self, row: usize, lines: &[Tap], last: bool) {
+        let [farthest, end] = self.call.farthest;
+        assert!(row <= end && lines.iter().all(|line| line.source <= farthest), "row {row} of {lines:?}: {:?}", self.call);
         assert!(!self.blender.spec.sums.copies || lines.len() == 1, "{} lines that are no copies", lines.len());
+        let blend = &self.blender.spec.sums;
+        if blend.streaming {
+            let Args { result_column, result_group, .. } = self.args.args;
+            let places = [self.result.addr() + row, result_column, result_group];
+            assert!(
+                places.iter().all(|at| at.is_multiple_of(self.blender.lanes * size_of::<f32>())),
+                "vectors that are no whole ones: {places:?}"
+            );
+        }
         self.args.args.lines = lines.as_ptr();
         self.args.args.count = if self.call.columns.most.is_some() { lines.len() } else { 0 };
         self.args.args.result = self.result.wrapping_add(row);
+        self.args.args.last = usize::from(last);
         // SAFETY: lines, taps and counts are as many as the arguments say, and source and result were asked for all that these reach from the first
         // row and line to the farthest.
         unsafe { self.blender.entry.call(&self.args) }

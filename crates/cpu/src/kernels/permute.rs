@@ -2,14 +2,12 @@
 
 use super::code;
 use super::extent::{Read, Written};
+pub use oxidnn_jit::kernels::permute::LANES;
 use oxidnn_jit::kernels::permute::{Args, Permute};
 use oxidnn_jit::kernels::transpose::{Factor, UNCHANGED};
 use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
-
-/// Most lanes of a vector.
-pub const LANES: usize = 16;
 
 /// The kernels for whole tiles, for parts of tiles, and for those of which nothing is read: processors take long to load nothing from where there
 /// is no memory.
@@ -33,6 +31,38 @@ pub struct Masks {
     pub exists: [u16; LANES],
 }
 
+/// The places of tiles in source and destination, in bytes.
+#[derive(Debug)]
+pub struct Places {
+    all: Vec<[usize; 2]>,
+    farthest: [usize; 2],
+}
+
+impl Places {
+    /// Such places.
+    #[must_use]
+    pub fn new(all: Vec<[usize; 2]>) -> Places {
+        Places { farthest: farthest(&all), all }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+}
+
+/// The farthest of some places in either tensor.
+fn farthest(places: &[[usize; 2]]) -> [usize; 2] {
+    places.iter().fold([0; 2], |most: [usize; 2], place| [most[0].max(place[0]), most[1].max(place[1])])
+}
+
 /// Tiles of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Tiles<'t> {
@@ -40,14 +70,16 @@ pub struct Tiles<'t> {
     pub from: (Buf<'t>, usize),
     /// The same of the destination.
     pub to: (Buf<'t>, usize),
-    /// The places of each tile in source and destination, in bytes.
-    pub places: &'t [[usize; 2]],
+    /// The places of tiles, of which the first so many are made.
+    pub places: (&'t Places, usize),
     /// Where the vectors of a tile are that are read, and those that are written, in bytes.
     pub vectors: [&'t [usize]; 2],
     /// The lanes that count; all where there are no masks.
     pub masks: Option<&'t Masks>,
-    /// The factors of elements, the first for all where one is the same for all.
-    pub factors: &'t [[f32; LANES]; UNCHANGED.len()],
+    /// The factors of elements, the first for all where one is the same for all; by lane of a vector, or of each vector that is written.
+    pub factors: [&'t [f32]; UNCHANGED.len()],
+    /// What elements of the destination are multiplied by before they are added, where the kernel adds them.
+    pub adds: &'t f32,
 }
 
 impl Permuter {
@@ -72,13 +104,15 @@ impl Permuter {
     /// When an element lies outside its memory.
     pub fn run(&self, t: &Tiles<'_>) {
         let [reads, writes] = self.kernel.vectors.map(usize::from);
-        if t.places.is_empty() {
+        let (all_places, count) = t.places;
+        let places = &all_places.all[..count];
+        if places.is_empty() {
             return;
         }
         assert!(t.vectors[0].len() == reads && t.vectors[1].len() == writes, "{} by {} vectors", t.vectors[0].len(), t.vectors[1].len());
         let all = [u16::MAX >> (LANES - self.lanes); LANES];
         let (read, written) = t.masks.map_or((&all, &all), |m| (&m.reads, &m.writes));
-        let most = t.places.iter().fold([0; 2], |most: [usize; 2], place| [most[0].max(place[0]), most[1].max(place[1])]);
+        let most = if count == all_places.len() { all_places.farthest } else { farthest(places) };
         let reach = |which: usize, masks: &[u16; LANES], size: usize| {
             let used = t.vectors[which].iter().zip(masks).filter(|v| *v.1 != 0);
             let end = used.map(|(at, mask)| at.checked_add((LANES - mask.leading_zeros() as usize) * size)).max();
@@ -87,14 +121,23 @@ impl Permuter {
         };
         let address = |used: Option<(usize, bool)>| used.is_none_or(|u| u.1);
         let (from, to) = (reach(0, read, self.kernel.from.bytes()), reach(1, written, self.kernel.to.bytes()));
+        for (kind, numbers) in self.kernel.factors.iter().zip(t.factors) {
+            let needed = match kind {
+                Factor::None => 0,
+                Factor::Same => 1,
+                Factor::ByRow => LANES * if self.kernel.each { writes } else { 1 },
+            };
+            assert!(numbers.len() >= needed, "{} of {needed} factors", numbers.len());
+        }
         let args = Args {
             from: if address(from) { Read::from(t.from.0).at("source", t.from.1, from.map(|f| f.0)) } else { std::ptr::null() },
             to: if address(to) { Written::from(t.to.0).at("permuted", t.to.1, to.map(|t| t.0)) } else { return },
-            tiles: t.places.as_ptr(),
-            count: t.places.len(),
+            tiles: places.as_ptr(),
+            count,
             reads: t.vectors[0].as_ptr(),
             writes: t.vectors[1].as_ptr(),
             masks: t.masks.map_or([std::ptr::null(); 3], |m| [m.reads.as_ptr(), m.writes.as_ptr(), m.exists.as_ptr()]),
+            adds: t.adds,
             factors: std::array::from_fn(|i| if self.kernel.factors[i] == Factor::None { std::ptr::null() } else { t.factors[i].as_ptr() }),
         };
         let entry = match t.masks {
@@ -103,7 +146,7 @@ impl Permuter {
             Some(_) => &self.masked,
         };
         // SAFETY: all lanes of the vectors that are read and written lie in their memory, which was asked for them; tables are as long as the kernel
-        // has vectors, and masks and factors as long as any kernel has vectors and lanes.
+        // has vectors, masks as long as any kernel has vectors, and factors as long as this one needs.
         unsafe { entry.call(&args) }
     }
 }

@@ -25,6 +25,9 @@ mod tests;
 
 /// Operands of a product that may be copied.
 const STAGED: [Arg; 6] = [Arg::SRC, Arg::WEIGHTS, Arg::DST, Arg::DIFF_SRC, Arg::DIFF_WEIGHTS, Arg::DIFF_DST];
+/// Elements of a result from which on its operands are copied, and neighbours that it shares with one which is not.
+const LEAST: i64 = 1024;
+const RUN: usize = 16;
 /// Bytes of a number of scratch.
 const WORD: usize = 4;
 
@@ -230,6 +233,34 @@ pub(crate) fn aligned(problem: &Problem, target: &CpuTarget, rows: &[Impl<CpuTar
         return Err(NONE);
     }
     finish(resolved, Staged { inner, stages }, target).ok_or(Skip::Shape("scratch exceeds the address space"))
+}
+
+/// Plans a problem element by element by `row`, on copies of the operands that have other neighbours than its result: to change their places is what takes
+/// time, and reorders are made for that.
+///
+/// # Errors
+/// Where no operand is to be copied, or the row does not take the problem so.
+pub(crate) fn alike(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget>) -> Result<Box<dyn Plan>, Skip> {
+    let mut resolved = problem.clone();
+    resolved.resolve();
+    super::support::known(&resolved)?;
+    let result = resolved.op.result().ok_or(Skip::Op("without a result"))?.clone();
+    let (dims, mut copies, mut lying) = (*result.dims(), 0, resolved.clone());
+    if dims.volume().is_none_or(|n| n < LEAST) {
+        return Err(Skip::Shape("few elements"));
+    }
+    for o in lying.op.operands_mut() {
+        let copy = Tensor { dtype: o.tensor.dtype, layout: result.layout.resized(dims) };
+        if o.usage == Use::In && *o.tensor.dims() == dims && *o.tensor != copy && reorder::run(&result, o.tensor) < RUN {
+            *o.tensor = copy;
+            copies += 1;
+        }
+    }
+    if !(1..=STAGED.len()).contains(&copies) || resolved.operands().len() + 2 > OPERANDS {
+        return Err(Skip::Layout("of the operands: the same neighbours, or many others".into()));
+    }
+    let inner = row(&lying, target)?;
+    copied(&resolved, inner, target).ok_or(Skip::Layout("of the operands, nor any that they could be copied to".into()))
 }
 
 /// Plans gradients of weights of groups, where one operand has a single channel in a group and the other one several, as depthwise ones by the first of

@@ -5,7 +5,7 @@
 //! written, which is less than its way from L2.
 
 use super::depthwise::{Finish, Strip, StripKey};
-use crate::ir::{Accumulate, Binary, Elem, Function, Int, Pred, Src, Val};
+use crate::ir::{Accumulate, Binary, Compare, Elem, Function, Int, Pred, Src, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -29,6 +29,8 @@ pub struct Blend {
     /// Whether all groups of a column are made before the next column, as they lie side by side where channels are last: memory is then written in one
     /// run. Only of [`Blend::taps`] of a number.
     pub across: bool,
+    /// Whether results, words that nothing is done to, go past the caches: whole vectors at multiples of their bytes.
+    pub streaming: bool,
 }
 
 /// A line of the source, or a tap of a column.
@@ -71,6 +73,8 @@ pub struct Args {
     pub result_group: usize,
     /// Distance of the vectors of a group.
     pub result_vector: usize,
+    /// Whether others may see next what has gone past the caches: 0 or 1.
+    pub last: usize,
 }
 
 impl Key for Blend {
@@ -82,7 +86,8 @@ impl Key for Blend {
         let masked = if self.masked { ".masked" } else { "" };
         let taps = if self.copies { "copy".into() } else { taps };
         let across = if self.across { ".across" } else { "" };
-        format!("blend.{}.{taps}.{}{masked}{across}.{}", self.source.name(), self.vectors, isa.name())
+        let streaming = if self.streaming { ".streaming" } else { "" };
+        format!("blend.{}.{taps}.{}{masked}{across}{streaming}.{}", self.source.name(), self.vectors, isa.name())
     }
 
     fn write(&self, f: &mut Function) {
@@ -95,6 +100,11 @@ impl StripKey for Blend {
         match self.taps.filter(|_| self.across) {
             Some(taps) => self.by_columns(f, taps, finish),
             None => self.by_groups(f, finish),
+        }
+        if self.streaming {
+            let args = f.arguments();
+            let last = f.argument(args, offset_of!(Args, last));
+            f.when(Compare::Gt, last, 0, Function::store_fence);
         }
     }
 }
@@ -157,6 +167,12 @@ impl Blend {
         let (first, at, lanes) = (f.copy(channel), f.copy(to), f.isa().width().lanes());
         for sum in sums {
             let values = std::slice::from_ref(sum);
+            if self.streaming {
+                f.store_streaming(at.at(0), *sum);
+                let vector = f.argument(args, offset_of!(Args, result_vector));
+                f.add(at, vector);
+                continue;
+            }
             finish(f, &Strip { args, column: offset_of!(Args, result_column), channel: first, result: at, values, mask, normal: false });
             f.add(first, lanes as i32);
             let vector = f.argument(args, offset_of!(Args, result_vector));

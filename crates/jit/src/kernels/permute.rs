@@ -8,9 +8,11 @@
 //!
 //! A few rows, whose number is no power of two, become neighbours, such as the three channels of an image, or neighbours rows: every vector that is
 //! written is looked up in all that are read.
+//!
+//! Where both tensors have the same neighbours, but few, a tile is a vector of each of several runs of them.
 
 use super::transpose::{Factor, Factors, UNCHANGED, scaled};
-use crate::ir::{Binary, Elem, Function, Int, Pred, Val};
+use crate::ir::{Binary, Elem, Function, Int, Pred, Src, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -20,6 +22,9 @@ mod tests;
 
 /// Most bits of a lane's number.
 pub const BITS: usize = 4;
+
+/// Most lanes of a vector.
+pub const LANES: usize = 1 << BITS;
 
 /// Bytes of a mask.
 const MASK: usize = 2;
@@ -33,11 +38,15 @@ pub struct Permute {
     pub to: Elem,
     /// The arithmetic of elements: numbers for all, or one for each lane of the vectors that are written.
     pub factors: Factors,
+    /// Whether each of these vectors has numbers of its own for its lanes, [`LANES`] for each.
+    pub each: bool,
     /// Where elements go.
     pub order: Order,
     /// Vectors that are read, and vectors that are written, in powers of two: fewer than the bits allow where the others have no elements. Where none
     /// is read, zeros are written.
     pub vectors: [u8; 2],
+    /// Whether elements of the destination as they were are multiplied by a number and added.
+    pub adds: bool,
     /// Only lanes in masks are read and written.
     pub masked: bool,
 }
@@ -52,6 +61,8 @@ pub enum Order {
     Joined(u8),
     /// The other way round.
     Parted(u8),
+    /// Vectors that are written are those that are read: a copy, with conversion, arithmetic and masks.
+    Kept,
 }
 
 /// Arguments. Distances are in bytes.
@@ -74,6 +85,8 @@ pub struct Args {
     pub masks: [*const u16; 3],
     /// The factors.
     pub factors: [*const f32; UNCHANGED.len()],
+    /// What elements of the destination are multiplied by.
+    pub adds: *const f32,
 }
 
 /// A shuffle of two vectors, which puts the bit between them into the lanes and gives one of the lanes' bits for it.
@@ -189,23 +202,30 @@ impl Key for Permute {
             Order::Bits(lanes) => lanes[..bits(isa)].iter().map(u8::to_string).collect(),
             Order::Joined(n) => format!("joined{n}"),
             Order::Parted(n) => format!("parted{n}"),
+            Order::Kept => "kept".into(),
         };
         let [reads, writes] = self.vectors;
         let masked = if self.masked { ".masked" } else { "" };
-        format!("permute.{}{}{factors}{masked}.{reads}x{writes}.{order}.{}", self.from.name(), self.to.name(), isa.name())
+        let each = if self.each { ".each" } else { "" };
+        let adds = if self.adds { ".adds" } else { "" };
+        format!("permute.{}{}{factors}{each}{adds}{masked}.{reads}x{writes}.{order}.{}", self.from.name(), self.to.name(), isa.name())
     }
 
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
         let shuffles = match self.order {
             Order::Bits(lanes) => Some(Shuffles::new(f, &lanes[..bits(f.isa())])),
-            Order::Joined(_) | Order::Parted(_) => None,
+            Order::Joined(_) | Order::Parted(_) | Order::Kept => None,
         };
         let factors = std::array::from_fn(|i| {
             let (how, width) = (self.factors[i], f.isa().width());
             (how != Factor::None).then(|| {
                 let at = f.argument(args, offset_of!(Args, factors) + i * size_of::<usize>());
-                if how == Factor::Same { f.splat(width, at.at(0)) } else { f.load(width, at.at(0)) }
+                match how {
+                    Factor::Same => Lane::Number(f.splat(width, at.at(0))),
+                    _ if self.each => Lane::Table(at),
+                    _ => Lane::Number(f.load(width, at.at(0))),
+                }
             })
         });
         let (tiles, count) = (f.argument(args, offset_of!(Args, tiles)), f.argument(args, offset_of!(Args, count)));
@@ -214,6 +234,7 @@ impl Key for Permute {
             let vectors = match &shuffles {
                 _ if vectors.is_empty() => vec![None; self.vectors[1].into()],
                 Some(shuffles) => shuffles.apply(f, vectors, self.vectors[1].into()),
+                None if self.order == Order::Kept => vectors.into_iter().map(Some).collect(),
                 None => self.look_up(f, &vectors),
             };
             self.store(f, (args, tiles), vectors, factors);
@@ -226,8 +247,8 @@ impl Permute {
     /// What writes zeros where this kernel writes, under masks, and reads nothing.
     #[must_use]
     pub fn of_zeros(&self) -> Permute {
-        let (from, order, vectors) = (self.to, Order::Bits([0, 1, 2, 3]), [0, self.vectors[1]]);
-        Permute { from, to: self.to, factors: UNCHANGED, order, vectors, masked: true }
+        let (factors, vectors) = (UNCHANGED, [0, self.vectors[1]]);
+        Permute { from: self.to, to: self.to, factors, each: false, order: Order::Kept, vectors, adds: false, masked: true }
     }
 
     /// The mask of vector `i` of those that are read (0), written (1), or exist (2).
@@ -290,25 +311,43 @@ impl Permute {
         (0..n).map(made).collect()
     }
 
-    fn store(&self, f: &mut Function, (args, tiles): (Int, Int), vectors: Vec<Option<Val>>, factors: [Option<Val>; UNCHANGED.len()]) {
+    fn store(&self, f: &mut Function, (args, tiles): (Int, Int), vectors: Vec<Option<Val>>, factors: [Option<Lane>; UNCHANGED.len()]) {
         let to = Permute::place(f, args, tiles, 1);
         let writes = f.argument(args, offset_of!(Args, writes));
         for (i, x) in vectors.into_iter().enumerate().take(self.vectors[1].into()) {
             let width = f.isa().width();
             let mut x = x.unwrap_or_else(|| f.zero(width));
-            if self.factors != UNCHANGED {
-                x = scaled(f, x, factors);
-                // Nothing times infinity, divided by zero, or beside a zero point, is not zero.
-                if let Some(exists) = self.mask(f, args, 2, i) {
-                    let zero = f.zero(width);
-                    x = f.select(exists, x, zero);
-                }
-            }
             let place = f.load_int(writes.at((i * size_of::<usize>()) as i32));
-            let mask = self.mask(f, args, 1, i);
+            let (mask, exists) = (self.mask(f, args, 1, i), self.mask(f, args, 2, i));
+            if self.factors != UNCHANGED {
+                let of_vector = factors.map(|factor| {
+                    factor.map(|factor| match factor {
+                        Lane::Number(number) => number,
+                        Lane::Table(at) => f.load(width, at.at((i * LANES * size_of::<f32>()) as i32)),
+                    })
+                });
+                x = scaled(f, x, of_vector);
+            }
+            if self.adds {
+                let (before, by) = (f.load_number(self.to, to.indexed(place, 1, 0), mask), f.argument(args, offset_of!(Args, adds)));
+                let before = f.binary(Binary::MulF32, before, Src::Splat(by.at(0)));
+                x = f.binary(Binary::AddF32, x, before);
+            }
+            // Nothing times infinity, divided by zero, or beside a zero point, is not zero.
+            if let Some(exists) = exists.filter(|_| self.adds || self.factors != UNCHANGED) {
+                let zero = f.zero(width);
+                x = f.select(exists, x, zero);
+            }
             f.store_number(self.to, to.indexed(place, 1, 0), x, mask);
         }
     }
+}
+
+/// A factor of the lanes of vectors: of all, or in a table where those of each vector are.
+#[derive(Clone, Copy)]
+enum Lane {
+    Number(Val),
+    Table(Int),
 }
 
 /// A network, with what permutes lanes before and behind it.

@@ -35,8 +35,6 @@ const CENTERED: usize = 16;
 const JOINT: usize = 256;
 /// Columns whose totals are put together at a time.
 const COLUMNS: usize = 64;
-/// The part of the last cache that a group fills: the rest is for what others have in it.
-const NEAR: usize = 2;
 /// Segments of a group, for each worker, at least.
 const SEGMENTS: usize = 4;
 /// The matrices that a tensor is: those of the blocks of channels of every image, one behind the other.
@@ -134,7 +132,7 @@ impl Matrices {
         let block = (self.images * self.rows * self.width * self.elem.bytes()).saturating_mul(tensors);
         let [_, pieces, joint] = self.pieces();
         let least = (SEGMENTS * workers).div_ceil(self.images.div_ceil(joint) * pieces);
-        let most = if block > caches.l3 / NEAR { self.blocks } else { caches.l2.saturating_mul(workers) / block };
+        let most = if !caches.keep(block) { self.blocks } else { caches.l2.saturating_mul(workers) / block };
         most.max(least).clamp(1, self.blocks)
     }
 
@@ -282,7 +280,7 @@ impl BatchNorm {
         let space = if jit.is_some() { 0 } else { matrix.space(if forward { 1 } else { 2 })? };
         let once = forward && flags.use_global_stats;
         let together = if once { matrices.blocks } else { matrices.together(args.len(), &target.caches, workers) };
-        let far = op.src.bytes().saturating_mul(args.len()) > target.caches.l3 / NEAR;
+        let far = !target.caches.keep(op.src.bytes().saturating_mul(args.len()));
         let epsilon = op.epsilon.get();
         let kernel = BatchNorm { matrices, together, matrix, flags, epsilon, forward, bits, stats, learnt, space, jit, far };
         let parameters = 4 * kernel.matrices.columns().next_multiple_of(16);

@@ -18,6 +18,7 @@ use super::pipeline::{Bound, Group, Lines, Pipeline, Registers};
 use super::program::{Operand, Over, Source, Stage, Step};
 use super::{Chunk, Chunks, GRAIN, Memory, Nest, OPERANDS, split};
 use crate::CpuTarget;
+use crate::hardware::Caches;
 use crate::kernels::chain::jit;
 use crate::kernels::code::{self, Key, elem};
 use crate::kernels::extent::{Written, reach};
@@ -214,7 +215,7 @@ impl Program {
         let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
         RowPlan::resolved(problem, target, |problem| {
             let (pipeline, scratch) = make(problem)?;
-            let mut program = Program::new(pipeline, isa)?.streaming(target.caches.l3);
+            let mut program = Program::new(pipeline, isa)?.streaming(&target.caches);
             let bytes = program.give_rows(scratch, target.threads).ok_or(Skip::Shape("scratch exceeds the address space"))?;
             Ok((program, bytes))
         })
@@ -228,7 +229,7 @@ impl Program {
         let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
         RowPlan::resolved(problem, target, |problem| {
             let (pipeline, scratch) = make(problem)?;
-            Ok((Program::in_stages(pipeline, isa)?.streaming(target.caches.l3), scratch))
+            Ok((Program::in_stages(pipeline, isa)?.streaming(&target.caches), scratch))
         })
     }
 
@@ -253,12 +254,17 @@ impl Program {
         Ok(Program { groups: groups?, pipeline })
     }
 
-    /// The same; a result of words, more bytes of them than `cached`, is stored past the caches where one stage makes it element by element: lines of
-    /// it are not read, and nothing else leaves the caches for them.
+    /// The same; a result of words is stored past the caches where one stage makes it element by element, and operands are more than these keep: lines
+    /// of it are not read, and nothing else leaves the caches for them.
     #[must_use]
-    pub fn streaming(mut self, cached: usize) -> Program {
+    pub fn streaming(mut self, caches: &Caches) -> Program {
         if let ([Group { grid: Some(grid), .. }], [Made::Fused(chain)]) = (&self.pipeline.groups[..], &mut self.groups[..]) {
-            chain.streamed = chain.result().filter(|_| grid.kept.volume() as usize > cached / size_of::<f32>());
+            let bytes = |of: usize| (grid.kept.volume() as usize).saturating_mul(of);
+            let Call { spec, from, .. } = &chain.call;
+            let whole = |origin: &Origin| matches!(origin, Origin::Operand(i) if grid.kept.is_joined(*i));
+            let operands = spec.operands.iter().zip(from).filter(|(o, origin)| o.1 == Way::Moves && whole(origin));
+            let all = operands.map(|(o, _)| o.0.bytes()).sum::<usize>().max(size_of::<f32>());
+            chain.streamed = chain.result().filter(|_| !caches.keep(bytes(all)));
         }
         self
     }

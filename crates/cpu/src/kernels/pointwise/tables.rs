@@ -14,7 +14,9 @@ use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Tensor};
 
 /// Most positions of all dimensions of a source.
 const MOST: i64 = 1 << 16;
-/// Positions of dimensions that one table has: to begin a row takes longer than some elements. As many elements are made other numbers at a time.
+/// Positions of dimensions that one table has: to begin a row takes longer than some elements.
+const JOINED: usize = 1024;
+/// Elements that are made other numbers at a time.
 const FEW: usize = 256;
 /// Elements of a run in the mean, at least, for runs that are copied at once.
 const RUN: usize = 4;
@@ -44,7 +46,34 @@ enum Padding {
 /// What a position adds to offsets: in destination, source, what elements are multiplied by and what they are divided by.
 type Terms = [usize; 4];
 
-/// A source, and what the positions of each dimension add to offsets: outermost first, at least one.
+/// The innermost positions: what each adds to offsets, as few bytes as that takes.
+#[derive(Debug)]
+struct Row {
+    /// Elements of destination and source.
+    places: Vec<[u32; 2]>,
+    /// Numbers among the factors; none where there are no factors.
+    factors: Vec<[u32; 2]>,
+    /// The farthest places.
+    most: [usize; 2],
+}
+
+impl Row {
+    fn new(terms: &[Terms], factors: bool) -> Result<Row, Skip> {
+        let most = std::array::from_fn(|t| terms.iter().map(|terms| terms[t]).max().unwrap_or(0));
+        if terms.iter().flatten().any(|term| u32::try_from(*term).is_err()) {
+            return Err(Skip::Shape("elements of a row that are far apart"));
+        }
+        let pairs = |first: usize| terms.iter().map(move |terms| [terms[first] as u32, terms[first + 1] as u32]).collect();
+        Ok(Row { places: pairs(0), factors: if factors { pairs(2) } else { Vec::new() }, most })
+    }
+
+    /// The parts of destination and source, of elements of so many bytes, that a row at some places reaches.
+    fn parts<'b>(&self, [to, from]: [Buf<'b>; 2], at: Terms, [written, read]: [usize; 2]) -> [Buf<'b>; 2] {
+        [to.part(at[0] * written, (self.most[0] + 1) * written), from.part(at[1] * read, (self.most[1] + 1) * read)]
+    }
+}
+
+/// A source, and what the positions of each dimension add to offsets: outermost first.
 #[derive(Debug)]
 struct Move {
     src: Arg,
@@ -52,7 +81,8 @@ struct Move {
     /// What elements are multiplied by, and then divided by: f32.
     factors: [Option<Arg>; 2],
     starts: Terms,
-    dimensions: Vec<Vec<Terms>>,
+    outer: Vec<Vec<Terms>>,
+    row: Row,
     /// The runs of a row that are neighbours in both tensors, by their first element and length; none where they are short.
     runs: Vec<(Terms, usize)>,
 }
@@ -161,41 +191,40 @@ impl Tables {
         });
         dimensions.sort_by_key(|table| std::cmp::Reverse(table[1][0].abs_diff(table[0][0])));
         let (mut row, mut first) = (1, dimensions.len());
-        while first > 0 && row * dimensions[first - 1].len() <= FEW {
+        while first > 0 && row * dimensions[first - 1].len() <= JOINED {
             (row, first) = (row * dimensions[first - 1].len(), first - 1);
         }
-        if first + 1 < dimensions.len() || dimensions.is_empty() {
-            let row = joined(&dimensions.split_off(first));
-            dimensions.push(row);
-        }
-        let runs = dimensions.last().map_or(Vec::new(), |row| runs(row));
+        let terms = joined(&dimensions.split_off(first.min(dimensions.len().saturating_sub(1))));
+        let row = Row::new(&terms, !plain)?;
         let factors = factors.each_ref().map(|f| f.as_ref().map(|f| f.0));
-        self.moves.push(Move { src, dtype: tensor.dtype, factors, starts, dimensions, runs });
+        self.moves.push(Move { src, dtype: tensor.dtype, factors, starts, outer: dimensions, row, runs: runs(&terms) });
         Ok(())
     }
 }
 
 impl Move {
-    /// Calls `f` for every row of elements with where it begins and what its positions add.
-    fn rows(&self, ctx: &Ctx<'_>, f: impl Fn(Terms, &[Terms]) + Sync) {
-        let Some((row, outer)) = self.dimensions.split_last() else { return };
-        let rows = outer.iter().map(|table| table.len() as i64).product();
-        split(ctx.executor(), rows, (GRAIN / row.len() as i64).max(1), &|range| {
+    /// Calls `f` for every row of elements with where it begins.
+    fn rows(&self, ctx: &Ctx<'_>, f: impl Fn(Terms) + Sync) {
+        let rows = self.outer.iter().map(|table| table.len() as i64).product();
+        split(ctx.executor(), rows, (GRAIN / self.row.places.len() as i64).max(1), &|range| {
             for i in range {
                 let (mut at, mut rest) = (self.starts, i as usize);
-                for table in outer.iter().rev() {
+                for table in self.outer.iter().rev() {
                     let terms = table[rest % table.len()];
                     at = std::array::from_fn(|t| at[t] + terms[t]);
                     rest /= table.len();
                 }
-                f(at, row);
+                f(at);
             }
         });
     }
 
     /// Elements as they are, or as `as_is` makes them.
-    fn each<T: Element, U: Element>(&self, ctx: &Ctx<'_>, [to, from]: [Buf<'_>; 2], as_is: impl Fn(U) -> T + Sync) {
-        self.rows(ctx, |at, row| row.iter().for_each(|terms| to.set(at[0] + terms[0], as_is(from.get(at[1] + terms[1])))));
+    fn each<T: Element, U: Element>(&self, ctx: &Ctx<'_>, memory: [Buf<'_>; 2], as_is: impl Fn(U) -> T + Sync) {
+        self.rows(ctx, |at| {
+            let [to, from] = self.row.parts(memory, at, [size_of::<T>(), size_of::<U>()]);
+            self.row.places.iter().for_each(|[t, f]| to.set(*t as usize, as_is(from.get(*f as usize))));
+        });
     }
 
     /// Elements as they are, in runs where there are such.
@@ -203,40 +232,41 @@ impl Move {
         if self.runs.is_empty() {
             return self.each(ctx, [to, from], |x: T| x);
         }
-        self.rows(ctx, |at, _| self.runs.iter().for_each(|(run, len)| to.copy::<T>(at[0] + run[0], &from, at[1] + run[1], *len)));
+        self.rows(ctx, |at| self.runs.iter().for_each(|(run, len)| to.copy::<T>(at[0] + run[0], &from, at[1] + run[1], *len)));
     }
 
     /// Elements by way of f32.
-    fn numbers(&self, simd: Simd, ctx: &Ctx<'_>, dtype: DataType, [to, from]: [Buf<'_>; 2]) -> Result<(), Error> {
+    fn numbers(&self, simd: Simd, ctx: &Ctx<'_>, dtype: DataType, memory: [Buf<'_>; 2]) -> Result<(), Error> {
         let mut factors = [None; 2];
         for (buf, arg) in factors.iter_mut().zip(self.factors) {
             *buf = arg.map(|arg| ctx.buf(Arg::scale(arg))).transpose()?;
         }
-        self.rows(ctx, |at, row| {
+        let sizes = [dtype, self.dtype].map(|t| t.bits() / 8);
+        self.rows(ctx, |at| {
+            let [to, from] = self.row.parts(memory, at, sizes);
             let (mut x, mut bytes) = ([0.0f32; FEW], [0u8; 4 * FEW]);
-            for piece in row.chunks(FEW) {
+            for (i, piece) in self.row.places.chunks(FEW).enumerate() {
                 let x = &mut x[..piece.len()];
-                let size = self.dtype.bits() / 8;
-                let read = &mut bytes[..piece.len() * size];
-                match size {
-                    1 => gather::<1>(from, at[1], piece, read),
-                    2 => gather::<2>(from, at[1], piece, read),
-                    _ => gather::<4>(from, at[1], piece, read),
+                let read = &mut bytes[..piece.len() * sizes[1]];
+                match sizes[1] {
+                    1 => gather::<1>(from, piece, read),
+                    2 => gather::<2>(from, piece, read),
+                    _ => gather::<4>(from, piece, read),
                 }
                 convert::to_f32(simd, self.dtype, read, x);
+                let terms = self.row.factors.iter().skip(i * FEW);
                 if let Some(by) = factors[0] {
-                    x.iter_mut().zip(piece).for_each(|(x, terms)| *x *= by.get::<f32>(at[2] + terms[2]));
+                    x.iter_mut().zip(terms.clone()).for_each(|(x, terms)| *x *= by.get::<f32>(at[2] + terms[0] as usize));
                 }
                 if let Some(over) = factors[1] {
-                    x.iter_mut().zip(piece).for_each(|(x, terms)| *x /= over.get::<f32>(at[3] + terms[3]));
+                    x.iter_mut().zip(terms).for_each(|(x, terms)| *x /= over.get::<f32>(at[3] + terms[1] as usize));
                 }
-                let size = dtype.bits() / 8;
-                let written = &mut bytes[..piece.len() * size];
+                let written = &mut bytes[..piece.len() * sizes[0]];
                 convert::from_f32(simd, dtype, x, written);
-                match size {
-                    1 => scatter::<1>(to, at[0], piece, written),
-                    2 => scatter::<2>(to, at[0], piece, written),
-                    _ => scatter::<4>(to, at[0], piece, written),
+                match sizes[0] {
+                    1 => scatter::<1>(to, piece, written),
+                    2 => scatter::<2>(to, piece, written),
+                    _ => scatter::<4>(to, piece, written),
                 }
             }
         });
@@ -261,22 +291,24 @@ impl Move {
 }
 
 /// Collects elements of `N` bytes.
-fn gather<const N: usize>(from: Buf, at: usize, row: &[Terms], bytes: &mut [u8]) {
-    for (to, terms) in bytes.as_chunks_mut::<N>().0.iter_mut().zip(row) {
-        from.read((at + terms[1]) * N, to);
+fn gather<const N: usize>(from: Buf, row: &[[u32; 2]], bytes: &mut [u8]) {
+    for (to, place) in bytes.as_chunks_mut::<N>().0.iter_mut().zip(row) {
+        from.read(place[1] as usize * N, to);
     }
 }
 
 /// Spreads elements of `N` bytes.
-fn scatter<const N: usize>(to: Buf, at: usize, row: &[Terms], bytes: &[u8]) {
-    for (from, terms) in bytes.as_chunks::<N>().0.iter().zip(row) {
-        to.write((at + terms[0]) * N, from);
+fn scatter<const N: usize>(to: Buf, row: &[[u32; 2]], bytes: &[u8]) {
+    for (from, place) in bytes.as_chunks::<N>().0.iter().zip(row) {
+        to.write(place[0] as usize * N, from);
     }
 }
 
 impl Kernel for Tables {
     fn table_bytes(&self) -> usize {
-        self.moves.iter().map(|m| m.dimensions.iter().map(|table| size_of_val(&table[..])).sum::<usize>() + size_of_val(&m.runs[..])).sum()
+        let of_row = |row: &Row| size_of_val(&row.places[..]) + size_of_val(&row.factors[..]);
+        let of_outer = |m: &Move| m.outer.iter().map(|table| size_of_val(&table[..])).sum::<usize>();
+        self.moves.iter().map(|m| of_outer(m) + of_row(&m.row) + size_of_val(&m.runs[..])).sum()
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {

@@ -1,17 +1,22 @@
 //! Element-wise functions of two operands, and select.
 
 use crate::kernels::pointwise::{Builder, Pipeline, Program};
-use crate::ops::fallback;
+use crate::ops::{fallback, staged};
 use crate::{CpuTarget, RowPlan};
-use oxidnn_runtime::{Impl, Skip};
+use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("chunks:jit", |p, t| Program::plan_in_stages(p, t, pipeline)),
+    Impl::new("staged:jit", |p, t| staged::alike(p, t, chunks)),
+    Impl::new("chunks:jit", chunks),
     Impl::new("chunks:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
     fallback::ROW,
 ];
+
+fn chunks(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan_in_stages(problem, target, pipeline)
+}
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::Binary(op) = &problem.op else { return Err(Skip::Op("another operation than binary")) };

@@ -21,9 +21,8 @@ pub(super) fn types(op: &Reorder, attr: &Attr) -> Result<[Elem; 2], Skip> {
         return Err(Skip::Attr("zero points: not one of s32 for all elements".into()));
     }
     super::check_adjusted(op)?;
-    let known = |t: DataType| elem(t).ok_or_else(|| Skip::DataType(format!("{} to {}", types[1], types[0])));
     if types[0] != types[1] || !attr.scales.is_empty() || !attr.zero_points.is_empty() {
-        return Ok([known(types[0])?, known(types[1])?]);
+        return numbers(op);
     }
     match types[0].bits() {
         8 => Ok([Elem::Low8; 2]),
@@ -31,6 +30,16 @@ pub(super) fn types(op: &Reorder, attr: &Attr) -> Result<[Elem; 2], Skip> {
         32 => Ok([Elem::F32; 2]),
         _ => Err(Skip::DataType(format!("{}, not of 8, 16 or 32 bits", types[0]))),
     }
+}
+
+/// Elements of destination and source as numbers.
+///
+/// # Errors
+/// Those that generated code does not know.
+pub(super) fn numbers(op: &Reorder) -> Result<[Elem; 2], Skip> {
+    let types = [op.dst.dtype, op.src.dtype];
+    let known = |t: DataType| elem(t).ok_or_else(|| Skip::DataType(format!("{} to {}", types[1], types[0])));
+    Ok([known(types[0])?, known(types[1])?])
 }
 
 /// Where the scales of `arg` lie, as those of a tensor that stands still along the other dimensions; without scales anywhere.

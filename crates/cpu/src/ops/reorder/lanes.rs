@@ -4,12 +4,12 @@
 //! Loops are cut into bits, loops of two positions. The lowest bits along the destination are the lanes of what is stored, those along the source
 //! the lanes of what is loaded; some may be both. These bits are a tile, which a kernel permutes in registers ([`Permute`]). Sizes that are odd where
 //! they are halved have a position more than there is, and where fewer elements than a vector's are neighbours, bits are added that have
-//! one position. So tiles at an end are parts of tiles, for which masks say what is read, written, and zero. Tiles that are no more than a task's are
-//! listed in the plan, by what they have in common. Where the neighbours of one tensor
+//! one position. So tiles at an end are parts of tiles, for which masks say what is read, written, and zero ([`Regions`]). Where the neighbours of one tensor
 //! are few rows of the other, and their number no power of two, such as the three channels of an image, a tile is a vector of each of these rows.
 
-use super::factors::{scales, still, types, with_zero_points, zero_points};
-use super::loops::{self, loops, padded, place};
+use super::factors::{numbers, scales, still, types, with_zero_points, zero_points};
+use super::loops::{self, loops, padded};
+use super::regions::{Ends, Partial, Region, Regions, Size, Spot};
 use super::reorder;
 use super::sums::{Behind, Summed};
 use crate::kernels::multiversion::Simd;
@@ -21,15 +21,24 @@ use crate::{CpuTarget, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::permute::{BITS, Order, Permute, bits};
-use oxidnn_jit::kernels::transpose::{Factor, Factors as Kinds, UNCHANGED};
+use oxidnn_jit::kernels::transpose::{Factor, Factors as Kinds};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
-use oxidnn_spec::{Arg, Attr, Blocking, Error, Problem};
+use oxidnn_spec::{Arg, Attr, Blocking, Error, PostOp, Problem};
+use std::ops::Range;
 
-/// Tiles of a piece, at most: what is read and written by a call stays in L2.
-const TILES: usize = 64;
+/// Neighbours that both tensors have, up to which tiles of them are faster than runs.
+const SHORT_RUN: usize = 32;
+/// Elements of the tiles of a call, at most, with those that do not exist: what is read and written by it stays in L2.
+const NUMBERS: usize = 16384;
 /// Least elements of tiles under masks, each of which is a call.
 const LEAST: usize = 100;
+/// Positions of tiles that there are, from which on they are faster than to go through memory twice.
+const FULL: f64 = 0.625;
+/// Tiles that have the same scales, at least.
+const ALONE: usize = 4;
+/// Elements of a copy of short runs, at least.
+const COPIED: i64 = 2048;
 /// Positions of full tiles that exist, at least.
 const EXIST: f64 = 0.75;
 /// Rows that a tile of few may have, beside powers of two.
@@ -37,17 +46,15 @@ const FEW: [usize; 4] = [3, 5, 6, 7];
 /// What a call takes, and a tile of it: elements that are moved one by one meanwhile.
 const CALL: usize = 40;
 const TILE: usize = 16;
-/// Kinds of tiles that a plan lists.
-const KINDS: usize = 16;
 /// Dimensions with padding.
 const PADDED: usize = 3;
 /// All that ends within a tile: these, and loops that are odd where they are halved.
-const ENDS: usize = PADDED + 4;
+pub(super) const ENDS: usize = PADDED + 4;
 /// Where positions begin among what loops go over: behind destination, source, and the scales of both.
-const FIRST: usize = 4;
+pub(super) const FIRST: usize = 4;
 
 pub(crate) type Loop = loops::Loop<{ FIRST + ENDS }>;
-type At = [usize; FIRST + ENDS];
+pub(super) type At = [usize; FIRST + ENDS];
 
 /// How a reorder is done.
 #[derive(Debug)]
@@ -57,41 +64,23 @@ pub(crate) struct Lanes {
     args: [Arg; 2],
     kernel: Permute,
     /// Elements of destination and source.
-    starts: At,
+    starts: Spot,
     /// The places of vectors that are read and written within a tile, and of their lanes.
     vectors: [Vec<At>; 2],
     lanes: [Vec<At>; 2],
     /// The former in bytes.
     tables: [Vec<usize>; 2],
-    /// The places of a piece's tiles, and the same in bytes of source and destination.
-    tiles: Vec<At>,
-    places: Vec<[usize; 2]>,
-    /// The loop that pieces cut, and its positions in a piece; which of them each tile has.
-    last: (Loop, usize),
-    indices: Vec<usize>,
-    outer: Vec<Loop>,
-    /// How far source and destination go in what ends.
-    ends: [[usize; 2]; ENDS],
-    /// The last position of a tile, and of any tile of a piece.
-    most: [At; 2],
+    regions: Regions,
     /// What a tile has in what ends.
     all: Left,
+    /// Tiles, with those that are not written.
+    count: usize,
+    /// What elements of the destination are multiplied by before they are added.
+    adds: f32,
     /// Elements of a tile, and of one in the mean.
     filled: [usize; 2],
-    /// Whether all elements have the same factors, or none.
-    same: bool,
     /// The lanes that are read and written before each end.
     parts: [[Parts; ENDS]; 2],
-    /// All tiles, where they are few.
-    listed: Vec<Listed>,
-}
-
-/// Tiles of a kind: their masks, and their places in source and destination, in bytes.
-#[derive(Debug)]
-struct Listed {
-    kind: Kind,
-    masks: Option<Masks>,
-    places: Vec<[usize; 2]>,
 }
 
 /// Plans such a reorder.
@@ -99,14 +88,28 @@ struct Listed {
 /// # Errors
 /// What the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    tiles(problem, target, true)
+}
+
+/// Plans one in which elements get other neighbours.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn permuted(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    tiles(problem, target, false)
+}
+
+fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
         let data = match Lanes::new(Moved::of(op, &problem.attr)?, jit) {
-            Err(_) if super::spread(op) >= super::SCATTERED && has_short_runs(op, jit) => Lanes::kept(Moved::of(op, &problem.attr)?, jit)?,
+            Err(_) if kept && keeps(op, &problem.attr, jit) => Lanes::kept(Moved::of(op, &problem.attr)?, jit)?,
             data => data?,
         };
-        super::check_filled(op, problem, target)?;
+        if is_thin(op, &data.kernel) {
+            super::check_filled(op, problem, target)?;
+        }
         if super::check_copy(op, &problem.attr).is_ok() && has_runs(op, target) {
             return Err(Skip::Layout("of src and dst: runs of half a line, which need no permutation".into()));
         }
@@ -125,11 +128,29 @@ fn has_runs(op: &Reorder, target: &CpuTarget) -> bool {
     run.steps == [1; 2] && op.dst.dtype.bytes(run.size).is_some_and(|bytes| 2 * bytes >= line) && next.size * line <= target.caches.l1
 }
 
-/// Whether tiles are listed for such a reorder, and to make them takes less time than to move as many elements one by one.
+/// Whether tiles of the same neighbours are faster than runs of them: few neighbours, which are whole vectors where nothing else is done to them.
+fn keeps(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
+    let [Some(to), Some(from)] = [&op.dst, &op.src].map(|t| t.blocking()) else { return false };
+    let few = super::run(&op.dst, &op.src) <= SHORT_RUN;
+    if super::check_copy(op, attr).is_err() || !few {
+        return few;
+    }
+    let all = loops(&loops::walked(to, from), [to, from]).unwrap_or_default();
+    let whole = all.last().is_some_and(|run| run.steps == [1; 2] && run.size >= jit.width().lanes());
+    let many = op.dst.dims().volume().is_some_and(|n| n >= COPIED);
+    whole && many && super::spread(op) < super::SPARSE || super::spread(op) >= super::SCATTERED && has_short_runs(op, jit)
+}
+
+/// Whether much of the tiles is padding, and it takes long to make them all the same: to look for the scales of each, or to store short vectors.
+fn is_thin(op: &Reorder, kernel: &Permute) -> bool {
+    super::spread(op) >= super::SPARSE && (kernel.factors.contains(&Factor::ByRow) || kernel.to.bytes() < size_of::<f32>())
+}
+
+/// Whether to make the tiles of such a reorder takes less time than to move as many elements one by one.
 pub(super) fn are_cheap(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
     let Ok(lanes) = Moved::of(op, attr).and_then(|moved| Lanes::new(moved, jit)) else { return false };
-    let all = lanes.listed.iter().map(|l| CALL + TILE * l.places.len()).sum::<usize>();
-    !lanes.listed.is_empty() && op.dst.dims().volume().is_some_and(|n| all < n as usize)
+    let all = CALL * lanes.regions.calls() + TILE * lanes.count;
+    op.dst.dims().volume().is_some_and(|n| all < n as usize)
 }
 
 /// Whether neighbours of destination and source are the same, and vectors of them are parts of vectors.
@@ -140,6 +161,16 @@ pub(super) fn has_short_runs(op: &Reorder, jit: Isa) -> bool {
     let lanes = jit.width().lanes();
     let exist = loops(op.dst.dims(), [to, from]).and_then(|all| all.last().copied()).map_or(0, |run| run.size);
     (3..lanes).contains(&run.size) || run.size == lanes && (3..lanes).contains(&exist)
+}
+
+/// Whether there are tiles for such a reorder, most of whose positions there are.
+pub(super) fn fit(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
+    let fit = |lanes: Lanes| {
+        let full = lanes.filled[1] as f64 >= FULL * lanes.filled[0] as f64;
+        let alone = lanes.kernel.factors.contains(&Factor::ByRow) && lanes.count < ALONE * lanes.regions.calls();
+        full && !alone && !is_thin(op, &lanes.kernel)
+    };
+    Moved::of(op, attr).and_then(|moved| Lanes::new(moved, jit)).is_ok_and(fit)
 }
 
 /// Whether there are tiles for such a reorder, full ones, and most of what they go over exists.
@@ -224,30 +255,62 @@ impl Draft {
         let read = self.bits(1, count, &written)?;
         let same = |a: &Bit, b: &Bit| a.1 && b.1 && a.0.steps == b.0.steps;
         let is_kept = written.iter().zip(&read).all(|(w, r)| same(w, r) || !w.1 && !r.1);
-        if is_kept && !kept {
-            return Err(Skip::Layout("of src and dst: the same neighbours".into()));
+        let loops_of = |bits: &[Bit]| bits.iter().map(|b| b.0).collect::<Vec<_>>();
+        let still = [3, 2].map(|t| written.iter().all(|w| w.0.steps[t] == 0));
+        if is_kept {
+            let lanes = positions(&loops_of(&written));
+            return if kept { Ok(self.kept(lanes, still)) } else { Err(Skip::Layout("of src and dst: the same neighbours".into())) };
         }
         let among = |bit: &Bit, others: &[Bit]| others.iter().position(|o| same(bit, o));
-        let apart = |bits: &[Bit], others: &[Bit]| -> Vec<Bit> {
-            bits.iter().copied().filter(|bit| !is_kept && among(bit, others).is_none()).collect()
-        };
+        let apart =
+            |bits: &[Bit], others: &[Bit]| -> Vec<Bit> { bits.iter().copied().filter(|bit| among(bit, others).is_none()).collect() };
         let (rows, columns) = (apart(&written, &read), apart(&read, &written));
-        if columns.iter().any(|c| c.0.steps[2..4] != [0; 2]) {
-            return Err(Skip::Attr("scales that differ along neighbours of src".into()));
-        }
+        // Scales that differ along neighbours of the source differ between the vectors that are written.
+        let each = [3, 2].map(|t| columns.iter().any(|c| c.0.steps[t] != 0));
+        let still = [0, 1].map(|i| still[i] && !each[i]);
         let (mut numbers, mut row) = ([0; BITS], BITS as u8);
-        for (i, (number, bit)) in numbers.iter_mut().zip(&written).enumerate() {
-            *number = if is_kept { i as u8 } else { among(bit, &read).map_or(row, |i| i as u8) };
+        for (number, bit) in numbers.iter_mut().zip(&written) {
+            *number = among(bit, &read).map_or(row, |i| i as u8);
             row += u8::from(usize::from(*number) >= BITS);
         }
-        let loops_of = |bits: &[Bit]| bits.iter().map(|b| b.0).collect::<Vec<_>>();
         let there = |bits: &[Bit]| positions(&loops_of(&bits.iter().copied().filter(|b| b.1).collect::<Vec<_>>()));
         Ok(Tile {
             order: Order::Bits(numbers),
+            each: each.contains(&true),
             vectors: [there(&rows), there(&columns)],
             lanes: [positions(&loops_of(&read)), positions(&loops_of(&written))],
-            still: [3, 2].map(|t| written.iter().all(|w| w.0.steps[t] == 0)),
+            still,
         })
+    }
+
+    /// A tile of vectors of some lanes that both tensors have: one of each of several runs, of which there may be more than there are.
+    fn kept(&mut self, lanes: Vec<At>, still: [bool; 2]) -> Tile {
+        let same = |l: &Loop| l.steps[2..4] == [0; 2];
+        let ends = |l: &Loop| l.steps[FIRST..].iter().any(|step| *step > 0);
+        let most = lanes.len();
+        let part = |l: &Loop| (2..=most).rev().find(|n| l.size.is_multiple_of(*n)).unwrap_or(1);
+        // Those along which nothing ends, then whole parts, then the most vectors.
+        let best = (0..self.rest.len()).filter(|i| same(&self.rest[*i])).max_by_key(|i| {
+            let l = &self.rest[*i];
+            (!ends(l), part(l).min(most / 2), l.size.min(most), std::cmp::Reverse(l.steps[0]))
+        });
+        let mut vectors = vec![[0; FIRST + ENDS]];
+        if let Some(i) = best {
+            let mut l = self.rest[i];
+            let mut count = part(&l);
+            if 2 * count < l.size.min(most)
+                && !ends(&l)
+                && let Ok(end) = self.end(l.size)
+            {
+                (l.steps[FIRST + end], count) = (1, l.size.min(most));
+            }
+            vectors = positions(&[Loop { size: count, ..l }]);
+            self.rest[i] = Loop { size: l.size.div_ceil(count), steps: l.steps.map(|s| s * count) };
+            if self.rest[i].size == 1 {
+                self.rest.remove(i);
+            }
+        }
+        Tile { order: Order::Kept, each: false, vectors: [vectors.clone(), vectors], lanes: [lanes.clone(), lanes], still }
     }
 
     /// A tile of few rows of one tensor that are neighbours in the other, in numbers that no bits give; none where there are no such rows.
@@ -279,7 +342,7 @@ impl Draft {
             self.rest.remove(i);
             let number = rows.size as u8;
             let order = if joined { Order::Joined(number) } else { Order::Parted(number) };
-            return Ok(Some(Tile { order, vectors: [read, written], lanes: [read_lanes, written_lanes], still: [true; 2] }));
+            return Ok(Some(Tile { order, each: false, vectors: [read, written], lanes: [read_lanes, written_lanes], still: [true; 2] }));
         }
         Ok(None)
     }
@@ -289,6 +352,8 @@ impl Draft {
 /// destination are the same in all of it.
 struct Tile {
     order: Order,
+    /// Whether scales differ between vectors.
+    each: bool,
     vectors: [Vec<At>; 2],
     lanes: [Vec<At>; 2],
     still: [bool; 2],
@@ -328,6 +393,19 @@ pub(crate) struct Moved {
     pub(crate) ends: Vec<[usize; 2]>,
     /// The arithmetic of elements, any of which may have factors of its own.
     pub(crate) factors: Kinds,
+    /// What elements of the destination are multiplied by and added, where they are.
+    pub(crate) adds: Option<f32>,
+}
+
+/// Attributes without a sum of the destination as it was, where that is the only post-op and nothing happens to the result behind it; and its factor.
+fn without_sum(attr: &Attr) -> (Attr, Option<f32>) {
+    let quantised = attr.scales.contains_key(&Arg::DST) || attr.zero_points.contains_key(&Arg::DST);
+    match attr.post_ops[..] {
+        [PostOp::Sum { scale, zero_point: 0, dtype: None }] if !quantised => {
+            (Attr { post_ops: Default::default(), ..attr.clone() }, Some(scale.get()))
+        }
+        _ => (attr.clone(), None),
+    }
 }
 
 impl Moved {
@@ -347,11 +425,14 @@ impl Moved {
         counted.resize(counted.len().max(PADDED), still(dims));
         let [a, b, c] = &counted[..] else { return Err(padded()) };
         let [by_dst, by_src] = [scales(Arg::DST, attr, dims)?, scales(Arg::SRC, attr, dims)?];
+        let (attr, adds) = &without_sum(attr);
+        let types = if adds.is_some() { numbers(op)? } else { types(op, attr)? };
         let none = still(dims);
         let tensors = [dst, src, &by_dst, &by_src, a, b, c, &none, &none, &none, &none];
         Ok(Moved {
             args: [Arg::DST, Arg::SRC],
-            types: types(op, attr)?,
+            types,
+            adds: *adds,
             starts: [dst.offset as usize, src.offset as usize],
             loops: loops(&sizes, tensors).ok_or_else(padded)?,
             ends,
@@ -378,16 +459,15 @@ impl Lanes {
     }
 
     fn of(moved: Moved, jit: Isa, kept: bool) -> Result<Lanes, Skip> {
-        let Moved { args, types, starts: [dst, src], loops, mut ends, mut factors } = moved;
+        let Moved { args, types, starts: [dst, src], loops, mut ends, mut factors, adds } = moved;
         ends.resize(PADDED, [1; 2]);
         let elements = loops.iter().map(|l| l.size).product::<usize>();
-        let same = loops.iter().all(|l| l.steps[2..4] == [0; 2]);
         let mut draft = Draft { rest: loops, ends, void: None };
         let tile = match draft.few(jit.width().lanes())? {
             Some(tile) => tile,
             None => draft.tile(bits(jit), kept)?,
         };
-        let Tile { order, vectors, lanes, still } = tile;
+        let Tile { order, each, vectors, lanes, still } = tile;
         for (factor, still) in factors[1..3].iter_mut().zip(still) {
             *factor = if *factor == Factor::ByRow && still { Factor::Same } else { *factor };
         }
@@ -395,8 +475,10 @@ impl Lanes {
             from: types[1],
             to: types[0],
             factors,
+            each,
             order,
             vectors: [vectors[0].len() as u8, vectors[1].len() as u8],
+            adds: adds.is_some(),
             masked: false,
         };
         let of_tile = [0, 1].map(|i| sum(&most(&vectors[i]), &most(&lanes[i])));
@@ -405,10 +487,16 @@ impl Lanes {
         let parts = [0, 1].map(|i| std::array::from_fn(|k| Parts::new(&lanes[i], k)));
         let mut ends = draft.ends;
         ends.resize(ENDS, [1; 2]);
-        let mut starts = [0; FIRST + ENDS];
-        (starts[0], starts[1]) = (dst, src);
-        let tiles = draft.rest.iter().map(|l| l.size).product::<usize>();
-        let filled = [vectors[1].len() * lanes[1].len(), elements / tiles.max(1)];
+        let ends: [_; ENDS] = std::array::from_fn(|k| ends[k]);
+        let starts = [dst, src, 0, 0];
+        let count = draft.rest.iter().map(|l| l.size).product::<usize>();
+        let filled = [vectors[1].len() * lanes[1].len(), elements / count.max(1)];
+        let mut left = Left::default();
+        for k in 0..ENDS {
+            let size = u16::try_from(of_tile[FIRST + k] + 1).map_err(|_| Skip::Shape("tiles that reach far"))?;
+            left[k] = [size; 2];
+        }
+        let regions = Regions::default();
         let mut all = Lanes {
             jit,
             args,
@@ -417,123 +505,29 @@ impl Lanes {
             vectors,
             lanes,
             tables,
-            tiles: Vec::new(),
-            places: Vec::new(),
-            last: (Loop { size: 1, steps: [0; FIRST + ENDS] }, 1),
-            indices: Vec::new(),
-            outer: draft.rest,
-            ends: std::array::from_fn(|k| ends[k]),
-            most: [of_tile; 2],
-            all: [[0; 2]; ENDS + 1],
+            regions,
+            all: left,
+            count,
+            adds: adds.unwrap_or(0.0),
             filled,
-            same,
             parts,
-            listed: Vec::new(),
         };
-        for k in 0..ENDS {
-            let size = u16::try_from(of_tile[FIRST + k] + 1).map_err(|_| Skip::Shape("tiles that reach far"))?;
-            all.all[k] = [size; 2];
-        }
-        all.cut(types);
-        all.listed = all.list(types).unwrap_or_default();
+        let of_tile_numbers = all.of_tile();
+        let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), tiles: NUMBERS / of_tile_numbers };
+        let partial = |left: &Left| (*left != all.all).then(|| Partial::new(all.masks(left), all.tables.clone()));
+        all.regions = Regions::new(draft.rest, Ends { ends: &ends, last: &of_tile }, size, partial)?;
         Ok(all)
+    }
+
+    /// Elements of a tile, with those that do not exist.
+    fn of_tile(&self) -> usize {
+        usize::from(self.kernel.vectors[0].max(self.kernel.vectors[1])) * LANES
     }
 
     /// Whether tiles are whole, or parts of enough elements in the mean.
     pub(crate) fn is_filled(&self) -> bool {
         let [all, mean] = self.filled;
         mean == all || mean >= LEAST
-    }
-
-    /// Chooses the tiles of a piece: next to each other in either tensor. Those of a kind follow each other: loops along which nothing ends are
-    /// innermost.
-    fn cut(&mut self, types: [Elem; 2]) {
-        self.outer.sort_by_key(|l| l.steps[0].min(l.steps[1]));
-        let (mut inside, mut count) = (Vec::new(), 1);
-        while count < TILES && !self.outer.is_empty() {
-            let l = self.outer.remove(0);
-            let piece = TILES.div_ceil(count).min(l.size);
-            self.last = (l, piece);
-            count *= piece;
-            inside.push((Loop { size: piece, ..l }, false));
-        }
-        if let Some(last) = inside.last_mut() {
-            last.1 = true;
-        }
-        inside.sort_by_key(|(l, _)| l.steps[2..].iter().any(|step| *step > 0));
-        // Pieces follow each other in the destination.
-        self.outer.sort_by_key(|l| std::cmp::Reverse(l.steps[0]));
-        let before = inside.iter().take_while(|l| !l.1).map(|l| l.0.size).product::<usize>();
-        let inside: Vec<Loop> = inside.into_iter().map(|l| l.0).collect();
-        self.tiles = positions(&inside);
-        self.indices = (0..self.tiles.len()).map(|i| i / before % self.last.1).collect();
-        self.places = self.tiles.iter().map(|at| [at[1] * types[1].bytes(), at[0] * types[0].bytes()]).collect();
-        self.most[1] = sum(&self.most[0], &most(&self.tiles));
-    }
-
-    /// Pieces along the loop that is cut, and all of them.
-    fn pieces(&self) -> [usize; 2] {
-        let along = self.last.0.size.div_ceil(self.last.1);
-        [along, along * self.outer.iter().map(|l| l.size).product::<usize>()]
-    }
-
-    /// Where piece `i` is, and its positions of the loop that is cut.
-    fn piece(&self, i: usize, along: usize) -> (At, usize) {
-        let (last, piece) = self.last;
-        let first = i % along * piece;
-        let at = place(&self.outer, self.starts, i / along);
-        (std::array::from_fn(|t| at[t] + first * last.steps[t]), piece.min(last.size - first))
-    }
-
-    /// Elements of a piece, those of parts of tiles that do not exist included.
-    fn of_piece(&self) -> usize {
-        self.tiles.len() * usize::from(self.kernel.vectors[0].max(self.kernel.vectors[1])) * LANES
-    }
-
-    /// All tiles by their kinds; none where they are more than a task's, or of many kinds.
-    fn list(&self, types: [Elem; 2]) -> Option<Vec<Listed>> {
-        let [along, all] = self.pieces();
-        if all.checked_mul(self.of_piece())? > GRAIN as usize {
-            return None;
-        }
-        let mut listed: Vec<Listed> = Vec::new();
-        for (at, count) in (0..all).map(|i| self.piece(i, along)) {
-            for tile in self.tiles.iter().zip(&self.indices).filter(|(_, index)| **index < count).map(|(tile, _)| sum(&at, tile)) {
-                let mut left = self.all;
-                for (k, ends) in self.ends.iter().enumerate() {
-                    left[k] = ends.map(|end| end.saturating_sub(tile[FIRST + k]).min(self.all[k][0].into()) as u16);
-                }
-                if left[..ENDS].iter().any(|left| left[1] == 0) {
-                    continue;
-                }
-                let kind = (if self.same { [0; 2] } else { [tile[3], tile[2]] }, left);
-                let place = [tile[1] * types[1].bytes(), tile[0] * types[0].bytes()];
-                if let Some(same) = listed.iter_mut().find(|listed| listed.kind == kind) {
-                    same.places.push(place);
-                    continue;
-                }
-                if listed.len() == KINDS {
-                    return None;
-                }
-                let masks = (left != self.all).then(|| self.masks(&left));
-                listed.push(Listed { kind, masks, places: vec![place] });
-            }
-        }
-        Some(listed)
-    }
-
-    /// Whether all positions of a piece at a place are there.
-    fn is_whole(&self, at: &At) -> bool {
-        self.ends.iter().enumerate().all(|(k, ends)| at[FIRST + k] + self.most[1][FIRST + k] < ends[0].min(ends[1]))
-    }
-
-    /// What is left of a tile of a piece, of which so much is left in those ends that are not whole.
-    fn left_of(&self, piece: &[(usize, [usize; 2])], tile: &At) -> Left {
-        let mut left = self.all;
-        for (k, of_piece) in piece {
-            left[*k] = of_piece.map(|of_piece| of_piece.saturating_sub(tile[FIRST + k]).min(left[*k][0].into()) as u16);
-        }
-        left
     }
 
     /// The masks of a tile with so much left.
@@ -553,7 +547,7 @@ impl Lanes {
 
 /// What is left of source and destination in what ends; as much as a tile has where there is more. One more than there are ends: a vector of bytes,
 /// which is compared at once.
-type Left = [[u16; 2]; ENDS + 1];
+pub(super) type Left = [[u16; 2]; ENDS + 1];
 
 /// The lanes before any end, by the positions that are left; the last for all that are more.
 #[derive(Debug)]
@@ -582,8 +576,7 @@ impl Generated for Lanes {
     }
 
     fn table_bytes(&self) -> usize {
-        let listed = self.listed.iter().map(|l| size_of::<Listed>() + l.places.len() * size_of::<[usize; 2]>());
-        self.tiles.len() * (size_of::<At>() + size_of::<[usize; 3]>()) + listed.sum::<usize>()
+        self.regions.bytes()
     }
 
     fn run(&self, permuter: &Permuter, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
@@ -592,61 +585,39 @@ impl Generated for Lanes {
         for (i, arg) in [Arg::SRC, Arg::DST].into_iter().enumerate().filter(|(i, _)| self.kernel.factors[i + 1] != Factor::None) {
             scales[i] = ctx.buf(Arg::scale(arg))?;
         }
-        let zeros = zero_points(&self.kernel.factors, ctx)?;
-        let reader = Reader { by: self, scales, zeros };
-        let caller = Caller { permuter, memory, reader };
-        if !self.listed.is_empty() {
-            self.listed.iter().for_each(|l| caller.call([0; 2], &l.places, (&reader.factors_of(&l.kind), l.masks.as_ref())));
-            return Ok(());
+        let reader = Reader { by: self, scales, zeros: zero_points(&self.kernel.factors, ctx)? };
+        let calls = self.regions.calls();
+        let each = (GRAIN as usize * calls / (self.count * self.of_tile()).max(1)).max(1);
+        let make = |range: Range<usize>| {
+            let mut maker = Maker { permuter, memory, reader, known: None, scales: [[1.0; LANES]; 2], each: None };
+            self.regions.each(range, self.starts, |region, at, tiles| maker.make(region, at, tiles));
+        };
+        if calls <= each {
+            make(0..calls);
+        } else {
+            let task = |task: usize| make(task * each..calls.min((task + 1) * each));
+            ctx.executor().run(ctx.executor().threads(), calls.div_ceil(each), &|_, i| task(i));
         }
-        let [along, all] = self.pieces();
-        let each = (GRAIN as usize / self.of_piece()).max(1);
-        ctx.executor().run(ctx.executor().threads(), all.div_ceil(each), &|_, task| {
-            let mut maker = Maker::new(caller);
-            for i in task * each..all.min((task + 1) * each) {
-                let (at, count) = self.piece(i, along);
-                maker.make(&at, count);
-            }
-        });
         Ok(())
     }
 }
 
-/// What decides how a tile is made: the places of its factors, and what is left of it.
-type Kind = ([usize; 2], Left);
-
-/// Kinds of tiles whose factors and masks a task remembers.
-const KNOWN: usize = 8;
-
 /// What makes tiles.
-#[derive(Clone, Copy)]
-struct Caller<'m> {
+struct Maker<'m> {
     permuter: &'m Permuter,
     /// Of destination and source.
     memory: [Buf<'m>; 2],
     reader: Reader<'m>,
+    /// The last factors, and of which region and from which places they were.
+    known: Option<[usize; 3]>,
+    scales: Scales,
+    each: Option<Each>,
 }
 
-/// What a task makes pieces with.
-struct Maker<'m> {
-    caller: Caller<'m>,
-    /// The factors of all elements, where they have the same.
-    same: Option<AllFactors>,
-    shape: Shape,
-    /// Kinds of tiles that there were, with their factors and masks, and how many of them have been remembered.
-    known: [Option<Known>; KNOWN],
-    made: usize,
-}
-
-/// A kind of tiles.
-struct Known {
-    kind: Kind,
-    factors: AllFactors,
-    masks: Option<Masks>,
-}
-
-/// The factors of a tile by its steps, for every lane that is written.
-type AllFactors = [[f32; LANES]; UNCHANGED.len()];
+/// The factors of tiles of source and destination, for every lane that is written.
+type Scales = [[f32; LANES]; 2];
+/// The same of every vector.
+type Each = [[[f32; LANES]; LANES]; 2];
 
 /// What reads the factors of tiles.
 #[derive(Clone, Copy)]
@@ -658,9 +629,8 @@ struct Reader<'m> {
 }
 
 impl Reader<'_> {
-    /// The factors of a tile.
-    fn factors_of(&self, (places, left): &Kind) -> AllFactors {
-        let mut scales = [[1.0; LANES]; 2];
+    /// Fills in the scales of tiles at some places, of which so much is left; those of what does not exist are 1.
+    fn scales(&self, places: [usize; 2], left: &Left, scales: &mut Scales) {
         for (i, how) in self.by.kernel.factors[1..3].iter().enumerate() {
             let there = |at: &&At| (0..ENDS).all(|k| at[FIRST + k] < left[k][0].into());
             match how {
@@ -673,125 +643,48 @@ impl Reader<'_> {
                 }
             }
         }
-        let [by, over] = scales;
-        [[self.zeros[0]; LANES], by, over, [self.zeros[1]; LANES]]
-    }
-}
-
-/// What is left of a piece, and the runs of its tiles of which as much is left. Pieces after each other mostly have the same.
-struct Shape {
-    left: [[usize; 2]; ENDS],
-    /// Positions of the loop that is cut.
-    count: usize,
-    /// The ends that are not whole.
-    ends: [(usize, [usize; 2]); ENDS],
-    parts: usize,
-    /// Tiles from one on to before another.
-    runs: [[u8; 2]; 2 * TILES],
-    len: usize,
-}
-
-impl Default for Shape {
-    fn default() -> Shape {
-        Shape { left: [[0; 2]; ENDS], count: 0, ends: [(0, [0; 2]); ENDS], parts: 0, runs: [[0; 2]; 2 * TILES], len: 0 }
-    }
-}
-
-impl Shape {
-    /// The ends that are not whole, and what is left in them.
-    fn ends(&self) -> &[(usize, [usize; 2])] {
-        &self.ends[..self.parts]
     }
 
-    /// Finds the runs of a piece with so much left, and so many positions of the loop that is cut. Tiles that the destination does not have
-    /// are in none.
-    fn find(&mut self, by: &Lanes, left: [[usize; 2]; ENDS], count: usize) {
-        if self.left == left && self.count == count {
-            return;
-        }
-        (self.left, self.count, self.parts, self.len) = (left, count, 0, 0);
-        for (k, left) in left.into_iter().enumerate().filter(|(k, left)| left.iter().any(|left| *left <= by.most[1][FIRST + k])) {
-            self.ends[self.parts] = (k, left);
-            self.parts += 1;
-        }
-        let mut before = None;
-        for (i, tile) in by.tiles.iter().enumerate().filter(|(i, _)| by.indices[*i] < count) {
-            let of_tile = by.left_of(self.ends(), tile);
-            if self.ends().iter().any(|(k, _)| of_tile[*k][1] == 0) {
-                continue;
+    /// The same of every vector.
+    fn each(&self, places: [usize; 2], left: &Left, each: &mut Each) {
+        for (v, vector) in self.by.vectors[1].iter().enumerate() {
+            let mut left = *left;
+            for (k, left) in left.iter_mut().enumerate().take(ENDS) {
+                left[0] = left[0].saturating_sub(vector[FIRST + k] as u16);
             }
-            if before != Some((i, of_tile)) {
-                self.runs[self.len][0] = i as u8;
-                self.len += 1;
-            }
-            self.runs[self.len - 1][1] = i as u8 + 1;
-            before = Some((i + 1, of_tile));
+            let mut scales = [each[0][v], each[1][v]];
+            self.scales([places[0] + vector[3], places[1] + vector[2]], &left, &mut scales);
+            [each[0][v], each[1][v]] = scales;
         }
     }
 }
 
-impl Caller<'_> {
-    /// Makes the tiles at some places behind these elements of source and destination.
-    fn call(&self, at: [usize; 2], places: &[[usize; 2]], (factors, masks): (&AllFactors, Option<&Masks>)) {
+impl Maker<'_> {
+    /// Makes the first so many tiles of a call for a region, at a place.
+    fn make(&mut self, (number, region): (usize, &Region), at: &Spot, tiles: usize) {
         let (by, [dst, src]) = (self.reader.by, self.memory);
+        let (place, places) = ([number, at[3], at[2]], [at[3], at[2]]);
+        let scaled = by.kernel.factors[1..3] != [Factor::None; 2];
+        if scaled && self.known != Some(place) {
+            (self.known, self.scales) = (Some(place), [[1.0; LANES]; 2]);
+            match by.kernel.each {
+                true => self.reader.each(places, &region.left, self.each.insert([[[1.0; LANES]; LANES]; 2])),
+                false => self.reader.scales(places, &region.left, &mut self.scales),
+            }
+        }
+        let [from, over] = match &self.each {
+            Some(each) => each.each_ref().map(|each| each.as_flattened()),
+            None => self.scales.each_ref().map(|scales| &scales[..]),
+        };
+        let [zero, other] = self.reader.zeros.each_ref().map(std::slice::from_ref);
         self.permuter.run(&Tiles {
-            from: (src, at[0] * by.kernel.from.bytes()),
-            to: (dst, at[1] * by.kernel.to.bytes()),
-            places,
-            vectors: [&by.tables[0], &by.tables[1]],
-            masks,
-            factors,
+            from: (src, at[1] * by.kernel.from.bytes()),
+            to: (dst, at[0] * by.kernel.to.bytes()),
+            places: (&region.places, tiles),
+            vectors: region.partial.as_ref().map_or(&by.tables, |p| &p.vectors).each_ref().map(|v| &v[..]),
+            masks: region.partial.as_ref().map(|p| &p.masks),
+            factors: [zero, from, over, other],
+            adds: &by.adds,
         });
-    }
-}
-
-impl<'m> Maker<'m> {
-    fn new(caller: Caller<'m>) -> Maker<'m> {
-        let reader = caller.reader;
-        let same = reader.by.same.then(|| reader.factors_of(&([0; 2], reader.by.all)));
-        Maker { caller, same, shape: Shape::default(), known: Default::default(), made: 0 }
-    }
-
-    /// Makes the tiles of the piece at `at` that have one of the first so many positions of the loop that is cut.
-    fn make(&mut self, at: &At, count: usize) {
-        let by = self.caller.reader.by;
-        if let Some(same) = self.same.filter(|_| count == by.last.1 && by.is_whole(at)) {
-            return self.caller.call([at[1], at[0]], &by.places, (&same, None));
-        }
-        let left = std::array::from_fn(|k| by.ends[k].map(|end| end.saturating_sub(at[FIRST + k]).min(by.most[1][FIRST + k] + 1)));
-        self.shape.find(by, left, count);
-        for i in 0..self.shape.len {
-            let [mut first, end] = self.shape.runs[i].map(usize::from);
-            let left = by.left_of(self.shape.ends(), &by.tiles[first]);
-            if let Some(same) = self.same.filter(|_| left == by.all) {
-                self.caller.call([at[1], at[0]], &by.places[first..end], (&same, None));
-                continue;
-            }
-            let factors = |tile: &At| [at[3] + tile[3], at[2] + tile[2]];
-            while first < end {
-                let places = factors(&by.tiles[first]);
-                let next = first + by.tiles[first..end].iter().take_while(|tile| factors(tile) == places).count();
-                let known = self.know(&(places, left));
-                if let Some(known) = &self.known[known] {
-                    let places = &by.places[first..next];
-                    self.caller.call([at[1], at[0]], places, (&known.factors, known.masks.as_ref()));
-                }
-                first = next;
-            }
-        }
-    }
-
-    /// The place among the known kinds of one, which is new or not.
-    fn know(&mut self, kind: &Kind) -> usize {
-        let place = |known: &Option<Known>| known.as_ref().is_some_and(|k| k.kind == *kind);
-        if let Some(i) = self.known.iter().position(place) {
-            return i;
-        }
-        let reader = self.caller.reader;
-        let masks = (kind.1 != reader.by.all).then(|| reader.by.masks(&kind.1));
-        let (factors, i) = (reader.factors_of(kind), self.made % KNOWN);
-        self.made += 1;
-        self.known[i] = Some(Known { kind: *kind, factors, masks });
-        i
     }
 }

@@ -4,6 +4,7 @@ mod factors;
 pub(crate) mod lanes;
 pub(crate) mod loops;
 mod pieces;
+mod regions;
 mod squares;
 mod steps;
 mod sums;
@@ -153,13 +154,14 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
         let is_copy = check_copy(op, &problem.attr).is_ok();
         let other = || Skip::Shape("a copy of long runs, or of single elements");
         // Long runs are past the caches by generated code only.
-        let (words, cached) = (if is_copy { copies(op)?.words() } else { 0 }, op.dst.bytes() <= target.caches.l3);
+        let (words, cached) =
+            (if is_copy { copies(op)?.words() } else { 0 }, target.caches.keep(op.dst.bytes().saturating_add(op.src.bytes())));
         if is_copy && (words < *VECTORS.start() || words > *VECTORS.end() && cached) {
             return Err(other());
         }
         let (pipeline, scratch) = arithmetic(op, problem)?.finish()?;
         let pipeline = if is_copy { pipeline.in_words().ok_or_else(other)? } else { pipeline };
-        Ok((Summed::new(Program::new(pipeline, isa)?.streaming(target.caches.l3), sums), scratch.max(sums_scratch)))
+        Ok((Summed::new(Program::new(pipeline, isa)?.streaming(&target.caches), sums), scratch.max(sums_scratch)))
     })
 }
 

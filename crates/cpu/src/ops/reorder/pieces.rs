@@ -153,6 +153,10 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         if data.is_small() && lanes::fills(op, &problem.attr, jit) {
             return Err(Skip::Shape("few elements of a piece, and tiles of registers that are full"));
         }
+        let by_row = data.factors.contains(&Factor::ByRow);
+        if data.is_interleaved() && types[0] != types[1] && !by_row && data.sums.is_empty() && lanes::fit(op, &problem.attr, jit) {
+            return Err(Skip::Layout("of dst: rows that tiles of registers interleave".into()));
+        }
         let scratch = data.scratch_len().and_then(|len| booked(&[ZERO_POINTS, 16 * data.workers.max(1), len]));
         let scratch = scratch.ok_or(Skip::Shape("too large"))?;
         // Sums that are not found on the way are found from what has been written.
@@ -404,6 +408,11 @@ impl Pieces {
     fn is_small(&self) -> bool {
         let numbers = self.lines.piece * self.inner * self.last.piece;
         matches!(self.way, Way::Transpose(_)) && numbers <= FEW && self.sums.is_empty()
+    }
+
+    /// Whether the destination has neighbours of several rows in words.
+    fn is_interleaved(&self) -> bool {
+        !matches!(self.way, Way::Transpose(_))
     }
 
     /// Notes where dimensions with padding are.

@@ -14,7 +14,7 @@ use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Attr, Blocking, Blocks, Layout, Problem, Tensor};
 
 /// What changes places.
-const MOVES: &[Choose<CpuTarget>] = &[squares::plan, pieces::plan, lanes::plan, turned];
+const MOVES: &[Choose<CpuTarget>] = &[squares::plan, pieces::plan, lanes::permuted, turned];
 /// Rows of neighbours that layouts interleave.
 const ROWS: std::ops::RangeInclusive<i64> = 2..=8;
 /// Neighbours that both tensors have, from which on arithmetic meets them as they lie.
@@ -39,6 +39,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if op.dst.dims().volume().is_none_or(|n| n < LEAST) {
         return Err(Skip::Shape("few elements"));
     }
+    if lanes::fit(op, &problem.attr, jit) {
+        return Err(Skip::Layout("of src and dst: tiles of registers that are mostly full".into()));
+    }
     let none = || Skip::Layout("of src and dst, nor any between them".into());
     let in_two = |between: Tensor, attrs: [&Attr; 2], rows: [&[Choose<CpuTarget>]; 2]| {
         let step = |src: &Tensor, dst: &Tensor, i: usize| {
@@ -56,7 +59,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     });
     let passes = match merged {
         Some(passes) => passes,
-        None if check_copy(op, &problem.attr).is_ok() || run(&op.dst, &op.src) >= RUN || lanes::plan(&problem, target).is_ok() => {
+        None if check_copy(op, &problem.attr).is_ok() || run(&op.dst, &op.src) >= RUN || lanes::permuted(&problem, target).is_ok() => {
             return Err(none());
         }
         // Sums are of the destination as it was, and the fewer bytes change their places the better.

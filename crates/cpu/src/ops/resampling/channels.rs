@@ -20,7 +20,7 @@ use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::blend::{Blend, Tap};
 use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::{Resampling, ResamplingAlg};
-use oxidnn_spec::{Arg, Attr, Error, Op, Problem};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem};
 
 /// Lines of a row at most.
 const LINES: usize = 64;
@@ -55,6 +55,8 @@ struct Blended {
     groups: [[usize; 2]; 2],
     /// Whether the result has channels that do not exist and no call makes.
     padded: bool,
+    /// Whether the result goes past the caches where it begins at a whole vector.
+    streaming: bool,
 }
 
 /// The taps of the positions of an axis.
@@ -115,6 +117,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let made = |isa| Blended::new(op, &problem.attr, isa);
         // Blocks of half a vector are whole ones of half the width.
         let kernel = made(jit).or_else(|skip| if jit == Isa::AVX2 { Err(skip) } else { made(Isa::AVX2).map_err(|_| skip) })?;
+        let mut kernel = kernel;
+        kernel.streaming = !target.caches.keep(op.src.bytes().saturating_add(op.dst.bytes())) && kernel.has_whole_vectors(op);
         let scratch = kernel.specs[0].tail.scratch(kernel.made).and_then(|n| booked(&[n]));
         Ok((kernel, scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?))
     })
@@ -181,8 +185,15 @@ impl Blended {
         }
         let columns = columns(width, forward, from.run * sizes[0])?;
         let taps = columns.each().filter(|n| *n <= 4);
-        let blend =
-            Blend { source, taps, copies, vectors: vectors as u8, masked: masked && !last(from), across: last(from) && taps.is_some() };
+        let blend = Blend {
+            source,
+            taps,
+            copies,
+            vectors: vectors as u8,
+            masked: masked && !last(from),
+            across: last(from) && taps.is_some(),
+            streaming: false,
+        };
         let spec = |blend: Blend| Spec { sums: blend, tail: tail.clone() };
         let specs = [spec(blend), spec(Blend { vectors: 1, masked: masked && !twice, ..blend })];
         let group = |i: usize| if blocks { places[i].strides[1] * sizes[i] } else { vectors * lanes * sizes[i] };
@@ -201,8 +212,24 @@ impl Blended {
             channels: if alone { from.run.min(channels) } else { channels },
             groups: [[group(0), group(1)], sizes.map(|size| lanes * size)],
             padded: !last(from) && !whole && channels < from.run * from.counts[1],
+            streaming: false,
             places,
         })
+    }
+
+    /// Whether results are words that nothing is done to, and all vectors of them are as far from the first as whole ones are.
+    fn has_whole_vectors(&self, op: &Resampling) -> bool {
+        let result = if op.prop.is_forward() { &op.dst } else { &op.src };
+        let words = self.specs[0].sums.copies || result.dtype == DataType::F32 && self.attr.is_default();
+        let Place { start, strides, run, .. } = &self.places[1];
+        let lanes = self.lanes();
+        let whole = [*start, *run, self.made, self.channels].iter().chain(strides).all(|n| n.is_multiple_of(lanes));
+        words && whole && self.specs.iter().all(|spec| !spec.sums.masked)
+    }
+
+    /// Lanes of its vectors.
+    fn lanes(&self) -> usize {
+        self.jit.width().lanes()
     }
 }
 
@@ -223,14 +250,20 @@ fn columns(width: Axis, forward: bool, stride: usize) -> Result<Columns, Skip> {
 }
 
 impl Generated for Blended {
-    type Code = [Option<Blender>; 2];
+    /// Through the caches, and past them.
+    type Code = [[Option<Blender>; 2]; 2];
 
-    fn build(&self) -> Result<[Option<Blender>; 2], Error> {
-        let get = |spec: &Spec, wanted: bool| wanted.then(|| Blender::get(self.jit, spec)).transpose();
-        Ok([get(&self.specs[0], self.whole > 0)?, get(&self.specs[1], self.rest.1 > 0)?])
+    fn build(&self) -> Result<[[Option<Blender>; 2]; 2], Error> {
+        let get = |i: usize, streaming: bool| {
+            let Spec { sums, tail } = &self.specs[i];
+            let spec = Spec { sums: Blend { streaming, ..*sums }, tail: tail.clone() };
+            let wanted = [self.whole, self.rest.1][i] > 0 && (self.streaming || !streaming);
+            wanted.then(|| Blender::get(self.jit, &spec)).transpose()
+        };
+        Ok([[get(0, false)?, get(1, false)?], [get(0, true)?, get(1, true)?]])
     }
 
-    fn run(&self, blenders: &[Option<Blender>; 2], simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, blenders: &[[Option<Blender>; 2]; 2], simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let [input, result] = self.args;
         if self.padded {
             View::of(simd, ctx, result)?.zero_padding();
@@ -239,6 +272,8 @@ impl Generated for Blended {
         let chain = Chain::new(simd, ctx, &self.attr, result)?;
         let tail = self.specs[0].tail.args(&chain, 1, &[], operands)?;
         let bufs = [ctx.buf(input)?, ctx.buf(result)?];
+        let vector = self.lanes() * size_of::<f32>();
+        let blenders = &blenders[usize::from(self.streaming && bufs[1].as_ptr().addr().is_multiple_of(vector))];
         let [source, to] = &self.places;
         let [images, blocks] = [to.counts[0], self.made.div_ceil(self.channels)];
         let rows = self.depths.len() * self.heights.len();
@@ -279,7 +314,8 @@ impl Generated for Blended {
                     }
                 }
                 let row = to.row(depth, height) * self.sizes[1];
-                bound.iter_mut().flatten().for_each(|rows| rows.run(row, &lines[..count]));
+                let last = i + 1 == rows.min((chunk + 1) * each);
+                bound.iter_mut().flatten().for_each(|rows| rows.run(row, &lines[..count], last));
             }
         });
         Ok(())

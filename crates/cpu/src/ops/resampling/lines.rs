@@ -30,7 +30,7 @@ const WORD: usize = 4;
 /// Where lines lie.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    start: usize,
+    pub(super) start: usize,
     /// Distance of images, of blocks of channels, of depths and of heights.
     pub(super) strides: [usize; 4],
     /// Images, and blocks of channels.

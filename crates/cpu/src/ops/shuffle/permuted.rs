@@ -37,7 +37,7 @@ pub(super) fn kernel(args: [Arg; 2], tensors: [&Tensor; 2], axis: usize, rows: i
     each(&mut loops, [(&to, rows), (&from, 1)], axis, columns).ok_or_else(other)?;
     each(&mut loops, [(&to, 1), (&from, columns)], axis, rows).ok_or_else(other)?;
     let starts = [to.offset as usize, from.offset as usize];
-    let kernel = Lanes::new(Moved { args, types: [elem; 2], starts, loops, ends: Vec::new(), factors: UNCHANGED }, jit)?;
+    let kernel = Lanes::new(Moved { args, types: [elem; 2], starts, loops, ends: Vec::new(), factors: UNCHANGED, adds: None }, jit)?;
     if kernel.is_filled() { Ok(kernel) } else { Err(Skip::Shape("rows and columns that fill few lanes of a vector")) }
 }
 

@@ -1,22 +1,27 @@
 //! Weighted sums of tensors.
 
 use crate::kernels::pointwise::{Builder, Over, Pipeline, Program};
-use crate::ops::fallback;
+use crate::ops::{fallback, staged};
 use crate::{CpuTarget, RowPlan};
-use oxidnn_runtime::{Impl, Skip};
+use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Sum};
 use oxidnn_spec::{Arg, Op, Problem};
 use std::ops::Range;
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("chunks:jit", |p, t| Program::plan_in_stages(p, t, pipeline)),
+    Impl::new("staged:jit", |p, t| staged::alike(p, t, chunks)),
+    Impl::new("chunks:jit", chunks),
     Impl::new("chunks:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
     fallback::ROW,
 ];
 
 /// Sources that are added in one pass: as many as kernels have addresses for, with destination and what was added before.
 const TOGETHER: usize = 8;
+
+fn chunks(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan_in_stages(problem, target, pipeline)
+}
 
 /// One pass, or for many sources several, between which sums stay in scratch: the destination, which may lie over a source, is written last.
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {

@@ -26,7 +26,7 @@ fn columns_are_sums_of_weighted_taps_of_lines() {
         let lanes = isa.width().lanes();
         for (columns, taps, across) in [(two, Some(2), false), (two, Some(2), true), (any, None, false)] {
             for (vectors, masked, channels) in [(1, false, CHANNELS), (2, false, CHANNELS), (1, true, CHANNELS - 5)] {
-                let kernel = Blend { source: Elem::F32, taps, copies: false, vectors, masked, across };
+                let kernel = Blend { source: Elem::F32, taps, copies: false, vectors, masked, across, streaming: false };
                 let function = kernel.function(isa);
                 let (source, mut result) = (source(), vec![-1.0f32; 3 * CHANNELS]);
                 let (all, counts): (Vec<Tap>, Vec<usize>) = (columns.concat(), columns.iter().map(|taps| taps.len()).collect());
@@ -45,6 +45,7 @@ fn columns_are_sums_of_weighted_taps_of_lines() {
                     result_column: CHANNELS * 4,
                     result_group: group * 4,
                     result_vector: lanes * 4,
+                    last: 0,
                 };
                 if run(function, &args) {
                     assert_eq!(result, want(&source, &lines, &columns, channels), "{}", kernel.name(isa));
@@ -59,10 +60,13 @@ fn columns_of_one_tap_are_moved_as_they_are() {
     let taps: Vec<Tap> = [3usize, 0, 4].map(|at| Tap { source: at * CHANNELS * 4, weight: 0.0 }).into();
     let line = Tap { source: 5 * CHANNELS * 4, weight: 0.0 };
     for isa in ISAS {
-        for (vectors, masked, channels, across) in [(2, false, CHANNELS, false), (2, false, CHANNELS, true), (1, true, CHANNELS - 5, true)]
-        {
-            let kernel = Blend { source: Elem::F32, taps: Some(1), copies: true, vectors, masked, across };
-            let (source, mut result) = (source(), vec![-1.0f32; 3 * CHANNELS]);
+        let all = [(2, CHANNELS, false, false), (2, CHANNELS, true, false), (2, CHANNELS, true, true), (1, CHANNELS - 5, true, false)];
+        for (vectors, channels, across, streaming) in all {
+            let masked = channels < CHANNELS;
+            let kernel = Blend { source: Elem::F32, taps: Some(1), copies: true, vectors, masked, across, streaming };
+            let (source, mut memory) = (source(), vec![-1.0f32; 3 * CHANNELS + 16]);
+            let first = memory.as_ptr().align_offset(64);
+            let result = &mut memory[first..first + 3 * CHANNELS];
             let group = isa.width().lanes() * usize::from(vectors);
             let args = Args {
                 lines: &line,
@@ -78,6 +82,7 @@ fn columns_of_one_tap_are_moved_as_they_are() {
                 result_column: CHANNELS * 4,
                 result_group: group * 4,
                 result_vector: isa.width().lanes() * 4,
+                last: 1,
             };
             if run(kernel.function(isa), &args) {
                 let number = |tap: &Tap, c: usize| if c < channels { source[(line.source + tap.source) / 4 + c] } else { -1.0 };
@@ -90,7 +95,7 @@ fn columns_of_one_tap_are_moved_as_they_are() {
 
 #[test]
 fn listing_is_as_reviewed() {
-    let kernel = Blend { source: Elem::Bf16, taps: Some(2), copies: false, vectors: 2, masked: false, across: false };
+    let kernel = Blend { source: Elem::Bf16, taps: Some(2), copies: false, vectors: 2, masked: false, across: false, streaming: false };
     for isa in [Isa::AVX2, Isa::AVX512] {
         golden(&kernel.name(isa), &kernel.compile(isa).unwrap());
     }

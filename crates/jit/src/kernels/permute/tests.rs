@@ -19,6 +19,7 @@ fn lane(kernel: &Permute, n: usize, (write, lane): (usize, usize)) -> (usize, us
     let lanes = match kernel.order {
         Order::Bits(lanes) => lanes,
         Order::Joined(rows) => return ((write << n | lane) % usize::from(rows), (write << n | lane) / usize::from(rows)),
+        Order::Kept => return (write, lane),
         Order::Parted(rows) => return ((lane * usize::from(rows) + write) >> n, (lane * usize::from(rows) + write) & ((1 << n) - 1)),
     };
     let gone = (0..n as u8).filter(|bit| !lanes[..n].contains(bit));
@@ -39,7 +40,10 @@ fn compare(isa: Isa, kernel: Permute, exists: impl Fn(usize, usize) -> bool) {
     let (across, sizes) = (lanes + 3, [kernel.from.bytes(), kernel.to.bytes()]);
     let [reads, writes] = kernel.vectors.map(usize::from);
     let from: Vec<u8> = (0..2 * reads * across).flat_map(|i| number(kernel.from, i).1).collect();
-    let mut to = vec![0xee_u8; 2 * writes * across * sizes[1]];
+    let before = if kernel.adds { 3.0f32.to_le_bytes() } else { [0xee; 4] };
+    let mut to: Vec<u8> = (0..2 * writes * across * sizes[1]).map(|i| before[i % 4]).collect();
+    let mut want = to.clone();
+    let stride = if kernel.each { writes * LANES } else { lanes };
     // Vectors that are written lie in the opposite order.
     let at = [(0..reads).map(|i| i * across * sizes[0]).collect::<Vec<_>>(), (0..writes).rev().map(|i| i * across * sizes[1]).collect()];
     let tiles = [[0, 0], [reads * across * sizes[0], writes * across * sizes[1]]];
@@ -51,7 +55,7 @@ fn compare(isa: Isa, kernel: Permute, exists: impl Fn(usize, usize) -> bool) {
             masks[2][w] |= 1 << l;
         }
     }
-    let factors: Vec<f32> = (0..UNCHANGED.len() * lanes).map(|i| [1.0, 2.0, 0.5][i % 3]).collect();
+    let factors: Vec<f32> = (0..UNCHANGED.len() * stride).map(|i| [1.0, 2.0, 0.5][i % 3]).collect();
     let args = Args {
         from: from.as_ptr(),
         to: to.as_mut_ptr(),
@@ -60,22 +64,22 @@ fn compare(isa: Isa, kernel: Permute, exists: impl Fn(usize, usize) -> bool) {
         reads: at[0].as_ptr(),
         writes: at[1].as_ptr(),
         masks: [0, 1, 2].map(|i| masks[i].as_ptr()),
-        factors: std::array::from_fn(|i| factors[i * lanes..].as_ptr()),
+        factors: std::array::from_fn(|i| factors[i * stride..].as_ptr()),
+        adds: &2.0,
     };
     if !run(kernel.function(isa), &args) {
         return;
     }
-    let factor = |i: usize, l: usize| match kernel.factors[i] {
+    let factor = |i: usize, w: usize, l: usize| match kernel.factors[i] {
         Factor::None => NEUTRAL[i],
-        Factor::Same => factors[i * lanes],
-        Factor::ByRow => factors[i * lanes + l],
+        Factor::Same => factors[i * stride],
+        Factor::ByRow => factors[i * stride + l + if kernel.each { w * LANES } else { 0 }],
     };
-    let mut want = vec![0xee_u8; to.len()];
     for (t, w, l) in (0..2).flat_map(|t| (0..writes).flat_map(move |w| (0..lanes).map(move |l| (t, w, l)))) {
         let (vector, place) = lane(&kernel, n, (w, l));
         let there = vector < reads && (!kernel.masked || exists(vector, place));
         let (x, bytes) = number(kernel.from, (t * reads + vector) * across + place);
-        let x = (x - factor(0, l)) * factor(1, l) / factor(2, l) + factor(3, l);
+        let x = (x - factor(0, w, l)) * factor(1, w, l) / factor(2, w, l) + factor(3, w, l) + if kernel.adds { 6.0 } else { 0.0 };
         let bytes = match kernel.to {
             _ if !there => vec![0; sizes[1]],
             Elem::F32 => x.to_le_bytes().to_vec(),
@@ -119,7 +123,16 @@ fn bits_come_to_any_places() {
         // Every other of the many orders of 16 lanes.
         for lanes in all(isa).into_iter().step_by(if bits(isa) == BITS { 7 } else { 1 }) {
             let vectors = [vectors(isa, lanes); 2];
-            let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, order: Order::Bits(lanes), vectors, masked: false };
+            let kernel = Permute {
+                from: Elem::F32,
+                to: Elem::F32,
+                factors: UNCHANGED,
+                each: false,
+                order: Order::Bits(lanes),
+                vectors,
+                adds: false,
+                masked: false,
+            };
             compare(isa, kernel, |_, _| true);
         }
     }
@@ -137,7 +150,7 @@ fn elements_are_converted_scaled_and_masked() {
             let factors = if moved { UNCHANGED } else { scaled[i / 2 % 2] };
             let most = vectors(isa, lanes);
             let vectors = [(most / 2).max(1), (most / (1 + i as u8 % 2)).max(1)];
-            let kernel = Permute { from, to, factors, order: Order::Bits(lanes), vectors, masked: true };
+            let kernel = Permute { from, to, factors, each: false, order: Order::Bits(lanes), vectors, adds: false, masked: true };
             compare(isa, kernel, |vector, lane| (vector + lane) % 3 != i % 3);
         }
     }
@@ -148,7 +161,16 @@ fn rows_become_neighbours_and_back() {
     for isa in ISAS {
         for n in [3, 5, 6, 7] {
             for order in [Order::Joined(n), Order::Parted(n)] {
-                let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, order, vectors: [n; 2], masked: false };
+                let kernel = Permute {
+                    from: Elem::F32,
+                    to: Elem::F32,
+                    factors: UNCHANGED,
+                    each: false,
+                    order,
+                    vectors: [n; 2],
+                    adds: false,
+                    masked: false,
+                };
                 compare(isa, kernel, |_, _| true);
                 let scaled =
                     Permute { from: Elem::I8, factors: [Factor::Same, Factor::Same, Factor::None, Factor::None], masked: true, ..kernel };
@@ -158,10 +180,27 @@ fn rows_become_neighbours_and_back() {
     }
 }
 
+/// A copy, and a transposition with factors of each vector, to whose results what was there before is added.
+#[test]
+fn vectors_have_factors_of_their_own_and_what_was_there_is_added() {
+    for isa in ISAS {
+        let n = bits(isa);
+        let rows: [u8; BITS] = std::array::from_fn(|i| (BITS + i) as u8);
+        for (order, count) in [(Order::Kept, 3), (Order::Bits(rows), 1 << n)] {
+            for (each, masked) in [(false, false), (true, false), (true, true)] {
+                let factors = [Factor::None, Factor::ByRow, Factor::ByRow, Factor::None];
+                let kernel = Permute { from: Elem::F32, to: Elem::F32, factors, each, order, vectors: [count; 2], adds: true, masked };
+                compare(isa, kernel, |vector, place| !masked || (vector + place) % 3 > 0);
+            }
+        }
+    }
+}
+
 #[test]
 fn golden_listings() {
     let order = Order::Bits([0, 1, 4, 5]);
-    let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, order, vectors: [4; 2], masked: false };
+    let kernel =
+        Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, each: false, order, vectors: [4; 2], adds: false, masked: false };
     for (kernel, isa) in [(kernel, Isa::AVX512), (Permute { order: Order::Joined(3), vectors: [3; 2], masked: true, ..kernel }, Isa::AVX2)]
     {
         let compiled = kernel.function(isa).finish_recording().unwrap();

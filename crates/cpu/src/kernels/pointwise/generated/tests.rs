@@ -179,15 +179,16 @@ fn results_are_the_same_past_the_caches() {
     let (line, len) = ("--eltwise --dir=FWD_I --tag=ab --alg=relu 3x1037", 3 * 1037);
     let problem = problem(line);
     for target in targets() {
-        let made = |cached: usize| {
+        let made = |kept: usize| {
+            let caches = Caches { l3: 2 * kept, ..target.caches };
             let mut b = Builder::elementwise(&problem, Arg::DST).unwrap();
             b.load_argument(0, Arg::SRC).unwrap();
             b.forward(0, EltwiseAlg::Linear, 2.0, 1.0);
             b.result(Arg::DST).unwrap();
-            Program::new(b.finish().unwrap().0, target.jit.unwrap()).unwrap().streaming(cached)
+            Program::new(b.finish().unwrap().0, target.jit.unwrap()).unwrap().streaming(&caches)
         };
-        let streams = |cached: usize| matches!(&made(cached).groups[0], Made::Fused(chain) if chain.streamed.is_some());
-        assert_eq!([len * 4 - 1, len * 4].map(streams), [true, false]);
+        let streams = |kept: usize| matches!(&made(kept).groups[0], Made::Fused(chain) if chain.streamed.is_some());
+        assert_eq!([len * 8 - 1, len * 8].map(streams), [true, false]);
         // At the begin of a line and behind it, where vectors are no whole ones.
         for first in [0, 1] {
             let mut src: Vec<f32> = (0..len).map(|i| (i % 91) as f32).collect();

@@ -1,0 +1,213 @@
+//! The tiles of a reorder by regions: boxes of loops in which the same lanes of every tile are read and written.
+//!
+//! A dimension that ends within a tile cuts the loops over it in up to three parts: whole tiles, the one where it ends, and those behind, of which
+//! only padding is written, or nothing. So what the tiles of a region have in common is found once, in the plan, and an execution does nothing but call
+//! the kernel with the places of some tiles at a time.
+
+use super::lanes::{At, ENDS, FIRST, Left, Loop};
+use crate::kernels::permute::{Masks, Places};
+use oxidnn_runtime::Skip;
+use std::ops::Range;
+
+/// Elements of destination and source, and of the scales of both.
+pub(super) type Spot = [usize; FIRST];
+
+/// Regions of a reorder, at most.
+const MOST: usize = 128;
+
+/// Tiles in a box of loops, in each of which as much is left of what ends.
+#[derive(Debug)]
+pub(super) struct Region {
+    start: At,
+    pub(super) left: Left,
+    /// What counts of tiles that are not whole.
+    pub(super) partial: Option<Partial>,
+    /// The tiles of a call, by bytes in source and destination: those at a position of the loop that calls cut follow those at the one before.
+    pub(super) places: Places,
+    /// That loop, and its positions in a call.
+    cut: (Loop, usize),
+    outer: Vec<Loop>,
+    /// Calls.
+    calls: usize,
+}
+
+/// The lanes that count of tiles, and where their vectors are, in bytes of source and destination: those without such lanes where another one is, since
+/// processors take long to load nothing from where there is no memory.
+#[derive(Debug)]
+pub(super) struct Partial {
+    pub(super) masks: Masks,
+    pub(super) vectors: [Vec<usize>; 2],
+}
+
+impl Partial {
+    pub(super) fn new(masks: Masks, mut vectors: [Vec<usize>; 2]) -> Partial {
+        for (vectors, masks) in vectors.iter_mut().zip([&masks.reads, &masks.writes]) {
+            let some = vectors.iter().zip(masks).find(|v| *v.1 != 0).map_or(0, |v| *v.0);
+            vectors.iter_mut().zip(masks).filter(|v| *v.1 == 0).for_each(|(at, _)| *at = some);
+        }
+        Partial { masks, vectors }
+    }
+}
+
+/// All regions of a reorder.
+#[derive(Debug, Default)]
+pub(super) struct Regions {
+    all: Vec<Region>,
+    /// Loops over all of them.
+    common: Vec<Loop>,
+    /// Calls for one position of these.
+    calls: usize,
+}
+
+/// What ends within tiles: how far source and destination go, and the last position of a tile.
+#[derive(Clone, Copy)]
+pub(super) struct Ends<'e> {
+    pub(super) ends: &'e [[usize; 2]; ENDS],
+    pub(super) last: &'e At,
+}
+
+/// Bytes of an element of source and destination, and tiles of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Size {
+    pub(super) bytes: [usize; 2],
+    pub(super) tiles: usize,
+}
+
+impl Ends<'_> {
+    /// What is left of a tile whose first position along end `k` is `at`, as much as a tile has at most.
+    fn left(&self, k: usize, which: usize, at: usize) -> usize {
+        self.ends[k][which].saturating_sub(at).min(self.last[FIRST + k] + 1)
+    }
+
+    /// Cuts a box of loops until all tiles of each part have as much left; parts that are not written are left out.
+    fn cut(&self, start: At, loops: Vec<Loop>, found: &mut Vec<(At, Vec<Loop>, Left)>) -> Result<(), Skip> {
+        for (k, which) in (0..ENDS).flat_map(|k| [(k, 0), (k, 1)]) {
+            let (t, end) = (FIRST + k, self.ends[k][which]);
+            let span = loops.iter().map(|l| (l.size - 1) * l.steps[t]).sum::<usize>();
+            if self.left(k, which, start[t]) == self.left(k, which, start[t] + span) {
+                continue;
+            }
+            let Some((i, l)) = loops.iter().enumerate().max_by_key(|(_, l)| l.steps[t]) else { break };
+            let others = span - (l.size - 1) * l.steps[t];
+            // Positions with whole tiles only, and those with anything.
+            let before = |distance: usize| end.saturating_sub(start[t] + distance).div_ceil(l.steps[t]).min(l.size);
+            let (whole, some) = (before(others + self.last[t]), before(0));
+            let parts = [0..whole, some..l.size].into_iter().chain((whole..some).map(|p| p..p + 1));
+            for part in parts.filter(|part| !part.is_empty()) {
+                let mut loops = loops.clone();
+                loops[i].size = part.len();
+                loops.retain(|l| l.size > 1);
+                self.cut(moved(&start, l, part.start), loops, found)?;
+            }
+            return Ok(());
+        }
+        let mut left = Left::default();
+        for (k, left) in left.iter_mut().take(ENDS).enumerate() {
+            *left = [0, 1].map(|which| self.left(k, which, start[FIRST + k]) as u16);
+        }
+        if left[..ENDS].iter().all(|left| left[1] > 0) {
+            found.push((start, loops, left));
+        }
+        if found.len() > MOST { Err(Skip::Shape("many odd sizes")) } else { Ok(()) }
+    }
+}
+
+/// Position `i` of some loops from a place on, the last of which is the innermost.
+fn walk(loops: &[Loop], mut at: Spot, mut i: usize) -> Spot {
+    for l in loops.iter().rev() {
+        (0..FIRST).for_each(|t| at[t] += i % l.size * l.steps[t]);
+        i /= l.size;
+    }
+    at
+}
+
+/// Position `i` of a loop from a place.
+fn moved(at: &At, l: &Loop, i: usize) -> At {
+    std::array::from_fn(|t| at[t] + i * l.steps[t])
+}
+
+impl Region {
+    /// The calls for a box of loops: of those without scales, tiles next to each other in either tensor.
+    fn new((start, mut outer, left): (At, Vec<Loop>, Left), size: Size, partial: Option<Partial>) -> Region {
+        outer.sort_by_key(|l| (l.steps[2..4] != [0; 2], l.steps[0].min(l.steps[1])));
+        let (mut places, mut cut) = (vec![[0; 2]], (Loop { size: 1, steps: [0; FIRST + ENDS] }, 1));
+        while let Some(l) = outer.first().copied().filter(|l| places.len() < size.tiles && l.steps[2..4] == [0; 2]) {
+            let piece = size.tiles.div_ceil(places.len()).min(l.size);
+            let step = [1, 0].map(|t| l.steps[t] * size.bytes[1 - t]);
+            places =
+                (0..piece).flat_map(|i| places.iter().map(move |at: &[usize; 2]| [at[0] + i * step[0], at[1] + i * step[1]])).collect();
+            cut = (l, piece);
+            outer.remove(0);
+        }
+        outer.sort_by_key(|l| std::cmp::Reverse(l.steps[0]));
+        Region { start, left, partial, places: Places::new(places), cut, outer, calls: 0 }
+    }
+
+    /// Call `i`: where it is from a place on, and its tiles.
+    fn call(&self, at: &Spot, i: usize) -> (Spot, usize) {
+        let at = std::array::from_fn(|t| at[t] + self.start[t]);
+        if self.calls == 1 {
+            return (at, self.places.len());
+        }
+        let (cut, piece) = self.cut;
+        let along = cut.size.div_ceil(piece);
+        let first = i % along * piece;
+        let at = walk(&self.outer, at, i / along);
+        (std::array::from_fn(|t| at[t] + first * cut.steps[t]), self.places.len() / piece * piece.min(cut.size - first))
+    }
+}
+
+impl Regions {
+    /// The regions of tiles that loops go over; `partial` says what counts where so much is left.
+    ///
+    /// # Errors
+    /// [`Skip`] where there are very many.
+    pub(super) fn new(loops: Vec<Loop>, ends: Ends<'_>, size: Size, partial: impl Fn(&Left) -> Option<Partial>) -> Result<Regions, Skip> {
+        let mut found = Vec::new();
+        ends.cut([0; FIRST + ENDS], loops, &mut found)?;
+        let mut all: Vec<Region> = found
+            .into_iter()
+            .map(|part| {
+                let partial = partial(&part.2);
+                Region::new(part, size, partial)
+            })
+            .collect();
+        let steps = |r: &Region| r.outer.iter().filter(|l| l.steps[FIRST..] == [0; ENDS]).copied().collect::<Vec<_>>();
+        let mut common = all.first().map_or(Vec::new(), steps);
+        common.retain(|l| all.iter().all(|r| r.outer.iter().any(|o| o.steps == l.steps)));
+        for region in &mut all {
+            region.outer.retain(|l| common.iter().all(|c| c.steps != l.steps));
+            let (cut, piece) = region.cut;
+            region.calls = cut.size.div_ceil(piece) * region.outer.iter().map(|l| l.size).product::<usize>();
+        }
+        let calls = all.iter().map(|r| r.calls).sum();
+        Ok(Regions { all, common, calls })
+    }
+
+    /// All calls.
+    pub(super) fn calls(&self) -> usize {
+        self.calls * self.common.iter().map(|l| l.size).product::<usize>()
+    }
+
+    /// Bytes of tables.
+    pub(super) fn bytes(&self) -> usize {
+        self.all.iter().map(|r| size_of::<Region>() + r.places.len() * size_of::<[usize; 2]>()).sum()
+    }
+
+    /// Calls `f` for some of the calls, with the number of the region, where the call is from `start` on, and the tiles of it.
+    pub(super) fn each(&self, range: Range<usize>, start: Spot, mut f: impl FnMut((usize, &Region), &Spot, usize)) {
+        let mut i = range.start;
+        while i < range.end {
+            let at = walk(&self.common, start, i / self.calls);
+            let mut first = i % self.calls;
+            for (number, region) in self.all.iter().enumerate() {
+                for call in first.min(region.calls)..region.calls.min(first + range.end - i) {
+                    let (at, tiles) = region.call(&at, call);
+                    f((number, region), &at, tiles);
+                    i += 1;
+                }
+                first = first.saturating_sub(region.calls);
+            }
+        }
+    }
+}
