@@ -15,7 +15,8 @@
 //                   lower = -padding, upper = padding after - (taps - 1) * dilation; 128-byte swizzle
 //                b  tiled, rank 3, 128-byte swizzle. B_MN 0: (IC, taps, OC), box (tile K, 1, TILE_N / CLUSTER_M)
 //                                                    B_MN 1: (IC, taps, OC), box (64, 1, tile K), where IC are this product's columns
-//                c  as in gemm_sm90.cu with M = pixels, N = channels, one batch
+//                c  as in gemm_sm90.cu with M = pixels, N = channels, one batch; STORE_PLANES by TMA: (pixels of an image, a multiple of 64, OC,
+//                   N), box (64, min(64, columns), 1)
 //   grid, cluster, block, shared memory: as in gemm_sm90.cu, CLUSTER_N 1
 #include "tile_sm90.cuh"
 
@@ -36,7 +37,7 @@ struct ConvParams {
     int size[3], stride[3], start[3];     // of the result along W, H, D; of the walk; where the first pixel's first tap is
     Schedule schedule;
     Destination c;
-    i64 place[4];                         // STORE_ROWS: strides of the result along W, H, D, N in elements
+    i64 place[4];                         // STORE_ROWS: strides of the result along W, H, D, N in elements; STORE_PLANES: the last one
     Epilogue epilogue;
 };
 
@@ -117,12 +118,24 @@ __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, 
     }
 }
 
-// Where the rows of a result go whose pixels lie apart.
+// Where the rows of a result go whose pixels lie apart, or channels do.
 struct PixelPlace : MatrixPlace {
     const ConvParams &p;
 
     __device__ __forceinline__ PixelPlace(const ConvParams &p) : p(p) {}
+    __device__ __forceinline__ void store(const TensorMap &map, u32 chunk, const Block &b, int column) const {
+        if constexpr (STORE == STORE_PLANES) {
+            int image = p.size[0] * p.size[1] * p.size[2], n = b.row / image;
+            tma_store(map, chunk, b.row - n * image, column, n);
+        } else {
+            MatrixPlace::store(map, chunk, b, column);
+        }
+    }
     __device__ __forceinline__ i64 offset(int row) const {
+        if constexpr (STORE == STORE_PLANES) {
+            int image = p.size[0] * p.size[1] * p.size[2], n = row / image;
+            return row - n * image + n * p.place[3];
+        }
         int line = row / p.size[0], w = row - line * p.size[0], plane = line / p.size[1], h = line - plane * p.size[1], n = plane / p.size[2];
         return w * p.place[0] + h * p.place[1] + (plane - n * p.size[2]) * p.place[2] + n * p.place[3];
     }
@@ -136,6 +149,7 @@ __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap 
         if (ALTERNATE && t != first) take_turn(consumer);
         Tile tile = p.schedule.at(t);
         Block block{p.pixels, p.channels, 0, tile.m, tile.n};
+        Finish<TILE_N> finish(p.epilogue, block);
         Acc acc[kBlocksM][TILE_N / 2];
         if constexpr (NO_TAPS) {
 #pragma unroll
@@ -144,12 +158,12 @@ __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap 
             accumulate(s, ring, consumer, stages, acc, t + step < p.schedule.count());
         }
         if constexpr (SPLIT == 1) {
-            store_rows<TILE_N>(s, c, p.c, PixelPlace(p), consumer, acc, p.epilogue, block, turn);
+            store_rows<TILE_N>(s, c, p.c, PixelPlace(p), consumer, acc, finish, block, turn);
         } else {
             Acc sum[kBlocksM][kColumns / 2];
             add_partial_sums(s, consumer, acc, sum);
             block.column += int(cluster_rank()) * kColumns;
-            if (block.column < tile.n + TILE_N) store_rows<kColumns>(s, c, p.c, PixelPlace(p), consumer, sum, p.epilogue, block, turn);
+            if (block.column < tile.n + TILE_N) store_rows<kColumns>(s, c, p.c, PixelPlace(p), consumer, sum, Finish<kColumns>(p.epilogue, block), block, turn);
         }
     }
 }
@@ -161,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     if (threadIdx.x == 0) {
         tma_prefetch(a);
         tma_prefetch(b);
-        if (STORE == STORE_TMA) tma_prefetch(c);
+        if (STORE == STORE_TMA || STORE == STORE_PLANES && !PLANE_UNIT) tma_prefetch(c);
     }
     start_block(s);
 

@@ -122,7 +122,7 @@ __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap 
             int line = tile.n / p.line;
             block.row = tile.m / SHIFTS - consumer * 64, block.column += (line * (SHIFTS - 1) + consumer) * p.line;
         }
-        store_rows<TILE_N>(s, c, p.c, MatrixPlace{}, consumer, acc, p.epilogue, block, turn);
+        store_rows<TILE_N>(s, c, p.c, MatrixPlace{}, consumer, acc, Finish<TILE_N>(p.epilogue, block), block, turn);
     }
 }
 

@@ -4,16 +4,22 @@
 // pixel is then 8 * CHANNELS contiguous elements, and the windows of neighbouring pixels overlap: a tensor map whose pixels are a stride apart and
 // whose innermost dimension is a window reads them as the rows of a matrix. K runs over the filter's rows, 8 * CHANNELS each.
 //
-// A tile is a rectangle of 16 x 8 pixels of one image (TILE_M 128), so it wastes little where rows are short.
+// A tile is a rectangle of TILE_W x 128 / TILE_W pixels of one image (TILE_M 128): 16 x 8, which wastes little where rows are short, or 64 x 2 where the
+// result's pixels are next to each other.
 //
 // ABI
-//   defines      CHANNELS 4 (the stride of W times 8 bytes must be a multiple of 16) or 8; TILE_M 128; A_MN = B_MN = 0; HALF_ROWS_A 1 for CHANNELS 4
+//   defines      CHANNELS 4 (the stride of W times 8 bytes must be a multiple of 16) or 8; TILE_M 128; A_MN = B_MN = 0; HALF_ROWS_A 1 for CHANNELS 4; TILE_W 16, or 64 with
+//                STORE_PLANES
 //   parameters   (TensorMap a, TensorMap b, TensorMap c, WindowParams), all by value
 //   maps         a  tiled, rank 5, of the packed source with rows of `pitch` elements: (8 * CHANNELS, OW, KH, OH, N), strides in elements (stride_w * CHANNELS,
-//                   pitch, stride_h * pitch, rows * pitch), box (8 * CHANNELS, 16, 1, 8, 1), 64-byte swizzle for CHANNELS 4, else 128
+//                   pitch, stride_h * pitch, rows * pitch), box (8 * CHANNELS, TILE_W, 1, 128 / TILE_W, 1),
+//                   64-byte swizzle for CHANNELS 4, else 128
 //                b  packed weights (KH rounded up to 128 bytes of K, times 8 * CHANNELS; OC), rank 3, box (64, TILE_N, 1), 128-byte swizzle
-//                c  (OC, OW, OH, N), box (64, 16, 4, 1), 128-byte swizzle
-//   grid, block, shared memory: as in gemm_sm90.cu; no clusters, SPLIT 1, STORE_TMA
+//                c  (OC, OW, OH, N), box (64, 16, 4, 1), 128-byte swizzle; STORE_PLANES: (OW, OH, OC, N), box (64, 1, 64, 1)
+//   grid, block, shared memory: as in gemm_sm90.cu; no clusters, SPLIT 1, STORE_TMA or STORE_PLANES
+#ifndef TILE_W
+#define TILE_W 16
+#endif
 #define HALF_ROWS_A (CHANNELS == 4)
 #include "tile_sm90.cuh"
 
@@ -31,7 +37,7 @@ struct Corner {
 };
 __device__ __forceinline__ Corner corner_of(const WindowParams &p, int row) {
     int tile = row / TILE_M, line = tile / p.across, n = line / p.down;
-    return Corner{(tile - line * p.across) * 16, (line - n * p.down) * 8 + row % TILE_M / 16, n};
+    return Corner{(tile - line * p.across) * TILE_W, (line - n * p.down) * (TILE_M / TILE_W) + row % TILE_M / TILE_W, n};
 }
 
 struct WindowPlace : MatrixPlace {
@@ -40,7 +46,11 @@ struct WindowPlace : MatrixPlace {
     __device__ __forceinline__ WindowPlace(const WindowParams &p) : p(p) {}
     __device__ __forceinline__ void store(const TensorMap &map, u32 chunk, const Block &b, int column) const {
         Corner at = corner_of(p, b.row);
-        tma_store(map, chunk, column, at.w, at.h, at.n);
+        if constexpr (STORE == STORE_PLANES) {
+            tma_store(map, chunk, at.w, at.h, column, at.n);
+        } else {
+            tma_store(map, chunk, column, at.w, at.h, at.n);
+        }
     }
 };
 
@@ -64,9 +74,11 @@ __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap 
     int turn = 0;
     for (int t = first; t < p.schedule.count(); t += step) {
         Tile tile = p.schedule.at(t);
+        Block block{p.schedule.tiles_m * TILE_M, p.oc, 0, tile.m, tile.n};
+        Finish<TILE_N> finish(p.epilogue, block);
         Acc acc[kBlocksM][TILE_N / 2];
         accumulate(s, ring, consumer, p.stages, acc);
-        store_rows<TILE_N>(s, c, p.c, WindowPlace(p), consumer, acc, p.epilogue, Block{p.schedule.tiles_m * TILE_M, p.oc, 0, tile.m, tile.n}, turn);
+        store_rows<TILE_N>(s, c, p.c, WindowPlace(p), consumer, acc, finish, block, turn);
     }
 }
 

@@ -60,15 +60,16 @@ __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap 
         if (ALTERNATE && t != first) take_turn(consumer);
         Tile tile = p.schedule.at(t);
         Block block{p.m, p.n, tile.batch, tile.m, tile.n};
+        Finish<TILE_N> finish(p.epilogue, block);
         Acc acc[kBlocksM][TILE_N / 2];
         accumulate(s, ring, consumer, stages, acc, t + step < p.schedule.count());
         if constexpr (SPLIT == 1) {
-            store_rows<TILE_N>(s, c, p.c, MatrixPlace{}, consumer, acc, p.epilogue, block, turn);
+            store_rows<TILE_N>(s, c, p.c, MatrixPlace{}, consumer, acc, finish, block, turn);
         } else {
             Acc sum[kBlocksM][kColumns / 2];
             add_partial_sums(s, consumer, acc, sum);
             block.column += int(cluster_rank()) * kColumns;
-            if (block.column < tile.n + TILE_N) store_rows<kColumns>(s, c, p.c, MatrixPlace{}, consumer, sum, p.epilogue, block, turn);
+            if (block.column < tile.n + TILE_N) store_rows<kColumns>(s, c, p.c, MatrixPlace{}, consumer, sum, Finish<kColumns>(p.epilogue, block), block, turn);
         }
     }
 }

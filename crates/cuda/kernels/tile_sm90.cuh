@@ -13,7 +13,9 @@
 //   CLUSTER_M, CLUSTER_N       blocks of a cluster along M and N: those with the same n share loads of B, those with the same m of A
 //   SPLIT                      blocks of a cluster that share one tile and divide K; their sums are added in the order of their ranks
 //   STORE                      STORE_TMA, STORE_TMA_TRANSPOSED (C is contiguous along M; 16-bit types), STORE_ROWS (each row of C has its own
-//                              address, a multiple of 16 bytes), STORE_DIRECT (any strides)
+//                              address, a multiple of 16 bytes), STORE_PLANES (rows are contiguous in C, images of them apart; 16-bit types),
+//                              STORE_DIRECT (any strides)
+//   PLANE_UNIT                 of STORE_PLANES: 0 by TMA, or how many rows a thread stores at a time, which are in one image and aligned together
 //   C_SWAPPED                  1: with direct stores, the user's rows are this product's columns
 //   PROMOTE                    0, or after how many stages the tensor cores' sums are added to f32 registers (f8, whose sums are short)
 //   PACKED_A                   1: A's stage is 64 rows (of K) of TILE_M numbers of four bits, and one row of their scales (gemm_w4_sm90.cu)
@@ -27,6 +29,7 @@
 #define STORE_TMA 1
 #define STORE_TMA_TRANSPOSED 2
 #define STORE_ROWS 3
+#define STORE_PLANES 4
 
 // TF32 as wgmma does not read it.
 #define MMA_SYNC (A_TYPE == T_TF32 && (A_MN || B_MN))
@@ -42,6 +45,9 @@
 #endif
 #ifndef PROMOTE
 #define PROMOTE 0
+#endif
+#ifndef PLANE_UNIT
+#define PLANE_UNIT 0
 #endif
 #ifndef C_SWAPPED
 #define C_SWAPPED 0
@@ -62,6 +68,7 @@ constexpr int kCluster = CLUSTER_M * CLUSTER_N;
 constexpr int kThreads = 128 * (1 + CONSUMERS);
 constexpr int kColumns = SPLIT == 1 ? TILE_N : (TILE_N / SPLIT < 8 ? 8 : TILE_N / SPLIT);   // what a block stores of each of its rows
 constexpr int kBytesSums = TILE_M * kColumns * 4;     // of what one block sends to another
+constexpr bool kTurned = STORE == STORE_TMA_TRANSPOSED || STORE == STORE_PLANES;   // C is contiguous along M
 constexpr int kChunkBytes = 8192;                     // of a consumer's result on its way out; each has two
 
 static_assert(kBlocksM * 64 * kSharers == TILE_M, "a tile is made of blocks of 64 rows");
@@ -367,18 +374,56 @@ struct Block {
     int m, n, batch, row, column;
 };
 
+// Whether bias comes to the elements by shuffles.
+#if defined(COLUMN_BIAS) && STORE != STORE_DIRECT && STORE != STORE_TMA_TRANSPOSED
+#define BIAS_IN_LANES 1
+#else
+#define BIAS_IN_LANES 0
+#endif
+
+// The chain of post-ops of a block's columns. Where bias differs by column only, a warp's lanes hold it, two of every 64 columns each.
+template <int COLUMNS> struct Finish {
+    const Epilogue &e;
+#if BIAS_IN_LANES
+    float2 bias[(COLUMNS + 63) / 64];
+#endif
+
+    __device__ __forceinline__ Finish(const Epilogue &e, const Block &b) : e(e) {
+#if BIAS_IN_LANES
+#pragma unroll
+        for (int i = 0; i < (COLUMNS + 63) / 64; i++) {
+            int column = b.column + i * 64 + threadIdx.x % 32 * 2;
+            bias[i].x = column_bias(e, b.batch, min(column, b.n - 1)), bias[i].y = column_bias(e, b.batch, min(column + 1, b.n - 1));
+        }
+#endif
+    }
+    // The bias of this thread's two of the 8 columns from `first` on.
+    __device__ __forceinline__ float2 bias_of(int first) const {
+#if BIAS_IN_LANES
+        float2 v = bias[first / 64];
+        int lane = first % 64 / 2 + threadIdx.x % 4;
+        return make_float2(__shfl_sync(~0u, v.x, lane), __shfl_sync(~0u, v.y, lane));
+#else
+        return float2{};
+#endif
+    }
+};
+
 // The value of an element, by the chain of post-ops, in the result's type.
-__device__ __forceinline__ float finish(Acc sum, const Epilogue &e, const Block &b, int row, int column) {
+__device__ __forceinline__ float finish(Acc sum, float bias, const Epilogue &e, const Block &b, int row, int column) {
     row = min(row, b.m - 1), column = min(column, b.n - 1);
+#if BIAS_IN_LANES
+    return epilogue(float(sum), bias, e, b.batch, row, column);
+#endif
     return STORE == STORE_TMA_TRANSPOSED || C_SWAPPED ? epilogue(float(sum), e, b.batch, column, row) : epilogue(float(sum), e, b.batch, row, column);
 }
 
 // Without post-ops, sums of integers go out exactly.
-__device__ __forceinline__ C::Raw convert(Acc sum, const Epilogue &e, const Block &b, int row, int column) {
+__device__ __forceinline__ C::Raw convert(Acc sum, float bias, const Epilogue &e, const Block &b, int row, int column) {
 #if C_TYPE == T_S32 && (A_TYPE == T_S8 || A_TYPE == T_U8) && !defined(HAS_EPILOGUE)
     return sum;
 #else
-    return C::store(finish(sum, e, b, row, column));
+    return C::store(finish(sum, bias, e, b, row, column));
 #endif
 }
 
@@ -389,31 +434,31 @@ __device__ __forceinline__ void store_direct(const Destination &c, const Acc (&a
 #pragma unroll
     for (int j = 0; j < COLUMNS / 2; j++) {
         int y = row + (j & 2) * 4, x = column + j / 4 * 8 + (j & 1);
-        if (y < b.m && x < b.n) base[y * c.row + x * c.column] = convert(acc[j], e, b, y, x);
+        if (y < b.m && x < b.n) base[y * c.row + x * c.column] = convert(acc[j], 0, e, b, y, x);
     }
 }
 
 // Writes a chunk of 64 rows of 128 bytes, swizzled as TMA's 128-byte swizzle reads it. WIDTH columns from FIRST on.
 template <int FIRST, int WIDTH, int COLUMNS>
-__device__ __forceinline__ void write_chunk(u32 chunk, const Acc (&acc)[COLUMNS / 2], const Epilogue &e, const Block &b) {
+__device__ __forceinline__ void write_chunk(u32 chunk, const Acc (&acc)[COLUMNS / 2], const Finish<COLUMNS> &f, const Block &b) {
     int lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32, g = lane / 4, q = lane % 4;
     int row = warp * 16 + g, y = b.row + row, x = b.column + FIRST + q * 2;
     if constexpr (sizeof(C::Raw) == 2) {
         // Lane l gives stmatrix the address of row l % 8 of the matrix l / 8: rows 0-7 and 8-15 of 8 columns, then of the next 8.
-        bool transposed = STORE == STORE_TMA_TRANSPOSED;
-        int line = transposed ? (lane >> 4) * 8 + lane % 8 : warp * 16 + (lane >> 3 & 1) * 8 + lane % 8;
-        u32 unit = transposed ? u32(warp * 2 + (lane >> 3 & 1)) ^ (lane % 8) : u32(lane >> 4) ^ (lane % 8);
+        int line = kTurned ? (lane >> 4) * 8 + lane % 8 : warp * 16 + (lane >> 3 & 1) * 8 + lane % 8;
+        u32 unit = kTurned ? u32(warp * 2 + (lane >> 3 & 1)) ^ (lane % 8) : u32(lane >> 4) ^ (lane % 8);
         u32 at = chunk + line * 128;
 #pragma unroll
         for (int j = 0; j < WIDTH / 8; j += 2) {
             u32 v[4];
+            float2 bias[2] = {f.bias_of(FIRST + j * 8), f.bias_of(FIRST + j * 8 + 8)};
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 constexpr int kLast = COLUMNS / 2 - 1;
                 int at = FIRST / 2 + j * 4 + i * 2, r = y + (i & 1) * 8, c = x + (j + i / 2) * 8;
-                v[i] = pack2<C_TYPE>(finish(acc[min(at, kLast - 1)], e, b, r, c), finish(acc[min(at + 1, kLast)], e, b, r, c + 1));
+                v[i] = pack2<C_TYPE>(finish(acc[min(at, kLast - 1)], bias[i / 2].x, f.e, b, r, c), finish(acc[min(at + 1, kLast)], bias[i / 2].y, f.e, b, r, c + 1));
             }
-            if (transposed) {
+            if constexpr (kTurned) {
                 matrix_store4_transposed(at + j * 1024 + unit * 16, v[0], v[1], v[2], v[3]);
             } else {
                 matrix_store4(at + ((unit ^ j) * 16), v[0], v[1], v[2], v[3]);
@@ -422,10 +467,11 @@ __device__ __forceinline__ void write_chunk(u32 chunk, const Acc (&acc)[COLUMNS 
     } else {
 #pragma unroll
         for (int j = 0; j < WIDTH / 8; j++) {
+            float2 bias = f.bias_of(FIRST + j * 8);
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 int i = FIRST / 2 + j * 4 + h * 2, r = y + h * 8, c = x + j * 8;
-                C::Raw low = convert(acc[i], e, b, r, c), high = convert(acc[i + 1], e, b, r, c + 1);
+                C::Raw low = convert(acc[i], bias.x, f.e, b, r, c), high = convert(acc[i + 1], bias.y, f.e, b, r, c + 1);
                 u32 byte = (j * 8 + q * 2) * sizeof(C::Raw);
                 u32 at = chunk + (row + h * 8) * 128 + (byte ^ g * 16);
                 if constexpr (sizeof(C::Raw) == 4) {
@@ -453,8 +499,8 @@ struct MatrixPlace {
 // Sends COLUMNS columns of a consumer's 64 rows out through its two chunks, which take turns.
 template <int COLUMNS, int FIRST = 0, class Place>
 __device__ __forceinline__ void store_tma(const Shared &s, const TensorMap &map, const Place &place, int consumer, const Acc (&acc)[COLUMNS / 2],
-                                          const Epilogue &e, const Block &b, int &turn) {
-    constexpr int kUnit = STORE == STORE_TMA_TRANSPOSED ? 64 : 128 / int(sizeof(C::Raw));
+                                          const Finish<COLUMNS> &f, const Block &b, int &turn) {
+    constexpr int kUnit = kTurned ? 64 : 128 / int(sizeof(C::Raw));
     constexpr int kWidth = COLUMNS < kUnit ? COLUMNS : kUnit;
     if constexpr (FIRST < COLUMNS) {
         bool leader = threadIdx.x % 128 == 0;
@@ -462,26 +508,26 @@ __device__ __forceinline__ void store_tma(const Shared &s, const TensorMap &map,
         turn ^= 1;
         if (leader) tma_store_wait<1>();
         named_barrier(1 + consumer, 128);
-        write_chunk<FIRST, kWidth, COLUMNS>(chunk, acc, e, b);
+        write_chunk<FIRST, kWidth, COLUMNS>(chunk, acc, f, b);
         fence_async_proxy();
         named_barrier(1 + consumer, 128);
         if (leader) {
             place.store(map, chunk, b, b.column + FIRST);
             tma_store_commit();
         }
-        store_tma<COLUMNS, FIRST + kUnit>(s, map, place, consumer, acc, e, b, turn);
+        store_tma<COLUMNS, FIRST + kUnit>(s, map, place, consumer, acc, f, b, turn);
     }
 }
 
 // The same, but threads copy the rows of the chunk, 16 bytes at a time: eight threads a row, four rows a thread.
 template <int COLUMNS, int FIRST = 0>
 __device__ __forceinline__ void store_scattered(const Shared &s, C::Raw *data, const i64 (&offsets)[4], int consumer, const Acc (&acc)[COLUMNS / 2],
-                                                const Epilogue &e, const Block &b, int &turn) {
+                                                const Finish<COLUMNS> &f, const Block &b, int &turn) {
     constexpr int kUnit = 128 / int(sizeof(C::Raw)), kPiece = 16 / int(sizeof(C::Raw));
     if constexpr (FIRST < COLUMNS) {
         u32 chunk = s.chunk(consumer, turn);
         turn ^= 1;
-        write_chunk<FIRST, COLUMNS - FIRST < kUnit ? COLUMNS - FIRST : kUnit, COLUMNS>(chunk, acc, e, b);
+        write_chunk<FIRST, COLUMNS - FIRST < kUnit ? COLUMNS - FIRST : kUnit, COLUMNS>(chunk, acc, f, b);
         named_barrier(1 + consumer, 128);   // all have read what this chunk held two turns ago, and have written it now
         int thread = threadIdx.x % 128, unit = thread % 8, column = b.column + FIRST + unit * kPiece;
 #pragma unroll
@@ -491,26 +537,59 @@ __device__ __forceinline__ void store_scattered(const Shared &s, C::Raw *data, c
                 *reinterpret_cast<uint4 *>(data + offsets[i] + column) = shared_load16(chunk + row * 128 + ((unit ^ row % 8) * 16));
             }
         }
-        store_scattered<COLUMNS, FIRST + kUnit>(s, data, offsets, consumer, acc, e, b, turn);
+        store_scattered<COLUMNS, FIRST + kUnit>(s, data, offsets, consumer, acc, f, b, turn);
     }
 }
+
+#if PLANE_UNIT
+struct alignas(PLANE_UNIT * 2) PlaneUnit {
+    u16 v[PLANE_UNIT];
+};
+
+// The same of images whose planes TMA does not reach: neighbouring threads copy neighbouring pixels of a channel.
+template <int COLUMNS, int FIRST = 0, class Place>
+__device__ __forceinline__ void store_planes(const Shared &s, const Destination &c, const Place &place, int consumer, const Acc (&acc)[COLUMNS / 2],
+                                             const Finish<COLUMNS> &f, const Block &b, int &turn) {
+    constexpr int kWidth = COLUMNS - FIRST < 64 ? COLUMNS - FIRST : 64, kUnits = 64 / PLANE_UNIT, kLines = 128 / kUnits;
+    if constexpr (FIRST < COLUMNS) {
+        u32 chunk = s.chunk(consumer, turn);
+        turn ^= 1;
+        write_chunk<FIRST, kWidth, COLUMNS>(chunk, acc, f, b);
+        named_barrier(1 + consumer, 128);   // as in store_scattered
+        int thread = threadIdx.x % 128, first = thread % kUnits * PLANE_UNIT, line = thread / kUnits, column = b.column + FIRST + line;
+        C::Raw *to = c.data + place.offset(b.row + first) + column * c.column;
+        bool inside = b.row + first < b.m;
+#pragma unroll 8
+        for (int i = 0; i < kWidth; i += kLines) {
+            u32 at = chunk + (line + i) * 128 + ((first / 8 ^ (line + i) % 8) * 16) + first % 8 * 2;
+            PlaneUnit unit = *reinterpret_cast<const PlaneUnit *>(__cvta_shared_to_generic(at));
+            if (inside && column + i < b.n) *reinterpret_cast<PlaneUnit *>(to + i * c.column) = unit;
+        }
+        store_planes<COLUMNS, FIRST + 64>(s, c, place, consumer, acc, f, b, turn);
+    }
+}
+#endif
 
 // Stores a consumer's part of a tile whose first element is (m, n).
 template <int COLUMNS, class Place>
 __device__ __forceinline__ void store_rows(const Shared &s, const TensorMap &map, const Destination &c, const Place &place, int consumer,
-                                           const Acc (&acc)[kBlocksM][COLUMNS / 2], const Epilogue &e, Block b, int &turn) {
+                                           const Acc (&acc)[kBlocksM][COLUMNS / 2], const Finish<COLUMNS> &f, Block b, int &turn) {
     b.row += share_of(consumer) * kBlocksM * 64;
 #pragma unroll
     for (int i = 0; i < kBlocksM; i++, b.row += 64) {
         if constexpr (STORE == STORE_DIRECT) {
-            store_direct<COLUMNS>(c, acc[i], e, b);
+            store_direct<COLUMNS>(c, acc[i], f.e, b);
         } else if constexpr (STORE == STORE_ROWS) {
             i64 offsets[4];
 #pragma unroll
             for (int j = 0; j < 4; j++) offsets[j] = place.offset(min(b.row + int(threadIdx.x) % 128 / 8 + j * 16, b.m - 1));
-            store_scattered<COLUMNS>(s, c.data, offsets, consumer, acc[i], e, b, turn);
+            store_scattered<COLUMNS>(s, c.data, offsets, consumer, acc[i], f, b, turn);
+#if PLANE_UNIT
+        } else if constexpr (STORE == STORE_PLANES) {
+            store_planes<COLUMNS>(s, c, place, consumer, acc[i], f, b, turn);
+#endif
         } else {
-            store_tma<COLUMNS>(s, map, place, consumer, acc[i], e, b, turn);
+            store_tma<COLUMNS>(s, map, place, consumer, acc[i], f, b, turn);
         }
     }
 }

@@ -88,7 +88,7 @@ impl Tuned {
 
 /// A choice as a line of numbers.
 fn written(r: &Request, s: &Shape) -> String {
-    let flags = [r.a_mn, r.b_mn, r.swapped, r.promote, r.aligned, r.window, r.undivided, r.scattered, r.computed].map(i64::from);
+    let flags = [r.a_mn, r.b_mn, r.swapped, r.promote, r.aligned, r.window, r.undivided, r.scattered, r.planes, r.computed].map(i64::from);
     let numbers = [r.m, r.n, r.k, r.batch, r.bytes, r.result_bytes].into_iter().chain(flags);
     let mut line = String::new();
     for n in numbers.chain([s.m, s.n, s.consumers, s.cluster[0], s.cluster[1], s.split, i64::from(s.alternate)]) {
@@ -116,6 +116,7 @@ fn read(line: &str) -> Option<(Request, Shape)> {
         window,
         undivided,
         scattered,
+        planes,
         computed,
         tm,
         tn,
@@ -129,9 +130,26 @@ fn read(line: &str) -> Option<(Request, Shape)> {
         return None;
     };
     let [a_mn, b_mn, swapped, promote] = [a_mn, b_mn, swapped, promote].map(|v| v != 0);
-    let [aligned, window, undivided, scattered, computed] = [aligned, window, undivided, scattered, computed].map(|v| v != 0);
-    let request =
-        Request { m, n, k, batch, bytes, result_bytes, a_mn, b_mn, swapped, promote, aligned, window, undivided, scattered, computed };
+    let [aligned, window, undivided, scattered, planes, computed] =
+        [aligned, window, undivided, scattered, planes, computed].map(|v| v != 0);
+    let request = Request {
+        m,
+        n,
+        k,
+        batch,
+        bytes,
+        result_bytes,
+        a_mn,
+        b_mn,
+        swapped,
+        promote,
+        aligned,
+        window,
+        undivided,
+        scattered,
+        planes,
+        computed,
+    };
     Some((request, Shape { m: tm, n: tn, consumers, cluster: [down, across], split, alternate: alternate != 0 }))
 }
 

@@ -2,6 +2,7 @@
 
 mod attention;
 mod backward;
+mod between;
 mod columns;
 mod compensation;
 mod conv;
@@ -76,7 +77,7 @@ const CONV: &[Row] = &[
     Row { name: "weights:sm90", lower: gemm::weights::conv },
     Row { name: "groups:sm80", lower: gemm::groups::conv },
     Row { name: "planar:sm90", lower: gemm::planar::conv },
-    Row { name: "between:sm90", lower: transpose::conv_between },
+    Row { name: "between:sm90", lower: between::conv },
     Row { name: "gemm:sm80", lower: gemm::pointwise_conv_mma },
     Row { name: "gemm:f32", lower: gemm::simt::pointwise_conv },
     Row { name: "depthwise:sm90", lower: gemm::depthwise::conv },

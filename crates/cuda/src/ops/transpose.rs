@@ -1,14 +1,13 @@
-//! `transpose`: reorders that only move elements, contiguous along another loop before than afterwards; and convolutions of pixels next to each other, between
-//! two of these.
+//! `transpose`: reorders that only move elements, contiguous along another loop before than afterwards.
 
+use super::gemm;
 use super::map::flattened;
-use super::{conv, gemm};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Real};
 use crate::program::{MapPlace, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Reorder;
-use oxidnn_spec::{Arg, Attr, Blocking, Layout, Op, PostOp, Problem, Prop, Tensor};
+use oxidnn_spec::{Arg, Attr, Blocking, Op, Problem, Tensor};
 
 /// Rows and columns of a tile, and the least of both for which tiles are worth it.
 const TILE: [i64; 2] = [64, 64];
@@ -119,73 +118,4 @@ pub(crate) fn copied(tensor: &Tensor, kept: &Kept, to_scratch: bool, target: &Cu
     let program = reorder(&problem, target).or_else(|_| super::pointwise::reorder(&problem, target))?;
     let (own, inside) = if to_scratch { (Arg::SRC, Arg::DST) } else { (Arg::DST, Arg::SRC) };
     Ok(program.moved(inside, MapPlace::Scratch(*at)).moved(own, MapPlace::Arg(*arg, 0)))
-}
-
-/// Convolution of tensors whose pixels lie next to each other: by the rows for channels next to each other, between copies.
-pub(crate) fn conv_between(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
-    let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
-    gemm::hopper(target)?;
-    if op.sizes().g != 1 || problem.attr.depthwise_index().is_some() {
-        return Err(Skip::Shape("groups, or sizes that an execution gives"));
-    }
-    if problem.attr.post_ops.iter().any(|p| matches!(p, PostOp::Sum { .. })) {
-        return Err(Skip::Attr("a sum with what is there".into()));
-    }
-    let (src, dst) = match op.prop {
-        Prop::BackwardData => (Arg::DIFF_SRC, Arg::DIFF_DST),
-        Prop::BackwardWeights => (Arg::SRC, Arg::DIFF_DST),
-        _ => (Arg::SRC, Arg::DST),
-    };
-    let apart = |t: &Tensor| t.blocking().is_some_and(|b| b.is_plain() && b.strides[1] != 1 && t.dims()[1] > 1);
-    let moved: Vec<Arg> = [src, dst].into_iter().filter(|&arg| problem.op.tensor(arg).is_some_and(apart)).collect();
-    // A first layer reads any order.
-    let alone: Vec<Arg> = moved.iter().copied().filter(|&arg| arg == Arg::DST).collect();
-    let mut last = Skip::Layout("channels that are next to each other already".into());
-    for (args, rows) in [
-        (&alone, &[gemm::stem::conv as crate::row::Lower][..]),
-        (&moved, &[gemm::pointwise_conv, gemm::stem::conv, gemm::conv, gemm::weights::conv][..]),
-    ] {
-        for row in rows.iter().filter(|_| !args.is_empty()) {
-            match between(problem, args, *row, target) {
-                Ok(program) => return Ok(program),
-                Err(why) => last = why,
-            }
-        }
-    }
-    Err(last)
-}
-
-fn between(problem: &Problem, args: &[Arg], row: crate::row::Lower, target: &CudaTarget) -> Result<Program, Skip> {
-    let overflow = || Skip::Shape("sizes that overflow");
-    let mut inner = problem.clone();
-    let mut kept = Vec::new();
-    let mut all = Program::default();
-    for o in inner.op.operands_mut() {
-        if let Some(&arg) = args.iter().find(|&&arg| arg == o.arg) {
-            let n = o.tensor.dims().len();
-            let tag: String = std::iter::once('a').chain((2..n).map(|d| (b'a' + d as u8) as char)).chain(['b']).collect();
-            o.tensor.layout = Layout::with_tag(*o.tensor.dims(), &tag).map_err(|_| overflow())?;
-            let at = all.book(o.tensor.bytes()).ok_or_else(overflow)?;
-            kept.push(Kept { arg, tensor: o.tensor.clone(), at });
-        }
-    }
-    let mut program = row(&inner, target)?.shifted(all.scratch);
-    let otherwise = Program::or_unaligned(conv::conv, problem, target)?;
-    (all.scratch, all.unaligned) = (program.scratch.max(otherwise.scratch), otherwise.unaligned);
-    let mut after = Vec::new();
-    for kept in &kept {
-        let Kept { arg, at, .. } = *kept;
-        let given = problem.op.tensor(arg).ok_or_else(overflow)?;
-        let written = matches!(arg, Arg::DST | Arg::DIFF_SRC);
-        let copy = copied(given, kept, !written, target)?;
-        if written {
-            after.extend(copy.launches)
-        } else {
-            all.launches.extend(copy.launches)
-        }
-        program = program.moved(arg, MapPlace::Scratch(at));
-    }
-    all.launches.extend(program.launches);
-    all.launches.extend(after);
-    Ok(all)
 }

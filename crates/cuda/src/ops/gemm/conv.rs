@@ -83,6 +83,18 @@ fn is_close(t: &Tensor, b: &Blocking) -> bool {
     b.strides[1] == 1 && whole(b.offset) && b.strides.iter().enumerate().all(|(d, &s)| d == 1 || t.dims()[d] == 1 || whole(s) && s > 0)
 }
 
+/// Of a tensor whose pixels of an image are a run of memory, channels apart: 0 where copies of 64 pixels by TMA make whole images, else how many neighbours are
+/// always in one image and aligned together.
+fn plane_unit(t: &Tensor, b: &Blocking) -> Option<i64> {
+    let image: i64 = t.dims().iter().skip(2).product();
+    if t.dtype.bits() != 16 || b.strides[1] == 1 || t.dims()[1] == 1 || pixel_step(t, b, 2) != Some(1) {
+        return None;
+    }
+    let spaced = |unit: i64, d: usize| t.dims()[d] == 1 || b.strides[d] % unit == 0 && b.strides[d] > 0;
+    let fits = |unit: &i64| image % unit == 0 && b.offset % unit == 0 && spaced(*unit, 0) && spaced(*unit, 1);
+    if image % 64 == 0 && fits(&8) { Some(0) } else { [8, 4, 2, 1].into_iter().find(fits) }
+}
+
 /// Whether the elements of a tensor are where `layout`, which is dense, has them.
 fn is_alike(t: &Tensor, layout: &Layout) -> bool {
     let (Ok(own), Some(other)) = (plain(t), layout.blocking()) else { return false };
@@ -154,6 +166,8 @@ struct Chosen<'a> {
     choice: &'a Choice,
     types: [&'static str; 3],
     weights: MapPlace,
+    /// Pixels of a channel that a thread stores at a time where channels lie apart; 0 by TMA.
+    unit: i64,
 }
 
 impl<'a> Window<'a> {
@@ -249,11 +263,13 @@ impl<'a> Window<'a> {
             return Err(Skip::DataType(format!("{} by {}", from.dtype, weights.dtype)));
         }
         let (from_layout, to_layout) = (plain(from)?, plain(to)?);
-        if !is_close(from, from_layout) || self.given * bytes % 16 != 0 || to_layout.strides[1] != 1 {
+        let unit = plane_unit(to, to_layout);
+        let planes = unit.is_some();
+        if !is_close(from, from_layout) || self.given * bytes % 16 != 0 || !planes && to_layout.strides[1] != 1 {
             return Err(Skip::Layout("channels that are not next to each other, or pixels that are not 16-byte aligned".into()));
         }
         let walks = self.walks();
-        if walks.len() > WALKS {
+        if walks.len() > if planes { 1 } else { WALKS } {
             return Err(Skip::Shape("strides that leave many residues"));
         }
         let read = self.grids()[0];
@@ -262,12 +278,12 @@ impl<'a> Window<'a> {
         if !walks.iter().all(near) {
             return Err(Skip::Shape("windows that the tensor copy engine does not walk"));
         }
-        let request = self.request(&walks, bytes, to_layout)?;
+        let request = Request { planes, ..self.request(&walks, bytes, to_layout)? };
         let mut program = Program::or_unaligned(self.otherwise, self.problem, target)?;
         let (weights, b_mn) = self.weights(&mut program, bytes, target)?;
         let request = Request { b_mn, ..request };
         let choice = shape::best(&request, target).ok_or(Skip::Shape("no tile fits"))?;
-        let chosen = Chosen { request: &request, choice: &choice, types: [ta, tb, tc], weights };
+        let chosen = Chosen { request: &request, choice: &choice, types: [ta, tb, tc], weights, unit: unit.unwrap_or(0) };
         for walk in &walks {
             program.launches.push(self.launch(walk, &chosen, target)?);
         }
@@ -280,7 +296,7 @@ impl<'a> Window<'a> {
         let scattered = walks.len() > 1;
         let whole = |v: i64| v * result_bytes % 16 == 0;
         let step = pixel_step(self.to.1, to, 0);
-        if !scattered && step.is_none() {
+        if !scattered && step.is_none() && to.strides[1] == 1 {
             return Err(Skip::Layout("pixels that are not evenly spaced".into()));
         }
         let spaced = |d: usize| d == 1 || self.to.1.dims()[d] == 1 || whole(to.strides[d]);
@@ -308,6 +324,7 @@ impl<'a> Window<'a> {
             window: true,
             undivided: !self.from_large,
             scattered,
+            planes: false,
             computed: !self.problem.attr.post_ops.is_empty(),
         })
     }
@@ -348,7 +365,7 @@ impl<'a> Window<'a> {
 
     fn launch(&self, walk: &Walk, chosen: &Chosen<'_>, target: &CudaTarget) -> Result<Launch, Skip> {
         let (z, deep) = (&self.z, self.deep());
-        let Chosen { request, choice, types, weights } = *chosen;
+        let Chosen { request, choice, types, weights, unit } = *chosen;
         let r = &Request { m: z.mb * walk.size.iter().product::<i64>(), ..*request };
         let apart = r.scattered.then_some((walk.size, z.s, walk.residue));
         let declare =
@@ -357,6 +374,7 @@ impl<'a> Window<'a> {
         tile_options(&mut emit, types, r, choice);
         emit.option("SPATIAL", if deep { 3 } else { 2 });
         emit.option("NO_TAPS", i32::from(walk.empty));
+        emit.option("PLANE_UNIT", unit);
         let lanes = 128 / r.bytes;
         let [down, across] = clusters(r, choice);
         let mut ints = vec![r.m, r.n, ceil(self.given, lanes)];
@@ -370,13 +388,13 @@ impl<'a> Window<'a> {
         let residue: i64 = (0..3).map(|d| walk.residue[d] * spatial[d]).sum();
         words.push(Word::Offset { arg: self.to.0, bytes: ((to.offset + residue) * r.result_bytes) as u64 });
         let step = pixel_step(self.to.1, to, 0).unwrap_or(0);
-        words.extend([step, 1, 0].map(|v| Word::Value(v as u64)));
+        words.extend([step, if r.planes { to.strides[1] } else { 1 }, 0].map(|v| Word::Value(v as u64)));
         let place = inner_first(std::array::from_fn(|d| spatial[d] * z.s[d]));
         words.extend(place.into_iter().chain([to.strides[0]]).map(|v| Word::Value(v as u64)));
         let mut launch = emit.epilogue_of("conv_sm90", words);
         let visits = Visits { sizes: self.grids()[0], size: walk.size, stride: walk.stride, lower: walk.start, deep };
         let source = walked(self.from, &visits, [lanes, choice.shape.m]);
-        launch.maps = vec![source, self.weights_map(r, weights, choice.shape), self.result_map(r, choice, step)?];
+        launch.maps = vec![source, self.weights_map(r, weights, choice.shape), self.result_map(chosen, step)?];
         launch_shape(&mut launch, r, choice, target);
         Ok(launch)
     }
@@ -389,15 +407,31 @@ impl<'a> Window<'a> {
         TensorMap::boxes(place, operand_kind(self.channels.weights.dtype), &[inner as u64, taps as u64, outer as u64], &strides, &tile)
     }
 
-    fn result_map(&self, r: &Request, choice: &Choice, step: i64) -> Result<TensorMap, Skip> {
+    fn result_map(&self, chosen: &Chosen<'_>, step: i64) -> Result<TensorMap, Skip> {
+        let Chosen { request: r, choice, unit, .. } = *chosen;
         let size = r.result_bytes;
         let kind = MapKind::of(self.to.1.dtype);
         let tile = [(128 / size) as u32, 64, 1];
+        if choice.store == Store::Planes && unit == 0 {
+            return self.planes_map(choice);
+        }
         if choice.store != Store::Tma {
             return Ok(TensorMap::boxes(MapPlace::Arg(self.to.0, 0), kind, &[(16 / size) as u64, 1, 1], &[16, 16], &tile));
         }
         let place = MapPlace::Arg(self.to.0, (plain(self.to.1)?.offset * size) as u64);
         let strides = [(step * size) as u64, (step * r.m * size) as u64];
         Ok(TensorMap::boxes(place, kind, &[r.n as u64, r.m as u64, 1], &strides, &tile))
+    }
+
+    /// The map that stores 64 pixels of each channel.
+    fn planes_map(&self, choice: &Choice) -> Result<TensorMap, Skip> {
+        let (t, b) = (self.to.1, plain(self.to.1)?);
+        let image: i64 = t.dims().iter().skip(2).product();
+        let batch = if t.dims()[0] > 1 { b.strides[0] } else { b.strides[1] * self.made };
+        let columns = (choice.shape.n / choice.shape.split).clamp(8, 64);
+        let place = MapPlace::Arg(self.to.0, (b.offset * 2) as u64);
+        let dims = [image, self.made, t.dims()[0]].map(|v| v as u64);
+        let strides = [b.strides[1], batch].map(|v| (v * 2) as u64);
+        Ok(TensorMap::boxes(place, MapKind::of(t.dtype), &dims, &strides, &[64, columns as u32, 1]))
     }
 }

@@ -30,7 +30,13 @@ use shape::{Store, ceil};
 const GROUP: i64 = 8;
 
 /// The expressions of a result's scale and bias, behind the sum.
-type Declared = [String; 2];
+#[derive(Default)]
+struct Declared {
+    scale: String,
+    bias: String,
+    /// Bias differs by column only.
+    by_column: bool,
+}
 
 /// A matrix in memory, or a batch of them; strides in elements.
 #[derive(Clone, Copy, Debug)]
@@ -168,7 +174,8 @@ fn declare_matmul(op: &Matmul, scales: &[Factor<'_>], emit: &mut Emitter) -> Res
         }
         None => String::new(),
     };
-    Ok([factors.iter().map(|f| format!(" * {f}")).collect(), bias])
+    let by_column = op.bias.as_ref().is_some_and(|b| b.dims()[n - 2] == 1);
+    Ok(Declared { scale: factors.iter().map(|f| format!(" * {f}")).collect(), bias, by_column })
 }
 
 /// Inner product in all directions, where the summed dimensions of source and weights lie alike without holes.
@@ -274,7 +281,7 @@ fn declare_inner(op: &InnerProduct, problem: &Problem, emit: &mut Emitter) -> Re
         }
         None => String::new(),
     };
-    Ok([factors, bias])
+    Ok(Declared { scale: factors, bias, by_column: true })
 }
 
 /// 1x1 convolution without strides, padding and groups, forward and by data: pixels by channels where channels lie next to each other, and for each
@@ -389,7 +396,7 @@ impl Channels<'_> {
         emit.code(&format!(
             "DEVICE void place(const Args& a, int batch, int row, int column, index* p) {{\n    pixel(a, row, p);\n{moved}    p[1] = column;\n}}\n"
         ));
-        self.factors(problem, emit)
+        Ok(Declared { by_column: true, ..self.factors(problem, emit)? })
     }
 
     /// The same of rows that are channels and columns that are pixels of the image `batch`.
@@ -451,7 +458,7 @@ impl Channels<'_> {
             }
             None => String::new(),
         };
-        Ok([factors, bias])
+        Ok(Declared { scale: factors, bias, by_column: false })
     }
 }
 
@@ -593,6 +600,7 @@ impl Gemm<'_> {
             window: false,
             undivided: false,
             scattered: false,
+            planes: false,
             computed: !self.problem.attr.post_ops.is_empty(),
         };
         let choice = shape::best(&request, target).ok_or(Skip::Shape("no tile fits"))?;
@@ -703,7 +711,7 @@ fn tile_options(emit: &mut Emitter, types: [&str; 3], r: &Request, choice: &Choi
     for (name, value) in ["A_TYPE", "B_TYPE", "C_TYPE"].into_iter().zip(types) {
         emit.option(name, value);
     }
-    emit.option("STORE", ["STORE_DIRECT", "STORE_TMA", "STORE_TMA_TRANSPOSED", "STORE_ROWS"][choice.store as usize]);
+    emit.option("STORE", ["STORE_DIRECT", "STORE_TMA", "STORE_TMA_TRANSPOSED", "STORE_ROWS", "STORE_PLANES"][choice.store as usize]);
     for (name, value) in [
         ("A_MN", i64::from(r.a_mn)),
         ("B_MN", i64::from(r.b_mn)),
@@ -751,7 +759,7 @@ pub(super) fn pairs(ints: &[i64]) -> Vec<Word> {
 fn epilogue(problem: &Problem, arg: Arg, declare: &dyn Fn(&mut Emitter) -> Result<Declared, Skip>) -> Result<Emitter, Skip> {
     let tensor = problem.op.tensor(arg).ok_or(Skip::Op("a problem without a result"))?;
     let mut emit = Emitter::new(Real::Single, 1);
-    let [scale, bias] = declare(&mut emit)?;
+    let Declared { scale, bias, by_column } = declare(&mut emit)?;
     let tail = Tail::of(problem, arg, tensor);
     if scale.is_empty() && bias.is_empty() && tail.is_plain() {
         emit.code("DEVICE float epilogue(float sum, const Args&, int, int, int) { return sum; }\n");
@@ -762,9 +770,20 @@ fn epilogue(problem: &Problem, arg: Arg, declare: &dyn Fn(&mut Emitter) -> Resul
     }
     emit.option("HAS_EPILOGUE", 1);
     emit.tail(&tail)?;
-    emit.code(&format!(
-            "DEVICE float epilogue(float sum, const Args& a, int batch, int row, int column) {{\n    index p[RANK];\n    place(a, batch, row, column, p);\n    \
-             const i64 at = dst_at(a, p);\n    return quantised(a, p, value(a, p, at, sum{scale}{bias}));\n}}\n"
+    let mut element = |known: &str, bias: &str| {
+        emit.code(&format!(
+            "DEVICE float epilogue(float sum,{known} const Args& a, int batch, int row, int column) {{\n    index p[RANK];\n    \
+             place(a, batch, row, column, p);\n    const i64 at = dst_at(a, p);\n    return quantised(a, p, value(a, p, at, sum{scale}{bias}));\n}}\n"
         ));
+    };
+    element("", &bias);
+    if by_column && !bias.is_empty() {
+        element(" float added,", " + added");
+        emit.option("COLUMN_BIAS", 1);
+        emit.code(&format!(
+            "DEVICE float column_bias(const Args& a, int batch, int column) {{\n    index p[RANK];\n    place(a, batch, 0, column, p);\n    \
+             return 0{bias};\n}}\n"
+        ));
+    }
     Ok(emit)
 }

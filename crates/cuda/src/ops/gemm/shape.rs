@@ -2,9 +2,9 @@
 
 use crate::{CudaTarget, Facts};
 
-/// Bytes a clock that a multiprocessor takes in, and that the second-level cache gives it.
+/// Bytes a clock that a multiprocessor takes in, and that the second-level cache gives it, beside tiles without and with post-ops.
 const INGRESS: f64 = 64.0;
-const FROM_L2: f64 = 64.0;
+const FROM_L2: [f64; 2] = [64.0, 48.0];
 /// Time of a stage over that of the tensor cores alone, by how many warpgroups multiply, and where they take turns; and clock cycles of a stage besides.
 const PRODUCTS: [f64; 3] = [1.6, 1.1, 1.05];
 const IN_TURNS: f64 = 1.2;
@@ -21,7 +21,7 @@ const ADD: f64 = 800.0;
 const AGAIN: f64 = 5000.0;
 /// Elements of a result with post-ops that a multiprocessor makes in a clock cycle, and how much of a tile's way out the next tile's products do not hide, without
 /// and with post-ops.
-const MADE: f64 = 8.0;
+const MADE: f64 = 20.0;
 const EXPOSED: [f64; 2] = [0.2, 1.0];
 /// What products keep of the highest clock, and copies of the memory's bandwidth.
 const CLOCK: f64 = 0.86;
@@ -115,6 +115,8 @@ pub(crate) struct Request {
     pub(crate) undivided: bool,
     /// Rows of the result lie anywhere.
     pub(crate) scattered: bool,
+    /// They are next to each other, images of them apart.
+    pub(crate) planes: bool,
     /// Post-ops come behind the sums.
     pub(crate) computed: bool,
 }
@@ -126,6 +128,7 @@ pub(crate) enum Store {
     Tma,
     Transposed,
     Rows,
+    Planes,
 }
 
 /// A shape with what follows from it.
@@ -197,6 +200,12 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
             return None;
         }
         Store::Rows
+    } else if r.planes {
+        // Chunks of 64 columns, which is what neighbouring threads store fast.
+        if columns % 64 != 0 {
+            return None;
+        }
+        Store::Planes
     } else {
         if n < 64 {
             return None;
@@ -212,7 +221,7 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
     if !fits
         || k_stages < split
         || (r.promote && m * n / (128 * consumers) > 96)
-        || (alternate && (store != Store::Tma || r.by_mma_sync() || r.promote))
+        || (alternate && (!matches!(store, Store::Tma | Store::Planes) || r.by_mma_sync() || r.promote))
     {
         return None;
     }
@@ -236,7 +245,7 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let waves =
         if split > 1 { ceil(clusters, (units / split * 15 / 16).max(1)) } else { ceil(clusters * size, units / size * size) } as f64;
     let (fm, fn_) = (m as f64, n as f64);
-    let shared = (fm / cluster[1] as f64 + fn_ / cluster[0] as f64) * 128.0 / FROM_L2;
+    let shared = (fm / cluster[1] as f64 + fn_ / cluster[0] as f64) * 128.0 / FROM_L2[usize::from(r.computed)];
     let load = ((fm + fn_) * 128.0 / INGRESS).max(shared);
     let alone = if alternate { IN_TURNS } else { PRODUCTS[consumers as usize - 1] };
     let products = if r.by_mma_sync() { shape.synchronous() } else { fm * fn_.max(32.0) / 32.0 * alone };

@@ -9,12 +9,13 @@ use crate::emit::{Emitter, bare};
 use crate::program::{Launch, MapKind, MapPlace, Program, Swizzle, TensorMap, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Conv, ConvSizes};
-use oxidnn_spec::{Arg, Op, Problem};
+use oxidnn_spec::{Arg, Blocking, Op, Problem};
 
 /// Taps of a row of the kernel.
 const TAPS: i64 = 8;
-/// Pixels of a tile along W and H.
+/// Pixels of a tile along W and H, and where those of the result are next to each other.
 const TILE: [i64; 2] = [16, 8];
+const LINES: [i64; 2] = [64, 2];
 const SHAPE: Shape = Shape { m: 128, n: 64, consumers: 2, cluster: [1, 1], split: 1, alternate: false };
 const STAGES: i64 = 8;
 
@@ -29,6 +30,9 @@ struct Stem<'a> {
     /// Stages of K, and rows of the kernel that they hold.
     stages: i64,
     kernel_rows: i64,
+    /// The result's pixels are next to each other, not its channels.
+    planes: bool,
+    tile: [i64; 2],
 }
 
 /// Forward convolution of at most 8 channels and a kernel at most 8 wide.
@@ -48,7 +52,9 @@ pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Sk
     let stages = ceil(z.k[1], per_stage);
     let pitch = ceil((z.o[2] - 1) * z.s[2] + TAPS, 8) * 8;
     let rows = (z.o[1] - 1) * z.s[1] + z.k[1];
-    let stem = Stem { op, problem, z, channels, pitch, rows, stages, kernel_rows: stages * per_stage };
+    let planes = plain(&op.dst)?.strides[1] != 1;
+    let tile = if planes { LINES } else { TILE };
+    let stem = Stem { op, problem, z, channels, pitch, rows, stages, kernel_rows: stages * per_stage, planes, tile };
     stem.program(target)
 }
 
@@ -65,14 +71,16 @@ impl Stem<'_> {
         }
         let (src, weights, dst) = (plain(&op.src)?, plain(&op.weights)?, plain(&op.dst)?);
         let whole = |v: i64| v * 2 % 16 == 0;
-        let spaced = |d: usize| d == 1 || op.dst.dims()[d] == 1 || whole(dst.strides[d]) && dst.strides[d] > 0;
-        if dst.strides[1] != 1 || !(0..4).all(spaced) || !whole(z.oc) || !whole(dst.offset) {
+        let inner = if self.planes { 3 } else { 1 };
+        let spaced = |d: usize| d == inner || op.dst.dims()[d] == 1 || whole(dst.strides[d]) && dst.strides[d] > 0;
+        if dst.strides[inner] != 1 || !(0..4).all(spaced) || !(self.planes || whole(z.oc)) || !whole(dst.offset) {
             return Err(Skip::Layout(
-                "channels of the destination that are not next to each other, or pixels that are not 16-byte aligned".into(),
+                "a destination with neither channels nor pixels next to each other, or with lines of them that are not 16-byte aligned"
+                    .into(),
             ));
         }
         let pixels = z.mb.checked_mul(self.rows).and_then(|n| n.checked_mul(self.pitch)).ok_or(OVERFLOW)?;
-        if [pixels, z.mb * ceil(z.o[2], TILE[0]) * ceil(z.o[1], TILE[1]) * SHAPE.m].iter().any(|&n| n > i64::from(i32::MAX)) {
+        if [pixels, z.mb * ceil(z.o[2], self.tile[0]) * ceil(z.o[1], self.tile[1]) * SHAPE.m].iter().any(|&n| n > i64::from(i32::MAX)) {
             return Err(Skip::Shape("very many pixels"));
         }
         let mut program = Program::or_unaligned(crate::ops::conv::conv, self.problem, target)?;
@@ -94,23 +102,24 @@ impl Stem<'_> {
         Ok(program)
     }
 
-    /// Declares the pixel of a row, those of tiles of 16 by 8 pixels behind each other, and a column's channel.
+    /// Declares the pixel of a row, those of tiles behind each other, and a column's channel.
     fn declare(&self, emit: &mut Emitter) -> Result<super::Declared, Skip> {
-        let z = &self.z;
-        emit.sizes("tiles", &[ceil(z.o[2], TILE[0]), ceil(z.o[1], TILE[1])]);
+        let (z, [across, down]) = (&self.z, self.tile);
+        emit.sizes("tiles", &[ceil(z.o[2], across), ceil(z.o[1], down)]);
         emit.numbers("last", &[z.o[2] - 1, z.o[1] - 1]);
-        emit.code(
-            "DEVICE void place(const Args& a, int batch, int row, int column, index* p) {\n    index tile = row / 128;\n    \
+        emit.code(&format!(
+            "DEVICE void place(const Args& a, int batch, int row, int column, index* p) {{\n    index tile = row / 128;\n    \
              const index within = row % 128, across = split(a.tiles[0], tile), down = split(a.tiles[1], tile);\n    \
-             p[0] = tile, p[1] = column;\n    p[2] = min(down * 8 + within / 16, (index)a.last[1]), p[3] = min(across * 16 + within % 16, (index)a.last[0]);\n}\n",
-        );
+             p[0] = tile, p[1] = column;\n    p[2] = min(down * {down} + within / {across}, (index)a.last[1]), p[3] = min(across * {across} + within % {across}, (index)a.last[0]);\n}}\n",
+        ));
         let op = self.op;
-        Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst }.factors(self.problem, emit)
+        let channels = Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst };
+        Ok(super::Declared { by_column: true, ..channels.factors(self.problem, emit)? })
     }
 
     fn product(&self, types: [&str; 3], [packed, filter]: [usize; 2], target: &CudaTarget) -> Result<Launch, Skip> {
         let (op, z, dst) = (self.op, &self.z, plain(&self.op.dst)?);
-        let [across, down] = [ceil(z.o[2], TILE[0]), ceil(z.o[1], TILE[1])];
+        let [across, down] = [ceil(z.o[2], self.tile[0]), ceil(z.o[1], self.tile[1])];
         let tiles = z.mb * across * down;
         let depth = self.kernel_rows * TAPS * self.channels;
         let r = Request {
@@ -128,12 +137,14 @@ impl Stem<'_> {
             window: true,
             undivided: true,
             scattered: false,
+            planes: self.planes,
             computed: false,
         };
-        let choice = Choice { shape: SHAPE, stages: STAGES, store: Store::Tma, seconds: 0.0 };
+        let choice = Choice { shape: SHAPE, stages: STAGES, store: if self.planes { Store::Planes } else { Store::Tma }, seconds: 0.0 };
         let mut emit = epilogue(self.problem, Arg::DST, &|emit| self.declare(emit))?;
         tile_options(&mut emit, types, &r, &choice);
         emit.option("CHANNELS", self.channels);
+        emit.option("TILE_W", self.tile[0]);
         let columns = ceil(z.oc, SHAPE.n);
         let mut words = pairs(&[z.oc, z.o[2], z.o[1], across, down, self.stages, tiles, columns, 1, super::GROUP]);
         words.push(Word::Offset { arg: Arg::DST, bytes: (dst.offset * 2) as u64 });
@@ -149,7 +160,7 @@ impl Stem<'_> {
                 kind,
                 &u(&[TAPS * c, z.o[2], z.k[1], z.o[1], z.mb]),
                 &u(&[z.s[2] * c * 2, row, z.s[1] * row, self.rows * row]),
-                &narrow(&[TAPS * c, TILE[0], 1, TILE[1], 1]),
+                &narrow(&[TAPS * c, self.tile[0], 1, self.tile[1], 1]),
             )
         };
         let weights = TensorMap::boxes(
@@ -159,17 +170,22 @@ impl Stem<'_> {
             &u(&[depth * 2, depth * z.oc * 2]),
             &narrow(&[64, SHAPE.n, 1]),
         );
-        let stride = |d: usize, own: i64| if op.dst.dims()[d] > 1 { dst.strides[d] * 2 } else { own * 2 };
-        let strides = [stride(3, z.oc), stride(2, z.oc * z.o[2]), stride(0, z.oc * z.o[2] * z.o[1])];
-        let out = TensorMap::boxes(
-            MapPlace::Arg(Arg::DST, (dst.offset * 2) as u64),
-            MapKind::of(op.dst.dtype),
-            &u(&[z.oc, z.o[2], z.o[1], z.mb]),
-            &u(&strides),
-            &narrow(&[64, TILE[0], TILE[1] / 2, 1]),
-        );
-        launch.maps = vec![source, weights, out];
+        launch.maps = vec![source, weights, self.result_map(dst)];
         launch_shape(&mut launch, &r, &choice, target);
         Ok(launch)
+    }
+
+    fn result_map(&self, dst: &Blocking) -> TensorMap {
+        let (order, tile) =
+            if self.planes { ([3, 2, 1, 0], [64, 1, 64, 1]) } else { ([1, 3, 2, 0], [64, TILE[0] as u32, TILE[1] as u32 / 2, 1]) };
+        let sizes = order.map(|d| self.op.dst.dims()[d]);
+        let mut strides = [0; 3];
+        let mut dense = sizes[0];
+        for (i, &d) in order[1..].iter().enumerate() {
+            strides[i] = (2 * if sizes[i + 1] > 1 { dst.strides[d] } else { ceil(dense, 8) * 8 }) as u64;
+            dense *= sizes[i + 1];
+        }
+        let place = MapPlace::Arg(Arg::DST, (dst.offset * 2) as u64);
+        TensorMap::boxes(place, MapKind::of(self.op.dst.dtype), &sizes.map(|v| v as u64), &strides, &tile)
     }
 }

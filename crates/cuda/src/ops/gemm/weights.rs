@@ -240,6 +240,7 @@ impl Pass<'_> {
             window: true,
             undivided: true,
             scattered: false,
+            planes: false,
             computed: false,
         };
         let choice = Choice { shape: g.shape, stages: g.stages, store: Store::Tma, seconds: 0.0 };

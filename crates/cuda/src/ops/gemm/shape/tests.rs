@@ -16,6 +16,7 @@ fn request(m: i64, n: i64, k: i64) -> Request {
         window: false,
         undivided: false,
         scattered: false,
+        planes: false,
         computed: false,
     }
 }
@@ -35,10 +36,12 @@ fn large_products_get_large_tiles_and_small_ones_fill_the_multiprocessors() {
 }
 
 #[test]
-fn warpgroups_take_turns_where_several_tiles_have_post_ops() {
+fn wide_tiles_have_post_ops_and_warpgroups_take_turns_where_sums_are_short() {
     let shape = |m, n, k| chosen(&Request { computed: true, ..request(m, n, k) }).shape;
-    assert!(shape(4096, 4096, 1024).alternate && !shape(8192, 4096, 4096).alternate);
-    assert!(!shape(512, 3072, 768).alternate, "one tile each");
+    for wide in [shape(4096, 4096, 1024), shape(8192, 4096, 4096)] {
+        assert!(wide.m * wide.n == 128 * 256 && !wide.alternate, "{wide:?}");
+    }
+    assert!(shape(4096, 4096, 128).alternate && !shape(512, 3072, 768).alternate, "one tile each");
     assert!(!chosen(&request(4096, 4096, 4096)).shape.alternate);
 }
 

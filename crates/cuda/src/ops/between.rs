@@ -1,0 +1,127 @@
+//! `between:sm90`: convolutions of tensors whose pixels lie next to each other, by the rows for channels next to each other, between copies of what these do not
+//! read or write as it lies.
+
+use super::transpose::{Kept, copied};
+use super::{conv, gemm};
+use crate::CudaTarget;
+use crate::program::{MapPlace, Program};
+use crate::row::Lower;
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::Conv;
+use oxidnn_spec::{Arg, Dims, Layout, Op, PostOp, Problem, Prop, Tensor};
+
+const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
+
+/// What is copied, how its channels lie then, and the rows that read or write the copies.
+struct Way<'a> {
+    args: &'a [Arg],
+    channels_last: bool,
+    rows: &'a [Lower],
+}
+
+/// Convolution of tensors whose pixels lie next to each other.
+pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
+    gemm::hopper(target)?;
+    if op.sizes().g != 1 || problem.attr.depthwise_index().is_some() {
+        return Err(Skip::Shape("groups, or sizes that an execution gives"));
+    }
+    if problem.attr.post_ops.iter().any(|p| matches!(p, PostOp::Sum { .. })) {
+        return Err(Skip::Attr("a sum with what is there".into()));
+    }
+    let (src, dst) = match op.prop {
+        Prop::BackwardData => (Arg::DIFF_SRC, Arg::DIFF_DST),
+        Prop::BackwardWeights => (Arg::SRC, Arg::DIFF_DST),
+        _ => (Arg::SRC, Arg::DST),
+    };
+    let apart = |t: &Tensor| t.blocking().is_some_and(|b| b.is_plain() && b.strides[1] != 1 && t.dims()[1] > 1);
+    let all: Vec<Arg> = [src, dst].into_iter().filter(|&arg| problem.op.tensor(arg).is_some_and(apart)).collect();
+    let (written, read): (Vec<Arg>, Vec<Arg>) = all.iter().partition(|&&arg| is_written(arg));
+    // Of a window of one pixel with strides the copy holds what is read only, where products read it as it lies.
+    let gathered: &[Lower] = if is_apart(op) { &[gemm::pointwise_conv] } else { &[] };
+    let one_side: &[Lower] = if written.is_empty() { &[] } else { &[gemm::conv] };
+    let ways = [
+        // A first layer reads any order.
+        Way { args: if written == [Arg::DST] { &written } else { &[] }, channels_last: true, rows: &[gemm::stem::conv] },
+        Way { args: &read, channels_last: false, rows: gathered },
+        Way { args: &read, channels_last: true, rows: one_side },
+        Way { args: &all, channels_last: true, rows: &[gemm::pointwise_conv, gemm::stem::conv, gemm::conv, gemm::weights::conv] },
+    ];
+    let mut last = Skip::Layout("channels that are next to each other already".into());
+    for way in ways.iter().filter(|way| !way.args.is_empty()) {
+        for row in way.rows {
+            match between(problem, way, *row, target) {
+                Ok(program) => return Ok(program),
+                Err(why) => last = why,
+            }
+        }
+    }
+    Err(last)
+}
+
+fn is_written(arg: Arg) -> bool {
+    matches!(arg, Arg::DST | Arg::DIFF_SRC)
+}
+
+/// Whether a window of one pixel reads pixels of the source that lie apart, and none beside it.
+fn is_apart(op: &Conv) -> bool {
+    let z = op.sizes();
+    op.prop != Prop::BackwardData && z.k == [1; 3] && z.pl == [0; 3] && z.s != [1; 3] && (0..3).all(|d| (z.o[d] - 1) * z.s[d] < z.i[d])
+}
+
+/// The pixels that such a window reads of `src`, as they lie.
+fn visited(src: &Tensor, dst: &Tensor, steps: &Dims) -> Result<Tensor, Skip> {
+    let mut dims = *src.dims();
+    dims[2..].copy_from_slice(&dst.dims()[2..]);
+    let mut view = Tensor::plain(dims, src.dtype).map_err(|_| OVERFLOW)?;
+    let (Some(own), Some(given)) = (view.layout.blocking_mut(), src.blocking()) else { return Err(OVERFLOW) };
+    (own.offset, own.strides) = (given.offset, given.strides);
+    for (d, step) in steps.iter().enumerate() {
+        own.strides[d + 2] = given.strides[d + 2].checked_mul(*step).ok_or(OVERFLOW)?;
+    }
+    Ok(view)
+}
+
+fn between(problem: &Problem, way: &Way<'_>, row: Lower, target: &CudaTarget) -> Result<Program, Skip> {
+    let mut inner = problem.clone();
+    let mut view = None;
+    if let Op::Conv(op) = &mut inner.op
+        && way.args.contains(&Arg::SRC)
+        && is_apart(op)
+    {
+        let visited = visited(&op.src, &op.dst, &op.window.strides)?;
+        op.src = visited.clone();
+        op.window.strides.fill(1);
+        op.window.padding_r.fill(0);
+        view = Some(visited);
+    }
+    let mut kept = Vec::new();
+    let mut all = Program::default();
+    for o in inner.op.operands_mut() {
+        if way.args.contains(&o.arg) {
+            let letters: String = (0..o.tensor.dims().len()).map(|d| (b'a' + d as u8) as char).collect();
+            let tag = if way.channels_last { format!("a{}b", &letters[2..]) } else { letters };
+            o.tensor.layout = Layout::with_tag(*o.tensor.dims(), &tag).map_err(|_| OVERFLOW)?;
+            let at = all.book(o.tensor.bytes()).ok_or(OVERFLOW)?;
+            kept.push(Kept { arg: o.arg, tensor: o.tensor.clone(), at });
+        }
+    }
+    let mut program = row(&inner, target)?.shifted(all.scratch);
+    let otherwise = Program::or_unaligned(conv::conv, problem, target)?;
+    (all.scratch, all.unaligned) = (program.scratch.max(otherwise.scratch), otherwise.unaligned);
+    let mut after = Vec::new();
+    for kept in &kept {
+        let Kept { arg, at, .. } = *kept;
+        let given = view.as_ref().filter(|_| arg == Arg::SRC).or(problem.op.tensor(arg)).ok_or(OVERFLOW)?;
+        let copy = copied(given, kept, !is_written(arg), target)?;
+        if is_written(arg) {
+            after.extend(copy.launches)
+        } else {
+            all.launches.extend(copy.launches)
+        }
+        program = program.moved(arg, MapPlace::Scratch(at));
+    }
+    all.launches.extend(program.launches);
+    all.launches.extend(after);
+    Ok(all)
+}
