@@ -323,11 +323,11 @@ impl Norm<'_> {
             *at = program.book(all.bytes()).ok_or(OVERFLOW)?;
         }
         let partial = Layout::plain([images, shape.parts / images, count / channels, channels].into()).map_err(|_| OVERFLOW)?;
-        let mut rows = Rows::over(self.real, &partial, |d| d == 0 || d == 2);
+        let mut rows = Rows::over(self.real, &partial, |d| d == 0 || d == 2).ahead();
         for (i, name) in ["part_mean", "part_square"].into_iter().enumerate() {
             rows.emit.view(&columns::part_view(name, at, i as i64, &partial, self.real))?;
         }
-        rows.emit.number("rows_of_part", shape.counts()[0]);
+        rows.emit.number("rows_of_part", pixels * images / shape.parts);
         let apart = "(part_mean(a, p) - s[0])";
         rows.stages = vec![
             Stage::sum("part_mean(a, p)", "x / (real)a.terms"),
@@ -350,6 +350,7 @@ impl Norm<'_> {
     fn elements_forward(&self, program: &mut Program, dst: &Tensor, (places, stats): ([usize; 2], &Tensor)) -> Result<(), Skip> {
         let mut map = Map::over(self.real, &dst.layout);
         map.tail(&Tail::of(self.problem, Arg::DST, dst))?;
+        map.backwards();
         for (name, at) in ["computed_mean", "computed_inverse"].into_iter().zip(places) {
             map.emit.view(&scratch(name, at, stats))?;
         }
@@ -434,30 +435,28 @@ impl Norm<'_> {
         Ok(text)
     }
 
-    /// Means and squared differences from them of parts of channels that lie next to each other, in one pass, and the numbers of terms of all parts but the last
-    /// and of that one; `None` where they do not.
-    fn column_moments(&self, program: &mut Program) -> Result<Option<(usize, Layout, [i64; 2])>, Skip> {
+    /// Means and squared differences from them of parts of channels that lie next to each other, in one pass, and the shape of the parts; `None` where they do not.
+    fn column_moments(&self, program: &mut Program) -> Result<Option<(usize, Layout, Option<Shape>)>, Skip> {
         let count = self.src.dims()[1];
         let n = self.src.dims().volume().unwrap_or(0) / count.max(1);
         let Some(target) = self.vectors else { return Ok(None) };
         let Some(matrix) = Matrix::of("src", Arg::SRC, self.src, 1) else { return Ok(None) };
-        let Some(shape) = Shape::of(&[matrix], [n, count], self.real, target) else { return Ok(None) };
+        let Some(shape) = Shape::of(&[matrix], [n, count], self.real, target).map(Shape::in_turns) else { return Ok(None) };
         let at = columns::book(program, &shape, 2, self.real)?;
         program.launches.push(shape.launch(Emitter::new(self.real, n), &[matrix], OWN_TERMS, None, at));
         let partial = Layout::plain([shape.parts, count].into()).map_err(|_| OVERFLOW)?;
-        Ok(Some((at, partial, shape.counts())))
+        Ok(Some((at, partial, Some(shape))))
     }
 
-    /// The same of planes of channels.
-    fn plane_moments(&self, program: &mut Program) -> Result<Option<(usize, Layout, [i64; 2])>, Skip> {
+    /// The same of planes of channels, which are parts of as many pixels each.
+    fn plane_moments(&self, program: &mut Program) -> Result<Option<(usize, Layout, Option<Shape>)>, Skip> {
         let Some((mut rows, at, partial)) = self.planes(program)? else { return Ok(None) };
         rows.emit.view(&View::of("src", Arg::SRC, self.src))?;
         rows.stages = vec![Stage::sum("src(a, p)", "x / (real)a.terms"), Stage::sum("(src(a, p) - s[0]) * (src(a, p) - s[0])", "x")];
         rows.result = "    part_0_store(a, part_0_at(a, p), s[0]);\n    part_1_store(a, part_1_at(a, p), s[1]);\n".into();
         rows.vectorised(vec![Input::of(&View::of("src", Arg::SRC, self.src), 0, true)], None);
         program.launches.push(rows.launch());
-        let terms = self.src.dims()[2..].iter().product();
-        Ok(Some((at, partial, [terms; 2])))
+        Ok(Some((at, partial, None)))
     }
 
     /// Means and variances of channels from those of parts; false where they are not made so.
@@ -466,17 +465,23 @@ impl Norm<'_> {
             None => self.plane_moments(program)?,
             some => some,
         };
-        let Some((at, partial, counts)) = parts else { return Ok(false) };
+        let Some((at, partial, shape)) = parts else { return Ok(false) };
         let n = self.src.dims().volume().unwrap_or(0) / channels.dims()[0].max(1);
-        let mut rows = Rows::over(self.real, &partial, |d| d == 1);
+        let mut rows = Rows::over(self.real, &partial, |d| d == 1).ahead();
         for (i, name) in ["part_mean", "part_square"].into_iter().enumerate() {
             rows.emit.view(&columns::part_view(name, at, i as i64, &partial, self.real))?;
         }
-        for (name, value) in [("parts", partial.dims[0]), ("rows_of_part", counts[0]), ("rows_of_last", counts[1])] {
-            rows.emit.number(name, value);
-        }
+        let own = match shape {
+            Some(shape) => {
+                shape.count(&mut rows.emit);
+                "rows_of(a, p[0])"
+            }
+            None => {
+                rows.emit.number("pixels", self.src.dims()[2..].iter().product());
+                "(real)a.pixels"
+            }
+        };
         rows.emit.real_number("count_of_terms", n as f64);
-        let own = "(real)(p[0] + 1 < a.parts ? a.rows_of_part : a.rows_of_last)";
         let close = "x / (real)a.count_of_terms";
         let apart = "(part_mean(a, p) - s[0])";
         rows.stages = vec![
@@ -544,7 +549,7 @@ impl Norm<'_> {
         partial: &View<'_>,
         result: impl FnOnce(&mut Emitter) -> Result<String, Skip>,
     ) -> Result<(), Skip> {
-        let mut rows = Rows::over(self.real, partial.layout, |d| d == 1);
+        let mut rows = Rows::over(self.real, partial.layout, |d| d == 1).ahead();
         rows.emit.view(partial)?;
         rows.stages = vec![Stage::sum("partial(a, p)", "x")];
         rows.result = result(&mut rows.emit)?;
@@ -564,7 +569,7 @@ impl Norm<'_> {
         let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
         let matrices = [Matrix::of("src", Arg::SRC, self.src, channel), Matrix::of("diff_dst", Arg::DIFF_DST, diff_dst, channel)];
         let [Some(x), Some(dd)] = matrices else { return Ok(None) };
-        let Some(shape) = Shape::of(&[x, dd], [n, count], self.real, target) else { return Ok(None) };
+        let Some(shape) = Shape::of(&[x, dd], [n, count], self.real, target).map(Shape::in_turns) else { return Ok(None) };
         let by_row = self.share == Share::Row;
         let ordered = [self.tensor(Arg::MEAN), self.tensor(Arg::VARIANCE), Some(self.src)].into_iter().flatten().all(in_order);
         if self.share != Share::Channel && !(by_row && ordered) {
@@ -787,6 +792,7 @@ impl Norm<'_> {
             program.launches.push(map.launch());
             return Ok(());
         };
+        map.backwards();
         for (name, at) in ["own", "apart", "fixed"].into_iter().zip(places) {
             map.emit.view(&scratch(name, at, channels))?;
         }

@@ -46,6 +46,8 @@ pub(crate) struct Rows {
     along: Option<(usize, i64)>,
     /// The tensors that move along the terms, and the one that `each` writes, where these are all and are used by their accessors and `finish` alone.
     vectors: Option<(Vec<Input>, Option<Input>)>,
+    /// Terms that a thread reads together.
+    ahead: i64,
 }
 
 impl Rows {
@@ -79,7 +81,14 @@ impl Rows {
             columns,
             along: None,
             vectors: None,
+            ahead: 4,
         }
+    }
+
+    /// Terms are simple, and outputs few: more of them are read together.
+    pub(crate) fn ahead(mut self) -> Rows {
+        self.ahead = 8;
+        self
     }
 
     /// The fastest dimension of the terms has so many positions.
@@ -135,7 +144,8 @@ impl Rows {
             };
             return rows_vector::launch(self.emit, &shape, &body);
         }
-        let Rows { mut emit, stages, result, each, outputs, terms, chunk, .. } = self;
+        let Rows { mut emit, stages, result, each, outputs, terms, chunk, ahead, .. } = self;
+        emit.option("AHEAD", ahead);
         emit.define("STAGES", stages.len().max(1));
         for (name, value) in [("width", width), ("outputs", outputs), ("terms", terms), ("chunk", chunk)] {
             emit.number(name, value);
