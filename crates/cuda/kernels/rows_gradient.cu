@@ -8,6 +8,7 @@
 #include "args.cuh"
 
 #define WARPS (THREADS / 32)
+#define TOGETHER (VECTOR < 4 ? VECTOR : 4)
 
 // Bytes of a thread's neighbours.
 #define SRC_BYTES (VECTOR * (int)sizeof(src_number::word))
@@ -132,10 +133,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS) rows_gradie
     for (int sum = 0; sum < 2; ++sum) {
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
+            if (column(k) >= a.columns) continue;
+            real* to = a.partial + ((i64)sum * gridDim.x + blockIdx.x) * a.columns + column(k);
 #pragma unroll
-            for (int i = 0; i < VECTOR; ++i) {
-                if (column(k) < a.columns) a.partial[((i64)sum * gridDim.x + blockIdx.x) * a.columns + column(k) + i] = sums[sum][k][i];
-            }
+            for (int i = 0; i < VECTOR; i += TOGETHER) Vector<F32, TOGETHER>::copy((u32*)to + i, (const u32*)sums[sum][k] + i);
         }
     }
 }

@@ -11,17 +11,6 @@ struct __align__(16) Vector {
 
     DEVICE void load(const void* data, i64 at) { copy(words, (const typename T::word*)data + at); }
     DEVICE void store(void* data, i64 at) const { copy((typename T::word*)data + at, words); }
-    // A result, of which nothing is kept in the second-level cache where launches go BACKWARDS over what the one before has read.
-    DEVICE void store_result(void* data, i64 at) const {
-#ifdef BACKWARDS
-        if (N * sizeof(typename T::word) % 16 == 0) {
-#pragma unroll
-            for (int i = 0; i < N * (int)sizeof(typename T::word) / 16; ++i) __stcs((uint4*)((typename T::word*)data + at) + i, ((const uint4*)words)[i]);
-            return;
-        }
-#endif
-        store(data, at);
-    }
     DEVICE real number(int i) const {
         // Of two numbers that are the upper halves of floats one is there already.
         if (T::BITS == 16 && T::EXPONENT == 8 && N % 2 == 0) {

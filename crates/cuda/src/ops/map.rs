@@ -105,7 +105,7 @@ impl<'a> Map<'a> {
         Ok(())
     }
 
-    /// Elements are made from the last to the first, and not kept in the second-level cache: what the launch before read last is there still.
+    /// Elements are made from the last to the first: what the launch before read last is in the second-level cache still.
     pub(crate) fn backwards(&mut self) {
         self.backwards = true;
     }
@@ -174,7 +174,7 @@ impl<'a> Map<'a> {
 const FINISH_LANES: &str = "template <int LANES>\nDEVICE void finish_lanes(const Args& a, const index* p, const real (&v)[LANES]) {\n    index q[RANK];\n    \
     for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    const i64 at = dst_at(a, p);\n    Vector<dst_type, LANES> out;\n#pragma unroll\n    \
     for (int i = 0; i < LANES; ++i) {\n        q[1] = p[1] + i;\n        out.words[i] = dst_type::encode(rounded(a, q, at + i, value(a, q, at + i, v[i])));\n    }\n    \
-    out.store_result(a.dst_data, at);\n}\n";
+    out.store(a.dst_data, at);\n}\n";
 
 /// The function that makes a tile by these statements, with what they need.
 fn tile_of(code: &str, along: usize, rank: usize) -> String {
@@ -242,7 +242,9 @@ fn width(all: &[Neighbours]) -> Option<i64> {
             b.is_plain() && b.padded_dims == t.layout.dims && (!moves || b.strides[last] == 1 && outer && whole(b.offset))
         })
     };
-    (size % n == 0 && all[0].layout.dims[last] > 1 && all.iter().all(fits)).then_some(n)
+    // What is left of a single run is made one by one.
+    let whole = if last == 0 { size >= n } else { size % n == 0 && size > 1 };
+    (whole && all.iter().all(fits)).then_some(n)
 }
 
 /// Threads below which each makes two channels in place of all that fit a vector.
@@ -292,7 +294,7 @@ fn vectorised(n: i64, all: &[Neighbours], element: &str) -> String {
             "DEVICE void vector(const Args& a, index* p) {{\n    const i64 at = dst_at(a, p);\n    const index first = p[{last}];\n    \
          Vector<dst_type, {n}> out;\n{load}#pragma unroll\n    for (int i = 0; i < {n}; ++i) {{\n        p[{last}] = first + i;\n{lane}        \
          auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{copy}{element}    \
-         }}\n    out.store_result(a.dst_data, at);\n}}\n"
+         }}\n    out.store(a.dst_data, at);\n}}\n"
         )
 }
 
