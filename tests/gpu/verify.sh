@@ -2,7 +2,7 @@
 # Everything that a GPU is needed for, in one command: usage tests/gpu/verify.sh OXIDNN [smoke|full]
 #
 # OXIDNN is the program, built anywhere; where the examples of the crate `oxidnn` lie beside it in `examples`, they run too. Every row of the GPU runs every problem line and is compared with the reference; the lines of the rows on
-# tensor cores too, and these and some of each family once more under compute-sanitizer, where it is there. Fails where a row is wrong or nobody takes a problem.
+# tensor cores too, what memory bounds on memory that is not aligned, and these and some of each family once more under compute-sanitizer, where it is there. Fails where a row is wrong or nobody takes a problem.
 set -u
 oxidnn=$(realpath "$1") list=${2:-smoke}
 cd "$(dirname "$0")/../.." || exit 2
@@ -13,6 +13,10 @@ check() { "$@" || { echo "FAILED: $*"; failed=1; }; }
 for lines in tests/gpu/tensor-cores.txt tests/gpu/vectors.txt tests/inputs/*/"$list".txt; do
     echo "== $lines"
     check "$oxidnn" verify --engine gpu --jobs "$(nproc)" --brief --batch "$lines"
+done
+for driver in pool resampling lnorm bnorm gnorm softmax reduction eltwise binary concat reorder prelu sum shuffle lrn; do
+    echo "== $driver, unaligned"
+    check "$oxidnn" verify --engine gpu --unaligned --jobs "$(nproc)" --brief --batch "tests/inputs/$driver/smoke.txt"
 done
 echo "== graphs"
 check "$oxidnn" graph --engine gpu --verify --batch tests/suites/graphs/small.txt

@@ -112,6 +112,9 @@ struct Verify {
     /// Execute on asynchronous streams, as the setting ASYNCHRONOUS_STREAMS has it.
     #[arg(long = "async", conflicts_with_all = ["peer", "judge", "coverage"])]
     asynchronous: bool,
+    /// Let memory begin an element behind an aligned address, as that of a user may.
+    #[arg(long, conflicts_with_all = ["peer", "judge", "coverage"])]
+    unaligned: bool,
     /// Judge the judge instead: put faults into right results (of smoke lists, say), and fail where the comparison passes one.
     #[arg(long, conflicts_with = "peer")]
     judge: bool,

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
 
 /// Judges problems until there are no more.
 fn judge(args: &Verify, cases: &[Named], next: &AtomicUsize, verdicts: &Sender<(usize, Verdict)>) -> Result<()> {
-    let harness = harness(&args.threads, args.jobs, args.selection.row.clone())?.and_special(args.fill);
+    let harness = harness(&args.threads, args.jobs, args.selection.row.clone())?.and_special(args.fill).and_unaligned(args.unaligned);
     loop {
         let i = next.fetch_add(1, Ordering::Relaxed);
         let Some(named) = cases.get(i) else { return Ok(()) };

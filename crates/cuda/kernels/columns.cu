@@ -1,9 +1,10 @@
 // Sums down the columns of matrices whose columns are neighbours in memory: VECTOR columns a thread, LANES threads next to each other, the others of the
-// block go down the rows. Rows are divided in parts (blockIdx.y); what a part gives goes to `partial`, one row for each sum and part.
+// block go down the rows. Rows are divided in parts (blockIdx.y): part i begins with row i * apart and has every group of as many rows as go down together that is a
+// multiple of `step` further, within `span` rows. What a part gives goes to `partial`, one row for each sum and part.
 //
 // The header has SUMS and `struct Terms`: `begin(a, c)` prepares the columns from c on, `at(a, r, c, t)` gives their terms of row r. With MOMENTS there
 // is one term, and the two numbers of a part are its mean and its sum of squared differences from that: every thread adds differences from its own
-// first term, so that no large numbers cancel. With ADDS `at` adds the terms of row r to `t`.
+// first term, so that no large numbers cancel; `rows_of(a, part)` is the number of rows of a part. With ADDS `at` adds the terms of row r to `t`.
 #include "args.cuh"
 
 #define DOWN (256 / LANES)
@@ -37,21 +38,22 @@ extern "C" __global__ void __launch_bounds__(256) columns(const __grid_constant_
     begin();
     __shared__ real tree[256][VECTOR + 1];
     const i64 c = ((i64)blockIdx.x * LANES + threadIdx.x % LANES) * VECTOR;
-    const i64 begin = blockIdx.y * a.chunk, end = min(begin + a.chunk, a.rows);
+    const i64 begin = blockIdx.y * a.apart, end = min(begin + a.span, a.rows), step = a.step;
     const bool inside = c < a.columns;
     Terms terms;
     if (inside) terms.begin(a, c);
 #ifdef MOMENTS
     real first[VECTOR] = {}, sum[VECTOR] = {}, square[VECTOR] = {};
     i64 r = begin + threadIdx.x / LANES;
-    const i64 count = inside && r < end ? (end - r + DOWN - 1) / DOWN : 0;
-    if (count > 0) {
+    int count = 0;
+    if (inside && r < end) {
         real t[1][VECTOR];
         terms.at(a, r, c, t);
 #pragma unroll
         for (int v = 0; v < VECTOR; ++v) first[v] = t[0][v];
+        count = 1;
 #pragma unroll 4
-        for (r += DOWN; r < end; r += DOWN) {
+        for (r += step; r < end; r += step, ++count) {
             terms.at(a, r, c, t);
 #pragma unroll
             for (int v = 0; v < VECTOR; ++v) {
@@ -61,18 +63,18 @@ extern "C" __global__ void __launch_bounds__(256) columns(const __grid_constant_
             }
         }
     }
-    const real all = (real)(end - begin), own = (real)count;
+    const real own = (real)count, share = count > 0 ? (real)1 / own : (real)0, all = (real)1 / rows_of(a, (index)blockIdx.y);
     real mean[VECTOR], total[VECTOR];
 #pragma unroll
     for (int v = 0; v < VECTOR; ++v) {
-        square[v] = count > 0 ? max(square[v] - sum[v] * (sum[v] / own), (real)0) : (real)0;
-        first[v] += count > 0 ? sum[v] / own : (real)0;
+        square[v] = max(fma(-sum[v], sum[v] * share, square[v]), (real)0);
+        first[v] = fma(sum[v], share, first[v]);
         mean[v] = own * first[v];
     }
     summed(tree, mean);
 #pragma unroll
     for (int v = 0; v < VECTOR; ++v) {
-        mean[v] = mean[v] / all;
+        mean[v] *= all;
         const real d = first[v] - mean[v];
         total[v] = square[v] + own * d * d;
     }
@@ -83,12 +85,12 @@ extern "C" __global__ void __launch_bounds__(256) columns(const __grid_constant_
     real sums[SUMS][VECTOR] = {};
 #ifdef ADDS
     if (inside) {
-        for (i64 r = begin + threadIdx.x / LANES; r < end; r += DOWN) terms.at(a, r, c, sums);
+        for (i64 r = begin + threadIdx.x / LANES; r < end; r += step) terms.at(a, r, c, sums);
     }
 #else
     if (inside) {
 #pragma unroll(SUMS > 2 ? 1 : 4)
-        for (i64 r = begin + threadIdx.x / LANES; r < end; r += DOWN) {
+        for (i64 r = begin + threadIdx.x / LANES; r < end; r += step) {
             real t[SUMS][VECTOR];
             terms.at(a, r, c, t);
 #pragma unroll

@@ -30,71 +30,210 @@ DEVICE bool window(const Args& a, const index* p, index k, index* out) {
     return inside;
 }
 
-// Calls `f(k, q)` for every kernel element k of the window at `out` whose input q is no padding, in order. Of a line of them those are one run.
-template <class F>
-DEVICE void each_tap(const Args& a, const index* out, const F& f) {
-    const int last = SPATIAL - 1;
-    const index size = (index)a.kernel[last].n, distance = (index)a.dilation[last], start = out[2 + last] * (index)a.stride[last] - (index)a.padding[last];
-    const index before = start < 0 ? -start : 0, room = (index)a.input[last] - start;
-    const index begin = distance == 1 ? before : (before + distance - 1) / distance;
-    const index end = room <= 0 ? 0 : min(size, distance == 1 ? room : (room + distance - 1) / distance);
-    index q[RANK];
-    q[0] = out[0], q[1] = out[1];
-    for (index line = 0, first = 0; first < (index)a.taps; ++line, first += size) {
-        bool inside = true;
-        index rest = line;
+// Tiles: TALL results along LINE, the last spatial dimension but one where there are several, by WIDE along the last one. With DILATED it is one result. ACROSS
+// neighbours along the last dimension are read together.
+#define LINE (SPATIAL > 1 ? SPATIAL - 2 : 0)
+#define LAST (SPATIAL - 1)
+#ifdef DILATED
+#define DISTANCE(d) ((index)a.dilation[d])
+#else
+#define DISTANCE(d) ((index)1)
+#endif
+
+// The kernel elements from `begin` up to `end` of the window that starts at input `start`, `size` long, are inputs; others are padding.
+struct Inside {
+    index begin, end;
+};
+DEVICE Inside inside_of(const Args& a, int d, index start, index size) {
+    const index distance = DISTANCE(d), before = start < 0 ? -start : 0, room = max((index)a.input[d] - start, (index)0);
+    if (distance == 1) return {before, min(size, room)};
+    return {(before + distance - 1) / distance, min(size, (room + distance - 1) / distance)};
+}
+
+// Kernel elements of the windows, or inputs, of a tile: negative where there is none.
+template <int TALL, int WIDE>
+struct Elements {
+    index line[TALL], own[TALL * WIDE];
+    DEVICE void across(int i, index r) {
 #pragma unroll
-        for (int d = last - 1; d >= 0; --d) {
-            const index r = d > 0 ? split(a.kernel[d], rest) : rest;
-            q[2 + d] = out[2 + d] * (index)a.stride[d] - (index)a.padding[d] + r * (index)a.dilation[d];
-            inside = inside && q[2 + d] >= 0 && q[2 + d] < (index)a.input[d];
-        }
-        if (!inside) continue;
-#pragma unroll 3
-        for (index r = begin; r < end; ++r) {
-            q[2 + last] = start + r * distance;
-            f(first + r, q);
-        }
+        for (int j = 0; j < TALL; ++j) own[j * WIDE + i] = line[j] + r;
     }
-}
+};
+#define NOWHERE (-(1 << 29))
 
-// Calls `f(k, out)` for every output whose window has input `p`, under kernel element k, in the order of these; from dimension D on, k of those before.
-template <int D = 0, class F>
-DEVICE void each_window(const Args& a, const index* p, const F& f, index* out, index k = 0) {
-    if constexpr (D == SPATIAL) {
-        f(k, out);
-    } else {
-        const index size = (index)a.kernel[D].n, distance = (index)a.dilation[D], stride = (index)a.stride[D], at = p[2 + D] + (index)a.padding[D];
-        const index reach = at - (size - 1) * distance;
-        index first = at, last = reach > 0 ? reach + stride - 1 : 0;
-        split(a.step[D], first);
-        split(a.step[D], last);
-        for (index o = min(first, (index)a.output[D] - 1); o >= last; --o) {
-            index r = at - o * stride;
-            if (distance != 1) {
-                if (r % distance != 0) continue;
-                r /= distance;
+// Calls `f(q, k, is)` for the inputs q of the windows of the tile at `out`, in order: where it `is` one, it is under kernel element k[j] of window j, or in none
+// of it where that is negative.
+template <int TALL, int WIDE, class F>
+DEVICE void each_tap(const Args& a, const index* out, const F& f) {
+    index q[RANK], start[SPATIAL];
+    q[0] = out[0], q[1] = out[1];
+#pragma unroll
+    for (int d = 0; d < SPATIAL; ++d) start[d] = out[2 + d] * (index)a.stride[d] - (index)a.padding[d];
+    const bool flat = LINE == LAST;
+    const index size = (index)a.kernel[LINE].n, width = flat ? 1 : (index)a.kernel[LAST].n, down = (index)a.stride[LINE], step = (index)a.stride[LAST];
+    const Inside rows = inside_of(a, LINE, start[LINE], size + (TALL - 1) * down);
+    const Inside columns = flat ? Inside{0, 1} : inside_of(a, LAST, start[LAST], width + (WIDE - 1) * step);
+    const Inside planes = SPATIAL > 2 ? inside_of(a, 0, start[0], (index)a.kernel[0].n) : Inside{0, 1};
+    for (index plane = planes.begin; plane < planes.end; ++plane) {
+        if (SPATIAL > 2) q[2] = start[0] + plane * DISTANCE(0);
+        for (index row = rows.begin; row < rows.end; ++row) {
+            Elements<TALL, WIDE> k;
+            bool any = false;
+#pragma unroll
+            for (int j = 0; j < TALL; ++j) {
+                const index own = row - j * down;
+                const bool in = TALL == 1 || own >= 0 && own < size;
+                k.line[j] = in ? (plane * size + own) * width : NOWHERE;
+                any = any || in;
             }
-            out[2 + D] = o;
-            each_window<D + 1>(a, p, f, out, k * size + r);
+            if (!any) continue;
+            q[2 + LINE] = start[LINE] + row * DISTANCE(LINE);
+            for (index from = columns.begin; from < columns.end; from += ACROSS) {
+#pragma unroll
+                for (int i = 0; i < (flat ? 1 : ACROSS); ++i) {
+                    const index r = from + i;
+                    if (!flat) q[2 + LAST] = start[LAST] + r * DISTANCE(LAST);
+#pragma unroll
+                    for (int x = 0; x < WIDE; ++x) {
+                        const index own = r - x * step;
+                        k.across(x, WIDE == 1 || own >= 0 && own < width ? own : NOWHERE);
+                    }
+                    f(q, k.own, r < columns.end);
+                }
+            }
         }
     }
 }
 
-// What the sum over a window is divided by.
+// The outputs whose windows have one of `count` inputs from `at` (padding included) on, from the last one to the first.
+struct Outputs {
+    index last, first;
+};
+DEVICE Outputs outputs_of(const Args& a, int d, index at, index count) {
+    const index reach = at - ((index)a.kernel[d].n - 1) * DISTANCE(d);
+    index last = at + count - 1, first = reach > 0 ? reach + (index)a.stride[d] - 1 : 0;
+    split(a.step[d], last);
+    split(a.step[d], first);
+    return {min(last, (index)a.output[d] - 1), first};
+}
+
+// The kernel element that input `at` (padding included) is under in the window of output o; negative where in none.
+DEVICE index element_under(const Args& a, int d, index at, index o) {
+    const index distance = DISTANCE(d);
+    index r = at - o * (index)a.stride[d];
+    if (distance != 1) {
+        if (r % distance != 0) return -1;
+        r /= distance;
+    }
+    return r >= 0 && r < (index)a.kernel[d].n ? r : -1;
+}
+
+// Calls `f(q, k, is)` for the outputs q whose windows have an input of the tile at `p`, in the order of kernel elements: where it `is` one, input j is under k[j],
+// or in none of it where that is negative.
+template <int TALL, int WIDE, class F>
+DEVICE void each_window(const Args& a, const index* p, const F& f) {
+    index q[RANK], at[SPATIAL];
+    q[0] = p[0], q[1] = p[1];
+#pragma unroll
+    for (int d = 0; d < SPATIAL; ++d) at[d] = p[2 + d] + (index)a.padding[d];
+    const bool flat = LINE == LAST;
+    const index size = (index)a.kernel[LINE].n, width = flat ? 1 : (index)a.kernel[LAST].n;
+    const Outputs rows = outputs_of(a, LINE, at[LINE], TALL), columns = flat ? Outputs{0, 0} : outputs_of(a, LAST, at[LAST], WIDE);
+    const Outputs planes = SPATIAL > 2 ? outputs_of(a, 0, at[0], 1) : Outputs{0, 0};
+    for (index z = planes.last; z >= planes.first; --z) {
+        const index plane = SPATIAL > 2 ? element_under(a, 0, at[0], z) : 0;
+        if (plane < 0) continue;
+        if (SPATIAL > 2) q[2] = z;
+        for (index y = rows.last; y >= rows.first; --y) {
+            Elements<TALL, WIDE> k;
+#pragma unroll
+            for (int j = 0; j < TALL; ++j) {
+                const index own = element_under(a, LINE, at[LINE] + j, y);
+                k.line[j] = own >= 0 ? (plane * size + own) * width : NOWHERE;
+            }
+            q[2 + LINE] = y;
+            for (index from = columns.last; from >= columns.first; from -= ACROSS) {
+#pragma unroll
+                for (int i = 0; i < (flat ? 1 : ACROSS); ++i) {
+                    const index x = from - i;
+                    if (!flat) q[2 + LAST] = x;
+#pragma unroll
+                    for (int j = 0; j < WIDE; ++j) {
+                        const index r = flat ? 0 : element_under(a, LAST, at[LAST] + j, x);
+                        k.across(j, r >= 0 ? r : NOWHERE);
+                    }
+                    f(q, k.own, x >= columns.first);
+                }
+            }
+        }
+    }
+}
+
+// What the sum over the window at `out` is divided by.
 DEVICE real divisor(const Args& a, const index* out) {
 #ifdef INCLUDE_PADDING
     return (real)a.taps;
 #else
-    int inside = 1;
+    index count = 1;
+#pragma unroll
     for (int d = 0; d < SPATIAL; ++d) {
-        int count = 0;
-        for (index r = 0; r < (index)a.kernel[d].n; ++r) {
-            const index at = out[2 + d] * (index)a.stride[d] - (index)a.padding[d] + r * (index)a.dilation[d];
-            count += at >= 0 && at < (index)a.input[d];
-        }
-        inside *= count;
+        const Inside own = inside_of(a, d, out[2 + d] * (index)a.stride[d] - (index)a.padding[d], (index)a.kernel[d].n);
+        count *= max(own.end - own.begin, (index)0);
     }
-    return (real)(inside > 0 ? inside : 1);
+    return (real)max(count, (index)1);
 #endif
 }
+
+// Whether the element that was kept for channel i is k; four bytes at a time differ from theirs.
+template <class T, int LANES>
+DEVICE bool was_kept(const Vector<T, LANES>& kept, int i, index k) {
+    if (T::BITS != 8 || LANES % 4 != 0) return kept.words[i] == (typename T::word)k;
+    const u32 apart = ((const u32*)kept.words)[i / 4] ^ (u32)k * 0x01010101u;
+    return (apart & 0xffu << i % 4 * 8) == 0;
+}
+
+// The largest of numbers, channel by channel; a number is larger than what is none.
+template <class T, int LANES>
+struct Largest {
+    real best[LANES];
+    DEVICE Largest() {
+#pragma unroll
+        for (int i = 0; i < LANES; ++i) best[i] = __uint_as_float(0x7fc00000u);
+    }
+    DEVICE void take(const Vector<T, LANES>& x) {
+#pragma unroll
+        for (int i = 0; i < LANES; ++i) best[i] = fmax(best[i], x.number(i));
+    }
+    DEVICE real number(int i) const { return best[i]; }
+};
+
+// Two numbers of 16 bits at a time.
+template <class T, int LANES>
+struct LargestPairs {
+    Vector<T, LANES> best;
+    DEVICE LargestPairs() {
+#pragma unroll
+        for (int i = 0; i < LANES; ++i) best.words[i] = 0x7fff;
+    }
+    DEVICE void take(const Vector<T, LANES>& x) {
+        u32* to = (u32*)best.words;
+        const u32* from = (const u32*)x.words;
+#pragma unroll
+        for (int i = 0; i < LANES / 2; ++i) {
+            if (T::EXPONENT == 8) {
+                asm("max.bf16x2 %0, %0, %1;" : "+r"(to[i]) : "r"(from[i]));
+            } else {
+                asm("max.f16x2 %0, %0, %1;" : "+r"(to[i]) : "r"(from[i]));
+            }
+        }
+    }
+    DEVICE real number(int i) const { return best.number(i); }
+};
+template <int LANES> struct Largest<Bf16, LANES> : LargestPairs<Bf16, LANES> {};
+template <int LANES> struct Largest<F16, LANES> : LargestPairs<F16, LANES> {};
+template <> struct Largest<Bf16, 1> : Largest<F32, 1> {
+    DEVICE void take(const Vector<Bf16, 1>& x) { best[0] = fmax(best[0], x.number(0)); }
+};
+template <> struct Largest<F16, 1> : Largest<F32, 1> {
+    DEVICE void take(const Vector<F16, 1>& x) { best[0] = fmax(best[0], x.number(0)); }
+};

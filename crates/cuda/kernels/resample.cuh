@@ -18,17 +18,26 @@ DEVICE void taps(const Args& a, int d, numerator o, index (&at)[2], real& second
 #endif
 }
 
-// The outputs that input i may be a tap of.
-DEVICE void reach(const Args& a, int d, i64 i, i64& first, i64& last) {
-    const i64 inputs = a.input[d], outputs = a.output[d];
-    first = i == 0 ? 0 : max(0ll, ((2 * i - 1) * outputs - inputs) / (2 * inputs) - 1);
-    last = i == inputs - 1 ? outputs - 1 : min(outputs - 1, ((2 * i + 3) * outputs - inputs) / (2 * inputs) + 1);
+// The outputs that inputs i to j are taps of; of nearest a few that they are not.
+DEVICE void reach(const Args& a, int d, numerator i, numerator j, index& first, index& last) {
+    const numerator inputs = (numerator)a.input[d], outputs = (numerator)a.output[d];
+    numerator before = (2 * i - 1) * outputs - inputs, behind = (2 * j + 3) * outputs - inputs - 1;
+    const bool all = i == 0 || before < 0, none = behind < 0;
+    split(a.spread[d], before);
+    split(a.spread[d], behind);
+    first = all ? 0 : (index)before + 1;
+    last = j == inputs - 1 ? (index)outputs - 1 : none ? -1 : (index)min(outputs - 1, behind);
 }
 
 // The weight of input i in output o.
-DEVICE real weight_of(const Args& a, int d, i64 o, i64 i) {
-    index at[2];
-    real second;
-    taps(a, d, (numerator)o, at, second);
-    return (at[0] == i ? (real)1 - second : (real)0) + (at[1] == i ? second : (real)0);
+DEVICE real weight_of(const Args& a, int d, numerator o, numerator i) {
+    const numerator inputs = (numerator)a.input[d], whole = 2 * (numerator)a.output[d];
+#ifdef NEAREST
+    numerator own = (2 * o + 1) * inputs;
+    split(a.doubled[d], own);
+    return own == i ? (real)1 : (real)0;
+#else
+    const numerator at = min(max((2 * o + 1) * inputs - whole / 2, (numerator)0), (inputs - 1) * whole), apart = at - i * whole;
+    return ratio((real)max(whole - max(apart, -apart), (numerator)0), (real)whole);
+#endif
 }

@@ -1,6 +1,6 @@
 // Rows: each output is made of many terms in stages (a mean, then a variance), and the row may be written afterwards.
 //
-// A block has `width` outputs next to each other in memory and 256 / width threads for the terms of each. Every thread adds its terms in order, then
+// A block has `width` outputs next to each other in memory and 256 / width threads for the terms of each. Every thread reads AHEAD terms together, and adds them in order, then
 // the threads' sums are added as a tree: the order depends on sizes only.
 //
 // The header has `output(a, o, p)`, the position of output o; `row_term(a, r, p)`, which moves p to term r of its row; by stage `identity`, `combine`,
@@ -23,6 +23,7 @@ extern "C" __global__ void __launch_bounds__(256) rows(const __grid_constant__ A
         for (int stage = 0; stage < STAGES; ++stage) {
             real x = identity(stage);
             if (valid) {
+#pragma unroll AHEAD
                 for (i64 r = begin + part; r < end; r += parts) {
                     row_term(a, (index)r, p);
                     x = combine(stage, x, term(stage, a, p, s));

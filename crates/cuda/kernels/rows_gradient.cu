@@ -1,32 +1,54 @@
 // Gradients of rows that share a mean and a variance (layer normalisation), with the sums down the columns for those of scale and shift in the same pass.
 //
-// A block takes every gridDim.x-th row and loads the next one while it reduces one. A thread has VECTOR * CHUNKS columns; their sums over the rows of the
-// block go to `partial`, one row for each sum and block.
+// A block takes every gridDim.x-th row, and copies STAGES - 1 rows into shared memory while it reduces one. A thread has VECTOR * CHUNKS columns, which it copies
+// itself, so that no barrier is needed for these; their sums over the rows of the block go to `partial`, one row for each sum and block.
 //
 // The header has the matrices `src`, `diff_dst` and `diff_src` of columns.rs, `row_mean` and `row_variance` of a row, `inverse_of` a variance, `factor` of a column, and
 // CENTRED: whether rows have a mean.
 #include "args.cuh"
 
 #define WARPS (THREADS / 32)
+#define TOGETHER (VECTOR < 4 ? VECTOR : 4)
 
-struct Row {
-    Vector<src_number, VECTOR> x[CHUNKS];
-    Vector<diff_dst_number, VECTOR> d[CHUNKS];
-    real mean, variance;
-};
+// Bytes of a thread's neighbours.
+#define SRC_BYTES (VECTOR * (int)sizeof(src_number::word))
+#define DIFF_BYTES (VECTOR * (int)sizeof(diff_dst_number::word))
 
 DEVICE i64 column(int chunk) { return (i64)(chunk * THREADS + threadIdx.x) * VECTOR; }
 
-DEVICE void load_row(const Args& a, i64 r, Row& row) {
-    if (r >= a.rows) return;
+// Where a thread's neighbours of a chunk lie in a stage.
+DEVICE u8* staged(int stage, int chunk) {
+    extern __shared__ __align__(16) u8 ring[];
+    return ring + (i64)(stage * CHUNKS + chunk) * THREADS * (SRC_BYTES + DIFF_BYTES);
+}
+
+// Copies BYTES to shared memory, which are there when the thread has waited.
+template <int BYTES>
+DEVICE void fetch(u8* to, const void* from) {
+    const int piece = BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : 4;
 #pragma unroll
-    for (int k = 0; k < CHUNKS; ++k) {
-        const i64 c = column(k);
-        if (c >= a.columns) continue;
-        row.x[k].load(a.src_rows, a.src_offset + r * a.src_step + c);
-        row.d[k].load(a.diff_dst_rows, a.diff_dst_offset + r * a.diff_dst_step + c);
+    for (int i = 0; i < BYTES; i += piece) {
+        const u32 address = (u32)__cvta_generic_to_shared(to + i);
+        if (piece == 16) {
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"((const u8*)from + i) : "memory");
+        } else {
+            asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"((const u8*)from + i), "n"(piece) : "memory");
+        }
     }
-    row.mean = row_mean(a, r), row.variance = row_variance(a, r);
+}
+
+DEVICE void fetch_row(const Args& a, i64 r, int stage) {
+    if (r < a.rows) {
+#pragma unroll
+        for (int k = 0; k < CHUNKS; ++k) {
+            const i64 c = column(k);
+            if (c >= a.columns) continue;
+            u8* to = staged(stage, k);
+            fetch<SRC_BYTES>(to + threadIdx.x * SRC_BYTES, (const src_number::word*)a.src_rows + a.src_offset + r * a.src_step + c);
+            fetch<DIFF_BYTES>(to + THREADS * SRC_BYTES + threadIdx.x * DIFF_BYTES, (const diff_dst_number::word*)a.diff_dst_rows + a.diff_dst_offset + r * a.diff_dst_step + c);
+        }
+    }
+    asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
 // Words of 16 bytes, each by one instruction, that nobody reads soon.
@@ -66,47 +88,55 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS) rows_gradie
             if (column(k) < a.columns) factors[k][i] = factor(a, column(k) + i);
         }
     }
-    Row row = {}, next = {};
-    load_row(a, blockIdx.x, row);
+#pragma unroll
+    for (int stage = 0; stage < STAGES - 1; ++stage) fetch_row(a, blockIdx.x + (i64)stage * gridDim.x, stage);
     const real share = (real)1 / (real)a.columns;
-    int turn = 0;
-    for (i64 r = blockIdx.x; r < a.rows; r += gridDim.x, turn ^= 1, row = next) {
-        load_row(a, r + gridDim.x, next);
-        const real inverse = inverse_of(row.variance);
-        real s[2] = {};   // of g = factor * d and of g x^
+    real mean = row_mean(a, blockIdx.x), variance = row_variance(a, blockIdx.x);
+    int turn = 0, stage = 0;
+    for (i64 r = blockIdx.x; r < a.rows; r += gridDim.x, turn ^= 1, stage = stage + 1 == STAGES ? 0 : stage + 1) {
+        fetch_row(a, r + (i64)(STAGES - 1) * gridDim.x, stage == 0 ? STAGES - 1 : stage - 1);
+        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 1) : "memory");
+        const i64 later = min(r + gridDim.x, a.rows - 1);
+        const real next_mean = row_mean(a, later), next_variance = row_variance(a, later), inverse = inverse_of(variance);
+        real s[2] = {}, apart[CHUNKS][VECTOR] = {}, g[CHUNKS][VECTOR] = {};   // sums of g = factor * d and of g (x - mean)
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
+            if (column(k) >= a.columns) continue;
+            Vector<src_number, VECTOR> x;
+            Vector<diff_dst_number, VECTOR> dd;
+            x.load(staged(stage, k), threadIdx.x * VECTOR);
+            dd.load(staged(stage, k) + THREADS * SRC_BYTES, threadIdx.x * VECTOR);
 #pragma unroll
             for (int i = 0; i < VECTOR; ++i) {
-                const real d = row.d[k].number(i), normal = (row.x[k].number(i) - row.mean) * inverse, g = d * factors[k][i];
-                s[0] += g;
-                s[1] = fma(g, normal, s[1]);
-                sums[0][k][i] = fma(d, normal, sums[0][k][i]);
+                const real d = dd.number(i);
+                apart[k][i] = x.number(i) - mean, g[k][i] = d * factors[k][i];
+                s[0] += g[k][i];
+                s[1] = fma(g[k][i], apart[k][i], s[1]);
+                sums[0][k][i] = fma(d * inverse, apart[k][i], sums[0][k][i]);
                 sums[1][k][i] += d;
             }
         }
         reduced(s, parts[turn]);
-        const real mean_g = CENTRED ? s[0] * share : (real)0, mean_gx = s[1] * share;
+        // (g - mean(g) - x^ mean(g x^)) inverse, where x^ = (x - mean) inverse
+        const real constant = CENTRED ? -s[0] * share * inverse : (real)0, slope = -(s[1] * share * inverse) * inverse * inverse;
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
             if (column(k) >= a.columns) continue;
             Vector<diff_src_number, VECTOR> out;
 #pragma unroll
-            for (int i = 0; i < VECTOR; ++i) {
-                const real normal = (row.x[k].number(i) - row.mean) * inverse;
-                out.words[i] = diff_src_number::encode((row.d[k].number(i) * factors[k][i] - mean_g - normal * mean_gx) * inverse);
-            }
+            for (int i = 0; i < VECTOR; ++i) out.words[i] = diff_src_number::encode(fma(g[k][i], inverse, fma(apart[k][i], slope, constant)));
             store_once(out, a.diff_src_rows, a.diff_src_offset + r * a.diff_src_step + column(k));
         }
+        mean = next_mean, variance = next_variance;
     }
 #pragma unroll
     for (int sum = 0; sum < 2; ++sum) {
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
+            if (column(k) >= a.columns) continue;
+            real* to = a.partial + ((i64)sum * gridDim.x + blockIdx.x) * a.columns + column(k);
 #pragma unroll
-            for (int i = 0; i < VECTOR; ++i) {
-                if (column(k) < a.columns) a.partial[((i64)sum * gridDim.x + blockIdx.x) * a.columns + column(k) + i] = sums[sum][k][i];
-            }
+            for (int i = 0; i < VECTOR; i += TOGETHER) Vector<F32, TOGETHER>::copy((u32*)to + i, (const u32*)sums[sum][k] + i);
         }
     }
 }

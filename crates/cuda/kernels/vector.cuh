@@ -11,8 +11,15 @@ struct __align__(16) Vector {
 
     DEVICE void load(const void* data, i64 at) { copy(words, (const typename T::word*)data + at); }
     DEVICE void store(void* data, i64 at) const { copy((typename T::word*)data + at, words); }
-    DEVICE real number(int i) const { return T::decode(words[i]); }
-    DEVICE real operator()(const Args&, const index*) const { return T::decode(words[lane]); }
+    DEVICE real number(int i) const {
+        // Of two numbers that are the upper halves of floats one is there already.
+        if (T::BITS == 16 && T::EXPONENT == 8 && N % 2 == 0) {
+            const u32 pair = ((const u32*)words)[i / 2];
+            return __uint_as_float(i % 2 == 0 ? pair << 16 : pair & 0xffff0000u);
+        }
+        return T::decode(words[i]);
+    }
+    DEVICE real operator()(const Args&, const index*) const { return number(lane); }
 
     static DEVICE void copy(typename T::word* to, const typename T::word* from) {
         const int bytes = N * (int)sizeof(typename T::word);

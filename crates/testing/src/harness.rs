@@ -83,6 +83,8 @@ struct Place {
     narrower: Option<CpuTarget>,
     /// The same processor with other numbers of threads.
     others: Vec<Other>,
+    /// Memory begins an element behind where the engine would have it begin.
+    unaligned: bool,
 }
 
 /// A processor with a number of threads, which plans know.
@@ -106,7 +108,7 @@ impl Harness {
     /// A harness for `engine` on `stream`; with `filter` only rows whose name contains it.
     pub fn new(engine: Engine, stream: Stream, filter: Option<String>) -> Harness {
         Harness {
-            places: vec![Place { engine, stream, narrower: None, others: Vec::new() }],
+            places: vec![Place { engine, stream, narrower: None, others: Vec::new(), unaligned: false }],
             filter,
             special: None,
             #[cfg(test)]
@@ -117,6 +119,12 @@ impl Harness {
     /// With such values among the data; problems for which they are not defined ([`Special::undefined`]) have no results.
     pub fn and_special(self, special: Option<Special>) -> Harness {
         Harness { special, ..self }
+    }
+
+    /// On memory that begins an element behind where the engine would have it begin, as the memory of a user may.
+    pub fn and_unaligned(self, unaligned: bool) -> Harness {
+        let places = self.places.into_iter().map(|place| Place { unaligned, ..place }).collect();
+        Harness { places, ..self }
     }
 
     /// A harness for this processor whose plans are for as many threads as `threads` are.
@@ -137,7 +145,7 @@ impl Harness {
         for target in targets::narrower() {
             let engine = Engine::new(CpuDevice::new(CpuTarget { threads: threads.executor().threads(), ..target }));
             let stream = Stream::with_threads(&engine, threads.clone())?;
-            self.places.push(Place { engine, stream, narrower: Some(target), others: Vec::new() });
+            self.places.push(Place { engine, stream, narrower: Some(target), others: Vec::new(), unaligned: false });
         }
         Ok(self)
     }
@@ -256,7 +264,9 @@ fn truth_of<'a>(known: &'a mut Option<Truth>, concrete: Problem, fill: Fill<'_>)
 impl Place {
     /// What a row makes of a problem, here and with the other numbers of threads, by the row that stands in its place there.
     fn judge(&self, row: &PrimitiveDesc, others: &[(&Other, Option<&PrimitiveDesc>)], truth: &Truth, seen: impl Fn(&HostArgs)) -> Outcome {
-        let run = |desc, engine, stream| execute_with(desc, engine, stream, &truth.inputs, truth.inplace);
+        let run = |desc, engine, stream| {
+            execute_on(desc, stream, upload_at(engine, &truth.inputs, self.unaligned)?, &truth.inputs, truth.inplace)
+        };
         let got = match run(row, &self.engine, &self.stream) {
             Err(e) => return Outcome::Failed(e),
             Ok(got) => got,
@@ -499,24 +509,23 @@ fn run_reference(problem: &Problem, args: &dyn Args) -> Result<(), Error> {
 /// # Errors
 /// What creating or executing the primitive answers.
 pub fn execute(desc: &PrimitiveDesc, engine: &Engine, stream: &Stream, args: &HostArgs) -> Result<HostArgs, Error> {
-    execute_with(desc, engine, stream, args, None)
+    execute_on(desc, stream, upload(engine, args)?, args, None)
 }
 
-/// As [`execute`]; with `inplace` the two arguments are one memory object.
-fn execute_with(
+/// As [`execute`], on memory with the contents of `args`; with `inplace` the two arguments are one memory object.
+fn execute_on(
     desc: &PrimitiveDesc,
-    engine: &Engine,
     stream: &Stream,
+    memories: Vec<(Arg, Memory<'static>)>,
     args: &HostArgs,
     inplace: Option<(Arg, Arg)>,
 ) -> Result<HostArgs, Error> {
     let primitive = desc.create()?;
-    let memories = upload(engine, args)?;
     let memory = |arg: Arg| {
         let arg = inplace.filter(|p| p.1 == arg).map_or(arg, |p| p.0);
         memories.iter().find(|m| m.0 == arg).map(|m| &m.1)
     };
-    let scratchpad = desc.scratchpad().map(|t| Memory::new(engine, t.clone())).transpose()?;
+    let scratchpad = desc.scratchpad().map(|t| Memory::new(desc.engine(), t.clone())).transpose()?;
     let mut bound: Vec<(Arg, &Memory<'_>)> = memories.iter().filter_map(|(a, _)| Some((*a, memory(*a)?))).collect();
     bound.extend(scratchpad.iter().map(|m| (Arg::SCRATCHPAD, m)));
     primitive.execute(stream, &bound)?;
@@ -542,13 +551,24 @@ fn read_back(host: &HostTensor, memory: &Memory<'_>) -> Result<(), Error> {
 /// # Errors
 /// What allocating or writing answers.
 pub fn upload(engine: &Engine, args: &HostArgs) -> Result<Vec<(Arg, Memory<'static>)>, Error> {
+    upload_at(engine, args, false)
+}
+
+/// The same; `unaligned` memory begins an element behind where it would, where it is one buffer.
+fn upload_at(engine: &Engine, args: &HostArgs, unaligned: bool) -> Result<Vec<(Arg, Memory<'static>)>, Error> {
     args.0
         .iter()
         .map(|(arg, host)| {
             if matches!(host.tensor.layout.format, Format::HostScalar) {
                 return Ok((*arg, scalar(host)?));
             }
-            let memory = Memory::new(engine, host.tensor.clone())?;
+            let memory = match host.bufs.as_slice() {
+                [_] if unaligned => {
+                    let (bytes, element) = (host.tensor.bytes(), host.tensor.dtype.bits().div_ceil(8));
+                    Memory::scratch(engine, bytes + element)?.view_at(element, host.tensor.clone())?
+                }
+                _ => Memory::new(engine, host.tensor.clone())?,
+            };
             for i in 0..host.bufs.len() {
                 memory.write_raw(i, &host.bytes(i))?;
             }

@@ -26,6 +26,7 @@ pub const HEADERS: &[(&str, &str)] = &[
 /// Kernels, each with a function of the same name, and the generated header that they include.
 const KERNELS: &[(&str, &str, &str)] = &[
     ("map", include_str!("../../kernels/map.cu"), "args.cuh"),
+    ("windows", include_str!("../../kernels/windows.cu"), "args.cuh"),
     ("transpose", include_str!("../../kernels/transpose.cu"), "args.cuh"),
     ("rows", include_str!("../../kernels/rows.cu"), "args.cuh"),
     ("columns", include_str!("../../kernels/columns.cu"), "args.cuh"),

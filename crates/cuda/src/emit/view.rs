@@ -89,9 +89,10 @@ impl Emitter {
         self.word(&format!("void* {}_data", view.name), word);
     }
 
-    /// The function that gives offsets, with its fields.
+    /// The function that gives offsets, with its fields. They are computed in the type of positions where that holds all of them.
     fn offset(&mut self, view: &View<'_>, b: &Blocking) -> String {
         let (name, dims) = (view.name, &view.layout.dims);
+        let number = if view.layout.extent().is_some_and(|end| end <= i64::from(i32::MAX)) { "index" } else { "i64" };
         let (mut origin, mut strides, mut terms) = (b.offset, Vec::new(), String::new());
         for (d, &size) in dims.iter().enumerate() {
             let single = size == 1 && !view.padded;
@@ -104,18 +105,20 @@ impl Emitter {
                     }
                     inner *= block;
                 }
-                let _ = writeln!(terms, "    at += (i64)q * a.{name}_stride[{d}];");
+                let _ = writeln!(terms, "    at += ({number})q * ({number})a.{name}_stride[{d}];");
                 strides.push(b.strides[d]);
             } else {
                 origin = origin.wrapping_add(blocked_term(b, d, b.padded_offsets[d]));
-                let _ = writeln!(terms, "    at += (i64)p[{d}] * a.{name}_stride[{d}];");
+                let _ = writeln!(terms, "    at += ({number})p[{d}] * ({number})a.{name}_stride[{d}];");
                 strides.push(if single { 0 } else { b.strides[d] });
             }
         }
         self.number(&format!("{name}_origin"), origin);
         self.numbers(&format!("{name}_stride"), &strides);
         let q = if terms.contains("q =") { "    index q;\n" } else { "" };
-        format!("DEVICE i64 {name}_at(const Args& a, const index* p) {{\n    i64 at = a.{name}_origin;\n{q}{terms}    return at;\n}}\n")
+        format!(
+            "DEVICE i64 {name}_at(const Args& a, const index* p) {{\n    {number} at = ({number})a.{name}_origin;\n{q}{terms}    return at;\n}}\n"
+        )
     }
 }
 

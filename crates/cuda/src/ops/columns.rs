@@ -11,6 +11,8 @@ const ROWS: i64 = 8;
 const BLOCKS: i64 = 8;
 /// Columns that a thread of `rows_gradient.cu` has at most.
 const COLUMNS: i64 = 16;
+/// Bytes of the rows that the blocks of a multiprocessor copy ahead.
+const RING: i64 = 192 * 1024;
 
 /// A matrix in memory.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +61,10 @@ pub(crate) struct Shape {
     pub(crate) vector: i64,
     lanes: i64,
     pub(crate) parts: i64,
-    chunk: i64,
+    /// Rows from the beginning of one part to that of the next, rows within which a part lies, and rows from one group of it to the next.
+    apart: i64,
+    span: i64,
+    step: i64,
 }
 
 impl Shape {
@@ -80,7 +85,14 @@ impl Shape {
         let parts = wanted.min((rows / (ROWS * down)).max(1)).min(4096);
         let chunk = rows / parts + i64::from(rows % parts != 0);
         let parts = rows / chunk + i64::from(rows % chunk != 0);
-        Some(Shape { rows, columns, vector, lanes, parts, chunk })
+        Some(Shape { rows, columns, vector, lanes, parts, apart: chunk, span: chunk, step: down })
+    }
+
+    /// The same with parts that take turns, so that all blocks together read from the front to the back.
+    pub(crate) fn in_turns(self) -> Shape {
+        let down = 256 / self.lanes;
+        let parts = self.parts.min((self.rows / down).max(1));
+        Shape { parts, apart: down, span: self.rows, step: down * parts, ..self }
     }
 
     /// The same for the rows of images, of which no part has those of two: all parts have as many, and those of an image follow each other.
@@ -88,12 +100,28 @@ impl Shape {
         let shape = Shape::of(all, [images.checked_mul(rows)?, columns], real, target)?;
         let own = (1..=(shape.parts / images).max(1)).rev().find(|parts| rows % parts == 0)?;
         let parts = images * own;
-        (parts <= 65_535).then_some(Shape { parts, chunk: rows / own, ..shape })
+        let chunk = rows / own;
+        (parts <= 65_535).then_some(Shape { parts, apart: chunk, span: chunk, step: 256 / shape.lanes, ..shape })
     }
 
-    /// Rows of a part, all but the last one's, and of the last one.
-    pub(crate) fn counts(&self) -> [i64; 2] {
-        [self.chunk, self.rows - (self.parts - 1) * self.chunk]
+    /// Declares `rows_of(a, part)`, the number of rows of a part.
+    pub(crate) fn count(&self, emit: &mut Emitter) {
+        let down = 256 / self.lanes;
+        let groups = self.rows / down + i64::from(self.rows % down != 0);
+        // Of parts that take turns some have a group more, and the one with the last group may lack rows of it; else all are alike but the last one.
+        let in_turns = self.span == self.rows && self.parts > 1;
+        let [whole, more, owner, missing] = if in_turns {
+            [groups / self.parts * down, groups % self.parts, (groups - 1) % self.parts, groups * down - self.rows]
+        } else {
+            [self.span, 0, self.parts - 1, self.parts * self.span - self.rows]
+        };
+        for (name, value) in [("whole", whole), ("more", more), ("owner", owner), ("missing", missing)] {
+            emit.number(name, value);
+        }
+        emit.code(&format!(
+            "DEVICE real rows_of(const Args& a, index part) {{\n    \
+             return (real)(a.whole + (part < (index)a.more ? {down} : 0) - (part == (index)a.owner ? a.missing : 0));\n}}\n"
+        ));
     }
 
     /// The launch of `rows_gradient.cu` over matrices of this shape: source, gradient of the destination and of the source. `emit` has what belongs to a row and to a
@@ -109,8 +137,11 @@ impl Shape {
         let chunks = |threads: i64| vectors / threads + i64::from(vectors % threads != 0);
         let Some(threads) = [64, 128, 256, 512].into_iter().find(|&t| chunks(t) * self.vector <= COLUMNS) else { return Ok(None) };
         let parts = (i64::from(target.facts.multiprocessors) * (512 / threads)).min(self.rows);
+        let row = threads * chunks(threads) * self.vector * all[..2].iter().map(|m| m.dtype.bits() as i64 / 8).sum::<i64>();
+        let room = i64::from(target.facts.shared_memory);
+        let stages = if 2 * row > room { return Ok(None) } else { (room.min(RING) / (row * (512 / threads))).clamp(2, 4) };
         let at = book(program, &Shape { parts, ..*self }, 2, Real::Single)?;
-        for (name, value) in [("VECTOR", self.vector), ("THREADS", threads), ("CHUNKS", chunks(threads))] {
+        for (name, value) in [("VECTOR", self.vector), ("THREADS", threads), ("CHUNKS", chunks(threads)), ("STAGES", stages)] {
             emit.option(name, value);
         }
         emit.word("real* partial", Word::Scratch(at));
@@ -122,6 +153,7 @@ impl Shape {
         }
         let mut launch = emit.launch_blocks("rows_gradient", [parts as u32, 1, 1]);
         launch.block = threads as u32;
+        launch.shared = (stages * row) as u32;
         launch.aligned = all.iter().map(|m| MapPlace::Arg(m.arg, 0)).collect();
         program.launches.push(launch);
         Ok(Some((at, Layout::plain([parts, self.columns].into()).map_err(|_| Skip::Shape("sizes that overflow"))?)))
@@ -139,9 +171,12 @@ impl Shape {
         }
         if sums.is_none() {
             emit.option("MOMENTS", 1);
+            self.count(&mut emit);
         }
         emit.word("real* partial", Word::Scratch(partial));
-        for (name, value) in [("rows", self.rows), ("columns", self.columns), ("chunk", self.chunk)] {
+        for (name, value) in
+            [("rows", self.rows), ("columns", self.columns), ("apart", self.apart), ("span", self.span), ("step", self.step)]
+        {
             emit.number(name, value);
         }
         for m in all {

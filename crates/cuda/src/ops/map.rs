@@ -2,7 +2,7 @@
 //!
 //! Where all tensors of a problem are strides over common loops, the loops stand in for the dimensions: few, merged where memory is contiguous.
 
-use crate::emit::{Emitter, Real, Tail, View};
+use crate::emit::{Emitter, Real, Tail, View, memory_order};
 use crate::program::{Launch, Program};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Format, Layout, MAX_NDIMS, Problem, Tensor};
@@ -19,6 +19,7 @@ pub(crate) struct Map<'a> {
     /// The tensors that are read, and the destination first, where the elements are only read by position and only written by `finish`.
     vectors: Option<Vec<Neighbours>>,
     lanes: Option<Lanes>,
+    backwards: bool,
 }
 
 /// An element's code as a template of how many neighbouring channels it makes.
@@ -26,6 +27,19 @@ struct Lanes {
     code: String,
     /// How many channels lie next to each other, in the tensors of these names.
     together: Option<(i64, Vec<String>)>,
+    /// What is made together besides.
+    tile: Option<Tile>,
+}
+
+/// Elements that are made together where there are enough of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tile {
+    /// The dimension along which there are `tall`.
+    pub(crate) along: usize,
+    /// How many.
+    pub(crate) tall: i64,
+    /// How many along the last dimension, where channels are next to each other.
+    pub(crate) wide: i64,
 }
 
 /// What a vector of a tensor's elements depends on.
@@ -40,7 +54,7 @@ impl<'a> Map<'a> {
     pub(crate) fn over(real: Real, dst: &'a Layout) -> Map<'a> {
         let dims = dst.blocking().map_or(dst.dims, |b| b.padded_dims);
         let emit = Emitter::new(real, dims.volume().unwrap_or(i64::MAX));
-        Map { emit, element: String::new(), clear: String::new(), dst, vectors: None, lanes: None }
+        Map { emit, element: String::new(), clear: String::new(), dst, vectors: None, lanes: None, backwards: false }
     }
 
     /// Declares the result's tail and the tensors that are read, for an element that reads them as `name(a, p)` and writes by `finish(a, p, value)`, or
@@ -66,7 +80,15 @@ impl<'a> Map<'a> {
     pub(crate) fn lanes(&mut self, code: &str, all: &[(&str, &Tensor)]) {
         let names = all.iter().map(|t| t.0.to_owned()).collect();
         let together = channels(all.iter().map(|t| t.1)).map(|n| (n, names));
-        self.lanes = Some(Lanes { code: code.to_owned(), together });
+        self.lanes = Some(Lanes { code: code.to_owned(), together, tile: None });
+    }
+
+    /// The same by tiles (`kernels/windows.cu`): the statements make `TALL` by `WIDE` elements, and end with what `finish_lanes` writes of each that `moved` finds.
+    pub(crate) fn tiles(&mut self, code: &str, all: &[(&str, &Tensor)], tile: Tile) {
+        self.lanes(code, all);
+        if let Some(lanes) = &mut self.lanes {
+            lanes.tile = Some(tile);
+        }
     }
 
     /// Declares the result's tail, whose destination is this traversal's.
@@ -83,6 +105,11 @@ impl<'a> Map<'a> {
         Ok(())
     }
 
+    /// Elements are made from the last to the first: what the launch before read last is in the second-level cache still.
+    pub(crate) fn backwards(&mut self) {
+        self.backwards = true;
+    }
+
     /// The padding of this view is zeroed.
     pub(crate) fn clears(&mut self, name: &str) {
         self.clear += &format!("    store_code<{name}_type>(a.{name}_data, {name}_at(a, p), 0);\n");
@@ -90,32 +117,41 @@ impl<'a> Map<'a> {
 
     /// The launch.
     pub(crate) fn launch(self) -> Launch {
-        let Map { mut emit, mut element, clear, dst, vectors, lanes } = self;
+        let Map { mut emit, mut element, clear, dst, vectors, lanes, backwards } = self;
+        if backwards {
+            emit.option("BACKWARDS", 1);
+        }
+        if let Some(Lanes { code, together, tile: Some(tile) }) = &lanes
+            && dst.blocking().is_some_and(|b| b.is_plain() && b.padded_dims == dst.dims)
+        {
+            return by_tiles(emit, dst, (code, together.as_ref()), *tile);
+        }
         let count = emit.destination(dst);
         emit.number("count", count);
         let vector = vectors.and_then(|all| Some((width(&all)?, all)));
         emit.code(&format!("DEVICE void clear(const Args& a, const index* p) {{\n{clear}}}\n"));
-        let by_channels = lanes.and_then(|Lanes { code, together }| {
-            emit.code(&format!(
-                "template <int LANES>\nDEVICE void finish_lanes(const Args& a, const index* p, const real (&v)[LANES]) {{\n    index q[RANK];\n    \
-                 for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    const i64 at = dst_at(a, p);\n    Vector<dst_type, LANES> out;\n#pragma unroll\n    \
-                 for (int i = 0; i < LANES; ++i) {{\n        q[1] = p[1] + i;\n        out.words[i] = dst_type::encode(rounded(a, q, at + i, value(a, q, at + i, v[i])));\n    }}\n    \
-                 out.store(a.dst_data, at);\n}}\n\
-                 template <int LANES>\nDEVICE void channels(const Args& a, const index* p) {{\n{code}}}\n"
-            ));
-            element = "    channels<1>(a, p);\n".into();
-            together
+        let by_channels = lanes.and_then(|Lanes { code, together, tile }| {
+            emit.code(FINISH_LANES);
+            element = match tile {
+                Some(tile) => {
+                    emit.code(&tile_of(&code, tile.along, dst.ndims()));
+                    emit.numbers("length", &dst.dims);
+                    "    tile<1, 1, 1>(a, p);\n".into()
+                }
+                None => {
+                    emit.code(&format!("template <int LANES>\nDEVICE void channels(const Args& a, const index* p) {{\n{code}}}\n"));
+                    "    channels<1>(a, p);\n".into()
+                }
+            };
+            together.filter(|_| tile.is_none())
         });
         emit.code(&format!("DEVICE void element(const Args& a, const index* p) {{\n{element}}}\n"));
         if let Some((n, names)) = by_channels {
             // Few elements keep more threads busy than vectors.
             let n = if count / n < FEW { 2.min(n) } else { n };
-            let bits: Vec<String> = names.iter().map(|name| format!("(u64)a.{name}_data")).collect();
             emit.define("VECTOR", n);
-            emit.code(&format!(
-                "DEVICE bool aligned(const Args& a) {{ return (({}) & 15) == 0; }}\nDEVICE void vector(const Args& a, index* p) {{ channels<{n}>(a, p); }}\n",
-                bits.join(" | ")
-            ));
+            emit.code(&aligned(&names));
+            emit.code(&format!("DEVICE void vector(const Args& a, index* p) {{ channels<{n}>(a, p); }}\n"));
             return emit.launch("map", count / n);
         }
         match vector {
@@ -134,6 +170,64 @@ impl<'a> Map<'a> {
     }
 }
 
+/// The function that writes neighbouring channels.
+const FINISH_LANES: &str = "template <int LANES>\nDEVICE void finish_lanes(const Args& a, const index* p, const real (&v)[LANES]) {\n    index q[RANK];\n    \
+    for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    const i64 at = dst_at(a, p);\n    Vector<dst_type, LANES> out;\n#pragma unroll\n    \
+    for (int i = 0; i < LANES; ++i) {\n        q[1] = p[1] + i;\n        out.words[i] = dst_type::encode(rounded(a, q, at + i, value(a, q, at + i, v[i])));\n    }\n    \
+    out.store(a.dst_data, at);\n}\n";
+
+/// The function that makes a tile by these statements, with what they need.
+fn tile_of(code: &str, along: usize, rank: usize) -> String {
+    let last = rank - 1;
+    let wide = if last == along {
+        String::new()
+    } else {
+        format!("    q[{last}] += x;\n    inside = inside && q[{last}] < (index)a.length[{last}];\n")
+    };
+    format!(
+        "DEVICE bool moved(const Args& a, const index* p, int y, int x, index* q) {{\n    for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    q[{along}] += y;\n    \
+         bool inside = q[{along}] < (index)a.length[{along}];\n{wide}    return inside;\n}}\n\
+         template <int LANES, int TALL, int WIDE>\nDEVICE void tile(const Args& a, const index* p) {{\n{code}}}\n"
+    )
+}
+
+/// `aligned(a)`: whether these tensors' memory is.
+fn aligned(names: &[String]) -> String {
+    let bits: Vec<String> = names.iter().map(|name| format!("(u64)a.{name}_data")).collect();
+    format!("DEVICE bool aligned(const Args& a) {{ return (({}) & 15) == 0; }}\n", bits.join(" | "))
+}
+
+/// The launch over tiles of a destination without padding.
+fn by_tiles(mut emit: Emitter, dst: &Layout, (code, together): (&str, Option<&(i64, Vec<String>)>), tile: Tile) -> Launch {
+    let (along, last) = (tile.along, dst.ndims() - 1);
+    let (vector, names) = together.map_or((1, &[][..]), |t| (t.0, &t.1));
+    let wide = if vector == 1 || last == along { 1 } else { tile.wide };
+    let count = dst.dims.volume().unwrap_or(i64::MAX);
+    // Few elements keep more threads busy one by one, and in short vectors.
+    let [tall, wide] = if count / vector / (tile.tall * wide) < 4 * FEW { [1; 2] } else { [tile.tall, wide] };
+    let vector = if count / vector < FEW { vector.min(2) } else { vector };
+    let mut sizes = dst.dims.to_vec();
+    sizes[1] /= vector;
+    for (d, own) in [(along, tall), (last, wide)] {
+        sizes[d] = sizes[d] / own + i64::from(sizes[d] % own != 0);
+    }
+    let tiles = sizes.iter().fold(1i64, |n, &size| n.saturating_mul(size));
+    emit.define("RANK", sizes.len());
+    for (name, value) in [("VECTOR", vector), ("TALL_TILE", tall), ("WIDE_TILE", wide)] {
+        emit.option(name, value);
+    }
+    emit.traversal("tile_of", &sizes, &memory_order(dst));
+    emit.number("tiles", tiles);
+    emit.numbers("length", &dst.dims);
+    emit.code(FINISH_LANES);
+    emit.code(&tile_of(code, along, sizes.len()));
+    emit.code(&if names.is_empty() { "DEVICE bool aligned(const Args&) { return true; }\n".into() } else { aligned(names) });
+    emit.code(&format!(
+        "DEVICE void first(const Args& a, index i, index* p) {{\n    tile_of(a, i, p);\n    p[1] *= VECTOR;\n    p[{along}] *= {tall};\n    p[{last}] *= {wide};\n}}\n"
+    ));
+    emit.launch("windows", tiles)
+}
+
 /// Elements that are moved together where the innermost loop is one run of memory in every tensor that moves along it.
 fn width(all: &[Neighbours]) -> Option<i64> {
     let last = all.first()?.layout.ndims().checked_sub(1)?;
@@ -148,7 +242,9 @@ fn width(all: &[Neighbours]) -> Option<i64> {
             b.is_plain() && b.padded_dims == t.layout.dims && (!moves || b.strides[last] == 1 && outer && whole(b.offset))
         })
     };
-    (size % n == 0 && all[0].layout.dims[last] > 1 && all.iter().all(fits)).then_some(n)
+    // What is left of a single run is made one by one.
+    let whole = if last == 0 { size >= n } else { size % n == 0 && size > 1 };
+    (whole && all.iter().all(fits)).then_some(n)
 }
 
 /// Threads below which each makes two channels in place of all that fit a vector.
@@ -180,7 +276,7 @@ fn channels<'t>(all: impl Iterator<Item = &'t Tensor> + Clone) -> Option<i64> {
 fn vectorised(n: i64, all: &[Neighbours], element: &str) -> String {
     let last = all[0].layout.ndims() - 1;
     let moving: Vec<&Neighbours> = all.iter().filter(|t| t.layout.dims[last] != 1).collect();
-    let bits: Vec<String> = moving.iter().map(|t| format!("(u64)a.{}_data", t.name)).collect();
+    let names: Vec<String> = moving.iter().map(|t| t.name.clone()).collect();
     let (mut load, mut lane) = (String::new(), String::new());
     for t in moving.iter().filter(|t| t.name != "dst") {
         let name = &t.name;
@@ -193,14 +289,13 @@ fn vectorised(n: i64, all: &[Neighbours], element: &str) -> String {
         }
         _ => String::new(),
     };
-    format!(
-        "DEVICE bool aligned(const Args& a) {{ return (({}) & 15) == 0; }}\n\
-         DEVICE void vector(const Args& a, index* p) {{\n    const i64 at = dst_at(a, p);\n    const index first = p[{last}];\n    \
+    aligned(&names)
+        + &format!(
+            "DEVICE void vector(const Args& a, index* p) {{\n    const i64 at = dst_at(a, p);\n    const index first = p[{last}];\n    \
          Vector<dst_type, {n}> out;\n{load}#pragma unroll\n    for (int i = 0; i < {n}; ++i) {{\n        p[{last}] = first + i;\n{lane}        \
          auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{copy}{element}    \
-         }}\n    out.store(a.dst_data, at);\n}}\n",
-        bits.join(" | ")
-    )
+         }}\n    out.store(a.dst_data, at);\n}}\n"
+        )
 }
 
 /// The problem over common loops in place of its dimensions, where every tensor has strides over them and nothing goes by dimension: the same

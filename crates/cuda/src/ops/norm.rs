@@ -19,6 +19,9 @@ use oxidnn_spec::{Arg, Layout, Op, PostOp, Problem, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
+/// Bytes of a row beyond which no block keeps it in registers.
+const LARGEST_ROW: i64 = 96 * 1024;
+
 /// Terms of `columns.cu` that are the source's elements.
 const OWN_TERMS: &str = "    DEVICE void begin(const Args&, i64) {}\n    DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[1][VECTOR]) { src_vector(a, r, c, t[0]); }\n";
 
@@ -55,10 +58,14 @@ pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, S
 /// The same with one spatial dimension in place of several, where they are one run of pixels in every tensor: neighbours are read together then, although rows
 /// of an image may be short.
 fn flattened(problem: &Problem) -> Option<Problem> {
-    let Op::BatchNorm(op) = &problem.op else { return None };
-    let n = op.src.dims().len();
+    let src = match &problem.op {
+        Op::BatchNorm(op) => &op.src,
+        Op::GroupNorm(op) => &op.src,
+        _ => return None,
+    };
+    let n = src.dims().len();
     let by_dimension = problem.attr.post_ops.iter().any(|p| !matches!(p, PostOp::Eltwise { .. } | PostOp::Sum { .. }));
-    if n < 4 || by_dimension || problem.attr.dropout.is_some() || problem.attr.scales.values().any(|q| q.mask != 0) || op.src.is_empty() {
+    if n < 4 || by_dimension || problem.attr.dropout.is_some() || problem.attr.scales.values().any(|q| q.mask != 0) || src.is_empty() {
         return None;
     }
     let mut flat = problem.clone();
@@ -281,10 +288,11 @@ impl Norm<'_> {
         if flags.fuse_relu || flags.fuse_add_relu {
             text.push_str("    const bool positive = !(v <= 0);\n    v = positive ? v : (real)0;\n");
             if self.tensor(Arg::WORKSPACE).is_some() {
-                emit.word("u32* positives", crate::program::Word::Address { arg: Arg::WORKSPACE, buffer: 0 });
+                emit.word("u64 positives", crate::program::Word::Address { arg: Arg::WORKSPACE, buffer: 0 });
                 self.number_of(emit);
                 text.push_str(
-                    "    if (positive) {\n        const i64 i = index_of(a, p);\n        atomicOr(a.positives + i / 32, 1u << (i % 32));\n    }\n",
+                    "    if (positive) {\n        const i64 i = index_of(a, p);\n        const u64 byte = a.positives + i / 8;\n        \
+                     atomicOr((u32*)(byte & ~3ull), 1u << ((byte & 3) * 8 + i % 8));\n    }\n",
                 );
             }
         }
@@ -305,29 +313,41 @@ impl Norm<'_> {
         self.elements_forward(program, dst, (places, &channels))
     }
 
-    /// Groups of channels that lie next to each other: means and squared differences of every channel's parts of an image, in one pass, those of groups, then the
-    /// elements by vectors of channels; false where they do not.
-    fn group_forward(&self, program: &mut Program, dst: &Tensor) -> Result<bool, Skip> {
-        let (Share::Group(channels), Some(target)) = (self.share, self.vectors.filter(|_| self.by_lanes() && !self.flags.rms)) else {
-            return Ok(false);
-        };
+    /// Means and squared differences of parts of the images' channels, in one pass, how many parts an image has, and how many pixels a part: of channels that lie next to
+    /// each other, or of planes, where groups are too large for a block or too few for the GPU.
+    fn group_parts(&self, program: &mut Program, channels: i64) -> Result<Option<(usize, [i64; 2])>, Skip> {
+        let Some(target) = self.vectors.filter(|_| self.by_lanes() && !self.flags.rms) else { return Ok(None) };
         let dims = self.src.dims();
         let (images, count, pixels) = (dims[0], dims[1], dims[2..].iter().product::<i64>());
-        let Some(matrix) = Matrix::of("src", Arg::SRC, self.src, 1) else { return Ok(false) };
-        let Some(shape) = Shape::of_images(&[matrix], [images, pixels, count], self.real, target) else { return Ok(false) };
-        let at = columns::book(program, &shape, 2, self.real)?;
-        program.launches.push(shape.launch(Emitter::new(self.real, images * pixels), &[matrix], OWN_TERMS, None, at));
+        if let Some(matrix) = Matrix::of("src", Arg::SRC, self.src, 1) {
+            let Some(shape) = Shape::of_images(&[matrix], [images, pixels, count], self.real, target) else { return Ok(None) };
+            let at = columns::book(program, &shape, 2, self.real)?;
+            program.launches.push(shape.launch(Emitter::new(self.real, images * pixels), &[matrix], OWN_TERMS, None, at));
+            return Ok(Some((at, [shape.parts / images, pixels * images / shape.parts])));
+        }
+        let large = channels * pixels * self.src.dtype.bits() as i64 / 8 > LARGEST_ROW;
+        if !large && images * (count / channels) >= i64::from(target.facts.multiprocessors) {
+            return Ok(None);
+        }
+        Ok(self.plane_moments(program)?.map(|(at, ..)| (at, [1, pixels])))
+    }
+
+    /// Statistics of groups by those of parts, then the elements in vectors; false where they are not made so.
+    fn group_forward(&self, program: &mut Program, dst: &Tensor) -> Result<bool, Skip> {
+        let Share::Group(channels) = self.share else { return Ok(false) };
+        let Some((at, [parts, rows_of_part])) = self.group_parts(program, channels)? else { return Ok(false) };
+        let (images, count) = (self.src.dims()[0], self.src.dims()[1]);
         let all = Tensor::plain([images, count], self.real.dtype()).map_err(|_| OVERFLOW)?;
         let mut places = [0; 2];
         for at in &mut places {
             *at = program.book(all.bytes()).ok_or(OVERFLOW)?;
         }
-        let partial = Layout::plain([images, shape.parts / images, count / channels, channels].into()).map_err(|_| OVERFLOW)?;
-        let mut rows = Rows::over(self.real, &partial, |d| d == 0 || d == 2);
+        let partial = Layout::plain([images, parts, count / channels, channels].into()).map_err(|_| OVERFLOW)?;
+        let mut rows = Rows::over(self.real, &partial, |d| d == 0 || d == 2).ahead();
         for (i, name) in ["part_mean", "part_square"].into_iter().enumerate() {
             rows.emit.view(&columns::part_view(name, at, i as i64, &partial, self.real))?;
         }
-        rows.emit.number("rows_of_part", shape.counts()[0]);
+        rows.emit.number("rows_of_part", rows_of_part);
         let apart = "(part_mean(a, p) - s[0])";
         rows.stages = vec![
             Stage::sum("part_mean(a, p)", "x / (real)a.terms"),
@@ -350,6 +370,9 @@ impl Norm<'_> {
     fn elements_forward(&self, program: &mut Program, dst: &Tensor, (places, stats): ([usize; 2], &Tensor)) -> Result<(), Skip> {
         let mut map = Map::over(self.real, &dst.layout);
         map.tail(&Tail::of(self.problem, Arg::DST, dst))?;
+        if self.share == Share::Channel {
+            map.backwards();
+        }
         for (name, at) in ["computed_mean", "computed_inverse"].into_iter().zip(places) {
             map.emit.view(&scratch(name, at, stats))?;
         }
@@ -434,30 +457,28 @@ impl Norm<'_> {
         Ok(text)
     }
 
-    /// Means and squared differences from them of parts of channels that lie next to each other, in one pass, and the numbers of terms of all parts but the last
-    /// and of that one; `None` where they do not.
-    fn column_moments(&self, program: &mut Program) -> Result<Option<(usize, Layout, [i64; 2])>, Skip> {
+    /// Means and squared differences from them of parts of channels that lie next to each other, in one pass, and the shape of the parts; `None` where they do not.
+    fn column_moments(&self, program: &mut Program) -> Result<Option<(usize, Layout, Option<Shape>)>, Skip> {
         let count = self.src.dims()[1];
         let n = self.src.dims().volume().unwrap_or(0) / count.max(1);
         let Some(target) = self.vectors else { return Ok(None) };
         let Some(matrix) = Matrix::of("src", Arg::SRC, self.src, 1) else { return Ok(None) };
-        let Some(shape) = Shape::of(&[matrix], [n, count], self.real, target) else { return Ok(None) };
+        let Some(shape) = Shape::of(&[matrix], [n, count], self.real, target).map(Shape::in_turns) else { return Ok(None) };
         let at = columns::book(program, &shape, 2, self.real)?;
         program.launches.push(shape.launch(Emitter::new(self.real, n), &[matrix], OWN_TERMS, None, at));
         let partial = Layout::plain([shape.parts, count].into()).map_err(|_| OVERFLOW)?;
-        Ok(Some((at, partial, shape.counts())))
+        Ok(Some((at, partial, Some(shape))))
     }
 
-    /// The same of planes of channels.
-    fn plane_moments(&self, program: &mut Program) -> Result<Option<(usize, Layout, [i64; 2])>, Skip> {
+    /// The same of planes of channels, which are parts of as many pixels each.
+    fn plane_moments(&self, program: &mut Program) -> Result<Option<(usize, Layout, Option<Shape>)>, Skip> {
         let Some((mut rows, at, partial)) = self.planes(program)? else { return Ok(None) };
         rows.emit.view(&View::of("src", Arg::SRC, self.src))?;
         rows.stages = vec![Stage::sum("src(a, p)", "x / (real)a.terms"), Stage::sum("(src(a, p) - s[0]) * (src(a, p) - s[0])", "x")];
         rows.result = "    part_0_store(a, part_0_at(a, p), s[0]);\n    part_1_store(a, part_1_at(a, p), s[1]);\n".into();
         rows.vectorised(vec![Input::of(&View::of("src", Arg::SRC, self.src), 0, true)], None);
         program.launches.push(rows.launch());
-        let terms = self.src.dims()[2..].iter().product();
-        Ok(Some((at, partial, [terms; 2])))
+        Ok(Some((at, partial, None)))
     }
 
     /// Means and variances of channels from those of parts; false where they are not made so.
@@ -466,17 +487,23 @@ impl Norm<'_> {
             None => self.plane_moments(program)?,
             some => some,
         };
-        let Some((at, partial, counts)) = parts else { return Ok(false) };
+        let Some((at, partial, shape)) = parts else { return Ok(false) };
         let n = self.src.dims().volume().unwrap_or(0) / channels.dims()[0].max(1);
-        let mut rows = Rows::over(self.real, &partial, |d| d == 1);
+        let mut rows = Rows::over(self.real, &partial, |d| d == 1).ahead();
         for (i, name) in ["part_mean", "part_square"].into_iter().enumerate() {
             rows.emit.view(&columns::part_view(name, at, i as i64, &partial, self.real))?;
         }
-        for (name, value) in [("parts", partial.dims[0]), ("rows_of_part", counts[0]), ("rows_of_last", counts[1])] {
-            rows.emit.number(name, value);
-        }
+        let own = match shape {
+            Some(shape) => {
+                shape.count(&mut rows.emit);
+                "rows_of(a, p[0])"
+            }
+            None => {
+                rows.emit.number("pixels", self.src.dims()[2..].iter().product());
+                "(real)a.pixels"
+            }
+        };
         rows.emit.real_number("count_of_terms", n as f64);
-        let own = "(real)(p[0] + 1 < a.parts ? a.rows_of_part : a.rows_of_last)";
         let close = "x / (real)a.count_of_terms";
         let apart = "(part_mean(a, p) - s[0])";
         rows.stages = vec![
@@ -544,7 +571,7 @@ impl Norm<'_> {
         partial: &View<'_>,
         result: impl FnOnce(&mut Emitter) -> Result<String, Skip>,
     ) -> Result<(), Skip> {
-        let mut rows = Rows::over(self.real, partial.layout, |d| d == 1);
+        let mut rows = Rows::over(self.real, partial.layout, |d| d == 1).ahead();
         rows.emit.view(partial)?;
         rows.stages = vec![Stage::sum("partial(a, p)", "x")];
         rows.result = result(&mut rows.emit)?;
@@ -564,7 +591,7 @@ impl Norm<'_> {
         let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
         let matrices = [Matrix::of("src", Arg::SRC, self.src, channel), Matrix::of("diff_dst", Arg::DIFF_DST, diff_dst, channel)];
         let [Some(x), Some(dd)] = matrices else { return Ok(None) };
-        let Some(shape) = Shape::of(&[x, dd], [n, count], self.real, target) else { return Ok(None) };
+        let Some(shape) = Shape::of(&[x, dd], [n, count], self.real, target).map(Shape::in_turns) else { return Ok(None) };
         let by_row = self.share == Share::Row;
         let ordered = [self.tensor(Arg::MEAN), self.tensor(Arg::VARIANCE), Some(self.src)].into_iter().flatten().all(in_order);
         if self.share != Share::Channel && !(by_row && ordered) {
@@ -787,6 +814,7 @@ impl Norm<'_> {
             program.launches.push(map.launch());
             return Ok(());
         };
+        map.backwards();
         for (name, at) in ["own", "apart", "fixed"].into_iter().zip(places) {
             map.emit.view(&scratch(name, at, channels))?;
         }

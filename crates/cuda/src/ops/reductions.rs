@@ -3,7 +3,7 @@
 use super::columns::{self, Matrix, Shape};
 use super::map::Map;
 use super::pointwise::tensor;
-use super::rows::{Rows, Stage};
+use super::rows::{Reduced, Rows, Stage};
 use super::rows_vector::Input;
 use super::zero;
 use crate::CudaTarget;
@@ -17,7 +17,7 @@ use oxidnn_spec::{Arg, Layout, Op, Problem};
 pub(crate) fn reduction(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     aligned(|vectors| match down_columns(problem, target)? {
         Some(program) if vectors => Ok(program),
-        _ => reduction_by(problem, vectors),
+        _ => reduction_by(problem, target, vectors),
     })
 }
 
@@ -50,12 +50,22 @@ fn down_columns(problem: &Problem, target: &CudaTarget) -> Result<Option<Program
     Ok(Some(program))
 }
 
-fn reduction_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
+fn reduction_by(problem: &Problem, target: &CudaTarget, vectors: bool) -> Result<Program, Skip> {
     let Op::Reduction(op) = &problem.op else { return Err(Skip::Op("anything but reductions")) };
     if op.src.is_empty() {
         return Ok(Program::default());
     }
-    let mut rows = Rows::over(Real::of(problem), &op.src.layout, |d| op.dst.dims()[d] != 1);
+    let real = Real::of(problem);
+    let mut program = Program::default();
+    let split = Reduced { real, layout: &op.src.layout, stage: stage(op), target };
+    let kept = |d: usize| op.dst.dims()[d] != 1;
+    let declare = |emit: &mut Emitter| emit.view(&View::of("src", Arg::SRC, &op.src));
+    let finish = |emit: &mut Emitter| emit.tail(&Tail::of(problem, Arg::DST, &op.dst)).map(|()| "    finish(a, p, s[0]);\n".to_owned());
+    if split.in_parts(&mut program, &kept, &declare, &finish)? {
+        zero::padding(&mut program, Arg::DST, &op.dst)?;
+        return Ok(program);
+    }
+    let mut rows = Rows::over(real, &op.src.layout, kept);
     rows.emit.view(&View::of("src", Arg::SRC, &op.src))?;
     rows.emit.tail(&Tail::of(problem, Arg::DST, &op.dst))?;
     rows.stages.push(stage(op));
@@ -64,7 +74,7 @@ fn reduction_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     }
     // Reduced dimensions of the position are 0 here.
     rows.result = "    finish(a, p, s[0]);\n".into();
-    let mut program = Program { launches: vec![rows.launch()], ..Program::default() };
+    program.launches.push(rows.launch());
     zero::padding(&mut program, Arg::DST, &op.dst)?;
     Ok(program)
 }
@@ -169,7 +179,7 @@ fn backward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip
 }
 
 /// Backward passes of prelu: the weights' gradient first, as the source's may lie over its inputs.
-pub(crate) fn prelu(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+pub(crate) fn prelu(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Prelu(op) = &problem.op else { return Err(Skip::Op("anything but prelu")) };
     let Prelu { prop, src, weights, .. } = &**op;
     if prop.is_forward() {
@@ -179,13 +189,24 @@ pub(crate) fn prelu(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> 
     let (diff_weights, diff_src) = (tensor(problem, Arg::DIFF_WEIGHTS)?, tensor(problem, Arg::DIFF_SRC)?);
     let mut program = Program::default();
     if !diff_weights.is_empty() {
-        let mut rows = Rows::over(real, &src.layout, |d| weights.dims()[d] != 1);
-        rows.emit.view(&View::of("src", Arg::SRC, src))?;
-        rows.emit.view(&View::of("diff_dst", Arg::DIFF_DST, diff_dst))?;
-        rows.emit.tail(&Tail::of(problem, Arg::DIFF_WEIGHTS, diff_weights))?;
-        rows.stages = vec![Stage::sum("diff_dst(a, p) * fmin(src(a, p), (real)0)", "x")];
-        rows.result = "    finish(a, p, s[0]);\n".into();
-        program.launches.push(rows.launch());
+        let kept = |d: usize| weights.dims()[d] != 1;
+        let stage = Stage::sum("diff_dst(a, p) * fmin(src(a, p), (real)0)", "x");
+        let declare = |emit: &mut Emitter| {
+            emit.view(&View::of("src", Arg::SRC, src))?;
+            emit.view(&View::of("diff_dst", Arg::DIFF_DST, diff_dst))
+        };
+        let finish = |emit: &mut Emitter| {
+            emit.tail(&Tail::of(problem, Arg::DIFF_WEIGHTS, diff_weights))?;
+            Ok("    finish(a, p, s[0]);\n".to_owned())
+        };
+        let split = Reduced { real, layout: &src.layout, stage: stage.clone(), target };
+        if !split.in_parts(&mut program, &kept, &declare, &finish)? {
+            let mut rows = Rows::over(real, &src.layout, kept);
+            declare(&mut rows.emit)?;
+            rows.result = finish(&mut rows.emit)?;
+            rows.stages = vec![stage];
+            program.launches.push(rows.launch());
+        }
         zero::padding(&mut program, Arg::DIFF_WEIGHTS, diff_weights)?;
     }
     let mut map = Map::over(real, &diff_src.layout);

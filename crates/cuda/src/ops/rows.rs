@@ -1,9 +1,13 @@
 //! `rows`: kernels whose outputs are made of many terms each.
 
 use super::rows_vector::{self, Body, Input};
-use crate::emit::{BLOCK, Emitter, Real, memory_order};
-use crate::program::Launch;
-use oxidnn_spec::Layout;
+use crate::CudaTarget;
+use crate::emit::{BLOCK, Emitter, Place, Real, View, memory_order};
+use crate::program::{Launch, Program};
+use oxidnn_runtime::Skip;
+use oxidnn_spec::{Arg, Layout, Tensor};
+
+const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
 /// Outputs of columns that blocks of 32 do not spread over a GPU.
 const FEW: i64 = 1 << 13;
@@ -46,6 +50,8 @@ pub(crate) struct Rows {
     along: Option<(usize, i64)>,
     /// The tensors that move along the terms, and the one that `each` writes, where these are all and are used by their accessors and `finish` alone.
     vectors: Option<(Vec<Input>, Option<Input>)>,
+    /// Terms that a thread reads together.
+    ahead: i64,
 }
 
 impl Rows {
@@ -79,7 +85,14 @@ impl Rows {
             columns,
             along: None,
             vectors: None,
+            ahead: 4,
         }
+    }
+
+    /// Terms are simple, and outputs few: more of them are read together.
+    pub(crate) fn ahead(mut self) -> Rows {
+        self.ahead = 8;
+        self
     }
 
     /// The fastest dimension of the terms has so many positions.
@@ -95,18 +108,25 @@ impl Rows {
 
     /// Sums by the index along `channel`, the terms of each split into parts. Output `o` is part `o / channels` of channel `o % channels`.
     pub(crate) fn channels(real: Real, layout: &Layout, channel: usize, parts: i64) -> Rows {
+        Rows::split(real, layout, &|d| d == channel, parts)
+    }
+
+    /// Rows by the dimensions that `kept` names, the terms of each split into parts. Output `o` is part `o / n` of the row with number `o % n` of `n`.
+    fn split(real: Real, layout: &Layout, kept: &dyn Fn(usize) -> bool, parts: i64) -> Rows {
         let (dims, n) = (&layout.dims, layout.ndims());
-        let inner: Vec<usize> = memory_order(layout).into_iter().filter(|&d| d != channel).collect();
-        let columns = memory_order(layout).iter().rev().find(|&&d| dims[d] > 1) == Some(&channel);
-        let terms = inner.iter().fold(1i64, |n, &d| n.saturating_mul(dims[d]));
+        let order = memory_order(layout);
+        let (outer, inner): (Vec<usize>, Vec<usize>) = order.iter().partition(|&&d| kept(d));
+        let columns = order.iter().rev().find(|&&d| dims[d] > 1).is_some_and(|&d| kept(d));
+        let count = |list: &[usize]| list.iter().fold(1i64, |n, &d| n.saturating_mul(dims[d]));
+        let (outputs, terms) = (count(&outer), count(&inner));
         let mut sizes = dims.to_vec();
         sizes.extend([1, parts]);
-        let mut emit = Emitter::new(real, terms.saturating_mul(dims[channel]));
+        let mut emit = Emitter::new(real, terms.saturating_mul(outputs));
         emit.define("RANK", n);
-        emit.traversal("output", &sizes, &[n + 1, channel]);
+        emit.traversal("output", &sizes, &[&[n + 1], &outer[..]].concat());
         emit.traversal("row_term", &sizes, &inner);
         let chunk = terms / parts + i64::from(terms % parts != 0);
-        Rows { chunk, ..Rows::with(emit, [parts * dims[channel], terms], columns) }
+        Rows { chunk, ..Rows::with(emit, [parts * outputs, terms], columns) }
     }
 
     /// Threads that share an output's terms are as many as the terms keep busy; outputs of columns are read 32 at a time, or where these are few blocks, a sector of
@@ -135,7 +155,8 @@ impl Rows {
             };
             return rows_vector::launch(self.emit, &shape, &body);
         }
-        let Rows { mut emit, stages, result, each, outputs, terms, chunk, .. } = self;
+        let Rows { mut emit, stages, result, each, outputs, terms, chunk, ahead, .. } = self;
+        emit.option("AHEAD", ahead);
         emit.define("STAGES", stages.len().max(1));
         for (name, value) in [("width", width), ("outputs", outputs), ("terms", terms), ("chunk", chunk)] {
             emit.number(name, value);
@@ -158,5 +179,68 @@ impl Rows {
         }
         let blocks = (outputs.max(1) as u64).div_ceil(width as u64).min(1 << 20) as u32;
         emit.launch_blocks("rows", [blocks, 1, 1])
+    }
+}
+
+/// A reduction by one stage of the elements of a tensor.
+pub(crate) struct Reduced<'a> {
+    pub(crate) real: Real,
+    pub(crate) layout: &'a Layout,
+    pub(crate) stage: Stage,
+    pub(crate) target: &'a CudaTarget,
+}
+
+impl Reduced<'_> {
+    /// Appends the launches: in parts, and then these, where rows by the dimensions that `kept` names are too few to keep a GPU busy. `declare` has what terms are
+    /// made of, `result` the statements that take the number `s[0]` of the row at `p`. False, and nothing, where they are enough.
+    ///
+    /// # Errors
+    /// Those of what is declared.
+    pub(crate) fn in_parts(
+        self,
+        program: &mut Program,
+        kept: &dyn Fn(usize) -> bool,
+        declare: &dyn Fn(&mut Emitter) -> Result<(), Skip>,
+        result: &dyn Fn(&mut Emitter) -> Result<String, Skip>,
+    ) -> Result<bool, Skip> {
+        let Reduced { real, layout, stage, target } = self;
+        let whole = Rows::split(real, layout, kept, 1);
+        // Threads of a row where there are many parts, and those that a GPU wants.
+        let own = if whole.columns { 8 } else { i64::from(BLOCK) };
+        let wanted = 2048 * i64::from(target.facts.multiprocessors);
+        let parts = (wanted / whole.outputs.saturating_mul(own).max(1)).min(whole.terms / 512).min(4096);
+        if parts < 4 {
+            return Ok(false);
+        }
+        let dims = layout.dims;
+        let outer: Vec<usize> = memory_order(layout).into_iter().filter(|&d| kept(d)).collect();
+        let partial = Tensor::plain([parts, whole.outputs], real.dtype()).map_err(|_| OVERFLOW)?;
+        let at = program.book(partial.bytes()).ok_or(OVERFLOW)?;
+        let view = View { place: Place::Scratch(at), ..View::of("partial", Arg::SRC, &partial) };
+        let mut rows = Rows::split(real, layout, kept, parts);
+        declare(&mut rows.emit)?;
+        rows.emit.view(&view)?;
+        rows.result = "    partial_store(a, o, s[0]);\n".into();
+        rows.stages = vec![Stage { close: "x".into(), ..stage.clone() }];
+        program.launches.push(rows.launch());
+        let mut emit = Emitter::new(real, parts.saturating_mul(whole.outputs));
+        emit.define("RANK", dims.len());
+        emit.traversal("output", &dims, &outer);
+        emit.code("DEVICE void row_term(const Args&, index r, index* p) { p[RANK + 1] = r; }\n");
+        let mut number = "0".to_owned();
+        emit.numbers("row_size", &outer.iter().map(|&d| dims[d]).collect::<Vec<_>>());
+        for (i, &d) in outer.iter().enumerate() {
+            number = format!("({number} * (index)a.row_size[{i}] + p[{d}])");
+        }
+        let mut last = Rows::with(emit, [whole.outputs, parts], true).ahead();
+        last.emit.view(&view)?;
+        last.emit.number("terms_of_row", whole.terms);
+        last.emit.code(&format!(
+            "DEVICE real part(const Args& a, const index* p) {{\n    const index q[] = {{p[RANK + 1], {number}}};\n    return partial(a, q);\n}}\n"
+        ));
+        last.stages = vec![Stage { term: "part(a, p)".into(), close: stage.close.replace("a.terms", "a.terms_of_row"), ..stage }];
+        last.result = result(&mut last.emit)?;
+        program.launches.push(last.launch());
+        Ok(true)
     }
 }

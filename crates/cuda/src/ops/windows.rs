@@ -1,13 +1,13 @@
 //! Operations on windows around each element: pooling, resampling, local response normalisation.
 
-use super::map::Map;
+use super::map::{Map, Tile};
 use super::pointwise::tensor;
 use crate::CudaTarget;
 use crate::emit::{Emitter, Place, Real, Tail, View, literal};
 use crate::program::Program;
 use oxidnn_expr::number;
 use oxidnn_runtime::Skip;
-use oxidnn_spec::op::{Lrn, LrnAlg, Pool, PoolAlg, ResamplingAlg};
+use oxidnn_spec::op::{Lrn, LrnAlg, Pool, PoolAlg, Resampling, ResamplingAlg};
 use oxidnn_spec::{Arg, Op, Problem, Tensor};
 
 /// Pooling forward and backward.
@@ -35,6 +35,9 @@ fn geometry(op: &Pool, emit: &mut Emitter) {
     emit.numbers("padding", &window.padding_l);
     let distances: Vec<i64> = window.dilations.iter().map(|d| d + 1).collect();
     emit.numbers("dilation", &distances);
+    if distances.iter().any(|&d| d != 1) {
+        emit.define("DILATED", 1);
+    }
     emit.numbers("input", &op.src.dims()[2..]);
     emit.numbers("output", &op.dst.dims()[2..]);
     if op.alg == PoolAlg::AvgIncludePadding {
@@ -43,66 +46,96 @@ fn geometry(op: &Pool, emit: &mut Emitter) {
     emit.code("#include \"pool.cuh\"\n");
 }
 
+/// The dimension along which tiles are tall: the last one but one, where there are several.
+fn along(rank: usize) -> usize {
+    if rank > 3 { rank - 2 } else { 2 }
+}
+
+/// Tiles of windows, which share inputs unless these are far apart.
+fn tile(op: &Pool, [tall, wide]: [i64; 2]) -> Tile {
+    let apart = op.window.dilations.iter().any(|&d| d != 0);
+    let [tall, wide] = if apart { [1; 2] } else { [tall, wide] };
+    Tile { along: along(op.src.dims().len()), tall, wide }
+}
+
 fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
-    if op.alg != PoolAlg::Max {
-        map.lanes(
-            // Several loads are on their way: nothing branches between them.
-            "    real sum[LANES] = {};\n#pragma unroll 7\n    for (index k = 0; k < (index)a.taps; ++k) {\n        index q[RANK];\n        \
-             const bool inside = tap(a, p, k, q);\n        Vector<src_type, LANES> x = {};\n        if (inside) x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        \
-             for (int i = 0; i < LANES; ++i) sum[i] += inside ? src_type::decode(x.words[i]) : (real)0;\n    }\n    \
-             const real by = divisor(a, p);\n#pragma unroll\n    for (int i = 0; i < LANES; ++i) sum[i] = sum[i] / by;\n    finish_lanes<LANES>(a, p, sum);\n",
-            &[("src", &op.src), ("dst", &op.dst)],
-        );
-        return Ok(());
-    }
+    // Windows that are wide are read in longer runs.
+    map.emit.define("ACROSS", if op.kernel.last().is_some_and(|&k| k > 6) { 7 } else { 3 });
     let mut all = vec![("src", &op.src), ("dst", &op.dst)];
-    let keep = match &op.workspace {
-        Some(ws) => {
-            map.written(&View::of("ws", Arg::WORKSPACE, ws))?;
-            all.push(("ws", ws));
-            "    Vector<ws_type, LANES> kept;\n#pragma unroll\n    for (int i = 0; i < LANES; ++i) kept.words[i] = ws_type::encode((real)chosen[i]);\n    \
-             kept.store(a.ws_data, ws_at(a, p));\n"
-        }
-        None => "",
+    let load = "        Vector<src_type, LANES> x = {};\n        if (is) x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int j = 0; j < TALL * WIDE; ++j) {\n            \
+                if (!is || k[j] < 0) continue;\n";
+    let each = |before: &str, take: &str, after: &str| {
+        format!(
+            "{before}    each_tap<TALL, WIDE>(a, p, [&](const index* q, const index (&k)[TALL * WIDE], bool is) {{\n{load}{take}        }}\n    }});\n#pragma unroll\n    \
+             for (int j = 0; j < TALL * WIDE; ++j) {{\n        index q[RANK];\n        if (!moved(a, p, j / WIDE, j % WIDE, q)) continue;\n        real v[LANES];\n{after}        \
+             finish_lanes<LANES>(a, q, v);\n    }}\n"
+        )
     };
-    // A number is taken before any that is none, as `fmax` does.
-    let better = match op.workspace {
-        Some(_) => "if (x > best[i] || best[i] != best[i] && (!any || x == x)) best[i] = x, chosen[i] = k;",
-        None => "best[i] = fmax(best[i], x);",
+    let lowest = literal(number::lowest(op.dst.dtype));
+    let code = if op.alg != PoolAlg::Max {
+        each(
+            "    real sum[TALL * WIDE][LANES] = {};\n",
+            "#pragma unroll\n            for (int i = 0; i < LANES; ++i) sum[j][i] += x.number(i);\n",
+            "        const real by = divisor(a, q);\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = ratio(sum[j][i], by);\n",
+        )
+    } else if let Some(ws) = &op.workspace {
+        map.written(&View::of("ws", Arg::WORKSPACE, ws))?;
+        all.push(("ws", ws));
+        // A number is taken before any that is none, as `fmax` does.
+        each(
+            &format!(
+                "    real best[TALL * WIDE][LANES];\n    index chosen[TALL * WIDE][LANES] = {{}};\n    bool any[TALL * WIDE] = {{}};\n#pragma unroll\n    \
+                 for (int j = 0; j < TALL * WIDE; ++j) for (int i = 0; i < LANES; ++i) best[j][i] = {};\n",
+                literal(f64::NAN)
+            ),
+            "#pragma unroll\n            for (int i = 0; i < LANES; ++i) {\n                const real y = x.number(i);\n                \
+             if (!(y <= best[j][i]) && (y == y || !any[j])) best[j][i] = y, chosen[j][i] = k[j];\n            }\n            any[j] = true;\n",
+            &format!(
+                "        Vector<ws_type, LANES> kept;\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any[j] ? best[j][i] : {lowest}, kept.words[i] = (ws_type::word)chosen[j][i];\n        \
+                 kept.store(a.ws_data, ws_at(a, q));\n"
+            ),
+        )
+    } else {
+        each(
+            "    Largest<src_type, LANES> best[TALL * WIDE];\n    bool any[TALL * WIDE] = {};\n",
+            "            best[j].take(x);\n            any[j] = true;\n",
+            &format!("#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any[j] ? best[j].number(i) : {lowest};\n"),
+        )
     };
-    let code = format!(
-        "    real best[LANES];\n    index chosen[LANES] = {{}};\n    bool any = false;\n#pragma unroll\n    for (int i = 0; i < LANES; ++i) best[i] = {};\n    \
-         each_tap(a, p, [&](index k, const index* q) {{\n        Vector<src_type, LANES> taken;\n        \
-         taken.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) {{\n            const real x = src_type::decode(taken.words[i]);\n            \
-         {better}\n        }}\n        any = true;\n    }});\n#pragma unroll\n    \
-         for (int i = 0; i < LANES; ++i) if (!any) best[i] = {};\n{keep}    finish_lanes<LANES>(a, p, best);\n",
-        literal(f64::NAN),
-        literal(number::lowest(op.dst.dtype))
-    );
-    map.lanes(&code, &all);
+    // Windows share inputs where they are wider than their distance; what is chosen takes registers of its own.
+    let shares = |d: usize| op.kernel[d] > op.window.strides[d];
+    let (last, kept) = (op.kernel.len() - 1, op.workspace.is_some());
+    let tall = if !kept && shares(last.saturating_sub(1)) { 2 } else { 1 };
+    let wide = if !kept && shares(last) && op.window.strides[last] == 1 { 2 } else { 1 };
+    map.tiles(&code, &all, tile(op, [tall, wide]));
     Ok(())
 }
 
 fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, &op.dst))?;
+    // Windows side by side.
+    let own = op.kernel.last().zip(op.window.strides.last()).is_some_and(|(&k, &s)| k > 2 * s);
+    map.emit.define("ACROSS", if own { 3 } else { 2 });
     let mut all = vec![("diff_dst", &op.dst), ("dst", &op.src)];
-    let part = match &op.workspace {
+    let (load, take) = match &op.workspace {
         Some(ws) => {
             map.emit.view(&View::of("ws", Arg::WORKSPACE, ws))?;
             all.push(("ws", ws));
-            "        Vector<ws_type, LANES> kept;\n        kept.load(a.ws_data, ws_at(a, q));\n#pragma unroll\n        \
-             for (int i = 0; i < LANES; ++i) if ((index)ws_type::decode(kept.words[i]) == k) sum[i] += diff_dst_type::decode(x.words[i]);\n"
+            (
+                "        Vector<ws_type, LANES> kept = {};\n        if (is) kept.load(a.ws_data, ws_at(a, q));\n",
+                "if (was_kept(kept, i, k[j])) sum[j][i] += x.number(i);",
+            )
         }
-        None => {
-            "        const real by = divisor(a, q);\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) sum[i] += diff_dst_type::decode(x.words[i]) / by;\n"
-        }
+        None => ("        const real by = is ? (real)1 / divisor(a, q) : (real)0;\n", "sum[j][i] = fma(x.number(i), by, sum[j][i]);"),
     };
     let code = format!(
-        "    real sum[LANES] = {{}};\n    index out[RANK];\n    out[0] = p[0], out[1] = p[1];\n    each_window(a, p, [&](index k, const index* q) {{\n        \
-         Vector<diff_dst_type, LANES> x;\n        x.load(a.diff_dst_data, diff_dst_at(a, q));\n{part}    }}, out);\n    finish_lanes<LANES>(a, p, sum);\n"
+        "    real sum[TALL * WIDE][LANES] = {{}};\n    each_window<TALL, WIDE>(a, p, [&](const index* q, const index (&k)[TALL * WIDE], bool is) {{\n        \
+         Vector<diff_dst_type, LANES> x = {{}};\n        if (is) x.load(a.diff_dst_data, diff_dst_at(a, q));\n{load}#pragma unroll\n        \
+         for (int j = 0; j < TALL * WIDE; ++j) {{\n            if (!is || k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) {take}\n        }}\n    \
+         }});\n#pragma unroll\n    for (int j = 0; j < TALL * WIDE; ++j) {{\n        index q[RANK];\n        if (moved(a, p, j / WIDE, j % WIDE, q)) finish_lanes<LANES>(a, q, sum[j]);\n    }}\n"
     );
-    map.lanes(&code, &all);
+    map.tiles(&code, &all, tile(op, [2; 2]));
     Ok(())
 }
 
@@ -121,38 +154,75 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
     map.emit.sizes("doubled", &doubled);
     let is_narrow = op.src.dims()[2..].iter().zip(&doubled).all(|(i, &o)| i.saturating_add(1).saturating_mul(o) <= i64::from(i32::MAX));
     map.emit.before(if is_narrow { "typedef int numerator;\n" } else { "typedef i64 numerator;\n" });
-    if op.alg == ResamplingAlg::Nearest {
+    let nearest = op.alg == ResamplingAlg::Nearest;
+    if nearest {
         map.emit.define("NEAREST", 1);
     }
+    map.emit.define("SIDES", if nearest { 1 } else { 2 });
     map.emit.code("#include \"resample.cuh\"\n");
-    let spatial = op.src.dims().len() - 2;
-    let (mut open, mut close) = (String::new(), String::new());
-    for d in 0..spatial {
-        let at = 2 + d;
-        if forward {
-            open += &format!(
-                "    index at{d}[2];\n    real second{d};\n    taps(a, {d}, p[{at}], at{d}, second{d});\n    \
-                 for (int side{d} = 0; side{d} < 2; ++side{d}) {{\n    q[{at}] = at{d}[side{d}];\n    \
-                 const real w{d} = side{d} ? second{d} : (real)1 - second{d};\n    if (w{d} == 0) continue;\n"
-            );
-        } else {
-            open += &format!(
-                "    i64 first{d}, last{d};\n    reach(a, {d}, p[{at}], first{d}, last{d});\n    \
-                 for (i64 o{d} = first{d}; o{d} <= last{d}; ++o{d}) {{\n    q[{at}] = (index)o{d};\n    \
-                 const real w{d} = weight_of(a, {d}, o{d}, p[{at}]);\n    if (w{d} == 0) continue;\n"
-            );
-        }
-        close.push_str("    }\n");
-    }
-    let weight: Vec<String> = (0..spatial).map(|d| format!("w{d}")).collect();
-    let weight = if weight.is_empty() { "(real)1".to_owned() } else { weight.join(" * ") };
-    let code = format!(
-        "    real sum[LANES] = {{}};\n    index q[RANK] = {{p[0], p[1]}};\n{open}    const real weight = {weight};\n    Vector<from_type, LANES> x;\n    \
-         x.load(a.from_data, from_at(a, q));\n#pragma unroll\n    for (int i = 0; i < LANES; ++i) sum[i] += weight * from_type::decode(x.words[i]);\n{close}    \
-         finish_lanes<LANES>(a, p, sum);\n"
-    );
-    map.lanes(&code, &[("from", from.1), ("dst", to.1)]);
+    map.emit.sizes("spread", &op.src.dims()[2..].iter().map(|i| i.saturating_mul(2)).collect::<Vec<_>>());
+    let (rank, along) = (op.src.dims().len(), along(op.src.dims().len()));
+    let code = if forward { resampled(rank, along) } else { spread(op, along) };
+    map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall: if forward { 4 } else { 2 }, wide: 1 });
     Ok(map.program())
+}
+
+/// The dimensions of windows that have a loop of their own within a line, by number.
+fn across(rank: usize, along: usize) -> impl Iterator<Item = usize> {
+    (2..rank).filter(move |&d| d != along).map(|d| d - 2)
+}
+
+/// Statements that interpolate a strip: lines of inputs across it, of which the last two are kept, then between these.
+fn resampled(rank: usize, along: usize) -> String {
+    let (mut before, mut open, mut close, mut weight) = (String::new(), String::new(), String::new(), "(real)1".to_owned());
+    for d in across(rank, along) {
+        before += &format!("    index at{d}[2];\n    real second{d};\n    taps(a, {d}, p[{}], at{d}, second{d});\n", 2 + d);
+        open += &format!(
+            "#pragma unroll\n        for (int side{d} = 0; side{d} < SIDES; ++side{d}) {{\n        q[{}] = at{d}[side{d}];\n        \
+             const real w{d} = side{d} ? second{d} : (real)1 - second{d};\n",
+            2 + d
+        );
+        weight += &format!(" * w{d}");
+        close.push_str("        }\n");
+    }
+    let line = along - 2;
+    format!(
+        "{before}    index q[RANK] = {{p[0], p[1]}};\n    auto line = [&](index at, real (&sum)[LANES]) {{\n        q[{along}] = at;\n#pragma unroll\n        \
+         for (int i = 0; i < LANES; ++i) sum[i] = 0;\n{open}        Vector<from_type, LANES> x;\n        x.load(a.from_data, from_at(a, q));\n        const real weight = {weight};\n        \
+         if (weight != 0) {{\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) sum[i] = fma(weight, x.number(i), sum[i]);\n        }}\n{close}    }};\n    \
+         index held[2] = {{-1, -1}};\n    real lines[2][LANES];\n#pragma unroll\n    for (int j = 0; j < TALL; ++j) {{\n        index own[RANK];\n        if (!moved(a, p, j, 0, own)) break;\n        \
+         index at[2];\n        real second;\n        taps(a, {line}, p[{along}] + j, at, second);\n        if (at[0] != held[0]) {{\n            if (at[0] == held[1]) {{\n#pragma unroll\n                \
+         for (int i = 0; i < LANES; ++i) lines[0][i] = lines[1][i];\n            }} else {{\n                line(at[0], lines[0]);\n            }}\n            held[0] = at[0];\n        }}\n        \
+         if (second != 0 && at[1] != held[1]) {{\n            line(at[1], lines[1]);\n            held[1] = at[1];\n        }}\n        real v[LANES];\n#pragma unroll\n        \
+         for (int i = 0; i < LANES; ++i) v[i] = second != 0 ? fma(second, lines[1][i], ((real)1 - second) * lines[0][i]) : lines[0][i];\n        finish_lanes<LANES>(a, own, v);\n    }}\n"
+    )
+}
+
+/// Statements that add to a strip of inputs what the outputs around it give back, line by line.
+fn spread(op: &Resampling, along: usize) -> String {
+    let rank = op.src.dims().len();
+    let (mut before, mut open, mut close, mut weight) = (String::new(), String::new(), String::new(), "(real)1".to_owned());
+    let skip = if op.alg == ResamplingAlg::Nearest { "if (w == 0) continue;" } else { "" };
+    for d in across(rank, along) {
+        let own = 2 + d;
+        before += &format!("    index first{d}, last{d};\n    reach(a, {d}, p[{own}], p[{own}], first{d}, last{d});\n");
+        open += &format!(
+            "#pragma unroll 4\n        for (index o{d} = first{d}; o{d} <= last{d}; ++o{d}) {{\n        q[{own}] = o{d};\n        \
+             const real w{d} = weight_of(a, {d}, o{d}, p[{own}]);\n        {}\n",
+            skip.replace('w', &format!("w{d}"))
+        );
+        weight += &format!(" * w{d}");
+        close.push_str("        }\n");
+    }
+    let line = along - 2;
+    format!(
+        "{before}    index first, last, q[RANK] = {{p[0], p[1]}};\n    reach(a, {line}, p[{along}], min(p[{along}] + TALL, (index)a.length[{along}]) - 1, first, last);\n    real sum[TALL][LANES] = {{}};\n    \
+         for (index o = first; o <= last; ++o) {{\n        q[{along}] = o;\n        real t[LANES] = {{}};\n{open}        Vector<from_type, LANES> x;\n        \
+         x.load(a.from_data, from_at(a, q));\n        const real weight = {weight};\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) t[i] = fma(weight, x.number(i), t[i]);\n{close}#pragma unroll\n        \
+         for (int j = 0; j < TALL; ++j) {{\n            const real w = weight_of(a, {line}, o, p[{along}] + j);\n            if (w == 0) continue;\n#pragma unroll\n            \
+         for (int i = 0; i < LANES; ++i) sum[j][i] = fma(w, t[i], sum[j][i]);\n        }}\n    }}\n#pragma unroll\n    \
+         for (int j = 0; j < TALL; ++j) {{\n        index own[RANK];\n        if (moved(a, p, j, 0, own)) finish_lanes<LANES>(a, own, sum[j]);\n    }}\n"
+    )
 }
 
 /// Local response normalisation forward and backward.
