@@ -318,7 +318,7 @@ impl Permute {
             let width = f.isa().width();
             let mut x = x.unwrap_or_else(|| f.zero(width));
             let place = f.load_int(writes.at((i * size_of::<usize>()) as i32));
-            let (mask, exists) = (self.mask(f, args, 1, i), self.mask(f, args, 2, i));
+            let mask = self.mask(f, args, 1, i);
             if self.factors != UNCHANGED {
                 let of_vector = factors.map(|factor| {
                     factor.map(|factor| match factor {
@@ -334,7 +334,8 @@ impl Permute {
                 x = f.binary(Binary::AddF32, x, before);
             }
             // Nothing times infinity, divided by zero, or beside a zero point, is not zero.
-            if let Some(exists) = exists.filter(|_| self.adds || self.factors != UNCHANGED) {
+            let made = self.adds || self.factors != UNCHANGED;
+            if let Some(exists) = made.then(|| self.mask(f, args, 2, i)).flatten() {
                 let zero = f.zero(width);
                 x = f.select(exists, x, zero);
             }
