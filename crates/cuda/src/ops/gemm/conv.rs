@@ -92,7 +92,7 @@ fn plane_unit(t: &Tensor, b: &Blocking) -> Option<i64> {
     }
     let spaced = |unit: i64, d: usize| t.dims()[d] == 1 || b.strides[d] % unit == 0 && b.strides[d] > 0;
     let fits = |unit: &i64| image % unit == 0 && b.offset % unit == 0 && spaced(*unit, 0) && spaced(*unit, 1);
-    if image % 64 == 0 && fits(&8) { Some(0) } else { [8, 4, 2, 1].into_iter().find(fits) }
+    if image % 64 == 0 && fits(&8) { Some(0) } else { [8, 4].into_iter().find(fits) }
 }
 
 /// Whether the elements of a tensor are where `layout`, which is dense, has them.
