@@ -86,11 +86,24 @@ impl Order {
 
     /// The pairs of every line and part, rows taken together.
     fn pairs(&self, lines: &[f32], out: &mut [f32]) {
-        let (parts, in_word) = (self.decode.parts(), self.decode.stored.in_word());
-        for (n, words) in out.chunks_exact_mut(self.rows).enumerate() {
-            let [low, high] = self.decode.places(n % parts).map(|p| n / parts * in_word + p);
-            for (word, line) in words.iter_mut().zip(lines.chunks_exact(CHUNK)) {
-                *word = pair(line[low], line[high]);
+        match self.decode.parts() {
+            1 => self.pairs_of::<1, 2>(lines, out),
+            _ => self.pairs_of::<4, 8>(lines, out),
+        }
+    }
+
+    /// The same of words of `WORD` elements in `PARTS` parts.
+    fn pairs_of<const PARTS: usize, const WORD: usize>(&self, lines: &[f32], out: &mut [f32]) {
+        let places: [[usize; 2]; PARTS] = std::array::from_fn(|part| self.decode.places(part));
+        for (row, line) in lines.chunks_exact(CHUNK).enumerate().take(self.rows) {
+            // The remainders are the places: no index is checked.
+            let words = line.as_chunks::<WORD>().0.iter().map(|line| places.map(|[low, high]| pair(line[low % WORD], line[high % WORD])));
+            if self.rows == 1 {
+                out.as_chunks_mut::<PARTS>().0.iter_mut().zip(words).for_each(|(out, words)| *out = words);
+                continue;
+            }
+            for (out, words) in out.chunks_exact_mut(PARTS * self.rows).zip(words) {
+                out[row..].iter_mut().step_by(self.rows).zip(words).for_each(|(out, word)| *out = word);
             }
         }
     }

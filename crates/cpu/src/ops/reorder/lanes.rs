@@ -107,7 +107,12 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
             Err(_) if kept && keeps(op, &problem.attr, jit) => Lanes::kept(Moved::of(op, &problem.attr)?, jit)?,
             data => data?,
         };
-        if is_thin(op, &data.kernel) {
+        let kept = data.kernel.order == Order::Kept;
+        if kept && data.kernel.each || (data.kernel.each || kept) && data.are_alone() {
+            return Err(Skip::Attr("scales that differ between the runs of a tile, or from tile to tile".into()));
+        }
+        let copies = kept && super::check_copy(op, &problem.attr).is_ok();
+        if copies || is_thin(op, &data.kernel) {
             super::check_filled(op, problem, target)?;
         }
         if super::check_copy(op, &problem.attr).is_ok() && has_runs(op, target) {
@@ -131,14 +136,24 @@ fn has_runs(op: &Reorder, target: &CpuTarget) -> bool {
 /// Whether tiles of the same neighbours are faster than runs of them: few neighbours, which are whole vectors where nothing else is done to them.
 fn keeps(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
     let [Some(to), Some(from)] = [&op.dst, &op.src].map(|t| t.blocking()) else { return false };
-    let few = super::run(&op.dst, &op.src) <= SHORT_RUN;
-    if super::check_copy(op, attr).is_err() || !few {
-        return few;
+    if super::run(&op.dst, &op.src) > SHORT_RUN {
+        return false;
     }
     let all = loops(&loops::walked(to, from), [to, from]).unwrap_or_default();
     let whole = all.last().is_some_and(|run| run.steps == [1; 2] && run.size >= jit.width().lanes());
+    if super::check_copy(op, attr).is_err() {
+        // Parts of vectors that are read behind stores of parts that lie close wait for these.
+        return attr.post_ops.is_empty() || whole;
+    }
     let many = op.dst.dims().volume().is_some_and(|n| n >= COPIED);
-    whole && many && super::spread(op) < super::SPARSE || super::spread(op) >= super::SCATTERED && has_short_runs(op, jit)
+    whole && many && ![&op.dst, &op.src].into_iter().any(super::is_sparse)
+        || super::spread(op) >= super::SCATTERED && has_short_runs(op, jit)
+}
+
+/// Whether the destination has several blocks of the dimension that is innermost.
+fn is_interleaved(op: &Reorder) -> bool {
+    let blocks = || op.dst.blocking().into_iter().flat_map(|b| b.inner.iter().map(|(d, _)| d));
+    blocks().next_back().is_some_and(|last| blocks().filter(|d| *d == last).count() > 1)
 }
 
 /// Whether much of the tiles is padding, and it takes long to make them all the same: to look for the scales of each, or to store short vectors.
@@ -167,8 +182,8 @@ pub(super) fn has_short_runs(op: &Reorder, jit: Isa) -> bool {
 pub(super) fn fit(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
     let fit = |lanes: Lanes| {
         let full = lanes.filled[1] as f64 >= FULL * lanes.filled[0] as f64;
-        let alone = lanes.kernel.factors.contains(&Factor::ByRow) && lanes.count < ALONE * lanes.regions.calls();
-        full && !alone && !is_thin(op, &lanes.kernel)
+        let slow = lanes.are_alone() || lanes.kernel.each && is_interleaved(op) || is_thin(op, &lanes.kernel);
+        full && !slow
     };
     Moved::of(op, attr).and_then(|moved| Lanes::new(moved, jit)).is_ok_and(fit)
 }
@@ -517,6 +532,11 @@ impl Lanes {
         let partial = |left: &Left| (*left != all.all).then(|| Partial::new(all.masks(left), all.tables.clone()));
         all.regions = Regions::new(draft.rest, Ends { ends: &ends, last: &of_tile }, size, partial)?;
         Ok(all)
+    }
+
+    /// Whether few tiles have the same scales, so that most are calls.
+    fn are_alone(&self) -> bool {
+        self.kernel.factors.contains(&Factor::ByRow) && self.count < ALONE * self.regions.calls()
     }
 
     /// Elements of a tile, with those that do not exist.
