@@ -1,6 +1,6 @@
 // Sums down the columns of matrices whose columns are neighbours in memory: VECTOR columns a thread, LANES threads next to each other, the others of the
 // block go down the rows. Rows are divided in parts (blockIdx.y): part i begins with row i * apart and has every group of as many rows as go down together that is a
-// multiple of `step` further, within `span` rows. What a part gives goes to `partial`, one row for each sum and part.
+// multiple of `row_step` further, within `span` rows. What a part gives goes to `partial`, one row for each sum and part.
 //
 // The header has SUMS and `struct Terms`: `begin(a, c)` prepares the columns from c on, `at(a, r, c, t)` gives their terms of row r. With MOMENTS there
 // is one term, and the two numbers of a part are its mean and its sum of squared differences from that: every thread adds differences from its own
@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(256) columns(const __grid_constant_
     begin();
     __shared__ real tree[256][VECTOR + 1];
     const i64 c = ((i64)blockIdx.x * LANES + threadIdx.x % LANES) * VECTOR;
-    const i64 begin = blockIdx.y * a.apart, end = min(begin + a.span, a.rows), step = a.step;
+    const i64 begin = blockIdx.y * a.apart, end = min(begin + a.span, a.rows), step = a.row_step;
     const bool inside = c < a.columns;
     Terms terms;
     if (inside) terms.begin(a, c);

@@ -185,41 +185,41 @@ DEVICE real divisor(const Args& a, const index* out) {
 }
 
 // Whether the element that was kept for channel i is k; four bytes at a time differ from theirs.
-template <class T, int LANES>
-DEVICE bool was_kept(const Vector<T, LANES>& kept, int i, index k) {
-    if (T::BITS != 8 || LANES % 4 != 0) return kept.words[i] == (typename T::word)k;
+template <class T, int COUNT>
+DEVICE bool was_kept(const Vector<T, COUNT>& kept, int i, index k) {
+    if (T::BITS != 8 || COUNT % 4 != 0) return kept.words[i] == (typename T::word)k;
     const u32 apart = ((const u32*)kept.words)[i / 4] ^ (u32)k * 0x01010101u;
     return (apart & 0xffu << i % 4 * 8) == 0;
 }
 
 // The largest of numbers, channel by channel; a number is larger than what is none.
-template <class T, int LANES>
+template <class T, int COUNT>
 struct Largest {
-    real best[LANES];
+    real best[COUNT];
     DEVICE Largest() {
 #pragma unroll
-        for (int i = 0; i < LANES; ++i) best[i] = __uint_as_float(0x7fc00000u);
+        for (int i = 0; i < COUNT; ++i) best[i] = __uint_as_float(0x7fc00000u);
     }
-    DEVICE void take(const Vector<T, LANES>& x) {
+    DEVICE void take(const Vector<T, COUNT>& x) {
 #pragma unroll
-        for (int i = 0; i < LANES; ++i) best[i] = fmax(best[i], x.number(i));
+        for (int i = 0; i < COUNT; ++i) best[i] = fmax(best[i], x.number(i));
     }
     DEVICE real number(int i) const { return best[i]; }
 };
 
 // Two numbers of 16 bits at a time.
-template <class T, int LANES>
+template <class T, int COUNT>
 struct LargestPairs {
-    Vector<T, LANES> best;
+    Vector<T, COUNT> best;
     DEVICE LargestPairs() {
 #pragma unroll
-        for (int i = 0; i < LANES; ++i) best.words[i] = 0x7fff;
+        for (int i = 0; i < COUNT; ++i) best.words[i] = 0x7fff;
     }
-    DEVICE void take(const Vector<T, LANES>& x) {
+    DEVICE void take(const Vector<T, COUNT>& x) {
         u32* to = (u32*)best.words;
         const u32* from = (const u32*)x.words;
 #pragma unroll
-        for (int i = 0; i < LANES / 2; ++i) {
+        for (int i = 0; i < COUNT / 2; ++i) {
             if (T::EXPONENT == 8) {
                 asm("max.bf16x2 %0, %0, %1;" : "+r"(to[i]) : "r"(from[i]));
             } else {
@@ -229,8 +229,8 @@ struct LargestPairs {
     }
     DEVICE real number(int i) const { return best.number(i); }
 };
-template <int LANES> struct Largest<Bf16, LANES> : LargestPairs<Bf16, LANES> {};
-template <int LANES> struct Largest<F16, LANES> : LargestPairs<F16, LANES> {};
+template <int COUNT> struct Largest<Bf16, COUNT> : LargestPairs<Bf16, COUNT> {};
+template <int COUNT> struct Largest<F16, COUNT> : LargestPairs<F16, COUNT> {};
 template <> struct Largest<Bf16, 1> : Largest<F32, 1> {
     DEVICE void take(const Vector<Bf16, 1>& x) { best[0] = fmax(best[0], x.number(0)); }
 };

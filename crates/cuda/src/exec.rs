@@ -6,7 +6,7 @@ use crate::driver::{CudaError, Current, EncodedMap, Function, LaunchShape, Relax
 use crate::program::{self, Launch, MapPlace, Program, Word};
 use crate::queue::CudaQueue;
 use oxidnn_runtime::{Ctx, Exec};
-use oxidnn_spec::{Arg, Error, Problem};
+use oxidnn_spec::{Arg, DataType, Error, Op, Problem};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -97,6 +97,8 @@ impl Loaded {
 pub struct Launches {
     list: Vec<Loaded>,
     unaligned: Option<Box<Unaligned>>,
+    /// Arguments in the GPU's memory, and the bytes of a number there.
+    numbers: Vec<(Arg, u64)>,
 }
 
 /// What runs where an address is not aligned: loaded when that happens first, which it rarely does.
@@ -147,7 +149,8 @@ impl Launches {
             })
         };
         let unaligned = program.unaligned.as_ref().map(later);
-        Ok(Launches { list: program.launches.iter().map(ready).collect::<Result<_, CudaError>>()?, unaligned })
+        let numbers = numbers(program, problem);
+        Ok(Launches { list: program.launches.iter().map(ready).collect::<Result<_, CudaError>>()?, unaligned, numbers })
     }
 
     /// Number of launches.
@@ -229,11 +232,43 @@ impl Places for Arguments<'_> {
     }
 }
 
+/// The arguments that a program reads and writes, and the bytes of a number there: a kernel that meets one at another address ends the context. Recurrent
+/// networks and attention keep f32 in a workspace of bytes.
+fn numbers(program: &Program, problem: &Problem) -> Vec<(Arg, u64)> {
+    let kept = matches!(problem.op, Op::Rnn(_) | Op::Sdpa(_));
+    let bytes = |arg: Arg| match problem.tensor(arg)?.dtype {
+        DataType::U8 if kept && arg == Arg::WORKSPACE => Some(4),
+        dtype => Some(dtype.bits() as u64 / 8).filter(|bytes| *bytes > 1),
+    };
+    let words = program.launches.iter().flat_map(|l| &l.words).filter_map(|word| match *word {
+        Word::Address { arg, buffer: 0 } | Word::Offset { arg, .. } => Some(arg),
+        _ => None,
+    });
+    let maps = program.launches.iter().flat_map(|l| &l.maps).filter_map(|map| match map.place {
+        MapPlace::Arg(arg, _) => Some(arg),
+        MapPlace::Scratch(_) => None,
+    });
+    let mut all: Vec<_> = words.chain(maps).filter_map(|arg| Some((arg, bytes(arg)?))).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 impl Exec for Launches {
     fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
         let Some(queue) = ctx.queue.as_any().downcast_ref::<CudaQueue>() else {
             return Err(Error::Runtime("code of a GPU on a queue that is no GPU's".into()));
         };
+        for (arg, bytes) in &self.numbers {
+            let address = Arguments(ctx).address(*arg, 0).unwrap_or(0);
+            if !address.is_multiple_of(*bytes) {
+                return Err(Error::invalid(
+                    arg,
+                    format!("memory at {address:#x}"),
+                    format!("an address that is a multiple of {bytes} bytes"),
+                ));
+            }
+        }
         // SAFETY: the runtime has checked the arguments against the problem, and keeps memory and scratch until the work is done.
         unsafe { self.launch(queue.stream(), &Arguments(ctx))? };
         Ok(())

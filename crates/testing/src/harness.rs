@@ -264,9 +264,13 @@ fn truth_of<'a>(known: &'a mut Option<Truth>, concrete: Problem, fill: Fill<'_>)
 impl Place {
     /// What a row makes of a problem, here and with the other numbers of threads, by the row that stands in its place there.
     fn judge(&self, row: &PrimitiveDesc, others: &[(&Other, Option<&PrimitiveDesc>)], truth: &Truth, seen: impl Fn(&HostArgs)) -> Outcome {
-        let run = |desc, engine, stream| {
-            execute_on(desc, stream, upload_at(engine, &truth.inputs, self.unaligned)?, &truth.inputs, truth.inplace)
+        // An element; GPUs keep f32 in the workspace of recurrent networks and of attention.
+        let late = |arg: Arg, tensor: &Tensor| match truth.problem.op {
+            _ if !self.unaligned => 0,
+            Op::Rnn(_) | Op::Sdpa(_) if arg == Arg::WORKSPACE => size_of::<f32>(),
+            _ => tensor.dtype.bits().div_ceil(8),
         };
+        let run = |desc, engine, stream| execute_on(desc, stream, upload_at(engine, &truth.inputs, late)?, &truth.inputs, truth.inplace);
         let got = match run(row, &self.engine, &self.stream) {
             Err(e) => return Outcome::Failed(e),
             Ok(got) => got,
@@ -551,11 +555,11 @@ fn read_back(host: &HostTensor, memory: &Memory<'_>) -> Result<(), Error> {
 /// # Errors
 /// What allocating or writing answers.
 pub fn upload(engine: &Engine, args: &HostArgs) -> Result<Vec<(Arg, Memory<'static>)>, Error> {
-    upload_at(engine, args, false)
+    upload_at(engine, args, |_, _| 0)
 }
 
-/// The same; `unaligned` memory begins an element behind where it would, where it is one buffer.
-fn upload_at(engine: &Engine, args: &HostArgs, unaligned: bool) -> Result<Vec<(Arg, Memory<'static>)>, Error> {
+/// The same; memory that is one buffer begins so many bytes `late`.
+fn upload_at(engine: &Engine, args: &HostArgs, late: impl Fn(Arg, &Tensor) -> usize) -> Result<Vec<(Arg, Memory<'static>)>, Error> {
     args.0
         .iter()
         .map(|(arg, host)| {
@@ -563,9 +567,9 @@ fn upload_at(engine: &Engine, args: &HostArgs, unaligned: bool) -> Result<Vec<(A
                 return Ok((*arg, scalar(host)?));
             }
             let memory = match host.bufs.as_slice() {
-                [_] if unaligned => {
-                    let (bytes, element) = (host.tensor.bytes(), host.tensor.dtype.bits().div_ceil(8));
-                    Memory::scratch(engine, bytes + element)?.view_at(element, host.tensor.clone())?
+                [_] if late(*arg, &host.tensor) > 0 => {
+                    let late = late(*arg, &host.tensor);
+                    Memory::scratch(engine, host.tensor.bytes() + late)?.view_at(late, host.tensor.clone())?
                 }
                 _ => Memory::new(engine, host.tensor.clone())?,
             };

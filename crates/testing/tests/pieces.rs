@@ -51,6 +51,7 @@ const LEFT: &[(&str, &str)] = &[
     ("a run that is short", "lanes:jit"),
     ("lines that are few", "lanes:jit"),
     ("scales of words with padding", "lanes:jit"),
+    ("rows beside a run", "lanes:jit"),
     ("rows of lines, padded on all sides", "chunks:jit"),
     ("rows of lines, as they are", "tiles:jit"),
     ("scales of bytes with sums", "chunks:jit"),

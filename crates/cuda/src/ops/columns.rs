@@ -175,7 +175,7 @@ impl Shape {
         }
         emit.word("real* partial", Word::Scratch(partial));
         for (name, value) in
-            [("rows", self.rows), ("columns", self.columns), ("apart", self.apart), ("span", self.span), ("step", self.step)]
+            [("rows", self.rows), ("columns", self.columns), ("apart", self.apart), ("span", self.span), ("row_step", self.step)]
         {
             emit.number(name, value);
         }

@@ -441,7 +441,8 @@ impl Moved {
         let [a, b, c] = &counted[..] else { return Err(padded()) };
         let [by_dst, by_src] = [scales(Arg::DST, attr, dims)?, scales(Arg::SRC, attr, dims)?];
         let (attr, adds) = &without_sum(attr);
-        let types = if adds.is_some() { numbers(op)? } else { types(op, attr)? };
+        let bits = types(op, attr)?;
+        let types = if adds.is_some() { numbers(op)? } else { bits };
         let none = still(dims);
         let tensors = [dst, src, &by_dst, &by_src, a, b, c, &none, &none, &none, &none];
         Ok(Moved {
