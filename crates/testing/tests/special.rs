@@ -2,12 +2,13 @@
 //! Sums stay small and maxima are those of whole numbers, so that all else is exact or within tolerance.
 
 use oxidnn_cpu::{CpuDevice, CpuTarget};
-use oxidnn_runtime::{Engine, Stream};
+use oxidnn_runtime::{Engine, PrimitiveDesc, Stream};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use oxidnn_spec::text::{self, Settings};
-use oxidnn_spec::{Arg, DataType, Use};
+use oxidnn_spec::{Arg, DataType, Problem, Use};
 use oxidnn_testing::concrete::concrete;
 use oxidnn_testing::harness::{self, Truth};
+use oxidnn_testing::host::HostArgs;
 use oxidnn_testing::{fill, targets};
 
 /// Values that functions treat apart; 1e-40 is subnormal in f32.
@@ -46,38 +47,56 @@ fn engines() -> Vec<(Engine, Option<CpuTarget>)> {
     std::iter::once((oxidnn_cpu::engine(), None)).chain(narrower).collect()
 }
 
-/// Every row on the special values; what is wrong.
-fn check(line: &str) -> Vec<String> {
+/// A row with the engine and the stream that run it, and its name there.
+struct Row<'r> {
+    desc: &'r PrimitiveDesc,
+    on: (&'r Engine, &'r Stream),
+    name: String,
+}
+
+impl Row<'_> {
+    fn execute(&self, inputs: &HostArgs) -> HostArgs {
+        harness::execute(self.desc, self.on.0, self.on.1, inputs).unwrap_or_else(|e| panic!("{}: {e}", self.name))
+    }
+}
+
+/// Calls `body` for every row that takes a line, with the problem and its usual inputs.
+fn each(line: &str, mut body: impl FnMut(&Row<'_>, Problem, HostArgs)) {
     let case = text::parse_line(&mut Settings::default(), line).unwrap_or_else(|e| panic!("{line}: {e}")).remove(0);
-    let mut wrong = Vec::new();
     for (engine, target) in engines() {
         let stream = Stream::new(&engine).expect("a stream");
-        for row in harness::rows(&engine, &case.problem).unwrap_or_else(|e| panic!("{line}: {e}")) {
-            if target.is_some_and(|t| !targets::runs(&t, row.impl_name())) {
+        for desc in harness::rows(&engine, &case.problem).unwrap_or_else(|e| panic!("{line}: {e}")) {
+            if target.is_some_and(|t| !targets::runs(&t, desc.impl_name())) {
                 continue;
             }
-            let problem = concrete(row.problem(), &case.fill).expect("a concrete problem");
+            let at = target.map_or(String::new(), |t| format!("@{}", t.jit.map_or("none", |j| j.name())));
+            let name = format!("{line}\n    {}{at}", desc.impl_name());
+            let problem = concrete(desc.problem(), &case.fill).expect("a concrete problem");
             let inputs = fill::arguments(&problem, &case.fill);
-            let forward = problem.op.prop().is_none_or(|p| p.is_forward());
-            for o in problem.operands().iter().filter(|o| o.usage == Use::In && DATA.contains(&o.arg) && !o.tensor.dtype.is_integral()) {
-                let Some(host) = inputs.get(o.arg) else { continue };
-                // Two operands meet in all pairs, where they have as many elements.
-                let n = SPECIAL.len();
-                let at = |i: usize| if [Arg::SRC_1, Arg::DIFF_DST, Arg::multiple_src(1)].contains(&o.arg) { i / n } else { i };
-                // Slopes at subnormal numbers leave the range of f32, where an infinity or 0 multiplies them.
-                let value = |i: usize| {
-                    Some(SPECIAL[at(i) % n]).filter(|v| forward || !v.is_finite() || *v == 0.0 || v.abs() > 1e-30).unwrap_or(0.125)
-                };
-                host.set_values(&(0..host.values().len()).map(value).collect::<Vec<_>>());
-            }
-            let truth = Truth::over(&problem, inputs).expect("the reference");
-            let got =
-                harness::execute(&row, &engine, &stream, &truth.inputs).unwrap_or_else(|e| panic!("{line}: {}: {e}", row.impl_name()));
-            let name =
-                format!("{}{}", row.impl_name(), target.map_or(String::new(), |t| format!("@{}", t.jit.map_or("none", |j| j.name()))));
-            wrong.extend(truth.compare(&got).iter().map(|m| format!("{line}\n    {name}: {m}")));
+            body(&Row { desc: &desc, on: (&engine, &stream), name }, problem, inputs);
         }
     }
+}
+
+/// Every row on the special values; what is wrong.
+fn check(line: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    each(line, |row, problem, inputs| {
+        let forward = problem.op.prop().is_none_or(|p| p.is_forward());
+        for o in problem.operands().iter().filter(|o| o.usage == Use::In && DATA.contains(&o.arg) && !o.tensor.dtype.is_integral()) {
+            let Some(host) = inputs.get(o.arg) else { continue };
+            // Two operands meet in all pairs, where they have as many elements.
+            let n = SPECIAL.len();
+            let at = |i: usize| if [Arg::SRC_1, Arg::DIFF_DST, Arg::multiple_src(1)].contains(&o.arg) { i / n } else { i };
+            // Slopes at subnormal numbers leave the range of f32, where an infinity or 0 multiplies them.
+            let value =
+                |i: usize| Some(SPECIAL[at(i) % n]).filter(|v| forward || !v.is_finite() || *v == 0.0 || v.abs() > 1e-30).unwrap_or(0.125);
+            host.set_values(&(0..host.values().len()).map(value).collect::<Vec<_>>());
+        }
+        let truth = Truth::over(&problem, inputs).expect("the reference");
+        let got = row.execute(&truth.inputs);
+        wrong.extend(truth.compare(&got).iter().map(|m| format!("{}: {m}", row.name)));
+    });
     wrong
 }
 
@@ -178,45 +197,26 @@ fn narrow_numbers_are_none_where_the_wide_ones_are() {
 #[test]
 fn statistics_of_numbers_of_few_bits_are_exact() {
     let mut wrong = Vec::new();
+    // The unit and the mean of a channel, in which elements are a quarter of a unit away at most, on both sides as often.
+    let of = |channel: usize| (2f64.powi((channel % 7) as i32 - 3), (channel % 5) as f64 - 2.0);
     for (dtype, tag) in ["f32", "bf16", "f16"].iter().flat_map(|dtype| ["abx", "axb", "aBx16b", "aBx8b"].map(|tag| (dtype, tag))) {
         for sizes in ["mb4ic200ih17iw16", "mb8ic19ih4iw8"] {
-            let line = format!("--bnorm --dir=FWD_D --dt={dtype} --tag={tag} {sizes}");
-            let case = text::parse_line(&mut Settings::default(), &line).unwrap_or_else(|e| panic!("{line}: {e}")).remove(0);
-            for (engine, target) in engines() {
-                let stream = Stream::new(&engine).expect("a stream");
-                for row in harness::rows(&engine, &case.problem).unwrap_or_else(|e| panic!("{line}: {e}")) {
-                    if target.is_some_and(|t| !targets::runs(&t, row.impl_name())) {
-                        continue;
-                    }
-                    let problem = concrete(row.problem(), &case.fill).expect("a concrete problem");
-                    let inputs = fill::arguments(&problem, &case.fill);
-                    let src = inputs.get(Arg::SRC).expect("a source");
-                    let (dims, channel) = (*src.tensor.dims(), |i: usize| i / (src.tensor.dims()[2] * src.tensor.dims()[3]) as usize);
-                    let channels = dims[1] as usize;
-                    let of = |c: usize| (2f64.powi((c % 7) as i32 - 3), (c % 5) as f64 - 2.0);
-                    let value = |i: usize| {
-                        let (unit, mean) = of(channel(i) % channels);
-                        let distance = (i % 4 + 1) as f64 / 16.0;
-                        unit * (mean + if i % 8 < 4 { distance } else { -distance })
-                    };
-                    src.set_values(&(0..src.values().len()).map(value).collect::<Vec<_>>());
-                    let got =
-                        harness::execute(&row, &engine, &stream, &inputs).unwrap_or_else(|e| panic!("{line}: {}: {e}", row.impl_name()));
-                    let [means, variances] = [Arg::MEAN, Arg::VARIANCE].map(|arg| got.get(arg).expect("a result").values());
-                    for c in 0..channels {
-                        let (unit, mean) = of(c);
-                        let expected = (unit * mean, unit * unit * 7.5 / 256.0);
-                        if (means[c], variances[c]) != expected {
-                            wrong.push(format!(
-                                "{line}\n    {}: channel {c}: {:?}, not {expected:?}",
-                                row.impl_name(),
-                                (means[c], variances[c])
-                            ));
-                            break;
-                        }
-                    }
+            each(&format!("--bnorm --dir=FWD_D --dt={dtype} --tag={tag} {sizes}"), |row, _, inputs| {
+                let src = inputs.get(Arg::SRC).expect("a source");
+                let [channels, pixels] = [src.tensor.dims()[1], src.tensor.dims()[2] * src.tensor.dims()[3]].map(|n| n as usize);
+                let value = |i: usize| {
+                    let (unit, mean) = of(i / pixels % channels);
+                    let distance = (i % 4 + 1) as f64 / 16.0;
+                    unit * (mean + if i % 8 < 4 { distance } else { -distance })
+                };
+                src.set_values(&(0..src.values().len()).map(value).collect::<Vec<_>>());
+                let got = row.execute(&inputs);
+                let [means, variances] = [Arg::MEAN, Arg::VARIANCE].map(|arg| got.get(arg).expect("a result").values());
+                let expected = |c: usize| (of(c).0 * of(c).1, of(c).0 * of(c).0 * 7.5 / 256.0);
+                if let Some(c) = (0..channels).find(|c| (means[*c], variances[*c]) != expected(*c)) {
+                    wrong.push(format!("{}: channel {c}: {:?}, not {:?}", row.name, (means[c], variances[c]), expected(c)));
                 }
-            }
+            });
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
