@@ -37,10 +37,16 @@ const TAPS: usize = 32;
 const REACH: i64 = 8 << 10;
 /// Most rows of a task.
 const ROWS: usize = 16;
-/// Multiply-adds of a task at least, if there are so many.
-const TASK: usize = 1 << 16;
-/// Tasks of a worker at least, if there are so many of that size.
+/// Multiply-adds of a task that is large enough.
+const TASK: usize = 1 << 17;
+/// Tasks of a worker that are enough.
 const TASKS: usize = 4;
+/// Multiply-adds in the time of the steps before a call of a kernel.
+const CALL: usize = 1 << 13;
+/// Tasks of a worker of which one more or less does not count.
+const MANY: usize = 64;
+/// Sizes of tasks that are compared.
+const MOST_SIZES: usize = 64;
 
 /// Equal strips of a row.
 #[derive(Debug)]
@@ -395,12 +401,15 @@ impl Depthwise {
         let far =
             direct && plain(source) && plain(result) && source.bytes().saturating_add(result.bytes()) > Core::host().near(&target.caches);
         let window = (kh + 1).saturating_mul(from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
-        let share = || {
-            let vectors = channels.div_ceil(lanes).saturating_mul((to[0] * to[1]) as usize / rows).saturating_mul(s.sizes.mb as usize);
-            vectors / (target.threads * TASKS)
+        let chunk = match most {
+            usize::MAX if far => cut(channels, (target.caches.l2 / 4 * 3 / window).max(1) * lanes, lanes).0,
+            usize::MAX => {
+                let blocks = (to[0] * to[1]).max(1) as usize / rows;
+                let tasks = Tasks { vectors: channels.div_ceil(lanes), blocks, images: s.sizes.mb as usize, work, workers: target.threads };
+                tasks.vectors_each() * lanes
+            }
+            block => block,
         };
-        let most_vectors = if far { target.caches.l2 / 4 * 3 / window } else { share().max(TASK / work) };
-        let chunk = if most < usize::MAX { most } else { cut(channels, most_vectors.max(1) * lanes, lanes).0 };
         let sum = chunk.next_multiple_of(lanes);
         let strides = Strides {
             source: spatial_bytes(source, 2),
@@ -451,6 +460,42 @@ impl Depthwise {
         let shifts = if self.attr.zero_points.contains_key(&self.source) { channels } else { 0 };
         let tail = self.tail.as_ref().map_or(Some(0), |t| t.scratch(self.channels))?;
         Some(ScratchLens { packed, shifts, tail, workers: for_workers(self.workers, self.sums)? })
+    }
+}
+
+/// What is divided among workers: the vectors of channels of blocks of rows of images, with the multiply-adds of each.
+struct Tasks {
+    vectors: usize,
+    blocks: usize,
+    images: usize,
+    work: usize,
+    workers: usize,
+}
+
+impl Tasks {
+    /// Vectors of a task, for which the last worker ends first. Fewer tasks are fewer calls; but workers get equal numbers of tasks, of which those of
+    /// an image's last channels are smaller.
+    fn vectors_each(&self) -> usize {
+        let all = self.vectors.saturating_mul(self.blocks).saturating_mul(self.images);
+        let most = (all / (self.workers * TASKS)).max(TASK / self.work).clamp(1, self.vectors.max(1));
+        if all / most > MANY * self.workers {
+            return most;
+        }
+        (most.saturating_sub(MOST_SIZES - 1).max(1)..=most).min_by_key(|each| self.longest(*each)).unwrap_or(1)
+    }
+
+    /// Multiply-adds of the worker that has most, calls included, where tasks have `each` vectors.
+    fn longest(&self, each: usize) -> usize {
+        let chunks = self.vectors.div_ceil(each);
+        let (image, missing) = (chunks * self.blocks, chunks * each - self.vectors);
+        let tasks = image.saturating_mul(self.images);
+        // The vectors of the first `n` tasks.
+        let vectors = |n: usize| n * each - missing * (n / image * self.blocks + (n % image).saturating_sub(image - self.blocks));
+        let share = |worker: usize| {
+            let [first, end] = [worker, worker + 1].map(|w| w * tasks / self.workers);
+            (vectors(end) - vectors(first)).saturating_mul(self.work) + (end - first) * CALL
+        };
+        (0..self.workers).map(share).max().unwrap_or(0)
     }
 }
 
