@@ -1,9 +1,9 @@
-//! Local response normalisation across channels by generated code: safe to run, since every address is checked before it is used.
+//! Local response normalisation by generated code: safe to run, since every address is checked before it is used.
 //!
 //! Rows of a tensor go through scratch in which every row has zeros around it, so that a window is the same number of loads everywhere,
-//! whether its elements are neighbours in a vector (channels last, or in blocks of a vector) or vectors of their own (planes). Forward: squares
-//! to scratch, then their sums over windows into responses. Backward: squares, the terms of the gradient, their sums into gradients. Sums stay
-//! in registers; scratch is in L1 or L2, so that tensors are read and written once.
+//! whether its elements are neighbours in a vector (windows of channels that are last, or in blocks of a vector) or vectors of their own (planes, and
+//! windows of pixels, dimension by dimension). Forward: squares to scratch, then their sums over windows into responses. Backward: squares, the terms
+//! of the gradient, their sums into gradients. Sums stay in registers; scratch is in L1 or L2, so that tensors are read and written once.
 
 use super::chain::jit::value::formula;
 use super::code::{self, Key};
@@ -24,6 +24,8 @@ pub const MOST: usize = 9;
 pub enum Pass {
     /// `S = x^2`, and the sum of all.
     Squares,
+    /// `T = sum(S)`, along one of several dimensions of a window.
+    Sums,
     /// `y = x b^-beta` with `b = k + share sum(S)`.
     Respond,
     /// `A = d b^-beta`, `T = d x b^-(beta + 1)`.
@@ -44,15 +46,18 @@ enum Role {
     Windows(usize),
 }
 
-/// Planes of scratch.
-const SQUARES: usize = 0;
-const TERMS: usize = 1;
-const FACTORS: usize = 2;
+/// Planes of scratch: `S`, `T` and `A`.
+pub const SQUARES: usize = 0;
+/// As said.
+pub const TERMS: usize = 1;
+/// As said.
+pub const FACTORS: usize = 2;
 
 impl Pass {
     fn roles(self) -> &'static [Role] {
         match self {
             Pass::Squares => &[Role::Source, Role::Plane(SQUARES)],
+            Pass::Sums => &[Role::Windows(SQUARES), Role::Plane(TERMS)],
             Pass::Respond => &[Role::Windows(SQUARES), Role::Source, Role::Result],
             Pass::Terms => &[Role::Windows(SQUARES), Role::Source, Role::Gradient, Role::Plane(TERMS), Role::Plane(FACTORS)],
             Pass::Combine => &[Role::Windows(TERMS), Role::Source, Role::Plane(FACTORS), Role::Result],
@@ -179,6 +184,7 @@ impl Key for Spec {
     fn name(&self, isa: Isa) -> String {
         let pass = match self.pass {
             Pass::Squares => "squares",
+            Pass::Sums => "sums",
             Pass::Respond => "respond",
             Pass::Terms => "terms",
             Pass::Combine => "combine",
@@ -315,6 +321,10 @@ impl<'s> Writer<'s> {
                 f.store(self.at[1].at(0), square);
                 f.update(Binary::AddF32, self.total, square);
             }
+            Pass::Sums => {
+                let sum = self.sum(f);
+                f.store(self.at[1].at(0), sum);
+            }
             Pass::Respond => {
                 let base = self.base(f);
                 let power = self.power(f, base);
@@ -363,11 +373,9 @@ pub struct Side<'a> {
     pub vector: usize,
 }
 
-/// Planes of scratch, in numbers: the size of a plane, the place of its first element, the distances of rows and of a window's elements.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Planes {
-    /// Elements of a plane.
-    pub size: usize,
+/// A plane of scratch, in numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Plane {
     /// Place of the first element.
     pub first: usize,
     /// Distance of rows.
@@ -381,10 +389,10 @@ pub struct Planes {
 pub struct Call<'c> {
     /// The source, the gradient of the result, and the result; those that the pass has not may be missing.
     pub tensors: [Option<Side<'c>>; 3],
-    /// The planes, one behind the other.
+    /// The scratch.
     pub space: &'c mut [f32],
-    /// Where they lie.
-    pub planes: Planes,
+    /// Where the planes lie in it: squares, terms and factors.
+    pub planes: [Plane; 3],
     /// Rows, and elements of each.
     pub sizes: [usize; 2],
     /// `share`, `k` and `slope`.
@@ -439,7 +447,7 @@ impl Responses {
             rows,
             vectors,
             left,
-            near: planes.near * 4,
+            near: 0,
             total: std::ptr::null_mut(),
             share,
             k,
@@ -456,10 +464,13 @@ impl Responses {
             let (row, vector);
             if let Role::Plane(plane) | Role::Windows(plane) = *role {
                 let elements = if matches!(role, Role::Windows(_)) { window } else { 1 };
-                let first =
-                    (plane * planes.size + planes.first).checked_sub(elements / 2 * planes.near).map_or(usize::MAX, |first| 4 * first);
-                (row, vector) = (planes.row * 4, width);
-                args.at[i] = space.at("scratch", first, reach(&[(rows, row), (steps, vector), (elements, planes.near * 4)], width));
+                let Plane { first, row: distance, near } = planes[plane];
+                let first = first.checked_sub(elements / 2 * near).map_or(usize::MAX, |first| 4 * first);
+                (row, vector) = (distance * 4, width);
+                args.at[i] = space.at("scratch", first, reach(&[(rows, row), (steps, vector), (elements, near * 4)], width));
+                if elements > 1 {
+                    args.near = near * 4;
+                }
             } else {
                 let side = tensor.unwrap_or(Side { buf: Buf::empty(), at: 0, row: 0, vector: 0 });
                 (row, vector) = (side.row, side.vector);
