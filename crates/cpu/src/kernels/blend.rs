@@ -118,10 +118,11 @@ impl Blender {
         }
         let groups = call.channels.div_ceil(group);
         let whole = call.channels.is_multiple_of(group);
-        assert!(whole || blend.masked && vectors == 1, "{} channels are not whole groups of {group}", call.channels);
+        // The last vector of the last group may be a part of one.
+        let part = blend.masked && call.channels.div_ceil(self.lanes).is_multiple_of(vectors);
+        assert!(whole || part, "{} channels are not whole groups of {group}", call.channels);
         assert!(blend.taps.is_none() || blend.taps == call.columns.each(), "columns of other taps than {blend:?}");
         assert!(!blend.copies || blend.taps == Some(1), "columns that are no copies: {blend:?}");
-        // The last group, where it is one vector, may be a part of it.
         let last = call.channels - (groups - 1) * group;
         let [line, row] = call.farthest;
         let source = call.columns.most.map_or(std::ptr::null(), |tap| {

@@ -263,11 +263,15 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Moves all operands by distances among the arguments.
+    /// Moves all operands by distances among the arguments; from vector to vector those in scratch by what is known.
     fn go_on(&self, f: &mut Function, distances: usize) {
-        let operands = self.spec.pass.roles().len();
+        let (roles, vector) = (self.spec.pass.roles(), distances == offset_of!(Args, vector));
         for (i, at) in self.at.iter().enumerate() {
-            let of = if i < operands { i } else { 0 };
+            let of = if i < roles.len() { i } else { 0 };
+            if vector && matches!(roles[of], Role::Plane(_) | Role::Windows(_)) {
+                f.add(*at, (4 * f.isa().width().lanes()) as i32);
+                continue;
+            }
             let distance = field(f, self.args, distances + of * size_of::<usize>());
             f.add(*at, distance);
         }

@@ -24,7 +24,7 @@ pub struct Blend {
     pub copies: bool,
     /// Vectors of channels that follow each other in memory and are made together: a group.
     pub vectors: u8,
-    /// True when the number of channels need not be whole vectors; a group is one vector then.
+    /// True when the last vector of the last group may be part of one.
     pub masked: bool,
     /// Whether all groups of a column are made before the next column, as they lie side by side where channels are last: memory is then written in one
     /// run. Only of [`Blend::taps`] of a number.
@@ -157,16 +157,25 @@ impl Blend {
         self.masked.then(|| {
             let left = f.argument(args, offset_of!(Args, channels));
             f.sub(left, channel);
+            let before = f.isa().width().lanes() * (usize::from(self.vectors) - 1);
+            if before > 0 {
+                f.add(left, -(before as i32));
+            }
             f.first_lanes(left)
         })
+    }
+
+    /// The lanes that there are of a vector of a group: all but of the last.
+    fn of_vector(&self, mask: Option<Pred>, vector: usize) -> Option<Pred> {
+        mask.filter(|_| vector + 1 == usize::from(self.vectors))
     }
 
     /// Finishes the vectors of a column and group.
     fn finish(&self, f: &mut Function, place: &Place, sums: &[Val], finish: &mut Finish<'_>) {
         let Place { args, channel, to, mask } = *place;
         let (first, at, lanes) = (f.copy(channel), f.copy(to), f.isa().width().lanes());
-        for sum in sums {
-            let values = std::slice::from_ref(sum);
+        for (vector, sum) in sums.iter().enumerate() {
+            let (values, mask) = (std::slice::from_ref(sum), self.of_vector(mask, vector));
             if self.streaming {
                 f.store_streaming(at.at(0), *sum);
                 let vector = f.argument(args, offset_of!(Args, result_vector));
@@ -199,7 +208,7 @@ impl Blend {
         f.add(at, source);
         f.add(taps, size_of::<Tap>() as i32);
         let size = f.isa().width().lanes() * self.source.bytes();
-        (0..usize::from(self.vectors)).map(|v| f.load_number(self.source, at.at((v * size) as i32), mask)).collect()
+        (0..usize::from(self.vectors)).map(|v| f.load_number(self.source, at.at((v * size) as i32), self.of_vector(mask, v))).collect()
     }
 
     /// The sums of a column, whose taps and their count are left behind.
@@ -249,7 +258,7 @@ impl Blend {
         let by = f.binary(Binary::MulF32, by, Src::Splat(tap.at(weight)));
         for (v, sum) in sums.iter().enumerate() {
             let from = at.at((v * width.lanes() * self.source.bytes()) as i32);
-            let x = f.load_number(self.source, from, mask);
+            let x = f.load_number(self.source, from, self.of_vector(mask, v));
             f.accumulate(Accumulate::FmaF32, *sum, x, by);
         }
     }

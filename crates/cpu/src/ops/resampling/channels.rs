@@ -22,6 +22,8 @@ use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::{Resampling, ResamplingAlg};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem};
 
+/// Channels that are last at least, where masks leave out what is no channel.
+const LEAST: usize = 4;
 /// Lines of a row at most.
 const LINES: usize = 64;
 /// Vectors of a group at most: the more there are, the less often weights are multiplied. Beside them registers hold a weight and an element, or what
@@ -95,6 +97,22 @@ fn of_group(vectors: usize, most: usize) -> usize {
     (1..=most.min(vectors)).rev().min_by_key(|v| vectors / v + vectors % v).unwrap_or(1)
 }
 
+/// Takes the innermost dimensions that stay as they are as more channels, where positions follow each other and lines stay short.
+fn merge(axes: &mut [Axis; 3], places: &mut [Place; 2]) {
+    while axes[2].inputs == axes[2].outputs && axes.iter().any(|axis| axis.outputs * axis.inputs != 1) {
+        let n = axes[2].inputs as usize;
+        let follows = |place: &Place| axes[1].inputs * axes[1].outputs == 1 || place.strides[3] == n * place.run;
+        if n * places[0].run > GRAIN as usize || !places.iter().all(follows) {
+            return;
+        }
+        for place in &mut *places {
+            let [image, block, depth, _] = place.strides;
+            (place.run, place.strides) = (n * place.run, [image, block, 0, depth]);
+        }
+        *axes = [Axis { inputs: 1, outputs: 1, ..axes[0] }, axes[0], axes[1]];
+    }
+}
+
 /// Calls `add` for every position of the result along an axis, with the inputs that it is a sum of; it answers how many there are so far.
 fn each(axis: Axis, forward: bool, mut add: impl FnMut(&mut dyn Iterator<Item = (usize, f32)>) -> usize) -> Result<(), Skip> {
     let bounded = |n: usize| if n > TAPS { Err(Skip::Shape("long dimensions")) } else { Ok(()) };
@@ -145,38 +163,49 @@ impl Blended {
             exist = exist * sizes[0] / 4;
             (places, sizes, source, tail) = ([a, b], [4; 2], Elem::F32, Tail::raw());
         }
-        let [from, to] = &places;
         let last = |p: &Place| p.counts[1] == 1 && p.strides[1] == 0;
+        let mut axes = Interpolation::new(op)?.axes;
+        if places.iter().all(last) && tail.scratch(1) == Some(0) {
+            merge(&mut axes, &mut places);
+        }
+        let [from, to] = &places;
         if from.run != to.run || from.counts != to.counts || last(from) != last(to) {
             return Err(Skip::Layout("of src and dst: other channels in a line".into()));
         }
-        if from.run < lanes / 2 || !last(from) && !from.run.is_multiple_of(lanes) {
+        // Parts of vectors under a mask.
+        let least = if jit.avx512 { LEAST } else { lanes / 2 };
+        if from.run < least || !last(from) && !from.run.is_multiple_of(lanes) {
             return Err(Skip::Layout("of src and dst: channels that are not in vectors".into()));
         }
         // What blocks have beyond the channels is zero, and so are sums of it where nothing is done to them.
         let whole = !last(from) && attr.is_default();
         let channels = if whole || last(from) { from.run * from.counts[1] } else { exist };
         let masked = !channels.is_multiple_of(lanes);
-        let twice = masked && last(from) && channels >= lanes && !attr.reads_dst();
+        let most = VECTORS[usize::from(!attr.is_default())];
+        // All vectors in groups, the last one under a mask, or single vectors behind the groups.
+        let together = of_group(channels.div_ceil(lanes), most);
+        let together = (masked && last(from) && jit.avx512 && channels.div_ceil(lanes) % together == 0).then_some(together);
+        let twice = masked && last(from) && together.is_none() && channels >= lanes && !attr.reads_dst();
         if masked && !twice && !jit.avx512 && (source.bytes() < 4 || sizes[1] < 4) {
             return Err(Skip::Shape("channels that are not whole vectors of narrow numbers"));
         }
-        let most = VECTORS[usize::from(!attr.is_default())];
         // The channels of blocks may end within one.
         let are_groups = |v: &usize| from.run.is_multiple_of(v * lanes) && channels.is_multiple_of(v * lanes);
-        let vectors = match masked {
+        let vectors = match (masked, together) {
+            (_, Some(together)) => together,
             _ if last(from) => of_group(channels / lanes, most),
-            true => 1,
-            false => (1..=most).rev().find(are_groups).unwrap_or(1),
+            (true, _) => 1,
+            (false, _) => (1..=most).rev().find(are_groups).unwrap_or(1),
         };
         // Groups come first, what is left are single vectors.
-        let whole_groups = if last(from) { channels / (vectors * lanes) * (vectors * lanes) } else { channels };
+        let in_groups = together.is_some() || !last(from);
+        let whole_groups = if in_groups { channels } else { channels / (vectors * lanes) * (vectors * lanes) };
         let left = channels - whole_groups;
         let rest = if twice { (channels - left.next_multiple_of(lanes), left.next_multiple_of(lanes)) } else { (whole_groups, left) };
         let blocks = !last(from) && vectors * lanes == from.run;
         // Groups of a block that has several end with it: blocks are calls of their own then.
         let alone = !last(from) && !blocks;
-        let Interpolation { axes: [depth, height, width], .. } = Interpolation::new(op)?;
+        let [depth, height, width] = axes;
         let stride = |d: usize| from.strides[2 + d] * sizes[0];
         let (depths, heights) = (Positions::new(depth, forward, stride(0))?, Positions::new(height, forward, stride(1))?);
         let most = |p: &Positions| (0..p.len()).map(|i| p.of(i).len()).max().unwrap_or(0);
@@ -190,7 +219,7 @@ impl Blended {
             taps,
             copies,
             vectors: vectors as u8,
-            masked: masked && !last(from),
+            masked: masked && in_groups,
             across: last(from) && taps.is_some(),
             streaming: false,
         };
@@ -276,12 +305,16 @@ impl Generated for Blended {
         let blenders = &blenders[usize::from(self.streaming && bufs[1].as_ptr().addr().is_multiple_of(vector))];
         let [source, to] = &self.places;
         let [images, blocks] = [to.counts[0], self.made.div_ceil(self.channels)];
-        let rows = self.depths.len() * self.heights.len();
+        let heights = self.heights.len();
+        let rows = self.depths.len() * heights;
         let numbers = self.columns.count() * self.channels;
-        let each = (GRAIN as usize / numbers.max(1)).clamp(1, rows);
-        let chunks = rows.div_ceil(each);
-        ctx.executor().run(ctx.executor().threads(), images * blocks * chunks, &|_, task| {
-            let (chunk, block, image) = (task % chunks, task / chunks % blocks, task / chunks / blocks);
+        let each = (GRAIN as usize / numbers.max(1)).clamp(1, images * rows);
+        let chunks = (images * rows).div_ceil(each);
+        let image = [source.strides[0] * self.sizes[0], to.strides[0] * self.sizes[1]];
+        let last = [self.depths.most + self.heights.most, to.row(self.depths.len() - 1, heights - 1) * self.sizes[1]];
+        let farthest = std::array::from_fn(|i| last[i] + (images - 1) * image[i]);
+        ctx.executor().run(ctx.executor().threads(), blocks * chunks, &|_, task| {
+            let (chunk, block) = (task % chunks, task / chunks);
             let channel = block * self.channels;
             let whole = self.channels.min(self.whole).min(self.made - channel);
             let parts = [(0, whole), self.rest];
@@ -289,33 +322,27 @@ impl Generated for Blended {
                 let (first, channels) = parts[i];
                 let side = |k: usize, place: &Place| Side {
                     buf: bufs[k],
-                    at: (place.line([image, block, 0, 0]) + first) * self.sizes[k],
+                    at: (place.line([0, block, 0, 0]) + first) * self.sizes[k],
                     group: self.groups[i][k],
                 };
-                Call {
-                    columns: &self.columns,
-                    source: side(0, source),
-                    result: (side(1, to), to.run * self.sizes[1]),
-                    farthest: [self.depths.most + self.heights.most, to.row(self.depths.len() - 1, self.heights.len() - 1) * self.sizes[1]],
-                    channels,
-                    tail: &tail,
-                    channel: channel + first,
-                }
+                let result = (side(1, to), to.run * self.sizes[1]);
+                Call { columns: &self.columns, source: side(0, source), result, farthest, channels, tail: &tail, channel: channel + first }
             });
             let mut bound = [0, 1].map(|i| blenders[i].as_ref().and_then(|blender| blender.bind(&calls[i])));
             let mut lines = [Tap::default(); LINES];
-            for i in chunk * each..rows.min((chunk + 1) * each) {
-                let [depth, height] = [i / self.heights.len(), i % self.heights.len()];
+            let end = (images * rows).min((chunk + 1) * each);
+            for i in chunk * each..end {
+                let (at, row) = (i / rows, i % rows);
+                let [depth, height] = [row / heights, row % heights];
                 let mut count = 0;
                 for d in self.depths.of(depth) {
                     for h in self.heights.of(height) {
-                        lines[count] = Tap { source: d.source + h.source, weight: d.weight * h.weight };
+                        lines[count] = Tap { source: at * image[0] + d.source + h.source, weight: d.weight * h.weight };
                         count += 1;
                     }
                 }
-                let row = to.row(depth, height) * self.sizes[1];
-                let last = i + 1 == rows.min((chunk + 1) * each);
-                bound.iter_mut().flatten().for_each(|rows| rows.run(row, &lines[..count], last));
+                let row = at * image[1] + to.row(depth, height) * self.sizes[1];
+                bound.iter_mut().flatten().for_each(|rows| rows.run(row, &lines[..count], i + 1 == end));
             }
         });
         Ok(())
