@@ -5,7 +5,8 @@
 //! windows of pixels, dimension by dimension). Forward: squares to scratch, then their sums over windows into responses. Backward: squares, the terms
 //! of the gradient, their sums into gradients. Sums stay in registers; scratch is in L1 or L2, so that tensors are read and written once.
 
-use super::chain::jit::value::formula;
+use super::chain::jit::together::Together;
+use super::chain::jit::value::Recorder;
 use super::code::{self, Key};
 use super::extent::{Written, reach};
 use oxidnn_expr::Num;
@@ -154,6 +155,9 @@ fn three_quarters<N: Bits>(x: N) -> N {
     N::constant(1.0).div(root.mul(root.sqrt()))
 }
 
+/// Vectors that are made together: their powers operation by operation, since one of these waits for the one before.
+const TOGETHER: [usize; 3] = [4, 2, 1];
+
 /// Most operands of a pass.
 const OPERANDS: usize = 5;
 
@@ -165,9 +169,9 @@ pub struct Args {
     at: [*mut u8; OPERANDS],
     vector: [usize; OPERANDS],
     next: [usize; OPERANDS],
-    /// Rows, whole vectors of each, elements behind those.
+    /// Rows, whole vectors of each by [`TOGETHER`], elements behind those.
     rows: usize,
-    vectors: usize,
+    vectors: [usize; 3],
     left: usize,
     /// Distance of a window's elements.
     near: usize,
@@ -242,17 +246,20 @@ impl<'s> Writer<'s> {
     fn write(&self, f: &mut Function) {
         let rows = field(f, self.args, offset_of!(Args, rows));
         f.repeat_some(rows, |f| {
-            let vectors = field(f, self.args, offset_of!(Args, vectors));
-            f.repeat(vectors, |f| {
-                self.vector(f, None);
-                self.go_on(f, offset_of!(Args, vector));
-            });
+            let count = |f: &mut Function, i: usize| field(f, self.args, offset_of!(Args, vectors) + i * size_of::<usize>());
+            if f.isa().avx512 {
+                let fours = count(f, 0);
+                f.repeat(fours, |f| self.vectors::<4>(f, None));
+            }
+            let twos = count(f, 1);
+            f.repeat(twos, |f| self.vectors::<2>(f, None));
+            let ones = count(f, 2);
+            f.repeat(ones, |f| self.vectors::<1>(f, None));
             if self.spec.masked {
                 let left = field(f, self.args, offset_of!(Args, left));
                 f.when(Compare::Gt, left, 0, |f| {
                     let mask = f.first_lanes(left);
-                    self.vector(f, Some(mask));
-                    self.go_on(f, offset_of!(Args, vector));
+                    self.vectors::<1>(f, Some(mask));
                 });
             }
             self.go_on(f, offset_of!(Args, next));
@@ -277,12 +284,13 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// The sum over the windows of a vector.
-    fn sum(&self, f: &mut Function) -> Val {
+    /// The sum over the windows of a vector, the first or a further one.
+    fn sum(&self, f: &mut Function, vector: usize) -> Val {
         let (width, operands) = (f.isa().width(), self.spec.pass.roles().len());
+        let at = (4 * width.lanes() * vector) as i32;
         let element = |j: usize| -> Addr {
             let base = if j < 3 { self.at[0] } else { self.at[operands + j / 3 - 1] };
-            if j.is_multiple_of(3) { base.at(0) } else { base.indexed(self.near, (j % 3) as u8, 0) }
+            if j.is_multiple_of(3) { base.at(at) } else { base.indexed(self.near, (j % 3) as u8, at) }
         };
         let sum = f.load(width, element(0));
         for j in 1..usize::from(self.spec.window) {
@@ -292,53 +300,63 @@ impl<'s> Writer<'s> {
         sum
     }
 
-    /// `b`.
-    fn base(&self, f: &mut Function) -> Val {
-        let base = self.sum(f);
+    /// `b` of a vector, the first or a further one.
+    fn base(&self, f: &mut Function, vector: usize) -> Val {
+        let base = self.sum(f, vector);
         f.accumulate(Accumulate::ScaleAddF32, base, self.share, self.k);
         base
     }
 
-    /// The power of `b`.
-    fn power(&self, f: &mut Function, base: Val) -> Val {
+    /// The powers of `b`.
+    fn power<const N: usize>(&self, f: &mut Function, bases: [Val; N]) -> [Val; N] {
         let Spec { quarters, usual, .. } = *self.spec;
-        formula(f, |r| power(r.value(base), quarters, usual))
+        let recorder = Recorder::new(f);
+        power(Together(bases.map(|base| recorder.value(base))), quarters, usual).0.map(|x| recorder.lanes(x))
     }
 
-    /// The power of `b`, and that of one more.
-    fn powers(&self, f: &mut Function, base: Val) -> [Val; 2] {
+    /// The powers of `b`, and those of one more.
+    fn powers<const N: usize>(&self, f: &mut Function, bases: [Val; N]) -> [[Val; 2]; N] {
         if let Spec { quarters: 3, usual: true, .. } = self.spec {
-            let root = formula(f, |r| inverse_fourth_root(r.value(base)));
-            let power = formula(f, |r| cubed(r.value(root)));
-            return [power, formula(f, |r| r.value(power).mul(squared(squared(r.value(root)))))];
+            let recorder = Recorder::new(f);
+            let root = inverse_fourth_root(Together(bases.map(|base| recorder.value(base))));
+            let power = cubed(root);
+            let next = power.mul(squared(squared(root)));
+            return std::array::from_fn(|i| [power, next].map(|x| recorder.lanes(x.0[i])));
         }
-        let power = self.power(f, base);
-        [power, f.binary(Binary::DivF32, power, base)]
+        let powers = self.power(f, bases);
+        std::array::from_fn(|i| [powers[i], f.binary(Binary::DivF32, powers[i], bases[i])])
     }
 
-    fn vector(&self, f: &mut Function, mask: Option<Pred>) {
-        let elem = self.spec.elem;
-        match self.spec.pass {
-            Pass::Squares => {
-                let x = f.load_as(elem, self.at[0].at(0), mask);
-                let square = f.binary(Binary::MulF32, x, x);
-                f.store(self.at[1].at(0), square);
-                f.update(Binary::AddF32, self.total, square);
-            }
-            Pass::Sums => {
-                let sum = self.sum(f);
-                f.store(self.at[1].at(0), sum);
-            }
+    /// Makes some vectors, and goes on behind them.
+    fn vectors<const N: usize>(&self, f: &mut Function, mask: Option<Pred>) {
+        let bases = |f: &mut Function| std::array::from_fn::<_, N, _>(|vector| self.base(f, vector));
+        let factors: [[Option<Val>; 2]; N] = match self.spec.pass {
             Pass::Respond => {
-                let base = self.base(f);
-                let power = self.power(f, base);
+                let bases = bases(f);
+                self.power(f, bases).map(|power| [Some(power), None])
+            }
+            Pass::Terms => {
+                let bases = bases(f);
+                self.powers(f, bases).map(|powers| powers.map(Some))
+            }
+            _ => [[None; 2]; N],
+        };
+        for factors in factors {
+            self.vector(f, factors, mask);
+            self.go_on(f, offset_of!(Args, vector));
+        }
+    }
+
+    /// Makes a vector by the powers that its pass needs.
+    fn vector(&self, f: &mut Function, factors: [Option<Val>; 2], mask: Option<Pred>) {
+        let elem = self.spec.elem;
+        match (self.spec.pass, factors) {
+            (Pass::Respond, [Some(power), _]) => {
                 let x = f.load_as(elem, self.at[1].at(0), mask);
                 let y = f.binary(Binary::MulF32, x, power);
                 f.store_as(elem, self.at[2].at(0), y, mask);
             }
-            Pass::Terms => {
-                let base = self.base(f);
-                let [power, next] = self.powers(f, base);
+            (Pass::Terms, [Some(power), Some(next)]) => {
                 let d = f.load_as(elem, self.at[2].at(0), mask);
                 let factor = f.binary(Binary::MulF32, d, power);
                 f.store(self.at[4].at(0), factor);
@@ -352,13 +370,23 @@ impl<'s> Writer<'s> {
                 }
                 f.store(self.at[3].at(0), term);
             }
-            Pass::Combine => {
-                let sum = self.sum(f);
+            (Pass::Sums, _) => {
+                let sum = self.sum(f, 0);
+                f.store(self.at[1].at(0), sum);
+            }
+            (Pass::Combine, _) => {
+                let sum = self.sum(f, 0);
                 let x = f.load_as(elem, self.at[1].at(0), mask);
                 let slope = f.binary(Binary::MulF32, x, self.slope);
                 let y = f.load(f.isa().width(), self.at[2].at(0));
                 f.accumulate(Accumulate::FnmaF32, y, slope, sum);
                 f.store_as(elem, self.at[3].at(0), y, mask);
+            }
+            _ => {
+                let x = f.load_as(elem, self.at[0].at(0), mask);
+                let square = f.binary(Binary::MulF32, x, x);
+                f.store(self.at[1].at(0), square);
+                f.update(Binary::AddF32, self.total, square);
             }
         }
     }
@@ -409,6 +437,8 @@ pub struct Responses {
     entry: Entry<Args>,
     spec: Spec,
     lanes: usize,
+    /// Vectors that are made together, the most first.
+    together: [usize; 3],
 }
 
 /// Most lanes of a vector.
@@ -420,7 +450,9 @@ impl Responses {
     /// # Errors
     /// As for [`code::get`].
     pub fn get(isa: Isa, spec: &Spec) -> Result<Responses, Error> {
-        Ok(Responses { entry: code::get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes() })
+        // Other registers do not hold four.
+        let together = if isa.avx512 { TOGETHER } else { [usize::MAX, 2, 1] };
+        Ok(Responses { entry: code::get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes(), together })
     }
 
     /// Does it. Returns the sum of all squares, where it makes them.
@@ -444,12 +476,13 @@ impl Responses {
         let (vectors, left, width) = (elements / self.lanes, elements % self.lanes, 4 * self.lanes);
         assert!(left == 0 || self.spec.masked, "{elements} elements are not whole vectors");
         let steps = elements.div_ceil(self.lanes);
+        let [four, two, _] = self.together;
         let mut args = Args {
             at: [std::ptr::null_mut(); OPERANDS],
             vector: [0; OPERANDS],
             next: [0; OPERANDS],
             rows,
-            vectors,
+            vectors: [vectors / four, vectors % four / two, vectors % four % two],
             left,
             near: 0,
             total: std::ptr::null_mut(),

@@ -17,6 +17,8 @@ use oxidnn_spec::{Arg, Error, Op, Problem, Tensor};
 const AROUND: usize = 16;
 /// Elements of the planes of some rows of channels, which stay in L1.
 const NEAR: usize = 6 * 1024;
+/// Pixels of blocks of channels at least that are made together.
+const BLOCKED: usize = 16;
 /// Elements of a plane of all channels, which stays in L2; and its rows' least and most.
 const PLANE: usize = 16 * 1024;
 const ROWS: std::ops::RangeInclusive<usize> = 64..=512;
@@ -166,7 +168,10 @@ impl Across {
         let (each, planes) = match first.lanes {
             Lanes::Channels => {
                 let row = channels.next_multiple_of(lanes) + 2 * AROUND;
-                let each = (NEAR / count / row).clamp(1, pixels);
+                // Of blocks some pixels, which follow each other there.
+                let blocked = places.iter().flatten().any(|p| p.channel != lanes * elem.bytes()) && channels > lanes;
+                let least = if blocked { BLOCKED } else { 1 };
+                let each = (NEAR / count / row).max(least).min(pixels);
                 (each, Planes { size: each * row, at: Plane { first: AROUND, row, near: 1 } })
             }
             Lanes::Pixels => {
