@@ -5,7 +5,7 @@
 use oxidnn_cpu::CpuTarget;
 use oxidnn_cpu::kernels::columns::{Act, Blocks, Bound, Sweep};
 use oxidnn_cpu::kernels::permute::{LANES, Masks, Permuter, Places as TilePlaces, Tiles};
-use oxidnn_cpu::kernels::responses::{Call as ResponsesCall, Pass, Planes, Responses, Side as Rows, Spec as ResponsesSpec};
+use oxidnn_cpu::kernels::responses::{Call as ResponsesCall, Pass, Plane, Responses, Side as Rows, Spec as ResponsesSpec};
 use oxidnn_cpu::kernels::scratch::lend;
 use oxidnn_cpu::kernels::tile::{Tail, TailArgs};
 use oxidnn_cpu::kernels::transpose::{Interleaved, Interleaver, Matrix, Places, Squares, Turned, no_factors};
@@ -176,7 +176,7 @@ fn blends(isa: Isa) -> Vec<Entry> {
     let channels = 2 * lanes;
     let tap = move |at: usize| BlendTap { source: at * channels * 4, weight: 0.5 };
     let all = [(Some(2), false), (None, false), (Some(1), true)].map(|(taps, copies)| {
-        let blend = Blend { source: Elem::F32, taps, copies, vectors: 1, masked: false, across: false, streaming: false };
+        let blend = Blend { source: Elem::F32, taps, lines: None, copies, vectors: 1, masked: false, across: false, streaming: false };
         let kernel = blend::Blender::get(isa, &blend::Spec { sums: blend, tail: Tail::raw() }).unwrap();
         let mut columns = blend::Columns::default();
         (0..LEN).for_each(|i| columns.push((0..taps.unwrap_or(2)).map(|k| tap(i + usize::from(k)))));
@@ -199,12 +199,14 @@ fn blends(isa: Isa) -> Vec<Entry> {
 /// Passes of local response normalisation over rows of two vectors, with windows of five among zeros.
 fn responses(isa: Isa) -> Vec<Entry> {
     let elements = 2 * isa.width().lanes();
-    let planes = Planes { size: ROWS * (elements + 4), first: 2, row: elements + 4, near: 1 };
+    let row = elements + 4;
+    let planes: [Plane; 3] = std::array::from_fn(|p| Plane { first: p * ROWS * row + 2, row, near: 1 });
     // The last number that is wanted of a plane, and of the windows of one.
-    let plane = |p: usize| p * planes.size + planes.first + (ROWS - 1) * planes.row + elements;
+    let plane = |p: usize| planes[p].first + (ROWS - 1) * row + elements;
     let windows = |p: usize| plane(p) + 2;
     let passes = [
         (Pass::Squares, [true, false, false], plane(0)),
+        (Pass::Sums, [false; 3], plane(1)),
         (Pass::Respond, [true, false, true], windows(0)),
         (Pass::Terms, [true, true, false], plane(2)),
         (Pass::Combine, [true, false, true], plane(2)),

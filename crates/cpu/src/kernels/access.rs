@@ -189,7 +189,7 @@ impl<'a> View<'a> {
         const CHUNK: usize = 256;
         let bits = self.dtype.bits();
         if bits >= 8 && self.dtype != DataType::E8m0 {
-            return self.buf.part(offset * bits / 8, count * bits / 8).fill(0);
+            return zero_bytes(&self.buf, offset * bits / 8, count * bits / 8);
         }
         for part in (0..count).step_by(CHUNK) {
             Elements { buf: self.buf, dtype: self.dtype, at: offset + part, stride: 1 }
@@ -208,6 +208,17 @@ impl<'a> View<'a> {
             at /= size as usize;
         }
         index
+    }
+}
+
+/// Zeroes bytes that follow each other: up to a line of the caches by two stores that may overlap.
+#[inline]
+fn zero_bytes(buf: &Buf<'_>, at: usize, count: usize) {
+    match count {
+        33..=64 => [at, at + count - 32].iter().for_each(|at| buf.write(*at, &[0u8; 32])),
+        16..=32 => [at, at + count - 16].iter().for_each(|at| buf.write(*at, &[0u8; 16])),
+        8..=15 => [at, at + count - 8].iter().for_each(|at| buf.write(*at, &[0u8; 8])),
+        _ => buf.part(at, count).fill(0),
     }
 }
 

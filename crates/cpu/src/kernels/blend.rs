@@ -118,10 +118,12 @@ impl Blender {
         }
         let groups = call.channels.div_ceil(group);
         let whole = call.channels.is_multiple_of(group);
-        assert!(whole || blend.masked && vectors == 1, "{} channels are not whole groups of {group}", call.channels);
+        // The last vector of the last group may be a part of one.
+        let part = blend.masked && call.channels.div_ceil(self.lanes).is_multiple_of(vectors);
+        assert!(whole || part, "{} channels are not whole groups of {group}", call.channels);
         assert!(blend.taps.is_none() || blend.taps == call.columns.each(), "columns of other taps than {blend:?}");
+        assert!(blend.lines.is_none() || blend.taps.is_some(), "lines of columns of any taps: {blend:?}");
         assert!(!blend.copies || blend.taps == Some(1), "columns that are no copies: {blend:?}");
-        // The last group, where it is one vector, may be a part of it.
         let last = call.channels - (groups - 1) * group;
         let [line, row] = call.farthest;
         let source = call.columns.most.map_or(std::ptr::null(), |tap| {
@@ -163,8 +165,9 @@ impl Rows<'_> {
     pub fn run(&mut self, row: usize, lines: &[Tap], last: bool) {
         let [farthest, end] = self.call.farthest;
         assert!(row <= end && lines.iter().all(|line| line.source <= farthest), "row {row} of {lines:?}: {:?}", self.call);
-        assert!(!self.blender.spec.sums.copies || lines.len() == 1, "{} lines that are no copies", lines.len());
         let blend = &self.blender.spec.sums;
+        assert!(!blend.copies || lines.len() == 1, "{} lines that are no copies", lines.len());
+        assert!(blend.lines.is_none_or(|count| lines.len() == usize::from(count)), "{} lines: {blend:?}", lines.len());
         if blend.streaming {
             let Args { result_column, result_group, .. } = self.args.args;
             let places = [self.result.addr() + row, result_column, result_group];

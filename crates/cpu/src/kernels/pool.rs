@@ -48,8 +48,8 @@ impl Table {
 /// What a kernel is made for.
 pub type Spec = Tailed<Pool>;
 
-/// Kernels for whole groups of vectors of channels, and for what is left of the last group where that may be part of one: vectors of which the first
-/// begins with channels that are made already, or under a mask.
+/// Kernels for whole groups of vectors of channels, and for what is left of the last group where that may be part of one: a group the last vector of
+/// which is under a mask, or where masks are slow vectors of which the first begins with channels that are made already.
 #[derive(Clone, Debug)]
 pub struct Strip {
     whole: Option<Part>,
@@ -112,8 +112,12 @@ impl Strip {
     pub fn get(isa: Isa, spec: &Spec, (channels, twice): (usize, bool)) -> Result<Strip, Error> {
         let (pool, lanes) = (&spec.sums, isa.width().lanes());
         let part = |vectors, masked| Part::get(isa, Spec { sums: Pool { vectors, masked, ..pool.clone() }, tail: spec.tail.clone() });
-        let whole = channels >= usize::from(pool.vectors) * lanes;
-        let rest = pool.masked.then(|| part(1, !(whole && twice)));
+        let group = usize::from(pool.vectors) * lanes;
+        let whole = channels >= group;
+        let rest = pool.masked.then(|| match isa.avx512 {
+            true => part((channels % group).div_ceil(lanes) as u8, true),
+            false => part(1, !(whole && twice)),
+        });
         Ok(Strip { whole: whole.then(|| part(pool.vectors, false)).transpose()?, rest: rest.transpose()? })
     }
 
@@ -168,8 +172,8 @@ impl Part {
     fn reach(&self, call: &Call<'_>, side: &Side, (columns, size, farthest): (usize, usize, usize)) -> Option<usize> {
         let (vectors, group) = (usize::from(self.spec.sums.vectors), usize::from(self.spec.sums.vectors) * self.lanes);
         let groups = call.channels.div_ceil(group);
-        // A group of one vector may be a part of it.
-        let last = if vectors == 1 { call.channels - (groups - 1) * group } else { self.lanes };
+        // The last vector may be a part of one.
+        let last = call.channels - (groups - 1) * group - (vectors - 1) * self.lanes;
         let loops = [(columns, side.column), (call.strips, side.strip), (vectors, side.vector), (groups, side.group)];
         reach(&loops, last * size)?.checked_add(farthest)
     }
@@ -179,7 +183,9 @@ impl Part {
         let (pool, table, lanes) = (&self.spec.sums, call.table, self.lanes);
         let group = usize::from(pool.vectors) * lanes;
         let whole = call.channels.is_multiple_of(group);
-        assert!(whole || pool.masked && pool.vectors == 1, "{} channels are not whole groups of {group}", call.channels);
+        let last = usize::from(pool.vectors) - 1;
+        let part = pool.masked && (last == 0 || (last * lanes..=group).contains(&call.channels));
+        assert!(whole || part, "{} channels are not whole groups of {group}", call.channels);
         let rows = &table.rows[call.rows.clone()];
         let results = usize::from(pool.results);
         let near =

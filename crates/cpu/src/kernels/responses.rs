@@ -1,11 +1,12 @@
-//! Local response normalisation across channels by generated code: safe to run, since every address is checked before it is used.
+//! Local response normalisation by generated code: safe to run, since every address is checked before it is used.
 //!
 //! Rows of a tensor go through scratch in which every row has zeros around it, so that a window is the same number of loads everywhere,
-//! whether its elements are neighbours in a vector (channels last, or in blocks of a vector) or vectors of their own (planes). Forward: squares
-//! to scratch, then their sums over windows into responses. Backward: squares, the terms of the gradient, their sums into gradients. Sums stay
-//! in registers; scratch is in L1 or L2, so that tensors are read and written once.
+//! whether its elements are neighbours in a vector (windows of channels that are last, or in blocks of a vector) or vectors of their own (planes, and
+//! windows of pixels, dimension by dimension). Forward: squares to scratch, then their sums over windows into responses. Backward: squares, the terms
+//! of the gradient, their sums into gradients. Sums stay in registers; scratch is in L1 or L2, so that tensors are read and written once.
 
-use super::chain::jit::value::formula;
+use super::chain::jit::together::Together;
+use super::chain::jit::value::Recorder;
 use super::code::{self, Key};
 use super::extent::{Written, reach};
 use oxidnn_expr::Num;
@@ -24,6 +25,8 @@ pub const MOST: usize = 9;
 pub enum Pass {
     /// `S = x^2`, and the sum of all.
     Squares,
+    /// `T = sum(S)`, along one of several dimensions of a window.
+    Sums,
     /// `y = x b^-beta` with `b = k + share sum(S)`.
     Respond,
     /// `A = d b^-beta`, `T = d x b^-(beta + 1)`.
@@ -44,15 +47,18 @@ enum Role {
     Windows(usize),
 }
 
-/// Planes of scratch.
-const SQUARES: usize = 0;
-const TERMS: usize = 1;
-const FACTORS: usize = 2;
+/// Planes of scratch: `S`, `T` and `A`.
+pub const SQUARES: usize = 0;
+/// As said.
+pub const TERMS: usize = 1;
+/// As said.
+pub const FACTORS: usize = 2;
 
 impl Pass {
     fn roles(self) -> &'static [Role] {
         match self {
             Pass::Squares => &[Role::Source, Role::Plane(SQUARES)],
+            Pass::Sums => &[Role::Windows(SQUARES), Role::Plane(TERMS)],
             Pass::Respond => &[Role::Windows(SQUARES), Role::Source, Role::Result],
             Pass::Terms => &[Role::Windows(SQUARES), Role::Source, Role::Gradient, Role::Plane(TERMS), Role::Plane(FACTORS)],
             Pass::Combine => &[Role::Windows(TERMS), Role::Source, Role::Plane(FACTORS), Role::Result],
@@ -149,6 +155,9 @@ fn three_quarters<N: Bits>(x: N) -> N {
     N::constant(1.0).div(root.mul(root.sqrt()))
 }
 
+/// Vectors that are made together: their powers operation by operation, since one of these waits for the one before.
+const TOGETHER: [usize; 3] = [4, 2, 1];
+
 /// Most operands of a pass.
 const OPERANDS: usize = 5;
 
@@ -160,9 +169,9 @@ pub struct Args {
     at: [*mut u8; OPERANDS],
     vector: [usize; OPERANDS],
     next: [usize; OPERANDS],
-    /// Rows, whole vectors of each, elements behind those.
+    /// Rows, whole vectors of each by [`TOGETHER`], elements behind those.
     rows: usize,
-    vectors: usize,
+    vectors: [usize; 3],
     left: usize,
     /// Distance of a window's elements.
     near: usize,
@@ -179,6 +188,7 @@ impl Key for Spec {
     fn name(&self, isa: Isa) -> String {
         let pass = match self.pass {
             Pass::Squares => "squares",
+            Pass::Sums => "sums",
             Pass::Respond => "respond",
             Pass::Terms => "terms",
             Pass::Combine => "combine",
@@ -236,17 +246,20 @@ impl<'s> Writer<'s> {
     fn write(&self, f: &mut Function) {
         let rows = field(f, self.args, offset_of!(Args, rows));
         f.repeat_some(rows, |f| {
-            let vectors = field(f, self.args, offset_of!(Args, vectors));
-            f.repeat(vectors, |f| {
-                self.vector(f, None);
-                self.go_on(f, offset_of!(Args, vector));
-            });
+            let count = |f: &mut Function, i: usize| field(f, self.args, offset_of!(Args, vectors) + i * size_of::<usize>());
+            if f.isa().avx512 {
+                let fours = count(f, 0);
+                f.repeat(fours, |f| self.vectors::<4>(f, None));
+            }
+            let twos = count(f, 1);
+            f.repeat(twos, |f| self.vectors::<2>(f, None));
+            let ones = count(f, 2);
+            f.repeat(ones, |f| self.vectors::<1>(f, None));
             if self.spec.masked {
                 let left = field(f, self.args, offset_of!(Args, left));
                 f.when(Compare::Gt, left, 0, |f| {
                     let mask = f.first_lanes(left);
-                    self.vector(f, Some(mask));
-                    self.go_on(f, offset_of!(Args, vector));
+                    self.vectors::<1>(f, Some(mask));
                 });
             }
             self.go_on(f, offset_of!(Args, next));
@@ -257,22 +270,27 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Moves all operands by distances among the arguments.
+    /// Moves all operands by distances among the arguments; from vector to vector those in scratch by what is known.
     fn go_on(&self, f: &mut Function, distances: usize) {
-        let operands = self.spec.pass.roles().len();
+        let (roles, vector) = (self.spec.pass.roles(), distances == offset_of!(Args, vector));
         for (i, at) in self.at.iter().enumerate() {
-            let of = if i < operands { i } else { 0 };
+            let of = if i < roles.len() { i } else { 0 };
+            if vector && matches!(roles[of], Role::Plane(_) | Role::Windows(_)) {
+                f.add(*at, (4 * f.isa().width().lanes()) as i32);
+                continue;
+            }
             let distance = field(f, self.args, distances + of * size_of::<usize>());
             f.add(*at, distance);
         }
     }
 
-    /// The sum over the windows of a vector.
-    fn sum(&self, f: &mut Function) -> Val {
+    /// The sum over the windows of a vector, the first or a further one.
+    fn sum(&self, f: &mut Function, vector: usize) -> Val {
         let (width, operands) = (f.isa().width(), self.spec.pass.roles().len());
+        let at = (4 * width.lanes() * vector) as i32;
         let element = |j: usize| -> Addr {
             let base = if j < 3 { self.at[0] } else { self.at[operands + j / 3 - 1] };
-            if j.is_multiple_of(3) { base.at(0) } else { base.indexed(self.near, (j % 3) as u8, 0) }
+            if j.is_multiple_of(3) { base.at(at) } else { base.indexed(self.near, (j % 3) as u8, at) }
         };
         let sum = f.load(width, element(0));
         for j in 1..usize::from(self.spec.window) {
@@ -282,49 +300,63 @@ impl<'s> Writer<'s> {
         sum
     }
 
-    /// `b`.
-    fn base(&self, f: &mut Function) -> Val {
-        let base = self.sum(f);
+    /// `b` of a vector, the first or a further one.
+    fn base(&self, f: &mut Function, vector: usize) -> Val {
+        let base = self.sum(f, vector);
         f.accumulate(Accumulate::ScaleAddF32, base, self.share, self.k);
         base
     }
 
-    /// The power of `b`.
-    fn power(&self, f: &mut Function, base: Val) -> Val {
+    /// The powers of `b`.
+    fn power<const N: usize>(&self, f: &mut Function, bases: [Val; N]) -> [Val; N] {
         let Spec { quarters, usual, .. } = *self.spec;
-        formula(f, |r| power(r.value(base), quarters, usual))
+        let recorder = Recorder::new(f);
+        power(Together(bases.map(|base| recorder.value(base))), quarters, usual).0.map(|x| recorder.lanes(x))
     }
 
-    /// The power of `b`, and that of one more.
-    fn powers(&self, f: &mut Function, base: Val) -> [Val; 2] {
+    /// The powers of `b`, and those of one more.
+    fn powers<const N: usize>(&self, f: &mut Function, bases: [Val; N]) -> [[Val; 2]; N] {
         if let Spec { quarters: 3, usual: true, .. } = self.spec {
-            let root = formula(f, |r| inverse_fourth_root(r.value(base)));
-            let power = formula(f, |r| cubed(r.value(root)));
-            return [power, formula(f, |r| r.value(power).mul(squared(squared(r.value(root)))))];
+            let recorder = Recorder::new(f);
+            let root = inverse_fourth_root(Together(bases.map(|base| recorder.value(base))));
+            let power = cubed(root);
+            let next = power.mul(squared(squared(root)));
+            return std::array::from_fn(|i| [power, next].map(|x| recorder.lanes(x.0[i])));
         }
-        let power = self.power(f, base);
-        [power, f.binary(Binary::DivF32, power, base)]
+        let powers = self.power(f, bases);
+        std::array::from_fn(|i| [powers[i], f.binary(Binary::DivF32, powers[i], bases[i])])
     }
 
-    fn vector(&self, f: &mut Function, mask: Option<Pred>) {
-        let elem = self.spec.elem;
-        match self.spec.pass {
-            Pass::Squares => {
-                let x = f.load_as(elem, self.at[0].at(0), mask);
-                let square = f.binary(Binary::MulF32, x, x);
-                f.store(self.at[1].at(0), square);
-                f.update(Binary::AddF32, self.total, square);
-            }
+    /// Makes some vectors, and goes on behind them.
+    fn vectors<const N: usize>(&self, f: &mut Function, mask: Option<Pred>) {
+        let bases = |f: &mut Function| std::array::from_fn::<_, N, _>(|vector| self.base(f, vector));
+        let factors: [[Option<Val>; 2]; N] = match self.spec.pass {
             Pass::Respond => {
-                let base = self.base(f);
-                let power = self.power(f, base);
+                let bases = bases(f);
+                self.power(f, bases).map(|power| [Some(power), None])
+            }
+            Pass::Terms => {
+                let bases = bases(f);
+                self.powers(f, bases).map(|powers| powers.map(Some))
+            }
+            _ => [[None; 2]; N],
+        };
+        for factors in factors {
+            self.vector(f, factors, mask);
+            self.go_on(f, offset_of!(Args, vector));
+        }
+    }
+
+    /// Makes a vector by the powers that its pass needs.
+    fn vector(&self, f: &mut Function, factors: [Option<Val>; 2], mask: Option<Pred>) {
+        let elem = self.spec.elem;
+        match (self.spec.pass, factors) {
+            (Pass::Respond, [Some(power), _]) => {
                 let x = f.load_as(elem, self.at[1].at(0), mask);
                 let y = f.binary(Binary::MulF32, x, power);
                 f.store_as(elem, self.at[2].at(0), y, mask);
             }
-            Pass::Terms => {
-                let base = self.base(f);
-                let [power, next] = self.powers(f, base);
+            (Pass::Terms, [Some(power), Some(next)]) => {
                 let d = f.load_as(elem, self.at[2].at(0), mask);
                 let factor = f.binary(Binary::MulF32, d, power);
                 f.store(self.at[4].at(0), factor);
@@ -338,13 +370,23 @@ impl<'s> Writer<'s> {
                 }
                 f.store(self.at[3].at(0), term);
             }
-            Pass::Combine => {
-                let sum = self.sum(f);
+            (Pass::Sums, _) => {
+                let sum = self.sum(f, 0);
+                f.store(self.at[1].at(0), sum);
+            }
+            (Pass::Combine, _) => {
+                let sum = self.sum(f, 0);
                 let x = f.load_as(elem, self.at[1].at(0), mask);
                 let slope = f.binary(Binary::MulF32, x, self.slope);
                 let y = f.load(f.isa().width(), self.at[2].at(0));
                 f.accumulate(Accumulate::FnmaF32, y, slope, sum);
                 f.store_as(elem, self.at[3].at(0), y, mask);
+            }
+            _ => {
+                let x = f.load_as(elem, self.at[0].at(0), mask);
+                let square = f.binary(Binary::MulF32, x, x);
+                f.store(self.at[1].at(0), square);
+                f.update(Binary::AddF32, self.total, square);
             }
         }
     }
@@ -363,11 +405,9 @@ pub struct Side<'a> {
     pub vector: usize,
 }
 
-/// Planes of scratch, in numbers: the size of a plane, the place of its first element, the distances of rows and of a window's elements.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Planes {
-    /// Elements of a plane.
-    pub size: usize,
+/// A plane of scratch, in numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Plane {
     /// Place of the first element.
     pub first: usize,
     /// Distance of rows.
@@ -381,10 +421,10 @@ pub struct Planes {
 pub struct Call<'c> {
     /// The source, the gradient of the result, and the result; those that the pass has not may be missing.
     pub tensors: [Option<Side<'c>>; 3],
-    /// The planes, one behind the other.
+    /// The scratch.
     pub space: &'c mut [f32],
-    /// Where they lie.
-    pub planes: Planes,
+    /// Where the planes lie in it: squares, terms and factors.
+    pub planes: [Plane; 3],
     /// Rows, and elements of each.
     pub sizes: [usize; 2],
     /// `share`, `k` and `slope`.
@@ -397,6 +437,8 @@ pub struct Responses {
     entry: Entry<Args>,
     spec: Spec,
     lanes: usize,
+    /// Vectors that are made together, the most first.
+    together: [usize; 3],
 }
 
 /// Most lanes of a vector.
@@ -408,7 +450,9 @@ impl Responses {
     /// # Errors
     /// As for [`code::get`].
     pub fn get(isa: Isa, spec: &Spec) -> Result<Responses, Error> {
-        Ok(Responses { entry: code::get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes() })
+        // Other registers do not hold four.
+        let together = if isa.avx512 { TOGETHER } else { [usize::MAX, 2, 1] };
+        Ok(Responses { entry: code::get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes(), together })
     }
 
     /// Does it. Returns the sum of all squares, where it makes them.
@@ -432,14 +476,15 @@ impl Responses {
         let (vectors, left, width) = (elements / self.lanes, elements % self.lanes, 4 * self.lanes);
         assert!(left == 0 || self.spec.masked, "{elements} elements are not whole vectors");
         let steps = elements.div_ceil(self.lanes);
+        let [four, two, _] = self.together;
         let mut args = Args {
             at: [std::ptr::null_mut(); OPERANDS],
             vector: [0; OPERANDS],
             next: [0; OPERANDS],
             rows,
-            vectors,
+            vectors: [vectors / four, vectors % four / two, vectors % four % two],
             left,
-            near: planes.near * 4,
+            near: 0,
             total: std::ptr::null_mut(),
             share,
             k,
@@ -456,10 +501,13 @@ impl Responses {
             let (row, vector);
             if let Role::Plane(plane) | Role::Windows(plane) = *role {
                 let elements = if matches!(role, Role::Windows(_)) { window } else { 1 };
-                let first =
-                    (plane * planes.size + planes.first).checked_sub(elements / 2 * planes.near).map_or(usize::MAX, |first| 4 * first);
-                (row, vector) = (planes.row * 4, width);
-                args.at[i] = space.at("scratch", first, reach(&[(rows, row), (steps, vector), (elements, planes.near * 4)], width));
+                let Plane { first, row: distance, near } = planes[plane];
+                let first = first.checked_sub(elements / 2 * near).map_or(usize::MAX, |first| 4 * first);
+                (row, vector) = (distance * 4, width);
+                args.at[i] = space.at("scratch", first, reach(&[(rows, row), (steps, vector), (elements, near * 4)], width));
+                if elements > 1 {
+                    args.near = near * 4;
+                }
             } else {
                 let side = tensor.unwrap_or(Side { buf: Buf::empty(), at: 0, row: 0, vector: 0 });
                 (row, vector) = (side.row, side.vector);

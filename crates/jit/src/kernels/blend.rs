@@ -20,11 +20,14 @@ pub struct Blend {
     pub source: Elem,
     /// Taps of every column; `None` where [`Args::counts`] says how many each has.
     pub taps: Option<u8>,
+    /// Lines of every row, whose places and weights registers then hold; `None` where [`Args::count`] says how many a row has. Only with
+    /// [`Blend::taps`] of a number.
+    pub lines: Option<u8>,
     /// Whether columns are their one tap of one line as it is, without weights.
     pub copies: bool,
     /// Vectors of channels that follow each other in memory and are made together: a group.
     pub vectors: u8,
-    /// True when the number of channels need not be whole vectors; a group is one vector then.
+    /// True when the last vector of the last group may be part of one.
     pub masked: bool,
     /// Whether all groups of a column are made before the next column, as they lie side by side where channels are last: memory is then written in one
     /// run. Only of [`Blend::taps`] of a number.
@@ -82,7 +85,8 @@ impl Key for Blend {
 
     /// The name in dumps and profiles, such as `blend.bf16.2.4.avx512`.
     fn name(&self, isa: Isa) -> String {
-        let taps = self.taps.map_or("any".into(), |taps| taps.to_string());
+        let lines = self.lines.map_or(String::new(), |lines| format!("{lines}x"));
+        let taps = self.taps.map_or("any".into(), |taps| format!("{lines}{taps}"));
         let masked = if self.masked { ".masked" } else { "" };
         let taps = if self.copies { "copy".into() } else { taps };
         let across = if self.across { ".across" } else { "" };
@@ -110,9 +114,22 @@ impl StripKey for Blend {
 }
 
 impl Blend {
+    /// The lines that registers hold.
+    fn held(&self, f: &mut Function, args: Int) -> Vec<(Int, Val)> {
+        let Some(count) = self.lines else { return Vec::new() };
+        let lines = f.argument(args, offset_of!(Args, lines));
+        let mut line = |at: i32| {
+            let (source, weight) = (f.load_int(lines.at(at)), f.splat(f.isa().width(), lines.at(at + offset_of!(Tap, weight) as i32)));
+            f.pin(weight);
+            (source, weight)
+        };
+        (0..i32::from(count)).map(|i| line(i * size_of::<Tap>() as i32)).collect()
+    }
+
     /// Group by group, each of all columns.
     fn by_groups(&self, f: &mut Function, finish: &mut Finish<'_>) {
         let args = f.arguments();
+        let held = self.held(f, args);
         let (source, result) = (f.argument(args, offset_of!(Args, source)), f.argument(args, offset_of!(Args, result)));
         let channel = f.int(0);
         let groups = f.argument(args, offset_of!(Args, groups));
@@ -122,7 +139,7 @@ impl Blend {
             let counts = self.taps.is_none().then(|| f.argument(args, offset_of!(Args, counts)));
             let columns = f.argument(args, offset_of!(Args, columns));
             f.repeat_some(columns, |f| {
-                let sums = self.sums(f, &Column { args, source, taps, counts, mask });
+                let sums = self.sums(f, &Column { args, source, taps, counts, mask, lines: &held });
                 self.finish(f, &Place { args, channel, to, mask }, &sums, finish);
                 let column = f.argument(args, offset_of!(Args, result_column));
                 f.add(to, column);
@@ -134,6 +151,7 @@ impl Blend {
     /// Column by column, each of all groups.
     fn by_columns(&self, f: &mut Function, each: u8, finish: &mut Finish<'_>) {
         let args = f.arguments();
+        let held = self.held(f, args);
         let (taps, result) = (f.argument(args, offset_of!(Args, taps)), f.argument(args, offset_of!(Args, result)));
         let columns = f.argument(args, offset_of!(Args, columns));
         f.repeat_some(columns, |f| {
@@ -142,7 +160,7 @@ impl Blend {
             f.repeat_some(groups, |f| {
                 let mask = self.mask(f, args, channel);
                 let taps = f.copy(taps);
-                let sums = self.sums(f, &Column { args, source, taps, counts: None, mask });
+                let sums = self.sums(f, &Column { args, source, taps, counts: None, mask, lines: &held });
                 self.finish(f, &Place { args, channel, to, mask }, &sums, finish);
                 self.advance(f, args, [source, to, channel]);
             });
@@ -157,16 +175,25 @@ impl Blend {
         self.masked.then(|| {
             let left = f.argument(args, offset_of!(Args, channels));
             f.sub(left, channel);
+            let before = f.isa().width().lanes() * (usize::from(self.vectors) - 1);
+            if before > 0 {
+                f.add(left, -(before as i32));
+            }
             f.first_lanes(left)
         })
+    }
+
+    /// The lanes that there are of a vector of a group: all but of the last.
+    fn of_vector(&self, mask: Option<Pred>, vector: usize) -> Option<Pred> {
+        mask.filter(|_| vector + 1 == usize::from(self.vectors))
     }
 
     /// Finishes the vectors of a column and group.
     fn finish(&self, f: &mut Function, place: &Place, sums: &[Val], finish: &mut Finish<'_>) {
         let Place { args, channel, to, mask } = *place;
         let (first, at, lanes) = (f.copy(channel), f.copy(to), f.isa().width().lanes());
-        for sum in sums {
-            let values = std::slice::from_ref(sum);
+        for (vector, sum) in sums.iter().enumerate() {
+            let (values, mask) = (std::slice::from_ref(sum), self.of_vector(mask, vector));
             if self.streaming {
                 f.store_streaming(at.at(0), *sum);
                 let vector = f.argument(args, offset_of!(Args, result_vector));
@@ -191,7 +218,7 @@ impl Blend {
     }
 
     /// The vectors of a column that is one tap of one line.
-    fn copy(&self, f: &mut Function, column: &Column) -> Vec<Val> {
+    fn copy(&self, f: &mut Function, column: &Column<'_>) -> Vec<Val> {
         let Column { args, source, taps, mask, .. } = *column;
         let lines = f.argument(args, offset_of!(Args, lines));
         let (line, at) = (f.load_int(lines.at(0)), f.load_int(taps.at(0)));
@@ -199,15 +226,18 @@ impl Blend {
         f.add(at, source);
         f.add(taps, size_of::<Tap>() as i32);
         let size = f.isa().width().lanes() * self.source.bytes();
-        (0..usize::from(self.vectors)).map(|v| f.load_number(self.source, at.at((v * size) as i32), mask)).collect()
+        (0..usize::from(self.vectors)).map(|v| f.load_number(self.source, at.at((v * size) as i32), self.of_vector(mask, v))).collect()
     }
 
     /// The sums of a column, whose taps and their count are left behind.
-    fn sums(&self, f: &mut Function, column: &Column) -> Vec<Val> {
+    fn sums(&self, f: &mut Function, column: &Column<'_>) -> Vec<Val> {
         if self.copies {
             return self.copy(f, column);
         }
-        let Column { args, source, taps, counts, mask } = *column;
+        if let Some(taps) = self.taps.filter(|_| self.lines.is_some()) {
+            return self.of_held(f, column, taps);
+        }
+        let Column { args, source, taps, counts, mask, .. } = *column;
         let count = counts.map(|counts| f.load_int(counts.at(0)));
         let sums: Vec<Val> = (0..self.vectors).map(|_| f.zero(f.isa().width())).collect();
         sums.iter().for_each(|sum| f.pin(*sum));
@@ -239,6 +269,28 @@ impl Blend {
         sums
     }
 
+    /// The sums of a column of so many taps of each of the lines that registers hold.
+    fn of_held(&self, f: &mut Function, column: &Column<'_>, count: u8) -> Vec<Val> {
+        let Column { source, taps, mask, lines, .. } = *column;
+        let width = f.isa().width();
+        let sums: Vec<Val> = (0..self.vectors).map(|_| f.zero(width)).collect();
+        sums.iter().for_each(|sum| f.pin(*sum));
+        for _ in 0..count {
+            let at = f.load_int(taps.at(0));
+            f.add(at, source);
+            for (line, weight) in lines {
+                let by = f.binary(Binary::MulF32, *weight, Src::Splat(taps.at(offset_of!(Tap, weight) as i32)));
+                for (v, sum) in sums.iter().enumerate() {
+                    let from = at.indexed(*line, 1, (v * width.lanes() * self.source.bytes()) as i32);
+                    let x = f.load_number(self.source, from, self.of_vector(mask, v));
+                    f.accumulate(Accumulate::FmaF32, *sum, x, by);
+                }
+            }
+            f.add(taps, size_of::<Tap>() as i32);
+        }
+        sums
+    }
+
     /// Adds the vectors of a tap of a line.
     fn add(&self, f: &mut Function, number: &Number, sums: &[Val], mask: Option<Pred>) {
         let Number { line, of, tap } = *number;
@@ -249,19 +301,20 @@ impl Blend {
         let by = f.binary(Binary::MulF32, by, Src::Splat(tap.at(weight)));
         for (v, sum) in sums.iter().enumerate() {
             let from = at.at((v * width.lanes() * self.source.bytes()) as i32);
-            let x = f.load_number(self.source, from, mask);
+            let x = f.load_number(self.source, from, self.of_vector(mask, v));
             f.accumulate(Accumulate::FmaF32, *sum, x, by);
         }
     }
 }
 
-/// A column, while it is made: the arguments, the source, where its taps and their count are, and the lanes that there are.
-struct Column {
+/// A column, while it is made: the arguments, the source, where its taps and their count are, the lanes that there are, and lines that registers hold.
+struct Column<'l> {
     args: Int,
     source: Int,
     taps: Int,
     counts: Option<Int>,
     mask: Option<Pred>,
+    lines: &'l [(Int, Val)],
 }
 
 /// Where the vectors of a column and group go: the arguments, the first channel, its address, and the lanes that there are.

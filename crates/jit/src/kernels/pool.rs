@@ -62,7 +62,7 @@ pub struct Pool {
     pub counts: Vec<u8>,
     /// Vectors of channels that follow each other in memory and are made together: a group.
     pub vectors: u8,
-    /// True when the number of channels need not be whole vectors; a group is one vector then.
+    /// True when the last vector of a group may be part of one; there is one group then, or a group is one vector.
     pub masked: bool,
 }
 
@@ -279,6 +279,10 @@ impl Writer<'_> {
             let mask = self.kernel.masked.then(|| {
                 let left = f.argument(args, offset_of!(Args, channels));
                 f.sub(left, channel);
+                let before = self.width.lanes() * (usize::from(self.kernel.vectors) - 1);
+                if before > 0 {
+                    f.add(left, -(before as i32));
+                }
                 f.first_lanes(left)
             });
             let rows = f.argument(args, offset_of!(Args, rows));
@@ -312,6 +316,11 @@ impl Writer<'_> {
         });
     }
 
+    /// The lanes that there are of a vector of a group.
+    fn mask(&self, frame: &Frame, vector: usize) -> Option<Pred> {
+        frame.mask.filter(|_| vector + 1 == usize::from(self.kernel.vectors))
+    }
+
     fn reads_places(&self) -> bool {
         matches!(self.kernel.take, Take::Chosen(_))
     }
@@ -343,11 +352,12 @@ impl Writer<'_> {
             self.divide(f, &mut made.values, divisor, (counted, exact));
         }
         if let (Take::Place(elem), Some(places)) = (self.kernel.take, frame.places) {
-            self.store_places(f, elem, (args, places), &made.places, frame.mask);
+            self.store_places(f, elem, (args, places), &made.places, frame);
         }
         let (channel, result) = (f.copy(channel), f.copy(result));
-        for values in &made.values {
-            finish(f, &Strip { args, column: offset_of!(Args, result_column), channel, result, values, mask: frame.mask, normal: false });
+        for (vector, values) in made.values.iter().enumerate() {
+            let mask = self.mask(frame, vector);
+            finish(f, &Strip { args, column: offset_of!(Args, result_column), channel, result, values, mask, normal: false });
             f.add(channel, self.width.lanes() as i32);
             advance(f, result, args, offset_of!(Args, result_vector));
         }
@@ -426,10 +436,11 @@ impl Writer<'_> {
                 let from = column_at(source, frame.column, x - base, at(kernel.source));
                 match (kernel.take, places) {
                     (Take::Chosen(elem), Some(places)) => {
-                        self.choose(f, (from, places.at(at(elem))), frame.mask, (elem, &users, &made.values[vector]))
+                        let mask = self.mask(frame, vector);
+                        self.choose(f, (from, places.at(at(elem))), mask, (elem, &users, &made.values[vector]))
                     }
                     _ => {
-                        let met = Met { from, mask: frame.mask, users: &users };
+                        let met = Met { from, mask: self.mask(frame, vector), users: &users };
                         match part {
                             Some(part) => self.add_part(f, &met, &made.values[vector], part),
                             None => self.join(f, &met, made, vector),
@@ -458,7 +469,7 @@ impl Writer<'_> {
         if let ([(i, _)], Elem::F32, None) = (users, self.kernel.source, mask) {
             return f.accumulate(Accumulate::FmaF32, values[*i], part, Src::Mem(from));
         }
-        let x = f.load_as(self.kernel.source, from, mask);
+        let x = f.load_number(self.kernel.source, from, mask);
         users.iter().for_each(|(i, _)| f.accumulate(Accumulate::FmaF32, values[*i], part, x));
     }
 
@@ -476,7 +487,7 @@ impl Writer<'_> {
         if let ([(i, None)], Elem::F32, None) = (users, self.kernel.source, mask) {
             return f.update(op, values[*i], Src::Mem(from));
         }
-        let x = f.load_as(self.kernel.source, from, mask);
+        let x = f.load_number(self.kernel.source, from, mask);
         for (i, place) in users {
             let Some(place) = place else {
                 f.update(op, values[*i], x);
@@ -492,11 +503,8 @@ impl Writer<'_> {
 
     /// Adds a vector of a column to the results whose taps have the places that belong to it.
     fn choose(&self, f: &mut Function, (from, places): (Addr, Addr), mask: Option<Pred>, (elem, users, values): (Elem, &[User], &[Val])) {
-        let x = f.load_as(self.kernel.source, from, mask);
-        let mut places = f.load_as(elem, places, mask);
-        if elem == Elem::I32 {
-            places = f.unary(Unary::F32FromI32, places);
-        }
+        let x = f.load_number(self.kernel.source, from, mask);
+        let places = f.load_number(elem, places, mask);
         for (i, place) in users.iter().filter_map(|(i, place)| Some((*i, (*place)?))) {
             let (mine, zero) = (f.compare_f32(Compare::Eq, places, place), f.zero(self.width));
             let chosen = f.select(mine, x, zero);
@@ -527,13 +535,13 @@ impl Writer<'_> {
         }
     }
 
-    fn store_places(&self, f: &mut Function, elem: Elem, (args, at): (Int, Int), places: &[Vec<Val>], mask: Option<Pred>) {
+    fn store_places(&self, f: &mut Function, elem: Elem, (args, at): (Int, Int), places: &[Vec<Val>], frame: &Frame) {
         let column = f.argument(args, offset_of!(Args, places_column));
         let at = f.copy(at);
         for i in 0..usize::from(self.kernel.results) {
             for (vector, places) in places.iter().enumerate() {
                 let place = if elem == Elem::I32 { f.unary(Unary::I32FromF32, places[i]) } else { places[i] };
-                f.store_as(elem, at.at((vector * self.width.lanes() * elem.bytes()) as i32), place, mask);
+                f.store_as(elem, at.at((vector * self.width.lanes() * elem.bytes()) as i32), place, self.mask(frame, vector));
             }
             f.add(at, column);
         }

@@ -3,7 +3,7 @@
 use crate::kernels::access::View;
 use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
-use crate::kernels::responses::{Call, MOST, Pass, Planes, QUARTERS, Responses, Side, Spec, USUAL};
+use crate::kernels::responses::{Call, MOST, Pass, Plane, QUARTERS, Responses, Side, Spec, USUAL};
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::row::{Generated, RowPlan};
 use crate::{CpuTarget, ops::support};
@@ -17,6 +17,8 @@ use oxidnn_spec::{Arg, Error, Op, Problem, Tensor};
 const AROUND: usize = 16;
 /// Elements of the planes of some rows of channels, which stay in L1.
 const NEAR: usize = 6 * 1024;
+/// Pixels of blocks of channels at least that are made together.
+const BLOCKED: usize = 16;
 /// Elements of a plane of all channels, which stays in L2; and its rows' least and most.
 const PLANE: usize = 16 * 1024;
 const ROWS: std::ops::RangeInclusive<usize> = 64..=512;
@@ -41,23 +43,43 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 
 /// Which elements lie in a vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Lanes {
+pub(super) enum Lanes {
     Channels,
     Pixels,
 }
 
 /// A tensor; distances in bytes.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    arg: Arg,
-    lanes: Lanes,
+pub(super) struct Place {
+    pub(super) arg: Arg,
+    pub(super) lanes: Lanes,
     start: usize,
     image: usize,
-    pixel: usize,
+    pub(super) pixel: usize,
     /// Of vectors of channels, or of channels.
-    channel: usize,
+    pub(super) channel: usize,
     /// Channels of the last block that do not exist.
-    padded: bool,
+    pub(super) padded: bool,
+}
+
+/// Where the source, the gradient of the result and the result lie.
+pub(super) fn places(op: &Lrn, lanes: usize) -> Result<[Option<Place>; 3], Skip> {
+    let place = |(arg, tensor): (Arg, Option<&Tensor>)| tensor.map(|t| Place::of(arg, t, lanes)).transpose();
+    let tensors = match op.prop.is_forward() {
+        true => [(Arg::SRC, Some(&op.src)), (Arg::DIFF_DST, None), (Arg::DST, op.dst.as_ref())],
+        false => [(Arg::SRC, Some(&op.src)), (Arg::DIFF_DST, op.diff_dst.as_ref()), (Arg::DIFF_SRC, op.diff_src.as_ref())],
+    };
+    let [source, gradient, result] = tensors.map(place);
+    Ok([source?, gradient?, result?])
+}
+
+/// Planes of scratch, one behind the other, in numbers.
+#[derive(Clone, Copy, Debug)]
+struct Planes {
+    /// Elements of a plane.
+    size: usize,
+    /// Where the elements of the first lie.
+    at: Plane,
 }
 
 #[derive(Debug)]
@@ -102,7 +124,7 @@ impl Place {
     }
 
     /// The tensor from a pixel of an image on.
-    fn side<'b>(&self, buf: Buf<'b>, image: usize, pixel: usize, width: usize) -> Side<'b> {
+    pub(super) fn side<'b>(&self, buf: Buf<'b>, image: usize, pixel: usize, width: usize) -> Side<'b> {
         let at = self.start + image * self.image + pixel * self.pixel;
         let [row, vector] = if self.lanes == Lanes::Channels { [self.pixel, self.channel] } else { [self.channel, width] };
         Side { buf, at, row, vector }
@@ -128,13 +150,7 @@ impl Across {
             return Err(Skip::Shape("no elements, or a long window"));
         }
         let forward = op.prop.is_forward();
-        let place = |(arg, tensor): (Arg, Option<&Tensor>)| tensor.map(|t| Place::of(arg, t, lanes)).transpose();
-        let tensors = match forward {
-            true => [(Arg::SRC, Some(&op.src)), (Arg::DIFF_DST, None), (Arg::DST, op.dst.as_ref())],
-            false => [(Arg::SRC, Some(&op.src)), (Arg::DIFF_DST, op.diff_dst.as_ref()), (Arg::DIFF_SRC, op.diff_src.as_ref())],
-        };
-        let [source, gradient, result] = tensors.map(place);
-        let mut places = [source?, gradient?, result?];
+        let mut places = places(op, lanes)?;
         let first = places[0].ok_or(Skip::Op("without a source"))?;
         if places.iter().flatten().any(|p| p.lanes != first.lanes) {
             return Err(Skip::Layout("of src and dst: vectors of other elements".into()));
@@ -152,12 +168,15 @@ impl Across {
         let (each, planes) = match first.lanes {
             Lanes::Channels => {
                 let row = channels.next_multiple_of(lanes) + 2 * AROUND;
-                let each = (NEAR / count / row).clamp(1, pixels);
-                (each, Planes { size: each * row, first: AROUND, row, near: 1 })
+                // Of blocks some pixels, which follow each other there.
+                let blocked = places.iter().flatten().any(|p| p.channel != lanes * elem.bytes()) && channels > lanes;
+                let least = if blocked { BLOCKED } else { 1 };
+                let each = (NEAR / count / row).max(least).min(pixels);
+                (each, Planes { size: each * row, at: Plane { first: AROUND, row, near: 1 } })
             }
             Lanes::Pixels => {
                 let row = (PLANE / channels).clamp(*ROWS.start(), *ROWS.end()).min(pixels).next_multiple_of(lanes);
-                (row, Planes { size: (channels + 2 * half) * row, first: half * row, row, near: row })
+                (row, Planes { size: (channels + 2 * half) * row, at: Plane { first: half * row, row, near: row } })
             }
         };
         let window = 2 * half as u8 + 1;
@@ -194,7 +213,7 @@ impl Across {
 
     /// Zeros around the rows of the planes that windows read.
     fn surround(&self, space: &mut [f32]) {
-        let Planes { size, first, row, .. } = self.planes;
+        let Planes { size, at: Plane { first, row, .. } } = self.planes;
         for plane in space.chunks_exact_mut(size).take(2) {
             match self.lanes() {
                 Lanes::Channels => plane.chunks_exact_mut(row).for_each(|row| {
@@ -218,7 +237,9 @@ impl Across {
         let tensors = std::array::from_fn(|i| self.places[i].map(|p| p.side(bufs[i], image, pixel, width)));
         let sizes = if self.lanes() == Lanes::Channels { [count, self.row()] } else { [self.channels, count] };
         let [share, k, _] = self.numbers;
-        let mut call = Call { tensors, space, planes: self.planes, sizes, numbers: self.numbers };
+        let Planes { size, at } = self.planes;
+        let planes = std::array::from_fn(|i| Plane { first: i * size + at.first, ..at });
+        let mut call = Call { tensors, space, planes, sizes, numbers: self.numbers };
         let total = code.squares.run(&mut call);
         // Nothing is below what is added to, and nothing above the sum of all; what is no number is not in between.
         let usual = k > USUAL.0 && share >= 0.0 && k + share * total < USUAL.1;

@@ -1,6 +1,7 @@
 //! Local response normalisation.
 
 mod across;
+mod within;
 
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Builder, Planes, Sides, Window, Windows};
@@ -13,7 +14,8 @@ use oxidnn_spec::op::{Lrn, LrnAlg};
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("channels:jit", across::plan), Impl::new("planes:portable", plan), fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl::new("channels:jit", across::plan), Impl::new("pixels:jit", within::plan), Impl::new("planes:portable", plan), fallback::ROW];
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {

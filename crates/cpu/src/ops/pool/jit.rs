@@ -323,8 +323,7 @@ impl Direct {
         let (from, to) = if forward { (s.i, s.o) } else { (s.o, s.i) };
         check_sizes(&s, to)?;
         let in_words = op.alg == PoolAlg::Max && op.workspace.is_none() && are_words(source.1, result.1, attr);
-        let known = elem(source.1.dtype).filter(|e| in_words || *e != Elem::I32);
-        let source_elem = known.ok_or_else(|| Skip::DataType(format!("{} in a generated window", source.1.dtype)))?;
+        let source_elem = elem(source.1.dtype).ok_or_else(|| Skip::DataType(format!("{} in a generated window", source.1.dtype)))?;
         let (take, divisor) = take(op, &s, op.workspace.as_ref().and_then(|w| elem(w.dtype)))?;
         let stored = Tensor { dtype: if in_words { DataType::F32 } else { result.1.dtype }, ..result.1.clone() };
         let tail = Tail::of_strips(&About { attr, dst: &stored, columns: 1, compensated: false, scaled: false, biased: false })?;
@@ -337,8 +336,8 @@ impl Direct {
         for place in [&mut source, &mut result].into_iter().filter(|_| in_words) {
             (place.size, place.block) = (WORD, all.next_multiple_of(lanes));
         }
-        // What blocks have beyond the channels is zero, and so are its results where nothing is done to them; places are not.
-        let read = if forward { places.is_none() } else { places.as_ref().is_none_or(|p| p.padded) };
+        // What blocks have beyond the channels is zero, and so are its results where nothing is done to them; places that are made are not.
+        let read = forward || places.as_ref().is_none_or(|p| p.padded);
         let whole = planes.is_none() && attr.is_default() && source.padded && result.padded && read;
         let channels = if whole { all.next_multiple_of(source.block) } else { all };
         result.padded &= !whole;
@@ -347,7 +346,13 @@ impl Direct {
         let blocked = source.blocks > 0;
         // Groups neither end within the last block nor reach over it; vectors in scratch are alone.
         let uneven = planes.is_some() || blocked && !channels.is_multiple_of(source.block);
-        let following = if uneven { 1 } else { (if blocked { source.block } else { channels }) / lanes };
+        let following = match (uneven, blocked) {
+            (true, _) => 1,
+            (_, true) => source.block / lanes,
+            // The last vector may be under a mask.
+            _ if jit.avx512 => channels.div_ceil(lanes),
+            _ => channels / lanes,
+        };
         let vectors = vectors_of(take, (following.max(1), blocked), widest, jit);
         let masked = planes.is_none() && !channels.is_multiple_of(lanes * vectors);
         let common = Common { sizes: &s, line: &lines[2], source: source_elem, take, vectors, masked, tail: &tail, jit };
@@ -453,9 +458,6 @@ impl Generated for Direct {
     }
 
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        for place in [Some(&self.result), self.places.as_ref().filter(|_| !self.reads)].into_iter().flatten().filter(|p| p.padded) {
-            View::of(simd, ctx, place.arg)?.zero_padding();
-        }
         let operands = scratch.take(self.tail.scratch(self.channels).unwrap_or(0))?.into_slice();
         let chain = Chain::new(simd, ctx, &self.attr, self.result.arg)?;
         let tail = self.tail.args(&chain, 1, &[], operands)?;
@@ -480,6 +482,9 @@ impl Generated for Direct {
             let rows = block * self.rows[0]..self.rows[1].min((block + 1) * self.rows[0]);
             bound.strips((image, first), (first, end - first), rows);
         });
+        for place in [Some(&self.result), self.places.as_ref().filter(|_| !self.reads)].into_iter().flatten().filter(|p| p.padded) {
+            View::of(simd, ctx, place.arg)?.zero_padding();
+        }
         Ok(())
     }
 }

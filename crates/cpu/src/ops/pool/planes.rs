@@ -13,7 +13,7 @@ use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::{Arg, Error, Tensor};
 
 /// Most elements of the planes of a task.
-const NUMBERS: usize = 1024 * 1024;
+const NUMBERS: usize = 4 * 1024 * 1024;
 
 /// A tensor of planes; distances in bytes.
 #[derive(Clone, Debug)]

@@ -21,12 +21,17 @@ use oxidnn_jit::kernels::blend::{Blend, Tap};
 use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::{Resampling, ResamplingAlg};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem};
+use std::ops::RangeInclusive;
 
+/// Channels of narrow numbers that are last at least, where masks leave out what is no channel.
+const LEAST: usize = 4;
 /// Lines of a row at most.
 const LINES: usize = 64;
 /// Vectors of a group at most: the more there are, the less often weights are multiplied. Beside them registers hold a weight and an element, or what
 /// post-ops need.
 const VECTORS: [usize; 2] = [8, 4];
+/// Lines at most that registers hold.
+const HELD: usize = 2;
 /// Taps of an axis at most: what a plan keeps is bounded.
 const TAPS: usize = 1 << 18;
 
@@ -85,6 +90,13 @@ impl Positions {
         self.starts.len() - 1
     }
 
+    /// The fewest taps of a position, and the most.
+    fn counts(&self) -> RangeInclusive<usize> {
+        let count = |i: usize| self.of(i).len();
+        let counts = || (0..self.len()).map(count);
+        counts().min().unwrap_or(0)..=counts().max().unwrap_or(0)
+    }
+
     fn of(&self, position: usize) -> &[Tap] {
         &self.taps[self.starts[position]..self.starts[position + 1]]
     }
@@ -93,6 +105,68 @@ impl Positions {
 /// Vectors of a group, at most so many, of which there are the fewest together with the vectors that they leave.
 fn of_group(vectors: usize, most: usize) -> usize {
     (1..=most.min(vectors)).rev().min_by_key(|v| vectors / v + vectors % v).unwrap_or(1)
+}
+
+/// Channels that are made alike.
+struct Channels {
+    count: usize,
+    /// Those that follow each other, which are all where they are the `last` dimension.
+    run: usize,
+    last: bool,
+    /// Vectors of a group at most.
+    most: usize,
+    jit: Isa,
+    /// Whether some may be made once more.
+    again: bool,
+}
+
+/// Groups of vectors of channels: vectors of a group, channels in groups, the first of the others and their number, and whether the last vector of the
+/// groups and of the others may be part of one.
+struct Groups {
+    vectors: usize,
+    whole: usize,
+    rest: (usize, usize),
+    masked: [bool; 2],
+}
+
+impl Channels {
+    /// All vectors in groups, the last one under a mask, or groups first, and single vectors behind them.
+    fn groups(&self) -> Groups {
+        let Channels { count, run, last, most, jit, again } = *self;
+        let lanes = jit.width().lanes();
+        let (masked, all) = (!count.is_multiple_of(lanes), count.div_ceil(lanes));
+        let together = Some(of_group(all, most)).filter(|vectors| masked && last && jit.avx512 && all.is_multiple_of(*vectors));
+        let twice = masked && last && together.is_none() && count >= lanes && again;
+        // The channels of blocks may end within one.
+        let are_groups = |v: &usize| run.is_multiple_of(v * lanes) && count.is_multiple_of(v * lanes);
+        let vectors = match (masked, together) {
+            (_, Some(together)) => together,
+            _ if last => of_group(count / lanes, most),
+            (true, _) => 1,
+            (false, _) => (1..=most).rev().find(are_groups).unwrap_or(1),
+        };
+        let in_groups = together.is_some() || !last;
+        let whole = if in_groups { count } else { count / (vectors * lanes) * (vectors * lanes) };
+        let left = count - whole;
+        let rest = if twice { (count - left.next_multiple_of(lanes), left.next_multiple_of(lanes)) } else { (whole, left) };
+        Groups { vectors, whole, rest, masked: [masked && in_groups, masked && !twice] }
+    }
+}
+
+/// Takes the innermost dimensions that stay as they are as more channels, where positions follow each other and lines stay short.
+fn merge(axes: &mut [Axis; 3], places: &mut [Place; 2]) {
+    while axes[2].inputs == axes[2].outputs && axes.iter().any(|axis| axis.outputs * axis.inputs != 1) {
+        let n = axes[2].inputs as usize;
+        let follows = |place: &Place| axes[1].inputs * axes[1].outputs == 1 || place.strides[3] == n * place.run;
+        if n * places[0].run > GRAIN as usize || !places.iter().all(follows) {
+            return;
+        }
+        for place in &mut *places {
+            let [image, block, depth, _] = place.strides;
+            (place.run, place.strides) = (n * place.run, [image, block, 0, depth]);
+        }
+        *axes = [Axis { inputs: 1, outputs: 1, ..axes[0] }, axes[0], axes[1]];
+    }
 }
 
 /// Calls `add` for every position of the result along an axis, with the inputs that it is a sum of; it answers how many there are so far.
@@ -145,57 +219,59 @@ impl Blended {
             exist = exist * sizes[0] / 4;
             (places, sizes, source, tail) = ([a, b], [4; 2], Elem::F32, Tail::raw());
         }
-        let [from, to] = &places;
         let last = |p: &Place| p.counts[1] == 1 && p.strides[1] == 0;
+        let mut axes = Interpolation::new(op)?.axes;
+        if places.iter().all(last) && tail.scratch(1) == Some(0) {
+            merge(&mut axes, &mut places);
+        }
+        let [from, to] = &places;
         if from.run != to.run || from.counts != to.counts || last(from) != last(to) {
             return Err(Skip::Layout("of src and dst: other channels in a line".into()));
         }
-        if from.run < lanes / 2 || !last(from) && !from.run.is_multiple_of(lanes) {
+        // Narrow numbers need masks that other processors do not have.
+        let narrow = jit.avx512 && (source.bytes() < 4 || sizes[1] < 4);
+        let least = if narrow { LEAST } else { lanes / 2 };
+        if from.run < least || !last(from) && !from.run.is_multiple_of(lanes) {
             return Err(Skip::Layout("of src and dst: channels that are not in vectors".into()));
         }
         // What blocks have beyond the channels is zero, and so are sums of it where nothing is done to them.
         let whole = !last(from) && attr.is_default();
         let channels = if whole || last(from) { from.run * from.counts[1] } else { exist };
-        let masked = !channels.is_multiple_of(lanes);
-        let twice = masked && last(from) && channels >= lanes && !attr.reads_dst();
-        if masked && !twice && !jit.avx512 && (source.bytes() < 4 || sizes[1] < 4) {
+        let most = VECTORS[usize::from(!attr.is_default())];
+        let of = Channels { count: channels, run: from.run, last: last(from), most, jit, again: !attr.reads_dst() };
+        let Groups { vectors, whole: whole_groups, rest, masked } = of.groups();
+        if masked[1] && !jit.avx512 && (source.bytes() < 4 || sizes[1] < 4) {
             return Err(Skip::Shape("channels that are not whole vectors of narrow numbers"));
         }
-        let most = VECTORS[usize::from(!attr.is_default())];
-        // The channels of blocks may end within one.
-        let are_groups = |v: &usize| from.run.is_multiple_of(v * lanes) && channels.is_multiple_of(v * lanes);
-        let vectors = match masked {
-            _ if last(from) => of_group(channels / lanes, most),
-            true => 1,
-            false => (1..=most).rev().find(are_groups).unwrap_or(1),
-        };
-        // Groups come first, what is left are single vectors.
-        let whole_groups = if last(from) { channels / (vectors * lanes) * (vectors * lanes) } else { channels };
-        let left = channels - whole_groups;
-        let rest = if twice { (channels - left.next_multiple_of(lanes), left.next_multiple_of(lanes)) } else { (whole_groups, left) };
         let blocks = !last(from) && vectors * lanes == from.run;
         // Groups of a block that has several end with it: blocks are calls of their own then.
         let alone = !last(from) && !blocks;
-        let Interpolation { axes: [depth, height, width], .. } = Interpolation::new(op)?;
+        let [depth, height, width] = axes;
         let stride = |d: usize| from.strides[2 + d] * sizes[0];
         let (depths, heights) = (Positions::new(depth, forward, stride(0))?, Positions::new(height, forward, stride(1))?);
-        let most = |p: &Positions| (0..p.len()).map(|i| p.of(i).len()).max().unwrap_or(0);
-        if most(&depths) * most(&heights) > LINES {
+        let [depth, height] = [depths.counts(), heights.counts()];
+        if depth.end() * height.end() > LINES {
             return Err(Skip::Shape("so many lines in a row"));
         }
         let columns = columns(width, forward, from.run * sizes[0])?;
         let taps = columns.each().filter(|n| *n <= 4);
+        let lines = (depth.start() * height.start(), depth.end() * height.end());
+        let held = jit.avx512 && attr.is_default() && taps.is_some() && !copies && lines.0 == lines.1 && (1..=HELD).contains(&lines.1);
+        let lines = held.then_some(lines.1 as u8);
+        // Vectors of a column of several groups lie side by side.
+        let across = |channels: usize, vectors: usize| last(from) && taps.is_some() && channels > vectors * lanes;
         let blend = Blend {
             source,
             taps,
+            lines,
             copies,
             vectors: vectors as u8,
-            masked: masked && !last(from),
-            across: last(from) && taps.is_some(),
+            masked: masked[0],
+            across: across(whole_groups, vectors),
             streaming: false,
         };
         let spec = |blend: Blend| Spec { sums: blend, tail: tail.clone() };
-        let specs = [spec(blend), spec(Blend { vectors: 1, masked: masked && !twice, ..blend })];
+        let specs = [spec(blend), spec(Blend { vectors: 1, masked: masked[1], across: across(rest.1, 1), ..blend })];
         let group = |i: usize| if blocks { places[i].strides[1] * sizes[i] } else { vectors * lanes * sizes[i] };
         Ok(Blended {
             jit,
@@ -276,12 +352,16 @@ impl Generated for Blended {
         let blenders = &blenders[usize::from(self.streaming && bufs[1].as_ptr().addr().is_multiple_of(vector))];
         let [source, to] = &self.places;
         let [images, blocks] = [to.counts[0], self.made.div_ceil(self.channels)];
-        let rows = self.depths.len() * self.heights.len();
+        let heights = self.heights.len();
+        let rows = self.depths.len() * heights;
         let numbers = self.columns.count() * self.channels;
-        let each = (GRAIN as usize / numbers.max(1)).clamp(1, rows);
-        let chunks = rows.div_ceil(each);
-        ctx.executor().run(ctx.executor().threads(), images * blocks * chunks, &|_, task| {
-            let (chunk, block, image) = (task % chunks, task / chunks % blocks, task / chunks / blocks);
+        let each = (GRAIN as usize / numbers.max(1)).clamp(1, images * rows);
+        let chunks = (images * rows).div_ceil(each);
+        let image = [source.strides[0] * self.sizes[0], to.strides[0] * self.sizes[1]];
+        let last = [self.depths.most + self.heights.most, to.row(self.depths.len() - 1, heights - 1) * self.sizes[1]];
+        let farthest = std::array::from_fn(|i| last[i] + (images - 1) * image[i]);
+        ctx.executor().run(ctx.executor().threads(), blocks * chunks, &|_, task| {
+            let (chunk, block) = (task % chunks, task / chunks);
             let channel = block * self.channels;
             let whole = self.channels.min(self.whole).min(self.made - channel);
             let parts = [(0, whole), self.rest];
@@ -289,33 +369,27 @@ impl Generated for Blended {
                 let (first, channels) = parts[i];
                 let side = |k: usize, place: &Place| Side {
                     buf: bufs[k],
-                    at: (place.line([image, block, 0, 0]) + first) * self.sizes[k],
+                    at: (place.line([0, block, 0, 0]) + first) * self.sizes[k],
                     group: self.groups[i][k],
                 };
-                Call {
-                    columns: &self.columns,
-                    source: side(0, source),
-                    result: (side(1, to), to.run * self.sizes[1]),
-                    farthest: [self.depths.most + self.heights.most, to.row(self.depths.len() - 1, self.heights.len() - 1) * self.sizes[1]],
-                    channels,
-                    tail: &tail,
-                    channel: channel + first,
-                }
+                let result = (side(1, to), to.run * self.sizes[1]);
+                Call { columns: &self.columns, source: side(0, source), result, farthest, channels, tail: &tail, channel: channel + first }
             });
             let mut bound = [0, 1].map(|i| blenders[i].as_ref().and_then(|blender| blender.bind(&calls[i])));
             let mut lines = [Tap::default(); LINES];
-            for i in chunk * each..rows.min((chunk + 1) * each) {
-                let [depth, height] = [i / self.heights.len(), i % self.heights.len()];
+            let end = (images * rows).min((chunk + 1) * each);
+            for i in chunk * each..end {
+                let (at, row) = (i / rows, i % rows);
+                let [depth, height] = [row / heights, row % heights];
                 let mut count = 0;
                 for d in self.depths.of(depth) {
                     for h in self.heights.of(height) {
-                        lines[count] = Tap { source: d.source + h.source, weight: d.weight * h.weight };
+                        lines[count] = Tap { source: at * image[0] + d.source + h.source, weight: d.weight * h.weight };
                         count += 1;
                     }
                 }
-                let row = to.row(depth, height) * self.sizes[1];
-                let last = i + 1 == rows.min((chunk + 1) * each);
-                bound.iter_mut().flatten().for_each(|rows| rows.run(row, &lines[..count], last));
+                let row = at * image[1] + to.row(depth, height) * self.sizes[1];
+                bound.iter_mut().flatten().for_each(|rows| rows.run(row, &lines[..count], i + 1 == end));
             }
         });
         Ok(())

@@ -25,8 +25,10 @@ fn columns_are_sums_of_weighted_taps_of_lines() {
     for isa in ISAS {
         let lanes = isa.width().lanes();
         for (columns, taps, across) in [(two, Some(2), false), (two, Some(2), true), (any, None, false)] {
-            for (vectors, masked, channels) in [(1, false, CHANNELS), (2, false, CHANNELS), (1, true, CHANNELS - 5)] {
-                let kernel = Blend { source: Elem::F32, taps, copies: false, vectors, masked, across, streaming: false };
+            let channels = [(1, false, CHANNELS), (2, false, CHANNELS), (1, true, CHANNELS - 5), (2, true, CHANNELS - 5)];
+            let held = [None, Some(2)].into_iter().filter(|held| taps.is_some() || held.is_none());
+            for ((vectors, masked, channels), held) in channels.into_iter().flat_map(|c| held.clone().map(move |held| (c, held))) {
+                let kernel = Blend { source: Elem::F32, taps, lines: held, copies: false, vectors, masked, across, streaming: false };
                 let function = kernel.function(isa);
                 let (source, mut result) = (source(), vec![-1.0f32; 3 * CHANNELS]);
                 let (all, counts): (Vec<Tap>, Vec<usize>) = (columns.concat(), columns.iter().map(|taps| taps.len()).collect());
@@ -60,10 +62,16 @@ fn columns_of_one_tap_are_moved_as_they_are() {
     let taps: Vec<Tap> = [3usize, 0, 4].map(|at| Tap { source: at * CHANNELS * 4, weight: 0.0 }).into();
     let line = Tap { source: 5 * CHANNELS * 4, weight: 0.0 };
     for isa in ISAS {
-        let all = [(2, CHANNELS, false, false), (2, CHANNELS, true, false), (2, CHANNELS, true, true), (1, CHANNELS - 5, true, false)];
+        let all = [
+            (2, CHANNELS, false, false),
+            (2, CHANNELS, true, false),
+            (2, CHANNELS, true, true),
+            (1, CHANNELS - 5, true, false),
+            (2, CHANNELS - 5, true, false),
+        ];
         for (vectors, channels, across, streaming) in all {
             let masked = channels < CHANNELS;
-            let kernel = Blend { source: Elem::F32, taps: Some(1), copies: true, vectors, masked, across, streaming };
+            let kernel = Blend { source: Elem::F32, taps: Some(1), lines: None, copies: true, vectors, masked, across, streaming };
             let (source, mut memory) = (source(), vec![-1.0f32; 3 * CHANNELS + 16]);
             let first = memory.as_ptr().align_offset(64);
             let result = &mut memory[first..first + 3 * CHANNELS];
@@ -95,7 +103,8 @@ fn columns_of_one_tap_are_moved_as_they_are() {
 
 #[test]
 fn listing_is_as_reviewed() {
-    let kernel = Blend { source: Elem::Bf16, taps: Some(2), copies: false, vectors: 2, masked: false, across: false, streaming: false };
+    let taps = Some(2);
+    let kernel = Blend { source: Elem::Bf16, taps, lines: None, copies: false, vectors: 2, masked: false, across: false, streaming: false };
     for isa in [Isa::AVX2, Isa::AVX512] {
         golden(&kernel.name(isa), &kernel.compile(isa).unwrap());
     }

@@ -1,0 +1,403 @@
+//! `pixels:jit`: windows of pixels by generated code, of channels that are last or lie in blocks of a vector.
+//!
+//! A window is the product of windows along each dimension, and so are sums over it: a task goes through some slices of a vector of channels of an
+//! image, whose rows it sums along the width, then along the height of a slice of a volume, and along the outermost dimension where responses are
+//! made of them. Slices that a task does not make but that its windows meet are summed again. Backward does the same once more with the terms of the
+//! gradient; what is summed next is what has just been made.
+
+use super::across::{Lanes, Place, places};
+use crate::kernels::access::View;
+use crate::kernels::code::elem;
+use crate::kernels::multiversion::Simd;
+use crate::kernels::responses::{Call, MOST, Pass, Plane, QUARTERS, Responses, Spec, USUAL};
+use crate::kernels::scratch::{Scratch, booked, for_workers};
+use crate::row::{Generated, RowPlan};
+use crate::{CpuTarget, ops::support};
+use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Elem;
+use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
+use oxidnn_spec::op::{Lrn, LrnAlg};
+use oxidnn_spec::{Error, Op, Problem};
+use std::ops::Range;
+
+/// Elements of rows that are summed together, which stay in L1.
+const NEAR: usize = 2 * 1024;
+/// Elements of the sums of a task, which stay in L2; and their most.
+const SUMS: usize = 48 * 1024;
+const MOST_SUMS: usize = 8 << 20;
+
+/// Plans a normalisation.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    RowPlan::resolved(problem, target, |problem| {
+        let Op::Lrn(op) = &problem.op else { return Err(Skip::Op("another operation than local response normalisation")) };
+        support::dense(problem)?;
+        support::known(problem)?;
+        let made = |isa| Within::new(op, target.threads, isa);
+        // Blocks of half a vector are whole ones of half the width.
+        let kernel = made(jit).or_else(|skip| if jit == Isa::AVX2 { Err(skip) } else { made(Isa::AVX2).map_err(|_| skip) })?;
+        let scratch = for_workers(kernel.workers, kernel.space.end).and_then(|n| booked(&[n]));
+        Ok((kernel, scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?))
+    })
+}
+
+/// A dimension: its size, and elements of a window on either side.
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    len: usize,
+    half: usize,
+}
+
+/// Where a worker's scratch has what; in elements.
+#[derive(Clone, Copy, Default, Debug)]
+struct Space {
+    /// Rows as they are made, with zeros around them; and a slice of a volume, summed along the width, with rows of zeros around it.
+    rows: usize,
+    slice: usize,
+    /// Slices of sums of squares, with slices of zeros where there are none; the same of terms; factors.
+    squares: usize,
+    terms: usize,
+    factors: usize,
+    end: usize,
+}
+
+#[derive(Debug)]
+struct Within {
+    jit: Isa,
+    elem: Elem,
+    quarters: u8,
+    numbers: [f32; 3],
+    /// The source, the gradient of the result, and the result.
+    places: [Option<Place>; 3],
+    images: usize,
+    channels: usize,
+    /// The outermost dimension, and those of a slice.
+    outer: Axis,
+    inner: [Axis; 2],
+    /// Slices that are summed together, and those of a task.
+    group: usize,
+    each: usize,
+    space: Space,
+    workers: usize,
+}
+
+impl Within {
+    fn new(op: &Lrn, workers: usize, jit: Isa) -> Result<Within, Skip> {
+        if op.alg == LrnAlg::AcrossChannels {
+            return Err(Skip::Op("windows of channels"));
+        }
+        let (dims, lanes, forward) = (op.src.dims(), jit.width().lanes(), op.prop.is_forward());
+        let elem = elem(op.src.dtype).filter(|e| matches!(e, Elem::F32 | Elem::Bf16 | Elem::F16));
+        let elem = elem.ok_or_else(|| Skip::DataType(format!("{} in generated windows", op.src.dtype)))?;
+        let quarters = QUARTERS.iter().find(|q| f32::from(**q) == 4.0 * op.beta.get()).copied();
+        let quarters = quarters.ok_or(Skip::Op("an exponent that roots do not make"))?;
+        let places = places(op, lanes)?;
+        if places.iter().flatten().any(|p| p.lanes != Lanes::Channels) {
+            return Err(Skip::Layout("of src or dst: channels that are not in vectors".into()));
+        }
+        let [images, channels] = [dims[0], dims[1]].map(|n| n as usize);
+        // A longer window holds no more.
+        let axis = |len: usize| Axis { len, half: ((op.local_size as usize - 1) / 2).min(len - 1) };
+        let mut sizes = dims[2..].iter().map(|n| *n as usize).filter(|n| *n != 1).rev();
+        let mut next = || sizes.next().unwrap_or(1);
+        let [w, h, d, more] = [next(), next(), next(), next()];
+        if more != 1 {
+            return Err(Skip::Shape("more than three dimensions of pixels"));
+        }
+        if images * channels * w * h * d == 0 || [w, h, d].iter().any(|n| 2 * axis(*n).half + 1 > MOST) {
+            return Err(Skip::Shape("no elements, or a long window"));
+        }
+        // The outermost dimension is the first that there is.
+        let (outer, inner) = match (h, d) {
+            (1, 1) => (axis(w), [axis(1), axis(1)]),
+            (_, 1) => (axis(h), [axis(1), axis(w)]),
+            _ => (axis(d), [axis(h), axis(w)]),
+        };
+        let n = (op.local_size as f32).powi(dims.len() as i32 - 2);
+        let share = op.alpha.get() / n;
+        let numbers = [share, op.k.get(), 2.0 * op.beta.get() * share];
+        let mut within = Within {
+            jit,
+            elem,
+            quarters,
+            numbers,
+            places,
+            images,
+            channels,
+            outer,
+            inner,
+            group: 1,
+            each: 1,
+            space: Space::default(),
+            workers,
+        };
+        within.cut(forward)?;
+        // Forward also channels that do not exist, where all tensors have them. Their terms of a gradient may be no numbers.
+        if forward && places.iter().flatten().all(|p| p.padded) {
+            within.channels = channels.next_multiple_of(lanes);
+        }
+        if within.is_masked() && !jit.avx512 && elem != Elem::F32 {
+            return Err(Skip::Shape("parts of vectors of narrow numbers"));
+        }
+        Ok(within)
+    }
+
+    /// Decides about slices and scratch.
+    fn cut(&mut self, forward: bool) -> Result<(), Skip> {
+        let (lanes, slice, [height, width]) = (self.lanes(), self.slice(), self.inner);
+        let sums = if forward { 1 } else { 3 };
+        let around = (if forward { 2 } else { 4 }) * self.outer.half;
+        let most = (SUMS / (sums * slice)).max(4 * self.outer.half).clamp(1, self.outer.len);
+        self.each = self.outer.len.div_ceil(self.outer.len.div_ceil(most));
+        let row = height.len * self.bordered();
+        // A slice of a volume is summed by itself.
+        self.group = if height.len > 1 { 1 } else { (NEAR / row).clamp(1, self.outer.len) };
+        if (self.each + around).checked_mul(slice).is_none_or(|n| n > MOST_SUMS) {
+            return Err(Skip::Shape("large slices"));
+        }
+        let mut space = Space { slice: self.group * row, ..Space::default() };
+        let volume = if height.len > 1 { (height.len + 2 * height.half) * width.len * lanes } else { 0 };
+        space.squares = space.slice + volume;
+        space.terms = space.squares + (self.each + around) * slice;
+        (space.factors, space.end) = (space.terms, space.terms);
+        if !forward {
+            space.factors = space.terms + (self.each + 2 * self.outer.half) * slice;
+            space.end = space.factors + (self.each + 2 * self.outer.half) * slice;
+        }
+        self.space = space;
+        Ok(())
+    }
+
+    fn lanes(&self) -> usize {
+        self.jit.width().lanes()
+    }
+
+    /// Elements of a slice, and of a row of it with what is around that.
+    fn slice(&self) -> usize {
+        self.inner[0].len * self.inner[1].len * self.lanes()
+    }
+
+    fn bordered(&self) -> usize {
+        (self.inner[1].len + 2 * self.inner[1].half) * self.lanes()
+    }
+
+    fn is_forward(&self) -> bool {
+        self.places[1].is_none()
+    }
+
+    fn is_masked(&self) -> bool {
+        !self.channels.is_multiple_of(self.lanes())
+    }
+}
+
+/// The kernels: squares; sums along the height and the width; powers of any elements, and of usual ones; the last pass of a gradient.
+struct Code {
+    squares: Responses,
+    sums: [Responses; 2],
+    powers: [Responses; 2],
+    combine: Option<Responses>,
+}
+
+/// A task: some slices of a vector of channels of an image.
+struct Task<'t> {
+    plan: &'t Within,
+    code: &'t Code,
+    bufs: &'t [Buf<'t>; 3],
+    image: usize,
+    vector: usize,
+    /// The slices that it makes.
+    made: Range<usize>,
+    space: &'t mut [f32],
+}
+
+impl Task<'_> {
+    /// The slices that it makes and so many more on either side, where there are such.
+    fn around(&self, more: usize) -> Range<usize> {
+        self.made.start.saturating_sub(more)..(self.made.end + more).min(self.plan.outer.len)
+    }
+
+    /// Slice `at` of those in `first`, that of the slice `more` before the first that is made.
+    fn kept(&self, first: usize, more: usize, at: usize) -> Plane {
+        let slice = self.plan.slice();
+        let row = self.plan.inner[1].len * self.plan.lanes();
+        Plane { first: first + (at + more - self.made.start) * slice, row, near: slice }
+    }
+
+    /// Runs a kernel over slices of the tensors, for which planes hold rows of vectors.
+    fn pass(&mut self, kernel: &Responses, planes: [Plane; 3], slices: Range<usize>) -> f32 {
+        let p = self.plan;
+        let (lanes, [height, width]) = (p.lanes(), p.inner.map(|axis| axis.len));
+        let bytes = lanes * p.elem.bytes();
+        let first = slices.start * height * width;
+        let rows = slices.len() * height;
+        let channels = (p.channels - self.vector * lanes).min(lanes);
+        let side = |i: usize, pixel: usize| {
+            p.places[i].map(|place| {
+                let mut side = place.side(self.bufs[i], self.image, pixel, bytes);
+                side.at += self.vector * place.channel;
+                (side, place.pixel)
+            })
+        };
+        if channels == lanes {
+            let tensors = std::array::from_fn(|i| {
+                side(i, first).map(|(mut side, pixel)| {
+                    (side.row, side.vector) = (width * pixel, pixel);
+                    side
+                })
+            });
+            return kernel.run(&mut Call { tensors, space: self.space, planes, sizes: [rows, width * lanes], numbers: p.numbers });
+        }
+        (0..rows)
+            .map(|row| {
+                let tensors = std::array::from_fn(|i| side(i, first + row * width).map(|(side, _)| side));
+                let planes = planes.map(|plane| Plane { first: plane.first + row * plane.row, row: lanes, ..plane });
+                kernel.run(&mut Call { tensors, space: self.space, planes, sizes: [width, channels], numbers: p.numbers })
+            })
+            .sum()
+    }
+
+    /// Where rows of some slices are made that are summed into `to`.
+    fn rows(&self, to: Plane) -> Plane {
+        let half = self.plan.inner[1].half;
+        let lanes = self.plan.lanes();
+        if half > 0 { Plane { first: self.plan.space.rows + half * lanes, row: self.plan.bordered(), near: lanes } } else { to }
+    }
+
+    /// Sums rows of some slices within each of these.
+    fn sum(&mut self, slices: usize, to: Plane) {
+        let p = self.plan;
+        let [height, width] = p.inner;
+        if width.half == 0 {
+            return;
+        }
+        let row = width.len * p.lanes();
+        let mut run = |kernel: &Responses, from: Plane, to: Plane, sizes: [usize; 2]| {
+            let planes = [from, to, Plane::default()];
+            kernel.run(&mut Call { tensors: [None; 3], space: self.space, planes, sizes, numbers: p.numbers });
+        };
+        let from = Plane { first: p.space.rows + width.half * p.lanes(), row: p.bordered(), near: p.lanes() };
+        if height.half == 0 {
+            return run(&self.code.sums[1], from, to, [slices * height.len, row]);
+        }
+        let between = Plane { first: p.space.slice + height.half * row, row, near: row };
+        run(&self.code.sums[1], from, between, [height.len, row]);
+        run(&self.code.sums[0], between, to, [1, height.len * row]);
+    }
+
+    /// Zeros around what is summed.
+    fn surround(&mut self) {
+        let p = self.plan;
+        let (slice, lanes, [height, width], space) = (p.slice(), p.lanes(), p.inner, p.space);
+        let border = width.half * lanes;
+        for row in self.space[space.rows..space.slice].chunks_exact_mut(p.bordered()).filter(|_| border > 0) {
+            let end = row.len() - border;
+            row[..border].fill(0.0);
+            row[end..].fill(0.0);
+        }
+        let (between, rows) = (&mut self.space[space.slice..space.squares], height.half * width.len * lanes);
+        let end = between.len() - rows;
+        between[..rows].fill(0.0);
+        between[end..].fill(0.0);
+        let half = p.outer.half;
+        let steps: &[(usize, usize)] =
+            if p.is_forward() { &[(space.squares, half)] } else { &[(space.squares, 2 * half), (space.terms, half)] };
+        for (first, more) in steps {
+            let there = self.around(*more);
+            let before = (there.start + more - self.made.start) * slice;
+            let end = (there.end + more - self.made.start) * slice;
+            let all = (self.made.len() + 2 * more) * slice;
+            self.space[*first..first + before].fill(0.0);
+            self.space[first + end..first + all].fill(0.0);
+        }
+    }
+
+    fn run(mut self) {
+        let (p, code) = (self.plan, self.code);
+        let (half, forward, space) = (p.outer.half, p.is_forward(), p.space);
+        let [share, k, _] = p.numbers;
+        self.surround();
+        let more = if forward { half } else { 2 * half };
+        let squares = self.around(more);
+        let terms = if forward { self.made.clone() } else { self.around(half) };
+        let [mut squared, mut termed, mut combined] = [squares.start, terms.start, self.made.start];
+        let mut total = 0.0;
+        // What waits for slices behind the last need not wait.
+        let ready = |done: usize, last: usize| if done == p.outer.len { last } else { done.saturating_sub(half).min(last) };
+        while squared < squares.end {
+            let next = (squared + p.group).min(squares.end);
+            let to = self.kept(space.squares, more, squared);
+            let rows = self.rows(to);
+            total += self.pass(&code.squares, [rows; 3], squared..next);
+            self.sum(next - squared, to);
+            squared = next;
+            // Nothing is below what is added to, and nothing above the sum of all; what is no number is not in between.
+            let usual = k > USUAL.0 && share >= 0.0 && k + share * total < USUAL.1;
+            let powers = &code.powers[usize::from(usual)];
+            let end = ready(squared, terms.end);
+            if forward && termed < end {
+                self.pass(powers, [self.kept(space.squares, more, termed); 3], termed..end);
+                termed = end;
+            }
+            let Some(combine) = code.combine.as_ref().filter(|_| !forward) else { continue };
+            while termed < end {
+                let next = (termed + p.group).min(end);
+                let (sums, to) = (self.kept(space.squares, more, termed), self.kept(space.terms, half, termed));
+                self.pass(powers, [sums, self.rows(to), self.kept(space.factors, half, termed)], termed..next);
+                self.sum(next - termed, to);
+                termed = next;
+            }
+            let end = ready(termed, self.made.end);
+            if combined < end {
+                let planes = [self.kept(space.terms, half, combined), self.kept(space.factors, half, combined)];
+                self.pass(combine, [planes[0], planes[0], planes[1]], combined..end);
+                combined = end;
+            }
+        }
+    }
+}
+
+impl Generated for Within {
+    type Code = Code;
+
+    fn build(&self) -> Result<Code, Error> {
+        let get = |pass, axis: Axis, usual| {
+            let window = 2 * axis.half as u8 + 1;
+            let sums = pass == Pass::Sums;
+            let elem = if sums { Elem::F32 } else { self.elem };
+            let spec = Spec { pass, elem, window, quarters: self.quarters, usual, masked: !sums && self.is_masked() };
+            Responses::get(self.jit, &spec)
+        };
+        let powers = if self.is_forward() { Pass::Respond } else { Pass::Terms };
+        let [height, width] = self.inner;
+        Ok(Code {
+            squares: get(Pass::Squares, self.outer, true)?,
+            sums: [get(Pass::Sums, height, true)?, get(Pass::Sums, width, true)?],
+            powers: [get(powers, self.outer, false)?, get(powers, self.outer, true)?],
+            combine: (!self.is_forward()).then(|| get(Pass::Combine, self.outer, true)).transpose()?,
+        })
+    }
+
+    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let mut bufs = [Buf::empty(); 3];
+        for (buf, place) in bufs.iter_mut().zip(&self.places) {
+            if let Some(place) = place {
+                *buf = ctx.buf(place.arg)?;
+            }
+        }
+        let bufs = &bufs;
+        let (vectors, bands) = (self.channels.div_ceil(self.lanes()), self.outer.len.div_ceil(self.each));
+        let mut space = scratch.take(for_workers(self.workers, self.space.end).unwrap_or(0))?;
+        space.work(ctx.executor(), self.workers, self.images * bands * vectors, &|task, space| {
+            let (vector, band, image) = (task % vectors, task / vectors % bands, task / vectors / bands);
+            let made = band * self.each..self.outer.len.min((band + 1) * self.each);
+            Task { plan: self, code, bufs, image, vector, made, space: &mut space[..self.space.end] }.run();
+        });
+        if let Some(place) = self.places[2].filter(|p| p.padded) {
+            View::of(simd, ctx, place.arg)?.zero_padding();
+        }
+        Ok(())
+    }
+}
