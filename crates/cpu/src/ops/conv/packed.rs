@@ -4,11 +4,15 @@
 //! multiply-adds as its groups one by one, as each of these takes a whole vector, too; but results are stored, finished and addressed once for all, and a
 //! source pixel is read in one piece.
 
+use crate::kernels::multiversion::Simd;
+use crate::kernels::tile::pack::{self, Form, Plain};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
 
 /// Columns of the widest panel.
 const WIDEST: usize = 64;
+/// Steps of weights that are packed at a time.
+const STEPS: usize = 8;
 /// Rows of a product from which on groups are joined: fewer are multiplied sooner than their weights are packed.
 const ROWS: usize = 64;
 
@@ -126,7 +130,10 @@ impl Packed {
     }
 
     /// Packs panel `panel`, whose lines begin at byte `at` of `from`.
-    pub(super) fn pack(&self, from: Buf, at: usize, to: Buf, panel: usize) {
+    pub(super) fn pack(&self, simd: Simd, (from, at): (Buf, usize), to: Buf, panel: usize) {
+        if self.from.groups == 1 && self.from.together == 1 {
+            return self.pack_lines(simd, (from, at), to, panel);
+        }
         let size = 4 / self.step;
         let whole = self.from.is_whole(self.step) && [self.first, self.apart, self.lines].iter().all(|n| n.is_multiple_of(self.step));
         for tap in 0..self.taps {
@@ -150,6 +157,24 @@ impl Packed {
                     }
                 }
                 to.write((panel * self.words() + (tap * self.steps + step) * self.width) * 4, words);
+            }
+        }
+    }
+
+    /// The same of weights whose lines are depths, some steps at a time.
+    fn pack_lines(&self, simd: Simd, (from, at): (Buf, usize), to: Buf, panel: usize) {
+        let size = 4 / self.step;
+        let (line, form) = (self.width * size, Form { size, together: self.together, width: self.width });
+        for tap in 0..self.taps {
+            for first in (0..self.steps).step_by(STEPS) {
+                let (mut lines, mut words) = ([0u8; STEPS * WIDEST * 4], [0.0f32; STEPS * WIDEST]);
+                let (steps, depth) = (STEPS.min(self.steps - first), self.lines - first * self.step);
+                let depth = depth.min(steps * self.step);
+                let lines = &mut lines[..depth * line];
+                from.read(at + (self.first + tap * self.apart + first * self.step) * line, lines);
+                let words = &mut words[..steps * self.width];
+                pack::panels(simd, &Plain { bytes: lines, depth: line, column: size }, 0..depth, 0..self.width, form, words);
+                to.write(panel * self.words() + (tap * self.steps + first) * self.width, words);
             }
         }
     }
