@@ -101,9 +101,6 @@ impl Lines {
 
     /// Reads line `line` of a panel that begins at byte `at`, elements of `size` bytes, or of joined groups the first of whose panels does.
     fn read(&self, from: Buf, at: usize, (line, size): (usize, usize), to: &mut [u8]) {
-        if self.groups == 1 && self.together == 1 {
-            return from.read(at + line * self.width * size, to);
-        }
         to.fill(0);
         let (at, group) = self.place(at, line, size);
         let to = &mut to[group * self.columns * size..][..self.columns * size];
@@ -147,10 +144,6 @@ impl Packed {
                 }
                 for i in 0..self.step.min(self.lines - step * self.step) {
                     self.from.read(from, at, (self.first + tap * self.apart + step * self.step + i, size), line);
-                    if self.together == 1 {
-                        words[i * line.len()..][..line.len()].copy_from_slice(line);
-                        continue;
-                    }
                     match size {
                         1 => interleave::<1>(words, line, i),
                         _ => interleave::<2>(words, line, i),
@@ -165,12 +158,12 @@ impl Packed {
     fn pack_lines(&self, simd: Simd, (from, at): (Buf, usize), to: Buf, panel: usize) {
         let size = 4 / self.step;
         let (line, form) = (self.width * size, Form { size, together: self.together, width: self.width });
+        let (mut read, mut words) = ([0u8; STEPS * WIDEST * 4], [0.0f32; STEPS * WIDEST]);
         for tap in 0..self.taps {
             for first in (0..self.steps).step_by(STEPS) {
-                let (mut lines, mut words) = ([0u8; STEPS * WIDEST * 4], [0.0f32; STEPS * WIDEST]);
                 let (steps, depth) = (STEPS.min(self.steps - first), self.lines - first * self.step);
                 let depth = depth.min(steps * self.step);
-                let lines = &mut lines[..depth * line];
+                let lines = &mut read[..depth * line];
                 from.read(at + (self.first + tap * self.apart + first * self.step) * line, lines);
                 let words = &mut words[..steps * self.width];
                 pack::panels(simd, &Plain { bytes: lines, depth: line, column: size }, 0..depth, 0..self.width, form, words);
