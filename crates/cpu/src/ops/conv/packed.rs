@@ -4,11 +4,15 @@
 //! multiply-adds as its groups one by one, as each of these takes a whole vector, too; but results are stored, finished and addressed once for all, and a
 //! source pixel is read in one piece.
 
+use crate::kernels::multiversion::Simd;
+use crate::kernels::tile::pack::{self, Form, Plain};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
 
 /// Columns of the widest panel.
 const WIDEST: usize = 64;
+/// Steps of weights that are packed at a time.
+const STEPS: usize = 8;
 /// Rows of a product from which on groups are joined: fewer are multiplied sooner than their weights are packed.
 const ROWS: usize = 64;
 
@@ -97,9 +101,6 @@ impl Lines {
 
     /// Reads line `line` of a panel that begins at byte `at`, elements of `size` bytes, or of joined groups the first of whose panels does.
     fn read(&self, from: Buf, at: usize, (line, size): (usize, usize), to: &mut [u8]) {
-        if self.groups == 1 && self.together == 1 {
-            return from.read(at + line * self.width * size, to);
-        }
         to.fill(0);
         let (at, group) = self.place(at, line, size);
         let to = &mut to[group * self.columns * size..][..self.columns * size];
@@ -126,7 +127,10 @@ impl Packed {
     }
 
     /// Packs panel `panel`, whose lines begin at byte `at` of `from`.
-    pub(super) fn pack(&self, from: Buf, at: usize, to: Buf, panel: usize) {
+    pub(super) fn pack(&self, simd: Simd, (from, at): (Buf, usize), to: Buf, panel: usize) {
+        if self.from.groups == 1 && self.from.together == 1 {
+            return self.pack_lines(simd, (from, at), to, panel);
+        }
         let size = 4 / self.step;
         let whole = self.from.is_whole(self.step) && [self.first, self.apart, self.lines].iter().all(|n| n.is_multiple_of(self.step));
         for tap in 0..self.taps {
@@ -140,16 +144,30 @@ impl Packed {
                 }
                 for i in 0..self.step.min(self.lines - step * self.step) {
                     self.from.read(from, at, (self.first + tap * self.apart + step * self.step + i, size), line);
-                    if self.together == 1 {
-                        words[i * line.len()..][..line.len()].copy_from_slice(line);
-                        continue;
-                    }
                     match size {
                         1 => interleave::<1>(words, line, i),
                         _ => interleave::<2>(words, line, i),
                     }
                 }
                 to.write((panel * self.words() + (tap * self.steps + step) * self.width) * 4, words);
+            }
+        }
+    }
+
+    /// The same of weights whose lines are depths, some steps at a time.
+    fn pack_lines(&self, simd: Simd, (from, at): (Buf, usize), to: Buf, panel: usize) {
+        let size = 4 / self.step;
+        let (line, form) = (self.width * size, Form { size, together: self.together, width: self.width });
+        let (mut read, mut words) = ([0u8; STEPS * WIDEST * 4], [0.0f32; STEPS * WIDEST]);
+        for tap in 0..self.taps {
+            for first in (0..self.steps).step_by(STEPS) {
+                let (steps, depth) = (STEPS.min(self.steps - first), self.lines - first * self.step);
+                let depth = depth.min(steps * self.step);
+                let lines = &mut read[..depth * line];
+                from.read(at + (self.first + tap * self.apart + first * self.step) * line, lines);
+                let words = &mut words[..steps * self.width];
+                pack::panels(simd, &Plain { bytes: lines, depth: line, column: size }, 0..depth, 0..self.width, form, words);
+                to.write(panel * self.words() + (tap * self.steps + first) * self.width, words);
             }
         }
     }

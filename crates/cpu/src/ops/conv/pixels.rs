@@ -325,7 +325,7 @@ fn position(image: usize, channel: i64, at: [i64; 3], ndims: usize) -> Pos {
 
 impl Tiles {
     /// Packs the weights of all passes that do not read them in place, one behind the other in `to`.
-    fn pack(&self, ctx: &Ctx<'_>, weights: &View<'_>, to: Buf) {
+    fn pack(&self, simd: Simd, ctx: &Ctx<'_>, weights: &View<'_>, to: Buf) {
         for pass in self.passes.iter().filter(|pass| !pass.shared) {
             let to = to.part(pass.packed_at * 4, pass.words() * 4);
             match (&pass.packed, &pass.joint) {
@@ -334,7 +334,7 @@ impl Tiles {
                 (Some(packed), None) => ctx.executor().run(ctx.executor().threads(), pass.panels(), &|_, panel| {
                     let each = pass.drive.shape().panels();
                     let from = pass.units.group(panel / each) * self.panels + panel % each;
-                    packed.pack(weights.buf(), self.weights + from * self.panel, to, panel);
+                    packed.pack(simd, (weights.buf(), self.weights + from * self.panel), to, panel);
                 }),
             }
         }
@@ -496,7 +496,7 @@ impl Generated for Tiles {
         let sums = [scratch.take(lens.panel_sums)?, scratch.take(lens.channel_sums)?];
         let pixel_sums = scratch.take(lens.pixel_sums)?;
         let words = scratch.take(lens.packed)?.into_buf();
-        self.pack(ctx, &weights, words);
+        self.pack(simd, ctx, &weights, words);
         let right = |i: usize| self.right(i, weights.buf(), words);
         let compensation = self.compensation(On { code, simd, ctx }, (ones, &right), sums)?;
         let mut widened = scratch.take(lens.widened)?;

@@ -14,13 +14,16 @@ const CHUNK: usize = 2048;
 /// An operand bound to its memory.
 pub(super) struct Reader<'a> {
     pub(super) source: Source<'a>,
+    /// Its first element.
+    pub(super) first: usize,
     across: Axis,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(simd: Simd, ctx: &Ctx<'a>, side: &Side) -> Result<Reader<'a>, Error> {
         let source = Source::plain(simd, ctx, side.arg)?;
-        Ok(Reader { across: Axis::new(&[side.roles.pixel[2].unwrap_or(0)], source.view.dims()), source })
+        let (first, across) = (source.view.offset(&[0; MAX_NDIMS]), Axis::new(&[side.roles.pixel[2].unwrap_or(0)], source.view.dims()));
+        Ok(Reader { source, first, across })
     }
 }
 
@@ -59,7 +62,7 @@ impl Copy<'_, '_> {
                     let image = places.images.0 + (group * self.beside + word_at) * together;
                     let first = ((group * pixels + pixel) * self.beside + word_at) * word;
                     let to = To { first, pixel: self.beside * word };
-                    if self.side.grid.merged {
+                    if self.side.grid.is_merged() {
                         self.zeros(to, 0..row.before);
                         self.zeros(to, row.before + row.count..row.before + row.count + row.behind);
                     }
@@ -90,12 +93,8 @@ impl Copy<'_, '_> {
     }
 
     fn zeros(&self, to: To, pixels: std::ops::Range<usize>) {
-        const ZEROS: [u32; 16] = [0; 16];
-        for pixel in pixels {
-            for i in (0..self.width).step_by(16) {
-                self.to.write(to.first + pixel * to.pixel + i, &ZEROS[..16.min(self.width - i)]);
-            }
-        }
+        // Joint taps have pixels without a gap.
+        self.to.part((to.first + pixels.start * to.pixel) * 4, pixels.len() * to.pixel * 4).fill(0);
     }
 
     fn strides(&self) -> Option<&Strides> {
@@ -104,7 +103,7 @@ impl Copy<'_, '_> {
 
     /// The element of a row's first pixel, and the distance of the row's pixels.
     fn place(&self, strides: &Strides, image: usize, row: &Row) -> (usize, usize) {
-        let offset = self.reader.source.view.offset(&[0; MAX_NDIMS]) + image * strides.image;
+        let offset = self.reader.first + image * strides.image;
         (offset + row.at[0] * strides.at[0] + row.at[1] * strides.at[1] + row.first * strides.at[2], row.step * strides.at[2])
     }
 
@@ -118,6 +117,11 @@ impl Copy<'_, '_> {
             return;
         }
         let ((first, step), all) = (self.place(strides, image, row), self.channels.1);
+        let (channel, neighbours) = (self.channels.0, strides.block - self.channels.0 % strides.block);
+        if [step, to.pixel, self.width] == [all; 3] && all <= neighbours {
+            // Pixels without a gap on either side.
+            return self.to.write(to.first, &from[first + strides.channel(channel)..][..row.count * all]);
+        }
         self.blocks(strides, to, |done, channels, (width, panel), at| {
             let from = &from[first + strides.channel(self.channels.0 + done)..];
             view.simd().run(Floats { from, step, count: row.count, channels, width, panel, to: self.to, at });
@@ -248,9 +252,12 @@ impl Body for Floats<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        if self.step == self.channels && self.at.pixel == self.channels && self.width == self.channels {
-            self.to.write(self.at.first, &self.from[..self.count * self.channels]);
-            return;
+        match self.channels {
+            n if n > self.width => {}
+            8 => return self.lines::<8>(),
+            16 => return self.lines::<16>(),
+            32 => return self.lines::<32>(),
+            _ => {}
         }
         for i in 0..self.count {
             let from = &self.from[i * self.step..][..self.channels];
@@ -267,6 +274,16 @@ impl Body for Floats<'_> {
 }
 
 impl Floats<'_> {
+    /// Copies `N` channels of every pixel, all of one panel.
+    #[inline(always)]
+    fn lines<const N: usize>(&self) {
+        for i in 0..self.count {
+            if let Some(line) = self.from[i * self.step..].first_chunk::<N>() {
+                self.to.write(self.at.first + i * self.at.pixel, line);
+            }
+        }
+    }
+
     /// Writes pieces of `N` numbers from word `to` on: the word behind them, and what is left.
     #[inline(always)]
     fn pieces<'f, const N: usize>(&self, from: &'f [f32], to: usize) -> (usize, &'f [f32]) {

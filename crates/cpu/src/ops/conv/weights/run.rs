@@ -2,7 +2,7 @@
 
 use super::copy::{Copy, Reader};
 use super::side::{Places, Strides};
-use super::tiled::{Code, Gradient, Side, TURNED};
+use super::tiled::{Code, Gradient, Side, TURNED, WIDEST};
 use super::upcoming::{Runs, Upcoming};
 use crate::kernels::access::{Pos, View};
 use crate::kernels::amx::{Addend, Held};
@@ -18,9 +18,6 @@ use oxidnn_runtime::{Buf, Ctx, Decision};
 use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
 use std::ops::Range;
 
-/// Columns of the widest panel.
-const WIDEST: usize = 64;
-
 impl Generated for Gradient {
     type Code = Code;
 
@@ -32,11 +29,15 @@ impl Generated for Gradient {
         self.code()
     }
 
+    fn table_bytes(&self) -> usize {
+        size_of_val(&*self.joint)
+    }
+
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DIFF_WEIGHTS)?)?;
         let reader = |side: &Side| Reader::new(simd, ctx, side);
         let bound = Bound { plan: self, code, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail };
-        if !bound.lies_in_panels() && bound.lines_across().is_none() {
+        if !bound.lies_in_panels() && bound.lines_across().is_none() && bound.padded().is_none() {
             bound.tail.dst().zero_padding();
         }
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
@@ -106,7 +107,7 @@ struct Work<'w, 'h> {
 
 /// The byte at which a channel of an operand begins.
 fn place(reader: &Reader<'_>, strides: &Strides, channel: usize) -> usize {
-    (reader.source.view.offset(&[0; MAX_NDIMS]) + strides.channel(channel)) * 4
+    (reader.first + strides.channel(channel)) * 4
 }
 
 impl Bound<'_> {
@@ -231,7 +232,7 @@ impl Bound<'_> {
                 squares.run(from, Matrix { buf: to, at: done * row + to_at * 4, row }, count, channels * taps);
             };
             let ((cells, lines), (places, _)) = (grid.lines(), grid.turned().lines());
-            if grid.merged {
+            if grid.is_merged() {
                 (0..ready.groups * lines).for_each(|i| turn([i * cells * pixel, grid.dims[2].stride * pixel], i * places, places));
             } else {
                 turn([0, pixel], 0, ready.groups * lines * cells * ready.beside);
@@ -316,10 +317,17 @@ impl Bound<'_> {
                 last,
             });
         };
-        let (mut list, mut listed, c_row) = (List::across(words, 0), 0, row_step * 4);
+        let list = if p.is_across() { List::across(words, 0) } else { List::new(words, 0) };
+        let (mut list, mut listed, c_row) = (list, 0, row_step * 4);
         // Tiles that are equally tall are one call, or as many as there are runs to ask for.
         let heights = p.heights(rows, vectors).into_iter().filter(|h| *h > 0);
-        for (row, height, count) in heights.flat_map(|h| p.runs(rows, vectors).filter(move |run| run.1 == h)) {
+        let runs = heights.flat_map(|h| p.runs(rows, vectors).filter(move |run| run.1 == h));
+        // Rows that are no neighbours make strips of a tile each.
+        let strips = runs.flat_map(|(row, height, count)| {
+            let (strips, each) = if p.is_across() { (1, count) } else { (count, 1) };
+            (0..strips).map(move |i| (row + i * height, height, each))
+        });
+        for (row, height, count) in strips {
             if height != list.rows() || listed >= enough || !list.has_room(parts.count) {
                 walk(&list, listed);
                 list.restart(height);
@@ -327,7 +335,8 @@ impl Bound<'_> {
             }
             let to = (c + row * c_row, &std::array::from_fn(|i| i * c_row));
             list.strip(Strip { tiles: count, sums: row * p.panel * 4, a_row: 4, c_row, to });
-            let far = [(p.row_offset(row) - p.row_offset(0)) * 4; MOST_ROWS];
+            let far = |row: usize| (p.row_offset(row) - p.row_offset(0)) * 4;
+            let far = if p.is_across() { [far(row); MOST_ROWS] } else { std::array::from_fn(|i| far(row + i.min(height - 1))) };
             pairs.as_chunks::<2>().0.iter().for_each(|[b, a]| list.tap(*b, *a, &far));
             listed += count;
         }
@@ -420,10 +429,10 @@ impl Bound<'_> {
         if p.joined > 1 {
             return self.store_diagonal(pos, at.rows, sums);
         }
-        for (merged, sums) in sums.chunks_exact_mut(rows * p.panel).enumerate() {
-            if p.rows_per_channel() > 1 {
-                pos[dims - 1] = merged as i64;
-            }
+        for (index, sums) in sums.chunks_exact_mut(rows * p.panel).enumerate() {
+            let (joint, tap) = (p.rows.grid.joint, p.rows.grid.joint_tap(index));
+            let spatial = (joint..3).filter_map(|i| Some((i, (dims + i).checked_sub(3).filter(|d| *d >= usize::from(p.grouped) + 2)?)));
+            spatial.for_each(|(i, d)| pos[d] = tap[i] as i64);
             if self.lies_in_panels() {
                 if columns < p.panel {
                     sums.chunks_exact_mut(p.panel).for_each(|row| row[columns..].fill(0.0));
@@ -435,9 +444,47 @@ impl Bound<'_> {
                 self.store_across(pos, sums, (columns, width));
                 continue;
             }
-            let sums = Sums { data: sums, exact: None, step: p.panel, columns, dim: p.column_dim };
-            self.tail.store(sums, std::iter::once(Run { pos, dim: p.row_dim, step: 1, count: rows }));
+            self.store_rows(pos, sums, (rows, columns));
         }
+    }
+
+    /// Stores so many rows and columns of sums from the row at `pos` on.
+    fn store_rows(&self, pos: Pos, data: &mut [f32], (rows, columns): (usize, usize)) {
+        let (p, dst) = (self.plan, self.tail.dst());
+        if self.has_neighbours(pos[p.column_dim] as usize, columns) {
+            let (to, step) = (dst.offset(&pos), dst.blocking().strides[p.row_dim] as usize);
+            let lines = data.chunks(p.panel).take(rows).enumerate();
+            let Some(width) = self.padded() else {
+                return lines.for_each(|(i, line)| dst.buf().write(to + i * step, &line[..columns]));
+            };
+            return lines.for_each(|(i, line)| {
+                dst.buf().write(to + i * step, &[0.0f32; WIDEST][..width]);
+                dst.buf().write(to + i * step, &line[..columns]);
+            });
+        }
+        let sums = Sums { data, exact: None, step: p.panel, columns, dim: p.column_dim };
+        self.tail.store(sums, std::iter::once(Run { pos, dim: p.row_dim, step: 1, count: rows }));
+    }
+
+    /// Columns of the gradient's panels, where each is that of one of several joined groups: zeros behind them are stored with the sums.
+    fn padded(&self) -> Option<usize> {
+        let (p, dst) = (self.plan, self.tail.dst());
+        let mut blocks = dst.blocking().inner.iter();
+        let width = blocks.next().filter(|block| block.0 == p.column_dim).map(|block| block.1 as usize)?;
+        let alone = blocks.next().is_none() && p.columns.channels / p.joined <= width && width <= WIDEST;
+        (p.joined > 1 && alone && self.has_neighbours(0, p.columns.channels / p.joined)).then_some(width)
+    }
+
+    /// Whether so many sums of a row, from column `first` on, belong next to each other into the gradient as they are.
+    fn has_neighbours(&self, first: usize, columns: usize) -> bool {
+        let (p, dst) = (self.plan, self.tail.dst());
+        let mut blocks = dst.blocking().inner.iter();
+        let together = match (blocks.next(), blocks.next()) {
+            (None, _) => dst.blocking().strides[p.column_dim] == 1,
+            (Some((dim, width)), None) => dim == p.column_dim && first % width as usize + columns <= width as usize,
+            _ => false,
+        };
+        together && dst.dtype() == DataType::F32 && self.tail.is_plain()
     }
 
     /// Stores those sums of a tap of joined groups whose row and column are of one group, from the row at `pos` on.
@@ -447,9 +494,7 @@ impl Bound<'_> {
         let mut row = first;
         while row < first + count {
             let (group, n) = (row / rows, (rows - row % rows).min(first + count - row));
-            let data = &mut sums[(row - first) * p.panel + group * columns..];
-            let sums = Sums { data, exact: None, step: p.panel, columns, dim: p.column_dim };
-            self.tail.store(sums, std::iter::once(Run { pos, dim: p.row_dim, step: 1, count: n }));
+            self.store_rows(pos, &mut sums[(row - first) * p.panel + group * columns..], (n, columns));
             (pos[0], pos[p.row_dim], row) = (pos[0] + 1, 0, row + n);
         }
     }
@@ -508,7 +553,7 @@ impl Parts {
                 grid.copied(tap, grid.pixels().unwrap_or(0)).scaled(ready.beside * width * 4)
             }
         };
-        let width = p.pixel(if p.rows.grid.merged { p.rows.channels } else { at.rows.1 });
+        let width = p.pixel(if p.rows.grid.is_merged() { p.rows.channels } else { at.rows.1 });
         let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.line()));
         let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| s / ready.beside);
         let start = |line: &super::side::Line| {
@@ -529,10 +574,13 @@ impl Parts {
         }
         let row_base = ready.rows.0.as_ptr().addr() as i64 + ready.rows.1 as i64 + first_row;
         let count = if steps == 0 { 0 } else { counts.iter().product() };
-        for (i, words) in pairs.chunks_exact_mut(2).enumerate().take(count) {
-            let index = [i / (counts[1] * counts[2]), i / counts[2] % counts[1], i % counts[2]];
-            let [row, column] = (0..3).fold([0, 0], |sum, d| [0, 1].map(|s| sum[s] + index[d] * distances(d)[s]));
-            words.copy_from_slice(&[first_column as usize + column, row_base as usize + row]);
+        let from = [first_column as usize, row_base as usize];
+        let [images, depths, heights] = counts;
+        let all = (0..images).flat_map(|i| (0..depths).flat_map(move |d| (0..heights).map(move |h| [i, d, h])));
+        let distances = [0, 1, 2].map(distances);
+        for (words, index) in pairs.as_chunks_mut::<2>().0.iter_mut().zip(all).take(count) {
+            let behind = |s: usize| index[0] * distances[0][s] + index[1] * distances[1][s] + index[2] * distances[2][s];
+            *words = [from[0] + behind(1), from[1] + behind(0)];
         }
         Parts { count, steps, step, line: column_step }
     }

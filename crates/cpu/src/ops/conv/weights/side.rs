@@ -81,6 +81,11 @@ impl Dim {
         self.stride / a.max(1)
     }
 
+    /// Pixels that all taps meet at so many places, from the first to the last.
+    fn span(&self, places: usize) -> usize {
+        (places.max(1) - 1) * self.stride + (self.taps.max(1) - 1) * self.dilation + 1
+    }
+
     /// Number of phases of the taps.
     fn phases(&self) -> usize {
         self.taps.min(self.period())
@@ -161,8 +166,9 @@ pub(crate) struct Grid {
     slots: [usize; 3],
     /// The place before or behind a box's first whose pixel is the first of a phase.
     first: [i64; 3],
-    /// True where a row of the window is one tap of so many channels more: the row is copied with its padding, pixel by pixel.
-    pub(crate) merged: bool,
+    /// The dimension from which on all taps of the window are one tap of so many channels more; 3 for none. Their pixels are copied with their
+    /// padding, as they follow each other.
+    pub(crate) joint: usize,
 }
 
 /// Distances, and where the first pixel is that a tap meets at a box's first place.
@@ -183,12 +189,12 @@ impl Line {
 }
 
 impl Grid {
-    /// The grid of boxes of `each` places.
-    pub(crate) fn new(dims: [Dim; 3], each: [usize; 3], merged: bool) -> Grid {
-        let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], merged };
+    /// The grid of boxes of `each` places, where taps are one from dimension `joint` on.
+    pub(crate) fn new(dims: [Dim; 3], each: [usize; 3], joint: usize) -> Grid {
+        let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], joint };
         for (i, dim) in dims.iter().enumerate() {
-            if merged && i == 2 {
-                grid.slots[2] = (each[2].max(1) - 1) * dim.stride + dim.taps;
+            if i >= joint {
+                grid.slots[i] = dim.span(each[i]);
                 continue;
             }
             let (low, high) = dim.shifts();
@@ -201,14 +207,45 @@ impl Grid {
 
     /// The grid of a copy whose rows have the pixels of a channel side by side. Where a row of the window is one tap, it has places in their place.
     pub(crate) fn turned(&self) -> Grid {
-        if !self.merged {
+        if !self.is_merged() {
             return *self;
         }
         let across = &self.dims[2];
         let places = (self.slots[2] - across.taps) / across.stride + 1;
         let (mut dims, mut slots) = (self.dims, self.slots);
         (dims[2], slots[2]) = (Dim::of_places(across.places), places);
-        Grid { dims, slots, merged: false, ..*self }
+        Grid { dims, slots, joint: 3, ..*self }
+    }
+
+    /// Whether a row of the window is one tap, if not more of it.
+    pub(crate) fn is_merged(&self) -> bool {
+        self.joint < 3
+    }
+
+    /// Pixels from the first tap that is one with others to tap `index` of them, in the copy.
+    pub(crate) fn tap_offset(&self, index: usize) -> usize {
+        let tap = self.joint_tap(index);
+        let at: [usize; 3] = std::array::from_fn(|i| tap[i] * self.dims[i].dilation);
+        (at[0] * self.slots[1] + at[1]) * self.slots[2] + at[2]
+    }
+
+    /// Which tap of the window is tap `index` of those that are one.
+    pub(crate) fn joint_tap(&self, index: usize) -> [usize; 3] {
+        let (mut tap, mut rest) = ([0; 3], index);
+        for i in (self.joint..3).rev() {
+            (tap[i], rest) = (rest % self.dims[i].taps, rest / self.dims[i].taps);
+        }
+        tap
+    }
+
+    /// Whether no two taps meet the same phase, in boxes of so many images and places.
+    pub(crate) fn is_partition(&self, [_, each @ ..]: [usize; 4]) -> bool {
+        self.slots == each
+    }
+
+    /// Number of taps that are one.
+    pub(crate) fn joint_taps(&self) -> usize {
+        self.dims[self.joint..].iter().map(|d| d.taps).product()
     }
 
     /// Pixels of a row of a copy, and number of rows.
@@ -221,19 +258,15 @@ impl Grid {
         self.phases.iter().chain(&self.slots).try_fold(1usize, |n, s| n.checked_mul(*s))
     }
 
-    /// Taps in each dimension; a merged row is one.
+    /// Taps in each dimension; those that are one count once.
     pub(crate) fn taps(&self) -> [usize; 3] {
-        let mut taps = self.dims.map(|d| d.taps);
-        if self.merged {
-            taps[2] = 1;
-        }
-        taps
+        std::array::from_fn(|i| if i < self.joint { self.dims[i].taps } else { 1 })
     }
 
     /// The places of a box at which a tap lies inside.
     pub(crate) fn inside(&self, i: usize, tap: usize, places: &Places) -> Range<usize> {
         let (first, count) = places.at[i];
-        let all = if self.merged && i == 2 { 0..first + count } else { self.dims[i].inside(tap) };
+        let all = if i >= self.joint { 0..first + count } else { self.dims[i].inside(tap) };
         let end = all.end.min(first + count);
         all.start.max(first).min(end)..end
     }
@@ -242,17 +275,12 @@ impl Grid {
     pub(crate) fn copied(&self, tap: [usize; 3], images: usize) -> Line {
         let mut at = [self.slots[1] * self.slots[2], self.slots[2], 1];
         let (mut phase, mut base) = (0, 0);
-        for (i, distance) in at.iter().enumerate() {
-            if self.merged && i == 2 {
-                continue;
-            }
+        for (i, distance) in at.iter().enumerate().take(self.joint) {
             phase = phase * self.phases[i] + self.dims[i].phase_index(tap[i]);
             base += (self.dims[i].meets(tap[i]).shift - self.first[i]) * *distance as i64;
         }
         base += (phase * self.slots.iter().product::<usize>()) as i64;
-        if self.merged {
-            at[2] = self.dims[2].stride;
-        }
+        at.iter_mut().zip(&self.dims).skip(self.joint).for_each(|(distance, dim)| *distance *= dim.stride);
         Line { base, image: images, at }
     }
 
@@ -267,25 +295,33 @@ impl Grid {
         line
     }
 
-    /// Calls `each` with every row of a copy of a box: where its pixels go, and which they are. Rows of the same pixels follow each other.
+    /// Calls `each` with every row of a copy of a box: where its pixels go, and which they are. Rows of the same pixels follow each other. Rows
+    /// that lie in the padding are left out, unless taps are one: then they are zeros.
     pub(crate) fn rows(&self, places: &Places, mut each: impl FnMut(usize, Row)) {
         let [pd, ph, pw] = self.phases;
-        let count = |i: usize| places.at[i].1 + self.slots[i] - self.each(i);
-        for (phase_d, d) in (0..pd).flat_map(|p| (0..count(0)).map(move |d| (p, d))) {
-            for (h, phase_h) in (0..count(1)).flat_map(|h| (0..ph).map(move |p| (h, p))) {
-                let at = [self.pixel(0, places, self.phase(0, phase_d), d), self.pixel(1, places, self.phase(1, phase_h), h)];
-                let [Some(d_at), Some(h_at)] = at else { continue };
+        let count =
+            |i: usize| if i < self.joint { places.at[i].1 + self.slots[i] - self.each(i) } else { self.dims[i].span(places.at[i].1) };
+        let (depth, height) = (count(0), count(1));
+        let padding = Row { at: [0; 2], before: 0, first: 0, step: 1, count: 0, behind: self.dims[2].span(places.at[2].1) };
+        for (phase_d, d) in (0..pd).flat_map(|p| (0..depth).map(move |d| (p, d))) {
+            let d_at = self.pixel(0, places, self.phase(0, phase_d), d);
+            for (h, phase_h) in (0..height).flat_map(|h| (0..ph).map(move |p| (h, p))) {
+                let at = [d_at, self.pixel(1, places, self.phase(1, phase_h), h)];
+                if (0..2).any(|i| i < self.joint && at[i].is_none()) {
+                    continue;
+                }
                 for phase_w in 0..pw {
                     let phase = (phase_d * ph + phase_h) * pw + phase_w;
                     let to = ((phase * self.slots[0] + d) * self.slots[1] + h) * self.slots[2];
-                    each(to, self.row(places, self.phase(2, phase_w), [d_at, h_at]));
+                    let at = at[0].zip(at[1]);
+                    each(to, at.map_or(padding, |(d, h)| self.row(places, self.phase(2, phase_w), [d, h])));
                 }
             }
         }
     }
 
     fn phase(&self, i: usize, index: usize) -> usize {
-        if self.merged && i == 2 { 0 } else { self.dims[i].meets(index).phase }
+        if i >= self.joint { 0 } else { self.dims[i].meets(index).phase }
     }
 
     /// Places of a full box.
@@ -296,6 +332,10 @@ impl Grid {
 
     /// The pixel in slot `slot` of a phase, where there is one.
     fn pixel(&self, i: usize, places: &Places, phase: usize, slot: usize) -> Option<usize> {
+        if i >= self.joint {
+            let pixel = (places.at[i].0 * self.dims[i].stride + slot) as i64 - self.dims[i].pad;
+            return usize::try_from(pixel).ok().filter(|p| *p < self.dims[i].size);
+        }
         let place = places.at[i].0 as i64 + self.first[i] + slot as i64;
         let pixel = usize::try_from(place).ok()? * self.dims[i].stride + phase;
         (pixel < self.dims[i].size).then_some(pixel)
@@ -304,9 +344,9 @@ impl Grid {
     fn row(&self, places: &Places, phase: usize, at: [usize; 2]) -> Row {
         let dim = &self.dims[2];
         let (place, count) = places.at[2];
-        if self.merged {
+        if self.is_merged() {
             let first = (place * dim.stride) as i64 - dim.pad;
-            let cells = (count.max(1) - 1) * dim.stride + dim.taps;
+            let cells = dim.span(count);
             let before = (-first).clamp(0, cells as i64) as usize;
             let inside = (dim.size as i64 - first).clamp(before as i64, cells as i64) as usize - before;
             return Row { at, before, first: (first + before as i64) as usize, step: 1, count: inside, behind: cells - before - inside };
@@ -325,7 +365,7 @@ impl Grid {
 pub(crate) struct Row {
     /// Depth and height.
     pub(crate) at: [usize; 2],
-    /// Places of the copy in front of the first pixel; zeros in a merged row.
+    /// Places of the copy in front of the first pixel; zeros where taps are one.
     pub(crate) before: usize,
     /// First pixel, distance of two, and number of pixels.
     pub(crate) first: usize,

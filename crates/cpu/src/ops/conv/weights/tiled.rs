@@ -32,15 +32,25 @@ use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
 use std::sync::Arc;
 
-/// Steps of a box: what keeps a panel near the core, and sums long enough in registers.
-const STEPS: usize = 512;
+/// Steps of a box by columns of a panel: what keeps a panel near the core, and sums long enough in registers.
+const STEPS: usize = 512 * WIDEST;
 /// The same where a row of the window is one tap: boxes have pixels of the operand in common, all of which are copied.
-const MERGED: usize = 1024;
+const MERGED: usize = 1024 * WIDEST;
+/// Boxes that steps are not taken from for the sake of few columns.
+const BOXES: usize = 4;
 /// Steps of a part of the reduction below which images are put side by side, and steps that they make then.
 const SHORT: usize = 14;
 const BESIDE: usize = 24;
+/// Places of an image up to which it is not halved.
+const PLACES: usize = 64;
+/// Most taps of a dimension whose taps are one.
+const JOINT: usize = 64;
+/// Steps of a box below which rows in blocks are copied.
+const FEW: usize = 32;
 /// Rows that blocks are not cut below.
 const LEAST_ROWS: usize = 48;
+/// Columns of the widest panel.
+pub(crate) const WIDEST: usize = 64;
 /// Bytes of a gradient that is computed in slices, all of them together.
 const SLICED: usize = 1 << 20;
 /// Most slices.
@@ -131,6 +141,8 @@ pub(crate) struct Gradient {
     budget: Budget,
     /// Words that say where the parts of a tap's reduction are.
     pub(crate) pairs: usize,
+    /// Where rows of joint taps are that are no neighbours, in words from the first.
+    pub(crate) joint: Vec<usize>,
     /// Elements of the sums of a block, and of a worker's table.
     pub(crate) sums: usize,
     pub(crate) table: usize,
@@ -246,7 +258,13 @@ impl Pairs {
             _ if !short => None,
             2.. => Some(Pairs::Images),
             _ if !Product::Bf16.is_native(isa) => None,
-            _ => Halves::of(&task.window).map(Pairs::Halves),
+            _ => {
+                // Few places are one box beside zeros, which is sooner done than boxes of halves and of what is left over.
+                let few = task.window.iter().fold(1usize, |n, dim| n.saturating_mul(dim.places)) <= PLACES;
+                let halves = Halves::of(&task.window);
+                let beside_zeros = few && halves.is_none_or(|h| h.leaves_some(&task.window));
+                if beside_zeros { Some(Pairs::Images) } else { halves.map(Pairs::Halves) }
+            }
         }
     }
 }
@@ -277,6 +295,11 @@ impl Halves {
         let fewest = [1, 0].map(halves).into_iter().filter(are);
         let fewest = fewest.min_by_key(|h| (window[h.dim].places - h.count) * (1 << 16) / window[h.dim].places);
         fewest.or_else(|| Some(halves(2)).filter(are))
+    }
+
+    /// Whether places are left over.
+    fn leaves_some(&self, window: &[Dim; 3]) -> bool {
+        self.first > 0 || self.first + 2 * self.count < window[self.dim].places
     }
 
     /// Boxes of at most so many of all `places`.
@@ -384,6 +407,26 @@ impl Task {
         !self.x_columns && self.groups == 1 && self.channels[0] < LINE && across.taps > 1 && across.dilation == 1
     }
 
+    /// Steps of a box by panels of so many columns: more of few columns, where their rows stay in L2 and boxes do not become few.
+    fn steps(&self, panel: usize, joined: usize, together: usize, budget: Budget) -> usize {
+        let most = if self.is_merged() { MERGED } else { STEPS };
+        let row = self.channels[usize::from(self.x_columns)] * joined * size_of::<f32>();
+        let all = self.window.iter().fold(self.images, |n, dim| n.saturating_mul(dim.places));
+        (most / panel).min(budget.rows / row.max(1)).min(all / (together * BOXES)).max(most / WIDEST)
+    }
+
+    /// The dimension from which on all taps are one: rows of the window, or more of it where those leave tiles of so many rows low.
+    fn joint(&self, tall: usize) -> usize {
+        let (mut joint, mut rows) = if self.is_merged() { (2, self.channels[0] * self.window[2].taps) } else { (3, 0) };
+        // Lines that no tap meets would be copied, too.
+        let joins = |dim: &Dim| dim.dilation == 1 && dim.stride <= dim.taps && dim.taps <= JOINT;
+        while (1..3).contains(&joint) && rows < 2 * tall && joins(&self.window[joint - 1]) {
+            joint -= 1;
+            rows *= self.window[joint].taps;
+        }
+        joint
+    }
+
     /// What a convolution or deconvolution asks for.
     pub(crate) fn of(setup: &Setup<'_>) -> Task {
         let s = setup.sizes;
@@ -446,12 +489,15 @@ impl Gradient {
         let window = task.window;
         let whole = window[1..].iter().all(|d| d.taps == 1 && d.is_unpadded());
         let (on_amx, joined) = (isa.amx, joined(task, isa));
-        let merged = task.is_merged();
+        let panel = panel_columns(isa, task.channels[usize::from(!task.x_columns)] * joined);
+        // Tiles of AMX have rows of one row of the window, in boxes of the least steps.
+        let (tall, wide) = if on_amx { (0, WIDEST) } else { (tallest(isa, product, panel / isa.width().lanes()), panel) };
+        let (merged, joint) = (task.is_merged(), task.joint(tall));
         let across = window[2].places.max(1);
         let beside =
             if whole || merged || across >= SHORT { 1 } else { BESIDE.div_ceil(across).min(task.images.div_ceil(together)).max(1) }
                 * together;
-        let (groups, steps) = (task.images.div_ceil(beside), if merged { MERGED } else { STEPS });
+        let (groups, steps) = (task.images.div_ceil(beside), task.steps(wide, joined, together, Budget::of(target)));
         // Boxes grow by dimensions: the next one only where the last one is whole.
         let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together / beside).max(1));
         for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
@@ -463,7 +509,7 @@ impl Gradient {
             left = if each[i] == places { left / places.max(1) } else { 1 };
         }
         let at = [each[1], each[2], each[3]];
-        let grids = [Grid::new(window, at, merged), Grid::new(window.map(|d| Dim::of_places(d.places)), at, false)];
+        let grids = [Grid::new(window, at, joint), Grid::new(window.map(|d| Dim::of_places(d.places)), at, 3)];
         let side = |i: usize| Side {
             arg: task.args[i],
             roles: task.roles[i],
@@ -480,7 +526,7 @@ impl Gradient {
             attr: attr.clone(),
             isa,
             product,
-            panel: panel_columns(isa, columns.channels),
+            panel,
             apart: false,
             panels_at_once: 1,
             rows,
@@ -500,6 +546,7 @@ impl Gradient {
             budget: Budget::of(target),
             sums: 0,
             pairs: 0,
+            joint: Vec::new(),
             table: 0,
             column_dim: task.column_dim,
             row_dim: task.row_dim,
@@ -507,6 +554,11 @@ impl Gradient {
             far: false,
             tail: None,
         };
+        if !g.is_across() {
+            let channels = g.rows.channels;
+            let offset = |row: usize| g.rows.grid.tap_offset(row / channels) * channels + row % channels;
+            g.joint = (0..channels * g.rows_per_channel()).map(offset).collect();
+        }
         g.place(if task.x_columns { [tensors[1], tensors[0]] } else { tensors });
         g.cut_channels()?;
         Some(g)
@@ -525,7 +577,7 @@ impl Gradient {
             && self.joined == 1
             && self.attr.zero_points.is_empty()
             && self.is_single()
-            && !self.rows.grid.merged
+            && !self.rows.grid.is_merged()
         {
             self.tail = Some(Arc::new(Tail::raw()));
             self.cut_channels()?;
@@ -539,20 +591,22 @@ impl Gradient {
         let pixels = self.sliding().grid.dims.iter().any(|d| d.places > 1);
         let step = |s: &Strides, side: &Side| if pixels { s.at[2] * side.grid.dims[2].stride * 4 } else { s.image * 4 };
         let whole = |s: &Strides, side: &Side| s.is_plain() || self.groups == 1 || side.channels.is_multiple_of(s.block);
-        // A single tap that skips pixels would have a part for every row of the image; copied pixels are one.
+        // Taps that skip pixels have a part for every row of the image; copied pixels that no two of a phase meet are one.
         let (across, taps) = (&self.rows.grid.dims[2], self.all_taps());
-        let skips = self.rows_slide && across.stride > 1 && across.places > 1 && taps == 1;
+        let skips = self.rows_slide && across.stride > 1 && across.places > 1 && self.rows.grid.is_partition(self.each);
+        // Tiles do not go from a block of rows to the next, which costs more than a copy where there are few steps.
+        let few = self.each.iter().product::<usize>() < FEW;
         let spread = |bytes: usize| bytes <= FARTHER && (bytes / 64) % 2 == 1;
         let near = |s: &Strides| {
             let bytes = step(s, &self.rows);
-            (bytes <= NEAR || spread(bytes)) && whole(s, &self.rows) && !skips
+            (bytes <= NEAR || spread(bytes)) && whole(s, &self.rows) && !skips && (s.is_plain() || !few)
         };
         let in_panels = |s: &Strides| {
             let alone = self.groups == 1 && self.columns.channels == self.panel;
             let block = if s.is_plain() { alone } else { s.block == self.panel };
             block && step(s, &self.columns) == self.panel * 4 && self.columns.channels.is_multiple_of(self.panel)
         };
-        let rows_there = floats(rows) && !self.rows.grid.merged && self.rows.strides.as_ref().is_some_and(near);
+        let rows_there = floats(rows) && !self.rows.grid.is_merged() && self.rows.strides.as_ref().is_some_and(near);
         let columns_there = floats(columns) && self.columns.strides.as_ref().is_some_and(in_panels);
         // Lines of few channels are read as they follow each other, which saves their copy, or makes it one of whole runs.
         let narrow = self.columns.channels < self.panel;
@@ -575,8 +629,16 @@ impl Gradient {
         self.rows.strides.filter(|_| self.rows.in_place).map_or(usize::MAX, |s| s.block)
     }
 
+    /// Whether rows of a tile are neighbours: those of one row of the window are.
+    pub(crate) fn is_across(&self) -> bool {
+        self.rows.grid.joint > 1
+    }
+
     /// Where a row of a block is, in words from the first.
     pub(crate) fn row_offset(&self, row: usize) -> usize {
+        if let Some(offset) = self.joint.get(row) {
+            return *offset;
+        }
         self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(row, |s| s.channel(row))
     }
 
@@ -587,7 +649,7 @@ impl Gradient {
 
     /// Words from a step to the next in a copy of so many rows: not a power of two of lines, which would meet in few sets of L1.
     pub(crate) fn pitch(&self, rows: usize) -> usize {
-        if self.rows.grid.merged || rows <= 2 * LINE { rows } else { (rows.div_ceil(LINE) | 1) * LINE }
+        if self.rows.grid.is_merged() || rows <= 2 * LINE { rows } else { (rows.div_ceil(LINE) | 1) * LINE }
     }
 
     /// Words from a pixel to the next in a copy of so many rows.
@@ -610,7 +672,7 @@ impl Gradient {
         grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.beside / self.together)
     }
 
-    /// Taps that have rows of their own; a merged row of taps has one.
+    /// Taps that have rows of their own; those that are one count once.
     pub(crate) fn taps(&self) -> [usize; 3] {
         self.sliding().grid.taps()
     }
@@ -636,7 +698,7 @@ impl Gradient {
 
     /// Rows of the gradient for each channel of a block.
     pub(crate) fn rows_per_channel(&self) -> usize {
-        if self.rows.grid.merged { self.rows.grid.dims[2].taps } else { 1 }
+        self.rows.grid.joint_taps()
     }
 
     /// Boxes of all slices.
@@ -662,7 +724,7 @@ impl Gradient {
         let halve = |n: &mut usize, unit: usize| *n = (*n / 2).next_multiple_of(unit).max(unit);
         let sums = |r: usize, c: usize| [c, taps, self.rows_per_channel(), 4].into_iter().fold(r, usize::saturating_mul);
         let carried = |r: usize, c: usize| if self.is_single() { 0 } else { sums(r, c) };
-        let splits_rows = |r: usize| r > LEAST_ROWS && !self.rows.grid.merged;
+        let splits_rows = |r: usize| r > LEAST_ROWS && !self.rows.grid.is_merged();
         let hot = |r: usize| !self.is_single() || self.tail.is_some() || r * self.panel * 4 <= self.budget.hot;
         while splits_rows(most_rows) && (most_rows * steps * 4 > self.budget.rows || !hot(most_rows)) {
             halve(&mut most_rows, 16);
@@ -689,7 +751,11 @@ impl Gradient {
         self.sums = if self.is_single() { region } else { region.checked_mul(taps)?.checked_mul(panels)? }.next_multiple_of(16);
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
         self.pairs = parts.checked_mul(2)?;
-        let list = if self.on_amx { Accumulate::words(parts) } else { List::words(1, [MOST_ROWS, 1], parts)?.max(LISTED) };
+        let list = if self.on_amx {
+            Accumulate::words(parts)
+        } else {
+            List::words(1, [MOST_ROWS, if self.is_across() { 1 } else { MOST_ROWS }], parts)?.max(LISTED)
+        };
         self.table = self.pairs.checked_add(list)?.checked_mul(size_of::<usize>() / size_of::<f32>())?.next_multiple_of(16);
         let words = [&self.rows, &self.columns].map(|side| self.words(&side.grid));
         let words = [words[0]?, words[1]?];
@@ -820,7 +886,7 @@ impl Gradient {
                         }
                         let line = if self.apart { Line::Apart } else { Line::Packed(line as u8) };
                         let (masked, tail) = (within || self.apart, self.tail.clone());
-                        let (a_step, ahead) = (Stride::Across, self.far);
+                        let (a_step, ahead) = (if self.is_across() { Stride::Across } else { Stride::Given }, self.far);
                         let spec = Spec { line, a_step, start, tail, masked, ahead, ..Spec::new(self.product, rows, vectors) };
                         *tile = Some(Tile::get(self.isa, &spec)?);
                     }
