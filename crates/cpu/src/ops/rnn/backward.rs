@@ -376,7 +376,7 @@ impl Backward {
             let after = (place.step > 0).then(|| at(step + 1));
             sweep.panel(&Step { l, t: at(step), before: step.checked_sub(1).map(at), after, place }, share);
         });
-        if !self.op.diff.as_ref().is_some_and(|diff| diff.src_iter.is_some()) {
+        if self.op.diff.as_ref().is_none_or(|diff| diff.src_iter.is_none()) {
             return;
         }
         self.cut.run(self.on(ctx, 1, [self.states.count, 0]), work, &|place, share| {
