@@ -203,92 +203,41 @@ mod x86 {
         });
     }
 
-    /// Bytes by four, 64 columns at a time, or 32 or 16 that are the last.
+    /// Bytes by four, 64 columns at a time.
     ///
     /// # Safety
     /// As for [`halves16`].
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512bw")]
     pub(super) unsafe fn bytes16(job: &Job) {
-        // Words of four columns are dealt to the lanes in turn, so that what is interleaved within lanes is in order.
-        let deal: [i32; 16] = std::array::from_fn(|i| (i % 4 * 4 + i / 4) as i32);
-        // SAFETY: the table is a vector.
-        let deal = unsafe { _mm512_loadu_si512(deal.as_ptr().cast()) };
-        job.runs(64, |run| {
-            if run.wanted <= 32 {
-                // SAFETY: the caller's promise.
-                return unsafe { if run.wanted <= 16 { few_bytes(&run) } else { some_bytes(&run) } };
-            }
-            let Run { rows, there, wanted, to: [to, next] } = run;
+        job.runs(64, |Run { rows, there, wanted, to: [to, next] }| {
             let mask = if there == 0 { 0 } else { u64::MAX >> (64 - there) };
             let load = |row: Option<*const u8>| match row {
                 // SAFETY: a row has so many columns more, by the caller's promise; other lanes are not read.
-                Some(row) => _mm512_permutexvar_epi32(deal, unsafe { _mm512_maskz_loadu_epi8(mask, row.cast()) }),
+                Some(row) => unsafe { _mm512_maskz_loadu_epi8(mask, row.cast()) },
                 None => _mm512_setzero_si512(),
             };
-            let [a, b, c, d] = rows.map(load);
+            let [a, b, c, d] = [load(rows[0]), load(rows[1]), load(rows[2]), load(rows[3])];
             let (low, low_next) = (_mm512_unpacklo_epi8(a, b), _mm512_unpacklo_epi8(c, d));
             let (high, high_next) = (_mm512_unpackhi_epi8(a, b), _mm512_unpackhi_epi8(c, d));
+            // Lane l of the i-th has columns 16 l + 4 i and the next three.
+            let q = [_mm512_unpacklo_epi16(low, low_next), _mm512_unpackhi_epi16(low, low_next)];
+            let r = [_mm512_unpacklo_epi16(high, high_next), _mm512_unpackhi_epi16(high, high_next)];
+            let near = (_mm512_shuffle_i32x4::<0x44>(q[0], q[1]), _mm512_shuffle_i32x4::<0x44>(r[0], r[1]));
+            let far = (_mm512_shuffle_i32x4::<0xee>(q[0], q[1]), _mm512_shuffle_i32x4::<0xee>(r[0], r[1]));
             // SAFETY: a line has as many columns as are wanted, which are whole vectors.
             unsafe {
-                _mm512_storeu_si512(to.cast(), _mm512_unpacklo_epi16(low, low_next));
-                _mm512_storeu_si512(to.wrapping_add(64).cast(), _mm512_unpackhi_epi16(low, low_next));
-                _mm512_storeu_si512(next.cast(), _mm512_unpacklo_epi16(high, high_next));
+                _mm512_storeu_si512(to.cast(), _mm512_shuffle_i32x4::<0x88>(near.0, near.1));
+                if wanted > 16 {
+                    _mm512_storeu_si512(to.wrapping_add(64).cast(), _mm512_shuffle_i32x4::<0xdd>(near.0, near.1));
+                }
+                if wanted > 32 {
+                    _mm512_storeu_si512(next.cast(), _mm512_shuffle_i32x4::<0x88>(far.0, far.1));
+                }
                 if wanted > 48 {
-                    _mm512_storeu_si512(next.wrapping_add(64).cast(), _mm512_unpackhi_epi16(high, high_next));
+                    _mm512_storeu_si512(next.wrapping_add(64).cast(), _mm512_shuffle_i32x4::<0xdd>(far.0, far.1));
                 }
             }
         });
-    }
-
-    /// A run of 32 columns of bytes.
-    ///
-    /// # Safety
-    /// As for [`bytes16`].
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-    unsafe fn some_bytes(run: &Run) {
-        let (deal, to) = (_mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7), run.to[0]);
-        let mask = if run.there == 0 { 0 } else { u32::MAX >> (32 - run.there) };
-        let load = |row: Option<*const u8>| match row {
-            // SAFETY: the caller's promise; other lanes are not read.
-            Some(row) => _mm256_permutevar8x32_epi32(unsafe { _mm256_maskz_loadu_epi8(mask, row.cast()) }, deal),
-            None => _mm256_setzero_si256(),
-        };
-        let [a, b, c, d] = run.rows.map(load);
-        let (low, low_next) = (_mm256_unpacklo_epi8(a, b), _mm256_unpacklo_epi8(c, d));
-        let (high, high_next) = (_mm256_unpackhi_epi8(a, b), _mm256_unpackhi_epi8(c, d));
-        // SAFETY: a line has that many columns.
-        unsafe {
-            _mm256_storeu_si256(to.cast(), _mm256_unpacklo_epi16(low, low_next));
-            _mm256_storeu_si256(to.wrapping_add(32).cast(), _mm256_unpackhi_epi16(low, low_next));
-            _mm256_storeu_si256(to.wrapping_add(64).cast(), _mm256_unpacklo_epi16(high, high_next));
-            _mm256_storeu_si256(to.wrapping_add(96).cast(), _mm256_unpackhi_epi16(high, high_next));
-        }
-    }
-
-    /// A run of 16 columns of bytes.
-    ///
-    /// # Safety
-    /// As for [`bytes16`].
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-    unsafe fn few_bytes(run: &Run) {
-        let (mask, to) = (if run.there == 0 { 0 } else { u16::MAX >> (16 - run.there) }, run.to[0]);
-        let load = |row: Option<*const u8>| match row {
-            // SAFETY: the caller's promise; other lanes are not read.
-            Some(row) => unsafe { _mm_maskz_loadu_epi8(mask, row.cast()) },
-            None => _mm_setzero_si128(),
-        };
-        let [a, b, c, d] = run.rows.map(load);
-        let (low, low_next) = (_mm_unpacklo_epi8(a, b), _mm_unpacklo_epi8(c, d));
-        let (high, high_next) = (_mm_unpackhi_epi8(a, b), _mm_unpackhi_epi8(c, d));
-        // SAFETY: a line has that many columns.
-        unsafe {
-            _mm_storeu_si128(to.cast(), _mm_unpacklo_epi16(low, low_next));
-            _mm_storeu_si128(to.wrapping_add(16).cast(), _mm_unpackhi_epi16(low, low_next));
-            _mm_storeu_si128(to.wrapping_add(32).cast(), _mm_unpacklo_epi16(high, high_next));
-            _mm_storeu_si128(to.wrapping_add(48).cast(), _mm_unpackhi_epi16(high, high_next));
-        }
     }
 
     /// So many bytes of a row, zeros behind them.
