@@ -131,13 +131,14 @@ fn plan_on(problem: &Problem, target: &CpuTarget, (isa, product): (Isa, Product)
     problem.resolve();
     support::dense(&problem)?;
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
-    let kernel = Backward::new((op, &problem.attr), z, (isa, product), target)?;
+    let kernel = Backward::new((op, &problem.attr), (isa, product), target)?;
     let scratch_bytes = kernel.lens.bytes().ok_or(TOO_LONG)?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
 impl Backward {
-    fn new((op, attr): (&Rnn, &Attr), z: Sizes, (isa, product): (Isa, Product), target: &CpuTarget) -> Result<Backward, Skip> {
+    fn new((op, attr): (&Rnn, &Attr), (isa, product): (Isa, Product), target: &CpuTarget) -> Result<Backward, Skip> {
+        let z = Sizes::of(op)?;
         let [inputs, states, gates, outputs] = [z.slc, z.sic, z.dhc, z.dic].map(|n| Panels::of(isa, n));
         let iter = Weights::new(&op.weights_iter, Roles::ITER_BACK, states, product)?;
         let projection = op.weights_projection.as_ref().map(|t| Weights::new(t, Roles::PROJECTION_BACK, gates, product));
@@ -181,7 +182,7 @@ impl Backward {
         let (lstm, projected) = (self.op.cell == RnnCell::Lstm, self.projection.is_some());
         let deltas = all.checked_mul(z.bias_gates)?;
         let narrow = self.product != Product::F32;
-        let words = z.directions.checked_mul(self.parameters.words(z))?;
+        let words = z.directions.checked_mul(self.parameters.words())?;
         let widest = self.states.width.max(self.gates.width).max(self.outputs.width);
         let each = self.cut.tallest().checked_mul(widest)?;
         let products = self.inputs.scratch_len()?.max(self.parameters.scratch_len()?);

@@ -42,6 +42,8 @@ pub(super) struct Parameters {
     projection: Option<Gradient>,
     overwrite: bool,
     product: Product,
+    /// Samples of all steps.
+    samples: usize,
 }
 
 /// The kernels of the gradients.
@@ -82,13 +84,18 @@ pub(super) struct Space<'a> {
     pub(super) work: Part<'a>,
 }
 
+/// What all gradients are planned from.
+struct Setup<'p> {
+    op: &'p Rnn,
+    z: &'p Sizes,
+    isa: Isa,
+    product: Product,
+    target: &'p CpuTarget,
+}
+
 impl Gradient {
-    fn new(
-        (op, arg, tensor): (&Rnn, Arg, &Tensor),
-        z: &Sizes,
-        (gates, columns): (usize, usize),
-        (isa, product, target): (Isa, Product, &CpuTarget),
-    ) -> Result<Gradient, Skip> {
+    fn new(of: &Setup<'_>, (arg, tensor): (Arg, &Tensor), (gates, columns): (usize, usize)) -> Result<Gradient, Skip> {
+        let Setup { op, z, isa, product, target } = *of;
         let b = tensor.blocking().ok_or(Skip::Layout(format!("of {arg}: not dense")))?;
         let (n, size) = (tensor.dims().len(), |n: i64| n.max(0) as usize);
         let stored = b.is_plain() && (b.strides[n - 1] == 1 || columns == 1);
@@ -234,60 +241,18 @@ impl Body for Narrow<'_> {
 /// Reads channels of a row: direction, sample, first channel.
 type Reader<'r> = dyn Fn([usize; 3], &mut [f32]) + Sync + 'r;
 
-/// Fills a left operand, channel by channel, of rows of `width` channels that `read` reads.
-fn turn<'s>((product, simd, ctx): (Product, Simd, &Ctx<'_>), z: &Sizes, part: &mut Part<'s>, sides: &[(usize, &Reader<'_>)]) -> Buf<'s> {
-    let (samples, each) = (z.samples(), product.depth());
-    let pitch = pitch(samples.div_ceil(each));
-    part.refill(ctx.executor(), CHANNELS * pitch, &|piece, to| {
-        let mut block = piece;
-        for (width, read) in sides {
-            let blocks = width.div_ceil(CHANNELS);
-            if block < z.directions * blocks {
-                let (d, first) = (block / blocks, block % blocks * CHANNELS);
-                let count = CHANNELS.min(width - first);
-                for start in (0..samples).step_by(SAMPLES) {
-                    let mut tile = [[0.0f32; CHANNELS]; SAMPLES];
-                    let here = SAMPLES.min(samples - start);
-                    for (i, line) in tile[..here].iter_mut().enumerate() {
-                        read([d, start + i, first], &mut line[..count]);
-                    }
-                    if product != Product::F32 {
-                        simd.run(Words { pairs: &mut tile.as_chunks_mut().0[..here.div_ceil(2)] });
-                    }
-                    let (lines, width) = (here.div_ceil(each), SAMPLES / each);
-                    if lines < FEW {
-                        for (c, to) in to.chunks_exact_mut(pitch).enumerate() {
-                            to[start / each..].iter_mut().zip(tile.iter().step_by(each).take(lines)).for_each(|(to, line)| *to = line[c]);
-                        }
-                        continue;
-                    }
-                    let mut turned = [0.0f32; CHANNELS * SAMPLES];
-                    let bytes = bytemuck::cast_slice(tile.as_flattened());
-                    let from = square::Words { bytes, step: CHANNELS * 4 * each, lines, count: CHANNELS };
-                    square::transpose(simd, &from, bytemuck::cast_slice_mut(&mut turned), width);
-                    for (to, from) in to.chunks_exact_mut(pitch).zip(turned.chunks_exact(width)) {
-                        copy(&from[..lines], &mut to[start / each..][..lines]);
-                    }
-                }
-                return;
-            }
-            block -= z.directions * blocks;
-        }
-    })
-}
-
 impl Parameters {
     pub(super) fn new(op: &Rnn, z: &Sizes, (isa, product): (Isa, Product), target: &CpuTarget) -> Result<Parameters, Skip> {
         let diff = op.diff.as_ref().ok_or(Skip::Op("backward without gradients"))?;
-        let of = |arg: Arg, tensor: &Tensor, gates: usize, columns: usize| {
-            Gradient::new((op, arg, tensor), z, (gates, columns), (isa, product, target))
-        };
+        let setup = Setup { op, z, isa, product, target };
+        let of = |arg: Arg, tensor: &Tensor, gates: usize, columns: usize| Gradient::new(&setup, (arg, tensor), (gates, columns));
         Ok(Parameters {
             layer: of(Arg::DIFF_WEIGHTS, &diff.weights_layer, z.gates, z.dhc)?,
             iter: of(Arg::DIFF_WEIGHTS_1, &diff.weights_iter, z.gates, z.dhc)?,
             projection: diff.weights_projection.as_ref().map(|t| of(Arg::DIFF_WEIGHTS_3, t, 1, z.dic)).transpose()?,
             overwrite: op.diff_weights_overwrite,
             product,
+            samples: z.samples(),
         })
     }
 
@@ -310,19 +275,19 @@ impl Parameters {
     }
 
     /// Words of 32 bits that hold the samples of a channel.
-    pub(super) fn words(&self, z: &Sizes) -> usize {
-        z.samples().div_ceil(self.product.depth())
+    pub(super) fn words(&self) -> usize {
+        self.samples.div_ceil(self.product.depth())
     }
 
     /// Elements of a left operand of so many channels.
-    fn side(&self, z: &Sizes, channels: usize) -> Option<usize> {
-        channels.checked_next_multiple_of(CHANNELS)?.checked_mul(pitch(self.words(z)))
+    fn side(&self, channels: usize) -> Option<usize> {
+        channels.checked_next_multiple_of(CHANNELS)?.checked_mul(pitch(self.words()))
     }
 
     /// Elements of the left operands: of inputs, of states and, at most one of them, reset states and states before projection.
     pub(super) fn sides(&self, z: &Sizes, resets: bool) -> Option<[usize; 2]> {
-        let states = self.side(z, z.sic)?.checked_add(if resets || self.projection.is_some() { self.side(z, z.dhc)? } else { 0 })?;
-        Some([z.directions.checked_mul(self.side(z, z.slc)?)?, z.directions.checked_mul(states)?])
+        let states = self.side(z.sic)?.checked_add(if resets || self.projection.is_some() { self.side(z.dhc)? } else { 0 })?;
+        Some([z.directions.checked_mul(self.side(z.slc)?)?, z.directions.checked_mul(states)?])
     }
 
     /// All gradients of a layer, whose input is `src` for the first one.
@@ -355,13 +320,12 @@ impl Parameters {
         let reset: &Reader<'_> = &|[d, i, c], to| states::read(sweep.reset, (d * z.samples() + i) * plan.gates.padded() + c, to);
         let projected: &Reader<'_> = &|[d, i, c], to| kept.read([l, d, i], extra + c, to);
         let second = if plan.resets_first() { reset } else { projected };
-        let by = (self.product, simd, ctx);
-        let x = turn(by, z, x, &[(z.slc, inputs)]);
-        let h = turn(by, z, h, &[(z.sic, before), (z.dhc, second)]);
-        let right = self.right((simd, ctx), z, (sweep.panels, plan.gates), deltas);
-        let given = self.right((simd, ctx), z, (sweep.given_panels, plan.outputs), given);
-        let sizes = [z.slc, z.sic, z.dhc].map(|n| self.side(z, n).unwrap_or(0));
-        let deltas = |d: usize, gate: usize| (d * z.bias_gates + gate) * plan.gates.padded() * self.words(z);
+        let x = self.turn((simd, ctx), z.directions, x, &[(z.slc, inputs)]);
+        let h = self.turn((simd, ctx), z.directions, h, &[(z.sic, before), (z.dhc, second)]);
+        let right = self.right((simd, ctx), (sweep.panels, plan.gates), deltas);
+        let given = self.right((simd, ctx), (sweep.given_panels, plan.outputs), given);
+        let sizes = [z.slc, z.sic, z.dhc].map(|n| self.side(n).unwrap_or(0));
+        let deltas = |d: usize, gate: usize| (d * z.bias_gates + gate) * plan.gates.padded() * self.words();
         let of_layer = |d: usize, gate: usize| [d * sizes[0], deltas(d, gate)];
         self.layer.run((simd, ctx), &plan.op, l, Sides { code: &code.layer, left: x, right, starts: &of_layer, work })?;
         let of_iter = |d: usize, gate: usize| {
@@ -371,20 +335,65 @@ impl Parameters {
         };
         self.iter.run((simd, ctx), &plan.op, l, Sides { code: &code.iter, left: h, right, starts: &of_iter, work })?;
         if let Some((projection, code)) = self.projection.as_ref().zip(code.projection.as_ref()) {
-            let of = |d: usize, _| [z.directions * sizes[1] + d * sizes[2], d * plan.outputs.padded() * self.words(z)];
+            let of = |d: usize, _| [z.directions * sizes[1] + d * sizes[2], d * plan.outputs.padded() * self.words()];
             projection.run((simd, ctx), &plan.op, l, Sides { code, left: h, right: given, starts: &of, work })?;
         }
         self.bias((simd, ctx), sweep, l)?;
         self.peephole((simd, ctx), sweep, l, &kept)
     }
 
+    /// Fills a left operand, channel by channel, of rows of `width` channels that `read` reads.
+    fn turn<'s>(&self, (simd, ctx): (Simd, &Ctx<'_>), directions: usize, part: &mut Part<'s>, sides: &[(usize, &Reader<'_>)]) -> Buf<'s> {
+        let (samples, each) = (self.samples, self.product.depth());
+        let pitch = pitch(samples.div_ceil(each));
+        part.refill(ctx.executor(), CHANNELS * pitch, &|piece, to| {
+            let mut block = piece;
+            for (width, read) in sides {
+                let blocks = width.div_ceil(CHANNELS);
+                if block < directions * blocks {
+                    let (d, first) = (block / blocks, block % blocks * CHANNELS);
+                    let count = CHANNELS.min(width - first);
+                    for start in (0..samples).step_by(SAMPLES) {
+                        let mut tile = [[0.0f32; CHANNELS]; SAMPLES];
+                        let here = SAMPLES.min(samples - start);
+                        for (i, line) in tile[..here].iter_mut().enumerate() {
+                            read([d, start + i, first], &mut line[..count]);
+                        }
+                        if self.product != Product::F32 {
+                            simd.run(Words { pairs: &mut tile.as_chunks_mut().0[..here.div_ceil(2)] });
+                        }
+                        let (lines, width) = (here.div_ceil(each), SAMPLES / each);
+                        if lines < FEW {
+                            for (c, to) in to.chunks_exact_mut(pitch).enumerate() {
+                                to[start / each..]
+                                    .iter_mut()
+                                    .zip(tile.iter().step_by(each).take(lines))
+                                    .for_each(|(to, line)| *to = line[c]);
+                            }
+                            continue;
+                        }
+                        let mut turned = [0.0f32; CHANNELS * SAMPLES];
+                        let bytes = bytemuck::cast_slice(tile.as_flattened());
+                        let from = square::Words { bytes, step: CHANNELS * 4 * each, lines, count: CHANNELS };
+                        square::transpose(simd, &from, bytemuck::cast_slice_mut(&mut turned), width);
+                        for (to, from) in to.chunks_exact_mut(pitch).zip(turned.chunks_exact(width)) {
+                            copy(&from[..lines], &mut to[start / each..][..lines]);
+                        }
+                    }
+                    return;
+                }
+                block -= directions * blocks;
+            }
+        })
+    }
+
     /// Panels as the product takes them.
-    fn right<'s, 'p: 's>(&self, (simd, ctx): (Simd, &Ctx<'_>), z: &Sizes, (from, panels): (Buf<'s>, Panels), to: &mut Part<'p>) -> Buf<'s> {
+    fn right<'s, 'p: 's>(&self, (simd, ctx): (Simd, &Ctx<'_>), (from, panels): (Buf<'s>, Panels), to: &mut Part<'p>) -> Buf<'s> {
         if self.product == Product::F32 || from.is_empty() {
             return from;
         }
-        let (width, samples) = (panels.width, z.samples());
-        to.refill(ctx.executor(), self.words(z) * width, &|piece, to| simd.run(Narrow { from, first: piece * samples, samples, width, to }))
+        let (width, samples) = (panels.width, self.samples);
+        to.refill(ctx.executor(), self.words() * width, &|piece, to| simd.run(Narrow { from, first: piece * samples, samples, width, to }))
     }
 
     /// The gradients of biases: sums of deltas.
