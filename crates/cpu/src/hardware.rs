@@ -20,6 +20,8 @@ mod tests;
 pub struct KSteps {
     /// Of plain matrices, on vectors.
     pub matrix: usize,
+    /// The same where lines that are read in place drive each other out of caches.
+    pub aliased: usize,
     /// The same on tiles of AMX, whose panels are as wide and whose rows come 32 at a time.
     pub amx: usize,
     /// Of windows over images, whose rows are taps.
@@ -27,7 +29,7 @@ pub struct KSteps {
 }
 
 /// How reductions are cut, on every machine.
-pub const K_STEPS: KSteps = KSteps { matrix: 1024, amx: 512, window: 2560 };
+pub const K_STEPS: KSteps = KSteps { matrix: 1024, aliased: 256, amx: 512, window: 2560 };
 
 /// The data caches that a core sees: sizes in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

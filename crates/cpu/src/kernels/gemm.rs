@@ -149,12 +149,20 @@ impl Gemm {
     /// # Errors
     /// For reductions of more than 2^24 steps.
     pub fn new(kind: Kind, sizes: Sizes, target: &CpuTarget) -> Result<Gemm, Skip> {
+        Gemm::in_blocks(kind, sizes, K_STEPS.matrix, target)
+    }
+
+    /// The same with K blocks of at most so many steps on vectors.
+    ///
+    /// # Errors
+    /// As for [`Gemm::new`].
+    pub fn in_blocks(kind: Kind, sizes: Sizes, most: usize, target: &CpuTarget) -> Result<Gemm, Skip> {
         let (isa, right, steps) = (kind.isa, kind.right, sizes.depth.div_ceil(kind.product.depth()));
         if steps > MOST_STEPS {
             return Err(TOO_MANY_STEPS);
         }
         let on_amx = isa.amx && !kind.begins && amx::check(kind.product).is_ok();
-        let parts = if on_amx { sizes.parts(kind.product, K_STEPS.amx, LINES) } else { sizes.parts(kind.product, K_STEPS.matrix, STEPS) };
+        let parts = if on_amx { sizes.parts(kind.product, K_STEPS.amx, LINES) } else { sizes.parts(kind.product, most, STEPS) };
         let shape = Shape {
             units: sizes.batch,
             rows: vec![sizes.rows],
@@ -179,6 +187,11 @@ impl Gemm {
     /// Its sizes.
     pub fn sizes(&self) -> Sizes {
         self.sizes
+    }
+
+    /// What multiplies.
+    pub fn product(&self) -> Product {
+        self.loops.shape().product
     }
 
     /// Whether it is on tiles of AMX.

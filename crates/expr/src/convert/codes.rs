@@ -113,7 +113,7 @@ pub(super) fn encode(dtype: DataType, value: f32) -> u64 {
 }
 
 #[inline(always)]
-fn encode_bf16(value: f32) -> u32 {
+pub(super) fn encode_bf16(value: f32) -> u32 {
     let bits = value.to_bits();
     let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
     if value.is_nan() { bits >> 16 | 0x40 } else { rounded }

@@ -51,6 +51,12 @@ pub fn store<const T: usize>(values: &[f32], out: &mut [u8]) {
     }
 }
 
+/// Two numbers rounded to bf16, as the halves of a word; the first is the low one.
+#[inline(always)]
+pub fn bf16_pair(low: f32, high: f32) -> u32 {
+    codes::encode_bf16(low) | codes::encode_bf16(high) << 16
+}
+
 #[inline(always)]
 fn load_whole<const T: usize, const N: usize>(bytes: &[u8], out: &mut [f32], bits: impl Fn([u8; N]) -> u64) {
     let (elements, _) = bytes[..out.len() * N].as_chunks::<N>();

@@ -9,7 +9,7 @@
 //! of 16 bits, which looks at five of these bits, gives the pair of numbers `p` and `p + 4` (entries `i` and `i + 16` are equal, so the fifth
 //! bit needs no mask). A word of eight elements so costs 4 lookups and 3 shifts.
 
-use crate::ir::{Binary, Elem, Function, Int, Unary, Val};
+use crate::ir::{Binary, Compare, Elem, Function, Int, Unary, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -218,7 +218,8 @@ fn shifted(f: &mut Function, x: Val, bits: usize) -> Val {
 pub struct Unpack {
     /// The type; one of integers.
     pub stored: Stored,
-    /// To lines of bf16 pairs, which is exact without scales and zero points; else to lines of f32. See [`Unpack::places`].
+    /// To lines of bf16 pairs, which is exact without scales and zero points, and rounded to nearest even with them; else to lines of f32. See
+    /// [`Unpack::places`].
     pub pairs: bool,
     /// Vectors in a line.
     pub line: u8,
@@ -258,7 +259,8 @@ impl Key for Unpack {
 
     fn write(&self, f: &mut Function) {
         let (args, isa) = (f.arguments(), f.isa());
-        let looked_up = self.pairs && self.stored.has_pairs(isa);
+        let scaled = self.scale.is_some() || self.zero.is_some();
+        let looked_up = self.pairs && !scaled && self.stored.has_pairs(isa);
         let decoder = Decoder::new(f, Decode { stored: self.stored, pairs: looked_up });
         let mut arg = |offset: usize| f.load_int(args.at(offset as i32));
         let (from, to, lines) = (arg(offset_of!(Args, from)), arg(offset_of!(Args, to)), arg(offset_of!(Args, lines)));
@@ -287,7 +289,8 @@ impl Key for Unpack {
                     let word = match upper {
                         None => number(f, n),
                         Some(upper) => {
-                            let [low, high] = self.places(n).map(|part| number(f, part));
+                            let numbers = self.places(n).map(|part| number(f, part));
+                            let [low, high] = if scaled { numbers.map(|x| rounded(f, x)) } else { numbers };
                             let (low, high) = (f.unary(Unary::ShrI32(16), low), f.binary(Binary::And, high, upper));
                             f.binary(Binary::Or, low, high)
                         }
@@ -299,6 +302,18 @@ impl Key for Unpack {
             f.add(to, (self.lines() * line * width.bytes()) as i32);
         });
     }
+}
+
+/// f32 whose upper halves are the nearest bf16; NaN stays what it is.
+fn rounded(f: &mut Function, x: Val) -> Val {
+    let width = f.isa().width();
+    let (one, half) = (f.splat_i32(width, 1), f.splat_i32(width, 0x7fff));
+    let odd = f.unary(Unary::ShrI32(16), x);
+    let odd = f.binary(Binary::And, odd, one);
+    let above = f.binary(Binary::AddI32, x, half);
+    let above = f.binary(Binary::AddI32, above, odd);
+    let number = f.compare_f32(Compare::Eq, x, x);
+    f.select(number, above, x)
 }
 
 impl Unpack {

@@ -91,6 +91,8 @@ pub struct Request {
     pub bf16: bool,
     /// Quantisation of weights that differs along the reduction.
     pub grouped: Option<Grouped>,
+    /// Whether weights that it scales may be rounded to bf16, as the source's elements are.
+    pub rounds: bool,
     /// Whether weights have zero points that do not differ along the reduction.
     pub zero: bool,
 }

@@ -1,13 +1,15 @@
 //! Panels of plain weights of 8 or 4 bits: rows or columns as the user has them, unpacked block by block on their way into L2.
 //!
 //! A block of [`DEPTH`] by a panel's columns is read into L1, decoded to f32, scaled where weights are quantised by groups of the depth, and then
-//! becomes lines of a panel: of f32, or of bf16 pairs, which hold all integers of 8 bits. Columns are transposed there.
+//! becomes lines of a panel: of f32, or of bf16 pairs, which hold all integers of 8 bits and to which scaled ones are rounded. Columns are
+//! transposed there.
 
 use super::call::Column;
 use super::weights::{Lie, Weights};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::nest::Packed;
 use crate::kernels::tile::pack::{self, Form};
+use oxidnn_expr::convert;
 use oxidnn_jit::kernels::unpack::Stored;
 use oxidnn_runtime::Buf;
 use std::ops::Range;
@@ -52,6 +54,7 @@ struct From<'f> {
 struct Near {
     raw: [u8; BLOCK],
     numbers: [f32; BLOCK],
+    pairs: [f32; BLOCK / 2],
 }
 
 impl Plain {
@@ -73,7 +76,7 @@ impl Plain {
     pub(super) fn panels(&self, simd: Simd, b: Buf, factors: &Factors<'_>, panels: Packed, to: &mut [f32]) {
         let Packed { at: start, depth, columns } = panels;
         let each = self.form().panel(depth.len()) / 4;
-        let mut near = Near { raw: [0; BLOCK], numbers: [0.0; BLOCK] };
+        let mut near = Near { raw: [0; BLOCK], numbers: [0.0; BLOCK], pairs: [0.0; BLOCK / 2] };
         for (first, to) in columns.clone().step_by(self.width).zip(to.chunks_exact_mut(each.max(1))) {
             let columns = first..columns.end.min(first + self.width);
             let mut at = depth.start;
@@ -89,7 +92,7 @@ impl Plain {
 
     /// The lines of a block, whose depth is all of one group.
     fn block(&self, from: &From<'_>, block: Block, near: &mut Near, to: &mut [f32]) {
-        let (Block { depth, columns }, Near { raw, numbers }) = (block, near);
+        let (Block { depth, columns }, Near { raw, numbers, pairs }) = (block, near);
         let (simd, stored, [scale, zero]) = (from.simd, self.weights.stored, from.factors);
         let bits = stored.bits();
         // Runs of elements that lie together: columns of the block, or rows of it; `pitch` elements apart once they are read.
@@ -110,14 +113,21 @@ impl Plain {
         let by_column = matches!(self.weights.lie, Lie::Columns { .. });
         let count = runs.len() * pitch;
         // Rows become lines at once, columns are transposed.
-        match (by_column, self.pairs) {
-            (false, false) => return simd.run(Decode { stored, raw, scaled, by_column, pitch, to: &mut to[..count] }),
-            (false, true) => return simd.run(Pairs { stored, raw, pitch: Some(pitch), to }),
-            (true, false) => simd.run(Decode { stored, raw, scaled, by_column, pitch, to: &mut numbers[..count] }),
-            (true, true) => simd.run(Pairs { stored, raw, pitch: None, to: &mut numbers[..count / 2] }),
+        let (numbers, pairs) = (&mut numbers[..count], &mut pairs[..count / 2]);
+        match (by_column, self.pairs, scaled) {
+            (false, false, _) => return simd.run(Decode { stored, raw, scaled, by_column, pitch, to: &mut to[..count] }),
+            (false, true, None) => return simd.run(Pairs { stored, raw, pitch: Some(pitch), to }),
+            (true, true, None) => simd.run(Pairs { stored, raw, pitch: None, to: &mut *pairs }),
+            _ => simd.run(Decode { stored, raw, scaled, by_column, pitch, to: &mut *numbers }),
+        }
+        match (by_column, self.pairs, scaled) {
+            (false, ..) => return simd.run(Rounded { numbers, pitch: Some(pitch), to }),
+            (true, true, Some(_)) => simd.run(Rounded { numbers, pitch: None, to: &mut *pairs }),
+            _ => {}
         }
         let (form, size) = (self.form(), self.form().size);
-        let from = pack::Plain { bytes: bytemuck::cast_slice(numbers), depth: size, column: pitch * size };
+        let bytes = bytemuck::cast_slice(if self.pairs { pairs } else { numbers });
+        let from = pack::Plain { bytes, depth: size, column: pitch * size };
         pack::panels(simd, &from, 0..len, 0..columns.len(), form, &mut to[..form.panel(len) / 4]);
     }
 }
@@ -216,6 +226,34 @@ impl Body for Pairs<'_> {
             (Stored::U8, None) => neighbours(raw, to, |[low, high]: [u8; 2]| [low, high].map(i32::from)),
             (Stored::S4, None) => neighbours(raw, to, |[b]: [u8; 1]| [low(b), high(b)]),
             (_, None) => neighbours(raw, to, |[b]: [u8; 1]| [i32::from(b & 15), i32::from(b >> 4)]),
+        }
+    }
+}
+
+/// Rounds runs of numbers to bf16 pairs, as [`Pairs`] makes them.
+struct Rounded<'r> {
+    numbers: &'r [f32],
+    pitch: Option<usize>,
+    to: &'r mut [f32],
+}
+
+impl Body for Rounded<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Rounded { numbers, pitch, to } = self;
+        let word = |low: f32, high: f32| f32::from_bits(convert::bf16_pair(low, high));
+        let Some(pitch) = pitch else {
+            return to.iter_mut().zip(numbers.as_chunks::<2>().0).for_each(|(to, [low, high])| *to = word(*low, *high));
+        };
+        for (to, runs) in to.chunks_exact_mut(pitch).zip(numbers.chunks(2 * pitch)) {
+            let (low, high) = runs.split_at(pitch);
+            if high.is_empty() {
+                to.iter_mut().zip(low).for_each(|(to, low)| *to = word(*low, 0.0));
+            } else {
+                to.iter_mut().zip(low.iter().zip(high)).for_each(|(to, (low, high))| *to = word(*low, *high));
+            }
         }
     }
 }

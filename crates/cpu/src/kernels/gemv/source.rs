@@ -58,6 +58,12 @@ impl Order {
                 source.read(axes.1, &axes.0.at(pos, row), index * CHUNK, &mut line[..count]);
             }
         };
+        // Numbers of a single row have the order of the words that hold one each.
+        if self.rows == 1 && self.decode.stored.in_word() == 1 {
+            let (there, behind) = out.split_at_mut(count);
+            source.read(axes.1, &axes.0.at(pos, 0), index * CHUNK, there);
+            return behind.fill(0.0);
+        }
         // Zeros behind the last number, which a single row has few of.
         if self.rows == 1 {
             let mut line = [0.0; CHUNK];
@@ -114,7 +120,7 @@ impl Order {
         for (n, vector) in out.chunks_exact_mut(self.lanes).enumerate() {
             let (word, part, line) = (n / self.rows / parts * self.lanes, n / self.rows % parts, &lines[n % self.rows * CHUNK..][..CHUNK]);
             if in_word == 1 {
-                vector.copy_from_slice(&line[word..][..self.lanes]);
+                copy(&line[word..][..self.lanes], vector);
                 continue;
             }
             let places = self.decode.places(part);
@@ -123,6 +129,14 @@ impl Order {
                 *x = if self.decode.pairs { pair(low, high) } else { low };
             }
         }
+    }
+}
+
+/// Copies a vector; one of a length that is known is a load and a store.
+fn copy(from: &[f32], to: &mut [f32]) {
+    match (<&[f32; 16]>::try_from(from), <&mut [f32; 16]>::try_from(&mut *to)) {
+        (Ok(from), Ok(to)) => *to = *from,
+        _ => to.copy_from_slice(from),
     }
 }
 

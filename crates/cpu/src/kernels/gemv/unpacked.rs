@@ -8,7 +8,7 @@ use super::call::{Column, Unpacker};
 use super::plain::Plain;
 use super::shared::Finished;
 use super::weights::Lie;
-use super::{Factor, Operands, Request};
+use super::{Factor, MAX_ROWS, Operands, Request};
 use crate::CpuTarget;
 use crate::decision::How;
 use crate::kernels::gemm::{self, Gemm, Kind, Sizes};
@@ -104,7 +104,9 @@ impl Unpacked {
         if weights.k == 0 || weights.n == 0 || rows == 0 {
             return Err(Skip::Shape("nothing to multiply"));
         }
-        let pairs = request.bf16 && isa.bf16 && grouped.is_none();
+        // Of few rows it takes longer to round weights than to multiply by f32.
+        let rounds = request.rounds && rows > MAX_ROWS;
+        let pairs = request.bf16 && isa.bf16 && grouped.is_none_or(|g| rounds && g.size.is_multiple_of(2));
         let group = grouped.map(|g| g.size);
         let (from, width, depth) = match weights.lie {
             Lie::Panels { columns, distance } => {

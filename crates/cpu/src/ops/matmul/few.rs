@@ -126,6 +126,7 @@ impl Sides {
             rows: few.dims()[self.few.across[0]] as usize,
             bf16: few.dtype == DataType::Bf16,
             grouped: None,
+            rounds: false,
             zero: false,
         };
         if self.few.arg == Arg::WEIGHTS && !request.weights.is_by_columns() {

@@ -19,7 +19,7 @@ use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::Matmul;
-use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Op, Problem, Quant, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, FpMathMode, Op, Problem, Quant, Tensor};
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -98,7 +98,9 @@ pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column):
     let shallow = if lie == 2 { SHALLOW[0] + place::count(weights, depth) / SHALLOW[1] } else { usize::MAX };
     let by_lie = ENOUGH[usize::from(weights.dtype == DataType::F32)][lie].min(shallow).max(least);
     let [beyond, far] = [1, FAR].map(|times| weights.bytes() > target.caches.l2 * times);
-    let enough = if right.is_ok_and(|(right, _)| right == Right::InPlace) { IN_PLACE[usize::from(beyond)] } else { by_lie };
+    // What comes from memory is walked line by line.
+    let right = right.map(|(right, place)| if far { right } else { place::of_rows(rows, product, (right, &place)) });
+    let enough = if right == Ok(Right::InPlace) { IN_PLACE[usize::from(beyond)] } else { by_lie };
     rows >= if far { enough.max(ENOUGH_FAR) } else { enough }
 }
 
@@ -207,6 +209,7 @@ fn request(op: &Matmul, attr: &Attr, isa: oxidnn_jit::Isa, workers: usize) -> Re
         rows: dims[row] as usize,
         bf16: op.src.dtype == DataType::Bf16 && !adjusted,
         grouped,
+        rounds: matches!(attr.fpmath.mode, FpMathMode::Bf16 | FpMathMode::Any),
         zero,
     })
 }

@@ -1,6 +1,8 @@
 //! Where the operands of a product lie: matrices of tensors, each side one dimension or several that are taken together.
 
+use crate::hardware::K_STEPS;
 use crate::kernels::nest::Right;
+use crate::kernels::tile::Product;
 use crate::kernels::tile::layout::{panel_columns, unblocked};
 use crate::kernels::tile::pack::Form;
 use oxidnn_jit::Isa;
@@ -94,8 +96,21 @@ pub(crate) fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], to
     }
 }
 
+/// As [`right`] says, but few rows are through with a row-major matrix of f32 before it is packed, whatever its depth.
+pub(crate) fn of_rows(rows: usize, product: Product, (right, place): (Right, &Place)) -> Right {
+    let row_major = product == Product::F32 && place.column == size_of::<f32>();
+    if right == Right::Packed && row_major && rows <= FEW_ROWS { Right::InPlace } else { right }
+}
+
+/// Steps of a K block at most.
+pub(crate) fn block_steps(right: Right, place: &Place) -> usize {
+    if right == Right::InPlace && place.row.is_multiple_of(PAGE) { K_STEPS.aliased } else { K_STEPS.matrix }
+}
+
 /// Bytes of a panel that is read where it is, though its lines are apart.
 const IN_PLACE: usize = 200 << 10;
+/// Rows that read any panel so. Measured on Zen 4: of more rows, lines that are not aligned are read faster once they are packed.
+const FEW_ROWS: usize = 48;
 /// Lines so far apart, or a multiple, drive each other out of the caches.
 const PAGE: usize = 4096;
 

@@ -224,6 +224,7 @@ impl Request<'_> {
             left.row = 0;
         }
         let (right, weights) = place::right(isa, b.tensor, b.rows, b.columns, product.together())?;
+        let right = place::of_rows(place::count(c.tensor, c.rows), product, (right, &weights));
         let to = place::plain(c.tensor, c.rows, c.columns).ok().filter(|p| p.column == c.tensor.dtype.bits() / 8);
         let tail = to.filter(|_| !beside).and_then(|_| self.tail(compensated)).map(Arc::new);
         let columns = place::count(c.tensor, c.columns);
@@ -241,7 +242,7 @@ impl Request<'_> {
         let by_product = summed && !beside && kept_sums.is_none() && right == Right::Panels;
         let column_sums = by_product.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, target)).transpose()?;
         let all_columns = || weights_batch.checked_mul(if weights_batch > 1 { Tail::apart(columns) } else { columns });
-        let gemm = Gemm::new(kind, sizes, target)?;
+        let gemm = Gemm::in_blocks(kind, sizes, place::block_steps(right, &weights), target)?;
         let too_long = || Skip::Shape("scratch exceeds the address space");
         let work = gemm.scratch_len().ok_or_else(too_long)?;
         let parts = Parts {

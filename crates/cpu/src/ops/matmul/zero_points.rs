@@ -168,31 +168,38 @@ impl Body for Columns<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(mut self) {
-        let mut done = 0;
-        while done < self.sums.len() {
-            done += match self.sums.len() - done {
-                128.. => self.add::<128>(done),
-                32.. => self.add::<32>(done),
-                8.. => self.add::<8>(done),
-                _ => self.add::<1>(done),
+        let (mut done, count) = (0, self.sums.len());
+        while done < count {
+            // The fewest columns that are all which are left, some of them once more, but no more than there are.
+            done = match (count - done, count) {
+                (65.., 128..) => self.sum::<128>(done),
+                (33.., 64..) => self.sum::<64>(done),
+                (17.., 32..) => self.sum::<32>(done),
+                (9.., 16..) => self.sum::<16>(done),
+                (2.., 8..) => self.sum::<8>(done),
+                _ => self.sum::<1>(done),
             };
         }
     }
 }
 
 impl Columns<'_> {
-    /// Sums `N` columns in 16 bits, which registers hold, as many rows as fit there at a time.
+    /// Sums `N` columns from column `done` on, or the last ones, in 16 bits, which registers hold, as many rows as fit there at a time. Returns the
+    /// number of columns that are done then.
     #[inline(always)]
-    fn add<const N: usize>(&mut self, first: usize) -> usize {
+    fn sum<const N: usize>(&mut self, done: usize) -> usize {
+        let end = self.sums.len().min(done + N);
+        let (first, mut sums) = (end - N, [0i32; N]);
         for from in (0..self.depth).step_by(BYTES) {
             let mut part = [0i16; N];
             for k in from..self.depth.min(from + BYTES) {
                 let line: &[u8] = &self.bytes[k * self.row + first..][..N];
                 part.iter_mut().zip(line).for_each(|(sum, byte)| *sum += i16::from(byte.cast_signed()));
             }
-            self.sums[first..first + N].iter_mut().zip(part).for_each(|(sum, part)| *sum += i32::from(part));
+            sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += i32::from(part));
         }
-        N
+        self.sums[first..end].copy_from_slice(&sums);
+        end
     }
 }
 

@@ -1,14 +1,15 @@
 //! `packed:jit`, backward: time is walked against its direction, layers from the last to the first.
 //!
 //! Step by step the gradients of the gate sums, *deltas*, are made of those of the states, which are products of the deltas of the step before
-//! by the transposed weights. The gradients of a layer's input and of all weights are then products over all steps at once. Everything is
-//! computed in f32, as the workspace holds it; rounding of states counts as the identity.
+//! by the transposed weights. The gradients of a layer's input and of all weights are then products over all steps at once. Gates are
+//! computed in f32, as the workspace holds them; rounding of states counts as the identity. Where weights are bf16 and processors multiply that,
+//! deltas are rounded to it for the products, as states are in forward passes.
 //!
-//! Deltas are kept twice: in rows of samples, as tiles read their left operand, and in panels of channels, as they read the right one.
+//! Deltas are kept twice: in rows of samples, as tiles read their left operand, and in f32 by panels of channels, as they read the right one.
 
 use super::cut::{Cut, On};
 use super::forward::{TOO_LONG, factors, is_backward, rows_of};
-use super::parameters::{self, Parameters};
+use super::parameters::{self, Parameters, Space};
 use super::sizes::{Panels, Sizes};
 use super::skinny::{self, Rows, Skinny};
 use super::states::{self, Codec, Lines};
@@ -40,6 +41,8 @@ pub(super) struct Backward {
     pub(super) z: Sizes,
     pub(super) cut: Cut,
     workers: usize,
+    /// What multiplies.
+    pub(super) product: Product,
     /// Channels of gates and cells, of the state that a step gives, and of the one that it takes.
     pub(super) gates: Panels,
     pub(super) outputs: Panels,
@@ -75,9 +78,11 @@ struct Lens {
     dc: usize,
     given: usize,
     given_panels: usize,
+    given_words: usize,
     outputs: usize,
     rows: usize,
     panels: usize,
+    words: usize,
     reset: usize,
     attention: usize,
     /// Left operands of the gradients of weights: inputs, and states.
@@ -89,9 +94,10 @@ impl Lens {
     /// Bytes of all of them; `None` on overflow.
     fn bytes(&self) -> Option<usize> {
         let Lens { layer, iter, projection, peephole, src, first, cell, dh, dc, .. } = *self;
-        let Lens { given, given_panels, outputs, rows, panels, reset, attention, sides: [x, h], workers, .. } = *self;
-        let states = [first, cell, dh, dc, given, given_panels, outputs];
-        let all = [&[layer, iter, projection, peephole, src][..], &states, &[rows, panels, reset, attention, x, h, workers]].concat();
+        let Lens { given, given_panels, given_words, outputs, rows, panels, words, reset, attention, sides: [x, h], workers, .. } = *self;
+        let states = [first, cell, dh, dc, given, given_panels, given_words, outputs];
+        let all =
+            [&[layer, iter, projection, peephole, src][..], &states, &[rows, panels, words, reset, attention, x, h, workers]].concat();
         booked(&all)
     }
 }
@@ -101,50 +107,61 @@ impl Lens {
 /// # Errors
 /// What the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx();
+    let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
+    let weights = [Some(&op.weights_layer), Some(&op.weights_iter), op.weights_projection.as_ref()];
+    if isa.bf16 && weights.into_iter().flatten().all(|t| t.dtype == DataType::Bf16) {
+        return plan_on(problem, target, (isa, Product::Bf16)).or_else(|_| plan_on(problem, target, (isa, Product::F32)));
+    }
+    plan_on(problem, target, (isa, Product::F32))
+}
+
+fn plan_on(problem: &Problem, target: &CpuTarget, (isa, product): (Isa, Product)) -> Result<Box<dyn Plan>, Skip> {
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
     let z = Sizes::of(op)?;
     let [inputs, states, gates] = [z.slc, z.sic, z.dhc].map(|n| Panels::of(isa, n));
     let mut problem = problem.clone();
     if let Op::Rnn(op) = &mut problem.op {
-        Weights::resolve(&mut op.weights_layer, Roles::LAYER_BACK, inputs, Product::F32)?;
-        Weights::resolve(&mut op.weights_iter, Roles::ITER_BACK, states, Product::F32)?;
+        Weights::resolve(&mut op.weights_layer, Roles::LAYER_BACK, inputs, product)?;
+        Weights::resolve(&mut op.weights_iter, Roles::ITER_BACK, states, product)?;
         if let Some(projection) = &mut op.weights_projection {
-            Weights::resolve(projection, Roles::PROJECTION_BACK, gates, Product::F32)?;
+            Weights::resolve(projection, Roles::PROJECTION_BACK, gates, product)?;
         }
     }
     problem.resolve();
     support::dense(&problem)?;
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
-    let kernel = Backward::new((op, &problem.attr), z, isa, target)?;
+    let kernel = Backward::new((op, &problem.attr), (isa, product), target)?;
     let scratch_bytes = kernel.lens.bytes().ok_or(TOO_LONG)?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
 impl Backward {
-    fn new((op, attr): (&Rnn, &Attr), z: Sizes, isa: Isa, target: &CpuTarget) -> Result<Backward, Skip> {
+    fn new((op, attr): (&Rnn, &Attr), (isa, product): (Isa, Product), target: &CpuTarget) -> Result<Backward, Skip> {
+        let z = Sizes::of(op)?;
         let [inputs, states, gates, outputs] = [z.slc, z.sic, z.dhc, z.dic].map(|n| Panels::of(isa, n));
-        let iter = Weights::new(&op.weights_iter, Roles::ITER_BACK, states, Product::F32)?;
-        let projection = op.weights_projection.as_ref().map(|t| Weights::new(t, Roles::PROJECTION_BACK, gates, Product::F32));
+        let iter = Weights::new(&op.weights_iter, Roles::ITER_BACK, states, product)?;
+        let projection = op.weights_projection.as_ref().map(|t| Weights::new(t, Roles::PROJECTION_BACK, gates, product));
         let cut = Cut::new(&z, target, states.count, iter.stack_bytes());
+        let deltas = z.dhc.next_multiple_of(product.depth());
         let sizes =
-            gemm::Sizes { batch: z.directions, rows: z.samples(), columns: inputs.padded(), width: inputs.width, depth: z.gates * z.dhc };
+            gemm::Sizes { batch: z.directions, rows: z.samples(), columns: inputs.padded(), width: inputs.width, depth: z.gates * deltas };
         let tail = Some(Arc::new(Tail::raw()));
-        let kind =
-            Kind { isa: isa.without_amx(), product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail };
+        let kind = Kind { isa, product, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail };
         let mut backward = Backward {
             cut,
             workers: target.threads,
+            product,
             gates,
             outputs,
             states,
-            layer: Weights::new(&op.weights_layer, Roles::LAYER_BACK, inputs, Product::F32)?,
-            skinny: Skinny::new(isa, Product::F32, [z.dhc, states.width], &cut),
-            second: projection.is_some().then(|| Skinny::new(isa, Product::F32, [z.dic, gates.width], &cut)),
+            layer: Weights::new(&op.weights_layer, Roles::LAYER_BACK, inputs, product)?,
+            skinny: Skinny::new(isa, product, [deltas, states.width], &cut),
+            second: projection.is_some().then(|| Skinny::new(isa, product, [z.dic.next_multiple_of(product.depth()), gates.width], &cut)),
             projection: projection.transpose()?,
             iter,
             inputs: Gemm::new(kind, sizes, target)?,
-            parameters: Parameters::new(op, &z, isa, target)?,
+            parameters: Parameters::new(op, &z, (isa, product), target)?,
             linear: attr.rnn.linear.as_ref().map(factors),
             workspace_row: op.workspace_row().unwrap_or(0) as usize,
             src: rows_of(&op.src_layer).filter(|_| op.src_layer.dtype == DataType::F32),
@@ -164,6 +181,8 @@ impl Backward {
         let when = |there: bool, len: Option<usize>| if there { len } else { Some(0) };
         let (lstm, projected) = (self.op.cell == RnnCell::Lstm, self.projection.is_some());
         let deltas = all.checked_mul(z.bias_gates)?;
+        let narrow = self.product != Product::F32;
+        let words = z.directions.checked_mul(self.parameters.words())?;
         let widest = self.states.width.max(self.gates.width).max(self.outputs.width);
         let each = self.cut.tallest().checked_mul(widest)?;
         let products = self.inputs.scratch_len()?.max(self.parameters.scratch_len()?);
@@ -177,11 +196,13 @@ impl Backward {
             cell: when(lstm, rows.checked_mul(padded))?,
             dh: rows.checked_mul(self.state_width())?,
             dc: when(lstm, rows.checked_mul(padded))?,
-            given: when(projected, rows.checked_mul(self.outputs.padded()))?,
+            given: when(projected, rows.checked_mul(self.outputs.padded()))?.div_ceil(self.product.depth()),
             given_panels: when(projected, all.checked_mul(self.outputs.padded()))?,
+            given_words: when(projected && narrow, words.checked_mul(self.outputs.padded()))?,
             outputs: all.checked_mul(self.output_width())?,
-            rows: deltas.checked_mul(z.dhc)?,
+            rows: deltas.checked_mul(self.delta_channels())?.div_ceil(self.product.depth()),
             panels: deltas.checked_mul(padded)?,
+            words: when(narrow, words.checked_mul(z.bias_gates)?.checked_mul(padded))?,
             reset: when(self.resets_first(), all.checked_mul(padded))?,
             attention: when(self.op.attention.is_some(), all.checked_mul(self.gates.count))?,
             sides: self.parameters.sides(z, self.resets_first())?,
@@ -192,6 +213,16 @@ impl Backward {
     /// Whether the reset gate is applied before the product, which takes a second phase.
     pub(super) fn resets_first(&self) -> bool {
         matches!(self.op.cell, RnnCell::Gru | RnnCell::Augru)
+    }
+
+    /// Bytes of an element that products take.
+    pub(super) fn element(&self) -> usize {
+        4 / self.product.depth()
+    }
+
+    /// Elements of a gate in a row of deltas: whole steps, zeros behind the channels.
+    pub(super) fn delta_channels(&self) -> usize {
+        self.z.dhc.next_multiple_of(self.product.depth())
     }
 
     /// Elements of a row of states.
@@ -267,14 +298,20 @@ impl Generated for Backward {
             attention_parts: scratch.take(lens.attention)?.into_buf(),
         };
         let src = self.source(simd, ctx, scratch.take(lens.src)?)?;
-        let mut space = [scratch.take(lens.sides[0])?, scratch.take(lens.sides[1])?, scratch.take(lens.workers)?];
+        let mut space = Space {
+            inputs: scratch.take(lens.sides[0])?,
+            states: scratch.take(lens.sides[1])?,
+            deltas: scratch.take(lens.words)?,
+            given: scratch.take(lens.given_words)?,
+            work: scratch.take(lens.workers)?,
+        };
         self.results(simd, ctx, &sweep)?;
         for l in (0..self.z.layers).rev() {
             self.start(simd, ctx, &sweep, l)?;
-            self.steps(ctx, &sweep, l, &mut space[2]);
+            self.steps(ctx, &sweep, l, &mut space.work);
             self.leave(simd, ctx, &sweep, l)?;
             self.parameters.run((simd, ctx), &sweep, (l, &src), &mut space)?;
-            self.below(ctx, &sweep, (l, layer), &mut space[2]);
+            self.below(ctx, &sweep, (l, layer), &mut space.work);
         }
         self.attention(simd, ctx, &sweep)?;
         self.write(simd, ctx, &sweep)
@@ -329,7 +366,7 @@ impl Backward {
         Ok(())
     }
 
-    /// All steps of a layer, and the gradients of the states before the first one.
+    /// All steps of a layer, and the gradients of the states before the first one where they are asked for.
     fn steps(&self, ctx: &Ctx<'_>, sweep: &Sweep<'_>, l: usize, work: &mut Part<'_>) {
         let time = |d: usize, step: usize| if is_backward(&self.op, d) { self.z.time - 1 - step } else { step };
         let steps = self.z.time;
@@ -340,6 +377,9 @@ impl Backward {
             let after = (place.step > 0).then(|| at(step + 1));
             sweep.panel(&Step { l, t: at(step), before: step.checked_sub(1).map(at), after, place }, share);
         });
+        if self.op.diff.as_ref().is_none_or(|diff| diff.src_iter.is_none()) {
+            return;
+        }
         self.cut.run(self.on(ctx, 1, [self.states.count, 0]), work, &|place, share| {
             let t = time(place.d, 0);
             sweep.last(&Step { l, t, before: None, after: Some(t), place }, share);
@@ -365,12 +405,12 @@ impl Backward {
     /// Gradients of a layer's input, in place of those of its results.
     fn below(&self, ctx: &Ctx<'_>, sweep: &Sweep<'_>, (l, weights): (usize, Buf), work: &mut Part<'_>) {
         let (z, width) = (&self.z, self.output_width());
-        let a_row = z.bias_gates * z.dhc * 4;
+        let (element, a_row) = (self.element(), z.bias_gates * self.delta_channels() * self.element());
         let starts = |d: usize| [d * z.samples() * a_row, self.layer.at(l * z.directions + d, 0, 0), d * z.samples() * width * 4];
         let on = Operands {
             a: sweep.rows,
             a_row,
-            a_depth: 4,
+            a_depth: element,
             b: weights,
             b_row: self.layer.panels.width * 4,
             b_column: self.layer.panel_bytes(),

@@ -1,22 +1,25 @@
 //! Gradients of weights and biases: products over all steps and samples of a layer at once.
 //!
 //! The left operand of such a product, states or inputs by channel, is copied from where their rows are; the right one are the deltas, which
-//! were kept in panels for it. Every gate is a product of its own, so that gradients are stored where they belong.
+//! were kept in panels for it. Products of bf16 take both in words of two samples. Every gate is a product of its own, so that gradients are stored
+//! where they belong.
 
 use super::backward::Backward;
 use super::forward::{TOO_LONG, is_backward};
-use super::sizes::{LINE, Panels, Sizes};
+use super::sizes::{BLOCK, LINE, Panels, Sizes};
 use super::skinny::Rows;
-use super::states::position;
+use super::states::{self, position};
 use super::sweep::Sweep;
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
-use crate::kernels::multiversion::Simd;
+use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::nest::{Block, Right};
 use crate::kernels::scratch::Part;
+use crate::kernels::tile::square;
 use crate::kernels::tile::tail::About;
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
+use oxidnn_expr::convert;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell};
@@ -26,6 +29,8 @@ use std::sync::Arc;
 /// Channels of the left operand that are copied at a time, and samples.
 const CHANNELS: usize = 32;
 const SAMPLES: usize = 16;
+/// Lines that are as well copied word by word.
+const FEW: usize = 4;
 /// Samples whose deltas are added up before they are added to the sum of all.
 const CHUNK: usize = 32;
 
@@ -36,6 +41,9 @@ pub(super) struct Parameters {
     iter: Gradient,
     projection: Option<Gradient>,
     overwrite: bool,
+    product: Product,
+    /// Samples of all steps.
+    samples: usize,
 }
 
 /// The kernels of the gradients.
@@ -53,28 +61,41 @@ struct Gradient {
     panels: Panels,
     /// Gates, each a product.
     gates: usize,
-    samples: usize,
+    /// Words of 32 bits that hold the samples of a channel.
+    words: usize,
     /// Where the gradient lies, when tiles store it: first byte, and distances of layer, direction, row and gate in bytes.
     place: Option<[usize; 5]>,
 }
 
-/// Elements from a channel of a left operand to the next: an odd number of lines of the cache, which spreads channels over its sets.
-fn pitch(samples: usize) -> usize {
-    (samples.div_ceil(16) | 1) * 16
+/// Words from a channel of a left operand to the next: an odd number of lines of the cache, which spreads channels over its sets; or as many as
+/// there are, where they do not fill a line.
+fn pitch(words: usize) -> usize {
+    if words < 16 { words } else { (words.div_ceil(16) | 1) * 16 }
 }
 
-/// Elements of a left operand of so many channels.
-fn side(z: &Sizes, channels: usize) -> Option<usize> {
-    channels.checked_next_multiple_of(CHANNELS)?.checked_mul(pitch(z.samples()))
+/// The memory that the operands of a layer's products are arranged in, and scratch of workers.
+pub(super) struct Space<'a> {
+    /// Left operands: inputs, and states.
+    pub(super) inputs: Part<'a>,
+    pub(super) states: Part<'a>,
+    /// Right operands in words of bf16: deltas, and gradients of projected states.
+    pub(super) deltas: Part<'a>,
+    pub(super) given: Part<'a>,
+    pub(super) work: Part<'a>,
+}
+
+/// What all gradients are planned from.
+struct Setup<'p> {
+    op: &'p Rnn,
+    z: &'p Sizes,
+    isa: Isa,
+    product: Product,
+    target: &'p CpuTarget,
 }
 
 impl Gradient {
-    fn new(
-        (op, arg, tensor): (&Rnn, Arg, &Tensor),
-        z: &Sizes,
-        (gates, columns): (usize, usize),
-        (isa, target): (Isa, &CpuTarget),
-    ) -> Result<Gradient, Skip> {
+    fn new(of: &Setup<'_>, (arg, tensor): (Arg, &Tensor), (gates, columns): (usize, usize)) -> Result<Gradient, Skip> {
+        let Setup { op, z, isa, product, target } = *of;
         let b = tensor.blocking().ok_or(Skip::Layout(format!("of {arg}: not dense")))?;
         let (n, size) = (tensor.dims().len(), |n: i64| n.max(0) as usize);
         let stored = b.is_plain() && (b.strides[n - 1] == 1 || columns == 1);
@@ -88,10 +109,10 @@ impl Gradient {
         let attr = Attr { post_ops, ..Attr::default() };
         let about = About { attr: &attr, dst: &dst, columns: 1, compensated: false, scaled: false, biased: false };
         let tail = place.map(|_| Tail::plan(&about).map(Arc::new)).transpose()?;
-        let kind =
-            Kind { isa: isa.without_amx(), product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail };
-        let sizes = gemm::Sizes { batch: z.directions * gates, rows, columns, width: panels.width, depth: z.samples() };
-        Ok(Gradient { arg, gemm: Gemm::new(kind, sizes, target)?, panels, gates, samples: z.samples(), place })
+        let kind = Kind { isa, product, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail };
+        let words = z.samples().div_ceil(product.depth());
+        let sizes = gemm::Sizes { batch: z.directions * gates, rows, columns, width: panels.width, depth: words * product.depth() };
+        Ok(Gradient { arg, gemm: Gemm::new(kind, sizes, target)?, panels, gates, words, place })
     }
 
     /// Multiplies: `starts` says for a direction and gate where the left operand and the panels begin.
@@ -107,11 +128,11 @@ impl Gradient {
         let store = |block: Block<'_>| self.store(&view, op.diff_weights_overwrite, l, block);
         let operands = Operands {
             a: on.left,
-            a_row: pitch(self.samples) * 4,
-            a_depth: 4,
+            a_row: pitch(self.words) * 4,
+            a_depth: 4 / self.gemm.product().depth(),
             b: on.right,
             b_row: self.panels.width * 4,
-            b_column: self.samples * self.panels.width * 4,
+            b_column: self.words * self.panels.width * 4,
             c: view.buf(),
             c_row: place[3],
             starts: &starts,
@@ -161,48 +182,77 @@ struct Sides<'s, 'p> {
     work: &'s mut Part<'p>,
 }
 
+/// Copies words, as many as squares have at once.
+fn copy(from: &[f32], to: &mut [f32]) {
+    match (<&[f32; SAMPLES]>::try_from(from), <&mut [f32; SAMPLES]>::try_from(&mut *to)) {
+        (Ok(from), Ok(to)) => *to = *from,
+        _ => to.iter_mut().zip(from).for_each(|(to, from)| *to = *from),
+    }
+}
+
+/// Words of the bf16 elements of two lines of numbers.
+#[inline(always)]
+fn words<const N: usize>(even: &[f32; N], odd: &[f32; N]) -> [f32; N] {
+    std::array::from_fn(|i| f32::from_bits(convert::bf16_pair(even[i], odd[i])))
+}
+
+/// Pairs of lines whose words take the place of the first.
+struct Words<'w, const N: usize> {
+    pairs: &'w mut [[[f32; N]; 2]],
+}
+
+impl<const N: usize> Body for Words<'_, N> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        self.pairs.iter_mut().for_each(|[even, odd]| *even = words(even, odd));
+    }
+}
+
+/// A panel of f32 in words of bf16, a line of them for two of `samples` lines from line `first` on.
+struct Narrow<'n> {
+    from: Buf<'n>,
+    first: usize,
+    samples: usize,
+    width: usize,
+    to: &'n mut [f32],
+}
+
+impl Body for Narrow<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Narrow { from, first, samples, width, to } = self;
+        for (pair, to) in to.chunks_exact_mut(width).enumerate() {
+            for (block, to) in to.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+                let [mut even, mut odd] = [[0.0; BLOCK]; 2];
+                from.read((first + 2 * pair) * width + block * BLOCK, &mut even);
+                if 2 * pair + 1 < samples {
+                    from.read((first + 2 * pair + 1) * width + block * BLOCK, &mut odd);
+                }
+                *to = words(&even, &odd);
+            }
+        }
+    }
+}
+
 /// Reads channels of a row: direction, sample, first channel.
 type Reader<'r> = dyn Fn([usize; 3], &mut [f32]) + Sync + 'r;
 
-/// Fills a left operand, channel by channel, of rows of `width` channels that `read` reads.
-fn turn<'s>(ctx: &Ctx<'_>, z: &Sizes, part: &mut Part<'s>, widths: &[usize], read: &[&Reader<'_>]) -> Buf<'s> {
-    let (samples, pitch) = (z.samples(), pitch(z.samples()));
-    part.refill(ctx.executor(), CHANNELS * pitch, &|piece, to| {
-        let mut block = piece;
-        for (width, read) in widths.iter().zip(read) {
-            let blocks = width.div_ceil(CHANNELS);
-            if block < z.directions * blocks {
-                let (d, first) = (block / blocks, block % blocks * CHANNELS);
-                let count = CHANNELS.min(width - first);
-                for start in (0..samples).step_by(SAMPLES) {
-                    let mut tile = [[0.0f32; CHANNELS]; SAMPLES];
-                    let here = SAMPLES.min(samples - start);
-                    for (i, line) in tile[..here].iter_mut().enumerate() {
-                        read([d, start + i, first], &mut line[..count]);
-                    }
-                    for (c, to) in to.chunks_exact_mut(pitch).enumerate() {
-                        for (to, line) in to[start..start + SAMPLES].iter_mut().zip(&tile) {
-                            *to = line[c];
-                        }
-                    }
-                }
-                return;
-            }
-            block -= z.directions * blocks;
-        }
-    })
-}
-
 impl Parameters {
-    pub(super) fn new(op: &Rnn, z: &Sizes, isa: Isa, target: &CpuTarget) -> Result<Parameters, Skip> {
+    pub(super) fn new(op: &Rnn, z: &Sizes, (isa, product): (Isa, Product), target: &CpuTarget) -> Result<Parameters, Skip> {
         let diff = op.diff.as_ref().ok_or(Skip::Op("backward without gradients"))?;
-        let of =
-            |arg: Arg, tensor: &Tensor, gates: usize, columns: usize| Gradient::new((op, arg, tensor), z, (gates, columns), (isa, target));
+        let setup = Setup { op, z, isa, product, target };
+        let of = |arg: Arg, tensor: &Tensor, gates: usize, columns: usize| Gradient::new(&setup, (arg, tensor), (gates, columns));
         Ok(Parameters {
             layer: of(Arg::DIFF_WEIGHTS, &diff.weights_layer, z.gates, z.dhc)?,
             iter: of(Arg::DIFF_WEIGHTS_1, &diff.weights_iter, z.gates, z.dhc)?,
             projection: diff.weights_projection.as_ref().map(|t| of(Arg::DIFF_WEIGHTS_3, t, 1, z.dic)).transpose()?,
             overwrite: op.diff_weights_overwrite,
+            product,
+            samples: z.samples(),
         })
     }
 
@@ -224,10 +274,20 @@ impl Parameters {
         self.all().map(|g| g.gemm.scratch_len()).try_fold(0, |most, len| Some(len?.max(most)))
     }
 
+    /// Words of 32 bits that hold the samples of a channel.
+    pub(super) fn words(&self) -> usize {
+        self.samples.div_ceil(self.product.depth())
+    }
+
+    /// Elements of a left operand of so many channels.
+    fn side(&self, channels: usize) -> Option<usize> {
+        channels.checked_next_multiple_of(CHANNELS)?.checked_mul(pitch(self.words()))
+    }
+
     /// Elements of the left operands: of inputs, of states and, at most one of them, reset states and states before projection.
     pub(super) fn sides(&self, z: &Sizes, resets: bool) -> Option<[usize; 2]> {
-        let states = side(z, z.sic)?.checked_add(if resets || self.projection.is_some() { side(z, z.dhc)? } else { 0 })?;
-        Some([z.directions.checked_mul(side(z, z.slc)?)?, z.directions.checked_mul(states)?])
+        let states = self.side(z.sic)?.checked_add(if resets || self.projection.is_some() { self.side(z.dhc)? } else { 0 })?;
+        Some([z.directions.checked_mul(self.side(z.slc)?)?, z.directions.checked_mul(states)?])
     }
 
     /// All gradients of a layer, whose input is `src` for the first one.
@@ -239,7 +299,7 @@ impl Parameters {
         (simd, ctx): (Simd, &Ctx<'_>),
         sweep: &Sweep<'_>,
         (l, src): (usize, &Rows),
-        [x, h, work]: &mut [Part<'_>; 3],
+        Space { inputs: x, states: h, deltas, given, work }: &mut Space<'_>,
     ) -> Result<(), Error> {
         let (plan, code) = (sweep.plan, &sweep.code.parameters);
         let z = &plan.z;
@@ -248,36 +308,92 @@ impl Parameters {
         let extra = state + z.dic + if plan.op.cell == RnnCell::Lstm { z.dhc } else { 0 };
         let inputs: &Reader<'_> = &|[d, i, c], to| {
             if l == 0 {
-                src.buf.part(src.start, src.buf.len() - src.start).read((i * src.row / 4) + c, to)
+                states::read(src.buf.part(src.start, src.buf.len() - src.start), (i * src.row / 4) + c, to)
             } else {
                 kept.read([l - 1, d, i], state + c, to)
             }
         };
         let before: &Reader<'_> = &|[d, i, c], to| match kept.before(d, i) {
             Some(i) => kept.read([l, d, i], state + c, to),
-            None => sweep.first.read((d * z.batch + i % z.batch) * plan.state_width() + c, to),
+            None => states::read(sweep.first, (d * z.batch + i % z.batch) * plan.state_width() + c, to),
         };
-        let reset: &Reader<'_> = &|[d, i, c], to| sweep.reset.read((d * z.samples() + i) * plan.gates.padded() + c, to);
+        let reset: &Reader<'_> = &|[d, i, c], to| states::read(sweep.reset, (d * z.samples() + i) * plan.gates.padded() + c, to);
         let projected: &Reader<'_> = &|[d, i, c], to| kept.read([l, d, i], extra + c, to);
         let second = if plan.resets_first() { reset } else { projected };
-        let x = turn(ctx, z, x, &[z.slc], &[inputs]);
-        let h = turn(ctx, z, h, &[z.sic, z.dhc], &[before, second]);
-        let sizes = [z.slc, z.sic, z.dhc].map(|n| side(z, n).unwrap_or(0));
-        let deltas = |d: usize, gate: usize| (d * z.bias_gates + gate) * plan.gates.padded() * z.samples();
+        let x = self.turn((simd, ctx), z.directions, x, &[(z.slc, inputs)]);
+        let h = self.turn((simd, ctx), z.directions, h, &[(z.sic, before), (z.dhc, second)]);
+        let right = self.right((simd, ctx), (sweep.panels, plan.gates), deltas);
+        let given = self.right((simd, ctx), (sweep.given_panels, plan.outputs), given);
+        let sizes = [z.slc, z.sic, z.dhc].map(|n| self.side(n).unwrap_or(0));
+        let deltas = |d: usize, gate: usize| (d * z.bias_gates + gate) * plan.gates.padded() * self.words();
         let of_layer = |d: usize, gate: usize| [d * sizes[0], deltas(d, gate)];
-        self.layer.run((simd, ctx), &plan.op, l, Sides { code: &code.layer, left: x, right: sweep.panels, starts: &of_layer, work })?;
+        self.layer.run((simd, ctx), &plan.op, l, Sides { code: &code.layer, left: x, right, starts: &of_layer, work })?;
         let of_iter = |d: usize, gate: usize| {
             let reset = plan.resets_first() && gate == 2;
             let inner = if gate == 2 && z.bias_gates > z.gates { 3 } else { gate };
             [if reset { z.directions * sizes[1] + d * sizes[2] } else { d * sizes[1] }, deltas(d, inner)]
         };
-        self.iter.run((simd, ctx), &plan.op, l, Sides { code: &code.iter, left: h, right: sweep.panels, starts: &of_iter, work })?;
+        self.iter.run((simd, ctx), &plan.op, l, Sides { code: &code.iter, left: h, right, starts: &of_iter, work })?;
         if let Some((projection, code)) = self.projection.as_ref().zip(code.projection.as_ref()) {
-            let of = |d: usize, _| [z.directions * sizes[1] + d * sizes[2], d * plan.outputs.padded() * z.samples()];
-            projection.run((simd, ctx), &plan.op, l, Sides { code, left: h, right: sweep.given_panels, starts: &of, work })?;
+            let of = |d: usize, _| [z.directions * sizes[1] + d * sizes[2], d * plan.outputs.padded() * self.words()];
+            projection.run((simd, ctx), &plan.op, l, Sides { code, left: h, right: given, starts: &of, work })?;
         }
         self.bias((simd, ctx), sweep, l)?;
         self.peephole((simd, ctx), sweep, l, &kept)
+    }
+
+    /// Fills a left operand, channel by channel, of rows of `width` channels that `read` reads.
+    fn turn<'s>(&self, (simd, ctx): (Simd, &Ctx<'_>), directions: usize, part: &mut Part<'s>, sides: &[(usize, &Reader<'_>)]) -> Buf<'s> {
+        let (samples, each) = (self.samples, self.product.depth());
+        let pitch = pitch(samples.div_ceil(each));
+        part.refill(ctx.executor(), CHANNELS * pitch, &|piece, to| {
+            let mut block = piece;
+            for (width, read) in sides {
+                let blocks = width.div_ceil(CHANNELS);
+                if block < directions * blocks {
+                    let (d, first) = (block / blocks, block % blocks * CHANNELS);
+                    let count = CHANNELS.min(width - first);
+                    for start in (0..samples).step_by(SAMPLES) {
+                        let mut tile = [[0.0f32; CHANNELS]; SAMPLES];
+                        let here = SAMPLES.min(samples - start);
+                        for (i, line) in tile[..here].iter_mut().enumerate() {
+                            read([d, start + i, first], &mut line[..count]);
+                        }
+                        if self.product != Product::F32 {
+                            simd.run(Words { pairs: &mut tile.as_chunks_mut().0[..here.div_ceil(2)] });
+                        }
+                        let (lines, width) = (here.div_ceil(each), SAMPLES / each);
+                        if lines < FEW {
+                            for (c, to) in to.chunks_exact_mut(pitch).enumerate() {
+                                to[start / each..]
+                                    .iter_mut()
+                                    .zip(tile.iter().step_by(each).take(lines))
+                                    .for_each(|(to, line)| *to = line[c]);
+                            }
+                            continue;
+                        }
+                        let mut turned = [0.0f32; CHANNELS * SAMPLES];
+                        let bytes = bytemuck::cast_slice(tile.as_flattened());
+                        let from = square::Words { bytes, step: CHANNELS * 4 * each, lines, count: CHANNELS };
+                        square::transpose(simd, &from, bytemuck::cast_slice_mut(&mut turned), width);
+                        for (to, from) in to.chunks_exact_mut(pitch).zip(turned.chunks_exact(width)) {
+                            copy(&from[..lines], &mut to[start / each..][..lines]);
+                        }
+                    }
+                    return;
+                }
+                block -= directions * blocks;
+            }
+        })
+    }
+
+    /// Panels as the product takes them.
+    fn right<'s, 'p: 's>(&self, (simd, ctx): (Simd, &Ctx<'_>), (from, panels): (Buf<'s>, Panels), to: &mut Part<'p>) -> Buf<'s> {
+        if self.product == Product::F32 || from.is_empty() {
+            return from;
+        }
+        let (width, samples) = (panels.width, self.samples);
+        to.refill(ctx.executor(), self.words() * width, &|piece, to| simd.run(Narrow { from, first: piece * samples, samples, width, to }))
     }
 
     /// The gradients of biases: sums of deltas.
@@ -350,7 +466,7 @@ impl Kept<'_> {
     /// Elements of the row of a layer, direction and sample.
     fn read(&self, [l, d, i]: [usize; 3], field: usize, to: &mut [f32]) {
         let z = &self.plan.z;
-        self.workspace.read(((l * z.directions + d) * z.samples() + i) * self.plan.workspace_row + field, to);
+        states::read(self.workspace, ((l * z.directions + d) * z.samples() + i) * self.plan.workspace_row + field, to);
     }
 
     /// The sample of the step before, if there is one.

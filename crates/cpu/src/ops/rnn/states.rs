@@ -9,7 +9,7 @@ use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::{DataType, MAX_NDIMS};
 
 /// Elements that are converted at a time.
-const CHUNK: usize = 256;
+const CHUNK: usize = 64;
 
 /// Reads numbers from number `first` of scratch or workspace on, block by block, each a load or two.
 #[inline(always)]
@@ -57,10 +57,22 @@ impl Codec {
         Codec { dtype, whole: None }
     }
 
+    /// Element of a tensor at a position where those from there on along `dim` lie side by side, as they are held.
+    fn as_they_are(&self, view: &View<'_>, pos: &Pos, dim: usize) -> Option<usize> {
+        (view.dtype() == self.dtype && view.stride(dim) == Some(1)).then(|| view.offset(pos))
+    }
+
     /// Copies the `count` channels from `channel` on of a row of a tensor to numbers `first..first + width` of scratch; those behind them are
     /// zeros.
     pub(super) fn load(&self, view: &View<'_>, (at, channel): (&[usize], usize), to: Buf, (first, width): (usize, usize), count: usize) {
-        let (mut pos, mut line) = (position(at), [0.0; CHUNK]);
+        let mut pos = position(at);
+        pos[at.len()] = channel as i64;
+        if let Some(from) = self.as_they_are(view, &pos, at.len()) {
+            let size = self.dtype.bits() / 8;
+            to.copy::<u8>(first * size, &view.buf(), from * size, count * size);
+            return to.part((first + count) * size, (width - count) * size).fill(0);
+        }
+        let mut line = [0.0; CHUNK];
         let convert = self.whole.filter(|_| view.dtype() != self.dtype);
         for start in (0..width).step_by(CHUNK) {
             let line = &mut line[..CHUNK.min(width - start)];
@@ -88,16 +100,23 @@ impl Codec {
 
     /// Writes the sum of rows of scratch to the `count` channels of a row of a tensor from `channel` on.
     pub(super) fn store(&self, view: &View<'_>, (at, channel): (&[usize], usize), from: &[(Buf, usize)], count: usize) {
-        let (mut pos, mut line, mut other) = (position(at), [0.0; CHUNK], [0.0; CHUNK]);
+        let mut pos = position(at);
+        pos[at.len()] = channel as i64;
+        if let (Some(to), [(buf, first)]) = (self.as_they_are(view, &pos, at.len()), from) {
+            let size = self.dtype.bits() / 8;
+            return view.buf().copy::<u8>(to * size, buf, first * size, count * size);
+        }
+        let mut line = [0.0; CHUNK];
         for start in (0..count).step_by(CHUNK) {
             let line = &mut line[..CHUNK.min(count - start)];
-            let other = &mut other[..line.len()];
-            for (i, (buf, first)) in from.iter().enumerate() {
-                let into = if i == 0 { &mut *line } else { &mut *other };
-                Elements { buf: *buf, dtype: self.dtype, at: first + start, stride: 1 }.read(view.simd(), into);
-                if i > 0 {
-                    line.iter_mut().zip(&*other).for_each(|(x, y)| *x += y);
-                }
+            let read = |(buf, first): &(Buf, usize), to: &mut [f32]| {
+                Elements { buf: *buf, dtype: self.dtype, at: first + start, stride: 1 }.read(view.simd(), to);
+            };
+            read(&from[0], line);
+            for other in &from[1..] {
+                let mut numbers = [0.0; CHUNK];
+                read(other, &mut numbers[..line.len()]);
+                line.iter_mut().zip(&numbers).for_each(|(x, y)| *x += y);
             }
             if let Some((scale, shift)) = self.whole {
                 let shifts = from.len() as f32;

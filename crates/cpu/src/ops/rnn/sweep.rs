@@ -8,14 +8,19 @@ use super::states;
 use super::step::Step;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
-use oxidnn_expr::{Lane, Num, eltwise};
+use crate::kernels::tile::Product;
+use oxidnn_expr::{Lane, Num, convert, eltwise};
 use oxidnn_runtime::Buf;
+use oxidnn_spec::DataType;
 use oxidnn_spec::op::{EltwiseAlg, RnnActivation, RnnCell};
+
+/// As `convert` names it.
+const BF16: usize = DataType::Bf16 as usize;
 
 /// A gate of a panel.
 type Line = [f32; LINE];
 
-/// What the tasks of an execution share. Everything is f32.
+/// What the tasks of an execution share. Everything is f32 but what products take.
 pub(super) struct Sweep<'a> {
     pub(super) plan: &'a Backward,
     pub(super) code: &'a Code,
@@ -64,7 +69,7 @@ impl Sweep<'_> {
         match (phase, &self.code.second, &plan.projection) {
             (0, ..) => self.products(step, width, share),
             (_, Some(second), Some(weights)) => {
-                let row = plan.outputs.padded() * 4;
+                let row = plan.outputs.padded() * plan.element();
                 let a = Rows { buf: self.given, start: d * plan.z.batch * row, row };
                 let b = weights.group(self.projection, (stack, *panel), 0..1);
                 second.run((&a, rows.clone()), &[[0, 0]], &b, (share, width));
@@ -108,11 +113,12 @@ impl Sweep<'_> {
     fn product(&self, step: &Step<'_>, t: usize, gates: &[(usize, usize)], share: &mut [f32], width: usize) {
         let (plan, Place { d, rows, panel, .. }) = (self.plan, step.place);
         let z = &plan.z;
-        let row = z.bias_gates * z.dhc * 4;
+        let channels = plan.delta_channels() * plan.element();
+        let row = z.bias_gates * channels;
         let a = Rows { buf: self.rows, start: (d * z.time + t) * z.batch * row, row };
         let mut runs = [[0; 2]; RUNS];
         for (run, (gate, delta)) in runs.iter_mut().zip(gates) {
-            *run = [gate * plan.iter.run_bytes(), delta * z.dhc * 4];
+            *run = [gate * plan.iter.run_bytes(), delta * channels];
         }
         let b = plan.iter.group(self.iter, (step.l * z.directions + d, *panel), 0..1);
         self.code.skinny.run((&a, rows.clone()), &runs[..gates.len()], &b, (share, width));
@@ -206,12 +212,24 @@ impl At<'_, '_> {
         }
     }
 
+    /// Keeps the first `count` numbers of a line as elements of a product, from element `first` on; the last step is filled with zeros.
+    #[inline(always)]
+    fn multiplied(&self, to: Buf, first: usize, (line, count): (&Line, usize)) {
+        if self.plan.product == Product::F32 {
+            return states::write(to, first, &line[..count]);
+        }
+        let mut elements = [[0; 2]; LINE];
+        convert::store::<BF16>(&line[..count], elements.as_flattened_mut());
+        to.write(first, &elements[..count.next_multiple_of(self.plan.product.depth())]);
+    }
+
     /// Keeps the deltas of a gate.
     #[inline(always)]
     fn put(&self, n: usize, gate: usize, line: &Line) {
         let z = &self.plan.z;
         let (first, count) = self.plan.gates.channels(self.panel, z.dhc);
-        states::write(self.sweep.rows, (self.index(n) * z.bias_gates + gate) * z.dhc + first, &line[..count]);
+        let channels = self.plan.delta_channels();
+        self.multiplied(self.sweep.rows, (self.index(n) * z.bias_gates + gate) * channels + first, (line, count));
         let panel = (self.d * z.bias_gates + gate) * self.plan.gates.count + self.panel;
         states::write(self.sweep.panels, (panel * z.samples() + self.sample(self.step.t, n)) * self.width, &line[..self.width]);
     }
@@ -236,8 +254,8 @@ impl At<'_, '_> {
     #[inline(always)]
     fn give(&self, n: usize, out: &Line) {
         let (z, Panels { width, count }) = (&self.plan.z, self.plan.outputs);
-        let line = &out[..width];
-        states::write(self.sweep.given, (self.d * z.batch + n) * width * count + self.panel * width, line);
+        let (line, given) = (&out[..width], self.plan.outputs.channels(self.panel, z.dic).1);
+        self.multiplied(self.sweep.given, (self.d * z.batch + n) * width * count + self.panel * width, (out, given));
         let panel = self.d * count + self.panel;
         states::write(self.sweep.given_panels, (panel * z.samples() + self.sample(self.step.t, n)) * width, line);
     }
