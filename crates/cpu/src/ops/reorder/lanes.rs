@@ -43,6 +43,10 @@ const COPIED: i64 = 2048;
 const EXIST: f64 = 0.75;
 /// Rows that a tile of few may have, beside powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
+/// Tiles that vectors fill only in part, at most, where whole ones are as fast as pieces of one vector of lines, and where they are faster.
+const RAGGED: [f64; 2] = [0.1, 0.35];
+/// Positions of such tiles that exist, at least, where the others are rows that pieces do not read.
+const THERE: [f64; 2] = [0.75, 0.5];
 /// What a call takes, and a tile of it: elements that are moved one by one meanwhile.
 const CALL: usize = 40;
 const TILE: usize = 16;
@@ -182,18 +186,36 @@ pub(super) fn has_short_runs(op: &Reorder, jit: Isa) -> bool {
 pub(super) fn fit(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
     let fit = |lanes: Lanes| {
         let full = lanes.filled[1] as f64 >= FULL * lanes.filled[0] as f64;
-        let slow = lanes.are_alone() || lanes.kernel.each && is_interleaved(op) || is_thin(op, &lanes.kernel);
+        let slow = lanes.are_alone() || lanes.kernel.each && is_interleaved(op) && !lanes.are_narrow() || is_thin(op, &lanes.kernel);
         full && !slow
     };
     Moved::of(op, attr).and_then(|moved| Lanes::new(moved, jit)).is_ok_and(fit)
 }
 
+/// Whether tiles are faster than pieces of so many lines, which are squares that are transposed: narrow tiles, of which less is to be permuted, and
+/// whole ones where lines are one vector.
+pub(super) fn are_faster(op: &Reorder, attr: &Attr, jit: Isa, lines: usize) -> bool {
+    let Ok(moved) = Moved::of(op, attr) else { return false };
+    let most = jit.width().lanes();
+    let half = usize::from(lines < most);
+    let exist = share(op, &moved);
+    Lanes::new(moved, jit).is_ok_and(|lanes| {
+        let whole = lines <= most && exist >= THERE[half] && lanes.regions.ragged(most) <= RAGGED[half];
+        let square = lanes.kernel.vectors[0] == lanes.kernel.vectors[1];
+        (lanes.are_narrow() || whole && square) && !lanes.are_alone() && !is_thin(op, &lanes.kernel)
+    })
+}
+
+/// The part of what loops go over that exists.
+fn share(op: &Reorder, moved: &Moved) -> f64 {
+    let walked = moved.loops.iter().map(|l| l.size as f64).product::<f64>();
+    op.dst.dims().iter().map(|d| *d as f64).product::<f64>() / walked
+}
+
 /// Whether there are tiles for such a reorder, full ones, and most of what they go over exists.
 pub(super) fn fills(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
     let Ok(moved) = Moved::of(op, attr) else { return false };
-    let walked = moved.loops.iter().map(|l| l.size as f64).product::<f64>();
-    let exist = op.dst.dims().iter().map(|d| *d as f64).product::<f64>();
-    exist >= EXIST * walked && Lanes::new(moved, jit).is_ok_and(|lanes| lanes.is_filled())
+    share(op, &moved) >= EXIST && Lanes::new(moved, jit).is_ok_and(|lanes| lanes.is_filled())
 }
 
 /// The bits of a tile, while they are chosen.
@@ -538,6 +560,11 @@ impl Lanes {
     /// Whether few tiles have the same scales, so that most are calls.
     fn are_alone(&self) -> bool {
         self.kernel.factors.contains(&Factor::ByRow) && self.count < ALONE * self.regions.calls()
+    }
+
+    /// Whether some lanes of the vectors that are read are lanes of those that are written, so that tiles are fewer vectors than a vector has lanes.
+    fn are_narrow(&self) -> bool {
+        matches!(self.kernel.order, Order::Bits(lanes) if lanes[..bits(self.jit)].iter().any(|bit| usize::from(*bit) < BITS))
     }
 
     /// Elements of a tile, with those that do not exist.

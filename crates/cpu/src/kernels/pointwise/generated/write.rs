@@ -56,6 +56,9 @@ impl<'s> Writer<'s> {
         for (slot, (i, _)) in spec.placed().enumerate() {
             self.at[i] = Some(field(f, args, offset_of!(Args, at) + size_of::<usize>() * slot));
         }
+        if let Rows::Joined(vectors) = spec.rows {
+            return self.joined(f, args, vectors.into());
+        }
         let few = match spec.rows {
             Rows::Few { vectors, left } => {
                 let mask = left.then(|| {
@@ -64,7 +67,7 @@ impl<'s> Writer<'s> {
                 });
                 Some((f.int(0), usize::from(vectors), mask))
             }
-            Rows::Any | Rows::Down => None,
+            Rows::Any | Rows::Joined(_) | Rows::Down => None,
         };
         let planes = field(f, args, offset_of!(Args, planes));
         f.repeat_some(planes, |f| {
@@ -73,6 +76,48 @@ impl<'s> Writer<'s> {
                 self.row(f, args, few);
                 self.go_on(f, args, offset_of!(Args, row));
             });
+            self.go_on(f, args, offset_of!(Args, plane));
+        });
+        if spec.streaming {
+            f.store_fence();
+        }
+    }
+
+    /// Rows of some vectors, several at a time. What is the same in all rows of a plane is loaded before them.
+    fn joined(&mut self, f: &mut Function, args: Int, vectors: usize) {
+        let (spec, width) = (self.spec, f.isa().width());
+        let Some(stage) = spec.stages.first() else { return };
+        let together = stage.together() / vectors;
+        let zero = f.int(0);
+        let planes = field(f, args, offset_of!(Args, planes));
+        f.repeat_some(planes, |f| {
+            for (i, (elem, way)) in spec.placed() {
+                let Some(at) = self.at[i] else { continue };
+                match way {
+                    Way::Still => self.still[i] = Some(splat(f, elem, at)),
+                    Way::Column => {
+                        let vector = |v: usize| f.load_number(elem, at.at((v * width.lanes() * elem.bytes()) as i32), None);
+                        self.columns[i] = (0..vectors).map(vector).collect();
+                    }
+                    Way::Moves | Way::Made => {}
+                }
+            }
+            let mut rows_of = |f: &mut Function, rows: usize| {
+                for vector in 0..rows * vectors {
+                    self.vector(f, stage, &Place { at: Some((zero, vector)), mask: None, total: 0 }, &[]);
+                }
+                for (i, (elem, _)) in spec.placed().filter(|operand| operand.1.1 == Way::Moves) {
+                    self.at[i].iter().for_each(|at| f.add(*at, (rows * vectors * width.lanes() * elem.bytes()) as i32));
+                }
+            };
+            let rows = field(f, args, offset_of!(Args, rows));
+            if together > 1 {
+                let times = f.copy(rows);
+                f.shr(times, together.ilog2() as u8);
+                f.repeat(times, |f| rows_of(f, 1 << together.ilog2()));
+                f.and(rows, (1 << together.ilog2()) - 1);
+            }
+            f.repeat(rows, |f| rows_of(f, 1));
             self.go_on(f, args, offset_of!(Args, plane));
         });
         if spec.streaming {
@@ -280,8 +325,8 @@ impl<'s> Writer<'s> {
 
     fn load(&self, f: &mut Function, operand: usize, place: &Place) -> Val {
         let (elem, way) = self.spec.operands[operand];
-        if let Some(column) = place.at.and_then(|at| self.columns[operand].get(at.1)) {
-            return *column;
+        if let (Some((_, vector)), columns @ [_, ..]) = (place.at, &self.columns[operand][..]) {
+            return columns[vector % columns.len()];
         }
         match (self.still[operand], self.address(f, operand, place), self.at[operand]) {
             (Some(still), ..) => still,
