@@ -45,8 +45,6 @@ const EXIST: f64 = 0.75;
 const FEW: [usize; 4] = [3, 5, 6, 7];
 /// Tiles that vectors fill only in part, at most, where whole ones are as fast as pieces of one vector of lines, and where they are faster.
 const RAGGED: [f64; 2] = [0.1, 0.35];
-/// Positions of such tiles that exist, at least, where the others are rows that pieces do not read.
-const THERE: [f64; 2] = [0.75, 0.5];
 /// What a call takes, and a tile of it: elements that are moved one by one meanwhile.
 const CALL: usize = 40;
 const TILE: usize = 16;
@@ -115,16 +113,25 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
         if kept && data.kernel.each || (data.kernel.each || kept) && data.are_alone() {
             return Err(Skip::Attr("scales that differ between the runs of a tile, or from tile to tile".into()));
         }
-        let copies = kept && super::check_copy(op, &problem.attr).is_ok();
-        if copies || is_thin(op, &data.kernel) {
+        let is_copy = super::check_copy(op, &problem.attr).is_ok();
+        if kept && is_copy || is_thin(op, &data.kernel) {
             super::check_filled(op, problem, target)?;
         }
-        if super::check_copy(op, &problem.attr).is_ok() && has_runs(op, target) {
+        if is_copy && is_scattered(op, problem, target) {
+            return Err(Skip::Layout("of src or dst: mostly padding, which is left alone or cleared at once".into()));
+        }
+        if is_copy && has_runs(op, target) {
             return Err(Skip::Layout("of src and dst: runs of half a line, which need no permutation".into()));
         }
         let (sums, scratch) = Behind::plan(op, problem, jit)?;
         Ok((Summed::new(data, sums), scratch))
     })
+}
+
+/// Whether a copy among much padding has a row that moves nothing but elements, transposed or in runs.
+fn is_scattered(op: &Reorder, problem: &Problem, target: &CpuTarget) -> bool {
+    let turned = || super::sparsity(&op.dst, None) >= super::SCATTERED && super::turned(problem, target).is_ok();
+    turned() || super::spread(op) >= super::SCATTERED && super::generated(problem, target).is_ok()
 }
 
 /// Whether both tensors have runs of half a line or more, and what follows a run in the destination comes from so few lines of the source that these are
@@ -200,7 +207,9 @@ pub(super) fn are_faster(op: &Reorder, attr: &Attr, jit: Isa, lines: usize) -> b
     let half = usize::from(lines < most);
     let exist = share(op, &moved);
     Lanes::new(moved, jit).is_ok_and(|lanes| {
-        let whole = lines <= most && exist >= THERE[half] && lanes.regions.ragged(most) <= RAGGED[half];
+        // Whole vectors of lines are not read by pieces where they do not exist.
+        let whole = lines < most || lines == most && exist >= EXIST;
+        let whole = whole && lanes.regions.ragged(most) <= RAGGED[half];
         let square = lanes.kernel.vectors[0] == lanes.kernel.vectors[1];
         (lanes.are_narrow() || whole && square) && !lanes.are_alone() && !is_thin(op, &lanes.kernel)
     })
