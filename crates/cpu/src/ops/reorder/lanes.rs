@@ -128,9 +128,10 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
     })
 }
 
-/// Whether a copy among much padding has a row that moves nothing but elements, transposed or in runs.
+/// Whether a copy among much padding has a row that moves nothing but elements, transposed where the destination has neighbours enough, or in runs.
 fn is_scattered(op: &Reorder, problem: &Problem, target: &CpuTarget) -> bool {
-    let turned = || super::sparsity(&op.dst, None) >= super::SCATTERED && super::turned(problem, target).is_ok();
+    let sparse = || super::sparsity(&op.dst, None) >= super::SCATTERED && !is_interleaved(op);
+    let turned = || sparse() && super::turned(problem, target).is_ok();
     turned() || super::spread(op) >= super::SCATTERED && super::generated(problem, target).is_ok()
 }
 
@@ -207,7 +208,7 @@ pub(super) fn are_faster(op: &Reorder, attr: &Attr, jit: Isa, lines: usize) -> b
     let half = usize::from(lines < most);
     let exist = share(op, &moved);
     Lanes::new(moved, jit).is_ok_and(|lanes| {
-        // Whole vectors of lines are not read by pieces where they do not exist.
+        // Pieces do not read lines that do not exist, which counts where they are a whole vector.
         let whole = lines < most || lines == most && exist >= EXIST;
         let whole = whole && lanes.regions.ragged(most) <= RAGGED[half];
         let square = lanes.kernel.vectors[0] == lanes.kernel.vectors[1];
