@@ -27,6 +27,7 @@ pub mod softmax;
 mod staged;
 pub mod sum;
 mod support;
+mod whole;
 
 pub use reusable::rows_for;
 

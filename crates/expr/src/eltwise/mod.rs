@@ -87,8 +87,8 @@ pub fn backward<N: Num>(alg: EltwiseAlg, alpha: f32, beta: f32, dd: N, x: N) -> 
         SoftRelu => dd.mul(logistic(x.mul(a))),
         HardSigmoid => inside(x.mul_add(a, b), zero, one, dd.mul(a)),
         Logistic => {
-            let s = logistic(x);
-            dd.mul(s.mul(logistic(zero.sub(x))))
+            let (s, rest) = logistics(x);
+            dd.mul(s.mul(rest))
         }
         LogisticDst => dd.mul(x.mul(one.sub(x))),
         Exp => dd.mul(x.exp()),
@@ -100,7 +100,8 @@ pub fn backward<N: Num>(alg: EltwiseAlg, alpha: f32, beta: f32, dd: N, x: N) -> 
         }
         Swish => {
             let v = x.mul(a);
-            dd.mul(logistic(v).mul(v.mul_add(logistic(zero.sub(v)), one)))
+            let (s, rest) = logistics(v);
+            dd.mul(s.mul(v.mul_add(rest, one)))
         }
         Log => dd.div(x),
         Clip => N::select(a.lt(x), N::select(x.le(b), dd, zero), zero),
@@ -108,10 +109,7 @@ pub fn backward<N: Num>(alg: EltwiseAlg, alpha: f32, beta: f32, dd: N, x: N) -> 
         Pow if beta == 0.0 => zero,
         Pow => dd.mul(b.mul(pow(alpha, beta - 1.0, x))),
         Round => zero,
-        Mish => {
-            let (t, one_minus_t2) = mish_tanh(x);
-            dd.mul(x.mul(logistic(x)).mul_add(one_minus_t2, t))
-        }
+        Mish => dd.mul(mish_slope(x)),
         HardSwish => {
             let v = x.mul_add(a, b);
             let middle = dd.mul(two.mul(a).mul_add(x, b));
@@ -132,6 +130,17 @@ fn inside<N: Num>(v: N, low: N, high: N, value: N) -> N {
 pub fn logistic<N: Num>(v: N) -> N {
     let one = N::constant(1.0);
     one.div(v.mul(N::constant(-1.0)).exp().add(one))
+}
+
+/// [`logistic`] of `v` and of `-v`, which is what the first lacks of 1, by one exponential that does not overflow, and of which neither loses bits:
+/// `1 / (1 + e)` and `e / (1 + e)` for `e = e^-|v|`.
+#[inline(always)]
+fn logistics<N: Num>(v: N) -> (N, N) {
+    let (zero, one) = (N::constant(0.0), N::constant(1.0));
+    let e = zero.sub(v.abs()).exp();
+    let large = one.div(e.add(one));
+    let (small, positive) = (e.mul(large), zero.lt(v));
+    (N::select(positive, large, small), N::select(positive, small, large))
 }
 
 /// `1 - tanh^2(x) = 4e / (1 + e)^2` with `e = e^(-2 |x|)`, so that nothing cancels where the hyperbolic tangent is close to 1.
@@ -185,7 +194,7 @@ fn gelu_tanh_slope<N: Num>(s: N) -> N {
     let (c, cube) = gelu_bounded(s);
     let two_g = c.mul(cube.add(N::constant(SQRT_2_OVER_PI))).mul(N::constant(2.0));
     let two_g_slope = cube.mul_add(N::constant(6.0), N::constant(2.0 * SQRT_2_OVER_PI));
-    let (w, rest) = (logistic(two_g), logistic(N::constant(0.0).sub(two_g)));
+    let (w, rest) = logistics(two_g);
     w.mul(c.mul(two_g_slope).mul_add(rest, N::constant(1.0)))
 }
 
@@ -198,16 +207,18 @@ fn mish<N: Num>(s: N) -> N {
     s.mul(n).div(n.add(two))
 }
 
-/// `t = tanh(ln(1 + e^s))` and `1 - t^2`, by `e^-|s|`: `t = n / (n + m)` with `n = 1 + 2e, m = 2e^2` for `e = e^-s`, `s > 0`, and
-/// `n = e (e + 2), m = 2` for `e = e^s` else.
+/// `t + s sigma(s) (1 - t^2)` with `t = tanh(ln(1 + e^s))`, by `e = e^-|s|`: `t = n / d` and `1 - t^2 = m (1 + t) / d` for `d = n + m`, with `n = 1 + 2e`,
+/// `m = 2e^2` for `s > 0`, and `n = e (e + 2)`, `m = 2` else. `sigma` is 1 or `e` over `1 + e`: one quotient serves both.
 #[inline(always)]
-fn mish_tanh<N: Num>(s: N) -> (N, N) {
+fn mish_slope<N: Num>(s: N) -> N {
     let (zero, one, two) = (N::constant(0.0), N::constant(1.0), N::constant(2.0));
     let e = zero.sub(s.abs()).exp();
     let positive = zero.lt(s);
     let n = N::select(positive, e.mul_add(two, one), e.mul(e.add(two)));
     let m = N::select(positive, two.mul(e).mul(e), two);
-    let d = n.add(m);
-    let t = n.div(d);
-    (t, m.div(d).mul(one.add(t)))
+    let (d, c) = (n.add(m), one.add(e));
+    let over_both = one.div(c.mul(d));
+    let (over_d, over_c) = (over_both.mul(c), over_both.mul(d));
+    let (t, sigma) = (n.mul(over_d), N::select(positive, over_c, e.mul(over_c)));
+    s.mul(sigma).mul_add(m.mul(over_d).mul(one.add(t)), t)
 }

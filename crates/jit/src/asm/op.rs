@@ -146,6 +146,8 @@ pub enum Op {
     Low16FromI32,
     /// f32 to half as many bytes of bf16, to nearest even; subnormals become zeros.
     Bf16FromF32,
+    /// f32 of `b`, then those of `a`, to 16-bit lanes of bf16, to nearest even; subnormals become zeros.
+    Bf16FromBoth,
     /// `dst, a, b, predicate`: a mask, or lanes of ones with AVX2.
     CmpF32,
     /// `dst, a, b, predicate`: a mask, signed.
@@ -400,6 +402,7 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::U8FromI32, codes: wide(None, Some(EVEX_Vpmovusdb_xmmm32_k1z_xmm), Width::W128) },
     Row { op: Op::Low16FromI32, codes: wide(None, Some(EVEX_Vpmovdw_xmmm64_k1z_xmm), Width::W128) },
     Row { op: Op::Bf16FromF32, codes: wide(None, Some(EVEX_Vcvtneps2bf16_xmm_k1z_xmmm128b32), Width::W128) },
+    Row { op: Op::Bf16FromBoth, codes: wide(None, Some(EVEX_Vcvtne2ps2bf16_xmm_k1z_xmm_xmmm128b32), Width::W128) },
     Row { op: Op::CmpF32, codes: wide(Some(VEX_Vcmpps_xmm_xmm_xmmm128_imm8), Some(EVEX_Vcmpps_kr_k1_xmm_xmmm128b32_imm8), Width::W128) },
     Row { op: Op::CmpI32, codes: wide(None, Some(EVEX_Vpcmpd_kr_k1_xmm_xmmm128b32_imm8), Width::W128) },
     Row { op: Op::CmpGtI32, codes: wide(Some(VEX_Vpcmpgtd_xmm_xmm_xmmm128), None, Width::W128) },

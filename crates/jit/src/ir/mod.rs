@@ -135,6 +135,8 @@ pub enum Binary {
     Lookup32,
     /// The same with 16-bit lanes; AVX-512 only.
     Lookup16,
+    /// f32 to bf16, to nearest even: `a` in the low half of every lane, `b` in the high half.
+    PairBf16,
     /// `a.0 b.0 a.1 b.1` of every block of four lanes.
     InterleaveLow32,
     /// `a.2 b.2 a.3 b.3` of every block of four lanes.

@@ -329,6 +329,30 @@ fn flushed_bf16_is_rounded_to_nearest_even() {
 }
 
 #[test]
+fn pairs_of_bf16_are_rounded_to_nearest_even() {
+    let (a, b) = floats();
+    let small = std::array::from_fn(|i| (i as u32) << 31 | (i as u32 * 0x0008_4321) & 0x007f_ffff | (i as u32 & 2) << 14);
+    for (a, b) in [(a, b), (b, a), (a, small), (small, b)] {
+        for isa in ISAS {
+            let got = on(isa, &a, &b, 0, &|f, pa, pb, pc, _| {
+                let w = f.isa().width();
+                let (x, y) = (f.load(w, pa.at(0)), f.load(w, pb.at(0)));
+                let pair = f.binary(Binary::PairBf16, x, y);
+                f.store(pc.at(0), pair);
+            });
+            let Some(got) = got else { continue };
+            for l in 0..lanes(isa) {
+                let [low, high] = [got[l] as u16, (got[l] >> 16) as u16];
+                for (got, x) in [(low, a[l]), (high, b[l])] {
+                    let (got, want) = (bf16::from_bits(got), bf16::from_f32(f32::from_bits(x)));
+                    assert!(got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan(), "lane {l}: {x:x} {}", isa.name());
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn stores_convert_saturate_and_keep_to_their_mask() {
     let (a, _) = floats();
     let mut b = a;

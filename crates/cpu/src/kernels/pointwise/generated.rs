@@ -68,6 +68,9 @@ enum Rows {
         /// Whether there are elements behind them.
         left: bool,
     },
+    /// So many whole vectors, at most [`TOGETHER`]. Operands that move go on from row to row as they do along a row, the others are the same in all
+    /// rows: several rows are made at a time.
+    Joined(u8),
     /// As long as the call says, gone through down the columns: some vectors of all rows, then the next ones.
     Down,
 }
@@ -97,7 +100,7 @@ enum Way {
     Still,
     /// One number for all that a stage has made, in no memory.
     Made,
-    /// An element for each position of a row, the same in all rows; read once down the columns.
+    /// An element for each position of a row, the same in all rows; read once for all of them.
     Column,
 }
 
@@ -410,6 +413,7 @@ impl Fused {
         if flat {
             all = chosen(true)?;
         }
+        let rows = if folded || flat { rows } else { all.joined(rows, isa) };
         let Chosen { stages, operands, from, brought, .. } = all;
         if operands.iter().filter(|o| o.1 != Way::Made).count() > ADDRESSES || operands.len() > OPERANDS {
             return Err(Skip::Attr(format!("more than {ADDRESSES} tensors")));
@@ -434,9 +438,8 @@ impl Fused {
     /// The operand of words that one stage stores, element by element.
     fn result(&self) -> Option<usize> {
         let Spec { stages, operands, rows, .. } = &self.call.spec;
-        let ([stage], false, true) = (&stages[..], self.folded || self.flat || *rows != Rows::Any, self.brought.is_empty()) else {
-            return None;
-        };
+        let long = matches!(rows, Rows::Any | Rows::Joined(_)) && !self.folded && !self.flat;
+        let ([stage], true, true) = (&stages[..], long, self.brought.is_empty()) else { return None };
         let mut stores = stage.steps.iter().filter_map(|step| if let Step::Store { operand, .. } = step { Some(*operand) } else { None });
         let result = stores.next().filter(|i| operands[*i] == (Elem::F32, Way::Moves))?;
         if stores.next().is_none() { Some(result) } else { None }
@@ -523,6 +526,26 @@ struct Chosen<'n> {
 }
 
 impl Chosen<'_> {
+    /// How rows that are written out are made: several at a time, if operands go on from row to row or are the same in all of them.
+    fn joined(&mut self, rows: Rows, isa: Isa) -> Rows {
+        let Rows::Few { vectors, left: false } = rows else { return rows };
+        let column = |i: usize| self.nest.row_step(i) == Some(0);
+        let fits = |(operand, origin): (&(Elem, Way), &Origin)| match (operand.1, origin) {
+            (Way::Moves, Origin::Operand(i)) => column(*i) || self.nest.is_joined(*i),
+            (Way::Still, Origin::Operand(i)) => column(*i),
+            _ => false,
+        };
+        let columns: Vec<bool> = self.from.iter().map(|from| matches!(from, Origin::Operand(i) if column(*i))).collect();
+        let held = columns.iter().filter(|column| **column).count() * usize::from(vectors);
+        if held > isa.simd_registers() / 4 || !self.operands.iter().zip(&self.from).all(fits) {
+            return rows;
+        }
+        for (operand, _) in self.operands.iter_mut().zip(columns).filter(|(operand, column)| *column && operand.1 == Way::Moves) {
+            operand.1 = Way::Column;
+        }
+        Rows::Joined(vectors)
+    }
+
     /// Adds operand `i` of the group. What a kernel cannot take where it lies is brought to it.
     fn add(&mut self, i: usize, operand: &Operand) -> Result<(), Skip> {
         let (shared, may) = (self.shared, self.bringing);
@@ -612,12 +635,31 @@ impl Call {
             let elements = reach(&[(chunk.rows, row), (chunks.count, plane)], if way == Way::Still { 1 } else { run });
             let first = at.saturating_mul(size);
             let address = memory.at("operand", first, elements.and_then(|n| n.checked_mul(size)));
-            assert!(way != Way::Column || row == 0, "a column that moves {row} from row to row");
+            // What rows that are joined move by is not asked of the call.
+            let row = match (self.spec.rows, way) {
+                (Rows::Joined(_), _) if chunk.rows == 1 => {
+                    if way == Way::Moves {
+                        run
+                    } else {
+                        0
+                    }
+                }
+                (Rows::Joined(_), Way::Moves) => {
+                    assert!(row == run, "rows of {run} that are {row} apart");
+                    run
+                }
+                _ => row,
+            };
+            let moves = way == Way::Moves || way == Way::Still && !matches!(self.spec.rows, Rows::Joined(_));
+            assert!(moves || way == Way::Made || row == 0, "a column that moves {row} from row to row");
             (args.at[slot], args.row[slot]) = (address, row * size);
             args.plane[slot] = plane.wrapping_sub(row.wrapping_mul(chunk.rows)).wrapping_mul(size);
         }
         if let Rows::Few { vectors, left } = self.spec.rows {
             assert!(usize::from(vectors) == run / lanes && left == (run % lanes > 0), "a row of {run}");
+        }
+        if let Rows::Joined(vectors) = self.spec.rows {
+            assert!(usize::from(vectors) * lanes == run, "a row of {run}");
         }
         assert!(self.spec.rows != Rows::Down || chunks.count == 1, "{} planes of columns", chunks.count);
         // SAFETY: the elements of all rows lie in the memory that they were asked of, and what is folded in the totals.

@@ -428,6 +428,13 @@ impl Nest {
         parts.all(|[_, outer, inner]| outer.size == 1 || outer.strides[t] == inner.strides[t] * inner.size)
     }
 
+    /// How far operand `t` moves from row to row of a chunk, where that is the same for all boxes.
+    pub fn row_step(&self, t: usize) -> Option<i64> {
+        let mut steps = self.first.iter().chain(&self.more).map(|part| part.innermost()[1].strides[t]);
+        let first = steps.next().unwrap_or(0);
+        steps.all(|s| s == first).then_some(first)
+    }
+
     /// Positions of the innermost loop, where there is one box and that is the same for all runs.
     pub fn run(&self) -> Option<i64> {
         self.first.as_ref().filter(|_| self.more.is_empty()).map(|part| part.loops[part.len - 1].size)

@@ -1,7 +1,7 @@
 //! Parametric ReLU.
 
 use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program};
-use crate::ops::fallback;
+use crate::ops::{fallback, whole};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Prelu};
@@ -16,10 +16,19 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     match &problem.op {
-        Op::Prelu(op) if op.prop.is_forward() => forward(problem),
+        Op::Prelu(op) if op.prop.is_forward() => match with_padding(op, problem) {
+            Some(whole) => forward(&whole),
+            None => forward(problem),
+        },
         Op::Prelu(op) => backward(op, problem),
         _ => Err(Skip::Op("another operation than prelu")),
     }
+}
+
+/// The problem over padding too: there weights are zeros as sources are.
+fn with_padding(op: &Prelu, problem: &Problem) -> Option<Problem> {
+    let [dst, src, weights] = whole::tensors(problem, [op.dst.as_ref()?, &op.src, &op.weights])?;
+    Problem::new(Prelu { src, weights, dst: Some(dst), ..op.clone() }, problem.attr.clone()).ok()
 }
 
 fn forward(problem: &Problem) -> Result<(Pipeline, usize), Skip> {

@@ -43,6 +43,8 @@ const COPIED: i64 = 2048;
 const EXIST: f64 = 0.75;
 /// Rows that a tile of few may have, beside powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
+/// Tiles that vectors fill only in part, at most, where whole ones are as fast as pieces of one vector of lines, and where they are faster.
+const RAGGED: [f64; 2] = [0.1, 0.35];
 /// What a call takes, and a tile of it: elements that are moved one by one meanwhile.
 const CALL: usize = 40;
 const TILE: usize = 16;
@@ -111,16 +113,26 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
         if kept && data.kernel.each || (data.kernel.each || kept) && data.are_alone() {
             return Err(Skip::Attr("scales that differ between the runs of a tile, or from tile to tile".into()));
         }
-        let copies = kept && super::check_copy(op, &problem.attr).is_ok();
-        if copies || is_thin(op, &data.kernel) {
+        let is_copy = super::check_copy(op, &problem.attr).is_ok();
+        if kept && is_copy || is_thin(op, &data.kernel) {
             super::check_filled(op, problem, target)?;
         }
-        if super::check_copy(op, &problem.attr).is_ok() && has_runs(op, target) {
+        if is_copy && is_scattered(op, problem, target) {
+            return Err(Skip::Layout("of src or dst: mostly padding, which is left alone or cleared at once".into()));
+        }
+        if is_copy && has_runs(op, target) {
             return Err(Skip::Layout("of src and dst: runs of half a line, which need no permutation".into()));
         }
         let (sums, scratch) = Behind::plan(op, problem, jit)?;
         Ok((Summed::new(data, sums), scratch))
     })
+}
+
+/// Whether a copy among much padding has a row that moves nothing but elements, transposed where the destination has neighbours enough, or in runs.
+fn is_scattered(op: &Reorder, problem: &Problem, target: &CpuTarget) -> bool {
+    let sparse = || super::sparsity(&op.dst, None) >= super::SCATTERED && !is_interleaved(op);
+    let turned = || sparse() && super::turned(problem, target).is_ok();
+    turned() || super::spread(op) >= super::SCATTERED && super::generated(problem, target).is_ok()
 }
 
 /// Whether both tensors have runs of half a line or more, and what follows a run in the destination comes from so few lines of the source that these are
@@ -182,18 +194,38 @@ pub(super) fn has_short_runs(op: &Reorder, jit: Isa) -> bool {
 pub(super) fn fit(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
     let fit = |lanes: Lanes| {
         let full = lanes.filled[1] as f64 >= FULL * lanes.filled[0] as f64;
-        let slow = lanes.are_alone() || lanes.kernel.each && is_interleaved(op) || is_thin(op, &lanes.kernel);
+        let slow = lanes.are_alone() || lanes.kernel.each && is_interleaved(op) && !lanes.are_narrow() || is_thin(op, &lanes.kernel);
         full && !slow
     };
     Moved::of(op, attr).and_then(|moved| Lanes::new(moved, jit)).is_ok_and(fit)
 }
 
+/// Whether tiles are faster than pieces of so many lines, which are squares that are transposed: narrow tiles, of which less is to be permuted, and
+/// whole ones where lines are one vector.
+pub(super) fn are_faster(op: &Reorder, attr: &Attr, jit: Isa, lines: usize) -> bool {
+    let Ok(moved) = Moved::of(op, attr) else { return false };
+    let most = jit.width().lanes();
+    let half = usize::from(lines < most);
+    let exist = share(op, &moved);
+    Lanes::new(moved, jit).is_ok_and(|lanes| {
+        // Pieces do not read lines that do not exist, which counts where they are a whole vector.
+        let whole = lines < most || lines == most && exist >= EXIST;
+        let whole = whole && lanes.regions.ragged(most) <= RAGGED[half];
+        let square = lanes.kernel.vectors[0] == lanes.kernel.vectors[1];
+        (lanes.are_narrow() || whole && square) && !lanes.are_alone() && !is_thin(op, &lanes.kernel)
+    })
+}
+
+/// The part of what loops go over that exists.
+fn share(op: &Reorder, moved: &Moved) -> f64 {
+    let walked = moved.loops.iter().map(|l| l.size as f64).product::<f64>();
+    op.dst.dims().iter().map(|d| *d as f64).product::<f64>() / walked
+}
+
 /// Whether there are tiles for such a reorder, full ones, and most of what they go over exists.
 pub(super) fn fills(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
     let Ok(moved) = Moved::of(op, attr) else { return false };
-    let walked = moved.loops.iter().map(|l| l.size as f64).product::<f64>();
-    let exist = op.dst.dims().iter().map(|d| *d as f64).product::<f64>();
-    exist >= EXIST * walked && Lanes::new(moved, jit).is_ok_and(|lanes| lanes.is_filled())
+    share(op, &moved) >= EXIST && Lanes::new(moved, jit).is_ok_and(|lanes| lanes.is_filled())
 }
 
 /// The bits of a tile, while they are chosen.
@@ -538,6 +570,11 @@ impl Lanes {
     /// Whether few tiles have the same scales, so that most are calls.
     fn are_alone(&self) -> bool {
         self.kernel.factors.contains(&Factor::ByRow) && self.count < ALONE * self.regions.calls()
+    }
+
+    /// Whether some lanes of the vectors that are read are lanes of those that are written, so that tiles are fewer vectors than a vector has lanes.
+    fn are_narrow(&self) -> bool {
+        matches!(self.kernel.order, Order::Bits(lanes) if lanes[..bits(self.jit)].iter().any(|bit| usize::from(*bit) < BITS))
     }
 
     /// Elements of a tile, with those that do not exist.

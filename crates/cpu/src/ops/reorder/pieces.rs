@@ -153,6 +153,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         if data.is_small() && lanes::fills(op, &problem.attr, jit) {
             return Err(Skip::Shape("few elements of a piece, and tiles of registers that are full"));
         }
+        if data.is_turned() && lanes::are_faster(op, &problem.attr, jit, data.lines.all.size) {
+            return Err(Skip::Layout("of src and dst: tiles of registers that are narrow, or whole".into()));
+        }
         let by_row = data.factors.contains(&Factor::ByRow);
         if data.is_interleaved() && types[0] != types[1] && !by_row && data.sums.is_empty() && lanes::fit(op, &problem.attr, jit) {
             return Err(Skip::Layout("of dst: rows that tiles of registers interleave".into()));
@@ -408,6 +411,11 @@ impl Pieces {
     fn is_small(&self) -> bool {
         let numbers = self.lines.piece * self.inner * self.last.piece;
         matches!(self.way, Way::Transpose(_)) && numbers <= FEW && self.sums.is_empty()
+    }
+
+    /// Whether lines are transposed, and no sums are found from them.
+    fn is_turned(&self) -> bool {
+        !matches!(self.way, Way::Interleave { .. }) && self.sums.is_empty()
     }
 
     /// Whether the destination has neighbours of several rows in words.

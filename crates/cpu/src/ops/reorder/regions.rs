@@ -189,6 +189,21 @@ impl Regions {
         self.calls * self.common.iter().map(|l| l.size).product::<usize>()
     }
 
+    /// The part of all tiles in which vectors of so many lanes are read or written that are not whole.
+    pub(super) fn ragged(&self, lanes: usize) -> f64 {
+        let tiles = |region: &Region| {
+            let (cut, piece) = region.cut;
+            (region.places.len() / piece * cut.size) as f64 * region.outer.iter().map(|l| l.size as f64).product::<f64>()
+        };
+        let whole = u16::MAX >> (u16::BITS as usize - lanes);
+        let is_ragged = |partial: &Partial| {
+            let mut masks = partial.masks.reads.iter().chain(&partial.masks.writes);
+            masks.any(|mask| *mask & whole != 0 && *mask & whole != whole)
+        };
+        let ragged = self.all.iter().filter(|region| region.partial.as_ref().is_some_and(is_ragged));
+        ragged.map(tiles).sum::<f64>() / self.all.iter().map(tiles).sum::<f64>()
+    }
+
     /// Bytes of tables.
     pub(super) fn bytes(&self) -> usize {
         self.all.iter().map(|r| size_of::<Region>() + r.places.len() * size_of::<[usize; 2]>()).sum()

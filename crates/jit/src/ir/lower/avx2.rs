@@ -32,6 +32,12 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
                     nan_lanes(m, is_nan, b);
                     m.op(Op::BlendV, &[arg(dst), Arg::Reg(best), arg(a), Arg::Reg(is_nan)]);
                 }
+                Binary::PairBf16 => {
+                    let b = in_register(m, dst.0, b);
+                    let (low, high) = (bf16(m, a.0), bf16(m, b));
+                    m.op(Op::ShlI32, &[Arg::Reg(high), Arg::Reg(high), Arg::Imm(16)]);
+                    m.op(Op::Or, &[arg(dst), Arg::Reg(low), Arg::Reg(high)]);
+                }
                 Binary::OddBlocks => m.op(Op::Blocks128, &[arg(dst), arg(a), b, Arg::Imm(0x31)]),
                 _ => m.op(binary_op(op), &[arg(dst), arg(a), b]),
             }

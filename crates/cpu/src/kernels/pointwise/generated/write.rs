@@ -21,6 +21,8 @@ struct Place {
     mask: Option<Pred>,
     /// Which of the vectors that are folded apart it goes to.
     total: usize,
+    /// The first or the second of two vectors that have every other element of as many as both have.
+    half: Option<usize>,
 }
 
 /// What writes a kernel: the addresses of the operands' row, and what operands are that stand still.
@@ -30,6 +32,11 @@ pub(super) struct Writer<'s> {
     still: Vec<Option<Val>>,
     /// The vectors of columns of operands that are the same in all rows.
     columns: Vec<Vec<Val>>,
+    /// The same of columns whose even and odd elements are vectors of their own.
+    apart: Vec<Vec<Val>>,
+    /// Two vectors of operands as they are in memory, and what is to be stored of the first of them.
+    pairs: Vec<Option<Val>>,
+    even: Vec<Option<Val>>,
 }
 
 fn field(f: &mut Function, args: Int, offset: usize) -> Int {
@@ -44,6 +51,9 @@ impl<'s> Writer<'s> {
             at: vec![None; spec.operands.len()],
             still: vec![None; spec.operands.len()],
             columns: vec![Vec::new(); spec.operands.len()],
+            apart: vec![Vec::new(); spec.operands.len()],
+            pairs: vec![None; spec.operands.len()],
+            even: vec![None; spec.operands.len()],
         }
     }
 
@@ -56,6 +66,9 @@ impl<'s> Writer<'s> {
         for (slot, (i, _)) in spec.placed().enumerate() {
             self.at[i] = Some(field(f, args, offset_of!(Args, at) + size_of::<usize>() * slot));
         }
+        if let Rows::Joined(vectors) = spec.rows {
+            return self.joined(f, args, vectors.into());
+        }
         let few = match spec.rows {
             Rows::Few { vectors, left } => {
                 let mask = left.then(|| {
@@ -64,7 +77,7 @@ impl<'s> Writer<'s> {
                 });
                 Some((f.int(0), usize::from(vectors), mask))
             }
-            Rows::Any | Rows::Down => None,
+            Rows::Any | Rows::Joined(_) | Rows::Down => None,
         };
         let planes = field(f, args, offset_of!(Args, planes));
         f.repeat_some(planes, |f| {
@@ -73,6 +86,49 @@ impl<'s> Writer<'s> {
                 self.row(f, args, few);
                 self.go_on(f, args, offset_of!(Args, row));
             });
+            self.go_on(f, args, offset_of!(Args, plane));
+        });
+        if spec.streaming {
+            f.store_fence();
+        }
+    }
+
+    /// Rows of some vectors, several at a time. What is the same in all rows of a plane is loaded before them.
+    fn joined(&mut self, f: &mut Function, args: Int, vectors: usize) {
+        let (spec, width) = (self.spec, f.isa().width());
+        let Some(stage) = spec.stages.first() else { return };
+        let (together, in_pairs) = (stage.together() / vectors, self.in_pairs(f, stage));
+        let zero = f.int(0);
+        let planes = field(f, args, offset_of!(Args, planes));
+        f.repeat_some(planes, |f| {
+            for (i, (elem, way)) in spec.placed() {
+                let Some(at) = self.at[i] else { continue };
+                match way {
+                    Way::Still => self.still[i] = Some(splat(f, elem, at)),
+                    Way::Column => {
+                        let vector = |v: usize| f.load_number(elem, at.at((v * width.lanes() * elem.bytes()) as i32), None);
+                        self.columns[i] = (0..vectors).map(vector).collect();
+                        if in_pairs {
+                            self.apart[i] = self.take_apart(f, (elem, at), i);
+                        }
+                    }
+                    Way::Moves | Way::Made => {}
+                }
+            }
+            let mut rows_of = |f: &mut Function, rows: usize| {
+                self.vectors(f, stage, (zero, rows * vectors), &[]);
+                for (i, (elem, _)) in spec.placed().filter(|operand| operand.1.1 == Way::Moves) {
+                    self.at[i].iter().for_each(|at| f.add(*at, (rows * vectors * width.lanes() * elem.bytes()) as i32));
+                }
+            };
+            let rows = field(f, args, offset_of!(Args, rows));
+            if together > 1 {
+                let times = f.copy(rows);
+                f.shr(times, together.ilog2() as u8);
+                f.repeat(times, |f| rows_of(f, 1 << together.ilog2()));
+                f.and(rows, (1 << together.ilog2()) - 1);
+            }
+            f.repeat(rows, |f| rows_of(f, 1));
             self.go_on(f, args, offset_of!(Args, plane));
         });
         if spec.streaming {
@@ -149,7 +205,7 @@ impl<'s> Writer<'s> {
             moving.into_iter().map(|(at, address)| [address, field(f, args, offset_of!(Args, row) + size_of::<usize>() * at)]).collect();
         let (zero, rows) = (f.int(0), field(f, args, offset_of!(Args, rows)));
         let mut row = |f: &mut Function, first: usize| {
-            (0..vectors).for_each(|v| self.vector(f, stage, &Place { at: Some((zero, v)), mask, total: first + v }, &totals));
+            (0..vectors).for_each(|v| self.vector(f, stage, &Place { at: Some((zero, v)), mask, total: first + v, half: None }, &totals));
             moving.iter().for_each(|[address, distance]| f.add(*address, *distance));
         };
         if apart > 1 {
@@ -201,13 +257,13 @@ impl<'s> Writer<'s> {
                     let whole = (0..vectors).map(|vector| (vector, None));
                     let left = mask.map(|mask| (vectors, Some(mask)));
                     whole.chain(left).for_each(|(vector, mask)| {
-                        self.vector(f, stage, &Place { at: Some((zero, vector)), mask, total: vector % apart }, &totals);
+                        self.vector(f, stage, &Place { at: Some((zero, vector)), mask, total: vector % apart, half: None }, &totals);
                     });
                     self.folded(f, stage, &totals);
                 }
                 (Over::Kept, _) => {
                     let mut r: Registers = [None; REGISTERS];
-                    stage.steps.iter().for_each(|step| self.step(f, step, &mut r, &Place { at: None, mask: None, total: 0 }));
+                    stage.steps.iter().for_each(|step| self.step(f, step, &mut r, &Place { at: None, mask: None, total: 0, half: None }));
                 }
             }
         }
@@ -223,20 +279,19 @@ impl<'s> Writer<'s> {
         if together > 1 {
             let count = field(f, args, offset_of!(Args, together));
             f.repeat(count, |f| {
-                (0..together)
-                    .for_each(|vector| self.vector(f, stage, &Place { at: Some((index, vector)), mask: None, total: vector }, &totals));
+                self.vectors(f, stage, (index, together), &totals);
                 f.add(index, (together * lanes) as i32);
             });
         }
         let count = field(f, args, if together > 1 { offset_of!(Args, single) } else { offset_of!(Args, vectors) });
         f.repeat(count, |f| {
-            self.vector(f, stage, &Place { at: Some((index, 0)), mask: None, total: 0 }, &totals);
+            self.vectors(f, stage, (index, 1), &totals);
             f.add(index, lanes as i32);
         });
         let left = field(f, args, offset_of!(Args, left));
         f.when(Compare::Gt, left, 0, |f| {
             let mask = f.first_lanes(left);
-            self.vector(f, stage, &Place { at: Some((index, 0)), mask: Some(mask), total: 0 }, &totals);
+            self.vector(f, stage, &Place { at: Some((index, 0)), mask: Some(mask), total: 0, half: None }, &totals);
         });
         self.folded(f, stage, &totals);
     }
@@ -247,6 +302,55 @@ impl<'s> Writer<'s> {
             let total = across(f, *op, totals);
             self.keep(f, *operand, total);
         }
+    }
+
+    /// Whether two vectors are made of every other element of as many as both have: those of 16 bits are loaded as they are and become numbers by a
+    /// shift or a mask, without being moved to other lanes, and are stored together.
+    fn in_pairs(&self, f: &Function, stage: &Part) -> bool {
+        let moving = || self.spec.placed().filter(|operand| operand.1.1 == Way::Moves);
+        let mut stores = stage.steps.iter().skip_while(|step| !matches!(step, Step::Store { .. }));
+        let last = stores.all(|step| matches!(step, Step::Store { .. } | Step::Copy { .. }));
+        f.isa().bf16 && stage.folds.is_empty() && last && moving().count() > 0 && moving().all(|operand| operand.1.0 == Elem::Bf16)
+    }
+
+    /// The even and the odd elements of two vectors of a column, which repeats itself where it is one vector.
+    fn take_apart(&self, f: &mut Function, (elem, at): (Elem, Int), operand: usize) -> Vec<Val> {
+        let width = f.isa().width();
+        let columns = &self.columns[operand];
+        if let [column] = columns[..] {
+            let lanes = width.lanes() as i32;
+            return Vec::from([0, 1].map(|first| {
+                let order: Vec<u8> = (0..lanes).flat_map(|i| ((2 * i + first) % lanes).to_le_bytes()).collect();
+                let order = f.constant(&order);
+                let order = f.load(width, order);
+                f.binary(Binary::Lookup32, order, column)
+            }));
+        }
+        if elem != Elem::Bf16 || columns.len() % 2 == 1 {
+            return Vec::new();
+        }
+        (0..columns.len() / 2)
+            .flat_map(|pair| {
+                let both = f.load(width, at.at((pair * width.bytes()) as i32));
+                [0, 1].map(|half| half_of(f, both, half))
+            })
+            .collect()
+    }
+
+    /// The steps on so many whole vectors of a row from an index on.
+    fn vectors(&mut self, f: &mut Function, stage: &Part, (index, count): (Int, usize), totals: &[Vec<Val>]) {
+        let fits = |i: usize| self.columns[i].is_empty() || !self.apart[i].is_empty();
+        let pairs = if self.in_pairs(f, stage) && (0..self.spec.operands.len()).all(fits) { count / 2 } else { 0 };
+        for pair in 0..pairs {
+            self.pairs.fill(None);
+            for half in 0..2 {
+                let vector = 2 * pair + half;
+                self.vector(f, stage, &Place { at: Some((index, vector)), mask: None, total: vector, half: Some(half) }, totals);
+            }
+        }
+        (2 * pairs..count).for_each(|vector| {
+            self.vector(f, stage, &Place { at: Some((index, vector)), mask: None, total: vector, half: None }, totals);
+        });
     }
 
     /// The steps on one vector of a row.
@@ -278,10 +382,27 @@ impl<'s> Writer<'s> {
         })
     }
 
-    fn load(&self, f: &mut Function, operand: usize, place: &Place) -> Val {
+    fn load(&mut self, f: &mut Function, operand: usize, place: &Place) -> Val {
         let (elem, way) = self.spec.operands[operand];
-        if let Some(column) = place.at.and_then(|at| self.columns[operand].get(at.1)) {
-            return *column;
+        if let (Some(half), Some((index, vector))) = (place.half, place.at) {
+            if let columns @ [_, ..] = &self.apart[operand][..] {
+                return columns[vector % columns.len()];
+            }
+            if way == Way::Moves {
+                let first = Place { at: Some((index, vector - half)), mask: None, total: 0, half: None };
+                let both = self.pairs[operand].or_else(|| {
+                    let at = self.address(f, operand, &first)?;
+                    Some(f.load(f.isa().width(), at))
+                });
+                self.pairs[operand] = both;
+                return match both {
+                    Some(both) => half_of(f, both, half),
+                    None => f.zero(f.isa().width()),
+                };
+            }
+        }
+        if let (Some((_, vector)), columns @ [_, ..]) = (place.at, &self.columns[operand][..]) {
+            return columns[vector % columns.len()];
         }
         match (self.still[operand], self.address(f, operand, place), self.at[operand]) {
             (Some(still), ..) => still,
@@ -307,6 +428,17 @@ impl<'s> Writer<'s> {
             Step::Load { to, operand } => r[to] = Some(self.load(f, operand, place)),
             Step::Store { from, operand } => {
                 let x = get(f, r, from);
+                if let (Some(half), Some((index, vector))) = (place.half, place.at) {
+                    let first = Place { at: Some((index, vector - half)), mask: None, total: 0, half: None };
+                    match (self.even[operand].take(), self.address(f, operand, &first)) {
+                        (Some(even), Some(at)) if half == 1 => {
+                            let both = f.binary(Binary::PairBf16, even, x);
+                            f.store(at, both);
+                        }
+                        _ => self.even[operand] = Some(x),
+                    }
+                    return;
+                }
                 match (place.at, self.address(f, operand, place)) {
                     (Some(_), Some(at)) if self.spec.streaming && place.mask.is_none() => f.store_streaming(at, x),
                     (Some(_), Some(at)) => f.store_number(self.spec.operands[operand].0, at, x, place.mask),
@@ -328,6 +460,15 @@ impl<'s> Writer<'s> {
             Step::Drop(_) | Step::Round(_) => {}
         }
     }
+}
+
+/// The even or the odd ones of two vectors of bf16.
+fn half_of(f: &mut Function, both: Val, half: usize) -> Val {
+    if half == 0 {
+        return f.unary(ir::Unary::ShlI32(16), both);
+    }
+    let high = f.splat_i32(f.isa().width(), -0x1_0000);
+    f.binary(Binary::And, both, high)
 }
 
 /// A number from memory as f32 in every lane.
