@@ -157,6 +157,8 @@ struct Call {
     spec: Spec,
     isa: Isa,
     from: Vec<Origin>,
+    /// Whether long rows come from memory beyond the caches, which is faster row by row.
+    far: bool,
 }
 
 /// What an operand of a kernel is.
@@ -272,10 +274,17 @@ impl Program {
         Ok(Program { groups: groups?, pipeline })
     }
 
-    /// The same; a result of words is stored past the caches where one stage makes it element by element, and operands are more than these keep: lines
-    /// of it are not read, and nothing else leaves the caches for them.
+    /// The same for these caches: what they do not keep is read row by row, and a result of words is stored past them where one stage makes it element by
+    /// element: lines of it are not read, and nothing else leaves the caches for them.
     #[must_use]
     pub fn streaming(mut self, caches: &Caches) -> Program {
+        for (group, made) in self.pipeline.groups.iter().zip(&mut self.groups) {
+            let (Some(grid), Made::Fused(chain)) = (&group.grid, made) else { continue };
+            let moving = chain.call.spec.operands.iter().filter(|o| o.1 == Way::Moves);
+            let positions = (grid.kept.volume() as usize).saturating_mul(grid.reduced.volume() as usize);
+            let bytes = positions.saturating_mul(moving.map(|o| o.0.bytes()).sum());
+            chain.call.far = chain.call.spec.rows == Rows::Any && !caches.keep(bytes);
+        }
         if let ([Group { grid: Some(grid), .. }], [Made::Fused(chain)]) = (&self.pipeline.groups[..], &mut self.groups[..]) {
             let bytes = |of: usize| (grid.kept.volume() as usize).saturating_mul(of);
             let Call { spec, from, .. } = &chain.call;
@@ -596,7 +605,7 @@ impl Chosen<'_> {
 
 impl Call {
     fn new(spec: Spec, isa: Isa, from: Vec<Origin>) -> Call {
-        Call { spec, isa, from }
+        Call { spec, isa, from, far: false }
     }
 
     fn build(&self) -> Result<Entry<Args>, Error> {
@@ -664,7 +673,7 @@ impl Call {
         }
         assert!(self.spec.rows != Rows::Down || chunks.count == 1, "{} planes of columns", chunks.count);
         let joint = self.spec.rows_together();
-        if joint > 1 {
+        if joint > 1 && !self.far {
             (args.joint, args.rows) = (chunk.rows / joint, chunk.rows % joint);
         }
         // SAFETY: the elements of all rows lie in the memory that they were asked of, and what is folded in the totals.

@@ -74,7 +74,8 @@ impl Fused {
             };
             let written = stages.iter().any(|s| s.writes(i) || s.folds.iter().any(|fold| fold.2 == i));
             let once = stages.iter().any(|s| s.over == Over::Kept && s.steps.iter().any(|step| step.operand() == Some(i)));
-            if written && way == Way::Still || once && way == Way::Moves {
+            let each = stages.iter().any(|s| s.over == Over::All && s.writes(i));
+            if written && way == Way::Still || each && way == Way::Made || once && way == Way::Moves {
                 return Err(Skip::Layout("a number for each row in memory".into()));
             }
             operands.push((element(operand)?, way));

@@ -294,7 +294,7 @@ impl<'s> Writer<'s> {
         let second = spec.stages.iter().enumerate().filter(|stage| stage.1.over == Over::All).nth(1).map(|stage| stage.0);
         for (i, stage) in spec.stages.iter().enumerate() {
             match (stage.over, few) {
-                (Over::All, None) => self.stage(f, args, stage, Some(i) == second),
+                (Over::All, None) => self.stage(f, args, stage, Some(i) == second && self.rows > 1),
                 (Over::All, Some((zero, vectors, mask))) => {
                     self.spread(f, stage);
                     // Rows that are made together need no vectors apart.
