@@ -56,6 +56,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/cpu/src/kernels/nest/tests.rs", "lends memory of a test to a kernel"),
     ("crates/cpu/src/kernels/gemv/call.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/pointwise/generated.rs", "calls generated code with addresses that it has checked"),
+    ("crates/cpu/src/kernels/pointwise/generated/apart.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/online.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/strip.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/columns.rs", "calls generated code with addresses that it has checked"),

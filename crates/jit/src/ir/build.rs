@@ -97,9 +97,9 @@ impl Function {
         self.load_int(args.at(offset as i32))
     }
 
-    /// All lanes of a vector folded by `op`, in all lanes: halves are exchanged, then quarters, and so on. The exchanged lanes are the first operand.
-    pub fn across(&mut self, op: Binary, mut total: Val) -> Val {
-        let width = self.isa().width();
+    /// The quarters of 16 bytes that a vector has folded by `op`, in all of them, lane by lane.
+    pub fn across_quarters(&mut self, op: Binary, mut total: Val) -> Val {
+        let width = self.width(total);
         let lanes = width.lanes() as u32;
         let mut distance = lanes / 2;
         while distance > 2 {
@@ -110,6 +110,12 @@ impl Function {
             total = self.binary(op, exchanged, total);
             distance /= 2;
         }
+        total
+    }
+
+    /// All lanes of a vector folded by `op`, in all lanes: halves are exchanged, then quarters, and so on. The exchanged lanes are the first operand.
+    pub fn across(&mut self, op: Binary, total: Val) -> Val {
+        let mut total = self.across_quarters(op, total);
         // Within 16 bytes, interleaving takes a cycle where a lookup takes several.
         let pairs = |f: &mut Function, x: Val| [Binary::InterleaveHigh64, Binary::InterleaveLow64].map(|half| f.binary(half, x, x));
         let [high, low] = pairs(self, total);

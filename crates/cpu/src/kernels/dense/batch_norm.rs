@@ -608,25 +608,26 @@ impl Body for Joined<'_> {
             let all = &folded[i * 3 * each..][..3 * each];
             (matrices.segment(group, i).count() as f64, [0, 1, 2].map(|k| &all[k * each + at * width + first..][..n]))
         };
+        let (totals, squares) = (&mut totals[..n], &mut squares[..n]);
         for i in segments {
             let (count, [sums, _, centers]) = of(i);
-            for (j, total) in totals[..n].iter_mut().enumerate() {
-                *total += f64::from(sums[j]) + count * f64::from(centers[j]);
+            for ((total, sum), center) in totals.iter_mut().zip(sums).zip(centers) {
+                *total += f64::from(*sum) + count * f64::from(*center);
             }
         }
-        totals[..n].iter_mut().for_each(|total| *total /= all);
+        totals.iter_mut().for_each(|total| *total /= all);
         for i in group.of_block(block).0 {
             let (count, [sums, near, centers]) = of(i);
-            for (j, square) in squares[..n].iter_mut().enumerate() {
-                let distance = f64::from(centers[j]) - totals[j];
-                *square += f64::from(near[j]) + distance * (2.0 * f64::from(sums[j]) + count * distance);
+            for ((((square, total), sum), near), center) in squares.iter_mut().zip(&*totals).zip(sums).zip(near).zip(centers) {
+                let distance = f64::from(*center) - total;
+                *square += f64::from(*near) + distance * (2.0 * f64::from(*sum) + count * distance);
             }
         }
-        for j in 0..n {
-            mean[j] = totals[j] as f32;
+        for (((mean, variance), total), square) in mean.iter_mut().zip(variance).zip(&*totals).zip(&*squares) {
+            *mean = *total as f32;
             // Rounding must not make it negative; NaN stays.
-            let v = (squares[j] / all) as f32;
-            variance[j] = if v < 0.0 { 0.0 } else { v };
+            let v = (square / all) as f32;
+            *variance = if v < 0.0 { 0.0 } else { v };
         }
     }
 }

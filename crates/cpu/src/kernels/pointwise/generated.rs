@@ -8,7 +8,9 @@
 //!
 //! One of the few files with unsafe code: every address is checked against its buffer before the call.
 
+mod apart;
 mod brought;
+mod lanes;
 mod stages;
 mod write;
 
@@ -19,17 +21,19 @@ use super::program::{Operand, Over, Source, Stage, Step};
 use super::{Chunk, Chunks, GRAIN, Memory, Nest, OPERANDS, split};
 use crate::CpuTarget;
 use crate::hardware::Caches;
-use crate::kernels::chain::jit;
+use crate::kernels::chain::{Formula, jit};
 use crate::kernels::code::{self, Key, elem};
 use crate::kernels::extent::{Written, reach};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::transpose::Squares;
 use crate::row::{Generated, RowPlan};
+use apart::Apart;
 use brought::Brought;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::{Entry, Function, Isa};
-use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
+use oxidnn_runtime::{Buf, Ctx, Executor, Plan, Skip};
+use oxidnn_spec::op::EltwiseAlg;
 use oxidnn_spec::{Error, Problem};
 
 #[cfg(test)]
@@ -39,10 +43,12 @@ mod tests;
 const MOST: usize = 10;
 /// Most operands of all stages on a row: their addresses stay in registers.
 const ADDRESSES: usize = 6;
+/// Most addresses of all rows that are made together.
+const JOINT_ADDRESSES: usize = 10;
+/// Tasks that are enough for whole rows not to be folded in parts.
+const ENOUGH_TASKS: i64 = 8;
 /// Most steps of a stage whose vectors are made together.
 const SHORT: usize = 6;
-/// Most rows that are folded one by one although they are shorter than half a vector: to begin a kernel for every stage takes longer.
-const SHORT_ROWS: i64 = 16;
 /// Vectors that are made at a time.
 const TOGETHER: usize = 4;
 
@@ -73,6 +79,11 @@ enum Rows {
     Joined(u8),
     /// As long as the call says, gone through down the columns: some vectors of all rows, then the next ones.
     Down,
+    /// Vectors at a distance that the call says: lanes are `kept` positions, each with a row of its own, or reduced ones.
+    Apart {
+        /// Whether lanes are kept positions.
+        kept: bool,
+    },
 }
 
 impl Rows {
@@ -100,17 +111,22 @@ enum Way {
     Still,
     /// One number for all that a stage has made, in no memory.
     Made,
-    /// An element for each position of a row, the same in all rows; read once for all of them.
+    /// An element for each position of a row, the same in all rows; read once for all of them, or for those that are made together.
     Column,
+    /// An element for each position of a row, in memory of the worker's own: the same for all rows, or for those that are made together one each.
+    Own,
 }
 
 /// Arguments of a kernel.
 #[repr(C)]
 #[derive(Debug)]
 struct Args {
-    /// Planes of rows, and rows of each, at least 1.
+    /// Planes of rows, and rows of each, at least 1; where rows are made together, how often, and the rows that are left.
     planes: usize,
+    joint: usize,
     rows: usize,
+    /// Elements from one vector of a row to the next, where these are apart.
+    step: usize,
     /// Vectors of a row, in times of [`TOGETHER`] and single ones behind, or all; and elements left.
     together: usize,
     single: usize,
@@ -144,6 +160,8 @@ struct Call {
     spec: Spec,
     isa: Isa,
     from: Vec<Origin>,
+    /// Whether long rows come from memory beyond the caches, which is faster row by row.
+    far: bool,
 }
 
 /// What an operand of a kernel is.
@@ -180,6 +198,8 @@ struct Fused {
     flat: bool,
     /// The operand that goes past the caches.
     streamed: Option<usize>,
+    /// The vectors of rows where these are apart.
+    apart: Option<Apart>,
 }
 
 /// Rows of the workers' own in scratch: the operand that they are, where they begin, and their size.
@@ -243,7 +263,7 @@ impl Program {
     /// not know, and for operands that neither stand still nor lie closest along a row.
     pub fn new(pipeline: Pipeline, isa: Isa) -> Result<Program, Skip> {
         let [group] = &pipeline.groups[..] else { return Err(Skip::Op("several passes")) };
-        let chain = Fused::new(group, isa, false)?;
+        let chain = Fused::new(group, isa, false).or_else(|skip| Fused::apart(group, isa).map_err(|_| skip))?;
         Ok(Program { pipeline, groups: vec![Made::Fused(chain)] })
     }
 
@@ -257,10 +277,17 @@ impl Program {
         Ok(Program { groups: groups?, pipeline })
     }
 
-    /// The same; a result of words is stored past the caches where one stage makes it element by element, and operands are more than these keep: lines
-    /// of it are not read, and nothing else leaves the caches for them.
+    /// The same for these caches: what they do not keep is read row by row, and a result of words is stored past them where one stage makes it element by
+    /// element: lines of it are not read, and nothing else leaves the caches for them.
     #[must_use]
     pub fn streaming(mut self, caches: &Caches) -> Program {
+        for (group, made) in self.pipeline.groups.iter().zip(&mut self.groups) {
+            let (Some(grid), Made::Fused(chain)) = (&group.grid, made) else { continue };
+            let moving = chain.call.spec.operands.iter().filter(|o| o.1 == Way::Moves);
+            let positions = (grid.kept.volume() as usize).saturating_mul(grid.reduced.volume() as usize);
+            let bytes = positions.saturating_mul(moving.map(|o| o.0.bytes()).sum());
+            chain.call.far = chain.call.spec.rows == Rows::Any && !caches.keep(bytes);
+        }
         if let ([Group { grid: Some(grid), .. }], [Made::Fused(chain)]) = (&self.pipeline.groups[..], &mut self.groups[..]) {
             let bytes = |of: usize| (grid.kept.volume() as usize).saturating_mul(of);
             let Call { spec, from, .. } = &chain.call;
@@ -276,14 +303,15 @@ impl Program {
     fn give_rows(&mut self, scratch: usize, workers: usize) -> Option<usize> {
         let [Group { operands, grid: Some(grid), .. }] = &self.pipeline.groups[..] else { return Some(scratch) };
         let Some(operand) = operands.iter().position(|o| o.source == Source::Row) else { return Some(scratch) };
-        let bytes = usize::try_from(grid.reduced.volume()).ok()?.checked_mul(4)?.checked_next_multiple_of(64)?;
+        let [Made::Fused(chain)] = &mut self.groups[..] else { return Some(scratch) };
+        let elements = match chain.apart {
+            Some(apart) => apart.own(chain.call.isa.width().lanes()),
+            None => own_row(usize::try_from(grid.reduced.volume()).ok()?),
+        };
+        let bytes = elements.checked_mul(4 * chain.call.spec.rows_together())?.checked_next_multiple_of(64)?;
         let start = scratch.checked_next_multiple_of(64)?;
         let rows = OwnRows { operand, start, bytes, workers: workers.max(1) };
-        self.groups.iter_mut().for_each(|made| {
-            if let Made::Fused(chain) = made {
-                chain.rows = Some(rows);
-            }
-        });
+        chain.rows = Some(rows);
         bytes.checked_mul(rows.workers)?.checked_add(start)
     }
 }
@@ -382,7 +410,10 @@ impl Fused {
         if !folded && (group.stages.len() != 1 || !group.stages[0].folds.is_empty()) {
             return Err(Skip::Shape("rows of one element"));
         }
-        if folded && (grid.segments() != 1 || grid.reduced.innermost(0).0 != grid.reduced.volume()) {
+        if folded && grid.segments() != 1 && grid.kept.volume() < ENOUGH_TASKS {
+            return Err(Skip::Shape("few rows that are folded in parts"));
+        }
+        if folded && grid.reduced.innermost(0).0 != grid.reduced.volume() {
             return Err(Skip::Shape("rows that are not one run"));
         }
         let nest = if folded { &grid.reduced } else { &grid.kept };
@@ -397,18 +428,15 @@ impl Fused {
         let lanes = isa.width().lanes() as i64;
         let chosen = |flat: bool| {
             let (stages, none) = (stages.clone(), (Vec::new(), Vec::new(), Vec::new()));
-            let mut all = Chosen { nest, shared, bringing: !folded, flat, stages, operands: none.0, from: none.1, brought: none.2 };
+            let across = folded.then_some(&grid.kept);
+            let mut all = Chosen { nest, across, shared, flat, stages, operands: none.0, from: none.1, brought: none.2 };
             group.operands.iter().enumerate().try_for_each(|(i, operand)| all.add(i, operand))?;
             Ok::<_, Skip>(all)
         };
         let mut all = chosen(false)?;
         let rows = if all.brought.is_empty() { several.map_or(Rows::Any, |run| Rows::of(run, lanes)) } else { Rows::Any };
-        let least = if rows == Rows::Any || folded { lanes / 2 } else { lanes / 4 };
-        let flat = (folded || run < nest.volume()) && run < least;
-        if flat && folded && grid.kept.volume() > SHORT_ROWS {
-            return Err(Skip::Shape("short rows"));
-        }
-        let flat = flat && !folded;
+        let least = if rows == Rows::Any { lanes / 2 } else { lanes / 4 };
+        let flat = !folded && run < nest.volume() && run < least;
         let rows = if flat { Rows::Any } else { rows };
         if flat {
             all = chosen(true)?;
@@ -432,6 +460,7 @@ impl Fused {
             brought,
             flat,
             streamed: None,
+            apart: None,
         })
     }
 
@@ -478,7 +507,24 @@ impl Fused {
         });
     }
 
+    /// Workers, each of which has rows of its own where there are such.
+    fn workers(&self, executor: &dyn Executor) -> usize {
+        self.rows.map_or(usize::MAX, |rows| rows.workers).min(executor.threads())
+    }
+
+    /// The memory of the operands, with a worker's own rows.
+    fn memory<'a>(&self, bound: &Bound<'a>, worker: usize, ctx: &Ctx<'a>) -> [Memory<'a>; OPERANDS] {
+        let mut memory = bound.memory;
+        if let Some(OwnRows { operand, start, bytes, .. }) = self.rows {
+            memory[operand].buf = ctx.scratch_buf().part(start + worker * bytes, bytes);
+        }
+        memory
+    }
+
     fn run<'a>(&self, code: &FusedCode, group: &Group, (simd, ctx): (Simd, &Ctx<'a>), tables: Buf<'a>) -> Result<(), Error> {
+        if let Some(apart) = &self.apart {
+            return self.run_apart((&code.entry, apart), group, ctx, tables);
+        }
         let Some(grid) = &group.grid else { return Err(Error::Runtime("sizes that were not planned".into())) };
         let bound = group.bind(ctx, tables)?;
         if self.flat || !self.brought.is_empty() {
@@ -493,14 +539,11 @@ impl Fused {
         }
         let run = grid.reduced.volume() as usize;
         let (kept, executor) = (grid.kept.volume(), ctx.executor());
-        let workers = self.rows.map_or(usize::MAX, |rows| rows.workers).min(executor.threads());
-        executor.run(workers, ((kept + grid.block - 1) / grid.block) as usize, &|worker, task| {
-            let mut memory = bound.memory;
-            if let Some(OwnRows { operand, start, bytes, .. }) = self.rows {
-                memory[operand].buf = ctx.scratch_buf().part(start + worker * bytes, bytes);
-            }
-            let first = task as i64 * grid.block;
-            grid.kept.runs(first..(first + grid.block).min(kept), i64::MAX as usize, |kept| {
+        let block = if grid.segments() == 1 { grid.block } else { 1 };
+        executor.run(self.workers(executor), ((kept + block - 1) / block) as usize, &|worker, task| {
+            let memory = self.memory(&bound, worker, ctx);
+            let first = task as i64 * block;
+            grid.kept.runs(first..(first + block).min(kept), i64::MAX as usize, |kept| {
                 let chunk = Chunk { at: kept.at, run, rows: kept.len, inner: &[0; OPERANDS], outer: kept.strides };
                 self.call.run(&code.entry, &memory, None, &Chunks { chunk, count: 1, strides: &[0; OPERANDS] });
             });
@@ -513,10 +556,10 @@ impl Fused {
 struct Chosen<'n> {
     /// What rows are the innermost loop of.
     nest: &'n Nest,
+    /// The positions of the rows, where these are folded; where not, operands may be brought.
+    across: Option<&'n Nest>,
     /// Whether other groups use tables.
     shared: bool,
-    /// Whether operands may be brought.
-    bringing: bool,
     /// Whether all of a chunk is one row: what does not go on from row to row is brought too.
     flat: bool,
     stages: Vec<Part>,
@@ -548,18 +591,21 @@ impl Chosen<'_> {
 
     /// Adds operand `i` of the group. What a kernel cannot take where it lies is brought to it.
     fn add(&mut self, i: usize, operand: &Operand) -> Result<(), Skip> {
-        let (shared, may) = (self.shared, self.bringing);
+        let (shared, may) = (self.shared, self.across.is_none());
+        let written = self.stages.iter().any(|s| s.writes(i) || s.folds.iter().any(|fold| fold.2 == i));
         let way = match (operand.source, self.nest.step(i)) {
             (Source::Table(_), Some(0)) if !shared => Some(Way::Made),
             (Source::Table(_), _) if !shared => return Err(Skip::Layout("a table along a row".into())),
             (Source::Row, _) if shared => return Err(Skip::Op("several passes over a row")),
             _ if self.flat && !self.nest.is_joined(i) => None,
             (_, Some(0)) => Some(Way::Still),
+            (Source::Row, Some(1)) => Some(Way::Own),
+            (_, Some(1)) if !written && self.across.is_some_and(|rows| rows.stands_still(i)) => Some(Way::Column),
             (_, Some(1)) => Some(Way::Moves),
             _ => None,
         };
         let writes = self.stages.iter().any(|s| s.over == Over::All && s.writes(i));
-        if (way.is_some_and(|way| way != Way::Moves) || self.nest.step(i) == Some(0)) && writes {
+        if (way.is_some_and(|way| !matches!(way, Way::Moves | Way::Own)) || self.nest.step(i) == Some(0)) && writes {
             return Err(Skip::Layout("a result that stands still along a row".into()));
         }
         match (element(operand), way) {
@@ -582,7 +628,7 @@ impl Chosen<'_> {
 
 impl Call {
     fn new(spec: Spec, isa: Isa, from: Vec<Origin>) -> Call {
-        Call { spec, isa, from }
+        Call { spec, isa, from, far: false }
     }
 
     fn build(&self) -> Result<Entry<Args>, Error> {
@@ -598,7 +644,9 @@ impl Call {
         let (run, together) = (chunk.run, lanes * self.spec.together(self.isa));
         let mut args = Args {
             planes: chunks.count,
+            joint: 0,
             rows: chunk.rows,
+            step: 0,
             together: run / together,
             single: run % together / lanes,
             vectors: run / lanes,
@@ -631,27 +679,26 @@ impl Call {
                 }
             };
             let memory = Written::from(memory[i].buf);
-            let (at, row, plane) = (chunk.at[i] as usize, chunk.outer[i] as usize, chunks.strides[i] as usize);
-            let elements = reach(&[(chunk.rows, row), (chunks.count, plane)], if way == Way::Still { 1 } else { run });
+            let (at, plane) = (chunk.at[i] as usize, chunks.strides[i] as usize);
+            let (rows, row) = match way {
+                Way::Own => (self.spec.rows_together(), own_row(run)),
+                _ => (chunk.rows, chunk.outer[i] as usize),
+            };
+            let elements = reach(&[(rows, row), (chunks.count, plane)], if way == Way::Still { 1 } else { run });
             let first = at.saturating_mul(size);
             let address = memory.at("operand", first, elements.and_then(|n| n.checked_mul(size)));
             // What rows that are joined move by is not asked of the call.
-            let row = match (self.spec.rows, way) {
-                (Rows::Joined(_), _) if chunk.rows == 1 => {
-                    if way == Way::Moves {
-                        run
-                    } else {
-                        0
-                    }
-                }
-                (Rows::Joined(_), Way::Moves) => {
-                    assert!(row == run, "rows of {run} that are {row} apart");
+            let joined = matches!(self.spec.rows, Rows::Joined(_));
+            let row = match way {
+                Way::Moves if joined => {
+                    assert!(chunk.rows == 1 || row == run, "rows of {run} that are {row} apart");
                     run
                 }
+                _ if joined && chunk.rows == 1 => 0,
                 _ => row,
             };
-            let moves = way == Way::Moves || way == Way::Still && !matches!(self.spec.rows, Rows::Joined(_));
-            assert!(moves || way == Way::Made || row == 0, "a column that moves {row} from row to row");
+            let still = way == Way::Column || way == Way::Still && joined;
+            assert!(!still || row == 0, "a column that moves {row} from row to row");
             (args.at[slot], args.row[slot]) = (address, row * size);
             args.plane[slot] = plane.wrapping_sub(row.wrapping_mul(chunk.rows)).wrapping_mul(size);
         }
@@ -662,9 +709,18 @@ impl Call {
             assert!(usize::from(vectors) * lanes == run, "a row of {run}");
         }
         assert!(self.spec.rows != Rows::Down || chunks.count == 1, "{} planes of columns", chunks.count);
+        let joint = self.spec.rows_together();
+        if joint > 1 && !self.far {
+            (args.joint, args.rows) = (chunk.rows / joint, chunk.rows % joint);
+        }
         // SAFETY: the elements of all rows lie in the memory that they were asked of, and what is folded in the totals.
         unsafe { code.call(&args) }
     }
+}
+
+/// Elements from one row of a worker's own to the next.
+fn own_row(run: usize) -> usize {
+    run.next_multiple_of(16)
 }
 
 impl Spec {
@@ -682,7 +738,24 @@ impl Spec {
 
     /// Vectors of a row that the call counts together.
     fn together(&self, isa: Isa) -> usize {
-        if self.rows == Rows::Down { self.columns_together(isa) } else { TOGETHER }
+        if self.rows == Rows::Down { self.columns_together(isa) } else { TOGETHER / self.rows_together().min(2) }
+    }
+
+    /// Vectors of a row that a stage makes at a time.
+    fn vectors_together(&self, stage: &Part) -> usize {
+        stage.together().min(TOGETHER / self.rows_together().min(2))
+    }
+
+    /// Rows that are made together, where something is folded over each: a row waits for what it folds, and the others go on. Short rows are more,
+    /// addresses of all rows stay in registers.
+    fn rows_together(&self) -> usize {
+        if self.rows == Rows::Down || self.stages.iter().all(|stage| stage.folds.is_empty()) {
+            return 1;
+        }
+        let count = |of: &[Way]| self.operands.iter().filter(|o| of.contains(&o.1)).count();
+        let (shared, each) = (count(&[Way::Column]), count(&[Way::Moves, Way::Own]));
+        let most = if matches!(self.rows, Rows::Few { .. }) { 4 } else { 2 };
+        [4, 2].into_iter().find(|rows| *rows <= most && rows * each + shared <= JOINT_ADDRESSES).unwrap_or(1)
     }
 
     /// Whether an operand is only read.
@@ -705,6 +778,13 @@ impl Part {
 
     fn writes(&self, operand: usize) -> bool {
         self.steps.iter().any(|s| matches!(s, Step::Store { operand: o, .. } if *o == operand))
+    }
+
+    /// Whether all that it does last is to add up a square.
+    fn squared(&self) -> bool {
+        let [(register, FoldOp::Sum, _)] = self.folds[..] else { return false };
+        let square = |formula| matches!(formula, Formula::Forward(unary) if unary.alg == EltwiseAlg::Square);
+        matches!(self.steps.last(), Some(Step::Apply { at, formula }) if *at == register && square(*formula))
     }
 
     /// Vectors made at a time.

@@ -223,6 +223,19 @@ pub struct Run<'a> {
     pub strides: &'a [i64; OPERANDS],
 }
 
+/// Runs at one distance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RunsApart {
+    /// Their number.
+    pub count: i64,
+    /// Positions of each.
+    pub run: i64,
+    /// Elements from one to the next.
+    pub distance: i64,
+    /// Positions of a shorter one behind them.
+    pub left: i64,
+}
+
 impl Nest {
     /// Adds the box from `low` to before `high` of a tensor of `space`, with one place an operand; loops run in the order of the first one's memory.
     /// An empty box adds nothing. `None` where blocks of the operands do not nest, or there are too many loops or operands.
@@ -438,6 +451,26 @@ impl Nest {
     /// Positions of the innermost loop, where there is one box and that is the same for all runs.
     pub fn run(&self) -> Option<i64> {
         self.first.as_ref().filter(|_| self.more.is_empty()).map(|part| part.loops[part.len - 1].size)
+    }
+
+    /// The nest as runs at one distance, which is that of each of some operands, whose elements are neighbours in a run.
+    pub fn runs_apart(&self, mut operands: impl Iterator<Item = usize> + Clone) -> Option<RunsApart> {
+        let first = self.first.as_ref()?;
+        let [_, outer, inner] = first.innermost();
+        let tail = match &self.more[..] {
+            [] => None,
+            [tail] if tail.loops[tail.len - 1].size == tail.volume && tail.volume < inner.size => Some(tail),
+            _ => return None,
+        };
+        let behind = |t: usize| tail.map(|tail| tail.at[t] - first.at[t]);
+        let distance = |t: usize| if outer.size > 1 { outer.strides[t] } else { behind(t).unwrap_or(0) };
+        let step = distance(operands.clone().next()?);
+        let fits = operands.all(|t| {
+            let near = inner.strides[t] == 1 && tail.is_none_or(|tail| tail.volume == 1 || tail.loops[tail.len - 1].strides[t] == 1);
+            near && distance(t) == step && behind(t).is_none_or(|behind| behind == outer.size * step)
+        });
+        let whole = first.volume == outer.size * inner.size;
+        (fits && whole).then(|| RunsApart { count: outer.size, run: inner.size, distance: step, left: tail.map_or(0, |tail| tail.volume) })
     }
 
     /// Calls `f` with the part of `range` that falls into each part.

@@ -17,6 +17,9 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     fallback::ROW,
 ];
 
+/// Elements whose exponentials stay near.
+const NEAR: i64 = 1 << 18;
+
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     Program::plan(problem, target, |problem| match &problem.op {
         Op::Softmax(op) if op.prop.is_forward() => forward(op, problem, true),
@@ -40,7 +43,7 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
 }
 
 /// Folds the maximum, then the sum of exponentials, then multiplies by its reciprocal. Exponentials are kept in a destination of `f32`, else in a row of
-/// the worker's own where all stages go over a row (`by_row`).
+/// the worker's own where all stages go over a row (`by_row`), else in scratch that stays near.
 fn forward(op: &Softmax, problem: &Problem, by_row: bool) -> Result<(Pipeline, usize), Skip> {
     let log = op.alg == SoftmaxAlg::Log;
     let zeros = op.alg == SoftmaxAlg::InfAsZero;
@@ -51,10 +54,16 @@ fn forward(op: &Softmax, problem: &Problem, by_row: bool) -> Result<(Pipeline, u
     let src = b.argument(Arg::SRC)?;
     let (largest, sum) = (b.table(kept)?, b.table(kept)?);
     let (largest, sum) = (b.bind(&largest)?, b.bind(&sum)?);
+    let near = b.count(b.all()) <= NEAR;
     let kept_in = match () {
-        () if log || !in_dst && !by_row => None,
+        () if log => None,
         () if in_dst => Some(b.argument(Arg::DST)?),
-        () => Some(b.row()?),
+        () if by_row => Some(b.row()?),
+        () if near => {
+            let all = b.table(b.all())?;
+            Some(b.bind(&all)?)
+        }
+        () => None,
     };
     b.stage(Over::All);
     b.load(0, src);

@@ -2,19 +2,25 @@
 
 use super::super::fold::FoldOp;
 use super::super::program::{Over, REGISTERS, Step};
-use super::{Args, Part, Rows, Spec, Way};
+use super::{Args, Part, Rows, Spec, Way, lanes};
 use crate::kernels::chain::{Formula, jit};
 use oxidnn_jit::Function;
-use oxidnn_jit::ir::{self, Addr, Binary, Compare, Elem, Int, Pred, Val};
+use oxidnn_jit::ir::{self, Accumulate, Addr, Binary, Compare, Elem, Int, Pred, Prefetch, Val};
+use oxidnn_spec::op::BinaryAlg;
 use std::mem::offset_of;
 
 /// Rows of one vector that are folded apart: a power of two.
 const APART: usize = 4;
 
+/// Bytes that are asked for at once, and where they go: a row is read again soon.
+const LINE: usize = 64;
+const AHEAD: Prefetch = Prefetch::L2;
+
 /// The vectors of a program's registers.
 type Registers = [Option<Val>; REGISTERS];
 
 /// Where vectors are made.
+#[derive(Clone, Copy)]
 struct Place {
     /// Elements of the row before, and vectors after those; `None` for what is made once a row.
     at: Option<(Int, usize)>,
@@ -23,13 +29,38 @@ struct Place {
     total: usize,
     /// The first or the second of two vectors that have every other element of as many as both have.
     half: Option<usize>,
+    /// Which of the rows that are made together.
+    row: usize,
 }
 
-/// What writes a kernel: the addresses of the operands' row, and what operands are that stand still.
+impl Place {
+    /// Of what is made once for all rows that are made together.
+    const KEPT: Place = Place { at: None, mask: None, total: 0, half: None, row: 0 };
+
+    /// Of a vector of the first row.
+    fn of(at: (Int, usize), mask: Option<Pred>, total: usize) -> Place {
+        Place { at: Some(at), mask, total, half: None, row: 0 }
+    }
+}
+
+/// A row that is written out, where there are no loops: a zero, whole vectors, and the mask of what is left.
+type Few = (Int, usize, Option<Pred>);
+
+/// What writes a kernel.
 pub(super) struct Writer<'s> {
     spec: &'s Spec,
-    at: Vec<Option<Int>>,
-    still: Vec<Option<Val>>,
+    /// Rows that are made together now, and by most of the kernel.
+    rows: usize,
+    most: usize,
+    args: Option<Int>,
+    /// Of vectors apart: the elements before one of the worker's own rows, and the lanes that there are of all of them.
+    own: Option<Int>,
+    lanes: Option<Pred>,
+    /// The addresses of the operands in each of these rows, in the first of them where they stand still, or are the same in all.
+    at: Vec<Vec<Option<Int>>>,
+    /// What operands are that stand still in a row, in all lanes, and in the lanes of their rows.
+    still: Vec<Vec<Option<Val>>>,
+    joint: Vec<Option<Val>>,
     /// The vectors of columns of operands that are the same in all rows.
     columns: Vec<Vec<Val>>,
     /// The same of columns whose even and odd elements are vectors of their own.
@@ -37,6 +68,8 @@ pub(super) struct Writer<'s> {
     /// Two vectors of operands as they are in memory, and what is to be stored of the first of them.
     pairs: Vec<Option<Val>>,
     even: Vec<Option<Val>>,
+    /// The vector of such an operand that the rows made together share.
+    shared: Vec<Option<Val>>,
 }
 
 fn field(f: &mut Function, args: Int, offset: usize) -> Int {
@@ -46,25 +79,34 @@ fn field(f: &mut Function, args: Int, offset: usize) -> Int {
 impl<'s> Writer<'s> {
     /// The writer of a kernel.
     pub(super) fn new(spec: &'s Spec) -> Writer<'s> {
+        let (most, count) = (spec.rows_together(), spec.operands.len());
         Writer {
             spec,
-            at: vec![None; spec.operands.len()],
-            still: vec![None; spec.operands.len()],
-            columns: vec![Vec::new(); spec.operands.len()],
-            apart: vec![Vec::new(); spec.operands.len()],
-            pairs: vec![None; spec.operands.len()],
-            even: vec![None; spec.operands.len()],
+            rows: 1,
+            most,
+            args: None,
+            own: None,
+            lanes: None,
+            at: vec![vec![None; count]; most],
+            still: vec![vec![None; count]; most],
+            joint: vec![None; count],
+            columns: vec![Vec::new(); count],
+            apart: vec![Vec::new(); count],
+            pairs: vec![None; count],
+            even: vec![None; count],
+            shared: vec![None; count],
         }
     }
 
     /// Writes it.
     pub(super) fn write(&mut self, f: &mut Function) {
         let (args, spec) = (f.arguments(), self.spec);
+        self.args = Some(args);
         if spec.rows == Rows::Down {
             return self.down(f, args);
         }
         for (slot, (i, _)) in spec.placed().enumerate() {
-            self.at[i] = Some(field(f, args, offset_of!(Args, at) + size_of::<usize>() * slot));
+            self.at[0][i] = Some(field(f, args, offset_of!(Args, at) + size_of::<usize>() * slot));
         }
         if let Rows::Joined(vectors) = spec.rows {
             return self.joined(f, args, vectors.into());
@@ -77,15 +119,24 @@ impl<'s> Writer<'s> {
                 });
                 Some((f.int(0), usize::from(vectors), mask))
             }
-            Rows::Any | Rows::Joined(_) | Rows::Down => None,
+            Rows::Any | Rows::Joined(_) | Rows::Down | Rows::Apart { .. } => None,
         };
         let planes = field(f, args, offset_of!(Args, planes));
         f.repeat_some(planes, |f| {
+            if self.most > 1 {
+                let joint = field(f, args, offset_of!(Args, joint));
+                f.repeat(joint, |f| self.together(f, args, few, self.most));
+            }
             let rows = field(f, args, offset_of!(Args, rows));
-            f.repeat_some(rows, |f| {
-                self.row(f, args, few);
-                self.go_on(f, args, offset_of!(Args, row));
-            });
+            f.repeat(rows, |f| self.together(f, args, few, 1));
+            if spec.rows == (Rows::Apart { kept: true }) {
+                let left = field(f, args, offset_of!(Args, left));
+                f.when(Compare::Gt, left, 0, |f| {
+                    self.lanes = Some(f.first_lanes(left));
+                    self.together(f, args, few, 1);
+                });
+                self.lanes = None;
+            }
             self.go_on(f, args, offset_of!(Args, plane));
         });
         if spec.streaming {
@@ -102,9 +153,9 @@ impl<'s> Writer<'s> {
         let planes = field(f, args, offset_of!(Args, planes));
         f.repeat_some(planes, |f| {
             for (i, (elem, way)) in spec.placed() {
-                let Some(at) = self.at[i] else { continue };
+                let Some(at) = self.at[0][i] else { continue };
                 match way {
-                    Way::Still => self.still[i] = Some(splat(f, elem, at)),
+                    Way::Still => self.still[0][i] = Some(splat(f, elem, at)),
                     Way::Column => {
                         let vector = |v: usize| f.load_number(elem, at.at((v * width.lanes() * elem.bytes()) as i32), None);
                         self.columns[i] = (0..vectors).map(vector).collect();
@@ -112,13 +163,13 @@ impl<'s> Writer<'s> {
                             self.apart[i] = self.take_apart(f, (elem, at), i);
                         }
                     }
-                    Way::Moves | Way::Made => {}
+                    Way::Moves | Way::Own | Way::Made => {}
                 }
             }
             let mut rows_of = |f: &mut Function, rows: usize| {
                 self.vectors(f, stage, (zero, rows * vectors), &[]);
                 for (i, (elem, _)) in spec.placed().filter(|operand| operand.1.1 == Way::Moves) {
-                    self.at[i].iter().for_each(|at| f.add(*at, (rows * vectors * width.lanes() * elem.bytes()) as i32));
+                    self.at[0][i].iter().for_each(|at| f.add(*at, (rows * vectors * width.lanes() * elem.bytes()) as i32));
                 }
             };
             let rows = field(f, args, offset_of!(Args, rows));
@@ -134,6 +185,52 @@ impl<'s> Writer<'s> {
         if spec.streaming {
             f.store_fence();
         }
+    }
+
+    /// Some rows, and on to those behind them.
+    fn together(&mut self, f: &mut Function, args: Int, few: Option<Few>, rows: usize) {
+        self.rows = rows;
+        for (i, _) in self.spec.placed().filter(|o| matches!(o.1.1, Way::Moves | Way::Own)) {
+            for (row, at) in self.each_row(f, i).into_iter().enumerate().skip(1) {
+                self.at[row][i] = Some(at);
+            }
+        }
+        self.row(f, args, few);
+        (0..rows).for_each(|_| self.go_on(f, args, offset_of!(Args, row)));
+    }
+
+    /// The addresses of an operand in memory in each of the rows that are made together.
+    fn each_row(&self, f: &mut Function, operand: usize) -> Vec<Int> {
+        let mut all: Vec<Int> = self.at[0][operand].into_iter().collect();
+        if let (Some(distance), true) = (self.distance(f, operand), self.rows > 1) {
+            for row in 1..self.rows {
+                let at = f.copy(all[row - 1]);
+                f.add(at, distance);
+                all.push(at);
+            }
+        }
+        all
+    }
+
+    /// The distance from row to row of an operand in memory.
+    fn distance(&self, f: &mut Function, operand: usize) -> Option<Int> {
+        let slot = self.spec.placed().position(|o| o.0 == operand)?;
+        self.args.map(|args| field(f, args, offset_of!(Args, row) + size_of::<usize>() * slot))
+    }
+
+    /// Where operands that are only read go on behind the rows that are made together, with the bytes of an element.
+    fn ahead(&self, f: &mut Function) -> Vec<(Int, usize)> {
+        let mut all = Vec::new();
+        for (i, (elem, _)) in self.spec.placed().filter(|o| o.1.1 == Way::Moves && self.spec.reads(o.0)) {
+            let (Some(last), Some(distance)) = (self.at[self.rows - 1][i], self.distance(f, i)) else { continue };
+            let mut at = last;
+            for _ in 0..self.rows {
+                at = f.copy(at);
+                f.add(at, distance);
+                all.push((at, elem.bytes()));
+            }
+        }
+        all
     }
 
     /// The columns of all rows, some vectors at a time.
@@ -179,7 +276,7 @@ impl<'s> Writer<'s> {
                 continue;
             }
             let base = slot(f, at);
-            self.at[i] = None;
+            self.at[0][i] = None;
             self.columns[i].clear();
             match way {
                 Way::Column => {
@@ -192,11 +289,11 @@ impl<'s> Writer<'s> {
                 }
                 Way::Moves => {
                     let first = f.address(base.indexed(index, elem.bytes() as u8, 0));
-                    self.at[i] = Some(first);
+                    self.at[0][i] = Some(first);
                     moving.push((at, first));
                 }
-                Way::Still | Way::Made => {
-                    self.at[i] = Some(base);
+                Way::Still | Way::Own | Way::Made => {
+                    self.at[0][i] = Some(base);
                     moving.push((at, base));
                 }
             }
@@ -205,7 +302,7 @@ impl<'s> Writer<'s> {
             moving.into_iter().map(|(at, address)| [address, field(f, args, offset_of!(Args, row) + size_of::<usize>() * at)]).collect();
         let (zero, rows) = (f.int(0), field(f, args, offset_of!(Args, rows)));
         let mut row = |f: &mut Function, first: usize| {
-            (0..vectors).for_each(|v| self.vector(f, stage, &Place { at: Some((zero, v)), mask, total: first + v, half: None }, &totals));
+            (0..vectors).for_each(|v| self.vector(f, stage, &Place::of((zero, v), mask, first + v), &totals));
             moving.iter().for_each(|[address, distance]| f.add(*address, *distance));
         };
         if apart > 1 {
@@ -234,51 +331,100 @@ impl<'s> Writer<'s> {
 
     /// Moves all operands by distances among the arguments.
     fn go_on(&self, f: &mut Function, args: Int, distances: usize) {
-        for (slot, (i, _)) in self.spec.placed().enumerate() {
+        let moves = |way: Way| match way {
+            Way::Own => false,
+            Way::Column => matches!(self.spec.rows, Rows::Joined(_)),
+            Way::Moves | Way::Still | Way::Made => true,
+        };
+        for (slot, (i, _)) in self.spec.placed().enumerate().filter(|o| moves(o.1.1.1)) {
             let distance = field(f, args, distances + size_of::<usize>() * slot);
-            self.at[i].iter().for_each(|at| f.add(*at, distance));
+            self.at[0][i].iter().for_each(|at| f.add(*at, distance));
         }
     }
 
-    /// All stages on a row; `few` are a zero, its vectors and the mask of what is left, where it is written out.
-    fn row(&mut self, f: &mut Function, args: Int, few: Option<(Int, usize, Option<Pred>)>) {
+    /// All stages on the rows that are made together; `few` says how they are written out.
+    fn row(&mut self, f: &mut Function, args: Int, few: Option<Few>) {
         let spec = self.spec;
-        for (i, (elem, way)) in spec.placed() {
-            if let (Way::Still, Some(at), true) = (way, self.at[i], spec.reads(i)) {
-                self.still[i] = Some(splat(f, elem, at));
+        self.joint.fill(None);
+        self.still.iter_mut().for_each(|still| still.fill(None));
+        for (i, (elem, _)) in spec.placed().filter(|o| o.1.1 == Way::Still && spec.reads(o.0)) {
+            for (row, at) in self.each_row(f, i).into_iter().enumerate() {
+                self.still[row][i] = Some(splat(f, elem, at));
             }
         }
-        for stage in &spec.stages {
+        let second = spec.stages.iter().enumerate().filter(|stage| stage.1.over == Over::All).nth(1).map(|stage| stage.0);
+        for (i, stage) in spec.stages.iter().enumerate() {
             match (stage.over, few) {
-                (Over::All, None) => self.stage(f, args, stage),
+                (Over::All, None) => self.stage(f, args, stage, Some(i) == second && self.rows > 1),
                 (Over::All, Some((zero, vectors, mask))) => {
-                    let apart = stage.together().min(vectors + usize::from(mask.is_some()));
-                    let totals = totals(f, stage, apart);
+                    self.spread(f, stage);
+                    // Rows that are made together need no vectors apart.
+                    let apart = if self.most > 1 { 1 } else { stage.together().min(vectors + usize::from(mask.is_some())) };
+                    let totals = totals(f, stage, self.rows * apart);
                     let whole = (0..vectors).map(|vector| (vector, None));
                     let left = mask.map(|mask| (vectors, Some(mask)));
                     whole.chain(left).for_each(|(vector, mask)| {
-                        self.vector(f, stage, &Place { at: Some((zero, vector)), mask, total: vector % apart, half: None }, &totals);
+                        self.of_each_row(f, stage, Place::of((zero, vector), mask, vector % apart), &totals);
                     });
                     self.folded(f, stage, &totals);
                 }
                 (Over::Kept, _) => {
-                    let mut r: Registers = [None; REGISTERS];
-                    stage.steps.iter().for_each(|step| self.step(f, step, &mut r, &Place { at: None, mask: None, total: 0, half: None }));
+                    for row in 0..if self.has_kept_lanes() { self.rows } else { 1 } {
+                        let mut r: Registers = [None; REGISTERS];
+                        stage.steps.iter().for_each(|step| self.step(f, step, &mut r, &Place { row, ..Place::KEPT }));
+                    }
                 }
             }
         }
     }
 
-    /// A stage over the elements of a row.
-    fn stage(&mut self, f: &mut Function, args: Int, stage: &Part) {
+    /// Whether lanes are positions of their own.
+    fn has_kept_lanes(&self) -> bool {
+        self.spec.rows == Rows::Apart { kept: true }
+    }
+
+    /// A stage over the vectors of rows that are apart.
+    fn stage_apart(&mut self, f: &mut Function, args: Int, stage: &Part) {
+        self.spread(f, stage);
+        let totals = totals(f, stage, self.rows);
+        let (index, own, step) = (f.int(0), f.int(0), field(f, args, offset_of!(Args, step)));
+        self.own = Some(own);
+        let count = field(f, args, offset_of!(Args, vectors));
+        let mask = self.lanes;
+        f.repeat(count, |f| {
+            self.of_each_row(f, stage, Place::of((index, 0), mask, 0), &totals);
+            f.add(index, step);
+            f.add(own, f.isa().width().lanes() as i32);
+        });
+        if !self.has_kept_lanes() {
+            let left = field(f, args, offset_of!(Args, left));
+            f.when(Compare::Gt, left, 0, |f| {
+                let mask = f.first_lanes(left);
+                self.of_each_row(f, stage, Place::of((index, 0), Some(mask), 0), &totals);
+            });
+        }
+        self.folded(f, stage, &totals);
+    }
+
+    /// A stage over the elements of the rows. Those of the next rows are asked for `ahead`.
+    fn stage(&mut self, f: &mut Function, args: Int, stage: &Part, ahead: bool) {
+        if matches!(self.spec.rows, Rows::Apart { .. }) {
+            return self.stage_apart(f, args, stage);
+        }
         let lanes = f.isa().width().lanes();
-        let together = stage.together();
+        let together = self.spec.vectors_together(stage);
+        self.spread(f, stage);
         // One vector of what has been folded for each that is made at a time, so that one need not wait for the other.
-        let totals = totals(f, stage, together);
+        let totals = totals(f, stage, self.rows * together);
+        let ahead = if ahead { self.ahead(f) } else { Vec::new() };
         let index = f.int(0);
         if together > 1 {
             let count = field(f, args, offset_of!(Args, together));
             f.repeat(count, |f| {
+                for (at, size) in &ahead {
+                    let lines = together * lanes * size;
+                    (0..lines).step_by(LINE).for_each(|line| f.prefetch(AHEAD, at.indexed(index, *size as u8, line as i32)));
+                }
                 self.vectors(f, stage, (index, together), &totals);
                 f.add(index, (together * lanes) as i32);
             });
@@ -291,16 +437,38 @@ impl<'s> Writer<'s> {
         let left = field(f, args, offset_of!(Args, left));
         f.when(Compare::Gt, left, 0, |f| {
             let mask = f.first_lanes(left);
-            self.vector(f, stage, &Place { at: Some((index, 0)), mask: Some(mask), total: 0, half: None }, &totals);
+            self.of_each_row(f, stage, Place::of((index, 0), Some(mask), 0), &totals);
         });
         self.folded(f, stage, &totals);
     }
 
-    /// Keeps what a stage has folded over a row.
+    /// Spreads the numbers of each row that a stage loads over all lanes.
+    fn spread(&mut self, f: &mut Function, stage: &Part) {
+        for i in (0..self.joint.len()).filter(|i| stage.loads(*i)) {
+            if let (Some(joint), None) = (self.joint[i], self.still[0][i]) {
+                for (row, x) in lanes::spread(f, joint, self.rows).into_iter().enumerate() {
+                    self.still[row][i] = Some(x);
+                }
+            }
+        }
+    }
+
+    /// Keeps what a stage has folded over the rows.
     fn folded(&mut self, f: &mut Function, stage: &Part, totals: &[Vec<Val>]) {
         for ((_, op, operand), totals) in stage.folds.iter().zip(totals) {
-            let total = across(f, *op, totals);
-            self.keep(f, *operand, total);
+            if self.has_kept_lanes() {
+                (0..self.rows).for_each(|row| self.still[row][*operand] = Some(totals[row]));
+                continue;
+            }
+            let apart = totals.len() / self.rows;
+            let of_row = |f: &mut Function, row: usize| {
+                let totals = &totals[row * apart..(row + 1) * apart];
+                totals[1..].iter().fold(totals[0], |total, other| f.binary(operation(*op), *other, total))
+            };
+            let each: Vec<Val> = (0..self.rows).map(|row| of_row(f, row)).collect();
+            let all: Vec<Val> = (0..self.most).map(|row| each[row % self.rows]).collect();
+            let total = lanes::fold(f, *op, &all);
+            self.keep(f, *operand, total, 0);
         }
     }
 
@@ -339,24 +507,48 @@ impl<'s> Writer<'s> {
 
     /// The steps on so many whole vectors of a row from an index on.
     fn vectors(&mut self, f: &mut Function, stage: &Part, (index, count): (Int, usize), totals: &[Vec<Val>]) {
-        let fits = |i: usize| self.columns[i].is_empty() || !self.apart[i].is_empty();
-        let pairs = if self.in_pairs(f, stage) && (0..self.spec.operands.len()).all(fits) { count / 2 } else { 0 };
+        let fits = |i: usize| match self.spec.operands[i].1 {
+            Way::Column => !self.apart[i].is_empty(),
+            Way::Own => false,
+            Way::Moves | Way::Still | Way::Made => true,
+        };
+        let fits = self.rows == 1 && self.in_pairs(f, stage) && (0..self.spec.operands.len()).all(fits);
+        let pairs = if fits { count / 2 } else { 0 };
         for pair in 0..pairs {
             self.pairs.fill(None);
             for half in 0..2 {
                 let vector = 2 * pair + half;
-                self.vector(f, stage, &Place { at: Some((index, vector)), mask: None, total: vector, half: Some(half) }, totals);
+                self.vector(f, stage, &Place { half: Some(half), ..Place::of((index, vector), None, vector) }, totals);
             }
         }
         (2 * pairs..count).for_each(|vector| {
-            self.vector(f, stage, &Place { at: Some((index, vector)), mask: None, total: vector, half: None }, totals);
+            self.of_each_row(f, stage, Place::of((index, vector), None, vector), totals);
         });
+    }
+
+    /// The steps on one vector of each row, at the place of the first row's.
+    fn of_each_row(&mut self, f: &mut Function, stage: &Part, place: Place, totals: &[Vec<Val>]) {
+        let apart = totals.first().map_or(1, |totals| totals.len() / self.rows);
+        for row in 0..self.rows {
+            self.vector(f, stage, &Place { total: row * apart + place.total, row, ..place }, totals);
+        }
+        self.shared.fill(None);
     }
 
     /// The steps on one vector of a row.
     fn vector(&mut self, f: &mut Function, stage: &Part, place: &Place, totals: &[Vec<Val>]) {
         let mut r: Registers = [None; REGISTERS];
-        stage.steps.iter().for_each(|step| self.step(f, step, &mut r, place));
+        let squared = stage.squared();
+        let mut steps = &stage.steps[..stage.steps.len() - usize::from(squared)];
+        while let [step, rest @ ..] = steps {
+            steps = match self.multiply_add(f, steps, &mut r, place) {
+                Some(rest) => rest,
+                None => {
+                    self.step(f, step, &mut r, place);
+                    rest
+                }
+            };
+        }
         for ((register, op, _), totals) in stage.folds.iter().zip(totals) {
             let x = get(f, &r, *register);
             let x = match place.mask {
@@ -367,16 +559,23 @@ impl<'s> Writer<'s> {
                 None => x,
             };
             let total = totals[place.total];
-            let sum = f.binary(operation(*op), x, total);
-            f.assign(total, sum);
+            match op {
+                _ if squared => f.accumulate(Accumulate::FmaF32, total, x, x),
+                FoldOp::Sum | FoldOp::Mul => f.update(operation(*op), total, x),
+                FoldOp::Max | FoldOp::Min => {
+                    let folded = f.binary(operation(*op), x, total);
+                    f.assign(total, folded);
+                }
+            }
         }
     }
 
     /// The address of an operand's vector, of its one element where it stands still.
     fn address(&self, f: &Function, operand: usize, place: &Place) -> Option<Addr> {
-        let size = self.spec.operands[operand].0.bytes();
-        let at = self.at[operand]?;
-        Some(match place.at {
+        let (elem, way) = self.spec.operands[operand];
+        let (at, size) = (self.at[if way == Way::Column { 0 } else { place.row }][operand]?, elem.bytes());
+        let own = self.own.filter(|_| way == Way::Own);
+        Some(match place.at.map(|(index, vector)| (own.unwrap_or(index), vector)) {
             Some((index, vector)) => at.indexed(index, size as u8, (vector * f.isa().width().lanes() * size) as i32),
             None => at.at(0),
         })
@@ -389,7 +588,7 @@ impl<'s> Writer<'s> {
                 return columns[vector % columns.len()];
             }
             if way == Way::Moves {
-                let first = Place { at: Some((index, vector - half)), mask: None, total: 0, half: None };
+                let first = Place::of((index, vector - half), None, 0);
                 let both = self.pairs[operand].or_else(|| {
                     let at = self.address(f, operand, &first)?;
                     Some(f.load(f.isa().width(), at))
@@ -404,23 +603,75 @@ impl<'s> Writer<'s> {
         if let (Some((_, vector)), columns @ [_, ..]) = (place.at, &self.columns[operand][..]) {
             return columns[vector % columns.len()];
         }
-        match (self.still[operand], self.address(f, operand, place), self.at[operand]) {
-            (Some(still), ..) => still,
-            (None, Some(at), _) if way == Way::Moves => f.load_number(elem, at, place.mask),
-            (None, _, Some(at)) => splat(f, elem, at),
-            _ => f.zero(f.isa().width()),
+        if place.at.is_none() && !self.has_kept_lanes() {
+            return self.load_joint(f, operand);
+        }
+        if let Some(known) = self.still[place.row][operand].or(self.shared[operand]) {
+            return known;
+        }
+        match (self.address(f, operand, place), way) {
+            (Some(at), Way::Moves | Way::Own) => f.load_number(elem, at, place.mask),
+            (Some(at), Way::Column) => {
+                let x = f.load_number(elem, at, place.mask);
+                self.shared[operand] = Some(x);
+                x
+            }
+            _ => match self.each_row(f, operand).get(place.row) {
+                Some(at) => splat(f, elem, *at),
+                None => f.zero(f.isa().width()),
+            },
         }
     }
 
-    /// Keeps a number that is the same in all lanes as the operand's for the row, and stores it where the operand is in memory.
-    fn keep(&mut self, f: &mut Function, operand: usize, x: Val) {
-        if let Some(at) = self.at[operand] {
-            let one = f.int(1);
-            let mask = f.first_lanes(one);
-            f.store_number(self.spec.operands[operand].0, at.at(0), x, Some(mask));
-        } else {
-            self.still[operand] = Some(x);
+    /// What stands still in each row, in the lanes of the rows.
+    fn load_joint(&mut self, f: &mut Function, operand: usize) -> Val {
+        if let Some(joint) = self.joint[operand] {
+            return joint;
         }
+        let elem = self.spec.operands[operand].0;
+        let known: Option<Vec<Val>> = (0..self.rows).map(|row| self.still[row][operand]).collect();
+        let each = match known {
+            Some(known) => known,
+            None => self.each_row(f, operand).into_iter().map(|at| splat(f, elem, at)).collect(),
+        };
+        if each.is_empty() { f.zero(f.isa().width()) } else { lanes::join(f, &each) }
+    }
+
+    /// Keeps a number of each row, or those of the lanes of one, as the operand's for the row, and stores it where the operand is in memory.
+    fn keep(&mut self, f: &mut Function, operand: usize, x: Val, row: usize) {
+        let elem = self.spec.operands[operand].0;
+        if self.has_kept_lanes() {
+            self.still[row][operand] = Some(x);
+            return;
+        }
+        if self.at[0][operand].is_none() {
+            self.joint[operand] = Some(x);
+            self.still.iter_mut().for_each(|still| still[operand] = None);
+            return;
+        }
+        let one = f.int(1);
+        let mask = f.first_lanes(one);
+        let each = lanes::spread(f, x, self.rows);
+        for (x, at) in each.into_iter().zip(self.each_row(f, operand)) {
+            f.store_number(elem, at.at(0), x, Some(mask));
+        }
+    }
+
+    /// A product with an operand and a sum with another as one instruction, in kernels of several stages: the steps behind them, if they come first.
+    fn multiply_add<'t>(&mut self, f: &mut Function, steps: &'t [Step], r: &mut Registers, place: &Place) -> Option<&'t [Step]> {
+        let [Step::With { at, alg: BinaryAlg::Mul, operand: factor }, Step::With { at: to, alg: BinaryAlg::Add, operand }, rest @ ..] =
+            steps
+        else {
+            return None;
+        };
+        if at != to || self.spec.stages.len() < 2 {
+            return None;
+        }
+        let (x, factor, added) = (get(f, r, *at), self.load(f, *factor, place), self.load(f, *operand, place));
+        let sum = if self.spec.operands[*operand].1 == Way::Moves { added } else { f.copy_of(added) };
+        f.accumulate(Accumulate::FmaF32, sum, x, factor);
+        r[*at] = Some(sum);
+        Some(rest)
     }
 
     fn step(&mut self, f: &mut Function, step: &Step, r: &mut Registers, place: &Place) {
@@ -429,7 +680,7 @@ impl<'s> Writer<'s> {
             Step::Store { from, operand } => {
                 let x = get(f, r, from);
                 if let (Some(half), Some((index, vector))) = (place.half, place.at) {
-                    let first = Place { at: Some((index, vector - half)), mask: None, total: 0, half: None };
+                    let first = Place::of((index, vector - half), None, 0);
                     match (self.even[operand].take(), self.address(f, operand, &first)) {
                         (Some(even), Some(at)) if half == 1 => {
                             let both = f.binary(Binary::PairBf16, even, x);
@@ -442,7 +693,7 @@ impl<'s> Writer<'s> {
                 match (place.at, self.address(f, operand, place)) {
                     (Some(_), Some(at)) if self.spec.streaming && place.mask.is_none() => f.store_streaming(at, x),
                     (Some(_), Some(at)) => f.store_number(self.spec.operands[operand].0, at, x, place.mask),
-                    _ => self.keep(f, operand, x),
+                    _ => self.keep(f, operand, x, place.row),
                 }
             }
             Step::Copy { to, from } => r[to] = r[from],
@@ -494,18 +745,11 @@ fn neutral(f: &mut Function, op: FoldOp) -> Val {
 }
 
 /// The operation of a fold, whose second operand, which is never NaN by itself, stays where the first is NaN and the fold leaves those out.
-fn operation(op: FoldOp) -> Binary {
+pub(super) fn operation(op: FoldOp) -> Binary {
     match op {
         FoldOp::Sum => Binary::AddF32,
         FoldOp::Mul => Binary::MulF32,
         FoldOp::Max => Binary::MaxF32,
         FoldOp::Min => Binary::MinF32,
     }
-}
-
-/// All lanes of some vectors folded, in all lanes.
-fn across(f: &mut Function, op: FoldOp, totals: &[Val]) -> Val {
-    let op = operation(op);
-    let total = totals[1..].iter().fold(totals[0], |total, other| f.binary(op, *other, total));
-    f.across(op, total)
 }
