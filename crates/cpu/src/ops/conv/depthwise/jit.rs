@@ -352,8 +352,8 @@ impl Depthwise {
 
     fn new(s: &Setup<'_>, attr: &Attr, (target, jit): (&CpuTarget, Isa)) -> Result<Depthwise, Skip> {
         let (source, weights, result) = (s.source.1, s.weights, s.result.1);
-        let float = |t: &Tensor| elem(t.dtype).filter(|e| *e != Elem::I32);
-        let known = |t: &Tensor| float(t).ok_or_else(|| Skip::DataType(format!("{} in a depthwise window", t.dtype)));
+        let unknown = |t: &Tensor| Skip::DataType(format!("{} in a depthwise window", t.dtype));
+        let known = |t: &Tensor| elem(t.dtype).filter(|e| *e != Elem::I32).ok_or_else(|| unknown(t));
         let (source_elem, weights_elem) = (known(source)?, known(weights)?);
         let lanes = jit.width().lanes();
         let (from, to) = (sizes_of(source), sizes_of(result));
@@ -366,8 +366,7 @@ impl Depthwise {
         check_reach(&lines[2])?;
         let masked = !channels.is_multiple_of(lanes);
         let unlike = || Skip::Layout("channels that are not in vectors".into());
-        let plain = |t: &Tensor| t.blocking().is_some_and(|b| b.inner.iter().next().is_none());
-        let source_block = vectors(source, lanes).filter(|_| from_group == to_group || plain(source)).ok_or_else(unlike)?;
+        let source_block = vectors(source, lanes).filter(|_| from_group == to_group || is_plain(source)).ok_or_else(unlike)?;
         check_groups(words, source_elem, jit, [masked, attr.zero_points.contains_key(&s.source.0)])?;
         let result_block = vectors(result, lanes).ok_or_else(unlike)?;
         let tail = tail(s, attr);
@@ -398,15 +397,14 @@ impl Depthwise {
         // A call makes its rows vector by vector. Where pixels come from afar and channels are last, a vector of all rows of a task is a line of
         // the cache here and there; a few results of a row at a time, of as many channels as stay in L2 with the rows of their window, are read as they
         // lie.
-        let far =
-            direct && plain(source) && plain(result) && source.bytes().saturating_add(result.bytes()) > Core::host().near(&target.caches);
+        let bytes = source.bytes().saturating_add(result.bytes());
+        let far = direct && is_plain(source) && is_plain(result) && bytes > Core::host().near(&target.caches);
         let window = (kh + 1).saturating_mul(from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
         let chunk = match most {
             usize::MAX if far => cut(channels, (target.caches.l2 / 4 * 3 / window).max(1) * lanes, lanes).0,
             usize::MAX => {
-                let blocks = (to[0] * to[1]).max(1) as usize / rows;
-                let tasks = Tasks { vectors: channels.div_ceil(lanes), blocks, images: s.sizes.mb as usize, work, workers: target.threads };
-                tasks.vectors_each() * lanes
+                let (vectors, blocks) = (channels.div_ceil(lanes), ((to[0] * to[1]).max(1) as usize).div_ceil(rows));
+                Tasks { vectors, blocks, images: s.sizes.mb as usize, work, workers: target.threads }.vectors_each() * lanes
             }
             block => block,
         };
@@ -461,6 +459,11 @@ impl Depthwise {
         let tail = self.tail.as_ref().map_or(Some(0), |t| t.scratch(self.channels))?;
         Some(ScratchLens { packed, shifts, tail, workers: for_workers(self.workers, self.sums)? })
     }
+}
+
+/// Whether a tensor has no blocks.
+fn is_plain(tensor: &Tensor) -> bool {
+    tensor.blocking().is_some_and(|b| b.inner.iter().next().is_none())
 }
 
 /// What is divided among workers: the vectors of channels of blocks of rows of images, with the multiply-adds of each.
