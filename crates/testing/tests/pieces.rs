@@ -45,11 +45,13 @@ const PROBLEMS: &[(&str, &str)] = &[
 ];
 
 /// What pieces leave to another row: factors that differ along a piece, blocks with padding that do not nest or that are mostly padding, and neighbours
-/// that are few.
+/// that are few; and lines of half a vector, which lanes move by tiles of registers.
 const LEFT: &[(&str, &str)] = &[
     ("lines that are mostly padding", "tiles:jit"),
     ("a run that is short", "lanes:jit"),
     ("lines that are few", "lanes:jit"),
+    ("lines with padding in a block of their own", "lanes:jit"),
+    ("scales of lines with padding", "lanes:jit"),
     ("scales of words with padding", "lanes:jit"),
     ("rows beside a run", "lanes:jit"),
     ("rows of lines, padded on all sides", "chunks:jit"),

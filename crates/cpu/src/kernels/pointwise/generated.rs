@@ -600,7 +600,7 @@ impl Chosen<'_> {
             _ if self.flat && !self.nest.is_joined(i) => None,
             (_, Some(0)) => Some(Way::Still),
             (Source::Row, Some(1)) => Some(Way::Own),
-            (_, Some(1)) if !written && self.across.is_some_and(|rows| rows.stands_still(i)) => Some(Way::Column),
+            (_, Some(1)) if !written && self.across.is_some_and(|rows| rows.volume() > 1 && rows.stands_still(i)) => Some(Way::Column),
             (_, Some(1)) => Some(Way::Moves),
             _ => None,
         };
