@@ -198,13 +198,13 @@ fn gelu_tanh_slope<N: Num>(s: N) -> N {
     w.mul(c.mul(two_g_slope).mul_add(rest, N::constant(1.0)))
 }
 
-/// `s tanh(ln(1 + e^s)) = s n / (n + 2)` for `n = e^s (e^s + 2)`, where the quotient is 1 from 20 on.
+/// `s tanh(ln(1 + e^s)) = s (n / (n + 2))` for `n = e^s (e^s + 2)`, where the quotient is 1 from 20 on.
 #[inline(always)]
 fn mish<N: Num>(s: N) -> N {
     let (two, end) = (N::constant(2.0), N::constant(20.0));
     let e = N::select(s.lt(end), s, end).exp();
     let n = e.mul(e.add(two));
-    s.mul(n).div(n.add(two))
+    s.mul(n.div(n.add(two)))
 }
 
 /// `t + s sigma(s) (1 - t^2)` with `t = tanh(ln(1 + e^s))`, by `e = e^-|s|`: `t = n / d` and `1 - t^2 = m (1 + t) / d` for `d = n + m`, with `n = 1 + 2e`,
