@@ -211,6 +211,15 @@ impl<'a> View<'a> {
     }
 }
 
+/// Copies elements: as many as the widest vector has, which is usual, by a load and a store of it.
+#[inline]
+pub(crate) fn copy_line(from: &[f32], to: &mut [f32]) {
+    match (<&[f32; 16]>::try_from(from), <&mut [f32; 16]>::try_from(&mut *to)) {
+        (Ok(from), Ok(to)) => *to = *from,
+        _ => to.copy_from_slice(from),
+    }
+}
+
 /// Zeroes bytes that follow each other: up to a line of the caches by two stores that may overlap.
 #[inline]
 fn zero_bytes(buf: &Buf<'_>, at: usize, count: usize) {

@@ -1,7 +1,7 @@
 //! `A` in the order in which the elements of the weights appear.
 
 use super::weights::Lie;
-use crate::kernels::access::{Axis, Pos};
+use crate::kernels::access::{Axis, Pos, copy_line};
 use crate::kernels::dot::pack::Source;
 use oxidnn_jit::kernels::gemv::MAX_ROWS;
 use oxidnn_jit::kernels::unpack::Decode;
@@ -120,7 +120,7 @@ impl Order {
         for (n, vector) in out.chunks_exact_mut(self.lanes).enumerate() {
             let (word, part, line) = (n / self.rows / parts * self.lanes, n / self.rows % parts, &lines[n % self.rows * CHUNK..][..CHUNK]);
             if in_word == 1 {
-                copy(&line[word..][..self.lanes], vector);
+                copy_line(&line[word..][..self.lanes], vector);
                 continue;
             }
             let places = self.decode.places(part);
@@ -129,14 +129,6 @@ impl Order {
                 *x = if self.decode.pairs { pair(low, high) } else { low };
             }
         }
-    }
-}
-
-/// Copies a vector; one of a length that is known is a load and a store.
-fn copy(from: &[f32], to: &mut [f32]) {
-    match (<&[f32; 16]>::try_from(from), <&mut [f32; 16]>::try_from(&mut *to)) {
-        (Ok(from), Ok(to)) => *to = *from,
-        _ => to.copy_from_slice(from),
     }
 }
 

@@ -73,6 +73,16 @@ pub(super) fn places(op: &Lrn, lanes: usize) -> Result<[Option<Place>; 3], Skip>
     Ok([source?, gradient?, result?])
 }
 
+/// The elements of a problem, four times its exponent, and `share`, `k` and `slope` for windows of so many elements.
+pub(super) fn formula(op: &Lrn, window: f32) -> Result<(Elem, u8, [f32; 3]), Skip> {
+    let elem = elem(op.src.dtype).filter(|e| matches!(e, Elem::F32 | Elem::Bf16 | Elem::F16));
+    let elem = elem.ok_or_else(|| Skip::DataType(format!("{} in generated windows", op.src.dtype)))?;
+    let quarters = QUARTERS.iter().find(|q| f32::from(**q) == 4.0 * op.beta.get()).copied();
+    let quarters = quarters.ok_or(Skip::Op("an exponent that roots do not make"))?;
+    let share = op.alpha.get() / window;
+    Ok((elem, quarters, [share, op.k.get(), 2.0 * op.beta.get() * share]))
+}
+
 /// Planes of scratch, one behind the other, in numbers.
 #[derive(Clone, Copy, Debug)]
 struct Planes {
@@ -137,10 +147,7 @@ impl Across {
             return Err(Skip::Op("windows of pixels"));
         }
         let (dims, lanes) = (op.src.dims(), jit.width().lanes());
-        let elem = elem(op.src.dtype).filter(|e| matches!(e, Elem::F32 | Elem::Bf16 | Elem::F16));
-        let elem = elem.ok_or_else(|| Skip::DataType(format!("{} in generated windows", op.src.dtype)))?;
-        let quarters = QUARTERS.iter().find(|q| f32::from(**q) == 4.0 * op.beta.get()).copied();
-        let quarters = quarters.ok_or(Skip::Op("an exponent that roots do not make"))?;
+        let (elem, quarters, numbers) = formula(op, op.local_size as f32)?;
         let [images, channels] = [dims[0], dims[1]].map(|n| n as usize);
         let pixels = dims[2..].iter().product::<i64>() as usize;
         // A longer window holds no more.
@@ -155,9 +162,6 @@ impl Across {
         if places.iter().flatten().any(|p| p.lanes != first.lanes) {
             return Err(Skip::Layout("of src and dst: vectors of other elements".into()));
         }
-        let n = op.local_size as f32;
-        let share = op.alpha.get() / n;
-        let numbers = [share, op.k.get(), 2.0 * op.beta.get() * share];
         let (mut images, mut pixels) = (images, pixels);
         if first.lanes == Lanes::Channels && places.iter().flatten().all(|p| pixels == 1 || p.image == pixels * p.pixel) {
             // Images go on as pixels do.

@@ -5,11 +5,10 @@
 //! made of them. Slices that a task does not make but that its windows meet are summed again. Backward does the same once more with the terms of the
 //! gradient; what is summed next is what has just been made.
 
-use super::across::{Lanes, Place, places};
+use super::across::{Lanes, Place, formula, places};
 use crate::kernels::access::View;
-use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
-use crate::kernels::responses::{Call, MOST, Pass, Plane, QUARTERS, Responses, Spec, USUAL};
+use crate::kernels::responses::{Call, MOST, Pass, Plane, Responses, Spec, USUAL};
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::row::{Generated, RowPlan};
 use crate::{CpuTarget, ops::support};
@@ -90,10 +89,7 @@ impl Within {
             return Err(Skip::Op("windows of channels"));
         }
         let (dims, lanes, forward) = (op.src.dims(), jit.width().lanes(), op.prop.is_forward());
-        let elem = elem(op.src.dtype).filter(|e| matches!(e, Elem::F32 | Elem::Bf16 | Elem::F16));
-        let elem = elem.ok_or_else(|| Skip::DataType(format!("{} in generated windows", op.src.dtype)))?;
-        let quarters = QUARTERS.iter().find(|q| f32::from(**q) == 4.0 * op.beta.get()).copied();
-        let quarters = quarters.ok_or(Skip::Op("an exponent that roots do not make"))?;
+        let (elem, quarters, numbers) = formula(op, (op.local_size as f32).powi(dims.len() as i32 - 2))?;
         let places = places(op, lanes)?;
         if places.iter().flatten().any(|p| p.lanes != Lanes::Channels) {
             return Err(Skip::Layout("of src or dst: channels that are not in vectors".into()));
@@ -116,9 +112,6 @@ impl Within {
             (_, 1) => (axis(h), [axis(1), axis(w)]),
             _ => (axis(d), [axis(h), axis(w)]),
         };
-        let n = (op.local_size as f32).powi(dims.len() as i32 - 2);
-        let share = op.alpha.get() / n;
-        let numbers = [share, op.k.get(), 2.0 * op.beta.get() * share];
         let mut within = Within {
             jit,
             elem,

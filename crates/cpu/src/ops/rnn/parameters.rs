@@ -11,7 +11,7 @@ use super::skinny::Rows;
 use super::states::{self, position};
 use super::sweep::Sweep;
 use crate::CpuTarget;
-use crate::kernels::access::View;
+use crate::kernels::access::{View, copy_line};
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::nest::{Block, Right};
@@ -180,14 +180,6 @@ struct Sides<'s, 'p> {
     /// First elements of both for a direction and gate.
     starts: &'s (dyn Fn(usize, usize) -> [usize; 2] + Sync),
     work: &'s mut Part<'p>,
-}
-
-/// Copies words, as many as squares have at once.
-fn copy(from: &[f32], to: &mut [f32]) {
-    match (<&[f32; SAMPLES]>::try_from(from), <&mut [f32; SAMPLES]>::try_from(&mut *to)) {
-        (Ok(from), Ok(to)) => *to = *from,
-        _ => to.iter_mut().zip(from).for_each(|(to, from)| *to = *from),
-    }
 }
 
 /// Words of the bf16 elements of two lines of numbers.
@@ -377,7 +369,7 @@ impl Parameters {
                         let from = square::Words { bytes, step: CHANNELS * 4 * each, lines, count: CHANNELS };
                         square::transpose(simd, &from, bytemuck::cast_slice_mut(&mut turned), width);
                         for (to, from) in to.chunks_exact_mut(pitch).zip(turned.chunks_exact(width)) {
-                            copy(&from[..lines], &mut to[start / each..][..lines]);
+                            copy_line(&from[..lines], &mut to[start / each..][..lines]);
                         }
                     }
                     return;

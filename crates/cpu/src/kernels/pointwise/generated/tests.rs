@@ -134,6 +134,27 @@ fn folded_rows_make_operands_of_their_own() {
     }
 }
 
+/// Runs [`stages`] on a matrix of any layout, and compares.
+fn check(line: &str, target: &CpuTarget, (made, scratch): (Program, usize)) {
+    let problem = problem(line);
+    let tensor = problem.tensor(Arg::SRC).unwrap().clone();
+    let [rows, width] = [0, 1].map(|d| tensor.dims()[d] as usize);
+    let at = |row: usize, column: usize| tensor.blocking().unwrap().offset_of(&[row as i64, column as i64]) as usize;
+    let mut src = vec![0.0; tensor.bytes() / 4];
+    // Powers of two differ by whole ones: sums are exact in any order.
+    (0..rows * width).for_each(|i| src[at(i / width, i % width)] = ((i * 29 + i / 17) % 2) as f32 * 4.0);
+    let got = run(made, (problem, target), scratch, &mut src);
+    for row in 0..rows {
+        let values: Vec<f32> = (0..width).map(|column| src[at(row, column)]).collect();
+        let largest = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let sum: f32 = values.iter().map(|x| x - largest).sum();
+        for (column, x) in values.iter().enumerate() {
+            let (want, got) = ((x - largest) / (0.5 * sum), got[at(row, column)]);
+            assert!(got == want || got.is_nan() && want.is_nan(), "{line} at {row}, {column}: {got}, not {want}");
+        }
+    }
+}
+
 #[test]
 fn stages_are_kernels_of_their_own_where_rows_are_not_one_run() {
     for target in targets() {
@@ -152,23 +173,7 @@ fn stages_are_kernels_of_their_own_where_rows_are_not_one_run() {
             let Made::Stages(calls) = &made.groups[0] else { panic!("{line}: one kernel") };
             let specs: Vec<Rows> = calls.iter().flatten().map(|call| call.spec.rows).collect();
             assert_eq!(specs, [forms[0], forms[0], forms[1], forms[0]], "{line}");
-            let tensor = problem(&line).tensor(Arg::SRC).unwrap();
-            let blocking = tensor.blocking().unwrap();
-            let at = |row: usize, column: usize| blocking.offset_of(&[row as i64, column as i64]) as usize;
-            let mut src = vec![0.0; tensor.bytes() / 4];
-            // Powers of two differ by whole ones: sums are exact in any order.
-            (0..rows * width).for_each(|i| src[at(i / width, i % width)] = ((i * 29 + i / 17) % 2) as f32 * 4.0);
-            let got = run(made, (problem(&line), &target), scratch, &mut src);
-            for row in 0..rows {
-                let values: Vec<f32> = (0..width).map(|column| src[at(row, column)]).collect();
-                let largest = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-                let sum: f32 = values.iter().map(|x| x - largest).sum();
-                for (column, x) in values.iter().enumerate() {
-                    let want = (x - largest) / (0.5 * sum);
-                    let got = got[at(row, column)];
-                    assert!(got == want || got.is_nan() && want.is_nan(), "{line} at {row}, {column}: {got}, not {want}");
-                }
-            }
+            check(&line, &target, (made, scratch));
         }
     }
 }
@@ -185,22 +190,8 @@ fn rows_of_vectors_apart_are_one_kernel() {
             let [rows, width] = dims;
             let line = format!("--eltwise --dir=FWD_I --tag={tag} --alg=relu {rows}x{width}");
             let (made, scratch) = program(&line, &target, stages).unwrap_or_else(|skip| panic!("{line} on {:?}: {skip:?}", target.isa));
-            let tensor = problem(&line).tensor(Arg::SRC).unwrap();
-            let at = |row: usize, column: usize| tensor.blocking().unwrap().offset_of(&[row as i64, column as i64]) as usize;
             assert_eq!(spec_of(&made).rows, Rows::Apart { kept }, "{line}");
-            let mut src = vec![0.0; tensor.bytes() / 4];
-            // Powers of two differ by whole ones: sums are exact in any order.
-            (0..rows * width).for_each(|i| src[at(i / width, i % width)] = ((i * 29 + i / 17) % 2) as f32 * 4.0);
-            let got = run(made, (problem(&line), &target), scratch, &mut src);
-            for row in 0..rows {
-                let values: Vec<f32> = (0..width).map(|column| src[at(row, column)]).collect();
-                let largest = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-                let sum: f32 = values.iter().map(|x| x - largest).sum();
-                for (column, x) in values.iter().enumerate() {
-                    let (want, got) = ((x - largest) / (0.5 * sum), got[at(row, column)]);
-                    assert!(got == want || got.is_nan() && want.is_nan(), "{line} at {row}, {column}: {got}, not {want}");
-                }
-            }
+            check(&line, &target, (made, scratch));
         }
     }
 }
