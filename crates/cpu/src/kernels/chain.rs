@@ -134,16 +134,38 @@ pub fn steps(attr: &Attr, dst: DataType, [scaled, biased]: [bool; 2]) -> impl It
     before.into_iter().flatten().chain(post_ops.map(move |(i, op)| Step::post_op(i, op, dst))).chain(after.into_iter().flatten())
 }
 
-/// A chain with its operands in an execution. Those of post-ops are looked up where they are used: a table of them all would take more time to
-/// make than a small product.
+/// What sums meet before post-ops, by positions of the result.
+#[derive(Debug, Default)]
+pub struct Before<'a> {
+    /// Scales of the sources, where there are any.
+    pub factors: Option<[Broadcast<'a>; 2]>,
+    /// The bias.
+    pub bias: Option<Broadcast<'a>>,
+}
+
+impl<'a> Before<'a> {
+    /// The bias, and scales of the sources: `factors`, where the attributes have any.
+    ///
+    /// # Errors
+    /// Those of `factors`.
+    pub fn new(
+        attr: &Attr,
+        factors: impl FnOnce() -> Result<[Broadcast<'a>; 2], Error>,
+        bias: Option<Broadcast<'a>>,
+    ) -> Result<Before<'a>, Error> {
+        let factors = if attr.scales.is_empty() { None } else { Some(factors()?) };
+        Ok(Before { factors, bias })
+    }
+}
+
+/// A chain with its operands in an execution. Those of post-ops, and scales and zero points of the destination, are looked up where they are used: a table
+/// of them all would take more time to make than a small product.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain<'a> {
     ctx: Ctx<'a>,
     attr: &'a Attr,
     dst: View<'a>,
-    factors: [Broadcast<'a>; 2],
-    bias: Option<Broadcast<'a>>,
-    quantisation: [Broadcast<'a>; 2],
+    before: Option<&'a Before<'a>>,
 }
 
 impl<'a> Chain<'a> {
@@ -152,15 +174,17 @@ impl<'a> Chain<'a> {
     /// # Errors
     /// [`Error::InvalidArguments`] when an argument is missing.
     pub fn new(simd: Simd, ctx: &Ctx<'a>, attr: &'a Attr, arg: Arg) -> Result<Chain<'a>, Error> {
-        let dst = View::of(simd, ctx, arg)?;
-        let quantisation =
-            [Broadcast::scale(simd, ctx, attr, Arg::DST, dst.dims())?, Broadcast::zero_point(simd, ctx, attr, Arg::DST, dst.dims())?];
-        Ok(Chain { ctx: *ctx, attr, dst, factors: [Broadcast::constant(1.0); 2], bias: None, quantisation })
+        let quantised = [(&attr.scales, Arg::scale(Arg::DST)), (&attr.zero_points, Arg::zero_point(Arg::DST))];
+        if let Some((_, missing)) = quantised.into_iter().find(|(of, numbers)| of.contains_key(&Arg::DST) && ctx.bound(*numbers).is_none())
+        {
+            return Err(Error::arg(missing, "nothing", "a memory object"));
+        }
+        Ok(Chain { ctx: *ctx, attr, dst: View::of(simd, ctx, arg)?, before: None })
     }
 
-    /// The same with scales of the sources and a bias by positions of the result.
-    pub fn with(self, factors: [Broadcast<'a>; 2], bias: Option<Broadcast<'a>>) -> Chain<'a> {
-        Chain { factors, bias, ..self }
+    /// The same with what sums meet before post-ops.
+    pub fn with(self, before: &'a Before<'a>) -> Chain<'a> {
+        Chain { before: Some(before), ..self }
     }
 
     /// The result.
@@ -178,8 +202,16 @@ impl<'a> Chain<'a> {
 
     /// The steps.
     pub fn steps(&self) -> impl Iterator<Item = Result<Step, Skip>> + 'a {
-        let scaled = !self.factors.iter().all(|f| f.is_constant(1.0));
-        steps(self.attr, self.dst.dtype(), [scaled, self.bias.is_some()])
+        let scaled = self.factors().is_some_and(|factors| !factors.iter().all(|f| f.is_constant(1.0)));
+        steps(self.attr, self.dst.dtype(), [scaled, self.bias().is_some()])
+    }
+
+    fn factors(&self) -> Option<&'a [Broadcast<'a>; 2]> {
+        self.before.and_then(|before| before.factors.as_ref())
+    }
+
+    fn bias(&self) -> Option<&'a Broadcast<'a>> {
+        self.before.and_then(|before| before.bias.as_ref())
     }
 
     /// The numbers of an operand from `pos` on along `dim`.
@@ -188,12 +220,20 @@ impl<'a> Chain<'a> {
     /// As for [`Chain::argument`].
     pub fn line(&self, operand: Operand, pos: &Pos, dim: usize, out: &mut [f32]) -> Result<(), Error> {
         match operand {
-            Operand::Factors => product(&self.factors, pos, dim, out),
-            Operand::Bias => self.bias.unwrap_or(Broadcast::constant(0.0)).line(pos, dim, out),
+            Operand::Factors => match self.factors() {
+                Some(factors) => product(factors, pos, dim, out),
+                None => out.fill(1.0),
+            },
+            Operand::Bias => match self.bias() {
+                Some(bias) => bias.line(pos, dim, out),
+                None => out.fill(0.0),
+            },
             Operand::Before(dtype) => self.dst.reinterpret(dtype).read(pos, dim, out),
             Operand::PostOp(i, of) => Broadcast::tensor(self.argument(i, of)?).line(pos, dim, out),
-            Operand::Scale => self.quantisation[0].line(pos, dim, out),
-            Operand::ZeroPoint => self.quantisation[1].line(pos, dim, out),
+            Operand::Scale => Broadcast::scale(self.dst.simd(), &self.ctx, self.attr, Arg::DST, self.dst.dims())?.line(pos, dim, out),
+            Operand::ZeroPoint => {
+                Broadcast::zero_point(self.dst.simd(), &self.ctx, self.attr, Arg::DST, self.dst.dims())?.line(pos, dim, out)
+            }
         }
         Ok(())
     }

@@ -8,6 +8,8 @@ use oxidnn_jit::kernels::unpack::Decode;
 
 /// Depth that is arranged at a time: whole vectors of words of any type.
 pub(super) const CHUNK: usize = 512;
+/// What of it is cleared where the depth is no longer: whole vectors of words of any type, too.
+const SHORT: usize = 128;
 
 /// How `A` is arranged for a kind of weights.
 #[derive(Clone, Copy, Debug)]
@@ -53,31 +55,26 @@ impl Order {
     /// Arranges chunk `index` of the source at `pos`.
     pub(super) fn arrange(&self, source: &Source<'_>, axes: (&Axis, &Axis), pos: &Pos, index: usize, out: &mut [f32]) {
         let count = CHUNK.min(self.depth - index * CHUNK);
-        let read = |lines: &mut [f32]| {
-            for (row, line) in lines.chunks_exact_mut(CHUNK).enumerate().take(self.rows) {
-                source.read(axes.1, &axes.0.at(pos, row), index * CHUNK, &mut line[..count]);
-            }
-        };
+        let read = |row: usize, line: &mut [f32]| source.read(axes.1, &axes.0.at(pos, row), index * CHUNK, &mut line[..count]);
         // Numbers of a single row have the order of the words that hold one each.
         if self.rows == 1 && self.decode.stored.in_word() == 1 {
             let (there, behind) = out.split_at_mut(count);
             source.read(axes.1, &axes.0.at(pos, 0), index * CHUNK, there);
             return behind.fill(0.0);
         }
-        // Zeros behind the last number, which a single row has few of.
-        if self.rows == 1 {
-            let mut line = [0.0; CHUNK];
-            read(&mut line);
-            self.order(&line, count, out);
-        } else {
-            let mut lines = [0.0; MAX_ROWS * CHUNK];
-            read(&mut lines);
-            self.order(&lines, count, out);
+        match (self.rows, count <= SHORT) {
+            (1, true) => self.order::<SHORT, 1>(count, read, out),
+            (1, false) => self.order::<CHUNK, 1>(count, read, out),
+            (_, true) => self.order::<SHORT, MAX_ROWS>(count, read, out),
+            (_, false) => self.order::<CHUNK, MAX_ROWS>(count, read, out),
         }
     }
 
-    /// Arranges lines of `count` elements, zeros behind them.
-    fn order(&self, lines: &[f32], count: usize, out: &mut [f32]) {
+    /// Arranges lines of `count` elements that `read` reads, zeros behind them.
+    fn order<const LEN: usize, const ROWS: usize>(&self, count: usize, read: impl Fn(usize, &mut [f32]), out: &mut [f32]) {
+        let mut lines = [[0.0; LEN]; ROWS];
+        lines.iter_mut().enumerate().take(self.rows).for_each(|(row, line)| read(row, line));
+        let lines = &lines[..];
         let in_word = self.decode.stored.in_word();
         if self.columns {
             let padded = count.next_multiple_of(in_word * self.lanes);
@@ -91,17 +88,17 @@ impl Order {
     }
 
     /// The pairs of every line and part, rows taken together.
-    fn pairs(&self, lines: &[f32], out: &mut [f32]) {
+    fn pairs<const LEN: usize>(&self, lines: &[[f32; LEN]], out: &mut [f32]) {
         match self.decode.parts() {
-            1 => self.pairs_of::<1, 2>(lines, out),
-            _ => self.pairs_of::<4, 8>(lines, out),
+            1 => self.pairs_of::<1, 2, LEN>(lines, out),
+            _ => self.pairs_of::<4, 8, LEN>(lines, out),
         }
     }
 
     /// The same of words of `WORD` elements in `PARTS` parts.
-    fn pairs_of<const PARTS: usize, const WORD: usize>(&self, lines: &[f32], out: &mut [f32]) {
+    fn pairs_of<const PARTS: usize, const WORD: usize, const LEN: usize>(&self, lines: &[[f32; LEN]], out: &mut [f32]) {
         let places: [[usize; 2]; PARTS] = std::array::from_fn(|part| self.decode.places(part));
-        for (row, line) in lines.chunks_exact(CHUNK).enumerate().take(self.rows) {
+        for (row, line) in lines.iter().enumerate().take(self.rows) {
             // The remainders are the places: no index is checked.
             let words = line.as_chunks::<WORD>().0.iter().map(|line| places.map(|[low, high]| pair(line[low % WORD], line[high % WORD])));
             if self.rows == 1 {
@@ -115,10 +112,10 @@ impl Order {
     }
 
     /// For every vector of words and part a vector of each row.
-    fn vectors(&self, lines: &[f32], out: &mut [f32]) {
+    fn vectors<const LEN: usize>(&self, lines: &[[f32; LEN]], out: &mut [f32]) {
         let (parts, in_word) = (self.decode.parts(), self.decode.stored.in_word());
         for (n, vector) in out.chunks_exact_mut(self.lanes).enumerate() {
-            let (word, part, line) = (n / self.rows / parts * self.lanes, n / self.rows % parts, &lines[n % self.rows * CHUNK..][..CHUNK]);
+            let (word, part, line) = (n / self.rows / parts * self.lanes, n / self.rows % parts, &lines[n % self.rows]);
             if in_word == 1 {
                 copy_line(&line[word..][..self.lanes], vector);
                 continue;
@@ -138,22 +135,22 @@ fn pair(low: f32, high: f32) -> f32 {
 }
 
 /// `out[k * rows + row] = lines[row][k]`
-fn interleave(lines: &[f32], rows: usize, out: &mut [f32]) {
+fn interleave<const LEN: usize>(lines: &[[f32; LEN]], rows: usize, out: &mut [f32]) {
     match rows {
-        1 => out.copy_from_slice(&lines[..out.len()]),
-        2 => interleave_rows::<2>(lines, out),
-        3 => interleave_rows::<3>(lines, out),
-        4 => interleave_rows::<4>(lines, out),
-        5 => interleave_rows::<5>(lines, out),
-        6 => interleave_rows::<6>(lines, out),
-        7 => interleave_rows::<7>(lines, out),
-        _ => interleave_rows::<8>(lines, out),
+        1 => out.copy_from_slice(&lines[0][..out.len()]),
+        2 => interleave_rows::<2, LEN>(lines, out),
+        3 => interleave_rows::<3, LEN>(lines, out),
+        4 => interleave_rows::<4, LEN>(lines, out),
+        5 => interleave_rows::<5, LEN>(lines, out),
+        6 => interleave_rows::<6, LEN>(lines, out),
+        7 => interleave_rows::<7, LEN>(lines, out),
+        _ => interleave_rows::<8, LEN>(lines, out),
     }
 }
 
-fn interleave_rows<const M: usize>(lines: &[f32], out: &mut [f32]) {
-    let lines: [&[f32]; M] = std::array::from_fn(|row| &lines[row * CHUNK..][..CHUNK]);
-    for (k, words) in out.as_chunks_mut::<M>().0.iter_mut().enumerate().take(CHUNK) {
+fn interleave_rows<const M: usize, const LEN: usize>(lines: &[[f32; LEN]], out: &mut [f32]) {
+    let lines: [&[f32; LEN]; M] = std::array::from_fn(|row| &lines[row]);
+    for (k, words) in out.as_chunks_mut::<M>().0.iter_mut().enumerate().take(LEN) {
         *words = std::array::from_fn(|row| lines[row][k]);
     }
 }

@@ -14,7 +14,7 @@ use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
 use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
-use crate::kernels::chain::Chain;
+use crate::kernels::chain::{Before, Chain};
 use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
 use crate::kernels::lanes::Lanes;
@@ -174,12 +174,15 @@ impl Kernel for Depthwise {
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let factors = [
-            Broadcast::scale(simd, ctx, &self.attr, self.source, from.view.dims())?.permuted(&[]),
-            Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, by.view.dims())?.permuted(&[None, Some(0)]),
-        ];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(factors, bias))?;
+        let factors = || {
+            Ok([
+                Broadcast::scale(simd, ctx, &self.attr, self.source, from.view.dims())?.permuted(&[]),
+                Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, by.view.dims())?.permuted(&[None, Some(0)]),
+            ])
+        };
+        let before = Before::new(&self.attr, factors, bias)?;
+        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(&before))?;
         let packed = scratch.take(self.scratch.shared)?.fill(ctx.executor(), self.channels, &|tap, out| self.pack(&by, tap, out));
         let mut workers = scratch.take(self.scratch.workers)?;
         let bound = Bound { plan: self, simd, source: from, weights: packed, tail };

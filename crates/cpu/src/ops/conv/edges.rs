@@ -14,7 +14,7 @@ use crate::decision::{How, padding};
 use crate::hardware::Core;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
-use crate::kernels::chain::Chain;
+use crate::kernels::chain::{Before, Chain};
 use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
@@ -300,12 +300,15 @@ impl Generated for Edges {
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let factors = [
-            Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
-            window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels))?,
-        ];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(factors, bias))?;
+        let factors = || {
+            Ok([
+                Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
+                window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels))?,
+            ])
+        };
+        let before = Before::new(&self.attr, factors, bias)?;
+        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(&before))?;
         let share = self.share().unwrap_or(0);
         let mut workers = scratch.take(for_workers(self.workers, share).unwrap_or(0))?;
         let bound = Bound { plan: self, tiles, source: source.buf(), weights: weights.buf(), tail };

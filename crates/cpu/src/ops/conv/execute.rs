@@ -6,7 +6,7 @@ use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
 use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
-use crate::kernels::chain::Chain;
+use crate::kernels::chain::{Before, Chain};
 use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::dot::sums::Accumulator;
 use crate::kernels::dot::{Block, Rows, Tap, accumulate};
@@ -83,12 +83,15 @@ impl Kernel for Window {
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let factors = [
-            Broadcast::scale(simd, ctx, &self.attr, self.source, from.view.dims())?.permuted(&[]),
-            super::window::weight_scale(ctx, &self.attr, &by.view, (self.dims, self.result_channel, self.channels))?,
-        ];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(factors, bias))?;
+        let factors = || {
+            Ok([
+                Broadcast::scale(simd, ctx, &self.attr, self.source, from.view.dims())?.permuted(&[]),
+                super::window::weight_scale(ctx, &self.attr, &by.view, (self.dims, self.result_channel, self.channels))?,
+            ])
+        };
+        let before = Before::new(&self.attr, factors, bias)?;
+        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(&before))?;
         let exact = support::exact_depth([&from, &by], &self.attr);
         let panels = scratch.take(self.scratch.shared)?;
         let mut workers = scratch.take(self.scratch.workers)?;

@@ -10,7 +10,7 @@ use crate::decision::How;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::amx::{Loops, ReadyLoops};
 use crate::kernels::broadcast::Broadcast;
-use crate::kernels::chain::Chain;
+use crate::kernels::chain::{Before, Chain};
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::{Block, Operands, PADDING, Packs, Rows};
@@ -503,13 +503,15 @@ impl Generated for Tiles {
         let mut shares = scratch.take(lens.workers)?;
         let source = View::of(simd, ctx, self.source)?;
         let memory = [source.buf().part(0, self.memory().min(source.buf().len())), zeros];
-        let factors = [
-            Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
-            window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels))?,
-        ];
+        let factors = || {
+            Ok([
+                Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
+                window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels))?,
+            ])
+        };
         let met = if self.weights_shifted { Some(self.met(On { code, simd, ctx }, (&source, &weights), pixel_sums)?) } else { None };
-        let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let chain = Chain::new(simd, ctx, &self.attr, self.result)?.with(factors, bias);
+        let before = Before::new(&self.attr, factors, View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1)))?;
+        let chain = Chain::new(simd, ctx, &self.attr, self.result)?.with(&before);
         let (args, tail) = match &self.tail {
             Some(tail) => (Some(tail.args(&chain, 1, compensation, lines)?), None),
             None => (None, Some(Epilogue::new(chain)?)),

@@ -4,7 +4,7 @@
 use crate::CpuTarget;
 use crate::kernels::access::{Axis, View};
 use crate::kernels::broadcast::Broadcast;
-use crate::kernels::chain::Chain;
+use crate::kernels::chain::{Before, Chain};
 use crate::kernels::dot::pack::Source;
 use crate::kernels::dot::panel_width;
 use crate::kernels::dot::product::{Operand, Product, scratch_len};
@@ -116,7 +116,8 @@ impl Kernel for Packed {
             Prop::BackwardWeights => Arg::DIFF_WEIGHTS,
             _ => Arg::DST,
         };
-        let tail = self.tail(simd, ctx, result)?;
+        let before = self.before(simd, ctx)?;
+        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, result)?.with(&before))?;
         tail.dst().zero_padding();
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
             support::bias_gradient(ctx.executor(), &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
@@ -152,15 +153,18 @@ impl Kernel for Packed {
 }
 
 impl Packed {
-    fn tail<'a>(&'a self, simd: Simd, ctx: &Ctx<'a>, result: Arg) -> Result<Epilogue<'a>, Error> {
-        let mut factors = [Broadcast::constant(1.0); 2];
-        let mut bias = None;
-        if self.prop.is_forward() {
-            let (src, weights) = (View::of(simd, ctx, Arg::SRC)?, View::of(simd, ctx, Arg::WEIGHTS)?);
-            factors[0] = Broadcast::scale(simd, ctx, &self.attr, Arg::SRC, src.dims())?.permuted(&[]);
-            factors[1] = Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]);
-            bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
+    /// What sums meet before post-ops.
+    fn before<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Before<'a>, Error> {
+        if !self.prop.is_forward() {
+            return Ok(Before::default());
         }
-        Epilogue::new(Chain::new(simd, ctx, &self.attr, result)?.with(factors, bias))
+        let factors = || {
+            let (src, weights) = (View::of(simd, ctx, Arg::SRC)?, View::of(simd, ctx, Arg::WEIGHTS)?);
+            Ok([
+                Broadcast::scale(simd, ctx, &self.attr, Arg::SRC, src.dims())?.permuted(&[]),
+                Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]),
+            ])
+        };
+        Before::new(&self.attr, factors, View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1)))
     }
 }

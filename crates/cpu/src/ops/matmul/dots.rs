@@ -91,7 +91,8 @@ impl Kernel for Dots {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let Dots { tiled, depth, step, .. } = self;
         let mut work = scratch.take(for_workers(self.workers, self.share()).unwrap_or(0))?;
-        let epilogue = tiled.epilogue(simd, ctx)?;
+        let before = tiled.before(simd, ctx)?;
+        let epilogue = tiled.epilogue(simd, ctx, &before)?;
         epilogue.dst().zero_padding();
         let zeros = tiled.zero_points(simd, ctx)?;
         let bytes = |i: usize| -> Result<&[u8], Error> {

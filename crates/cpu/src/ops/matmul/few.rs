@@ -5,7 +5,7 @@
 use crate::CpuTarget;
 use crate::kernels::access::{Axis, View};
 use crate::kernels::broadcast::Broadcast;
-use crate::kernels::chain::Chain;
+use crate::kernels::chain::{Before, Chain};
 use crate::kernels::dot::pack::Source;
 use crate::kernels::epilogue::{self, Epilogue};
 use crate::kernels::gemv::{Operands, Product, ReadyProduct, Request, Weights};
@@ -164,17 +164,18 @@ impl Generated for Few {
         let bias = View::optional(simd, ctx, Arg::BIAS)?;
         let bias =
             bias.map(|bias| if bias.dims().len() == c.dims().len() { Broadcast::tensor(bias) } else { Broadcast::along(bias, column) });
-        let (bits, one) = (b.dtype().bits() as i64, Broadcast::constant(1.0));
+        let before = Before { factors: None, bias };
+        let bits = b.dtype().bits() as i64;
         let operands = Operands {
             a,
             in_place: ctx.input(few.arg).filter(|_| self.in_place),
             axes: [Axis::new(&[few.across[0]], a.view.dims()), Axis::new(&few.depth, a.view.dims())],
             b: b.buf(),
             zero: Broadcast::constant(0.0),
-            scale: one,
+            scale: Broadcast::constant(1.0),
             factors: [None; 2],
             weights: [many.across[0], many.depth[0]],
-            tail: Epilogue::new(Chain::new(simd, ctx, &self.attr, *result)?.with([one; 2], bias))?,
+            tail: Epilogue::new(Chain::new(simd, ctx, &self.attr, *result)?.with(&before))?,
             dst: [few.across[1], many.across[1]],
             batch: Dims::from_fn(*batch, |d| c.dims()[d]),
             batch_bytes: Dims::from_fn(*batch, |d| if b.dims()[d] == 1 { 0 } else { b.blocking().strides[d] * bits / 8 }),

@@ -7,7 +7,7 @@ use crate::CpuTarget;
 use crate::kernels::access::{Axis, View};
 use crate::kernels::amx;
 use crate::kernels::broadcast::Broadcast;
-use crate::kernels::chain::Chain;
+use crate::kernels::chain::{Before, Chain};
 use crate::kernels::dot::pack::Source;
 use crate::kernels::epilogue::{self, Epilogue};
 use crate::kernels::gemv::{Factor, Grouped, MAX_ROWS, Operands, Product, ReadyProduct, ReadyUnpacked, Request, Unpacked, Weights};
@@ -290,6 +290,7 @@ impl Generated for Gemv {
         let (a_scale, a_factor) = split(a_scale, a_scale.varies(column), column);
         let (b_scale, b_factor) = split(scale(Arg::WEIGHTS, &weights)?, self.grouped, row);
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(Broadcast::tensor);
+        let before = Before::new(&self.attr, || Ok([a_factor, b_factor]), bias)?;
         let bits = weights.dtype().bits() as i64;
         let operands = Operands {
             a: Source { scale: a_scale, ..src },
@@ -301,7 +302,7 @@ impl Generated for Gemv {
             factors: [Arg::scale(Arg::WEIGHTS), Arg::zero_point(Arg::WEIGHTS)]
                 .map(|arg| ctx.bound(arg).and_then(|b| b.regions.first()?.bytes())),
             weights: [column, row],
-            tail: Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DST)?.with([a_factor, b_factor], bias))?,
+            tail: Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DST)?.with(&before))?,
             dst: [row, column],
             batch: Dims::from_fn(row, |d| dst.dims()[d]),
             batch_bytes: Dims::from_fn(row, |d| if weights.dims()[d] == 1 { 0 } else { weights.blocking().strides[d] * bits / 8 }),

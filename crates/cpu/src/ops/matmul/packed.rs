@@ -6,7 +6,7 @@
 use crate::CpuTarget;
 use crate::kernels::access::{Axis, View};
 use crate::kernels::broadcast::Broadcast;
-use crate::kernels::chain::Chain;
+use crate::kernels::chain::{Before, Chain};
 use crate::kernels::dot::pack::Source;
 use crate::kernels::dot::product::{Operand, Product, scratch_len};
 use crate::kernels::epilogue::{self, Epilogue};
@@ -65,7 +65,8 @@ impl Kernel for Packed {
         let (a_scale, a_factor) = split_scale(Broadcast::scale(simd, ctx, &self.attr, Arg::SRC, src.view.dims())?, column);
         let (b_scale, b_factor) = split_scale(Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.view.dims())?, row);
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(Broadcast::tensor);
-        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DST)?.with([a_factor, b_factor], bias))?;
+        let before = Before::new(&self.attr, || Ok([a_factor, b_factor]), bias)?;
+        let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, Arg::DST)?.with(&before))?;
         let (a, b) = (Source { scale: a_scale, ..src }, Source { scale: b_scale, ..weights });
         let product = Product {
             batch: Dims::from_fn(n - 2, |d| dst.dims()[d]),

@@ -10,7 +10,7 @@ use super::zero_points::{self, Outer, Terms};
 use crate::CpuTarget;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::{Broadcast, varying};
-use crate::kernels::chain::{self, Chain, Operand};
+use crate::kernels::chain::{self, Before, Chain, Operand};
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::gemm::{self, Gemm, Kind, Operands, Sizes};
 use crate::kernels::multiversion::Simd;
@@ -412,10 +412,14 @@ impl Tiled {
         Ok([self.shift(simd, ctx)?, right])
     }
 
+    /// What sums meet before post-ops.
+    pub(super) fn before<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Before<'a>, Error> {
+        Before::new(&self.attr, || self.factors(simd, ctx), self.bias(simd, ctx)?)
+    }
+
     /// What becomes of sums, in portable code.
-    pub(super) fn epilogue<'a>(&'a self, simd: Simd, ctx: &Ctx<'a>) -> Result<Epilogue<'a>, Error> {
-        let chain = Chain::new(simd, ctx, &self.attr, self.args[2])?;
-        Epilogue::new(chain.with(self.factors(simd, ctx)?, self.bias(simd, ctx)?))
+    pub(super) fn epilogue<'a>(&'a self, simd: Simd, ctx: &Ctx<'a>, before: &'a Before<'a>) -> Result<Epilogue<'a>, Error> {
+        Epilogue::new(Chain::new(simd, ctx, &self.attr, self.args[2])?.with(before))
     }
 
     /// What is subtracted from the sums of every column; the sums of the columns themselves where that differs by row.
@@ -569,7 +573,8 @@ impl Generated for Tiled {
         }
         let compensation = if self.outer.is_some_and(|o| o.by_row) { &[][..] } else { column_sums };
         let Some(tail) = &self.tail else {
-            let epilogue = self.epilogue(simd, ctx)?;
+            let before = self.before(simd, ctx)?;
+            let epilogue = self.epilogue(simd, ctx, &before)?;
             epilogue.dst().zero_padding();
             let factor = if self.beside { self.factor(simd, ctx)? } else { 0 };
             let store = |block: Block<'_>| self.store(&epilogue, (compensation, factor), block);

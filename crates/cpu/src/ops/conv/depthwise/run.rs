@@ -5,7 +5,7 @@ use super::super::window::{place, spatial, weight_scale};
 use super::jit::{Depthwise, Segment};
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
-use crate::kernels::chain::Chain;
+use crate::kernels::chain::{Before, Chain};
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::extent::Read;
 use crate::kernels::multiversion::Simd;
@@ -38,12 +38,14 @@ impl Generated for Depthwise {
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let by_weights = match self.group {
-            [1, 1] => Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]),
-            [_, to] => weight_scale(ctx, &self.attr, &weights, (dst.dims().len(), self.result_channel, to))?,
+        let factors = || {
+            let by_weights = match self.group {
+                [1, 1] => Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]),
+                [_, to] => weight_scale(ctx, &self.attr, &weights, (dst.dims().len(), self.result_channel, to))?,
+            };
+            Ok([Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]), by_weights])
         };
-        let factors = [Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]), by_weights];
-        let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
+        let before = Before::new(&self.attr, factors, View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1)))?;
         let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
         let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?;
         let by = Weights { view: &weights, zero_point: Some(zero_point).filter(|z| !z.is_constant(0.0)) };
@@ -54,7 +56,7 @@ impl Generated for Depthwise {
             rest.fill(0.0);
         }
         let operands = scratch.take(lens.tail)?.into_slice();
-        let chain = Chain::new(simd, ctx, &self.attr, self.result)?.with(factors, bias);
+        let chain = Chain::new(simd, ctx, &self.attr, self.result)?.with(&before);
         let finish = match &self.tail {
             Some(tail) => Finish::Strips(tail.args(&chain, 1, &[], operands)?),
             None => Finish::Rows(Epilogue::new(chain)?),

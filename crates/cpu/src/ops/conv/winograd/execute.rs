@@ -3,7 +3,7 @@
 use super::{Code, Place, Way, Winograd};
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
-use crate::kernels::chain::Chain;
+use crate::kernels::chain::{Before, Chain};
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
@@ -59,13 +59,15 @@ impl Generated for Winograd {
         zeros.fill(0.0);
         let operands = scratch.take(lens.tail)?.into_slice();
         let (shared, mut workers) = (scratch.take(lens.shared)?, scratch.take(lens.workers)?);
+        let before = self.before(simd, ctx)?;
+        let chain = Chain::new(simd, ctx, &self.attr, self.result)?.with(&before);
         let bound = Bound {
             plan: self,
             code,
             source: ctx.buf(self.source)?,
             weights: ctx.buf(Arg::WEIGHTS)?,
             zeros,
-            finish: self.finish(simd, ctx, operands)?,
+            finish: self.finish(ctx, chain, operands)?,
         };
         match self.way {
             Way::Tiles(tasks) => {
@@ -88,14 +90,20 @@ impl Generated for Winograd {
 }
 
 impl Winograd {
-    fn finish<'a>(&'a self, simd: Simd, ctx: &Ctx<'a>, operands: &'a mut [f32]) -> Result<Finish<'a>, Error> {
+    /// What results meet before post-ops.
+    fn before<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Before<'a>, Error> {
         let bias = View::optional(simd, ctx, Arg::BIAS)?.filter(|_| self.result == Arg::DST);
-        let (source, weights) = (View::of(simd, ctx, self.source)?, View::of(simd, ctx, Arg::WEIGHTS)?);
-        let factors = [
-            Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
-            Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(self.result_channel)]),
-        ];
-        let chain = Chain::new(simd, ctx, &self.attr, self.result)?.with(factors, bias.map(|b| Broadcast::along(b, 1)));
+        let factors = || {
+            let (source, weights) = (View::of(simd, ctx, self.source)?, View::of(simd, ctx, Arg::WEIGHTS)?);
+            Ok([
+                Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
+                Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(self.result_channel)]),
+            ])
+        };
+        Before::new(&self.attr, factors, bias.map(|b| Broadcast::along(b, 1)))
+    }
+
+    fn finish<'a>(&'a self, ctx: &Ctx<'a>, chain: Chain<'a>, operands: &'a mut [f32]) -> Result<Finish<'a>, Error> {
         if let Some((place, tail)) = &self.to {
             let operands = tail.args(&chain, 1, &[], operands)?;
             return Ok(Finish::Vectors { to: ctx.buf(self.result)?, place: *place, operands });
