@@ -258,12 +258,13 @@ fn pixels_last() {
     let wide: &[Line] = &[[100, 3, 2, 0, 1, 1], [100, 1, 1, 0, 0, 0]];
     let (single, skipping): (&[Line], &[Line]) = (&[[28, 1, 1, 0, 0, 0]; 2], &[[56, 1, 2, 0, 0, 0]; 2]);
     let uneven: &[Line] = &[[4, 1, 2, 0, 0, 0], [9, 1, 3, 0, 0, 1], [7, 1, 1, 0, 0, 0]];
-    let several: [(i64, i64, i64, &[Line]); 4] = [(1, 60, 20, wide), (1, 24, 70, single), (1, 12, 20, skipping), (2, 20, 9, uneven)];
+    let several: [(i64, i64, i64, &[Line]); 5] =
+        [(20, 1, 1, single), (1, 60, 20, wide), (1, 24, 70, single), (1, 12, 20, skipping), (2, 20, 9, uneven)];
     for isa in generated() {
         let mut met = std::collections::BTreeSet::new();
         for (g, ic, oc, lines) in SHAPES.iter().chain(&several) {
             let rows: &[&str] = if *ic == 1 && *oc == 1 {
-                &["direct:jit", "transposed_direct:jit"]
+                &["direct:jit", "scaled:jit", "transposed_direct:jit"]
             } else {
                 &["packed:jit", "transposed:jit", "nchw1x1:jit", "unit_stride:jit"]
             };
@@ -283,7 +284,7 @@ fn pixels_last() {
                 }
             }
         }
-        let all = ["transposed_direct:jit", "transposed:jit", "nchw1x1:jit", "unit_stride:jit"];
+        let all = ["scaled:jit", "transposed_direct:jit", "transposed:jit", "nchw1x1:jit", "unit_stride:jit"];
         assert!(all.iter().all(|row| met.contains(row)), "{met:?}");
     }
 }

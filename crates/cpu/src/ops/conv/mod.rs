@@ -13,6 +13,7 @@ mod packed;
 mod pixels;
 pub(crate) mod planes;
 mod sampled;
+pub(crate) mod scaled;
 mod scattered;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("aligned:jit", aligned),
     Impl::new("fused:any", fused::plan),
     Impl::new("direct:jit", direct),
+    Impl::new("scaled:jit", scaled::plan),
     Impl::new("transposed_direct:jit", transposed_direct),
     Impl::new("winograd:jit", winograd).for_some_shapes(),
     Impl::new("packed:amx", amx),
@@ -71,6 +73,7 @@ fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
 /// The rows that [`staged`] makes copies for.
 const GENERATED: &[Choose<CpuTarget>] = &[
     direct,
+    scaled::plan,
     transposed_direct,
     winograd,
     amx,

@@ -10,6 +10,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("repeated:jit", "--conv --dir=BWD_W g48mb1ic48ih28oc96oh28kh3ph1"),
     ("direct:jit", "--conv g64mb1ic64ih28oc64oh28kh3ph1"),
     ("direct:jit", "--conv --dir=BWD_W g64mb1ic64ih28oc64oh28kh3ph1"),
+    ("scaled:jit", "--conv --stag=abx --dtag=abx g64mb1ic64ih28oc64"),
     ("transposed_direct:jit", "--conv --stag=abx --dtag=abx g64mb1ic64ih28oc64oh28kh3ph1"),
     ("winograd:jit", "--conv --alg=wino mb1ic64ih28oc64oh28kh3ph1"),
     ("packed:amx", "--conv --dt=bf16 mb1ic64ih28oc64oh28kh3ph1"),

@@ -10,6 +10,7 @@ use oxidnn_spec::Problem;
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("aligned:jit", aligned),
     Impl::new("direct:jit", conv::direct),
+    Impl::new("scaled:jit", conv::scaled::plan),
     Impl::new("transposed_direct:jit", conv::transposed_direct),
     Impl::new("packed:amx", conv::amx),
     Impl::new("transposed:amx", conv::transposed_amx),
@@ -47,6 +48,7 @@ fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
 /// The rows that [`with_copies`] makes copies for.
 const GENERATED: &[Choose<CpuTarget>] = &[
     conv::direct,
+    conv::scaled::plan,
     conv::transposed_direct,
     conv::amx,
     conv::transposed_amx,
