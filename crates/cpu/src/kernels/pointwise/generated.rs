@@ -20,6 +20,7 @@ use super::pipeline::{Bound, Group, Lines, Pipeline, Registers};
 use super::program::{Operand, Over, Source, Stage, Step};
 use super::{Chunk, Chunks, GRAIN, Memory, Nest, OPERANDS, split};
 use crate::CpuTarget;
+use crate::decision::How;
 use crate::hardware::Caches;
 use crate::kernels::chain::{Formula, jit};
 use crate::kernels::code::{self, Key, elem};
@@ -32,7 +33,7 @@ use apart::Apart;
 use brought::Brought;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::{Entry, Function, Isa};
-use oxidnn_runtime::{Buf, Ctx, Executor, Plan, Skip};
+use oxidnn_runtime::{Buf, Ctx, Decision, Executor, Plan, Skip};
 use oxidnn_spec::op::EltwiseAlg;
 use oxidnn_spec::{Error, Problem};
 
@@ -226,6 +227,9 @@ pub struct Program {
     groups: Vec<Made>,
 }
 
+/// Bytes of the widest vector.
+const VECTOR: usize = 64;
+
 /// What makes a pipeline of a problem with its layouts resolved, with the bytes of scratch that it needs.
 type Make = fn(&Problem) -> Result<(Pipeline, usize), Skip>;
 
@@ -365,6 +369,20 @@ impl Generated for Program {
 
     fn build(&self) -> Result<Codes, Error> {
         self.groups.iter().map(Made::build).collect::<Result<_, _>>().map(Codes)
+    }
+
+    fn decision(&self, problem: &Problem) -> Decision {
+        let operands = self.pipeline.groups.iter().map(|group| group.operands.len()).max().unwrap_or(0);
+        let how = How {
+            algorithm: format!("a program over elements, in {} passes", self.groups.len()),
+            registers: ("a vector of every operand".into(), operands * VECTOR),
+            blocks: vec![("lines of all operands, which pass by once".into(), operands * VECTOR)],
+            rate: (VECTOR / size_of::<f32>()) as f64,
+            padding: 1.0,
+            copies: 0,
+            cores: 1,
+        };
+        how.decision(problem)
     }
 
     fn run(&self, code: &Codes, simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
