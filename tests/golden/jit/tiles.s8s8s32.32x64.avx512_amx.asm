@@ -1,35 +1,32 @@
-; 160 instructions, 796 bytes, 23 spills, 0 of them in inner loops
+; 144 instructions, 748 bytes, 8 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
 0004  push r13
 0006  push r14
 0008  push r15
-000a  sub rsp,0C0h
+000a  sub rsp,80h
 0011  mov rax,[rdi+38h]
 0015  mov rcx,[rdi+50h]
-0019  mov [rsp+80h],rcx
-0021  mov rcx,[rdi+58h]
-0025  mov [rsp+40h],rcx
-002a  mov ecx,100h
-002f  mov rdx,[rdi+68h]
-0033  mov rsi,[rdi+70h]
-0037  mov r8,[rdi+40h]
-003b  mov [rsp],r8
-003f  nop
-0040  mov r8,[rdi+60h]
-0044  mov r9,[rsp+80h]
-004c  add r8,r9
-004f  tilezero tmm0
-0054  tilezero tmm1
-0059  tilezero tmm2
-005e  tilezero tmm3
-0063  mov r8,[rdi+8]
-0067  mov r9,[rdi+10h]
-006b  test r9,r9
-006e  jle near 139h
-0074  nop word [rax+rax]
-007d  nop dword [rax]
+0019  mov [rsp+40h],rcx
+001e  mov ecx,100h
+0023  mov rdx,[rdi+68h]
+0027  mov rsi,[rdi+70h]
+002b  mov r8,[rdi+40h]
+002f  mov [rsp],r8
+0033  nop word [rax+rax]
+003c  nop dword [rax]
+0040  tilezero tmm0
+0045  tilezero tmm1
+004a  tilezero tmm2
+004f  tilezero tmm3
+0054  mov r8,[rdi+8]
+0058  mov r9,[rdi+10h]
+005c  test r9,r9
+005f  jle near 139h
+0065  nop word [rax+rax]
+006e  nop word [rax+rax]
+0077  nop word [rax+rax]
 0080  mov r10,[r8]
 0083  add r10,rax
 0086  mov r11,[r8+8]
@@ -70,31 +67,29 @@
 012e  jne short 0C0h
 0130  dec r9
 0133  jne near 80h
-0139  mov r8,[rdi+60h]
-013d  mov r9,[rsp+80h]
-0145  add r8,r9
-0148  mov r9,[rsp+80h]
-0150  mov r10,[rsp+40h]
-0155  tilestored [r9+r10],tmm0
-015b  mov r9,[rsp+80h]
-0163  mov r10,[rsp+40h]
-0168  tilestored [r9+r10+40h],tmm1
-016f  mov r9,[rsp+40h]
-0174  tilestored [r8+r9],tmm2
-017a  mov r9,[rsp+40h]
-017f  tilestored [r8+r9+40h],tmm3
-0186  mov r8,[rdi+60h]
-018a  mov r9,[rsp+80h]
-0192  add r8,r9
-0195  tilezero tmm0
-019a  tilezero tmm1
-019f  tilezero tmm2
-01a4  tilezero tmm3
-01a9  mov r8,[rdi+8]
-01ad  mov r9,[rdi+10h]
-01b1  test r9,r9
-01b4  jle near 280h
-01ba  nop word [rax+rax]
+0139  mov r8,[rsp+40h]
+013e  lea r8,[r8]
+0141  mov r9,[rdi+60h]
+0145  add r9,r8
+0148  mov r10,[rdi+58h]
+014c  tilestored [r8+r10],tmm0
+0152  tilestored [r8+r10+40h],tmm1
+0159  tilestored [r9+r10],tmm2
+015f  tilestored [r9+r10+40h],tmm3
+0166  tilezero tmm0
+016b  tilezero tmm1
+0170  tilezero tmm2
+0175  tilezero tmm3
+017a  mov r8,[rdi+8]
+017e  mov r9,[rdi+10h]
+0182  test r9,r9
+0185  jle near 280h
+018b  nop word [rax+rax]
+0194  nop word [rax+rax]
+019d  nop word [rax+rax]
+01a6  nop word [rax+rax]
+01af  nop word [rax+rax]
+01b8  nop dword [rax+rax]
 01c0  mov r10,[r8]
 01c3  add r10,rax
 01c6  mov r11,[r8+8]
@@ -135,33 +130,29 @@
 0275  jne short 200h
 0277  dec r9
 027a  jne near 1C0h
-0280  mov r8,[rdi+60h]
-0284  mov r9,[rsp+80h]
-028c  add r8,r9
-028f  mov r9,[rsp+80h]
-0297  mov r10,[rsp+40h]
-029c  tilestored [r9+r10+80h],tmm0
-02a6  mov r9,[rsp+80h]
-02ae  mov r10,[rsp+40h]
-02b3  tilestored [r9+r10+0C0h],tmm1
-02bd  mov r9,[rsp+40h]
-02c2  tilestored [r8+r9+80h],tmm2
-02cc  mov r9,[rsp+40h]
-02d1  tilestored [r8+r9+0C0h],tmm3
-02db  mov r8,[rdi+48h]
-02df  add rax,r8
-02e2  mov r8,[rsp+80h]
-02ea  add r8,100h
-02f1  mov [rsp+80h],r8
-02f9  mov r8,[rsp]
-02fd  dec r8
-0300  mov [rsp],r8
-0304  jne near 40h
-030a  add rsp,0C0h
-0311  pop r15
-0313  pop r14
-0315  pop r13
-0317  pop r12
-0319  pop rbp
-031a  pop rbx
-031b  ret
+0280  mov r8,[rsp+40h]
+0285  lea r8,[r8+80h]
+028c  mov r9,[rdi+60h]
+0290  add r9,r8
+0293  mov r10,[rdi+58h]
+0297  tilestored [r8+r10],tmm0
+029d  tilestored [r8+r10+40h],tmm1
+02a4  tilestored [r9+r10],tmm2
+02aa  tilestored [r9+r10+40h],tmm3
+02b1  mov r8,[rdi+48h]
+02b5  add rax,r8
+02b8  mov r8,[rsp+40h]
+02bd  add r8,100h
+02c4  mov [rsp+40h],r8
+02c9  mov r8,[rsp]
+02cd  dec r8
+02d0  mov [rsp],r8
+02d4  jne near 40h
+02da  add rsp,80h
+02e1  pop r15
+02e3  pop r14
+02e5  pop r13
+02e7  pop r12
+02e9  pop rbp
+02ea  pop rbx
+02eb  ret

@@ -1,35 +1,32 @@
-; 97 instructions, 455 bytes, 15 spills, 0 of them in inner loops
+; 88 instructions, 417 bytes, 7 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
 0004  push r13
 0006  push r14
 0008  push r15
-000a  sub rsp,0C0h
+000a  sub rsp,80h
 0011  mov rax,[rdi+38h]
 0015  mov rcx,[rdi+50h]
-0019  mov [rsp+80h],rcx
-0021  mov rcx,[rdi+58h]
-0025  mov [rsp+40h],rcx
-002a  mov ecx,80h
-002f  mov rdx,[rdi+68h]
-0033  mov rsi,[rdi+70h]
-0037  mov r8,[rdi+40h]
-003b  mov [rsp],r8
-003f  nop
-0040  mov r8,[rdi+60h]
-0044  mov r9,[rsp+80h]
-004c  add r8,r9
-004f  tilezero tmm0
-0054  tilezero tmm1
-0059  tilezero tmm2
-005e  tilezero tmm3
-0063  mov r8,[rdi+8]
-0067  mov r9,[rdi+10h]
-006b  test r9,r9
-006e  jle near 139h
-0074  nop word [rax+rax]
-007d  nop dword [rax]
+0019  mov [rsp+40h],rcx
+001e  mov ecx,80h
+0023  mov rdx,[rdi+68h]
+0027  mov rsi,[rdi+70h]
+002b  mov r8,[rdi+40h]
+002f  mov [rsp],r8
+0033  nop word [rax+rax]
+003c  nop dword [rax]
+0040  tilezero tmm0
+0045  tilezero tmm1
+004a  tilezero tmm2
+004f  tilezero tmm3
+0054  mov r8,[rdi+8]
+0058  mov r9,[rdi+10h]
+005c  test r9,r9
+005f  jle near 139h
+0065  nop word [rax+rax]
+006e  nop word [rax+rax]
+0077  nop word [rax+rax]
 0080  mov r10,[r8]
 0083  add r10,rax
 0086  mov r11,[r8+8]
@@ -70,33 +67,29 @@
 012e  jne short 0C0h
 0130  dec r9
 0133  jne near 80h
-0139  mov r8,[rdi+60h]
-013d  mov r9,[rsp+80h]
-0145  add r8,r9
-0148  mov r9,[rsp+80h]
-0150  mov r10,[rsp+40h]
-0155  tilestored [r9+r10],tmm0
-015b  mov r9,[rsp+80h]
-0163  mov r10,[rsp+40h]
-0168  tilestored [r9+r10+40h],tmm1
-016f  mov r9,[rsp+40h]
-0174  tilestored [r8+r9],tmm2
-017a  mov r9,[rsp+40h]
-017f  tilestored [r8+r9+40h],tmm3
-0186  mov r8,[rdi+48h]
-018a  add rax,r8
-018d  mov r8,[rsp+80h]
-0195  add r8,80h
-019c  mov [rsp+80h],r8
-01a4  mov r8,[rsp]
-01a8  dec r8
-01ab  mov [rsp],r8
-01af  jne near 40h
-01b5  add rsp,0C0h
-01bc  pop r15
-01be  pop r14
-01c0  pop r13
-01c2  pop r12
-01c4  pop rbp
-01c5  pop rbx
-01c6  ret
+0139  mov r8,[rsp+40h]
+013e  lea r8,[r8]
+0141  mov r9,[rdi+60h]
+0145  add r9,r8
+0148  mov r10,[rdi+58h]
+014c  tilestored [r8+r10],tmm0
+0152  tilestored [r8+r10+40h],tmm1
+0159  tilestored [r9+r10],tmm2
+015f  tilestored [r9+r10+40h],tmm3
+0166  mov r8,[rdi+48h]
+016a  add rax,r8
+016d  mov r8,[rsp+40h]
+0172  add r8,80h
+0179  mov [rsp+40h],r8
+017e  mov r8,[rsp]
+0182  dec r8
+0185  mov [rsp],r8
+0189  jne near 40h
+018f  add rsp,80h
+0196  pop r15
+0198  pop r14
+019a  pop r13
+019c  pop r12
+019e  pop rbp
+019f  pop rbx
+01a0  ret

@@ -46,6 +46,7 @@ use crate::isa::Isa;
 use crate::key::Key;
 use std::fmt;
 use std::mem::offset_of;
+use std::ptr;
 
 #[cfg(test)]
 mod tests;
@@ -201,6 +202,28 @@ pub struct Args {
     pub ahead_step: usize,
 }
 
+impl Args {
+    /// Of what has no products: a last vector of so many columns, where it is masked.
+    pub const fn of_last(last: usize) -> Args {
+        Args {
+            strips: ptr::null(),
+            count: 0,
+            panels: 0,
+            steps: 0,
+            b: ptr::null(),
+            b_panel: 0,
+            a_from: 0,
+            sums: ptr::null_mut(),
+            sums_row: 0,
+            a_step: 0,
+            b_row: 0,
+            last,
+            ahead: 0,
+            ahead_step: 0,
+        }
+    }
+}
+
 /// Bytes that a kernel asks for at a time, see [`Args::ahead`].
 pub const AHEAD: usize = 256;
 
@@ -216,11 +239,16 @@ pub struct Spot {
     pub column: Int,
     /// Pointer to the words of the strip.
     strip: Int,
-    /// Rows of the strip before the tile.
-    before: Int,
+    /// Rows of the strip before the tile; `None` where there are none.
+    before: Option<Int>,
 }
 
 impl Spot {
+    /// A tile that does not come from a strip: the words of its rows are at `rows`.
+    pub fn listed(f: &mut Function, args: Int, column: Int, rows: Int) -> Spot {
+        Spot { args, column, strip: f.address(rows.at(-((HEAD * size_of::<usize>()) as i32))), before: None }
+    }
+
     fn word(&self, i: usize) -> Addr {
         self.strip.at((i * size_of::<usize>()) as i32)
     }
@@ -237,8 +265,9 @@ impl Spot {
 
     /// The rows of the strip before the tile, each as long as a number in memory says.
     fn scaled(&self, f: &mut Function, row: Addr) -> Int {
+        let Some(before) = self.before else { return f.int(0) };
         let row = f.load_int(row);
-        f.mul(row, self.before);
+        f.mul(row, before);
         row
     }
 

@@ -129,7 +129,7 @@ pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Functio
             let (panel, column) = (argument(f, offset_of!(Args, b)), f.int(0));
             let panels = argument(f, offset_of!(Args, panels));
             f.repeat_some(panels, |f| {
-                let at = Spot { args, column, strip, before };
+                let at = Spot { args, column, strip, before: Some(before) };
                 begin(f, at);
                 let values = writer.tile(f, at, (panel, taps));
                 finish(f, &Sums { at, values: &values, vectors: usize::from(dot.vectors), last });
