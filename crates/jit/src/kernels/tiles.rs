@@ -75,6 +75,12 @@ pub struct Args {
     pub panels: usize,
     /// Bytes from a panel to the next.
     pub b_panel: usize,
+    /// Number of tiles that meet the panels, at least 1, and bytes from the rows and the sums of one to those of the next.
+    pub tiles: usize,
+    /// See [`Args::tiles`].
+    pub a_tile: usize,
+    /// See [`Args::tiles`].
+    pub sums_tile: usize,
     /// First sum, f32 or i32; those of a panel follow those of the panel before.
     pub sums: *mut u8,
     /// Distance of the rows of sums in bytes.
@@ -83,7 +89,7 @@ pub struct Args {
     pub sums_lower: usize,
     /// Where memory begins that is wanted in L2: [`AHEAD`] bytes in every block. Any address will do.
     pub ahead: usize,
-    /// Bytes from there to what the next block asks for.
+    /// Bytes from there to what the next block asks for, in this tile and in those that follow.
     pub ahead_step: usize,
 }
 
@@ -100,6 +106,9 @@ impl Args {
         b: ptr::null(),
         panels: 0,
         b_panel: 0,
+        tiles: 0,
+        a_tile: 0,
+        sums_tile: 0,
         sums: ptr::null_mut(),
         sums_row: 0,
         sums_lower: 0,
@@ -183,9 +192,24 @@ pub fn product(types: Product) -> Option<TileProduct> {
     }
 }
 
+/// What becomes of sums, and what is done beside products.
+pub trait Beside {
+    /// Before the first product of a block.
+    fn begin(&mut self, _f: &mut Function, _block: Block) {}
+    /// After every step of blocks of depth.
+    fn step(&mut self, _f: &mut Function) {}
+    /// While the sums of a block are in registers.
+    fn leave(&mut self, f: &mut Function, block: Block);
+    /// After the last panel of a tile.
+    fn next(&mut self, _f: &mut Function) {}
+}
+
 /// What the kernel reads all the time.
+#[derive(Clone, Copy)]
 struct At {
     args: Int,
+    /// Bytes from the addresses of rows to their first step.
+    from: Int,
     /// The panel, and its sums.
     b: Int,
     sums: Int,
@@ -195,8 +219,18 @@ struct At {
     ahead_step: Int,
 }
 
+/// Stores sums to [`Args::sums`].
+struct Stored(At);
+
+impl Beside for Stored {
+    fn leave(&mut self, f: &mut Function, block: Block) {
+        let (rows, row) = self.0.sums(f, block);
+        block.store(f, &rows, row);
+    }
+}
+
 /// A block of a panel: two tiles of rows by up to two vectors of columns, or one by up to four, whose sums are in registers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Block {
     /// Tiles of rows.
     pub tall: usize,
@@ -253,10 +287,8 @@ impl Key for Tiles {
     /// Sums are stored to [`Args::sums`].
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
-        self.write_blocks(f, args, |f, at, block| {
-            let (rows, row) = at.sums(f, block);
-            block.store(f, &rows, row);
-        });
+        let at = self.begin(f, args);
+        self.tiles(f, &at, &mut Stored(at));
     }
 }
 
@@ -268,36 +300,52 @@ impl Tiles {
         (0..all).step_by(most).map(move |first| Block { tall, first, vectors: most.min(all - first) })
     }
 
-    /// Writes the kernel with what `leave` does with the sums of every block while they are in registers. The arguments are at `args`.
-    pub fn write_around(&self, f: &mut Function, args: Int, mut leave: impl FnMut(&mut Function, Block)) {
-        self.write_blocks(f, args, |f, _, block| leave(f, block));
+    /// Writes the kernel with what is done beside. The arguments are at `args`.
+    pub fn write_beside(&self, f: &mut Function, args: Int, beside: &mut impl Beside) {
+        let at = self.begin(f, args);
+        self.tiles(f, &at, beside);
     }
 
-    fn write_blocks(&self, f: &mut Function, args: Int, mut leave: impl FnMut(&mut Function, &At, Block)) {
+    fn begin(&self, f: &mut Function, args: Int) -> At {
         let argument = |f: &mut Function, field: usize| f.load_int(args.at(field as i32));
         if f.isa().emulated {
             let shapes = argument(f, offset_of!(Args, shapes));
             f.tile_config(shapes.at(0));
         }
-        let (b, sums) = (argument(f, offset_of!(Args, b)), argument(f, offset_of!(Args, sums)));
+        let [from, b, sums] = [offset_of!(Args, a_from), offset_of!(Args, b), offset_of!(Args, sums)].map(|field| argument(f, field));
         let b_row = f.int(i64::from(self.line) * LINE as i64);
-        let (ahead, ahead_step) = (argument(f, offset_of!(Args, ahead)), argument(f, offset_of!(Args, ahead_step)));
-        let at = At { args, b, sums, b_row, ahead, ahead_step };
-        let panels = argument(f, offset_of!(Args, panels));
-        f.repeat_some(panels, |f| {
-            for block in self.blocks() {
-                self.products(f, &at, block);
-                leave(f, &at, block);
-            }
-            let bytes = argument(f, offset_of!(Args, b_panel));
-            f.add(b, bytes);
-            f.add(sums, i32::from(self.line) * LINE as i32);
+        let [ahead, ahead_step] = [offset_of!(Args, ahead), offset_of!(Args, ahead_step)].map(|field| argument(f, field));
+        At { args, from, b, sums, b_row, ahead, ahead_step }
+    }
+
+    fn tiles(&self, f: &mut Function, at: &At, beside: &mut impl Beside) {
+        let argument = |f: &mut Function, field: usize| f.load_int(at.args.at(field as i32));
+        let (tiles, sums) = (argument(f, offset_of!(Args, tiles)), f.copy(at.sums));
+        f.repeat_some(tiles, |f| {
+            let panels = argument(f, offset_of!(Args, panels));
+            f.repeat_some(panels, |f| {
+                for block in self.blocks() {
+                    self.products(f, at, block, beside);
+                    beside.leave(f, block);
+                }
+                let bytes = argument(f, offset_of!(Args, b_panel));
+                f.add(at.b, bytes);
+                f.add(at.sums, i32::from(self.line) * LINE as i32);
+            });
+            let [b, a_tile, sums_tile] =
+                [offset_of!(Args, b), offset_of!(Args, a_tile), offset_of!(Args, sums_tile)].map(|field| argument(f, field));
+            f.set(at.b, b);
+            f.add(at.from, a_tile);
+            f.add(sums, sums_tile);
+            f.set(at.sums, sums);
+            beside.next(f);
         });
     }
 
     /// The sums of a block of a panel.
-    fn products(&self, f: &mut Function, at: &At, block: Block) {
+    fn products(&self, f: &mut Function, at: &At, block: Block, beside: &mut impl Beside) {
         let (tall, count) = (block.tall, block.vectors);
+        beside.begin(f, block);
         if self.start == Start::Zero {
             block.sums().for_each(|(_, _, sum)| f.tile_zero(sum));
         } else {
@@ -313,8 +361,7 @@ impl Tiles {
             f.add(b, at.b);
             let left: Vec<(Int, Int)> = (0..tall).map(|i| (word(f, 1 + 2 * i), word(f, 2 + 2 * i))).collect();
             f.add(taps, (TAP * size_of::<usize>()) as i32);
-            let from = argument(f, offset_of!(Args, a_from));
-            left.iter().for_each(|(a, _)| f.add(*a, from));
+            left.iter().for_each(|(a, _)| f.add(*a, at.from));
             let [blocks, a_block, b_block] =
                 [offset_of!(Args, blocks), offset_of!(Args, a_block), offset_of!(Args, b_block)].map(|field| argument(f, field));
             f.repeat(blocks, |f| {
@@ -332,6 +379,7 @@ impl Tiles {
                 f.add(b, b_block);
                 (0..AHEAD).step_by(LINE).for_each(|byte| f.prefetch(Prefetch::L2, at.ahead.at(byte as i32)));
                 f.add(at.ahead, at.ahead_step);
+                beside.step(f);
             });
         });
     }

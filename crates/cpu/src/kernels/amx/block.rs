@@ -105,6 +105,9 @@ pub(super) struct Call<'a> {
     pub(super) b_at: usize,
     pub(super) b_panel: usize,
     pub(super) panels: usize,
+    /// Number of tiles, and bytes of `A` from one to the next; their sums follow each other.
+    pub(super) tiles: usize,
+    pub(super) a_tile: usize,
     /// The first sum, and numbers from a row to the next.
     pub(super) sums: &'a mut [f32],
     pub(super) sums_row: usize,
@@ -157,6 +160,9 @@ pub(super) fn arguments(kernel: &Tiles, held: &Held<'_>, shape: Shape, call: &mu
         b: call.b.as_ptr().wrapping_add(call.b_at),
         panels: call.panels,
         b_panel: call.b_panel,
+        tiles: call.tiles,
+        a_tile: call.a_tile,
+        sums_tile: shape.rows.iter().sum::<usize>() * call.sums_row * 4,
         sums: call.sums.as_mut_ptr().cast(),
         sums_row: call.sums_row * 4,
         sums_lower: shape.rows[0] * call.sums_row * 4,
@@ -187,6 +193,8 @@ fn are_operands_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> Option<
     };
     let before = call.panels.checked_sub(1)?.checked_mul(call.b_panel)?.checked_add(call.b_at)?;
     let gathered = (call.gathered.as_ptr().addr(), size_of_val(call.gathered));
+    // Of a row of the first tile and of the same row of the last one together.
+    let bytes = call.tiles.checked_sub(1)?.checked_mul(call.a_tile)?.checked_add(bytes)?;
     let row = |address: usize, distance: usize, rows: usize| {
         let len = distance.checked_mul(rows.saturating_sub(1)).and_then(|d| d.checked_add(bytes));
         let (first, Some(len)) = (address.wrapping_add(call.from), len) else { return false };
@@ -202,7 +210,7 @@ fn are_operands_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> Option<
 
 /// Whether there is room for the sums; `None` where a place is too far for a number.
 fn are_sums_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> Option<bool> {
-    let rows: usize = shape.rows.iter().sum();
+    let rows = call.tiles.checked_mul(shape.rows.iter().sum())?;
     let before = call.panels.checked_sub(1)?.checked_mul(usize::from(kernel.line) * LINES)?;
     let columns = before.checked_add(usize::from(kernel.vectors) * LINES)?;
     Some(call.sums_row.checked_mul(rows.checked_sub(1)?)?.checked_add(columns)? <= call.sums.len())

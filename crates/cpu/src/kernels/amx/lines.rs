@@ -17,6 +17,15 @@ pub trait Lines: Sync {
     /// have the same taps.
     fn lines(&self, walk: &mut Self::Walk, half: &mut Half<'_>);
 
+    /// How many tiles of so many rows from here on lie as the first of them does, and how many bytes behind each other in the source and in the
+    /// destination; at least 1.
+    fn run(&self, _walk: &Self::Walk, _rows: usize) -> (usize, [usize; 2]) {
+        (1, [0; 2])
+    }
+
+    /// Goes on behind so many rows of a run.
+    fn skip(&self, _walk: &mut Self::Walk, _rows: usize) {}
+
     /// Calls `tap` with what the next row meets under its taps but for padding: bytes of a panel before the lines of `B`, and the address of the row.
     /// Called only for rows of halves that are [padded](Half::padded).
     fn inside(&self, _walk: &mut Self::Walk, _tap: &mut dyn FnMut(usize, usize)) {}
@@ -33,6 +42,8 @@ pub struct Half<'h> {
     pub to: &'h mut [usize; LINES],
     /// Whether some rows are padding, zeros, under some taps.
     pub padded: bool,
+    /// Whether rows were gathered.
+    pub(super) is_gathered: bool,
     /// Whether it is the lower one.
     pub(super) index: usize,
     pub(super) part: &'h Part,
@@ -71,6 +82,7 @@ impl Half<'_> {
             return;
         }
         let (part, before) = (self.part, self.part.first * 4);
+        self.is_gathered = true;
         let row = Gatherer::row(part.all_steps());
         let to = &mut self.gathered[(2 * self.count + self.index) * (ROWS / 2) * row..][..self.rows * row];
         self.gatherer.run(&rows[..self.rows], (before, part.steps), self.memory, to);

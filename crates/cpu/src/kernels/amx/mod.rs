@@ -25,7 +25,7 @@ pub use accumulate::{Accumulate, Addend};
 pub use block::Held;
 use block::{Block, Call, Gatherer, Registers};
 pub use cost::is_faster;
-use finish::{Finish, Finisher, Pipeline};
+use finish::{Finish, Finisher, Pipeline, Results};
 pub use lines::{Half, Lines};
 use oxidnn_expr::number;
 use oxidnn_jit::Isa;
@@ -313,14 +313,11 @@ impl Drive {
         Some(most).filter(|n| *n <= GATHERED / 4)
     }
 
-    /// Whether sums of a tile may be in memory, by all panels of a group: from part to part, from round to round, or to look for numbers that are none.
+    /// Whether sums of a tile may be in memory, by all panels of a group: from part to part, from round to round, or to look for numbers that are none,
+    /// see [`Task::without_padding`].
     fn keeps_sums(&self) -> bool {
-        self.shape.carries() || self.rounds.iter().any(|rounds| rounds.len() > 1) || self.may_be_padded()
-    }
-
-    /// Whether tiles of real numbers may read padding, see [`Task::without_padding`].
-    fn may_be_padded(&self) -> bool {
-        !self.shape.product.is_whole() && self.shape.most(&|p| p.taps) > 1
+        let padded = !self.shape.product.is_whole() && self.shape.most(&|p| p.taps) > 1;
+        self.shape.carries() || self.rounds.iter().any(|rounds| rounds.len() > 1) || padded
     }
 
     /// Distance of two rows of sums.
@@ -467,11 +464,13 @@ struct Task<'t, 'a, W> {
     panels: Range<usize>,
 }
 
-/// A tile whose addresses are known.
-#[derive(Clone, Copy)]
+/// Tiles whose addresses are known.
 struct At<'s> {
+    /// The first one, its rows, and how many there are, so many bytes behind each other in the source and in the destination.
     tile: usize,
     rows: [usize; 2],
+    run: usize,
+    bytes: [usize; 2],
     taps: &'s [usize],
     gathered: &'s [f32],
     group: &'s Group<'s>,
@@ -523,11 +522,13 @@ impl<W: Lines> Task<'_, '_, W> {
         for (index, part) in drive.shape.parts.iter().enumerate() {
             let mut walk = self.on.work.walk(self.unit, first);
             let group = self.group(part, packed);
-            for tile in self.tiles.clone() {
+            let mut tile = self.tiles.start;
+            while tile < self.tiles.end {
                 let (row, rows) = drive.tile(tile);
-                end = row + rows[0] + rows[1];
+                let all = rows[0] + rows[1];
+                let (most, tile_bytes) = self.on.work.run(&walk, all);
                 let mut to = [0; ROWS];
-                let (mut count, mut padded) = (0, false);
+                let (mut count, mut padded, mut gathers) = (0, false, false);
                 for (i, n) in rows.into_iter().enumerate().filter(|(_, n)| *n > 0) {
                     // What is behind the last row is overwritten, or not looked at.
                     let Some(to) = to[i * rows[0]..].first_chunk_mut() else { continue };
@@ -535,6 +536,7 @@ impl<W: Lines> Task<'_, '_, W> {
                         rows: n,
                         to,
                         padded: false,
+                        is_gathered: false,
                         index: i,
                         part,
                         gatherer: &self.kernels.gathers[index],
@@ -546,22 +548,32 @@ impl<W: Lines> Task<'_, '_, W> {
                     };
                     self.on.work.lines(&mut walk, &mut half);
                     count = half.count;
-                    padded |= half.padded;
+                    padded |= half.padded && !drive.shape.product.is_whole();
+                    gathers |= half.is_gathered;
                 }
-                let at = At { tile, rows, taps: &taps[..count * TAP], gathered, group: &group, part: index };
+                let run = if gathers || count == 0 || drive.rounds[index].len() > 1 { 1 } else { self.run_of(tile, rows, most) };
+                if run > 1 {
+                    self.on.work.skip(&mut walk, (run - 1) * all);
+                }
+                end = row + run * all;
+                let at = At { tile, rows, run, bytes: tile_bytes, taps: &taps[..count * TAP], gathered, group: &group, part: index };
                 let sums = &mut sums[if drive.shape.carries() { (row - first) * drive.sums_row() } else { 0 }..];
                 match pipeline.as_mut().filter(|_| index + 1 == drive.shape.parts.len()) {
-                    Some(pipeline) if padded && drive.may_be_padded() => {
+                    Some(pipeline) if count == 0 && !drive.shape.carries() => self.finish_sums(pipeline, &at, &to, None),
+                    Some(pipeline) if count == 0 || padded => {
                         self.products(&mut held, &at, 0..drive.rounds[index].len(), sums);
-                        self.without_padding(row..end, sums);
-                        self.finish((pipeline, &mut held), &At { taps: &[], ..at }, (&to, false), sums);
+                        if padded {
+                            self.without_padding(row..end, sums);
+                        }
+                        self.finish_sums(pipeline, &at, &to, Some(sums));
                     }
                     Some(pipeline) => {
                         self.products(&mut held, &at, 0..drive.rounds[index].len() - 1, sums);
-                        self.finish((pipeline, &mut held), &at, (&to, true), sums);
+                        self.finish((pipeline, &mut held), &at, &to, sums);
                     }
                     None => self.products(&mut held, &at, 0..drive.rounds[index].len(), sums),
                 }
+                tile += run;
             }
         }
         if let Some(pipeline) = &mut pipeline {
@@ -570,6 +582,12 @@ impl<W: Lines> Task<'_, '_, W> {
         drop(held);
         let columns = self.panels.start * drive.shape.panel..drive.shape.columns.min(self.panels.end * drive.shape.panel);
         self.on.work.store(Sums { unit: self.unit, rows: first..end, columns, sums, spare, step: drive.sums_row() });
+    }
+
+    /// Tiles from one on, at most so many, that have as many rows.
+    fn run_of(&self, tile: usize, rows: [usize; 2], most: usize) -> usize {
+        let end = self.tiles.end.min(tile.saturating_add(most));
+        (tile + 1..end).find(|next| self.drive.tile(*next).1 != rows).unwrap_or(end) - tile
     }
 
     /// What finishes sums, where there is a tail.
@@ -606,6 +624,8 @@ impl<W: Lines> Task<'_, '_, W> {
             b_at: at.group.at + before * at.group.step + round.before * width * 4,
             b_panel: at.group.step,
             panels: panels.len(),
+            tiles: at.run,
+            a_tile: at.bytes[0],
             sums: sums.get_mut(before * width..).unwrap_or_default(),
             sums_row: drive.sums_row(),
             ahead: if is_first { self.ahead(at, round.blocks) } else { Ahead::default() },
@@ -626,24 +646,42 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// The results of a tile, whose last round is to be multiplied, or which has all its sums.
+    /// The kernel that finishes sums, for panels that have all columns or fewer.
+    fn finisher<'p>(&'p self, at: &At<'_>, narrow: bool, start: Start) -> &'p Finisher {
+        let finisher = self.kernels.finishers[index(at.tall(), narrow, start)].as_ref();
+        finisher.unwrap_or_else(|| panic!("no kernel of {} tiles was made", at.tall()))
+    }
+
+    /// Where results of tiles go, by panels from one on.
+    fn results<'r>(&self, at: &At<'_>, to: &'r [usize; ROWS], panels: &Range<usize>) -> Results<'r> {
+        let column = (panels.start - self.panels.start) * self.drive.shape.panel;
+        Results { rows: &to[..at.rows[0] + at.rows[1]], tile: at.bytes[1], column }
+    }
+
+    /// The results of tiles, whose last round is to be multiplied.
     fn finish<'p>(
         &'p self,
         (pipeline, held): (&mut Pipeline<'p>, &mut block::Held<'_>),
         at: &At<'_>,
-        (to, is_left): (&[usize; ROWS], bool),
+        to: &[usize; ROWS],
         sums: &mut [f32],
     ) {
         let rounds = &self.drive.rounds[at.part];
         let round = &rounds[rounds.len() - 1];
         held.set(tiles::Shape { rows: at.rows, steps: round.steps });
-        let start = if is_left && at.part + rounds.len() == 1 { Start::Zero } else { Start::Load };
+        let start = if at.part + rounds.len() == 1 { Start::Zero } else { Start::Load };
         for (narrow, panels) in self.drive.kinds(&self.panels) {
-            let finisher = self.kernels.finishers[index(at.tall(), narrow, start)].as_ref();
-            let finisher = finisher.unwrap_or_else(|| panic!("no kernel of {} tiles was made", at.tall()));
-            let column = (panels.start - self.panels.start) * self.drive.shape.panel;
-            let to = &to[..at.rows[0] + at.rows[1]];
-            pipeline.run(finisher, held, &mut self.call(at, round, (&panels, sums)), (to, column));
+            let mut call = self.call(at, round, (&panels, sums));
+            pipeline.run(self.finisher(at, narrow, start), held, &mut call, &self.results(at, to, &panels));
+        }
+    }
+
+    /// The results of a tile whose sums are in memory, or all zero.
+    fn finish_sums<'p>(&'p self, pipeline: &mut Pipeline<'p>, at: &At<'_>, to: &[usize; ROWS], sums: Option<&[f32]>) {
+        for (narrow, panels) in self.drive.kinds(&self.panels) {
+            let results = self.results(at, to, &panels);
+            let sums = sums.map(|sums| (&sums[results.column..], self.drive.sums_row()));
+            pipeline.finish(self.finisher(at, narrow, Start::Zero), panels.len(), sums, &results);
         }
     }
 

@@ -469,7 +469,7 @@ impl Places {
 
     /// Where the same may begin that is there again so many bytes further on.
     #[inline]
-    fn and_then(&self, bytes: usize) -> Places {
+    pub(in crate::kernels) fn and_then(&self, bytes: usize) -> Places {
         Places { first: self.first, count: self.count.saturating_sub(bytes) }
     }
 
