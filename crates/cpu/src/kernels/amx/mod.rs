@@ -39,7 +39,7 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// Tasks for every worker.
+/// Tasks for every worker of several.
 const TASKS: usize = 4;
 /// Steps of all rows and columns that are worth a task of their own.
 const WORTH: usize = 256 << 10;
@@ -273,7 +273,8 @@ impl Drive {
         let steps: usize = shape.parts.iter().map(|p| p.taps * p.all_steps()).sum();
         let work = shape.units.saturating_mul(rows).saturating_mul(panels * shape.panel).saturating_mul(steps);
         // As many tasks as are wanted and worth it: by rows as far as panels are read often enough, by panels, by rows again.
-        let wanted = (work / WORTH).clamp(1, TASKS * target.threads.max(1)).div_ceil(shape.units.max(1));
+        let tasks = if target.threads > 1 { TASKS * target.threads } else { 1 };
+        let wanted = (work / WORTH).clamp(1, tasks).div_ceil(shape.units.max(1));
         let most = (all / if total * panels > budget.panels { LEAST } else { 1 }).max(1);
         let cut = |bytes: usize| {
             let group = k.blocks([bytes, budget.sums]).nc.min(panels.div_ceil(wanted.div_ceil(most).min(panels)));
