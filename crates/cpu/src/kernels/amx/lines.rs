@@ -40,8 +40,10 @@ pub struct Half<'h> {
     pub rows: usize,
     /// The addresses of their first columns in the destination.
     pub to: &'h mut [usize; LINES],
-    /// Whether some rows are padding, zeros, under some taps.
+    /// Whether some rows are padding, zeros, under some taps, or have something behind their end that meets zeros.
     pub padded: bool,
+    /// Whether sums are integers.
+    pub(super) is_whole: bool,
     /// Whether rows were gathered.
     pub(super) is_gathered: bool,
     /// Whether it is the lower one.
@@ -65,12 +67,24 @@ impl Half<'_> {
     /// When there are more taps than the product has.
     #[inline]
     pub fn line(&mut self, b: usize, first: usize, distance: usize) {
-        if self.part.partial > 0 {
+        if self.part.partial > 0 && !self.ends_inside(first, distance) {
             return self.tap(b, &std::array::from_fn(|i| first.wrapping_add(distance.wrapping_mul(i))));
         }
         if self.takes(b) {
+            self.padded |= self.part.partial > 0;
             self.add(b, first.wrapping_add(self.part.first * 4), distance);
         }
+    }
+
+    /// Whether whole steps are read where the last one of a row is not: `B` has zeros for what follows in memory. Sums of real numbers are looked
+    /// at then, which costs less than to gather the rows only if these are of many taps.
+    fn ends_inside(&self, first: usize, distance: usize) -> bool {
+        let (part, source) = (self.part, self.memory[0]);
+        let bytes = (part.first + part.all_steps()) * 4;
+        let len = distance.checked_mul(self.rows - 1).and_then(|d| d.checked_add(bytes));
+        let at = first.checked_sub(source.as_ptr().addr());
+        let end = at.zip(len).and_then(|(at, len)| at.checked_add(len));
+        (self.is_whole || part.taps > 1) && end.is_some_and(|end| end <= source.len())
     }
 
     /// The same of rows that begin at any addresses, which are gathered.

@@ -537,6 +537,7 @@ impl<W: Lines> Task<'_, '_, W> {
                         rows: n,
                         to,
                         padded: false,
+                        is_whole: drive.shape.product.is_whole(),
                         is_gathered: false,
                         index: i,
                         part,
@@ -552,7 +553,11 @@ impl<W: Lines> Task<'_, '_, W> {
                     padded |= half.padded && !drive.shape.product.is_whole();
                     gathers |= half.is_gathered;
                 }
-                let run = if gathers || count == 0 || drive.rounds[index].len() > 1 { 1 } else { self.run_of(tile, rows, most) };
+                let run = if gathers || count == 0 || part.partial > 0 || drive.rounds[index].len() > 1 {
+                    1
+                } else {
+                    self.run_of(tile, rows, most)
+                };
                 if run > 1 {
                     self.on.work.skip(&mut walk, (run - 1) * all);
                 }
