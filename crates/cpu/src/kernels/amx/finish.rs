@@ -78,6 +78,8 @@ pub(super) struct Finish {
     pub(super) tail: Arc<Tail>,
     /// Whether the last vector of a panel has fewer columns.
     pub(super) masked: bool,
+    /// Whether lines of the destination are asked for before the products whose sums are written there.
+    pub(super) asks: bool,
 }
 
 /// What finishes a block that waits, which is like one of a panel of such kernels. This is its key.
@@ -159,6 +161,15 @@ struct Pipe<'k> {
 impl Beside for Pipe<'_> {
     fn begin(&mut self, f: &mut Function, block: tiles::Block) {
         self.waiting = self.before.replace(block).map(|before| Waiting::new(self.key, f, (self.args, self.state), before));
+        if !self.key.asks {
+            return;
+        }
+        let (rows, times) = (field(f, self.args, offset_of!(Args, rows)), field(f, self.args, offset_of!(Args, count)));
+        f.shr(times, EACH.trailing_zeros() as u8);
+        f.repeat(times, |f| {
+            self.key.tail.ask(f, Spot::of_rows(self.args, self.column, (rows, self.shift)), (EACH, block.vectors));
+            f.add(rows, (EACH * size_of::<usize>()) as i32);
+        });
     }
 
     fn step(&mut self, f: &mut Function) {

@@ -52,6 +52,8 @@ const SHORT: usize = 11;
 /// Most blocks of a K block beyond the fewest that are multiplied to have all of one length: a block of other length takes other shapes of registers, and all
 /// sums from memory and back.
 const MORE: usize = 2;
+/// Steps of a reduction whose results take longer to write than to multiply.
+const SHALLOW: usize = 4 * LINES;
 /// Bytes of a row of `A` from which on panels drive rows out of L1, unless they pass by it.
 const LONG: usize = 256;
 /// Most bytes of gathered rows.
@@ -179,6 +181,8 @@ pub struct Drive {
     group: usize,
     /// Whether a task packs the panels of its group, K block by K block: no other task meets them.
     packs: bool,
+    /// Whether results are wanted in the first cache before they are written: they are more than the second one keeps, and little is multiplied meanwhile.
+    asks: bool,
 }
 
 /// Blocks of a part that have the same number of steps.
@@ -273,7 +277,10 @@ impl Drive {
         let steps: usize = shape.parts.iter().map(|p| p.taps * p.all_steps()).sum();
         let work = shape.units.saturating_mul(rows).saturating_mul(panels * shape.panel).saturating_mul(steps);
         // As many tasks as are wanted and worth it: by rows as far as panels are read often enough, by panels, by rows again.
-        let tasks = if target.threads > 1 { TASKS * target.threads } else { 1 };
+        // One worker gains by more only where operands stay in its caches then: sums, or panels that are not gathered rows' due.
+        let windows = shape.most(&|p| p.taps) > 1;
+        let in_one = target.threads <= 1 && !shape.carries() && (windows || total * panels <= budget.panels);
+        let tasks = if in_one { 1 } else { TASKS * target.threads.max(1) };
         let wanted = (work / WORTH).clamp(1, tasks).div_ceil(shape.units.max(1));
         let most = (all / if total * panels > budget.panels { LEAST } else { 1 }).max(1);
         let cut = |bytes: usize| {
@@ -283,7 +290,10 @@ impl Drive {
         let packing = (shape.right != Right::Panels).then(|| cut(budget.plain)).filter(|(_, block)| *block >= all);
         let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(budget.panels)));
         let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps(), MORE).collect()).collect();
-        Drive { isa, product, shape, rounds, stretches, all, block, group, packs }
+        let results =
+            rows.saturating_mul(shape.units).saturating_mul(shape.columns) * shape.tail.as_ref().map_or(0, |tail| tail.dst_size());
+        let asks = results > budget.far && steps <= SHALLOW;
+        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks }
     }
 
     /// Whether tasks pack their panels; else these are there, or packed before.
@@ -384,7 +394,7 @@ impl Drive {
                     }
                     if let Some(tail) = shape.tail.clone() {
                         let masked = !self.columns(narrow).is_multiple_of(LINES);
-                        ready.finishers[at] = Some(Finisher::get(self.isa, &Finish { tiles, tail, masked })?);
+                        ready.finishers[at] = Some(Finisher::get(self.isa, &Finish { tiles, tail, masked, asks: self.asks })?);
                     }
                 }
             }

@@ -373,7 +373,7 @@ impl Tail {
     }
 
     /// Asks for the lines of the destination before they are written, of so many rows and vectors.
-    pub(super) fn ask(&self, f: &mut Function, at: Spot, tile: (usize, usize)) {
+    pub(in crate::kernels) fn ask(&self, f: &mut Function, at: Spot, tile: (usize, usize)) {
         write::ask(self, f, at, tile);
     }
 
