@@ -42,6 +42,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/c-cudnn/src/pointers.rs", "what C passes: pointers to objects, results, arrays, text and data"),
     ("crates/c-cudnn/src/host_runtime.rs", "asks the process for the CUDA runtime on the host, and calls it"),
     ("crates/c-cudart/src/memory.rs", "memory of the host's in the place of a device's"),
+    ("crates/cpu/src/kernels/amx/finish.rs", "runs kernels for tiles of AMX within bounds that were checked"),
     ("crates/cpu/src/kernels/amx/block.rs", "runs kernels for tiles of AMX within bounds that were checked"),
     ("crates/cpu/src/kernels/extent.rs", "lends slices to generated code"),
     ("crates/cpu/src/kernels/code.rs", "says what type of function generated code is"),

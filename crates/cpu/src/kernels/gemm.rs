@@ -335,11 +335,19 @@ impl Lines for Strided<'_, '_> {
         self.at(unit, row)
     }
 
-    fn lines(&self, [a, c]: &mut [usize; 2], half: &mut Half<'_>) {
-        *half.to = std::array::from_fn(|i| *c + i * self.on.c_row);
-        half.line(0, *a, self.on.a_row);
-        *a += half.rows * self.on.a_row;
-        *c += half.rows * self.on.c_row;
+    fn lines(&self, walk: &mut [usize; 2], half: &mut Half<'_>) {
+        let [a, c] = *walk;
+        *half.to = std::array::from_fn(|i| c + i * self.on.c_row);
+        half.line(0, a, self.on.a_row);
+        self.skip(walk, half.rows);
+    }
+
+    fn run(&self, _: &[usize; 2], rows: usize) -> (usize, [usize; 2]) {
+        (usize::MAX, [rows * self.on.a_row, rows * self.on.c_row])
+    }
+
+    fn skip(&self, [a, c]: &mut [usize; 2], rows: usize) {
+        (*a, *c) = (*a + rows * self.on.a_row, *c + rows * self.on.c_row);
     }
 
     fn store(&self, block: Block<'_>) {

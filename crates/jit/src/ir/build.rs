@@ -390,6 +390,11 @@ impl Function {
         self.push(VecInst::StoreFlushed { to, src, mask });
     }
 
+    /// The same of two vectors whose lanes follow each other in memory.
+    pub fn store_both_bf16_flushed(&mut self, to: Addr, first: Val, second: Val) {
+        self.push(VecInst::StoreBothFlushed { to, first, second });
+    }
+
     /// `f(a)`
     pub fn unary(&mut self, op: Unary, a: Val) -> Val {
         let dst = self.vector(self.width(a));

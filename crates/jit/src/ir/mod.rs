@@ -57,6 +57,16 @@ pub enum Addr {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ConstId(u32);
 
+impl Addr {
+    /// The place so many bytes further on.
+    fn behind(self, bytes: i32) -> Addr {
+        match self {
+            Addr::At { base, index, disp } => Addr::At { base, index, disp: disp + bytes },
+            constant @ Addr::Const(_) => constant,
+        }
+    }
+}
+
 impl Int {
     /// The place `disp` bytes behind this pointer.
     pub fn at(self, disp: i32) -> Addr {
@@ -402,6 +412,7 @@ enum VecInst {
     LoadAs { dst: Val, elem: Elem, from: Addr, mask: Option<Pred> },
     StoreAs { elem: Elem, to: Addr, src: Val, mask: Option<Pred> },
     StoreFlushed { to: Addr, src: Val, mask: Option<Pred> },
+    StoreBothFlushed { to: Addr, first: Val, second: Val },
     Unary(Unary, Val, Val),
     Binary(Binary, Val, Val, Src),
     Accumulate(Accumulate, Val, Val, Src),

@@ -46,6 +46,7 @@ use crate::isa::Isa;
 use crate::key::Key;
 use std::fmt;
 use std::mem::offset_of;
+use std::ptr;
 
 #[cfg(test)]
 mod tests;
@@ -201,6 +202,28 @@ pub struct Args {
     pub ahead_step: usize,
 }
 
+impl Args {
+    /// Of what has no products: a last vector of so many columns, where it is masked.
+    pub const fn of_last(last: usize) -> Args {
+        Args {
+            strips: ptr::null(),
+            count: 0,
+            panels: 0,
+            steps: 0,
+            b: ptr::null(),
+            b_panel: 0,
+            a_from: 0,
+            sums: ptr::null_mut(),
+            sums_row: 0,
+            a_step: 0,
+            b_row: 0,
+            last,
+            ahead: 0,
+            ahead_step: 0,
+        }
+    }
+}
+
 /// Bytes that a kernel asks for at a time, see [`Args::ahead`].
 pub const AHEAD: usize = 256;
 
@@ -214,31 +237,50 @@ pub struct Spot {
     pub args: Int,
     /// Columns of the panels that the tile has met.
     pub column: Int,
-    /// Pointer to the words of the strip.
-    strip: Int,
-    /// Rows of the strip before the tile.
-    before: Int,
+    /// Pointer to the words of the strip, and rows of it before the tile; or pointer to the words of its rows, and how far behind them its place is.
+    place: Place,
+}
+
+/// Where the words of a tile are.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Strip { words: Int, before: Int },
+    Rows { words: Int, shift: Int },
 }
 
 impl Spot {
+    fn of_strip(args: Int, column: Int, (words, before): (Int, Int)) -> Spot {
+        Spot { args, column, place: Place::Strip { words, before } }
+    }
+
+    /// A tile that does not come from a strip: the words of its rows are at `words`, its place as many bytes behind them as `shift` says.
+    pub fn of_rows(args: Int, column: Int, (words, shift): (Int, Int)) -> Spot {
+        Spot { args, column, place: Place::Rows { words, shift } }
+    }
+
     fn word(&self, i: usize) -> Addr {
-        self.strip.at((i * size_of::<usize>()) as i32)
+        let (Place::Strip { words, .. } | Place::Rows { words, .. }) = self.place;
+        words.at((i * size_of::<usize>()) as i32)
     }
 
     /// The word of a row of the strip's first tile that is for what follows the sums.
     pub fn row(&self, row: usize) -> Addr {
-        self.word(HEAD + row)
+        self.word(if matches!(self.place, Place::Strip { .. }) { HEAD + row } else { row })
     }
 
     /// How far behind that of the strip's first tile the place of the tile is, at the distance that the strip has for what follows the sums.
     pub fn shift(&self, f: &mut Function) -> Int {
-        self.scaled(f, self.word(4))
+        match self.place {
+            Place::Strip { .. } => self.scaled(f, self.word(4)),
+            Place::Rows { shift, .. } => f.copy(shift),
+        }
     }
 
     /// The rows of the strip before the tile, each as long as a number in memory says.
     fn scaled(&self, f: &mut Function, row: Addr) -> Int {
+        let Place::Strip { before, .. } = self.place else { return f.int(0) };
         let row = f.load_int(row);
-        f.mul(row, self.before);
+        f.mul(row, before);
         row
     }
 

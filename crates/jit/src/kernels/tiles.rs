@@ -19,6 +19,7 @@ use crate::ir::{Function, Int, Prefetch, Reuse, Tile, TileProduct};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
+use std::ptr;
 
 #[cfg(test)]
 mod tests;
@@ -74,6 +75,12 @@ pub struct Args {
     pub panels: usize,
     /// Bytes from a panel to the next.
     pub b_panel: usize,
+    /// Number of tiles that meet the panels, at least 1, and bytes from the rows and the sums of one to those of the next.
+    pub tiles: usize,
+    /// See [`Args::tiles`].
+    pub a_tile: usize,
+    /// See [`Args::tiles`].
+    pub sums_tile: usize,
     /// First sum, f32 or i32; those of a panel follow those of the panel before.
     pub sums: *mut u8,
     /// Distance of the rows of sums in bytes.
@@ -82,8 +89,32 @@ pub struct Args {
     pub sums_lower: usize,
     /// Where memory begins that is wanted in L2: [`AHEAD`] bytes in every block. Any address will do.
     pub ahead: usize,
-    /// Bytes from there to what the next block asks for.
+    /// Bytes from there to what the next block asks for, in this tile and in those that follow.
     pub ahead_step: usize,
+}
+
+impl Args {
+    /// Of no call yet.
+    pub const NONE: Args = Args {
+        shapes: ptr::null(),
+        taps: ptr::null(),
+        count: 0,
+        a_from: 0,
+        blocks: 0,
+        a_block: 0,
+        b_block: 0,
+        b: ptr::null(),
+        panels: 0,
+        b_panel: 0,
+        tiles: 0,
+        a_tile: 0,
+        sums_tile: 0,
+        sums: ptr::null_mut(),
+        sums_row: 0,
+        sums_lower: 0,
+        ahead: 0,
+        ahead_step: 0,
+    };
 }
 
 /// Bytes that a kernel asks for at a time, see [`Args::ahead`].
@@ -161,29 +192,82 @@ pub fn product(types: Product) -> Option<TileProduct> {
     }
 }
 
+/// What becomes of sums, and what is done beside products.
+pub trait Beside {
+    /// Before the first product of a block.
+    fn begin(&mut self, _f: &mut Function, _block: Block) {}
+    /// After every step of blocks of depth.
+    fn step(&mut self, _f: &mut Function) {}
+    /// While the sums of a block are in registers.
+    fn leave(&mut self, f: &mut Function, block: Block);
+    /// After the last panel of a tile.
+    fn next(&mut self, _f: &mut Function) {}
+}
+
 /// What the kernel reads all the time.
+#[derive(Clone, Copy)]
 struct At {
     args: Int,
+    /// Bytes from the addresses of rows to their first step.
+    from: Int,
     /// The panel, and its sums.
     b: Int,
     sums: Int,
-    sums_row: Int,
     b_row: Int,
     /// What is asked for next, and the distance to what follows.
     ahead: Int,
     ahead_step: Int,
 }
 
+/// Stores sums to [`Args::sums`].
+struct Stored(At);
+
+impl Beside for Stored {
+    fn leave(&mut self, f: &mut Function, block: Block) {
+        let (rows, row) = self.0.sums(f, block);
+        block.store(f, &rows, row);
+    }
+}
+
+/// A block of a panel: two tiles of rows by up to two vectors of columns, or one by up to four, whose sums are in registers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Block {
+    /// Tiles of rows.
+    pub tall: usize,
+    /// The first of its vectors among those of the panel, and their number.
+    pub first: usize,
+    /// See [`Block::first`].
+    pub vectors: usize,
+}
+
+impl Block {
+    /// The register of the sums of a tile of rows by a vector.
+    fn sum(self, row: usize, vector: usize) -> Tile {
+        Tile((2 * row + vector) as u8)
+    }
+
+    /// All tiles of rows by all vectors, with the registers of their sums.
+    fn sums(self) -> impl Iterator<Item = (usize, usize, Tile)> {
+        (0..self.tall).flat_map(move |i| (0..self.vectors).map(move |j| (i, j, self.sum(i, j))))
+    }
+
+    /// Stores the sums, those of every tile of rows from its own place on.
+    pub fn store(self, f: &mut Function, rows: &[Int], row: Int) {
+        self.sums().for_each(|(i, j, sum)| f.tile_store(rows[i], row, (j * LINE) as i32, sum));
+    }
+}
+
 impl At {
-    /// The first sums of the panel of every tile of rows.
-    fn rows(&self, f: &mut Function, tall: usize) -> Vec<Int> {
-        let mut rows = vec![self.sums];
-        if tall == 2 {
+    /// The first sums of a block of the panel for every tile of rows, and the distance of rows.
+    fn sums(&self, f: &mut Function, block: Block) -> (Vec<Int>, Int) {
+        let upper = f.address(self.sums.at((block.first * LINE) as i32));
+        let mut rows = vec![upper];
+        if block.tall == 2 {
             let lower = f.load_int(self.args.at(offset_of!(Args, sums_lower) as i32));
-            f.add(lower, self.sums);
+            f.add(lower, upper);
             rows.push(lower);
         }
-        rows
+        (rows, f.load_int(self.args.at(offset_of!(Args, sums_row) as i32)))
     }
 }
 
@@ -200,45 +284,74 @@ impl Key for Tiles {
         format!("tiles.{types}.{}x{}.{}", usize::from(self.tall) * LINES, usize::from(self.vectors) * LINES, isa.name())
     }
 
+    /// Sums are stored to [`Args::sums`].
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
+        let at = self.begin(f, args);
+        self.tiles(f, &at, &mut Stored(at));
+    }
+}
+
+impl Tiles {
+    /// The blocks of a panel.
+    pub fn blocks(&self) -> impl DoubleEndedIterator<Item = Block> + use<> {
+        let (tall, all) = (usize::from(self.tall), usize::from(self.vectors));
+        let most = if tall == 1 { 4 } else { 2 };
+        (0..all).step_by(most).map(move |first| Block { tall, first, vectors: most.min(all - first) })
+    }
+
+    /// Writes the kernel with what is done beside. The arguments are at `args`.
+    pub fn write_beside(&self, f: &mut Function, args: Int, beside: &mut impl Beside) {
+        let at = self.begin(f, args);
+        self.tiles(f, &at, beside);
+    }
+
+    fn begin(&self, f: &mut Function, args: Int) -> At {
         let argument = |f: &mut Function, field: usize| f.load_int(args.at(field as i32));
         if f.isa().emulated {
             let shapes = argument(f, offset_of!(Args, shapes));
             f.tile_config(shapes.at(0));
         }
-        let (b, sums) = (argument(f, offset_of!(Args, b)), argument(f, offset_of!(Args, sums)));
-        let (sums_row, b_row) = (argument(f, offset_of!(Args, sums_row)), f.int(i64::from(self.line) * LINE as i64));
-        let (ahead, ahead_step) = (argument(f, offset_of!(Args, ahead)), argument(f, offset_of!(Args, ahead_step)));
-        let at = At { args, b, sums, sums_row, b_row, ahead, ahead_step };
-        let panels = argument(f, offset_of!(Args, panels));
-        f.repeat_some(panels, |f| {
-            let most = if self.tall == 1 { 4 } else { 2 };
-            for first in (0..usize::from(self.vectors)).step_by(most) {
-                self.columns(f, &at, first, most.min(usize::from(self.vectors) - first));
-            }
-            let bytes = argument(f, offset_of!(Args, b_panel));
-            f.add(b, bytes);
-            f.add(sums, i32::from(self.line) * LINE as i32);
+        let [from, b, sums] = [offset_of!(Args, a_from), offset_of!(Args, b), offset_of!(Args, sums)].map(|field| argument(f, field));
+        let b_row = f.int(i64::from(self.line) * LINE as i64);
+        let [ahead, ahead_step] = [offset_of!(Args, ahead), offset_of!(Args, ahead_step)].map(|field| argument(f, field));
+        At { args, from, b, sums, b_row, ahead, ahead_step }
+    }
+
+    fn tiles(&self, f: &mut Function, at: &At, beside: &mut impl Beside) {
+        let argument = |f: &mut Function, field: usize| f.load_int(at.args.at(field as i32));
+        let (tiles, sums) = (argument(f, offset_of!(Args, tiles)), f.copy(at.sums));
+        f.repeat_some(tiles, |f| {
+            let panels = argument(f, offset_of!(Args, panels));
+            f.repeat_some(panels, |f| {
+                for block in self.blocks() {
+                    self.products(f, at, block, beside);
+                    beside.leave(f, block);
+                }
+                let bytes = argument(f, offset_of!(Args, b_panel));
+                f.add(at.b, bytes);
+                f.add(at.sums, i32::from(self.line) * LINE as i32);
+            });
+            let [b, a_tile, sums_tile] =
+                [offset_of!(Args, b), offset_of!(Args, a_tile), offset_of!(Args, sums_tile)].map(|field| argument(f, field));
+            f.set(at.b, b);
+            f.add(at.from, a_tile);
+            f.add(sums, sums_tile);
+            f.set(at.sums, sums);
+            beside.next(f);
         });
     }
-}
 
-impl Tiles {
-    /// The sums of `count` vectors of a panel from `first` on.
-    fn columns(&self, f: &mut Function, at: &At, first: usize, count: usize) {
-        let tall = usize::from(self.tall);
-        let place = |j: usize| ((first + j) * LINE) as i32;
-        // Four sums: two by two, or of one tile of rows.
-        let sum = |i: usize, j: usize| Tile((if tall == 2 { 2 * i + j } else { j }) as u8);
-        let each = || (0..tall).flat_map(move |i| (0..count).map(move |j| (i, j)));
-        let rows = at.rows(f, tall);
-        for (i, j) in each() {
-            match self.start {
-                Start::Zero => f.tile_zero(sum(i, j)),
-                // The unit rounds every product into the sums that it holds, whatever they began with.
-                Start::Load | Start::Add => f.tile_load(sum(i, j), (rows[i], place(j)), at.sums_row, Reuse::Near),
-            }
+    /// The sums of a block of a panel.
+    fn products(&self, f: &mut Function, at: &At, block: Block, beside: &mut impl Beside) {
+        let (tall, count) = (block.tall, block.vectors);
+        beside.begin(f, block);
+        if self.start == Start::Zero {
+            block.sums().for_each(|(_, _, sum)| f.tile_zero(sum));
+        } else {
+            // The unit rounds every product into the sums that it holds, whatever they began with.
+            let (rows, row) = at.sums(f, block);
+            block.sums().for_each(|(i, j, sum)| f.tile_load(sum, (rows[i], (j * LINE) as i32), row, Reuse::Near));
         }
         let argument = |f: &mut Function, field: usize| f.load_int(at.args.at(field as i32));
         let (taps, taps_left) = (argument(f, offset_of!(Args, taps)), argument(f, offset_of!(Args, count)));
@@ -248,8 +361,7 @@ impl Tiles {
             f.add(b, at.b);
             let left: Vec<(Int, Int)> = (0..tall).map(|i| (word(f, 1 + 2 * i), word(f, 2 + 2 * i))).collect();
             f.add(taps, (TAP * size_of::<usize>()) as i32);
-            let from = argument(f, offset_of!(Args, a_from));
-            left.iter().for_each(|(a, _)| f.add(*a, from));
+            left.iter().for_each(|(a, _)| f.add(*a, at.from));
             let [blocks, a_block, b_block] =
                 [offset_of!(Args, blocks), offset_of!(Args, a_block), offset_of!(Args, b_block)].map(|field| argument(f, field));
             f.repeat(blocks, |f| {
@@ -258,18 +370,17 @@ impl Tiles {
                     f.tile_load(Tile(4 + i as u8), (*a, 0), *row, Reuse::Near);
                     for j in 0..count {
                         if i == 0 {
-                            f.tile_load(right(j), (b, place(j)), at.b_row, self.panels);
+                            f.tile_load(right(j), (b, ((block.first + j) * LINE) as i32), at.b_row, self.panels);
                         }
-                        f.tile_dot(self.product, sum(i, j), Tile(4 + i as u8), right(j));
+                        f.tile_dot(self.product, block.sum(i, j), Tile(4 + i as u8), right(j));
                     }
                     f.add(*a, a_block);
                 }
                 f.add(b, b_block);
                 (0..AHEAD).step_by(LINE).for_each(|byte| f.prefetch(Prefetch::L2, at.ahead.at(byte as i32)));
                 f.add(at.ahead, at.ahead_step);
+                beside.step(f);
             });
         });
-        let rows = at.rows(f, tall);
-        each().for_each(|(i, j)| f.tile_store(rows[i], at.sums_row, place(j), sum(i, j)));
     }
 }

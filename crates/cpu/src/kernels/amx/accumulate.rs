@@ -100,6 +100,8 @@ impl Accumulate {
                         b_at: b_at + round.before * line,
                         b_panel,
                         panels: on.panels,
+                        tiles: 1,
+                        a_tile: 0,
                         sums: &mut sums[first * row..],
                         sums_row: row,
                         ahead: Ahead::default(),

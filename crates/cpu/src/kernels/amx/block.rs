@@ -4,6 +4,7 @@
 use crate::kernels::code;
 use crate::kernels::tile::Ahead;
 use oxidnn_jit::ir::TileProduct;
+use oxidnn_jit::kernels::dot::Start;
 use oxidnn_jit::kernels::gather::{self, Gather};
 use oxidnn_jit::kernels::tiles::{self, LINES, Setup, Shape, TAP, Tiles};
 use oxidnn_jit::{Entry, Isa};
@@ -55,9 +56,16 @@ impl Held<'_> {
         // SAFETY: the kernel reads these bytes, which are sizes that registers may have.
         unsafe { self.registers.shape.call(&self.bytes) }
     }
-}
 
-impl Held<'_> {
+    /// The shapes.
+    ///
+    /// # Panics
+    /// When they are not those of a kernel.
+    pub(super) fn shape_for(&self, kernel: &Tiles) -> Shape {
+        let shape = self.shape.filter(|s| (s.rows[1] > 0) == (kernel.tall == 2));
+        shape.unwrap_or_else(|| panic!("registers of other shapes"))
+    }
+
     /// Keeps the unit that multiplies tiles from going to sleep; what sums registers hold is lost.
     #[inline]
     pub(super) fn stay_awake(&self) {
@@ -97,6 +105,9 @@ pub(super) struct Call<'a> {
     pub(super) b_at: usize,
     pub(super) b_panel: usize,
     pub(super) panels: usize,
+    /// Number of tiles, and bytes of `A` from one to the next; their sums follow each other.
+    pub(super) tiles: usize,
+    pub(super) a_tile: usize,
     /// The first sum, and numbers from a row to the next.
     pub(super) sums: &'a mut [f32],
     pub(super) sums_row: usize,
@@ -109,12 +120,16 @@ fn within(first: usize, all: usize, address: usize, len: usize) -> bool {
     address.checked_sub(first).and_then(|at| at.checked_add(len)).is_some_and(|end| end <= all)
 }
 
+/// Whether there are such tiles.
+pub(super) fn check(kernel: &Tiles) -> Result<(), Error> {
+    let sizes = [kernel.tall, kernel.vectors, kernel.line];
+    let fits = (1..=2).contains(&kernel.tall) && (1..=4).contains(&kernel.vectors) && kernel.line >= kernel.vectors;
+    if fits { Ok(()) } else { Err(Error::Runtime(format!("no tiles of rows, vectors, vectors in a line: {sizes:?}"))) }
+}
+
 impl Block {
     pub(super) fn get(isa: Isa, kernel: Tiles) -> Result<Block, Error> {
-        let sizes = [kernel.tall, kernel.vectors, kernel.line];
-        if !(1..=2).contains(&kernel.tall) || !(1..=4).contains(&kernel.vectors) || kernel.line < kernel.vectors {
-            return Err(Error::Runtime(format!("no tiles of rows, vectors, vectors in a line: {sizes:?}")));
-        }
+        check(&kernel)?;
         Ok(Block { entry: code::get(isa, &kernel)?, kernel })
     }
 
@@ -122,69 +137,83 @@ impl Block {
     ///
     /// # Panics
     /// When an operand is not in its memory, or the registers are not those of the kernel.
-    pub(super) fn run(&self, held: &Held<'_>, call: Call<'_>) {
-        let Some(shape) = held.shape.filter(|s| (s.rows[1] > 0) == (self.kernel.tall == 2)) else { panic!("registers of other shapes") };
-        assert!(self.is_inside(shape, &call), "tiles outside their buffers: {:?}", self.kernel);
-        let args = tiles::Args {
-            shapes: held.bytes.as_ptr(),
-            taps: call.taps.as_ptr(),
-            count: call.taps.len() / TAP,
-            blocks: call.blocks,
-            a_from: call.from,
-            a_block: shape.steps * 4,
-            b_block: shape.steps * self.line(),
-            b: call.b.as_ptr().wrapping_add(call.b_at),
-            panels: call.panels,
-            b_panel: call.b_panel,
-            sums: call.sums.as_mut_ptr().cast(),
-            sums_row: call.sums_row * 4,
-            sums_lower: shape.rows[0] * call.sums_row * 4,
-            // Without a wish, a place that is near anyway: a translation that fails would take long.
-            ahead: if call.ahead.step == 0 { call.taps.as_ptr().addr() } else { call.ahead.at },
-            ahead_step: call.ahead.step,
-        };
-        // SAFETY: `is_inside` has checked what the kernel reads and writes against the buffers, whose makers promised that they are valid and
-        // that parallel parts write disjoint elements.
-        unsafe { self.entry.call(&args) }
+    pub(super) fn run(&self, held: &Held<'_>, mut call: Call<'_>) {
+        let shape = held.shape_for(&self.kernel);
+        let inside = is_inside(&self.kernel, shape, &call) && are_sums_inside(&self.kernel, shape, &call).unwrap_or(false);
+        assert!(inside, "tiles outside their buffers: {:?}", self.kernel);
+        // SAFETY: what the kernel reads and writes was checked against the buffers, whose makers promised that they are valid and that parallel parts
+        // write disjoint elements.
+        unsafe { self.entry.call(&arguments(&self.kernel, held, shape, &mut call)) }
     }
+}
 
-    /// Bytes of a line of a panel.
-    fn line(&self) -> usize {
-        usize::from(self.kernel.line) * 64
+/// What a kernel reads.
+pub(super) fn arguments(kernel: &Tiles, held: &Held<'_>, shape: Shape, call: &mut Call<'_>) -> tiles::Args {
+    tiles::Args {
+        shapes: held.bytes.as_ptr(),
+        taps: call.taps.as_ptr(),
+        count: call.taps.len() / TAP,
+        blocks: call.blocks,
+        a_from: call.from,
+        a_block: shape.steps * 4,
+        b_block: shape.steps * line(kernel),
+        b: call.b.as_ptr().wrapping_add(call.b_at),
+        panels: call.panels,
+        b_panel: call.b_panel,
+        tiles: call.tiles,
+        a_tile: call.a_tile,
+        sums_tile: shape.rows.iter().sum::<usize>() * call.sums_row * 4,
+        sums: call.sums.as_mut_ptr().cast(),
+        sums_row: call.sums_row * 4,
+        sums_lower: shape.rows[0] * call.sums_row * 4,
+        // Without a wish, a place that is near anyway: a translation that fails would take long.
+        ahead: if call.ahead.step == 0 { call.taps.as_ptr().addr() } else { call.ahead.at },
+        ahead_step: call.ahead.step,
     }
+}
 
-    /// Whether all that the kernel reads and writes lies in the buffers.
-    fn is_inside(&self, shape: Shape, call: &Call<'_>) -> bool {
-        self.inside(shape, call).unwrap_or(false)
-    }
+/// Bytes of a line of a panel.
+fn line(kernel: &Tiles) -> usize {
+    usize::from(kernel.line) * 64
+}
 
-    /// The same; `None` where a place is too far for a number.
-    fn inside(&self, shape: Shape, call: &Call<'_>) -> Option<bool> {
-        let steps = call.blocks.checked_mul(shape.steps)?;
-        let bytes = steps.checked_mul(4)?;
-        let panel = match steps {
-            0 => 0,
-            steps => (steps - 1).checked_mul(self.line())?.checked_add(usize::from(self.kernel.vectors) * 64)?,
-        };
-        let more = call.panels.checked_sub(1)?;
-        let before = more.checked_mul(call.b_panel)?.checked_add(call.b_at)?;
-        let gathered = (call.gathered.as_ptr().addr(), size_of_val(call.gathered));
-        let row = |address: usize, distance: usize, rows: usize| {
-            let len = distance.checked_mul(rows.saturating_sub(1)).and_then(|d| d.checked_add(bytes));
-            let (first, Some(len)) = (address.wrapping_add(call.from), len) else { return false };
-            rows == 0 || within(call.source.as_ptr().addr(), call.source.len(), first, len) || within(gathered.0, gathered.1, first, len)
-        };
-        let taps = call.taps.chunks(TAP).all(|tap| {
-            let &[b, upper, upper_row, lower, lower_row] = tap else { return false };
-            before.checked_add(b).is_some_and(|b| within(0, call.b.len(), b, panel))
-                && row(upper, upper_row, shape.rows[0])
-                && row(lower, lower_row, shape.rows[1])
-        });
-        let rows: usize = shape.rows.iter().sum();
-        let columns = more.checked_mul(usize::from(self.kernel.line) * LINES)?.checked_add(usize::from(self.kernel.vectors) * LINES)?;
-        let sums = call.sums_row.checked_mul(rows.checked_sub(1)?)?.checked_add(columns)?;
-        Some(taps && sums <= call.sums.len())
-    }
+/// Whether all operands that a kernel reads lie in the buffers, and sums, where it begins with any.
+pub(super) fn is_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> bool {
+    let sums = kernel.start == Start::Zero || are_sums_inside(kernel, shape, call).unwrap_or(false);
+    sums && are_operands_inside(kernel, shape, call).unwrap_or(false)
+}
+
+/// Whether operands lie in the buffers; `None` where a place is too far for a number.
+fn are_operands_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> Option<bool> {
+    let steps = call.blocks.checked_mul(shape.steps)?;
+    let bytes = steps.checked_mul(4)?;
+    let panel = match steps {
+        0 => 0,
+        steps => (steps - 1).checked_mul(line(kernel))?.checked_add(usize::from(kernel.vectors) * 64)?,
+    };
+    let before = call.panels.checked_sub(1)?.checked_mul(call.b_panel)?.checked_add(call.b_at)?;
+    let gathered = (call.gathered.as_ptr().addr(), size_of_val(call.gathered));
+    // Of a row of the first tile and of the same row of the last one together.
+    let bytes = call.tiles.checked_sub(1)?.checked_mul(call.a_tile)?.checked_add(bytes)?;
+    let row = |address: usize, distance: usize, rows: usize| {
+        let len = distance.checked_mul(rows.saturating_sub(1)).and_then(|d| d.checked_add(bytes));
+        let (first, Some(len)) = (address.wrapping_add(call.from), len) else { return false };
+        rows == 0 || within(call.source.as_ptr().addr(), call.source.len(), first, len) || within(gathered.0, gathered.1, first, len)
+    };
+    Some(call.taps.chunks(TAP).all(|tap| {
+        let &[b, upper, upper_row, lower, lower_row] = tap else { return false };
+        before.checked_add(b).is_some_and(|b| within(0, call.b.len(), b, panel))
+            && row(upper, upper_row, shape.rows[0])
+            && row(lower, lower_row, shape.rows[1])
+    }))
+}
+
+/// Whether there is room for the sums; `None` where a place is too far for a number.
+fn are_sums_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> Option<bool> {
+    let rows = call.tiles.checked_mul(shape.rows.iter().sum())?;
+    let before = call.panels.checked_sub(1)?.checked_mul(usize::from(kernel.line) * LINES)?;
+    let columns = before.checked_add(usize::from(kernel.vectors) * LINES)?;
+    Some(call.sums_row.checked_mul(rows.checked_sub(1)?)?.checked_add(columns)? <= call.sums.len())
 }
 
 /// The kernel that gathers rows, ready to run.

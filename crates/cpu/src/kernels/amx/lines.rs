@@ -17,6 +17,15 @@ pub trait Lines: Sync {
     /// have the same taps.
     fn lines(&self, walk: &mut Self::Walk, half: &mut Half<'_>);
 
+    /// How many tiles of so many rows from here on lie as the first of them does, and how many bytes behind each other in the source and in the
+    /// destination; at least 1.
+    fn run(&self, _walk: &Self::Walk, _rows: usize) -> (usize, [usize; 2]) {
+        (1, [0; 2])
+    }
+
+    /// Goes on behind so many rows of a run.
+    fn skip(&self, _walk: &mut Self::Walk, _rows: usize) {}
+
     /// Calls `tap` with what the next row meets under its taps but for padding: bytes of a panel before the lines of `B`, and the address of the row.
     /// Called only for rows of halves that are [padded](Half::padded).
     fn inside(&self, _walk: &mut Self::Walk, _tap: &mut dyn FnMut(usize, usize)) {}
@@ -31,8 +40,12 @@ pub struct Half<'h> {
     pub rows: usize,
     /// The addresses of their first columns in the destination.
     pub to: &'h mut [usize; LINES],
-    /// Whether some rows are padding, zeros, under some taps.
+    /// Whether some rows are padding, zeros, under some taps, or have something behind their end that meets zeros.
     pub padded: bool,
+    /// Whether sums are integers.
+    pub(super) is_whole: bool,
+    /// Whether rows were gathered.
+    pub(super) is_gathered: bool,
     /// Whether it is the lower one.
     pub(super) index: usize,
     pub(super) part: &'h Part,
@@ -54,12 +67,24 @@ impl Half<'_> {
     /// When there are more taps than the product has.
     #[inline]
     pub fn line(&mut self, b: usize, first: usize, distance: usize) {
-        if self.part.partial > 0 {
+        if self.part.partial > 0 && !self.ends_inside(first, distance) {
             return self.tap(b, &std::array::from_fn(|i| first.wrapping_add(distance.wrapping_mul(i))));
         }
         if self.takes(b) {
+            self.padded |= self.part.partial > 0;
             self.add(b, first.wrapping_add(self.part.first * 4), distance);
         }
+    }
+
+    /// Whether whole steps are read where the last one of a row is not: `B` has zeros for what follows in memory. Sums of real numbers are looked
+    /// at then, which costs less than to gather the rows only if these are of many taps.
+    fn ends_inside(&self, first: usize, distance: usize) -> bool {
+        let (part, source) = (self.part, self.memory[0]);
+        let bytes = (part.first + part.all_steps()) * 4;
+        let len = distance.checked_mul(self.rows - 1).and_then(|d| d.checked_add(bytes));
+        let at = first.checked_sub(source.as_ptr().addr());
+        let end = at.zip(len).and_then(|(at, len)| at.checked_add(len));
+        (self.is_whole || part.taps > 1) && end.is_some_and(|end| end <= source.len())
     }
 
     /// The same of rows that begin at any addresses, which are gathered.
@@ -71,6 +96,7 @@ impl Half<'_> {
             return;
         }
         let (part, before) = (self.part, self.part.first * 4);
+        self.is_gathered = true;
         let row = Gatherer::row(part.all_steps());
         let to = &mut self.gathered[(2 * self.count + self.index) * (ROWS / 2) * row..][..self.rows * row];
         self.gatherer.run(&rows[..self.rows], (before, part.steps), self.memory, to);

@@ -11,13 +11,13 @@
 mod accumulate;
 mod block;
 mod cost;
+mod finish;
 mod lines;
 
 use super::nest::{self, Block as Sums, Nest, Operands, Packed, Part, Right, Rows, Shape};
 use super::scratch::{for_workers, lend};
-use super::tile::list::Kept;
 use super::tile::wide::Wide;
-use super::tile::{Ahead, Call as TailCall, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile};
+use super::tile::{Ahead, Call as TailCall, Panels, Product, Start};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::{Core, KBlock};
@@ -25,6 +25,7 @@ pub use accumulate::{Accumulate, Addend};
 pub use block::Held;
 use block::{Block, Call, Gatherer, Registers};
 pub use cost::is_faster;
+use finish::{Finish, Finisher, Pipeline, Results};
 pub use lines::{Half, Lines};
 use oxidnn_expr::number;
 use oxidnn_jit::Isa;
@@ -38,9 +39,7 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// Elements of a row of sums that stay in L1 until the tail has finished them.
-const NEAR: usize = 128;
-/// Tasks for every worker.
+/// Tasks for every worker of several.
 const TASKS: usize = 4;
 /// Steps of all rows and columns that are worth a task of their own.
 const WORTH: usize = 256 << 10;
@@ -50,13 +49,11 @@ const LEAST: usize = 8;
 const SKEW: usize = 16;
 /// Rows of a piece of a line, at least; of shorter lines several make a piece.
 const SHORT: usize = 11;
-/// Rows of a tile that the tail finishes at a time.
-const TAIL: usize = 4;
-/// Elements that the tail finishes before the unit that multiplies tiles gets something to do: one that only converts, and any other.
-const IDLE: [usize; 2] = [4096, 2048];
 /// Most blocks of a K block beyond the fewest that are multiplied to have all of one length: a block of other length takes other shapes of registers, and all
 /// sums from memory and back.
 const MORE: usize = 2;
+/// Steps of a reduction whose results take longer to write than to multiply.
+const SHALLOW: usize = 4 * LINES;
 /// Bytes of a row of `A` from which on panels drive rows out of L1, unless they pass by it.
 const LONG: usize = 256;
 /// Most bytes of gathered rows.
@@ -184,6 +181,8 @@ pub struct Drive {
     group: usize,
     /// Whether a task packs the panels of its group, K block by K block: no other task meets them.
     packs: bool,
+    /// Whether results are wanted in the first cache before they are written: they are more than the second one keeps, and little is multiplied meanwhile.
+    asks: bool,
 }
 
 /// Blocks of a part that have the same number of steps.
@@ -227,11 +226,9 @@ impl Stretch {
         (start(i), start(i + 1))
     }
 
-    /// Whether tiles of all their rows, `tall` of them, may have so many that `test` holds.
-    fn may(&self, tall: usize, test: impl Fn(usize) -> bool) -> bool {
-        let (least, most) = (self.line / self.pieces, self.line.div_ceil(self.pieces));
-        let exists = if tall == 2 { self.all > 1 } else { !self.all.is_multiple_of(2) };
-        exists && (tall * least..=tall * most).any(test)
+    /// Whether tiles of so many pieces are among its tiles.
+    fn has(&self, tall: usize) -> bool {
+        if tall == 2 { self.all > 1 } else { !self.all.is_multiple_of(2) }
     }
 }
 
@@ -240,12 +237,12 @@ impl Stretch {
 pub struct Ready {
     drive: Arc<Drive>,
     registers: Registers,
-    /// By tiles of rows, by whether the panel has fewer columns than the others, by what sums begin with.
+    /// By tiles of rows, by whether the panel has fewer columns than the others, by what sums begin with: those that leave sums in memory, and those
+    /// that finish them.
     blocks: [Option<Block>; 8],
+    finishers: [Option<Finisher>; 8],
     /// By part.
     gathers: Vec<Gatherer>,
-    /// By whether a tile has one row, by whether the panel has fewer columns.
-    tails: [Option<Tile>; 4],
 }
 
 impl Round {
@@ -280,7 +277,11 @@ impl Drive {
         let steps: usize = shape.parts.iter().map(|p| p.taps * p.all_steps()).sum();
         let work = shape.units.saturating_mul(rows).saturating_mul(panels * shape.panel).saturating_mul(steps);
         // As many tasks as are wanted and worth it: by rows as far as panels are read often enough, by panels, by rows again.
-        let wanted = (work / WORTH).clamp(1, TASKS * target.threads.max(1)).div_ceil(shape.units.max(1));
+        // One worker gains by more only where operands stay in its caches then: sums, or panels that are not gathered rows' due.
+        let windows = shape.most(&|p| p.taps) > 1;
+        let in_one = target.threads <= 1 && !shape.carries() && (windows || total * panels <= budget.panels);
+        let tasks = if in_one { 1 } else { TASKS * target.threads.max(1) };
+        let wanted = (work / WORTH).clamp(1, tasks).div_ceil(shape.units.max(1));
         let most = (all / if total * panels > budget.panels { LEAST } else { 1 }).max(1);
         let cut = |bytes: usize| {
             let group = k.blocks([bytes, budget.sums]).nc.min(panels.div_ceil(wanted.div_ceil(most).min(panels)));
@@ -289,7 +290,10 @@ impl Drive {
         let packing = (shape.right != Right::Panels).then(|| cut(budget.plain)).filter(|(_, block)| *block >= all);
         let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(budget.panels)));
         let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps(), MORE).collect()).collect();
-        Drive { isa, product, shape, rounds, stretches, all, block, group, packs }
+        let results =
+            rows.saturating_mul(shape.units).saturating_mul(shape.columns) * shape.tail.as_ref().map_or(0, |tail| tail.dst_size());
+        let asks = results > budget.far && steps <= SHALLOW;
+        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks }
     }
 
     /// Whether tasks pack their panels; else these are there, or packed before.
@@ -320,35 +324,32 @@ impl Drive {
         Some(most).filter(|n| *n <= GATHERED / 4)
     }
 
-    /// Words of a list that the tail walks over.
-    fn list_len() -> usize {
-        List::words(ROWS / TAIL + TAIL, [TAIL, 0], 0).unwrap_or(0)
-    }
-
-    /// Panels whose sums a tile leaves in memory before they are finished: all of a task where sums are carried.
-    fn near(&self) -> usize {
-        if self.shape.carries() { self.group } else { (NEAR / self.shape.panel).clamp(1, self.group) }
-    }
-
-    /// Rows of a tile whose sums the tail finishes before the unit gets something to do.
-    fn rows_at_a_time(&self) -> usize {
-        let most = IDLE[usize::from(!self.shape.tail.as_ref().is_some_and(|tail| tail.converts_only()))];
-        (most / (self.near() * self.shape.panel)).max(1).next_multiple_of(TAIL)
+    /// Whether sums of a tile may be in memory, by all panels of a group: from part to part, from round to round, or to look for numbers that are none,
+    /// see [`Task::without_padding`].
+    fn keeps_sums(&self) -> bool {
+        let padded = !self.shape.product.is_whole() && self.shape.most(&|p| p.taps) > 1;
+        self.shape.carries() || self.rounds.iter().any(|rounds| rounds.len() > 1) || padded
     }
 
     /// Distance of two rows of sums.
     fn sums_row(&self) -> usize {
-        self.near() * self.shape.panel + SKEW
+        self.group * self.shape.panel + SKEW
     }
 
     fn sums_len(&self) -> usize {
-        ROWS * self.sums_row() * if self.shape.carries() { self.block.min(self.all) } else { 1 }
+        let tiles = if self.shape.carries() { self.block.min(self.all) } else { usize::from(self.keeps_sums()) };
+        ROWS * self.sums_row() * tiles
+    }
+
+    /// Elements of scratch of the sums that are finished.
+    fn left_len(&self) -> usize {
+        if self.shape.tail.is_some() { Pipeline::LEN } else { 0 }
     }
 
     /// Elements of scratch for `workers` workers; `None` on overflow, or where rows would need too much.
     pub fn scratch_len(&self, workers: usize) -> Option<usize> {
-        let words = self.taps_len()?.checked_add(Drive::list_len())?.checked_mul(2)?.checked_next_multiple_of(LINES)?;
-        let sums = self.sums_len().checked_mul(if self.shape.tail.is_none() { 2 } else { 1 })?;
+        let words = self.taps_len()?.checked_mul(2)?.checked_next_multiple_of(LINES)?;
+        let sums = self.sums_len().checked_mul(if self.shape.tail.is_none() { 2 } else { 1 })?.checked_add(self.left_len())?;
         for_workers(workers, words.checked_add(self.gathered_len()?)?.checked_add(self.packed_len()?)?.checked_add(sums)?)
     }
 
@@ -379,37 +380,26 @@ impl Drive {
         let size = 4 / shape.product.depth();
         let gathers = shape.parts.iter().map(|p| Gatherer::get(self.isa, p.partial * size as u8)).collect::<Result<_, _>>()?;
         let registers = Registers::get(self.isa, self.product)?;
-        let mut ready = Ready { drive: Arc::clone(self), registers, blocks: [const { None }; 8], gathers, tails: [const { None }; 4] };
-        let may = |tall: usize, test: fn(usize) -> bool| self.stretches.iter().any(|s| s.may(tall, test));
-        let begins = [true, self.rounds.len() > 1 || self.rounds.iter().any(|r| r.len() > 1)];
+        let (blocks, finishers) = ([const { None }; 8], [const { None }; 8]);
+        let mut ready = Ready { drive: Arc::clone(self), registers, blocks, finishers, gathers };
+        let starts = [Start::Zero, Start::Load].into_iter().filter(|start| *start == Start::Zero || self.keeps_sums());
         for (narrow, _) in self.kinds(&(0..self.shape.panels())) {
-            for tall in [1, 2].into_iter().filter(|tall| may(*tall, |_| true)) {
-                for (load, _) in begins.into_iter().enumerate().filter(|(_, wanted)| *wanted) {
-                    let start = if load == 1 { Start::Load } else { Start::Zero };
+            for tall in [1, 2].into_iter().filter(|tall| self.stretches.iter().any(|s| s.has(*tall))) {
+                for start in starts.clone() {
+                    let at = index(tall, narrow, start);
                     let (vectors, line) = (self.columns(narrow).div_ceil(LINES) as u8, (shape.panel / LINES) as u8);
-                    let kernel = Tiles { product: self.product, tall: tall as u8, vectors, line, start, panels: self.reuse() };
-                    ready.blocks[index(tall, narrow, load == 1)] = Some(Block::get(self.isa, kernel)?);
-                }
-            }
-            for (single, rows) in [(false, TAIL), (true, 1)] {
-                let wanted = [1, 2].into_iter().any(|tall| may(tall, if single { |rows| rows % TAIL > 0 } else { |rows| rows >= TAIL }));
-                if wanted && shape.tail.is_some() {
-                    ready.tails[2 * usize::from(single) + usize::from(narrow)] = Some(Tile::get(self.isa, &self.tail(rows, narrow))?);
+                    let tiles = Tiles { product: self.product, tall: tall as u8, vectors, line, start, panels: self.reuse() };
+                    if self.keeps_sums() {
+                        ready.blocks[at] = Some(Block::get(self.isa, tiles)?);
+                    }
+                    if let Some(tail) = shape.tail.clone() {
+                        let masked = !self.columns(narrow).is_multiple_of(LINES);
+                        ready.finishers[at] = Some(Finisher::get(self.isa, &Finish { tiles, tail, masked, asks: self.asks })?);
+                    }
                 }
             }
         }
         Ok(ready)
-    }
-
-    /// The kernel that finishes sums.
-    fn tail(&self, rows: usize, narrow: bool) -> Spec {
-        let columns = self.columns(narrow);
-        Spec {
-            start: Start::Load,
-            tail: self.shape.tail.clone(),
-            masked: !columns.is_multiple_of(LINES),
-            ..Spec::new(self.shape.product, rows, columns.div_ceil(LINES))
-        }
     }
 
     fn how(&self) -> How {
@@ -449,48 +439,6 @@ impl Ready {
     }
 }
 
-/// Most pieces of the rows of a tile that the tail takes one after the other: those of [`TAIL`] rows, and single ones.
-const PIECES: usize = ROWS / TAIL + 1;
-
-/// The rows of a tile as the tail takes them: lists of pieces, and their number.
-struct Listed<'l> {
-    list: List<'l>,
-    pieces: [Kept; PIECES],
-    count: usize,
-}
-
-impl Listed<'_> {
-    /// Lists rows that go to these addresses, at most so many at a time.
-    fn set(&mut self, to: &[usize], most: usize, row_bytes: usize) {
-        let whole = to.len() / TAIL * TAIL;
-        self.list.restart(TAIL);
-        self.count = 0;
-        let pieces = (0..whole).step_by(most).map(|row| (TAIL, row..whole.min(row + most)));
-        for (each, rows) in pieces.chain((whole < to.len()).then_some((1, whole..to.len()))) {
-            self.list.begin(each);
-            strips(&mut self.list, to, rows.clone(), row_bytes);
-            self.pieces[self.count] = self.list.keep(rows);
-            self.count += 1;
-        }
-    }
-}
-
-/// Lists some of the rows of a tile, whose sums are so many bytes apart: those that follow each other at one distance are a strip.
-fn strips(list: &mut List<'_>, to: &[usize], rows: Range<usize>, row_bytes: usize) {
-    let (each, mut row) = (list.rows(), rows.start);
-    while row < rows.end {
-        let distance = |i: usize| to[i].wrapping_sub(to[i - 1]);
-        let end = (row + 2..rows.end).find(|i| distance(*i) != distance(row + 1)).unwrap_or(rows.end);
-        // What follows may lie before.
-        let tiles = if end > row + 1 && distance(row + 1) <= isize::MAX as usize { ((end - row) / each).max(1) } else { 1 };
-        let c_row = if tiles > 1 { distance(row + 1) } else { 0 };
-        let mut addresses = [0; MOST_ROWS];
-        addresses[..each].copy_from_slice(&to[row..row + each]);
-        list.strip(Strip { tiles, sums: row * row_bytes, a_row: 0, c_row, to: (0, &addresses) });
-        row += tiles * each;
-    }
-}
-
 /// Adds the products of a row of bf16, from a byte of its memory on, and the columns of a panel in a part of the reduction.
 fn add_pairs([(a, row), (b, panel)]: [(Buf, usize); 2], part: &Part, sums: &mut [f32]) {
     let value = |half: u16| number::decode(DataType::Bf16, u64::from(half)) as f32;
@@ -511,8 +459,8 @@ fn add_pairs([(a, row), (b, panel)]: [(Buf, usize); 2], part: &Part, sums: &mut 
 }
 
 /// Where a kernel is among all.
-const fn index(tall: usize, narrow: bool, load: bool) -> usize {
-    (tall - 1) * 4 + 2 * narrow as usize + load as usize
+fn index(tall: usize, narrow: bool, start: Start) -> usize {
+    (tall - 1) * 4 + 2 * usize::from(narrow) + usize::from(start == Start::Load)
 }
 
 /// A block of rows by a group of panels.
@@ -527,15 +475,24 @@ struct Task<'t, 'a, W> {
     panels: Range<usize>,
 }
 
-/// A tile whose addresses are known.
+/// Tiles whose addresses are known.
 struct At<'s> {
+    /// The first one, its rows, and how many there are, so many bytes behind each other in the source and in the destination.
+    tile: usize,
     rows: [usize; 2],
+    run: usize,
+    bytes: [usize; 2],
     taps: &'s [usize],
     gathered: &'s [f32],
     group: &'s Group<'s>,
     part: usize,
-    /// The first of its sums.
-    sums: usize,
+}
+
+impl At<'_> {
+    /// Pieces.
+    fn tall(&self) -> usize {
+        if self.rows[1] > 0 { 2 } else { 1 }
+    }
 }
 
 /// Where the panels of a task are in a part of the reduction: the byte of the first in memory, and bytes from one to the next.
@@ -563,25 +520,26 @@ impl<W: Lines> Task<'_, '_, W> {
 
     fn run(&self, share: &mut [f32]) {
         let drive = self.drive;
-        let taps_len = drive.taps_len().unwrap_or(0);
-        let (words, share) = share.split_at_mut((2 * (taps_len + Drive::list_len())).next_multiple_of(LINES));
+        let (taps, share) = share.split_at_mut((2 * drive.taps_len().unwrap_or(0)).next_multiple_of(LINES));
         let (gathered, share) = share.split_at_mut(drive.gathered_len().unwrap_or(0));
         let (packed, share) = share.split_at_mut(drive.packed_len().unwrap_or(0));
+        let (left, share) = share.split_at_mut(drive.left_len());
         let (sums, spare) = share.split_at_mut(drive.sums_len());
-        let (taps, words) = bytemuck::cast_slice_mut::<f32, usize>(words).split_at_mut(taps_len);
-        let mut listed = Listed { list: List::new(words, TAIL), pieces: Default::default(), count: 0 };
-        let most = drive.rows_at_a_time();
+        let taps = bytemuck::cast_slice_mut::<f32, usize>(taps);
+        let mut pipeline = self.pipeline(left);
         let mut held = self.kernels.registers.hold();
         let first = drive.tile(self.tiles.start).0;
         let mut end = first;
         for (index, part) in drive.shape.parts.iter().enumerate() {
             let mut walk = self.on.work.walk(self.unit, first);
             let group = self.group(part, packed);
-            for tile in self.tiles.clone() {
+            let mut tile = self.tiles.start;
+            while tile < self.tiles.end {
                 let (row, rows) = drive.tile(tile);
-                end = row + rows[0] + rows[1];
+                let all = rows[0] + rows[1];
+                let (most, tile_bytes) = self.on.work.run(&walk, all);
                 let mut to = [0; ROWS];
-                let (mut count, mut padded) = (0, false);
+                let (mut count, mut padded, mut gathers) = (0, false, false);
                 for (i, n) in rows.into_iter().enumerate().filter(|(_, n)| *n > 0) {
                     // What is behind the last row is overwritten, or not looked at.
                     let Some(to) = to[i * rows[0]..].first_chunk_mut() else { continue };
@@ -589,6 +547,8 @@ impl<W: Lines> Task<'_, '_, W> {
                         rows: n,
                         to,
                         padded: false,
+                        is_whole: drive.shape.product.is_whole(),
+                        is_gathered: false,
                         index: i,
                         part,
                         gatherer: &self.kernels.gathers[index],
@@ -600,75 +560,151 @@ impl<W: Lines> Task<'_, '_, W> {
                     };
                     self.on.work.lines(&mut walk, &mut half);
                     count = half.count;
-                    padded |= half.padded;
+                    padded |= half.padded && !drive.shape.product.is_whole();
+                    gathers |= half.is_gathered;
                 }
-                let at = At {
-                    rows,
-                    taps: &taps[..count * TAP],
-                    gathered,
-                    group: &group,
-                    part: index,
-                    sums: if drive.shape.carries() { (row - first) * drive.sums_row() } else { 0 },
+                let run = if gathers || count == 0 || part.partial > 0 || drive.rounds[index].len() > 1 {
+                    1
+                } else {
+                    self.run_of(tile, rows, most)
                 };
-                let last = index + 1 == drive.shape.parts.len();
-                let (ends, padded) = (last && drive.shape.tail.is_some(), last && padded && !drive.shape.product.is_whole());
-                if ends {
-                    listed.set(&to[..rows[0] + rows[1]], most, drive.sums_row() * 4);
+                if run > 1 {
+                    self.on.work.skip(&mut walk, (run - 1) * all);
                 }
-                for near in self.panels.clone().step_by(drive.near()) {
-                    let panels = near..self.panels.end.min(near + drive.near());
-                    self.products(&mut held, &at, (tile, &panels), sums);
-                    if padded {
-                        self.without_padding(row..row + rows[0] + rows[1], &panels, &mut sums[at.sums..]);
+                end = row + run * all;
+                let at = At { tile, rows, run, bytes: tile_bytes, taps: &taps[..count * TAP], gathered, group: &group, part: index };
+                let sums = &mut sums[if drive.shape.carries() { (row - first) * drive.sums_row() } else { 0 }..];
+                match pipeline.as_mut().filter(|_| index + 1 == drive.shape.parts.len()) {
+                    Some(pipeline) if count == 0 && !drive.shape.carries() => self.finish_sums(pipeline, &at, &to, None),
+                    Some(pipeline) if count == 0 || padded => {
+                        self.products(&mut held, &at, 0..drive.rounds[index].len(), sums);
+                        if padded {
+                            self.without_padding(row..end, sums);
+                        }
+                        self.finish_sums(pipeline, &at, &to, Some(sums));
                     }
-                    if ends {
-                        self.finish(&held, &listed, &panels, &mut sums[at.sums..]);
+                    Some(pipeline) => {
+                        self.products(&mut held, &at, 0..drive.rounds[index].len() - 1, sums);
+                        self.finish((pipeline, &mut held), &at, &to, sums);
                     }
+                    None => self.products(&mut held, &at, 0..drive.rounds[index].len(), sums),
                 }
+                tile += run;
             }
         }
+        if let Some(pipeline) = &mut pipeline {
+            return pipeline.flush();
+        }
         drop(held);
-        if drive.shape.tail.is_none() {
-            let columns = self.panels.start * drive.shape.panel..drive.shape.columns.min(self.panels.end * drive.shape.panel);
-            self.on.work.store(Sums { unit: self.unit, rows: first..end, columns, sums, spare, step: drive.sums_row() });
+        let columns = self.panels.start * drive.shape.panel..drive.shape.columns.min(self.panels.end * drive.shape.panel);
+        self.on.work.store(Sums { unit: self.unit, rows: first..end, columns, sums, spare, step: drive.sums_row() });
+    }
+
+    /// Tiles from one on, at most so many, that have as many rows.
+    fn run_of(&self, tile: usize, rows: [usize; 2], most: usize) -> usize {
+        let end = self.tiles.end.min(tile.saturating_add(most));
+        (tile + 1..end).find(|next| self.drive.tile(*next).1 != rows).unwrap_or(end) - tile
+    }
+
+    /// What finishes sums, where there is a tail.
+    fn pipeline<'p>(&'p self, left: &'p mut [f32]) -> Option<Pipeline<'p>> {
+        let (shape, on) = (&self.drive.shape, self.on);
+        let (tail, (args, tail_column)) = shape.tail.as_ref().zip(on.tail)?;
+        let column = self.panels.start * shape.panel;
+        let columns = shape.columns.min(self.panels.end * shape.panel) - column;
+        let to = TailCall {
+            c: on.c,
+            column,
+            tail_column: tail_column(self.unit) + column,
+            tail: Some(args),
+            last: (shape.columns - 1) % LINES + 1,
+            ..TailCall::raw(&[], 0, Panels::one(0), (&mut [], 0))
+        };
+        Some(Pipeline::new(lend(left), tail, columns, &to))
+    }
+
+    /// A call of a kernel for a round of a part of a tile, by some panels.
+    fn call<'c>(&self, at: &At<'c>, round: &Round, (panels, sums): (&Range<usize>, &'c mut [f32])) -> Call<'c>
+    where
+        Self: 'c,
+    {
+        let (drive, width, before) = (self.drive, self.drive.shape.panel, panels.start - self.panels.start);
+        let is_first = before == 0 && round.before == 0;
+        Call {
+            taps: at.taps,
+            blocks: round.blocks,
+            from: round.before * 4,
+            source: self.on.a,
+            gathered: at.gathered,
+            b: at.group.b,
+            b_at: at.group.at + before * at.group.step + round.before * width * 4,
+            b_panel: at.group.step,
+            panels: panels.len(),
+            tiles: at.run,
+            a_tile: at.bytes[0],
+            sums: sums.get_mut(before * width..).unwrap_or_default(),
+            sums_row: drive.sums_row(),
+            ahead: if is_first { self.ahead(at, round.blocks) } else { Ahead::default() },
         }
     }
 
-    /// The sums of a part of a tile by some panels.
-    fn products(&self, held: &mut block::Held<'_>, at: &At<'_>, (tile, panels): (usize, &Range<usize>), sums: &mut [f32]) {
-        let (drive, on) = (self.drive, self.on);
-        let panel = drive.shape.panel;
-        for (i, round) in drive.rounds[at.part].iter().enumerate() {
+    /// The sums of some rounds of a part of a tile, which stay in memory.
+    fn products(&self, held: &mut block::Held<'_>, at: &At<'_>, rounds: Range<usize>, sums: &mut [f32]) {
+        for i in rounds {
+            let round = &self.drive.rounds[at.part][i];
             held.set(tiles::Shape { rows: at.rows, steps: round.steps });
-            for (narrow, some) in drive.kinds(panels) {
-                let tall = if at.rows[1] > 0 { 2 } else { 1 };
-                let block = self.kernels.blocks[index(tall, narrow, at.part + i > 0)].as_ref();
-                let block = block.unwrap_or_else(|| panic!("no kernel of {tall} tiles was made"));
-                block.run(
-                    held,
-                    Call {
-                        taps: at.taps,
-                        blocks: round.blocks,
-                        from: round.before * 4,
-                        source: on.a,
-                        gathered: at.gathered,
-                        b: at.group.b,
-                        b_at: at.group.at + (some.start - self.panels.start) * at.group.step + round.before * panel * 4,
-                        b_panel: at.group.step,
-                        panels: some.len(),
-                        sums: &mut sums[at.sums + (some.start - panels.start) * panel..],
-                        sums_row: drive.sums_row(),
-                        ahead: if narrow || i > 0 { Ahead::default() } else { self.ahead(at, (tile, some.start), round.blocks) },
-                    },
-                );
+            let start = if at.part + i > 0 { Start::Load } else { Start::Zero };
+            for (narrow, panels) in self.drive.kinds(&self.panels) {
+                let block = self.kernels.blocks[index(at.tall(), narrow, start)].as_ref();
+                let block = block.unwrap_or_else(|| panic!("no kernel of {} tiles was made", at.tall()));
+                block.run(held, self.call(at, round, (&panels, sums)));
             }
+        }
+    }
+
+    /// The kernel that finishes sums, for panels that have all columns or fewer.
+    fn finisher<'p>(&'p self, at: &At<'_>, narrow: bool, start: Start) -> &'p Finisher {
+        let finisher = self.kernels.finishers[index(at.tall(), narrow, start)].as_ref();
+        finisher.unwrap_or_else(|| panic!("no kernel of {} tiles was made", at.tall()))
+    }
+
+    /// Where results of tiles go, by panels from one on.
+    fn results<'r>(&self, at: &At<'_>, to: &'r [usize; ROWS], panels: &Range<usize>) -> Results<'r> {
+        let column = (panels.start - self.panels.start) * self.drive.shape.panel;
+        Results { rows: &to[..at.rows[0] + at.rows[1]], tile: at.bytes[1], column }
+    }
+
+    /// The results of tiles, whose last round is to be multiplied.
+    fn finish<'p>(
+        &'p self,
+        (pipeline, held): (&mut Pipeline<'p>, &mut block::Held<'_>),
+        at: &At<'_>,
+        to: &[usize; ROWS],
+        sums: &mut [f32],
+    ) {
+        let rounds = &self.drive.rounds[at.part];
+        let round = &rounds[rounds.len() - 1];
+        held.set(tiles::Shape { rows: at.rows, steps: round.steps });
+        let start = if at.part + rounds.len() == 1 { Start::Zero } else { Start::Load };
+        for (narrow, panels) in self.drive.kinds(&self.panels) {
+            let mut call = self.call(at, round, (&panels, sums));
+            pipeline.run(self.finisher(at, narrow, start), held, &mut call, &self.results(at, to, &panels));
+        }
+    }
+
+    /// The results of a tile whose sums are in memory, or all zero.
+    fn finish_sums<'p>(&'p self, pipeline: &mut Pipeline<'p>, at: &At<'_>, to: &[usize; ROWS], sums: Option<&[f32]>) {
+        for (narrow, panels) in self.drive.kinds(&self.panels) {
+            let results = self.results(at, to, &panels);
+            let sums = sums.map(|sums| (&sums[results.column..], self.drive.sums_row()));
+            pipeline.finish(self.finisher(at, narrow, Start::Zero), panels.len(), sums, &results);
         }
     }
 
     /// Sums rows again that came out as no numbers, without padding: its zeros are none beside a weight that is no finite number.
     #[cold]
-    fn without_padding(&self, rows: Range<usize>, panels: &Range<usize>, sums: &mut [f32]) {
-        let (drive, on, width) = (self.drive, self.on, self.drive.shape.panel);
+    fn without_padding(&self, rows: Range<usize>, sums: &mut [f32]) {
+        let (drive, on, width, panels) = (self.drive, self.on, self.drive.shape.panel, &self.panels);
         for (row, line) in rows.zip(sums.chunks_mut(drive.sums_row())) {
             let line = &mut line[..panels.len() * width];
             if !line.iter().fold(false, |any, sum| any | sum.is_nan()) {
@@ -688,51 +724,25 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// What a tile asks for from a panel on, with so many blocks of every tap: the next group's panels, evenly over all tiles of the task, or the rows
+    /// What a tile asks for, with so many blocks of every tap: the next group's panels, evenly over all tiles of the task, or the rows
     /// of the next tile. Where there are several parts, either is in many pieces, and nothing is asked for.
-    fn ahead(&self, at: &At<'_>, (tile, panel): (usize, usize), blocks: usize) -> Ahead {
+    fn ahead(&self, at: &At<'_>, blocks: usize) -> Ahead {
         let (drive, on) = (self.drive, self.on);
         let &[_, first, distance, ..] = at.taps else { return Ahead::default() };
         if drive.shape.parts.len() > 1 {
             return Ahead::default();
         }
         let passes = drive.shape.panel.div_ceil(if at.rows[1] > 0 { ROWS } else { 4 * LINES });
-        let each = (at.taps.len() / TAP * passes * blocks).max(1);
-        let (all, done) = (each * self.panels.len(), each * (panel - self.panels.start));
+        let all = (at.taps.len() / TAP * passes * blocks).max(1) * self.panels.len();
         if !drive.packs && self.tiles.end == drive.all && self.panels.end < drive.shape.panels() {
             let next = drive.group.min(drive.shape.panels() - self.panels.end) * on.b_panel;
             let step = next.div_ceil(self.tiles.len() * all).min(tiles::AHEAD);
-            let before = ((tile - self.tiles.start) * all + done) * step;
+            let before = (at.tile - self.tiles.start) * all * step;
             return Ahead { at: on.b.as_ptr().addr().wrapping_add(self.b_at + self.panels.end * on.b_panel + before), step, panel: 0 };
         }
         let bytes = (at.rows[0] + at.rows[1]) * distance;
         let step = bytes.div_ceil(all).min(tiles::AHEAD);
-        let is_next = tile + 1 < self.tiles.end && first.wrapping_sub(on.a.as_ptr().addr()) < on.a.len();
-        if is_next { Ahead { at: first.wrapping_add(bytes + done * step), step, panel: 0 } } else { Ahead::default() }
-    }
-
-    /// Finishes the sums of a tile by some panels, so many at a time that the unit does not go to sleep.
-    fn finish(&self, held: &block::Held<'_>, listed: &Listed<'_>, panels: &Range<usize>, sums: &mut [f32]) {
-        let (drive, on) = (self.drive, self.on);
-        let Some((tail, column)) = on.tail else { return };
-        let first = column(self.unit);
-        for piece in &listed.pieces[..listed.count] {
-            for (narrow, some) in drive.kinds(panels) {
-                let (strips, each) = listed.list.strips_of(piece);
-                let tile = self.kernels.tails[2 * usize::from(each == 1) + usize::from(narrow)].as_ref();
-                let tile = tile.unwrap_or_else(|| panic!("no tail of {each} rows was made"));
-                let column = some.start * drive.shape.panel;
-                let sums = (&mut sums[(some.start - panels.start) * drive.shape.panel..], drive.sums_row());
-                tile.run(TailCall {
-                    c: on.c,
-                    column,
-                    tail_column: first + column,
-                    tail: Some(tail),
-                    last: (drive.shape.columns - 1) % LINES + 1,
-                    ..TailCall::raw(strips, 0, Panels { count: some.len(), ..Panels::one(0) }, sums)
-                });
-            }
-            held.stay_awake();
-        }
+        let is_next = at.tile + 1 < self.tiles.end && first.wrapping_sub(on.a.as_ptr().addr()) < on.a.len();
+        if is_next { Ahead { at: first.wrapping_add(bytes), step, panel: 0 } } else { Ahead::default() }
     }
 }

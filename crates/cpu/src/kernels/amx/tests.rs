@@ -56,7 +56,7 @@ fn tiles_cover_all_rows() {
                 assert_eq!(first, next);
                 assert!((1..=LINES).contains(&upper) && lower <= LINES);
                 let tall = if lower > 0 { 2 } else { 1 };
-                assert!(drive.stretches.iter().any(|s| s.may(tall, |rows| rows == upper + lower)));
+                assert!(drive.stretches.iter().any(|s| s.has(tall)));
                 next += upper + lower;
                 ends.push(next);
             }

@@ -107,11 +107,6 @@ impl<'t> List<'t> {
         Listed::plain(&self.words[kept.words.clone()], kept.rows, tap)
     }
 
-    /// The words of a list that was kept since the last [`List::restart`], and the rows of its tiles.
-    pub(in crate::kernels) fn strips_of(&self, kept: &Kept) -> (&[usize], usize) {
-        (&self.words[kept.words.clone()], kept.rows)
-    }
-
     /// Drops all strips, kept ones too; the tiles of those that follow have `rows` rows.
     pub fn restart(&mut self, rows: usize) {
         (self.start, self.len, self.last, self.rows) = (0, 0, 0, rows);

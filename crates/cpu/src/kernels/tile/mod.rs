@@ -29,6 +29,7 @@ pub use oxidnn_jit::kernels::dot::{AHEAD, Line, Product, Start, Stride};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
+use std::mem::offset_of;
 use std::ops::Range;
 use std::sync::Arc;
 pub use tail::{Tail, TailArgs};
@@ -143,6 +144,16 @@ impl Spec {
 pub struct Args {
     dot: dot::Args,
     tail: tail::Block,
+}
+
+impl Args {
+    /// Where the columns of a last vector are, which is masked.
+    pub(in crate::kernels) const LAST: usize = offset_of!(Args, dot) + offset_of!(dot::Args, last);
+
+    /// Of a tail that finishes sums from elsewhere.
+    pub(in crate::kernels) fn of_tail(last: usize, tail: tail::Block) -> Args {
+        Args { dot: dot::Args::of_last(last), tail }
+    }
 }
 
 impl Key for Spec {
@@ -342,7 +353,7 @@ impl Tile {
                 ahead: if call.ahead.step == 0 { strips.as_ptr().addr() } else { call.ahead.at },
                 ahead_step: call.ahead.step,
             },
-            tail: tail.block(&self.spec, &call, base[1]),
+            tail: tail.block(self.spec.tail.as_deref().map_or(0, Tail::dst_size), &call, base[1]),
         };
         let columns = usize::from(self.spec.vectors) * self.lanes;
         for _ in 0..calls {
@@ -442,7 +453,7 @@ impl Tile {
 }
 
 /// Where something may begin.
-struct Places {
+pub(in crate::kernels) struct Places {
     first: usize,
     /// Number of places.
     count: usize,
@@ -458,12 +469,12 @@ impl Places {
 
     /// Where the same may begin that is there again so many bytes further on.
     #[inline]
-    fn and_then(&self, bytes: usize) -> Places {
+    pub(in crate::kernels) fn and_then(&self, bytes: usize) -> Places {
         Places { first: self.first, count: self.count.saturating_sub(bytes) }
     }
 
     #[inline]
-    fn holds(&self, address: usize) -> bool {
+    pub(in crate::kernels) fn holds(&self, address: usize) -> bool {
         address.wrapping_sub(self.first) < self.count
     }
 }

@@ -59,7 +59,7 @@ enum Origin {
 
 /// What the sums are that a tail begins with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(in crate::kernels) enum Kind {
     /// 32-bit integers.
     Whole,
     /// f32.
@@ -156,7 +156,7 @@ pub struct Results {
 /// What kernels read besides the arguments of `dot`.
 #[repr(C)]
 #[derive(Debug)]
-pub(super) struct Block {
+pub(in crate::kernels) struct Block {
     /// Bytes from the addresses of the destination's rows to the first panel's first column.
     c_offset: usize,
     /// The first line of operands from the first panel's first column on.
@@ -191,10 +191,17 @@ impl TailArgs<'_> {
         Some(StripBlock { lines: first, pitch: self.pitch * 4, c, tensors: self.tensors.map(|t| t.as_ptr().cast_const()) })
     }
 
+    /// What a kernel reads that finishes sums from elsewhere, and where rows of the destination may begin, which have so many columns from the call's
+    /// first on and read operands of so many; `None` where these do not reach as far.
+    pub(in crate::kernels) fn finish(&self, tail: &Tail, call: &Call<'_>, (columns, padded): (usize, usize)) -> Option<(Block, Places)> {
+        Some((self.block(tail.dst_size(), call, 0), tail.places(self, call, columns, padded)?))
+    }
+
+    /// What a kernel reads, with elements of the destination of so many bytes.
     #[inline]
-    pub(super) fn block(&self, spec: &Spec, call: &Call<'_>, base: usize) -> Block {
+    pub(super) fn block(&self, size: usize, call: &Call<'_>, base: usize) -> Block {
         Block {
-            c_offset: spec.tail.as_ref().map_or(0, |t| call.column * t.dst_size()).wrapping_add(base),
+            c_offset: (call.column * size).wrapping_add(base),
             lines: self.lines.as_ptr().wrapping_add(call.tail_column),
             pitch: self.pitch * 4,
             c: call.c.as_ptr(),
@@ -366,12 +373,12 @@ impl Tail {
     }
 
     /// Asks for the lines of the destination before they are written, of so many rows and vectors.
-    pub(super) fn ask(&self, f: &mut Function, at: Spot, tile: (usize, usize)) {
+    pub(in crate::kernels) fn ask(&self, f: &mut Function, at: Spot, tile: (usize, usize)) {
         write::ask(self, f, at, tile);
     }
 
     /// Writes the steps, and the stores of the sums.
-    pub(super) fn write(&self, f: &mut Function, sums: &Sums<'_>, kind: Kind) {
+    pub(in crate::kernels) fn write(&self, f: &mut Function, sums: &Sums<'_>, kind: Kind) {
         write::write(self, f, sums, kind);
     }
 

@@ -19,6 +19,10 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         VecInst::LoadAs { dst, elem, from, mask } => load_as(m, dst.0, elem, from, mask),
         VecInst::StoreAs { elem, to, src, mask } => store_as(m, elem, to, src.0, mask),
         VecInst::StoreFlushed { to, src, mask } => store_as(m, Elem::Bf16, to, src.0, mask),
+        VecInst::StoreBothFlushed { to, first, second } => {
+            store_as(m, Elem::Bf16, to, first.0, None);
+            store_as(m, Elem::Bf16, to.behind(m.width(first.0).half().bytes() as i32), second.0, None);
+        }
         VecInst::Binary(op, dst, a, b) => {
             let b = operand(m, dst.0, source(b));
             match op {

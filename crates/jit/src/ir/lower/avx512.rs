@@ -26,6 +26,16 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             m.masked(Op::StoreI16, &[Arg::Mem(to.into()), Arg::Reg(narrow)], merged(mask));
         }
         VecInst::StoreFlushed { to, src, mask } => store_as(m, Elem::Bf16, Arg::Mem(to.into()), src.0, mask),
+        VecInst::StoreBothFlushed { to, first, second } if isa.bf16 => {
+            let both = m.temp(m.width(first.0));
+            m.op(Op::Bf16FromBoth, &[Arg::Reg(both), arg(second), arg(first)]);
+            m.op(Op::Store, &[Arg::Mem(to.into()), Arg::Reg(both)]);
+        }
+        VecInst::StoreBothFlushed { to, first, second } => {
+            let behind = to.behind(m.width(first.0).half().bytes() as i32);
+            store_as(m, Elem::Bf16, Arg::Mem(to.into()), first.0, None);
+            store_as(m, Elem::Bf16, Arg::Mem(behind.into()), second.0, None);
+        }
         VecInst::Binary(op @ (Binary::EvenBlocks | Binary::OddBlocks), dst, a, b) => {
             // Two bits choose each of four blocks, one bit each of two.
             let (even, odd) = if m.width(dst.0) == Width::W512 { (0b10_00_10_00, 0b11_01_11_01) } else { (0b00, 0b11) };

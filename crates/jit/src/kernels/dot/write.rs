@@ -129,9 +129,9 @@ pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Functio
             let (panel, column) = (argument(f, offset_of!(Args, b)), f.int(0));
             let panels = argument(f, offset_of!(Args, panels));
             f.repeat_some(panels, |f| {
-                let at = Spot { args, column, strip, before };
+                let at = Spot::of_strip(args, column, (strip, before));
                 begin(f, at);
-                let values = writer.tile(f, at, (panel, taps));
+                let values = writer.tile(f, at, (panel, strip, taps));
                 finish(f, &Sums { at, values: &values, vectors: usize::from(dot.vectors), last });
                 let bytes = argument(f, offset_of!(Args, b_panel));
                 f.add(panel, bytes);
@@ -145,13 +145,13 @@ pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Functio
 
 impl Writer<'_> {
     /// The sums of a tile by a panel; `table` goes to what is behind the strip's taps.
-    fn tile(&self, f: &mut Function, at: Spot, (panel, table): (Int, Int)) -> Vec<Val> {
+    fn tile(&self, f: &mut Function, at: Spot, (panel, strip, table): (Int, Int, Int)) -> Vec<Val> {
         let sums = self.begin(f, at);
         let flips = self.passes.contains(&Pass::Flipped) && !self.dot.is_crowded(f.isa());
         let flip = flips.then(|| f.splat_i32(self.width, FLIP as i32));
         let narrow = self.passes.iter().any(|p| matches!(p, Pass::Narrow { .. }));
         let ones = narrow.then(|| f.splat_i32(self.width, ONES));
-        f.set(table, at.strip);
+        f.set(table, strip);
         let taps = f.load_int(at.word(0));
         f.add(table, ((HEAD + usize::from(self.dot.rows)) * size_of::<usize>()) as i32);
         f.repeat(taps, |f| self.tap(f, at, (panel, table), (flip, ones), &sums));

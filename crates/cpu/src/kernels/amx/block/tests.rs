@@ -48,6 +48,8 @@ fn blocks_refuse_operands_that_are_too_short() {
                 b_at: 0,
                 b_panel: steps * LINES * 4,
                 panels: 2,
+                tiles: 1,
+                a_tile: 0,
                 sums,
                 sums_row: 2 * LINES,
                 ahead: Ahead::default(),

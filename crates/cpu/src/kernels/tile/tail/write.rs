@@ -92,6 +92,7 @@ fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, ki
     let width = f.isa().width();
     let rows: Vec<Int> = (0..sums.values.len() / sums.vectors).map(|i| f.load_int(sums.at.row(i))).collect();
     let tensors: Vec<Int> = (0..tail.tensors().count()).map(|i| distance(f, sums.at.args, i, at.c_offset)).collect();
+    let mut even: Vec<Val> = Vec::new();
     for v in 0..sums.vectors {
         let mut column: Vec<Val> = sums.values.iter().skip(v).step_by(sums.vectors).copied().collect();
         let at_row = |i: usize, offset: Int| rows[i].indexed(offset, 1, (v * width.lanes() * tail.dst.bytes()) as i32);
@@ -116,8 +117,17 @@ fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, ki
                 *x = apply(f, step, *x, under.or(operand), &place(i));
             }
         }
-        for (i, x) in column.iter().enumerate() {
-            store(f, tail.dst, *x, kind, &place(i));
+        // Two neighbours leave together where what computes them beside tiles of AMX has registers left to wait in.
+        let waits = f.isa().amx && (kind, tail.dst) == (Kind::Normal, Elem::Bf16) && sums.mask(v | 1).is_none() && v | 1 < sums.vectors;
+        match (waits, v % 2) {
+            (true, 0) => even.clone_from(&column),
+            (true, _) => {
+                let at_even = |i: usize| rows[i].indexed(at.c_offset, 1, ((v - 1) * width.lanes() * tail.dst.bytes()) as i32);
+                for (i, (first, second)) in even.iter().zip(&column).enumerate() {
+                    f.store_both_bf16_flushed(at_even(i), *first, *second);
+                }
+            }
+            (false, _) => column.iter().enumerate().for_each(|(i, x)| store(f, tail.dst, *x, kind, &place(i))),
         }
     }
 }

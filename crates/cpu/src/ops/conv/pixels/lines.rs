@@ -26,6 +26,15 @@ impl<'a> Lines for Bound<'a> {
         walk.advance(rows);
     }
 
+    fn run(&self, walk: &Walk<'a>, rows: usize) -> (usize, [usize; 2]) {
+        let count = if walk.segment().exact { (walk.left / rows).max(1) } else { 1 };
+        (count, [rows.wrapping_mul(walk.source.ahead[1]), rows.wrapping_mul(walk.result.ahead[1])])
+    }
+
+    fn skip(&self, walk: &mut Walk<'a>, rows: usize) {
+        walk.advance(rows);
+    }
+
     fn inside(&self, walk: &mut Walk<'a>, tap: &mut dyn FnMut(usize, usize)) {
         let (pass, segment, mut line) = (self.pass, walk.segment, [0; MOST_ROWS]);
         let (pixels, _) = self.pixels(walk, 1);

@@ -1,0 +1,388 @@
+//! Products on tiles of AMX whose sums are finished by the same kernel: a software pipeline, one block deep.
+//!
+//! Sums leave tiles through memory, and what finishes them there would keep the unit that multiplies tiles waiting. So a kernel finishes some rows of the
+//! block before with every step of products, in whose shadow vectors compute and results go to their caches, and stores its own sums when the products are
+//! done. A block waits from call to call, and the last one of a task for [`Pipeline::flush`].
+//!
+//! One of the few files with unsafe code: every address is checked against its buffer before a kernel is called.
+
+use super::block::{Call, Held, arguments, check, is_inside};
+use crate::kernels::code;
+use crate::kernels::tile::tail::Kind;
+use crate::kernels::tile::{self, Call as TailCall, Places, Tail};
+use oxidnn_jit::ir::{Compare, Int, Pred, TileProduct};
+use oxidnn_jit::kernels::dot::{Spot, Sums};
+use oxidnn_jit::kernels::tiles::{self, Beside, LINES, ROWS, Tiles};
+use oxidnn_jit::{Entry, Function, Isa, Key};
+use oxidnn_runtime::Buf;
+use oxidnn_spec::Error;
+use std::mem::offset_of;
+use std::sync::Arc;
+
+#[cfg(test)]
+mod tests;
+
+/// Rows that are finished together.
+const EACH: usize = 4;
+/// Bytes of the sums of a block, and of the addresses of its rows.
+const SUMS: usize = ROWS * 2 * LINES * 4;
+const LIST: usize = ROWS * size_of::<usize>();
+/// Where the lists and the state lie behind the sums of two blocks.
+const LISTS: usize = 2 * SUMS;
+const STATE: usize = LISTS + 2 * LIST;
+
+/// What kernels read.
+#[repr(C)]
+pub(super) struct Args {
+    /// What finishes sums; only what the tail reads is looked at.
+    tail: tile::Args,
+    tiles: tiles::Args,
+    /// The addresses of the first tile's rows of the destination, their number, and bytes from a tile's to those of the next.
+    rows: *const u8,
+    count: usize,
+    c_tile: usize,
+    /// Columns from those of the tail's first to the first panel's first.
+    column: usize,
+    /// Rows of the upper tile.
+    upper: usize,
+    /// How many times [`EACH`] rows are finished with every step of products, so that all are with the last one.
+    each: usize,
+    state: *mut u8,
+}
+
+/// What kernels keep from call to call: the block that waits, with as many rows as said, none at first, and where the next one's sums go.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct State {
+    sums: usize,
+    rows: usize,
+    /// Bytes from the addresses of its rows to their places.
+    shift: usize,
+    count: usize,
+    column: usize,
+    next: usize,
+}
+
+impl State {
+    const WORDS: usize = size_of::<State>() / size_of::<usize>();
+
+    fn words(&self) -> [usize; State::WORDS] {
+        [self.sums, self.rows, self.shift, self.count, self.column, self.next]
+    }
+}
+
+/// Products and what finishes them. This is the key of kernels.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Finish {
+    pub(super) tiles: Tiles,
+    pub(super) tail: Arc<Tail>,
+    /// Whether the last vector of a panel has fewer columns.
+    pub(super) masked: bool,
+    /// Whether lines of the destination are asked for before the products whose sums are written there.
+    pub(super) asks: bool,
+}
+
+/// What finishes a block that waits, which is like one of a panel of such kernels. This is its key.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Flush(Finish, tiles::Block);
+
+/// Loads a field of the arguments or the state.
+fn field(f: &mut Function, block: Int, field: usize) -> Int {
+    f.load_int(block.at(field as i32))
+}
+
+/// A block that waits, some of whose rows are finished.
+struct Waiting<'k> {
+    key: &'k Finish,
+    args: Int,
+    block: tiles::Block,
+    /// The sums and the addresses of the rows that are left.
+    sums: Int,
+    rows: Int,
+    shift: Int,
+    column: Int,
+    /// How many times [`EACH`] rows are left, and how many rows behind these.
+    left: Int,
+    rest: Int,
+    last: Option<Pred>,
+}
+
+impl<'k> Waiting<'k> {
+    fn new(key: &'k Finish, f: &mut Function, (args, state): (Int, Int), block: tiles::Block) -> Waiting<'k> {
+        let [sums, rows, shift, column, left] = [
+            offset_of!(State, sums),
+            offset_of!(State, rows),
+            offset_of!(State, shift),
+            offset_of!(State, column),
+            offset_of!(State, count),
+        ]
+        .map(|at| field(f, state, at));
+        let rest = f.copy(left);
+        f.shr(left, EACH.trailing_zeros() as u8);
+        f.and(rest, EACH as i32 - 1);
+        let ends = block.first + block.vectors == usize::from(key.tiles.vectors);
+        let last = (key.masked && ends).then(|| {
+            let last = field(f, args, offset_of!(Args, tail) + tile::Args::LAST);
+            f.first_lanes(last)
+        });
+        Waiting { key, args, block, sums, rows, shift, column, left, rest, last }
+    }
+
+    /// Finishes the next rows.
+    fn finish(&self, f: &mut Function, rows: usize) {
+        let (width, vectors) = (f.isa().width(), self.block.vectors);
+        let kind = if self.key.tiles.product == TileProduct::Bf16 { Kind::Normal } else { Kind::Whole };
+        let values: Vec<_> = (0..rows * vectors).map(|i| f.load(width, self.sums.at((i * width.bytes()) as i32))).collect();
+        let at = Spot::of_rows(self.args, self.column, (self.rows, self.shift));
+        self.key.tail.write(f, &Sums { at, values: &values, vectors, last: self.last }, kind);
+        f.add(self.rows, (rows * size_of::<usize>()) as i32);
+        f.add(self.sums, (rows * vectors * width.bytes()) as i32);
+    }
+
+    /// Finishes those that are no multiple of [`EACH`].
+    fn finish_rest(&self, f: &mut Function) {
+        f.repeat(self.rest, |f| self.finish(f, 1));
+    }
+}
+
+/// What a kernel does beside products.
+struct Pipe<'k> {
+    key: &'k Finish,
+    args: Int,
+    state: Int,
+    /// Columns before the block, and bytes from the rows of the first tile to those of the tile.
+    column: Int,
+    shift: Int,
+    /// The block before the one that is multiplied, and what is left of it.
+    before: Option<tiles::Block>,
+    waiting: Option<Waiting<'k>>,
+}
+
+impl Beside for Pipe<'_> {
+    fn begin(&mut self, f: &mut Function, block: tiles::Block) {
+        self.waiting = self.before.replace(block).map(|before| Waiting::new(self.key, f, (self.args, self.state), before));
+        if !self.key.asks {
+            return;
+        }
+        let (rows, times) = (field(f, self.args, offset_of!(Args, rows)), field(f, self.args, offset_of!(Args, count)));
+        f.shr(times, EACH.trailing_zeros() as u8);
+        f.repeat(times, |f| {
+            self.key.tail.ask(f, Spot::of_rows(self.args, self.column, (rows, self.shift)), (EACH, block.vectors));
+            f.add(rows, (EACH * size_of::<usize>()) as i32);
+        });
+    }
+
+    fn step(&mut self, f: &mut Function) {
+        let Some(waiting) = &self.waiting else { return };
+        let times = field(f, self.args, offset_of!(Args, each));
+        f.repeat_some(times, |f| {
+            f.when(Compare::Gt, waiting.left, 0, |f| {
+                waiting.finish(f, EACH);
+                f.sub(waiting.left, 1);
+            });
+        });
+    }
+
+    /// Stores the sums of a block, which waits from now on.
+    fn leave(&mut self, f: &mut Function, block: tiles::Block) {
+        if let Some(waiting) = self.waiting.take() {
+            waiting.finish_rest(f);
+        }
+        let (args, state) = (self.args, self.state);
+        let to = |at: usize| state.at(at as i32);
+        let (next, row) = (field(f, state, offset_of!(State, next)), f.int((block.vectors * LINES * 4) as i64));
+        let lower = field(f, args, offset_of!(Args, upper));
+        f.mul(lower, row);
+        f.add(lower, next);
+        block.store(f, &[next, lower], row);
+        let before = field(f, state, offset_of!(State, sums));
+        f.store_int(to(offset_of!(State, next)), before);
+        f.store_int(to(offset_of!(State, sums)), next);
+        let (rows, count) = (field(f, args, offset_of!(Args, rows)), field(f, args, offset_of!(Args, count)));
+        f.store_int(to(offset_of!(State, rows)), rows);
+        f.store_int(to(offset_of!(State, count)), count);
+        f.store_int(to(offset_of!(State, shift)), self.shift);
+        f.store_int(to(offset_of!(State, column)), self.column);
+        f.add(self.column, (block.vectors * LINES) as i32);
+    }
+
+    fn next(&mut self, f: &mut Function) {
+        let (column, c_tile) = (field(f, self.args, offset_of!(Args, column)), field(f, self.args, offset_of!(Args, c_tile)));
+        f.set(self.column, column);
+        f.add(self.shift, c_tile);
+    }
+}
+
+impl Key for Finish {
+    type Args = Args;
+
+    fn name(&self, isa: Isa) -> String {
+        format!("{}.finished", self.tiles.name(isa))
+    }
+
+    fn write(&self, f: &mut Function) {
+        let args = f.arguments();
+        let (column, state, shift) = (field(f, args, offset_of!(Args, column)), field(f, args, offset_of!(Args, state)), f.int(0));
+        let products = f.address(args.at(offset_of!(Args, tiles) as i32));
+        let before = self.tiles.blocks().next_back();
+        self.tiles.write_beside(f, products, &mut Pipe { key: self, args, state, column, shift, before, waiting: None });
+    }
+}
+
+impl Key for Flush {
+    type Args = Args;
+
+    fn name(&self, isa: Isa) -> String {
+        format!("{}.flush.{}", self.0.tiles.name(isa), self.1.first * LINES)
+    }
+
+    fn write(&self, f: &mut Function) {
+        let args = f.arguments();
+        let state = field(f, args, offset_of!(Args, state));
+        let waiting = Waiting::new(&self.0, f, (args, state), self.1);
+        f.repeat(waiting.left, |f| waiting.finish(f, EACH));
+        waiting.finish_rest(f);
+        let none = f.int(0);
+        f.store_int(state.at(offset_of!(State, count) as i32), none);
+    }
+}
+
+/// The kernels, ready to run.
+#[derive(Debug)]
+pub(super) struct Finisher {
+    entry: Entry<Args>,
+    /// By block of a panel.
+    flushes: Vec<(tiles::Block, Entry<Args>)>,
+    key: Finish,
+}
+
+impl Finisher {
+    pub(super) fn get(isa: Isa, key: &Finish) -> Result<Finisher, Error> {
+        check(&key.tiles)?;
+        let flush = |block| Ok((block, code::get(isa, &Flush(key.clone(), block))?));
+        let flushes = key.tiles.blocks().map(flush).collect::<Result<_, Error>>()?;
+        Ok(Finisher { entry: code::get(isa, key)?, flushes, key: key.clone() })
+    }
+}
+
+/// Where the results of tiles go.
+#[derive(Clone, Copy)]
+pub(super) struct Results<'r> {
+    /// The addresses of the first tile's rows, and bytes from a tile's to those of the next.
+    pub(super) rows: &'r [usize],
+    pub(super) tile: usize,
+    /// Columns of the pipeline before the first panel.
+    pub(super) column: usize,
+}
+
+/// Tiles of rows by the same columns, one after the other.
+pub(super) struct Pipeline<'p> {
+    left: Buf<'p>,
+    args: Args,
+    places: Places,
+    /// What has left a block that waits.
+    waits: Option<&'p Finisher>,
+    /// Which of the lists is free.
+    list: usize,
+}
+
+impl<'p> Pipeline<'p> {
+    /// Numbers of scratch.
+    pub(super) const LEN: usize = (STATE + size_of::<State>()).next_multiple_of(64) / 4;
+
+    /// Nothing waits. `to` says where results by so many columns go, and has the operands of the tail.
+    ///
+    /// # Panics
+    /// When operands do not reach as far, or there is no room.
+    pub(super) fn new(left: Buf<'p>, tail: &Tail, columns: usize, to: &TailCall<'p>) -> Pipeline<'p> {
+        assert!(left.len() >= Self::LEN * 4, "{} bytes for sums", left.len());
+        let operands = to.tail.and_then(|args| args.finish(tail, to, (columns, columns.next_multiple_of(LINES))));
+        let Some((block, places)) = operands else { panic!("operands of a tail that are too short") };
+        let args = Args {
+            tail: tile::Args::of_tail(to.last, block),
+            tiles: tiles::Args::NONE,
+            rows: left.as_ptr(),
+            count: 0,
+            c_tile: 0,
+            column: 0,
+            upper: 0,
+            each: 1,
+            state: left.as_ptr().wrapping_add(STATE),
+        };
+        let pipeline = Pipeline { left, args, places, waits: None, list: 0 };
+        pipeline.set(&State::default());
+        pipeline
+    }
+
+    /// Sets what kernels keep, with the memory of two blocks' sums in which those of the waiting one come first.
+    fn set(&self, state: &State) {
+        let first = self.left.as_ptr().addr();
+        let state = State { sums: first, next: first + SUMS, ..*state };
+        self.left.part(STATE, size_of::<State>()).write(0, &state.words());
+    }
+
+    /// Writes the addresses of the rows of a destination, which must lie there, those of some tiles that follow, too.
+    fn list(&mut self, to: &Results<'_>, tiles: usize) {
+        let more = tiles.checked_sub(1).and_then(|more| more.checked_mul(to.tile));
+        let Some(more) = more.filter(|_| to.rows.len() <= ROWS) else { panic!("{} rows of {tiles} tiles", to.rows.len()) };
+        let places = self.places.and_then(more);
+        assert!(to.rows.iter().fold(true, |all, row| all & places.holds(*row)), "results outside the destination");
+        let list = LISTS + self.list * LIST;
+        self.left.part(list, LIST).write(0, to.rows);
+        self.list ^= 1;
+        (self.args.rows, self.args.count, self.args.c_tile) = (self.left.as_ptr().wrapping_add(list), to.rows.len(), to.tile);
+    }
+
+    /// Multiplies and finishes.
+    ///
+    /// # Panics
+    /// When an operand or a result is not in its memory, there are no taps, or the registers are not those of the kernel.
+    pub(super) fn run(&mut self, kernel: &'p Finisher, held: &Held<'_>, call: &mut Call<'_>, to: &Results<'_>) {
+        if self.waits.is_some_and(|before| !std::ptr::eq(before, kernel)) {
+            self.flush();
+        }
+        let key = &kernel.key;
+        let shape = held.shape_for(&key.tiles);
+        let steps = call.taps.len() / tiles::TAP * call.blocks;
+        let fits = steps > 0 && to.rows.len() == shape.rows[0] + shape.rows[1];
+        assert!(fits && is_inside(&key.tiles, shape, call), "tiles outside their buffers: {key:?}");
+        self.list(to, call.tiles);
+        self.args.tiles = arguments(&key.tiles, held, shape, call);
+        (self.args.column, self.args.upper) = (to.column, shape.rows[0]);
+        self.args.each = (ROWS / EACH).div_ceil(steps);
+        self.waits = Some(kernel);
+        // SAFETY: operands and rows of results were checked, those of the block that waits when it was multiplied; sums, lists and state are in `left`.
+        unsafe { kernel.entry.call(&self.args) }
+    }
+
+    /// Finishes the block that waits.
+    pub(super) fn flush(&mut self) {
+        if let Some((_, flush)) = self.waits.take().and_then(|kernel| kernel.flushes.last()) {
+            // SAFETY: its rows were checked when it was multiplied.
+            unsafe { flush.call(&self.args) }
+        }
+    }
+
+    /// Finishes the sums of a tile by some panels, in memory, whose rows are so many numbers apart, or zeros.
+    ///
+    /// # Panics
+    /// When sums or results are not in their memory.
+    pub(super) fn finish(&mut self, kernel: &'p Finisher, panels: usize, sums: Option<(&[f32], usize)>, to: &Results<'_>) {
+        self.flush();
+        self.list(to, 1);
+        if sums.is_none() {
+            self.left.part(0, SUMS).fill(0);
+        }
+        let line = usize::from(kernel.key.tiles.line) * LINES;
+        for (panel, (block, flush)) in (0..panels).flat_map(|panel| kernel.flushes.iter().map(move |flush| (panel, flush))) {
+            let (first, width) = (panel * line + block.first * LINES, block.vectors * LINES);
+            for (i, row) in sums.iter().flat_map(|(sums, row)| sums.chunks(*row)).take(to.rows.len()).enumerate() {
+                self.left.part(i * width * 4, width * 4).write(0, &row[first..first + width]);
+            }
+            let (rows, count, column) = (self.args.rows.addr(), to.rows.len(), to.column + first);
+            self.set(&State { rows, count, column, ..State::default() });
+            // SAFETY: rows of results were checked; sums and state are in `left`.
+            unsafe { flush.call(&self.args) }
+        }
+    }
+}

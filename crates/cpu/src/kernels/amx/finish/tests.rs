@@ -1,0 +1,87 @@
+use super::super::block::Registers;
+use super::*;
+use crate::kernels::scratch::lend;
+use crate::kernels::tile::{Ahead, Panels, TailArgs};
+use oxidnn_jit::ir::Reuse;
+use oxidnn_jit::kernels::dot::Start;
+use oxidnn_jit::kernels::tiles::Shape;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+fn key(product: TileProduct, tall: u8, vectors: u8) -> Finish {
+    let tiles = Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::Far };
+    Finish { tiles, tail: Arc::new(Tail::raw()), masked: false, asks: tall == 2 }
+}
+
+/// Four tiles of two rows by two panels of 16 columns: two, then two together.
+fn run(isa: Isa, [a, b, sums, c]: &mut [Vec<f32>; 4]) {
+    let registers = Registers::get(isa, TileProduct::Bf16).unwrap();
+    let finisher = Finisher::get(isa, &key(TileProduct::Bf16, 2, 1)).unwrap();
+    let (steps, row) = (4, 2 * LINES);
+    let mut held = registers.hold();
+    held.set(Shape { rows: [1, 1], steps });
+    let (first, to) = (a.as_ptr().addr(), c.as_ptr().addr());
+    let (a, b, c) = (lend(a), lend(b), lend(c));
+    let tail = TailCall { c, tail: Some(&TailArgs::NONE), ..TailCall::raw(&[], 0, Panels::one(0), (&mut [], 0)) };
+    let mut pipeline = Pipeline::new(lend(sums), &Tail::raw(), row, &tail);
+    for (tile, tiles) in [(0, 1), (1, 1), (2, 2)] {
+        let at = |i: usize| first + (2 * tile + i) * steps * 4;
+        let mut call = Call {
+            taps: &[0, at(0), 0, at(1), 0],
+            blocks: 1,
+            from: 0,
+            source: a,
+            gathered: &[],
+            b,
+            b_at: 0,
+            b_panel: steps * LINES * 4,
+            panels: 2,
+            tiles,
+            a_tile: 2 * steps * 4,
+            sums: &mut [],
+            sums_row: 0,
+            ahead: Ahead::default(),
+        };
+        let rows = [0, 1].map(|i| to + (2 * tile + i) * row * 4);
+        pipeline.run(&finisher, &held, &mut call, &Results { rows: &rows, tile: 2 * row * 4, column: 0 });
+    }
+    pipeline.flush();
+}
+
+/// Operands and results of all tiles are checked before the first one of a call is multiplied, and results are as they are to be.
+#[test]
+fn pipelines_refuse_operands_that_are_too_short() {
+    let Some(isa) = Isa::host_within(Isa::EMULATED_AMX).filter(|isa| isa.amx) else { return };
+    let lens = [8 * 4, 2 * 4 * LINES, Pipeline::LEN, 8 * 2 * LINES];
+    // A pair of bf16 ones.
+    let one = f32::from_bits(0x3f80_3f80);
+    let mut memory = lens.map(|len| vec![one; len]);
+    run(isa, &mut memory);
+    assert!(memory[3].iter().all(|sum| *sum == 8.0), "{:?}", memory[3]);
+    for short in 0..lens.len() {
+        let mut memory: [Vec<f32>; 4] = std::array::from_fn(|i| vec![one; lens[i] - usize::from(i == short)]);
+        assert!(catch_unwind(AssertUnwindSafe(|| run(isa, &mut memory))).is_err(), "runs with piece {short} of {lens:?} too short");
+        assert!(memory[3][4 * 2 * LINES..].iter().all(|v| *v == one), "has written results of the last call without piece {short}");
+    }
+}
+
+/// Sums in memory, and zeros, become results where they belong.
+#[test]
+fn sums_in_memory_are_finished() {
+    let Some(isa) = Isa::host_within(Isa::EMULATED_AMX).filter(|isa| isa.amx) else { return };
+    // Blocks of two vectors and of one.
+    let finisher = Finisher::get(isa, &key(TileProduct::U8S8, 2, 3)).unwrap();
+    let (rows, row, step) = (7, 2 * 3 * LINES, 2 * 3 * LINES + 5);
+    let sums: Vec<f32> = (0..rows * step).map(|i| f32::from_bits(i as u32)).collect();
+    for from in [Some((&sums[..], step)), None] {
+        let (mut c, mut left) = (vec![1.0; rows * row], vec![0.0; Pipeline::LEN]);
+        let to: Vec<usize> = (0..rows).map(|i| c.as_ptr().addr() + i * row * 4).collect();
+        let memory = lend(&mut c);
+        let tail = TailCall { c: memory, tail: Some(&TailArgs::NONE), ..TailCall::raw(&[], 0, Panels::one(0), (&mut [], 0)) };
+        let mut pipeline = Pipeline::new(lend(&mut left), &Tail::raw(), row, &tail);
+        pipeline.finish(&finisher, 2, from, &Results { rows: &to, tile: 0, column: 0 });
+        for (i, x) in c.iter().enumerate() {
+            let wanted = if from.is_some() { i / row * step + i % row } else { 0 };
+            assert_eq!(*x, wanted as f32, "{i}");
+        }
+    }
+}
