@@ -15,6 +15,9 @@
 //                b  packed weights (KH rounded up to 128 bytes of K, times 8 * CHANNELS; OC), rank 3, box (64, TILE_N, 1), 128-byte swizzle
 //                c  (OC, OW, OH, N), box (64, 8, 8, 1), 128-byte swizzle; STORE_PLANES: (OW, OH, OC, N), box (64, 1, 64, 1)
 //   grid         a multiple of `columns`; 384 threads; 32,768 + 3,072 + filters * 8,192 + buffers * buffer bytes of shared memory; SPLIT 1, no clusters
+#ifndef TILE_W
+#define TILE_W 8
+#endif
 #define OPERANDS_APART 1
 #include "tile_sm90.cuh"
 
