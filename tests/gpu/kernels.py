@@ -83,8 +83,8 @@ class Kernel:
 # ---- tensor maps -----------------------------------------------------------------------------------------------------------------------
 
 # TMA rounds f32 to the nearest tf32 under this type (11); under 7 the tensor cores drop the low bits.
-MAP_TYPE = {"T_U8": 0, "T_S8": 0, "T_E4M3": 0, "T_E5M2": 0, "T_S32": 3, "T_F16": 6, "T_F32": 7, "T_TF32": 11, "T_BF16": 9}
-SIZE = {"T_U8": 1, "T_S8": 1, "T_E4M3": 1, "T_E5M2": 1, "T_S32": 4, "T_F16": 2, "T_F32": 4, "T_TF32": 4, "T_BF16": 2}
+MAP_TYPE = {"T_U8": 0, "T_S8": 0, "T_E4M3": 0, "T_E5M2": 0, "T_S32": 3, "T_F16": 6, "T_F32": 7, "T_TF32": 11, "T_BF16": 9, "WORDS": 4}
+SIZE = {"T_U8": 1, "T_S8": 1, "T_E4M3": 1, "T_E5M2": 1, "T_S32": 4, "T_F16": 2, "T_F32": 4, "T_TF32": 4, "T_BF16": 2, "WORDS": 8}
 
 
 def tiled(kind, pointer, dims, strides, box, swizzle=3):
@@ -363,24 +363,31 @@ def conv_window(folder, v, x, w, y, stride, pad, epilogue="", args=()):
     OH, OW = y.shape[1:3]
     cp = d["CHANNELS"]
     per = 2 if cp == 4 else 1
-    stages = -(-KH // per)
-    rows, pitch = (OH - 1) * stride[0] + KH, -(-((OW - 1) * stride[1] + 8) // 8) * 8
-    packed, wp = workspace((N * rows * pitch * cp + 1) // 2), torch.empty(OC * stages * per * 8 * cp, device="cuda", dtype=x.dtype)
+    stages, phases, (across, down) = -(-KH // per), stride[1] // per, (8, 16)
+    rows, positions, width, lines = (OH - 1) * stride[0] + KH, OW + (cp - 1) // phases, across + (cp - 1) // phases, (down - 1) * stride[0] + KH
+    order = sorted(range(cp), key=lambda i: (i % phases, i))
+    pieces = N * rows * phases * positions
+    packed, wp = workspace(pieces * 4), torch.empty(OC * stages * per * 8 * cp, device="cuda", dtype=x.dtype)
     pk = cubin(folder, "window_pack.cu", dict(CHANNELS=cp))
-    one = Kernel(pk, "window_pack", 0).prepare(-(-N * rows * pitch // 256), 256, 1, [pack(("p", x.data_ptr()), ("p", packed.data_ptr()), C, W, H, pad[1], pad[0], pitch, rows, N,
+    one = Kernel(pk, "window_pack", 0).prepare(-(-pieces // 256), 256, 1, [pack(("p", x.data_ptr()), ("p", packed.data_ptr()), C, W, H, pad[1], pad[0], positions, phases, rows, pieces, 0,
                                                ("p", x.stride(3)), ("p", x.stride(2)), ("p", x.stride(1)), ("p", x.stride(0)))])
     two = Kernel(pk, "window_weights", 0).prepare(-(-OC * stages * per * 8 // 256), 256, 1, [pack(("p", w.data_ptr()), ("p", wp.data_ptr()), OC, C, KW, KH, stages * per,
+                                                  int.from_bytes(sum(p << 4 * i for i, p in enumerate(order)).to_bytes(4, "little"), "little", signed=True),
                                                   ("p", w.stride(0)), ("p", w.stride(3)), ("p", w.stride(2)), ("p", w.stride(1)))])
-    kind, row = d["A_TYPE"], pitch * cp
-    ma = tiled(kind, packed.data_ptr(), [8 * cp, OW, KH, OH, N], [stride[1] * cp, row, stride[0] * row, rows * row], [8 * cp, 16, 1, 8, 1], 2 if cp == 4 else 3)
+    ma = tiled("WORDS", packed.data_ptr(), [2 * positions, phases, rows, N], [2 * positions, 2 * positions * phases, 2 * positions * phases * rows], [2 * width, phases, lines, 1], 0)
     kk = stages * per * 8 * cp
-    mb = tiled(kind, wp.data_ptr(), [kk, OC, 1], [kk, kk * OC], [64, d["TILE_N"], 1])
-    mc = tiled(kind, y.data_ptr(), [OC, OW, OH, N], [OC, OC * OW, OC * OW * OH], [64, 16, 4, 1])
-    across, down = -(-OW // 16), -(-OH // 8)
-    tiles, cn = N * across * down, -(-OC // d["TILE_N"])
-    k = Kernel(cubin(folder, "conv_window_sm90.cu", d, epilogue), "conv_window_sm90", shared_bytes(d))
-    p = pack(OC, OW, OH, across, down, stages, tiles, cn, 1, 8, ("p", y.data_ptr()), ("p", OC), ("p", 1), ("p", 0), *(args or (0,)))
-    three_ = k.prepare(min(132, tiles * cn), 128 * (1 + d["CONSUMERS"]), 1, [ma, mb, mc, p])
+    mb = tiled(d["A_TYPE"], wp.data_ptr(), [kk, OC, 1], [kk, kk * OC], [64, d["TILE_N"], 1])
+    mc = tiled(d["A_TYPE"], y.data_ptr(), [OC, OW, OH, N], [OC, OC * OW, OC * OW * OH], [64, 8, 8, 1])
+    tiles_w, tiles_h = -(-OW // across), -(-OH // down)
+    tiles, columns, line = N * tiles_w * tiles_h, -(-OC // d["TILE_N"]), phases * width
+    buffer = -(-line * lines * 16 // 128) * 128
+    fixed = 34 * 1024 + stages * 8192
+    resident = 2 if (115200 - fixed) // buffer >= 2 else 1
+    buffers = min(4, (232448 // resident - 1024 - fixed) // buffer)
+    k = Kernel(cubin(folder, "conv_window_sm90.cu", d, epilogue), "conv_window_sm90", fixed + buffers * buffer)
+    p = pack(OC, columns, tiles, tiles_w, tiles_h, stride[0], KH, line, line * lines * 16, stride[0] * line, 8 * stride[0] * line, stages, buffers, buffer,
+             *[i % phases * width + i // phases for i in order], ("p", y.data_ptr()), ("p", OC), ("p", 1), ("p", 0), *(args or (0,)))
+    three_ = k.prepare(max(1, min(tiles, 132 * resident // columns)) * columns, 384, 1, [ma, mb, mc, p])
 
     def run():
         one()

@@ -26,7 +26,7 @@ SHAPES = [
 def window_plans(q):
     channels = 4 if q["z"]["s"][-1] % 2 == 0 else 8
     t = q["types"][0]
-    return [dict(A_TYPE=t, B_TYPE=t, C_TYPE=t, A_MN=0, B_MN=0, TILE_M=128, TILE_N=64, CONSUMERS=2, STAGES=s, CLUSTER_M=1, CLUSTER_N=1, SPLIT=1, STORE="STORE_TMA", CHANNELS=channels) for s in (8,)]
+    return [dict(A_TYPE=t, B_TYPE=t, C_TYPE=t, A_MN=0, B_MN=0, TILE_M=128, TILE_N=64, CONSUMERS=2, STAGES=1, CLUSTER_M=1, CLUSTER_N=1, SPLIT=1, STORE="STORE_TMA", CHANNELS=channels)]
 
 
 def weights_plans(q):

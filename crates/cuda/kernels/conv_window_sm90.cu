@@ -1,35 +1,62 @@
 // Forward convolution of few input channels on Hopper (the first one of a network), 16-bit types, filters up to 8 wide.
 //
 // window_pack.cu first copies the source into CHANNELS channels (4 or 8, the others zero) with its padding around it. A row of the filter at one
-// pixel is then 8 * CHANNELS contiguous elements, and the windows of neighbouring pixels overlap: a tensor map whose pixels are a stride apart and
-// whose innermost dimension is a window reads them as the rows of a matrix. K runs over the filter's rows, 8 * CHANNELS each.
+// pixel is then a run of 8 * CHANNELS elements, pieces of 16 bytes, and those of the next pixel begin PHASES pieces further. Each row of the copy holds
+// its pieces by their number modulo PHASES, so that those at the same place in neighbouring windows are neighbours: wgmma reads the windows, which
+// overlap, from rows that lie in shared memory once. K runs over the filter's rows, and in each over the pieces in the order in which they lie.
 //
-// A tile is a rectangle of TILE_W x 128 / TILE_W pixels of one image (TILE_M 128): 16 x 8, which wastes little where rows are short, or 64 x 2 where the
-// result's pixels are next to each other.
+// A tile is two blocks of TILE_W x 64 / TILE_W pixels of one image, one below the other and each a warpgroup's: 64 x 1 where the result's pixels are next to
+// each other, else 8 x 8. A block keeps the weights of its 64 channels, and walks over tiles.
 //
 // ABI
-//   defines      CHANNELS 4 (the stride of W times 8 bytes must be a multiple of 16) or 8; TILE_M 128; A_MN = B_MN = 0; HALF_ROWS_A 1 for CHANNELS 4; TILE_W 16, or 64 with
-//                STORE_PLANES
+//   defines      CHANNELS 4 (the stride of W is even) or 8; TILE_M 128, TILE_N 64, CONSUMERS 2, STAGES 1; A_MN = B_MN = 0; TILE_W 8, or 64 with STORE_PLANES
 //   parameters   (TensorMap a, TensorMap b, TensorMap c, WindowParams), all by value
-//   maps         a  tiled, rank 5, of the packed source with rows of `pitch` elements: (8 * CHANNELS, OW, KH, OH, N), strides in elements (stride_w * CHANNELS,
-//                   pitch, stride_h * pitch, rows * pitch), box (8 * CHANNELS, TILE_W, 1, 128 / TILE_W, 1),
-//                   64-byte swizzle for CHANNELS 4, else 128
+//   maps         a  the copy in words of 8 bytes, rank 4, (2 positions, phases, rows, N), box (2 width, phases, lines, 1), no swizzle
 //                b  packed weights (KH rounded up to 128 bytes of K, times 8 * CHANNELS; OC), rank 3, box (64, TILE_N, 1), 128-byte swizzle
-//                c  (OC, OW, OH, N), box (64, 16, 4, 1), 128-byte swizzle; STORE_PLANES: (OW, OH, OC, N), box (64, 1, 64, 1)
-//   grid, block, shared memory: as in gemm_sm90.cu; no clusters, SPLIT 1, STORE_TMA or STORE_PLANES
+//                c  (OC, OW, OH, N), box (64, 8, 8, 1), 128-byte swizzle; STORE_PLANES: (OW, OH, OC, N), box (64, 1, 64, 1)
+//   grid         a multiple of `columns`; 384 threads; 32,768 + 3,072 + filters * 8,192 + buffers * buffer bytes of shared memory; SPLIT 1, no clusters
 #ifndef TILE_W
-#define TILE_W 16
+#define TILE_W 8
 #endif
-#define HALF_ROWS_A (CHANNELS == 4)
+#define OPERANDS_APART 1
 #include "tile_sm90.cuh"
 
+constexpr int kPieces = CHANNELS;                    // of a row of the filter
+constexpr int kFilter = TILE_N * 128;                // bytes of a stage of weights
+constexpr int kBuffers = 4;                          // at most
+constexpr int kFilters = kBarriers + 1024;           // where weights are
+
 struct WindowParams {
-    int oc, ow, oh;
-    int across, down;     // tiles of an image along W and H
-    int stages;
-    Schedule schedule;    // its rows of tiles are the tiles of all images
+    int oc, columns;              // tiles of channels
+    int tiles, across, down;      // of pixels, and of an image along W and H
+    int step;                     // stride of H
+    int rows;                     // of the filter
+    int line, loaded;             // units of 16 bytes of a row, and bytes of all rows that a tile reads
+    int next_rows, next_block;    // units to the next 8 rows of A, and to the second warpgroup's
+    int filters;                  // stages of weights
+    int buffers, buffer;          // of the tiles' rows, and bytes of one
+    int piece[kPieces];           // where they are from a window's beginning on, in units
     Destination c;
     Epilogue epilogue;
+};
+
+struct Input {
+    u32 at, barriers;
+    const WindowParams &p;
+
+    __device__ __forceinline__ Input(const Shared &s, const WindowParams &p) : at(s.base + kFilters + p.filters * kFilter), barriers(s.sums() + 8), p(p) {}
+    __device__ __forceinline__ u32 buffer(int i) const { return at + i * p.buffer; }
+    __device__ __forceinline__ u32 ready(int i) const { return barriers + i * 8; }
+    __device__ __forceinline__ u32 free(int i) const { return barriers + (kBuffers + i) * 8; }
+};
+
+struct Turn {
+    int at = 0;
+    u32 phase = 0;
+
+    __device__ __forceinline__ void next(int count) {
+        if (++at == count) at = 0, phase ^= 1;
+    }
 };
 
 struct Corner {
@@ -54,52 +81,74 @@ struct WindowPlace : MatrixPlace {
     }
 };
 
-__device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, const TensorMap &b, const WindowParams &p, int first, int step) {
-    constexpr int kRows = HALF_ROWS_A ? 2 : 1;   // of the filter in a stage
-    Ring ring;
-    for (int t = first; t < p.schedule.count(); t += step) {
-        Tile tile = p.schedule.at(t);
-        Corner at = corner_of(p, tile.m);
-        for (int i = 0; i < p.stages; i++, ring.next()) {
-            claim_stage(s, ring);
+// The loading thread: all weights once, then the rows that each tile reads.
+__device__ __forceinline__ void load_tiles(const Shared &s, const Input &input, const TensorMap &a, const TensorMap &b, const WindowParams &p) {
+    int first = blockIdx.x / p.columns, column = (blockIdx.x - first * p.columns) * TILE_N;
+    barrier_expect(s.full(0), p.filters * kFilter);
+    for (int i = 0; i < p.filters; i++) tma_load(s.base + kFilters + i * kFilter, b, s.full(0), i * kTileK, column, 0);
+    Turn turn;
+    for (int t = first; t < p.tiles; t += gridDim.x / p.columns, turn.next(p.buffers)) {
+        Corner at = corner_of(p, t * TILE_M);
+        barrier_wait(input.free(turn.at), turn.phase ^ 1);
+        barrier_expect(input.ready(turn.at), p.loaded);
+        tma_load(input.buffer(turn.at), a, input.ready(turn.at), at.w * 2, 0, at.h * p.step, at.n);
+    }
+}
+
+__device__ __forceinline__ void multiply(u32 filter, u32 unit, const WindowParams &p, Acc (&acc)[TILE_N / 2]) {
+    wgmma_fence();
+#pragma unroll 1
+    for (int r = 0; r < p.rows; r++, unit += p.line) {
+        u64 b = descriptor_k_major(filter + r * kPieces * 16 / 128 * kFilter + r * kPieces * 16 % 128);
 #pragma unroll
-            for (int j = 0; j < kRows; j++) tma_load(s.a(ring.stage) + j * TILE_M * 64, a, s.full(ring.stage), 0, at.w, i * kRows + j, at.h, at.n);
-            tma_load(s.b(ring.stage), b, s.full(ring.stage), i * kTileK, tile.n, 0);
+        for (int k = 0; k < kPieces; k += 2) {
+            u64 a = descriptor_pieces(unit + p.piece[k], p.piece[k + 1] - p.piece[k], p.next_rows);
+            Wgmma<TILE_N, 0, 0>::multiply(acc, a, b + k, r | k);
         }
     }
+    wgmma_commit();
+    wgmma_wait<0>();
+    wgmma_pin(acc);
 }
 
-__device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap &c, const WindowParams &p, int consumer, int first, int step) {
-    Ring ring;
-    int turn = 0;
-    for (int t = first; t < p.schedule.count(); t += step) {
-        Tile tile = p.schedule.at(t);
-        Block block{p.schedule.tiles_m * TILE_M, p.oc, 0, tile.m, tile.n};
+__device__ __forceinline__ void multiply_tiles(const Shared &s, const Input &input, const TensorMap &c, const WindowParams &p, int consumer) {
+    int first = blockIdx.x / p.columns, column = (blockIdx.x - first * p.columns) * TILE_N, chunk = 0;
+    Turn turn;
+    barrier_wait(s.full(0), 0);
+    for (int t = first; t < p.tiles; t += gridDim.x / p.columns, turn.next(p.buffers)) {
+        Block block{p.tiles * TILE_M, p.oc, 0, t * TILE_M, column};
         Finish<TILE_N> finish(p.epilogue, block);
-        Acc acc[kBlocksM][TILE_N / 2];
-        accumulate(s, ring, consumer, p.stages, acc);
-        store_rows<TILE_N>(s, c, p.c, WindowPlace(p), consumer, acc, finish, block, turn);
+        Acc acc[1][TILE_N / 2];
+        barrier_wait(input.ready(turn.at), turn.phase);
+        multiply(s.base + kFilters, (input.buffer(turn.at) >> 4) + consumer * p.next_block, p, acc[0]);
+        if (threadIdx.x % 128 == 0) barrier_arrive(input.free(turn.at));
+        store_rows<TILE_N>(s, c, p.c, WindowPlace(p), consumer, acc, finish, block, chunk);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads, 1)
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     conv_window_sm90(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c,
                      const __grid_constant__ WindowParams p) {
     Shared s = shared_layout();
+    Input input(s, p);
     if (threadIdx.x == 0) {
         tma_prefetch(a);
         tma_prefetch(b);
         tma_prefetch(c);
+        for (int i = 0; i < p.buffers; i++) {
+            barrier_init(input.ready(i), 1);
+            barrier_init(input.free(i), CONSUMERS);
+        }
     }
     start_block(s);
 
     int warpgroup = warpgroup_index();
     if (warpgroup == 0) {
-        if constexpr (CONSUMERS > 1) registers_lower<CONSUMERS == 2 ? 40 : 32>();
-        if (threadIdx.x == 0) load_tiles(s, a, b, p, blockIdx.x, gridDim.x);
+        registers_lower<40>();
+        if (threadIdx.x == 0) load_tiles(s, input, a, b, p);
     } else {
-        if constexpr (CONSUMERS > 1) registers_raise<CONSUMERS == 2 ? 232 : 160>();
-        multiply_tiles(s, c, p, warpgroup - 1, blockIdx.x, gridDim.x);
+        registers_raise<96>();
+        multiply_tiles(s, input, c, p, warpgroup - 1);
     }
     finish_block();
 }

@@ -36,4 +36,5 @@ extern "C" __global__ void __launch_bounds__(256) map(const __grid_constant__ Ar
 #endif
         element(a, p);
     }
+    end();
 }

@@ -19,7 +19,7 @@
 //   C_SWAPPED                  1: with direct stores, the user's rows are this product's columns
 //   PROMOTE                    0, or after how many stages the tensor cores' sums are added to f32 registers (f8, whose sums are short)
 //   PACKED_A                   1: A's stage is 64 rows (of K) of TILE_M numbers of four bits, and one row of their scales (gemm_w4_sm90.cu)
-//   HALF_ROWS_A                1: A's stage is two blocks of TILE_M rows of 64 bytes (conv_window_sm90.cu)
+//   OPERANDS_APART             1: the kernel has its own places for A and B in shared memory, and stages are empty (conv_window_sm90.cu)
 #pragma once
 #include "wgmma.cuh"
 #include "mma_tf32.cuh"
@@ -40,8 +40,8 @@
 #ifndef PACKED_A
 #define PACKED_A 0
 #endif
-#ifndef HALF_ROWS_A
-#define HALF_ROWS_A 0
+#ifndef OPERANDS_APART
+#define OPERANDS_APART 0
 #endif
 #ifndef PROMOTE
 #define PROMOTE 0
@@ -63,7 +63,8 @@ constexpr int kStepsK = 4;                            // instructions along K in
 constexpr int kSharers = ALTERNATE ? 1 : CONSUMERS;   // consumers of one tile
 constexpr int kTurns = CONSUMERS / kSharers;          // tiles that consumers have at the same time
 constexpr int kBlocksM = TILE_M / (64 * kSharers);    // blocks of 64 rows of one consumer
-constexpr int kBytesA = PACKED_A ? TILE_M * 32 : TILE_M * 128, kBytesB = TILE_N * 128, kBytesStage = kBytesA + kBytesB;
+constexpr int kBytesA = PACKED_A ? TILE_M * 32 : TILE_M * 128, kBytesB = TILE_N * 128;
+constexpr int kBytesStage = OPERANDS_APART ? 0 : kBytesA + kBytesB;
 constexpr int kCluster = CLUSTER_M * CLUSTER_N;
 constexpr int kThreads = 128 * (1 + CONSUMERS);
 constexpr int kColumns = SPLIT == 1 ? TILE_N : (TILE_N / SPLIT < 8 ? 8 : TILE_N / SPLIT);   // what a block stores of each of its rows
@@ -250,17 +251,16 @@ __device__ __forceinline__ void add_stage(const Shared &s, int stage, int consum
 // Multiplies one stage into `acc`; with `add` 0 what `acc` held is dropped.
 __device__ __forceinline__ void multiply_stage(const Shared &s, int stage, int consumer, Acc (&acc)[kBlocksM][TILE_N / 2], u32 add) {
     constexpr u32 kStepA = A_MN ? 2048 : 32, kStepB = B_MN ? 2048 : 32;       // 32 bytes of K
-    constexpr u32 kBlockA = HALF_ROWS_A ? 4096 : 8192;                        // 64 rows
+    constexpr u32 kBlockA = 8192;                                             // 64 rows
     u32 at = s.a(stage) + share_of(consumer) * kBlocksM * kBlockA;
-    u64 a = HALF_ROWS_A ? descriptor_half_rows(at) : A_MN ? descriptor_mn_major(at, 8192) : descriptor_k_major(at);
+    u64 a = A_MN ? descriptor_mn_major(at, 8192) : descriptor_k_major(at);
     u64 b = B_MN ? descriptor_mn_major(s.b(stage), 8192) : descriptor_k_major(s.b(stage));
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < kStepsK; k++) {
 #pragma unroll
         for (int i = 0; i < kBlocksM; i++) {
-            u32 step = HALF_ROWS_A ? k / 2 * TILE_M * 64 + k % 2 * 32 : k * kStepA;
-            Wgmma<TILE_N, A_MN, B_MN>::multiply(acc[i], a + ((step + i * kBlockA) >> 4), b + (k * kStepB >> 4), k ? 1 : add);
+            Wgmma<TILE_N, A_MN, B_MN>::multiply(acc[i], a + ((k * kStepA + i * kBlockA) >> 4), b + (k * kStepB >> 4), k ? 1 : add);
         }
     }
     wgmma_commit();

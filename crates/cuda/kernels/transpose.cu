@@ -92,6 +92,7 @@ template <int N> DEVICE void store_tile(UNIT* dst, UNIT (*tile)[PITCH], i64 stri
 }
 
 extern "C" __global__ void __launch_bounds__(256, 6) transpose(const __grid_constant__ Args a) {
+    lead();
     __shared__ __align__(16) UNIT tile[ROWS][PITCH];
     const i64 count = a.tiles_r * a.tiles_c * a.batches;
     const bool aligned = (((u64)a.src_data | (u64)a.dst_data) & 15) == 0;
@@ -115,4 +116,5 @@ extern "C" __global__ void __launch_bounds__(256, 6) transpose(const __grid_cons
         }
         __syncthreads();
     }
+    end();
 }

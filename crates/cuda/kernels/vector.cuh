@@ -10,6 +10,10 @@ struct __align__(16) Vector {
     int lane;
 
     DEVICE void load(const void* data, i64 at) { copy(words, (const typename T::word*)data + at); }
+    DEVICE void gather(const void* data, i64 at, i64 stride) {
+#pragma unroll
+        for (int i = 0; i < N; ++i) words[i] = ((const typename T::word*)data)[at + i * stride];
+    }
     DEVICE void store(void* data, i64 at) const { copy((typename T::word*)data + at, words); }
     DEVICE real number(int i) const {
         // Of two numbers that are the upper halves of floats one is there already.

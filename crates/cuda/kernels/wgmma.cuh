@@ -148,5 +148,8 @@ __device__ __forceinline__ u64 descriptor_mn_major(u32 address, u32 next) {
     return u64(address >> 4 & 0x3FFF) | u64(next >> 4) << 16 | 64ull << 32 | 1ull << 62;
 }
 
-// K-major with rows of 64 bytes, as TMA's 64-byte swizzle writes them.
-__device__ __forceinline__ u64 descriptor_half_rows(u32 address) { return u64(address >> 4 & 0x3FFF) | 1ull << 16 | 32ull << 32 | 2ull << 62; }
+// K-major without a swizzle: 8 rows of 16 bytes follow each other, `next_k` units of 16 bytes from those of the next 16 bytes of K and `next_rows` from those
+// of the next 8 rows. Rows may begin at any multiple of 16 bytes, and overlap.
+__device__ __forceinline__ u64 descriptor_pieces(u32 unit, u32 next_k, u32 next_rows) {
+    return u64(unit & 0x3FFF) | u64(next_k) << 16 | u64(next_rows) << 32;
+}

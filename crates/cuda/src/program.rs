@@ -49,6 +49,8 @@ pub enum MapKind {
     Rounded,
     /// s32.
     Whole,
+    /// Eight bytes of any meaning.
+    Words,
 }
 
 impl MapKind {
@@ -177,6 +179,21 @@ impl Launch {
     /// A launch without maps, clusters and dynamic shared memory.
     pub fn new(source: Arc<Source>, words: Vec<Word>, grid: [u32; 3], block: u32) -> Launch {
         Launch { source, maps: Vec::new(), words, aligned: Vec::new(), resident: false, grid, block, cluster: 1, shared: 0 }
+    }
+
+    /// Lets the launch behind this one of the same program run beside it (`kernels/launch.cuh`): neither reads nor writes what the other writes, and both are copies,
+    /// `map` or `transpose`, or those of `window_pack.cu`.
+    pub fn lead(&mut self, next: &mut Launch) {
+        if self.source.file == "transpose" {
+            self.define("LEADS");
+        }
+        next.define("BESIDE");
+    }
+
+    fn define(&mut self, name: &str) {
+        let Source { file, options, header } = &*self.source;
+        let options = format!("{options}#define {name} 1\n").into();
+        self.source = Arc::new(Source { file, options, header: Arc::clone(header) });
     }
 }
 

@@ -1,5 +1,6 @@
 //! The files of `kernels/`, embedded.
 
+use crate::program::Source;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -63,8 +64,13 @@ pub fn kernel(name: &str) -> Option<(&'static str, &'static str)> {
     KERNELS.iter().find(|k| k.0 == name).map(|k| (k.1, k.2))
 }
 
-/// Whether a kernel waits itself for the launch before (`launch.cuh`), so that its blocks may start while that ends.
-pub fn waits(name: &str) -> bool {
+/// Whether a kernel waits itself for the launch before (`launch.cuh`), so that its blocks may start while that ends, or runs beside it.
+pub fn waits(source: &Source) -> bool {
+    is_waiting(source.file) || source.options.contains("#define BESIDE ")
+}
+
+/// Whether the kernel of this name does so wherever it is launched.
+fn is_waiting(name: &str) -> bool {
     static WAITING: LazyLock<HashSet<&str>> =
         LazyLock::new(|| KERNELS.iter().filter(|k| WAITS.iter().any(|call| k.1.contains(call))).map(|k| k.0).collect());
     WAITING.contains(name)
@@ -80,10 +86,10 @@ mod tests {
     #[test]
     fn kernels_that_wait_do_so_in_each_of_their_functions() {
         assert!(HEADERS.iter().any(|(name, text)| *name == "tile_sm90.cuh" && text.contains(WAITS[0])));
-        for (name, text, _) in KERNELS.iter().filter(|k| waits(k.0)) {
+        for (name, text, _) in KERNELS.iter().filter(|k| is_waiting(k.0)) {
             let calls: usize = WAITS.iter().map(|call| text.matches(call).count()).sum();
             assert_eq!(calls, text.matches("__global__ void").count(), "{name}");
         }
-        assert!(!waits("gemm_f32") && waits("gemm_sm90") && waits("map"));
+        assert!(!is_waiting("gemm_f32") && is_waiting("gemm_sm90") && is_waiting("map"));
     }
 }

@@ -25,6 +25,7 @@ impl EncodedMap {
             MapKind::Single => Kind::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
             MapKind::Rounded => Kind::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
             MapKind::Whole => Kind::CU_TENSOR_MAP_DATA_TYPE_INT32,
+            MapKind::Words => Kind::CU_TENSOR_MAP_DATA_TYPE_UINT64,
         };
         let mut encoded = EncodedMap::default();
         let to = std::ptr::from_mut(&mut encoded).cast::<CUtensorMap>();

@@ -4,7 +4,7 @@
 use super::transpose::{Kept, copied};
 use super::{conv, gemm};
 use crate::CudaTarget;
-use crate::program::{MapPlace, Program};
+use crate::program::{Launch, MapPlace, Program, Word};
 use crate::row::Lower;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Conv;
@@ -120,6 +120,12 @@ fn between(problem: &Problem, way: &Way<'_>, row: Lower, target: &CudaTarget) ->
             all.launches.extend(copy.launches)
         }
         program = program.moved(arg, MapPlace::Scratch(at));
+    }
+    let reads_weights = |l: &Launch| l.words.iter().any(|w| matches!(w, Word::Address { arg: Arg::WEIGHTS, .. }));
+    if let ([.., copy], [weights, _, ..]) = (&mut all.launches[..], &mut program.launches[..])
+        && reads_weights(weights)
+    {
+        copy.lead(weights);
     }
     all.launches.extend(program.launches);
     all.launches.extend(after);

@@ -233,18 +233,29 @@ fn width(all: &[Neighbours]) -> Option<i64> {
     let last = all.first()?.layout.ndims().checked_sub(1)?;
     let size = all[0].layout.dims[last];
     let bytes = all.iter().map(|t| t.dtype.bits() as i64 / 8).min().filter(|&b| b > 0)?;
-    let n = (16 / bytes).clamp(4, 8);
+    let n = if all.iter().any(|t| t.is_apart()) { GATHERED } else { (16 / bytes).clamp(4, 8) };
     let fits = |t: &Neighbours| {
         t.layout.blocking().is_some_and(|b| {
             let whole = |stride: i64| stride % n == 0;
             let moves = t.layout.dims[last] != 1;
             let outer = (0..last).all(|d| t.layout.dims[d] == 1 || whole(b.strides[d]));
-            b.is_plain() && b.padded_dims == t.layout.dims && (!moves || b.strides[last] == 1 && outer && whole(b.offset))
+            b.is_plain() && b.padded_dims == t.layout.dims && (!moves || t.is_apart() || b.strides[last] == 1 && outer && whole(b.offset))
         })
     };
     // What is left of a single run is made one by one.
     let whole = if last == 0 { size >= n } else { size % n == 0 && size > 1 };
-    (whole && all.iter().all(fits)).then_some(n)
+    (whole && !all[0].is_apart() && all.iter().all(fits)).then_some(n)
+}
+
+/// Elements that are moved together where some are read one by one.
+const GATHERED: i64 = 4;
+
+impl Neighbours {
+    /// Neighbours along the innermost loop are apart in memory.
+    fn is_apart(&self) -> bool {
+        let last = self.layout.ndims() - 1;
+        self.layout.blocking().is_some_and(|b| b.is_plain() && self.layout.dims[last] != 1 && b.strides[last] != 1)
+    }
 }
 
 /// Threads below which each makes two channels in place of all that fit a vector.
@@ -280,7 +291,13 @@ fn vectorised(n: i64, all: &[Neighbours], element: &str) -> String {
     let (mut load, mut lane) = (String::new(), String::new());
     for t in moving.iter().filter(|t| t.name != "dst") {
         let name = &t.name;
-        load += &format!("    Vector<{name}_type, {n}> {name};\n    {name}.load(a.{name}_data, {name}_at(a, p));\n");
+        let from = format!("a.{name}_data, {name}_at(a, p)");
+        load += &format!("    Vector<{name}_type, {n}> {name};\n");
+        load += &if t.is_apart() {
+            format!("    {name}.gather({from}, a.{name}_stride[{last}]);\n")
+        } else {
+            format!("    {name}.load({from});\n")
+        };
         lane += &format!("        {name}.lane = i;\n");
     }
     let copy = match all.get(1) {

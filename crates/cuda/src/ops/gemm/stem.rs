@@ -1,9 +1,9 @@
 //! `stem:sm90`: forward convolution of few input channels, the first one of a network, of 16-bit types (`kernels/conv_window_sm90.cu`). The source is
-//! copied once, with its padding around it, to where a row of the kernel at a pixel is one run of memory; it may lie in any order before.
+//! copied once, with its padding around it, in pieces of 16 bytes that a row of the kernel at a pixel is made of; it may lie in any order before.
 
 use super::conv::OVERFLOW;
 use super::shape::{Choice, Request, Shape, Store, ceil};
-use super::{Channels, check, epilogue, launch_shape, operand, pairs, plain, result, tile_options};
+use super::{Channels, check, epilogue, operand, pairs, plain, result, tile_options};
 use crate::CudaTarget;
 use crate::emit::{Emitter, bare};
 use crate::program::{Launch, MapKind, MapPlace, Program, Swizzle, TensorMap, Word};
@@ -14,25 +14,43 @@ use oxidnn_spec::{Arg, Blocking, Op, Problem};
 /// Taps of a row of the kernel.
 const TAPS: i64 = 8;
 /// Pixels of a tile along W and H, and where those of the result are next to each other.
-const TILE: [i64; 2] = [16, 8];
+const TILE: [i64; 2] = [8, 16];
 const LINES: [i64; 2] = [64, 2];
 const SHAPE: Shape = Shape { m: 128, n: 64, consumers: 2, cluster: [1, 1], split: 1, alternate: false };
-const STAGES: i64 = 8;
+/// Bytes of a stage of weights, and of shared memory beside them and the buffers for what tiles read: results on their way out, barriers, alignment.
+const FILTER: i64 = SHAPE.n * 128;
+const BESIDES: i64 = 2 * 16_384 + 2 * 1024;
+/// Buffers at most.
+const BUFFERS: i64 = 4;
+/// Lines and phases that one copy moves at most.
+const BOX: i64 = 256;
 
 struct Stem<'a> {
     op: &'a Conv,
     problem: &'a Problem,
     z: ConvSizes,
-    /// Channels of the copy; its pixels of a row and its rows.
+    /// Steps from one pixel of the result to the next along H and W, which a line of one pixel does not take.
+    step: [i64; 2],
+    /// Channels of the copy, as many as a window's row has pieces.
     channels: i64,
-    pitch: i64,
+    /// Pieces from one pixel's window to the next one's, by which number each row of the copy is sorted; positions of each phase; rows of an image.
+    phases: i64,
+    positions: i64,
     rows: i64,
-    /// Stages of K, and rows of the kernel that they hold.
+    /// Stages of weights, and rows of the kernel that they hold.
     stages: i64,
     kernel_rows: i64,
     /// The result's pixels are next to each other, not its channels.
     planes: bool,
     tile: [i64; 2],
+}
+
+/// Shared memory of a block, and blocks that a multiprocessor has at a time.
+struct Room {
+    buffer: i64,
+    buffers: i64,
+    shared: i64,
+    resident: i64,
 }
 
 /// Forward convolution of at most 8 channels and a kernel at most 8 wide.
@@ -47,14 +65,15 @@ pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Sk
     if !planar || z.g != 1 || z.ic > 8 || z.k[2] > TAPS || z.d != [1; 3] || op.dst.is_empty() || op.src.is_empty() {
         return Err(Skip::Shape("groups, dilation, many channels, a kernel wider than 8, or another number of dimensions than four"));
     }
-    let channels = if z.ic <= 4 && z.s[2] % 2 == 0 { 4 } else { 8 };
+    let step = [1, 2].map(|d| if z.o[d] == 1 { 2 } else { z.s[d] });
+    let channels = if z.ic <= 4 && step[1] % 2 == 0 { 4 } else { 8 };
     let per_stage = if channels == 4 { 2 } else { 1 };
-    let stages = ceil(z.k[1], per_stage);
-    let pitch = ceil((z.o[2] - 1) * z.s[2] + TAPS, 8) * 8;
+    let (stages, phases) = (ceil(z.k[1], per_stage), step[1] / per_stage);
+    let positions = z.o[2] + (channels - 1) / phases;
     let rows = (z.o[1] - 1) * z.s[1] + z.k[1];
     let planes = plain(&op.dst)?.strides[1] != 1;
     let tile = if planes { LINES } else { TILE };
-    let stem = Stem { op, problem, z, channels, pitch, rows, stages, kernel_rows: stages * per_stage, planes, tile };
+    let stem = Stem { op, problem, z, step, channels, phases, positions, rows, stages, kernel_rows: stages * per_stage, planes, tile };
     stem.program(target)
 }
 
@@ -79,27 +98,59 @@ impl Stem<'_> {
                     .into(),
             ));
         }
-        let pixels = z.mb.checked_mul(self.rows).and_then(|n| n.checked_mul(self.pitch)).ok_or(OVERFLOW)?;
-        if [pixels, z.mb * ceil(z.o[2], self.tile[0]) * ceil(z.o[1], self.tile[1]) * SHAPE.m].iter().any(|&n| n > i64::from(i32::MAX)) {
+        let room = self.room(target)?;
+        let lines = z.mb.checked_mul(self.rows).and_then(|n| n.checked_mul(self.phases)).ok_or(OVERFLOW)?;
+        let pieces = lines.checked_mul(self.positions).ok_or(OVERFLOW)?;
+        if [pieces, z.mb * ceil(z.o[2], self.tile[0]) * ceil(z.o[1], self.tile[1]) * SHAPE.m].iter().any(|&n| n > i64::from(i32::MAX)) {
             return Err(Skip::Shape("very many pixels"));
         }
         let mut program = Program::or_unaligned(crate::ops::conv::conv, self.problem, target)?;
         let taps = z.oc * self.kernel_rows * TAPS;
-        let bytes = |pixels: i64| usize::try_from(pixels * self.channels * 2).ok();
-        let packed = bytes(pixels).and_then(|b| program.book(b)).ok_or(OVERFLOW)?;
-        let filter = bytes(taps).and_then(|b| program.book(b)).ok_or(OVERFLOW)?;
+        let packed = usize::try_from(pieces * 16).ok().and_then(|b| program.book(b)).ok_or(OVERFLOW)?;
+        let filter = usize::try_from(taps * self.channels * 2).ok().and_then(|b| program.book(b)).ok_or(OVERFLOW)?;
         let wide = self.channels.to_string();
         let offset = |arg, elements: i64| Word::Offset { arg, bytes: (elements * 2) as u64 };
         let mut words = vec![offset(Arg::SRC, src.offset), Word::Scratch(packed)];
-        words.extend(pairs(&[z.ic, z.i[2], z.i[1], z.pl[2], z.pl[1], self.pitch, self.rows, z.mb]));
+        words.extend(pairs(&[z.ic, z.i[2], z.i[1], z.pl[2], z.pl[1], self.positions, self.phases, self.rows, pieces, 0]));
         words.extend([1, 3, 2, 0].map(|d| Word::Value(src.strides[d] as u64)));
-        program.launches.push(bare("window_pack", &[("CHANNELS", &wide)], words, pixels));
+        let mut pack = bare("window_pack", &[("CHANNELS", &wide)], words, pieces);
+        let order = self.order().iter().rev().fold(0, |all, piece| all << 4 | piece);
         let mut words = vec![offset(Arg::WEIGHTS, weights.offset), Word::Scratch(filter)];
-        words.extend(pairs(&[z.oc, z.ic, z.k[2], z.k[1], self.kernel_rows, 0]));
+        words.extend(pairs(&[z.oc, z.ic, z.k[2], z.k[1], self.kernel_rows, order]));
         words.extend([0, 1, 3, 2].map(|d| Word::Value(weights.strides[d] as u64)));
-        program.launches.push(bare("window_weights", &[("CHANNELS", &wide)], words, taps));
-        program.launches.push(self.product([ta, tb, tc], [packed, filter], target)?);
+        let mut pack_weights = bare("window_weights", &[("CHANNELS", &wide)], words, taps);
+        pack.lead(&mut pack_weights);
+        program.launches.extend([pack, pack_weights, self.product([ta, tb, tc], [packed, filter], &room, target)?]);
         Ok(program)
+    }
+
+    /// Positions of a row that a tile reads, and its rows.
+    fn width(&self) -> i64 {
+        self.tile[0] + (self.channels - 1) / self.phases
+    }
+
+    fn lines(&self) -> i64 {
+        (self.tile[1] - 1) * self.step[0] + self.z.k[1]
+    }
+
+    /// The pieces of a window's row as they lie, phase by phase.
+    fn order(&self) -> Vec<i64> {
+        let mut all: Vec<i64> = (0..self.channels).collect();
+        all.sort_by_key(|piece| (piece % self.phases, *piece));
+        all
+    }
+
+    fn room(&self, target: &CudaTarget) -> Result<Room, Skip> {
+        if self.phases > BOX || self.lines() > BOX {
+            return Err(Skip::Shape("large strides, or high kernels"));
+        }
+        let buffer = ceil(self.phases * self.width() * self.lines() * 16, 128) * 128;
+        let (fixed, all) = (BESIDES + self.stages * FILTER, i64::from(target.facts.shared_memory));
+        let fit = |resident: i64| {
+            let buffers = ((all / resident - 1024 - fixed) / buffer).min(BUFFERS);
+            (buffers >= 2).then(|| Room { buffer, buffers, shared: fixed + buffers * buffer, resident })
+        };
+        fit(2).or_else(|| fit(1)).ok_or(Skip::Shape("weights or rows that shared memory does not hold"))
     }
 
     /// Declares the pixel of a row, those of tiles behind each other, and a column's channel.
@@ -117,7 +168,7 @@ impl Stem<'_> {
         Ok(super::Declared { by_column: true, ..channels.factors(self.problem, emit)? })
     }
 
-    fn product(&self, types: [&str; 3], [packed, filter]: [usize; 2], target: &CudaTarget) -> Result<Launch, Skip> {
+    fn product(&self, types: [&str; 3], [packed, filter]: [usize; 2], room: &Room, target: &CudaTarget) -> Result<Launch, Skip> {
         let (op, z, dst) = (self.op, &self.z, plain(&self.op.dst)?);
         let [across, down] = [ceil(z.o[2], self.tile[0]), ceil(z.o[1], self.tile[1])];
         let tiles = z.mb * across * down;
@@ -140,38 +191,45 @@ impl Stem<'_> {
             planes: self.planes,
             computed: false,
         };
-        let choice = Choice { shape: SHAPE, stages: STAGES, store: if self.planes { Store::Planes } else { Store::Tma }, seconds: 0.0 };
+        let choice = Choice { shape: SHAPE, stages: 1, store: if self.planes { Store::Planes } else { Store::Tma }, seconds: 0.0 };
         let mut emit = epilogue(self.problem, Arg::DST, &|emit| self.declare(emit))?;
         tile_options(&mut emit, types, &r, &choice);
         emit.option("CHANNELS", self.channels);
         emit.option("TILE_W", self.tile[0]);
         let columns = ceil(z.oc, SHAPE.n);
-        let mut words = pairs(&[z.oc, z.o[2], z.o[1], across, down, self.stages, tiles, columns, 1, super::GROUP]);
+        let line = self.phases * self.width();
+        let next = if self.planes { [8, self.step[0] * line] } else { [self.step[0] * line, 8 * self.step[0] * line] };
+        let mut ints = vec![z.oc, columns, tiles, across, down, self.step[0], z.k[1], line, self.lines() * line * 16];
+        ints.extend([next[0], next[1], self.stages, room.buffers, room.buffer]);
+        ints.extend(self.order().iter().map(|piece| piece % self.phases * self.width() + piece / self.phases));
+        let mut words = pairs(&ints);
         words.push(Word::Offset { arg: Arg::DST, bytes: (dst.offset * 2) as u64 });
         words.extend([z.oc, 1, 0].map(|v| Word::Value(v as u64)));
         let mut launch = emit.epilogue_of("conv_window_sm90", words);
-        let (kind, row, c) = (MapKind::of(op.src.dtype), self.pitch * self.channels * 2, self.channels);
         let u = |v: &[i64]| v.iter().map(|&x| x as u64).collect::<Vec<_>>();
         let narrow = |v: &[i64]| v.iter().map(|&x| x as u32).collect::<Vec<_>>();
-        let source = TensorMap {
-            swizzle: if c == 4 { Swizzle::Half } else { Swizzle::Full },
-            ..TensorMap::boxes(
-                MapPlace::Scratch(packed),
-                kind,
-                &u(&[TAPS * c, z.o[2], z.k[1], z.o[1], z.mb]),
-                &u(&[z.s[2] * c * 2, row, z.s[1] * row, self.rows * row]),
-                &narrow(&[TAPS * c, self.tile[0], 1, self.tile[1], 1]),
-            )
-        };
         let weights = TensorMap::boxes(
             MapPlace::Scratch(filter),
-            kind,
+            MapKind::of(op.src.dtype),
             &u(&[depth, z.oc, 1]),
             &u(&[depth * 2, depth * z.oc * 2]),
             &narrow(&[64, SHAPE.n, 1]),
         );
+        let row = self.phases * self.positions * 16;
+        let source = TensorMap {
+            swizzle: Swizzle::None,
+            ..TensorMap::boxes(
+                MapPlace::Scratch(packed),
+                MapKind::Words,
+                &u(&[2 * self.positions, self.phases, self.rows, z.mb]),
+                &u(&[self.positions * 16, row, self.rows * row]),
+                &narrow(&[2 * self.width(), self.phases, self.lines(), 1]),
+            )
+        };
         launch.maps = vec![source, weights, self.result_map(dst)];
-        launch_shape(&mut launch, &r, &choice, target);
+        let walkers = (i64::from(target.facts.multiprocessors) * room.resident / columns).clamp(1, tiles);
+        launch.grid = [(walkers * columns) as u32, 1, 1];
+        (launch.block, launch.shared) = (128 * (1 + SHAPE.consumers as u32), room.shared as u32);
         Ok(launch)
     }
 
