@@ -3,8 +3,8 @@
 //! A product is cut into tasks of a block of rows by a group of panels, and walks the reduction in parts, as there. A tile is up to 32 rows, in two
 //! halves that lie each at a constant distance: rows of a plain matrix, and pixels of a line under a window. A half that does not, whose pixels
 //! are of two lines or some of which are padding, is gathered for each tap, as are rows that do not end with a whole step; that
-//! is two instructions for 64 bytes, which meet all panels of the group. Sums leave through memory that stays in L1, and the
-//! tail is that of the other tiles: a kernel without taps that begins with what is there.
+//! is two instructions for 64 bytes, which meet all panels of the group. Tiles at one distance are one call. Sums leave through memory that stays in
+//! L1, and become results while the next ones are multiplied (`finish`).
 //!
 //! Depths that are no multiple of 16 steps become equal blocks of fewer, where that does not take more of them, or a second round of other shapes.
 
@@ -277,7 +277,7 @@ impl Drive {
         let steps: usize = shape.parts.iter().map(|p| p.taps * p.all_steps()).sum();
         let work = shape.units.saturating_mul(rows).saturating_mul(panels * shape.panel).saturating_mul(steps);
         // As many tasks as are wanted and worth it: by rows as far as panels are read often enough, by panels, by rows again.
-        // One worker gains by more only where operands stay in its caches then: sums, or panels that are not gathered rows' due.
+        // More tasks let one worker gather rows again, and wait for its last block; they are worth it where larger blocks would leave its caches.
         let windows = shape.most(&|p| p.taps) > 1;
         let in_one = target.threads <= 1 && !shape.carries() && (windows || total * panels <= budget.panels);
         let tasks = if in_one { 1 } else { TASKS * target.threads.max(1) };
