@@ -303,8 +303,12 @@ fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) 
         match pixels {
             Some(pixels) if by_channel => channel_rows(dst, &pos, pixels, total),
             _ if by_channel => {
-                dst.read(&pos, 1, &mut line[..channels]);
-                total.iter_mut().zip(&line[..channels]).for_each(|(t, x)| *t += f64::from(*x));
+                for total in total.chunks_mut(line.len()) {
+                    let line = &mut line[..total.len()];
+                    dst.read(&pos, 1, line);
+                    total.iter_mut().zip(&*line).for_each(|(t, x)| *t += f64::from(*x));
+                    pos[1] += line.len() as i64;
+                }
             }
             _ => {
                 for t in total {

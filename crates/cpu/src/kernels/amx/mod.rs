@@ -327,8 +327,7 @@ impl Drive {
     /// Whether sums of a tile may be in memory, by all panels of a group: from part to part, from round to round, or to look for numbers that are none,
     /// see [`Task::without_padding`].
     fn keeps_sums(&self) -> bool {
-        let padded = !self.shape.product.is_whole() && self.shape.most(&|p| p.taps) > 1;
-        self.shape.carries() || self.rounds.iter().any(|rounds| rounds.len() > 1) || padded
+        self.shape.carries() || self.rounds.iter().any(|rounds| rounds.len() > 1) || !self.shape.product.is_whole()
     }
 
     /// Distance of two rows of sums.

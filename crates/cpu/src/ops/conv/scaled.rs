@@ -24,6 +24,9 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Op("this propagation kind"));
     }
     skips_nothing(window)?;
+    if tensors[0].dims() != tensors[1].dims() {
+        return Err(Skip::Shape("windows of several pixels"));
+    }
     alike(tensors)?;
     if !is_depthwise(&problem) {
         return Err(Skip::Shape("several channels in a group"));
@@ -53,11 +56,8 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let forward = problem.op.prop().is_some_and(Prop::is_forward);
     let [source, result] = if forward { [Arg::SRC, Arg::DST] } else { [Arg::DIFF_DST, Arg::DIFF_SRC] };
     let weights = problem.tensor(Arg::WEIGHTS).ok_or(Skip::Op("without weights"))?;
-    let source_dims = *problem.tensor(source).ok_or(Skip::Op("without a source"))?.dims();
-    if problem.tensor(result).is_none_or(|t| *t.dims() != source_dims) {
-        return Err(Skip::Shape("windows of several pixels"));
-    }
-    for t in [&weights, &problem.tensor(source).ok_or(Skip::Op("without a source"))?] {
+    let from = problem.tensor(source).ok_or(Skip::Op("without a source"))?;
+    for t in [&weights, &from] {
         if !matches!(t.dtype, DataType::F32 | DataType::Bf16 | DataType::F16) {
             return Err(Skip::DataType(format!("{} of an operand", t.dtype)));
         }
@@ -67,7 +67,7 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     }
     let mut b = Builder::elementwise(problem, result)?;
     b.load_argument(0, source)?;
-    let weights = b.part(Arg::WEIGHTS, &by_channel(&weights, source_dims.len())?)?;
+    let weights = b.part(Arg::WEIGHTS, &by_channel(&weights, from.dims().len())?)?;
     b.with(0, BinaryAlg::Mul, weights);
     b.scale(0, Arg::SRC)?;
     b.scale(0, Arg::WEIGHTS)?;

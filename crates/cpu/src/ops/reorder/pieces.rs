@@ -447,7 +447,7 @@ impl Pieces {
 
     /// Sums of the lines from one on, of which there may be fewer than lines.
     fn sums_of_lines(&self, from: usize) -> usize {
-        self.lines.all.size.min(self.sums_len - from)
+        self.lines.all.size.min(self.sums_len.saturating_sub(from))
     }
 
     /// Elements of scratch of all workers.
@@ -556,8 +556,9 @@ impl Piece<'_> {
 
     /// Makes the sums of all lines from one on zeros.
     fn clear(&self, from: usize) {
-        if let Some((start, _)) = self.by.sums.first() {
-            self.memory[0].part((start + from) * WORD, self.by.sums_of_lines(from) * WORD).fill(0);
+        let count = self.by.sums_of_lines(from);
+        if let Some((start, _)) = self.by.sums.first().filter(|_| count > 0) {
+            self.memory[0].part((start + from) * WORD, count * WORD).fill(0);
         }
     }
 
