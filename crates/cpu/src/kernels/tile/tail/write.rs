@@ -1,7 +1,8 @@
 //! Writes the steps of a [`Tail`].
 //!
-//! Short tails are written out for every sum, column by column, so that an operand is loaded once for all rows and sums never leave their
-//! registers. Long ones would be as many times as long as there are sums: those go through L1 once, and a loop takes them from
+//! Short steps are written out for every sum, column by column, so that an operand is loaded once for all rows and sums never leave their
+//! registers; elements of the destination are read for all rows before the first is stored, which a load that overlaps a masked store would wait for.
+//! From the first long step on, code would be as many times as long as there are sums: those go through L1 once, and a loop takes them from
 //! there vector by vector.
 
 use super::{Block, Kind, Origin, Step, StripBlock, Tail};
@@ -14,7 +15,7 @@ use oxidnn_jit::kernels::dot::{self, Spot, Sums};
 use oxidnn_spec::op::BinaryAlg;
 use std::mem::offset_of;
 
-/// Most steps of a tail that is written out.
+/// Most steps of a tail that are written out.
 const SHORT: usize = 6;
 
 /// Where the elements of a vector are, besides its register.
@@ -32,6 +33,16 @@ struct Pointers {
     c_offset: Int,
     lines: Int,
     pitch: Int,
+}
+
+/// A tail in two: the steps that are written out for every sum, and those that a loop does.
+struct Part<'a> {
+    tail: &'a Tail,
+    /// How many are written out.
+    head: usize,
+    at: Pointers,
+    /// What the sums are.
+    kind: Kind,
 }
 
 /// Asks for the lines of the destination, which are written when the sums of so many rows and vectors are done.
@@ -53,10 +64,13 @@ pub(in crate::kernels::tile) fn write(tail: &Tail, f: &mut Function, sums: &Sums
         lines: f.address(lines.indexed(sums.at.column, 4, 0)),
         pitch: argument(f, args, offset_of!(Block, pitch)),
     };
-    if is_written_out(tail) {
-        written_out(tail, f, sums, &at, kind);
-    } else {
-        in_a_loop(tail, f, sums, &at, kind);
+    let mut part = Part { tail, head: head(tail), at, kind };
+    let local = (part.head < tail.steps.len()).then(|| f.local(sums.values.len() * f.isa().width().bytes()));
+    part.kind = in_registers(&part, f, sums, local);
+    if let Some(local) = local {
+        let lines = tail.steps[..part.head].iter().filter(|step| step.has_line()).count() + usize::from(tail.compensated);
+        (0..lines).for_each(|_| f.add(part.at.lines, part.at.pitch));
+        in_a_loop(&part, f, sums, local);
     }
 }
 
@@ -80,19 +94,26 @@ fn distance(f: &mut Function, args: Int, tensor: usize, c_offset: Int) -> Int {
     to
 }
 
-/// True for tails that are short enough to be written for every sum. Their tensors have elements as large as the destination's, so that one distance
+/// Steps before the first one that is not written out for every sum. Their tensors have elements as large as the destination's, so that one distance
 /// leads from all rows of the destination to theirs.
-fn is_written_out(tail: &Tail) -> bool {
+fn head(tail: &Tail) -> usize {
     let near = |step: &Step| !matches!(step.origin, Origin::Tensor(elem) if elem.bytes() != tail.dst.bytes());
-    let short = |step: &Step| jit::is_short(step.formula) && near(step);
-    tail.steps.len() + usize::from(tail.compensated) <= SHORT && tail.steps.iter().all(short)
+    let short = |step: &&Step| jit::is_short(step.formula) && near(step);
+    tail.steps.iter().take(SHORT - usize::from(tail.compensated)).take_while(short).count()
 }
 
-fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, kind: Kind) {
+/// Tensors that steps read.
+fn tensors(steps: &[Step]) -> usize {
+    steps.iter().filter(|step| matches!(step.origin, Origin::Tensor(_))).count()
+}
+
+/// The steps that are written out, and the stores where there are no others; else sums go to `local`, row by row. Says what is left.
+fn in_registers(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Option<Int>) -> Kind {
+    let Part { tail, head, ref at, kind: first } = *part;
     let width = f.isa().width();
     let rows: Vec<Int> = (0..sums.values.len() / sums.vectors).map(|i| f.load_int(sums.at.row(i))).collect();
-    let tensors: Vec<Int> = (0..tail.tensors().count()).map(|i| distance(f, sums.at.args, i, at.c_offset)).collect();
-    let mut even: Vec<Val> = Vec::new();
+    let tensors: Vec<Int> = (0..tensors(&tail.steps[..head])).map(|i| distance(f, sums.at.args, i, at.c_offset)).collect();
+    let (mut even, mut left): (Vec<Val>, _) = (Vec::new(), first);
     for v in 0..sums.vectors {
         let mut column: Vec<Val> = sums.values.iter().skip(v).step_by(sums.vectors).copied().collect();
         let at_row = |i: usize, offset: Int| rows[i].indexed(offset, 1, (v * width.lanes() * tail.dst.bytes()) as i32);
@@ -100,7 +121,7 @@ fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, ki
         let mut tensors = tensors.iter();
         let line = f.address(at.lines.at((v * width.bytes()) as i32));
         compensate(tail, f, &mut column, (line, at.pitch));
-        let (mut kind, mut steps) = (kind, tail.steps.iter().peekable());
+        let (mut kind, mut steps) = (first, tail.steps[..head].iter().peekable());
         while let Some(step) = steps.next() {
             kind = before(f, &mut column, kind, step);
             let operand = operand(f, step, (line, at.pitch));
@@ -117,6 +138,11 @@ fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, ki
                 *x = apply(f, step, *x, under.or(operand), &place(i));
             }
         }
+        left = kind;
+        if let Some(local) = local {
+            column.iter().enumerate().for_each(|(i, x)| f.store(local.at(((i * sums.vectors + v) * width.bytes()) as i32), *x));
+            continue;
+        }
         // Two neighbours leave together where what computes them beside tiles of AMX has registers left to wait in.
         let waits = f.isa().amx && (kind, tail.dst) == (Kind::Normal, Elem::Bf16) && sums.mask(v | 1).is_none() && v | 1 < sums.vectors;
         match (waits, v % 2) {
@@ -130,15 +156,14 @@ fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, ki
             (false, _) => column.iter().enumerate().for_each(|(i, x)| store(f, tail.dst, *x, kind, &place(i))),
         }
     }
+    left
 }
 
-fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, kind: Kind) {
+/// The other steps on the sums in `local`, and the stores.
+fn in_a_loop(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Int) {
+    let Part { tail, head, ref at, kind } = *part;
     let width = f.isa().width();
     let (rows, vectors) = (sums.values.len() / sums.vectors, sums.vectors);
-    let local = f.local(sums.values.len() * width.bytes());
-    for (i, sum) in sums.values.iter().enumerate() {
-        f.store(local.at((i * width.bytes()) as i32), *sum);
-    }
     // Lanes from here to the tile's last column: as many as there are for vectors that are whole.
     let wanted = sums.last.map(|_| {
         let wanted = f.load_int(sums.at.args.at((offset_of!(Args, dot) + offset_of!(dot::Args, last)) as i32));
@@ -156,12 +181,10 @@ fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, kind
             let c = f.load_int(list.at(0));
             f.add(c, at.c_offset);
             let place = Place { c: c.at(0), mask };
-            let mut under = Under { element: element(f, c, base, tail.dst), tensor: 0, mask };
-            let mut column = [f.load(width, sum.at(0))];
-            let mut kind = kind;
+            let mut under = Under { element: element(f, c, base, tail.dst), tensor: tensors(&tail.steps[..head]), mask };
+            let (mut column, mut kind) = ([f.load(width, sum.at(0))], kind);
             let line = f.copy(at.lines);
-            compensate(tail, f, &mut column, (line, at.pitch));
-            for step in &tail.steps {
+            for step in &tail.steps[head..] {
                 kind = before(f, &mut column, kind, step);
                 let y = under.next(f, step, &tensor);
                 let y = y.or_else(|| operand(f, step, (line, at.pitch)));
@@ -192,32 +215,41 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
     let tensor = |f: &mut Function, i: usize| field(f, offset_of!(StripBlock, tensors) + i * size_of::<usize>());
     let line = f.address(lines.indexed(strip.channel, 4, 0));
     let result = f.copy(strip.result);
+    let (head, rest) = tail.steps.split_at(head(tail));
+    let operands: Vec<Option<Val>> = head.iter().map(|step| operand(f, step, (line, pitch))).collect();
+    let (mut values, mut left) = (strip.values.to_vec(), kind);
+    for (i, value) in values.iter_mut().enumerate() {
+        let mut under = Under { element: element(f, result, base, tail.dst), tensor: 0, mask: strip.mask };
+        let (mut x, mut kind) = ([*value], kind);
+        for (step, operand) in head.iter().zip(&operands) {
+            kind = before(f, &mut x, kind, step);
+            let y = under.next(f, step, &tensor).or(*operand);
+            x[0] = apply(f, step, x[0], y, &Place { c: result.at(0), mask: strip.mask });
+        }
+        (*value, left) = (x[0], kind);
+        if i + 1 < strip.values.len() {
+            f.add(result, column);
+        }
+    }
+    let (result, kind) = (f.copy(strip.result), left);
     let place = Place { c: result.at(0), mask: strip.mask };
-    if is_written_out(tail) {
-        let operands: Vec<Option<Val>> = tail.steps.iter().map(|step| operand(f, step, (line, pitch))).collect();
-        for sum in strip.values {
-            let mut under = Under { element: element(f, result, base, tail.dst), tensor: 0, mask: strip.mask };
-            let (mut x, mut kind) = ([*sum], kind);
-            for (step, operand) in tail.steps.iter().zip(&operands) {
-                kind = before(f, &mut x, kind, step);
-                let y = under.next(f, step, &tensor).or(*operand);
-                x[0] = apply(f, step, x[0], y, &place);
-            }
-            store(f, tail.dst, x[0], kind, &place);
+    if rest.is_empty() {
+        for value in values {
+            store(f, tail.dst, value, kind, &place);
             f.add(result, column);
         }
         return;
     }
-    let local = f.local(strip.values.len() * width.bytes());
-    for (i, sum) in strip.values.iter().enumerate() {
-        f.store(local.at((i * width.bytes()) as i32), *sum);
+    let local = f.local(values.len() * width.bytes());
+    for (i, value) in values.iter().enumerate() {
+        f.store(local.at((i * width.bytes()) as i32), *value);
     }
-    let count = f.int(strip.values.len() as i64);
+    let count = f.int(values.len() as i64);
     f.repeat_some(count, |f| {
         let line = f.copy(line);
-        let mut under = Under { element: element(f, result, base, tail.dst), tensor: 0, mask: strip.mask };
+        let mut under = Under { element: element(f, result, base, tail.dst), tensor: tensors(head), mask: strip.mask };
         let (mut x, mut kind) = ([f.load(width, local.at(0))], kind);
-        for step in &tail.steps {
+        for step in rest {
             kind = before(f, &mut x, kind, step);
             let y = under.next(f, step, &tensor);
             let y = y.or_else(|| operand(f, step, (line, pitch)));
