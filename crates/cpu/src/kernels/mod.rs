@@ -5,6 +5,7 @@ pub mod amx;
 pub mod blend;
 pub mod brgemm;
 pub mod broadcast;
+pub mod bytes;
 pub mod chain;
 pub mod code;
 pub mod columns;

@@ -47,7 +47,11 @@ pub(super) fn plan(
         return Err(Skip::DataType("f64 of dst, which would lose digits between two passes".into()));
     }
     let mut bare = problem.clone();
-    (bare.attr, _) = split(&problem.attr);
+    let (first, behind) = split(&problem.attr);
+    if dst.dtype == DataType::S32 && behind == Attr::default() {
+        return Err(Skip::DataType("s32 of dst, of which f32 between two passes would lose digits".into()));
+    }
+    bare.attr = first;
     if let Some(dst) = bare.op.tensor_mut(Arg::DST) {
         dst.dtype = DataType::F32;
     }

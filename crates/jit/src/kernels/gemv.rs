@@ -246,7 +246,7 @@ impl Writer {
 }
 
 /// Rows or columns of weights at a distance that is passed, up to 8: two registers with the fifth between them, and the triple distance.
-struct Streams {
+pub(super) struct Streams {
     bases: Vec<Int>,
     row: Int,
     triple: Int,
@@ -256,7 +256,8 @@ struct Streams {
 const SHARE: usize = 5;
 
 impl Streams {
-    fn new(f: &mut Function, b: Int, row: Int, count: usize) -> Streams {
+    /// So many of them from `b` on.
+    pub(super) fn new(f: &mut Function, b: Int, row: Int, count: usize) -> Streams {
         let triple = f.address(row.indexed(row, 2, 0));
         let mut bases = vec![f.copy(b)];
         if count > SHARE {
@@ -268,7 +269,7 @@ impl Streams {
     }
 
     /// Back to where `b` is.
-    fn restart(&self, f: &mut Function, b: Int) {
+    pub(super) fn restart(&self, f: &mut Function, b: Int) {
         f.set(self.bases[0], b);
         if let [_, second] = self.bases[..] {
             let next = f.address(b.indexed(self.row, 4, 0));
@@ -277,7 +278,8 @@ impl Streams {
         }
     }
 
-    fn at(&self, i: usize) -> Addr {
+    /// The place of one of them.
+    pub(super) fn at(&self, i: usize) -> Addr {
         let base = self.bases[i / SHARE];
         match i % SHARE {
             0 => base.at(0),
@@ -286,7 +288,8 @@ impl Streams {
         }
     }
 
-    fn advance(&self, f: &mut Function, bytes: i32) {
+    /// Goes on along all of them.
+    pub(super) fn advance(&self, f: &mut Function, bytes: i32) {
         self.bases.iter().for_each(|b| f.add(*b, bytes));
     }
 }

@@ -18,7 +18,7 @@ use oxidnn_spec::{Arg, Op, Problem, Prop};
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("aligned:jit", aligned),
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
-    Impl::new("dots:portable", jit::plan_dots).for_some_shapes(),
+    Impl::new("dots:jit", jit::plan_dots).for_some_shapes(),
     Impl::new("gemv:jit", few_rows).for_some_shapes(),
     Impl::new("small:jit", jit::plan_small).for_some_shapes(),
     Impl::new("packed:amx", jit::plan_amx),

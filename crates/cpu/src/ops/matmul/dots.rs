@@ -1,17 +1,18 @@
-//! `dots:portable`: products of bytes of one row or one column, both operands contiguous along the depth: a dot product for each element of the result.
+//! `dots:jit`: products of bytes of one row or one column, both operands contiguous along the depth: a dot product for each element of the result.
 //! Tiles would transpose the other side into panels, which takes longer than to read it, or multiply lanes of columns that do not exist.
 //!
-//! The vector is widened to 16 bits, its zero point subtracted, so that a step of a register is one multiply-add of pairs; zero points of the other side
-//! are multiplied by the vector's sum.
+//! Zero points of one side are multiplied by sums of the other one.
 
 use super::tiled::{Request, Tiled};
 use crate::decision::How;
 use crate::hardware::Core;
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::bytes::{self, ByteProduct, Lines};
 use crate::kernels::epilogue::{Run, Sums};
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
-use crate::row::Kernel;
+use crate::row::Generated;
+use oxidnn_jit::Isa;
 use oxidnn_runtime::{Ctx, Decision, Skip};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS, Problem};
 
@@ -19,8 +20,6 @@ use oxidnn_spec::{DataType, Error, MAX_NDIMS, Problem};
 const LEAST: [usize; 2] = [64, 4 << 10];
 /// Lines of the other side of a task.
 const LINES: usize = 128;
-/// Zero points of this magnitude leave room for bytes in 16 bits.
-const NARROW: i32 = 32_000;
 
 /// A planned product.
 #[derive(Debug)]
@@ -31,8 +30,11 @@ pub(crate) struct Dots {
     lines: usize,
     step: usize,
     depth: usize,
-    /// Whether the elements of the operands are signed.
+    /// Whether the elements of the operands are signed, the vector's first.
     signed: [bool; 2],
+    /// Whether they have zero points.
+    zeros: [bool; 2],
+    isa: Isa,
     workers: usize,
 }
 
@@ -62,24 +64,27 @@ impl Dots {
         if tiled.row.is_none() || tiled.columns.len() != 1 {
             return Err(Skip::Layout("a result of several dimensions".into()));
         }
-        let (workers, signed) = (request.target.threads, operands.map(|t| t.dtype == DataType::S8));
-        let dots = Dots { tiled, vector, lines, step, depth: sizes.depth, signed, workers };
+        let (workers, signed) = (request.target.threads, [vector, 1 - vector].map(|i| operands[i].dtype == DataType::S8));
+        let zeros = [vector, 1 - vector].map(|i| request.attr.zero_points.contains_key(&tiled.args[i]));
+        let dots = Dots { tiled, vector, lines, step, depth: sizes.depth, signed, zeros, isa: request.isa.without_amx(), workers };
         let scratch = for_workers(workers, dots.share()).and_then(|n| booked(&[n]));
         Ok((dots, scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?))
     }
 
-    /// Elements of a worker's scratch: the vector in up to 32 bits, and sums twice.
+    /// Elements of a worker's scratch: the vector, and sums three times.
     fn share(&self) -> usize {
-        self.depth + 2 * LINES
+        ByteProduct::arranged(self.isa, self.depth) / size_of::<f32>() + 3 * LINES
     }
 }
 
-impl Kernel for Dots {
+impl Generated for Dots {
+    type Code = ByteProduct;
+
     fn decision(&self, problem: &Problem) -> Decision {
         let how = How {
             algorithm: "a dot product for each element, of lines where they lie".into(),
             registers: ("sums of a line".into(), 4 * 64),
-            blocks: vec![("the row or column that all lines meet, in 16 bits".into(), 2 * self.depth)],
+            blocks: vec![("the row or column that all lines meet".into(), ByteProduct::arranged(self.isa, self.depth))],
             rate: Core::host().rate(8, 2),
             padding: 1.0,
             copies: 0,
@@ -88,35 +93,45 @@ impl Kernel for Dots {
         how.decision(problem)
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn build(&self) -> Result<ByteProduct, Error> {
+        ByteProduct::get(self.isa, self.signed, self.zeros[0])
+    }
+
+    fn run(&self, code: &ByteProduct, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let Dots { tiled, depth, step, .. } = self;
         let mut work = scratch.take(for_workers(self.workers, self.share()).unwrap_or(0))?;
         let before = tiled.before(simd, ctx)?;
         let epilogue = tiled.epilogue(simd, ctx, &before)?;
         epilogue.dst().zero_padding();
         let zeros = tiled.zero_points(simd, ctx)?;
-        let bytes = |i: usize| -> Result<&[u8], Error> {
+        let input = |i: usize| -> Result<&[u8], Error> {
             let arg = tiled.args[i];
             ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))
         };
-        let operands = [bytes(0)?, bytes(1)?];
+        let operands = [input(0)?, input(1)?];
         let sides = [tiled.row.unwrap_or(0), tiled.columns[0]];
         let (x, y, pieces) = (self.vector, 1 - self.vector, self.lines.div_ceil(LINES));
         work.work(ctx.executor(), self.workers, tiled.product_sizes().batch * pieces, &|task, share| {
             let (unit, first) = (task / pieces, task % pieces * LINES);
             let count = LINES.min(self.lines - first);
             let (starts, mut pos) = (tiled.starts(unit), tiled.position(unit));
-            let (wide, rest) = share.split_at_mut(*depth);
-            let (data, exact) = rest[..2 * LINES].split_at_mut(LINES);
+            let (vector, rest) = share.split_at_mut(share.len() - 3 * LINES);
+            let (data, rest) = rest.split_at_mut(LINES);
+            let (exact, totals) = rest.split_at_mut(LINES);
+            let (own, arranged) = (&operands[x][starts[x]..][..*depth], bytemuck::cast_slice_mut(vector));
+            code.arrange(own, arranged);
+            let lines = Lines { bytes: &operands[y][starts[y] + first * step..], step: *step, depth: *depth };
+            let [sums, totals] = [&mut *exact, totals].map(|part| &mut bytemuck::cast_slice_mut::<_, i32>(part)[..count]);
+            code.run(simd, (own, arranged), lines, [&mut *sums, &mut *totals]);
             let zero = zeros[x].at(&pos) as i32;
-            let narrow = (-NARROW..=NARROW).contains(&zero);
-            let own = &operands[x][starts[x]..][..*depth];
-            let sum = simd.run(Widen { bytes: own, signed: self.signed[x], zero, narrow, to: &mut *wide });
-            let lines = &operands[y][starts[y] + first * step..];
-            let sums: &mut [i32] = bytemuck::cast_slice_mut(&mut *exact);
-            simd.run(Products { wide, narrow, lines, step: *step, depth: *depth, signed: self.signed[y], sums: &mut sums[..count] });
+            if self.zeros[0] {
+                sums.iter_mut().zip(&*totals).for_each(|(x, total)| *x = x.wrapping_sub(zero.wrapping_mul(*total)));
+            }
             pos[sides[y]] = first as i64;
-            subtract(&zeros[y], (&pos, sides[y]), sum, &mut sums[..count]);
+            if self.zeros[1] {
+                let sum = bytes::sum(simd, self.signed[0], own).wrapping_sub(zero.wrapping_mul(*depth as i32));
+                subtract(&zeros[y], (&pos, sides[y]), sum, sums);
+            }
             let sums = Sums { data, exact: Some(exact), step: LINES, columns: count, dim: sides[y] };
             epilogue.store(sums, std::iter::once(Run { pos, dim: sides[x], step: 1, count: 1 }));
         });
@@ -130,70 +145,4 @@ fn subtract(zero: &Broadcast<'_>, (pos, dim): (&[i64; MAX_NDIMS], usize), sum: i
     let zeros = &mut zeros[..sums.len()];
     zero.line(pos, dim, zeros);
     sums.iter_mut().zip(&*zeros).for_each(|(x, zero)| *x = x.wrapping_sub(sum.wrapping_mul(*zero as i32)));
-}
-
-/// Widens bytes less a zero point, to 16 or to 32 bits, and sums them.
-struct Widen<'w> {
-    bytes: &'w [u8],
-    signed: bool,
-    zero: i32,
-    narrow: bool,
-    to: &'w mut [f32],
-}
-
-impl Body for Widen<'_> {
-    type Out = i32;
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) -> i32 {
-        let Widen { bytes, signed, zero, narrow, to } = self;
-        if narrow {
-            let (to, zero): (&mut [i16], i16) = (&mut bytemuck::cast_slice_mut(to)[..bytes.len()], zero as i16);
-            if signed {
-                to.iter_mut().zip(bytes).for_each(|(to, x)| *to = i16::from(x.cast_signed()) - zero);
-            } else {
-                to.iter_mut().zip(bytes).for_each(|(to, x)| *to = i16::from(*x) - zero);
-            }
-            return to.iter().fold(0i32, |sum, x| sum.wrapping_add(i32::from(*x)));
-        }
-        let to: &mut [i32] = &mut bytemuck::cast_slice_mut(to)[..bytes.len()];
-        let number = |x: &u8| if signed { i32::from(x.cast_signed()) } else { i32::from(*x) };
-        to.iter_mut().zip(bytes).for_each(|(to, x)| *to = number(x).wrapping_sub(zero));
-        to.iter().fold(0i32, |sum, x| sum.wrapping_add(*x))
-    }
-}
-
-/// Dot products of a widened vector by lines of bytes.
-struct Products<'p> {
-    wide: &'p [f32],
-    narrow: bool,
-    lines: &'p [u8],
-    step: usize,
-    depth: usize,
-    signed: bool,
-    sums: &'p mut [i32],
-}
-
-impl Body for Products<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Products { wide, narrow, lines, step, depth, signed, sums } = self;
-        for (j, sum) in sums.iter_mut().enumerate() {
-            let line = &lines[j * step..][..depth];
-            *sum = if narrow {
-                let x: &[i16] = &bytemuck::cast_slice(wide)[..depth];
-                if signed {
-                    x.iter().zip(line).fold(0i32, |sum, (x, y)| sum.wrapping_add(i32::from(*x) * i32::from(y.cast_signed())))
-                } else {
-                    x.iter().zip(line).fold(0i32, |sum, (x, y)| sum.wrapping_add(i32::from(*x) * i32::from(*y)))
-                }
-            } else {
-                let x: &[i32] = &bytemuck::cast_slice(wide)[..depth];
-                let number = |y: &u8| if signed { i32::from(y.cast_signed()) } else { i32::from(*y) };
-                x.iter().zip(line).fold(0i32, |sum, (x, y)| sum.wrapping_add(x.wrapping_mul(number(y))))
-            };
-        }
-    }
 }

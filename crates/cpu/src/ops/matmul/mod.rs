@@ -26,7 +26,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("aligned:jit", aligned),
     Impl::new("merged:jit", merged::plan),
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
-    Impl::new("dots:portable", jit::plan_dots).for_some_shapes(),
+    Impl::new("dots:jit", jit::plan_dots).for_some_shapes(),
     Impl::new("small:jit", jit::plan_small).for_some_shapes(),
     Impl::new("few:jit", jit::plan_few).for_some_shapes(),
     Impl::new("gemv:jit", gemv::plan).for_some_shapes(),

@@ -1,0 +1,136 @@
+//! Products of a vector of bytes with lines of bytes where they lie, on generated code.
+
+use super::code::{self, Key};
+use super::extent::{Read, Written};
+use super::multiversion::{Body, Simd};
+use oxidnn_jit::kernels::bytes::{Args, ByteDots};
+use oxidnn_jit::{Entry, Isa};
+use oxidnn_spec::Error;
+
+/// The kernels of a product.
+pub struct ByteProduct {
+    /// For [`ByteDots::LINES`] lines at a time, and for those behind.
+    whole: Entry<Args>,
+    single: Entry<Args>,
+    kernel: ByteDots,
+    isa: Isa,
+}
+
+/// Lines at a distance.
+#[derive(Clone, Copy, Debug)]
+pub struct Lines<'a> {
+    /// Memory from the first one on.
+    pub bytes: &'a [u8],
+    /// Distance of lines, and elements of each.
+    pub step: usize,
+    /// As said.
+    pub depth: usize,
+}
+
+/// Elements of a step of the depth: a 32-bit word. What is behind the last whole one is multiplied here.
+const WORD: usize = 4;
+
+fn number(signed: bool, byte: u8) -> i32 {
+    if signed { i32::from(byte.cast_signed()) } else { i32::from(byte) }
+}
+
+/// The sum of bytes, wrapping.
+pub fn sum(simd: Simd, signed: bool, bytes: &[u8]) -> i32 {
+    simd.run(Sum { signed, bytes })
+}
+
+struct Sum<'a> {
+    signed: bool,
+    bytes: &'a [u8],
+}
+
+impl Body for Sum<'_> {
+    type Out = i32;
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) -> i32 {
+        match self.signed {
+            true => self.bytes.iter().fold(0i32, |sum, x| sum.wrapping_add(i32::from(x.cast_signed()))),
+            false => self.bytes.iter().fold(0i32, |sum, x| sum.wrapping_add(i32::from(*x))),
+        }
+    }
+}
+
+impl ByteProduct {
+    /// The kernels for a vector and lines of these types, with or without sums of lines.
+    ///
+    /// # Errors
+    /// As for [`code::get`].
+    pub fn get(isa: Isa, signed: [bool; 2], summed: bool) -> Result<ByteProduct, Error> {
+        let kernel = |lines| ByteDots { signed, lines, summed };
+        let (whole, single) = (kernel(ByteDots::LINES), kernel(1));
+        Ok(ByteProduct { whole: code::get(isa, &whole)?, single: code::get(isa, &single)?, kernel: whole, isa })
+    }
+
+    /// Bytes that a vector takes arranged.
+    pub fn arranged(isa: Isa, depth: usize) -> usize {
+        ByteDots::arranged(isa, depth)
+    }
+
+    /// Arranges a vector in so many bytes.
+    pub fn arrange(&self, x: &[u8], to: &mut [u8]) {
+        if !to.is_empty() {
+            self.kernel.arrange(self.isa, &x[..x.len() / WORD * WORD], to);
+        }
+    }
+
+    /// Dot products of a vector, also given arranged, by as many lines as there are places for them, and sums of lines where the kernels make any. All
+    /// arithmetic wraps.
+    ///
+    /// # Panics
+    /// When a line lies outside its memory, or places are missing.
+    pub fn run(&self, simd: Simd, (x, arranged): (&[u8], &[u8]), lines: Lines<'_>, [dots, sums]: [&mut [i32]; 2]) {
+        let Lines { bytes, step, depth } = lines;
+        let ByteDots { signed, summed, .. } = self.kernel;
+        let (width, words) = (self.isa.width().bytes(), depth / WORD);
+        let (group, count) = (usize::from(ByteDots::LINES), dots.len());
+        assert!(x.len() == depth && arranged.len() >= ByteDots::arranged(self.isa, depth) && (!summed || sums.len() == count));
+        for (entry, first, groups, many) in
+            [(&self.whole, 0, count / group, group), (&self.single, count / group * group, count % group, 1)]
+        {
+            if groups == 0 {
+                continue;
+            }
+            let lines = groups * many;
+            let reach = step.checked_mul(lines - 1).and_then(|last| last.checked_add(depth));
+            let args = Args {
+                x: Read::from(if arranged.is_empty() { x } else { arranged }).at("the vector", 0, Some(arranged.len().max(words * WORD))),
+                lines: Read::from(bytes).at("lines", first * step, reach),
+                step,
+                groups,
+                vectors: words * WORD / width,
+                words: words % (width / WORD),
+                dots: Written::from(&mut dots[first..]).at("products", 0, Some(lines * 4)).cast(),
+                sums: if summed { Written::from(&mut sums[first..]).at("sums", 0, Some(lines * 4)).cast() } else { std::ptr::null_mut() },
+            };
+            // SAFETY: the kernel reads the arranged vector and whole words of the lines, and writes a number for each line; all of it was asked for.
+            unsafe { entry.call(&args) }
+        }
+        let surplus = if !self.kernel.flips(self.isa) {
+            0
+        } else {
+            let whole = sum(simd, signed[0], &x[..words * WORD]);
+            if signed[1] { 128 * whole } else { -128 * whole }
+        };
+        let behind = words * WORD..depth;
+        for (i, dot) in dots.iter_mut().enumerate() {
+            let line = &bytes[i * step..][behind.clone()];
+            let products = x[behind.clone()].iter().zip(line).map(|(x, y)| number(signed[0], *x) * number(signed[1], *y));
+            *dot = products.fold(dot.wrapping_sub(surplus), i32::wrapping_add);
+            if summed {
+                sums[i] = line.iter().fold(sums[i], |sum, y| sum.wrapping_add(number(signed[1], *y)));
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for ByteProduct {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.kernel.name(self.isa))
+    }
+}
