@@ -60,6 +60,15 @@ struct Totals {
     sums: Vec<Val>,
 }
 
+/// Where a register of each line is.
+struct Place<'a> {
+    /// The vector's part that they meet.
+    x: Int,
+    lines: &'a Streams,
+    /// The lanes that there are; all without.
+    mask: Option<Pred>,
+}
+
 impl ByteDots {
     /// Lines that a kernel takes at a time where there are as many: each has a chain of its own, and the vector is loaded once for all of them.
     pub const LINES: u8 = 8;
@@ -92,7 +101,7 @@ impl ByteDots {
         }
     }
 
-    fn vector(&self, f: &mut Function, fixed: &Fixed, x: Int, lines: &Streams, (totals, mask): (&Totals, Option<Pred>)) {
+    fn vector(&self, f: &mut Function, fixed: &Fixed, totals: &Totals, Place { x, lines, mask }: Place<'_>) {
         let isa = f.isa();
         let width = isa.width();
         let load = |f: &mut Function, from: Addr| match mask {
@@ -164,11 +173,11 @@ impl Key for ByteDots {
             at.restart(f, line);
             let vectors = argument(f, offset_of!(Args, vectors));
             f.repeat(vectors, |f| {
-                self.vector(f, &fixed, x, &at, (&totals, None));
+                self.vector(f, &fixed, &totals, Place { x, lines: &at, mask: None });
                 f.add(x, ByteDots::register(isa) as i32);
                 at.advance(f, width.bytes() as i32);
             });
-            self.vector(f, &fixed, x, &at, (&totals, Some(last)));
+            self.vector(f, &fixed, &totals, Place { x, lines: &at, mask: Some(last) });
             (0..lines).for_each(|_| f.add(line, step));
             for (to, totals) in [(dots, &totals.dots), (sums, &totals.sums)] {
                 for total in totals {
