@@ -243,10 +243,6 @@ impl Body for AddPixels<'_> {
         for sums in whole {
             self.columns(sums);
         }
-        let (whole, rest) = rest.as_chunks_mut::<4>();
-        for sums in whole {
-            self.columns(sums);
-        }
         for sums in rest.as_chunks_mut::<1>().0 {
             self.columns(sums);
         }
