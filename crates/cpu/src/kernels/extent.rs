@@ -26,7 +26,7 @@ fn address(buf: &Buf<'_>, operand: impl Debug, first: usize, reach: Option<usize
 }
 
 /// Bytes of a line of the caches at least.
-const LINE: usize = 64;
+pub const LINE: usize = 64;
 
 /// Asks for the lines of those bytes from `first` on that lie in a buffer.
 #[inline]

@@ -1,7 +1,7 @@
 //! Strips of depthwise convolution by generated code: safe to run, since every address is checked before it is used.
 
 use super::code;
-use super::extent::{Read, Written, reach};
+use super::extent::{LINE, Read, Written, reach};
 use super::tile::tail::{Results, StripBlock};
 use super::tile::{Tail, TailArgs};
 use oxidnn_jit::kernels::depthwise::{Args, Depthwise, Row, StripKey, weights};
@@ -343,8 +343,12 @@ impl GradientCall<'_> {
         let [(x, x_at, source), (y, y_at, gradient)] = self.operands;
         let new = (source.row / source.line.max(1)).clamp(1, lines);
         let ask = |memory: Read<'_>, at: usize, s: weights::Steps, size: usize| {
-            let columns = strips * s.strip / s.column.max(1);
-            (0..columns).for_each(|column| memory.ask(at + strips * s.strip + column * s.column, self.channels * size));
+            let (first, columns) = (at + strips * s.strip, strips * s.strip / s.column.max(1));
+            // Columns that share lines of the cache are asked for together.
+            if s.column <= LINE {
+                return memory.ask(first, columns * s.column);
+            }
+            (0..columns).for_each(|column| memory.ask(first + column * s.column, self.channels * size));
         };
         (lines - new..lines).for_each(|line| ask(x, x_at + line * source.line, source, sizes[0]));
         ask(y, y_at, gradient, sizes[1]);

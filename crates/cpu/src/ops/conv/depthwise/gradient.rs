@@ -27,7 +27,7 @@ use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::Tap;
 use oxidnn_jit::kernels::depthwise::weights::{Gradient as Kind, Part, Steps};
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
-use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Problem, Tensor};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -45,6 +45,8 @@ const BAND: usize = 192 << 10;
 const VECTORS: usize = 4;
 /// Tasks that a problem is cut into, where it has as many bands.
 const TASKS: usize = 16;
+/// Lanes of the widest vector.
+const LANES: usize = 16;
 
 /// Neighbouring places of a row, each of which meets some of the taps of a line.
 #[derive(Debug)]
@@ -455,6 +457,10 @@ impl Bound<'_> {
     /// Stores the gradients of the weights of a vector of channels from channel `first` on.
     fn store(&self, first: usize, sums: &mut [f32]) {
         let p = self.plan;
+        let dst = self.tail.dst();
+        if self.tail.is_plain() && dst.dtype() == DataType::F32 && dst.blocking().inner.iter().all(|(dim, _)| dim < 3) {
+            return self.store_raw(first, sums);
+        }
         let n = self.tail.dst().dims().len();
         let channels = p.lanes.min(p.channels - first);
         let [_, heights, widths] = [0, 1, 2].map(|i| p.window[i].taps);
@@ -478,6 +484,34 @@ impl Bound<'_> {
                 let data = &mut sums[channel * p.lanes + group * p.group..];
                 let sums = Sums { data, exact: None, step, columns: p.group, dim: p.lane_dim };
                 self.tail.store(sums, std::iter::once(Places { pos, dim: n - 1, step: 1, count: widths }));
+            }
+        }
+    }
+
+    /// Stores them as they are where taps have distances.
+    fn store_raw(&self, first: usize, sums: &[f32]) {
+        let (p, dst) = (self.plan, self.tail.dst());
+        let channels = p.lanes.min(p.channels - first);
+        let distance = |i: usize| spatial(i, dst.dims().len(), 3).map_or(0, |d| dst.blocking().strides[d] as usize);
+        let ([depth, row, column], [_, heights, widths]) = ([0, 1, 2].map(distance), [0, 1, 2].map(|i| p.window[i].taps));
+        for channel in 0..p.group {
+            let mut places = [0; LANES];
+            let places = &mut places[..channels];
+            for (lane, place) in places.iter_mut().enumerate() {
+                let mut pos: Pos = [0; MAX_NDIMS];
+                pos[0] = ((first + lane) / p.group) as i64;
+                (pos[p.lane_dim], pos[3 - p.lane_dim]) = ((lane % p.group) as i64, channel as i64);
+                *place = dst.offset(&pos);
+            }
+            let are_neighbours = places.windows(2).all(|pair| pair[1] == pair[0] + 1);
+            for (tap, sums) in sums.chunks_exact(p.group * p.lanes).enumerate() {
+                let line = &sums[channel * p.lanes..][..channels];
+                let tap = tap / (heights * widths) * depth + tap / widths % heights * row + tap % widths * column;
+                if are_neighbours {
+                    dst.buf().write(places[0] + tap, line);
+                } else {
+                    line.iter().zip(&*places).for_each(|(sum, place)| dst.buf().write(place + tap, std::slice::from_ref(sum)));
+                }
             }
         }
     }

@@ -61,6 +61,8 @@ const MET: usize = 2 * LINE;
 const NEAR: usize = 2048;
 /// The same where they are an odd number of cache lines, which share out over all sets of L1.
 const FARTHER: usize = 4096;
+/// Elements of a gradient up to which they are stored one by one.
+const SCATTERED: i64 = 1 << 10;
 /// Words of the tiles that are listed at a time, unless one tile has more.
 const LISTED: usize = 512;
 /// Elements of a line of the cache.
@@ -349,6 +351,11 @@ pub(crate) fn finish(problem: Problem, gradient: Option<Gradient>, target: &CpuT
     if let Some(t) = weights.as_ref().map(|o| o.tensor).filter(|t| t.dtype != DataType::F32) {
         return Err(Skip::DataType(format!("{} of the weights", t.dtype)));
     }
+    if let (Some(gradient), Some(weights)) = (&gradient, &weights)
+        && gradient.scatters(weights.tensor)
+    {
+        return Err(Skip::Layout("of the gradient, which would be stored number by number".into()));
+    }
     let gradient = gradient.zip(weights).and_then(|(g, weights)| g.storing(weights.tensor));
     let bytes = gradient.as_ref().and_then(|g| g.scratch()?.bytes());
     let (Some(gradient), Some(scratch_bytes)) = (gradient, bytes) else { return Err(Skip::Shape("scratch exceeds the address space")) };
@@ -562,6 +569,18 @@ impl Gradient {
         g.place(if task.x_columns { [tensors[1], tensors[0]] } else { tensors });
         g.cut_channels()?;
         Some(g)
+    }
+
+    /// Whether so many sums of a panel's line have no neighbours in the gradient that a pass which changes their layout takes less time.
+    fn scatters(&self, weights: &Tensor) -> bool {
+        let Some(b) = weights.blocking().filter(|_| weights.dims().volume().is_some_and(|n| n >= SCATTERED)) else { return false };
+        let columns = self.columns.channels / self.joined;
+        let mut inner = b.inner.iter();
+        match (inner.next(), inner.next()) {
+            (None, _) => columns > 1 && b.strides[self.column_dim] != 1,
+            (Some((dim, width)), None) => dim == self.column_dim && columns.min(self.panel) > width as usize,
+            _ => true,
+        }
     }
 
     /// Has tiles store their sums, where each is made in one go and every row of a panel is neighbours in the gradient.
