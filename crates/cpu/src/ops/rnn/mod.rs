@@ -7,6 +7,7 @@ mod forward;
 mod parameters;
 mod quantised;
 mod relay;
+mod sides;
 mod sizes;
 mod skinny;
 mod states;
