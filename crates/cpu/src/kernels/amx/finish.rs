@@ -10,7 +10,7 @@ use super::block::{Call, Held, arguments, check, is_inside};
 use crate::kernels::code;
 use crate::kernels::tile::tail::Kind;
 use crate::kernels::tile::{self, Call as TailCall, Places, Tail};
-use oxidnn_jit::ir::{Compare, Int, Pred, TileProduct};
+use oxidnn_jit::ir::{Accumulate, Compare, Int, Pred, TileProduct};
 use oxidnn_jit::kernels::dot::{Spot, Sums};
 use oxidnn_jit::kernels::tiles::{self, Beside, LINES, ROWS, Tiles};
 use oxidnn_jit::{Entry, Function, Isa, Key};
@@ -30,6 +30,8 @@ const LIST: usize = ROWS * size_of::<usize>();
 /// Where the lists and the state lie behind the sums of two blocks.
 const LISTS: usize = 2 * SUMS;
 const STATE: usize = LISTS + 2 * LIST;
+/// What shows whether a sum was no number: a vector behind the state.
+const WATCH: usize = (STATE + size_of::<State>()).next_multiple_of(64);
 
 /// What kernels read.
 #[repr(C)]
@@ -80,6 +82,8 @@ pub(super) struct Finish {
     pub(super) masked: bool,
     /// Whether lines of the destination are asked for before the products whose sums are written there.
     pub(super) asks: bool,
+    /// Whether sums that are no finite numbers are remembered, see [`Pipeline::met_other`].
+    pub(super) watches: bool,
 }
 
 /// What finishes a block that waits, which is like one of a panel of such kernels. This is its key.
@@ -95,6 +99,7 @@ fn field(f: &mut Function, block: Int, field: usize) -> Int {
 struct Waiting<'k> {
     key: &'k Finish,
     args: Int,
+    state: Int,
     block: tiles::Block,
     /// The sums and the addresses of the rows that are left.
     sums: Int,
@@ -125,7 +130,7 @@ impl<'k> Waiting<'k> {
             let last = field(f, args, offset_of!(Args, tail) + tile::Args::LAST);
             f.first_lanes(last)
         });
-        Waiting { key, args, block, sums, rows, shift, column, left, rest, last }
+        Waiting { key, args, state, block, sums, rows, shift, column, left, rest, last }
     }
 
     /// Finishes the next rows.
@@ -133,6 +138,12 @@ impl<'k> Waiting<'k> {
         let (width, vectors) = (f.isa().width(), self.block.vectors);
         let kind = if self.key.tiles.product == TileProduct::Bf16 { Kind::Normal } else { Kind::Whole };
         let values: Vec<_> = (0..rows * vectors).map(|i| f.load(width, self.sums.at((i * width.bytes()) as i32))).collect();
+        if self.key.watches {
+            let (at, zero) = (self.state.at((WATCH - STATE) as i32), f.zero(width));
+            let watch = f.load(width, at);
+            values.iter().for_each(|sum| f.accumulate(Accumulate::FmaF32, watch, *sum, zero));
+            f.store(at, watch);
+        }
         let at = Spot::of_rows(self.args, self.column, (self.rows, self.shift));
         self.key.tail.write(f, &Sums { at, values: &values, vectors, last: self.last }, kind);
         f.add(self.rows, (rows * size_of::<usize>()) as i32);
@@ -288,7 +299,7 @@ pub(super) struct Pipeline<'p> {
 
 impl<'p> Pipeline<'p> {
     /// Numbers of scratch.
-    pub(super) const LEN: usize = (STATE + size_of::<State>()).next_multiple_of(64) / 4;
+    pub(super) const LEN: usize = WATCH / 4 + LINES;
 
     /// Nothing waits. `to` says where results by so many columns go, and has the operands of the tail.
     ///
@@ -311,7 +322,13 @@ impl<'p> Pipeline<'p> {
         };
         let pipeline = Pipeline { left, args, places, waits: None, list: 0 };
         pipeline.set(&State::default());
+        pipeline.left.part(WATCH, LINES * 4).fill(0);
         pipeline
+    }
+
+    /// Whether kernels that watch have met a sum that is no finite number.
+    pub(super) fn met_other(&self) -> bool {
+        (0..LINES).any(|i| self.left.get::<f32>(WATCH / 4 + i) != 0.0)
     }
 
     /// Sets what kernels keep, with the memory of two blocks' sums in which those of the waiting one come first.

@@ -183,6 +183,8 @@ pub struct Drive {
     packs: bool,
     /// Whether results are wanted in the first cache before they are written: they are more than the second one keeps, and little is multiplied meanwhile.
     asks: bool,
+    /// Whether rows that meet padding are multiplied with it, and once more without where sums came out as no finite numbers.
+    watches: bool,
 }
 
 /// Blocks of a part that have the same number of steps.
@@ -293,7 +295,8 @@ impl Drive {
         let results =
             rows.saturating_mul(shape.units).saturating_mul(shape.columns) * shape.tail.as_ref().map_or(0, |tail| tail.dst_size());
         let asks = results > budget.far && steps <= SHALLOW;
-        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks }
+        let watches = windows && !shape.product.is_whole() && shape.tail.as_ref().is_some_and(|tail| tail.is_repeatable());
+        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, watches }
     }
 
     /// Whether tasks pack their panels; else these are there, or packed before.
@@ -393,7 +396,8 @@ impl Drive {
                     }
                     if let Some(tail) = shape.tail.clone() {
                         let masked = !self.columns(narrow).is_multiple_of(LINES);
-                        ready.finishers[at] = Some(Finisher::get(self.isa, &Finish { tiles, tail, masked, asks: self.asks })?);
+                        ready.finishers[at] =
+                            Some(Finisher::get(self.isa, &Finish { tiles, tail, masked, asks: self.asks, watches: self.watches })?);
                     }
                 }
             }
@@ -518,6 +522,15 @@ impl<W: Lines> Task<'_, '_, W> {
     }
 
     fn run(&self, share: &mut [f32]) {
+        let watches = self.drive.watches && !self.on.a.overlaps(&self.on.c);
+        if self.attempt(share, watches) {
+            self.attempt(share, false);
+        }
+    }
+
+    /// Computes everything. Rows that met padding have their own sums looked at before these are finished, or are `watched`: true where one may have
+    /// come out wrong, because zeros of padding are none beside a weight that is no finite number.
+    fn attempt(&self, share: &mut [f32], watched: bool) -> bool {
         let drive = self.drive;
         let (taps, share) = share.split_at_mut((2 * drive.taps_len().unwrap_or(0)).next_multiple_of(LINES));
         let (gathered, share) = share.split_at_mut(drive.gathered_len().unwrap_or(0));
@@ -528,7 +541,7 @@ impl<W: Lines> Task<'_, '_, W> {
         let mut pipeline = self.pipeline(left);
         let mut held = self.kernels.registers.hold();
         let first = drive.tile(self.tiles.start).0;
-        let mut end = first;
+        let (mut end, mut doubtful) = (first, false);
         for (index, part) in drive.shape.parts.iter().enumerate() {
             let mut walk = self.on.work.walk(self.unit, first);
             let group = self.group(part, packed);
@@ -562,10 +575,13 @@ impl<W: Lines> Task<'_, '_, W> {
                     padded |= half.padded && !drive.shape.product.is_whole();
                     gathers |= half.is_gathered;
                 }
-                let run = if gathers || count == 0 || part.partial > 0 || drive.rounds[index].len() > 1 {
+                doubtful |= padded;
+                padded &= !watched;
+                let run = if gathers || padded || count == 0 || drive.rounds[index].len() > 1 {
                     1
                 } else {
-                    self.run_of(tile, rows, most)
+                    let within = self.run_within(part, &taps[..count * TAP], rows, tile_bytes[0]);
+                    self.run_of(tile, rows, most.min(within))
                 };
                 if run > 1 {
                     self.on.work.skip(&mut walk, (run - 1) * all);
@@ -592,11 +608,24 @@ impl<W: Lines> Task<'_, '_, W> {
             }
         }
         if let Some(pipeline) = &mut pipeline {
-            return pipeline.flush();
+            pipeline.flush();
+            return watched && doubtful && pipeline.met_other();
         }
         drop(held);
         let columns = self.panels.start * drive.shape.panel..drive.shape.columns.min(self.panels.end * drive.shape.panel);
         self.on.work.store(Sums { unit: self.unit, rows: first..end, columns, sums, spare, step: drive.sums_row() });
+        false
+    }
+
+    /// How many tiles so many bytes behind each other, the first of which has these taps, end in the source: steps that are not whole are read whole.
+    fn run_within(&self, part: &Part, taps: &[usize], rows: [usize; 2], tile: usize) -> usize {
+        if part.partial == 0 || tile == 0 {
+            return usize::MAX;
+        }
+        let (end, steps) = (self.on.a.as_ptr().addr() + self.on.a.len(), (part.first + part.all_steps()) * 4);
+        let last = |(first, distance): (usize, usize), rows: usize| if rows == 0 { 0 } else { first + distance * (rows - 1) + steps };
+        let ends = taps.as_chunks::<TAP>().0.iter().map(|tap| last((tap[1], tap[2]), rows[0]).max(last((tap[3], tap[4]), rows[1])));
+        1 + end.saturating_sub(ends.max().unwrap_or(end)) / tile
     }
 
     /// Tiles from one on, at most so many, that have as many rows.

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn key(product: TileProduct, tall: u8, vectors: u8) -> Finish {
     let tiles = Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::Far };
-    Finish { tiles, tail: Arc::new(Tail::raw()), masked: false, asks: tall == 2 }
+    Finish { tiles, tail: Arc::new(Tail::raw()), masked: false, asks: tall == 2, watches: tall == 2 }
 }
 
 /// Four tiles of two rows by two panels of 16 columns: two, then two together.
