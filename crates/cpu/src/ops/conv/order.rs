@@ -6,6 +6,7 @@
 //! the tiles saved cost more than the taps that some of its results then read zeros for, where zeros do no harm. Segments are cut into tiles evenly.
 
 use super::geometry::{Line, Phase};
+use crate::kernels::amx;
 use std::ops::Range;
 
 #[cfg(test)]
@@ -19,8 +20,6 @@ const LEAST: usize = 3;
 const LEAST_AMX: usize = 20;
 /// Rows that are copied for tiles of AMX, because neighbours do not lie at one distance, in the time that one is multiplied.
 const COPIED: usize = 4;
-/// Results of a line that such tiles take as they lie, at least.
-const LINE: usize = 11;
 /// Rows whose addresses take as long as a row where some of a tile's taps read padding, and each is looked up.
 const LOOKED_UP: usize = 8;
 /// Most patches of a phase; where there would be more, edges meet all taps.
@@ -231,7 +230,7 @@ impl Order {
             }
             let looked_up = |s: &Segment| if cut.all_taps && !s.exact { s.rows * s.all_taps() / LOOKED_UP } else { 0 };
             let patches = &self.patches;
-            let in_lines = |s: &Segment| s.exact && s.patches.len() == 1 && patches[s.patches.start].count[2] >= LINE;
+            let in_lines = |s: &Segment| s.exact && s.patches.len() == 1 && patches[s.patches.start].count[2] >= amx::SHORT;
             let copied = |s: &Segment| if in_lines(s) { 0 } else { s.rows * s.all_taps() / COPIED };
             let cost = |s: &Segment| match cut.on_amx {
                 true => cost_of(s.rows, s.all_taps(), [LEAST_AMX, cut.rows]) + copied(s),

@@ -698,7 +698,10 @@ impl Pass {
             begins: false,
             tail: c.tail.clone(),
         };
-        let line = |s: &Segment| if s.exact && s.patches.len() == 1 { order.patches[s.patches.start].count[2] } else { s.rows };
+        let line = |s: &Segment| match (s.exact, s.patches.len()) {
+            (true, 1) => order.patches[s.patches.start].count[2],
+            (exact, _) => s.rows * usize::from(exact),
+        };
         let drive = Loops::new(c.isa, shape, &order.segments.iter().map(line).collect::<Vec<_>>(), c.target);
         let steps = (c.depth * joint).div_ceil(each);
         Pass { units: c.units, lines, order, offsets, packed, packed_at: 0, shared: false, steps, joint: None, drive }
