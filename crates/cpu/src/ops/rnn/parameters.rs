@@ -302,9 +302,8 @@ impl Parameters {
 
     /// The gradients of biases: sums of deltas.
     fn bias(&self, (simd, ctx): (Simd, &Ctx<'_>), sweep: &Sweep<'_>, l: usize) -> Result<(), Error> {
-        let z = &sweep.plan.z;
         let Some(view) = View::optional(simd, ctx, Arg::DIFF_BIAS)? else { return Ok(()) };
-        self.sums(ctx, sweep, (l, z.bias_gates), &view, None);
+        self.sums(ctx, sweep, l, &view, None);
         Ok(())
     }
 
@@ -316,7 +315,7 @@ impl Parameters {
         self.sums(
             ctx,
             sweep,
-            (l, 3),
+            l,
             &view,
             Some(&|[d, gate, i, first, count], delta| {
                 let mut cell = [0.0; LINE];
@@ -331,8 +330,9 @@ impl Parameters {
     }
 
     /// Sums over all samples of the deltas of gates: those of biases, or of peephole weights, whose lines are changed before.
-    fn sums(&self, ctx: &Ctx<'_>, sweep: &Sweep<'_>, (l, gates): (usize, usize), view: &View<'_>, change: Option<&Change<'_>>) {
+    fn sums(&self, ctx: &Ctx<'_>, sweep: &Sweep<'_>, l: usize, view: &View<'_>, change: Option<&Change<'_>>) {
         let (z, panels) = (&sweep.plan.z, sweep.plan.gates);
+        let gates = if change.is_some() { PEEPHOLE.len() } else { z.bias_gates };
         ctx.executor().run(ctx.executor().threads(), z.directions * gates * panels.count, &|_, task| {
             let (panel, rest) = (task % panels.count, task / panels.count);
             let (gate, d) = (rest % gates, rest / gates);

@@ -127,13 +127,16 @@ impl Body for Narrow<'_> {
     }
 }
 
+/// Changes the line of a sample.
+pub(super) type Change<'c> = dyn Fn(usize, &mut [f32; LINE]) + 'c;
+
 /// The sums of a panel of deltas over all samples, from line `first` on, each line changed by `change` (sample, line) before, if that is there.
 pub(super) struct Totals<'s> {
     pub(super) from: Buf<'s>,
     pub(super) first: usize,
     pub(super) samples: usize,
     pub(super) panels: Panels,
-    pub(super) change: Option<&'s dyn Fn(usize, &mut [f32; LINE])>,
+    pub(super) change: Option<&'s Change<'s>>,
 }
 
 impl Body for Totals<'_> {
