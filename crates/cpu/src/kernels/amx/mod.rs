@@ -3,8 +3,9 @@
 //! A product is cut into tasks of a block of rows by a group of panels, and walks the reduction in parts, as there. A tile is up to 32 rows, in two
 //! halves that lie each at a constant distance: rows of a plain matrix, and pixels of a line under a window. A half that does not, whose pixels
 //! are of two lines or some of which are padding, is gathered for each tap, as are rows that do not end with a whole step; that
-//! is two instructions for 64 bytes, which meet all panels of the group. Tiles at one distance are one call. Sums leave through memory that stays in
-//! L1, and become results while the next ones are multiplied (`finish`).
+//! is two instructions for 64 bytes, which meet all panels of the group. Tiles at one distance are one call, of one line or of several. Sums leave
+//! through memory that stays in L1, and become results while the next ones are multiplied (`finish`). Rows that meet padding are multiplied with its
+//! zeros: where results depend on nothing that they overwrite, a task whose sums came out as no finite numbers is computed once more with care.
 //!
 //! Depths that are no multiple of 16 steps become equal blocks of fewer, where that does not take more of them, or a second round of other shapes.
 
