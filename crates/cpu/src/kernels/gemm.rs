@@ -3,7 +3,7 @@
 //! `B` lies in panels, or is row-major or transposed. The nest packs it K block by K block for each group of panels; for tiles of AMX, whose rows
 //! pass by several times as fast, all panels are packed before, once for all workers, unless each is met by one task alone.
 
-use super::amx::{self, Half, Lines, Loops, ReadyLoops};
+use super::amx::{self, Half, Lines, Loops, ReadyLoops, Run};
 use super::multiversion::Simd;
 use super::nest::{self, Block, Packed, Packs, Part, Right, Rows, Shape};
 use super::scratch::Part as Scratch;
@@ -342,8 +342,8 @@ impl Lines for Strided<'_, '_> {
         self.skip(walk, half.rows);
     }
 
-    fn run(&self, _: &[usize; 2], rows: usize) -> (usize, [usize; 2]) {
-        (usize::MAX, [rows * self.on.a_row, rows * self.on.c_row])
+    fn run(&self, _: &[usize; 2], rows: usize) -> Run {
+        Run { tiles: usize::MAX, bytes: [rows * self.on.a_row, rows * self.on.c_row], ..Run::ONE }
     }
 
     fn skip(&self, [a, c]: &mut [usize; 2], rows: usize) {

@@ -102,9 +102,12 @@ impl Accumulate {
                         panels: on.panels,
                         tiles: 1,
                         a_tile: 0,
+                        lines: 1,
+                        a_line: 0,
                         sums: &mut sums[first * row..],
                         sums_row: row,
                         ahead: Ahead::default(),
+                        ahead_line: 0,
                     },
                 );
             }

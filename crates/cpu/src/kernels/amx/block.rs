@@ -108,11 +108,15 @@ pub(super) struct Call<'a> {
     /// Number of tiles, and bytes of `A` from one to the next; their sums follow each other.
     pub(super) tiles: usize,
     pub(super) a_tile: usize,
+    /// How often all of that, and bytes of `A` from one time to the next.
+    pub(super) lines: usize,
+    pub(super) a_line: usize,
     /// The first sum, and numbers from a row to the next.
     pub(super) sums: &'a mut [f32],
     pub(super) sums_row: usize,
-    /// What is asked for meanwhile.
+    /// What is asked for meanwhile, and bytes from there to what is asked for the next time.
     pub(super) ahead: Ahead,
+    pub(super) ahead_line: usize,
 }
 
 /// Whether `len` bytes from `address` on are among those from `first` on.
@@ -195,6 +199,7 @@ fn are_operands_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> Option<
     let gathered = (call.gathered.as_ptr().addr(), size_of_val(call.gathered));
     // Of a row of the first tile and of the same row of the last one together.
     let bytes = call.tiles.checked_sub(1)?.checked_mul(call.a_tile)?.checked_add(bytes)?;
+    let bytes = call.lines.checked_sub(1)?.checked_mul(call.a_line)?.checked_add(bytes)?;
     let row = |address: usize, distance: usize, rows: usize| {
         let len = distance.checked_mul(rows.saturating_sub(1)).and_then(|d| d.checked_add(bytes));
         let (first, Some(len)) = (address.wrapping_add(call.from), len) else { return false };

@@ -10,7 +10,7 @@ use super::block::{Call, Held, arguments, check, is_inside};
 use crate::kernels::code;
 use crate::kernels::tile::tail::Kind;
 use crate::kernels::tile::{self, Call as TailCall, Places, Tail};
-use oxidnn_jit::ir::{Compare, Int, Pred, TileProduct};
+use oxidnn_jit::ir::{Accumulate, Binary, Compare, Int, Pred, TileProduct, Val};
 use oxidnn_jit::kernels::dot::{Spot, Sums};
 use oxidnn_jit::kernels::tiles::{self, Beside, LINES, ROWS, Tiles};
 use oxidnn_jit::{Entry, Function, Isa, Key};
@@ -30,6 +30,8 @@ const LIST: usize = ROWS * size_of::<usize>();
 /// Where the lists and the state lie behind the sums of two blocks.
 const LISTS: usize = 2 * SUMS;
 const STATE: usize = LISTS + 2 * LIST;
+/// What shows whether a sum was no number: a vector behind the state.
+const WATCH: usize = (STATE + size_of::<State>()).next_multiple_of(64);
 
 /// What kernels read.
 #[repr(C)]
@@ -41,6 +43,8 @@ pub(super) struct Args {
     rows: *const u8,
     count: usize,
     c_tile: usize,
+    /// Bytes from these addresses to where the first tile's results go.
+    c_from: usize,
     /// Columns from those of the tail's first to the first panel's first.
     column: usize,
     /// Rows of the upper tile.
@@ -80,6 +84,8 @@ pub(super) struct Finish {
     pub(super) masked: bool,
     /// Whether lines of the destination are asked for before the products whose sums are written there.
     pub(super) asks: bool,
+    /// Whether sums that are no finite numbers are remembered, see [`Pipeline::met_other`].
+    pub(super) watches: bool,
 }
 
 /// What finishes a block that waits, which is like one of a panel of such kernels. This is its key.
@@ -91,10 +97,22 @@ fn field(f: &mut Function, block: Int, field: usize) -> Int {
     f.load_int(block.at(field as i32))
 }
 
+/// The sum of some vectors, which waits for few of them.
+fn added(f: &mut Function, values: &[Val]) -> Val {
+    match values.split_at(values.len() / 2) {
+        ([], rest) => rest[0],
+        (first, second) => {
+            let (first, second) = (added(f, first), added(f, second));
+            f.binary(Binary::AddF32, first, second)
+        }
+    }
+}
+
 /// A block that waits, some of whose rows are finished.
 struct Waiting<'k> {
     key: &'k Finish,
     args: Int,
+    state: Int,
     block: tiles::Block,
     /// The sums and the addresses of the rows that are left.
     sums: Int,
@@ -125,7 +143,7 @@ impl<'k> Waiting<'k> {
             let last = field(f, args, offset_of!(Args, tail) + tile::Args::LAST);
             f.first_lanes(last)
         });
-        Waiting { key, args, block, sums, rows, shift, column, left, rest, last }
+        Waiting { key, args, state, block, sums, rows, shift, column, left, rest, last }
     }
 
     /// Finishes the next rows.
@@ -133,6 +151,12 @@ impl<'k> Waiting<'k> {
         let (width, vectors) = (f.isa().width(), self.block.vectors);
         let kind = if self.key.tiles.product == TileProduct::Bf16 { Kind::Normal } else { Kind::Whole };
         let values: Vec<_> = (0..rows * vectors).map(|i| f.load(width, self.sums.at((i * width.bytes()) as i32))).collect();
+        if self.key.watches {
+            let (at, zero, sum) = (self.state.at((WATCH - STATE) as i32), f.zero(width), added(f, &values));
+            let watch = f.load(width, at);
+            f.accumulate(Accumulate::FmaF32, watch, sum, zero);
+            f.store(at, watch);
+        }
         let at = Spot::of_rows(self.args, self.column, (self.rows, self.shift));
         self.key.tail.write(f, &Sums { at, values: &values, vectors, last: self.last }, kind);
         f.add(self.rows, (rows * size_of::<usize>()) as i32);
@@ -222,7 +246,8 @@ impl Key for Finish {
 
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
-        let (column, state, shift) = (field(f, args, offset_of!(Args, column)), field(f, args, offset_of!(Args, state)), f.int(0));
+        let [column, state, shift] =
+            [offset_of!(Args, column), offset_of!(Args, state), offset_of!(Args, c_from)].map(|at| field(f, args, at));
         let products = f.address(args.at(offset_of!(Args, tiles) as i32));
         let before = self.tiles.blocks().next_back();
         self.tiles.write_beside(f, products, &mut Pipe { key: self, args, state, column, shift, before, waiting: None });
@@ -271,6 +296,8 @@ pub(super) struct Results<'r> {
     /// The addresses of the first tile's rows, and bytes from a tile's to those of the next.
     pub(super) rows: &'r [usize],
     pub(super) tile: usize,
+    /// Bytes from those of a time to those of the next, see [`Call::lines`].
+    pub(super) line: usize,
     /// Columns of the pipeline before the first panel.
     pub(super) column: usize,
 }
@@ -288,7 +315,7 @@ pub(super) struct Pipeline<'p> {
 
 impl<'p> Pipeline<'p> {
     /// Numbers of scratch.
-    pub(super) const LEN: usize = (STATE + size_of::<State>()).next_multiple_of(64) / 4;
+    pub(super) const LEN: usize = WATCH / 4 + LINES;
 
     /// Nothing waits. `to` says where results by so many columns go, and has the operands of the tail.
     ///
@@ -304,6 +331,7 @@ impl<'p> Pipeline<'p> {
             rows: left.as_ptr(),
             count: 0,
             c_tile: 0,
+            c_from: 0,
             column: 0,
             upper: 0,
             each: 1,
@@ -311,7 +339,13 @@ impl<'p> Pipeline<'p> {
         };
         let pipeline = Pipeline { left, args, places, waits: None, list: 0 };
         pipeline.set(&State::default());
+        pipeline.left.part(WATCH, LINES * 4).fill(0);
         pipeline
+    }
+
+    /// Whether kernels that watch have met a sum that is no finite number.
+    pub(super) fn met_other(&self) -> bool {
+        (0..LINES).any(|i| self.left.get::<f32>(WATCH / 4 + i) != 0.0)
     }
 
     /// Sets what kernels keep, with the memory of two blocks' sums in which those of the waiting one come first.
@@ -321,9 +355,10 @@ impl<'p> Pipeline<'p> {
         self.left.part(STATE, size_of::<State>()).write(0, &state.words());
     }
 
-    /// Writes the addresses of the rows of a destination, which must lie there, those of some tiles that follow, too.
-    fn list(&mut self, to: &Results<'_>, tiles: usize) {
-        let more = tiles.checked_sub(1).and_then(|more| more.checked_mul(to.tile));
+    /// Writes the addresses of the rows of a destination, which must lie there, those of some tiles that follow, so many times, too.
+    fn list(&mut self, to: &Results<'_>, (tiles, lines): (usize, usize)) {
+        let more = |count: usize, bytes: usize| count.checked_sub(1).and_then(|more| more.checked_mul(bytes));
+        let more = more(tiles, to.tile).zip(more(lines, to.line)).and_then(|(tiles, lines)| tiles.checked_add(lines));
         let Some(more) = more.filter(|_| to.rows.len() <= ROWS) else { panic!("{} rows of {tiles} tiles", to.rows.len()) };
         let places = self.places.and_then(more);
         assert!(to.rows.iter().fold(true, |all, row| all & places.holds(*row)), "results outside the destination");
@@ -346,13 +381,18 @@ impl<'p> Pipeline<'p> {
         let steps = call.taps.len() / tiles::TAP * call.blocks;
         let fits = steps > 0 && to.rows.len() == shape.rows[0] + shape.rows[1];
         assert!(fits && is_inside(&key.tiles, shape, call), "tiles outside their buffers: {key:?}");
-        self.list(to, call.tiles);
+        self.list(to, (call.tiles, call.lines));
         self.args.tiles = arguments(&key.tiles, held, shape, call);
         (self.args.column, self.args.upper) = (to.column, shape.rows[0]);
         self.args.each = (ROWS / EACH).div_ceil(steps);
         self.waits = Some(kernel);
-        // SAFETY: operands and rows of results were checked, those of the block that waits when it was multiplied; sums, lists and state are in `left`.
-        unsafe { kernel.entry.call(&self.args) }
+        for line in 0..call.lines {
+            self.args.c_from = line * to.line;
+            // SAFETY: operands and rows of results were checked, those of the block that waits when it was multiplied; sums, lists and state are in `left`.
+            unsafe { kernel.entry.call(&self.args) }
+            self.args.tiles.a_from += call.a_line;
+            self.args.tiles.ahead = self.args.tiles.ahead.wrapping_add(call.ahead_line);
+        }
     }
 
     /// Finishes the block that waits.
@@ -369,7 +409,7 @@ impl<'p> Pipeline<'p> {
     /// When sums or results are not in their memory.
     pub(super) fn finish(&mut self, kernel: &'p Finisher, panels: usize, sums: Option<(&[f32], usize)>, to: &Results<'_>) {
         self.flush();
-        self.list(to, 1);
+        self.list(to, (1, 1));
         if sums.is_none() {
             self.left.part(0, SUMS).fill(0);
         }

@@ -17,10 +17,9 @@ pub trait Lines: Sync {
     /// have the same taps.
     fn lines(&self, walk: &mut Self::Walk, half: &mut Half<'_>);
 
-    /// How many tiles of so many rows from here on lie as the first of them does, and how many bytes behind each other in the source and in the
-    /// destination; at least 1.
-    fn run(&self, _walk: &Self::Walk, _rows: usize) -> (usize, [usize; 2]) {
-        (1, [0; 2])
+    /// How tiles of so many rows from here on lie.
+    fn run(&self, _walk: &Self::Walk, _rows: usize) -> Run {
+        Run::ONE
     }
 
     /// Goes on behind so many rows of a run.
@@ -32,6 +31,26 @@ pub trait Lines: Sync {
 
     /// Finishes and stores a block of raw sums; called only where there is no tail.
     fn store(&self, block: Block<'_>);
+}
+
+/// Tiles that lie as the first of them does.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// How many follow each other, at least 1, and bytes from one to the next in the source and in the destination.
+    pub tiles: usize,
+    /// See [`Run::tiles`].
+    pub bytes: [usize; 2],
+    /// Rows of a line, where one begins with the first tile, else 0; how many lines follow each other, and bytes from one to the next.
+    pub line: usize,
+    /// See [`Run::line`].
+    pub lines: usize,
+    /// See [`Run::line`].
+    pub line_bytes: [usize; 2],
+}
+
+impl Run {
+    /// The first tile alone.
+    pub const ONE: Run = Run { tiles: 1, bytes: [0; 2], line: 0, lines: 1, line_bytes: [0; 2] };
 }
 
 /// A half of a tile, being described.

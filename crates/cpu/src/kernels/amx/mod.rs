@@ -3,8 +3,9 @@
 //! A product is cut into tasks of a block of rows by a group of panels, and walks the reduction in parts, as there. A tile is up to 32 rows, in two
 //! halves that lie each at a constant distance: rows of a plain matrix, and pixels of a line under a window. A half that does not, whose pixels
 //! are of two lines or some of which are padding, is gathered for each tap, as are rows that do not end with a whole step; that
-//! is two instructions for 64 bytes, which meet all panels of the group. Tiles at one distance are one call. Sums leave through memory that stays in
-//! L1, and become results while the next ones are multiplied (`finish`).
+//! is two instructions for 64 bytes, which meet all panels of the group. Tiles at one distance are one call, of one line or of several. Sums leave
+//! through memory that stays in L1, and become results while the next ones are multiplied (`finish`). Rows that meet padding are multiplied with its
+//! zeros: where results depend on nothing that they overwrite, a task whose sums came out as no finite numbers is computed once more with care.
 //!
 //! Depths that are no multiple of 16 steps become equal blocks of fewer, where that does not take more of them, or a second round of other shapes.
 
@@ -26,7 +27,7 @@ pub use block::Held;
 use block::{Block, Call, Gatherer, Registers};
 pub use cost::is_faster;
 use finish::{Finish, Finisher, Pipeline, Results};
-pub use lines::{Half, Lines};
+pub use lines::{Half, Lines, Run};
 use oxidnn_expr::number;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::{Reuse, TileProduct};
@@ -48,7 +49,7 @@ const LEAST: usize = 8;
 /// Elements between two rows of sums beyond those of their panels: keeps rows off each other's cache sets.
 const SKEW: usize = 16;
 /// Rows of a piece of a line, at least; of shorter lines several make a piece.
-const SHORT: usize = 11;
+pub const SHORT: usize = 11;
 /// Most blocks of a K block beyond the fewest that are multiplied to have all of one length: a block of other length takes other shapes of registers, and all
 /// sums from memory and back.
 const MORE: usize = 2;
@@ -78,7 +79,8 @@ pub enum ReadyLoops {
 }
 
 impl Loops {
-    /// Tiles where instructions and types allow them. Rows of a stretch lie in lines of equal length, at one distance within each.
+    /// Tiles where instructions and types allow them. Rows of a stretch lie in lines of equal length, at one distance within each; of none, where some may
+    /// meet padding.
     pub fn new(isa: Isa, shape: Shape, lines: &[usize], target: &CpuTarget) -> Loops {
         match tiles::product(shape.product).filter(|_| isa.amx) {
             Some(product) => Loops::Tiles(Arc::new(Drive::new((isa, product), shape, lines, target))),
@@ -183,6 +185,10 @@ pub struct Drive {
     packs: bool,
     /// Whether results are wanted in the first cache before they are written: they are more than the second one keeps, and little is multiplied meanwhile.
     asks: bool,
+    /// Whether the panels of a group stay in L1.
+    near: bool,
+    /// Whether rows that meet padding are multiplied with it, and once more without where sums came out as no finite numbers.
+    watches: bool,
 }
 
 /// Blocks of a part that have the same number of steps.
@@ -289,11 +295,17 @@ impl Drive {
         };
         let packing = (shape.right != Right::Panels).then(|| cut(budget.plain)).filter(|(_, block)| *block >= all);
         let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(budget.panels)));
+        // Rows come from L2 for each of the groups that stay in L1 while they pass, which is less than what else comes from there: panels for each tile.
+        let row = shape.most(&|p| p.taps * p.all_steps() * 4);
+        let near = row < LONG || !windows && shape.right == Right::Panels && 2 * widest <= budget.l1_panel && rows * row <= budget.far;
+        let group = if near && row >= LONG { group.min(budget.l1_panel / 2 / widest) } else { group };
         let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps(), MORE).collect()).collect();
         let results =
             rows.saturating_mul(shape.units).saturating_mul(shape.columns) * shape.tail.as_ref().map_or(0, |tail| tail.dst_size());
         let asks = results > budget.far && steps <= SHALLOW;
-        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks }
+        let padded = lines.contains(&0) || shape.parts.iter().any(|p| p.partial > 0);
+        let watches = windows && padded && !shape.product.is_whole() && shape.tail.as_ref().is_some_and(|tail| tail.is_repeatable());
+        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, watches }
     }
 
     /// Whether tasks pack their panels; else these are there, or packed before.
@@ -309,7 +321,7 @@ impl Drive {
 
     /// When the lines of a panel are wanted again, beside the rows of a tile, which all panels of a group meet.
     fn reuse(&self) -> Reuse {
-        if self.shape.most(&|p| p.taps * p.all_steps() * 4) >= LONG { Reuse::Far } else { Reuse::Near }
+        if self.near { Reuse::Near } else { Reuse::Far }
     }
 
     /// Words of the addresses of all taps.
@@ -393,7 +405,8 @@ impl Drive {
                     }
                     if let Some(tail) = shape.tail.clone() {
                         let masked = !self.columns(narrow).is_multiple_of(LINES);
-                        ready.finishers[at] = Some(Finisher::get(self.isa, &Finish { tiles, tail, masked, asks: self.asks })?);
+                        ready.finishers[at] =
+                            Some(Finisher::get(self.isa, &Finish { tiles, tail, masked, asks: self.asks, watches: self.watches })?);
                     }
                 }
             }
@@ -481,6 +494,9 @@ struct At<'s> {
     rows: [usize; 2],
     run: usize,
     bytes: [usize; 2],
+    /// How often all of that follows, so many bytes behind each other.
+    lines: usize,
+    line_bytes: [usize; 2],
     taps: &'s [usize],
     gathered: &'s [f32],
     group: &'s Group<'s>,
@@ -518,6 +534,15 @@ impl<W: Lines> Task<'_, '_, W> {
     }
 
     fn run(&self, share: &mut [f32]) {
+        let watches = self.drive.watches && !self.on.a.overlaps(&self.on.c);
+        if self.attempt(share, watches) {
+            self.attempt(share, false);
+        }
+    }
+
+    /// Computes everything. Rows that met padding have their own sums looked at before these are finished, or are `watched`: true where one may have
+    /// come out wrong, because zeros of padding are none beside a weight that is no finite number.
+    fn attempt(&self, share: &mut [f32], watched: bool) -> bool {
         let drive = self.drive;
         let (taps, share) = share.split_at_mut((2 * drive.taps_len().unwrap_or(0)).next_multiple_of(LINES));
         let (gathered, share) = share.split_at_mut(drive.gathered_len().unwrap_or(0));
@@ -528,7 +553,7 @@ impl<W: Lines> Task<'_, '_, W> {
         let mut pipeline = self.pipeline(left);
         let mut held = self.kernels.registers.hold();
         let first = drive.tile(self.tiles.start).0;
-        let mut end = first;
+        let (mut end, mut doubtful) = (first, false);
         for (index, part) in drive.shape.parts.iter().enumerate() {
             let mut walk = self.on.work.walk(self.unit, first);
             let group = self.group(part, packed);
@@ -536,7 +561,7 @@ impl<W: Lines> Task<'_, '_, W> {
             while tile < self.tiles.end {
                 let (row, rows) = drive.tile(tile);
                 let all = rows[0] + rows[1];
-                let (most, tile_bytes) = self.on.work.run(&walk, all);
+                let lie = self.on.work.run(&walk, all);
                 let mut to = [0; ROWS];
                 let (mut count, mut padded, mut gathers) = (0, false, false);
                 for (i, n) in rows.into_iter().enumerate().filter(|(_, n)| *n > 0) {
@@ -562,16 +587,28 @@ impl<W: Lines> Task<'_, '_, W> {
                     padded |= half.padded && !drive.shape.product.is_whole();
                     gathers |= half.is_gathered;
                 }
-                let run = if gathers || count == 0 || part.partial > 0 || drive.rounds[index].len() > 1 {
-                    1
-                } else {
-                    self.run_of(tile, rows, most)
-                };
-                if run > 1 {
-                    self.on.work.skip(&mut walk, (run - 1) * all);
+                doubtful |= padded;
+                padded &= !watched;
+                let (mut run, mut lines, mut line_bytes) = (1, 1, [0; 2]);
+                if !(gathers || padded || count == 0 || drive.rounds[index].len() > 1) {
+                    run = self.run_of(tile, rows, lie.tiles.min(self.run_within(part, &taps[..count * TAP], rows, (0, lie.bytes[0]))));
+                    (lines, line_bytes) = self.lines_of(tile, rows, run, &lie);
+                    lines = lines.min(self.run_within(part, &taps[..count * TAP], rows, ((run - 1) * lie.bytes[0], line_bytes[0])));
+                    self.on.work.skip(&mut walk, (run * lines - 1) * all);
                 }
-                end = row + run * all;
-                let at = At { tile, rows, run, bytes: tile_bytes, taps: &taps[..count * TAP], gathered, group: &group, part: index };
+                end = row + run * lines * all;
+                let at = At {
+                    tile,
+                    rows,
+                    run,
+                    bytes: lie.bytes,
+                    lines,
+                    line_bytes,
+                    taps: &taps[..count * TAP],
+                    gathered,
+                    group: &group,
+                    part: index,
+                };
                 let sums = &mut sums[if drive.shape.carries() { (row - first) * drive.sums_row() } else { 0 }..];
                 match pipeline.as_mut().filter(|_| index + 1 == drive.shape.parts.len()) {
                     Some(pipeline) if count == 0 && !drive.shape.carries() => self.finish_sums(pipeline, &at, &to, None),
@@ -588,15 +625,40 @@ impl<W: Lines> Task<'_, '_, W> {
                     }
                     None => self.products(&mut held, &at, 0..drive.rounds[index].len(), sums),
                 }
-                tile += run;
+                tile += run * lines;
             }
         }
         if let Some(pipeline) = &mut pipeline {
-            return pipeline.flush();
+            pipeline.flush();
+            return watched && doubtful && pipeline.met_other();
         }
         drop(held);
         let columns = self.panels.start * drive.shape.panel..drive.shape.columns.min(self.panels.end * drive.shape.panel);
         self.on.work.store(Sums { unit: self.unit, rows: first..end, columns, sums, spare, step: drive.sums_row() });
+        false
+    }
+
+    /// How many times one of several lines repeats a run of tiles, and bytes from one time to the next.
+    fn lines_of(&self, tile: usize, rows: [usize; 2], run: usize, lie: &Run) -> (usize, [usize; 2]) {
+        let all = run * (rows[0] + rows[1]);
+        if lie.line == 0 || self.drive.shape.carries() || self.drive.shape.tail.is_none() || !all.is_multiple_of(lie.line) {
+            return (1, [0; 2]);
+        }
+        let each = all / lie.line;
+        let lines = self.run_of(tile, rows, run * (lie.lines / each)) / run;
+        (lines.max(1), lie.line_bytes.map(|bytes| bytes * each))
+    }
+
+    /// How many tiles so many bytes behind each other end in the source, where the first of them, which has these taps, is moved by some bytes: steps
+    /// that are not whole are read whole.
+    fn run_within(&self, part: &Part, taps: &[usize], rows: [usize; 2], (before, tile): (usize, usize)) -> usize {
+        if part.partial == 0 || tile == 0 {
+            return usize::MAX;
+        }
+        let (end, steps) = (self.on.a.as_ptr().addr() + self.on.a.len(), (part.first + part.all_steps()) * 4);
+        let last = |(first, distance): (usize, usize), rows: usize| if rows == 0 { 0 } else { first + distance * (rows - 1) + steps };
+        let ends = taps.as_chunks::<TAP>().0.iter().map(|tap| last((tap[1], tap[2]), rows[0]).max(last((tap[3], tap[4]), rows[1])));
+        1 + end.saturating_sub(ends.max().unwrap_or(end) + before) / tile
     }
 
     /// Tiles from one on, at most so many, that have as many rows.
@@ -629,6 +691,7 @@ impl<W: Lines> Task<'_, '_, W> {
     {
         let (drive, width, before) = (self.drive, self.drive.shape.panel, panels.start - self.panels.start);
         let is_first = before == 0 && round.before == 0;
+        let (ahead, ahead_line) = if is_first { self.ahead(at, round.blocks) } else { (Ahead::default(), 0) };
         Call {
             taps: at.taps,
             blocks: round.blocks,
@@ -641,9 +704,12 @@ impl<W: Lines> Task<'_, '_, W> {
             panels: panels.len(),
             tiles: at.run,
             a_tile: at.bytes[0],
+            lines: at.lines,
+            a_line: at.line_bytes[0],
             sums: sums.get_mut(before * width..).unwrap_or_default(),
             sums_row: drive.sums_row(),
-            ahead: if is_first { self.ahead(at, round.blocks) } else { Ahead::default() },
+            ahead,
+            ahead_line,
         }
     }
 
@@ -670,7 +736,7 @@ impl<W: Lines> Task<'_, '_, W> {
     /// Where results of tiles go, by panels from one on.
     fn results<'r>(&self, at: &At<'_>, to: &'r [usize; ROWS], panels: &Range<usize>) -> Results<'r> {
         let column = (panels.start - self.panels.start) * self.drive.shape.panel;
-        Results { rows: &to[..at.rows[0] + at.rows[1]], tile: at.bytes[1], column }
+        Results { rows: &to[..at.rows[0] + at.rows[1]], tile: at.bytes[1], line: at.line_bytes[1], column }
     }
 
     /// The results of tiles, whose last round is to be multiplied.
@@ -724,12 +790,13 @@ impl<W: Lines> Task<'_, '_, W> {
     }
 
     /// What a tile asks for, with so many blocks of every tap: the next group's panels, evenly over all tiles of the task, or the rows
-    /// of the next tile. Where there are several parts, either is in many pieces, and nothing is asked for.
-    fn ahead(&self, at: &At<'_>, blocks: usize) -> Ahead {
-        let (drive, on) = (self.drive, self.on);
-        let &[_, first, distance, ..] = at.taps else { return Ahead::default() };
+    /// of the next tile; and bytes from there to what the tiles of the next line do. Where there are several parts, either is in many pieces, and nothing is
+    /// asked for.
+    fn ahead(&self, at: &At<'_>, blocks: usize) -> (Ahead, usize) {
+        let (drive, on, nothing) = (self.drive, self.on, (Ahead::default(), 0));
+        let &[_, first, distance, ..] = at.taps else { return nothing };
         if drive.shape.parts.len() > 1 {
-            return Ahead::default();
+            return nothing;
         }
         let passes = drive.shape.panel.div_ceil(if at.rows[1] > 0 { ROWS } else { 4 * LINES });
         let all = (at.taps.len() / TAP * passes * blocks).max(1) * self.panels.len();
@@ -737,11 +804,12 @@ impl<W: Lines> Task<'_, '_, W> {
             let next = drive.group.min(drive.shape.panels() - self.panels.end) * on.b_panel;
             let step = next.div_ceil(self.tiles.len() * all).min(tiles::AHEAD);
             let before = (at.tile - self.tiles.start) * all * step;
-            return Ahead { at: on.b.as_ptr().addr().wrapping_add(self.b_at + self.panels.end * on.b_panel + before), step, panel: 0 };
+            let first = on.b.as_ptr().addr().wrapping_add(self.b_at + self.panels.end * on.b_panel + before);
+            return (Ahead { at: first, step, panel: 0 }, at.run * all * step);
         }
         let bytes = (at.rows[0] + at.rows[1]) * distance;
         let step = bytes.div_ceil(all).min(tiles::AHEAD);
         let is_next = at.tile + 1 < self.tiles.end && first.wrapping_sub(on.a.as_ptr().addr()) < on.a.len();
-        if is_next { Ahead { at: first.wrapping_add(bytes), step, panel: 0 } } else { Ahead::default() }
+        if is_next { (Ahead { at: first.wrapping_add(bytes), step, panel: 0 }, at.line_bytes[0]) } else { nothing }
     }
 }

@@ -357,6 +357,11 @@ impl Tail {
         Some(places)
     }
 
+    /// Whether results may be written twice: they depend on sums and on lines of numbers by column alone.
+    pub fn is_repeatable(&self) -> bool {
+        self.steps.iter().all(|s| matches!(s.origin, Origin::Nothing | Origin::Line))
+    }
+
     /// Types of the operands of the destination's size.
     fn tensors(&self) -> impl Iterator<Item = Elem> + '_ {
         self.steps.iter().filter_map(|s| if let Origin::Tensor(elem) = s.origin { Some(elem) } else { None })

@@ -205,7 +205,7 @@ impl Edges {
         let lie = Lie { from: Place::new(source, depth, "source")?, kernel: s.sizes.k, tap: depth * size * width, tall };
         let stretches = stretches(&lines, results, &lie);
         let here: usize = stretches.iter().map(|s| order::cost(s.rows, s.taps.len(), tall)).sum();
-        let there = Order::new(&lines, Cut { images, rows: tall, all_taps: false, exact: true }).cost(tall);
+        let there = Order::new(&lines, Cut { images, rows: tall, on_amx: false, all_taps: false, exact: true }).cost(tall);
         if here.saturating_mul(images).saturating_mul(5) > there.saturating_mul(4) {
             return Err(Skip::Shape("images whose results meet the same taps, mostly"));
         }

@@ -6,6 +6,7 @@
 //! the tiles saved cost more than the taps that some of its results then read zeros for, where zeros do no harm. Segments are cut into tiles evenly.
 
 use super::geometry::{Line, Phase};
+use crate::kernels::amx;
 use std::ops::Range;
 
 #[cfg(test)]
@@ -15,6 +16,10 @@ mod tests;
 const TILE: usize = 1;
 /// Rows below which a tile takes no less time: the panel has to be read all the same.
 const LEAST: usize = 3;
+/// The same of tiles of AMX, of up to 32 rows.
+const LEAST_AMX: usize = 20;
+/// Rows that are copied for tiles of AMX, because neighbours do not lie at one distance, in the time that one is multiplied.
+const COPIED: usize = 4;
 /// Rows whose addresses take as long as a row where some of a tile's taps read padding, and each is looked up.
 const LOOKED_UP: usize = 8;
 /// Most patches of a phase; where there would be more, edges meet all taps.
@@ -61,6 +66,8 @@ pub(super) struct Cut {
     pub(super) images: usize,
     /// Most rows of a tile.
     pub(super) rows: usize,
+    /// Whether it is one of AMX.
+    pub(super) on_amx: bool,
     /// Results meet all taps, also those that read padding.
     pub(super) all_taps: bool,
     /// No result meets taps that read padding, if there are not too many patches: where a zero times a weight may be no zero.
@@ -107,8 +114,13 @@ impl Run {
 
 /// Time of `rows` rows that meet `taps` taps each, in taps of one row.
 pub(super) fn cost(rows: usize, taps: usize, most: usize) -> usize {
+    cost_of(rows, taps, [LEAST, most])
+}
+
+/// The same where tiles of fewer than `least` rows take no less time.
+fn cost_of(rows: usize, taps: usize, [least, most]: [usize; 2]) -> usize {
     let tiles = rows.div_ceil(most);
-    taps * rows.max(LEAST * tiles) + TILE * tiles
+    taps * rows.max(least * tiles) + TILE * tiles
 }
 
 impl Patch {
@@ -217,7 +229,13 @@ impl Order {
                 break;
             }
             let looked_up = |s: &Segment| if cut.all_taps && !s.exact { s.rows * s.all_taps() / LOOKED_UP } else { 0 };
-            let cost = |s: &Segment| s.cost(cut.rows) + looked_up(s);
+            let patches = &self.patches;
+            let in_lines = |s: &Segment| s.exact && s.patches.len() == 1 && patches[s.patches.start].count[2] >= amx::SHORT;
+            let copied = |s: &Segment| if in_lines(s) { 0 } else { s.rows * s.all_taps() / COPIED };
+            let cost = |s: &Segment| match cut.on_amx {
+                true => cost_of(s.rows, s.all_taps(), [LEAST_AMX, cut.rows]) + copied(s),
+                false => s.cost(cut.rows) + looked_up(s),
+            };
             if cost(&joint) > cost(last) + cost(&new) {
                 break;
             }

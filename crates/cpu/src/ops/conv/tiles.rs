@@ -25,6 +25,7 @@ use crate::kernels::tile::{Product, Stride, tallest};
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
+use oxidnn_jit::kernels::tiles::ROWS;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Problem, Tensor};
 use std::ops::Range;
@@ -667,8 +668,9 @@ impl Pass {
         let tap_bytes = packed.map_or(c.tap, |p| p.steps * p.width * 4);
         let across = if merged && c.packed.is_some() { [k[1], 1, 0] } else { [k[1] * k[2], k[2], 1] };
         let b = across.map(|x| x * tap_bytes);
-        let rows = tallest(c.isa, c.product, c.width / c.isa.width().lanes());
-        let mut order = Order::new(&lines, Cut { images: c.images, rows, all_taps: c.all_taps, exact: c.exact });
+        let on_amx = c.isa.amx && amx::check(c.product).is_ok();
+        let rows = if on_amx { ROWS } else { tallest(c.isa, c.product, c.width / c.isa.width().lanes()) };
+        let mut order = Order::new(&lines, Cut { images: c.images, rows, on_amx, all_taps: c.all_taps, exact: c.exact });
         order.segments.iter_mut().for_each(|s| s.taps[2].end = s.taps[2].end.min(s.taps[2].start + s.taps[2].len() / joint.max(1)));
         let offsets = std::array::from_fn(|i| {
             let offset = |t: &(i64, i64)| Offset { b: t.0 as usize * b[i], a: t.1 as isize * c.from.strides[i] as isize, at: t.1 };
@@ -696,7 +698,10 @@ impl Pass {
             begins: false,
             tail: c.tail.clone(),
         };
-        let line = |s: &Segment| if s.exact && s.patches.len() == 1 { order.patches[s.patches.start].count[2] } else { s.rows };
+        let line = |s: &Segment| match (s.exact, s.patches.len()) {
+            (true, 1) => order.patches[s.patches.start].count[2],
+            (exact, _) => s.rows * usize::from(exact),
+        };
         let drive = Loops::new(c.isa, shape, &order.segments.iter().map(line).collect::<Vec<_>>(), c.target);
         let steps = (c.depth * joint).div_ceil(each);
         Pass { units: c.units, lines, order, offsets, packed, packed_at: 0, shared: false, steps, joint: None, drive }

@@ -1,4 +1,4 @@
-//! `packed:jit`, backward: time is walked against its direction, layers from the last to the first.
+//! `packed:jit` and `packed:amx`, backward: time is walked against its direction, layers from the last to the first.
 //!
 //! Step by step the gradients of the gate sums, *deltas*, are made of those of the states, which are products of the deltas of the step before
 //! by the transposed weights. The gradients of a layer's input and of all weights are then products over all steps at once. Gates are
@@ -8,7 +8,7 @@
 //! Deltas are kept twice: in rows of samples, as tiles read their left operand, and in f32 by panels of channels, as they read the right one.
 
 use super::cut::{Cut, On};
-use super::forward::{TOO_LONG, factors, is_backward, rows_of};
+use super::forward::{TOO_LONG, check_amx, factors, is_backward, rows_of};
 use super::parameters::{self, Parameters, Space};
 use super::sizes::{Panels, Sizes};
 use super::skinny::{self, Rows, Skinny};
@@ -18,6 +18,7 @@ use super::sweep::Sweep;
 use super::weights::{Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
+use crate::kernels::amx;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::Right;
@@ -102,6 +103,26 @@ impl Lens {
     }
 }
 
+/// Whether all weights are bf16, so that products are.
+fn has_pairs(op: &Rnn) -> bool {
+    let weights = [Some(&op.weights_layer), Some(&op.weights_iter), op.weights_projection.as_ref()];
+    weights.into_iter().flatten().all(|t| t.dtype == DataType::Bf16)
+}
+
+/// Takes backward passes whose weights tiles of AMX multiply, where these are faster.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = amx::isa(target.jit)?;
+    let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
+    if !has_pairs(op) {
+        return Err(Skip::DataType("weights that are not bf16".into()));
+    }
+    check_amx(&Sizes::of(op)?, Product::Bf16)?;
+    plan_on(problem, target, (isa, Product::Bf16))
+}
+
 /// Takes backward passes of floating-point elements.
 ///
 /// # Errors
@@ -109,8 +130,7 @@ impl Lens {
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx();
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
-    let weights = [Some(&op.weights_layer), Some(&op.weights_iter), op.weights_projection.as_ref()];
-    if isa.bf16 && weights.into_iter().flatten().all(|t| t.dtype == DataType::Bf16) {
+    if isa.bf16 && has_pairs(op) {
         return plan_on(problem, target, (isa, Product::Bf16)).or_else(|_| plan_on(problem, target, (isa, Product::F32)));
     }
     plan_on(problem, target, (isa, Product::F32))

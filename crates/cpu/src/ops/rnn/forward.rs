@@ -150,12 +150,9 @@ pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
 /// Whether tiles of AMX multiply the states of a network, and do so faster than vectors.
 ///
 /// # Errors
-/// Types, channels that end within a step, and steps that are too small.
-fn check_amx(z: &Sizes, product: Product) -> Result<(), Skip> {
+/// Types, and steps that are too small.
+pub(super) fn check_amx(z: &Sizes, product: Product) -> Result<(), Skip> {
     amx::check(product)?;
-    if [z.sic, z.dhc].iter().any(|n| !n.is_multiple_of(product.depth())) {
-        return Err(Skip::Shape("channels of a state that end within a step"));
-    }
     let sizes = [1, z.batch, z.gates.saturating_mul(z.dhc), z.sic].map(|n| n as i64);
     if amx::is_faster(product, sizes) { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }
@@ -168,6 +165,9 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     let (z, product) = (Sizes::of(op)?, product(op.src_layer.dtype, op.weights_layer.dtype)?);
     if isa.amx {
         check_amx(&z, product)?;
+        if [z.sic, z.dhc].iter().any(|n| !n.is_multiple_of(product.depth())) {
+            return Err(Skip::Shape("channels of a state that end within a step"));
+        }
     }
     let (gates, outputs) = (Panels::of(isa, z.dhc), Panels::of(isa, z.dic));
     let mut problem = problem.clone();

@@ -7,6 +7,7 @@ mod forward;
 mod parameters;
 mod quantised;
 mod relay;
+mod sides;
 mod sizes;
 mod skinny;
 mod states;
@@ -20,7 +21,14 @@ use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::{Problem, Prop};
 
 /// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("packed:amx", forward::plan_amx), Impl::new("packed:jit", plan), fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("packed:amx", plan_amx), Impl::new("packed:jit", plan), fallback::ROW];
+
+fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    match problem.op.prop() {
+        Some(Prop::Backward) => backward::plan_amx(problem, target),
+        _ => forward::plan_amx(problem, target),
+    }
+}
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {

@@ -6,33 +6,24 @@
 
 use super::backward::Backward;
 use super::forward::{TOO_LONG, is_backward};
-use super::sizes::{BLOCK, LINE, Panels, Sizes};
+use super::sides::{CHANNELS, Narrow, Span, Spans, Totals, Turn, pitch};
+use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::Rows;
-use super::states::{self, position};
+use super::states::position;
 use super::sweep::Sweep;
 use crate::CpuTarget;
-use crate::kernels::access::{View, copy_line};
+use crate::kernels::access::View;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::{Block, Right};
 use crate::kernels::scratch::Part;
-use crate::kernels::tile::square;
 use crate::kernels::tile::tail::About;
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
-use oxidnn_expr::convert;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell};
 use oxidnn_spec::{Arg, Attr, Error, PostOp, Real, Tensor};
 use std::sync::Arc;
-
-/// Channels of the left operand that are copied at a time, and samples.
-const CHANNELS: usize = 32;
-const SAMPLES: usize = 16;
-/// Lines that are as well copied word by word.
-const FEW: usize = 4;
-/// Samples whose deltas are added up before they are added to the sum of all.
-const CHUNK: usize = 32;
 
 /// The planned gradients.
 #[derive(Debug)]
@@ -65,12 +56,6 @@ struct Gradient {
     words: usize,
     /// Where the gradient lies, when tiles store it: first byte, and distances of layer, direction, row and gate in bytes.
     place: Option<[usize; 5]>,
-}
-
-/// Words from a channel of a left operand to the next: an odd number of lines of the cache, which spreads channels over its sets; or as many as
-/// there are, where they do not fill a line.
-fn pitch(words: usize) -> usize {
-    if words < 16 { words } else { (words.div_ceil(16) | 1) * 16 }
 }
 
 /// The memory that the operands of a layer's products are arranged in, and scratch of workers.
@@ -182,56 +167,12 @@ struct Sides<'s, 'p> {
     work: &'s mut Part<'p>,
 }
 
-/// Words of the bf16 elements of two lines of numbers.
-#[inline(always)]
-fn words<const N: usize>(even: &[f32; N], odd: &[f32; N]) -> [f32; N] {
-    std::array::from_fn(|i| f32::from_bits(convert::bf16_pair(even[i], odd[i])))
-}
-
-/// Pairs of lines whose words take the place of the first.
-struct Words<'w, const N: usize> {
-    pairs: &'w mut [[[f32; N]; 2]],
-}
-
-impl<const N: usize> Body for Words<'_, N> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        self.pairs.iter_mut().for_each(|[even, odd]| *even = words(even, odd));
-    }
-}
-
-/// A panel of f32 in words of bf16, a line of them for two of `samples` lines from line `first` on.
-struct Narrow<'n> {
-    from: Buf<'n>,
-    first: usize,
-    samples: usize,
-    width: usize,
-    to: &'n mut [f32],
-}
-
-impl Body for Narrow<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Narrow { from, first, samples, width, to } = self;
-        for (pair, to) in to.chunks_exact_mut(width).enumerate() {
-            for (block, to) in to.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
-                let [mut even, mut odd] = [[0.0; BLOCK]; 2];
-                from.read((first + 2 * pair) * width + block * BLOCK, &mut even);
-                if 2 * pair + 1 < samples {
-                    from.read((first + 2 * pair + 1) * width + block * BLOCK, &mut odd);
-                }
-                *to = words(&even, &odd);
-            }
-        }
-    }
-}
-
-/// Reads channels of a row: direction, sample, first channel.
-type Reader<'r> = dyn Fn([usize; 3], &mut [f32]) + Sync + 'r;
+/// The rows of a left operand in a direction.
+type Left<'a> = dyn Fn(usize) -> Spans<'a> + Sync + 'a;
+/// Changes a line of deltas: direction, gate, sample, first channel and their number.
+type Change<'c> = dyn Fn([usize; 5], &mut [f32; LINE]) + Sync + 'c;
+/// Gates whose deltas meet peephole weights.
+const PEEPHOLE: [usize; 3] = [0, 1, 3];
 
 impl Parameters {
     pub(super) fn new(op: &Rnn, z: &Sizes, (isa, product): (Isa, Product), target: &CpuTarget) -> Result<Parameters, Skip> {
@@ -298,22 +239,22 @@ impl Parameters {
         let kept = Kept { plan, workspace: sweep.workspace };
         let state = z.gates * z.dhc;
         let extra = state + z.dic + if plan.op.cell == RnnCell::Lstm { z.dhc } else { 0 };
-        let inputs: &Reader<'_> = &|[d, i, c], to| {
-            if l == 0 {
-                states::read(src.buf.part(src.start, src.buf.len() - src.start), (i * src.row / 4) + c, to)
-            } else {
-                kept.read([l - 1, d, i], state + c, to)
+        let inputs = |d: usize| {
+            if l > 0 {
+                return [kept.span([l - 1, d], state); 2];
             }
+            [Span { end: z.samples(), buf: src.buf.part(src.start, src.buf.len() - src.start), first: 0, step: src.row / 4 }; 2]
         };
-        let before: &Reader<'_> = &|[d, i, c], to| match kept.before(d, i) {
-            Some(i) => kept.read([l, d, i], state + c, to),
-            None => states::read(sweep.first, (d * z.batch + i % z.batch) * plan.state_width() + c, to),
+        let before = |d: usize| kept.before_span([l, d], state, (sweep.first, plan.state_width()));
+        let second = |d: usize| {
+            if plan.resets_first() {
+                let padded = plan.gates.padded();
+                return [Span { end: z.samples(), buf: sweep.reset, first: d * z.samples() * padded, step: padded }; 2];
+            }
+            [kept.span([l, d], extra); 2]
         };
-        let reset: &Reader<'_> = &|[d, i, c], to| states::read(sweep.reset, (d * z.samples() + i) * plan.gates.padded() + c, to);
-        let projected: &Reader<'_> = &|[d, i, c], to| kept.read([l, d, i], extra + c, to);
-        let second = if plan.resets_first() { reset } else { projected };
-        let x = self.turn((simd, ctx), z.directions, x, &[(z.slc, inputs)]);
-        let h = self.turn((simd, ctx), z.directions, h, &[(z.sic, before), (z.dhc, second)]);
+        let x = self.turn((simd, ctx), z.directions, x, &[(z.slc, &inputs)]);
+        let h = self.turn((simd, ctx), z.directions, h, &[(z.sic, &before), (z.dhc, &second)]);
         let right = self.right((simd, ctx), (sweep.panels, plan.gates), deltas);
         let given = self.right((simd, ctx), (sweep.given_panels, plan.outputs), given);
         let sizes = [z.slc, z.sic, z.dhc].map(|n| self.side(n).unwrap_or(0));
@@ -334,45 +275,16 @@ impl Parameters {
         self.peephole((simd, ctx), sweep, l, &kept)
     }
 
-    /// Fills a left operand, channel by channel, of rows of `width` channels that `read` reads.
-    fn turn<'s>(&self, (simd, ctx): (Simd, &Ctx<'_>), directions: usize, part: &mut Part<'s>, sides: &[(usize, &Reader<'_>)]) -> Buf<'s> {
-        let (samples, each) = (self.samples, self.product.depth());
-        let pitch = pitch(samples.div_ceil(each));
-        part.refill(ctx.executor(), CHANNELS * pitch, &|piece, to| {
+    /// Fills a left operand, channel by channel, of rows of `width` channels that `spans` says of a direction.
+    fn turn<'s>(&self, (simd, ctx): (Simd, &Ctx<'_>), directions: usize, part: &mut Part<'s>, sides: &[(usize, &Left<'_>)]) -> Buf<'s> {
+        part.refill(ctx.executor(), CHANNELS * pitch(self.words()), &|piece, to| {
             let mut block = piece;
-            for (width, read) in sides {
+            for (width, spans) in sides {
                 let blocks = width.div_ceil(CHANNELS);
                 if block < directions * blocks {
                     let (d, first) = (block / blocks, block % blocks * CHANNELS);
-                    let count = CHANNELS.min(width - first);
-                    for start in (0..samples).step_by(SAMPLES) {
-                        let mut tile = [[0.0f32; CHANNELS]; SAMPLES];
-                        let here = SAMPLES.min(samples - start);
-                        for (i, line) in tile[..here].iter_mut().enumerate() {
-                            read([d, start + i, first], &mut line[..count]);
-                        }
-                        if self.product != Product::F32 {
-                            simd.run(Words { pairs: &mut tile.as_chunks_mut().0[..here.div_ceil(2)] });
-                        }
-                        let (lines, width) = (here.div_ceil(each), SAMPLES / each);
-                        if lines < FEW {
-                            for (c, to) in to.chunks_exact_mut(pitch).enumerate() {
-                                to[start / each..]
-                                    .iter_mut()
-                                    .zip(tile.iter().step_by(each).take(lines))
-                                    .for_each(|(to, line)| *to = line[c]);
-                            }
-                            continue;
-                        }
-                        let mut turned = [0.0f32; CHANNELS * SAMPLES];
-                        let bytes = bytemuck::cast_slice(tile.as_flattened());
-                        let from = square::Words { bytes, step: CHANNELS * 4 * each, lines, count: CHANNELS };
-                        square::transpose(simd, &from, bytemuck::cast_slice_mut(&mut turned), width);
-                        for (to, from) in to.chunks_exact_mut(pitch).zip(turned.chunks_exact(width)) {
-                            copy_line(&from[..lines], &mut to[start / each..][..lines]);
-                        }
-                    }
-                    return;
+                    let channels = (first, CHANNELS.min(width - first));
+                    return simd.run(Turn { simd, spans: &spans(d), samples: self.samples, channels, each: self.product.depth(), to });
                 }
                 block -= directions * blocks;
             }
@@ -390,9 +302,8 @@ impl Parameters {
 
     /// The gradients of biases: sums of deltas.
     fn bias(&self, (simd, ctx): (Simd, &Ctx<'_>), sweep: &Sweep<'_>, l: usize) -> Result<(), Error> {
-        let z = &sweep.plan.z;
         let Some(view) = View::optional(simd, ctx, Arg::DIFF_BIAS)? else { return Ok(()) };
-        self.sums(ctx, sweep, (l, z.bias_gates), &view, &|gate| gate, &|_, _| {});
+        self.sums(ctx, sweep, l, &view, None);
         Ok(())
     }
 
@@ -401,46 +312,37 @@ impl Parameters {
         let (z, plan) = (&sweep.plan.z, sweep.plan);
         let Some(view) = View::optional(simd, ctx, Arg::DIFF_WEIGHTS_2)? else { return Ok(()) };
         let cells = z.gates * z.dhc + z.dic;
-        self.sums(ctx, sweep, (l, 3), &view, &|gate| [0, 1, 3][gate.min(2)], &|[d, gate, i, first], delta| {
-            let mut cell = [0.0; LINE];
-            let cell = &mut cell[..delta.len()];
-            match if gate == 2 { Some(i) } else { kept.before(d, i) } {
-                Some(i) => kept.read([l, d, i], cells + first, cell),
-                None => sweep.cell.read((d * z.batch + i % z.batch) * plan.gates.padded() + first, cell),
-            }
-            delta.iter_mut().zip(&*cell).for_each(|(x, c)| *x *= c);
-        });
+        self.sums(
+            ctx,
+            sweep,
+            l,
+            &view,
+            Some(&|[d, gate, i, first, count], delta| {
+                let mut cell = [0.0; LINE];
+                match if gate == 2 { Some(i) } else { kept.before(d, i) } {
+                    Some(i) => kept.read([l, d, i], cells + first, &mut cell[..count]),
+                    None => sweep.cell.read((d * z.batch + i % z.batch) * plan.gates.padded() + first, &mut cell[..count]),
+                }
+                delta.iter_mut().zip(&cell).for_each(|(x, c)| *x *= c);
+            }),
+        );
         Ok(())
     }
 
-    /// Sums over all samples of the deltas of gates, each changed by `change` (direction, gate, sample, first channel) before.
-    fn sums(
-        &self,
-        ctx: &Ctx<'_>,
-        sweep: &Sweep<'_>,
-        (l, gates): (usize, usize),
-        view: &View<'_>,
-        of: &(dyn Fn(usize) -> usize + Sync),
-        change: &(dyn Fn([usize; 4], &mut [f32]) + Sync),
-    ) {
+    /// Sums over all samples of the deltas of gates: those of biases, or of peephole weights, whose lines are changed before.
+    fn sums(&self, ctx: &Ctx<'_>, sweep: &Sweep<'_>, l: usize, view: &View<'_>, change: Option<&Change<'_>>) {
         let (z, panels) = (&sweep.plan.z, sweep.plan.gates);
+        let gates = if change.is_some() { PEEPHOLE.len() } else { z.bias_gates };
         ctx.executor().run(ctx.executor().threads(), z.directions * gates * panels.count, &|_, task| {
             let (panel, rest) = (task % panels.count, task / panels.count);
             let (gate, d) = (rest % gates, rest / gates);
-            let (first, count) = panels.channels(panel, z.dhc);
-            let from = ((d * z.bias_gates + of(gate)) * panels.count + panel) * z.samples();
-            let mut total = [0.0; LINE];
-            for start in (0..z.samples()).step_by(CHUNK) {
-                let mut part = [0.0f32; LINE];
-                for i in start..z.samples().min(start + CHUNK) {
-                    let mut line = [0.0; LINE];
-                    sweep.panels.read((from + i) * panels.width, &mut line[..count]);
-                    change([d, gate, i, first], &mut line[..count]);
-                    part.iter_mut().zip(&line).for_each(|(x, y)| *x += y);
-                }
-                total.iter_mut().zip(&part).for_each(|(x, y)| *x += y);
-            }
-            give(view, &[l, d, gate], first, self.overwrite, &mut total[..count]);
+            let (channel, count) = panels.channels(panel, z.dhc);
+            let of = if change.is_some() { PEEPHOLE[gate] } else { gate };
+            let first = ((d * z.bias_gates + of) * panels.count + panel) * z.samples();
+            let changed = change.map(|change| move |i: usize, line: &mut [f32; LINE]| change([d, gate, i, channel, count], line));
+            let change = changed.as_ref().map(|change| change as &dyn Fn(usize, &mut [f32; LINE]));
+            let mut total = sweep.simd.run(Totals { from: sweep.panels, first, samples: z.samples(), panels, change });
+            give(view, &[l, d, gate], channel, self.overwrite, &mut total[..count]);
         });
         if l == 0 {
             view.zero_padding();
@@ -458,7 +360,24 @@ impl Kept<'_> {
     /// Elements of the row of a layer, direction and sample.
     fn read(&self, [l, d, i]: [usize; 3], field: usize, to: &mut [f32]) {
         let z = &self.plan.z;
-        states::read(self.workspace, ((l * z.directions + d) * z.samples() + i) * self.plan.workspace_row + field, to);
+        self.workspace.read(((l * z.directions + d) * z.samples() + i) * self.plan.workspace_row + field, to);
+    }
+
+    /// The rows of a layer and direction from a field on.
+    fn span(&self, [l, d]: [usize; 2], field: usize) -> Span<'_> {
+        let (z, step) = (&self.plan.z, self.plan.workspace_row);
+        Span { end: z.samples(), buf: self.workspace, first: (l * z.directions + d) * z.samples() * step + field, step }
+    }
+
+    /// The rows of the step before every sample; `first` are those before the first step, and the numbers of one.
+    fn before_span<'s>(&'s self, [l, d]: [usize; 2], field: usize, (first, step): (Buf<'s>, usize)) -> Spans<'s> {
+        let (z, kept, start) = (&self.plan.z, self.span([l, d], field), d * self.plan.z.batch * step);
+        let rest = z.samples() - z.batch;
+        if is_backward(&self.plan.op, d) {
+            let last = Span { end: z.samples(), buf: first, first: start.wrapping_sub(rest * step), step };
+            return [Span { end: rest, first: kept.first + z.batch * kept.step, ..kept }, last];
+        }
+        [Span { end: z.batch, buf: first, first: start, step }, Span { first: kept.first.wrapping_sub(z.batch * kept.step), ..kept }]
     }
 
     /// The sample of the step before, if there is one.

@@ -1,6 +1,6 @@
 //! Rows of states and of numbers by channel on their way between tensors and scratch.
 
-use super::sizes::{BLOCK, Panels, Sizes};
+use super::sizes::{Panels, Sizes};
 use crate::kernels::access::{Pos, View};
 use crate::kernels::convert::Elements;
 use crate::kernels::multiversion::Simd;
@@ -10,31 +10,6 @@ use oxidnn_spec::{DataType, MAX_NDIMS};
 
 /// Elements that are converted at a time.
 const CHUNK: usize = 64;
-
-/// Reads numbers from number `first` of scratch or workspace on, block by block, each a load or two.
-#[inline(always)]
-pub(super) fn read(from: Buf, first: usize, to: &mut [f32]) {
-    let (blocks, rest) = to.as_chunks_mut::<BLOCK>();
-    let whole = blocks.len() * BLOCK;
-    for (i, block) in blocks.iter_mut().enumerate() {
-        from.read(first + i * BLOCK, block);
-    }
-    if !rest.is_empty() {
-        from.read(first + whole, rest);
-    }
-}
-
-/// Writes numbers from number `first` on in the same way.
-#[inline(always)]
-pub(super) fn write(to: Buf, first: usize, from: &[f32]) {
-    let (blocks, rest) = from.as_chunks::<BLOCK>();
-    for (i, block) in blocks.iter().enumerate() {
-        to.write(first + i * BLOCK, block);
-    }
-    if !rest.is_empty() {
-        to.write(first + blocks.len() * BLOCK, rest);
-    }
-}
 
 /// The position of the first channel of a row.
 pub(super) fn position(at: &[usize]) -> Pos {

@@ -2,7 +2,7 @@
 
 use super::backward::{Backward, Code};
 use super::cut::Place;
-use super::sizes::{LINE, Panels};
+use super::sizes::{BLOCK, LINE};
 use super::skinny::{RUNS, Rows};
 use super::states;
 use super::step::Step;
@@ -17,8 +17,8 @@ use oxidnn_spec::op::{EltwiseAlg, RnnActivation, RnnCell};
 /// As `convert` names it.
 const BF16: usize = DataType::Bf16 as usize;
 
-/// A gate of a panel.
-type Line = [f32; LINE];
+/// Some channels of a gate.
+type Block = [f32; BLOCK];
 
 /// What the tasks of an execution share. Everything is f32 but what products take.
 pub(super) struct Sweep<'a> {
@@ -131,203 +131,242 @@ impl Body for Pass<'_, '_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
         let Pass { sweep, step, sums } = self;
-        let Place { d, rows, phase, panel, .. } = step.place;
-        let at = At { sweep, plan: sweep.plan, step, d: *d, panel: *panel, width: sweep.plan.gates.width.min(LINE) };
+        let Place { d, rows, phase, .. } = step.place;
         let line = sums.len() / rows.len().max(1);
         for (n, sums) in rows.clone().zip(sums.chunks_exact(line.max(1))) {
-            if *phase == 0 {
-                let out = at.output(n, sums);
-                match at.plan.op.cell {
-                    RnnCell::Lstm if at.plan.projection.is_some() => at.give(n, &out),
-                    RnnCell::Lstm => at.lstm::<FMA>(n, &out),
-                    RnnCell::Vanilla => at.vanilla::<FMA>(n, &out),
-                    RnnCell::Gru | RnnCell::Augru => at.update(n, &out, None),
-                    RnnCell::LbrGru | RnnCell::LbrAugru => at.lbr_gru(n, &out),
+            for (i, sums) in sums.as_chunks::<BLOCK>().0.iter().enumerate() {
+                let at = At { sweep, plan: sweep.plan, step, d: *d, n, block: i * BLOCK };
+                match (phase, at.plan.op.cell, at.plan.projection.is_some()) {
+                    (0, RnnCell::Lstm, true) => at.give(&at.output(sums)),
+                    (0, RnnCell::Lstm, false) => at.lstm::<FMA>(&at.output(sums)),
+                    (0, RnnCell::Vanilla, _) => at.vanilla::<FMA>(&at.output(sums)),
+                    (0, RnnCell::Gru | RnnCell::Augru, _) => drop(at.update(&at.output(sums))),
+                    (0, RnnCell::LbrGru | RnnCell::LbrAugru, _) => at.lbr_gru(&at.output(sums)),
+                    (_, RnnCell::Lstm, _) => at.lstm::<FMA>(sums),
+                    _ => at.reset(sums),
                 }
-            } else {
-                let mut line = [0.0; LINE];
-                line[..sums.len()].copy_from_slice(sums);
-                if at.plan.op.cell == RnnCell::Lstm { at.lstm::<FMA>(n, &line) } else { at.reset(n, &line) }
             }
         }
     }
 }
 
-/// A panel of a step.
+/// A block of a panel of a step, of a sample.
 struct At<'p, 'a> {
     sweep: &'p Sweep<'a>,
     plan: &'p Backward,
     step: Step<'p>,
     d: usize,
-    panel: usize,
-    /// Channels of a panel of gates.
-    width: usize,
+    n: usize,
+    /// Channels of the panel before it.
+    block: usize,
+}
+
+/// What its gates are: not one vector in memory after another, so that all stay in registers.
+struct Gates {
+    input: Block,
+    forget: Block,
+    candidate: Block,
+    output: Block,
 }
 
 impl At<'_, '_> {
+    /// First channel of the block.
+    #[inline(always)]
+    fn channel(&self) -> usize {
+        self.step.place.panel * self.plan.gates.width + self.block
+    }
+
+    /// How many of the block's channels exist.
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.plan.z.dhc.saturating_sub(self.channel()).min(BLOCK)
+    }
+
     /// Index of a sample among those of a direction.
     #[inline(always)]
-    fn sample(&self, t: usize, n: usize) -> usize {
-        t * self.plan.z.batch + n
+    fn sample(&self, t: usize) -> usize {
+        t * self.plan.z.batch + self.n
     }
 
     /// Index of a sample of the step among those of both directions.
     #[inline(always)]
-    fn index(&self, n: usize) -> usize {
-        self.d * self.plan.z.samples() + self.sample(self.step.t, n)
+    fn index(&self) -> usize {
+        self.d * self.plan.z.samples() + self.sample(self.step.t)
     }
 
-    /// First number of the panel in rows by direction and sample of so many numbers.
+    /// First number of the block in rows by direction and sample of so many numbers.
     #[inline(always)]
-    fn row(&self, n: usize, row: usize) -> usize {
-        (self.d * self.plan.z.batch + n) * row + self.panel * self.width
+    fn row(&self, row: usize) -> usize {
+        (self.d * self.plan.z.batch + self.n) * row + self.channel()
     }
 
     #[inline(always)]
-    fn load(&self, buf: Buf, at: usize, count: usize) -> Line {
-        let mut line = [0.0; LINE];
-        states::read(buf, at, &mut line[..count.min(LINE)]);
-        line
+    fn load(&self, buf: Buf, at: usize) -> Block {
+        let mut block = [0.0; BLOCK];
+        buf.read(at, &mut block);
+        block
     }
 
-    /// The panel's channels of a vector of the workspace of time `t`, zeros behind them.
+    /// The block's channels of a vector of the workspace of time `t`, zeros behind them.
     #[inline(always)]
-    fn kept(&self, t: usize, n: usize, field: usize) -> Line {
+    fn kept(&self, t: usize, field: usize) -> Block {
         let z = &self.plan.z;
-        let (first, count) = self.plan.gates.channels(self.panel, z.dhc);
-        let sample = (self.step.l * z.directions + self.d) * z.samples() + self.sample(t, n);
-        self.load(self.sweep.workspace, sample * self.plan.workspace_row + field + first, count)
+        let sample = (self.step.l * z.directions + self.d) * z.samples() + self.sample(t);
+        let (at, count) = (sample * self.plan.workspace_row + field + self.channel(), self.count());
+        if count == BLOCK {
+            return self.load(self.sweep.workspace, at);
+        }
+        let mut block = [0.0; BLOCK];
+        if count > 0 {
+            self.sweep.workspace.read(at, &mut block[..count]);
+        }
+        block
     }
 
     #[inline(always)]
-    fn gate(&self, n: usize, gate: usize) -> Line {
-        self.kept(self.step.t, n, gate * self.plan.z.dhc)
+    fn gate(&self, gate: usize) -> Block {
+        self.kept(self.step.t, gate * self.plan.z.dhc)
     }
 
     #[inline(always)]
-    fn state_before(&self, n: usize) -> Line {
+    fn state_before(&self) -> Block {
         match self.step.before {
-            Some(t) => self.kept(t, n, self.plan.z.gates * self.plan.z.dhc),
-            None => self.load(self.sweep.first, self.row(n, self.plan.state_width()), self.width),
+            Some(t) => self.kept(t, self.plan.z.gates * self.plan.z.dhc),
+            None => self.load(self.sweep.first, self.row(self.plan.state_width())),
         }
     }
 
-    /// Keeps the first `count` numbers of a line as elements of a product, from element `first` on; the last step is filled with zeros.
+    /// Keeps the first `count` numbers of a block as elements of a product, from element `first` on; the last step is filled with zeros.
     #[inline(always)]
-    fn multiplied(&self, to: Buf, first: usize, (line, count): (&Line, usize)) {
+    fn multiplied(&self, to: Buf, first: usize, (block, count): (&Block, usize)) {
         if self.plan.product == Product::F32 {
-            return states::write(to, first, &line[..count]);
+            return if count == BLOCK { to.write(first, block) } else { to.write(first, &block[..count]) };
         }
-        let mut elements = [[0; 2]; LINE];
-        convert::store::<BF16>(&line[..count], elements.as_flattened_mut());
-        to.write(first, &elements[..count.next_multiple_of(self.plan.product.depth())]);
+        let (mut numbers, mut elements) = (*block, [[0; 2]; BLOCK]);
+        if count < BLOCK {
+            numbers[count..].fill(0.0);
+        }
+        convert::store::<BF16>(&numbers, elements.as_flattened_mut());
+        if count == BLOCK {
+            to.write(first, &elements)
+        } else {
+            to.write(first, &elements[..count.next_multiple_of(self.plan.product.depth())])
+        }
     }
 
     /// Keeps the deltas of a gate.
     #[inline(always)]
-    fn put(&self, n: usize, gate: usize, line: &Line) {
-        let z = &self.plan.z;
-        let (first, count) = self.plan.gates.channels(self.panel, z.dhc);
-        let channels = self.plan.delta_channels();
-        self.multiplied(self.sweep.rows, (self.index(n) * z.bias_gates + gate) * channels + first, (line, count));
-        let panel = (self.d * z.bias_gates + gate) * self.plan.gates.count + self.panel;
-        states::write(self.sweep.panels, (panel * z.samples() + self.sample(self.step.t, n)) * self.width, &line[..self.width]);
+    fn put(&self, gate: usize, block: &Block) {
+        let (plan, z) = (self.plan, &self.plan.z);
+        let count = self.count();
+        if count > 0 {
+            let first = (self.index() * z.bias_gates + gate) * plan.delta_channels() + self.channel();
+            self.multiplied(self.sweep.rows, first, (block, count));
+        }
+        let panel = (self.d * z.bias_gates + gate) * plan.gates.count + self.step.place.panel;
+        self.sweep.panels.write((panel * z.samples() + self.sample(self.step.t)) * plan.gates.width + self.block, block);
     }
 
     /// The gradient of the state that the step gave.
     #[inline(always)]
-    fn output(&self, n: usize, sums: &[f32]) -> Line {
-        let (plan, width) = (self.plan, sums.len().min(LINE));
-        let at = self.panel * width;
-        let mut out = self.load(self.sweep.outputs, self.index(n) * plan.output_width() + at, width);
+    fn output(&self, sums: &Block) -> Block {
+        let plan = self.plan;
+        let at = self.step.place.panel * plan.outputs.width + self.block;
+        let mut out = self.load(self.sweep.outputs, self.index() * plan.output_width() + at);
         if self.step.after.is_some() {
-            out[..width].iter_mut().zip(sums).for_each(|(x, y)| *x += y);
+            add(&mut out, sums);
         }
         if self.step.after.is_none() || plan.op.cell.gates() == 3 {
-            let direct = self.load(self.sweep.dh, (self.d * plan.z.batch + n) * plan.state_width() + at, width);
-            out.iter_mut().zip(&direct).for_each(|(x, y)| *x += y);
+            add(&mut out, &self.load(self.sweep.dh, (self.d * plan.z.batch + self.n) * plan.state_width() + at));
         }
         out
     }
 
     /// Keeps the gradient of a projected state for the product that follows, and for that of the projection's gradient.
     #[inline(always)]
-    fn give(&self, n: usize, out: &Line) {
-        let (z, Panels { width, count }) = (&self.plan.z, self.plan.outputs);
-        let (line, given) = (&out[..width], self.plan.outputs.channels(self.panel, z.dic).1);
-        self.multiplied(self.sweep.given, (self.d * z.batch + n) * width * count + self.panel * width, (out, given));
-        let panel = self.d * count + self.panel;
-        states::write(self.sweep.given_panels, (panel * z.samples() + self.sample(self.step.t, n)) * width, line);
+    fn give(&self, out: &Block) {
+        let (z, outputs, panel) = (&self.plan.z, self.plan.outputs, self.step.place.panel);
+        let channel = panel * outputs.width + self.block;
+        let given = z.dic.saturating_sub(channel).min(BLOCK);
+        if given > 0 {
+            self.multiplied(self.sweep.given, (self.d * z.batch + self.n) * outputs.padded() + channel, (out, given));
+        }
+        let line = (self.d * outputs.count + panel) * z.samples() + self.sample(self.step.t);
+        self.sweep.given_panels.write(line * outputs.width + self.block, out);
     }
 
     #[inline(always)]
-    fn vanilla<const FMA: bool>(&self, n: usize, out: &Line) {
-        let (x, alpha) = (self.gate(n, 0), self.plan.op.alpha.get());
-        let mut delta = *out;
+    fn vanilla<const FMA: bool>(&self, out: &Block) {
+        let (x, alpha, mut delta) = (self.gate(0), self.plan.op.alpha.get(), *out);
         if let Some(factors) = self.plan.linear {
-            delta.iter_mut().zip(&x).for_each(|(d, x)| *d *= factors[0] * (factors[0] * x));
-            return self.put(n, 0, &delta);
+            for (d, x) in delta.iter_mut().zip(&x) {
+                *d *= factors[0] * (factors[0] * x);
+            }
+            return self.put(0, &delta);
         }
-        let lines = delta[..self.width].iter_mut().zip(&x);
-        match self.plan.op.activation {
-            RnnActivation::Relu => {
-                lines.for_each(|(d, x)| *d = eltwise::backward(EltwiseAlg::Relu, alpha, 0.0, Lane::<FMA>(*d), Lane(*x)).0);
-            }
-            RnnActivation::Tanh => {
-                lines.for_each(|(d, x)| *d = eltwise::backward(EltwiseAlg::Tanh, alpha, 0.0, Lane::<FMA>(*d), Lane(*x)).0);
-            }
-            RnnActivation::Logistic => {
-                lines.for_each(|(d, x)| *d = eltwise::backward(EltwiseAlg::Logistic, alpha, 0.0, Lane::<FMA>(*d), Lane(*x)).0);
-            }
+        let algorithm = match self.plan.op.activation {
+            RnnActivation::Relu => EltwiseAlg::Relu,
+            RnnActivation::Tanh => EltwiseAlg::Tanh,
+            RnnActivation::Logistic => EltwiseAlg::Logistic,
+        };
+        for (d, x) in delta.iter_mut().zip(&x) {
+            *d = eltwise::backward(algorithm, alpha, 0.0, Lane::<FMA>(*d), Lane(*x)).0;
         }
-        self.put(n, 0, &delta);
+        self.put(0, &delta);
     }
 
     #[inline(always)]
-    fn lstm<const FMA: bool>(&self, n: usize, out: &Line) {
-        let (z, padded) = (&self.plan.z, self.plan.gates.padded());
+    fn lstm<const FMA: bool>(&self, out: &Block) {
+        let (plan, z, padded) = (self.plan, &self.plan.z, self.plan.gates.padded());
         let cells = z.gates * z.dhc + z.dic;
-        let [input, forget, candidate, output] = [0, 1, 2, 3].map(|gate| self.gate(n, gate));
-        let after = self.kept(self.step.t, n, cells);
+        let gates = Gates { input: self.gate(0), forget: self.gate(1), candidate: self.gate(2), output: self.gate(3) };
         let before = match self.step.before {
-            Some(t) => self.kept(t, n, cells),
-            None => self.load(self.sweep.cell, self.row(n, padded), self.width),
+            Some(t) => self.kept(t, cells),
+            None => self.load(self.sweep.cell, self.row(padded)),
         };
-        let mut peephole = [[0.0; LINE]; 3];
-        if !self.sweep.peephole.is_empty() {
-            let first = ((self.step.l * z.directions + self.d) * self.plan.gates.count + self.panel) * 3 * self.width;
-            let lines = self.sweep.peephole[first..].chunks_exact(self.width);
-            peephole.iter_mut().zip(lines).for_each(|(to, from)| to[..self.width].copy_from_slice(from));
-        }
-        let mut dc = self.load(self.sweep.dc, self.row(n, padded), self.width);
-        let mut deltas = [[0.0; LINE]; 4];
-        for j in 0..self.width {
-            let (i, f, g, o) = (input[j], forget[j], candidate[j], output[j]);
-            let bounded = match self.plan.linear {
-                Some(factors) => factors[4] * after[j],
-                None => Lane::<FMA>(after[j]).tanh().0,
+        let mut bounded = self.kept(self.step.t, cells);
+        for x in &mut bounded {
+            *x = match plan.linear {
+                Some(factors) => factors[4] * *x,
+                None => Lane::<FMA>(*x).tanh().0,
             };
-            let d_output = out[j] * bounded * o * (1.0 - o);
-            let d_cell = dc[j] + out[j] * o * (1.0 - bounded * bounded) + d_output * peephole[2][j];
-            let (d_input, d_forget) = (d_cell * g * i * (1.0 - i), d_cell * before[j] * f * (1.0 - f));
-            deltas[0][j] = d_input;
-            deltas[1][j] = d_forget;
-            deltas[2][j] = d_cell * i * (1.0 - g * g);
-            deltas[3][j] = d_output;
-            dc[j] = d_cell * f + d_input * peephole[0][j] + d_forget * peephole[1][j];
         }
-        states::write(self.sweep.dc, self.row(n, padded), &dc[..self.width]);
-        deltas.iter().enumerate().for_each(|(gate, line)| self.put(n, gate, line));
+        let [mut to_input, mut to_forget, mut to_output] = [[0.0; BLOCK]; 3];
+        if !self.sweep.peephole.is_empty() {
+            let first = ((self.step.l * z.directions + self.d) * plan.gates.count + self.step.place.panel) * 3 * plan.gates.width;
+            let line = |i: usize| &self.sweep.peephole[first + i * plan.gates.width + self.block..][..BLOCK];
+            to_input.copy_from_slice(line(0));
+            to_forget.copy_from_slice(line(1));
+            to_output.copy_from_slice(line(2));
+        }
+        let mut dc = self.load(self.sweep.dc, self.row(padded));
+        let mut deltas = Gates { input: [0.0; BLOCK], forget: [0.0; BLOCK], candidate: [0.0; BLOCK], output: [0.0; BLOCK] };
+        for j in 0..BLOCK {
+            let (i, f, g, o) = (gates.input[j], gates.forget[j], gates.candidate[j], gates.output[j]);
+            let d_output = out[j] * bounded[j] * o * (1.0 - o);
+            let d_cell = dc[j] + out[j] * o * (1.0 - bounded[j] * bounded[j]) + d_output * to_output[j];
+            let (d_input, d_forget) = (d_cell * g * i * (1.0 - i), d_cell * before[j] * f * (1.0 - f));
+            deltas.input[j] = d_input;
+            deltas.forget[j] = d_forget;
+            deltas.candidate[j] = d_cell * i * (1.0 - g * g);
+            deltas.output[j] = d_output;
+            dc[j] = d_cell * f + d_input * to_input[j] + d_forget * to_forget[j];
+        }
+        self.sweep.dc.write(self.row(padded), &dc);
+        self.put(0, &deltas.input);
+        self.put(1, &deltas.forget);
+        self.put(2, &deltas.candidate);
+        self.put(3, &deltas.output);
     }
 
     /// The deltas of update gate and candidate, whose own is returned, and the direct way to the state before.
     #[inline(always)]
-    fn update(&self, n: usize, out: &Line, candidate_delta: Option<&mut Line>) {
-        let (update, candidate, before) = (self.gate(n, 0), self.gate(n, 2), self.state_before(n));
-        let at = states::position(&[self.step.t, n]);
+    fn update(&self, out: &Block) -> Block {
+        let (update, candidate, before) = (self.gate(0), self.gate(2), self.state_before());
+        let at = states::position(&[self.step.t, self.n]);
         let kept = self.sweep.attention.as_ref().map_or(1.0, |a| 1.0 - a.get(&at));
-        let [mut d_update, mut d_candidate, mut direct, mut attention] = [[0.0; LINE]; 4];
-        for j in 0..self.width {
+        let [mut d_update, mut d_candidate, mut direct, mut attention] = [[0.0; BLOCK]; 4];
+        for j in 0..BLOCK {
             let (u, o) = (update[j], candidate[j]);
             let (effective, d_effective) = (kept * u, out[j] * (before[j] - o));
             attention[j] = -d_effective * u;
@@ -336,49 +375,53 @@ impl At<'_, '_> {
             direct[j] = out[j] * effective;
         }
         if self.sweep.attention.is_some() {
-            let at = self.sample(self.step.t, n) * self.plan.gates.count + self.panel;
-            self.sweep.attention_parts.set(at, attention[..self.width].iter().sum::<f32>());
+            let at = self.sample(self.step.t) * self.plan.gates.count + self.step.place.panel;
+            let before = if self.block == 0 { 0.0 } else { self.sweep.attention_parts.get(at) };
+            self.sweep.attention_parts.set(at, before + attention.iter().sum::<f32>());
         }
-        self.put(n, 0, &d_update);
-        self.put(n, 2, &d_candidate);
-        states::write(self.sweep.dh, self.row(n, self.plan.state_width()), &direct[..self.width]);
-        if let Some(to) = candidate_delta {
-            *to = d_candidate;
-        }
+        self.put(0, &d_update);
+        self.put(2, &d_candidate);
+        self.sweep.dh.write(self.row(self.plan.state_width()), &direct);
+        d_candidate
     }
 
     #[inline(always)]
-    fn lbr_gru(&self, n: usize, out: &Line) {
+    fn lbr_gru(&self, out: &Block) {
         let z = &self.plan.z;
-        let mut candidate = [0.0; LINE];
-        self.update(n, out, Some(&mut candidate));
-        let (reset, inner) = (self.gate(n, 1), self.kept(self.step.t, n, z.gates * z.dhc + z.dic));
-        let [mut d_reset, mut d_inner] = [[0.0; LINE]; 2];
-        for j in 0..self.width {
+        let candidate = self.update(out);
+        let (reset, inner) = (self.gate(1), self.kept(self.step.t, z.gates * z.dhc + z.dic));
+        let [mut d_reset, mut d_inner] = [[0.0; BLOCK]; 2];
+        for j in 0..BLOCK {
             let r = reset[j];
             d_reset[j] = candidate[j] * inner[j] * r * (1.0 - r);
             d_inner[j] = candidate[j] * r;
         }
-        self.put(n, 1, &d_reset);
-        self.put(n, 3, &d_inner);
+        self.put(1, &d_reset);
+        self.put(3, &d_inner);
     }
 
     /// The second phase of a gated unit, whose product is the gradient of the reset state.
     #[inline(always)]
-    fn reset(&self, n: usize, product: &Line) {
-        let (reset, before) = (self.gate(n, 1), self.state_before(n));
-        let at = self.row(n, self.plan.state_width());
-        let mut direct = self.load(self.sweep.dh, at, self.width);
-        let [mut d_reset, mut state] = [[0.0; LINE]; 2];
-        for j in 0..self.width {
+    fn reset(&self, product: &Block) {
+        let (reset, before) = (self.gate(1), self.state_before());
+        let at = self.row(self.plan.state_width());
+        let mut direct = self.load(self.sweep.dh, at);
+        let [mut d_reset, mut state] = [[0.0; BLOCK]; 2];
+        for j in 0..BLOCK {
             let r = reset[j];
             d_reset[j] = product[j] * before[j] * r * (1.0 - r);
             direct[j] += product[j] * r;
             state[j] = r * before[j];
         }
-        self.put(n, 1, &d_reset);
-        states::write(self.sweep.dh, at, &direct[..self.width]);
-        let row = self.index(n) * self.plan.gates.padded() + self.panel * self.width;
-        states::write(self.sweep.reset, row, &state[..self.width]);
+        self.put(1, &d_reset);
+        self.sweep.dh.write(at, &direct);
+        self.sweep.reset.write(self.index() * self.plan.gates.padded() + self.channel(), &state);
+    }
+}
+
+#[inline(always)]
+fn add(to: &mut Block, from: &Block) {
+    for (x, y) in to.iter_mut().zip(from) {
+        *x += y;
     }
 }

@@ -23,6 +23,13 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             store_as(m, Elem::Bf16, to, first.0, None);
             store_as(m, Elem::Bf16, to.behind(m.width(first.0).half().bytes() as i32), second.0, None);
         }
+        VecInst::StoreBytes { elem, real, to, src } => {
+            for (i, src) in src.into_iter().enumerate() {
+                let (number, width) = (m.temp(m.width(src.0)), m.width(src.0));
+                m.op(if real { Op::Load } else { Op::F32FromI32 }, &[Arg::Reg(number), arg(src)]);
+                store_as(m, elem, to[i / 2].behind((i % 2 * width.lanes()) as i32), number, None);
+            }
+        }
         VecInst::Binary(op, dst, a, b) => {
             let b = operand(m, dst.0, source(b));
             match op {

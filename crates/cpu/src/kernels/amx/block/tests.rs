@@ -50,9 +50,12 @@ fn blocks_refuse_operands_that_are_too_short() {
                 panels: 2,
                 tiles: 1,
                 a_tile: 0,
+                lines: 1,
+                a_line: 0,
                 sums,
                 sums_row: 2 * LINES,
                 ahead: Ahead::default(),
+                ahead_line: 0,
             };
             block.run(&held, call);
         });

@@ -9,10 +9,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn key(product: TileProduct, tall: u8, vectors: u8) -> Finish {
     let tiles = Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::Far };
-    Finish { tiles, tail: Arc::new(Tail::raw()), masked: false, asks: tall == 2 }
+    Finish { tiles, tail: Arc::new(Tail::raw()), masked: false, asks: tall == 2, watches: tall == 2 }
 }
 
-/// Four tiles of two rows by two panels of 16 columns: two, then two together.
+/// Four tiles of two rows by two panels of 16 columns: two lines of one, then a line of two.
 fn run(isa: Isa, [a, b, sums, c]: &mut [Vec<f32>; 4]) {
     let registers = Registers::get(isa, TileProduct::Bf16).unwrap();
     let finisher = Finisher::get(isa, &key(TileProduct::Bf16, 2, 1)).unwrap();
@@ -23,7 +23,7 @@ fn run(isa: Isa, [a, b, sums, c]: &mut [Vec<f32>; 4]) {
     let (a, b, c) = (lend(a), lend(b), lend(c));
     let tail = TailCall { c, tail: Some(&TailArgs::NONE), ..TailCall::raw(&[], 0, Panels::one(0), (&mut [], 0)) };
     let mut pipeline = Pipeline::new(lend(sums), &Tail::raw(), row, &tail);
-    for (tile, tiles) in [(0, 1), (1, 1), (2, 2)] {
+    for (tile, tiles, lines) in [(0, 1, 2), (2, 2, 1)] {
         let at = |i: usize| first + (2 * tile + i) * steps * 4;
         let mut call = Call {
             taps: &[0, at(0), 0, at(1), 0],
@@ -37,12 +37,15 @@ fn run(isa: Isa, [a, b, sums, c]: &mut [Vec<f32>; 4]) {
             panels: 2,
             tiles,
             a_tile: 2 * steps * 4,
+            lines,
+            a_line: 2 * steps * 4,
             sums: &mut [],
             sums_row: 0,
             ahead: Ahead::default(),
+            ahead_line: 0,
         };
         let rows = [0, 1].map(|i| to + (2 * tile + i) * row * 4);
-        pipeline.run(&finisher, &held, &mut call, &Results { rows: &rows, tile: 2 * row * 4, column: 0 });
+        pipeline.run(&finisher, &held, &mut call, &Results { rows: &rows, tile: 2 * row * 4, line: 2 * row * 4, column: 0 });
     }
     pipeline.flush();
 }
@@ -78,7 +81,7 @@ fn sums_in_memory_are_finished() {
         let memory = lend(&mut c);
         let tail = TailCall { c: memory, tail: Some(&TailArgs::NONE), ..TailCall::raw(&[], 0, Panels::one(0), (&mut [], 0)) };
         let mut pipeline = Pipeline::new(lend(&mut left), &Tail::raw(), row, &tail);
-        pipeline.finish(&finisher, 2, from, &Results { rows: &to, tile: 0, column: 0 });
+        pipeline.finish(&finisher, 2, from, &Results { rows: &to, tile: 0, line: 0, column: 0 });
         for (i, x) in c.iter().enumerate() {
             let wanted = if from.is_some() { i / row * step + i % row } else { 0 };
             assert_eq!(*x, wanted as f32, "{i}");

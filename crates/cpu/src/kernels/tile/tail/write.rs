@@ -144,19 +144,32 @@ fn in_registers(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Optio
             continue;
         }
         // Two neighbours leave together where what computes them beside tiles of AMX has registers left to wait in.
-        let waits = f.isa().amx && (kind, tail.dst) == (Kind::Normal, Elem::Bf16) && sums.mask(v | 1).is_none() && v | 1 < sums.vectors;
+        let leaves = match (kind, tail.dst) {
+            (Kind::Normal, Elem::Bf16) => true,
+            (Kind::Whole, Elem::U8 | Elem::I8) | (Kind::Real | Kind::Normal, Elem::U8) => rows.len().is_multiple_of(2),
+            _ => false,
+        };
+        let waits = leaves && f.isa().amx && sums.mask(v | 1).is_none() && v | 1 < sums.vectors;
         match (waits, v % 2) {
             (true, 0) => even.clone_from(&column),
             (true, _) => {
                 let at_even = |i: usize| rows[i].indexed(at.c_offset, 1, ((v - 1) * width.lanes() * tail.dst.bytes()) as i32);
-                for (i, (first, second)) in even.iter().zip(&column).enumerate() {
-                    f.store_both_bf16_flushed(at_even(i), *first, *second);
-                }
+                store_both(f, (tail.dst, kind), [&even, &column], &at_even);
             }
             (false, _) => column.iter().enumerate().for_each(|(i, x)| store(f, tail.dst, *x, kind, &place(i))),
         }
     }
     left
+}
+
+/// Converts neighbouring vectors of all rows and stores them, bytes of two rows together.
+fn store_both(f: &mut Function, (dst, kind): (Elem, Kind), [even, odd]: [&[Val]; 2], at: &impl Fn(usize) -> Addr) {
+    if dst == Elem::Bf16 {
+        return even.iter().zip(odd).enumerate().for_each(|(i, (first, second))| f.store_both_bf16_flushed(at(i), *first, *second));
+    }
+    for (i, (even, odd)) in even.as_chunks::<2>().0.iter().zip(odd.as_chunks::<2>().0).enumerate() {
+        f.store_bytes(dst, kind != Kind::Whole, [at(2 * i), at(2 * i + 1)], [even[0], odd[0], even[1], odd[1]]);
+    }
 }
 
 /// The other steps on the sums in `local`, and the stores.

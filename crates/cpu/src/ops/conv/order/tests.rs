@@ -28,7 +28,7 @@ fn lines(direction: Direction, s: &ConvSizes) -> [Line; 3] {
 /// Every result is in one segment, and meets there the taps that it has in the window, and none but padding besides.
 fn check(direction: Direction, s: &ConvSizes, [all_taps, exact]: [bool; 2]) {
     let lines = lines(direction, s);
-    let order = Order::new(&lines, Cut { images: 2, rows: 6, all_taps, exact });
+    let order = Order::new(&lines, Cut { images: 2, rows: 6, on_amx: false, all_taps, exact });
     let mut seen: HashMap<[i64; 3], usize> = HashMap::new();
     let mut row = 0;
     for segment in &order.segments {
@@ -84,10 +84,13 @@ fn every_result_meets_its_taps_once() {
 #[test]
 fn edges_that_are_worth_it_leave_out_their_padding() {
     let s = sizes(7, 3, 1, 1, 1);
-    let order = Order::new(&lines(Direction::Gather, &s), Cut { images: 1, rows: 6, all_taps: false, exact: false });
+    let order = Order::new(&lines(Direction::Gather, &s), Cut { images: 1, rows: 6, on_amx: false, all_taps: false, exact: false });
     let work: usize = order.segments.iter().map(|s| s.rows * s.all_taps()).sum();
     assert!(work <= 380, "{work} taps, of 441 with padding and 361 without");
-    let joined = Order::new(&lines(Direction::Gather, &sizes(56, 1, 1, 1, 0)), Cut { images: 1, rows: 6, all_taps: false, exact: false });
+    let joined = Order::new(
+        &lines(Direction::Gather, &sizes(56, 1, 1, 1, 0)),
+        Cut { images: 1, rows: 6, on_amx: false, all_taps: false, exact: false },
+    );
     assert_eq!((joined.segments.len(), joined.segments[0].exact), (1, true));
 }
 

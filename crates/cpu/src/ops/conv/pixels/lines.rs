@@ -2,7 +2,7 @@
 
 use super::super::tiles::Offset;
 use super::{Bound, Walk};
-use crate::kernels::amx::{Half, Lines};
+use crate::kernels::amx::{Half, Lines, Run};
 use crate::kernels::nest::{Block, Rows};
 use crate::kernels::tile::MOST_ROWS;
 use oxidnn_jit::kernels::tiles::LINES;
@@ -26,13 +26,28 @@ impl<'a> Lines for Bound<'a> {
         walk.advance(rows);
     }
 
-    fn run(&self, walk: &Walk<'a>, rows: usize) -> (usize, [usize; 2]) {
-        let count = if walk.segment().exact { (walk.left / rows).max(1) } else { 1 };
-        (count, [rows.wrapping_mul(walk.source.ahead[1]), rows.wrapping_mul(walk.result.ahead[1])])
+    fn run(&self, walk: &Walk<'a>, rows: usize) -> Run {
+        if !walk.segment().exact {
+            return Run::ONE;
+        }
+        let bytes = [rows.wrapping_mul(walk.source.ahead[1]), rows.wrapping_mul(walk.result.ahead[1])];
+        let (patch, [_, line, _]) = (&self.pass.order.patches[walk.patch], &self.pass.lines);
+        let line_bytes = [(&walk.source, line.stride), (&walk.result, line.step)].map(|(lane, step)| lane.place.strides[1] * step as usize);
+        Run {
+            tiles: (walk.left / rows).max(1),
+            bytes,
+            line: if walk.left == patch.count[2] { patch.count[2] } else { 0 },
+            lines: patch.first[1] + patch.count[1] - walk.at[1],
+            line_bytes,
+        }
     }
 
-    fn skip(&self, walk: &mut Walk<'a>, rows: usize) {
-        walk.advance(rows);
+    fn skip(&self, walk: &mut Walk<'a>, mut rows: usize) {
+        while rows > 0 {
+            let here = walk.left.min(rows);
+            walk.advance(here);
+            rows -= here;
+        }
     }
 
     fn inside(&self, walk: &mut Walk<'a>, tap: &mut dyn FnMut(usize, usize)) {

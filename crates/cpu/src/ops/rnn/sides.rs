@@ -1,0 +1,175 @@
+//! Operands of the gradients of weights, whose depth are the samples of all steps: rows of channels transposed, panels of deltas in words of two
+//! samples, and sums over samples.
+
+use super::sizes::{BLOCK, LINE, Panels};
+use crate::kernels::access::copy_line;
+use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::tile::square;
+use oxidnn_expr::convert;
+use oxidnn_runtime::Buf;
+
+/// Channels of a left operand that are transposed together.
+pub(super) const CHANNELS: usize = 32;
+/// Samples whose deltas are added up before they are added to the sum of all.
+const CHUNK: usize = 32;
+
+/// Words from a channel of a left operand to the next: an odd number of lines of the cache, which spreads channels over its sets; or as many as
+/// there are, where they do not fill a line.
+pub(super) fn pitch(words: usize) -> usize {
+    if words < BLOCK { words } else { (words.div_ceil(BLOCK) | 1) * BLOCK }
+}
+
+/// Rows of channels at one distance: those of the samples up to `end`.
+#[derive(Clone, Copy)]
+pub(super) struct Span<'a> {
+    pub(super) end: usize,
+    pub(super) buf: Buf<'a>,
+    /// The number with which sample 0 begins, modulo 2^64 where that is none of the span, and numbers from a row to the next.
+    pub(super) first: usize,
+    pub(super) step: usize,
+}
+
+/// The samples of a left operand: those of the first span, then those of the second.
+pub(super) type Spans<'a> = [Span<'a>; 2];
+
+/// Words of the bf16 elements of two lines of numbers.
+#[inline(always)]
+fn words<const N: usize>(even: &[f32; N], odd: &[f32; N]) -> [f32; N] {
+    let mut words = [0.0; N];
+    for (word, (even, odd)) in words.iter_mut().zip(even.iter().zip(odd)) {
+        *word = f32::from_bits(convert::bf16_pair(*even, *odd));
+    }
+    words
+}
+
+/// Some channels of a left operand, transposed.
+pub(super) struct Turn<'t, 'a> {
+    pub(super) simd: Simd,
+    pub(super) spans: &'t Spans<'a>,
+    pub(super) samples: usize,
+    /// The first channel and their number, at most [`CHANNELS`].
+    pub(super) channels: (usize, usize),
+    /// Samples of a word: 1 or 2.
+    pub(super) each: usize,
+    /// [`CHANNELS`] channels, [`pitch`] words each.
+    pub(super) to: &'t mut [f32],
+}
+
+impl Turn<'_, '_> {
+    /// The channels of a sample, zeros behind them and behind the last sample.
+    #[inline(always)]
+    fn line(&self, sample: usize) -> [f32; CHANNELS] {
+        let mut line = [0.0; CHANNELS];
+        if sample < self.samples {
+            let span = &self.spans[usize::from(sample >= self.spans[0].end)];
+            let at = span.first.wrapping_add(sample.wrapping_mul(span.step)).wrapping_add(self.channels.0);
+            if self.channels.1 == CHANNELS {
+                span.buf.read(at, &mut line);
+            } else {
+                span.buf.read(at, &mut line[..self.channels.1]);
+            }
+        }
+        line
+    }
+}
+
+impl Body for Turn<'_, '_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let (each, words_all) = (self.each, self.samples.div_ceil(self.each));
+        let pitch = pitch(words_all);
+        for start in (0..words_all).step_by(BLOCK) {
+            let mut lines = [[0.0; CHANNELS]; BLOCK];
+            let count = BLOCK.min(words_all - start);
+            for (i, line) in lines[..count].iter_mut().enumerate() {
+                let sample = (start + i) * each;
+                *line = if each == 1 { self.line(sample) } else { words(&self.line(sample), &self.line(sample + 1)) };
+            }
+            let mut turned = [0.0; CHANNELS * BLOCK];
+            let from =
+                square::Words { bytes: bytemuck::cast_slice(lines.as_flattened()), step: CHANNELS * 4, lines: BLOCK, count: CHANNELS };
+            square::transpose(self.simd, &from, bytemuck::cast_slice_mut(&mut turned), BLOCK);
+            let room = BLOCK.min(pitch - start);
+            for (to, from) in self.to.chunks_exact_mut(pitch).zip(turned.chunks_exact(BLOCK)) {
+                copy_line(&from[..room], &mut to[start..start + room]);
+            }
+        }
+    }
+}
+
+/// A panel of f32 in words of bf16, a line of them for two of `samples` lines from line `first` on.
+pub(super) struct Narrow<'n> {
+    pub(super) from: Buf<'n>,
+    pub(super) first: usize,
+    pub(super) samples: usize,
+    pub(super) width: usize,
+    pub(super) to: &'n mut [f32],
+}
+
+impl Body for Narrow<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Narrow { from, first, samples, width, to } = self;
+        for (pair, to) in to.chunks_exact_mut(width).enumerate() {
+            for (block, to) in to.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+                let [mut even, mut odd] = [[0.0; BLOCK]; 2];
+                from.read((first + 2 * pair) * width + block * BLOCK, &mut even);
+                if 2 * pair + 1 < samples {
+                    from.read((first + 2 * pair + 1) * width + block * BLOCK, &mut odd);
+                }
+                *to = words(&even, &odd);
+            }
+        }
+    }
+}
+
+/// Changes the line of a sample.
+pub(super) type Change<'c> = dyn Fn(usize, &mut [f32; LINE]) + 'c;
+
+/// The sums of a panel of deltas over all samples, from line `first` on, each line changed by `change` (sample, line) before, if that is there.
+pub(super) struct Totals<'s> {
+    pub(super) from: Buf<'s>,
+    pub(super) first: usize,
+    pub(super) samples: usize,
+    pub(super) panels: Panels,
+    pub(super) change: Option<&'s Change<'s>>,
+}
+
+impl Body for Totals<'_> {
+    type Out = [f32; LINE];
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) -> [f32; LINE] {
+        let Totals { from, first, samples, panels, change } = self;
+        let blocks = panels.width.min(LINE) / BLOCK;
+        let mut total = [[0.0; BLOCK]; LINE / BLOCK];
+        for start in (0..samples).step_by(CHUNK) {
+            let mut part = [[0.0; BLOCK]; LINE / BLOCK];
+            for i in start..samples.min(start + CHUNK) {
+                let mut line = [[0.0; BLOCK]; LINE / BLOCK];
+                for (block, to) in line[..blocks].iter_mut().enumerate() {
+                    from.read((first + i) * panels.width + block * BLOCK, to);
+                }
+                if let Some((change, line)) = change.zip(line.as_flattened_mut().first_chunk_mut()) {
+                    change(i, line);
+                }
+                add(&mut part, &line);
+            }
+            add(&mut total, &part);
+        }
+        let mut all = [0.0; LINE];
+        all.copy_from_slice(total.as_flattened());
+        all
+    }
+}
+
+#[inline(always)]
+fn add(to: &mut [[f32; BLOCK]; LINE / BLOCK], from: &[[f32; BLOCK]; LINE / BLOCK]) {
+    for (to, from) in to.as_flattened_mut().iter_mut().zip(from.as_flattened()) {
+        *to += from;
+    }
+}
