@@ -511,17 +511,18 @@ impl Fused {
     /// Runs positions of a nest some operands of which are brought, or chunks of which are one row.
     fn run_brought(&self, (code, simd): (&FusedCode, Simd), nest: &Nest, range: std::ops::Range<i64>, bound: &Bound<'_>) {
         let memory = &bound.memory;
-        let Lines(registers, _) = &mut Lines::new();
-        nest.walk(range, |chunk| {
-            for (b, squares) in self.brought.iter().zip(&code.squares).filter(|b| b.0.read) {
-                b.bring((simd, squares.as_ref()), memory, chunk, &mut registers[b.register]);
-            }
-            let own = Own { totals: &mut *registers, bits: &mut [] };
-            let row = if self.flat { Chunk { run: chunk.positions(), rows: 1, ..*chunk } } else { *chunk };
-            self.call.run(&code.entry, memory, Some(own), &Chunks { chunk: row, count: 1, strides: &[0; OPERANDS] });
-            for b in self.brought.iter().filter(|b| b.written) {
-                memory[b.operand].store(simd, chunk, b.operand, &registers[b.register]);
-            }
+        Lines::lend(|Lines(registers, _)| {
+            nest.walk(range, |chunk| {
+                for (b, squares) in self.brought.iter().zip(&code.squares).filter(|b| b.0.read) {
+                    b.bring((simd, squares.as_ref()), memory, chunk, &mut registers[b.register]);
+                }
+                let own = Own { totals: &mut *registers, bits: &mut [] };
+                let row = if self.flat { Chunk { run: chunk.positions(), rows: 1, ..*chunk } } else { *chunk };
+                self.call.run(&code.entry, memory, Some(own), &Chunks { chunk: row, count: 1, strides: &[0; OPERANDS] });
+                for b in self.brought.iter().filter(|b| b.written) {
+                    memory[b.operand].store(simd, chunk, b.operand, &registers[b.register]);
+                }
+            });
         });
     }
 

@@ -12,7 +12,7 @@ use oxidnn_spec::op::Resampling;
 use oxidnn_spec::{Arg, DataType, Error, Op, Problem, Tensor};
 use std::ops::Range;
 
-/// Elements of a line at least, and of all lines of a task at most.
+/// Elements of a line at least where most inputs are of use, and of all lines of a task at most.
 const NUMBERS: std::ops::RangeInclusive<usize> = 128..=1 << 20;
 
 /// Elements of a line that are made before they are stored.
@@ -126,7 +126,8 @@ impl Interpolated {
             workers: workers.max(1),
         };
         let sizes = kernel.sizes();
-        if sizes.iter().any(|n| *n < *NUMBERS.start()) || sizes.iter().sum::<usize>() > *NUMBERS.end() {
+        let short = sizes.iter().any(|n| *n < *NUMBERS.start()) && !super::is_sparse(op);
+        if short || sizes.iter().sum::<usize>() > *NUMBERS.end() {
             return Err(Skip::Shape("short lines, or long ones"));
         }
         Ok(kernel)
