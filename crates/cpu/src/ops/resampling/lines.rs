@@ -12,7 +12,7 @@ use oxidnn_spec::op::Resampling;
 use oxidnn_spec::{Arg, DataType, Error, Op, Problem, Tensor};
 use std::ops::Range;
 
-/// Elements of a line at least where most inputs are of use, and of all lines of a task at most.
+/// Elements of a line at least, and of all lines of a task at most.
 const NUMBERS: std::ops::RangeInclusive<usize> = 128..=1 << 20;
 
 /// Elements of a line that are made before they are stored.
@@ -126,8 +126,7 @@ impl Interpolated {
             workers: workers.max(1),
         };
         let sizes = kernel.sizes();
-        let short = sizes.iter().any(|n| *n < *NUMBERS.start()) && !super::is_sparse(op);
-        if short || sizes.iter().sum::<usize>() > *NUMBERS.end() {
+        if sizes.iter().any(|n| *n < *NUMBERS.start()) || sizes.iter().sum::<usize>() > *NUMBERS.end() {
             return Err(Skip::Shape("short lines, or long ones"));
         }
         Ok(kernel)
@@ -319,11 +318,11 @@ fn next(mut at: [usize; 4], kernel: &Interpolated) -> [usize; 4] {
 }
 
 /// `to += weight * line`, or `to = weight * line` for the first.
-struct Add<'a> {
-    to: &'a mut [f32],
-    line: &'a [f32],
-    weight: f32,
-    first: bool,
+pub(super) struct Add<'a> {
+    pub(super) to: &'a mut [f32],
+    pub(super) line: &'a [f32],
+    pub(super) weight: f32,
+    pub(super) first: bool,
 }
 
 impl Body for Add<'_> {

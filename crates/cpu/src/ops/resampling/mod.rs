@@ -2,6 +2,7 @@
 
 mod channels;
 mod lines;
+mod points;
 
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Builder, Planes, Sides, Tables, Window, Windows};
@@ -17,6 +18,7 @@ use std::ops::Range;
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("channels:jit", channels::plan),
     Impl::new("passes:jit", in_passes),
+    Impl::new("points:portable", points::plan),
     Impl::new("lines:portable", lines::plan),
     Impl::new("tables:portable", nearest),
     Impl::new("planes:portable", plan),
