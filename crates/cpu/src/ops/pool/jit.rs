@@ -228,28 +228,33 @@ fn take(op: &Pool, s: &ConvSizes, places: Option<Elem>) -> Result<(Take, f32), S
     }
 }
 
-/// Vectors of channels that are made together, where so many follow each other; groups end where these do if they are `even`. Pixels are read in long pieces
-/// where few results meet one.
-fn vectors_of(take: Take, (following, even): (usize, bool), (s, direction): (&ConvSizes, Direction), jit: Isa) -> usize {
-    let (results, registers) = (if direction == Direction::Gather { s.o[2] } else { (s.i[2] + s.s[2] - 1) / s.s[2] }, jit.simd_registers());
-    let most =
-        match take {
-            Take::Place(_) | Take::Chosen(_) => {
-                if jit.avx512 {
-                    4
-                } else {
-                    1
-                }
-            }
+/// Vectors of channels that follow each other, and what is made of them.
+struct Following<'a> {
+    count: usize,
+    /// Whether groups end where these do.
+    even: bool,
+    take: Take,
+    direction: Direction,
+    sizes: &'a ConvSizes,
+}
+
+impl Following<'_> {
+    /// How many are made together. Pixels are read in long pieces where few results meet one.
+    fn together(&self, jit: Isa) -> usize {
+        let (s, gathers, registers) = (self.sizes, self.direction == Direction::Gather, jit.simd_registers());
+        let results = if gathers { s.o[2] } else { (s.i[2] + s.s[2] - 1) / s.s[2] };
+        let most = match self.take {
+            Take::Place(_) | Take::Chosen(_) if jit.avx512 => 4,
+            Take::Place(_) | Take::Chosen(_) => 1,
             _ if results == 1 => registers / 2,
-            Take::Largest | Take::LargestWhole(_) | Take::Mean { .. } if direction == Direction::Gather && !even => {
-                if s.k[2] <= 2 * s.s[2] { registers / 2 } else { registers / 4 }
-            }
+            _ if gathers && !self.even && s.k[2] <= 2 * s.s[2] => registers / 2,
+            _ if gathers && !self.even => registers / 4,
             _ => registers / 8,
         };
-    let found = (1..=most.min(following)).rev().find(|n| following.is_multiple_of(*n)).unwrap_or(1);
-    // Few vectors at a time read every line of memory several times.
-    if even || 2 * found > most { found } else { most.min(following) }
+        let found = (1..=most.min(self.count)).rev().find(|n| self.count.is_multiple_of(*n)).unwrap_or(1);
+        // Few vectors at a time read every line of memory several times.
+        if self.even || 2 * found > most { found } else { most.min(self.count) }
+    }
 }
 
 /// The width of results.
@@ -398,7 +403,7 @@ impl Direct {
             _ if jit.avx512 => channels.div_ceil(lanes),
             _ => channels / lanes,
         };
-        let vectors = vectors_of(take, (following.max(1), blocked), (&s, direction), jit);
+        let vectors = Following { count: following.max(1), even: blocked, take, direction, sizes: &s }.together(jit);
         let masked = planes.is_none() && !channels.is_multiple_of(lanes * vectors);
         let most = |taps| generated::Pool::most_results(jit, take, taps, vectors, masked);
         let width = Width::new(direction, &s, (to[2], from[2]), most);
