@@ -144,8 +144,21 @@ fn pools(isa: Isa) -> Vec<Entry> {
     let all = [Take::Largest, Take::Mean { counted: false, exact: true }, Take::Shared, Take::Place(Elem::I32), Take::Chosen(Elem::I32)]
         .map(|take| {
             let (taps, counts) = (TAPS.to_vec(), vec![2]);
-            let pool = Pool { source: Elem::F32, take, results: 2, stride: 1, taps, inside: (0, 3), counts, vectors: 1, masked: false };
-            let kernel = pool::Strip::get(isa, &pool::Spec { sums: pool, tail: Tail::raw() }, (channels, false)).unwrap();
+            let (inside, streaming) = ((0, 3), false);
+            let pool = Pool {
+                source: Elem::F32,
+                take,
+                results: 2,
+                stride: 1,
+                step: 1,
+                taps,
+                inside,
+                counts,
+                vectors: 1,
+                masked: false,
+                streaming,
+            };
+            let kernel = pool::Strip::get(isa, &pool::Spec { sums: pool, tail: Tail::raw() }, (channels, false), false).unwrap();
             let mut table = pool::Table::default();
             for row in 0..ROWS {
                 let [source, result] = [COLUMNS, LEN].map(|columns| row * columns * channels * 4);
@@ -274,9 +287,10 @@ fn permutes(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
     // Pairs of rows: two tiles, with and without masks that leave a lane out.
     let order = Order::Bits([4, 0, 1, 2]);
+    let (factors, vectors) = (UNCHANGED, [2; 2]);
     let kernel =
-        Permute { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, each: false, order, vectors: [2; 2], adds: false, masked: false };
-    let permuter = Permuter::get(isa, kernel).unwrap();
+        Permute { from: Elem::F32, to: Elem::F32, factors, each: false, order, vectors, adds: false, masked: false, streaming: false };
+    let permuter = Permuter::get(isa, kernel, false).unwrap();
     let all = u16::MAX >> (LANES - lanes);
     let masks = Masks { reads: [all >> 1; LANES], writes: [all >> 1; LANES], exists: [all; LANES] };
     let entry_of = |name: &str, masks: Option<Masks>| {

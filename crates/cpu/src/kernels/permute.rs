@@ -2,6 +2,7 @@
 
 use super::code;
 use super::extent::{Read, Written};
+use oxidnn_jit::ir::Elem;
 pub use oxidnn_jit::kernels::permute::LANES;
 use oxidnn_jit::kernels::permute::{Args, Permute};
 use oxidnn_jit::kernels::transpose::{Factor, UNCHANGED};
@@ -9,13 +10,16 @@ use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
+/// Bytes of a line of memory.
+const LINE: usize = 64;
+
 /// The kernels for whole tiles, for parts of tiles, and for those of which nothing is read: processors take long to load nothing from where there
 /// is no memory.
 #[derive(Clone, Debug)]
 pub struct Permuter {
-    whole: Entry<Args>,
-    masked: Entry<Args>,
-    zeros: Entry<Args>,
+    near: [Entry<Args>; 3],
+    /// The same for tiles that are written whole, past the caches.
+    streaming: Option<[Entry<Args>; 3]>,
     kernel: Permute,
     lanes: usize,
 }
@@ -36,13 +40,15 @@ pub struct Masks {
 pub struct Places {
     all: Vec<[usize; 2]>,
     farthest: [usize; 2],
+    /// The bits of all that are in the destination.
+    bits: usize,
 }
 
 impl Places {
     /// Such places.
     #[must_use]
     pub fn new(all: Vec<[usize; 2]>) -> Places {
-        Places { farthest: farthest(&all), all }
+        Places { farthest: farthest(&all), bits: all.iter().fold(0, |bits, place| bits | place[1]), all }
     }
 
     /// How many there are.
@@ -82,17 +88,23 @@ pub struct Tiles<'t> {
     pub adds: &'t f32,
 }
 
+/// The kernels for whole tiles, for parts of tiles, and for those of which nothing is read.
+fn entries(isa: Isa, kernel: Permute) -> Result<[Entry<Args>; 3], Error> {
+    let zeros = Permute { streaming: kernel.streaming, ..kernel.of_zeros() };
+    let (whole, masked) = (Permute { masked: false, ..kernel }, Permute { masked: true, ..kernel });
+    Ok([code::get(isa, &whole)?, code::get(isa, &masked)?, code::get(isa, &zeros)?])
+}
+
 impl Permuter {
-    /// The kernels.
+    /// The kernels. Whole lines of f32 go past the caches where they are `far`.
     ///
     /// # Errors
     /// As for [`code::get`].
-    pub fn get(isa: Isa, kernel: Permute) -> Result<Permuter, Error> {
-        let entry = |kernel: Permute| code::get(isa, &kernel);
+    pub fn get(isa: Isa, kernel: Permute, far: bool) -> Result<Permuter, Error> {
+        let streams = far && !kernel.adds && kernel.to == Elem::F32 && isa.width().bytes() == LINE;
         Ok(Permuter {
-            whole: entry(Permute { masked: false, ..kernel })?,
-            masked: entry(Permute { masked: true, ..kernel })?,
-            zeros: entry(kernel.of_zeros())?,
+            near: entries(isa, kernel)?,
+            streaming: if streams { Some(entries(isa, Permute { streaming: true, ..kernel })?) } else { None },
             kernel,
             lanes: isa.width().lanes(),
         })
@@ -140,10 +152,13 @@ impl Permuter {
             adds: t.adds,
             factors: std::array::from_fn(|i| if self.kernel.factors[i] == Factor::None { std::ptr::null() } else { t.factors[i].as_ptr() }),
         };
+        let is_whole = || written[..writes] == all[..writes];
+        let are_lines = || t.vectors[1].iter().fold(args.to.addr() | all_places.bits, |bits, at| bits | at).is_multiple_of(LINE);
+        let [whole, masked, zeros] = self.streaming.as_ref().filter(|_| is_whole() && are_lines()).unwrap_or(&self.near);
         let entry = match t.masks {
-            None => &self.whole,
-            Some(_) if from == Some((0, false)) => &self.zeros,
-            Some(_) => &self.masked,
+            None => whole,
+            Some(_) if from == Some((0, false)) => zeros,
+            Some(_) => masked,
         };
         // SAFETY: all lanes of the vectors that are read and written lie in their memory, which was asked for them; tables are as long as the kernel
         // has vectors, masks as long as any kernel has vectors, and factors as long as this one needs.

@@ -24,6 +24,8 @@ pub struct Table {
     read: usize,
     result: usize,
     written: usize,
+    /// The bits of all results' places.
+    places: usize,
 }
 
 impl Table {
@@ -35,6 +37,7 @@ impl Table {
             (self.source, self.read) = (self.source.max(line.source), self.read.max(line.places));
         }
         (self.result, self.written) = (self.result.max(row.result), self.written.max(row.places));
+        self.places |= row.result;
         self.starts.push(start);
         self.rows.push(Row { lines: self.lines.len() - start, ..row });
     }
@@ -44,6 +47,9 @@ impl Table {
         self.rows.iter().all(|r| r.lines > 0)
     }
 }
+
+/// Bytes of a line of memory.
+const LINE: usize = 64;
 
 /// What a kernel is made for.
 pub type Spec = Tailed<Pool>;
@@ -60,6 +66,8 @@ pub struct Strip {
 #[derive(Clone, Debug)]
 struct Part {
     entry: Entry<Finished<Args>>,
+    /// What stores results past the caches.
+    streaming: Option<Entry<Finished<Args>>>,
     spec: Spec,
     lanes: usize,
     /// Distance of the first and the last source column that is read; `None` where none is.
@@ -105,13 +113,14 @@ pub struct Call<'a> {
 }
 
 impl Strip {
-    /// The kernels for `spec` and so many channels, some of which may be made `twice` with the same result.
+    /// The kernels for `spec` and so many channels, some of which may be made `twice` with the same result. Results that are f32 as they are go past the
+    /// caches if they are `far`, and whole lines.
     ///
     /// # Errors
     /// As for [`code::get`].
-    pub fn get(isa: Isa, spec: &Spec, (channels, twice): (usize, bool)) -> Result<Strip, Error> {
+    pub fn get(isa: Isa, spec: &Spec, (channels, twice): (usize, bool), far: bool) -> Result<Strip, Error> {
         let (pool, lanes) = (&spec.sums, isa.width().lanes());
-        let part = |vectors, masked| Part::get(isa, Spec { sums: Pool { vectors, masked, ..pool.clone() }, tail: spec.tail.clone() });
+        let part = |vectors, masked| Part::get(isa, Spec { sums: Pool { vectors, masked, ..pool.clone() }, tail: spec.tail.clone() }, far);
         let group = usize::from(pool.vectors) * lanes;
         let whole = channels >= group;
         let rest = pool.masked.then(|| match isa.avx512 {
@@ -149,9 +158,11 @@ impl Strip {
 }
 
 impl Part {
-    fn get(isa: Isa, spec: Spec) -> Result<Part, Error> {
+    fn get(isa: Isa, spec: Spec, far: bool) -> Result<Part, Error> {
+        let streamed = || Spec { sums: Pool { streaming: true, ..spec.sums.clone() }, tail: spec.tail.clone() };
+        let streaming = (far && !spec.sums.masked).then(|| code::get(isa, &streamed())).transpose()?;
         let span = spec.sums.last().map(|last| (last - spec.sums.first()) as usize);
-        Ok(Part { entry: code::get(isa, &spec)?, lanes: isa.width().lanes(), span, spec })
+        Ok(Part { entry: code::get(isa, &spec)?, streaming, lanes: isa.width().lanes(), span, spec })
     }
 
     /// Channels of a group.
@@ -164,8 +175,16 @@ impl Part {
             return;
         }
         let args = self.checked(call);
+        let entry = self.streaming.as_ref().filter(|_| self.fills_lines(call, args.args.result)).unwrap_or(&self.entry);
         // SAFETY: the kernel reads rows, lines, source and places and writes results or places no farther than was asked of them.
-        unsafe { self.entry.call(&args) }
+        unsafe { entry.call(&args) }
+    }
+
+    /// Whether the results of a call, the first of which is there, are whole vectors at multiples of their bytes, and whole lines.
+    fn fills_lines(&self, call: &Call<'_>, first: *mut u8) -> bool {
+        let (side, bytes) = (&call.result, self.lanes * size_of::<f32>());
+        let places = first.addr() | call.table.places | side.column | side.strip | side.vector | side.group;
+        places.is_multiple_of(bytes) && (bytes == LINE || side.column == bytes || self.spec.sums.vectors.is_multiple_of(2))
     }
 
     /// How far so many columns of every strip and group reach, from `farthest` of a tensor's rows or lines on.

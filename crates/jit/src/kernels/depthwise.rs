@@ -165,6 +165,16 @@ impl Strip<'_> {
             f.add(at, column);
         }
     }
+
+    /// Stores the sums as they are past the caches: whole vectors at multiples of their bytes.
+    pub(super) fn store_streaming(&self, f: &mut Function) {
+        let column = f.argument(self.args, self.column);
+        let at = f.copy(self.result);
+        for value in self.values {
+            f.store_streaming(at.at(0), *value);
+            f.add(at, column);
+        }
+    }
 }
 
 /// Taps whose weights are held in registers; those of wider windows are read with every use.
@@ -219,7 +229,7 @@ impl Depthwise {
     }
 
     fn columns(&self) -> Columns<'_> {
-        Columns { taps: &self.taps, results: self.results, stride: self.stride, inside: self.inside }
+        Columns { taps: &self.taps, results: self.results, stride: self.stride, step: 1, inside: self.inside }
     }
 }
 
@@ -229,6 +239,8 @@ pub(super) struct Columns<'t> {
     pub(super) taps: &'t [Tap],
     pub(super) results: u8,
     pub(super) stride: u8,
+    /// Results between the columns that a tap meets.
+    pub(super) step: u8,
     pub(super) inside: (i16, i16),
 }
 
@@ -240,17 +252,17 @@ impl<'t> Columns<'t> {
 
     /// Those that are read, in order.
     pub(super) fn all(self) -> impl Iterator<Item = i32> + use<'t> {
-        let low = self.taps.iter().map(|t| i32::from(t.column)).min().unwrap_or(0);
-        let high =
-            self.taps.iter().map(|t| i32::from(t.column)).max().unwrap_or(-1) + (i32::from(self.results) - 1) * i32::from(self.stride);
+        let (stride, step) = (i32::from(self.stride), i32::from(self.step));
+        let low = self.taps.iter().map(|t| i32::from(t.column)).min().unwrap_or(0).div_euclid(step);
+        let high = self.taps.iter().map(|t| i32::from(t.column)).max().unwrap_or(-1) + (i32::from(self.results) - 1) * stride;
         let (from, to) = self.inside;
-        (low.max(i32::from(from))..(high + 1).min(i32::from(to))).filter(move |x| self.users(*x).next().is_some())
+        (low.max(i32::from(from))..(high.div_euclid(step) + 1).min(i32::from(to))).filter(move |x| self.users(*x).next().is_some())
     }
 
     /// The results and taps that meet a column.
     pub(super) fn users(self, column: i32) -> impl Iterator<Item = (usize, usize)> + use<'t> {
         self.taps.iter().enumerate().filter_map(move |(tap, t)| {
-            let (distance, stride) = (column - i32::from(t.column), i32::from(self.stride));
+            let (distance, stride) = (column * i32::from(self.step) - i32::from(t.column), i32::from(self.stride));
             let met = distance >= 0 && distance % stride == 0 && distance / stride < i32::from(self.results);
             met.then(|| ((distance / stride) as usize, tap))
         })

@@ -49,6 +49,8 @@ pub struct Permute {
     pub adds: bool,
     /// Only lanes in masks are read and written.
     pub masked: bool,
+    /// Vectors of f32 are written whole, whatever the masks say, past the caches, at multiples of their bytes.
+    pub streaming: bool,
 }
 
 /// Where the elements of a tile go.
@@ -208,7 +210,13 @@ impl Key for Permute {
         let masked = if self.masked { ".masked" } else { "" };
         let each = if self.each { ".each" } else { "" };
         let adds = if self.adds { ".adds" } else { "" };
-        format!("permute.{}{}{factors}{each}{adds}{masked}.{reads}x{writes}.{order}.{}", self.from.name(), self.to.name(), isa.name())
+        let streaming = if self.streaming { ".streaming" } else { "" };
+        format!(
+            "permute.{}{}{factors}{each}{adds}{masked}{streaming}.{reads}x{writes}.{order}.{}",
+            self.from.name(),
+            self.to.name(),
+            isa.name()
+        )
     }
 
     fn write(&self, f: &mut Function) {
@@ -240,6 +248,9 @@ impl Key for Permute {
             self.store(f, (args, tiles), vectors, factors);
             f.add(tiles, 2 * size_of::<usize>() as i32);
         });
+        if self.streaming {
+            f.store_fence();
+        }
     }
 }
 
@@ -248,7 +259,17 @@ impl Permute {
     #[must_use]
     pub fn of_zeros(&self) -> Permute {
         let (factors, vectors) = (UNCHANGED, [0, self.vectors[1]]);
-        Permute { from: self.to, to: self.to, factors, each: false, order: Order::Kept, vectors, adds: false, masked: true }
+        Permute {
+            from: self.to,
+            to: self.to,
+            factors,
+            each: false,
+            order: Order::Kept,
+            vectors,
+            adds: false,
+            masked: true,
+            streaming: false,
+        }
     }
 
     /// The mask of vector `i` of those that are read (0), written (1), or exist (2).
@@ -339,7 +360,8 @@ impl Permute {
                 let zero = f.zero(width);
                 x = f.select(exists, x, zero);
             }
-            f.store_number(self.to, to.indexed(place, 1, 0), x, mask);
+            let to = to.indexed(place, 1, 0);
+            if self.streaming { f.store_streaming(to, x) } else { f.store_number(self.to, to, x, mask) }
         }
     }
 }

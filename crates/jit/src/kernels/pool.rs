@@ -53,6 +53,8 @@ pub struct Pool {
     pub results: u8,
     /// Source columns between results.
     pub stride: u8,
+    /// Results between source columns: result `j` meets column `x` by the taps whose column is `x step - j stride`.
+    pub step: u8,
     /// The taps of a line; instead of weights they have their places in the line.
     pub taps: Vec<Tap>,
     /// First source column that exists and the one behind the last, counted from the column of the first result; columns that no tap meets
@@ -64,6 +66,8 @@ pub struct Pool {
     pub vectors: u8,
     /// True when the last vector of a group may be part of one; there is one group then, or a group is one vector.
     pub masked: bool,
+    /// Whether results, whole vectors of f32 at multiples of their bytes, go past the caches as they are.
+    pub streaming: bool,
 }
 
 /// A line of the window.
@@ -152,7 +156,9 @@ impl Key for Pool {
 
     /// The name in dumps and profiles, such as `pool.max.f32.7x3s2.4.avx512`.
     fn name(&self, isa: Isa) -> String {
-        let Pool { source, results, stride, vectors, .. } = self;
+        let Pool { source, results, stride, step, vectors, .. } = self;
+        let streaming = if self.streaming { "streaming." } else { "" };
+        let step = if *step > 1 { format!("u{step}") } else { String::new() };
         let take = match self.take {
             Take::Largest => "max",
             Take::LargestWhole(Elem::I32) => "max-s32",
@@ -163,7 +169,7 @@ impl Key for Pool {
             Take::Shared => "shared",
             Take::Chosen(_) => "chosen",
         };
-        format!("pool.{take}.{}.{results}x{}s{stride}.{vectors}.{}", source.name(), self.taps.len(), isa.name())
+        format!("pool.{take}.{streaming}{}.{results}x{}s{stride}{step}.{vectors}.{}", source.name(), self.taps.len(), isa.name())
     }
 
     fn write(&self, f: &mut Function) {
@@ -207,7 +213,7 @@ impl Pool {
     }
 
     fn columns(&self) -> Columns<'_> {
-        Columns { taps: &self.taps, results: self.results, stride: self.stride, inside: self.inside }
+        Columns { taps: &self.taps, results: self.results, stride: self.stride, step: self.step, inside: self.inside }
     }
 
     /// What a source column is divided by where it is shared.
@@ -298,7 +304,9 @@ impl Writer<'_> {
                 let frame = Frame { column, source: from, places, places_column, mask };
                 let strips = f.argument(args, offset_of!(Args, strips));
                 f.repeat_some(strips, |f| {
-                    self.ask(f, args, to);
+                    if !self.kernel.streaming {
+                        self.ask(f, args, to);
+                    }
                     self.strip(f, (args, rows, lines), (channel, to), &frame, finish);
                     advance(f, from, args, offset_of!(Args, strip));
                     advance(f, to, args, offset_of!(Args, result_strip));
@@ -314,6 +322,9 @@ impl Writer<'_> {
             places.into_iter().for_each(|p| advance(f, p, args, offset_of!(Args, places_group)));
             f.add(channel, (self.width.lanes() * usize::from(self.kernel.vectors)) as i32);
         });
+        if self.kernel.streaming {
+            f.store_fence();
+        }
     }
 
     /// The lanes that there are of a vector of a group.
@@ -357,7 +368,12 @@ impl Writer<'_> {
         let (channel, result) = (f.copy(channel), f.copy(result));
         for (vector, values) in made.values.iter().enumerate() {
             let mask = self.mask(frame, vector);
-            finish(f, &Strip { args, column: offset_of!(Args, result_column), channel, result, values, mask, normal: false });
+            let strip = Strip { args, column: offset_of!(Args, result_column), channel, result, values, mask, normal: false };
+            if self.kernel.streaming {
+                strip.store_streaming(f)
+            } else {
+                finish(f, &strip)
+            }
             f.add(channel, self.width.lanes() as i32);
             advance(f, result, args, offset_of!(Args, result_vector));
         }

@@ -6,19 +6,15 @@ use std::sync::Arc;
 
 impl Blocking {
     /// Dimensions from the outermost in memory to the innermost: by falling stride, larger dimensions and then lower indices first where strides
-    /// are equal; dimensions of size 1, whose strides mean nothing, keep their place behind their left neighbour.
+    /// are equal. Strides of dimensions of size 1 say what their neighbours were to be, such as channels last.
     pub(crate) fn order(&self) -> Vec<usize> {
         let n = self.strides.len();
         if self.strides.has_runtime() {
             return (0..n).collect();
         }
         let outer = |d: usize| self.padded_dims[d] / self.inner.of(d).max(1);
-        let mut order: Vec<usize> = (0..n).filter(|&d| outer(d) > 1).collect();
+        let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_key(|&d| (std::cmp::Reverse(self.strides[d]), std::cmp::Reverse(outer(d))));
-        for d in (0..n).filter(|&d| outer(d) <= 1) {
-            let after = (0..d).rev().find_map(|l| order.iter().position(|&o| o == l));
-            order.insert(after.map_or(0, |p| p + 1), d);
-        }
         order
     }
 }

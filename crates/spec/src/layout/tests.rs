@@ -35,7 +35,7 @@ fn layouts_after_others_are_without_blocks_beyond_the_address_space() {
         padded_dims: dims,
         padded_offsets: Dims::filled(2, 0),
         offset: 0,
-        strides: Dims::new(&[1, 9]).unwrap(),
+        strides: Dims::new(&[9, 1]).unwrap(),
         inner: blocks,
         compensation: None,
     };

@@ -62,7 +62,7 @@ struct Segment {
 impl Matrices {
     fn of(tensor: &Tensor) -> Result<Matrices, Skip> {
         let other = || Skip::Layout("channels that are neither last nor in blocks".into());
-        let elem = elem(tensor.dtype).filter(|e| matches!(e, Elem::F32 | Elem::Bf16 | Elem::F16));
+        let elem = elem(tensor.dtype).filter(|e| matches!(e, Elem::F32 | Elem::Bf16 | Elem::F16 | Elem::I8));
         let elem = elem.ok_or_else(|| Skip::DataType(format!("{} in generated columns", tensor.dtype)))?;
         let (b, dims) = (tensor.blocking().ok_or_else(other)?, tensor.dims());
         let [images, channels] = [dims[0], dims[1]].map(|n| n as usize);

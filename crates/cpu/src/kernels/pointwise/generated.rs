@@ -59,7 +59,7 @@ struct Spec {
     stages: Vec<Part>,
     operands: Vec<(Elem, Way)>,
     rows: Rows,
-    /// Whether the result, words that one stage stores, goes past the caches: whole vectors at multiples of their bytes.
+    /// Whether the result, words that the last stage stores, goes past the caches: whole vectors at multiples of their bytes.
     streaming: bool,
 }
 
@@ -281,7 +281,7 @@ impl Program {
         Ok(Program { groups: groups?, pipeline })
     }
 
-    /// The same for these caches: what they do not keep is read row by row, and a result of words is stored past them where one stage makes it element by
+    /// The same for these caches: what they do not keep is read row by row, and a result of words is stored past them where the last stage makes it element by
     /// element: lines of it are not read, and nothing else leaves the caches for them.
     #[must_use]
     pub fn streaming(mut self, caches: &Caches) -> Program {
@@ -293,9 +293,10 @@ impl Program {
             chain.call.far = chain.call.spec.rows == Rows::Any && !caches.keep(bytes);
         }
         if let ([Group { grid: Some(grid), .. }], [Made::Fused(chain)]) = (&self.pipeline.groups[..], &mut self.groups[..]) {
-            let bytes = |of: usize| (grid.kept.volume() as usize).saturating_mul(of);
+            let positions = (grid.kept.volume() as usize).saturating_mul(grid.reduced.volume() as usize);
+            let bytes = |of: usize| positions.saturating_mul(of);
             let Call { spec, from, .. } = &chain.call;
-            let whole = |origin: &Origin| matches!(origin, Origin::Operand(i) if grid.kept.is_joined(*i));
+            let whole = |origin: &Origin| chain.folded || matches!(origin, Origin::Operand(i) if grid.kept.is_joined(*i));
             let operands = spec.operands.iter().zip(from).filter(|(o, origin)| o.1 == Way::Moves && whole(origin));
             let all = operands.map(|(o, _)| o.0.bytes()).sum::<usize>().max(size_of::<f32>());
             chain.streamed = chain.result().filter(|_| !caches.keep(bytes(all)));
@@ -482,13 +483,14 @@ impl Fused {
         })
     }
 
-    /// The operand of words that one stage stores, element by element.
+    /// The operand of words that the last stage alone stores, element by element.
     fn result(&self) -> Option<usize> {
         let Spec { stages, operands, rows, .. } = &self.call.spec;
-        let long = matches!(rows, Rows::Any | Rows::Joined(_)) && !self.folded && !self.flat;
-        let ([stage], true, true) = (&stages[..], long, self.brought.is_empty()) else { return None };
-        let mut stores = stage.steps.iter().filter_map(|step| if let Step::Store { operand, .. } = step { Some(*operand) } else { None });
-        let result = stores.next().filter(|i| operands[*i] == (Elem::F32, Way::Moves))?;
+        let long = matches!(rows, Rows::Any | Rows::Joined(_)) && !self.flat && self.brought.is_empty();
+        let last = stages.last().filter(|_| long)?;
+        let stored = |step: &Step| if let Step::Store { operand, .. } = step { Some(*operand) } else { None };
+        let mut stores = stages.iter().flat_map(|s| &s.steps).filter_map(stored).filter(|i| operands[*i].1 == Way::Moves);
+        let result = stores.next().filter(|i| operands[*i].0 == Elem::F32 && last.writes(*i) && !stages.iter().any(|s| s.loads(*i)))?;
         if stores.next().is_none() { Some(result) } else { None }
     }
 
@@ -511,17 +513,18 @@ impl Fused {
     /// Runs positions of a nest some operands of which are brought, or chunks of which are one row.
     fn run_brought(&self, (code, simd): (&FusedCode, Simd), nest: &Nest, range: std::ops::Range<i64>, bound: &Bound<'_>) {
         let memory = &bound.memory;
-        let Lines(registers, _) = &mut Lines::new();
-        nest.walk(range, |chunk| {
-            for (b, squares) in self.brought.iter().zip(&code.squares).filter(|b| b.0.read) {
-                b.bring((simd, squares.as_ref()), memory, chunk, &mut registers[b.register]);
-            }
-            let own = Own { totals: &mut *registers, bits: &mut [] };
-            let row = if self.flat { Chunk { run: chunk.positions(), rows: 1, ..*chunk } } else { *chunk };
-            self.call.run(&code.entry, memory, Some(own), &Chunks { chunk: row, count: 1, strides: &[0; OPERANDS] });
-            for b in self.brought.iter().filter(|b| b.written) {
-                memory[b.operand].store(simd, chunk, b.operand, &registers[b.register]);
-            }
+        Lines::lend(|Lines(registers, _)| {
+            nest.walk(range, |chunk| {
+                for (b, squares) in self.brought.iter().zip(&code.squares).filter(|b| b.0.read) {
+                    b.bring((simd, squares.as_ref()), memory, chunk, &mut registers[b.register]);
+                }
+                let own = Own { totals: &mut *registers, bits: &mut [] };
+                let row = if self.flat { Chunk { run: chunk.positions(), rows: 1, ..*chunk } } else { *chunk };
+                self.call.run(&code.entry, memory, Some(own), &Chunks { chunk: row, count: 1, strides: &[0; OPERANDS] });
+                for b in self.brought.iter().filter(|b| b.written) {
+                    memory[b.operand].store(simd, chunk, b.operand, &registers[b.register]);
+                }
+            });
         });
     }
 
@@ -563,7 +566,8 @@ impl Fused {
             let first = task as i64 * block;
             grid.kept.runs(first..(first + block).min(kept), i64::MAX as usize, |kept| {
                 let chunk = Chunk { at: kept.at, run, rows: kept.len, inner: &[0; OPERANDS], outer: kept.strides };
-                self.call.run(&code.entry, &memory, None, &Chunks { chunk, count: 1, strides: &[0; OPERANDS] });
+                let chunks = Chunks { chunk, count: 1, strides: &[0; OPERANDS] };
+                self.call.run(self.entry(code, &memory, &chunks), &memory, None, &chunks);
             });
         });
         Ok(())

@@ -14,6 +14,7 @@ use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx, Element};
 use oxidnn_spec::{Arg, DataType, Dims, Error};
+use std::cell::RefCell;
 use std::ops::Range;
 
 /// Tasks that a group should make before the reduced positions are split too.
@@ -94,7 +95,21 @@ pub(super) type Registers = [[f32; CHUNK]; REGISTERS];
 #[repr(align(64))]
 pub(super) struct Lines(pub(super) Registers, pub(super) Folded);
 
+thread_local! {
+    /// The registers of a thread's tasks: to fill them takes as long as a small task.
+    static LINES: RefCell<Lines> = const { RefCell::new(Lines([[0.0; CHUNK]; REGISTERS], [[0.0; CHUNK]; FOLDS])) };
+}
+
 impl Lines {
+    /// Calls `f` with registers that hold anything.
+    pub(super) fn lend<R>(f: impl FnOnce(&mut Lines) -> R) -> R {
+        LINES.with(|lines| match lines.try_borrow_mut() {
+            Ok(mut lines) => f(&mut lines),
+            // A task within a task.
+            Err(_) => f(&mut Lines::new()),
+        })
+    }
+
     /// Zeros.
     pub(super) fn new() -> Lines {
         Lines([[0.0; CHUNK]; REGISTERS], [[0.0; CHUNK]; FOLDS])
@@ -232,15 +247,16 @@ impl Group {
         let (kept, reduced) = (grid.kept.volume(), grid.reduced.volume());
         if grid.segments() <= 1 {
             split(ctx.executor(), kept, grid.block, &|range| {
-                let mut lines = Lines::new();
-                for (index, stage) in self.stages.iter().enumerate() {
-                    let mut totals = [Memory::default(); FOLDS];
-                    for (t, f) in totals.iter_mut().zip(&stage.folds) {
-                        *t = bound.memory[f.operand];
+                Lines::lend(|lines| {
+                    for (index, stage) in self.stages.iter().enumerate() {
+                        let mut totals = [Memory::default(); FOLDS];
+                        for (t, f) in totals.iter_mut().zip(&stage.folds) {
+                            *t = bound.memory[f.operand];
+                        }
+                        let bound = Bound { memory: bound.memory, totals };
+                        execute(&Work { stage: index, grid, bound: &bound, kept: range.clone(), reduced: 0..reduced }, lines);
                     }
-                    let bound = Bound { memory: bound.memory, totals };
-                    execute(&Work { stage: index, grid, bound: &bound, kept: range.clone(), reduced: 0..reduced }, &mut lines);
-                }
+                });
             });
             return Ok(());
         }
@@ -249,13 +265,14 @@ impl Group {
         if executor.threads() as i64 <= blocks {
             executor.run(executor.threads(), blocks as usize, &|_, block| {
                 let range = block as i64 * grid.block..((block as i64 + 1) * grid.block).min(kept);
-                let mut lines = Lines::new();
-                for (index, stage) in self.stages.iter().enumerate() {
-                    for segment in 0..stage.segments(grid) {
-                        Segment { grid, bound: &bound, partials, stage: index, index: segment }.run(range.clone(), execute, &mut lines);
+                Lines::lend(|lines| {
+                    for (index, stage) in self.stages.iter().enumerate() {
+                        for segment in 0..stage.segments(grid) {
+                            Segment { grid, bound: &bound, partials, stage: index, index: segment }.run(range.clone(), execute, lines);
+                        }
+                        stage.join((grid, &bound), range.clone(), partials);
                     }
-                    stage.join((grid, &bound), range.clone(), partials);
-                }
+                });
             });
             return Ok(());
         }
@@ -263,7 +280,8 @@ impl Group {
             executor.run(executor.threads(), (blocks * stage.segments(grid)) as usize, &|_, task| {
                 let (block, segment) = (task as i64 % blocks, task as i64 / blocks);
                 let range = block * grid.block..((block + 1) * grid.block).min(kept);
-                Segment { grid, bound: &bound, partials, stage: index, index: segment }.run(range, execute, &mut Lines::new());
+                let segment = Segment { grid, bound: &bound, partials, stage: index, index: segment };
+                Lines::lend(|lines| segment.run(range, execute, lines));
             });
             stage.join((grid, &bound), 0..kept, partials);
         }

@@ -44,7 +44,7 @@ const NEAR: usize = 256 * 1024;
 /// Bytes of a word.
 const WORD: usize = 4;
 /// Elements that a task reads, counted for every window.
-const TASK: usize = 1 << 16;
+const TASK: usize = 1 << 17;
 
 /// Equal strips of a row.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ pub(super) struct Direct {
     planes: Option<Planes>,
     /// Places are read with the source, not written with the result.
     pub(super) reads: bool,
-    line: Line,
+    width: Width,
     /// The segments and rows of each phase of the width.
     phases: Vec<(Vec<Segment>, Table)>,
     tail: Tail,
@@ -91,8 +91,12 @@ pub(super) struct Direct {
     pub(super) channels: usize,
     /// Vectors of a group.
     vectors: usize,
-    /// Channels of a task, the last of an image has those that are left, and tasks by channels.
+    /// Channels of a task, and tasks by channels.
     chunks: (usize, usize),
+    /// Tasks by columns.
+    columns: usize,
+    /// Whether results go past the caches: the tensors have no room in the last one.
+    far: bool,
     /// Rows of a task, and all.
     pub(super) rows: [usize; 2],
 }
@@ -106,7 +110,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::resolved(problem, target, |problem| {
         let Op::Pool(op) = &problem.op else { return Err(Skip::Op("another operation than pooling")) };
         support::dense(problem)?;
-        let made = |isa| Direct::new(op, &problem.attr, (target.threads, isa));
+        let made = |isa| Direct::new(op, &problem.attr, target, isa);
         // Blocks of half a vector are whole ones of half the width.
         let kernel = made(jit).or_else(|skip| if jit == Isa::AVX2 { Err(skip) } else { made(Isa::AVX2).map_err(|_| skip) })?;
         let planes = kernel.planes.as_ref().map_or(Some(ScratchLens::default()), Planes::scratch);
@@ -224,23 +228,68 @@ fn take(op: &Pool, s: &ConvSizes, places: Option<Elem>) -> Result<(Take, f32), S
     }
 }
 
-/// Vectors of channels that are made together, where so many follow each other in strips of so many results; groups end where these do if they are `even`.
-fn vectors_of(take: Take, (following, even): (usize, bool), results: usize, jit: Isa) -> usize {
-    let most = match take {
-        Take::Largest | Take::LargestWhole(_) | Take::Mean { .. } | Take::Shared if results == 1 => jit.simd_registers() / 2,
-        _ if jit.avx512 => 4,
-        Take::Largest | Take::LargestWhole(_) | Take::Mean { .. } | Take::Shared => 2,
-        _ => 1,
-    };
-    let found = (1..=most.min(following)).rev().find(|n| following.is_multiple_of(*n)).unwrap_or(1);
-    // Few vectors at a time read every line of memory several times.
-    if even || 2 * found > most { found } else { most.min(following) }
+/// Vectors of channels that follow each other, and what is made of them.
+struct Following<'a> {
+    count: usize,
+    /// Whether groups end where these do.
+    even: bool,
+    take: Take,
+    direction: Direction,
+    sizes: &'a ConvSizes,
+}
+
+impl Following<'_> {
+    /// How many are made together. Pixels are read in long pieces where few results meet one.
+    fn together(&self, jit: Isa) -> usize {
+        let (s, gathers, registers) = (self.sizes, self.direction == Direction::Gather, jit.simd_registers());
+        let results = if gathers { s.o[2] } else { (s.i[2] + s.s[2] - 1) / s.s[2] };
+        let most = match self.take {
+            Take::Place(_) | Take::Chosen(_) if jit.avx512 => 4,
+            Take::Place(_) | Take::Chosen(_) => 1,
+            _ if results == 1 => registers / 2,
+            _ if gathers && !self.even && s.k[2] <= 2 * s.s[2] => registers / 2,
+            _ if gathers && !self.even => registers / 4,
+            _ => registers / 8,
+        };
+        let found = (1..=most.min(self.count)).rev().find(|n| self.count.is_multiple_of(*n)).unwrap_or(1);
+        // Few vectors at a time read every line of memory several times.
+        if self.even || 2 * found > most { found } else { most.min(self.count) }
+    }
+}
+
+/// The width of results.
+#[derive(Debug)]
+struct Width {
+    line: Line,
+    /// Results between source columns within a strip. More than 1 where the window slides over results whose phases are made together, so that these are
+    /// written as they lie: [`Line`] has one phase then, whose taps are `step` times as fine as source columns.
+    step: usize,
+}
+
+impl Width {
+    fn new(direction: Direction, s: &ConvSizes, (result, source): (i64, i64), most: impl Fn(usize) -> usize) -> Width {
+        let line = Line::new(direction, s, 2, result, source);
+        let (step, taps) = (line.step, line.phases.iter().flat_map(|p| p.taps.iter().map(|t| (t.0, t.1 * line.step - p.first))));
+        if step == 1 || (most(s.k[2] as usize) as i64) < step {
+            return Width { line, step: 1 };
+        }
+        let taps = taps.collect();
+        Width {
+            line: Line { phases: vec![Phase { first: 0, count: result as usize, taps }], step: 1, stride: 1, source },
+            step: step as usize,
+        }
+    }
+
+    /// The source column of a result that is the first of a strip, by the taps at 0.
+    fn column(&self, result: usize) -> usize {
+        result * self.line.stride as usize / self.step
+    }
 }
 
 /// What the kernels of a problem have in common.
 struct Common<'a> {
     sizes: &'a ConvSizes,
-    line: &'a Line,
+    width: &'a Width,
     source: Elem,
     take: Take,
     vectors: usize,
@@ -253,7 +302,8 @@ impl Common<'_> {
     /// Cuts a row of results into strips.
     fn cut(&self, phase: &Phase) -> Vec<Segment> {
         let most = generated::Pool::most_results(self.jit, self.take, phase.taps.len(), self.vectors, self.masked);
-        let (each, n) = cut(phase.count, most, 1);
+        let step = self.width.step;
+        let (each, n) = cut(phase.count, most / step * step, step);
         let strip = |i: usize| self.strip(phase, i * each, each.min(phase.count - i * each));
         let mut segments: Vec<Segment> = Vec::new();
         let mut start = 0;
@@ -269,7 +319,7 @@ impl Common<'_> {
                     false => other = middle,
                 }
             }
-            let column = (first as i64 * self.line.stride + i64::from(pool.first())).max(0) as usize;
+            let column = (self.width.column(first) as i64 + i64::from(pool.first())).max(0) as usize;
             let spec = Spec { sums: pool, tail: self.tail.clone() };
             segments.push(Segment { spec, first, each, strips: end - start, column });
             start = end;
@@ -279,8 +329,8 @@ impl Common<'_> {
 
     /// The kernel of one strip.
     fn strip(&self, phase: &Phase, first: usize, results: usize) -> generated::Pool {
-        let (line, begin) = (self.line, first as i64 * self.line.stride);
-        let (low, high) = phase.reach(line.stride, 0, results).unwrap_or((0, -1));
+        let (line, step, begin) = (&self.width.line, self.width.step as i64, self.width.column(first) as i64);
+        let (low, high) = phase.reach(line.stride, 0, results).map_or((0, -1), |(low, high)| (low.div_euclid(step), high.div_euclid(step)));
         let (low, end) = (low.max(-begin).min(high + 1), (high + 1).min(line.source - begin).max(low));
         let shared = if self.take == Take::Shared { low..end } else { 0..0 };
         generated::Pool {
@@ -288,11 +338,13 @@ impl Common<'_> {
             take: self.take,
             results: results as u8,
             stride: line.stride as u8,
+            step: self.width.step as u8,
             taps: phase.taps.iter().map(|t| Tap { column: t.1 as i16, weights: t.0 as u16 }).collect(),
             inside: (low as i16, end as i16),
             counts: shared.map(|x| taps_inside(self.sizes, 2, begin + x) as u8).collect(),
             vectors: self.vectors as u8,
             masked: self.masked,
+            streaming: false,
         }
     }
 }
@@ -314,7 +366,7 @@ fn check_sizes(s: &ConvSizes, results: [i64; 3]) -> Result<(), Skip> {
 }
 
 impl Direct {
-    fn new(op: &Pool, attr: &Attr, (workers, jit): (usize, Isa)) -> Result<Direct, Skip> {
+    fn new(op: &Pool, attr: &Attr, target: &CpuTarget, jit: Isa) -> Result<Direct, Skip> {
         let (forward, s, lanes) = (op.prop.is_forward(), sizes(op), jit.width().lanes());
         let (source, result, direction) = match forward {
             true => ((Arg::SRC, &op.src), (Arg::DST, &op.dst), Direction::Gather),
@@ -328,7 +380,7 @@ impl Direct {
         let stored = Tensor { dtype: if in_words { DataType::F32 } else { result.1.dtype }, ..result.1.clone() };
         let tail = Tail::of_strips(&About { attr, dst: &stored, columns: 1, compensated: false, scaled: false, biased: false })?;
         let tensors = [Some(source), Some(result), op.workspace.as_ref().map(|w| (Arg::WORKSPACE, w))];
-        let (mut source, mut result, places, planes) = layouts(tensors, attr, (workers, jit))?;
+        let (mut source, mut result, places, planes) = layouts(tensors, attr, (target.threads, jit))?;
         let (source_elem, take, all) = match in_words {
             true => (Elem::F32, Take::LargestWhole(source_elem), s.g as usize * source_elem.bytes() / WORD),
             false => (source_elem, take, s.g as usize),
@@ -341,8 +393,6 @@ impl Direct {
         let whole = planes.is_none() && attr.is_default() && source.padded && result.padded && read;
         let channels = if whole { all.next_multiple_of(source.block) } else { all };
         result.padded &= !whole;
-        let lines: [Line; 3] = std::array::from_fn(|i| Line::new(direction, &s, i, to[i], from[i]));
-        let widest = lines[2].phases.iter().map(|p| p.count).max().unwrap_or(1);
         let blocked = source.blocks > 0;
         // Groups neither end within the last block nor reach over it; vectors in scratch are alone.
         let uneven = planes.is_some() || blocked && !channels.is_multiple_of(source.block);
@@ -353,28 +403,34 @@ impl Direct {
             _ if jit.avx512 => channels.div_ceil(lanes),
             _ => channels / lanes,
         };
-        let vectors = vectors_of(take, (following.max(1), blocked), widest, jit);
+        let vectors = Following { count: following.max(1), even: blocked, take, direction, sizes: &s }.together(jit);
         let masked = planes.is_none() && !channels.is_multiple_of(lanes * vectors);
-        let common = Common { sizes: &s, line: &lines[2], source: source_elem, take, vectors, masked, tail: &tail, jit };
+        let most = |taps| generated::Pool::most_results(jit, take, taps, vectors, masked);
+        let width = Width::new(direction, &s, (to[2], from[2]), most);
+        let common = Common { sizes: &s, width: &width, source: source_elem, take, vectors, masked, tail: &tail, jit };
         let near = NEAR / source.spatial[1].max(1).saturating_mul(s.s[1] as usize);
         let rows = cut((to[0] * to[1]) as usize, near.clamp(1, ROWS), 1).0;
         let work = rows * to[2] as usize * lanes * s.k.iter().product::<i64>() as usize;
-        // The last chunk has the channels behind the last group, so that none is less than one where there is one.
-        let whole = channels / (lanes * vectors) * lanes * vectors;
-        let whole = if masked && !blocked && whole > 0 { whole } else { channels };
-        let chunk = cut(whole, (TASK / work).max(vectors) * lanes, lanes * vectors).0;
-        // Blocks of more than a group end a call.
-        let chunk = if blocked && source.block > lanes * vectors { source.block } else { chunk };
+        // Channels that follow each other are made together, of some columns; blocks of them one behind the other.
+        let chunk = match blocked {
+            true if source.block > lanes * vectors => source.block,
+            true => cut(channels, (TASK / work).max(vectors) * lanes, lanes * vectors).0,
+            false => channels,
+        };
         let strides = [&source, &result].map(|p| p.spatial);
         let place = places.as_ref().map_or([0; 3], |p| p.spatial);
+        let lines = [0, 1].map(|i| Line::new(direction, &s, i, to[i], from[i]));
         let table = |phase: &Phase| table(&lines, [to[0], to[1], phase.first], (&s, take, divisor), [strides[0], strides[1], place]);
-        let phases: Vec<_> = lines[2].phases.iter().map(|p| (common.cut(p), table(p))).collect();
+        let phases: Vec<_> = width.line.phases.iter().map(|p| (common.cut(p), table(p))).collect();
         let met = phases.iter().all(|p| p.1.is_met() && p.0.iter().all(|s| s.spec.sums.is_met()));
         if matches!(take, Take::Largest | Take::LargestWhole(_) | Take::Place(_)) && !met {
             return Err(Skip::Shape("windows in the padding"));
         }
-        let (images, rows, chunks) = (s.mb as usize, [rows, (to[0] * to[1]) as usize], whole.div_ceil(chunk));
-        let [_, _, line] = lines;
+        let strips = phases.iter().map(|(segments, _)| segments.iter().map(|s| s.strips).sum()).max().unwrap_or(1);
+        let columns = if blocked { 1 } else { (work / lanes).saturating_mul(channels).div_ceil(TASK).clamp(1, strips) };
+        let (images, rows, chunks) = (s.mb as usize, [rows, (to[0] * to[1]) as usize], channels.div_ceil(chunk));
+        let bytes = op.src.bytes().saturating_add(op.dst.bytes());
+        let far = planes.is_none() && attr.is_default() && stored.dtype == DataType::F32 && !target.caches.keep(bytes);
         let (attr, reads) = (attr.clone(), !forward);
         Ok(Direct {
             jit,
@@ -384,13 +440,15 @@ impl Direct {
             places,
             planes,
             reads,
-            line,
+            width,
             phases,
             tail,
             images,
             channels,
             vectors,
             chunks: (chunk, chunks),
+            columns,
+            far,
             rows,
         })
     }
@@ -414,7 +472,7 @@ fn layouts(tensors: Tensors<'_>, attr: &Attr, about: (usize, Isa)) -> Result<(Pl
 
 /// The rows of results with the lines of their windows, for sizes of results in depth and height and the first of a phase of the width.
 fn table(
-    lines: &[Line; 3],
+    lines: &[Line; 2],
     [depth, height, first]: [i64; 3],
     (s, take, divisor): (&ConvSizes, Take, f32),
     bytes: [[usize; 3]; 3],
@@ -451,7 +509,7 @@ impl Generated for Direct {
     fn build(&self) -> Result<Code, Error> {
         let channels = if self.planes.is_some() { self.jit.width().lanes() } else { self.channels };
         let twice = self.source.blocks == 0 && !self.attr.reads_dst();
-        let strip = |segment: &Segment| Strip::get(self.jit, &segment.spec, (channels, twice));
+        let strip = |segment: &Segment| Strip::get(self.jit, &segment.spec, (channels, twice), self.far);
         let phase = |segments: &Vec<Segment>| segments.iter().map(strip).collect();
         let strips = self.phases.iter().map(|(segments, _)| phase(segments)).collect::<Result<_, Error>>()?;
         Ok(Code { strips, squares: self.planes.as_ref().map(|planes| planes.build(self.jit)).transpose()?.unwrap_or_default() })
@@ -473,20 +531,32 @@ impl Generated for Direct {
             return planes.run(self, ctx, &mut scratch, bound);
         }
         let (blocks, (chunk, chunks)) = (self.rows[1].div_ceil(self.rows[0]), self.chunks);
-        let tasks = self.images * chunks * blocks;
+        let tasks = self.images * chunks * self.columns * blocks;
         ctx.executor().run(ctx.executor().threads(), tasks, &|_, task| {
             // All channels of some rows before the next rows: their lines lie behind each other in memory.
-            let (part, rest) = (task % chunks, task / chunks);
+            let (first, rest) = (task % chunks * chunk, task / chunks);
+            let (column, rest) = (rest % self.columns, rest / self.columns);
             let (block, image) = (rest % blocks, rest / blocks);
-            let (first, end) = (part * chunk, if part + 1 == chunks { self.channels } else { (part + 1) * chunk });
             let rows = block * self.rows[0]..self.rows[1].min((block + 1) * self.rows[0]);
-            bound.strips((image, first), (first, end - first), rows);
+            let channels = (first, chunk.min(self.channels - first));
+            bound.strips(Task { at: (image, first), channels, rows, columns: (column, self.columns) });
         });
         for place in [Some(&self.result), self.places.as_ref().filter(|_| !self.reads)].into_iter().flatten().filter(|p| p.padded) {
             View::of(simd, ctx, place.arg)?.zero_padding();
         }
         Ok(())
     }
+}
+
+/// What a task makes.
+pub(super) struct Task {
+    /// The image and the first channel in memory.
+    pub(super) at: (usize, usize),
+    /// The number of that channel to the tail, and how many there are.
+    pub(super) channels: (usize, usize),
+    pub(super) rows: Range<usize>,
+    /// Which of so many parts of the columns.
+    pub(super) columns: (usize, usize),
 }
 
 /// A problem bound to its arguments.
@@ -501,28 +571,36 @@ pub(super) struct Bound<'a> {
 }
 
 impl Bound<'_> {
-    /// Makes some rows of an image in memory from a channel on: so many channels, of which the first is this to the tail.
-    pub(super) fn strips(&self, (image, channel): (usize, usize), (first, channels): (usize, usize), rows: Range<usize>) {
-        let p = self.plan;
+    /// Makes the results of a task.
+    pub(super) fn strips(&self, task: Task) {
+        let (p, (image, channel), (first, channels), (column, columns)) = (self.plan, task.at, task.channels, task.columns);
         let sizes = [p.jit.width().lanes(), p.vectors];
-        let (stride, step) = (p.line.stride as usize, p.line.step as usize);
+        let step = p.width.line.step as usize;
         for ((segments, table), strips) in p.phases.iter().zip(&self.code.strips) {
+            let all: usize = segments.iter().map(|s| s.strips).sum();
+            let part = column * all / columns..(column + 1) * all / columns;
             for (segment, strip) in segments.iter().zip(strips) {
+                let start = segment.first / segment.each;
+                let part = part.start.max(start)..part.end.min(start + segment.strips);
+                if part.is_empty() {
+                    continue;
+                }
+                let (before, each) = (part.start - start, p.width.column(segment.each));
                 let read = |place: &Place, buf| {
-                    let at = place.at(image, channel) + segment.column * place.spatial[2];
-                    place.side(buf, at, (1, segment.each * stride), sizes)
+                    let at = place.at(image, channel) + (segment.column + before * each) * place.spatial[2];
+                    place.side(buf, at, (1, each), sizes)
                 };
                 let written = |place: &Place, buf| {
-                    let at = place.at(image, channel) + segment.first * step * place.spatial[2];
+                    let at = place.at(image, channel) + part.start * segment.each * step * place.spatial[2];
                     place.side(buf, at, (step, segment.each * step), sizes)
                 };
                 strip.run(Call {
                     table,
-                    rows: rows.clone(),
+                    rows: task.rows.clone(),
                     source: read(&p.source, self.source),
                     result: written(&p.result, self.result),
                     places: self.places.map(|(place, buf)| if p.reads { read(place, buf) } else { written(place, buf) }),
-                    strips: segment.strips,
+                    strips: part.len(),
                     channels,
                     tail: (&self.tail, first),
                 });

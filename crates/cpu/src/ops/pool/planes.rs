@@ -3,7 +3,7 @@
 //! A task is a vector of channels of an image. Squares of the source go through registers to scratch, where its pixels are vectors of channels;
 //! strips make the results there, and squares take these to their planes.
 
-use super::jit::{Bound, Direct, Place};
+use super::jit::{Bound, Direct, Place, Task};
 use crate::kernels::scratch::{Scratch, for_workers};
 use crate::kernels::transpose::{Matrix, Squares};
 use oxidnn_jit::Isa;
@@ -142,7 +142,8 @@ impl Planes {
                 squares.run(outside, inside, channels, count);
             }
             let places_in = bound.places.map(|(place, _)| (place, parts[2]));
-            Bound { source: parts[0], result: parts[1], places: places_in, ..bound }.strips((0, 0), (first, self.lanes), 0..pool.rows[1]);
+            let all = Task { at: (0, 0), channels: (first, self.lanes), rows: 0..pool.rows[1], columns: (0, 1) };
+            Bound { source: parts[0], result: parts[1], places: places_in, ..bound }.strips(all);
             store.run(self.vectors(&self.result, parts[1]), self.matrix(&self.result, bound.result, at), self.result.count, channels);
             if let Some((squares, outside, inside, count)) = places.filter(|_| !pool.reads) {
                 squares.run(inside, outside, count, channels);

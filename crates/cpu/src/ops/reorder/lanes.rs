@@ -83,6 +83,8 @@ pub(crate) struct Lanes {
     filled: [usize; 2],
     /// The lanes that are read and written before each end.
     parts: [[Parts; ENDS]; 2],
+    /// Whether the destination goes past the caches.
+    far: bool,
 }
 
 /// Plans such a reorder.
@@ -120,11 +122,12 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
         if is_copy && is_scattered(op, problem, target) {
             return Err(Skip::Layout("of src or dst: mostly padding, which is left alone or cleared at once".into()));
         }
-        if is_copy && has_runs(op, target) {
-            return Err(Skip::Layout("of src and dst: runs of half a line, which need no permutation".into()));
+        if is_copy && has_runs(op, jit, target) {
+            return Err(Skip::Layout("of src and dst: runs of more than a vector, which need no permutation".into()));
         }
         let (sums, scratch) = Behind::plan(op, problem, jit)?;
-        Ok((Summed::new(data, sums), scratch))
+        let far = !target.caches.keep(op.src.bytes().saturating_add(op.dst.bytes()));
+        Ok((Summed::new(Lanes { far, ..data }, sums), scratch))
     })
 }
 
@@ -135,14 +138,15 @@ fn is_scattered(op: &Reorder, problem: &Problem, target: &CpuTarget) -> bool {
     turned() || super::spread(op) >= super::SCATTERED && super::generated(problem, target).is_ok()
 }
 
-/// Whether both tensors have runs of half a line or more, and what follows a run in the destination comes from so few lines of the source that these are
-/// in L1 until the rest of them is read.
-fn has_runs(op: &Reorder, target: &CpuTarget) -> bool {
+/// Whether both tensors have runs of half a line or more, and of more than a vector of numbers, and what follows a run in the destination comes from so few
+/// lines of the source that these are in L1 until the rest of them is read.
+fn has_runs(op: &Reorder, jit: Isa, target: &CpuTarget) -> bool {
     let [Some(to), Some(from)] = [&op.dst, &op.src].map(|t| t.blocking()) else { return false };
     let all = loops(op.dst.dims(), [to, from]).unwrap_or_default();
     let [.., next, run] = &all[..] else { return false };
     let line = target.caches.line;
-    run.steps == [1; 2] && op.dst.dtype.bytes(run.size).is_some_and(|bytes| 2 * bytes >= line) && next.size * line <= target.caches.l1
+    let long = run.steps == [1; 2] && run.size > jit.width().lanes();
+    long && op.dst.dtype.bytes(run.size).is_some_and(|bytes| 2 * bytes >= line) && next.size * line <= target.caches.l1
 }
 
 /// Whether tiles of the same neighbours are faster than runs of them: few neighbours, which are whole vectors where nothing else is done to them.
@@ -528,6 +532,7 @@ impl Lanes {
             vectors: [vectors[0].len() as u8, vectors[1].len() as u8],
             adds: adds.is_some(),
             masked: false,
+            streaming: false,
         };
         let of_tile = [0, 1].map(|i| sum(&most(&vectors[i]), &most(&lanes[i])));
         let of_tile = std::array::from_fn(|t| of_tile[0][t].max(of_tile[1][t]));
@@ -559,6 +564,7 @@ impl Lanes {
             adds: adds.unwrap_or(0.0),
             filled,
             parts,
+            far: false,
         };
         let of_tile_numbers = all.of_tile();
         let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), tiles: NUMBERS / of_tile_numbers };
@@ -630,7 +636,7 @@ impl Generated for Lanes {
     type Code = Permuter;
 
     fn build(&self) -> Result<Permuter, Error> {
-        Permuter::get(self.jit, self.kernel)
+        Permuter::get(self.jit, self.kernel, self.far)
     }
 
     fn table_bytes(&self) -> usize {

@@ -318,11 +318,11 @@ fn next(mut at: [usize; 4], kernel: &Interpolated) -> [usize; 4] {
 }
 
 /// `to += weight * line`, or `to = weight * line` for the first.
-struct Add<'a> {
-    to: &'a mut [f32],
-    line: &'a [f32],
-    weight: f32,
-    first: bool,
+pub(super) struct Add<'a> {
+    pub(super) to: &'a mut [f32],
+    pub(super) line: &'a [f32],
+    pub(super) weight: f32,
+    pub(super) first: bool,
 }
 
 impl Body for Add<'_> {

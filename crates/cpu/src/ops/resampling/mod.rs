@@ -2,6 +2,7 @@
 
 mod channels;
 mod lines;
+mod points;
 
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Builder, Planes, Sides, Tables, Window, Windows};
@@ -17,6 +18,7 @@ use std::ops::Range;
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("channels:jit", channels::plan),
     Impl::new("passes:jit", in_passes),
+    Impl::new("points:portable", points::plan),
     Impl::new("lines:portable", lines::plan),
     Impl::new("tables:portable", nearest),
     Impl::new("planes:portable", plan),
@@ -54,12 +56,16 @@ fn nearest(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
 /// Inputs for each output from which on planes are not read as a whole.
 const FEW: i64 = 64;
 
+/// Whether most of the planes are inputs of nothing.
+fn is_sparse(op: &Resampling) -> bool {
+    let [inputs, outputs] = <[_; 2]>::from(op.spatial()).map(|sizes| sizes.into_iter().product::<i64>());
+    op.prop.is_forward() && inputs / FEW > outputs
+}
+
 fn windows(op: &Resampling, problem: &Problem, target: &CpuTarget) -> Result<(Windows<Interpolation>, usize), Skip> {
     let forward = op.prop.is_forward();
     let (result, input, dims) = if forward { (Arg::DST, Arg::SRC, op.dst.dims()) } else { (Arg::DIFF_SRC, Arg::DIFF_DST, op.src.dims()) };
-    let volume = |sizes: [i64; 3]| sizes.into_iter().product::<i64>();
-    let (inputs, outputs) = op.spatial();
-    if forward && volume(inputs) / FEW > volume(outputs) {
+    if is_sparse(op) {
         return Err(Skip::Shape("planes most of which nothing is made of"));
     }
     // A line of inputs.

@@ -161,7 +161,7 @@ impl Gradient {
     }
 
     fn columns<'t>(&'t self, part: &Part) -> Columns<'t> {
-        Columns { taps: self.taps_of(part), results: part.places, stride: self.stride, inside: (i16::MIN, i16::MAX) }
+        Columns { taps: self.taps_of(part), results: part.places, stride: self.stride, step: 1, inside: (i16::MIN, i16::MAX) }
     }
 
     /// Sets of sums.

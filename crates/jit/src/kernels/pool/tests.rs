@@ -7,7 +7,19 @@ const ORIGIN: i64 = 16;
 
 fn three(take: Take, results: u8, stride: u8) -> Pool {
     let taps = (0..3).map(|i| Tap { column: i - 1, weights: i as u16 }).collect();
-    Pool { source: Elem::F32, take, results, stride, taps, inside: (-1, 1000), counts: vec![2, 3, 3, 2, 5], vectors: 1, masked: false }
+    Pool {
+        source: Elem::F32,
+        take,
+        results,
+        stride,
+        step: 1,
+        taps,
+        inside: (-1, 1000),
+        counts: vec![2, 3, 3, 2, 5],
+        vectors: 1,
+        masked: false,
+        streaming: false,
+    }
 }
 
 /// Two source lines, their places, and rows of two strips whose windows have two lines, one and none.
@@ -43,6 +55,7 @@ impl Memory {
     /// Runs the kernel; false where the processor cannot.
     fn run(&mut self, kernel: &Pool, isa: Isa) -> bool {
         let (results, stride, channels) = (usize::from(kernel.results), usize::from(kernel.stride), self.channels);
+        let columns = results * stride / usize::from(kernel.step);
         let group = isa.width().lanes() * usize::from(kernel.vectors);
         let lines = LINES.map(|(y, place)| Line {
             source: y * PIXELS * channels * 4,
@@ -62,8 +75,8 @@ impl Memory {
             .collect();
         let first = (ORIGIN as usize).wrapping_add_signed(kernel.first() as isize) * channels;
         let reads = matches!(kernel.take, Take::Chosen(_));
-        let (places, size, step) =
-            if reads { (self.read[first..].as_mut_ptr(), 1, stride) } else { (self.written.as_mut_ptr().cast(), 4, 1) };
+        let (places, size, strip) =
+            if reads { (self.read[first..].as_mut_ptr(), 1, columns) } else { (self.written.as_mut_ptr().cast(), 4, results) };
         let args = Args {
             rows: rows.as_ptr(),
             count: rows.len(),
@@ -73,7 +86,7 @@ impl Memory {
             channels,
             source: self.source[first..].as_ptr().cast(),
             column: channels * 4,
-            strip: results * stride * channels * 4,
+            strip: columns * channels * 4,
             group: group * 4,
             result: self.result.as_mut_ptr().cast(),
             result_column: channels * 4,
@@ -82,7 +95,7 @@ impl Memory {
             result_group: group * 4,
             places,
             places_column: channels * size,
-            places_strip: results * step * channels * size,
+            places_strip: strip * channels * size,
             places_group: group * size,
         };
         run(kernel.function(isa), &args)
@@ -91,7 +104,7 @@ impl Memory {
     /// The result and place wanted at an index.
     fn want(&self, kernel: &Pool, index: usize) -> (f32, i32) {
         let (row, j, c) = (index / self.row, index % self.row / self.channels, index % self.channels);
-        let (results, stride) = (usize::from(kernel.results), i64::from(kernel.stride));
+        let (results, stride, step) = (usize::from(kernel.results), i64::from(kernel.stride), i64::from(kernel.step));
         let (mut best, mut place, mut sum, mut columns) = (f32::NAN, 0, 0.0, 0);
         let mut whole = match kernel.take {
             Take::LargestWhole(Elem::I32) => i32::MIN as u32,
@@ -102,10 +115,14 @@ impl Memory {
             columns = 0;
             for tap in &kernel.taps {
                 let relative = (j % results) as i64 * stride + i64::from(tap.column);
+                if relative % step != 0 {
+                    continue;
+                }
+                let relative = relative / step;
                 if relative < i64::from(kernel.inside.0) || relative >= i64::from(kernel.inside.1) {
                     continue;
                 }
-                let x = (ORIGIN + (j / results * results) as i64 * stride + relative) as usize;
+                let x = (ORIGIN + (j / results * results) as i64 * stride / step + relative) as usize;
                 let at = (y * PIXELS + x) * self.channels + c;
                 let (value, mine) = (self.source[at], (first + usize::from(tap.weights)) as i32);
                 whole = larger(kernel.take, whole, value.to_bits());
@@ -190,6 +207,11 @@ fn strips_hold_what_windows_give() {
             }
             let wide = (0..11).map(|i| Tap { column: i - 5, weights: i as u16 }).collect();
             compare(&Pool { taps: wide, inside: (-20, 1000), ..three(take, 1, 1) }, isa, lanes);
+            if matches!(take, Take::Mean { counted: false, .. } | Take::Shared | Take::Chosen(_)) {
+                for (results, step) in [(2, 2), (4, 2), (6, 3), (5, 5)] {
+                    compare(&Pool { step, ..three(take, results, 1) }, isa, 2 * lanes);
+                }
+            }
         }
     }
 }

@@ -570,6 +570,11 @@ impl<'s> Writer<'s> {
         }
     }
 
+    /// Whether vectors of an operand that is stored go past the caches.
+    fn streams(&self, operand: usize) -> bool {
+        self.spec.streaming && self.spec.operands[operand].1 == Way::Moves
+    }
+
     /// The address of an operand's vector, of its one element where it stands still.
     fn address(&self, f: &Function, operand: usize, place: &Place) -> Option<Addr> {
         let (elem, way) = self.spec.operands[operand];
@@ -691,7 +696,7 @@ impl<'s> Writer<'s> {
                     return;
                 }
                 match (place.at, self.address(f, operand, place)) {
-                    (Some(_), Some(at)) if self.spec.streaming && place.mask.is_none() => f.store_streaming(at, x),
+                    (Some(_), Some(at)) if self.streams(operand) && place.mask.is_none() => f.store_streaming(at, x),
                     (Some(_), Some(at)) => f.store_number(self.spec.operands[operand].0, at, x, place.mask),
                     _ => self.keep(f, operand, x, place.row),
                 }
