@@ -14,6 +14,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("pool.cuh", include_str!("../../kernels/pool.cuh")),
     ("resample.cuh", include_str!("../../kernels/resample.cuh")),
     ("lrn.cuh", include_str!("../../kernels/lrn.cuh")),
+    ("lrn_channels.cuh", include_str!("../../kernels/lrn_channels.cuh")),
     ("types.cuh", include_str!("../../kernels/types.cuh")),
     ("sm90.cuh", include_str!("../../kernels/sm90.cuh")),
     ("wgmma.cuh", include_str!("../../kernels/wgmma.cuh")),
@@ -28,6 +29,7 @@ pub const HEADERS: &[(&str, &str)] = &[
 const KERNELS: &[(&str, &str, &str)] = &[
     ("map", include_str!("../../kernels/map.cu"), "args.cuh"),
     ("windows", include_str!("../../kernels/windows.cu"), "args.cuh"),
+    ("planes", include_str!("../../kernels/planes.cu"), "args.cuh"),
     ("transpose", include_str!("../../kernels/transpose.cu"), "args.cuh"),
     ("rows", include_str!("../../kernels/rows.cu"), "args.cuh"),
     ("columns", include_str!("../../kernels/columns.cu"), "args.cuh"),
