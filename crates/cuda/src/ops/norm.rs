@@ -345,7 +345,7 @@ impl Norm<'_> {
             *at = program.book(all.bytes()).ok_or(OVERFLOW)?;
         }
         let partial = Layout::plain([images, parts, count / channels, channels].into()).map_err(|_| OVERFLOW)?;
-        let mut rows = Rows::over(self.real, &partial, |d| d == 0 || d == 2).ahead();
+        let mut rows = Rows::over(self.real, &partial, |d| d == 0 || d == 2);
         for (i, name) in ["part_mean", "part_square"].into_iter().enumerate() {
             rows.emit.view(&columns::part_view(name, at, i as i64, &partial, self.real))?;
         }
@@ -524,7 +524,7 @@ impl Norm<'_> {
         };
         let Some((at, partial, shape)) = parts else { return Ok(false) };
         let n = self.src.dims().volume().unwrap_or(0) / channels.dims()[0].max(1);
-        let mut rows = Rows::over(self.real, &partial, |d| d == 1).ahead();
+        let mut rows = Rows::over(self.real, &partial, |d| d == 1);
         for (i, name) in ["part_mean", "part_square"].into_iter().enumerate() {
             rows.emit.view(&columns::part_view(name, at, i as i64, &partial, self.real))?;
         }
@@ -606,7 +606,7 @@ impl Norm<'_> {
         partial: &View<'_>,
         result: impl FnOnce(&mut Emitter) -> Result<String, Skip>,
     ) -> Result<(), Skip> {
-        let mut rows = Rows::over(self.real, partial.layout, |d| d == 1).ahead();
+        let mut rows = Rows::over(self.real, partial.layout, |d| d == 1);
         rows.emit.view(partial)?;
         rows.stages = vec![Stage::sum("partial(a, p)", "x")];
         rows.result = result(&mut rows.emit)?;
