@@ -1,7 +1,7 @@
 //! Columns whose terms a block keeps in registers (`kernels/columns_vector.cu`): what [`rows_vector`] is for outputs that lie next to each other in memory while
 //! their terms are apart.
 
-use super::rows_vector::{Body, Input, chunks, combine, mentions, together};
+use super::rows_vector::{Body, Extent, Input, chunks, combine, mentions, together};
 use crate::Facts;
 use crate::emit::Emitter;
 use crate::program::Launch;
@@ -28,12 +28,13 @@ pub(crate) struct Shape {
     along: usize,
 }
 
-/// The shape for `outputs` columns of `terms`, which lie along a dimension of a size; `None` where registers do not hold the terms, or elements share bytes.
-pub(crate) fn shape(all: (&[Input], Option<&Input>), [outputs, terms]: [i64; 2], along: (usize, i64), facts: &Facts) -> Option<Shape> {
-    let tensors = || all.0.iter().chain(all.1);
+/// The shape for columns, which lie along the dimension of `extent`; `None` where registers do not hold the terms, or elements share bytes.
+pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, facts: &Facts) -> Option<Shape> {
+    let Extent { outputs, terms, along } = *extent;
+    let tensors = || inputs.iter().chain(dst);
     let least = tensors().map(Input::bytes).min().filter(|&b| b > 0)?;
     let vector = together(tensors(), along).unwrap_or(1);
-    let words: i64 = all.0.iter().map(|t| t.words(vector)).sum();
+    let words: i64 = inputs.iter().map(|t| t.words(vector)).sum();
     let of = |run: i64, threads: i64| {
         let mut lanes = (run / (vector * least)).clamp(1, 32);
         // Threads that would have no term have columns.

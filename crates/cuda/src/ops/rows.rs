@@ -1,7 +1,7 @@
 //! `rows`: kernels whose outputs are made of many terms each.
 
 use super::columns_vector;
-use super::rows_vector::{self, Body, Input};
+use super::rows_vector::{self, Body, Extent, Input};
 use crate::emit::{BLOCK, Emitter, Place, Real, View, memory_order};
 use crate::program::{Launch, Program};
 use crate::{CudaTarget, Facts};
@@ -132,14 +132,15 @@ impl Rows {
 
     fn kept(&self) -> Option<Kept> {
         let Vectors { inputs, dst, facts } = self.vectors.as_ref()?;
-        let (all, sizes) = ((&inputs[..], dst.as_ref()), [self.outputs, self.terms]);
+        let along = if self.columns { self.across? } else { self.along? };
+        let extent = Extent { outputs: self.outputs, terms: self.terms, along };
         if !self.columns {
-            return rows_vector::shape(all, sizes, self.along?, facts).map(Kept::Rows);
+            return rows_vector::shape(inputs, dst.as_ref(), &extent, facts).map(Kept::Rows);
         }
         if !inputs.iter().all(Input::is_kept) {
             return None;
         }
-        columns_vector::shape(all, sizes, self.across?, facts).map(Kept::Columns)
+        columns_vector::shape(inputs, dst.as_ref(), &extent, facts).map(Kept::Columns)
     }
 
     /// Sums by the index along `channel`, the terms of each split into parts. Output `o` is part `o / channels` of channel `o % channels`.

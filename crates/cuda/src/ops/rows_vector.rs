@@ -108,10 +108,16 @@ pub(crate) fn chunks(vectors: i64, threads: i64) -> Option<i64> {
     [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32].into_iter().find(|&c| c >= needed)
 }
 
-/// The shape for `outputs` rows of `terms`, whose fastest dimension is `along` with `size` positions, over tensors that all move along it in one run; `None` where they
-/// do not, or the rows are too long for registers.
-pub(crate) fn shape(all: (&[Input], Option<&Input>), [outputs, terms]: [i64; 2], along: (usize, i64), facts: &Facts) -> Option<Shape> {
-    let (inputs, dst) = all;
+/// How many outputs there are, and terms of each; and the dimension, with its size, along which neighbours lie.
+pub(crate) struct Extent {
+    pub(crate) outputs: i64,
+    pub(crate) terms: i64,
+    pub(crate) along: (usize, i64),
+}
+
+/// The shape for rows over tensors that all move along their fastest dimension in one run; `None` where they do not, or the rows are too long for registers.
+pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, facts: &Facts) -> Option<Shape> {
+    let Extent { outputs, terms, along } = *extent;
     let vector = together(inputs.iter().chain(dst), along)?;
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
     let vectors = terms / vector;
