@@ -52,16 +52,21 @@ extern "C" __global__ void __launch_bounds__(256) columns(const __grid_constant_
 #pragma unroll
         for (int v = 0; v < VECTOR; ++v) first[v] = t[0][v];
         count = 1;
-#pragma unroll 4
-        for (r += step; r < end; r += step, ++count) {
-            terms.at(a, r, c, t);
+        auto add = [&](i64 row) {
+            terms.at(a, row, c, t);
 #pragma unroll
             for (int v = 0; v < VECTOR; ++v) {
                 const real d = t[0][v] - first[v];
                 sum[v] += d;
                 square[v] = fma(d, d, square[v]);
             }
+        };
+        // Rows without a branch between them are read together.
+        for (r += step; r + 3 * step < end; r += 4 * step, count += 4) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) add(r + j * step);
         }
+        for (; r < end; r += step, ++count) add(r);
     }
     const real own = (real)count, share = count > 0 ? (real)1 / own : (real)0, all = (real)1 / rows_of(a, (index)blockIdx.y);
     real mean[VECTOR], total[VECTOR];
@@ -89,16 +94,22 @@ extern "C" __global__ void __launch_bounds__(256) columns(const __grid_constant_
     }
 #else
     if (inside) {
-#pragma unroll(SUMS > 2 ? 1 : 4)
-        for (i64 r = begin + threadIdx.x / LANES; r < end; r += step) {
+        const int ahead = SUMS == 1 ? 4 : SUMS == 2 ? 2 : 1;
+        auto add = [&](i64 row) {
             real t[SUMS][VECTOR];
-            terms.at(a, r, c, t);
+            terms.at(a, row, c, t);
 #pragma unroll
             for (int s = 0; s < SUMS; ++s) {
 #pragma unroll
                 for (int v = 0; v < VECTOR; ++v) sums[s][v] += t[s][v];
             }
+        };
+        i64 r = begin + threadIdx.x / LANES;
+        for (; r + (ahead - 1) * step < end; r += ahead * step) {
+#pragma unroll
+            for (int j = 0; j < ahead; ++j) add(r + j * step);
         }
+        for (; r < end; r += step) add(r);
     }
 #endif
 #pragma unroll

@@ -23,8 +23,19 @@ extern "C" __global__ void __launch_bounds__(256) rows(const __grid_constant__ A
         for (int stage = 0; stage < STAGES; ++stage) {
             real x = identity(stage);
             if (valid) {
-#pragma unroll AHEAD
-                for (i64 r = begin + part; r < end; r += parts) {
+                i64 r = begin + part;
+                // Terms without a branch between them are read together.
+                for (; r + (AHEAD - 1) * parts < end; r += AHEAD * parts) {
+                    real t[AHEAD];
+#pragma unroll
+                    for (int j = 0; j < AHEAD; ++j) {
+                        row_term(a, (index)(r + j * parts), p);
+                        t[j] = term(stage, a, p, s);
+                    }
+#pragma unroll
+                    for (int j = 0; j < AHEAD; ++j) x = combine(stage, x, t[j]);
+                }
+                for (; r < end; r += parts) {
                     row_term(a, (index)r, p);
                     x = combine(stage, x, term(stage, a, p, s));
                 }

@@ -1,14 +1,19 @@
-// Rows whose terms stay in registers between their stages: THREADS threads a row, and as many rows a block as make 256 threads.
+// Rows whose terms stay in registers between their stages: THREADS threads a row, and as many rows a block as make 256 threads; or CLUSTER blocks a row, which read
+// each other's numbers.
 //
-// The header has `row`, which loads, reduces and writes the row of output o by neighbours of VECTOR terms; it calls `reduced`, here, with a stage's number
+// The header has `row`, which loads, reduces and writes the row of output o by neighbours of VECTOR terms; it calls `reduced`, with a stage's number
 // of each thread's terms: the number of all of them, combined in an order that depends on nothing but the sizes.
 #define PER_BLOCK (THREADS < 256 ? 256 / THREADS : 1)
 #include "args.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS * PER_BLOCK) rows_vector(const __grid_constant__ Args a) {
     begin();
+#if CLUSTER > 1
+    for (i64 o = blockIdx.x / CLUSTER; o < a.outputs; o += gridDim.x / CLUSTER) row(a, (index)o, true, blockIdx.x % CLUSTER * THREADS + threadIdx.x);
+#else
     const int own = threadIdx.x / THREADS;
     for (i64 first = (i64)blockIdx.x * PER_BLOCK; first < a.outputs; first += (i64)gridDim.x * PER_BLOCK) {
         row(a, (index)(first + own), first + own < a.outputs, threadIdx.x % THREADS);
     }
+#endif
 }

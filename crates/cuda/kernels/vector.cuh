@@ -14,7 +14,23 @@ struct __align__(16) Vector {
 #pragma unroll
         for (int i = 0; i < N; ++i) words[i] = ((const typename T::word*)data)[at + i * stride];
     }
-    DEVICE void store(void* data, i64 at) const { copy((typename T::word*)data + at, words); }
+    // By one instruction for up to 16 bytes, which the compiler would divide: parts of a sector keep the second-level cache busy four times.
+    DEVICE void store(void* data, i64 at) const {
+        const int bytes = N * (int)sizeof(typename T::word);
+        typename T::word* to = (typename T::word*)data + at;
+        const u32* from = (const u32*)words;
+        if (bytes % 16 == 0) {
+#pragma unroll
+            for (int i = 0; i < bytes / 4; i += 4) {
+                asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"((u32*)to + i), "r"(from[i]), "r"(from[i + 1]), "r"(from[i + 2]), "r"(from[i + 3]) : "memory");
+            }
+        } else if (bytes % 8 == 0) {
+#pragma unroll
+            for (int i = 0; i < bytes / 4; i += 2) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"((u32*)to + i), "r"(from[i]), "r"(from[i + 1]) : "memory");
+        } else {
+            copy(to, words);
+        }
+    }
     DEVICE real number(int i) const {
         // Of two numbers that are the upper halves of floats one is there already.
         if (T::BITS == 16 && T::EXPONENT == 8 && N % 2 == 0) {

@@ -21,8 +21,23 @@ const AHEAD: usize = 512;
 /// So many are loaded ahead that what was asked for stays.
 const ROOM: usize = KEPT / 2;
 
+/// The files of products and convolutions: a program that uses one uses others, and those of the copies around them.
+const PRODUCTS: &[&str] = &[
+    "gemm_sm90",
+    "conv_sm90",
+    "gemm_sm80",
+    "conv_weights_sm90",
+    "gemm_f32",
+    "products",
+    "conv_planar_sm90",
+    "conv_window_sm90",
+    "conv_groups_sm80",
+    "gemv",
+];
+const COPIES: &[&str] = &["transpose", "reduce_parts", "map", "window_pack", "window_weights", "add_parts", "dots"];
+
 /// Loads kernels into a context. Two threads that want the same kernel at the same time get what one of them makes. Where a program uses one kernel of a file, those
-/// of the same file that are kept are loaded behind it, so that most of its new shapes find theirs.
+/// of the same file that are kept are loaded behind it, and then those of other products behind one of these, so that most of its new shapes find theirs.
 pub struct Loader {
     kernels: Arc<Kernels>,
     ahead: Ahead,
@@ -114,6 +129,9 @@ impl Loader {
         let (function, is_new) = self.kernels.function(source, || self.kernels.make(source))?;
         if is_new {
             self.ahead.prepare(source.file);
+            if PRODUCTS.contains(&source.file) {
+                PRODUCTS.iter().chain(COPIES).for_each(|file| self.ahead.prepare(file));
+            }
         }
         Ok(function)
     }

@@ -4,7 +4,7 @@ use crate::CudaTarget;
 use crate::emit::{Emitter, Place, Real, View, memory_order};
 use crate::program::{Launch, MapPlace, Program, Word};
 use oxidnn_runtime::Skip;
-use oxidnn_spec::{Arg, DataType, Layout, Tensor};
+use oxidnn_spec::{Arg, DataType, Layout, MAX_NDIMS, Tensor};
 
 /// Rows that a thread of a part adds at least, and blocks of a multiprocessor.
 const ROWS: i64 = 8;
@@ -23,6 +23,8 @@ pub(crate) struct Matrix<'a> {
     offset: i64,
     /// Elements from one row to the next.
     step: i64,
+    /// The dimensions whose positions are the rows, slowest first.
+    order: [u8; MAX_NDIMS],
 }
 
 impl<'a> Matrix<'a> {
@@ -40,7 +42,10 @@ impl<'a> Matrix<'a> {
                 Some(_) => return None,
             });
         }
-        Some(Matrix { name, arg, dtype: t.dtype, offset: b.offset, step: merged.map_or(t.dims()[channel], |m| m.1) })
+        let mut order = [u8::MAX; MAX_NDIMS];
+        let rows = memory_order(&t.layout).into_iter().filter(|&d| d != channel && t.dims()[d] != 1);
+        order.iter_mut().zip(rows).for_each(|(to, d)| *to = d as u8);
+        Some(Matrix { name, arg, dtype: t.dtype, offset: b.offset, step: merged.map_or(t.dims()[channel], |m| m.1), order })
     }
 
     /// Declares its address, its offset and its step as fields, and its type as `name_number`.
@@ -70,10 +75,16 @@ pub(crate) struct Shape {
 impl Shape {
     /// For all of these matrices together; `None` where they are not read in vectors.
     pub(crate) fn of(all: &[Matrix<'_>], [rows, columns]: [i64; 2], real: Real, target: &CudaTarget) -> Option<Shape> {
+        Shape::on(BLOCKS, all, [rows, columns], real, target)
+    }
+
+    /// The same for kernels of which no more than `blocks` share a multiprocessor, as they keep more in registers.
+    pub(crate) fn on(blocks: i64, all: &[Matrix<'_>], [rows, columns]: [i64; 2], real: Real, target: &CudaTarget) -> Option<Shape> {
         let least = all.iter().map(|m| m.dtype.bits() as i64 / 8).min()?;
         let vector = if real == Real::Double { 2 } else { (16 / least).clamp(1, 8) };
         let fits = |m: &Matrix<'_>| m.offset % vector == 0 && m.step % vector == 0 && vector * (m.dtype.bits() as i64 / 8) >= 4;
-        if columns % vector != 0 || rows < 1 || columns < 1 || !all.iter().all(fits) {
+        let alike = all.iter().all(|m| m.order == all[0].order);
+        if columns % vector != 0 || rows < 1 || columns < 1 || !all.iter().all(fits) || !alike {
             return None;
         }
         let vectors = columns / vector;
@@ -81,7 +92,7 @@ impl Shape {
         let lanes = whole.unwrap_or((vectors as u64).next_power_of_two().min(32) as i64);
         let down = 256 / lanes;
         let across = columns / (vector * lanes) + i64::from(columns % (vector * lanes) != 0);
-        let wanted = (BLOCKS * i64::from(target.facts.multiprocessors) / across).max(1);
+        let wanted = (blocks * i64::from(target.facts.multiprocessors) / across).max(1);
         let parts = wanted.min((rows / (ROWS * down)).max(1)).min(4096);
         let chunk = rows / parts + i64::from(rows % parts != 0);
         let parts = rows / chunk + i64::from(rows % chunk != 0);
@@ -97,7 +108,7 @@ impl Shape {
 
     /// The same for the rows of images, of which no part has those of two: all parts have as many, and those of an image follow each other.
     pub(crate) fn of_images(all: &[Matrix<'_>], [images, rows, columns]: [i64; 3], real: Real, target: &CudaTarget) -> Option<Shape> {
-        let shape = Shape::of(all, [images.checked_mul(rows)?, columns], real, target)?;
+        let shape = Shape::on(blocks_of(all.len()), all, [images.checked_mul(rows)?, columns], real, target)?;
         let own = (1..=(shape.parts / images).max(1)).rev().find(|parts| rows % parts == 0)?;
         let parts = images * own;
         let chunk = rows / own;
@@ -193,6 +204,72 @@ impl Shape {
         launch.aligned = all.iter().map(|m| MapPlace::Arg(m.arg, 0)).collect();
         launch
     }
+}
+
+/// Elements of a matrix by numbers of its columns (`kernels/columns_map.cu`).
+pub(crate) struct Elements<'a> {
+    /// What is read, by the names of the matrices.
+    pub(crate) read: &'a [Matrix<'a>],
+    /// What is written; the emitter has its tail.
+    pub(crate) dst: Matrix<'a>,
+    pub(crate) layout: &'a Layout,
+    /// Members of `struct Columns`: what belongs to a column, by its place in the vector.
+    pub(crate) members: &'a [&'a str],
+    /// Statements that set the members `i` of the columns from `c` on, whose first row's position is `p`: once, and for each with its position.
+    pub(crate) begin: [&'a str; 2],
+    /// Statements that make `v`, the number of column `i`, of what is read as `x.name.number(i)`.
+    pub(crate) value: &'a str,
+}
+
+impl Shape {
+    /// The launch over this shape's rows.
+    pub(crate) fn elements(&self, mut emit: Emitter, elements: &Elements<'_>) -> Launch {
+        let Elements { read, dst, layout, members, begin, value } = elements;
+        for (name, value) in [
+            ("VECTOR", self.vector),
+            ("LANES", self.lanes),
+            ("AHEAD", if read.len() > 1 { 2 } else { 4 }),
+            ("BLOCKS", blocks_of(read.len() + 1)),
+        ] {
+            emit.option(name, value);
+        }
+        for (name, value) in
+            [("rows", self.rows), ("columns", self.columns), ("apart", self.apart), ("span", self.span), ("row_step", self.step)]
+        {
+            emit.number(name, value);
+        }
+        emit.define("RANK", layout.ndims());
+        let order: Vec<usize> = memory_order(layout).into_iter().filter(|&d| d != 1).collect();
+        emit.traversal("position", &layout.dims, &order);
+        let (mut vectors, mut loads) = (String::new(), String::new());
+        for m in *read {
+            m.declare(&mut emit);
+            let name = m.name;
+            vectors += &format!("    Vector<{name}_number, VECTOR> {name};\n");
+            loads += &format!("        {name}.load(a.{name}_rows, a.{name}_offset + r * a.{name}_step + c);\n");
+        }
+        dst.declare(&mut emit);
+        let (to, members) = (dst.name, members.iter().map(|m| format!("    real {m}[VECTOR];\n")).collect::<String>());
+        let [once, each] = begin;
+        emit.code(&format!(
+            "struct Loaded {{\n{vectors}    DEVICE void load(const Args& a, i64 r, i64 c) {{\n{loads}    }}\n}};\n\
+             struct Columns {{\n{members}    DEVICE void begin(const Args& a, i64 r, i64 c) {{\n        index p[RANK];\n        position(a, (index)r, p);\n        p[1] = (index)c;\n\
+             {once}#pragma unroll\n        for (int i = 0; i < VECTOR; ++i) {{\n            p[1] = (index)(c + i);\n{each}        }}\n    }}\n    \
+             DEVICE void make(const Args& a, const Loaded& x, i64 r, i64 c) const {{\n        index p[RANK];\n        position(a, (index)r, p);\n        \
+             const i64 at = a.{to}_offset + r * a.{to}_step + c;\n        Vector<dst_type, VECTOR> out;\n#pragma unroll\n        for (int i = 0; i < VECTOR; ++i) {{\n            \
+             p[1] = (index)(c + i);\n{value}            out.words[i] = dst_type::encode(rounded(a, p, at + i, ::value(a, p, at + i, v)));\n        }}\n        \
+             out.store(a.{to}_rows, at);\n    }}\n}};\n"
+        ));
+        let across = self.columns / (self.vector * self.lanes) + i64::from(self.columns % (self.vector * self.lanes) != 0);
+        let mut launch = emit.launch_blocks("columns_map", [across as u32, self.parts as u32, 1]);
+        launch.aligned = read.iter().chain([dst]).map(|m| MapPlace::Arg(m.arg, 0)).collect();
+        launch
+    }
+}
+
+/// Blocks of `columns_map.cu`, and of moments, that share a multiprocessor, by their matrices.
+pub(crate) fn blocks_of(matrices: usize) -> i64 {
+    if matrices > 2 { 3 } else { 4 }
 }
 
 /// A view of one of the sums of the parts, as parts by columns in the dimensions of `layout`.

@@ -2,6 +2,7 @@
 //!
 //! Where all tensors of a problem are strides over common loops, the loops stand in for the dimensions: few, merged where memory is contiguous.
 
+use super::planes::Planes;
 use crate::emit::{Emitter, Real, Tail, View, memory_order};
 use crate::program::{Launch, Program};
 use oxidnn_runtime::Skip;
@@ -19,6 +20,7 @@ pub(crate) struct Map<'a> {
     /// The tensors that are read, and the destination first, where the elements are only read by position and only written by `finish`.
     vectors: Option<Vec<Neighbours>>,
     lanes: Option<Lanes>,
+    planes: Option<Planes>,
     backwards: bool,
 }
 
@@ -54,7 +56,7 @@ impl<'a> Map<'a> {
     pub(crate) fn over(real: Real, dst: &'a Layout) -> Map<'a> {
         let dims = dst.blocking().map_or(dst.dims, |b| b.padded_dims);
         let emit = Emitter::new(real, dims.volume().unwrap_or(i64::MAX));
-        Map { emit, element: String::new(), clear: String::new(), dst, vectors: None, lanes: None, backwards: false }
+        Map { emit, element: String::new(), clear: String::new(), dst, vectors: None, lanes: None, planes: None, backwards: false }
     }
 
     /// Declares the result's tail and the tensors that are read, for an element that reads them as `name(a, p)` and writes by `finish(a, p, value)`, or
@@ -91,6 +93,11 @@ impl<'a> Map<'a> {
         }
     }
 
+    /// Lets blocks of tiles copy what they read into shared memory first, where channels do not lie next to each other (`kernels/planes.cu`).
+    pub(crate) fn planes(&mut self, planes: Planes) {
+        self.planes = Some(planes);
+    }
+
     /// Declares the result's tail, whose destination is this traversal's.
     pub(crate) fn tail(&mut self, tail: &Tail<'_>) -> Result<(), Skip> {
         self.emit.tail(tail)?;
@@ -117,14 +124,17 @@ impl<'a> Map<'a> {
 
     /// The launch.
     pub(crate) fn launch(self) -> Launch {
-        let Map { mut emit, mut element, clear, dst, vectors, lanes, backwards } = self;
+        let Map { mut emit, mut element, clear, dst, vectors, lanes, planes, backwards } = self;
         if backwards {
             emit.option("BACKWARDS", 1);
         }
         if let Some(Lanes { code, together, tile: Some(tile) }) = &lanes
             && dst.blocking().is_some_and(|b| b.is_plain() && b.padded_dims == dst.dims)
         {
-            return by_tiles(emit, dst, (code, together.as_ref()), *tile);
+            return match planes.filter(|_| together.is_none()).and_then(|planes| planes.shape(dst, *tile).map(|shape| (planes, shape))) {
+                Some((planes, shape)) => planes.launch(emit, dst, code, &shape),
+                None => by_tiles(emit, dst, (code, together.as_ref()), *tile),
+            };
         }
         let count = emit.destination(dst);
         emit.number("count", count);
@@ -134,7 +144,7 @@ impl<'a> Map<'a> {
             emit.code(FINISH_LANES);
             element = match tile {
                 Some(tile) => {
-                    emit.code(&tile_of(&code, tile.along, dst.ndims()));
+                    emit.code(&tile_of(&code, tile.along, dst.ndims(), ""));
                     emit.numbers("length", &dst.dims);
                     "    tile<1, 1, 1>(a, p);\n".into()
                 }
@@ -171,13 +181,13 @@ impl<'a> Map<'a> {
 }
 
 /// The function that writes neighbouring channels.
-const FINISH_LANES: &str = "template <int LANES>\nDEVICE void finish_lanes(const Args& a, const index* p, const real (&v)[LANES]) {\n    index q[RANK];\n    \
+pub(crate) const FINISH_LANES: &str = "template <int LANES>\nDEVICE void finish_lanes(const Args& a, const index* p, const real (&v)[LANES]) {\n    index q[RANK];\n    \
     for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    const i64 at = dst_at(a, p);\n    Vector<dst_type, LANES> out;\n#pragma unroll\n    \
     for (int i = 0; i < LANES; ++i) {\n        q[1] = p[1] + i;\n        out.words[i] = dst_type::encode(rounded(a, q, at + i, value(a, q, at + i, v[i])));\n    }\n    \
     out.store(a.dst_data, at);\n}\n";
 
 /// The function that makes a tile by these statements, with what they need.
-fn tile_of(code: &str, along: usize, rank: usize) -> String {
+pub(crate) fn tile_of(code: &str, along: usize, rank: usize, more: &str) -> String {
     let last = rank - 1;
     let wide = if last == along {
         String::new()
@@ -187,7 +197,7 @@ fn tile_of(code: &str, along: usize, rank: usize) -> String {
     format!(
         "DEVICE bool moved(const Args& a, const index* p, int y, int x, index* q) {{\n    for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    q[{along}] += y;\n    \
          bool inside = q[{along}] < (index)a.length[{along}];\n{wide}    return inside;\n}}\n\
-         template <int LANES, int TALL, int WIDE>\nDEVICE void tile(const Args& a, const index* p) {{\n{code}}}\n"
+         template <int LANES, int TALL, int WIDE>\nDEVICE void tile(const Args& a, const index* p{more}) {{\n{code}}}\n"
     )
 }
 
@@ -220,7 +230,7 @@ fn by_tiles(mut emit: Emitter, dst: &Layout, (code, together): (&str, Option<&(i
     emit.number("tiles", tiles);
     emit.numbers("length", &dst.dims);
     emit.code(FINISH_LANES);
-    emit.code(&tile_of(code, along, sizes.len()));
+    emit.code(&tile_of(code, along, sizes.len(), ""));
     emit.code(&if names.is_empty() { "DEVICE bool aligned(const Args&) { return true; }\n".into() } else { aligned(names) });
     emit.code(&format!(
         "DEVICE void first(const Args& a, index i, index* p) {{\n    tile_of(a, i, p);\n    p[1] *= VECTOR;\n    p[{along}] *= {tall};\n    p[{last}] *= {wide};\n}}\n"

@@ -3,7 +3,7 @@
 //! Statistics of layer and group normalisation belong to rows that one block reads, reduces and writes. Those of batch normalisation belong to
 //! channels: their sums are made in parts, put together, and applied element by element.
 
-use super::columns::{self, Matrix, Shape};
+use super::columns::{self, Elements, Matrix, Shape};
 use super::map::Map;
 use super::pointwise::tensor;
 use super::reductions::aligned;
@@ -18,9 +18,6 @@ use oxidnn_spec::op::{NormFlags, Prop};
 use oxidnn_spec::{Arg, Layout, Op, PostOp, Problem, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
-
-/// Bytes of a row beyond which no block keeps it in registers.
-const LARGEST_ROW: i64 = 96 * 1024;
 
 /// Terms of `columns.cu` that are the source's elements.
 const OWN_TERMS: &str = "    DEVICE void begin(const Args&, i64) {}\n    DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[1][VECTOR]) { src_vector(a, r, c, t[0]); }\n";
@@ -194,25 +191,15 @@ impl Norm<'_> {
             program.launches.push(map.launch());
             return Ok(());
         }
-        if self.share == Share::Channel {
-            self.batch_forward(program, dst)?;
-        } else if !self.group_forward(program, dst)? {
-            let mut rows = self.rows();
-            rows.emit.tail(&Tail::of(self.problem, Arg::DST, dst))?;
-            let variance = if self.flags.rms { 0 } else { 1 };
-            let mean = if self.flags.rms { "(real)0" } else { "s[0]" };
-            rows.stages = self.statistics(mean);
-            let kept = self.kept(&mut rows.emit, mean, &format!("s[{variance}]"))?;
-            rows.result = self.stat() + &kept;
-            if let Share::Group(channels) = self.share {
-                // An output's own position has its group behind the dimensions.
-                rows.result = rows.result.replace(&format!("p[1] / {channels}"), &format!("p[{}]", self.src.dims().len()));
+        let together = if self.share == Share::Channel && !self.by_planes() { None } else { Some(self.rows_forward(dst)?) };
+        let stays = together.as_ref().is_some_and(Rows::stays);
+        match (self.share, together) {
+            (Share::Group(channels), Some(_)) if self.group_forward(program, dst, channels, stays)? => {}
+            (share, Some(rows)) if stays || share != Share::Channel => {
+                program.launches.push(rows.launch());
+                zero::padding(program, Arg::DST, dst)?;
             }
-            let inverse = format!("(real)1 / sqrt(s[{variance}] + {})", literal(self.epsilon));
-            rows.each = self.applied(&mut rows.emit, mean, &inverse)?;
-            self.vectorise(&mut rows, &[("src", Arg::SRC)], Arg::DST, dst)?;
-            program.launches.push(rows.launch());
-            zero::padding(program, Arg::DST, dst)?;
+            _ => self.batch_forward(program, dst)?,
         }
         for arg in [Arg::MEAN, Arg::VARIANCE] {
             if let Some(t) = self.tensor(arg) {
@@ -222,12 +209,29 @@ impl Norm<'_> {
         Ok(())
     }
 
+    /// Rows that are reduced and written in one launch.
+    fn rows_forward(&self, dst: &Tensor) -> Result<Rows, Skip> {
+        let mut rows = self.rows();
+        rows.emit.tail(&Tail::of(self.problem, Arg::DST, dst))?;
+        let variance = if self.flags.rms { 0 } else { 1 };
+        let mean = if self.flags.rms { "(real)0" } else { "s[0]" };
+        rows.stages = self.statistics(mean);
+        let kept = self.kept(&mut rows.emit, mean, &format!("s[{variance}]"))?;
+        rows.result = self.stat() + &kept;
+        if let Share::Group(channels) = self.share {
+            // An output's own position has its group behind the dimensions.
+            rows.result = rows.result.replace(&format!("p[1] / {channels}"), &format!("p[{}]", self.src.dims().len()));
+        }
+        let inverse = format!("(real)1 / sqrt(s[{variance}] + {})", literal(self.epsilon));
+        rows.each = self.applied(&mut rows.emit, mean, &inverse)?;
+        self.vectorise(&mut rows, &[("src", Arg::SRC)], Arg::DST, dst)?;
+        Ok(rows)
+    }
+
     /// Lets neighbours of a row be read together: the tensors of `data`, kept, and scale and shift where they go along the row.
     fn vectorise(&self, rows: &mut Rows, data: &[(&str, Arg)], arg: Arg, dst: &Tensor) -> Result<(), Skip> {
         let whole = self.tensor(Arg::WORKSPACE).is_none() && self.tensor(Arg::SRC_1).is_none() && self.tensor(Arg::DIFF_SRC_1).is_none();
-        if self.vectors.is_none() || !whole {
-            return Ok(());
-        }
+        let Some(target) = self.vectors.filter(|_| whole) else { return Ok(()) };
         let mut inputs = Vec::new();
         for (name, arg) in data {
             inputs.push(Input::of(&View::of(name, *arg, tensor(self.problem, *arg)?), 0, true));
@@ -239,7 +243,7 @@ impl Norm<'_> {
                 }
             }
         }
-        rows.vectorised(inputs, Some(Input::of(&View::of("dst", arg, dst), 0, false)));
+        rows.vectorised(inputs, Some(Input::of(&View::of("dst", arg, dst), 0, false)), &target.facts);
         Ok(())
     }
 
@@ -314,8 +318,8 @@ impl Norm<'_> {
     }
 
     /// Means and squared differences of parts of the images' channels, in one pass, how many parts an image has, and how many pixels a part: of channels that lie next to
-    /// each other, or of planes, where groups are too large for a block or too few for the GPU.
-    fn group_parts(&self, program: &mut Program, channels: i64) -> Result<Option<(usize, [i64; 2])>, Skip> {
+    /// each other, or of planes, where groups do not stay in registers.
+    fn group_parts(&self, program: &mut Program, stays: bool) -> Result<Option<(usize, [i64; 2])>, Skip> {
         let Some(target) = self.vectors.filter(|_| self.by_lanes() && !self.flags.rms) else { return Ok(None) };
         let dims = self.src.dims();
         let (images, count, pixels) = (dims[0], dims[1], dims[2..].iter().product::<i64>());
@@ -325,17 +329,15 @@ impl Norm<'_> {
             program.launches.push(shape.launch(Emitter::new(self.real, images * pixels), &[matrix], OWN_TERMS, None, at));
             return Ok(Some((at, [shape.parts / images, pixels * images / shape.parts])));
         }
-        let large = channels * pixels * self.src.dtype.bits() as i64 / 8 > LARGEST_ROW;
-        if !large && images * (count / channels) >= i64::from(target.facts.multiprocessors) {
+        if stays {
             return Ok(None);
         }
         Ok(self.plane_moments(program)?.map(|(at, ..)| (at, [1, pixels])))
     }
 
     /// Statistics of groups by those of parts, then the elements in vectors; false where they are not made so.
-    fn group_forward(&self, program: &mut Program, dst: &Tensor) -> Result<bool, Skip> {
-        let Share::Group(channels) = self.share else { return Ok(false) };
-        let Some((at, [parts, rows_of_part])) = self.group_parts(program, channels)? else { return Ok(false) };
+    fn group_forward(&self, program: &mut Program, dst: &Tensor, channels: i64, stays: bool) -> Result<bool, Skip> {
+        let Some((at, [parts, rows_of_part])) = self.group_parts(program, stays)? else { return Ok(false) };
         let (images, count) = (self.src.dims()[0], self.src.dims()[1]);
         let all = Tensor::plain([images, count], self.real.dtype()).map_err(|_| OVERFLOW)?;
         let mut places = [0; 2];
@@ -343,7 +345,7 @@ impl Norm<'_> {
             *at = program.book(all.bytes()).ok_or(OVERFLOW)?;
         }
         let partial = Layout::plain([images, parts, count / channels, channels].into()).map_err(|_| OVERFLOW)?;
-        let mut rows = Rows::over(self.real, &partial, |d| d == 0 || d == 2).ahead();
+        let mut rows = Rows::over(self.real, &partial, |d| d == 0 || d == 2);
         for (i, name) in ["part_mean", "part_square"].into_iter().enumerate() {
             rows.emit.view(&columns::part_view(name, at, i as i64, &partial, self.real))?;
         }
@@ -366,46 +368,77 @@ impl Norm<'_> {
         Ok(true)
     }
 
+    /// The rows of channels that lie next to each other in all of these tensors, such that none is of two images where statistics belong to these.
+    fn column_rows(&self, all: &[Option<Matrix<'_>>]) -> Option<Shape> {
+        let target = self.vectors.filter(|_| self.by_lanes())?;
+        let all = all.iter().copied().collect::<Option<Vec<_>>>()?;
+        let dims = self.src.dims();
+        let (images, count, pixels) = (dims[0], dims[1], dims[2..].iter().product::<i64>());
+        match self.share {
+            Share::Channel => {
+                let sizes = [images.checked_mul(pixels)?, count];
+                Shape::on(columns::blocks_of(all.len()), &all, sizes, self.real, target).map(Shape::in_turns)
+            }
+            Share::Group(_) => Shape::of_images(&all, [images, pixels, count], self.real, target),
+            Share::Row => None,
+        }
+    }
+
     /// The elements, with a mean and a reciprocal standard deviation at `places` for each channel, or each image and channel.
     fn elements_forward(&self, program: &mut Program, dst: &Tensor, (places, stats): ([usize; 2], &Tensor)) -> Result<(), Skip> {
+        let tail = Tail::of(self.problem, Arg::DST, dst);
+        let declare = |emit: &mut Emitter| -> Result<(), Skip> {
+            emit.tail(&tail)?;
+            for (name, at) in ["computed_mean", "computed_inverse"].into_iter().zip(places) {
+                emit.view(&scratch(name, at, stats))?;
+            }
+            Ok(())
+        };
+        let own = if stats.dims().len() == 1 { "p + 1" } else { "p" };
+        let (x, y) = (Matrix::of("src", Arg::SRC, self.src, 1), Matrix::of("to", Arg::DST, dst, 1));
+        if let (Some(shape), Some(x), Some(y)) = (self.column_rows(&[x, y]), x, y) {
+            let mut emit = Emitter::new(self.real, dst.dims().volume().unwrap_or(i64::MAX));
+            declare(&mut emit)?;
+            let flags = [(Arg::SCALE, self.flags.use_scale), (Arg::SHIFT, self.flags.use_shift)];
+            let [scaled, shifted] = flags.map(|(arg, used)| used && self.tensor(arg).is_some());
+            for (name, arg, used) in [("scale", Arg::SCALE, scaled), ("shift", Arg::SHIFT, shifted)] {
+                if used {
+                    self.input(&mut emit, name, arg)?;
+                }
+            }
+            let once = format!(
+                "        Vector<computed_mean_type, VECTOR> m, s;\n        m.load(a.computed_mean_data, computed_mean_at(a, {own}));\n        \
+                 s.load(a.computed_inverse_data, computed_inverse_at(a, {own}));\n"
+            );
+            let each = format!(
+                "            mean[i] = m.number(i), factor[i] = s.number(i){}, shift_by[i] = {};\n",
+                if scaled { " * scale(a, p + 1)" } else { "" },
+                if shifted { "shift(a, p + 1)" } else { "(real)0" }
+            );
+            let relu = if self.flags.fuse_relu { "            v = !(v <= 0) ? v : (real)0;\n" } else { "" };
+            let value = format!("            real v = fma(x.src.number(i) - mean[i], factor[i], shift_by[i]);\n{relu}");
+            let members = ["mean", "factor", "shift_by"];
+            let elements = Elements { read: &[x], dst: y, layout: &dst.layout, members: &members, begin: [&once, &each], value: &value };
+            program.launches.push(shape.elements(emit, &elements));
+            return Ok(());
+        }
         let mut map = Map::over(self.real, &dst.layout);
-        map.tail(&Tail::of(self.problem, Arg::DST, dst))?;
+        map.tail(&tail)?;
         if self.share == Share::Channel {
             map.backwards();
         }
         for (name, at) in ["computed_mean", "computed_inverse"].into_iter().zip(places) {
             map.emit.view(&scratch(name, at, stats))?;
         }
-        let own = if stats.dims().len() == 1 { "p + 1" } else { "p" };
         map.element = self.applied(&mut map.emit, &format!("computed_mean(a, {own})"), &format!("computed_inverse(a, {own})"))?;
         if self.by_planes() {
             map.together(&View::of("dst", Arg::DST, dst), &[View::of("src", Arg::SRC, self.src)]);
-        } else if self.by_lanes() {
-            let (mut loads, mut value) = (String::new(), "(x.number(i) - mean.number(i)) * inverse.number(i)".to_owned());
-            let mut all = vec![("src", self.src), ("dst", dst)];
-            for (name, arg, used, sign) in
-                [("scale", Arg::SCALE, self.flags.use_scale, "*"), ("shift", Arg::SHIFT, self.flags.use_shift, "+")]
-            {
-                if let Some(t) = self.tensor(arg).filter(|_| used) {
-                    loads +=
-                        &format!("    Vector<{name}_type, LANES> own_{name};\n    own_{name}.load(a.{name}_data, {name}_at(a, p + 1));\n");
-                    value += &format!(" {sign} own_{name}.number(i)");
-                    all.push((name, t));
-                }
-            }
-            let relu = if self.flags.fuse_relu { "        v[i] = !(v[i] <= 0) ? v[i] : (real)0;\n" } else { "" };
-            let code = format!(
-                "    Vector<src_type, LANES> x;\n    x.load(a.src_data, src_at(a, p));\n    Vector<computed_mean_type, LANES> mean, inverse;\n    \
-                 mean.load(a.computed_mean_data, computed_mean_at(a, {own}));\n    inverse.load(a.computed_inverse_data, computed_inverse_at(a, {own}));\n{loads}    real v[LANES];\n#pragma unroll\n    \
-                 for (int i = 0; i < LANES; ++i) {{\n        v[i] = {value};\n{relu}    }}\n    finish_lanes<LANES>(a, p, v);\n"
-            );
-            map.lanes(&code, &all);
         }
         program.launches.push(map.launch());
         Ok(())
     }
 
-    /// Whether elements are made by vectors of channels: nothing is kept or added besides, and no scale is applied.
+    /// Whether elements are made by vectors: nothing is kept or added besides, and no scale is applied.
     fn by_lanes(&self) -> bool {
         let none = |arg| self.tensor(arg).is_none();
         self.vectors.is_some()
@@ -463,7 +496,9 @@ impl Norm<'_> {
         let n = self.src.dims().volume().unwrap_or(0) / count.max(1);
         let Some(target) = self.vectors else { return Ok(None) };
         let Some(matrix) = Matrix::of("src", Arg::SRC, self.src, 1) else { return Ok(None) };
-        let Some(shape) = Shape::of(&[matrix], [n, count], self.real, target).map(Shape::in_turns) else { return Ok(None) };
+        let Some(shape) = Shape::on(columns::blocks_of(1), &[matrix], [n, count], self.real, target).map(Shape::in_turns) else {
+            return Ok(None);
+        };
         let at = columns::book(program, &shape, 2, self.real)?;
         program.launches.push(shape.launch(Emitter::new(self.real, n), &[matrix], OWN_TERMS, None, at));
         let partial = Layout::plain([shape.parts, count].into()).map_err(|_| OVERFLOW)?;
@@ -472,11 +507,11 @@ impl Norm<'_> {
 
     /// The same of planes of channels, which are parts of as many pixels each.
     fn plane_moments(&self, program: &mut Program) -> Result<Option<(usize, Layout, Option<Shape>)>, Skip> {
-        let Some((mut rows, at, partial)) = self.planes(program)? else { return Ok(None) };
+        let (Some((mut rows, at, partial)), Some(target)) = (self.planes(program)?, self.vectors) else { return Ok(None) };
         rows.emit.view(&View::of("src", Arg::SRC, self.src))?;
         rows.stages = vec![Stage::sum("src(a, p)", "x / (real)a.terms"), Stage::sum("(src(a, p) - s[0]) * (src(a, p) - s[0])", "x")];
         rows.result = "    part_0_store(a, part_0_at(a, p), s[0]);\n    part_1_store(a, part_1_at(a, p), s[1]);\n".into();
-        rows.vectorised(vec![Input::of(&View::of("src", Arg::SRC, self.src), 0, true)], None);
+        rows.vectorised(vec![Input::of(&View::of("src", Arg::SRC, self.src), 0, true)], None, &target.facts);
         program.launches.push(rows.launch());
         Ok(Some((at, partial, None)))
     }
@@ -489,7 +524,7 @@ impl Norm<'_> {
         };
         let Some((at, partial, shape)) = parts else { return Ok(false) };
         let n = self.src.dims().volume().unwrap_or(0) / channels.dims()[0].max(1);
-        let mut rows = Rows::over(self.real, &partial, |d| d == 1).ahead();
+        let mut rows = Rows::over(self.real, &partial, |d| d == 1);
         for (i, name) in ["part_mean", "part_square"].into_iter().enumerate() {
             rows.emit.view(&columns::part_view(name, at, i as i64, &partial, self.real))?;
         }
@@ -571,7 +606,7 @@ impl Norm<'_> {
         partial: &View<'_>,
         result: impl FnOnce(&mut Emitter) -> Result<String, Skip>,
     ) -> Result<(), Skip> {
-        let mut rows = Rows::over(self.real, partial.layout, |d| d == 1).ahead();
+        let mut rows = Rows::over(self.real, partial.layout, |d| d == 1);
         rows.emit.view(partial)?;
         rows.stages = vec![Stage::sum("partial(a, p)", "x")];
         rows.result = result(&mut rows.emit)?;
@@ -591,7 +626,7 @@ impl Norm<'_> {
         let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
         let matrices = [Matrix::of("src", Arg::SRC, self.src, channel), Matrix::of("diff_dst", Arg::DIFF_DST, diff_dst, channel)];
         let [Some(x), Some(dd)] = matrices else { return Ok(None) };
-        let Some(shape) = Shape::of(&[x, dd], [n, count], self.real, target).map(Shape::in_turns) else { return Ok(None) };
+        let Some(shape) = Shape::on(3, &[x, dd], [n, count], self.real, target).map(Shape::in_turns) else { return Ok(None) };
         let by_row = self.share == Share::Row;
         let ordered = [self.tensor(Arg::MEAN), self.tensor(Arg::VARIANCE), Some(self.src)].into_iter().flatten().all(in_order);
         if self.share != Share::Channel && !(by_row && ordered) {
@@ -656,7 +691,7 @@ impl Norm<'_> {
         if self.share != Share::Channel || self.flags.use_global_stats {
             return Ok(None);
         }
-        let Some((mut rows, at, partial)) = self.planes(program)? else { return Ok(None) };
+        let (Some((mut rows, at, partial)), Some(target)) = (self.planes(program)?, self.vectors) else { return Ok(None) };
         let (mean, inverse) = self.gradient(&mut rows.emit)?;
         let here = |text: &str| text.replace("(a, q)", "(a, p + 1)");
         let apart = format!("diff_dst(a, p) * (src(a, p) - {})", here(&mean));
@@ -665,7 +700,7 @@ impl Norm<'_> {
             format!("    part_0_store(a, part_0_at(a, p), s[0] * ({}));\n    part_1_store(a, part_1_at(a, p), s[1]);\n", here(&inverse));
         let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
         let inputs = [View::of("src", Arg::SRC, self.src), View::of("diff_dst", Arg::DIFF_DST, diff_dst)];
-        rows.vectorised(inputs.iter().map(|view| Input::of(view, 0, true)).collect(), None);
+        rows.vectorised(inputs.iter().map(|view| Input::of(view, 0, true)).collect(), None, &target.facts);
         program.launches.push(rows.launch());
         Ok(Some((at, partial)))
     }
@@ -695,6 +730,9 @@ impl Norm<'_> {
         let sums = Tensor::plain([channels], self.real.dtype()).map_err(|_| OVERFLOW)?;
         let wanted = [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].map(|arg| self.tensor(arg).filter(|_| self.prop == Prop::Backward));
         let batch = self.share == Share::Channel && !self.flags.use_global_stats;
+        if batch && self.channels_backward(program)? {
+            return Ok(());
+        }
         let mut kept = [0; 2];
         let sums_of_columns = batch || wanted.iter().any(Option::is_some);
         let fused = if sums_of_columns && !batch { self.rows_and_columns(program)? } else { None };
@@ -805,45 +843,92 @@ impl Norm<'_> {
 
     /// The source's gradient where the statistics are constants, or by coefficients of channels that are there.
     fn elements_backward(&self, program: &mut Program, diff_src: &Tensor, made: Option<([usize; 3], &Tensor)>) -> Result<(), Skip> {
-        let mut map = Map::over(self.real, &diff_src.layout);
-        map.tail(&Tail::of(self.problem, Arg::DIFF_SRC, diff_src))?;
-        let (mean, inverse) = self.gradient(&mut map.emit)?;
+        let tail = Tail::of(self.problem, Arg::DIFF_SRC, diff_src);
+        let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
         let Some((places, channels)) = made else {
+            let mut map = Map::over(self.real, &diff_src.layout);
+            map.tail(&tail)?;
+            let (mean, inverse) = self.gradient(&mut map.emit)?;
             let scale = self.scale(&mut map.emit)?;
             map.element = self.gradients(&mut map.emit, [&mean, &inverse], None, &scale)?;
             program.launches.push(map.launch());
             return Ok(());
         };
+        let coefficients = ["own", "apart", "fixed"];
+        let matrix = |name, arg, t| Matrix::of(name, arg, t, 1);
+        let [x, d, y] =
+            [matrix("src", Arg::SRC, self.src), matrix("diff_dst", Arg::DIFF_DST, diff_dst), matrix("to", Arg::DIFF_SRC, diff_src)];
+        if let (Some(shape), Some(x), Some(d), Some(y)) = (self.column_rows(&[x, d, y]), x, d, y) {
+            let mut emit = Emitter::new(self.real, diff_src.dims().volume().unwrap_or(i64::MAX));
+            emit.tail(&tail)?;
+            let mean = if self.input(&mut emit, "mean", Arg::MEAN)? { "mean(a, p + 1)" } else { "(real)0" };
+            let mut once = String::new();
+            for (name, at) in coefficients.into_iter().zip(places) {
+                emit.view(&scratch(name, at, channels))?;
+                once += &format!(
+                    "        Vector<{name}_type, VECTOR> {name}_all;\n        {name}_all.load(a.{name}_data, {name}_at(a, p + 1));\n"
+                );
+            }
+            let each = format!(
+                "            by_own[i] = own_all.number(i), by_apart[i] = apart_all.number(i), rest[i] = fixed_all.number(i), middle[i] = {mean};\n"
+            );
+            let value = "            const real v = fma(x.diff_dst.number(i), by_own[i], fma(x.src.number(i) - middle[i], by_apart[i], rest[i]));\n";
+            let members = ["by_own", "by_apart", "rest", "middle"];
+            let elements = Elements { read: &[x, d], dst: y, layout: &diff_src.layout, members: &members, begin: [&once, &each], value };
+            program.launches.push(shape.elements(emit, &elements));
+            return Ok(());
+        }
+        let mut map = Map::over(self.real, &diff_src.layout);
+        map.tail(&tail)?;
+        let (mean, _) = self.gradient(&mut map.emit)?;
         map.backwards();
-        for (name, at) in ["own", "apart", "fixed"].into_iter().zip(places) {
+        for (name, at) in coefficients.into_iter().zip(places) {
             map.emit.view(&scratch(name, at, channels))?;
         }
         let added = self.added_gradient(&mut map.emit)?;
         let made = format!("fma(dd, own(a, q), fma(src(a, p) - {mean}, apart(a, q), fixed(a, q)))");
         map.element = self.stat() + &format!("    const real dd = gradient(a, p);\n{added}    finish(a, p, {made});\n");
-        let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
         if self.by_planes() {
             map.element = map.element.replace("gradient(a, p)", "diff_dst(a, p)");
             let inputs = [View::of("src", Arg::SRC, self.src), View::of("diff_dst", Arg::DIFF_DST, diff_dst)];
             map.together(&View::of("dst", Arg::DIFF_SRC, diff_src), &inputs);
-        } else if self.by_lanes() {
-            let mut all = vec![("src", self.src), ("diff_dst", diff_dst), ("dst", diff_src)];
-            let (mut loads, mut middle) = (String::new(), "(real)0");
-            if let Some(t) = self.tensor(Arg::MEAN) {
-                loads.push_str("    Vector<mean_type, LANES> own_mean;\n    own_mean.load(a.mean_data, mean_at(a, p + 1));\n");
-                middle = "own_mean.number(i)";
-                all.push(("mean", t));
-            }
-            let code = format!(
-                "    Vector<src_type, LANES> x;\n    x.load(a.src_data, src_at(a, p));\n    Vector<diff_dst_type, LANES> d;\n    d.load(a.diff_dst_data, diff_dst_at(a, p));\n    \
-                 Vector<own_type, LANES> k1, k2, k3;\n    k1.load(a.own_data, p[1]);\n    k2.load(a.apart_data, p[1]);\n    k3.load(a.fixed_data, p[1]);\n{loads}    \
-                 real v[LANES];\n#pragma unroll\n    for (int i = 0; i < LANES; ++i) {{\n        \
-                 v[i] = fma(d.number(i), k1.number(i), fma(x.number(i) - {middle}, k2.number(i), k3.number(i)));\n    }}\n    finish_lanes<LANES>(a, p, v);\n"
-            );
-            map.lanes(&code, &all);
         }
         program.launches.push(map.launch());
         Ok(())
+    }
+
+    /// All gradients of batch normalisation in one launch, where the planes of a channel stay in registers; false where they do not.
+    fn channels_backward(&self, program: &mut Program) -> Result<bool, Skip> {
+        if !self.by_planes() {
+            return Ok(false);
+        }
+        let diff_src = tensor(self.problem, Arg::DIFF_SRC)?;
+        let mut rows = self.rows();
+        self.vectorise(&mut rows, &[("src", Arg::SRC), ("diff_dst", Arg::DIFF_DST)], Arg::DIFF_SRC, diff_src)?;
+        if !rows.stays() {
+            return Ok(false);
+        }
+        rows.emit.tail(&Tail::of(self.problem, Arg::DIFF_SRC, diff_src))?;
+        let (mean, inverse) = self.gradient(&mut rows.emit)?;
+        let [mean, inverse] = [mean, inverse].map(|text| text.replace("(a, q)", "(a, p + 1)"));
+        let scale = self.scale(&mut rows.emit)?;
+        rows.stages = vec![Stage::sum("diff_dst(a, p)", "x"), Stage::sum(format!("diff_dst(a, p) * (src(a, p) - {mean})"), "x")];
+        for (name, arg, value) in
+            [("diff_scale", Arg::DIFF_SCALE, format!("s[1] * ({inverse})")), ("diff_shift", Arg::DIFF_SHIFT, "s[0]".into())]
+        {
+            if let Some(t) = self.tensor(arg).filter(|_| self.prop == Prop::Backward) {
+                rows.emit.view(&View::of(name, arg, t))?;
+                rows.result += &format!("    {name}_store(a, {name}_at(a, p + 1), {value});\n");
+                zero::padding(program, arg, t)?;
+            }
+        }
+        rows.each = format!(
+            "    const real inverse = {inverse}, share = (real)1 / (real)a.terms;\n    const real normal = (src(a, p) - {mean}) * inverse;\n    \
+             finish(a, p, (diff_dst(a, p) - s[0] * share - normal * inverse * s[1] * share) * inverse{scale});\n"
+        );
+        program.launches.push(rows.launch());
+        zero::padding(program, Arg::DIFF_SRC, diff_src)?;
+        Ok(true)
     }
 
     /// The source's gradient row by row.

@@ -70,7 +70,7 @@ fn reduction_by(problem: &Problem, target: &CudaTarget, vectors: bool) -> Result
     rows.emit.tail(&Tail::of(problem, Arg::DST, &op.dst))?;
     rows.stages.push(stage(op));
     if vectors {
-        rows.vectorised(vec![Input::of(&View::of("src", Arg::SRC, &op.src), 0, true)], None);
+        rows.vectorised(vec![Input::of(&View::of("src", Arg::SRC, &op.src), 0, true)], None, &target.facts);
     }
     // Reduced dimensions of the position are 0 here.
     rows.result = "    finish(a, p, s[0]);\n".into();
@@ -99,8 +99,8 @@ fn stage(op: &Reduction) -> Stage {
 }
 
 /// Softmax and its logarithm along an axis, forward and backward.
-pub(crate) fn softmax(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
-    aligned(|vectors| softmax_by(problem, vectors))
+pub(crate) fn softmax(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    aligned(|vectors| softmax_by(problem, vectors.then_some(target)))
 }
 
 /// The program with vectors, and the one without for memory that is not aligned.
@@ -114,7 +114,7 @@ pub(crate) fn aligned(make: impl Fn(bool) -> Result<Program, Skip>) -> Result<Pr
     Ok(program)
 }
 
-fn softmax_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
+fn softmax_by(problem: &Problem, vectors: Option<&CudaTarget>) -> Result<Program, Skip> {
     let Op::Softmax(op) = &problem.op else { return Err(Skip::Op("anything but softmax")) };
     let (arg, dst) = if op.prop.is_forward() { (Arg::DST, &op.dst) } else { (Arg::DIFF_SRC, tensor(problem, Arg::DIFF_SRC)?) };
     let mut rows = Rows::over(Real::of(problem), &dst.layout, |d| d != op.axis);
@@ -124,13 +124,13 @@ fn softmax_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     } else {
         backward(op, problem, &mut rows)?
     }
-    if vectors {
+    if let Some(target) = vectors {
         let mut inputs = vec![];
         for (name, arg) in if op.prop.is_forward() { &[("src", Arg::SRC)][..] } else { &[("data", Arg::DST), ("diff_dst", Arg::DIFF_DST)] }
         {
             inputs.push(Input::of(&View::of(name, *arg, tensor(problem, *arg)?), 0, true));
         }
-        rows.vectorised(inputs, Some(Input::of(&View::of("dst", arg, dst), 0, false)));
+        rows.vectorised(inputs, Some(Input::of(&View::of("dst", arg, dst), 0, false)), &target.facts);
     }
     let mut program = Program::default();
     if !dst.is_empty() {

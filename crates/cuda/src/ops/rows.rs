@@ -1,16 +1,18 @@
 //! `rows`: kernels whose outputs are made of many terms each.
 
-use super::rows_vector::{self, Body, Input};
-use crate::CudaTarget;
+use super::columns_vector;
+use super::rows_vector::{self, Body, Extent, Input};
 use crate::emit::{BLOCK, Emitter, Place, Real, View, memory_order};
 use crate::program::{Launch, Program};
+use crate::{CudaTarget, Facts};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Layout, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
-/// Outputs of columns that blocks of 32 do not spread over a GPU.
+/// Outputs of columns that blocks of 32 do not spread over a GPU, and blocks of 8.
 const FEW: i64 = 1 << 13;
+const FEWER: i64 = 1 << 10;
 
 /// How terms become one number.
 #[derive(Clone, Debug)]
@@ -32,6 +34,19 @@ impl Stage {
     }
 }
 
+/// Tensors that are read and written together by neighbours.
+struct Vectors {
+    inputs: Vec<Input>,
+    dst: Option<Input>,
+    facts: Facts,
+}
+
+/// The kernels that keep terms in registers, for outputs whose terms are neighbours and for those that are neighbours themselves.
+enum Kept {
+    Rows(rows_vector::Shape),
+    Columns(columns_vector::Shape),
+}
+
 /// A kernel over rows in the making.
 pub(crate) struct Rows {
     pub(crate) emit: Emitter,
@@ -48,8 +63,10 @@ pub(crate) struct Rows {
     columns: bool,
     /// The fastest dimension of the terms, and its size.
     along: Option<(usize, i64)>,
+    /// The last dimension of the outputs, and its size, where neighbouring outputs lie along it.
+    across: Option<(usize, i64)>,
     /// The tensors that move along the terms, and the one that `each` writes, where these are all and are used by their accessors and `finish` alone.
-    vectors: Option<(Vec<Input>, Option<Input>)>,
+    vectors: Option<Vectors>,
     /// Terms that a thread reads together.
     ahead: i64,
 }
@@ -69,7 +86,8 @@ impl Rows {
         emit.traversal("row_term", dims, &inner);
         let columns = fastest.is_some_and(|&d| kept(d));
         let along = inner.iter().rev().find(|&&d| dims[d] > 1).map(|&d| (d, dims[d]));
-        Rows { along, ..Rows::with(emit, [outputs, terms], columns) }
+        let across = outer.iter().rev().find(|&&d| dims[d] > 1).filter(|_| columns).map(|&d| (d, dims[d]));
+        Rows { along, across, ..Rows::with(emit, [outputs, terms], columns) }
     }
 
     /// Rows whose positions the caller declares as `output` and `row_term`.
@@ -84,6 +102,7 @@ impl Rows {
             chunk: terms,
             columns,
             along: None,
+            across: None,
             vectors: None,
             ahead: 4,
         }
@@ -101,9 +120,27 @@ impl Rows {
         self
     }
 
-    /// Lets neighbouring terms be read together: these tensors, and the one that is written, are all that moves along the terms.
-    pub(crate) fn vectorised(&mut self, inputs: Vec<Input>, dst: Option<Input>) {
-        self.vectors = Some((inputs, dst));
+    /// Lets neighbours be read together: these tensors, and the one that is written, are all that moves along the terms.
+    pub(crate) fn vectorised(&mut self, inputs: Vec<Input>, dst: Option<Input>, facts: &Facts) {
+        self.vectors = Some(Vectors { inputs, dst, facts: *facts });
+    }
+
+    /// Whether a row's terms stay in registers, on enough blocks.
+    pub(crate) fn stays(&self) -> bool {
+        matches!(self.kept(), Some(Kept::Rows(_)))
+    }
+
+    fn kept(&self) -> Option<Kept> {
+        let Vectors { inputs, dst, facts } = self.vectors.as_ref()?;
+        let along = if self.columns { self.across? } else { self.along? };
+        let extent = Extent { outputs: self.outputs, terms: self.terms, along };
+        if !self.columns {
+            return rows_vector::shape(inputs, dst.as_ref(), &extent, facts).map(Kept::Rows);
+        }
+        if !inputs.iter().all(Input::is_kept) {
+            return None;
+        }
+        columns_vector::shape(inputs, dst.as_ref(), &extent, facts).map(Kept::Columns)
     }
 
     /// Sums by the index along `channel`, the terms of each split into parts. Output `o` is part `o / channels` of channel `o % channels`.
@@ -129,21 +166,23 @@ impl Rows {
         Rows { chunk, ..Rows::with(emit, [parts * outputs, terms], columns) }
     }
 
-    /// Threads that share an output's terms are as many as the terms keep busy; outputs of columns are read 32 at a time, or where these are few blocks, a sector of
-    /// the cache.
+    /// Threads that share an output's terms are as many as the terms keep busy; outputs of columns are read 32 at a time, or where these are few
+    /// blocks, a sector of the cache and less.
     fn width(&self) -> i64 {
         let block = i64::from(BLOCK);
         let by_terms = (block / (self.chunk.max(1) as u64).next_power_of_two().min(block as u64) as i64).max(1);
-        let together = if self.outputs < FEW { 8 } else { 32 };
+        let together = match self.outputs {
+            0..FEWER => 2,
+            FEWER..FEW => 8,
+            _ => 32,
+        };
         if self.columns { by_terms.max(together).min(block) } else { by_terms }
     }
 
     /// The launch.
     pub(crate) fn launch(self) -> Launch {
         let width = self.width();
-        if let (Some((inputs, dst)), Some(along), false) = (&self.vectors, self.along, self.columns)
-            && let Some(shape) = rows_vector::shape(inputs, dst.as_ref(), self.terms, along)
-        {
+        if let (Some(kept), Some(Vectors { inputs, dst, .. })) = (self.kept(), &self.vectors) {
             let body = Body {
                 inputs,
                 dst: dst.as_ref(),
@@ -153,7 +192,10 @@ impl Rows {
                 outputs: self.outputs,
                 terms: self.terms,
             };
-            return rows_vector::launch(self.emit, &shape, &body);
+            return match kept {
+                Kept::Rows(shape) => rows_vector::launch(self.emit, &shape, &body),
+                Kept::Columns(shape) => columns_vector::launch(self.emit, &shape, &body),
+            };
         }
         let Rows { mut emit, stages, result, each, outputs, terms, chunk, ahead, .. } = self;
         emit.option("AHEAD", ahead);

@@ -2,6 +2,7 @@
 //! place of the tensors' accessors.
 
 use super::rows::Stage;
+use crate::Facts;
 use crate::emit::{Emitter, View};
 use crate::program::{Launch, MapPlace};
 use oxidnn_spec::{DataType, Layout};
@@ -11,6 +12,12 @@ use std::fmt::Write;
 const WORDS: i64 = 32;
 const WORDS_OF_SHARED: i64 = 16;
 const WORDS_OF_MANY: i64 = 24;
+
+/// Threads of a block of a cluster, and words that each keeps: such that two blocks share a multiprocessor, or one has it.
+const CLUSTERED: i64 = 512;
+const WORDS_OF_CLUSTERED: [i64; 2] = [24, 64];
+/// Bytes of a row that are worth a cluster.
+const LARGE: i64 = 64 * 1024;
 
 /// A tensor that moves along the rows.
 pub(crate) struct Input {
@@ -34,29 +41,39 @@ impl Input {
         Input { name: view.name.into(), dtype: view.dtype, layout: view.layout.clone(), shift, kept, place }
     }
 
-    fn bytes(&self) -> i64 {
+    /// The name of its view.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where it lies, if it is an argument.
+    pub(crate) fn place(&self) -> Option<MapPlace> {
+        self.place
+    }
+
+    /// Whether its elements move with the terms and nothing else, so that they are kept.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.kept
+    }
+
+    /// Bytes of an element; 0 where two share one.
+    pub(crate) fn bytes(&self) -> i64 {
         self.dtype.bits() as i64 / 8
+    }
+
+    /// Words of so many neighbours in registers.
+    pub(crate) fn words(&self, vector: i64) -> i64 {
+        (vector * self.bytes()).div_euclid(4).max(1)
     }
 }
 
-/// The shape of the kernel.
-pub(crate) struct Shape {
-    vector: i64,
-    threads: i64,
-    chunks: i64,
-    /// The dimension along which neighbours lie.
-    along: usize,
-}
-
-/// The shape for rows of `terms`, whose fastest dimension is `along` with `size` positions, over tensors that all move along it in one run; `None` where they
-/// do not, or the rows are too long for registers.
-pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, terms: i64, (along, size): (usize, i64)) -> Option<Shape> {
-    let all = || inputs.iter().chain(dst);
-    let least = all().map(Input::bytes).min().filter(|&b| b > 0)?;
+/// The neighbours along `along`, of `size` positions, that are moved together in all of these tensors.
+pub(crate) fn together<'t>(all: impl Iterator<Item = &'t Input> + Clone, (along, size): (usize, i64)) -> Option<i64> {
+    let least = all.clone().map(Input::bytes).min().filter(|&b| b > 0)?;
     let fits = |n: i64| {
         size % n == 0
             && n * least >= 4
-            && all().all(|t| {
+            && all.clone().all(|t| {
                 let whole = |stride: i64| stride % n == 0;
                 let d = along.checked_sub(t.shift);
                 let run = |b: &oxidnn_spec::Blocking, d: usize| {
@@ -70,13 +87,43 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, terms: i64, (along, s
                     .is_some_and(|b| b.is_plain() && b.padded_dims == t.layout.dims && whole(b.offset) && d.is_some_and(|d| run(b, d)))
             })
     };
-    let vector = [8, 4, 2].into_iter().filter(|n| n * least <= 16).find(|&n| fits(n))?;
-    let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| (vector * i.bytes()).div_euclid(4).max(1)).sum();
+    [8, 4, 2].into_iter().filter(|n| n * least <= 16).find(|&n| fits(n))
+}
+
+/// The shape of the kernel.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    vector: i64,
+    threads: i64,
+    chunks: i64,
+    /// Blocks of a row.
+    cluster: i64,
+    /// The dimension along which neighbours lie.
+    along: usize,
+}
+
+/// Vectors that each of so many threads has, of the numbers that kernels are made for.
+pub(crate) fn chunks(vectors: i64, threads: i64) -> Option<i64> {
+    let needed = vectors / threads + i64::from(vectors % threads != 0);
+    [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32].into_iter().find(|&c| c >= needed)
+}
+
+/// How many outputs there are, and terms of each; and the dimension, with its size, along which neighbours lie.
+pub(crate) struct Extent {
+    pub(crate) outputs: i64,
+    pub(crate) terms: i64,
+    pub(crate) along: (usize, i64),
+}
+
+/// The shape for rows over tensors that all move along their fastest dimension in one run; `None` where they do not, or the rows are too long for registers.
+pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, facts: &Facts) -> Option<Shape> {
+    let Extent { outputs, terms, along } = *extent;
+    let vector = together(inputs.iter().chain(dst), along)?;
+    let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
     let vectors = terms / vector;
     let shares = inputs.iter().any(|i| !i.kept);
-    [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
-        let needed = vectors / threads + i64::from(vectors % threads != 0);
-        let chunks = [1, 2, 3, 4, 6, 8, 12, 16, 20, 24].into_iter().find(|&c| c >= needed)?;
+    let single = [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
+        let chunks = chunks(vectors, threads)?;
         let limit = if threads == 1024 {
             WORDS_OF_MANY
         } else if shares {
@@ -84,8 +131,19 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, terms: i64, (along, s
         } else {
             WORDS
         };
-        (chunks * words <= limit).then_some(Shape { vector, threads, chunks, along })
-    })
+        (chunks * words <= limit).then_some(Shape { vector, threads, chunks, cluster: 1, along: along.0 })
+    });
+    let few = outputs < i64::from(facts.multiprocessors) && vectors * words * 4 >= LARGE;
+    if facts.sm < 90 || single.is_some() && !few {
+        return single;
+    }
+    let clustered = |limit: i64, cluster: i64| {
+        let chunks = chunks(vectors, cluster * CLUSTERED)?;
+        (chunks * words <= limit).then_some(Shape { vector, threads: CLUSTERED, chunks, cluster, along: along.0 })
+    };
+    let all = WORDS_OF_CLUSTERED.iter().flat_map(|&limit| [2, 4, 8].into_iter().filter_map(move |cluster| clustered(limit, cluster)));
+    let busy = |s: &Shape| outputs * s.cluster >= i64::from(facts.multiprocessors);
+    all.clone().find(busy).or_else(|| all.max_by_key(|s| s.cluster)).or(single)
 }
 
 /// What is done with rows.
@@ -104,23 +162,22 @@ pub(crate) struct Body<'a> {
 /// The launch.
 pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
     let Body { inputs, dst, stages, each, result, outputs, terms } = *body;
-    let Shape { vector, threads, chunks, along } = *shape;
-    for (name, value) in [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks)] {
+    let Shape { vector, threads, chunks, cluster, along } = *shape;
+    for (name, value) in [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks), ("CLUSTER", cluster)] {
         emit.option(name, value);
     }
+    emit.define("STAGES", stages.len().max(1));
     emit.number("outputs", outputs);
     emit.number("terms", terms);
-    let cases = |f: &dyn Fn(&Stage) -> String| {
-        let all = stages.iter().enumerate().map(|(i, s)| format!("    if (stage == {i}) return {};\n", f(s)));
-        all.collect::<String>() + "    return 0;\n"
-    };
-    let combine = cases(&|s| s.combine.into());
+    emit.code(&combine(stages));
+    let across = if cluster > 1 { ACROSS } else { "" };
+    emit.code(across);
+    let all = if across.is_empty() { "x" } else { "across(stage, x)" };
     emit.code(&format!(
-        "DEVICE real combine(int stage, real x, real y) {{\n{combine}}}\n\
-         DEVICE real reduced(int stage, real x) {{\n#pragma unroll\n    for (int step = 16; step > 0; step /= 2) x = combine(stage, x, __shfl_xor_sync(~0u, x, step));\n\
+        "DEVICE real reduced(int stage, real x) {{\n#pragma unroll\n    for (int step = 16; step > 0; step /= 2) x = combine(stage, x, __shfl_xor_sync(~0u, x, step));\n\
          #if THREADS > 32\n    __shared__ real parts[THREADS * PER_BLOCK / 32];\n    const int warps = THREADS / 32, first = threadIdx.x / THREADS * warps;\n    \
          __syncthreads();\n    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;\n    __syncthreads();\n    x = parts[first];\n#pragma unroll\n    \
-         for (int w = 1; w < warps; ++w) x = combine(stage, x, parts[first + w]);\n#endif\n    return x;\n}}\n"
+         for (int w = 1; w < warps; ++w) x = combine(stage, x, parts[first + w]);\n#endif\n    return {all};\n}}\n"
     ));
     let at = |t: &Input| if t.shift == 0 { "p".to_owned() } else { format!("p + {}", t.shift) };
     let (mut declared, mut loads) = (String::new(), String::new());
@@ -150,7 +207,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     let chunk = |text: &str, before: &str, body: &str, after: &str| {
         let [bound, lanes] = used(text);
         format!(
-            "#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = (i64)(c * THREADS + lane) * VECTOR;\n        if (valid && r < a.terms) {{\n            \
+            "#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = (i64)(c * (THREADS * CLUSTER) + lane) * VECTOR;\n        if (valid && r < a.terms) {{\n            \
              row_term(a, (index)r, p);\n            const index first = p[{along}];\n{bound}{before}#pragma unroll\n            for (int i = 0; i < VECTOR; ++i) {{\n                \
              p[{along}] = first + i;\n{lanes}{body}            }}\n{after}        }}\n    }}\n"
         )
@@ -166,8 +223,9 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
             stage.close
         );
     }
-    if let Some(dst) = dst.filter(|_| !each.is_empty()) {
-        let _ = dst;
+    // No block's numbers are gone before the others have read them.
+    let left = if across.is_empty() { "" } else { LEFT };
+    if dst.is_some() && !each.is_empty() {
         let before = "            const i64 at = dst_at(a, p);\n            Vector<dst_type, VECTOR> out;\n";
         let lane = format!(
             "                auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{each}"
@@ -175,7 +233,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         body += &chunk(each, before, &lane, "            out.store(a.dst_data, at);\n");
     }
     let load = format!(
-        "#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = (i64)(c * THREADS + lane) * VECTOR;\n        if (valid && r < a.terms) {{\n            \
+        "#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = (i64)(c * (THREADS * CLUSTER) + lane) * VECTOR;\n        if (valid && r < a.terms) {{\n            \
          row_term(a, (index)r, p);\n{loads}        }}\n    }}\n"
     );
     let result = if result.is_empty() {
@@ -185,19 +243,33 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     };
     emit.code(&format!(
         "DEVICE void row(const Args& a, index o, bool valid, int lane) {{\n    index p[RANK + 2] = {{}};\n    real s[{}];\n    if (valid) output(a, o, p);\n\
-         {declared}{load}{body}{result}}}\n",
+         {declared}{load}{body}{result}{left}}}\n",
         stages.len().max(1)
     ));
     let per_block = (256 / threads).max(1);
-    let blocks = (outputs.max(1) as u64).div_ceil(per_block as u64).min(1 << 20) as u32;
+    let blocks = (outputs.max(1) as u64).div_ceil(per_block as u64).min((1 << 20) / cluster as u64) as u32 * cluster as u32;
     let mut launch = emit.launch_blocks("rows_vector", [blocks, 1, 1]);
     launch.block = (threads * per_block) as u32;
+    launch.cluster = cluster as u32;
     launch.aligned = inputs.iter().chain(dst).filter_map(|t| t.place).collect();
     launch
 }
 
+/// Combines the numbers of a cluster's blocks, in their order.
+const ACROSS: &str = "DEVICE real across(int stage, real x) {\n    __shared__ real totals[STAGES];\n    if (threadIdx.x == 0) totals[stage] = x;\n    \
+    asm volatile(\"barrier.cluster.arrive.aligned;\\n barrier.cluster.wait.aligned;\" ::: \"memory\");\n#pragma unroll\n    \
+    for (int b = 0; b < CLUSTER; ++b) {\n        u64 there;\n        asm(\"mapa.u64 %0, %1, %2;\" : \"=l\"(there) : \"l\"(&totals[stage]), \"r\"(b));\n        \
+    const real y = *(const volatile real*)there;\n        x = b == 0 ? y : combine(stage, x, y);\n    }\n    return x;\n}\n";
+const LEFT: &str = "    asm volatile(\"barrier.cluster.arrive.aligned;\\n barrier.cluster.wait.aligned;\" ::: \"memory\");\n";
+
+/// `combine(stage, x, y)`: two numbers of a stage as one.
+pub(crate) fn combine(stages: &[Stage]) -> String {
+    let cases: String = stages.iter().enumerate().map(|(i, s)| format!("    if (stage == {i}) return {};\n", s.combine)).collect();
+    format!("DEVICE real combine(int stage, real x, real y) {{\n{cases}    return 0;\n}}\n")
+}
+
 /// Whether an accessor is called in a text.
-fn mentions(text: &str, name: &str) -> bool {
+pub(crate) fn mentions(text: &str, name: &str) -> bool {
     let call = format!("{name}(");
     text.match_indices(&call).any(|(i, _)| !text[..i].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
 }

@@ -1,14 +1,14 @@
-//! Operations on windows around each element: pooling, resampling, local response normalisation.
+//! Operations on windows around each element: pooling, resampling.
 
 use super::map::{Map, Tile};
-use super::pointwise::tensor;
+use super::planes::Planes;
 use crate::CudaTarget;
-use crate::emit::{Emitter, Place, Real, Tail, View, literal};
+use crate::emit::{Emitter, Real, Tail, View, literal};
 use crate::program::Program;
 use oxidnn_expr::number;
 use oxidnn_runtime::Skip;
-use oxidnn_spec::op::{Lrn, LrnAlg, Pool, PoolAlg, Resampling, ResamplingAlg};
-use oxidnn_spec::{Arg, Op, Problem, Tensor};
+use oxidnn_spec::op::{Pool, PoolAlg, Resampling, ResamplingAlg};
+use oxidnn_spec::{Arg, Op, Problem};
 
 /// Pooling forward and backward.
 pub(crate) fn pool(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
@@ -109,6 +109,19 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     let tall = if !kept && shares(last.saturating_sub(1)) { 2 } else { 1 };
     let wide = if !kept && shares(last) && op.window.strides[last] == 1 { 2 } else { 1 };
     map.tiles(&code, &all, tile(op, [tall, wide]));
+    if !kept && op.kernel.len() == 2 {
+        let (size, step) = (op.kernel[0], op.window.dilations[0] + 1);
+        map.planes(Planes {
+            name: "src",
+            tensor: op.src.clone(),
+            rows: "    const index begin = first * (index)a.stride[0] - (index)a.padding[0], reach = ((index)a.kernel[0].n - 1) * (index)a.dilation[0] + 1;\n    \
+                   const index to = begin + (last - 1 - first) * (index)a.stride[0] + reach, from = min(max(begin, (index)0), (index)a.input[0]);\n    \
+                   return {(int)from, (int)max(min(to, (index)a.input[0]), from)};\n"
+                .into(),
+            ratio: (op.window.strides[0], 1),
+            more: (size - 1).saturating_mul(step).saturating_add(1),
+        });
+    }
     Ok(())
 }
 
@@ -164,6 +177,17 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
     let (rank, along) = (op.src.dims().len(), along(op.src.dims().len()));
     let code = if forward { resampled(rank, along) } else { spread(op, along) };
     map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall: if forward { 4 } else { 2 }, wide: 1 });
+    if forward && rank == 4 {
+        map.planes(Planes {
+            name: "from",
+            tensor: op.src.clone(),
+            rows: "    index at[2];\n    real second;\n    taps(a, 0, first, at, second);\n    const index from = at[0];\n    taps(a, 0, last - 1, at, second);\n    \
+                   return {(int)from, (int)at[1] + 1};\n"
+                .into(),
+            ratio: (op.src.dims()[2], op.dst.dims()[2].max(1)),
+            more: 3,
+        });
+    }
     Ok(map.program())
 }
 
@@ -223,73 +247,4 @@ fn spread(op: &Resampling, along: usize) -> String {
          for (int i = 0; i < LANES; ++i) sum[j][i] = fma(w, t[i], sum[j][i]);\n        }}\n    }}\n#pragma unroll\n    \
          for (int j = 0; j < TALL; ++j) {{\n        index own[RANK];\n        if (moved(a, p, j, 0, own)) finish_lanes<LANES>(a, own, sum[j]);\n    }}\n"
     )
-}
-
-/// Local response normalisation forward and backward.
-pub(crate) fn lrn(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
-    let Op::Lrn(op) = &problem.op else { return Err(Skip::Op("anything but local response normalisation")) };
-    let beta = f64::from(op.beta.get());
-    let mut program = Program::default();
-    if op.prop.is_forward() {
-        let dst = tensor(problem, Arg::DST)?;
-        let mut map = Map::over(Real::of(problem), &dst.layout);
-        map.tail(&Tail::of(problem, Arg::DST, dst))?;
-        neighbourhood(op, &mut map.emit)?;
-        map.element = format!("    finish(a, p, src(a, p) * pow(base(a, p), {}));\n", literal(-beta));
-        program.launches.push(map.launch());
-        return Ok(program);
-    }
-    let (diff_src, diff_dst) = (tensor(problem, Arg::DIFF_SRC)?, tensor(problem, Arg::DIFF_DST)?);
-    let real = Real::of(problem);
-    let bases = Tensor::plain(*op.src.dims(), real.dtype()).map_err(|_| Skip::Shape("sizes that overflow"))?;
-    let at = program.book(bases.bytes()).ok_or(Skip::Shape("sizes that overflow"))?;
-    let kept = View { place: Place::Scratch(at), ..View::of("bases", Arg::SRC, &bases) };
-    let mut map = Map::over(real, &bases.layout);
-    map.written(&kept)?;
-    neighbourhood(op, &mut map.emit)?;
-    map.element.push_str("    bases_store(a, bases_at(a, p), base(a, p));\n");
-    program.launches.push(map.launch());
-    let mut map = Map::over(real, &diff_src.layout);
-    map.tail(&Tail::of(problem, Arg::DIFF_SRC, diff_src))?;
-    map.emit.view(&kept)?;
-    map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, diff_dst))?;
-    neighbourhood(op, &mut map.emit)?;
-    let factor = 2.0 * f64::from(op.alpha.get()) * beta / divisor(op);
-    map.element = format!(
-        "    real sum = 0;\n    around(a, p, [&](const index* q) {{ sum += diff_dst(a, q) * src(a, q) * pow(bases(a, q), {}); }});\n    \
-         finish(a, p, diff_dst(a, p) * pow(bases(a, p), {}) - {} * src(a, p) * sum);\n",
-        literal(-beta - 1.0),
-        literal(-beta),
-        literal(factor)
-    );
-    program.launches.push(map.launch());
-    Ok(program)
-}
-
-/// Number of elements of a whole neighbourhood.
-fn divisor(op: &Lrn) -> f64 {
-    let (first, last) = axes(op);
-    (op.local_size as f64).powi((last - first) as i32)
-}
-
-fn axes(op: &Lrn) -> (usize, usize) {
-    if op.alg == LrnAlg::AcrossChannels { (1, 2) } else { (2, op.src.dims().len()) }
-}
-
-/// Declares the source and `base(a, p)`: `k + alpha / n * sum(src^2)` around a position.
-fn neighbourhood(op: &Lrn, emit: &mut Emitter) -> Result<(), Skip> {
-    let (first, last) = axes(op);
-    emit.view(&View::of("src", Arg::SRC, &op.src))?;
-    emit.numbers("full", op.src.dims());
-    emit.number("half", (op.local_size - 1) / 2);
-    emit.define("AXIS_FIRST", first);
-    emit.define("AXIS_LAST", last);
-    emit.code("#include \"lrn.cuh\"\n");
-    emit.real_number("alpha_over_n", f64::from(op.alpha.get()) / divisor(op));
-    emit.real_number("k", f64::from(op.k.get()));
-    emit.code(
-        "DEVICE real base(const Args& a, const index* p) {\n    real sum = 0;\n    \
-         around(a, p, [&](const index* q) { const real x = src(a, q); sum += x * x; });\n    return (real)a.k + (real)a.alpha_over_n * sum;\n}\n",
-    );
-    Ok(())
 }

@@ -1,0 +1,54 @@
+// Windows over planes whose pixels lie next to each other: a block copies the rows that the windows of its results have into shared memory, or a group of small planes,
+// and each thread makes tiles of TALL_TILE results along a column there.
+//
+// The header has `tile`, as that of windows.cu, which finds inputs by `plane.words` and `plane.at(q)`; `rows_of`, the inputs' rows of results from `first` up to
+// `last`; and `STAGED_TYPE`, `staged_data`, `staged_at` of the inputs.
+#include "launch.cuh"
+
+struct Rows {
+    int begin, end;
+};
+#include "args.cuh"
+
+// Copies `count` elements to shared memory, where they lie behind each other from the address returned on.
+DEVICE const STAGED_TYPE::word* staged(const void* data, i64 at, int count) {
+    extern __shared__ __align__(16) u8 room[];
+    const u8* from = (const u8*)((const STAGED_TYPE::word*)data + at);
+    // Both sides have the same distance from a multiple of 16.
+    const int before = (int)((u64)from & 15), size = before + count * (int)sizeof(STAGED_TYPE::word);
+    from -= before;
+    for (int i = threadIdx.x * 16; i < size; i += 256 * 16) {
+        if (i >= before && i + 16 <= size) {
+            const u32 to = (u32)__cvta_generic_to_shared(room + i);
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from + i) : "memory");
+        } else {
+            for (int j = max(i, before); j < min(i + 16, size); j += (int)sizeof(STAGED_TYPE::word)) *(STAGED_TYPE::word*)(room + j) = *(const STAGED_TYPE::word*)(from + j);
+        }
+    }
+    asm volatile("cp.async.commit_group;\n cp.async.wait_group 0;" ::: "memory");
+    __syncthreads();
+    return (const STAGED_TYPE::word*)(room + before);
+}
+
+extern "C" __global__ void __launch_bounds__(256) planes(const __grid_constant__ Args a) {
+    begin();
+    const index band = (index)(blockIdx.x % a.bands), pair = (index)(blockIdx.x / a.bands * a.group), here = min((index)a.group, (index)a.pairs - pair);
+    const index first = band * (index)a.band, last = min(first + (index)a.band, (index)a.length[2]);
+    const index down = (last - first + TALL_TILE - 1) / TALL_TILE;
+    // Those of a tile's results beyond the plane, too.
+    const Rows rows = rows_of(a, first, first + down * TALL_TILE);
+    index image = pair, q[RANK] = {};
+    q[1] = split(a.steps[2], image), q[0] = image, q[2] = rows.begin;
+    const int size = (rows.end - rows.begin) * (int)a.width;
+    const STAGED_TYPE::word* words = staged(a.staged_data, staged_at(a, q), (int)here * size);
+    for (index i = threadIdx.x; i < here * down * (index)a.length[3]; i += 256) {
+        index rest = i, p[RANK];
+        p[3] = split(a.steps[0], rest);
+        // Groups have whole planes.
+        p[2] = first + (a.group == 1 ? rest : split(a.steps[1], rest)) * TALL_TILE;
+        const index own = a.group == 1 ? 0 : rest;
+        image = pair + own;
+        p[1] = split(a.steps[2], image), p[0] = image;
+        tile<1, TALL_TILE, 1>(a, p, Plane{words + own * size, rows.begin, (int)a.width});
+    }
+}

@@ -1,0 +1,169 @@
+//! Local response normalisation.
+
+use super::map::{Map, Tile};
+use super::pointwise::tensor;
+use crate::CudaTarget;
+use crate::emit::{Emitter, Place, Real, Tail, View, literal};
+use crate::program::Program;
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::{Lrn, LrnAlg};
+use oxidnn_spec::{Arg, Op, Problem, Tensor};
+
+/// Channels to one side of a neighbourhood that threads keep in registers.
+const NEAR: i64 = 4;
+
+/// Neighbouring channels that a thread makes where they are apart in memory.
+const TALL: i64 = 8;
+
+/// Local response normalisation forward and backward.
+pub(crate) fn lrn(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Lrn(op) = &problem.op else { return Err(Skip::Op("anything but local response normalisation")) };
+    let beta = f64::from(op.beta.get());
+    if op.alg == LrnAlg::AcrossChannels && (op.local_size - 1) / 2 <= NEAR {
+        return across_channels(op, problem);
+    }
+    let mut program = Program::default();
+    if op.prop.is_forward() {
+        let dst = tensor(problem, Arg::DST)?;
+        let mut map = Map::over(Real::of(problem), &dst.layout);
+        map.tail(&Tail::of(problem, Arg::DST, dst))?;
+        neighbourhood(op, &mut map.emit)?;
+        map.element = format!("    finish(a, p, src(a, p) * pow(base(a, p), {}));\n", literal(-beta));
+        program.launches.push(map.launch());
+        return Ok(program);
+    }
+    let (diff_src, diff_dst) = (tensor(problem, Arg::DIFF_SRC)?, tensor(problem, Arg::DIFF_DST)?);
+    let real = Real::of(problem);
+    let bases = Tensor::plain(*op.src.dims(), real.dtype()).map_err(|_| Skip::Shape("sizes that overflow"))?;
+    let at = program.book(bases.bytes()).ok_or(Skip::Shape("sizes that overflow"))?;
+    let kept = View { place: Place::Scratch(at), ..View::of("bases", Arg::SRC, &bases) };
+    let mut map = Map::over(real, &bases.layout);
+    map.written(&kept)?;
+    neighbourhood(op, &mut map.emit)?;
+    map.element.push_str("    bases_store(a, bases_at(a, p), base(a, p));\n");
+    program.launches.push(map.launch());
+    let mut map = Map::over(real, &diff_src.layout);
+    map.tail(&Tail::of(problem, Arg::DIFF_SRC, diff_src))?;
+    map.emit.view(&kept)?;
+    map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, diff_dst))?;
+    neighbourhood(op, &mut map.emit)?;
+    let factor = 2.0 * f64::from(op.alpha.get()) * beta / divisor(op);
+    map.element = format!(
+        "    real sum = 0;\n    around(a, p, [&](const index* q) {{ sum += diff_dst(a, q) * src(a, q) * pow(bases(a, q), {}); }});\n    \
+         finish(a, p, diff_dst(a, p) * pow(bases(a, p), {}) - {} * src(a, p) * sum);\n",
+        literal(-beta - 1.0),
+        literal(-beta),
+        literal(factor)
+    );
+    program.launches.push(map.launch());
+    Ok(program)
+}
+
+/// Neighbourhoods of channels: a thread keeps those of `COUNT` channels, which are a vector where they lie next to each other. Of a channel, `base` is
+/// `k + alpha / n * sum(x^2)`; the gradient is `dd base^-beta - 2 alpha beta / n x sum(dd x base^(-beta - 1))`.
+fn across_channels(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
+    let forward = op.prop.is_forward();
+    let (arg, dst) = if forward { (Arg::DST, tensor(problem, Arg::DST)?) } else { (Arg::DIFF_SRC, tensor(problem, Arg::DIFF_SRC)?) };
+    let real = Real::of(problem);
+    let mut map = Map::over(real, &dst.layout);
+    map.tail(&Tail::of(problem, arg, dst))?;
+    map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
+    let mut all = vec![("src", &op.src), ("dst", dst)];
+    if !forward {
+        let diff_dst = tensor(problem, Arg::DIFF_DST)?;
+        map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, diff_dst))?;
+        all.push(("diff_dst", diff_dst));
+    }
+    map.emit.define("HALF", (op.local_size - 1) / 2);
+    map.emit.number("channels", op.src.dims()[1]);
+    map.emit.real_number("alpha_over_n", f64::from(op.alpha.get()) / divisor(op));
+    map.emit.real_number("k", f64::from(op.k.get()));
+    map.emit.real_number("beta", f64::from(op.beta.get()));
+    let power = if Emitter::is_short(real, dst.dtype) { "short_power" } else { "pow" };
+    let apart = dst.blocking().is_some_and(|b| b.is_plain() && b.strides[1] != 1);
+    // The number of channel i, counted from `reach` before the first one that the thread makes.
+    let value = |name: &str, reach: &str| {
+        let inside = format!("(q[1] >= 0 && q[1] < (index)a.channels ? {name}(a, q) : (real)0)");
+        if apart { inside } else { format!("(i >= {reach} && i < COUNT + {reach} ? own_{name}.number(i - {reach}) : {inside})") }
+    };
+    let own = |name: &str| {
+        if apart {
+            String::new()
+        } else {
+            format!("    Vector<{name}_type, LANES> own_{name};\n    own_{name}.load(a.{name}_data, {name}_at(a, p));\n")
+        }
+    };
+    let sum = |of: &str, to: &str| {
+        format!(
+            "            real sum = 0;\n#pragma unroll\n            for (int d = 0; d <= 2 * HALF; ++d) sum += {of}[i + d];\n            {to}\n"
+        )
+    };
+    let each = |count: &str, body: &str| format!("#pragma unroll\n        for (int i = 0; i < {count}; ++i) {{\n{body}        }}\n");
+    let base = "const real base = (real)a.k + (real)a.alpha_over_n * sum;";
+    let body = if forward {
+        let load = format!(
+            "            q[1] = p[1] + i - HALF;\n            const real y = {};\n            square[i] = y * y;\n            if (i >= HALF && i < COUNT + HALF) x[i - HALF] = y;\n",
+            value("src", "HALF")
+        );
+        let result = sum("square", base) + &format!("            v[i] = x[i] * {power}(base, (real)-a.beta);\n");
+        own("src") + "    real square[COUNT + 2 * HALF], x[COUNT];\n" + &each("COUNT + 2 * HALF", &load) + &each("COUNT", &result)
+    } else {
+        let load = format!(
+            "            q[1] = p[1] + i - 2 * HALF;\n            const real y = {};\n            square[i] = y * y;\n            if (i >= HALF && i < COUNT + 3 * HALF) x[i - HALF] = y;\n",
+            value("src", "2 * HALF")
+        );
+        let term = format!("            q[1] = p[1] + i - HALF;\n            const real d = {};\n", value("diff_dst", "HALF"))
+            + &sum("square", base)
+            + &format!(
+                "            const real share = {power}(base, (real)(-a.beta - 1));\n            term[i] = q[1] >= 0 && q[1] < (index)a.channels ? d * x[i] * share : (real)0;\n            \
+                 if (i >= HALF && i < COUNT + HALF) v[i - HALF] = d * share * base;\n"
+            );
+        let factor = "            v[i] -= (real)(2 * a.alpha_over_n * a.beta) * x[i + HALF] * sum;";
+        own("src")
+            + &own("diff_dst")
+            + "    real square[COUNT + 4 * HALF], x[COUNT + 2 * HALF], term[COUNT + 2 * HALF];\n"
+            + &each("COUNT + 4 * HALF", &load)
+            + &each("COUNT + 2 * HALF", &term)
+            + &each("COUNT", &sum("term", factor))
+    };
+    let start = "    index q[RANK];\n    for (int d = 0; d < RANK; ++d) q[d] = p[d];\n";
+    map.emit.code("#include \"lrn_channels.cuh\"\n");
+    if apart {
+        let code = format!(
+            "    const int COUNT = TALL;\n    real v[COUNT];\n{start}{body}#pragma unroll\n    for (int j = 0; j < TALL; ++j) {{\n        if (!moved(a, p, j, 0, q)) break;\n        \
+             const real one[1] = {{v[j]}};\n        finish_lanes<1>(a, q, one);\n    }}\n"
+        );
+        map.tiles(&code, &all, Tile { along: 1, tall: TALL, wide: 1 });
+    } else {
+        map.lanes(&format!("    const int COUNT = LANES;\n    real v[COUNT];\n{start}{body}    finish_lanes<LANES>(a, p, v);\n"), &all);
+    }
+    Ok(map.program())
+}
+
+/// Number of elements of a whole neighbourhood.
+fn divisor(op: &Lrn) -> f64 {
+    let (first, last) = axes(op);
+    (op.local_size as f64).powi((last - first) as i32)
+}
+
+fn axes(op: &Lrn) -> (usize, usize) {
+    if op.alg == LrnAlg::AcrossChannels { (1, 2) } else { (2, op.src.dims().len()) }
+}
+
+/// Declares the source and `base(a, p)`: `k + alpha / n * sum(src^2)` around a position.
+fn neighbourhood(op: &Lrn, emit: &mut Emitter) -> Result<(), Skip> {
+    let (first, last) = axes(op);
+    emit.view(&View::of("src", Arg::SRC, &op.src))?;
+    emit.numbers("full", op.src.dims());
+    emit.number("half", (op.local_size - 1) / 2);
+    emit.define("AXIS_FIRST", first);
+    emit.define("AXIS_LAST", last);
+    emit.code("#include \"lrn.cuh\"\n");
+    emit.real_number("alpha_over_n", f64::from(op.alpha.get()) / divisor(op));
+    emit.real_number("k", f64::from(op.k.get()));
+    emit.code(
+        "DEVICE real base(const Args& a, const index* p) {\n    real sum = 0;\n    \
+         around(a, p, [&](const index* q) { const real x = src(a, q); sum += x * x; });\n    return (real)a.k + (real)a.alpha_over_n * sum;\n}\n",
+    );
+    Ok(())
+}

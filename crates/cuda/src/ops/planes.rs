@@ -1,0 +1,96 @@
+//! Windows over planes of pixels that lie next to each other (`kernels/planes.cu`): pooling and resampling of NCHW.
+
+use super::map::{FINISH_LANES, Tile, tile_of};
+use crate::emit::{Emitter, type_name};
+use crate::program::Launch;
+use oxidnn_spec::{Layout, Tensor};
+
+/// Bytes of the rows that a block copies: of a part of a plane, of planes together, and at most.
+const BAND: i64 = 16 * 1024;
+const GROUP: i64 = 8 * 1024;
+const MOST: i64 = 48 * 1024 - 64;
+
+/// What blocks copy before they make tiles.
+pub(crate) struct Planes {
+    /// The view that the tiles' statements read as `name_data` and `name_at`.
+    pub(crate) name: &'static str,
+    pub(crate) tensor: Tensor,
+    /// Statements that return the rows of the results from `first` up to `last`.
+    pub(crate) rows: String,
+    /// Of `n` results along a column, windows have `(n - 1) * ratio.0 / ratio.1 + more` rows at most.
+    pub(crate) ratio: (i64, i64),
+    pub(crate) more: i64,
+}
+
+/// How planes are divided among blocks.
+pub(crate) struct Shape {
+    tile: Tile,
+    /// Rows of results of a block, and its planes.
+    band: i64,
+    group: i64,
+    shared: i64,
+}
+
+impl Planes {
+    fn row_bytes(&self) -> i64 {
+        self.tensor.dims()[3] * self.tensor.dtype.bits() as i64 / 8
+    }
+
+    /// Bytes that the windows of `band` results along a column have.
+    fn bytes(&self, band: i64) -> i64 {
+        ((band - 1) * self.ratio.0 / self.ratio.1 + self.more).min(self.tensor.dims()[2]).saturating_mul(self.row_bytes())
+    }
+
+    /// The shape for a destination; `None` where rows of inputs do not lie behind each other, or are too long.
+    pub(crate) fn shape(&self, dst: &Layout, tile: Tile) -> Option<Shape> {
+        let (t, dims) = (&self.tensor, self.tensor.dims());
+        let b = t.blocking().filter(|b| dims.len() == 4 && t.dtype.bits() >= 8 && b.is_plain() && b.padded_dims == *dims)?;
+        let dense = b.strides[3] == 1 && b.strides[2] == dims[3];
+        if !dense || dims.iter().any(|&n| n < 1) || dst.dims[2] < 1 || self.row_bytes() > MOST {
+            return None;
+        }
+        let (rows, pairs, plane) = (dst.dims[2], dims[0].checked_mul(dims[1])?, dims[2].checked_mul(dims[3])?);
+        let whole = plane.saturating_mul(t.dtype.bits() as i64 / 8);
+        let fits = |band: &i64| self.bytes(*band) <= BAND;
+        let band = if whole <= BAND { rows } else { (1..=rows / tile.tall).rev().map(|n| n * tile.tall).find(fits).unwrap_or(tile.tall) };
+        let behind = (dims[1] == 1 || b.strides[1] == plane) && (dims[0] == 1 || b.strides[0] == dims[1] * plane);
+        let group = if band >= rows && behind { (GROUP / whole).clamp(1, pairs) } else { 1 };
+        // A group's planes are whole.
+        let shared = if group > 1 { group * whole } else { self.bytes(band + tile.tall - 1) };
+        (shared <= MOST).then_some(Shape { tile, band, group, shared: shared + 32 })
+    }
+
+    /// The launch of tiles by the statements of `code`.
+    pub(crate) fn launch(&self, mut emit: Emitter, dst: &Layout, code: &str, shape: &Shape) -> Launch {
+        let (dims, name, word) = (self.tensor.dims(), self.name, type_name(self.tensor.dtype));
+        let Shape { tile, band, group, shared } = *shape;
+        let over = |n: i64, d: i64| n / d + i64::from(n % d != 0);
+        let (pairs, bands, down) = (dims[0] * dims[1], over(dst.dims[2], band), over(dst.dims[2], tile.tall));
+        emit.define("RANK", dst.ndims());
+        emit.option("TALL_TILE", tile.tall);
+        emit.define("STAGED_TYPE", word);
+        emit.define("staged_data", format!("{name}_data"));
+        emit.define("staged_at", format!("{name}_at"));
+        for (name, value) in [("bands", bands), ("band", band), ("group", group), ("pairs", pairs), ("width", dims[3])] {
+            emit.number(name, value);
+        }
+        emit.sizes("steps", &[dst.dims[3], down, dims[1]]);
+        emit.numbers("length", &dst.dims);
+        emit.code(FINISH_LANES);
+        let rows = if group > 1 { format!("    return {{0, {}}};\n", "(int)a.height") } else { self.rows.clone() };
+        if group > 1 {
+            emit.number("height", dims[2]);
+        }
+        emit.code(&format!(
+            "DEVICE Rows rows_of(const Args& a, index first, index last) {{\n{rows}}}\n\
+             struct Plane {{\n    const {word}::word* words;\n    int first, width;\n    \
+             DEVICE i64 at(const index* q) const {{ return ((int)q[2] - first) * width + (int)q[3]; }}\n}};\n"
+        ));
+        let code = code.replace(&format!("a.{name}_data, {name}_at(a, q)"), "plane.words, plane.at(q)");
+        emit.code(&tile_of(&code, tile.along, dst.ndims(), ", const Plane& plane"));
+        let blocks = (over(pairs, group) * bands).min(i64::from(i32::MAX)) as u32;
+        let mut launch = emit.launch_blocks("planes", [blocks, 1, 1]);
+        launch.shared = shared as u32;
+        launch
+    }
+}
