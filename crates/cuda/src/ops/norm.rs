@@ -19,6 +19,9 @@ use oxidnn_spec::{Arg, Layout, Op, PostOp, Problem, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
+/// Bytes of a row beyond which no block keeps it in registers.
+const LARGEST_ROW: i64 = 96 * 1024;
+
 /// Terms of `columns.cu` that are the source's elements.
 const OWN_TERMS: &str = "    DEVICE void begin(const Args&, i64) {}\n    DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[1][VECTOR]) { src_vector(a, r, c, t[0]); }\n";
 
@@ -191,15 +194,13 @@ impl Norm<'_> {
             program.launches.push(map.launch());
             return Ok(());
         }
-        let together = if self.share == Share::Channel && !self.by_planes() { None } else { Some(self.rows_forward(dst)?) };
-        let stays = together.as_ref().is_some_and(Rows::stays);
-        match (self.share, together) {
-            (Share::Group(channels), Some(_)) if self.group_forward(program, dst, channels, stays)? => {}
-            (share, Some(rows)) if stays || share != Share::Channel => {
-                program.launches.push(rows.launch());
+        match self.share {
+            Share::Channel => self.batch_forward(program, dst)?,
+            Share::Group(channels) if self.group_forward(program, dst, channels)? => {}
+            _ => {
+                program.launches.push(self.rows_forward(dst)?.launch());
                 zero::padding(program, Arg::DST, dst)?;
             }
-            _ => self.batch_forward(program, dst)?,
         }
         for arg in [Arg::MEAN, Arg::VARIANCE] {
             if let Some(t) = self.tensor(arg) {
@@ -318,8 +319,8 @@ impl Norm<'_> {
     }
 
     /// Means and squared differences of parts of the images' channels, in one pass, how many parts an image has, and how many pixels a part: of channels that lie next to
-    /// each other, or of planes, where groups do not stay in registers.
-    fn group_parts(&self, program: &mut Program, stays: bool) -> Result<Option<(usize, [i64; 2])>, Skip> {
+    /// each other, or of planes, where groups are too large for a block or too few for the GPU.
+    fn group_parts(&self, program: &mut Program, channels: i64) -> Result<Option<(usize, [i64; 2])>, Skip> {
         let Some(target) = self.vectors.filter(|_| self.by_lanes() && !self.flags.rms) else { return Ok(None) };
         let dims = self.src.dims();
         let (images, count, pixels) = (dims[0], dims[1], dims[2..].iter().product::<i64>());
@@ -329,15 +330,16 @@ impl Norm<'_> {
             program.launches.push(shape.launch(Emitter::new(self.real, images * pixels), &[matrix], OWN_TERMS, None, at));
             return Ok(Some((at, [shape.parts / images, pixels * images / shape.parts])));
         }
-        if stays {
+        let large = channels * pixels * self.src.dtype.bits() as i64 / 8 > LARGEST_ROW;
+        if !large && images * (count / channels) >= i64::from(target.facts.multiprocessors) {
             return Ok(None);
         }
         Ok(self.plane_moments(program)?.map(|(at, ..)| (at, [1, pixels])))
     }
 
     /// Statistics of groups by those of parts, then the elements in vectors; false where they are not made so.
-    fn group_forward(&self, program: &mut Program, dst: &Tensor, channels: i64, stays: bool) -> Result<bool, Skip> {
-        let Some((at, [parts, rows_of_part])) = self.group_parts(program, stays)? else { return Ok(false) };
+    fn group_forward(&self, program: &mut Program, dst: &Tensor, channels: i64) -> Result<bool, Skip> {
+        let Some((at, [parts, rows_of_part])) = self.group_parts(program, channels)? else { return Ok(false) };
         let (images, count) = (self.src.dims()[0], self.src.dims()[1]);
         let all = Tensor::plain([images, count], self.real.dtype()).map_err(|_| OVERFLOW)?;
         let mut places = [0; 2];
@@ -730,9 +732,6 @@ impl Norm<'_> {
         let sums = Tensor::plain([channels], self.real.dtype()).map_err(|_| OVERFLOW)?;
         let wanted = [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].map(|arg| self.tensor(arg).filter(|_| self.prop == Prop::Backward));
         let batch = self.share == Share::Channel && !self.flags.use_global_stats;
-        if batch && self.channels_backward(program)? {
-            return Ok(());
-        }
         let mut kept = [0; 2];
         let sums_of_columns = batch || wanted.iter().any(Option::is_some);
         let fused = if sums_of_columns && !batch { self.rows_and_columns(program)? } else { None };
@@ -895,40 +894,6 @@ impl Norm<'_> {
         }
         program.launches.push(map.launch());
         Ok(())
-    }
-
-    /// All gradients of batch normalisation in one launch, where the planes of a channel stay in registers; false where they do not.
-    fn channels_backward(&self, program: &mut Program) -> Result<bool, Skip> {
-        if !self.by_planes() {
-            return Ok(false);
-        }
-        let diff_src = tensor(self.problem, Arg::DIFF_SRC)?;
-        let mut rows = self.rows();
-        self.vectorise(&mut rows, &[("src", Arg::SRC), ("diff_dst", Arg::DIFF_DST)], Arg::DIFF_SRC, diff_src)?;
-        if !rows.stays() {
-            return Ok(false);
-        }
-        rows.emit.tail(&Tail::of(self.problem, Arg::DIFF_SRC, diff_src))?;
-        let (mean, inverse) = self.gradient(&mut rows.emit)?;
-        let [mean, inverse] = [mean, inverse].map(|text| text.replace("(a, q)", "(a, p + 1)"));
-        let scale = self.scale(&mut rows.emit)?;
-        rows.stages = vec![Stage::sum("diff_dst(a, p)", "x"), Stage::sum(format!("diff_dst(a, p) * (src(a, p) - {mean})"), "x")];
-        for (name, arg, value) in
-            [("diff_scale", Arg::DIFF_SCALE, format!("s[1] * ({inverse})")), ("diff_shift", Arg::DIFF_SHIFT, "s[0]".into())]
-        {
-            if let Some(t) = self.tensor(arg).filter(|_| self.prop == Prop::Backward) {
-                rows.emit.view(&View::of(name, arg, t))?;
-                rows.result += &format!("    {name}_store(a, {name}_at(a, p + 1), {value});\n");
-                zero::padding(program, arg, t)?;
-            }
-        }
-        rows.each = format!(
-            "    const real inverse = {inverse}, share = (real)1 / (real)a.terms;\n    const real normal = (src(a, p) - {mean}) * inverse;\n    \
-             finish(a, p, (diff_dst(a, p) - s[0] * share - normal * inverse * s[1] * share) * inverse{scale});\n"
-        );
-        program.launches.push(rows.launch());
-        zero::padding(program, Arg::DIFF_SRC, diff_src)?;
-        Ok(true)
     }
 
     /// The source's gradient row by row.

@@ -125,11 +125,6 @@ impl Rows {
         self.vectors = Some(Vectors { inputs, dst, facts: *facts });
     }
 
-    /// Whether a row's terms stay in registers, on enough blocks.
-    pub(crate) fn stays(&self) -> bool {
-        matches!(self.kept(), Some(Kept::Rows(_)))
-    }
-
     fn kept(&self) -> Option<Kept> {
         let Vectors { inputs, dst, facts } = self.vectors.as_ref()?;
         let along = if self.columns { self.across? } else { self.along? };

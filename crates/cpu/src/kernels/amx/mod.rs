@@ -295,10 +295,7 @@ impl Drive {
         };
         let packing = (shape.right != Right::Panels).then(|| cut(budget.plain)).filter(|(_, block)| *block >= all);
         let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(budget.panels)));
-        // Rows come from L2 for each of the groups that stay in L1 while they pass, which is less than what else comes from there: panels for each tile.
-        let row = shape.most(&|p| p.taps * p.all_steps() * 4);
-        let near = row < LONG || !windows && shape.right == Right::Panels && 2 * widest <= budget.l1_panel && rows * row <= budget.far;
-        let group = if near && row >= LONG { group.min(budget.l1_panel / 2 / widest) } else { group };
+        let near = shape.most(&|p| p.taps * p.all_steps() * 4) < LONG;
         let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps(), MORE).collect()).collect();
         let results =
             rows.saturating_mul(shape.units).saturating_mul(shape.columns) * shape.tail.as_ref().map_or(0, |tail| tail.dst_size());
