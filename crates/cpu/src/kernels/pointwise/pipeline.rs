@@ -14,7 +14,7 @@ use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx, Element};
 use oxidnn_spec::{Arg, DataType, Dims, Error};
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::ops::Range;
 
 /// Tasks that a group should make before the reduced positions are split too.
@@ -96,18 +96,19 @@ pub(super) type Registers = [[f32; CHUNK]; REGISTERS];
 pub(super) struct Lines(pub(super) Registers, pub(super) Folded);
 
 thread_local! {
-    /// The registers of a thread's tasks: to fill them takes as long as a small task.
-    static LINES: RefCell<Lines> = const { RefCell::new(Lines([[0.0; CHUNK]; REGISTERS], [[0.0; CHUNK]; FOLDS])) };
+    /// The registers of a thread's tasks, while none uses them: to fill them takes as long as a small task.
+    static LINES: Cell<Option<Box<Lines>>> = const { Cell::new(None) };
 }
 
 impl Lines {
     /// Calls `f` with registers that hold anything.
     pub(super) fn lend<R>(f: impl FnOnce(&mut Lines) -> R) -> R {
-        LINES.with(|lines| match lines.try_borrow_mut() {
-            Ok(mut lines) => f(&mut lines),
-            // A task within a task.
-            Err(_) => f(&mut Lines::new()),
-        })
+        // A task within a task, and one of a thread that ends, has its own.
+        let lent = LINES.try_with(Cell::take).ok().flatten();
+        let mut lines = lent.unwrap_or_else(|| Box::new(Lines::new()));
+        let result = f(&mut lines);
+        let _ = LINES.try_with(|lent| lent.set(Some(lines)));
+        result
     }
 
     /// Zeros.
