@@ -364,7 +364,9 @@ fn conv_terms(s: oxidnn_spec::op::ConvSizes, arg: Arg) -> i64 {
 fn rnn(r: &oxidnn_spec::op::Rnn, a: &mut Arithmetic) {
     let (s, w) = (r.src_layer.dims(), r.weights_layer.dims());
     let steps = s[0] * w[0];
-    a.terms = (s[2] + w[4]) * steps.max(1) * 4;
+    // Gradients of hidden channels are sums over what they are projected to.
+    let projected = r.weights_projection.as_ref().map_or(0, |w| w.dims()[3]);
+    a.terms = (s[2] + w[4] + projected) * steps.max(1) * 4;
     a.functions = 4;
     let state = r.dst_layer.dtype.epsilon().max(r.src_layer.dtype.epsilon());
     let is_narrow = state > DataType::F32.epsilon() && !r.src_layer.dtype.is_integral();
