@@ -284,7 +284,7 @@ impl Origin {
 /// True when elements of equal positions have equal numbers in both.
 fn is_alike(a: &Tensor, b: &Tensor) -> bool {
     let (Some(x), Some(y)) = (a.blocking(), b.blocking()) else { return false };
-    // Where a dimension of one begins is where it ends.
+    // The stride of a dimension of one element leads nowhere.
     let strides = a.dims().iter().enumerate().all(|(d, size)| *size == 1 || x.strides[d] == y.strides[d]);
     a.dims() == b.dims() && x.inner == y.inner && x.offset == 0 && y.offset == 0 && strides
 }

@@ -84,7 +84,7 @@ impl Generated for Dots {
         let how = How {
             algorithm: "a dot product for each element, of lines where they lie".into(),
             registers: ("sums of a line".into(), 4 * 64),
-            blocks: vec![("the row or column that all lines meet".into(), ByteProduct::arranged(self.isa, self.depth))],
+            blocks: vec![("the row or column that all lines meet".into(), self.depth.max(ByteProduct::arranged(self.isa, self.depth)))],
             rate: Core::host().rate(8, 2),
             padding: 1.0,
             copies: 0,
