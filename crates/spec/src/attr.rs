@@ -234,6 +234,16 @@ pub enum PostOp {
     },
 }
 
+impl PostOp {
+    /// The weights of a prelu post-op of a result of `dims`: its dims where the mask has their bit, else 1; f32, channels last. `None` for sizes of which
+    /// there is no such tensor.
+    pub fn slopes(mask: u32, dims: &Dims) -> Option<Tensor> {
+        let dims = Dims::from_fn(dims.len(), |d| if mask >> d & 1 == 1 { dims[d] } else { 1 });
+        let tag = if dims.len() > 2 { "axb" } else { "abx" };
+        Tensor::with_tag(dims, DataType::F32, tag).ok()
+    }
+}
+
 /// Quantisation of int8 recurrent networks: `q = scale * x + shift`; static numbers.
 #[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
 pub struct RnnQuant {

@@ -133,21 +133,13 @@ impl Problem {
                     }
                 }
                 PostOp::Prelu { mask } => {
-                    if let Some(weights) = self.prelu_weights(*mask) {
+                    if let Some(weights) = self.op.result().and_then(|dst| PostOp::slopes(*mask, dst.dims())) {
                         put(Arg::WEIGHTS, weights);
                     }
                 }
                 _ => {}
             }
         }
-    }
-
-    /// Weights of a prelu post-op: the result's dims where the mask has its bit, else 1; f32, channels last.
-    fn prelu_weights(&self, mask: u32) -> Option<Tensor> {
-        let dims = self.op.result()?.dims();
-        let dims = Dims::from_fn(dims.len(), |d| if mask >> d & 1 == 1 { dims[d] } else { 1 });
-        let tag = if dims.len() > 2 { "axb" } else { "abx" };
-        Tensor::with_tag(dims, DataType::F32, tag).ok()
     }
 
     fn random_operands(&self, all: &mut Vec<Operand<Tensor>>) {

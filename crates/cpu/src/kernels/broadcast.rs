@@ -97,6 +97,9 @@ impl<'a> Broadcast<'a> {
         if sizes.contains(&0) {
             return Ok(b);
         }
+        if sizes.iter().all(|size| *size == 1) {
+            return Ok(Broadcast::constant(Broadcast::first((simd, ctx), Some(quant), arg, default)?));
+        }
         let bound = ctx.bound(arg).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))?;
         let base = bound.tensor.blocking().map_or(0, |x| x.offset as usize);
         b.source = Source::Numbers { simd, buf: ctx.buf(arg)?, dtype: bound.tensor.dtype, base };
@@ -143,7 +146,7 @@ impl<'a> Broadcast<'a> {
         self.varies(dim) && at % self.groups[dim] == 0
     }
 
-    /// True when it is `value` everywhere, known without reading memory.
+    /// True when it is the one number `value` everywhere.
     pub fn is_constant(&self, value: f32) -> bool {
         matches!(self.source, Source::Constant(v) if v == value)
     }

@@ -89,8 +89,22 @@ fn words(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
     square::transpose(simd, &square::Words { bytes: from.bytes, step: from.column, lines: size.columns, count: whole }, lines, form.width);
     if !last.is_empty() {
         let from = Plain { bytes: &from.bytes[whole * 4..], ..*from };
-        single(&from, 0..size.depth - whole * form.together, size.columns, form, last);
+        match (size.depth - whole * form.together) * form.size {
+            1 => part_of_words::<1>(&from, size.columns, last),
+            2 => part_of_words::<2>(&from, size.columns, last),
+            _ => part_of_words::<3>(&from, size.columns, last),
+        }
     }
+}
+
+/// The last line of a panel whose words have `N` bytes of the matrix each.
+fn part_of_words<const N: usize>(from: &Plain<'_>, columns: usize, to: &mut [u8]) {
+    let (line, rest) = to.as_chunks_mut::<4>().0.split_at_mut(columns);
+    for (j, word) in line.iter_mut().enumerate() {
+        *word = [0; 4];
+        word[..N].copy_from_slice(&from.bytes[j * from.column..][..N]);
+    }
+    rest.fill([0; 4]);
 }
 
 /// Words that are transposed before they are split.

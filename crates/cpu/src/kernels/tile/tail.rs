@@ -258,7 +258,7 @@ impl Origin {
     fn of(operand: Operand, about: &About<'_>) -> Result<Origin, Skip> {
         let About { attr, dst, columns, .. } = *about;
         let by_row = |what: &str| Err(Skip::Attr(format!("{what} that differs by row")));
-        let by_column = |mask: u32| mask & !(1 << columns) == 0;
+        let by_column = |mask: u32| dst.dims().iter().enumerate().all(|(d, size)| d == columns || *size == 1 || mask >> d & 1 == 0);
         let varies = |quant: Option<&Quant>| quant.is_some_and(|q| !by_column(q.mask) || !q.groups.is_empty());
         Ok(match operand {
             Operand::Before(dtype) => Origin::Destination(elem(dtype).ok_or_else(|| Skip::Attr(format!("a sum of {dtype}")))?),
@@ -273,7 +273,10 @@ impl Origin {
                         _ => return by_row("an operand"),
                     }
                 }
-                PostOp::Prelu { mask } if !by_column(*mask) => return by_row("a slope"),
+                PostOp::Prelu { mask } if !by_column(*mask) => match PostOp::slopes(*mask, dst.dims()) {
+                    Some(slopes) if is_alike(&slopes, dst) => Origin::Tensor(Elem::F32),
+                    _ => return by_row("a slope"),
+                },
                 _ => Origin::Line,
             },
             _ => Origin::Line,
