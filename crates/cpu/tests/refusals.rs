@@ -87,6 +87,7 @@ fn strips(isa: Isa) -> Vec<Entry> {
         inside: (0, 3),
         shifted: true,
         masked: false,
+        streaming: false,
     };
     let kernel = strip::Strip::get(isa, &strip::Spec { sums, tail: Tail::raw() }, channels).unwrap();
     let mut table = strip::Table::default();
@@ -109,7 +110,7 @@ fn strips(isa: Isa) -> Vec<Entry> {
             channels,
             shift,
             tail: (&TailArgs::NONE, 0),
-            ahead: true,
+            far: true,
         });
     });
     let part = Part { places: 2, repeated: true, taps: (0, 2) };

@@ -41,6 +41,16 @@ fn ask(buf: &Buf<'_>, first: usize, bytes: usize) {
     let _ = (buf, first, bytes, LINE);
 }
 
+/// Reads from the lines of those bytes from `first` on that lie in a buffer, one behind the other: what the processor sees of a stream and fetches ahead of,
+/// as it does not for lines that it is asked for.
+#[inline]
+fn meet(buf: &Buf<'_>, first: usize, bytes: usize) {
+    for byte in (first..first.saturating_add(bytes).min(buf.len())).step_by(LINE) {
+        // SAFETY: the byte lies in the buffer, which may be read while it is lent.
+        unsafe { buf.as_ptr().wrapping_add(byte).read_volatile() };
+    }
+}
+
 /// Memory that a call reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Read<'a>(Buf<'a>);
@@ -63,6 +73,12 @@ impl Read<'_> {
     #[inline]
     pub fn ask(&self, first: usize, bytes: usize) {
         ask(&self.0, first, bytes);
+    }
+
+    /// Brings bytes that a later call reads, as the next of a stream that comes from memory.
+    #[inline]
+    pub fn meet(&self, first: usize, bytes: usize) {
+        meet(&self.0, first, bytes);
     }
 }
 

@@ -99,6 +99,8 @@ pub struct Strip {
 #[derive(Clone, Debug)]
 struct Part {
     entry: Entry<Finished<Args>>,
+    /// What stores results past the caches.
+    streaming: Option<Entry<Finished<Args>>>,
     tail: Tail,
     lanes: usize,
     /// Bytes of an element of source, weights and result.
@@ -154,25 +156,23 @@ pub struct Call<'a> {
     pub shift: &'a [f32],
     /// Operands of the tail, and which of their columns is the first channel's.
     pub tail: (&'a TailArgs<'a>, usize),
-    /// True where the strips behind these come next, from beyond L2.
-    pub ahead: bool,
+    /// True where the window's last line comes from beyond L2.
+    pub far: bool,
 }
 
 impl Call<'_> {
-    /// Asks for what as many strips behind these read of their window's last line, and for their results; elements have so many bytes.
-    fn ask(&self, [source, result]: [usize; 2]) {
-        let table = self.table;
+    /// Brings what the strips read of their window's last line; elements have so many bytes.
+    fn meet(&self, size: usize) {
+        let (table, steps) = (self.table, &self.source_steps);
+        let (columns, run) = (self.strips * steps.strip / steps.column.max(1), self.channels * size);
         for row in self.rows.clone() {
             let last = table.starts[row] + table.rows[row].lines;
-            let places = [(&self.source_steps, source), (&self.result_steps, result)];
-            let [read, written] = places.map(|(steps, size)| {
-                let columns = self.strips * steps.strip / steps.column.max(1);
-                (0..columns).map(move |column| (self.strips * steps.strip + column * steps.column, self.channels * size))
-            });
-            if let Some(line) = table.lines[table.starts[row]..last].last() {
-                read.for_each(|(at, bytes)| self.source.0.ask(self.source.1 + line.source + at, bytes));
+            let Some(line) = table.lines[table.starts[row]..last].last() else { continue };
+            let first = self.source.1 + line.source;
+            match steps.column == run {
+                true => self.source.0.meet(first, columns * run),
+                false => (0..columns).for_each(|column| self.source.0.meet(first + column * steps.column, run)),
             }
-            written.for_each(|(at, bytes)| self.result.0.ask(self.result.1 + table.rows[row].result + at, bytes));
         }
     }
 }
@@ -184,7 +184,11 @@ impl Strip {
     /// As for [`code::get`].
     pub fn get(isa: Isa, spec: &Spec, channels: usize) -> Result<Strip, Error> {
         let sums = &spec.sums;
-        let part = |masked| Part::get(isa, &Spec { sums: Depthwise { masked, ..sums.clone() }, tail: spec.tail.clone() });
+        let with = |masked, streaming| Spec { sums: Depthwise { masked, streaming, ..sums.clone() }, tail: spec.tail.clone() };
+        let part = |masked: bool| -> Result<Part, Error> {
+            let streaming = (sums.streaming && !masked).then(|| code::get(isa, &with(masked, true))).transpose()?;
+            Ok(Part { streaming, ..Part::get(isa, &with(masked, false))? })
+        };
         // Groups of other channels of the source have vectors of their own.
         let whole = !sums.masked || sums.group[0] == sums.group[1] && channels >= isa.width().lanes();
         Ok(Strip { whole: whole.then(|| part(false)).transpose()?, rest: sums.masked.then(|| part(true)).transpose()? })
@@ -200,8 +204,8 @@ impl Strip {
             (Some(whole), None) => call.channels.div_ceil(whole.lanes),
             _ => 0,
         };
-        if let Some(part) = self.whole.as_ref().or(self.rest.as_ref()).filter(|_| call.ahead) {
-            call.ask([part.source, part.result]);
+        if let Some(part) = self.whole.as_ref().or(self.rest.as_ref()).filter(|_| call.far) {
+            call.meet(part.source);
         }
         let channels = self.whole.as_ref().map_or(0, |whole| call.channels.min(vectors * whole.lanes));
         let behind = call.channels - channels;
@@ -226,6 +230,7 @@ impl Part {
         let sums = &spec.sums;
         Ok(Part {
             entry: code::get(isa, spec)?,
+            streaming: None,
             lanes: isa.width().lanes(),
             source: sums.source.bytes(),
             weights: sums.weights.bytes(),
@@ -245,8 +250,16 @@ impl Part {
             return;
         }
         let args = self.checked(call);
+        let entry = self.streaming.as_ref().filter(|_| self.fills_lines(call, args.args.result)).unwrap_or(&self.entry);
         // SAFETY: the kernel reads rows, lines, shifts, source and weights and writes results no farther than was asked of them.
-        unsafe { self.entry.call(&args) }
+        unsafe { entry.call(&args) }
+    }
+
+    /// Whether the results of a call, the first of which is there, are whole lines of the caches.
+    fn fills_lines(&self, call: &Call<'_>, first: *mut u8) -> bool {
+        let (steps, rows) = (&call.result_steps, &call.table.rows[call.rows.clone()]);
+        let places = rows.iter().fold(first.addr() | steps.column | steps.strip | steps.vector, |all, row| all | row.result);
+        places.is_multiple_of(LINE) && self.lanes * self.result == LINE
     }
 
     /// The arguments of a call that is not empty.

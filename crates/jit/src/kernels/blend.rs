@@ -200,7 +200,19 @@ impl Blend {
                 f.add(at, vector);
                 continue;
             }
-            finish(f, &Strip { args, column: offset_of!(Args, result_column), channel: first, result: at, values, mask, normal: false });
+            finish(
+                f,
+                &Strip {
+                    args,
+                    column: offset_of!(Args, result_column),
+                    channel: first,
+                    result: at,
+                    values,
+                    mask,
+                    normal: false,
+                    streaming: false,
+                },
+            );
             f.add(first, lanes as i32);
             let vector = f.argument(args, offset_of!(Args, result_vector));
             f.add(at, vector);

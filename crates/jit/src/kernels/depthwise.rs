@@ -63,6 +63,8 @@ pub struct Depthwise {
     pub shifted: bool,
     /// True when the number of channels need not be whole vectors; not where groups have more source channels than results.
     pub masked: bool,
+    /// Whether results, whole vectors of f32 at multiples of their bytes, go past the caches.
+    pub streaming: bool,
 }
 
 /// A line of the window, in bytes.
@@ -144,6 +146,8 @@ pub struct Strip<'s> {
     pub mask: Option<Pred>,
     /// True when no sum is subnormal.
     pub normal: bool,
+    /// Whether results of f32, whole vectors at multiples of their bytes, go past the caches.
+    pub streaming: bool,
 }
 
 /// Writes what happens to the results of a strip while they are in registers, storing included.
@@ -190,6 +194,7 @@ impl Key for Depthwise {
     fn name(&self, isa: Isa) -> String {
         let Depthwise { source, weights, results, stride, group, dots, .. } = self;
         let types = if *dots { "dots".into() } else { format!("{source:?}{weights:?}").to_lowercase() };
+        let types = if self.streaming { format!("{types}.streaming") } else { types };
         let kind = match group {
             [1, 1] => "depthwise".into(),
             [from, to] if from == to => format!("groups{to}"),
@@ -323,10 +328,13 @@ impl Writer<'_> {
                 let frame = Frame { column, source: from, weights, shift, mask: met };
                 let strips = f.argument(args, offset_of!(Args, strips));
                 f.repeat_some(strips, |f| {
-                    self.ask(f, args, to);
+                    if !self.kernel.streaming {
+                        self.ask(f, args, to);
+                    }
                     let values = self.sums(f, (rows, lines), &frame);
                     let column = offset_of!(Args, result_column);
-                    finish(f, &Strip { args, column, channel, result: to, values: &values, mask, normal: self.kernel.dots });
+                    let (values, normal, streaming) = (&values[..], self.kernel.dots, self.kernel.streaming);
+                    finish(f, &Strip { args, column, channel, result: to, values, mask, normal, streaming });
                     advance(f, from, args, offset_of!(Args, strip));
                     advance(f, to, args, offset_of!(Args, result_strip));
                 });
@@ -343,6 +351,9 @@ impl Writer<'_> {
                 f.sub(left, self.source_lanes() as i32);
             }
         });
+        if self.kernel.streaming {
+            f.store_fence();
+        }
     }
 
     /// Source channels that a vector of results meets.

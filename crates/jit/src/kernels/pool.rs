@@ -368,7 +368,8 @@ impl Writer<'_> {
         let (channel, result) = (f.copy(channel), f.copy(result));
         for (vector, values) in made.values.iter().enumerate() {
             let mask = self.mask(frame, vector);
-            let strip = Strip { args, column: offset_of!(Args, result_column), channel, result, values, mask, normal: false };
+            let strip =
+                Strip { args, column: offset_of!(Args, result_column), channel, result, values, mask, normal: false, streaming: false };
             if self.kernel.streaming {
                 strip.store_streaming(f)
             } else {

@@ -368,7 +368,11 @@ impl StripKey for Results {
                     let result = field(f, offset_of!(ResultArgs, rows) + 8 * i);
                     f.add(result, offset);
                     let column = offset_of!(ResultArgs, pixel);
-                    finish_line(f, &Strip { args, column, channel, result, values: line, mask: None, normal: false }, finish);
+                    finish_line(
+                        f,
+                        &Strip { args, column, channel, result, values: line, mask: None, normal: false, streaming: false },
+                        finish,
+                    );
                 });
             }
             f.add(from, w.bytes() as i32);

@@ -32,8 +32,8 @@ use oxidnn_spec::{Problem, Prop};
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("aligned:jit", aligned),
     Impl::new("fused:any", fused::plan),
-    Impl::new("direct:jit", direct),
     Impl::new("scaled:jit", scaled::plan),
+    Impl::new("direct:jit", direct),
     Impl::new("transposed_direct:jit", transposed_direct),
     Impl::new("winograd:jit", winograd).for_some_shapes(),
     Impl::new("packed:amx", amx),
@@ -72,8 +72,8 @@ fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
 
 /// The rows that [`staged`] makes copies for.
 const GENERATED: &[Choose<CpuTarget>] = &[
-    direct,
     scaled::plan,
+    direct,
     transposed_direct,
     winograd,
     amx,

@@ -1,10 +1,12 @@
 //! `scaled:jit`: depthwise windows of one pixel that skip none, which multiply every channel by a number, as a program over elements.
 //!
-//! It takes floats however they lie, in place; channels that lie closest are [`direct`](super::direct)'s.
+//! It takes floats however they lie, in place; channels that lie closest are [`direct`](super::direct)'s as long as the caches have them.
 
 use super::depthwise::is_depthwise;
+use super::depthwise::jit::{are_far, vectors};
 use crate::CpuTarget;
 use crate::kernels::pointwise::{Builder, Pipeline, Program};
+use crate::ops::support;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::{BinaryAlg, ConvAlg, Window};
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Layout, Op, Problem, Prop, Tensor};
@@ -27,7 +29,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if tensors[0].dims() != tensors[1].dims() {
         return Err(Skip::Shape("windows of several pixels"));
     }
-    alike(tensors)?;
+    alike(tensors, target)?;
     if !is_depthwise(&problem) {
         return Err(Skip::Shape("several channels in a group"));
     }
@@ -41,15 +43,16 @@ fn skips_nothing(window: &Window) -> Result<(), Skip> {
 }
 
 /// Gives one that lies anyhow the layout of the other, which is to be that of both: copies between layouts are other rows'.
-fn alike([a, b]: [&mut Tensor; 2]) -> Result<(), Skip> {
+fn alike([a, b]: [&mut Tensor; 2], target: &CpuTarget) -> Result<(), Skip> {
     match (a.layout.is_any(), b.layout.is_any()) {
-        (true, true) => return Err(Skip::Layout("of source and result: any, which has channels last".into())),
+        (true, true) => [&mut *a, b].into_iter().try_for_each(|t| support::resolve(t, "axb"))?,
         (true, false) => a.layout = b.layout.clone(),
         (false, true) => b.layout = a.layout.clone(),
         (false, false) if a.layout != b.layout => return Err(Skip::Layout("of source and result: another for each".into())),
         (false, false) => {}
     }
-    Ok(())
+    let near = vectors(a, target.isa.lanes()).is_some() && !are_far([&*a, &*b], target);
+    if near { Err(Skip::Layout("of channels that lie closest, near enough for strips".into())) } else { Ok(()) }
 }
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {

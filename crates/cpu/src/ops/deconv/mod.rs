@@ -9,8 +9,8 @@ use oxidnn_spec::Problem;
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("aligned:jit", aligned),
-    Impl::new("direct:jit", conv::direct),
     Impl::new("scaled:jit", conv::scaled::plan),
+    Impl::new("direct:jit", conv::direct),
     Impl::new("transposed_direct:jit", conv::transposed_direct),
     Impl::new("packed:amx", conv::amx),
     Impl::new("transposed:amx", conv::transposed_amx),
@@ -47,8 +47,8 @@ fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
 
 /// The rows that [`with_copies`] makes copies for.
 const GENERATED: &[Choose<CpuTarget>] = &[
-    conv::direct,
     conv::scaled::plan,
+    conv::direct,
     conv::transposed_direct,
     conv::amx,
     conv::transposed_amx,

@@ -4,7 +4,8 @@ use crate::testing::{ISAS, check, golden, run};
 fn three(results: u8, stride: u8) -> Depthwise {
     let taps = (0..3).map(|i| Tap { column: i - 1, weights: i as u16 }).collect();
     let (source, weights) = (Elem::F32, Elem::F32);
-    Depthwise { source, weights, dots: false, group: [1, 1], results, stride, taps, inside: (-1, 1000), shifted: false, masked: false }
+    let (group, inside) = ([1, 1], (-1, 1000));
+    Depthwise { source, weights, dots: false, group, results, stride, taps, inside, shifted: false, masked: false, streaming: false }
 }
 
 /// Rows of two strips, `vectors` vectors of channels, windows of up to two lines.

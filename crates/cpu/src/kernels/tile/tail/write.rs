@@ -228,6 +228,10 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
     let tensor = |f: &mut Function, i: usize| field(f, offset_of!(StripBlock, tensors) + i * size_of::<usize>());
     let line = f.address(lines.indexed(strip.channel, 4, 0));
     let result = f.copy(strip.result);
+    let put = |f: &mut Function, x: Val, kind: Kind, place: &Place| match strip.streaming {
+        true => f.store_streaming(place.c, x),
+        false => store(f, tail.dst, x, kind, place),
+    };
     let (head, rest) = tail.steps.split_at(head(tail));
     let operands: Vec<Option<Val>> = head.iter().map(|step| operand(f, step, (line, pitch))).collect();
     let (mut values, mut left) = (strip.values.to_vec(), kind);
@@ -248,7 +252,7 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
     let place = Place { c: result.at(0), mask: strip.mask };
     if rest.is_empty() {
         for value in values {
-            store(f, tail.dst, value, kind, &place);
+            put(f, value, kind, &place);
             f.add(result, column);
         }
         return;
@@ -268,7 +272,7 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
             let y = y.or_else(|| operand(f, step, (line, pitch)));
             x[0] = apply(f, step, x[0], y, &place);
         }
-        store(f, tail.dst, x[0], kind, &place);
+        put(f, x[0], kind, &place);
         f.add(result, column);
         f.add(local, width.bytes() as i32);
     });

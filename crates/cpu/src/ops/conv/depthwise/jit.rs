@@ -145,7 +145,7 @@ fn table(lines: &[Line; 3], [depth, height]: [i64; 2], strides: &Strides, place:
 }
 
 /// Channels whose vectors follow each other at one distance, all for [`usize::MAX`]; `None` where they do not lie in whole vectors.
-pub(super) fn vectors(tensor: &Tensor, lanes: usize) -> Option<usize> {
+pub(in crate::ops::conv) fn vectors(tensor: &Tensor, lanes: usize) -> Option<usize> {
     let b = tensor.blocking()?;
     let mut inner = b.inner.iter();
     match (inner.next(), inner.next()) {
@@ -273,6 +273,7 @@ struct Kernels {
     tail: Tail,
     shifted: bool,
     masked: bool,
+    streaming: bool,
 }
 
 /// What strips do with their sums before they store them as results, where they can do all of it.
@@ -318,9 +319,9 @@ impl Kernels {
         let taps: Vec<Tap> = phase.taps.iter().map(|t| Tap { column: t.1 as i16, weights: t.0 as u16 }).collect();
         let (low, high) = phase.reach(line.stride, 0, results).unwrap_or((0, -1));
         let inside = (low.max(-begin).min(high + 1) as i16, (high + 1).min(line.source - begin).max(low) as i16);
-        let Kernels { source, weights, dots, shifted, masked, .. } = *self;
+        let Kernels { source, weights, dots, shifted, masked, streaming, .. } = *self;
         let (group, results, stride) = (self.group.map(|n| n as u8), results as u8, line.stride as u8);
-        depthwise::Depthwise { source, weights, dots, group, results, stride, taps, inside, shifted, masked }
+        depthwise::Depthwise { source, weights, dots, group, results, stride, taps, inside, shifted, masked, streaming }
     }
 }
 
@@ -364,17 +365,18 @@ impl Depthwise {
         let ([from_group, to_group], pairs) = (words, words != group);
         let channels = s.sizes.g as usize * to_group;
         check_reach(&lines[2])?;
-        let masked = !channels.is_multiple_of(lanes);
+        let (masked, word) = (!channels.is_multiple_of(lanes), if pairs { Elem::F32 } else { Elem::Low16 });
         let unlike = || Skip::Layout("channels that are not in vectors".into());
         let source_block = vectors(source, lanes).filter(|_| from_group == to_group || is_plain(source)).ok_or_else(unlike)?;
         check_groups(words, source_elem, jit, [masked, attr.zero_points.contains_key(&s.source.0)])?;
         let result_block = vectors(result, lanes).ok_or_else(unlike)?;
         let tail = tail(s, attr);
-        let direct = tail.is_some();
+        let (direct, row) = (tail.is_some(), (from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes()));
+        let far = direct && are_far([source, result], target);
+        let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.as_ref().is_some_and(Tail::is_repeatable);
         let most = common([source_block, if direct { result_block } else { usize::MAX }], lanes);
         let shifted = attr.zero_points.contains_key(&Arg::WEIGHTS);
         let placed = !shifted && is_placed(weights, lanes, group, (s.result_channel, pairs));
-        let word = if pairs { Elem::F32 } else { Elem::Low16 };
         let kernels = Kernels {
             jit,
             group: words,
@@ -388,6 +390,8 @@ impl Depthwise {
             tail: tail.clone().unwrap_or_else(Tail::raw),
             shifted: attr.zero_points.contains_key(&s.source.0),
             masked,
+            // Strips come to lines of the cache out of the order of memory, and so must fill them.
+            streaming: far && fills_lines && !target.caches.keep(source.bytes().saturating_add(result.bytes())),
         };
         let segments: Vec<Vec<Segment>> = lines[2].phases.iter().map(|p| kernels.cut(&lines[2], p)).collect();
         let widest = lines[2].phases.iter().map(|p| p.count).max().unwrap_or(0);
@@ -397,11 +401,8 @@ impl Depthwise {
         // A call makes its rows vector by vector. Where pixels come from afar and channels are last, a vector of all rows of a task is a line of
         // the cache here and there; a few results of a row at a time, of as many channels as stay in L2 with the rows of their window, are read as they
         // lie.
-        let bytes = source.bytes().saturating_add(result.bytes());
-        let far = direct && is_plain(source) && is_plain(result) && bytes > Core::host().near(&target.caches);
-        let window = (kh + 1).saturating_mul(from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
         let chunk = match most {
-            usize::MAX if far => cut(channels, (target.caches.l2 / 4 * 3 / window).max(1) * lanes, lanes).0,
+            usize::MAX if far => cut(channels, (target.caches.l2 / 4 * 3 / window_bytes(kh, row)).max(1) * lanes, lanes).0,
             usize::MAX => {
                 let (vectors, blocks) = (channels.div_ceil(lanes), ((to[0] * to[1]).max(1) as usize).div_ceil(rows));
                 Tasks { vectors, blocks, images: s.sizes.mb as usize, work, workers: target.threads }.vectors_each() * lanes
@@ -442,7 +443,7 @@ impl Depthwise {
             chunks: channels.div_ceil(chunk),
             rows,
             together: if far { 1 } else { rows },
-            columns: if far { target.caches.l1 / 2 / ((kh + 1) * chunk * source_elem.bytes()) } else { usize::MAX },
+            columns: if far { target.caches.l2 / 16 / ((kh + 1) * chunk * source_elem.bytes()) } else { usize::MAX },
             placed,
             tail,
             sum,
@@ -459,6 +460,17 @@ impl Depthwise {
         let tail = self.tail.as_ref().map_or(Some(0), |t| t.scratch(self.channels))?;
         Some(ScratchLens { packed, shifts, tail, workers: for_workers(self.workers, self.sums)? })
     }
+}
+
+/// Whether pixels of both come from afar, a line of the cache here and there.
+pub(in crate::ops::conv) fn are_far(tensors: [&Tensor; 2], target: &CpuTarget) -> bool {
+    tensors.iter().all(|t| is_plain(t))
+        && tensors.iter().fold(0, |n: usize, t| n.saturating_add(t.bytes())) > Core::host().near(&target.caches)
+}
+
+/// Bytes of so many rows of a window, and the one that comes next; of a single one nothing is met again.
+fn window_bytes(rows: usize, row: usize) -> usize {
+    if rows > 1 { (rows + 1).saturating_mul(row) } else { 1 }
 }
 
 /// Whether a tensor has no blocks.

@@ -269,7 +269,7 @@ impl Bound<'_> {
                 channels: task.channels,
                 shift: self.shift.get(task.first..).unwrap_or_default(),
                 tail: (operands, task.first),
-                ahead: p.columns < usize::MAX,
+                far: p.columns < usize::MAX,
             });
         }
     }
