@@ -8,7 +8,7 @@ use super::call::{Column, Unpacker};
 use super::plain::Plain;
 use super::shared::Finished;
 use super::weights::Lie;
-use super::{Factor, MAX_ROWS, Operands, Request};
+use super::{Factor, Grouped, MAX_ROWS, Operands, Request};
 use crate::CpuTarget;
 use crate::decision::How;
 use crate::kernels::gemm::{self, Gemm, Kind, Sizes};
@@ -85,6 +85,20 @@ struct Lens {
     work: usize,
 }
 
+impl Request {
+    /// The same where zero points that do not differ along the reduction are subtracted from weights that may be rounded, as these are unpacked: sums on
+    /// tiles cannot begin with what zero points add.
+    fn subtracting(self) -> Request {
+        let Request { weights, grouped, rounds, zero, .. } = self;
+        let whole = weights.k.is_multiple_of(if let Lie::Panels { .. } = weights.lie { weights.stored.in_word() } else { 2 });
+        if !(zero && rounds && whole && grouped.is_none()) {
+            return self;
+        }
+        let grouped = Grouped { size: weights.k, scale: None, zero: Some(Factor::Table) };
+        Request { grouped: Some(grouped), zero: false, ..self }
+    }
+}
+
 impl Unpacked {
     /// What it keeps where, and how fast it multiplies.
     pub fn how(&self) -> How {
@@ -97,6 +111,7 @@ impl Unpacked {
     /// # Errors
     /// What it does not do.
     pub fn new(request: Request, natural: Option<usize>, tail: Option<Tail>, target: &CpuTarget) -> Result<Unpacked, Skip> {
+        let request = if request.isa.amx { request.subtracting() } else { request };
         let Request { isa, weights, grouped, rows, .. } = request;
         if !matches!(weights.stored, Stored::S8 | Stored::U8 | Stored::S4 | Stored::U4) {
             return Err(Skip::DataType("weights that are not of 8 or 4 bits".into()));
