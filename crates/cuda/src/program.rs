@@ -234,8 +234,11 @@ pub struct Program {
 const PART: usize = 256;
 
 impl Program {
-    /// No launches yet; where memory is not aligned those that `lower` makes, whose scratch is booked.
+    /// No launches yet; where memory is not aligned those that `lower` makes, whose scratch is booked, unless another program encloses this one.
     pub(crate) fn or_unaligned(lower: Lower, problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+        if target.is_enclosed() {
+            return Ok(Program::default());
+        }
         let scratch = lower(problem, &target.sketch())?.scratch;
         Ok(Program { scratch, unaligned: Some(Unaligned::Later(lower)), ..Program::default() })
     }

@@ -15,6 +15,8 @@ pub struct CudaTarget {
     pub tuned: Option<Arc<Tuned>>,
     /// Only the scratch of programs is wanted: the generic products, whose text takes longest, leave their launches out.
     sketched: bool,
+    /// The program is part of another one, which has what runs where memory is not aligned.
+    enclosed: bool,
 }
 
 impl CudaTarget {
@@ -25,7 +27,7 @@ impl CudaTarget {
 
     /// A GPU with its loader and what was measured on it.
     pub(crate) fn new(facts: Facts, loader: Option<Arc<Loader>>, tuned: Option<Arc<Tuned>>) -> CudaTarget {
-        CudaTarget { facts, loader, tuned, sketched: false }
+        CudaTarget { facts, loader, tuned, sketched: false, enclosed: false }
     }
 
     /// The same for programs of which only the scratch is wanted.
@@ -35,6 +37,15 @@ impl CudaTarget {
 
     pub(crate) fn is_sketched(&self) -> bool {
         self.sketched
+    }
+
+    /// The same for programs within another one.
+    pub(crate) fn within(&self) -> CudaTarget {
+        CudaTarget { enclosed: true, ..self.clone() }
+    }
+
+    pub(crate) fn is_enclosed(&self) -> bool {
+        self.enclosed
     }
 }
 

@@ -114,14 +114,16 @@ impl Emitter {
     /// A header that computes in `real` over tensors of at most `elements` positions.
     pub(crate) fn new(real: Real, elements: i64) -> Emitter {
         let wide = elements > i64::from(i32::MAX);
+        // As long as most become: nothing grows by steps while somebody waits for the first result.
+        let text = String::with_capacity;
         Emitter {
             real,
             wide,
-            options: String::new(),
-            head: String::new(),
-            fields: String::new(),
-            functions: String::new(),
-            words: Vec::new(),
+            options: text(512),
+            head: text(512),
+            fields: text(1024),
+            functions: text(6144),
+            words: Vec::with_capacity(64),
         }
     }
 
@@ -138,7 +140,8 @@ impl Emitter {
 
     /// A whole number among the arguments.
     pub(crate) fn number(&mut self, name: &str, value: i64) {
-        self.word(&format!("i64 {name}"), Word::Value(value as u64));
+        let _ = writeln!(self.fields, "    i64 {name};");
+        self.words.push(Word::Value(value as u64));
     }
 
     /// A real number among the arguments.
@@ -239,11 +242,14 @@ impl Emitter {
 
     fn header(&self) -> String {
         let Emitter { real, wide, head, fields, functions, .. } = self;
-        format!(
+        let mut text = String::with_capacity(512 + head.len() + fields.len() + functions.len());
+        let _ = write!(
+            text,
             "typedef {} real;\ntypedef {} index;\n#include \"number.cuh\"\n#include \"index.cuh\"\n#include \"random.cuh\"\n#include \"vector.cuh\"\n{head}\n\
              struct Args {{\n{fields}}};\n\n{functions}",
             real.name(),
             if *wide { "long long" } else { "int" },
-        )
+        );
+        text
     }
 }

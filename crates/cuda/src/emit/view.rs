@@ -67,17 +67,17 @@ impl Emitter {
             }
             Format::Blocked(b) => {
                 self.address(view, buffer);
-                let text = self.offset(view, b);
-                self.code(&text);
+                self.offset(view, b);
             }
             _ => return Err(Skip::Layout("that is neither strides nor blocks".into())),
         }
-        self.code(&format!(
+        let _ = writeln!(
+            self.functions,
             "DEVICE real {name}_load(const Args& a, i64 at) {{ return load<{dtype}>(a.{name}_data, at); }}\n\
              DEVICE void {name}_store(const Args& a, i64 at, real v) {{ store<{dtype}>(a.{name}_data, at, v); }}\n\
              DEVICE {dtype}::word {name}_code(const Args& a, i64 at) {{ return load_code<{dtype}>(a.{name}_data, at); }}\n\
              DEVICE real {name}(const Args& a, const index* p) {{ return {name}_load(a, {name}_at(a, p)); }}"
-        ));
+        );
         Ok(())
     }
 
@@ -90,7 +90,7 @@ impl Emitter {
     }
 
     /// The function that gives offsets, with its fields. They are computed in the type of positions where that holds all of them.
-    fn offset(&mut self, view: &View<'_>, b: &Blocking) -> String {
+    fn offset(&mut self, view: &View<'_>, b: &Blocking) {
         let (name, dims) = (view.name, &view.layout.dims);
         let number = if view.layout.extent().is_some_and(|end| end <= i64::from(i32::MAX)) { "index" } else { "i64" };
         let (mut origin, mut strides, mut terms) = (b.offset, Vec::new(), String::new());
@@ -116,9 +116,10 @@ impl Emitter {
         self.number(&format!("{name}_origin"), origin);
         self.numbers(&format!("{name}_stride"), &strides);
         let q = if terms.contains("q =") { "    index q;\n" } else { "" };
-        format!(
-            "DEVICE i64 {name}_at(const Args& a, const index* p) {{\n    {number} at = ({number})a.{name}_origin;\n{q}{terms}    return at;\n}}\n"
-        )
+        let _ = writeln!(
+            self.functions,
+            "DEVICE i64 {name}_at(const Args& a, const index* p) {{\n    {number} at = ({number})a.{name}_origin;\n{q}{terms}    return at;\n}}"
+        );
     }
 }
 

@@ -47,10 +47,11 @@ pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Sk
         Way { args: &read, channels_last: true, rows: one_side },
         Way { args: &all, channels_last: true, rows: &[gemm::pointwise_conv, gemm::stem::conv, gemm::conv, gemm::weights::conv] },
     ];
+    let within = target.within();
     let mut last = Skip::Layout("channels that are next to each other already".into());
     for way in ways.iter().filter(|way| !way.args.is_empty()) {
         for row in way.rows {
-            match between(problem, way, *row, target) {
+            match between(problem, way, *row, [target, &within]) {
                 Ok(program) => return Ok(program),
                 Err(why) => last = why,
             }
@@ -82,7 +83,7 @@ fn visited(src: &Tensor, dst: &Tensor, steps: &Dims) -> Result<Tensor, Skip> {
     Ok(view)
 }
 
-fn between(problem: &Problem, way: &Way<'_>, row: Lower, target: &CudaTarget) -> Result<Program, Skip> {
+fn between(problem: &Problem, way: &Way<'_>, row: Lower, [target, within]: [&CudaTarget; 2]) -> Result<Program, Skip> {
     let mut inner = problem.clone();
     let mut view = None;
     if let Op::Conv(op) = &mut inner.op
@@ -99,14 +100,17 @@ fn between(problem: &Problem, way: &Way<'_>, row: Lower, target: &CudaTarget) ->
     let mut all = Program::default();
     for o in inner.op.operands_mut() {
         if way.args.contains(&o.arg) {
-            let letters: String = (0..o.tensor.dims().len()).map(|d| (b'a' + d as u8) as char).collect();
-            let tag = if way.channels_last { format!("a{}b", &letters[2..]) } else { letters };
-            o.tensor.layout = Layout::with_tag(*o.tensor.dims(), &tag).map_err(|_| OVERFLOW)?;
+            let dims = *o.tensor.dims();
+            let mut order: Vec<usize> = (0..dims.len()).collect();
+            if way.channels_last {
+                order[1..].rotate_left(1);
+            }
+            o.tensor.layout = Layout::dense(dims, &order).map_err(|_| OVERFLOW)?;
             let at = all.book(o.tensor.bytes()).ok_or(OVERFLOW)?;
             kept.push(Kept { arg: o.arg, tensor: o.tensor.clone(), at });
         }
     }
-    let mut program = row(&inner, target)?.shifted(all.scratch);
+    let mut program = row(&inner, within)?.shifted(all.scratch);
     let otherwise = Program::or_unaligned(conv::conv, problem, target)?;
     (all.scratch, all.unaligned) = (program.scratch.max(otherwise.scratch), otherwise.unaligned);
     let mut after = Vec::new();

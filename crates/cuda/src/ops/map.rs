@@ -340,7 +340,7 @@ pub(crate) fn flattened(problem: &Problem, dst: Arg) -> Option<Problem> {
     let mask = flat.attr.dropout.as_mut().and_then(|d| d.mask.as_mut());
     let mut layouts: Vec<&mut Layout> = tensors.iter_mut().map(|o| &mut o.tensor.layout).chain(mask.map(|m| &mut m.layout)).collect();
     let given: Vec<Layout> = layouts.iter().map(|l| (*l).clone()).collect();
-    for (layout, new) in layouts.iter_mut().zip(collapsed(&order.layout, &given)?) {
+    for (layout, new) in layouts.iter_mut().zip(collapsed(&order.layout, &given.iter().collect::<Vec<_>>())?) {
         **layout = new;
     }
     drop(layouts);
@@ -359,7 +359,7 @@ struct Loop {
 }
 
 /// Layouts of the same elements over the shortest list of common loops; sizes of `order`, against which a size of 1 is broadcast.
-fn collapsed(order: &Layout, layouts: &[Layout]) -> Option<Vec<Layout>> {
+pub(crate) fn collapsed(order: &Layout, layouts: &[&Layout]) -> Option<Vec<Layout>> {
     let dims = order.dims;
     let mut all: Vec<(&Blocking, Dims)> = vec![(order.blocking()?, order.dims)];
     for l in layouts {

@@ -1,7 +1,7 @@
 //! `transpose`: reorders that only move elements, contiguous along another loop before than afterwards.
 
 use super::gemm;
-use super::map::flattened;
+use super::map::collapsed;
 use crate::CudaTarget;
 use crate::emit::{Emitter, Real};
 use crate::program::{MapPlace, Program, Word};
@@ -25,17 +25,22 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
     {
         return Err(Skip::Attr("that change numbers".into()));
     }
-    let unit = match whole.src.dtype.bits() {
+    transposed(&whole.src, &whole.dst)
+}
+
+/// The launch that moves elements of one type from `src` to `dst`.
+fn transposed(src: &Tensor, dst: &Tensor) -> Result<Program, Skip> {
+    let bits = src.dtype.bits();
+    let unit = match bits {
         8 => "u8",
         16 => "u16",
         32 => "u32",
         64 => "u64",
-        _ => return Err(Skip::DataType(whole.src.dtype.to_string())),
+        _ => return Err(Skip::DataType(src.dtype.to_string())),
     };
-    let flat = flattened(problem, Arg::DST).ok_or_else(|| Skip::Layout("without common loops".into()))?;
-    let Op::Reorder(op) = &flat.op else { return Err(Skip::Op("anything but reorders")) };
-    let (Some(src), Some(dst)) = (op.src.blocking(), op.dst.blocking()) else { return Err(Skip::Layout("without strides".into())) };
-    let (dims, n) = (op.dst.dims(), op.dst.dims().len());
+    let flat = collapsed(&dst.layout, &[&src.layout, &dst.layout]).ok_or_else(|| Skip::Layout("without common loops".into()))?;
+    let [Some(src), Some(dst)] = [0, 1].map(|i| flat[i].blocking()) else { return Err(Skip::Layout("without strides".into())) };
+    let (dims, n) = (&flat[1].dims, flat[1].dims.len());
     let (Some(row), Some(column)) = (n.checked_sub(1), (0..n).find(|&d| src.strides[d] == 1 && dims[d] > 1)) else {
         return Err(Skip::Layout("that is contiguous nowhere".into()));
     };
@@ -46,7 +51,7 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
     // Elements of the widest word that a side's rows are whole numbers of.
     let word = |size: i64, stride: i64, b: &Blocking| {
         let fits = |w: &i64| [size, stride, b.offset].into_iter().chain(others.iter().map(|&d| b.strides[d])).all(|v| v % w == 0);
-        let most = 128 / whole.src.dtype.bits() as i64;
+        let most = 128 / bits as i64;
         [most, most / 2].into_iter().filter(|&w| w > 1).find(fits).unwrap_or(1)
     };
     let [tile_r, tile_c] = tile([dims[row], dims[column]]);
@@ -81,11 +86,11 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
     emit.sizes("loop", &pick(&|d| dims[d]));
     emit.numbers("src_loop", &pick(&|d| src.strides[d]));
     emit.numbers("dst_loop", &pick(&|d| dst.strides[d]));
-    let steps: String = (0..others.len())
-        .rev()
-        .map(|i| format!("    r = split(a.loop[{i}], b), from += (i64)r * a.src_loop[{i}], to += (i64)r * a.dst_loop[{i}];\n"))
-        .collect();
-    emit.code(&format!("DEVICE void bases(const Args& a, index b, i64& from, i64& to) {{\n    index r;\n{steps}}}\n"));
+    emit.code("DEVICE void bases(const Args& a, index b, i64& from, i64& to) {\n    index r;\n");
+    for i in (0..others.len()).rev() {
+        emit.code(&format!("    r = split(a.loop[{i}], b), from += (i64)r * a.src_loop[{i}], to += (i64)r * a.dst_loop[{i}];\n"));
+    }
+    emit.code("}\n");
     let blocks = (tiles[0] * tiles[1] * batches).clamp(1, 1 << 20) as u32;
     Ok(Program { launches: vec![emit.launch_blocks("transpose", [blocks, 1, 1])], ..Program::default() })
 }
@@ -113,9 +118,11 @@ pub(crate) struct Kept {
 pub(crate) fn copied(tensor: &Tensor, kept: &Kept, to_scratch: bool, target: &CudaTarget) -> Result<Program, Skip> {
     let Kept { arg, tensor: other, at } = kept;
     let (src, dst) = if to_scratch { (tensor, other) } else { (other, tensor) };
-    let op = Reorder { src: src.clone(), dst: dst.clone() };
-    let problem = Problem::new(op, Attr::default()).map_err(|_| Skip::Layout("that is not reordered".into()))?;
-    let program = reorder(&problem, target).or_else(|_| super::pointwise::reorder(&problem, target))?;
+    let program = transposed(src, dst).or_else(|_| {
+        let op = Reorder { src: src.clone(), dst: dst.clone() };
+        let problem = Problem::new(op, Attr::default()).map_err(|_| Skip::Layout("that is not reordered".into()))?;
+        super::pointwise::reorder(&problem, target)
+    })?;
     let (own, inside) = if to_scratch { (Arg::SRC, Arg::DST) } else { (Arg::DST, Arg::SRC) };
     Ok(program.moved(inside, MapPlace::Scratch(*at)).moved(own, MapPlace::Arg(*arg, 0)))
 }

@@ -147,7 +147,15 @@ impl Layout {
     /// [`Error::InvalidArguments`] when a dimension is negative (and not [`RUNTIME`]) or the size overflows.
     pub fn plain(dims: Dims) -> Result<Layout, Error> {
         let order: Vec<usize> = (0..dims.len()).collect();
-        Layout::ordered(dims, &order, Blocks::default())
+        Layout::dense(dims, &order)
+    }
+
+    /// The dense layout whose dimensions lie in `order`, a permutation of them, the last one fastest.
+    ///
+    /// # Errors
+    /// As [`Layout::plain`].
+    pub fn dense(dims: Dims, order: &[usize]) -> Result<Layout, Error> {
+        Layout::ordered(dims, order, Blocks::default())
     }
 
     /// The layout that `tag` names; `any` leaves the choice to the implementation.

@@ -36,7 +36,7 @@ pub(super) fn data(op: &Conv, problem: &Problem, z: &ConvSizes, filter: &View<'_
         if forward { ((Arg::SRC, &op.src), (Arg::DST, &op.dst)) } else { ((Arg::DIFF_DST, &op.dst), (Arg::DIFF_SRC, &op.src)) };
     let (read, written) = if forward { (z.i, z.o) } else { (z.o, z.i) };
     let [images, rows, across] = strips(z.mb, written[1], written[2]);
-    let over = Layout::with_tag([images, z.g, rows, across].into(), "acdb").map_err(|_| OVERFLOW)?;
+    let over = Layout::dense([images, z.g, rows, across].into(), &[0, 2, 3, 1]).map_err(|_| OVERFLOW)?;
     let mut map = Map::over(Real::of(problem), &over);
     map.emit.tail(&Tail::of(problem, to.0, to.1))?;
     map.emit.view(&View::of("from", from.0, from.1))?;

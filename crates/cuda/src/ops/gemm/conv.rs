@@ -17,6 +17,7 @@ use crate::row::Lower;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Blocking, Layout, Op, Problem, Prop, Tensor};
+use std::iter::once;
 
 /// Launches of one pass at most.
 const WALKS: usize = 27;
@@ -330,17 +331,16 @@ impl<'a> Window<'a> {
     }
 
     /// The weights' order of memory with these channels outermost and innermost.
-    fn filter_order(&self, outer: char, inner: char) -> Result<Layout, Skip> {
-        let t = self.channels.weights;
-        let taps = (2..t.dims().len()).map(|d| (b'a' + d as u8) as char);
-        let tag: String = std::iter::once(outer).chain(taps).chain([inner]).collect();
-        Layout::with_tag(*t.dims(), &tag).map_err(|_| OVERFLOW)
+    fn filter_order(&self, outer: usize, inner: usize) -> Result<Layout, Skip> {
+        let dims = *self.channels.weights.dims();
+        let order: Vec<usize> = once(outer).chain(2..dims.len()).chain([inner]).collect();
+        Layout::dense(dims, &order).map_err(|_| OVERFLOW)
     }
 
     /// Where the weights lie, and whether the channels that come out are next to each other there instead of those that are summed over: as they
     /// are given where the kernel reads that, else a copy in scratch.
     fn weights(&self, program: &mut Program, bytes: i64, target: &CudaTarget) -> Result<(MapPlace, bool), Skip> {
-        let (given, made) = if self.forward { ('b', 'a') } else { ('a', 'b') };
+        let (given, made) = if self.forward { (1, 0) } else { (0, 1) };
         if bytes == 2 && self.made * bytes % 16 == 0 && is_alike(self.channels.weights, &self.filter_order(given, made)?) {
             return Ok((MapPlace::Arg(Arg::WEIGHTS, 0), true));
         }
@@ -351,7 +351,7 @@ impl<'a> Window<'a> {
     /// scratch.
     pub(super) fn filter(&self, program: &mut Program, target: &CudaTarget) -> Result<MapPlace, Skip> {
         let t = self.channels.weights;
-        let (given, made) = if self.forward { ('b', 'a') } else { ('a', 'b') };
+        let (given, made) = if self.forward { (1, 0) } else { (0, 1) };
         let wanted = self.filter_order(made, given)?;
         if is_alike(t, &wanted) {
             return Ok(MapPlace::Arg(Arg::WEIGHTS, 0));

@@ -51,7 +51,7 @@ pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Sk
 
 /// A tensor with its channels last.
 fn channels_last(dims: [i64; 4], dtype: DataType) -> Result<Tensor, Skip> {
-    Ok(Tensor { dtype, layout: Layout::with_tag(dims.into(), "acdb").map_err(|_| OVERFLOW)? })
+    Ok(Tensor { dtype, layout: Layout::dense(dims.into(), &[0, 2, 3, 1]).map_err(|_| OVERFLOW)? })
 }
 
 fn there<'a>(name: &'a str, at: usize, tensor: &'a Tensor) -> View<'a> {

@@ -12,6 +12,7 @@ use crate::program::{Launch, MapKind, MapPlace, Program, TensorMap, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Prop, Tensor};
+use std::iter::once;
 
 /// Threads that share the parts of an element, and up to how many elements more of them do.
 const LANES: [i64; 2] = [8, 32];
@@ -182,15 +183,15 @@ impl Pass<'_> {
     /// Where the gradient goes by rows, taps and the channels `held`: where it lies so, there; else to scratch, from where the launches copy it.
     fn destination(&self, program: &mut Program, held: i64) -> Result<(MapPlace, Vec<Launch>), Skip> {
         let (t, n) = (self.gradient, self.gradient.dims().len());
-        let (first, last) = if self.rows_first { ('a', 'b') } else { ('b', 'a') };
-        let tag: String = std::iter::once(first).chain((2..n).map(|d| (b'a' + d as u8) as char)).chain([last]).collect();
-        let wanted = Layout::with_tag(*t.dims(), &tag).map_err(|_| OVERFLOW)?;
+        let (first, last) = if self.rows_first { (0, 1) } else { (1, 0) };
+        let order: Vec<usize> = once(first).chain(2..n).chain([last]).collect();
+        let wanted = Layout::dense(*t.dims(), &order).map_err(|_| OVERFLOW)?;
         let inner = usize::from(self.rows_first);
         if t.layout == wanted && held == t.dims()[inner] {
             return Ok((MapPlace::Arg(Arg::DIFF_WEIGHTS, 0), Vec::new()));
         }
         let whole = Dims::from_fn(n, |d| if d == inner { held } else { t.dims()[d] });
-        let whole = Tensor { dtype: t.dtype, layout: Layout::with_tag(whole, &tag).map_err(|_| OVERFLOW)? };
+        let whole = Tensor { dtype: t.dtype, layout: Layout::dense(whole, &order).map_err(|_| OVERFLOW)? };
         let at = program.book(whole.bytes()).ok_or(OVERFLOW)?;
         let mut kept = Tensor { dtype: t.dtype, layout: wanted };
         kept.layout.blocking_mut().ok_or(OVERFLOW)?.strides = plain(&whole)?.strides;
