@@ -2,7 +2,7 @@
 
 use super::{largest, values, volume};
 use crate::host::{HostArgs, for_each_position};
-use oxidnn_spec::op::{PoolAlg, ReductionAlg, ResamplingAlg, Sdpa, SdpaScale};
+use oxidnn_spec::op::{PoolAlg, ReductionAlg, ResamplingAlg, Rnn, Sdpa, SdpaScale};
 use oxidnn_spec::{Arg, Op, Problem, Tensor};
 
 /// The row of a position.
@@ -161,6 +161,7 @@ pub(super) fn terms(problem: &Problem, arg: Arg, inputs: &HostArgs, terms: i64) 
                 _ => size(Arg::SCALE),
             }
         }
+        Op::Rnn(r) => gradient_of_states(r, arg, &|arg| of(arg).map_or(0.0, |v| mean_square(&v))),
         Op::Sdpa(s) => attention(s, arg, &|arg| of(arg).map_or(1.0, |v| mean_square(&v)) * scale(arg)),
         Op::Sum(s) => {
             let size = |(i, scale): (usize, &oxidnn_spec::Real)| {
@@ -170,6 +171,17 @@ pub(super) fn terms(problem: &Problem, arg: Arg, inputs: &HostArgs, terms: i64) 
         }
         _ => 0.0,
     }
+}
+
+/// Gradients of states are sums of products of weights and the gradients of gates, which may cancel: these are those of the results times the gates'
+/// slopes, a quarter at most for a logistic function.
+fn gradient_of_states(op: &Rnn, arg: Arg, size: &dyn Fn(Arg) -> f64) -> f64 {
+    let weights = match arg {
+        Arg::DIFF_SRC => Arg::WEIGHTS,
+        Arg::DIFF_SRC_1 => Arg::WEIGHTS_1,
+        _ => return 0.0,
+    };
+    size(Arg::DIFF_DST).max(size(Arg::DIFF_DST_1)) / 4.0 * size(weights) * (op.weights_iter.dims()[4].max(1) as f64).sqrt()
 }
 
 /// Weights add up to 1, so results are as large as values; gradients are sums of their products with others, over the axis that is summed.
