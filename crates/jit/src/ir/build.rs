@@ -419,6 +419,11 @@ impl Function {
         self.push(VecInst::Binary(op, dst, dst, b.into()));
     }
 
+    /// `dst = a op dst`
+    pub fn update_from(&mut self, op: Binary, dst: Val, a: Val) {
+        self.push(VecInst::Binary(op, dst, a, dst.into()));
+    }
+
     /// `dst += f(a, b)`
     pub fn accumulate(&mut self, op: Accumulate, dst: Val, a: Val, b: impl Into<Src>) {
         self.push(VecInst::Accumulate(op, dst, a, b.into()));

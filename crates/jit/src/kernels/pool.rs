@@ -4,6 +4,9 @@
 //! meet it, and joined to each of them. Columns that do not exist are part of the key, lines of the window are data. Where channels follow each
 //! other in memory, several vectors of them are made at a time, so that source and results are read and written in longer pieces.
 //!
+//! A maximum begins with minus infinity and takes what is larger, which no NaN is. Where it is minus infinity in the end, all elements may have been
+//! NaN, and the strip is made once more by instructions that tell these apart: four with AVX2. With AVX-512 that is one, and pays for places alone.
+//!
 //! The gradient of a mean is a mean of gradients, through the taps that meet a source element, and where windows differ in size a sum of shares of
 //! them; that of a maximum adds those gradients whose maximum had this tap's place. A tap's place is its number in the window.
 
@@ -253,6 +256,16 @@ struct Given {
     /// Place of its first tap, and factor of its columns.
     first: Option<Val>,
     share: Option<Val>,
+    nan: Nan,
+}
+
+/// What maxima of floating-point elements know of NaN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Nan {
+    /// It is never larger; results of nothing else are minus infinity.
+    Ignored,
+    /// Results of nothing else are NaN.
+    Kept,
 }
 
 /// A vector of a column: where it is, the lanes that there are, the results that meet it.
@@ -357,7 +370,18 @@ impl Writer<'_> {
         frame: &Frame,
         finish: &mut Finish<'_>,
     ) {
-        let mut made = self.over_lines(f, row, lines, frame);
+        let mut made = self.start(f);
+        if !self.ignores_nan(f.isa()) {
+            self.over_lines(f, (row, lines), frame, (&made, Nan::Kept));
+        } else {
+            self.over_lines(f, (row, lines), frame, (&made, Nan::Ignored));
+            self.when_least(f, &made, |f| {
+                let nan = f.splat_f32(self.width, f32::NAN);
+                made.values.iter().flatten().for_each(|v| f.assign(*v, nan));
+                made.places.iter().flatten().for_each(|p| f.clear(*p));
+                self.over_lines(f, (row, lines), frame, (&made, Nan::Kept));
+            });
+        }
         if let Take::Mean { counted, exact } = self.kernel.take {
             let divisor = f.splat_as(Elem::F32, row.at(offset_of!(Row, divisor) as i32));
             self.divide(f, &mut made.values, divisor, (counted, exact));
@@ -380,20 +404,45 @@ impl Writer<'_> {
         }
     }
 
-    /// The strip joined over all lines of the window.
-    fn over_lines(&self, f: &mut Function, row: Int, lines: Int, frame: &Frame) -> Strips {
+    /// Whether strips are made without regard to NaN, at first.
+    fn ignores_nan(&self, isa: Isa) -> bool {
+        matches!(self.kernel.take, Take::Place(_)) || self.kernel.take == Take::Largest && !isa.avx512
+    }
+
+    /// The registers of a strip as they are before the first line.
+    fn start(&self, f: &mut Function) -> Strips {
         let (kernel, width) = (self.kernel, self.width);
         let registers = |f: &mut Function, start: fn(&mut Function, Width) -> Val| -> Vec<Vec<Val>> {
             (0..kernel.vectors).map(|_| (0..kernel.results).map(|_| start(f, width)).collect()).collect()
         };
-        let made = match kernel.take {
-            Take::Largest => Strips { values: registers(f, |f, w| f.splat_f32(w, f32::NAN)), places: Vec::new() },
-            Take::Place(_) => Strips { values: registers(f, |f, w| f.splat_f32(w, f32::NAN)), places: registers(f, Function::zero) },
-            Take::LargestWhole(Elem::I32) => Strips { values: registers(f, |f, w| f.splat_i32(w, i32::MIN)), places: Vec::new() },
-            Take::LargestWhole(Elem::I8) => Strips { values: registers(f, |f, w| f.splat_i32(w, LEAST_BYTES)), places: Vec::new() },
-            _ => Strips { values: registers(f, Function::zero), places: Vec::new() },
+        let values = match kernel.take {
+            Take::Largest | Take::Place(_) if self.ignores_nan(f.isa()) => registers(f, |f, w| f.splat_f32(w, f32::NEG_INFINITY)),
+            Take::Largest | Take::Place(_) => registers(f, |f, w| f.splat_f32(w, f32::NAN)),
+            Take::LargestWhole(Elem::I32) => registers(f, |f, w| f.splat_i32(w, i32::MIN)),
+            Take::LargestWhole(Elem::I8) => registers(f, |f, w| f.splat_i32(w, LEAST_BYTES)),
+            _ => registers(f, Function::zero),
         };
-        made.values.iter().chain(&made.places).flatten().for_each(|v| f.pin(*v));
+        let places = if matches!(kernel.take, Take::Place(_)) { registers(f, Function::zero) } else { Vec::new() };
+        values.iter().chain(&places).flatten().for_each(|v| f.pin(*v));
+        Strips { values, places }
+    }
+
+    /// Runs `body` where a result is minus infinity.
+    fn when_least(&self, f: &mut Function, made: &Strips, body: impl FnOnce(&mut Function)) {
+        let mut values = made.values.iter().flatten();
+        let Some(first) = values.next() else { return };
+        let least = f.copy_of(*first);
+        values.for_each(|v| f.update(Binary::MinF32, least, *v));
+        let limit = f.splat_f32(self.width, f32::NEG_INFINITY);
+        let (found, bits) = (f.compare_f32(Compare::Eq, least, limit), f.local(size_of::<u64>()));
+        f.store_bits(bits.at(0), found);
+        let found = if f.isa().avx512 { f.load_u16(bits.at(0)) } else { f.load_u8(bits.at(0)) };
+        f.when(Compare::Gt, found, 0, body);
+    }
+
+    /// Joins all lines of the window to a strip.
+    fn over_lines(&self, f: &mut Function, (row, lines): (Int, Int), frame: &Frame, (made, nan): (&Strips, Nan)) {
+        let (kernel, width) = (self.kernel, self.width);
         let lines = f.copy(lines);
         let count = f.argument(row, offset_of!(Row, lines));
         f.repeat(count, |f| {
@@ -411,9 +460,8 @@ impl Writer<'_> {
             });
             let share = (kernel.take == Take::Shared).then(|| f.splat_as(Elem::F32, lines.at(offset_of!(Line, share) as i32)));
             f.add(lines, size_of::<Line>() as i32);
-            self.line(f, &Given { source, places, first, share }, frame, &made);
+            self.line(f, &Given { source, places, first, share, nan }, frame, made);
         });
-        made
     }
 
     /// The place of a tap, where that of the line's first is `first`.
@@ -429,7 +477,7 @@ impl Writer<'_> {
 
     /// Joins the columns of a line.
     fn line(&self, f: &mut Function, given: &Given, frame: &Frame, made: &Strips) {
-        let Given { source, places, first, share } = *given;
+        let Given { source, places, first, share, nan } = *given;
         let (kernel, columns) = (self.kernel, self.kernel.columns());
         let held: Vec<Val> = match first {
             Some(first) if kernel.taps.len() <= HELD => (0..kernel.taps.len()).map(|tap| self.place(f, first, tap)).collect(),
@@ -460,6 +508,7 @@ impl Writer<'_> {
                         let met = Met { from, mask: self.mask(frame, vector), users: &users };
                         match part {
                             Some(part) => self.add_part(f, &met, &made.values[vector], part),
+                            None if nan == Nan::Ignored => self.join_larger(f, &met, made, vector),
                             None => self.join(f, &met, made, vector),
                         }
                     }
@@ -488,6 +537,21 @@ impl Writer<'_> {
         }
         let x = f.load_number(self.kernel.source, from, mask);
         users.iter().for_each(|(i, _)| f.accumulate(Accumulate::FmaF32, values[*i], part, x));
+    }
+
+    /// Joins a vector of a column to the maxima that meet it: of two operands the second is taken where the first is NaN.
+    fn join_larger(&self, f: &mut Function, met: &Met<'_>, made: &Strips, vector: usize) {
+        let Met { from, mask, users } = *met;
+        let x = f.load_number(self.kernel.source, from, mask);
+        for (i, place) in users {
+            let value = made.values[vector][*i];
+            // Of equal elements the first counts.
+            let larger = place.map(|place| (f.compare_f32(Compare::Gt, x, value), place));
+            f.update_from(Binary::MaxF32, value, x);
+            if let Some((larger, place)) = larger {
+                f.replace(made.places[vector][*i], larger, place);
+            }
+        }
     }
 
     /// Joins a vector of a column to the results that meet it.

@@ -594,6 +594,13 @@ impl Lanes {
         mean == all || mean >= LEAST
     }
 
+    /// The lanes of a vector of the source that exist, where so much is left.
+    fn exists(&self, left: &Left, vector: &At) -> u16 {
+        let ends = (0..ENDS).filter(|k| left[*k] != self.all[*k]);
+        let before = |k: usize| self.parts[1][k].of(usize::from(left[k][0]).saturating_sub(vector[FIRST + k]));
+        ends.fold(u16::MAX, |exists, k| exists & before(k))
+    }
+
     /// The masks of a tile with so much left.
     fn masks(&self, left: &Left) -> Masks {
         let mask = |side: usize, which: usize| {
@@ -693,16 +700,17 @@ struct Reader<'m> {
 }
 
 impl Reader<'_> {
-    /// Fills in the scales of tiles at some places, of which so much is left; those of what does not exist are 1.
-    fn scales(&self, places: [usize; 2], left: &Left, scales: &mut Scales) {
+    /// Fills in the scales of tiles at some places, of which so much is left, or of a vector of theirs; those of what does not exist are 1.
+    fn scales(&self, places: [usize; 2], (left, vector): (&Left, &At), scales: &mut Scales) {
+        let exists = self.by.exists(left, vector);
         for (i, how) in self.by.kernel.factors[1..3].iter().enumerate() {
-            let there = |at: &&At| (0..ENDS).all(|k| at[FIRST + k] < left[k][0].into());
+            let place = places[i] + vector[3 - i];
             match how {
-                Factor::Same if left[..ENDS].iter().all(|l| l[0] > 0) => scales[i] = [self.scales[i].get(places[i]); LANES],
+                Factor::Same if exists & 1 == 1 => scales[i] = [self.scales[i].get(place); LANES],
                 Factor::None | Factor::Same => {}
                 Factor::ByRow => {
-                    for (scale, at) in scales[i].iter_mut().zip(&self.by.lanes[1]) {
-                        *scale = Some(at).filter(there).map_or(1.0, |at| self.scales[i].get(places[i] + at[3 - i]));
+                    for (lane, (scale, at)) in scales[i].iter_mut().zip(&self.by.lanes[1]).enumerate() {
+                        *scale = if exists >> lane & 1 == 1 { self.scales[i].get(place + at[3 - i]) } else { 1.0 };
                     }
                 }
             }
@@ -712,12 +720,8 @@ impl Reader<'_> {
     /// The same of every vector.
     fn each(&self, places: [usize; 2], left: &Left, each: &mut Each) {
         for (v, vector) in self.by.vectors[1].iter().enumerate() {
-            let mut left = *left;
-            for (k, left) in left.iter_mut().enumerate().take(ENDS) {
-                left[0] = left[0].saturating_sub(vector[FIRST + k] as u16);
-            }
             let mut scales = [each[0][v], each[1][v]];
-            self.scales([places[0] + vector[3], places[1] + vector[2]], &left, &mut scales);
+            self.scales(places, (left, vector), &mut scales);
             [each[0][v], each[1][v]] = scales;
         }
     }
@@ -733,7 +737,7 @@ impl Maker<'_> {
             (self.known, self.scales) = (Some(place), [[1.0; LANES]; 2]);
             match by.kernel.each {
                 true => self.reader.each(places, &region.left, self.each.insert([[[1.0; LANES]; LANES]; 2])),
-                false => self.reader.scales(places, &region.left, &mut self.scales),
+                false => self.reader.scales(places, (&region.left, &[0; FIRST + ENDS]), &mut self.scales),
             }
         }
         let [from, over] = match &self.each {

@@ -39,9 +39,16 @@ impl Memory {
     fn new(kernel: &Pool, channels: usize) -> Memory {
         let numbers = 2 * PIXELS * channels;
         let row = 2 * usize::from(kernel.results) * channels;
-        let number = |i: usize| if i % 29 == 3 { f32::NAN } else { ((i * 37 + i / 11) % 13) as f32 - 6.0 };
+        let plain = |i: usize| ((i * 37 + i / 11) % 13) as f32 - 6.0;
+        // Some windows have nothing but NaN or minus infinity.
+        let number = |i: usize| match (i / channels % PIXELS, i % channels % 5) {
+            (14..=19, 0) => f32::NAN,
+            (14..=19, 1) => f32::NEG_INFINITY,
+            _ if i % 29 == 3 => f32::NAN,
+            _ => plain(i),
+        };
         let quiet =
-            |i: usize| if matches!(kernel.take, Take::Largest | Take::Place(_)) { number(i) } else { number(i / 29 * 29 + 4 + i % 7) };
+            |i: usize| if matches!(kernel.take, Take::Largest | Take::Place(_)) { number(i) } else { plain(i / 29 * 29 + 4 + i % 7) };
         Memory {
             source: (0..numbers).map(quiet).collect(),
             read: (0..numbers).map(|i| (i * 5 % 6) as u8).collect(),
