@@ -67,8 +67,8 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     }
     let (channels, depth) = if s.result_channel == 0 { (s.sizes.oc, s.sizes.ic) } else { (s.sizes.ic, s.sizes.oc) };
     let taps = s.sizes.k.iter().fold(1i64, |n, k| n.saturating_mul(*k));
-    if !(1..=FEW).contains(&channels) || depth < FEW || !(2..=1 << 10).contains(&taps) {
-        return Err(Skip::Shape("other than few channels of many by several taps"));
+    if !(1..=FEW).contains(&channels) || depth < FEW || !(1..=1 << 10).contains(&taps) {
+        return Err(Skip::Shape("other than few channels of many, or so many taps"));
     }
     let planes = |t: &Tensor| !t.is_empty() && Tensor::with_tag(*t.dims(), DataType::F32, "abx").is_ok_and(|plain| plain == *t);
     if !planes(s.source.1) || !planes(s.result.1) {
