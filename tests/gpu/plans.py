@@ -5,6 +5,7 @@ import math
 SHARED = 232448     # bytes that a block may have
 SMS, CLOCK, DRAM = 132, 1.70e9, 4.0e12
 SIZE = {"T_U8": 1, "T_S8": 1, "T_E4M3": 1, "T_E5M2": 1, "T_S32": 4, "T_F16": 2, "T_F32": 4, "T_TF32": 4, "T_BF16": 2}
+GATHERED = 1.2                     # how much longer rows take that are gathered from under a window
 INGRESS, L2_BYTES = 64, 64          # bytes a clock that a multiprocessor takes in, and that the second-level cache gives it
 MMA = {1: 1.6, 2: 1.1, 3: 1.05}     # time of products over that of the tensor cores alone, by how many warpgroups multiply
 IN_TURNS = 1.2                      # and where two take turns at tiles
@@ -140,10 +141,11 @@ def predict(q, v):
     if split > 1 and tm == 256:
         return 1e9   # too many registers
     size_c = SIZE[q["types"][2]]
-    load = max((tm + tn) * 128 / INGRESS, (tm / v["CLUSTER_N"] + tn / v["CLUSTER_M"]) * 128 / L2_BYTES)
+    rows = tm * (GATHERED if q["op"] == "conv" else 1)
+    load = max((rows + tn) * 128 / INGRESS, (tm / v["CLUSTER_N"] + tn / v["CLUSTER_M"]) * 128 / L2_BYTES)
     stage = max(load, tm * max(tn, 32) / 32 * (IN_TURNS if v.get("ALTERNATE") else MMA[v["CONSUMERS"]])) + 20
     computed = q.get("epilogue", "") not in ("", "scale")
-    tail = 600 + computed * tm * tn / 8 + tm * tn * size_c / (32 if v["STORE"] != "STORE_DIRECT" or v.get("SWAP") else 4) + (800 + tm * tn * 4 / 40 if split > 1 else 0)
+    tail = 600 + computed * tm * tn / 8 + tm * tn * size_c / (32 if v["STORE"] != "STORE_DIRECT" or v.get("SWAP") else 4) + (1000 + tm * tn * 4 / 40 if split > 1 else 0)
     cycles = waves * ceil(stages, split) * stage + (waves - 1) * (5000 if split > 1 else 0) + tail * (1 if v.get("ALTERNATE") else 1 + (1.0 if computed else 0.2) * (waves - 1)) + (1200 if size > 1 else 0) + 2200
     moved = q["batch"] * (m + n) * q["k"] * SIZE[q["types"][0]] + q["batch"] * m * n * size_c
     if q["op"] == "conv":

@@ -89,7 +89,7 @@ impl Tuned {
 /// A choice as a line of numbers.
 fn written(r: &Request, s: &Shape) -> String {
     let flags = [r.a_mn, r.b_mn, r.swapped, r.promote, r.aligned, r.window, r.undivided, r.scattered, r.planes, r.computed].map(i64::from);
-    let numbers = [r.m, r.n, r.k, r.batch, r.bytes, r.result_bytes].into_iter().chain(flags);
+    let numbers = [r.m, r.n, r.k, r.batch, r.bytes, r.result_bytes, r.taps].into_iter().chain(flags);
     let mut line = String::new();
     for n in numbers.chain([s.m, s.n, s.consumers, s.cluster[0], s.cluster[1], s.split, i64::from(s.alternate)]) {
         let _ = write!(line, "{n} ");
@@ -108,6 +108,7 @@ fn read(line: &str) -> Option<(Request, Shape)> {
         batch,
         bytes,
         result_bytes,
+        taps,
         a_mn,
         b_mn,
         swapped,
@@ -149,6 +150,7 @@ fn read(line: &str) -> Option<(Request, Shape)> {
         scattered,
         planes,
         computed,
+        taps,
     };
     Some((request, Shape { m: tm, n: tn, consumers, cluster: [down, across], split, alternate: alternate != 0 }))
 }

@@ -327,6 +327,7 @@ impl<'a> Window<'a> {
             scattered,
             planes: false,
             computed: !self.problem.attr.post_ops.is_empty(),
+            taps: most.taps.iter().product(),
         })
     }
 

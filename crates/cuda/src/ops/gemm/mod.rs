@@ -602,6 +602,7 @@ impl Gemm<'_> {
             scattered: false,
             planes: false,
             computed: !self.problem.attr.post_ops.is_empty(),
+            taps: 1,
         };
         let choice = shape::best(&request, target).ok_or(Skip::Shape("no tile fits"))?;
         let types = if swapped { [tb, ta, tc] } else { [ta, tb, tc] };

@@ -5,6 +5,8 @@ use crate::{CudaTarget, Facts};
 /// Bytes a clock that a multiprocessor takes in, and that the second-level cache gives it, beside tiles without and with post-ops.
 const INGRESS: f64 = 64.0;
 const FROM_L2: [f64; 2] = [64.0, 48.0];
+/// How much longer rows take that are gathered from under a window.
+const GATHERED: f64 = 1.2;
 /// Time of a stage over that of the tensor cores alone, by how many warpgroups multiply, and where they take turns; and clock cycles of a stage besides.
 const PRODUCTS: [f64; 3] = [1.6, 1.1, 1.05];
 const IN_TURNS: f64 = 1.2;
@@ -17,7 +19,7 @@ const UNEVEN: f64 = 1.15;
 const START: f64 = 2200.0;
 const CLUSTER: f64 = 1200.0;
 const TAIL: f64 = 600.0;
-const ADD: f64 = 800.0;
+const ADD: f64 = 1000.0;
 const AGAIN: f64 = 5000.0;
 /// Elements of a result with post-ops that a multiprocessor makes in a clock cycle, and how much of a tile's way out the next tile's products do not hide, without
 /// and with post-ops.
@@ -119,6 +121,8 @@ pub(crate) struct Request {
     pub(crate) planes: bool,
     /// Post-ops come behind the sums.
     pub(crate) computed: bool,
+    /// Elements of a window that a row is made of: all but the first come from the second-level cache.
+    pub(crate) taps: i64,
 }
 
 /// How the result goes out.
@@ -246,7 +250,8 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
         if split > 1 { ceil(clusters, (units / split * 15 / 16).max(1)) } else { ceil(clusters * size, units / size * size) } as f64;
     let (fm, fn_) = (m as f64, n as f64);
     let shared = (fm / cluster[1] as f64 + fn_ / cluster[0] as f64) * 128.0 / FROM_L2[usize::from(r.computed)];
-    let load = ((fm + fn_) * 128.0 / INGRESS).max(shared);
+    let rows = if r.window { fm * GATHERED } else { fm };
+    let load = ((rows + fn_) * 128.0 / INGRESS).max(shared);
     let alone = if alternate { IN_TURNS } else { PRODUCTS[consumers as usize - 1] };
     let products = if r.by_mma_sync() { shape.synchronous() } else { fm * fn_.max(32.0) / 32.0 * alone };
     let stage = load.max(products) + STAGE;
@@ -257,7 +262,7 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let exposed = if alternate { 0.0 } else { EXPOSED[usize::from(r.computed)] };
     let start = START + if size > 1 { CLUSTER } else { 0.0 };
     let cycles = waves * ceil(k_stages, split) as f64 * stage + (waves - 1.0) * again + tail * (1.0 + exposed * (waves - 1.0)) + start;
-    let moved = (r.batch * (r.m + r.n) * r.k * r.bytes + r.batch * r.m * r.n * r.result_bytes) as f64;
+    let moved = (r.batch * (r.m / r.taps + r.n) * r.k * r.bytes + r.batch * r.m * r.n * r.result_bytes) as f64;
     // Few blocks do not draw all of the memory's bandwidth.
     let busy = ((clusters * size * split) as f64 / (0.8 * units as f64)).min(1.0);
     let bandwidth = bandwidth(facts) * BANDWIDTH * busy;

@@ -190,6 +190,7 @@ impl Stem<'_> {
             scattered: false,
             planes: self.planes,
             computed: false,
+            taps: 1,
         };
         let choice = Choice { shape: SHAPE, stages: 1, store: if self.planes { Store::Planes } else { Store::Tma }, seconds: 0.0 };
         let mut emit = epilogue(self.problem, Arg::DST, &|emit| self.declare(emit))?;

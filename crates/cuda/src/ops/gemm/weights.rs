@@ -243,6 +243,7 @@ impl Pass<'_> {
             scattered: false,
             planes: false,
             computed: false,
+            taps: 1,
         };
         let choice = Choice { shape: g.shape, stages: g.stages, store: Store::Tma, seconds: 0.0 };
         let mut emit = epilogue(self.problem, Arg::DIFF_WEIGHTS, &|_| Ok(Default::default()))?;

@@ -18,6 +18,7 @@ fn request(m: i64, n: i64, k: i64) -> Request {
         scattered: false,
         planes: false,
         computed: false,
+        taps: 1,
     }
 }
 
@@ -43,6 +44,15 @@ fn wide_tiles_have_post_ops_and_warpgroups_take_turns_where_sums_are_short() {
     }
     assert!(shape(4096, 4096, 128).alternate && !shape(512, 3072, 768).alternate, "one tile each");
     assert!(!chosen(&request(4096, 4096, 4096)).shape.alternate);
+}
+
+#[test]
+fn gathered_rows_are_few_where_columns_may_be_many_instead() {
+    let window = Request { window: true, undivided: true, planes: true, ..request(3136, 256, 1024) };
+    let shape = chosen(&window).shape;
+    assert_eq!((shape.m, shape.n), (64, 128), "{shape:?}");
+    let taps = chosen(&Request { m: 12_544, n: 128, k: 1152, taps: 9, ..window }).shape;
+    assert_eq!((taps.m, taps.n), (128, 128), "one byte of nine comes from memory: {taps:?}");
 }
 
 #[test]
