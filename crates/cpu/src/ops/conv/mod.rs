@@ -10,6 +10,7 @@ pub(crate) mod geometry;
 mod joint;
 mod order;
 mod packed;
+mod padded;
 mod pixels;
 pub(crate) mod planes;
 mod sampled;
