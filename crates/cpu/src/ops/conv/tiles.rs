@@ -491,20 +491,8 @@ impl Tiles {
         } else if common.tail.is_some() && units[0].joined == groups {
             collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);
         }
-        let mut passes = Vec::new();
-        for units in units {
-            common.units = units;
-            (common.channels, common.depth) = (channels * units.joined, depth * units.joined);
-            if common.padded.is_some() && !repacks {
-                common.depth = depth.next_multiple_of(together);
-            }
-            common.width = panel_columns(isa, common.channels);
-            common.packed = repacks.then_some(Lines { groups: units.joined, ..lie });
-            passes.extend(match flip {
-                Some(shift) => common.compensated(&lines, shift, attr.zero_points.contains_key(&s.source.0))?,
-                None => common.passes(lines.clone()),
-            });
-        }
+        let shifted = attr.zero_points.contains_key(&s.source.0);
+        let mut passes = common.all_passes(&lines, units, repacks.then_some(lie), flip.map(|shift| (shift, shifted)))?;
         let packed = Pass::share(&mut passes);
         let compensation = flip.map(|shift| Compensation::new((isa, shift), common.width, &passes));
         let (columns, repeated) = (channels * groups, if flip.is_some() { passes.len().max(1) } else { 1 });
@@ -600,6 +588,31 @@ impl Common<'_> {
         } else {
             0
         }
+    }
+
+    /// The passes of all products: where weights are packed, as they lie then, and with compensation.
+    fn all_passes(
+        &mut self,
+        lines: &[Line; 3],
+        units: Vec<Units>,
+        lie: Option<Lines>,
+        shift: Option<(Shift, bool)>,
+    ) -> Result<Vec<Pass>, Skip> {
+        let (channels, depth, mut passes) = (self.channels, self.depth, Vec::new());
+        for units in units {
+            self.units = units;
+            (self.channels, self.depth) = (channels * units.joined, depth * units.joined);
+            if self.padded.is_some() && lie.is_none() {
+                self.depth = depth.next_multiple_of(self.product.together());
+            }
+            self.width = panel_columns(self.isa, self.channels);
+            self.packed = lie.map(|lie| Lines { groups: units.joined, ..lie });
+            passes.extend(match shift {
+                Some((shift, shifted)) => self.compensated(lines, shift, shifted)?,
+                None => self.passes(lines.clone()),
+            });
+        }
+        Ok(passes)
     }
 
     /// Cuts the results into passes, and decides how.
