@@ -179,6 +179,7 @@ impl Gemm {
             a_step: kind.a_step,
             beside: 0,
             begins: kind.begins,
+            padded: false,
             tail: kind.tail,
         };
         Ok(Gemm { loops: Loops::new(isa, shape, &[sizes.rows], target), right, sizes, workers: target.threads })

@@ -21,6 +21,7 @@ pub mod reorder;
 pub mod resampling;
 mod reusable;
 pub mod rnn;
+mod rounded;
 pub mod sdpa;
 pub mod shuffle;
 pub mod softmax;

@@ -307,6 +307,8 @@ pub(super) struct Pipeline<'p> {
     left: Buf<'p>,
     args: Args,
     places: Places,
+    /// Where results go that nobody wants, if there is room for a row.
+    nowhere: Option<usize>,
     /// What has left a block that waits.
     waits: Option<&'p Finisher>,
     /// Which of the lists is free.
@@ -337,7 +339,9 @@ impl<'p> Pipeline<'p> {
             each: 1,
             state: left.as_ptr().wrapping_add(STATE),
         };
-        let pipeline = Pipeline { left, args, places, waits: None, list: 0 };
+        let row = (to.column + columns) * tail.dst_size();
+        let nowhere = (left.len() >= Self::LEN * 4 + row).then(|| left.as_ptr().addr() + Self::LEN * 4);
+        let pipeline = Pipeline { left, args, places, nowhere, waits: None, list: 0 };
         pipeline.set(&State::default());
         pipeline.left.part(WATCH, LINES * 4).fill(0);
         pipeline
@@ -359,9 +363,11 @@ impl<'p> Pipeline<'p> {
     fn list(&mut self, to: &Results<'_>, (tiles, lines): (usize, usize)) {
         let more = |count: usize, bytes: usize| count.checked_sub(1).and_then(|more| more.checked_mul(bytes));
         let more = more(tiles, to.tile).zip(more(lines, to.line)).and_then(|(tiles, lines)| tiles.checked_add(lines));
-        let Some(more) = more.filter(|_| to.rows.len() <= ROWS) else { panic!("{} rows of {tiles} tiles", to.rows.len()) };
-        let places = self.places.and_then(more);
-        assert!(to.rows.iter().fold(true, |all, row| all & places.holds(*row)), "results outside the destination");
+        let Some(moved) = more.filter(|_| to.rows.len() <= ROWS) else { panic!("{} rows of {tiles} tiles", to.rows.len()) };
+        let places = self.places.and_then(moved);
+        let nowhere = if moved == 0 { self.nowhere } else { None };
+        let holds = |row: usize| places.holds(row) || Some(row) == nowhere;
+        assert!(to.rows.iter().fold(true, |all, row| all & holds(*row)), "results outside the destination");
         let list = LISTS + self.list * LIST;
         self.left.part(list, LIST).write(0, to.rows);
         self.list ^= 1;

@@ -4,6 +4,7 @@ use super::block::{Gatherer, Held};
 use crate::kernels::nest::{Block, Part};
 use oxidnn_jit::kernels::tiles::{LINES, ROWS, TAP};
 use oxidnn_runtime::Buf;
+use std::ops::Range;
 
 /// Where the operands of a product are, and where its results go, 16 rows at a time; see `nest::Rows`.
 pub trait Lines: Sync {
@@ -25,9 +26,9 @@ pub trait Lines: Sync {
     /// Goes on behind so many rows of a run.
     fn skip(&self, _walk: &mut Self::Walk, _rows: usize) {}
 
-    /// Calls `tap` with what the next row meets under its taps but for padding: bytes of a panel before the lines of `B`, and the address of the row.
-    /// Called only for rows of halves that are [padded](Half::padded).
-    fn inside(&self, _walk: &mut Self::Walk, _tap: &mut dyn FnMut(usize, usize)) {}
+    /// Calls `tap` with what the next row meets under its taps but for padding: bytes of a panel before the lines of `B`, the address of the row, and which
+    /// of the tap's steps. Called only for rows of halves that are [padded](Half::padded).
+    fn inside(&self, _walk: &mut Self::Walk, _tap: &mut dyn FnMut(usize, usize, Range<usize>)) {}
 
     /// Finishes and stores a block of raw sums; called only where there is no tail.
     fn store(&self, block: Block<'_>);
@@ -59,6 +60,8 @@ pub struct Half<'h> {
     pub rows: usize,
     /// The addresses of their first columns in the destination.
     pub to: &'h mut [usize; LINES],
+    /// Where results of rows go that nobody wants, of a tile that is no run; only where the shape is padded.
+    pub nowhere: usize,
     /// Whether some rows are padding, zeros, under some taps, or have something behind their end that meets zeros.
     pub padded: bool,
     /// Whether sums are integers.

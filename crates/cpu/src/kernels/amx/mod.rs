@@ -300,7 +300,7 @@ impl Drive {
         let results =
             rows.saturating_mul(shape.units).saturating_mul(shape.columns) * shape.tail.as_ref().map_or(0, |tail| tail.dst_size());
         let asks = results > budget.far && steps <= SHALLOW;
-        let padded = lines.contains(&0) || shape.parts.iter().any(|p| p.partial > 0);
+        let padded = shape.padded || lines.contains(&0) || shape.parts.iter().any(|p| p.partial > 0);
         let watches = windows && padded && !shape.product.is_whole() && shape.tail.as_ref().is_some_and(|tail| tail.is_repeatable());
         Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, watches }
     }
@@ -351,7 +351,8 @@ impl Drive {
 
     /// Elements of scratch of the sums that are finished.
     fn left_len(&self) -> usize {
-        if self.shape.tail.is_some() { Pipeline::LEN } else { 0 }
+        let nowhere = |size: usize| if self.shape.padded { (self.shape.columns * size).next_multiple_of(64) / 4 } else { 0 };
+        self.shape.tail.as_ref().map_or(0, |tail| Pipeline::LEN + nowhere(tail.dst_size()))
     }
 
     /// Elements of scratch for `workers` workers; `None` on overflow, or where rows would need too much.
@@ -448,13 +449,13 @@ impl Ready {
     }
 }
 
-/// Adds the products of a row of bf16, from a byte of its memory on, and the columns of a panel in a part of the reduction.
-fn add_pairs([(a, row), (b, panel)]: [(Buf, usize); 2], part: &Part, sums: &mut [f32]) {
+/// Adds the products of a row of bf16, from a byte of its memory on, and the columns of a panel, of some steps of a part of the reduction.
+fn add_pairs([(a, row), (b, panel)]: [(Buf, usize); 2], (part, steps): (&Part, Range<usize>), sums: &mut [f32]) {
     let value = |half: u16| number::decode(DataType::Bf16, u64::from(half)) as f32;
     let width = sums.len();
-    for step in 0..part.all_steps() {
+    for step in steps {
         let mut pair = [0_u8; 4];
-        let bytes = if step < part.steps { 4 } else { 2 * usize::from(part.partial) };
+        let bytes = if step < part.first + part.steps { 4 } else { 2 * usize::from(part.partial) };
         a.read(row + step * 4, &mut pair[..bytes]);
         let factors = [[pair[0], pair[1]], [pair[2], pair[3]]].map(|half| value(u16::from_ne_bytes(half)));
         for (column, sum) in sums.iter_mut().enumerate() {
@@ -547,6 +548,7 @@ impl<W: Lines> Task<'_, '_, W> {
         let (left, share) = share.split_at_mut(drive.left_len());
         let (sums, spare) = share.split_at_mut(drive.sums_len());
         let taps = bytemuck::cast_slice_mut::<f32, usize>(taps);
+        let nowhere = left.as_ptr().wrapping_add(Pipeline::LEN.min(left.len())).addr();
         let mut pipeline = self.pipeline(left);
         let mut held = self.kernels.registers.hold();
         let first = drive.tile(self.tiles.start).0;
@@ -567,6 +569,7 @@ impl<W: Lines> Task<'_, '_, W> {
                     let mut half = Half {
                         rows: n,
                         to,
+                        nowhere,
                         padded: false,
                         is_whole: drive.shape.product.is_whole(),
                         is_gathered: false,
@@ -774,12 +777,13 @@ impl<W: Lines> Task<'_, '_, W> {
             }
             line.fill(0.0);
             let mut walk = on.work.walk(self.unit, row);
-            on.work.inside(&mut walk, &mut |b, address| {
+            on.work.inside(&mut walk, &mut |b, address, steps| {
                 let from = address.wrapping_sub(on.a.as_ptr().addr());
                 for part in drive.shape.parts.iter().filter(|part| part.takes(b)) {
+                    let steps = steps.start.max(part.first)..steps.end.min(part.first + part.all_steps());
                     for (panel, sums) in panels.clone().zip(line.chunks_exact_mut(width)) {
-                        let first = self.b_at + panel * on.b_panel + part.first * width * 4 + b;
-                        add_pairs([(on.a, from + part.first * 4), (on.b, first)], part, sums);
+                        let first = self.b_at + panel * on.b_panel + b;
+                        add_pairs([(on.a, from), (on.b, first)], (part, steps.clone()), sums);
                     }
                 }
             });

@@ -22,6 +22,7 @@ fn shape(rows: &[usize], columns: usize, steps: usize) -> Shape {
         a_step: Stride::Fixed(4),
         beside: 0,
         begins: false,
+        padded: false,
         tail: None,
     }
 }

@@ -76,6 +76,8 @@ pub struct Shape {
     pub a_step: Stride,
     /// Whether sums begin with what [`Rows::begin`] writes; else with zero.
     pub begins: bool,
+    /// Whether rows meet zeros that stand for padding though they lie at one distance.
+    pub padded: bool,
     /// What finishes sums in registers; without it [`Rows::store`] gets them.
     pub tail: Option<Arc<Tail>>,
 }

@@ -74,6 +74,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, 
         a_step: Stride::Fixed(4),
         beside: 0,
         begins: false,
+        padded: false,
         tail: None,
     };
     let nest = Arc::new(Nest::new(isa, shape, &CpuTarget { threads: workers, ..CpuTarget::host() }));

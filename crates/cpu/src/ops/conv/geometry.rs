@@ -80,6 +80,15 @@ impl Line {
 }
 
 impl Line {
+    /// Results of a phase all of whose taps meet the source.
+    pub(crate) fn inside(&self, phase: &Phase) -> usize {
+        let Some((low, high)) = phase.reach(self.stride, 0, 1) else { return phase.count };
+        let first = (-low).max(0) as u64;
+        let behind = (self.source - high).max(0) as u64;
+        let (first, end) = (first.div_ceil(self.stride as u64), behind.div_ceil(self.stride as u64).min(phase.count as u64));
+        end.saturating_sub(first) as usize
+    }
+
     /// The line of `count` results of a phase from `first` on, with some of the taps.
     pub(crate) fn part(&self, phase: usize, first: usize, count: usize, taps: std::ops::Range<usize>) -> Line {
         let shift = first as i64 * self.stride;

@@ -10,6 +10,7 @@ pub(crate) mod geometry;
 mod joint;
 mod order;
 mod packed;
+mod padded;
 mod pixels;
 pub(crate) mod planes;
 mod sampled;
@@ -24,7 +25,7 @@ mod winograd;
 
 use crate::CpuTarget;
 use crate::ops::support::{is_generated, is_portable};
-use crate::ops::{fallback, passes, staged};
+use crate::ops::{fallback, passes, rounded, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Problem, Prop};
 
@@ -35,6 +36,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("scaled:jit", scaled::plan),
     Impl::new("direct:jit", direct),
     Impl::new("transposed_direct:jit", transposed_direct),
+    Impl::new("rounded:amx", rounded).for_some_shapes(),
     Impl::new("winograd:jit", winograd).for_some_shapes(),
     Impl::new("packed:amx", amx),
     Impl::new("transposed:amx", transposed_amx),
@@ -68,6 +70,11 @@ fn in_portable_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn P
 /// On copies of operands of post-ops that lie otherwise than the result.
 fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     staged::aligned(problem, target, &IMPLS[1..])
+}
+
+/// f32 on tiles of AMX.
+pub(crate) fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    rounded::plan(problem, target, &[amx, transposed_amx, bwd_weights_amx])
 }
 
 /// The rows that [`staged`] makes copies for.

@@ -500,6 +500,7 @@ impl Generated for Tiles {
         let right = |i: usize| self.right(i, weights.buf(), words);
         let compensation = self.compensation(On { code, simd, ctx }, (ones, &right), sums)?;
         let mut widened = scratch.take(lens.widened)?;
+        let padded = scratch.take(lens.padded)?.into_buf();
         let mut shares = scratch.take(lens.workers)?;
         let source = View::of(simd, ctx, self.source)?;
         let memory = [source.buf().part(0, self.memory().min(source.buf().len())), zeros];
@@ -516,10 +517,11 @@ impl Generated for Tiles {
             Some(tail) => (Some(tail.args(&chain, 1, compensation, lines)?), None),
             None => (None, Some(Epilogue::new(chain)?)),
         };
+        let pixels = if self.padded.is_some() { padded } else { source.buf() };
         let bound = Bound {
             plan: self,
             pass: &self.passes[0],
-            source: source.buf().as_ptr().addr() + self.from.base,
+            source: pixels.as_ptr().addr() + self.from.base,
             result: dst.buf().as_ptr().addr() + self.to.base,
             zeros: zeros.as_ptr().addr(),
             tail: tail.as_ref(),
@@ -530,15 +532,15 @@ impl Generated for Tiles {
         // Every pass has lines of operands of its own where its compensation is.
         let apart = if compensation.is_empty() { 0 } else { tail::Tail::apart(columns) };
         let left = &AtomicBool::new(false);
-        let run = |sources, i: usize, task, share: &mut [f32]| {
+        let run = |sources, before: usize, (i, task): (usize, usize), share: &mut [f32]| {
             let pass = &self.passes[i];
             let Panel { memory: b, at: b_at, bytes: b_panel, each, .. } = right(i);
             let first_column: &(dyn Fn(usize) -> usize + Sync) = &|unit| i * apart + pass.units.group(unit) * self.channels;
             let compensation = compensation.get(i * columns..).unwrap_or_default();
             let operands = Operands {
                 simd,
-                work: &Bound { pass, compensation, ..bound },
-                a: source.buf(),
+                work: &Bound { pass, compensation, result: bound.result + before * self.to.image, ..bound },
+                a: pixels,
                 zeros,
                 sources,
                 left,
@@ -554,10 +556,16 @@ impl Generated for Tiles {
             };
             code.passes[i].task(task, share, &operands);
         };
-        self.all_tasks(ctx, &mut shares, &|i, task, share| run(None, i, task, share));
+        let (images, each) = (source.dims()[0] as usize, self.padded.as_ref().map_or(usize::MAX, |(padded, _)| padded.images));
+        for before in (0..images).step_by(each) {
+            if let Some((padded, place)) = &self.padded {
+                padded.copy(ctx.executor(), (source.buf(), place), before, pixels);
+            }
+            self.all_tasks(ctx, &mut shares, &|i, task, share| run(None, before, (i, task), share));
+        }
         if let Some(wide) = self.widens().filter(|_| left.load(Ordering::Relaxed)) {
             let sources = Sources::new(wide, (simd, ctx.executor()), memory, &mut widened);
-            self.all_tasks(ctx, &mut shares, &|i, task, share| run(Some(sources), i, task, share));
+            self.all_tasks(ctx, &mut shares, &|i, task, share| run(Some(sources), 0, (i, task), share));
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use super::geometry::{self, Direction, Line};
 use super::joint::Joint;
 use super::order::{Cut, Order, Run, Segment};
 use super::packed::{Lines, Packed, Units};
+use super::padded::{Padded, Wish};
 use super::window::{self, Setup, spatial};
 use crate::CpuTarget;
 use crate::hardware::K_STEPS;
@@ -57,6 +58,8 @@ pub(super) struct Tiles {
     pub(super) passes: Vec<Pass>,
     pub(super) from: Place,
     pub(super) to: Place,
+    /// The copy of the source that windows slide over instead, and where its own pixels lie.
+    pub(super) padded: Option<(Padded, Place)>,
     /// Depth, height and width of the source.
     pub(super) sizes: [usize; 3],
     /// Which of the weights' channel dimensions is the result's.
@@ -96,8 +99,9 @@ pub(super) struct ScratchLens {
     pub(super) pixel_sums: usize,
     /// Weights that are packed for the execution.
     pub(super) packed: usize,
-    /// The source, widened.
+    /// The source, widened, and with padding.
     pub(super) widened: usize,
+    pub(super) padded: usize,
     /// What the workers need.
     pub(super) workers: usize,
 }
@@ -105,8 +109,8 @@ pub(super) struct ScratchLens {
 impl ScratchLens {
     /// Bytes of all of them; `None` on overflow.
     fn bytes(&self) -> Option<usize> {
-        let ScratchLens { zeros, tail, panel_sums, channel_sums, pixel_sums, packed, widened, workers } = *self;
-        booked(&[zeros, tail, panel_sums, channel_sums, pixel_sums, packed, widened, workers])
+        let ScratchLens { zeros, tail, panel_sums, channel_sums, pixel_sums, packed, widened, padded, workers } = *self;
+        booked(&[zeros, tail, panel_sums, channel_sums, pixel_sums, packed, widened, padded, workers])
     }
 }
 
@@ -124,8 +128,9 @@ pub(super) struct Pass {
     pub(super) packed_at: usize,
     /// Whether an earlier pass has packed them.
     pub(super) shared: bool,
-    /// Steps of a tap.
+    /// Steps of a tap, and how many taps of the window it is.
     pub(super) steps: usize,
+    pub(super) joined: usize,
     /// Phases whose channels are columns.
     pub(super) joint: Option<Joint>,
     pub(super) drive: Loops,
@@ -414,6 +419,8 @@ struct Common<'a> {
     tap: usize,
     /// Where weights are packed for each execution, how they lie.
     packed: Option<Lines>,
+    /// The copy of the source that windows slide over.
+    padded: Option<Padded>,
     /// Whether neighbouring taps of a line are one tap of their joint depth.
     merged: bool,
     /// Taps of each dimension by which weights are ordered.
@@ -472,24 +479,20 @@ impl Tiles {
             width: panel_width,
             tap,
             packed: None,
+            padded: None,
             merged: false,
             kernel: s.sizes.k.map(|k| k as usize),
             target,
         };
-        if common.tail.is_some() && units[0].joined == groups {
+        let source_place = common.from;
+        if let Some(padded) = common.pads(&lines, (groups, &units)) {
+            (common.from, common.images) = (padded.place(), padded.images);
+            common.padded = Some(padded);
+        } else if common.tail.is_some() && units[0].joined == groups {
             collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);
         }
-        let mut passes = Vec::new();
-        for units in units {
-            common.units = units;
-            (common.channels, common.depth) = (channels * units.joined, depth * units.joined);
-            common.width = panel_columns(isa, common.channels);
-            common.packed = repacks.then_some(Lines { groups: units.joined, ..lie });
-            passes.extend(match flip {
-                Some(shift) => common.compensated(&lines, shift, attr.zero_points.contains_key(&s.source.0))?,
-                None => common.passes(lines.clone()),
-            });
-        }
+        let shifted = attr.zero_points.contains_key(&s.source.0);
+        let mut passes = common.all_passes(&lines, units, repacks.then_some(lie), flip.map(|shift| (shift, shifted)))?;
         let packed = Pass::share(&mut passes);
         let compensation = flip.map(|shift| Compensation::new((isa, shift), common.width, &passes));
         let (columns, repeated) = (channels * groups, if flip.is_some() { passes.len().max(1) } else { 1 });
@@ -503,6 +506,7 @@ impl Tiles {
         let zeros = passes.iter().map(steps).max().unwrap_or(0);
         let pixels = || (s.sizes.mb as usize).checked_mul(groups)?.checked_mul(in_sizes.iter().product::<i64>() as usize);
         let pixel_sums = if weights_shifted { pixels().ok_or(TOO_LARGE)? } else { 0 };
+        let padded = common.padded.as_ref().map_or(0, |p| p.len().div_ceil(4));
         let mut tiles = Tiles {
             attr: attr.clone(),
             source: s.source.0,
@@ -510,6 +514,7 @@ impl Tiles {
             passes,
             from: common.from,
             to: common.to,
+            padded: common.padded.map(|p| (p, source_place)),
             sizes: in_sizes.map(|n| n as usize),
             result_channel: s.result_channel,
             groups,
@@ -523,7 +528,7 @@ impl Tiles {
             weights_shifted,
             whole: product.is_whole(),
             tail: common.tail,
-            scratch: ScratchLens { zeros: zeros + 1, tail, pixel_sums, packed, ..ScratchLens::default() },
+            scratch: ScratchLens { zeros: zeros + 1, tail, pixel_sums, packed, padded, ..ScratchLens::default() },
             workers: target.threads,
         };
         tiles.scratch = tiles.scratch_lens().ok_or(TOO_LARGE)?;
@@ -585,6 +590,31 @@ impl Common<'_> {
         }
     }
 
+    /// The passes of all products: where weights are packed, as they lie then, and with compensation.
+    fn all_passes(
+        &mut self,
+        lines: &[Line; 3],
+        units: Vec<Units>,
+        lie: Option<Lines>,
+        shift: Option<(Shift, bool)>,
+    ) -> Result<Vec<Pass>, Skip> {
+        let (channels, depth, mut passes) = (self.channels, self.depth, Vec::new());
+        for units in units {
+            self.units = units;
+            (self.channels, self.depth) = (channels * units.joined, depth * units.joined);
+            if self.padded.is_some() && lie.is_none() {
+                self.depth = depth.next_multiple_of(self.product.together());
+            }
+            self.width = panel_columns(self.isa, self.channels);
+            self.packed = lie.map(|lie| Lines { groups: units.joined, ..lie });
+            passes.extend(match shift {
+                Some((shift, shifted)) => self.compensated(lines, shift, shifted)?,
+                None => self.passes(lines.clone()),
+            });
+        }
+        Ok(passes)
+    }
+
     /// Cuts the results into passes, and decides how.
     fn passes(&mut self, lines: [Line; 3]) -> Vec<Pass> {
         let s = self.setup;
@@ -595,6 +625,10 @@ impl Common<'_> {
         if let Some(joint) = joint.filter(|j| j.columns() <= panel_columns(self.isa, j.columns())) {
             self.tail = None;
             return vec![Pass::joint(self, joint)];
+        }
+        if self.padded.is_some() {
+            self.merged = self.joins(s.source.1.dtype.bits() / 8);
+            return vec![Pass::new(self, lines)];
         }
         let runs =
             if !self.all_taps && self.merges(s.source.1.dtype.bits() / 8) { Run::all(&lines[2].phases[0], &lines[2]) } else { Vec::new() };
@@ -618,10 +652,46 @@ impl Common<'_> {
 
     /// Whether neighbouring taps of a line can be one: their channels follow each other in the source as in the weights.
     fn merges(&self, size: usize) -> bool {
+        self.joins(size) && self.depth < MERGED
+    }
+
+    /// The same where depth does not matter.
+    fn joins(&self, size: usize) -> bool {
         let s = &self.setup.sizes;
         let whole = self.packed.is_some() || self.depth.is_multiple_of(self.product.together());
         let dense = self.from.strides[2] == self.depth * size && whole;
-        self.setup.direction == Direction::Gather && dense && s.d[2] == 1 && s.k[2] > 1 && self.depth < MERGED
+        self.setup.direction == Direction::Gather && dense && s.d[2] == 1 && s.k[2] > 1
+    }
+
+    /// The copy of the source that windows are to slide over, by tiles of AMX.
+    fn pads(&self, lines: &[Line; 3], (groups, units): (usize, &[Units])) -> Option<Padded> {
+        let (s, size) = (self.setup, self.setup.source.1.dtype.bits() / 8);
+        let watched = self.product.is_whole() || self.tail.as_ref()?.is_repeatable();
+        let fits = self.tail.is_some()
+            && self.isa.amx
+            && amx::check(self.product).is_ok()
+            && !self.all_taps
+            && s.sizes.k.iter().product::<i64>() > 1;
+        let apart = units.len() == 1 && units[0].joined == 1;
+        let dense = in_lines(s, self.product);
+        if !fits || dense && !self.product.is_whole() {
+            return None;
+        }
+        let together = if dense || !apart { 1 } else { self.product.together() };
+        let (of, joined) = if apart { (groups, 1) } else { (1, groups) };
+        let (bytes, pixel) = (self.depth * joined * size, self.depth.next_multiple_of(together) * joined * size);
+        let budget = self.target.caches.l2 * self.target.threads.max(1);
+        let wish = Wish {
+            images: self.images,
+            groups: of,
+            bytes,
+            pixel,
+            columns: self.channels * joined,
+            budget,
+            watched,
+            repeats: self.tail.as_ref()?.is_repeatable(),
+        };
+        Padded::new(lines, wish)
     }
 }
 
@@ -648,7 +718,17 @@ impl Pass {
         let (channels, kernel) = (joint.columns(), joint.taps());
         let width = panel_columns(c.isa, channels);
         let packed = Lines { groups: 1, depth: c.depth, columns: channels, together: 1, width, tap: 0, panel: 0 };
-        let c = Common { channels, kernel, width, tap: c.depth * width * 4, tail: None, packed: Some(packed), merged: false, ..*c };
+        let c = Common {
+            channels,
+            kernel,
+            width,
+            tap: c.depth * width * 4,
+            tail: None,
+            packed: Some(packed),
+            padded: None,
+            merged: false,
+            ..*c
+        };
         Pass { joint: Some(joint.clone()), ..Pass::new(&c, joint.lines()) }
     }
 
@@ -670,7 +750,10 @@ impl Pass {
         let b = across.map(|x| x * tap_bytes);
         let on_amx = c.isa.amx && amx::check(c.product).is_ok();
         let rows = if on_amx { ROWS } else { tallest(c.isa, c.product, c.width / c.isa.width().lanes()) };
-        let mut order = Order::new(&lines, Cut { images: c.images, rows, on_amx, all_taps: c.all_taps, exact: c.exact });
+        let mut order = Order::new(
+            c.padded.as_ref().map(|p| p.lines(&lines)).as_ref().unwrap_or(&lines),
+            Cut { images: c.images, rows, on_amx, all_taps: c.all_taps, exact: c.exact },
+        );
         order.segments.iter_mut().for_each(|s| s.taps[2].end = s.taps[2].end.min(s.taps[2].start + s.taps[2].len() / joint.max(1)));
         let offsets = std::array::from_fn(|i| {
             let offset = |t: &(i64, i64)| Offset { b: t.0 as usize * b[i], a: t.1 as isize * c.from.strides[i] as isize, at: t.1 };
@@ -696,6 +779,7 @@ impl Pass {
             a_step: Stride::Fixed(4),
             beside: c.beside(&lines),
             begins: false,
+            padded: c.padded.is_some(),
             tail: c.tail.clone(),
         };
         let line = |s: &Segment| match (s.exact, s.patches.len()) {
@@ -704,6 +788,6 @@ impl Pass {
         };
         let drive = Loops::new(c.isa, shape, &order.segments.iter().map(line).collect::<Vec<_>>(), c.target);
         let steps = (c.depth * joint).div_ceil(each);
-        Pass { units: c.units, lines, order, offsets, packed, packed_at: 0, shared: false, steps, joint: None, drive }
+        Pass { units: c.units, lines, order, offsets, packed, packed_at: 0, shared: false, steps, joined: joint.max(1), joint: None, drive }
     }
 }

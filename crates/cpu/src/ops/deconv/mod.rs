@@ -12,6 +12,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("scaled:jit", conv::scaled::plan),
     Impl::new("direct:jit", conv::direct),
     Impl::new("transposed_direct:jit", conv::transposed_direct),
+    Impl::new("rounded:amx", conv::rounded).for_some_shapes(),
     Impl::new("packed:amx", conv::amx),
     Impl::new("transposed:amx", conv::transposed_amx),
     Impl::new("nchw1x1:jit", conv::nchw1x1),

@@ -10,7 +10,7 @@ use crate::kernels::tile::layout::together;
 use crate::ops::matmul::few::{Side, Sides};
 use crate::ops::matmul::gemv;
 use crate::ops::support::{is_generated, is_portable};
-use crate::ops::{fallback, passes, staged};
+use crate::ops::{fallback, passes, rounded, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Op, Problem, Prop};
 
@@ -21,6 +21,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("dots:jit", jit::plan_dots).for_some_shapes(),
     Impl::new("gemv:jit", few_rows).for_some_shapes(),
     Impl::new("small:jit", jit::plan_small).for_some_shapes(),
+    Impl::new("rounded:amx", rounded).for_some_shapes(),
     Impl::new("packed:amx", jit::plan_amx),
     Impl::new("packed:jit", jit::plan),
     Impl::new("bwd_weights:amx", weights::plan_amx),
@@ -46,6 +47,11 @@ fn in_portable_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn P
 /// On copies of operands of post-ops that lie otherwise than the result.
 fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     staged::aligned(problem, target, &IMPLS[1..])
+}
+
+/// f32 on tiles of AMX.
+fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    rounded::plan(problem, target, &[jit::plan_amx, weights::plan_amx])
 }
 
 /// The rows that [`staged`] makes copies for.

@@ -15,7 +15,7 @@ use crate::CpuTarget;
 use crate::kernels::dot::panel_width;
 use crate::kernels::tile::layout;
 use crate::ops::support::{is_generated, is_portable};
-use crate::ops::{fallback, passes, staged, support};
+use crate::ops::{fallback, passes, rounded, staged, support};
 use few::{Side, Sides};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::op::Matmul;
@@ -32,6 +32,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("gemv:jit", gemv::plan).for_some_shapes(),
     Impl::new("unpacked:amx", gemv::plan_compressed_amx).for_some_shapes(),
     Impl::new("unpacked:jit", gemv::plan_compressed).for_some_shapes(),
+    Impl::new("rounded:amx", rounded).for_some_shapes(),
     Impl::new("packed:amx", jit::plan_amx),
     Impl::new("packed:jit", jit::plan),
     Impl::new("staged:jit", staged),
@@ -55,6 +56,11 @@ fn in_portable_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn P
 /// On copies of operands of post-ops that lie otherwise than the result.
 fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     staged::aligned(problem, target, &IMPLS[1..])
+}
+
+/// f32 on tiles of AMX.
+fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    rounded::plan(problem, target, &[jit::plan_amx])
 }
 
 /// The rows that [`staged`] makes copies for.

@@ -1,11 +1,12 @@
 //! Pixels for tiles of AMX: 16 at a time, with all taps of their segment, those that read padding included.
 
-use super::super::tiles::Offset;
+use super::super::tiles::{Offset, Tap};
 use super::{Bound, Walk};
 use crate::kernels::amx::{Half, Lines, Run};
 use crate::kernels::nest::{Block, Rows};
 use crate::kernels::tile::MOST_ROWS;
 use oxidnn_jit::kernels::tiles::LINES;
+use std::ops::Range;
 
 impl<'a> Lines for Bound<'a> {
     type Walk = Walk<'a>;
@@ -21,13 +22,17 @@ impl<'a> Lines for Bound<'a> {
             return self.gather(walk, half);
         }
         let (first, [step, to_step]) = (walk.source.now, [walk.source.ahead[1], walk.result.ahead[1]]);
-        *half.to = std::array::from_fn(|i| walk.result.now.wrapping_add(to_step.wrapping_mul(i)));
+        half.padded |= self.plan.padded.as_ref().is_some_and(|(copy, _)| copy.watched || !self.is_inside(walk, rows));
+        *half.to = match self.wide() {
+            Some(line) => self.wide_results(walk, line, half.nowhere),
+            None => std::array::from_fn(|i| walk.result.now.wrapping_add(to_step.wrapping_mul(i))),
+        };
         self.pass.taps(&self.pass.order.segments[segment], |tap| half.line(tap.b, first.wrapping_add_signed(tap.a), step));
         walk.advance(rows);
     }
 
     fn run(&self, walk: &Walk<'a>, rows: usize) -> Run {
-        if !walk.segment().exact {
+        if !walk.segment().exact || self.wide().is_some() || self.plan.padded.as_ref().is_some_and(|(copy, _)| !copy.watched) {
             return Run::ONE;
         }
         let bytes = [rows.wrapping_mul(walk.source.ahead[1]), rows.wrapping_mul(walk.result.ahead[1])];
@@ -50,12 +55,23 @@ impl<'a> Lines for Bound<'a> {
         }
     }
 
-    fn inside(&self, walk: &mut Walk<'a>, tap: &mut dyn FnMut(usize, usize)) {
+    fn inside(&self, walk: &mut Walk<'a>, tap: &mut dyn FnMut(usize, usize, Range<usize>)) {
         let (pass, segment, mut line) = (self.pass, walk.segment, [0; MOST_ROWS]);
-        let (pixels, _) = self.pixels(walk, 1);
-        pass.taps(&pass.order.segments[segment], |t| {
-            if self.tap(&t, &pixels, 1, &mut line) {
-                tap(t.b, line[0]);
+        let (mut pixels, _) = self.pixels(walk, 1);
+        if let Some(line) = self.wide() {
+            let [_, h, w] = &mut pixels.at;
+            (h[0], w[0]) = (w[0] / line as i64, w[0] % line as i64);
+            if w[0] as usize >= self.pass.lines[2].phases[0].count {
+                return;
+            }
+        }
+        let each = pass.steps / pass.joined;
+        pass.taps(&pass.order.segments[segment], |joint| {
+            for i in 0..pass.joined {
+                let [d, h, w] = joint.at;
+                if self.tap(&Tap { at: [d, h, w + i as i64], ..joint }, &pixels, 1, &mut line) {
+                    tap(joint.b, line[0], if pass.joined > 1 { i * each..(i + 1) * each } else { 0..usize::MAX });
+                }
             }
         });
     }
@@ -66,11 +82,34 @@ impl<'a> Lines for Bound<'a> {
 }
 
 impl Bound<'_> {
+    /// Pixels of the copy of a line, where all results of a plane are one line.
+    fn wide(&self) -> Option<usize> {
+        self.plan.padded.as_ref().and_then(|(copy, _)| copy.wide())
+    }
+
+    /// Where the next results of a plane go whose lines begin `line` results apart; those between lines go nowhere.
+    fn wide_results(&self, walk: &Walk<'_>, line: usize, nowhere: usize) -> [usize; LINES] {
+        let [_, height, width] = &self.pass.lines;
+        let (count, step, down) =
+            (width.phases[0].count, walk.result.ahead[1], walk.result.place.strides[1].wrapping_mul(height.step as usize));
+        let first = walk.result.now.wrapping_sub(step.wrapping_mul(walk.at[2]));
+        let (h, mut w) = (walk.at[2] / line, walk.at[2] % line);
+        let mut begin = first.wrapping_add(down.wrapping_mul(h));
+        std::array::from_fn(|_| {
+            let to = if w < count { begin.wrapping_add(step.wrapping_mul(w)) } else { nowhere };
+            w += 1;
+            if w == line {
+                (w, begin) = (0, begin.wrapping_add(down));
+            }
+            to
+        })
+    }
+
     /// Whether the next results of a line meet no padding.
     fn is_inside(&self, walk: &Walk<'_>, rows: usize) -> bool {
         let lines = &self.pass.lines;
         let at = |d: usize, i: usize| (walk.at[d] + i) as i64 * lines[d].stride;
-        let ends = [at(0, 0)..=at(0, 0), at(1, 0)..=at(1, 0), at(2, 0)..=at(2, rows - 1)];
+        let ends = [at(0, 0)..=at(0, 0), at(1, 0)..=at(1, 0), at(2, 0)..=at(2, rows - 1) + self.pass.joined as i64 - 1];
         let met = |tap: &Offset, d: usize| ends[d].start() + tap.at >= 0 && ends[d].end() + tap.at < lines[d].source;
         (0..3).all(|d| self.pass.offsets(walk.segment(), d).iter().all(|tap| met(tap, d)))
     }
@@ -100,7 +139,7 @@ impl Bound<'_> {
             if one_line && (0..half.rows).all(is_pixel) {
                 return half.line(tap.b, base[0].wrapping_add_signed(tap.a), step);
             }
-            half.padded |= !(0..half.rows).all(is_pixel);
+            half.padded |= self.plan.padded.is_some() || !(0..half.rows).all(is_pixel);
             half.tap(tap.b, &std::array::from_fn(|i| if is_pixel(i) { base[i].wrapping_add_signed(tap.a) } else { self.zeros }));
         });
     }

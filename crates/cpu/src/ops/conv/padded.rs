@@ -1,0 +1,223 @@
+//! A copy of the source for tiles of AMX in which padding is pixels of zeros.
+//!
+//! Tiles load rows at one distance. Where a window reads padding, rows would be gathered for every tap, which takes several times as long as to multiply
+//! them by few columns. In a copy all results meet all taps at one distance, taps that are neighbours in a line are one of their joint depth, and channels
+//! end with whole steps. Some images are copied at a time, so that the copy stays in L2.
+
+use super::geometry::Line;
+use super::tiles::Place;
+use crate::kernels::amx;
+use oxidnn_runtime::{Buf, Executor};
+
+/// Cycles in which a row is gathered for a tap.
+const GATHERED: usize = 12;
+/// Bytes that are copied in a cycle.
+const COPIED: usize = 8;
+/// Part of the products' time that a copy may take in any case.
+const SHARE: usize = 16;
+
+/// How the source is copied.
+#[derive(Clone, Debug)]
+pub(super) struct Padded {
+    /// Images that are copied at a time.
+    pub(super) images: usize,
+    /// Groups, whose pixels lie apart.
+    groups: usize,
+    /// Pixels before the source's, the source's, and all, in every dimension.
+    before: [usize; 3],
+    inner: [usize; 3],
+    all: [usize; 3],
+    /// Bytes of a pixel of a group in the source and in the copy.
+    bytes: usize,
+    pixel: usize,
+    /// Whether rows that meet padding need no care of their own.
+    pub(super) watched: bool,
+    /// Whether all results of a plane are one line, with some behind each line's last that nobody wants.
+    wide: bool,
+}
+
+/// What is to be copied.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wish {
+    pub(super) images: usize,
+    pub(super) groups: usize,
+    /// Bytes of a pixel of a group, and what they are padded to.
+    pub(super) bytes: usize,
+    pub(super) pixel: usize,
+    /// Columns of a group.
+    pub(super) columns: usize,
+    /// Bytes of the second caches.
+    pub(super) budget: usize,
+    /// Whether sums are integers, or may be looked at once they are finished, and computed again.
+    pub(super) watched: bool,
+    /// Whether results depend on nothing that lies where they do.
+    pub(super) repeats: bool,
+}
+
+impl Padded {
+    /// A copy, where windows read padding or pixels do not end with whole steps, it fits, and it pays.
+    pub(super) fn new(lines: &[Line; 3], wish: Wish) -> Option<Padded> {
+        let reach = |line: &Line| {
+            let ends = line.phases.iter().filter_map(|p| p.reach(line.stride, 0, p.count.max(1)));
+            ends.fold((0, line.source), |(low, end), (l, h)| (low.min(l), end.max(h + 1)))
+        };
+        let reaches = [0, 1, 2].map(|i| reach(&lines[i]));
+        let before = reaches.map(|(low, _)| low.unsigned_abs() as usize);
+        let all: [usize; 3] = std::array::from_fn(|i| (reaches[i].1 - reaches[i].0) as usize);
+        let inner = [0, 1, 2].map(|i| lines[i].source as usize);
+        if wish.images == 0 || lines.iter().flat_map(|line| &line.phases).any(|p| p.count == 0 || p.taps.is_empty()) {
+            return None;
+        }
+        let Wish { groups, bytes, pixel, .. } = wish;
+        let image = all.iter().try_fold(groups * pixel, |n, size| n.checked_mul(*size))?.max(1);
+        let most = if image <= wish.budget { (wish.budget / 2 / image).clamp(1, wish.images) } else { 0 };
+        let images = (1..=most).rev().find(|n| wish.images.is_multiple_of(*n))?;
+        let padded = Padded { images, groups, before, inner, all, bytes, pixel, watched: wish.watched, wide: false };
+        let padded = Padded { wide: padded.is_wide(lines, &wish), ..padded };
+        padded.pays(lines, &wish).then_some(padded)
+    }
+
+    /// Whether results that need not be gathered, for each tap, save more than the copy takes.
+    fn pays(&self, lines: &[Line; 3], wish: &Wish) -> bool {
+        let counts = |inside: bool| -> usize {
+            let dim = |line: &Line| -> usize { line.phases.iter().map(|p| if inside { line.inside(p) } else { p.count }).sum() };
+            lines.iter().map(dim).product()
+        };
+        let taps: usize = lines.iter().map(|line| line.phases.iter().map(|p| p.taps.len()).max().unwrap_or(0)).product();
+        let (rows, partial) = (counts(false), !self.bytes.is_multiple_of(4));
+        let gathered = if partial || self.wide { rows } else { rows - counts(true) };
+        let copied = self.image() / COPIED;
+        let products = rows * taps * self.groups * self.bytes.div_ceil(64) * wish.columns.div_ceil(16);
+        gathered > 0 && copied < self.groups * gathered * taps * GATHERED + products / SHARE
+    }
+
+    /// Whether tiles of a plane's results, with those between lines, take less time than those of its lines, which are gathered where they are short.
+    fn is_wide(&self, lines: &[Line; 3], wish: &Wish) -> bool {
+        let [height, width] = [&lines[1], &lines[2]];
+        let ([h], [w]) = (&*height.phases, &*width.phases) else { return false };
+        if [height, width].iter().any(|line| line.stride != 1) || h.count < 2 || !wish.watched || !wish.repeats {
+            return false;
+        }
+        let each = self.bytes.div_ceil(64) * wish.columns.div_ceil(16);
+        let tiled = |rows: usize| rows.div_ceil(16) * 16;
+        let apart = if w.count / w.count.div_ceil(16) >= amx::SHORT {
+            h.count * tiled(w.count) * each
+        } else {
+            h.count * w.count * (each + GATHERED)
+        };
+        let plane = self.plane(h.count, w.count);
+        plane / plane.div_ceil(16) >= amx::SHORT && tiled(plane) * each < apart
+    }
+
+    /// Results of a plane and those between its lines.
+    fn plane(&self, height: usize, width: usize) -> usize {
+        (height - 1) * self.all[2] + width
+    }
+
+    /// Pixels from one line of a plane to the next, where all are one line.
+    pub(super) fn wide(&self) -> Option<usize> {
+        self.wide.then_some(self.all[2])
+    }
+
+    /// Bytes of an image.
+    fn image(&self) -> usize {
+        self.groups * self.all.iter().product::<usize>() * self.pixel
+    }
+
+    /// Bytes of a group of an image.
+    fn group(&self) -> usize {
+        self.all.iter().product::<usize>() * self.pixel
+    }
+
+    /// Bytes of the copy, and as many more as a tile may read behind it.
+    pub(super) fn len(&self) -> usize {
+        self.images * self.image() + 64
+    }
+
+    /// Where pixels lie in the copy.
+    pub(super) fn place(&self) -> Place {
+        let [_, h, w] = self.all;
+        let strides = [h * w * self.pixel, w * self.pixel, self.pixel];
+        let base = self.before.iter().zip(strides).map(|(n, stride)| n * stride).sum();
+        Place { base, image: self.image(), group: self.group(), strides }
+    }
+
+    /// The lines of the copy, in which nothing reads padding.
+    pub(super) fn lines(&self, lines: &[Line; 3]) -> [Line; 3] {
+        std::array::from_fn(|i| {
+            let mut line = Line { source: self.all[i] as i64, ..lines[i].clone() };
+            line.phases.iter_mut().flat_map(|p| &mut p.taps).for_each(|tap| tap.1 += self.before[i] as i64);
+            if let (true, [h], [w]) = (self.wide && i > 0, &*lines[1].phases, &*lines[2].phases) {
+                line.phases[0].count = if i == 1 { 1 } else { self.plane(h.count, w.count) };
+                line.source = (self.all[1] * self.all[2]) as i64;
+            }
+            line
+        })
+    }
+
+    /// Copies images from one on, which lie at `place` in `from`.
+    pub(super) fn copy(&self, executor: &dyn Executor, (from, place): (Buf<'_>, &Place), first: usize, to: Buf<'_>) {
+        let [depth, height, _] = self.all;
+        executor.run(executor.threads(), self.images * self.groups * depth, &|_, task| {
+            let (plane, d) = (task / depth, task % depth);
+            let (image, group) = (plane / self.groups, plane % self.groups);
+            let first = place.base + (first + image) * place.image + group * place.group;
+            let inside = |i: usize, at: usize| at.checked_sub(self.before[i]).filter(|at| *at < self.inner[i]);
+            for h in 0..height {
+                let row = to.part((task * height + h) * self.row(), self.row());
+                match inside(0, d).zip(inside(1, h)) {
+                    Some((d, h)) => self.copy_row((from, first + d * place.strides[0] + h * place.strides[1], place.strides[2]), row),
+                    None => row.fill(0),
+                }
+            }
+        });
+    }
+
+    /// Bytes of a row of pixels.
+    fn row(&self) -> usize {
+        self.all[2] * self.pixel
+    }
+
+    /// Copies the pixels of a row, and the padding beside them.
+    fn copy_row(&self, (from, first, distance): (Buf<'_>, usize, usize), row: Buf<'_>) {
+        let (begin, count) = (self.before[2] * self.pixel, self.inner[2]);
+        let end = begin + count * self.pixel;
+        row.part(0, begin).fill(0);
+        row.part(end, self.row() - end).fill(0);
+        if (self.bytes, distance) == (self.pixel, self.pixel) {
+            return row.copy::<u8>(begin, &from, first, count * self.pixel);
+        }
+        for i in 0..count {
+            let at = begin + i * self.pixel;
+            copy_pixel((from, first + i * distance), (row, at), self.bytes);
+            (self.bytes..self.pixel).for_each(|byte| row.set::<u8>(at + byte, 0));
+        }
+    }
+}
+
+/// Copies so many bytes, few of them: loads and stores of 64, and two that overlap for what is left.
+#[inline(always)]
+fn copy_pixel((from, first): (Buf<'_>, usize), (to, at): (Buf<'_>, usize), bytes: usize) {
+    let (from, to) = (from.part(first, bytes), to.part(at, bytes));
+    let whole = bytes / 64;
+    (0..whole).for_each(|i| to.set(i, from.get::<[u8; 64]>(i)));
+    let (done, left) = (whole * 64, bytes % 64);
+    match left {
+        0 => {}
+        33.. => ends::<32>(from, to, done, bytes),
+        17..=32 => ends::<16>(from, to, done, bytes),
+        9..=16 => ends::<8>(from, to, done, bytes),
+        _ => (done..bytes).for_each(|byte| to.set(byte, from.get::<u8>(byte))),
+    }
+}
+
+/// Copies the bytes between two places, at least `N` and at most twice as many.
+#[inline(always)]
+fn ends<const N: usize>(from: Buf<'_>, to: Buf<'_>, begin: usize, end: usize)
+where
+    [u8; N]: oxidnn_runtime::Element,
+{
+    for at in [begin, end - N] {
+        to.part(at, N).set(0, from.part(at, N).get::<[u8; N]>(0));
+    }
+}
