@@ -12,7 +12,6 @@ use oxidnn_spec::{Arg, Attr, DataType, Dims, Layout, Op, Problem, QuantMode, Ten
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("reorders:jit", reordered::plan),
-    Impl::new("tiles:jit", turned),
     Impl::new("runs:portable", copy),
     Impl::new("chunks:jit", |p, t| Program::plan_in_stages(p, t, arithmetic)),
     Impl::new("chunks:portable", |p, t| RowPlan::resolved(p, t, arithmetic)),
@@ -30,15 +29,7 @@ fn concat(problem: &Problem) -> Result<&Concat, Skip> {
 fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
         let op = concat(problem)?;
-        Ok((copies(op, problem, Copies::new(Arg::DST, &op.dst)?)?, 0))
-    })
-}
-
-fn turned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    RowPlan::resolved(problem, target, |problem| {
-        let op = concat(problem)?;
-        Ok((copies(op, problem, Copies::new(Arg::DST, &op.dst)?.tiled())?.squared(isa)?, 0))
+        Ok((copies(op, problem)?, 0))
     })
 }
 
@@ -93,11 +84,12 @@ fn arithmetic(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.finish()
 }
 
-fn copies(op: &Concat, problem: &Problem, mut copies: Copies) -> Result<Copies, Skip> {
+fn copies(op: &Concat, problem: &Problem) -> Result<Copies, Skip> {
     let attr = &problem.attr;
     if !(attr.scales.is_empty() && attr.zero_points.is_empty() && attr.post_ops.is_empty()) {
         return Err(Skip::Attr("scales, zero points and post-ops".into()));
     }
+    let mut copies = Copies::new(Arg::DST, &op.dst)?;
     for (i, (src, part)) in op.srcs.iter().zip(parts(op)?).enumerate() {
         if src.dtype != op.dst.dtype {
             return Err(Skip::DataType(format!("{} to {}", src.dtype, op.dst.dtype)));

@@ -4,7 +4,7 @@
 //! lines and taps are those outputs that an input is a tap of. Each axis has its own table, so that these grow with the sizes of dimensions, not with
 //! their product.
 
-use super::{Axis, Interpolation, lines::Place};
+use super::{Axis, Interpolation, place::Place};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::blend::{Blender, Call, Columns, Side, Spec};

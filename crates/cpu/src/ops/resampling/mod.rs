@@ -1,7 +1,7 @@
 //! Resampling.
 
 mod channels;
-mod lines;
+mod place;
 mod points;
 
 use crate::kernels::multiversion::{Body, Simd};
@@ -19,7 +19,6 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("channels:jit", channels::plan),
     Impl::new("passes:jit", in_passes),
     Impl::new("points:portable", points::plan),
-    Impl::new("lines:portable", lines::plan),
     Impl::new("tables:portable", nearest),
     Impl::new("planes:portable", plan),
     fallback::ROW,

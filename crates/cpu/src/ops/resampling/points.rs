@@ -1,9 +1,9 @@
 //! Few outputs of large planes, forward: the inputs of each output are read where they lie, for many planes at once.
 
-use super::lines::{Add, Place};
+use super::place::Place;
 use super::{Interpolation, corners, is_sparse};
 use crate::CpuTarget;
-use crate::kernels::multiversion::Simd;
+use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Builder, Kind, Memory, Results};
 use crate::kernels::scratch::Scratch;
 use crate::row::{Kernel, RowPlan};
@@ -89,5 +89,25 @@ impl Kernel for Points {
             destination.stores().store(simd, self.to.line([image, first, 0, 0]), &made[..planes * count]);
         });
         self.results.pad(ctx)
+    }
+}
+
+/// `to += weight * line`, or `to = weight * line` for the first.
+struct Add<'a> {
+    to: &'a mut [f32],
+    line: &'a [f32],
+    weight: f32,
+    first: bool,
+}
+
+impl Body for Add<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Add { to, line, weight, first } = self;
+        match first {
+            true => to.iter_mut().zip(line).for_each(|(t, x)| *t = weight * x),
+            false => to.iter_mut().zip(line).for_each(|(t, x)| *t += weight * x),
+        }
     }
 }

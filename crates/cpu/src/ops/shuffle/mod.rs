@@ -15,7 +15,6 @@ use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Tensor};
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("lanes:jit", permuted),
     Impl::new("rows:portable", gathered),
-    Impl::new("tiles:jit", turned),
     Impl::new("tiles:portable", plan),
     Impl::new("tables:portable", placed),
     fallback::ROW,
@@ -49,7 +48,7 @@ fn gathered(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Shuffle(op) => Ok((copies(op, |copies| copies)?, 0)),
+        Op::Shuffle(op) => Ok((copies(op)?, 0)),
         _ => Err(Skip::Op("another operation than shuffle")),
     })
 }
@@ -64,15 +63,7 @@ fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
     })
 }
 
-fn turned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Shuffle(op) => Ok((copies(op, Copies::tiled)?.squared(isa)?, 0)),
-        _ => Err(Skip::Op("another operation than shuffle")),
-    })
-}
-
-fn copies(op: &Shuffle, begin: impl FnOnce(Copies) -> Copies) -> Result<Copies, Skip> {
+fn copies(op: &Shuffle) -> Result<Copies, Skip> {
     let forward = op.prop.is_forward();
     let (from, to) = if forward { (&op.src, &op.dst) } else { (&op.dst, &op.src) };
     let (src, dst) = if forward { (Arg::SRC, Arg::DST) } else { (Arg::DIFF_DST, Arg::DIFF_SRC) };
@@ -80,7 +71,7 @@ fn copies(op: &Shuffle, begin: impl FnOnce(Copies) -> Copies) -> Result<Copies, 
     if from.dtype != to.dtype {
         return Err(Skip::DataType(format!("{} to {}", from.dtype, to.dtype)));
     }
-    let mut copies = begin(Copies::new(dst, to)?);
+    let mut copies = Copies::new(dst, to)?;
     if from.is_empty() {
         return Ok(copies);
     }
