@@ -256,7 +256,6 @@ struct Given {
     /// Place of its first tap, and factor of its columns.
     first: Option<Val>,
     share: Option<Val>,
-    nan: Nan,
 }
 
 /// What maxima of floating-point elements know of NaN.
@@ -278,10 +277,12 @@ struct Met<'u> {
 /// A result that meets a column, and the place of the tap through which it does where places are wanted.
 type User = (usize, Option<Val>);
 
-/// The registers of a strip, vector by vector.
+/// The registers of a strip, vector by vector, and what its maxima know of NaN.
+#[derive(Clone)]
 struct Strips {
     values: Vec<Vec<Val>>,
     places: Vec<Vec<Val>>,
+    nan: Nan,
 }
 
 impl Writer<'_> {
@@ -371,15 +372,13 @@ impl Writer<'_> {
         finish: &mut Finish<'_>,
     ) {
         let mut made = self.start(f);
-        if !self.ignores_nan(f.isa()) {
-            self.over_lines(f, (row, lines), frame, (&made, Nan::Kept));
-        } else {
-            self.over_lines(f, (row, lines), frame, (&made, Nan::Ignored));
+        self.over_lines(f, (row, lines), frame, &made);
+        if made.nan == Nan::Ignored {
             self.when_least(f, &made, |f| {
                 let nan = f.splat_f32(self.width, f32::NAN);
                 made.values.iter().flatten().for_each(|v| f.assign(*v, nan));
                 made.places.iter().flatten().for_each(|p| f.clear(*p));
-                self.over_lines(f, (row, lines), frame, (&made, Nan::Kept));
+                self.over_lines(f, (row, lines), frame, &Strips { nan: Nan::Kept, ..made.clone() });
             });
         }
         if let Take::Mean { counted, exact } = self.kernel.take {
@@ -404,19 +403,23 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether strips are made without regard to NaN, at first.
-    fn ignores_nan(&self, isa: Isa) -> bool {
-        matches!(self.kernel.take, Take::Place(_)) || self.kernel.take == Take::Largest && !isa.avx512
+    /// What maxima know of NaN, at first.
+    fn nan(&self, isa: Isa) -> Nan {
+        match self.kernel.take {
+            Take::Place(_) => Nan::Ignored,
+            Take::Largest if !isa.avx512 => Nan::Ignored,
+            _ => Nan::Kept,
+        }
     }
 
     /// The registers of a strip as they are before the first line.
     fn start(&self, f: &mut Function) -> Strips {
-        let (kernel, width) = (self.kernel, self.width);
+        let (kernel, nan) = (self.kernel, self.nan(f.isa()));
         let registers = |f: &mut Function, start: fn(&mut Function, Width) -> Val| -> Vec<Vec<Val>> {
-            (0..kernel.vectors).map(|_| (0..kernel.results).map(|_| start(f, width)).collect()).collect()
+            (0..kernel.vectors).map(|_| (0..kernel.results).map(|_| start(f, self.width)).collect()).collect()
         };
         let values = match kernel.take {
-            Take::Largest | Take::Place(_) if self.ignores_nan(f.isa()) => registers(f, |f, w| f.splat_f32(w, f32::NEG_INFINITY)),
+            _ if nan == Nan::Ignored => registers(f, |f, w| f.splat_f32(w, f32::NEG_INFINITY)),
             Take::Largest | Take::Place(_) => registers(f, |f, w| f.splat_f32(w, f32::NAN)),
             Take::LargestWhole(Elem::I32) => registers(f, |f, w| f.splat_i32(w, i32::MIN)),
             Take::LargestWhole(Elem::I8) => registers(f, |f, w| f.splat_i32(w, LEAST_BYTES)),
@@ -424,7 +427,7 @@ impl Writer<'_> {
         };
         let places = if matches!(kernel.take, Take::Place(_)) { registers(f, Function::zero) } else { Vec::new() };
         values.iter().chain(&places).flatten().for_each(|v| f.pin(*v));
-        Strips { values, places }
+        Strips { values, places, nan }
     }
 
     /// Runs `body` where a result is minus infinity.
@@ -441,7 +444,7 @@ impl Writer<'_> {
     }
 
     /// Joins all lines of the window to a strip.
-    fn over_lines(&self, f: &mut Function, (row, lines): (Int, Int), frame: &Frame, (made, nan): (&Strips, Nan)) {
+    fn over_lines(&self, f: &mut Function, (row, lines): (Int, Int), frame: &Frame, made: &Strips) {
         let (kernel, width) = (self.kernel, self.width);
         let lines = f.copy(lines);
         let count = f.argument(row, offset_of!(Row, lines));
@@ -460,7 +463,7 @@ impl Writer<'_> {
             });
             let share = (kernel.take == Take::Shared).then(|| f.splat_as(Elem::F32, lines.at(offset_of!(Line, share) as i32)));
             f.add(lines, size_of::<Line>() as i32);
-            self.line(f, &Given { source, places, first, share, nan }, frame, made);
+            self.line(f, &Given { source, places, first, share }, frame, made);
         });
     }
 
@@ -477,7 +480,7 @@ impl Writer<'_> {
 
     /// Joins the columns of a line.
     fn line(&self, f: &mut Function, given: &Given, frame: &Frame, made: &Strips) {
-        let Given { source, places, first, share, nan } = *given;
+        let Given { source, places, first, share } = *given;
         let (kernel, columns) = (self.kernel, self.kernel.columns());
         let held: Vec<Val> = match first {
             Some(first) if kernel.taps.len() <= HELD => (0..kernel.taps.len()).map(|tap| self.place(f, first, tap)).collect(),
@@ -508,7 +511,7 @@ impl Writer<'_> {
                         let met = Met { from, mask: self.mask(frame, vector), users: &users };
                         match part {
                             Some(part) => self.add_part(f, &met, &made.values[vector], part),
-                            None if nan == Nan::Ignored => self.join_larger(f, &met, made, vector),
+                            None if made.nan == Nan::Ignored => self.join_larger(f, &met, made, vector),
                             None => self.join(f, &met, made, vector),
                         }
                     }
