@@ -112,14 +112,6 @@ impl<'a> Part<'a> {
         self.buf
     }
 
-    /// The first `len` elements.
-    ///
-    /// # Panics
-    /// When there are fewer.
-    pub fn first(&mut self, len: usize) -> Part<'_> {
-        Part { buf: self.buf.part(0, len * 4), len }
-    }
-
     /// The first `len` elements, a multiple of 16, and the others.
     ///
     /// # Panics

@@ -1,11 +1,20 @@
-//! Layer normalisation of matrices: `f32` tensors whose rows are contiguous, one behind the other.
+//! Softmax, normalisations and pooling of matrices: `f32` tensors whose rows are contiguous, one behind the other.
 //!
-//! What [`pointwise`](super::pointwise) does for any type and layout in many passes over small registers, [`LayerNorm`] does for the usual
-//! case in few: a tile of whole rows is read once into L1, worked on in place and written once, so that the result may lie over a source.
+//! What [`pointwise`](super::pointwise) does for any type and layout in many passes over small registers, the kernels here do for the usual
+//! case in few: a tile of whole rows is read once into the nearest cache, worked on in place and written once, so that the result may lie
+//! over a source. A row shares its statistics in [`Softmax`] and [`LayerNorm`], a column in [`BatchNorm`]; for [`Pool`] a row
+//! is a line of pixels with their channels.
 
+mod batch_norm;
 mod layer_norm;
+mod lines;
+mod pool;
+mod softmax;
 
+pub use batch_norm::BatchNorm;
 pub use layer_norm::LayerNorm;
+pub use pool::Pool;
+pub use softmax::Softmax;
 
 use super::pointwise::GRAIN;
 use super::scratch::{Part, Scratch, booked, for_workers};
@@ -35,16 +44,13 @@ fn tensor(problem: &Problem, arg: Arg) -> Result<Tensor, Skip> {
 }
 
 /// True for elements without blocks, holes or padding.
-pub fn contiguous(tensor: &Tensor) -> bool {
+fn contiguous(tensor: &Tensor) -> bool {
     let plain = tensor.blocking().is_some_and(|b| b.is_plain() && b.offset == 0 && b.padded_dims == *tensor.dims());
     plain && tensor.layout.is_dense(false)
 }
 
 /// Checks that no attribute changes the result.
-///
-/// # Errors
-/// [`Skip`] where one does.
-pub fn plain_attributes(problem: &Problem) -> Result<(), Skip> {
+fn plain_attributes(problem: &Problem) -> Result<(), Skip> {
     let attr = &problem.attr;
     let stochastic = attr.rounding.values().any(|&r| r == Rounding::Stochastic);
     let plain = attr.post_ops.is_empty() && attr.scales.is_empty() && attr.zero_points.is_empty();

@@ -4,6 +4,7 @@ mod jit;
 mod planes;
 mod window;
 
+use crate::kernels::dense;
 use crate::kernels::pointwise::{Builder, Sides, Windows};
 use crate::ops::support::is_generated;
 use crate::ops::{fallback, passes};
@@ -14,11 +15,23 @@ use oxidnn_spec::{Arg, Op, Problem};
 use window::Pooling;
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl::new("direct:jit", jit::plan), Impl::new("passes:jit", in_passes), Impl::new("planes:portable", plan), fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("direct:jit", jit::plan),
+    Impl::new("passes:jit", in_passes),
+    Impl::new("dense:portable", dense_plan),
+    Impl::new("planes:portable", plan),
+    fallback::ROW,
+];
 
 fn in_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     passes::plan(problem, target, IMPLS.iter().filter(is_generated))
+}
+
+fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| match &problem.op {
+        Op::Pool(op) => dense::Pool::new(op, problem, target.threads),
+        _ => Err(Skip::Op("another operation than pooling")),
+    })
 }
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

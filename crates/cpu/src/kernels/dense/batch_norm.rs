@@ -10,20 +10,21 @@
 //! Blocks of channels know nothing of each other: as many as the nearest cache holds are done with before the next, so that what statistics have
 //! read is there still when it is normalised.
 
+use super::lines::down;
+use super::{Matrix, TILE, bytes, contiguous, plain_attributes};
 use crate::CpuTarget;
 use crate::hardware::Caches;
 use crate::kernels::code::elem;
 use crate::kernels::columns::{self, Act, Bound, Sweep};
-use crate::kernels::dense::{contiguous, plain_attributes};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
-use crate::kernels::scratch::{Part, Scratch, booked};
+use crate::kernels::scratch::{Part, Scratch};
 use crate::row::Generated;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::{Buf, Ctx, Executor, Skip};
 use oxidnn_spec::op::{self, NormFlags, Prop};
-use oxidnn_spec::{Arg, DataType, Error, Problem, Tensor};
+use oxidnn_spec::{Arg, Error, Problem, Tensor};
 use std::ops::Range;
 
 /// Rows of a segment at least, and those of which the mean is its center at most.
@@ -36,9 +37,6 @@ const JOINT: usize = 256;
 const COLUMNS: usize = 64;
 /// Segments of a group, for each worker, at least.
 const SEGMENTS: usize = 4;
-/// Columns of a matrix at most.
-const MOST: usize = 4096;
-
 /// The matrices that a tensor is: those of the blocks of channels of every image, one behind the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Matrices {
@@ -86,7 +84,7 @@ impl Matrices {
             next *= size;
         }
         let width = block as usize;
-        if !follows || !width.is_multiple_of(8) || width > MOST {
+        if !follows || !width.is_multiple_of(8) || width > TILE {
             return Err(other());
         }
         Ok(Matrices { images, blocks: channels.div_ceil(width), rows: pixels, width, channels, elem })
@@ -150,26 +148,6 @@ impl Matrices {
         }
     }
 
-    /// The instructions that go through whole rows, where there may be some for `jit`.
-    fn isa(&self, jit: Isa, bits: bool) -> Result<Isa, Skip> {
-        let is_whole = |isa: Isa| self.width.is_multiple_of(isa.width().lanes());
-        // Blocks of half a vector, and rows of bits, are whole ones of half the width.
-        let whole = bits || self.blocks > 1 || self.width != self.channels;
-        let isa = if whole && !is_whole(jit) { Isa::AVX2 } else { jit };
-        let masked = !is_whole(isa);
-        let narrow = masked && self.elem != Elem::F32 && !isa.avx512;
-        if self.width > MOST || narrow || bits && masked {
-            return Err(Skip::Shape("many channels, or parts of vectors of narrow numbers or bits"));
-        }
-        Ok(isa)
-    }
-
-    /// Checks that the argument `arg` has a contiguous `f32` for each channel.
-    fn by_column(&self, problem: &Problem, arg: Arg) -> Result<(), Skip> {
-        let fits = |t: &Tensor| t.dtype == DataType::F32 && contiguous(t) && t.layout.elements() == Some(self.channels as i64);
-        if problem.tensor(arg).is_some_and(|t| fits(&t)) { Ok(()) } else { Err(Skip::Layout(format!("of {arg}"))) }
-    }
-
     /// Byte at which a matrix begins, and that at which its bits do.
     fn start(&self, matrix: usize) -> [usize; 2] {
         let elements = matrix * self.rows * self.width;
@@ -231,10 +209,12 @@ impl Group {
 
 /// Statistics, scale and shift by column.
 #[derive(Debug)]
-pub(super) struct BatchNorm {
+pub struct BatchNorm {
     matrices: Matrices,
     /// Blocks that are done with before the next.
     together: usize,
+    /// Workers, and where the only matrix is gone through without generated code, its size.
+    matrix: Matrix,
     flags: NormFlags,
     epsilon: f32,
     forward: bool,
@@ -244,23 +224,24 @@ pub(super) struct BatchNorm {
     stats: bool,
     /// Whether the gradients of scale and shift are wanted.
     learnt: [bool; 2],
-    /// Instructions of the generated code.
-    jit: Isa,
+    space: usize,
+    /// Instructions of generated code, where rows are gone through by such.
+    jit: Option<Isa>,
     /// Whether results go past the caches: the tensors of a pass have no room in the last one beside others.
     far: bool,
 }
 
 impl BatchNorm {
-    /// The kernel with its bytes of scratch.
+    /// The kernel with its bytes of scratch; by generated code where there is an instruction set for it.
     ///
     /// # Errors
     /// [`Skip`] for channels that are neither last nor in blocks, for fused operations with a second tensor, and for gradients with constant
-    /// statistics.
-    pub(super) fn new(op: &op::BatchNorm, problem: &Problem, target: &CpuTarget, jit: Isa) -> Result<(BatchNorm, usize), Skip> {
-        let (forward, flags) = (op.prop.is_forward(), op.flags);
+    /// statistics; without generated code for anything but `f32` with channels last, and bits of a fused ReLU.
+    pub fn new(op: &op::BatchNorm, problem: &Problem, target: &CpuTarget, jit: Option<Isa>) -> Result<(BatchNorm, usize), Skip> {
+        let (forward, flags, workers) = (op.prop.is_forward(), op.flags, target.threads);
         let bits = op.workspace.is_some();
-        if flags.fuse_add_relu || flags.rms || !forward && flags.use_global_stats {
-            return Err(Skip::Op("a fused sum, or gradients with constant statistics"));
+        if flags.fuse_add_relu || flags.rms || !forward && flags.use_global_stats || bits && jit.is_none() {
+            return Err(Skip::Op("a fused sum, gradients with constant statistics, bits without generated code"));
         }
         plain_attributes(problem)?;
         let args: &[Arg] = if forward { &[Arg::SRC, Arg::DST] } else { &[Arg::SRC, Arg::DIFF_DST, Arg::DIFF_SRC] };
@@ -270,7 +251,18 @@ impl BatchNorm {
                 return Err(Skip::Layout(format!("of {arg}: another than that of src")));
             }
         }
-        let jit = matrices.isa(jit, bits)?;
+        let matrix = match jit {
+            Some(_) => Matrix { rows: matrices.rows, width: matrices.width, workers },
+            None => Matrix::of(problem, 1, args, workers)?,
+        };
+        // Blocks of half a vector, and rows of bits, are whole ones of half the width.
+        let whole = bits || matrices.blocks > 1 || matrices.width != matrices.channels;
+        let jit = jit.map(|jit| if whole && !matrices.width.is_multiple_of(jit.width().lanes()) { Isa::AVX2 } else { jit });
+        let masked = jit.is_some_and(|jit| !matrices.width.is_multiple_of(jit.width().lanes()));
+        let narrow = masked && matrices.elem != Elem::F32 && jit.is_some_and(|jit| !jit.avx512);
+        if matrix.width > TILE || narrow || bits && masked {
+            return Err(Skip::Shape("more channels than a tile has room for, or parts of vectors of narrow numbers or bits"));
+        }
         let all = op.prop == Prop::Backward;
         let learnt = [all && op.diff_scale.is_some(), all && op.diff_shift.is_some()];
         let stats = op.mean.is_some() && op.variance.is_some();
@@ -283,15 +275,16 @@ impl BatchNorm {
             (learnt[1], Arg::DIFF_SHIFT),
         ];
         for (_, arg) in by_column.into_iter().filter(|a| a.0) {
-            matrices.by_column(problem, arg)?;
+            Matrix { width: matrices.channels, ..matrix }.by_column(problem, arg)?;
         }
+        let space = if jit.is_some() { 0 } else { matrix.space(if forward { 1 } else { 2 })? };
         let once = forward && flags.use_global_stats;
-        let together = if once { matrices.blocks } else { matrices.together(args.len(), &target.caches, target.threads) };
+        let together = if once { matrices.blocks } else { matrices.together(args.len(), &target.caches, workers) };
         let far = !target.caches.keep(op.src.bytes().saturating_mul(args.len()));
         let epsilon = op.epsilon.get();
-        let kernel = BatchNorm { matrices, together, flags, epsilon, forward, bits, stats, learnt, jit, far };
+        let kernel = BatchNorm { matrices, together, matrix, flags, epsilon, forward, bits, stats, learnt, space, jit, far };
         let parameters = 4 * kernel.matrices.columns().next_multiple_of(16);
-        let scratch = booked(&[parameters, kernel.folded()]).ok_or(Skip::Shape("scratch exceeds the address space"))?;
+        let scratch = bytes(&[parameters, space, kernel.folded()])?;
         Ok((kernel, scratch))
     }
 
@@ -346,27 +339,39 @@ impl BatchNorm {
     }
 
     /// Fills `mean` and `variance` of the columns of a group with the statistics of the source.
-    fn statistics(&self, on: On<'_, '_>, group: &Group, folded: &mut Part<'_>, lines: [&mut [f32]; 2]) -> Result<(), Error> {
+    fn statistics(&self, on: On<'_, '_>, group: &Group, [tiles, folded]: [&mut Part<'_>; 2], lines: [&mut [f32]; 2]) -> Result<(), Error> {
         let On { code, simd, ctx } = on;
-        let (matrices, width, src) = (&self.matrices, self.matrices.width, ctx.buf(Arg::SRC)?);
+        let (matrices, matrix, width, src) = (&self.matrices, &self.matrix, self.matrices.width, ctx.buf(Arg::SRC)?);
+        let [_, folded] = folded.split(0);
         let each = group.each * width;
-        let folded = folded.first(group.count * 3 * each).fill(ctx.executor(), 3 * each, &|index, folded| {
+        let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (group.count, 3 * each), &|index, folded, space| {
             let segment = matrices.segment(group, index);
-            let columns = segment.columns().len();
+            let (rows, columns) = (&segment.rows, segment.columns().len());
             let (sums, rest) = folded.split_at_mut(each);
             let (squares, means) = rest.split_at_mut(each);
             let [sums, squares, means] = [sums, squares, means].map(|line| &mut line[..columns]);
-            let (first, row) = (segment.first(), segment.row());
-            for (of, totals) in [(&first, &mut *means), (&row, &mut *sums)] {
+            let mut sum = |of: &Segment, totals: &mut [f32]| {
                 totals.fill(0.0);
-                matrices.sweep(&code[0], &[src], of, &mut [totals], &[]);
-            }
+                match code.first() {
+                    Some(sum) => matrices.sweep(sum, &[src], of, &mut [totals], &[]),
+                    None => matrix.each(of.rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals })),
+                }
+            };
+            let first = segment.first();
+            sum(&first, means);
+            sum(&segment.row(), sums);
             let count = first.count() as f32;
             means.iter_mut().zip(&*sums).for_each(|(mean, row)| *mean = center(*mean / count, *row));
             sums.fill(0.0);
             squares.fill(0.0);
-            matrices.sweep(&code[1], &[src], &segment, &mut [sums, squares], &[means]);
+            match code.get(1) {
+                Some(moments) => matrices.sweep(moments, &[src], &segment, &mut [sums, squares], &[means]),
+                None => matrix.each(rows.clone(), |rows| {
+                    simd.run(Moments { x: matrix.read(src, &rows, space).0, center: means, totals: [&mut *sums, &mut *squares] });
+                }),
+            }
         });
+        let folded = &*folded.into_slice();
         let [mean, variance] = lines.map(|line| line[group.columns(width)].chunks_mut(width));
         for (block, (mean, variance)) in group.blocks.clone().zip(mean.zip(variance)) {
             for (i, (mean, variance)) in mean.chunks_mut(COLUMNS).zip(variance.chunks_mut(COLUMNS)).enumerate() {
@@ -387,16 +392,17 @@ impl BatchNorm {
         let [mean, variance] = self.given(ctx, &mut scratch)?;
         let factor = self.parameters(ctx, &mut scratch, Arg::SCALE, (self.flags.use_scale, 1.0))?;
         let shift = &*self.parameters(ctx, &mut scratch, Arg::SHIFT, (self.flags.use_shift, 0.0))?;
+        let mut tiles = scratch.take(self.space)?;
         let mut folded = scratch.take(if self.flags.use_global_stats { 0 } else { self.folded() })?;
         for group in self.matrices.groups(self.together) {
             if !self.flags.use_global_stats {
-                self.statistics(on, &group, &mut folded, [&mut *mean, &mut *variance])?;
+                self.statistics(on, &group, [&mut tiles, &mut folded], [&mut *mean, &mut *variance])?;
             }
             // Padding stays zero, whatever epsilon is.
             let columns = group.columns(self.matrices.width);
             let columns = columns.start..columns.end.min(channels);
             on.simd.run(Inverse { factor: &mut factor[columns.clone()], variance: &variance[columns], epsilon: self.epsilon });
-            self.scale(on, &group, [mean, factor, shift])?;
+            self.scale(on, &group, &mut tiles, [mean, factor, shift])?;
         }
         if !self.flags.use_global_stats && self.stats {
             ctx.buf(Arg::MEAN)?.write(0, &mean[..channels]);
@@ -406,12 +412,23 @@ impl BatchNorm {
     }
 
     /// Normalises the elements of a group by what is known of every column.
-    fn scale(&self, on: On<'_, '_>, group: &Group, lines: [&[f32]; 3]) -> Result<(), Error> {
-        let On { code, ctx, .. } = on;
-        let all = [ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?, self.bits(ctx)?];
-        self.each(ctx.executor(), group, &|segment| {
-            let lines = lines.map(|line| &line[segment.columns()]);
-            self.matrices.sweep(&code[2], &all[..2 + usize::from(self.bits)], &segment, &mut [], &lines);
+    fn scale(&self, on: On<'_, '_>, group: &Group, tiles: &mut Part<'_>, lines: [&[f32]; 3]) -> Result<(), Error> {
+        let On { code, simd, ctx } = on;
+        let (matrices, matrix) = (&self.matrices, &self.matrix);
+        let (src, dst, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?, self.bits(ctx)?);
+        if let Some(scale) = code.get(2) {
+            let all = [src, dst, bits];
+            self.each(ctx.executor(), group, &|segment| {
+                let lines = lines.map(|line| &line[segment.columns()]);
+                matrices.sweep(scale, &all[..2 + usize::from(self.bits)], &segment, &mut [], &lines);
+            });
+            return Ok(());
+        }
+        let [mean, factor, shift] = lines;
+        matrix.tiles(ctx.executor(), tiles, &|rows, space| {
+            let (x, _) = matrix.read(src, &rows, space);
+            simd.run(Forward { x, mean, factor, shift, relu: self.flags.fuse_relu });
+            matrix.write(dst, &rows, x);
         });
         Ok(())
     }
@@ -423,11 +440,11 @@ impl BatchNorm {
         let factor = self.parameters(ctx, &mut scratch, Arg::SCALE, (self.flags.use_scale, 1.0))?;
         let constant = scratch.take(matrices.columns())?.into_slice();
         constant.fill(0.0);
-        let mut folded = scratch.take(self.folded())?;
+        let (mut tiles, mut folded) = (scratch.take(self.space)?, scratch.take(self.folded())?);
         let (mean, width, all) = (&*mean, matrices.width, (matrices.images * matrices.rows) as f32);
         let outputs = [(self.learnt[0], Arg::DIFF_SCALE), (self.learnt[1], Arg::DIFF_SHIFT)];
         for group in matrices.groups(self.together) {
-            let folded = self.products(on, &group, &mut folded, mean)?;
+            let folded = self.products(on, &group, (&mut tiles, &mut folded), mean)?;
             for (block, first) in group.blocks.clone().flat_map(|block| (0..width).step_by(COLUMNS).map(move |first| (block, first))) {
                 let c = block * width + first;
                 let columns = c..(c + COLUMNS.min(width - first)).min(matrices.channels).max(c);
@@ -438,34 +455,65 @@ impl BatchNorm {
                     ctx.buf(arg)?.write(c, &values[..columns.len()]);
                 }
             }
-            self.gradient(on, &group, [mean, factor, slope, constant])?;
+            self.gradient(on, &group, &mut tiles, [mean, factor, slope, constant])?;
         }
         Ok(())
     }
 
     /// The sums of gradients, and of their products with deviations, of every segment of a group.
-    fn products<'f>(&self, on: On<'_, '_>, group: &Group, folded: &'f mut Part<'_>, mean: &[f32]) -> Result<&'f [f32], Error> {
-        let On { code, ctx, .. } = on;
-        let (matrices, each) = (&self.matrices, group.each * self.matrices.width);
-        let all = [ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, self.bits(ctx)?];
-        Ok(folded.first(group.count * 2 * each).fill(ctx.executor(), 2 * each, &|index, folded| {
+    fn products<'f>(
+        &self,
+        on: On<'_, '_>,
+        group: &Group,
+        space: (&mut Part<'_>, &'f mut Part<'_>),
+        mean: &[f32],
+    ) -> Result<&'f [f32], Error> {
+        let On { code, simd, ctx } = on;
+        let (matrices, matrix, width) = (&self.matrices, &self.matrix, self.matrices.width);
+        let (src, diff_dst, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, self.bits(ctx)?);
+        let ((tiles, folded), workers) = (space, matrix.workers);
+        let [_, folded] = folded.split(0);
+        let each = group.each * width;
+        let folded = tiles.work_on(folded, ctx.executor(), workers, (group.count, 2 * each), &|index, folded, space| {
             let segment = matrices.segment(group, index);
             let (sums, products) = folded.split_at_mut(each);
             let [sums, products] = [sums, products].map(|line| &mut line[..segment.columns().len()]);
             sums.fill(0.0);
             products.fill(0.0);
-            let mean = &mean[segment.columns()];
-            matrices.sweep(&code[0], &all[..2 + usize::from(self.bits)], &segment, &mut [sums, products], &[mean]);
-        }))
+            if let Some(pass) = code.first() {
+                let all = [src, diff_dst, bits];
+                let mean = &mean[segment.columns()];
+                return matrices.sweep(pass, &all[..2 + usize::from(self.bits)], &segment, &mut [sums, products], &[mean]);
+            }
+            matrix.each(segment.rows, |rows| {
+                let (x, rest) = matrix.read(src, &rows, space);
+                let (dd, _) = matrix.read(diff_dst, &rows, rest);
+                simd.run(Sum { x: dd, totals: sums });
+                simd.run(Products { x, dd, mean, totals: products });
+            });
+        });
+        Ok(folded.into_slice())
     }
 
     /// The gradients of the elements of a group by what is known of every column.
-    fn gradient(&self, on: On<'_, '_>, group: &Group, lines: [&[f32]; 4]) -> Result<(), Error> {
-        let On { code, ctx, .. } = on;
-        let all = [ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?, self.bits(ctx)?];
-        self.each(ctx.executor(), group, &|segment| {
-            let lines = lines.map(|line| &line[segment.columns()]);
-            self.matrices.sweep(&code[1], &all[..3 + usize::from(self.bits)], &segment, &mut [], &lines);
+    fn gradient(&self, on: On<'_, '_>, group: &Group, tiles: &mut Part<'_>, lines: [&[f32]; 4]) -> Result<(), Error> {
+        let On { code, simd, ctx } = on;
+        let (matrices, matrix) = (&self.matrices, &self.matrix);
+        let (src, diff_dst, diff_src, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?, self.bits(ctx)?);
+        if let Some(gradient) = code.get(1) {
+            let all = [src, diff_dst, diff_src, bits];
+            self.each(ctx.executor(), group, &|segment| {
+                let lines = lines.map(|line| &line[segment.columns()]);
+                matrices.sweep(gradient, &all[..3 + usize::from(self.bits)], &segment, &mut [], &lines);
+            });
+            return Ok(());
+        }
+        let [mean, factor, slope, constant] = lines;
+        matrix.tiles(ctx.executor(), tiles, &|rows, space| {
+            let (x, rest) = matrix.read(src, &rows, space);
+            let (dd, _) = matrix.read(diff_dst, &rows, rest);
+            simd.run(Backward { x, dd, mean, factor, slope, constant });
+            matrix.write(diff_src, &rows, dd);
         });
         Ok(())
     }
@@ -474,7 +522,7 @@ impl BatchNorm {
 /// What an execution goes through rows with.
 #[derive(Clone, Copy)]
 struct On<'e, 'a> {
-    /// The kernels of [`BatchNorm::acts`].
+    /// The kernels of the passes in their order; none where there is no generated code.
     code: &'e [Sweep],
     simd: Simd,
     ctx: &'e Ctx<'a>,
@@ -484,13 +532,28 @@ impl Generated for BatchNorm {
     type Code = Vec<Sweep>;
 
     fn build(&self) -> Result<Vec<Sweep>, Error> {
-        let get = |act: &Act| Sweep::get(self.jit, *act, self.matrices.elem, (self.matrices.width, self.far));
+        let Some(isa) = self.jit else { return Ok(Vec::new()) };
+        let get = |act: &Act| Sweep::get(isa, *act, self.matrices.elem, (self.matrices.width, self.far));
         self.acts().iter().map(get).collect()
     }
 
     fn run(&self, code: &Vec<Sweep>, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
         let on = On { code, simd, ctx };
         if self.forward { self.forward(on, scratch) } else { self.backward(on, scratch) }
+    }
+}
+
+/// Adds the rows of `x` to `totals`.
+struct Sum<'a> {
+    x: &'a [f32],
+    totals: &'a mut [f32],
+}
+
+impl Body for Sum<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        down(self.totals, self.x, self.x, &self.x[..self.totals.len()], |x, _, _| x);
     }
 }
 
@@ -501,6 +564,23 @@ fn center(mean: f32, row: f32) -> f32 {
     let center = row + f32::from_bits((mean - row).to_bits() & FIRST);
     // Nothing is at a distance from infinity.
     if center.is_finite() { center } else { 0.0 }
+}
+
+/// Adds the deviations of the rows of `x` from a center, and their squares.
+struct Moments<'a> {
+    x: &'a [f32],
+    center: &'a [f32],
+    totals: [&'a mut [f32]; 2],
+}
+
+impl Body for Moments<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let [sums, squares] = self.totals;
+        down(sums, self.x, self.x, self.center, |x, _, c| x - c);
+        down(squares, self.x, self.x, self.center, |x, _, c| (x - c) * (x - c));
+    }
 }
 
 /// Puts together what segments have folded: mean and variance of some columns of a block of a group, from one on.
@@ -568,7 +648,7 @@ impl Body for Inverse<'_> {
 }
 
 /// What the gradients of some columns of a block of a group need, from one on: `lines` are `factor`, `slope`, which is the variance before, and
-/// `constant` of [`Act::Gradient`], of as many columns as exist. Gives the gradients of scale and shift.
+/// `constant` of [`Backward`], of as many columns as exist. Gives the gradients of scale and shift.
 struct Learnt<'a> {
     folded: &'a [f32],
     group: &'a Group,
@@ -605,5 +685,70 @@ impl Body for Learnt<'_> {
             (learnt[0][j], learnt[1][j]) = (product, sum);
         }
         learnt
+    }
+}
+
+/// Adds the products of deviations and gradients.
+struct Products<'a> {
+    x: &'a [f32],
+    dd: &'a [f32],
+    mean: &'a [f32],
+    totals: &'a mut [f32],
+}
+
+impl Body for Products<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        down(self.totals, self.x, self.dd, self.mean, |x, dd, m| (x - m) * dd);
+    }
+}
+
+/// `x = (x - mean) * factor + shift`, not below 0 with `relu`.
+struct Forward<'a> {
+    x: &'a mut [f32],
+    mean: &'a [f32],
+    factor: &'a [f32],
+    shift: &'a [f32],
+    relu: bool,
+}
+
+impl Body for Forward<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Forward { x, mean, factor, shift, relu } = self;
+        let low = if relu { 0.0 } else { f32::NEG_INFINITY };
+        for row in x.chunks_exact_mut(mean.len()) {
+            for (((x, m), f), s) in row.iter_mut().zip(mean).zip(factor).zip(shift) {
+                let y = (*x - m) * f + s;
+                *x = if y < low { low } else { y };
+            }
+        }
+    }
+}
+
+/// `dd = factor * dd + slope * (x - mean) + constant`.
+struct Backward<'a> {
+    x: &'a [f32],
+    dd: &'a mut [f32],
+    mean: &'a [f32],
+    factor: &'a [f32],
+    slope: &'a [f32],
+    constant: &'a [f32],
+}
+
+impl Body for Backward<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Backward { x, dd, mean, factor, slope, constant } = self;
+        let n = mean.len();
+        let (factor, slope, constant) = (&factor[..n], &slope[..n], &constant[..n]);
+        for (x, dd) in x.chunks_exact(n).zip(dd.chunks_exact_mut(n)) {
+            for j in 0..n {
+                dd[j] = factor[j] * dd[j] + (slope[j] * (x[j] - mean[j]) + constant[j]);
+            }
+        }
     }
 }
