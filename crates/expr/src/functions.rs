@@ -215,20 +215,24 @@ pub fn exp_m1<N: Bits>(x: N) -> N {
     N::select(x.eq(c(0.0)), x, e)
 }
 
-/// `ln(1 + x)` for `0 <= x <= 1`: as `ln(2) + ln(1 + f)` for `f = (x - 1) / 2` where that is nearer to 0.
+/// `ln(1 + x)` for `0 <= x <= 1`: as `ln(2) + ln(1 + f)` for `f = (x - 1) / 2` where that is nearer to 0. No square is taken of small numbers: it would be
+/// subnormal long before they are, and slow.
 #[inline(always)]
 pub fn ln_1p<N: Bits>(x: N) -> N {
     let far = c::<N>(f64::from(SQRT_2) - 1.0).lt(x);
     let f = N::select(far, x.mul_add(c(0.5), c(-0.5)), x);
     let e = N::select(far, c(std::f64::consts::LN_2), c(0.0));
-    e.add(f.mul(f).mul_add(f.mul_add(polynomial(f, LN), c(-0.5)), f))
+    e.add(f.mul_add(f.mul(f.mul_add(polynomial(f, LN), c(-0.5))), f))
 }
+
+/// Added to squares, which are then never subnormal, and slow; far below what rounding does to the polynomials of them.
+const LEAST_SQUARE: f64 = 1e-30;
 
 /// An odd function by its quotient.
 #[inline(always)]
 fn quotient<N: Bits, const P: usize, const Q: usize>(x: N, (end, p, q): (f64, [f64; P], [f64; Q])) -> N {
     let x = x.clamp(-end, end);
-    let square = x.mul(x);
+    let square = x.mul_add(x, c(LEAST_SQUARE));
     x.mul(polynomial(square, p)).div(polynomial(square, q)).clamp(-1.0, 1.0)
 }
 
