@@ -25,7 +25,7 @@ use crate::hardware::{Core, KBlock};
 pub use accumulate::{Accumulate, Addend};
 pub use block::Held;
 use block::{Block, Call, Gatherer, Registers};
-pub use cost::is_faster;
+pub use cost::{is_faster, repays_copy};
 use finish::{Finish, Finisher, Pipeline, Results};
 pub use lines::{Half, Lines, Run};
 use oxidnn_expr::number;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::hardware::Caches;
 use crate::kernels::nest::Right;
 use crate::kernels::tile::{Product, Stride};
 
@@ -90,4 +91,20 @@ fn pieces_are_of_one_line() {
         }
     }
     assert_eq!(Stretch::new((0, 0), 45, 5).pieces, 3);
+}
+
+/// A copy is for rows of which more lie in a set of L1 than it keeps, but not in the copy, and for many columns.
+#[test]
+fn copies_repay_where_rows_would_stay_near() {
+    let caches = Caches { l1: 48 << 10, ..Caches::USUAL };
+    let repays = |row, columns| repays_copy(&caches, row, [512, columns]);
+    // Heads of 128 columns among 16 of bf16.
+    assert!(repays([256, 4096], 4096));
+    assert!(!repays([256, 4096], 128));
+    assert!(!repays([256, 4096 + 64], 4096));
+    // Dense rows share out evenly, and long ones would not stay.
+    for bytes in [256, 1024, 2048, 4096, 8192] {
+        assert!(!repays([bytes, bytes], 1 << 20));
+    }
+    assert!(!repays_copy(&caches, [256, 4096], [8, 4096]));
 }

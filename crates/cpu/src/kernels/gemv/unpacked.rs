@@ -11,6 +11,7 @@ use super::weights::Lie;
 use super::{Factor, Grouped, MAX_ROWS, Operands, Request};
 use crate::CpuTarget;
 use crate::decision::How;
+use crate::kernels::amx;
 use crate::kernels::gemm::{self, Gemm, Kind, Sizes};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::{Block, Packed, Packs, Right};
@@ -25,7 +26,7 @@ use std::sync::Arc;
 
 /// Elements that are converted at a time while the source is copied.
 const LINE: usize = 256;
-/// Distances of rows that are multiples of this put the rows of a block into few sets of the caches.
+/// Distances of rows that are multiples of this put the rows of a tile of vectors into few sets of the caches.
 const ALIAS: usize = 1024;
 
 /// A planned product.
@@ -149,8 +150,18 @@ impl Unpacked {
         let gemm = Gemm::new(kind, Sizes { batch: request.batches, rows, columns: weights.n, width, depth }, target)?;
         let mut unpacked = Unpacked { request, gemm, pairs, in_order: false, in_place: false, from, tail };
         unpacked.in_order = natural.is_some() && unpacked.is_in_order();
-        unpacked.in_place = unpacked.in_order && natural.is_some_and(|row| !row.is_multiple_of(ALIAS) || rows <= MOST_ROWS);
+        unpacked.in_place = unpacked.in_order && natural.is_some_and(|row| !unpacked.repays_copy(row, target));
         Ok(unpacked)
+    }
+
+    /// Whether rows at such a distance, in bytes, are multiplied faster from a copy.
+    fn repays_copy(&self, row: usize, target: &CpuTarget) -> bool {
+        let Request { weights, rows, .. } = self.request;
+        if self.is_on_amx() {
+            return amx::repays_copy(&target.caches, [weights.k * size_of::<u16>(), row], [rows, weights.n]);
+        }
+        // Vectors broadcast a line's numbers one by one: it is to stay while those of all rows of a tile are read.
+        row.is_multiple_of(ALIAS) && rows > MOST_ROWS
     }
 
     /// Whether it is on tiles of AMX.
