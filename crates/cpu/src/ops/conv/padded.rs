@@ -65,7 +65,7 @@ impl Padded {
         let before = reaches.map(|(low, _)| low.unsigned_abs() as usize);
         let all: [usize; 3] = std::array::from_fn(|i| (reaches[i].1 - reaches[i].0) as usize);
         let inner = [0, 1, 2].map(|i| lines[i].source as usize);
-        if wish.images == 0 || lines.iter().flat_map(|line| &line.phases).any(|p| p.count == 0 || p.taps.is_empty()) {
+        if wish.images == 0 || inner.contains(&0) || lines.iter().flat_map(|line| &line.phases).any(|p| p.count == 0 || p.taps.is_empty()) {
             return None;
         }
         let Wish { groups, bytes, pixel, .. } = wish;

@@ -390,8 +390,8 @@ impl Depthwise {
             tail: tail.clone().unwrap_or_else(Tail::raw),
             shifted: attr.zero_points.contains_key(&s.source.0),
             masked,
-            // Strips come to lines of the cache out of the order of memory, and so must fill them.
-            streaming: far && fills_lines && !target.caches.keep(source.bytes().saturating_add(result.bytes())),
+            // Strips come to lines of the cache out of the order of memory, and so must fill them; even a slow last cache collects them faster.
+            streaming: far && fills_lines && source.bytes().saturating_add(result.bytes()) > target.caches.l3 / 2,
         };
         let segments: Vec<Vec<Segment>> = lines[2].phases.iter().map(|p| kernels.cut(&lines[2], p)).collect();
         let widest = lines[2].phases.iter().map(|p| p.count).max().unwrap_or(0);
