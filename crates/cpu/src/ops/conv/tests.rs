@@ -14,6 +14,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("transposed_direct:jit", "--conv --stag=abx --dtag=abx g64mb1ic64ih28oc64oh28kh3ph1"),
     ("winograd:jit", "--conv --alg=wino mb1ic64ih28oc64oh28kh3ph1"),
     ("packed:amx", "--conv --dt=bf16 mb1ic64ih28oc64oh28kh3ph1"),
+    ("rounded:amx", "--conv --attr-fpmath=bf16 mb1ic64ih28oc64oh28kh3ph1"),
     ("transposed:amx", "--conv --dt=bf16:bf16:f32 --stag=axb --dtag=abx mb1ic64ih28oc64oh28kh3ph1"),
     ("nchw1x1:jit", "--conv --stag=abx --dtag=abx mb1ic64ih56oc64oh56"),
     ("unit_stride:jit", "--conv --stag=abx --dtag=abx mb1ic64ih56oc64oh28sh2"),
