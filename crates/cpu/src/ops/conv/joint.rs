@@ -97,13 +97,16 @@ impl Joint {
         Some(weight)
     }
 
-    /// Stores a block of sums: every row is a pixel of each phase.
+    /// Stores a block of sums: every row is a pixel of each phase. What is no number there may be the product of a zero that stands for no weight.
     pub(super) fn store(&self, bound: &Bound<'_>, to: Buf, block: Block<'_>) {
         let place = &bound.plan.to;
         let [pd, ph, pw] = self.phases();
         let mut walk = bound.walk(block.unit, block.rows.start);
-        for row in block.sums.chunks(block.step).take(block.rows.len()) {
+        for row in block.sums.chunks_mut(block.step).take(block.rows.len()) {
             let (image, at) = (walk.image, walk.at);
+            if row[..self.columns()].iter().fold(false, |any, sum| any | sum.is_nan()) {
+                self.sums(bound, (image, at), row);
+            }
             let has = |i: usize, phase: usize| at[i] < self.lines[i].phases[phase].count;
             let across = (0..pw).filter(|p| has(2, *p)).count();
             for (i, d, h) in (0..pd * ph).map(|i| (i, i / ph, i % ph)).filter(|(_, d, h)| has(0, *d) && has(1, *h)) {
@@ -113,6 +116,33 @@ impl Joint {
                 to.write((place.base + image * place.image + d * sd + h * sh + w * sw) / 4, row);
             }
             walk.advance(1);
+        }
+    }
+
+    /// The sums of a pixel of each phase by the weights that the phase has.
+    #[cold]
+    fn sums(&self, bound: &Bound<'_>, (image, at): (usize, [usize; 3]), row: &mut [f32]) {
+        let (from, [_, ph, pw], [source, weights]) = (&bound.plan.from, self.phases(), bound.factors);
+        let (weights, line) = (weights.part(bound.plan.weights, weights.len() - bound.plan.weights), bound.plan.panel_width);
+        let mut each = [0.0; CHANNELS];
+        for (i, sums) in row[..self.columns()].chunks_exact_mut(self.channels).enumerate() {
+            sums.fill(0.0);
+            let [ds, hs, ws] = [i / (ph * pw), i / pw % ph, i % pw];
+            let taps = |i: usize, phase: usize| self.lines[i].phases[phase].taps.iter();
+            for (d, h, w) in taps(0, ds).flat_map(|d| taps(1, hs).flat_map(move |h| taps(2, ws).map(move |w| (d, h, w)))) {
+                let pixel = |i: usize, offset: i64| {
+                    let pixel = at[i] as i64 * self.lines[i].stride + offset;
+                    (0..self.lines[i].source).contains(&pixel).then(|| pixel as usize * from.strides[i])
+                };
+                let (Some(x), Some(y), Some(z)) = (pixel(0, d.1), pixel(1, h.1), pixel(2, w.1)) else { continue };
+                let first = (from.base + image * from.image + x + y + z) / 4;
+                let tap = (d.0 as usize * self.kernel[1] + h.0 as usize) * self.kernel[2] + w.0 as usize;
+                for k in 0..self.depth {
+                    let (element, each) = (source.get::<f32>(first + k), &mut each[..self.channels]);
+                    weights.read((tap * self.depth + k) * line, each);
+                    sums.iter_mut().zip(each).for_each(|(sum, weight)| *sum += element * *weight);
+                }
+            }
         }
     }
 }

@@ -149,6 +149,8 @@ pub(super) struct Bound<'a> {
     tail: Option<&'a Epilogue<'a>>,
     compensation: &'a [i32],
     met: Option<&'a Met<'a>>,
+    /// The source and the weights.
+    pub(super) factors: [Buf<'a>; 2],
 }
 
 /// The source pixels of a tile.
@@ -470,7 +472,17 @@ impl Generated for Tiles {
         let passes = self.passes.iter().map(|pass| {
             // Its first product begins at 0, as lists are kept.
             let [source, result] = [self.from.group, self.to.group].map(|group| (pass.units.first * group).wrapping_neg());
-            let nowhere = Bound { plan: self, pass, source, result, zeros: PADDING, tail: None, compensation: &[], met: None };
+            let nowhere = Bound {
+                plan: self,
+                pass,
+                source,
+                result,
+                zeros: PADDING,
+                tail: None,
+                compensation: &[],
+                met: None,
+                factors: [Buf::empty(); 2],
+            };
             pass.drive.build(Some(&nowhere))
         });
         let compensation = self.compensation.as_ref().map(|c| c.build());
@@ -527,6 +539,7 @@ impl Generated for Tiles {
             tail: tail.as_ref(),
             compensation,
             met: met.as_ref(),
+            factors: [source.buf(), weights.buf()],
         };
         let columns = self.channels * self.groups;
         // Every pass has lines of operands of its own where its compensation is.

@@ -65,12 +65,14 @@ impl<'a> Lines for Bound<'a> {
                 return;
             }
         }
-        let each = pass.steps / pass.joined;
+        // Taps that are one meet padding in a copy alone, whose pixels end with whole steps.
+        let joined = if self.plan.padded.is_some() { pass.joined } else { 1 };
+        let each = pass.steps / joined;
         pass.taps(&pass.order.segments[segment], |joint| {
-            for i in 0..pass.joined {
+            for i in 0..joined {
                 let [d, h, w] = joint.at;
                 if self.tap(&Tap { at: [d, h, w + i as i64], ..joint }, &pixels, 1, &mut line) {
-                    tap(joint.b, line[0], if pass.joined > 1 { i * each..(i + 1) * each } else { 0..usize::MAX });
+                    tap(joint.b, line[0], i * each..(i + 1) * each);
                 }
             }
         });
