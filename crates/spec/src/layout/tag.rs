@@ -153,8 +153,12 @@ impl Layout {
     /// The dense layout whose dimensions lie in `order`, a permutation of them, the last one fastest.
     ///
     /// # Errors
-    /// As [`Layout::plain`].
+    /// As [`Layout::plain`], and when `order` does not have every dimension once.
     pub fn dense(dims: Dims, order: &[usize]) -> Result<Layout, Error> {
+        let there = order.iter().fold(0u64, |all, d| all | 1 << d.min(&63));
+        if order.len() != dims.len() || there != (1 << dims.len()) - 1 {
+            return Err(Error::invalid("order", format!("{order:?}"), "every dimension once"));
+        }
         Layout::ordered(dims, order, Blocks::default())
     }
 

@@ -421,3 +421,12 @@ fn b_padded(l: &Layout, d: usize) -> i64 {
 fn hostile() -> impl Strategy<Value = i64> {
     prop_oneof![0..5i64, Just(RUNTIME), Just(i64::MAX), Just(-1), Just(1 << 31), Just(1 << 59), any::<i64>()]
 }
+
+#[test]
+fn orders_of_dimensions_have_each_once() {
+    let dims = Dims::from([2, 3, 4]);
+    assert_eq!(Layout::dense(dims, &[0, 2, 1]).unwrap(), Layout::with_tag(dims, "acb").unwrap());
+    for wrong in [&[0, 1][..], &[0, 1, 1], &[0, 1, 3], &[0, 1, 2, 2], &[0, 1, 99]] {
+        assert!(Layout::dense(dims, wrong).is_err(), "{wrong:?}");
+    }
+}
