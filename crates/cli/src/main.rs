@@ -268,6 +268,9 @@ struct Sweep {
     /// Be a process that checks the problems whose numbers it reads.
     #[arg(long, hide = true)]
     worker: bool,
+    /// Leave the other library out, to see whose fault a crash is.
+    #[arg(long, hide = true)]
+    alone: bool,
 }
 
 /// Moves the options of the program in front of the words of problems, where clap looks for them, so that they may stand anywhere. `--batch` stays

@@ -118,7 +118,10 @@ fn employ(args: &Sweep, source: &Source, (next, begin): (&AtomicU64, Instant), d
             let again = ask(&mut process, args, index, limit)?;
             answer = if again.is_harmful() { again } else { answer.in_company_only() };
         }
-        if answer.is_harmful() {
+        if answer.is_harmful() && args.peer.is_some() && !Talk::begin(args, true)?.ask(index, limit)?.is_harmful() {
+            answer = answer.of_the_peer();
+        }
+        if answer.is_harmful() || answer.is_alone() {
             process = None;
         }
         // Nobody waits for it where the command has failed already.
@@ -130,7 +133,7 @@ fn employ(args: &Sweep, source: &Source, (next, begin): (&AtomicU64, Instant), d
 fn ask(process: &mut Option<Talk>, args: &Sweep, index: u64, limit: Duration) -> Result<Answer> {
     let talk = match process {
         Some(talk) => talk,
-        None => process.insert(Talk::begin(args)?),
+        None => process.insert(Talk::begin(args, false)?),
     };
     let answer = talk.ask(index, limit)?;
     if talk.has_ended() {

@@ -24,6 +24,19 @@ impl Answer {
         !HARMLESS.contains(&self.0["verdict"].as_str().unwrap_or_default())
     }
 
+    /// Whether the other library did not do the problem. It may be spoiled: where its generator failed once, oneDNN 3.6 hands out empty kernels from
+    /// then on.
+    pub(super) fn is_alone(&self) -> bool {
+        self.0["verdict"] == "alone"
+    }
+
+    /// What is said of a problem that ends the process only where the other library does it.
+    pub(super) fn of_the_peer(self) -> Answer {
+        Answer(
+            json!({ "verdict": "alone", "why": [format!("the other library ends the process: {}", self.0["why"][0].as_str().unwrap_or_default())] }),
+        )
+    }
+
     /// The same, of a problem that a fresh process does rightly.
     pub(super) fn in_company_only(mut self) -> Answer {
         self.0["note"] = "right in a fresh process: what was computed before spoils it".into();
@@ -40,10 +53,13 @@ pub(super) struct Talk {
 }
 
 impl Talk {
-    /// Starts this program with the same arguments as a worker.
-    pub(super) fn begin(args: &Sweep) -> Result<Talk> {
+    /// Starts this program with the same arguments as a worker, which leaves the other library out where it is to be `alone`.
+    pub(super) fn begin(args: &Sweep, alone: bool) -> Result<Talk> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(std::env::args_os().skip(1)).arg("--worker").stdin(Stdio::piped()).stdout(Stdio::piped());
+        if alone {
+            command.arg("--alone");
+        }
         if jobs(args) > 1 && args.threads.is_empty() {
             command.arg("--threads=1");
         }

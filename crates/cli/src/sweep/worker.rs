@@ -73,7 +73,7 @@ fn verdict(harness: &Harness, drawn: &Drawn) -> Value {
 fn racer(args: &Sweep, library: &Path) -> Result<Judge> {
     let counts = if args.threads.is_empty() { vec![threads::default_threads()] } else { args.threads.clone() };
     let options = Options::race(args.seconds.unwrap_or(SECONDS), args.row.clone());
-    let setup = Setup::new(options, Some(library), &counts)?;
+    let setup = Setup::new(options, (!args.alone).then_some(library), &counts)?;
     Ok(Box::new(move |drawn| {
         let named = Named { suite: family(&drawn.case.problem), case: drawn.case.clone() };
         let raced = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| slowest(&named, &setup)));
