@@ -4,6 +4,7 @@ use crate::arena::{CodeArena, Options};
 use crate::asm::{Asked, Assembled, Gpr, Mask, Masking, Mem, Operand, Simd, Width};
 use crate::ir::{Compiled, Function};
 use crate::isa::Isa;
+use crate::key::Key;
 use iced_x86::{CpuidFeature, Decoder, DecoderOptions, Formatter, Instruction, NasmFormatter, OpKind, Register};
 use std::fmt::Write as _;
 
@@ -138,8 +139,15 @@ fn listing(compiled: &Compiled) -> String {
     text
 }
 
-/// Compares with the golden listing of that name, or writes it where `OXIDNN_BLESS` is set.
-pub(crate) fn golden(name: &str, compiled: &Compiled) {
+/// Compiles a kernel, checks it as [`check`] does, and compares it with the golden listing of its name, or writes that where `OXIDNN_BLESS` is set.
+pub(crate) fn golden(kernel: &impl Key, isa: Isa) -> Compiled {
+    let compiled = compile(kernel.function(isa));
+    golden_listing(&kernel.name(isa), &compiled);
+    compiled
+}
+
+/// Compares with the golden listing of that name, or writes it.
+fn golden_listing(name: &str, compiled: &Compiled) {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/jit");
     let file = folder.join(format!("{name}.asm"));
     let text = listing(compiled);

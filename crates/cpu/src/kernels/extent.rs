@@ -91,12 +91,6 @@ impl Written<'_> {
     pub fn at(&self, operand: impl Debug, first: usize, reach: Option<usize>) -> *mut u8 {
         address(&self.0, operand, first, reach)
     }
-
-    /// Asks for bytes that a later call writes.
-    #[inline]
-    pub fn ask(&self, first: usize, bytes: usize) {
-        ask(&self.0, first, bytes);
-    }
 }
 
 impl<'a> From<Buf<'a>> for Read<'a> {

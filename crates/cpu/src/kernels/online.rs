@@ -250,8 +250,7 @@ fn references(f: &mut Function, first: &At, totals: &[Val], factor: Val) -> Vec<
             let total = f.across(Binary::MaxF32, *total);
             let total = f.binary(Binary::MulF32, total, factor);
             update(f, &at, total, *reference);
-            let next = f.argument(at.args, offset_of!(Args, results_row));
-            f.add(at.results, next);
+            f.advance(at.results, at.args, offset_of!(Args, results_row));
             f.add(at.state, STATE as i32);
         }
     });

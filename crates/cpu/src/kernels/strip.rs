@@ -101,21 +101,12 @@ struct Part {
     entry: Entry<Finished<Args>>,
     /// What stores results past the caches.
     streaming: Option<Entry<Finished<Args>>>,
-    tail: Tail,
+    spec: Spec,
     lanes: usize,
-    /// Bytes of an element of source, weights and result.
-    source: usize,
-    weights: usize,
-    result: usize,
-    results: usize,
-    shifted: bool,
-    masked: bool,
     /// Distance of the first and the last source column that is read; `None` where none is.
     span: Option<usize>,
     /// Vectors of a line of weights.
     line: usize,
-    /// Channels of a group, of the source and of the result.
-    group: [usize; 2],
 }
 
 /// Distances of neighbours in bytes.
@@ -184,11 +175,7 @@ impl Strip {
     /// As for [`code::get`].
     pub fn get(isa: Isa, spec: &Spec, channels: usize) -> Result<Strip, Error> {
         let sums = &spec.sums;
-        let with = |masked, streaming| Spec { sums: Depthwise { masked, streaming, ..sums.clone() }, tail: spec.tail.clone() };
-        let part = |masked: bool| -> Result<Part, Error> {
-            let streaming = (sums.streaming && !masked).then(|| code::get(isa, &with(masked, true))).transpose()?;
-            Ok(Part { streaming, ..Part::get(isa, &with(masked, false))? })
-        };
+        let part = |masked| Part::get(isa, Spec { sums: Depthwise { masked, ..sums.clone() }, tail: spec.tail.clone() });
         // Groups of other channels of the source have vectors of their own.
         let whole = !sums.masked || sums.group[0] == sums.group[1] && channels >= isa.width().lanes();
         Ok(Strip { whole: whole.then(|| part(false)).transpose()?, rest: sums.masked.then(|| part(true)).transpose()? })
@@ -205,7 +192,7 @@ impl Strip {
             _ => 0,
         };
         if let Some(part) = self.whole.as_ref().or(self.rest.as_ref()).filter(|_| call.far) {
-            call.meet(part.source);
+            call.meet(part.spec.sums.source.bytes());
         }
         let channels = self.whole.as_ref().map_or(0, |whole| call.channels.min(vectors * whole.lanes));
         let behind = call.channels - channels;
@@ -226,23 +213,12 @@ impl Strip {
 }
 
 impl Part {
-    fn get(isa: Isa, spec: &Spec) -> Result<Part, Error> {
-        let sums = &spec.sums;
-        Ok(Part {
-            entry: code::get(isa, spec)?,
-            streaming: None,
-            lanes: isa.width().lanes(),
-            source: sums.source.bytes(),
-            weights: sums.weights.bytes(),
-            result: spec.tail.dst_size(),
-            tail: spec.tail.clone(),
-            results: sums.results.into(),
-            shifted: sums.shifted,
-            masked: sums.masked,
-            span: sums.last().map(|last| (last - sums.first()) as usize),
-            line: sums.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0) * usize::from(sums.group[0]),
-            group: sums.group.map(usize::from),
-        })
+    fn get(isa: Isa, mut spec: Spec) -> Result<Part, Error> {
+        let streaming = (spec.sums.streaming && !spec.sums.masked).then(|| code::get(isa, &spec)).transpose()?;
+        spec.sums.streaming = false;
+        let span = spec.sums.last().map(|last| (last - spec.sums.first()) as usize);
+        let line = spec.sums.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0) * usize::from(spec.sums.group[0]);
+        Ok(Part { entry: code::get(isa, &spec)?, streaming, lanes: isa.width().lanes(), span, line, spec })
     }
 
     fn run(&self, call: &Call<'_>) {
@@ -259,42 +235,43 @@ impl Part {
     fn fills_lines(&self, call: &Call<'_>, first: *mut u8) -> bool {
         let (steps, rows) = (&call.result_steps, &call.table.rows[call.rows.clone()]);
         let places = rows.iter().fold(first.addr() | steps.column | steps.strip | steps.vector, |all, row| all | row.result);
-        places.is_multiple_of(LINE) && self.lanes * self.result == LINE
+        places.is_multiple_of(LINE) && self.lanes * self.spec.tail.dst_size() == LINE
     }
 
     /// The arguments of a call that is not empty.
     fn checked(&self, call: &Call<'_>) -> Finished<Args> {
         let vectors = call.channels.div_ceil(self.lanes);
-        let (table, rows) = (call.table, &call.table.rows[call.rows.clone()]);
-        assert!(self.masked || call.channels.is_multiple_of(self.lanes), "{} channels are not whole vectors", call.channels);
-        let [from, to] = self.group;
+        let (table, rows, Spec { sums, tail }) = (call.table, &call.table.rows[call.rows.clone()], &self.spec);
+        let [x_size, w_size, y_size] = [sums.source.bytes(), sums.weights.bytes(), tail.dst_size()];
+        assert!(sums.masked || call.channels.is_multiple_of(self.lanes), "{} channels are not whole vectors", call.channels);
+        let [from, to] = sums.group.map(usize::from);
         let (source_channels, each) = (call.channels / to * from, self.lanes / to * from);
-        let side_by_side = from == to || call.source_steps.vector == each * self.source;
-        assert!(side_by_side && (from <= to || !self.masked), "groups of {from} channels to {to} that lie apart, or end within vectors");
-        let shift = if self.shifted { Some(vectors * self.lanes * WORD) } else { Some(0) };
+        let side_by_side = from == to || call.source_steps.vector == each * x_size;
+        assert!(side_by_side && (from <= to || !sums.masked), "groups of {from} channels to {to} that lie apart, or end within vectors");
+        let shift = if sums.shifted { Some(vectors * self.lanes * WORD) } else { Some(0) };
         let last = call.channels - (vectors - 1) * self.lanes;
         let strips = |farthest: usize, s: &Steps, columns: usize, bytes: usize| {
             reach(&[(columns, s.column), (call.strips, s.strip), (vectors, s.vector)], last * bytes)?.checked_add(farthest)
         };
-        let taps = reach(&[(vectors, call.weights_vector)], self.line * self.lanes * self.weights);
+        let taps = reach(&[(vectors, call.weights_vector)], self.line * self.lanes * w_size);
         let taps = taps.and_then(|taps| taps.checked_add(table.weights));
         // Lines read their weights, those too whose taps all meet padding.
         let weights = if table.lines.is_empty() { std::ptr::null() } else { call.weights.0.at("weights", call.weights.1, taps) };
         let source = match self.span.filter(|_| !table.lines.is_empty()) {
             None => std::ptr::null(),
-            Some(span) if self.group[0] == self.group[1] => {
-                call.source.0.at("source", call.source.1, strips(table.source, &call.source_steps, span + 1, self.source))
+            Some(span) if from == to => {
+                call.source.0.at("source", call.source.1, strips(table.source, &call.source_steps, span + 1, x_size))
             }
             Some(span) => {
                 let s = &call.source_steps;
-                let end = reach(&[(span + 1, s.column), (call.strips, s.strip)], source_channels * self.source);
+                let end = reach(&[(span + 1, s.column), (call.strips, s.strip)], source_channels * x_size);
                 call.source.0.at("source", call.source.1, end.and_then(|end| end.checked_add(table.source)))
             }
         };
-        let result = strips(table.result, &call.result_steps, self.results, self.result);
+        let result = strips(table.result, &call.result_steps, sums.results.into(), y_size);
         let at = call.result.0.at("result", call.result.1, result);
         let results = Results { column: call.tail.1, channels: vectors * self.lanes, at, reach: result };
-        let sums = Args {
+        let args = Args {
             rows: rows.as_ptr(),
             count: rows.len(),
             lines: table.lines[table.starts[call.rows.start]..].as_ptr(),
@@ -314,7 +291,7 @@ impl Part {
             result_vector: call.result_steps.vector,
             shift: Read::from(call.shift).at("shift", 0, shift).cast(),
         };
-        Finished::new(sums, &self.tail, call.tail.0, results)
+        Finished::new(args, tail, call.tail.0, results)
     }
 }
 

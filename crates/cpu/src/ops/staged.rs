@@ -4,8 +4,8 @@
 //! lies in scratch, which reorders fill before it and empty behind it: a pass over memory, where the portable rows would gather elements one by
 //! one. Of all sets of operands the one of fewest elements is copied with which such a row takes the problem.
 
-use super::support::{OPERANDS, is_generated, run_with};
-use super::{matmul, passes, reorder};
+use super::support::{OPERANDS, is_generated, run_between, run_with};
+use super::{matmul, passes, reorder, rows};
 use crate::CpuTarget;
 use crate::decision::around;
 use crate::kernels::code::elem;
@@ -13,10 +13,9 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::Program;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::row::{Generated, RowPlan};
-use oxidnn_runtime::{Bound, Buf, Choose, Ctx, Decision, Exec, Impl, Plan, Region, Skip};
+use oxidnn_runtime::{Bound, Buf, Choose, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Operand, Reorder, Use};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Op, PostOp, Problem, Prop, Tensor};
-use std::fmt;
 use std::sync::Arc;
 
 mod repeat;
@@ -31,39 +30,35 @@ const RUN: usize = 16;
 /// Bytes of a number of scratch.
 const WORD: usize = 4;
 
-/// An operand that the product sees as something else.
+/// An operand that the operation sees as something else.
+#[derive(Debug)]
 struct Stage {
     arg: Arg,
-    /// What it is to the product.
+    /// What it is to the operation.
     tensor: Tensor,
-    memory: Memory,
+    /// Whether that lies in scratch, and not in the operand's own memory.
+    apart: bool,
+    /// Reorders that make it of the operand before the operation, and the operand of it behind that.
+    reorders: [Option<Box<dyn Plan>>; 2],
 }
 
-/// Where the product finds an operand.
-enum Memory {
-    /// In the operand's own memory, described in other words.
-    Own,
-    /// In scratch, by reorders before and behind the product.
-    Scratch([Option<Box<dyn Plan>>; 2]),
+/// An operation by the plan of one whose operands are others.
+#[derive(Debug)]
+struct Staged {
+    /// What is done so, for people to read.
+    what: &'static str,
+    inner: Box<dyn Plan>,
+    stages: Vec<Stage>,
 }
 
-/// The code of the product and of the reorders of every stage.
+/// The code of the operation and of the reorders of every stage.
 struct Code {
     inner: Arc<dyn Exec>,
     stages: Vec<[Option<Arc<dyn Exec>>; 2]>,
 }
 
-struct Staged {
-    inner: Box<dyn Plan>,
-    stages: Vec<Stage>,
-}
-
-impl fmt::Debug for Staged {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stages: Vec<_> = self.stages.iter().map(|s| (s.arg, &s.tensor)).collect();
-        f.debug_struct("Staged").field("inner", &self.inner).field("stages", &stages).finish_non_exhaustive()
-    }
-}
+/// How most operations are staged.
+const COPIES: &str = "on copies of operands";
 
 /// Types of copies by argument, where they differ from the operand's.
 pub(crate) type Types = &'static [(Arg, DataType)];
@@ -116,18 +111,35 @@ pub(crate) fn viewed(problem: Problem, inner: Box<dyn Plan>, target: &CpuTarget)
     for o in problem.operands() {
         let tensor = inner.problem().tensor(o.arg).ok_or(Skip::Op("without an operand"))?;
         if o.tensor != tensor {
-            stages.push(Stage { arg: o.arg, tensor, memory: Memory::Own });
+            stages.push(Stage { arg: o.arg, tensor, apart: false, reorders: [None, None] });
         }
     }
     if stages.len() > STAGED.len() {
         return Err(Skip::Shape("so many operands"));
     }
-    finish(problem, Staged { inner, stages }, target).ok_or(Skip::Shape("scratch exceeds the address space"))
+    finish(problem, Staged { what: COPIES, inner, stages }, target)
 }
 
-fn finish(problem: Problem, staged: Staged, target: &CpuTarget) -> Option<Box<dyn Plan>> {
-    let scratch_bytes = booked(&staged.parts()?)?;
-    Some(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(staged) }))
+/// The plan of `problem`, layouts resolved, by that of one with another result and by a reorder of this behind it, which is `apart` in scratch or lies in
+/// the memory of the result.
+///
+/// # Errors
+/// Where there is no result, or scratch exceeds the address space.
+pub(crate) fn followed(
+    problem: Problem,
+    what: &'static str,
+    [inner, behind]: [Box<dyn Plan>; 2],
+    apart: bool,
+    target: &CpuTarget,
+) -> Result<Box<dyn Plan>, Skip> {
+    let tensor = inner.problem().op.tensor(Arg::DST).ok_or(Skip::Op("without a destination"))?.clone();
+    let stages = vec![Stage { arg: Arg::DST, tensor, apart, reorders: [None, Some(behind)] }];
+    finish(problem, Staged { what, inner, stages }, target)
+}
+
+fn finish(problem: Problem, staged: Staged, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let scratch_bytes = staged.parts().and_then(|parts| booked(&parts)).ok_or(Skip::Shape("scratch exceeds the address space"))?;
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(staged) }))
 }
 
 /// The plan with copies of these types.
@@ -182,22 +194,22 @@ pub(crate) fn copied(problem: &Problem, inner: Box<dyn Plan>, target: &CpuTarget
             let quant = if o.tensor.dtype.is_integral() && !tensor.dtype.is_integral() { &problem.attr } else { &nothing };
             let before = if before { Some(copy(o.tensor, tensor, (o.arg, quant), target)?) } else { None };
             let after = if o.usage == Use::Out { Some(copy(tensor, o.tensor, (o.arg, &nothing), target)?) } else { None };
-            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), memory: Memory::Scratch([before, after]) });
+            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), apart: true, reorders: [before, after] });
         }
     }
     // Where nothing is copied the row itself takes the problem.
     if stages.is_empty() {
         return None;
     }
-    finish(resolved, Staged { inner, stages }, target)
+    finish(resolved, Staged { what: COPIES, inner, stages }, target).ok()
 }
 
-/// Plans `problem` by the first of `rows` with generated code that takes it with operands of post-ops which lie as the result does, where kernels read them
+/// Plans `problem` by the first row with generated code that takes it with operands of post-ops which lie as the result does, where kernels read them
 /// beside their sums: on copies of those that lie otherwise, or that have one element for several of the result.
 ///
 /// # Errors
 /// Where no operand is to be copied, or no row takes the problem so.
-pub(crate) fn aligned(problem: &Problem, target: &CpuTarget, rows: &[Impl<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     const NONE: Skip = Skip::Op("post-ops whose operands all lie as the result does");
     let result = problem.op.result().ok_or(Skip::Op("without a result"))?;
     let column = if let Op::Matmul(_) = problem.op { result.dims().len() - 1 } else { 1 };
@@ -216,7 +228,7 @@ pub(crate) fn aligned(problem: &Problem, target: &CpuTarget, rows: &[Impl<CpuTar
             *src1 = Tensor::any(*result.dims(), src1.dtype);
         }
     }
-    let inner = rows.iter().filter(is_generated).find_map(|row| (row.plan)(&open, target).ok()).ok_or(NONE)?;
+    let inner = rows(&open.op).iter().filter(is_generated).find_map(|row| (row.plan)(&open, target).ok()).ok_or(NONE)?;
     let mut resolved = Problem { op: inner.problem().op.clone(), attr: problem.attr.clone() };
     resolved.resolve();
     let mut stages = Vec::new();
@@ -226,13 +238,13 @@ pub(crate) fn aligned(problem: &Problem, target: &CpuTarget, rows: &[Impl<CpuTar
             let alike = o.tensor.dims() == tensor.dims();
             let nothing = (o.arg, &Attr::default());
             let before = if alike { copy(&o.tensor, &tensor, nothing, target) } else { spread(&o.tensor, &tensor, target) };
-            stages.push(Stage { arg: o.arg, tensor, memory: Memory::Scratch([Some(before.ok_or(NONE)?), None]) });
+            stages.push(Stage { arg: o.arg, tensor, apart: true, reorders: [Some(before.ok_or(NONE)?), None] });
         }
     }
     if stages.is_empty() {
         return Err(NONE);
     }
-    finish(resolved, Staged { inner, stages }, target).ok_or(Skip::Shape("scratch exceeds the address space"))
+    finish(resolved, Staged { what: COPIES, inner, stages }, target)
 }
 
 /// Plans a problem element by element by `row`, on copies of the operands that have other neighbours than its result: to change their places is what takes
@@ -311,17 +323,17 @@ pub(crate) fn repeated(problem: &Problem, target: &CpuTarget, rows: &[Choose<Cpu
     for o in resolved.op.operands_mut() {
         let tensor = inner.problem().op.tensor(o.arg).ok_or(Skip::Op("without an operand"))?;
         if o.arg == Arg::DIFF_WEIGHTS {
-            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), memory: Memory::Own });
+            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), apart: false, reorders: [None, None] });
         } else if o.arg == arg {
             let [from, to] = [(&*o.tensor, 1), (tensor, all / groups)].map(|(t, each)| in_groups(t, [groups, each]));
             let element_by_element = || from.zip(to).and_then(|(from, to)| spread(&from, &to, target));
             let before = repeat::plan(o.tensor, tensor, (all / groups) as usize, target).or_else(element_by_element).ok_or_else(none)?;
-            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), memory: Memory::Scratch([Some(before), None]) });
+            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), apart: true, reorders: [Some(before), None] });
         } else if o.tensor.layout.is_any() {
             *o.tensor = tensor.clone();
         }
     }
-    finish(resolved, Staged { inner, stages }, target).ok_or(Skip::Shape("scratch exceeds the address space"))
+    finish(resolved, Staged { what: COPIES, inner, stages }, target)
 }
 
 /// A tensor whose channels are two dimensions: groups, and the channels of a group.
@@ -351,27 +363,23 @@ fn copy(src: &Tensor, dst: &Tensor, (arg, quant): (Arg, &Attr), target: &CpuTarg
 }
 
 impl Stage {
-    /// The reorders before and behind the product.
-    fn plans(&self) -> [Option<&dyn Plan>; 2] {
-        match &self.memory {
-            Memory::Own => [None, None],
-            Memory::Scratch([before, after]) => [before.as_deref(), after.as_deref()],
-        }
-    }
-
     /// Bytes of scratch.
     fn bytes(&self) -> usize {
-        if matches!(self.memory, Memory::Own) { 0 } else { self.tensor.bytes() }
+        if self.apart { self.tensor.bytes() } else { 0 }
     }
 }
 
 impl Staged {
-    /// Elements of scratch: those of the row or of the reorders, which follow each other, and of every copy; `None` on overflow.
+    /// Elements of scratch of the operation or of the reorders, which follow each other.
+    fn shared(&self) -> usize {
+        let reorders = self.stages.iter().flat_map(|s| &s.reorders).flatten();
+        reorders.fold(self.inner.scratch_bytes(), |most, p| most.max(p.scratch_bytes())).div_ceil(WORD)
+    }
+
+    /// Elements of scratch: what is shared, and those of every copy; `None` on overflow.
     fn parts(&self) -> Option<Vec<usize>> {
-        let reorders = self.stages.iter().flat_map(Stage::plans).flatten().map(|p| p.scratch_bytes());
-        let shared = reorders.fold(self.inner.scratch_bytes(), usize::max);
         let copies = self.stages.iter().map(|s| s.tensor.layout.elements().map(|_| s.bytes().div_ceil(WORD)));
-        std::iter::once(Some(shared.div_ceil(WORD))).chain(copies).collect()
+        std::iter::once(Some(self.shared())).chain(copies).collect()
     }
 }
 
@@ -379,62 +387,53 @@ impl Generated for Staged {
     type Code = Code;
 
     fn decision(&self, _: &Problem) -> Decision {
-        match self.stages.iter().map(Stage::bytes).sum() {
+        let moved = self.stages.iter().filter(|s| s.reorders.iter().any(Option::is_some));
+        match moved.map(|s| s.tensor.bytes()).sum() {
             0 => self.inner.decision(),
-            bytes => around("on copies of operands", &*self.inner, 1, bytes),
+            bytes => around(self.what, &*self.inner, 1, bytes),
         }
     }
 
     fn build(&self) -> Result<Code, Error> {
-        let build = |plan: Option<&dyn Plan>| plan.map(Plan::build).transpose();
-        let stages = self.stages.iter().map(|stage| {
-            let [before, after] = stage.plans();
-            Ok([build(before)?, build(after)?])
-        });
+        let build = |plan: &Option<Box<dyn Plan>>| plan.as_ref().map(|p| p.build()).transpose();
+        let stages = self.stages.iter().map(|Stage { reorders: [before, after], .. }| Ok([build(before)?, build(after)?]));
         Ok(Code { inner: self.inner.build()?, stages: stages.collect::<Result<_, Error>>()? })
     }
 
     fn run(&self, code: &Code, _simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let reorders = self.stages.iter().flat_map(Stage::plans).flatten().map(|p| p.scratch_bytes());
-        let shared = reorders.fold(self.inner.scratch_bytes(), usize::max);
-        let shared = Region::host(scratch.take(shared.div_ceil(WORD))?.into_buf());
+        let shared = Region::host(scratch.take(self.shared())?.into_buf());
         let mut copies = [[Region::host(Buf::empty())]; STAGED.len()];
         for (copy, stage) in copies.iter_mut().zip(&self.stages) {
             let bytes = stage.bytes();
             *copy = [Region::host(scratch.take(bytes.div_ceil(WORD))?.into_buf().part(0, bytes))];
         }
-        let nothing = Bound { regions: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? };
-        let move_all = |which: usize| {
+        let reorder = |which: usize| {
             self.stages.iter().zip(&copies).zip(&code.stages).try_for_each(|((stage, copy), execs)| {
-                let reorder = stage.plans()[which].map(|p| &p.problem().op);
-                let (Some(exec), Some(Op::Reorder(Reorder { src, dst })), Some(outside)) = (&execs[which], reorder, ctx.bound(stage.arg))
+                let plan = stage.reorders[which].as_ref().map(|p| &p.problem().op);
+                let (Some(exec), Some(Op::Reorder(Reorder { src, dst })), Some(outside)) = (&execs[which], plan, ctx.bound(stage.arg))
                 else {
                     return Ok(());
                 };
-                let inside = Bound { regions: copy, ..*outside };
+                let inside = if stage.apart { Bound { regions: copy, ..*outside } } else { *outside };
                 let (from, to) = if which == 0 { (*outside, inside) } else { (inside, *outside) };
-                let from = Bound { arg: Arg::SRC, usage: Use::In, tensor: src, ..from };
-                let to = Bound { arg: Arg::DST, usage: Use::Out, tensor: dst, ..to };
-                let mut args = [from, to, nothing, nothing];
-                let mut count = 2;
-                for (of, to) in [(Arg::scale(stage.arg), Arg::scale(Arg::SRC)), (Arg::zero_point(stage.arg), Arg::zero_point(Arg::SRC))] {
-                    if let Some(factor) = ctx.bound(of).filter(|_| which == 0 && stage.arg != Arg::DST) {
-                        args[count] = Bound { arg: to, ..*factor };
-                        count += 1;
-                    }
-                }
-                exec.run(&Ctx { args: &args[..count], scratch: shared, ..*ctx })
+                run_between(&**exec, ctx, shared, [Bound { tensor: src, ..from }, Bound { tensor: dst, ..to }], |arg| match which {
+                    0 if stage.arg == Arg::DST => None,
+                    0 if arg == Arg::scale(stage.arg) => Some(Arg::scale(Arg::SRC)),
+                    0 if arg == Arg::zero_point(stage.arg) => Some(Arg::zero_point(Arg::SRC)),
+                    0 => None,
+                    _ => (![Arg::SRC, Arg::DST].contains(&arg)).then_some(arg),
+                })
             })
         };
-        move_all(0)?;
+        reorder(0)?;
         run_with(&*code.inner, ctx, shared, |bound| {
             if let Some((stage, copy)) = self.stages.iter().zip(&copies).find(|s| s.0.arg == bound.arg) {
                 bound.tensor = &stage.tensor;
-                if matches!(stage.memory, Memory::Scratch(_)) {
+                if stage.apart {
                     bound.regions = copy;
                 }
             }
         })?;
-        move_all(1)
+        reorder(1)
     }
 }

@@ -6,6 +6,7 @@ use crate::kernels::dot::panel_width;
 use crate::kernels::multiversion::Body;
 use crate::{CpuTarget, Isa};
 use oxidnn_runtime::{Bound, Ctx, Exec, Executor, Impl, Region, Skip};
+use oxidnn_spec::op::Use;
 use oxidnn_spec::{Arg, Attr, Compensation, DataType, Dims, Error, Format, MAX_NDIMS, Problem, Tensor};
 
 /// Whether the packing converts a type to `f32` exactly.
@@ -32,7 +33,7 @@ pub(super) fn is_portable(row: &&Impl<CpuTarget>) -> bool {
 }
 
 /// Most operands of an execution that runs others.
-pub(super) const OPERANDS: usize = 34;
+pub(super) const OPERANDS: usize = 40;
 
 /// Runs `exec` in other scratch, with arguments that `change` has changed.
 ///
@@ -45,6 +46,28 @@ pub(super) fn run_with<'a>(exec: &dyn Exec, ctx: &Ctx<'a>, scratch: Region<'a>, 
     list.copy_from_slice(ctx.args);
     list.iter_mut().for_each(change);
     exec.run(&Ctx { args: list, scratch, ..*ctx })
+}
+
+/// Runs `exec` in other scratch from one place of memory to another, with the arguments that `named` has a name for under that.
+///
+/// # Errors
+/// [`Error`] of the execution, or [`Error::Runtime`] for more than [`OPERANDS`] arguments.
+pub(super) fn run_between<'a>(
+    exec: &dyn Exec,
+    ctx: &Ctx<'a>,
+    scratch: Region<'a>,
+    [from, to]: [Bound<'a>; 2],
+    named: impl Fn(Arg) -> Option<Arg>,
+) -> Result<(), Error> {
+    let mut args = [Bound { arg: Arg::SRC, usage: Use::In, ..from }; OPERANDS];
+    args[1] = Bound { arg: Arg::DST, usage: Use::Out, ..to };
+    let mut count = 2;
+    for bound in ctx.args {
+        let Some(arg) = named(bound.arg) else { continue };
+        let next = args.get_mut(count).ok_or_else(|| Error::Runtime(format!("{} arguments", ctx.args.len())))?;
+        (*next, count) = (Bound { arg, ..*bound }, count + 1);
+    }
+    exec.run(&Ctx { args: &args[..count], scratch, ..*ctx })
 }
 
 /// Gives a tensor of layout `any` the layout `tag`.

@@ -97,6 +97,12 @@ impl Function {
         self.load_int(args.at(offset as i32))
     }
 
+    /// `value +=` the argument at byte `offset`.
+    pub fn advance(&mut self, value: Int, args: Int, offset: usize) {
+        let by = self.argument(args, offset);
+        self.add(value, by);
+    }
+
     /// The quarters of 16 bytes that a vector has folded by `op`, in all of them, lane by lane.
     pub fn across_quarters(&mut self, op: Binary, mut total: Val) -> Val {
         let width = self.width(total);

@@ -141,8 +141,7 @@ impl Blend {
             f.repeat_some(columns, |f| {
                 let sums = self.sums(f, &Column { args, source, taps, counts, mask, lines: &held });
                 self.finish(f, &Place { args, channel, to, mask }, &sums, finish);
-                let column = f.argument(args, offset_of!(Args, result_column));
-                f.add(to, column);
+                f.advance(to, args, offset_of!(Args, result_column));
             });
             self.advance(f, args, [source, result, channel]);
         });
@@ -165,8 +164,7 @@ impl Blend {
                 self.advance(f, args, [source, to, channel]);
             });
             f.add(taps, i32::from(each) * size_of::<Tap>() as i32);
-            let column = f.argument(args, offset_of!(Args, result_column));
-            f.add(result, column);
+            f.advance(result, args, offset_of!(Args, result_column));
         });
     }
 
@@ -196,8 +194,7 @@ impl Blend {
             let (values, mask) = (std::slice::from_ref(sum), self.of_vector(mask, vector));
             if self.streaming {
                 f.store_streaming(at.at(0), *sum);
-                let vector = f.argument(args, offset_of!(Args, result_vector));
-                f.add(at, vector);
+                f.advance(at, args, offset_of!(Args, result_vector));
                 continue;
             }
             finish(
@@ -214,16 +211,14 @@ impl Blend {
                 },
             );
             f.add(first, lanes as i32);
-            let vector = f.argument(args, offset_of!(Args, result_vector));
-            f.add(at, vector);
+            f.advance(at, args, offset_of!(Args, result_vector));
         }
     }
 
     /// To the next group.
     fn advance(&self, f: &mut Function, args: Int, [source, result, channel]: [Int; 3]) {
         for (at, distance) in [(source, offset_of!(Args, group)), (result, offset_of!(Args, result_group))] {
-            let distance = f.argument(args, distance);
-            f.add(at, distance);
+            f.advance(at, args, distance);
         }
         let lanes = f.isa().width().lanes();
         f.add(channel, (lanes * usize::from(self.vectors)) as i32);

@@ -201,8 +201,7 @@ impl Key for Columns {
             let group = f.argument(args, offset_of!(Args, group));
             matrices.iter().for_each(|m| f.add(*m, group));
             if let Some((bits, _)) = bits {
-                let group = f.argument(args, offset_of!(Args, group_of_bits));
-                f.add(bits, group);
+                f.advance(bits, args, offset_of!(Args, group_of_bits));
             }
             for (sum, line) in (0..self.act.lines().0).zip(&lines) {
                 for v in 0..usize::from(self.vectors) {

@@ -145,12 +145,6 @@ pub struct Args {
     pub places_group: usize,
 }
 
-/// `value +=` the argument at `offset`.
-fn advance(f: &mut Function, value: Int, args: Int, offset: usize) {
-    let by = f.argument(args, offset);
-    f.add(value, by);
-}
-
 /// Taps whose places are held in registers; those of wider windows are made with every use.
 const HELD: usize = 8;
 
@@ -310,10 +304,10 @@ impl Writer<'_> {
             let count = f.argument(args, offset_of!(Args, count));
             f.repeat_some(count, |f| {
                 let (from, to) = (f.copy(source), f.copy(result));
-                advance(f, to, rows, offset_of!(Row, result));
+                f.advance(to, rows, offset_of!(Row, result));
                 let places = places.map(|p| f.copy(p));
                 if let (Take::Place(_), Some(places)) = (self.kernel.take, places) {
-                    advance(f, places, rows, offset_of!(Row, places));
+                    f.advance(places, rows, offset_of!(Row, places));
                 }
                 let frame = Frame { column, source: from, places, places_column, mask };
                 let strips = f.argument(args, offset_of!(Args, strips));
@@ -322,18 +316,18 @@ impl Writer<'_> {
                         self.ask(f, args, to);
                     }
                     self.strip(f, (args, rows, lines), (channel, to), &frame, finish);
-                    advance(f, from, args, offset_of!(Args, strip));
-                    advance(f, to, args, offset_of!(Args, result_strip));
-                    places.into_iter().for_each(|p| advance(f, p, args, offset_of!(Args, places_strip)));
+                    f.advance(from, args, offset_of!(Args, strip));
+                    f.advance(to, args, offset_of!(Args, result_strip));
+                    places.into_iter().for_each(|p| f.advance(p, args, offset_of!(Args, places_strip)));
                 });
                 let (used, size) = (f.argument(rows, offset_of!(Row, lines)), f.int(size_of::<Line>() as i64));
                 f.mul(used, size);
                 f.add(lines, used);
                 f.add(rows, size_of::<Row>() as i32);
             });
-            advance(f, source, args, offset_of!(Args, group));
-            advance(f, result, args, offset_of!(Args, result_group));
-            places.into_iter().for_each(|p| advance(f, p, args, offset_of!(Args, places_group)));
+            f.advance(source, args, offset_of!(Args, group));
+            f.advance(result, args, offset_of!(Args, result_group));
+            places.into_iter().for_each(|p| f.advance(p, args, offset_of!(Args, places_group)));
             f.add(channel, (self.width.lanes() * usize::from(self.kernel.vectors)) as i32);
         });
         if self.kernel.streaming {
@@ -399,7 +393,7 @@ impl Writer<'_> {
                 finish(f, &strip)
             }
             f.add(channel, self.width.lanes() as i32);
-            advance(f, result, args, offset_of!(Args, result_vector));
+            f.advance(result, args, offset_of!(Args, result_vector));
         }
     }
 

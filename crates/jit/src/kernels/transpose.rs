@@ -224,8 +224,7 @@ impl At {
         let places = self.places.map(|p| (p, offset_of!(Args, places_square)));
         let moved = [Some((self.from, offset_of!(Args, from_square))), Some((self.to, offset_of!(Args, to_square)))];
         for (place, step) in moved.into_iter().chain(factors).chain([places]).flatten() {
-            let step = f.argument(args, step);
-            f.add(place, step);
+            f.advance(place, args, step);
         }
     }
 

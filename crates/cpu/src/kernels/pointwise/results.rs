@@ -76,11 +76,6 @@ impl Destination<'_> {
 }
 
 impl Stores<'_> {
-    /// Whether elements are stored as they are: pieces of a line as well as all of it.
-    pub fn is_plain(&self) -> bool {
-        self.to.results.plain
-    }
-
     /// Stores `values`, which become elements from `at` on.
     pub fn store(&mut self, simd: Simd, at: usize, values: &[f32]) {
         let Destination { results, bound: Bound { memory, .. } } = self.to;

@@ -293,11 +293,6 @@ fn is_alike(a: &Tensor, b: &Tensor) -> bool {
 }
 
 impl Tail {
-    /// True where sums are converted to the destination's type and nothing else.
-    pub fn converts_only(&self) -> bool {
-        self.steps.is_empty() && !self.compensated
-    }
-
     /// The tail that stores sums as they are.
     pub fn raw() -> Tail {
         Tail { compensated: false, steps: Vec::new(), dst: Elem::F32 }

@@ -17,8 +17,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Most operands.
-const OPERANDS: usize = 40;
 /// Most bands of an image.
 const BANDS: usize = 256;
 /// Whose quantisation is whose in the depthwise convolution.
@@ -118,7 +116,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 fn check(problem: &Problem, index: usize) -> Result<(), Skip> {
     let attr = &problem.attr;
     support::known(problem)?;
-    if problem.operands().len() + 2 > OPERANDS || problem.op.operands().iter().any(|o| o.tensor.is_empty()) {
+    if problem.operands().len() + 2 > support::OPERANDS || problem.op.operands().iter().any(|o| o.tensor.is_empty()) {
         return Err(Skip::Shape("so many operands, or empty ones"));
     }
     if attr.dropout.is_some() || attr.rounding.values().any(|r| *r == Rounding::Stochastic) || !attr.precomputed_reductions.is_empty() {
@@ -314,15 +312,9 @@ impl Fused {
             (ctx.bound(Arg::SRC).ok_or_else(|| unbound(Arg::SRC))?, ctx.bound(Arg::DST).ok_or_else(|| unbound(Arg::DST))?);
         let Op::Conv(op) = &self.plans[which][half.plan].problem().op else { return Err(unbound(Arg::DST)) };
         let regions = [from, to].map(|buf| [Region::host(buf)]);
-        let mut args = [Bound { arg: Arg::SRC, tensor: &op.src, regions: &regions[0], ..*source }; OPERANDS];
-        args[1] = Bound { arg: Arg::DST, tensor: &op.dst, regions: &regions[1], ..*result };
-        let mut count = 2;
-        for bound in ctx.args {
-            let Some(arg) = self.named(which, bound.arg) else { continue };
-            let next = args.get_mut(count).ok_or_else(|| Error::Runtime(format!("{} arguments", ctx.args.len())))?;
-            (*next, count) = (Bound { arg, ..*bound }, count + 1);
-        }
-        code[half.plan].run(&Ctx { args: &args[..count], ..*ctx })
+        let from = Bound { tensor: &op.src, regions: &regions[0], ..*source };
+        let to = Bound { tensor: &op.dst, regions: &regions[1], ..*result };
+        support::run_between(&*code[half.plan], ctx, ctx.scratch, [from, to], |arg| self.named(which, arg))
     }
 }
 

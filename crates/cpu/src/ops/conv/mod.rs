@@ -24,14 +24,13 @@ pub(crate) mod window;
 mod winograd;
 
 use crate::CpuTarget;
-use crate::ops::support::{is_generated, is_portable};
 use crate::ops::{fallback, passes, rounded, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("aligned:jit", aligned),
+    Impl::new("aligned:jit", staged::aligned),
     Impl::new("fused:any", fused::plan),
     Impl::new("scaled:jit", scaled::plan),
     Impl::new("direct:jit", direct),
@@ -50,27 +49,12 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("bwd_weights:amx", bwd_weights_amx),
     Impl::new("bwd_weights:jit", bwd_weights),
     Impl::new("staged:jit", staged),
-    Impl::new("passes:jit", in_passes),
+    Impl::new("passes:jit", passes::generated),
     Impl::new("direct:portable", direct_portable),
     Impl::new("packed:portable", packed_portable),
-    Impl::new("passes:portable", in_portable_passes),
+    Impl::new("passes:portable", passes::portable),
     fallback::ROW,
 ];
-
-/// What generated code does not do with results, in a pass behind it.
-fn in_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    passes::plan(problem, target, IMPLS.iter().filter(is_generated))
-}
-
-/// The same of portable code.
-fn in_portable_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    passes::plan(problem, target, IMPLS.iter().filter(is_portable))
-}
-
-/// On copies of operands of post-ops that lie otherwise than the result.
-fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    staged::aligned(problem, target, &IMPLS[1..])
-}
 
 /// f32 on tiles of AMX.
 pub(crate) fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

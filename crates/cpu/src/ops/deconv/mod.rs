@@ -1,14 +1,13 @@
 //! Rows of deconvolution: a convolution's gradient with respect to its source, as a forward operation. They are those of convolution.
 
 use crate::CpuTarget;
-use crate::ops::support::{is_generated, is_portable};
 use crate::ops::{conv, fallback, passes, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::Problem;
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("aligned:jit", aligned),
+    Impl::new("aligned:jit", staged::aligned),
     Impl::new("scaled:jit", conv::scaled::plan),
     Impl::new("direct:jit", conv::direct),
     Impl::new("transposed_direct:jit", conv::transposed_direct),
@@ -24,27 +23,12 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("bwd_weights:amx", conv::bwd_weights_amx),
     Impl::new("bwd_weights:jit", conv::bwd_weights),
     Impl::new("staged:jit", with_copies),
-    Impl::new("passes:jit", in_passes),
+    Impl::new("passes:jit", passes::generated),
     Impl::new("direct:portable", conv::direct_portable),
     Impl::new("packed:portable", conv::packed_portable),
-    Impl::new("passes:portable", in_portable_passes),
+    Impl::new("passes:portable", passes::portable),
     fallback::ROW,
 ];
-
-/// What generated code does not do with results, in a pass behind it.
-fn in_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    passes::plan(problem, target, IMPLS.iter().filter(is_generated))
-}
-
-/// The same of portable code.
-fn in_portable_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    passes::plan(problem, target, IMPLS.iter().filter(is_portable))
-}
-
-/// On copies of operands of post-ops that lie otherwise than the result.
-fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    staged::aligned(problem, target, &IMPLS[1..])
-}
 
 /// The rows that [`with_copies`] makes copies for.
 const GENERATED: &[Choose<CpuTarget>] = &[

@@ -9,14 +9,13 @@ use crate::kernels::gemv::MAX_ROWS;
 use crate::kernels::tile::layout::together;
 use crate::ops::matmul::few::{Side, Sides};
 use crate::ops::matmul::gemv;
-use crate::ops::support::{is_generated, is_portable};
 use crate::ops::{fallback, passes, rounded, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Op, Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("aligned:jit", aligned),
+    Impl::new("aligned:jit", staged::aligned),
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
     Impl::new("dots:jit", jit::plan_dots).for_some_shapes(),
     Impl::new("gemv:jit", few_rows).for_some_shapes(),
@@ -28,26 +27,11 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("transposed:jit", weights::plan_transposed),
     Impl::new("staged:jit", staged),
     Impl::new("bwd_weights:jit", weights::plan),
-    Impl::new("passes:jit", in_passes),
+    Impl::new("passes:jit", passes::generated),
     Impl::new("packed:portable", packed::plan),
-    Impl::new("passes:portable", in_portable_passes),
+    Impl::new("passes:portable", passes::portable),
     fallback::ROW,
 ];
-
-/// What generated code does not do with results, in a pass behind it.
-fn in_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    passes::plan(problem, target, IMPLS.iter().filter(is_generated))
-}
-
-/// The same of portable code.
-fn in_portable_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    passes::plan(problem, target, IMPLS.iter().filter(is_portable))
-}
-
-/// On copies of operands of post-ops that lie otherwise than the result.
-fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    staged::aligned(problem, target, &IMPLS[1..])
-}
 
 /// f32 on tiles of AMX.
 fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -14,7 +14,6 @@ mod zero_points;
 use crate::CpuTarget;
 use crate::kernels::dot::panel_width;
 use crate::kernels::tile::layout;
-use crate::ops::support::{is_generated, is_portable};
 use crate::ops::{fallback, passes, rounded, staged, support};
 use few::{Side, Sides};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
@@ -23,7 +22,7 @@ use oxidnn_spec::{Arg, Attr, DataType, Op, Problem};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("aligned:jit", aligned),
+    Impl::new("aligned:jit", staged::aligned),
     Impl::new("merged:jit", merged::plan),
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
     Impl::new("dots:jit", jit::plan_dots).for_some_shapes(),
@@ -36,27 +35,12 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("packed:amx", jit::plan_amx),
     Impl::new("packed:jit", jit::plan),
     Impl::new("staged:jit", staged),
-    Impl::new("passes:jit", in_passes),
+    Impl::new("passes:jit", passes::generated),
     Impl::new("packed:portable", packed::plan),
     Impl::new("sparse:portable", sparse::plan),
-    Impl::new("passes:portable", in_portable_passes),
+    Impl::new("passes:portable", passes::portable),
     fallback::ROW,
 ];
-
-/// What generated code does not do with results, in a pass behind it.
-fn in_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    passes::plan(problem, target, IMPLS.iter().filter(is_generated))
-}
-
-/// The same of portable code.
-fn in_portable_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    passes::plan(problem, target, IMPLS.iter().filter(is_portable))
-}
-
-/// On copies of operands of post-ops that lie otherwise than the result.
-fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    staged::aligned(problem, target, &IMPLS[1..])
-}
 
 /// f32 on tiles of AMX.
 fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

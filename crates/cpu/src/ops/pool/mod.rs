@@ -6,7 +6,6 @@ mod window;
 
 use crate::kernels::dense;
 use crate::kernels::pointwise::{Builder, Sides, Windows};
-use crate::ops::support::is_generated;
 use crate::ops::{fallback, passes};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -17,15 +16,11 @@ use window::Pooling;
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("direct:jit", jit::plan),
-    Impl::new("passes:jit", in_passes),
+    Impl::new("passes:jit", passes::generated),
     Impl::new("dense:portable", dense_plan),
     Impl::new("planes:portable", plan),
     fallback::ROW,
 ];
-
-fn in_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    passes::plan(problem, target, IMPLS.iter().filter(is_generated))
-}
 
 fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {

@@ -8,7 +8,7 @@
 use super::loops::loops;
 use super::{check_adjusted, check_copy, check_filled, check_known, generated, is_sparse, lanes, pieces, reorder, run, squares, turned};
 use crate::CpuTarget;
-use crate::ops::passes::Passes;
+use crate::ops::staged;
 use oxidnn_runtime::{Choose, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Attr, Blocking, Blocks, Layout, Problem, Tensor};
@@ -48,17 +48,15 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
             let problem = Problem::new(Reorder { src: src.clone(), dst: dst.clone() }, attrs[i].clone()).ok()?;
             rows[i].iter().find_map(|row| row(&problem, target).ok())
         };
-        let (first, second) = (step(&op.src, &between, 0)?, step(&between, &op.dst, 1)?);
-        let what = "in two steps, the second from a copy in another layout or type";
-        Some(Passes { what, first, second, between, apart: true })
+        Some([step(&op.src, &between, 0)?, step(&between, &op.dst, 1)?])
     };
     let nothing = Attr::default();
     let merged = parted(op, jit.width().lanes()).and_then(|layout| {
         let between = Tensor { dtype: op.dst.dtype, layout };
         in_two(between, [&problem.attr, &nothing], [MOVES, MOVES])
     });
-    let passes = match merged {
-        Some(passes) => passes,
+    let steps = match merged {
+        Some(steps) => steps,
         None if check_copy(op, &problem.attr).is_ok() || run(&op.dst, &op.src) >= RUN || lanes::permuted(&problem, target).is_ok() => {
             return Err(none());
         }
@@ -72,7 +70,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
             in_two(between, [&problem.attr, &nothing], [&[generated], MOVES]).ok_or_else(none)?
         }
     };
-    passes.plan(problem, target)
+    let what = "in two steps, the second from a copy in another layout or type";
+    staged::followed(problem, what, steps, true, target)
 }
 
 /// The layout of the destination with the blocks of each dimension in one, where it interleaves rows of which the source has too few neighbours to

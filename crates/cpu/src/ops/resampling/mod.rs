@@ -6,7 +6,6 @@ mod points;
 
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Builder, Planes, Sides, Tables, Window, Windows};
-use crate::ops::support::is_generated;
 use crate::ops::{fallback, passes};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -17,16 +16,12 @@ use std::ops::Range;
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("channels:jit", channels::plan),
-    Impl::new("passes:jit", in_passes),
+    Impl::new("passes:jit", passes::generated),
     Impl::new("points:portable", points::plan),
     Impl::new("tables:portable", nearest),
     Impl::new("planes:portable", plan),
     fallback::ROW,
 ];
-
-fn in_passes(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    passes::plan(problem, target, IMPLS.iter().filter(is_generated))
-}
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {

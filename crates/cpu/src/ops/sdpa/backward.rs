@@ -111,35 +111,33 @@ impl Space {
         };
         Some(Space { query, result, score, widths, depth, values, lens })
     }
+
+    /// Elements of a worker.
+    fn total(&self) -> Option<usize> {
+        let mut all = Some(0usize);
+        self.lens.map(|len| all = all.and_then(|all| all.checked_add(len)));
+        all
+    }
 }
 
-impl Worker<usize> {
-    fn total(&self) -> Option<usize> {
-        let Worker { queries, changes, results, keys, keys_across, values, query_panels, .. } = *self;
-        let Worker { change_panels, weights, diff_scores, diff_keys, diff_values, kept, own, line, .. } = *self;
-        let operands = [queries, changes, results, keys, keys_across, values, query_panels, change_panels];
-        let sums = [weights, diff_scores, diff_keys, diff_values, kept, own, line];
-        operands.into_iter().chain(sums).try_fold(0, usize::checked_add)
-    }
-
-    fn cut<'s>(&self, space: &'s mut [f32]) -> Worker<&'s mut [f32]> {
-        let mut take = taker(space);
+impl<T> Worker<T> {
+    fn map<U>(self, mut to: impl FnMut(T) -> U) -> Worker<U> {
         Worker {
-            queries: take(self.queries),
-            changes: take(self.changes),
-            results: take(self.results),
-            keys: take(self.keys),
-            keys_across: take(self.keys_across),
-            values: take(self.values),
-            query_panels: take(self.query_panels),
-            change_panels: take(self.change_panels),
-            weights: take(self.weights),
-            diff_scores: take(self.diff_scores),
-            diff_keys: take(self.diff_keys),
-            diff_values: take(self.diff_values),
-            kept: take(self.kept),
-            own: take(self.own),
-            line: take(self.line),
+            queries: to(self.queries),
+            changes: to(self.changes),
+            results: to(self.results),
+            keys: to(self.keys),
+            keys_across: to(self.keys_across),
+            values: to(self.values),
+            query_panels: to(self.query_panels),
+            change_panels: to(self.change_panels),
+            weights: to(self.weights),
+            diff_scores: to(self.diff_scores),
+            diff_keys: to(self.diff_keys),
+            diff_values: to(self.diff_values),
+            kept: to(self.kept),
+            own: to(self.own),
+            line: to(self.line),
         }
     }
 }
@@ -156,7 +154,7 @@ impl Backward {
         }
         let cut = BackwardCut::new(op, &products);
         let space = Space::new(&cut, &products).ok_or_else(overflow)?;
-        let all = space.lens.total().and_then(|each| for_workers(workers, each)).ok_or_else(overflow)?;
+        let all = space.total().and_then(|each| for_workers(workers, each)).ok_or_else(overflow)?;
         let pieces = Backward::piece(&cut, &space).and_then(|piece| piece.checked_mul(cut.tasks())).ok_or_else(overflow)?;
         let scratch = Lens { shared: pieces, workers: all };
         let bytes = scratch.bytes().ok_or_else(overflow)?;
@@ -227,7 +225,7 @@ impl Generated for Backward {
         let (mut space, pieces) = (scratch.take(self.scratch.workers)?, scratch.take(self.scratch.shared)?);
         let piece = Backward::piece(cut, &self.space).unwrap_or(0);
         let pieces = space.work_on(pieces, executor, self.workers, (cut.tasks(), piece), &|task, diff_queries, space| {
-            on.part(task / cut.parts, cut.part(task % cut.parts), diff_queries, self.space.lens.cut(space));
+            on.part(task / cut.parts, cut.part(task % cut.parts), diff_queries, self.space.lens.map(taker(space)));
         });
         let pieces = &*pieces.into_slice();
         executor.run(self.workers.min(executor.threads()), cut.units() * cut.blocks, &|_, task| {

@@ -83,23 +83,16 @@ struct Worker<T> {
     results: T,
 }
 
-impl Worker<usize> {
-    fn total(&self) -> Option<usize> {
-        let Worker { queries, keys, values, finite, scores, line, results } = *self;
-        [queries, keys, values, finite, scores, line, results].into_iter().try_fold(0, usize::checked_add)
-    }
-
-    /// Cuts `space` into all but the results, which others read.
-    fn cut<'s>(&self, space: &'s mut [f32], results: &'s mut [f32]) -> Worker<&'s mut [f32]> {
-        let mut take = taker(space);
+impl<T> Worker<T> {
+    fn map<U>(self, mut to: impl FnMut(T) -> U) -> Worker<U> {
         Worker {
-            queries: take(self.queries),
-            keys: take(self.keys),
-            values: take(self.values),
-            finite: take(self.finite),
-            scores: take(self.scores),
-            line: take(self.line),
-            results,
+            queries: to(self.queries),
+            keys: to(self.keys),
+            values: to(self.values),
+            finite: to(self.finite),
+            scores: to(self.scores),
+            line: to(self.line),
+            results: to(self.results),
         }
     }
 }
@@ -135,7 +128,9 @@ impl Space {
 
     /// Elements of a worker.
     fn total(&self) -> Option<usize> {
-        self.lens.total()?.checked_add(self.rows)
+        let mut all = Some(self.rows);
+        self.lens.map(|len| all = all.and_then(|all| all.checked_add(len)));
+        all
     }
 
     /// Elements that a part of the keys leaves: results and rows.
@@ -330,7 +325,7 @@ impl Attention<'_> {
         let Forward { cut, space: sizes, .. } = self.kernel;
         let (results, rows) = own.split_at_mut(sizes.lens.results);
         let rows = &mut rows_in(rows)[..at.rows.len()];
-        let mut worker = sizes.lens.cut(space, results);
+        let mut worker = Worker { results, ..sizes.lens.map(taker(space)) };
         rows.fill(Row::NONE);
         let end = at.keys.end.min(cut.reach(&at.rows));
         if end <= at.keys.start {

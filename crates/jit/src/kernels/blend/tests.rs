@@ -106,6 +106,6 @@ fn listing_is_as_reviewed() {
     let taps = Some(2);
     let kernel = Blend { source: Elem::Bf16, taps, lines: None, copies: false, vectors: 2, masked: false, across: false, streaming: false };
     for isa in [Isa::AVX2, Isa::AVX512] {
-        golden(&kernel.name(isa), &kernel.compile(isa).unwrap());
+        golden(&kernel, isa);
     }
 }

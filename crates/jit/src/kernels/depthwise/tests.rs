@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{ISAS, check, golden, run};
+use crate::testing::{ISAS, golden, run};
 
 fn three(results: u8, stride: u8) -> Depthwise {
     let taps = (0..3).map(|i| Tap { column: i - 1, weights: i as u16 }).collect();
@@ -143,8 +143,6 @@ fn nothing_spills() {
 fn golden_listings() {
     let groups = Depthwise { group: [4, 4], ..three(14, 1) };
     for (kernel, isa) in [(three(14, 1), Isa::AVX512), (three(8, 2), Isa::AVX2), (groups, Isa::AVX512)] {
-        let compiled = kernel.function(isa).finish_recording().unwrap();
-        check(&compiled.code, isa);
-        golden(&kernel.name(isa), &compiled);
+        golden(&kernel, isa);
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::ir::Binary;
 use crate::kernels::cases::Case;
-use crate::testing::{ISAS, check, golden, run};
+use crate::testing::{ISAS, golden, run};
 
 /// Tiles of every shape that kernels are made for.
 fn shapes(isa: Isa) -> &'static [(u8, u8)] {
@@ -180,9 +180,7 @@ fn golden_listings() {
     names.dedup();
     assert_eq!(names.len(), kept().len(), "one file for each");
     for (dot, isa) in kept() {
-        let compiled = dot.function(isa).finish_recording().unwrap();
-        check(&compiled.code, isa);
-        golden(&dot.name(isa), &compiled);
+        golden(&dot, isa);
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{ISAS, check, golden, run};
+use crate::testing::{ISAS, golden, run};
 
 const PIXELS: usize = 80;
 /// Where the column of the first result lies.
@@ -251,8 +251,6 @@ fn golden_listings() {
         (Pool { vectors: 2, ..three(Take::Chosen(Elem::U8), 4, 1) }, Isa::AVX512),
     ];
     for (kernel, isa) in kernels {
-        let compiled = kernel.function(isa).finish_recording().unwrap();
-        check(&compiled.code, isa);
-        golden(&kernel.name(isa), &compiled);
+        golden(&kernel, isa);
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::kernels::cases::Case;
 use crate::kernels::dot::{Dot, Line};
-use crate::testing::{check, golden, run};
+use crate::testing::{golden, run};
 
 /// Bytes that the addresses of rows are before their first steps.
 const A_FROM: usize = 12;
@@ -121,14 +121,9 @@ fn golden_listings() {
     let far = Tiles { panels: Reuse::Far, ..tiles(TileProduct::U8S8, 2, 2) };
     let kept = TileProduct::ALL.map(|product| tiles(product, 2, 4)).into_iter().chain([tiles(TileProduct::Bf16, 1, 4), far]);
     for kernel in kept {
-        let compiled = kernel.function(Isa::AMX).finish_recording().unwrap();
-        check(&compiled.code, Isa::AMX);
-        assert_eq!(compiled.inner_spills, 0, "{kernel:?}");
-        golden(&kernel.name(Isa::AMX), &compiled);
+        assert_eq!(golden(&kernel, Isa::AMX).inner_spills, 0, "{kernel:?}");
     }
     for setup in [Setup::Shape, Setup::Awake(TileProduct::Bf16), Setup::Release] {
-        let compiled = setup.function(Isa::AMX).finish_recording().unwrap();
-        check(&compiled.code, Isa::AMX);
-        golden(&setup.name(Isa::AMX), &compiled);
+        golden(&setup, Isa::AMX);
     }
 }
