@@ -11,6 +11,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("index.cuh", include_str!("../../kernels/index.cuh")),
     ("random.cuh", include_str!("../../kernels/random.cuh")),
     ("vector.cuh", include_str!("../../kernels/vector.cuh")),
+    ("fetch.cuh", include_str!("../../kernels/fetch.cuh")),
     ("pool.cuh", include_str!("../../kernels/pool.cuh")),
     ("resample.cuh", include_str!("../../kernels/resample.cuh")),
     ("lrn.cuh", include_str!("../../kernels/lrn.cuh")),
