@@ -5,6 +5,7 @@
 //
 // The header has the matrices `src`, `diff_dst` and `diff_src` of columns.rs, `row_mean` and `row_variance` of a row, `inverse_of` a variance, `factor` of a column, and
 // CENTRED: whether rows have a mean.
+#include "fetch.cuh"
 #include "args.cuh"
 
 #define WARPS (THREADS / 32)
@@ -20,21 +21,6 @@ DEVICE i64 column(int chunk) { return (i64)(chunk * THREADS + threadIdx.x) * VEC
 DEVICE u8* staged(int stage, int chunk) {
     extern __shared__ __align__(16) u8 ring[];
     return ring + (i64)(stage * CHUNKS + chunk) * THREADS * (SRC_BYTES + DIFF_BYTES);
-}
-
-// Copies BYTES to shared memory, which are there when the thread has waited.
-template <int BYTES>
-DEVICE void fetch(u8* to, const void* from) {
-    const int piece = BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : 4;
-#pragma unroll
-    for (int i = 0; i < BYTES; i += piece) {
-        const u32 address = (u32)__cvta_generic_to_shared(to + i);
-        if (piece == 16) {
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"((const u8*)from + i) : "memory");
-        } else {
-            asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"((const u8*)from + i), "n"(piece) : "memory");
-        }
-    }
 }
 
 DEVICE void fetch_row(const Args& a, i64 r, int stage) {

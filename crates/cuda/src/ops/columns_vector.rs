@@ -1,17 +1,21 @@
 //! Columns whose terms a block keeps in registers (`kernels/columns_vector.cu`): what [`rows_vector`] is for outputs that lie next to each other in memory while
 //! their terms are apart.
 
-use super::rows_vector::{Body, Extent, Input, chunks, combine, mentions, together};
+use super::rows_vector::{Body, Extent, Input, chunks, combine, mentions, surely, together};
 use crate::Facts;
 use crate::emit::Emitter;
 use crate::program::Launch;
 use std::fmt::Write;
 
-/// Words that a thread keeps at most: two blocks of 256 threads share a multiprocessor, or one of 512 has it.
+/// Numbers that a thread keeps, so that all its terms are made at once, and words that it keeps at most: two blocks of 256 threads share a multiprocessor, or one of
+/// 512 has it.
+const NUMBERS: i64 = 64;
 const WORDS: i64 = 64;
 /// Registers of a multiprocessor, and those that a thread needs besides.
 const REGISTERS: i64 = 64 * 1024;
 const BESIDES: i64 = 56;
+/// Bytes of shared memory that a block has besides the columns.
+const OWN_BYTES: i64 = 5 * 1024;
 /// Bytes next to each other that a block reads of a term, best first, with the block's threads.
 const RUNS: [(i64, i64); 6] = [(128, 256), (64, 256), (128, 512), (64, 512), (32, 256), (32, 512)];
 
@@ -22,19 +26,28 @@ pub(crate) struct Shape {
     lanes: i64,
     threads: i64,
     chunks: i64,
+    /// Terms that every thread has and makes without a branch.
+    sure: i64,
     /// Blocks that share a multiprocessor at least.
     blocks: i64,
     /// The dimension along which neighbouring outputs lie.
     along: usize,
+    /// The dimension of the terms, where it is the only one and all tensors have strides along it.
+    down: Option<usize>,
+    /// Turns whose columns are copied ahead into shared memory, of so many bytes, by blocks that all run at once.
+    staged: i64,
+    bytes: i64,
+    at_once: i64,
 }
 
 /// The shape for columns, which lie along the dimension of `extent`; `None` where registers do not hold the terms, or elements share bytes.
 pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, facts: &Facts) -> Option<Shape> {
-    let Extent { outputs, terms, along } = *extent;
+    let Extent { outputs, terms, along, down } = *extent;
     let tensors = || inputs.iter().chain(dst);
     let least = tensors().map(Input::bytes).min().filter(|&b| b > 0)?;
     let vector = together(tensors(), along).unwrap_or(1);
     let words: i64 = inputs.iter().map(|t| t.words(vector)).sum();
+    let down = down.filter(|_| tensors().all(Input::is_plain));
     let of = |run: i64, threads: i64| {
         let mut lanes = (run / (vector * least)).clamp(1, 32);
         // Threads that would have no term have columns.
@@ -42,37 +55,62 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
             lanes *= 2;
         }
         let chunks = chunks(terms, threads / lanes)?;
-        (chunks * words <= WORDS).then_some(Shape {
-            vector,
-            lanes,
-            threads,
-            chunks,
-            blocks: (REGISTERS / (threads * (chunks * words + BESIDES))).max(1),
-            along: along.0,
-        })
+        let numbers = chunks * vector * inputs.len() as i64;
+        let blocks = (REGISTERS / (threads * (numbers.min(WORDS).max(chunks * words) + BESIDES))).max(1);
+        let at_once = i64::from(facts.multiprocessors) * blocks;
+        let (bytes, sure) = (4 * threads * chunks * words, if numbers <= NUMBERS { surely(chunks) } else { 0 });
+        let shape = Shape { vector, lanes, threads, chunks, sure, blocks, along: along.0, down, staged: 0, bytes, at_once };
+        let turns = outputs / (lanes * vector) / at_once;
+        let fits = |ahead: &i64| blocks * (ahead * bytes + OWN_BYTES) <= i64::from(facts.shared_memory) && turns >= *ahead;
+        let copied = numbers <= NUMBERS && inputs.iter().all(|t| t.bytes() * vector % 4 == 0);
+        (chunks * words <= WORDS).then_some((numbers, Shape { staged: [2, 1].into_iter().filter(|_| copied).find(fits).unwrap_or(0), ..shape }))
     };
     let shapes = RUNS.iter().filter_map(|&(run, threads)| of(run, threads));
     let blocks = |s: &Shape| outputs / (s.lanes * s.vector);
-    shapes.clone().find(|s| blocks(s) >= i64::from(facts.multiprocessors)).or_else(|| shapes.max_by_key(blocks))
+    let busy = |s: &Shape| blocks(s) >= i64::from(facts.multiprocessors);
+    let quick = shapes.clone().filter(|s| s.0 <= NUMBERS).map(|s| s.1).find(busy);
+    let all = shapes.map(|s| s.1);
+    quick.or_else(|| all.clone().find(busy)).or_else(|| all.max_by_key(blocks))
 }
 
 /// The launch.
 pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
     let Body { inputs, dst, stages, each, result, outputs, terms } = *body;
-    let Shape { vector, lanes, threads, chunks, blocks, along } = *shape;
+    let Shape { vector, lanes, threads, chunks, sure, blocks, along, down, staged, bytes, at_once } = *shape;
     for (name, value) in [("THREADS", threads), ("LANES", lanes), ("VECTOR", vector), ("CHUNKS", chunks), ("BLOCKS", blocks)] {
         emit.option(name, value);
     }
+    emit.option("SURE", sure);
+    emit.option("STAGED", staged);
     emit.define("STAGES", stages.len().max(1));
     emit.number("outputs", outputs);
     emit.number("terms", terms);
     emit.code(&combine(stages));
     emit.code(REDUCED);
-    let (mut declared, mut loads) = (String::new(), String::new());
+    // Where a thread's element of a chunk is: so far from the first one, or found by its position.
+    let place = |name: &str| if down.is_some() { format!("{name}_first + c * {name}_apart") } else { format!("{name}_at(a, p)") };
+    let first = |name: &str| {
+        let apart = |d| format!("    const i64 {name}_first = {name}_at(a, p), {name}_apart = (i64)PARTS * a.{name}_stride[{d}];\n");
+        down.map_or(String::new(), apart)
+    };
+    let begin = "    row_term(a, (index)part, p);\n";
+    // What is done with each chunk of terms that is there.
+    let chunks_of = |text: &str| {
+        format!(
+            "#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const index r = c * PARTS + part;\n        if (c < SURE || r < (index)a.terms) {{\n            \
+             row_term(a, r, p);\n{text}        }}\n    }}\n"
+        )
+    };
+    let (mut declared, mut loads, mut firsts, mut fetched, mut room) = (String::new(), String::new(), String::new(), String::new(), "(room + slot * SLOT)".to_owned());
     for t in inputs {
-        let name = t.name();
+        let (name, piece) = (t.name(), t.bytes() * vector);
         let _ = writeln!(declared, "    Vector<{name}_type, VECTOR> {name}_kept[CHUNKS];");
-        let _ = writeln!(loads, "            {name}_kept[c].load(a.{name}_data, {name}_at(a, p));");
+        firsts += &first(name);
+        let own = format!("{room} + (c * THREADS + (int)threadIdx.x) * {piece}");
+        let _ = writeln!(fetched, "            fetch<{piece}>({own}, (const {name}_type::word*)a.{name}_data + {});", place(name));
+        let from = if staged > 0 { own } else { format!("(const {name}_type::word*)a.{name}_data + {}", place(name)) };
+        let _ = writeln!(loads, "            {name}_kept[c].load({from}, 0);");
+        let _ = write!(room, " + CHUNKS * THREADS * {piece}");
     }
     // The terms of a thread, for whose columns `body` is done.
     let chunk = |text: &str, before: &str, body: &str, after: &str| {
@@ -81,18 +119,19 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
             let _ = writeln!(bound, "            auto& {name} = {name}_kept[c];");
             let _ = writeln!(own, "                {name}.lane = i;");
         }
-        format!(
-            "#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = c * PARTS + part;\n        if (valid && r < a.terms) {{\n            \
-             p[{along}] = first;\n            row_term(a, (index)r, p);\n{bound}{before}#pragma unroll\n            for (int i = 0; i < VECTOR; ++i) {{\n                \
-             p[{along}] = first + i;\n                real (&s)[STAGES] = numbers[i];\n{own}{body}            }}\n{after}        }}\n    }}\n"
-        )
+        chunks_of(&format!(
+            "            p[{along}] = first;\n{bound}{before}#pragma unroll\n            for (int i = 0; i < VECTOR; ++i) {{\n                \
+             p[{along}] = first + i;\n                real (&s)[STAGES] = numbers[i];\n{own}{body}            }}\n{after}"
+        ))
     };
     let mut body = String::new();
     for (k, stage) in stages.iter().enumerate() {
         let term = format!("                all[i] = combine({k}, all[i], {});\n", stage.term);
+        // The first stage has read all that was copied.
+        let next = if k == 0 && staged > 0 { "    fetch_columns(a, o + step, part, slot);\n" } else { "" };
         let _ = write!(
             body,
-            "    {{\n    real all[VECTOR];\n#pragma unroll\n    for (int i = 0; i < VECTOR; ++i) all[i] = {};\n{}    reduced({k}, all);\n#pragma unroll\n    \
+            "    {{\n    real all[VECTOR];\n#pragma unroll\n    for (int i = 0; i < VECTOR; ++i) all[i] = {};\n{}    reduced({k}, all);\n{next}#pragma unroll\n    \
              for (int i = 0; i < VECTOR; ++i) {{\n        real (&s)[STAGES] = numbers[i];\n        const real x = all[i];\n        s[{k}] = {};\n    }}\n    }}\n",
             stage.identity,
             chunk(&stage.term, "", &term, ""),
@@ -100,11 +139,12 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         );
     }
     if dst.is_some() && !each.is_empty() {
-        let before = "            const i64 at = dst_at(a, p);\n            Vector<dst_type, VECTOR> out;\n";
+        let before = format!("            const i64 at = {};\n            Vector<dst_type, VECTOR> out;\n", place("dst"));
         let own = format!(
             "                auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{each}"
         );
-        body += &chunk(each, before, &own, "            out.store(a.dst_data, at);\n");
+        let all = chunk(each, &before, &own, "            out.store(a.dst_data, at);\n");
+        let _ = write!(body, "    if (valid) {{\n    p[{along}] = first;\n{begin}{}{all}    }}\n", first("dst"));
     }
     if !result.is_empty() {
         let _ = write!(
@@ -113,28 +153,39 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
              real (&s)[STAGES] = numbers[i];\n            output(a, (index)(o + i), p);\n{result}        }}\n    }}\n"
         );
     }
-    let load = format!(
-        "#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = c * PARTS + part;\n        if (valid && r < a.terms) {{\n            \
-         row_term(a, (index)r, p);\n{loads}        }}\n    }}\n"
-    );
+    let position = format!("    index p[RANK + 2] = {{}};\n    output(a, (index)min(o, a.outputs - VECTOR), p);\n{begin}");
+    let mut load = format!("{firsts}{}", chunks_of(&loads));
+    if staged > 0 {
+        emit.define("SLOT", bytes);
+        emit.code("extern __shared__ __align__(16) u8 room[];\n");
+        emit.code(&format!(
+            "DEVICE void fetch_columns(const Args& a, i64 o, int part, int slot) {{\n    if (o < a.outputs) {{\n{position}{firsts}{}    }}\n    \
+             asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\n}}\n",
+            chunks_of(&fetched)
+        ));
+        load = format!("    asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(STAGED - 1) : \"memory\");\n{}", chunks_of(&loads));
+    }
     emit.code(&format!(
-        "DEVICE void column(const Args& a, i64 o, bool valid, int part) {{\n    index p[RANK + 2] = {{}};\n    real numbers[VECTOR][STAGES];\n    \
-         if (valid) output(a, (index)o, p);\n    const index first = p[{along}];\n{declared}{load}{body}}}\n"
+        "DEVICE void column(const Args& a, i64 o, i64 step, int part, int slot) {{\n{position}    const bool valid = o < a.outputs;\n    real numbers[VECTOR][STAGES];\n    \
+         const index first = p[{along}];\n{declared}{load}{body}}}\n"
     ));
     let own = lanes * vector;
-    let blocks = (outputs.max(1) as u64).div_ceil(own as u64).min(1 << 20) as u32;
-    let mut launch = emit.launch_blocks("columns_vector", [blocks, 1, 1]);
+    let tiles = (outputs.max(1) as u64).div_ceil(own as u64).min(1 << 20) as u32;
+    let mut launch = emit.launch_blocks("columns_vector", [if staged > 0 { at_once as u32 } else { tiles }, 1, 1]);
     launch.block = threads as u32;
+    launch.shared = (staged * bytes) as u32;
     if vector > 1 {
         launch.aligned = inputs.iter().chain(dst).filter_map(Input::place).collect();
     }
     launch
 }
 
-/// `reduced(stage, x)`: the numbers of all threads of each column.
-const REDUCED: &str = "DEVICE void reduced(int stage, real (&x)[VECTOR]) {\n    __shared__ real parts[THREADS / 32][LANES * VECTOR];\n    \
-    const int own = threadIdx.x % LANES * VECTOR;\n#pragma unroll\n    for (int step = 16; step >= LANES; step /= 2) {\n#pragma unroll\n        \
-    for (int i = 0; i < VECTOR; ++i) x[i] = combine(stage, x[i], __shfl_xor_sync(~0u, x[i], step));\n    }\n    __syncthreads();\n    \
+/// `reduced(stage, x)`: the numbers of all threads of each column: those of a warp by its lanes, those of the warps by as many lanes, in all threads.
+const REDUCED: &str = "DEVICE void reduced(int stage, real (&x)[VECTOR]) {\n    const int columns = LANES * VECTOR, warps = THREADS / 32, own = threadIdx.x % LANES * VECTOR;\n    \
+    __shared__ real parts[warps][columns + 4], totals[columns];\n#pragma unroll\n    for (int step = 16; step >= LANES; step /= 2) {\n#pragma unroll\n        \
+    for (int i = 0; i < VECTOR; ++i) x[i] = combine(stage, x[i], __shfl_xor_sync(~0u, x[i], step));\n    }\n    \
     if (threadIdx.x % 32 < LANES) {\n#pragma unroll\n        for (int i = 0; i < VECTOR; ++i) parts[threadIdx.x / 32][own + i] = x[i];\n    }\n    \
-    __syncthreads();\n#pragma unroll\n    for (int i = 0; i < VECTOR; ++i) x[i] = parts[0][own + i];\n#pragma unroll\n    for (int w = 1; w < THREADS / 32; ++w) {\n\
-    #pragma unroll\n        for (int i = 0; i < VECTOR; ++i) x[i] = combine(stage, x[i], parts[w][own + i]);\n    }\n}\n";
+    __syncthreads();\n#pragma unroll\n    for (int k = 0; k < (columns + 31) / 32; ++k) {\n        const int i = k * THREADS + threadIdx.x;\n        \
+    if (columns % 32 != 0 && i >= warps * columns) break;\n        real y = parts[i % warps][i / warps];\n#pragma unroll\n        \
+    for (int step = warps / 2; step > 0; step /= 2) y = combine(stage, y, __shfl_xor_sync(~0u, y, step));\n        if (i % warps == 0) totals[i / warps] = y;\n    }\n    \
+    __syncthreads();\n#pragma unroll\n    for (int i = 0; i < VECTOR; ++i) x[i] = totals[own + i];\n}\n";

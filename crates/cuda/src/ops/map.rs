@@ -347,6 +347,37 @@ pub(crate) fn flattened(problem: &Problem, dst: Arg) -> Option<Problem> {
     Some(flat)
 }
 
+/// The problem with one dimension in place of all from `first` on, where these are one run of elements in every tensor that has as many dimensions as that passed as
+/// `arg`, and nothing goes by dimension.
+pub(crate) fn merged_behind(problem: &Problem, arg: Arg, first: usize) -> Option<Problem> {
+    let whole = problem.op.tensor(arg)?;
+    let n = whole.dims().len();
+    if n < first + 2
+        || whole.is_empty()
+        || problem.attr.dropout.is_some()
+        || problem.attr.post_ops.iter().any(has_dimensions)
+        || problem.attr.scales.values().any(|q| q.mask != 0)
+    {
+        return None;
+    }
+    let mut flat = problem.clone();
+    for o in flat.op.operands_mut().into_iter().filter(|o| o.tensor.dims().len() == n) {
+        let layout = &o.tensor.layout;
+        let b = layout.blocking().filter(|b| b.is_plain() && b.padded_dims == layout.dims)?;
+        let run = (first..n).rev().filter(|&d| layout.dims[d] != 1).try_fold((1, None), |(count, step), d| match step {
+            None => Some((layout.dims[d], Some(b.strides[d]))),
+            Some(step) => (b.strides[d] == count * step).then_some((count * layout.dims[d], Some(step))),
+        });
+        let (count, step) = run?;
+        let of = |outer: &Dims, last: i64| Dims::from_fn(first + 1, |d| if d < first { outer[d] } else { last });
+        let mut merged = Layout::plain(of(&layout.dims, count)).ok()?;
+        let to = merged.blocking_mut()?;
+        (to.offset, to.strides) = (b.offset, of(&b.strides, step.unwrap_or(1)));
+        o.tensor.layout = merged;
+    }
+    Some(flat)
+}
+
 fn has_dimensions(op: &oxidnn_spec::PostOp) -> bool {
     use oxidnn_spec::PostOp;
     !matches!(op, PostOp::Eltwise { .. } | PostOp::Sum { .. })

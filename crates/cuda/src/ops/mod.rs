@@ -23,6 +23,7 @@ mod rows;
 mod rows_vector;
 mod sdpa;
 mod sparse;
+mod strips;
 mod transpose;
 mod windows;
 mod zero;

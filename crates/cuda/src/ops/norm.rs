@@ -4,7 +4,7 @@
 //! channels: their sums are made in parts, put together, and applied element by element.
 
 use super::columns::{self, Elements, Matrix, Shape};
-use super::map::Map;
+use super::map::{Map, merged_behind};
 use super::pointwise::tensor;
 use super::reductions::aligned;
 use super::rows::{Rows, Stage};
@@ -15,7 +15,7 @@ use crate::emit::{Emitter, Factor, Place, Real, Tail, View, literal, memory_orde
 use crate::program::Program;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{NormFlags, Prop};
-use oxidnn_spec::{Arg, Layout, Op, PostOp, Problem, Tensor};
+use oxidnn_spec::{Arg, Layout, Op, Problem, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
@@ -58,31 +58,7 @@ pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, S
 /// The same with one spatial dimension in place of several, where they are one run of pixels in every tensor: neighbours are read together then, although rows
 /// of an image may be short.
 fn flattened(problem: &Problem) -> Option<Problem> {
-    let src = match &problem.op {
-        Op::BatchNorm(op) => &op.src,
-        Op::GroupNorm(op) => &op.src,
-        _ => return None,
-    };
-    let n = src.dims().len();
-    let by_dimension = problem.attr.post_ops.iter().any(|p| !matches!(p, PostOp::Eltwise { .. } | PostOp::Sum { .. }));
-    if n < 4 || by_dimension || problem.attr.dropout.is_some() || problem.attr.scales.values().any(|q| q.mask != 0) || src.is_empty() {
-        return None;
-    }
-    let mut flat = problem.clone();
-    for o in flat.op.operands_mut().into_iter().filter(|o| o.tensor.dims().len() == n) {
-        let layout = &o.tensor.layout;
-        let b = layout.blocking().filter(|b| b.is_plain() && b.padded_dims == layout.dims)?;
-        let pixels = (2..n).rev().filter(|&d| layout.dims[d] != 1).try_fold((1, None), |(count, step), d| match step {
-            None => Some((layout.dims[d], Some(b.strides[d]))),
-            Some(step) => (b.strides[d] == count * step).then_some((count * layout.dims[d], Some(step))),
-        });
-        let (count, step) = pixels?;
-        let mut merged = Layout::plain([layout.dims[0], layout.dims[1], count].into()).ok()?;
-        let to = merged.blocking_mut()?;
-        (to.offset, to.strides) = (b.offset, [b.strides[0], b.strides[1], step.unwrap_or(1)].into());
-        o.tensor.layout = merged;
-    }
-    Some(flat)
+    matches!(problem.op, Op::BatchNorm(_) | Op::GroupNorm(_)).then(|| merged_behind(problem, Arg::SRC, 2))?
 }
 
 fn lower_by(problem: &Problem, vectors: Option<&CudaTarget>) -> Result<Program, Skip> {

@@ -1,7 +1,7 @@
 //! Reduction, softmax, and the gradient of prelu's weights: rows of terms.
 
 use super::columns::{self, Matrix, Shape};
-use super::map::Map;
+use super::map::{Map, merged_behind};
 use super::pointwise::tensor;
 use super::rows::{Reduced, Rows, Stage};
 use super::rows_vector::Input;
@@ -100,7 +100,10 @@ fn stage(op: &Reduction) -> Stage {
 
 /// Softmax and its logarithm along an axis, forward and backward.
 pub(crate) fn softmax(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
-    aligned(|vectors| softmax_by(problem, vectors.then_some(target)))
+    let Op::Softmax(op) = &problem.op else { return Err(Skip::Op("anything but softmax")) };
+    // What lies behind the axis is one run of columns.
+    let flat = merged_behind(problem, Arg::DST, op.axis + 1);
+    aligned(|vectors| softmax_by(flat.as_ref().unwrap_or(problem), vectors.then_some(target)))
 }
 
 /// The program with vectors, and the one without for memory that is not aligned.
@@ -149,7 +152,7 @@ fn forward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip>
     let share = format!("{}(src(a, p) - s[0])", if is_short { "short_exp" } else { "exp" });
     // The sum is one or more: shares are multiplied by its reciprocal where they are rounded to few bits.
     let is_inverse = is_short && op.alg != SoftmaxAlg::Log;
-    rows.stages = vec![largest, Stage::sum(share.clone(), if is_inverse { "(real)1 / x" } else { "x" })];
+    rows.stages = vec![largest, Stage::sum(share.clone(), if is_inverse { "short_ratio((real)1, x)" } else { "x" })];
     let value = match op.alg {
         SoftmaxAlg::Log => "src(a, p) - s[0] - log(s[1])".into(),
         // A row of nothing but negative infinity has no NaN, where it counts as zero: its sum would be one.

@@ -128,7 +128,8 @@ impl Rows {
     fn kept(&self) -> Option<Kept> {
         let Vectors { inputs, dst, facts } = self.vectors.as_ref()?;
         let along = if self.columns { self.across? } else { self.along? };
-        let extent = Extent { outputs: self.outputs, terms: self.terms, along };
+        let down = self.along.filter(|&(_, size)| size == self.terms).map(|a| a.0);
+        let extent = Extent { outputs: self.outputs, terms: self.terms, along, down };
         if !self.columns {
             return rows_vector::shape(inputs, dst.as_ref(), &extent, facts).map(Kept::Rows);
         }

@@ -56,6 +56,11 @@ impl Input {
         self.kept
     }
 
+    /// Whether its elements are strides apart.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.layout.blocking().is_some_and(oxidnn_spec::Blocking::is_plain)
+    }
+
     /// Bytes of an element; 0 where two share one.
     pub(crate) fn bytes(&self) -> i64 {
         self.dtype.bits() as i64 / 8
@@ -102,22 +107,31 @@ pub(crate) struct Shape {
     along: usize,
 }
 
+/// Numbers of vectors that kernels are made for.
+const CHUNKS: [i64; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32];
+
 /// Vectors that each of so many threads has, of the numbers that kernels are made for.
 pub(crate) fn chunks(vectors: i64, threads: i64) -> Option<i64> {
     let needed = vectors / threads + i64::from(vectors % threads != 0);
-    [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32].into_iter().find(|&c| c >= needed)
+    CHUNKS.into_iter().find(|&c| c >= needed)
 }
 
-/// How many outputs there are, and terms of each; and the dimension, with its size, along which neighbours lie.
+/// Vectors that every thread has, where a kernel is made for so many.
+pub(crate) fn surely(chunks: i64) -> i64 {
+    CHUNKS.into_iter().rev().find(|&c| c < chunks).unwrap_or(0)
+}
+
+/// How many outputs there are, and terms of each; the dimension, with its size, along which neighbours lie; that of the terms, where it is one.
 pub(crate) struct Extent {
     pub(crate) outputs: i64,
     pub(crate) terms: i64,
     pub(crate) along: (usize, i64),
+    pub(crate) down: Option<usize>,
 }
 
 /// The shape for rows over tensors that all move along their fastest dimension in one run; `None` where they do not, or the rows are too long for registers.
 pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, facts: &Facts) -> Option<Shape> {
-    let Extent { outputs, terms, along } = *extent;
+    let Extent { outputs, terms, along, .. } = *extent;
     let vector = together(inputs.iter().chain(dst), along)?;
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
     let vectors = terms / vector;

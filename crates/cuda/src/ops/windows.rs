@@ -2,6 +2,8 @@
 
 use super::map::{Map, Tile};
 use super::planes::Planes;
+use super::reductions::aligned;
+use super::strips;
 use crate::CudaTarget;
 use crate::emit::{Emitter, Real, Tail, View, literal};
 use crate::program::Program;
@@ -12,7 +14,14 @@ use oxidnn_spec::{Arg, Op, Problem};
 
 /// Pooling forward and backward.
 pub(crate) fn pool(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    aligned(|vectors| pool_by(problem, vectors))
+}
+
+fn pool_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     let Op::Pool(op) = &problem.op else { return Err(Skip::Op("anything but pooling")) };
+    if vectors && op.prop.is_forward() && let Some(launch) = strips::pool(problem, op)? {
+        return Ok(Program { launches: vec![launch], ..Program::default() });
+    }
     let (arg, to) = if op.prop.is_forward() { (Arg::DST, &op.dst) } else { (Arg::DIFF_SRC, &op.src) };
     let mut map = Map::over(Real::of(problem), &to.layout);
     map.tail(&Tail::of(problem, arg, to))?;
@@ -25,7 +34,7 @@ pub(crate) fn pool(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     Ok(map.program())
 }
 
-fn geometry(op: &Pool, emit: &mut Emitter) {
+pub(crate) fn geometry(op: &Pool, emit: &mut Emitter) {
     let (window, spatial) = (&op.window, op.kernel.len());
     emit.define("SPATIAL", spatial);
     emit.sizes("kernel", &op.kernel);

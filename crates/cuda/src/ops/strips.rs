@@ -1,0 +1,80 @@
+//! Pooling of planes by small windows that the code knows (`kernels/pool_strips.cu`): rows of inputs in registers.
+
+use super::windows::geometry;
+use crate::emit::{Emitter, Real, Tail, View, literal, memory_order};
+use crate::program::{Launch, MapPlace};
+use oxidnn_expr::number;
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::{Pool, PoolAlg};
+use oxidnn_spec::{Arg, Problem, Tensor};
+
+/// Strips of two rows that keep a GPU busy.
+const MANY: i64 = 1 << 17;
+
+/// Windows that are alike along both dimensions.
+#[derive(Clone, Copy)]
+struct Windows {
+    kernel: i64,
+    stride: i64,
+    padding: i64,
+}
+
+impl Windows {
+    /// Those of an operation on planes, where they are small and rows of results have so many times fewer pixels than those of inputs.
+    fn of(op: &Pool) -> Option<Windows> {
+        let (w, dims) = (&op.window, op.src.dims());
+        let [kernel, stride, padding] = [op.kernel.first(), w.strides.first(), w.padding_l.first()].map(|n| n.copied().unwrap_or(0));
+        let square = op.kernel[..] == [kernel; 2] && w.strides[..] == [stride; 2] && w.padding_l[..] == [padding; 2];
+        let small = matches!(kernel, 2 | 3) && matches!(stride, 1 | 2) && (0..kernel).contains(&padding) && w.dilations.iter().all(|&d| d == 0);
+        (dims.len() == 4 && square && small && op.dst.dims()[3].checked_mul(stride) == Some(dims[3])).then_some(Windows { kernel, stride, padding })
+    }
+}
+
+/// Whether `n` neighbours along rows of the tensor's planes are moved together.
+fn is_run(t: &Tensor, n: i64) -> bool {
+    let whole = |d: usize, b: &oxidnn_spec::Blocking| t.dims()[d] == 1 || b.strides[d] % n == 0;
+    t.blocking().is_some_and(|b| {
+        b.is_plain() && b.padded_dims == *t.dims() && t.dtype.bits() >= 8 && b.strides[3] == 1 && b.offset % n == 0 && (0..3).all(|d| whole(d, b))
+    })
+}
+
+/// The launch of a forward pass; `None` where its windows or its tensors are others.
+pub(crate) fn pool(problem: &Problem, op: &Pool) -> Result<Option<Launch>, Skip> {
+    let (real, bytes) = (Real::of(problem), op.src.dtype.bits() as i64 / 8);
+    let Some(windows) = Windows::of(op).filter(|_| real == Real::Single && !op.dst.is_empty()) else { return Ok(None) };
+    let fits = |n: i64| {
+        let own = n / windows.stride;
+        let outputs = op.workspace.iter().chain([&op.dst]).all(|t| is_run(t, own));
+        n * bytes <= 16 && n * bytes >= 4 && n % windows.stride == 0 && op.src.dims()[3] % n == 0 && is_run(&op.src, n) && outputs
+    };
+    let Some(vector) = [8, 4, 2].into_iter().find(|&n| fits(n)) else { return Ok(None) };
+    let dims = op.dst.dims();
+    let of = |tall: i64| [dims[0], dims[1], dims[2] / tall + i64::from(dims[2] % tall != 0), op.src.dims()[3] / vector];
+    let count = |tall: i64| of(tall).iter().fold(1i64, |n, &size| n.saturating_mul(size));
+    let tall = if count(2) < MANY { 1 } else { 2 };
+    let mut emit = Emitter::new(real, op.src.dims().volume().unwrap_or(i64::MAX));
+    for (name, value) in
+        [("KERNEL", windows.kernel), ("STRIDE", windows.stride), ("PADDING", windows.padding), ("VECTOR", vector), ("TALL_STRIP", tall)]
+    {
+        emit.option(name, value);
+    }
+    emit.define("RANK", 4);
+    emit.define("ACROSS", 1);
+    if op.alg == PoolAlg::Max {
+        emit.option("MAXIMUM", 1);
+        emit.define("LOWEST", literal(number::lowest(op.dst.dtype)));
+    }
+    emit.tail(&Tail::of(problem, Arg::DST, &op.dst))?;
+    emit.view(&View::of("src", Arg::SRC, &op.src))?;
+    if let Some(ws) = &op.workspace {
+        emit.option("KEPT", 1);
+        emit.view(&View { padded: true, ..View::of("ws", Arg::WORKSPACE, ws) })?;
+    }
+    geometry(op, &mut emit);
+    emit.traversal("strip_of", &of(tall), &memory_order(&op.dst.layout));
+    emit.number("strips", count(tall));
+    emit.numbers("length", dims);
+    let mut launch = emit.launch("pool_strips", count(tall));
+    launch.aligned = op.workspace.iter().map(|_| Arg::WORKSPACE).chain([Arg::SRC, Arg::DST]).map(|arg| MapPlace::Arg(arg, 0)).collect();
+    Ok(Some(launch))
+}
