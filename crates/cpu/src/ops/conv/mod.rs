@@ -5,6 +5,7 @@ mod compensation;
 pub(crate) mod depthwise;
 mod edges;
 mod execute;
+mod filled;
 mod fused;
 pub(crate) mod geometry;
 mod joint;

@@ -52,6 +52,8 @@ pub(super) struct Wish {
     pub(super) watched: bool,
     /// Whether results depend on nothing that lies where they do.
     pub(super) repeats: bool,
+    /// Whether padding may be what is no zero: then results that meet it need no pass of their own.
+    pub(super) fills: bool,
 }
 
 impl Padded {
@@ -88,7 +90,8 @@ impl Padded {
         let gathered = if partial || self.wide { rows } else { rows - counts(true) };
         let copied = self.image() / COPIED;
         let products = rows * taps * self.groups * self.bytes.div_ceil(64) * wish.columns.div_ceil(16);
-        gathered > 0 && copied < self.groups * gathered * taps * GATHERED + products / SHARE
+        let passes = wish.fills && rows > counts(true);
+        passes || gathered > 0 && copied < self.groups * gathered * taps * GATHERED + products / SHARE
     }
 
     /// Whether tiles of a plane's results, with those between lines, take less time than those of its lines, which are gathered where they are short.
@@ -155,8 +158,8 @@ impl Padded {
         })
     }
 
-    /// Copies images from one on, which lie at `place` in `from`.
-    pub(super) fn copy(&self, executor: &dyn Executor, (from, place): (Buf<'_>, &Place), first: usize, to: Buf<'_>) {
+    /// Copies images from one on, which lie at `place` in `from`; padding is bytes of one value.
+    pub(super) fn copy(&self, executor: &dyn Executor, (from, place): (Buf<'_>, &Place), first: usize, (to, padding): (Buf<'_>, u8)) {
         let [depth, height, _] = self.all;
         executor.run(executor.threads(), self.images * self.groups * depth, &|_, task| {
             let (plane, d) = (task / depth, task % depth);
@@ -166,8 +169,8 @@ impl Padded {
             for h in 0..height {
                 let row = to.part((task * height + h) * self.row(), self.row());
                 match inside(0, d).zip(inside(1, h)) {
-                    Some((d, h)) => self.copy_row((from, first + d * place.strides[0] + h * place.strides[1], place.strides[2]), row),
-                    None => row.fill(0),
+                    Some((d, h)) => self.copy_row((from, first + d * place.strides[0] + h * place.strides[1], place.strides[2]), (row, padding)),
+                    None => row.fill(padding),
                 }
             }
         });
@@ -179,11 +182,11 @@ impl Padded {
     }
 
     /// Copies the pixels of a row, and the padding beside them.
-    fn copy_row(&self, (from, first, distance): (Buf<'_>, usize, usize), row: Buf<'_>) {
+    fn copy_row(&self, (from, first, distance): (Buf<'_>, usize, usize), (row, padding): (Buf<'_>, u8)) {
         let (begin, count) = (self.before[2] * self.pixel, self.inner[2]);
         let end = begin + count * self.pixel;
-        row.part(0, begin).fill(0);
-        row.part(end, self.row() - end).fill(0);
+        row.part(0, begin).fill(padding);
+        row.part(end, self.row() - end).fill(padding);
         if (self.bytes, distance) == (self.pixel, self.pixel) {
             return row.copy::<u8>(begin, &from, first, count * self.pixel);
         }

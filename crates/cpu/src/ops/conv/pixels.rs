@@ -374,7 +374,7 @@ impl Tiles {
     }
 
     /// The zero points of the source.
-    fn zero_points<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Broadcast<'a>, Error> {
+    pub(super) fn zero_points<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Broadcast<'a>, Error> {
         let dims = ctx.bound(self.source).map(|b| b.tensor.dims()).ok_or_else(|| Error::arg(self.source, "nothing", "a memory object"))?;
         Broadcast::zero_point(simd, ctx, &self.attr, self.source, dims)
     }
@@ -570,9 +570,10 @@ impl Generated for Tiles {
             code.passes[i].task(task, share, &operands);
         };
         let (images, each) = (source.dims()[0] as usize, self.padded.as_ref().map_or(usize::MAX, |(padded, _)| padded.images));
+        let padding = if self.fills { self.zero_points(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32 as u8 } else { 0 };
         for before in (0..images).step_by(each) {
             if let Some((padded, place)) = &self.padded {
-                padded.copy(ctx.executor(), (source.buf(), place), before, pixels);
+                padded.copy(ctx.executor(), (source.buf(), place), before, (pixels, padding));
             }
             self.all_tasks(ctx, &mut shares, &|i, task, share| run(None, before, (i, task), share));
         }

@@ -6,6 +6,7 @@
 //! number. Weights are read in panels, which is the layout that `any` resolves to.
 
 use super::compensation::{self, Compensation, Shift};
+use super::filled::Filled;
 use super::geometry::{self, Direction, Line};
 use super::joint::Joint;
 use super::order::{Cut, Order, Run, Segment};
@@ -60,6 +61,8 @@ pub(super) struct Tiles {
     pub(super) to: Place,
     /// The copy of the source that windows slide over instead, and where its own pixels lie.
     pub(super) padded: Option<(Padded, Place)>,
+    /// Whether the copy's padding is the source's zero point, so that all results are compensated alike.
+    pub(super) fills: bool,
     /// Depth, height and width of the source.
     pub(super) sizes: [usize; 3],
     /// Which of the weights' channel dimensions is the result's.
@@ -241,9 +244,15 @@ fn plan_on(mut problem: Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn
     if *s.weights != Tensor::with_tag(*s.weights.dims(), s.weights.dtype, &tag).map_err(|e| Skip::Layout(e.to_string()))? {
         return Err(Skip::Layout(format!("of the weights: not {tag}")));
     }
-    let tiles = Tiles::new(&s, &problem.attr, (product, jit), target)?;
+    let plan = |fills: bool| Tiles::new(&s, &problem.attr, (product, jit, fills), target);
+    let (tiles, isa) = (plan(true)?, target.isa);
     let scratch_bytes = tiles.scratch.bytes().ok_or(TOO_LARGE)?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(tiles) }))
+    if !tiles.fills {
+        return Ok(Box::new(RowPlan { problem, scratch_bytes, isa, kernel: Arc::new(tiles) }));
+    }
+    let other = plan(false)?;
+    let scratch_bytes = scratch_bytes.max(other.scratch.bytes().ok_or(TOO_LARGE)?);
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa, kernel: Arc::new(Filled { tiles, other }) }))
 }
 
 /// How integer sums are shifted: how often sums of the columns of the weights have to be subtracted, beside the source's zero point, whether that differs
@@ -413,6 +422,8 @@ struct Common<'a> {
     /// Results meet all taps, or none that read padding.
     all_taps: bool,
     exact: bool,
+    /// Padding of a copy may be the source's zero point.
+    fills: bool,
     weights_shifted: bool,
     /// Columns of a panel, and bytes of one tap of it.
     width: usize,
@@ -438,7 +449,7 @@ fn may_be_reduced(depth: usize) -> Result<(), Skip> {
 }
 
 impl Tiles {
-    fn new(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa), target: &CpuTarget) -> Result<Tiles, Skip> {
+    fn new(s: &Setup<'_>, attr: &Attr, (product, isa, fills): (Product, Isa, bool), target: &CpuTarget) -> Result<Tiles, Skip> {
         let (source, result) = (s.source.1, s.result.1);
         let (channels, depth) = if s.result_channel == 0 { (s.sizes.oc, s.sizes.ic) } else { (s.sizes.ic, s.sizes.oc) };
         let (channels, depth) = (channels as usize, depth as usize);
@@ -473,6 +484,7 @@ impl Tiles {
             channels,
             depth,
             all_taps: flip.is_some() || weights_shifted,
+            fills: fills && isa.amx && flip.is_some_and(|shift| !shift.by_channel) && !weights_shifted,
             // Tiles of AMX look at their sums instead.
             exact: !product.is_whole() && !isa.amx,
             weights_shifted,
@@ -491,7 +503,8 @@ impl Tiles {
         } else if common.tail.is_some() && units[0].joined == groups {
             collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);
         }
-        let shifted = attr.zero_points.contains_key(&s.source.0);
+        let fills = common.fills && common.padded.is_some();
+        let shifted = attr.zero_points.contains_key(&s.source.0) && !fills;
         let mut passes = common.all_passes(&lines, units, repacks.then_some(lie), flip.map(|shift| (shift, shifted)))?;
         let packed = Pass::share(&mut passes);
         let compensation = flip.map(|shift| Compensation::new((isa, shift), common.width, &passes));
@@ -515,6 +528,7 @@ impl Tiles {
             from: common.from,
             to: common.to,
             padded: common.padded.map(|p| (p, source_place)),
+            fills,
             sizes: in_sizes.map(|n| n as usize),
             result_channel: s.result_channel,
             groups,
@@ -644,8 +658,10 @@ impl Common<'_> {
     fn compensated(&mut self, lines: &[Line; 3], shift: Shift, shifted: bool) -> Result<Vec<Pass>, Skip> {
         // Passes whose results meet the same taps all over may join those of a line.
         let parted = shifted || lines[2].phases.iter().all(|p| p.count > SHORT);
-        self.merged = parted && !self.weights_shifted && !shift.by_channel && self.merges(self.setup.source.1.dtype.bits() / 8);
-        let parts = compensation::passes(lines, shifted || self.merged)?;
+        let (size, padded) = (self.setup.source.1.dtype.bits() / 8, self.padded.is_some());
+        let merges = if padded { self.joins(size) } else { parted && self.merges(size) };
+        self.merged = merges && !self.weights_shifted && !shift.by_channel;
+        let parts = compensation::passes(lines, shifted || self.merged && !padded)?;
         let all = if parts.is_empty() { vec![lines.clone()] } else { parts };
         Ok(all.into_iter().map(|lines| Pass::new(self, lines)).collect())
     }
@@ -670,7 +686,7 @@ impl Common<'_> {
         let fits = self.tail.is_some()
             && self.isa.amx
             && amx::check(self.product).is_ok()
-            && !self.all_taps
+            && (self.fills || !self.all_taps)
             && s.sizes.k.iter().product::<i64>() > 1;
         let apart = units.len() == 1 && units[0].joined == 1;
         let dense = in_lines(s, self.product);
@@ -690,6 +706,7 @@ impl Common<'_> {
             budget,
             watched,
             repeats: self.tail.as_ref()?.is_repeatable(),
+            fills: self.fills,
         };
         Padded::new(lines, wish)
     }
