@@ -270,7 +270,7 @@ impl Part {
         let [from, to] = self.group;
         let (source_channels, each) = (call.channels / to * from, self.lanes / to * from);
         let side_by_side = from == to || call.source_steps.vector == each * self.source;
-        assert!(side_by_side && (from <= to || !self.masked), "groups of {from} channels to {to} that lie apart, or end within vectors");
+        assert!(side_by_side, "groups of {from} channels to {to} that lie apart");
         let shift = if self.shifted { Some(vectors * self.lanes * WORD) } else { Some(0) };
         let last = call.channels - (vectors - 1) * self.lanes;
         let strips = |farthest: usize, s: &Steps, columns: usize, bytes: usize| {
@@ -346,25 +346,25 @@ pub struct GradientCall<'a> {
     pub channels: usize,
     /// What is added to, and numbers from the sums of a vector of channels to the next's, and from those of a line.
     pub sums: (&'a mut [f32], [usize; 2]),
-    /// True where the strips behind these come next, from beyond L2.
-    pub ahead: bool,
+    /// True where strips come from beyond L2.
+    pub far: bool,
 }
 
 impl GradientCall<'_> {
-    /// Asks for what as many strips behind these read: of the source the lines of the window that the row before has not read.
-    fn ask(&self, strips: usize, lines: usize, sizes: [usize; 2]) {
+    /// Brings what the strips read: of the source the lines of the window that the row before has not read.
+    fn meet(&self, strips: usize, lines: usize, sizes: [usize; 2]) {
         let [(x, x_at, source), (y, y_at, gradient)] = self.operands;
         let new = (source.row / source.line.max(1)).clamp(1, lines);
-        let ask = |memory: Read<'_>, at: usize, s: weights::Steps, size: usize| {
-            let (first, columns) = (at + strips * s.strip, strips * s.strip / s.column.max(1));
-            // Columns that share lines of the cache are asked for together.
-            if s.column <= LINE {
-                return memory.ask(first, columns * s.column);
+        let meet = |memory: Read<'_>, first: usize, s: weights::Steps, size: usize| {
+            let (columns, run) = (strips * s.strip / s.column.max(1), self.channels * size);
+            // Columns that share lines of the cache are met together.
+            if s.column <= run.next_multiple_of(LINE) {
+                return memory.meet(first, columns * s.column);
             }
-            (0..columns).for_each(|column| memory.ask(first + column * s.column, self.channels * size));
+            (0..columns).for_each(|column| memory.meet(first + column * s.column, run));
         };
-        (lines - new..lines).for_each(|line| ask(x, x_at + line * source.line, source, sizes[0]));
-        ask(y, y_at, gradient, sizes[1]);
+        (lines - new..lines).for_each(|line| meet(x, x_at + line * source.line, source, sizes[0]));
+        meet(y, y_at, gradient, sizes[1]);
     }
 }
 
@@ -392,8 +392,8 @@ impl Gradient {
         if call.counts.contains(&0) || call.channels == 0 {
             return;
         }
-        if call.ahead {
-            call.ask(self.strips, usize::from(self.key.lines).max(1), self.key.types.map(|t| t.bytes()));
+        if call.far {
+            call.meet(self.strips, usize::from(self.key.lines).max(1), self.key.types.map(|t| t.bytes()));
         }
         let args = self.checked(call);
         // SAFETY: the kernel reads source and gradient and adds to sums no farther than was asked of them.
