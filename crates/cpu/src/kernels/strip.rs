@@ -161,20 +161,23 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Brings what the strips read of their window's last line; elements have so many bytes.
-    fn meet(&self, size: usize) {
+    /// Brings what the strips read of their window's last line: pixels of so many bytes.
+    fn meet(&self, pixel: usize) {
         let (table, steps) = (self.table, &self.source_steps);
-        let (columns, run) = (self.strips * steps.strip / steps.column.max(1), self.channels * size);
         for row in self.rows.clone() {
             let last = table.starts[row] + table.rows[row].lines;
             let Some(line) = table.lines[table.starts[row]..last].last() else { continue };
-            let first = self.source.1 + line.source;
-            match steps.column == run {
-                true => self.source.0.meet(first, columns * run),
-                false => (0..columns).for_each(|column| self.source.0.meet(first + column * steps.column, run)),
-            }
+            meet(self.source.0, self.source.1 + line.source, [steps.column, self.strips * steps.strip], pixel);
         }
     }
+}
+
+/// Brings the pixels of a line whose distance, and whose last one's end, is so many bytes; together where they share lines of the cache.
+fn meet(memory: Read<'_>, first: usize, [column, line]: [usize; 2], pixel: usize) {
+    if column <= pixel.next_multiple_of(LINE) {
+        return memory.meet(first, line);
+    }
+    (0..line).step_by(column).for_each(|at| memory.meet(first + at, pixel));
 }
 
 impl Strip {
@@ -205,7 +208,7 @@ impl Strip {
             _ => 0,
         };
         if let Some(part) = self.whole.as_ref().or(self.rest.as_ref()).filter(|_| call.far) {
-            call.meet(part.source);
+            call.meet(call.channels / part.group[1] * part.group[0] * part.source);
         }
         let channels = self.whole.as_ref().map_or(0, |whole| call.channels.min(vectors * whole.lanes));
         let behind = call.channels - channels;
@@ -355,16 +358,11 @@ impl GradientCall<'_> {
     fn meet(&self, strips: usize, lines: usize, sizes: [usize; 2]) {
         let [(x, x_at, source), (y, y_at, gradient)] = self.operands;
         let new = (source.row / source.line.max(1)).clamp(1, lines);
-        let meet = |memory: Read<'_>, first: usize, s: weights::Steps, size: usize| {
-            let (columns, run) = (strips * s.strip / s.column.max(1), self.channels * size);
-            // Columns that share lines of the cache are met together.
-            if s.column <= run.next_multiple_of(LINE) {
-                return memory.meet(first, columns * s.column);
-            }
-            (0..columns).for_each(|column| memory.meet(first + column * s.column, run));
-        };
-        (lines - new..lines).for_each(|line| meet(x, x_at + line * source.line, source, sizes[0]));
-        meet(y, y_at, gradient, sizes[1]);
+        let [x_pixel, y_pixel] = sizes.map(|size| self.channels * size);
+        for line in lines - new..lines {
+            meet(x, x_at + line * source.line, [source.column, strips * source.strip], x_pixel);
+        }
+        meet(y, y_at, [gradient.column, strips * gradient.strip], y_pixel);
     }
 }
 
