@@ -152,20 +152,23 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Brings what the strips read of their window's last line; elements have so many bytes.
-    fn meet(&self, size: usize) {
+    /// Brings what the strips read of their window's last line: pixels of so many bytes.
+    fn meet(&self, pixel: usize) {
         let (table, steps) = (self.table, &self.source_steps);
-        let (columns, run) = (self.strips * steps.strip / steps.column.max(1), self.channels * size);
         for row in self.rows.clone() {
             let last = table.starts[row] + table.rows[row].lines;
             let Some(line) = table.lines[table.starts[row]..last].last() else { continue };
-            let first = self.source.1 + line.source;
-            match steps.column == run {
-                true => self.source.0.meet(first, columns * run),
-                false => (0..columns).for_each(|column| self.source.0.meet(first + column * steps.column, run)),
-            }
+            meet(self.source.0, self.source.1 + line.source, [steps.column, self.strips * steps.strip], pixel);
         }
     }
+}
+
+/// Brings the pixels of a line whose distance, and whose last one's end, is so many bytes; together where they share lines of the cache.
+fn meet(memory: Read<'_>, first: usize, [column, line]: [usize; 2], pixel: usize) {
+    if column <= pixel.next_multiple_of(LINE) {
+        return memory.meet(first, line);
+    }
+    (0..line).step_by(column).for_each(|at| memory.meet(first + at, pixel));
 }
 
 impl Strip {
@@ -192,7 +195,8 @@ impl Strip {
             _ => 0,
         };
         if let Some(part) = self.whole.as_ref().or(self.rest.as_ref()).filter(|_| call.far) {
-            call.meet(part.spec.sums.source.bytes());
+            let Depthwise { group: [from, to], source, .. } = part.spec.sums;
+            call.meet(call.channels / usize::from(to) * usize::from(from) * source.bytes());
         }
         let channels = self.whole.as_ref().map_or(0, |whole| call.channels.min(vectors * whole.lanes));
         let behind = call.channels - channels;
@@ -247,7 +251,7 @@ impl Part {
         let [from, to] = sums.group.map(usize::from);
         let (source_channels, each) = (call.channels / to * from, self.lanes / to * from);
         let side_by_side = from == to || call.source_steps.vector == each * x_size;
-        assert!(side_by_side && (from <= to || !sums.masked), "groups of {from} channels to {to} that lie apart, or end within vectors");
+        assert!(side_by_side, "groups of {from} channels to {to} that lie apart");
         let shift = if sums.shifted { Some(vectors * self.lanes * WORD) } else { Some(0) };
         let last = call.channels - (vectors - 1) * self.lanes;
         let strips = |farthest: usize, s: &Steps, columns: usize, bytes: usize| {
@@ -323,25 +327,20 @@ pub struct GradientCall<'a> {
     pub channels: usize,
     /// What is added to, and numbers from the sums of a vector of channels to the next's, and from those of a line.
     pub sums: (&'a mut [f32], [usize; 2]),
-    /// True where the strips behind these come next, from beyond L2.
-    pub ahead: bool,
+    /// True where strips come from beyond L2.
+    pub far: bool,
 }
 
 impl GradientCall<'_> {
-    /// Asks for what as many strips behind these read: of the source the lines of the window that the row before has not read.
-    fn ask(&self, strips: usize, lines: usize, sizes: [usize; 2]) {
+    /// Brings what the strips read: of the source the lines of the window that the row before has not read.
+    fn meet(&self, strips: usize, lines: usize, sizes: [usize; 2]) {
         let [(x, x_at, source), (y, y_at, gradient)] = self.operands;
         let new = (source.row / source.line.max(1)).clamp(1, lines);
-        let ask = |memory: Read<'_>, at: usize, s: weights::Steps, size: usize| {
-            let (first, columns) = (at + strips * s.strip, strips * s.strip / s.column.max(1));
-            // Columns that share lines of the cache are asked for together.
-            if s.column <= LINE {
-                return memory.ask(first, columns * s.column);
-            }
-            (0..columns).for_each(|column| memory.ask(first + column * s.column, self.channels * size));
-        };
-        (lines - new..lines).for_each(|line| ask(x, x_at + line * source.line, source, sizes[0]));
-        ask(y, y_at, gradient, sizes[1]);
+        let [x_pixel, y_pixel] = sizes.map(|size| self.channels * size);
+        for line in lines - new..lines {
+            meet(x, x_at + line * source.line, [source.column, strips * source.strip], x_pixel);
+        }
+        meet(y, y_at, [gradient.column, strips * gradient.strip], y_pixel);
     }
 }
 
@@ -369,8 +368,8 @@ impl Gradient {
         if call.counts.contains(&0) || call.channels == 0 {
             return;
         }
-        if call.ahead {
-            call.ask(self.strips, usize::from(self.key.lines).max(1), self.key.types.map(|t| t.bytes()));
+        if call.far {
+            call.meet(self.strips, usize::from(self.key.lines).max(1), self.key.types.map(|t| t.bytes()));
         }
         let args = self.checked(call);
         // SAFETY: the kernel reads source and gradient and adds to sums no farther than was asked of them.

@@ -19,7 +19,7 @@
 //! are no part of any key.
 
 use crate::asm::Width;
-use crate::ir::{Accumulate, Addr, Binary, Elem, Function, Int, Pred, Prefetch, Src, Val};
+use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Prefetch, Src, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -61,8 +61,10 @@ pub struct Depthwise {
     pub inside: (i16, i16),
     /// True when [`Args::shift`] is subtracted from the source.
     pub shifted: bool,
-    /// True when the number of channels need not be whole vectors; not where groups have more source channels than results.
+    /// True when the number of channels need not be whole vectors.
     pub masked: bool,
+    /// True when all channels of the source are in one vector.
+    pub single: bool,
     /// Whether results, whole vectors of f32 at multiples of their bytes, go past the caches.
     pub streaming: bool,
 }
@@ -125,7 +127,7 @@ pub struct Args {
     pub result_vector: usize,
     /// For every channel the f32 number subtracted from the source, whole vectors.
     pub shift: *const f32,
-    /// Number of channels of the source.
+    /// Number of channels of the source; read where groups have others than of the result.
     pub source_channels: usize,
 }
 
@@ -215,12 +217,13 @@ impl StripKey for Depthwise {
 }
 
 impl Depthwise {
-    /// The most results that a strip with so many taps may have.
-    pub fn most_results(isa: Isa, taps: usize, [source, result]: [usize; 2], masked: bool) -> usize {
-        let masks =
-            if isa.avx512 { 0 } else { usize::from(masked) + usize::from(source < result) + (source / result.max(1)).saturating_sub(1) };
+    /// The most results that a strip with so many taps may have, where channels may end within vectors and all of the source may be in one.
+    pub fn most_results(isa: Isa, taps: usize, [source, result]: [usize; 2], [masked, single]: [bool; 2]) -> usize {
+        let more = if single { 0 } else { (source / result.max(1)).saturating_sub(1) };
+        let sources = if masked && more > 0 { more + 1 } else { usize::from(source < result || masked && source > result) };
+        let masks = if isa.avx512 { 0 } else { usize::from(masked) + sources + more };
         let spread = usize::from(source > 1 || result > 1) + usize::from(source > result);
-        (isa.simd_registers() - taps.min(HELD) - masks - spread - 3).clamp(1, 16)
+        isa.simd_registers().saturating_sub(taps.min(HELD) + masks + spread + 3).clamp(1, 16)
     }
 
     /// The first source column that is read, counted from the column of the first result; 0 where none is.
@@ -296,8 +299,8 @@ struct Frame {
     source: Int,
     weights: Int,
     shift: Option<Val>,
-    /// The lanes of the source that exist; `None` means all.
-    mask: Option<Pred>,
+    /// The lanes that exist of each vector of the source that a vector of results meets; none means all.
+    masks: Vec<Pred>,
 }
 
 impl Writer<'_> {
@@ -309,14 +312,15 @@ impl Writer<'_> {
         let result = f.argument(args, offset_of!(Args, result));
         let weights = f.argument(args, offset_of!(Args, weights));
         let channel = f.int(0);
-        // Source channels that are left, where a vector of results meets fewer than a vector of them.
-        let fewer = (self.kernel.group[0] < self.kernel.group[1]).then(|| f.argument(args, offset_of!(Args, source_channels)));
+        // Source channels that are left, where a vector of results does not meet one vector of them.
+        let [from, to] = self.kernel.group;
+        let other = (from < to || from > to && self.kernel.masked).then(|| f.argument(args, offset_of!(Args, source_channels)));
         let vectors = f.argument(args, offset_of!(Args, vectors));
         f.repeat_some(vectors, |f| {
             let (mask, shift) = self.lanes(f, args, channel);
-            let met = match fewer {
-                Some(left) => Some(f.first_lanes(left)),
-                None => mask,
+            let masks = match other {
+                Some(left) => self.met(f, left),
+                None => mask.into_iter().collect(),
             };
             let rows = f.argument(args, offset_of!(Args, rows));
             let lines = f.argument(args, offset_of!(Args, lines));
@@ -325,7 +329,7 @@ impl Writer<'_> {
                 let (from, to) = (f.copy(source), f.copy(result));
                 let more = f.argument(rows, offset_of!(Row, result));
                 f.add(to, more);
-                let frame = Frame { column, source: from, weights, shift, mask: met };
+                let frame = Frame { column, source: from, weights, shift, masks: masks.clone() };
                 let strips = f.argument(args, offset_of!(Args, strips));
                 f.repeat_some(strips, |f| {
                     if !self.kernel.streaming {
@@ -347,13 +351,27 @@ impl Writer<'_> {
             advance(f, result, args, offset_of!(Args, result_vector));
             advance(f, weights, args, offset_of!(Args, weights_vector));
             f.add(channel, self.width.lanes() as i32);
-            if let Some(left) = fewer {
+            if let Some(left) = other {
                 f.sub(left, self.source_lanes() as i32);
             }
         });
         if self.kernel.streaming {
             f.store_fence();
         }
+    }
+
+    /// The lanes that exist of each vector of the source that a vector of results meets, `left` channels being left.
+    fn met(&self, f: &mut Function, left: Int) -> Vec<Pred> {
+        let left = f.splat_int(self.width, left);
+        let lanes = self.width.lanes();
+        let vectors = if self.kernel.single { 1 } else { self.source_lanes().div_ceil(lanes) };
+        let mask = |part: usize| {
+            let numbers: Vec<u8> = (part * lanes..(part + 1) * lanes).flat_map(|lane| (lane as u32).to_le_bytes()).collect();
+            let numbers = f.constant(&numbers);
+            let numbers = f.load(self.width, numbers);
+            f.compare_i32(Compare::Gt, left, numbers)
+        };
+        (0..vectors).map(mask).collect()
     }
 
     /// Source channels that a vector of results meets.
@@ -424,7 +442,7 @@ impl Writer<'_> {
                 base += SHARE;
             }
             let at = column_at(source, frame.column, x - base, 0);
-            let plain = kernel.source == Elem::F32 && frame.mask.is_none() && frame.shift.is_none();
+            let plain = kernel.source == Elem::F32 && frame.masks.is_empty() && frame.shift.is_none();
             if plain && spread.is_none() && !held.is_empty() && columns.users(x).count() == 1 {
                 columns.users(x).for_each(|(i, t)| f.accumulate(add, sums[i], held[t], Src::Mem(at)));
                 continue;
@@ -433,7 +451,7 @@ impl Writer<'_> {
                 Some(spread) if !spread.parts.is_empty() => self.joined(f, (source, x - base), frame, spread),
                 Some(spread) if plain => f.binary(Binary::Lookup32, spread.index, Src::Mem(at)),
                 _ => {
-                    let value = f.load_as(kernel.source, at, frame.mask);
+                    let value = f.load_as(kernel.source, at, frame.masks.first().copied());
                     let value = frame.shift.map_or(value, |shift| f.binary(Binary::SubF32, value, shift));
                     spread.as_ref().map_or(value, |spread| f.binary(Binary::Lookup32, spread.index, value))
                 }
@@ -455,7 +473,7 @@ impl Writer<'_> {
         let lanes = self.width.lanes();
         let of: Vec<usize> = (0..lanes).map(|lane| met(self.kernel.group, lane, channel) / lanes).collect();
         let mut parts = Vec::new();
-        if of.iter().any(|part| *part > 0) {
+        if !self.kernel.single && of.iter().any(|part| *part > 0) {
             for part in (of[0]..=of[lanes - 1]).filter(|part| of.contains(part)) {
                 let before = of.iter().filter(|p| **p <= part).count();
                 let count = f.int(before as i64);
@@ -470,10 +488,11 @@ impl Writer<'_> {
         let mut all = None;
         for (part, mask) in spread.parts.iter().rev() {
             let at = column_at(source, frame.column, behind, (part * self.width.lanes() * self.kernel.source.bytes()) as i32);
-            let value = if self.kernel.source == Elem::F32 {
+            let exists = frame.masks.get(*part).copied();
+            let value = if self.kernel.source == Elem::F32 && exists.is_none() {
                 f.binary(Binary::Lookup32, spread.index, Src::Mem(at))
             } else {
-                let value = f.load_as(self.kernel.source, at, None);
+                let value = f.load_as(self.kernel.source, at, exists);
                 f.binary(Binary::Lookup32, spread.index, value)
             };
             all = Some(all.map_or(value, |later| f.select(*mask, value, later)));

@@ -87,8 +87,11 @@ pub(crate) fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Pl
     }
 }
 
-/// The same of NCHW, between transpositions.
+/// The same of NCHW, between transpositions, unless products read and write it in place.
 pub(crate) fn transposed_direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    if nchw1x1(problem, target).is_ok() {
+        return Err(Skip::Layout("of source and result: products take it as it is".into()));
+    }
     planes::plan(problem.clone(), target, depthwise::jit::plan)
 }
 

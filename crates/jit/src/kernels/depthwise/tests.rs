@@ -5,7 +5,7 @@ fn three(results: u8, stride: u8) -> Depthwise {
     let taps = (0..3).map(|i| Tap { column: i - 1, weights: i as u16 }).collect();
     let (source, weights) = (Elem::F32, Elem::F32);
     let (group, inside) = ([1, 1], (-1, 1000));
-    Depthwise { source, weights, dots: false, group, results, stride, taps, inside, shifted: false, masked: false, streaming: false }
+    Depthwise { source, weights, dots: false, group, results, stride, taps, inside, shifted: false, masked: false, single: false, streaming: false }
 }
 
 /// Rows of two strips, `vectors` vectors of channels, windows of up to two lines.
@@ -95,7 +95,15 @@ fn strips_hold_the_sums() {
             compare(&Depthwise { masked: true, stride: 2, ..kernel }, isa, 2, 2 * lanes - usize::from(group[1]));
         }
         for group in [[2, 1], [4, 1], [4, 2], [8, 4], [8, 2]] {
-            compare(&Depthwise { group, ..three(5, 1) }, isa, 3, 3 * lanes);
+            let kernel = Depthwise { group, ..three(5, 1) };
+            compare(&kernel, isa, 3, 3 * lanes);
+            for left in (usize::from(group[1])..lanes).step_by(group[1].into()) {
+                let kernel = Depthwise { masked: true, stride: 2, ..kernel.clone() };
+                compare(&kernel, isa, 2, lanes + left);
+                if left / usize::from(group[1]) * usize::from(group[0]) <= lanes {
+                    compare(&Depthwise { single: true, ..kernel }, isa, 1, left);
+                }
+            }
         }
         for group in [[1, 1], [4, 4], [4, 8], [4, 2]].into_iter().filter(|_| isa.bf16) {
             compare(&Depthwise { dots: true, group, ..three(5, 2) }, isa, 3, 3 * lanes);
@@ -128,8 +136,8 @@ fn strips_hold_the_sums() {
 fn nothing_spills() {
     for isa in ISAS {
         for taps in [1, 3, 5, 7, 9] {
-            for (masked, group) in [(false, [1, 1]), (true, [1, 1]), (false, [4, 4]), (true, [4, 4]), (true, [3, 8]), (false, [8, 2])] {
-                let results = Depthwise::most_results(isa, taps, group.map(usize::from), masked) as u8;
+            for (masked, group) in [(false, [1, 1]), (true, [1, 1]), (false, [4, 4]), (true, [4, 4]), (true, [3, 8]), (false, [8, 2]), (true, [2, 1])] {
+                let results = Depthwise::most_results(isa, taps, group.map(usize::from), [masked, false]) as u8;
                 let list = (0..taps as i16).map(|i| Tap { column: i, weights: i as u16 }).collect();
                 let compiled = Depthwise { taps: list, masked, group, ..three(results, 1) }.compile(isa).unwrap();
                 assert_eq!(compiled.inner_spills, 0, "{taps} taps, groups of {group:?}, {results} results, {}", isa.name());

@@ -250,7 +250,7 @@ impl Gradient {
             if of.is_empty() {
                 let kind = Kind { lines: taps.len() as u8, ..kind.clone() };
                 let places = Kind::most_places(jit, group, window[2].taps * taps.len());
-                let strips = if far { (target.caches.l1 / (place * places).max(1)).max(1) } else { usize::MAX };
+                let strips = if far { (target.caches.l2 / 8 / (place * places).max(1)).max(1) } else { usize::MAX };
                 *of = self::segments(&window[2], &kind, (jit, strips));
             }
         }
@@ -435,7 +435,7 @@ impl Bound<'_> {
             counts: [band.rows.len(), band.images.len()],
             channels: (p.chunk * p.lanes).min(p.channels - first),
             sums: (sums, [p.vector(), self.line()]),
-            ahead: p.far && places > 0,
+            far: p.far,
         });
     }
 

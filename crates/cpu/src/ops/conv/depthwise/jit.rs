@@ -199,6 +199,7 @@ fn spatial_bytes(tensor: &Tensor, first: usize) -> [usize; 3] {
 pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = Setup::of(&problem.op)?;
+    let jit = narrowest(&s, jit);
     let weights = s.weights.dims().len();
     let lanes = jit.width().lanes();
     let group = few(&s, lanes)?;
@@ -249,13 +250,24 @@ fn few(s: &Setup<'_>, lanes: usize) -> Result<[usize; 2], Skip> {
     if together && suits { Ok([from, to]) } else { Err(Skip::Shape("groups of other than few channels")) }
 }
 
+/// The vectors for so many channels of f32: half of one is wasted on those that fill the other half.
+fn narrowest(s: &Setup<'_>, isa: Isa) -> Isa {
+    let narrow = Isa { avx512: false, vnni: false, bf16: false, fp16: false, amx: false, ..isa };
+    let lanes = narrow.width().lanes() as i64;
+    let channels = s.result.1.dims()[1];
+    let f32 = [s.source.1, s.weights, s.result.1].iter().all(|t| t.dtype == DataType::F32);
+    let suits = channels == lanes || channels < lanes && s.source.1.dims()[1] <= channels;
+    if f32 && suits { narrow } else { isa }
+}
+
 /// Whether products of narrow elements, which take several channels of a group at once where a strip spreads one after the other, are faster though few of
 /// their columns are results: measured on Zen 3, Zen 4 and Sapphire Rapids. They need channels last.
 fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], jit: Isa) -> bool {
     let last = |t: &Tensor| t.layout.is_any() || t.blocking().is_some_and(|b| b.inner.iter().next().is_none());
+    let whole = s.result.1.dims()[1] % jit.width().lanes() as i64 == 0;
     let [taps, lines] = [&s.sizes.k[..], &s.sizes.k[..2]].map(|k| k.iter().product::<i64>());
     let fills = match s.source.1.dtype {
-        DataType::S8 | DataType::U8 => from >= 8 || from >= 4 && taps == 1,
+        DataType::S8 | DataType::U8 => from >= 8 || from >= 4 && taps == 1 || from > to && !whole,
         // A tile has an address for every row and line of the window.
         DataType::Bf16 => jit.bf16 && (from >= 16 || from * to >= 32 && lines == 1 || from >= 4 && to >= jit.width().lanes()),
         _ => false,
@@ -273,6 +285,7 @@ struct Kernels {
     tail: Tail,
     shifted: bool,
     masked: bool,
+    single: bool,
     streaming: bool,
 }
 
@@ -292,7 +305,7 @@ fn tail(s: &Setup<'_>, attr: &Attr) -> Option<Tail> {
 impl Kernels {
     /// Cuts a row of results into strips.
     fn cut(&self, line: &Line, phase: &Phase) -> Vec<Segment> {
-        let most = depthwise::Depthwise::most_results(self.jit, phase.taps.len(), self.group, self.masked);
+        let most = depthwise::Depthwise::most_results(self.jit, phase.taps.len(), self.group, [self.masked, self.single]);
         let (each, n) = cut(phase.count, most, 1);
         let kernel = |i: usize| self.sums(line, phase, i * each, each.min(phase.count - i * each));
         let (mut segments, mut i) = (Vec::new(), 0);
@@ -319,9 +332,9 @@ impl Kernels {
         let taps: Vec<Tap> = phase.taps.iter().map(|t| Tap { column: t.1 as i16, weights: t.0 as u16 }).collect();
         let (low, high) = phase.reach(line.stride, 0, results).unwrap_or((0, -1));
         let inside = (low.max(-begin).min(high + 1) as i16, (high + 1).min(line.source - begin).max(low) as i16);
-        let Kernels { source, weights, dots, shifted, masked, streaming, .. } = *self;
+        let Kernels { source, weights, dots, shifted, masked, single, streaming, .. } = *self;
         let (group, results, stride) = (self.group.map(|n| n as u8), results as u8, line.stride as u8);
-        depthwise::Depthwise { source, weights, dots, group, results, stride, taps, inside, shifted, masked, streaming }
+        depthwise::Depthwise { source, weights, dots, group, results, stride, taps, inside, shifted, masked, single, streaming }
     }
 }
 
@@ -366,9 +379,10 @@ impl Depthwise {
         let channels = s.sizes.g as usize * to_group;
         check_reach(&lines[2])?;
         let (masked, word) = (!channels.is_multiple_of(lanes), if pairs { Elem::F32 } else { Elem::Low16 });
+        let single = masked && channels / to_group * from_group <= lanes;
         let unlike = || Skip::Layout("channels that are not in vectors".into());
         let source_block = vectors(source, lanes).filter(|_| from_group == to_group || is_plain(source)).ok_or_else(unlike)?;
-        check_groups(words, source_elem, jit, [masked, attr.zero_points.contains_key(&s.source.0)])?;
+        check_groups(words, source_elem, jit, [masked && !single, attr.zero_points.contains_key(&s.source.0)])?;
         let result_block = vectors(result, lanes).ok_or_else(unlike)?;
         let tail = tail(s, attr);
         let (direct, row) = (tail.is_some(), (from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes()));
@@ -390,6 +404,7 @@ impl Depthwise {
             tail: tail.clone().unwrap_or_else(Tail::raw),
             shifted: attr.zero_points.contains_key(&s.source.0),
             masked,
+            single,
             // Strips come to lines of the cache out of the order of memory, and so must fill them; even a slow last cache collects them faster.
             streaming: far && fills_lines && source.bytes().saturating_add(result.bytes()) > target.caches.l3 / 2,
         };
@@ -514,9 +529,9 @@ impl Tasks {
     }
 }
 
-/// Groups of unequal channels are read by lookups in whole vectors of words, without zero points.
-fn check_groups([from, to]: [usize; 2], source: Elem, jit: Isa, [masked, shifted]: [bool; 2]) -> Result<(), Skip> {
-    if from < to && !jit.avx512 && source.bytes() < 4 || from > to && masked {
+/// Groups of unequal channels are read by lookups in vectors of words, without zero points; those that end within vectors in one vector, or two.
+fn check_groups([from, to]: [usize; 2], source: Elem, jit: Isa, [several, shifted]: [bool; 2]) -> Result<(), Skip> {
+    if from < to && !jit.avx512 && source.bytes() < 4 || from > 2 * to && several {
         return Err(Skip::Shape("groups of unequal channels, of narrow elements or that end within vectors"));
     }
     if from != to && shifted {
