@@ -18,7 +18,7 @@ use super::fold::FoldOp;
 use super::operand::Kind;
 use super::pipeline::{Bound, Group, Lines, Pipeline, Registers};
 use super::program::{Operand, Over, Source, Stage, Step};
-use super::{Chunk, Chunks, GRAIN, Memory, Nest, OPERANDS, split};
+use super::{Chunk, Chunks, Memory, Nest, OPERANDS, split};
 use crate::CpuTarget;
 use crate::decision::How;
 use crate::hardware::Caches;
@@ -468,8 +468,8 @@ impl Fused {
         // Rows that are written out are never cut; elements that share a byte are one task.
         let grain = match rows {
             _ if grid.block >= nest.volume() && !brought.is_empty() => i64::MAX,
-            Rows::Any => GRAIN,
-            _ => GRAIN / run * run,
+            Rows::Any => grid.block,
+            _ => grid.block / run * run,
         };
         Ok(Fused {
             call: Call::new(Spec { stages, operands, rows, streaming: false }, isa, from),
@@ -560,7 +560,7 @@ impl Fused {
         }
         let run = grid.reduced.volume() as usize;
         let (kept, executor) = (grid.kept.volume(), ctx.executor());
-        let block = if grid.segments() == 1 { grid.block } else { 1 };
+        let block = if grid.segments() == 1 { grid.rows(executor) } else { 1 };
         executor.run(self.workers(executor), ((kept + block - 1) / block) as usize, &|worker, task| {
             let memory = self.memory(&bound, worker, ctx);
             let first = task as i64 * block;
@@ -816,6 +816,6 @@ impl Part {
 
     /// Whether it has a formula of many instructions.
     fn is_long(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Apply { formula, .. } if !jit::is_short(*formula)))
+        self.steps.iter().any(Step::is_long)
     }
 }

@@ -31,8 +31,19 @@ pub use tables::{Factors, Tables};
 
 use oxidnn_runtime::Executor;
 
-/// Positions that a task treats: a function of nothing but the problem.
+/// Positions that a task treats, where each is moved or takes an instruction or two: a function of nothing but the problem.
 pub const GRAIN: i64 = 32 * 1024;
+/// Tasks up to which there are a power of two of them: as many for each of two workers, or four.
+const EVEN: u64 = 16;
+/// Positions of whole lines and bytes, whatever their type.
+const LINE: u64 = 64;
+
+/// Positions of a task of `volume` of them, each of which costs as much as `weight` that are moved: in whole lines.
+fn grain(volume: i64, weight: i64) -> i64 {
+    let tasks = (volume.saturating_mul(weight).max(1) as u64).div_ceil(GRAIN as u64);
+    let tasks = if tasks <= EVEN { tasks.next_power_of_two() } else { tasks };
+    (volume.max(1) as u64).div_ceil(tasks).next_multiple_of(LINE) as i64
+}
 
 /// Runs `body` for ranges of `GRAIN` of the positions `0..volume`; few positions make one task.
 pub fn split(executor: &dyn Executor, volume: i64, grain: i64, body: &(dyn Fn(std::ops::Range<i64>) + Sync)) {

@@ -7,12 +7,12 @@
 use super::fold::{self, Totals};
 use super::operand::Kind;
 use super::program::{FOLDS, Operand, Over, REGISTERS, Source, Stage, Step};
-use super::{CHUNK, Chunk, GRAIN, Memory, Nest, OPERANDS, Place, random, split};
+use super::{CHUNK, Chunk, GRAIN, Memory, Nest, OPERANDS, Place, grain, random, split};
 use crate::kernels::chain::{Formula, lanes};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
-use oxidnn_runtime::{Buf, Ctx, Element};
+use oxidnn_runtime::{Buf, Ctx, Element, Executor};
 use oxidnn_spec::{Arg, DataType, Dims, Error};
 use std::cell::Cell;
 use std::ops::Range;
@@ -23,6 +23,8 @@ const ENOUGH_TASKS: i64 = 16;
 const SEGMENTS: i64 = 64;
 /// Kept positions of a task at least, where so many are neighbours.
 const COLUMNS: i64 = 64;
+/// Positions that are folded as a whole, and whose data one worker has near.
+const FEW: i64 = 2 * GRAIN;
 /// Rows that are folded side by side at most.
 const ROWS: usize = 64;
 
@@ -118,8 +120,8 @@ impl Lines {
 }
 
 impl Grid {
-    /// The grid of a space whose dimensions `kept` are kept; `whole` keeps it in one task.
-    pub(super) fn new(space: &Dims, kept: u32, places: &[Place], whole: bool) -> Option<Grid> {
+    /// The grid of a space whose dimensions `kept` are kept, a position of which costs as much as `weight` that are moved; none keeps all in one task.
+    pub(super) fn new(space: &Dims, kept: u32, places: &[Place], weight: Option<i64>) -> Option<Grid> {
         let full = (0..space.len()).map(|d| 1 << d).sum::<u32>();
         let reduced = Nest::across(space, full & !kept, places)?;
         let kept = Nest::kept(space, kept, places)?;
@@ -128,14 +130,14 @@ impl Grid {
         let columns = r_stride != 1 && (k_stride == 1 || k_size > r_size);
         let volume = k.checked_mul(r)?;
         let mut grid = Grid { kept, reduced, columns, block: k.max(1), segment: r.max(1) };
-        // Bits in the order of memory need blocks of whole bytes, which `GRAIN` is as long as there is one part.
-        if whole || volume <= 2 * GRAIN {
-            return Some(grid);
-        }
+        // Bits in the order of memory need blocks of whole bytes, which `grain` is as long as there is one part.
+        let down = columns && r > 1;
+        let Some(weight) = weight.filter(|_| !down || volume > FEW) else { return Some(grid) };
         // Neighbours that a block of the layout ends are whole cache lines by themselves.
-        grid.block = (GRAIN / r).max(if columns { COLUMNS.min(k_size) } else { 1 }).min(k);
+        let block = if down { (GRAIN / r).max(COLUMNS.min(k_size)) } else { grain(volume, weight) / r.max(1) };
+        grid.block = block.max(1).min(k.max(1));
         let blocks = (k + grid.block - 1) / grid.block;
-        if blocks < ENOUGH_TASKS && r > 1 {
+        if volume > FEW && blocks < ENOUGH_TASKS && r > 1 {
             if columns {
                 grid.block = grid.block.max(k_size.min(CHUNK as i64));
             }
@@ -147,6 +149,22 @@ impl Grid {
     /// True when there are kept positions but no reduced ones.
     pub(super) fn folds_nothing(&self) -> bool {
         self.kept.volume() > 0 && self.reduced.volume() == 0
+    }
+
+    /// Kept positions of a task whose rows are folded by one kernel each, on these workers: all of few positions where there is one.
+    pub(super) fn rows(&self, executor: &dyn Executor) -> i64 {
+        let few = self.kept.volume().saturating_mul(self.reduced.volume()) <= FEW;
+        if executor.threads() == 1 && few { self.kept.volume().max(1) } else { self.block }
+    }
+
+    /// Kept positions of a task that goes through its stages one by one, each of which takes a while to begin.
+    fn staged(&self) -> i64 {
+        let (kept, reduced) = (self.kept.volume(), self.reduced.volume());
+        match reduced {
+            0 | 1 => self.block,
+            _ if kept.saturating_mul(reduced) <= FEW => kept.max(1),
+            _ => self.block.max((GRAIN / reduced).min(kept)),
+        }
     }
 
     pub(super) fn segments(&self) -> i64 {
@@ -230,7 +248,7 @@ impl Group {
             };
         }
         let whole = self.operands.iter().any(|o| o.kind.bits() < 8);
-        Grid::new(&space, u32::MAX, &places[..self.operands.len()], whole)
+        Grid::new(&space, u32::MAX, &places[..self.operands.len()], (!whole).then_some(1))
             .ok_or_else(|| Error::Runtime("blocks of the arguments do not nest".into()))
     }
 
@@ -247,7 +265,7 @@ impl Group {
         };
         let (kept, reduced) = (grid.kept.volume(), grid.reduced.volume());
         if grid.segments() <= 1 {
-            split(ctx.executor(), kept, grid.block, &|range| {
+            split(ctx.executor(), kept, grid.staged(), &|range| {
                 Lines::lend(|lines| {
                     for (index, stage) in self.stages.iter().enumerate() {
                         let mut totals = [Memory::default(); FOLDS];

@@ -447,8 +447,9 @@ impl<W: Window> Generated for Windows<W> {
         part.work(ctx.executor(), self.workers, tasks, &|task, planes| {
             let start = task as i64 * self.block;
             let range = start..(start + self.block).min(kept);
-            let Lines(registers, _) = &mut Lines::new();
-            self.kept.runs(range, self.run * self.planes, |k| self.make(&on, k, planes, registers));
+            Lines::lend(|Lines(registers, _)| {
+                self.kept.runs(range, self.run * self.planes, |k| self.make(&on, k, planes, registers));
+            });
         });
         for Padding { arg, dtype, nest } in &self.padding {
             zero(ctx, ctx.buf(*arg)?, dtype.bits(), nest);

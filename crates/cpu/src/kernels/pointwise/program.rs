@@ -9,7 +9,7 @@ use super::fold::FoldOp;
 use super::operand::Kind;
 use super::pipeline::{Grid, Group, Padding, Pipeline};
 use super::{Nest, OPERANDS, Place};
-use crate::kernels::chain::{self, Formula, Unary};
+use crate::kernels::chain::{self, Formula, Unary, jit};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use oxidnn_spec::{Arg, Blocking, Blocks, DataType, Dims, Layout, MAX_NDIMS, Problem, Quant, QuantMode, Rounding, Tensor};
@@ -17,6 +17,9 @@ use std::cmp::Ordering;
 
 /// Registers of a program.
 pub(super) const REGISTERS: usize = 4;
+
+/// What a step of many instructions costs, beside an element that is moved.
+const LONG: i64 = 4;
 
 /// Folds of one stage.
 pub(super) const FOLDS: usize = 2;
@@ -59,6 +62,15 @@ pub(super) struct Drop {
 }
 
 impl Step {
+    /// Whether it is many instructions.
+    pub(super) fn is_long(&self) -> bool {
+        match self {
+            Step::Apply { formula, .. } => !jit::is_short(*formula),
+            Step::Drop(_) | Step::Round(_) => true,
+            Step::Load { .. } | Step::Store { .. } | Step::Copy { .. } | Step::With { .. } => false,
+        }
+    }
+
     /// The operand that it loads or stores.
     pub(super) fn operand(&self) -> Option<usize> {
         match *self {
@@ -669,11 +681,11 @@ impl<'p> Builder<'p> {
             let grid = match places {
                 None => None,
                 Some(places) => {
-                    let new = |whole| Grid::new(&space, kept, &places, whole).ok_or_else(|| Skip::Layout("blocks that do not nest".into()));
-                    let grid = new(whole)?;
+                    let new = |weight| Grid::new(&space, kept, &places, weight).ok_or_else(|| Skip::Layout("blocks that do not nest".into()));
+                    let grid = new((!whole).then(|| weight(&stages)))?;
                     // Tasks share no bytes of single bits only where they go on in the order of these.
                     let bits = stored(&stages).any(|o| operands[o].kind.bits() == 1);
-                    Some(if bits && !grid.kept.follows(0) { new(true)? } else { grid })
+                    Some(if bits && !grid.kept.follows(0) { new(None)? } else { grid })
                 }
             };
             if let Some(grid) = &grid {
@@ -715,6 +727,12 @@ fn spread(space: &mut Dims, places: &mut [Place]) {
 /// True where elements that share a byte are stored in an order that need not be that of memory, so that one task must store them all.
 fn whole(operands: &[Operand], stages: &[Stage]) -> bool {
     stored(stages).any(|o| operands[o].kind.bits() == 4 || operands[o].kind.bits() == 1 && o != 0)
+}
+
+/// What a position costs in all stages, beside one that is moved.
+fn weight(stages: &[Stage]) -> i64 {
+    let long = |stage: &Stage| stage.steps.iter().filter(|step| step.is_long()).count() as i64;
+    stages.iter().filter(|stage| stage.over == Over::All).map(|stage| 1 + (LONG - 1) * long(stage)).sum::<i64>().max(1)
 }
 
 /// The operands that stages store.
