@@ -21,10 +21,9 @@ use crate::kernels::lanes::Lanes;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::ops::support;
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Kernel, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
-use std::sync::Arc;
 
 /// Largest number of channels of a task.
 const CHANNELS: usize = 256;
@@ -116,10 +115,8 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     epilogue::check(&problem.attr, s.result.1)?;
     check_quantisation(&problem.attr, &s)?;
     let lines = geometry::lines(s.direction, &s.sizes, [s.result.1, s.source.1].map(sizes_of))?;
-    let kernel = Depthwise::new(&s, &problem.attr, lines, target);
-    let bytes = kernel.as_ref().and_then(|k| k.scratch.bytes());
-    let (Some(kernel), Some(scratch_bytes)) = (kernel, bytes) else { return Err(Skip::Shape("scratch exceeds the address space")) };
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+    let kernel = Depthwise::new(&s, &problem.attr, lines, target).ok_or(TOO_LARGE)?;
+    RowPlan::of(problem, target, kernel.scratch.bytes(), kernel)
 }
 
 impl Depthwise {

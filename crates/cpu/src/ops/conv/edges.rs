@@ -21,12 +21,11 @@ use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::{Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile, runs, tallest};
 use crate::ops::support;
-use crate::row::{Generated, RowPlan};
+use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Problem, Tensor};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Most results of an image, and most taps of a window.
 const RESULTS: i64 = 256;
@@ -110,8 +109,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     }
     let edges = Edges::new(&s, &problem.attr, (product, isa), target)?;
     let scratch_bytes = edges.share().and_then(|each| booked(&[for_workers(edges.workers, each)?]));
-    let scratch_bytes = scratch_bytes.ok_or(Skip::Shape("scratch exceeds the address space"))?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(edges) }))
+    RowPlan::of(problem, target, scratch_bytes, edges)
 }
 
 /// Depth, height and width of a tensor.
@@ -214,7 +212,6 @@ impl Edges {
         let each = if target.threads > tasks { panels.div_ceil(target.threads.div_ceil(tasks.max(1))) } else { panels };
         let list = stretches.iter().filter_map(|s| List::words(1, [s.rows, s.rows], s.taps.len())).max().unwrap_or(0);
         let rows = results.iter().product::<i64>() as usize;
-        let too_large = || Skip::Shape("scratch exceeds the address space");
         Ok(Edges {
             attr: attr.clone(),
             isa,
@@ -237,7 +234,7 @@ impl Edges {
             panels,
             each,
             workers: target.threads,
-            sums: rows.checked_mul(each).and_then(|n| n.checked_mul(width)).ok_or_else(too_large)?,
+            sums: rows.checked_mul(each).and_then(|n| n.checked_mul(width)).ok_or(TOO_LARGE)?,
             list: list.max(LISTED),
         })
     }
