@@ -171,14 +171,8 @@ impl Kernel for Depthwise {
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let factors = || {
-            Ok([
-                Broadcast::scale(simd, ctx, &self.attr, self.source, from.view.dims())?.permuted(&[]),
-                Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, by.view.dims())?.permuted(&[None, Some(0)]),
-            ])
-        };
-        let before = Before::new(&self.attr, factors, bias)?;
+        let by_weights = || Ok(Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, by.view.dims())?.permuted(&[None, Some(0)]));
+        let before = Before::by_channel(ctx, &self.attr, self.source, &from.view, by_weights)?;
         let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(&before))?;
         let packed = scratch.take(self.scratch.shared)?.fill(ctx.executor(), self.channels, &|tap, out| self.pack(&by, tap, out));
         let mut workers = scratch.take(self.scratch.workers)?;

@@ -13,7 +13,6 @@ use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
 use crate::kernels::access::{Pos, View};
-use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
 use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
@@ -297,14 +296,8 @@ impl Generated for Edges {
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let factors = || {
-            Ok([
-                Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
-                window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels))?,
-            ])
-        };
-        let before = Before::new(&self.attr, factors, bias)?;
+        let by_weights = || window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels));
+        let before = Before::by_channel(ctx, &self.attr, self.source, &source, by_weights)?;
         let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(&before))?;
         let share = self.share().unwrap_or(0);
         let mut workers = scratch.take(for_workers(self.workers, share).unwrap_or(0))?;

@@ -157,13 +157,8 @@ impl Packed {
         if !self.prop.is_forward() {
             return Ok(Before::default());
         }
-        let factors = || {
-            let (src, weights) = (View::of(simd, ctx, Arg::SRC)?, View::of(simd, ctx, Arg::WEIGHTS)?);
-            Ok([
-                Broadcast::scale(simd, ctx, &self.attr, Arg::SRC, src.dims())?.permuted(&[]),
-                Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]),
-            ])
-        };
-        Before::new(&self.attr, factors, View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1)))
+        let src = View::of(simd, ctx, Arg::SRC)?;
+        let scale = || Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, View::of(simd, ctx, Arg::WEIGHTS)?.dims());
+        Before::by_channel(ctx, &self.attr, Arg::SRC, &src, || Ok(scale()?.permuted(&[None, Some(0)])))
     }
 }
