@@ -127,7 +127,19 @@ impl<K: Generated> Exec for Ready<K> {
     }
 }
 
+/// Why a problem is declined whose scratch no memory has.
+pub(crate) const TOO_LARGE: Skip = Skip::Shape("scratch exceeds the address space");
+
 impl<K: Generated> RowPlan<K> {
+    /// The plan of a kernel for a resolved problem, with so many bytes of scratch, `None` where these exceed the address space.
+    ///
+    /// # Errors
+    /// That they do.
+    pub fn of(problem: Problem, target: &CpuTarget, scratch_bytes: Option<usize>, kernel: K) -> Result<Box<dyn Plan>, Skip> {
+        let scratch_bytes = scratch_bytes.ok_or(TOO_LARGE)?;
+        Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+    }
+
     /// The plan of the kernel that `make` makes, with the bytes of scratch it needs, of the problem with its layouts resolved.
     ///
     /// # Errors
@@ -140,6 +152,6 @@ impl<K: Generated> RowPlan<K> {
         let mut problem = problem.clone();
         problem.resolve();
         let (kernel, scratch_bytes) = make(&problem)?;
-        Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+        RowPlan::of(problem, target, Some(scratch_bytes), kernel)
     }
 }

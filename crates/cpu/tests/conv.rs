@@ -2,16 +2,12 @@
 
 mod common;
 
-use common::{check, check_with};
+use common::{check, check_with, tensor};
 use oxidnn_cpu::{CpuTarget, Isa, ops};
 use oxidnn_spec::op::{BinaryAlg, Conv, ConvAlg, Deconv, EltwiseAlg, Window};
-use oxidnn_spec::{Arg, Attr, DataType, DataType::*, Dims, Op, PostOp, Problem, Prop, Quant, Real, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, DataType::*, Dims, Op, PostOp, Problem, Prop, Quant, Real};
 
 const ROW: &str = "packed:portable";
-
-fn tensor(dims: &[i64], dtype: DataType, tag: &str) -> Tensor {
-    Tensor::with_tag(Dims::new(dims).expect("dims"), dtype, tag).expect("a tag")
-}
 
 /// Sizes of one spatial dimension: input, kernel, stride, dilation, padding on both sides.
 type Line = [i64; 6];

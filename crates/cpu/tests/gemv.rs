@@ -2,17 +2,13 @@
 
 mod common;
 
-use common::check_with;
+use common::{check_with, tensor};
 use oxidnn_cpu::Isa;
 use oxidnn_spec::op::Matmul;
-use oxidnn_spec::{Arg, Attr, DataType, DataType::*, Dims, Problem, Quant, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, DataType::*, Dims, Problem, Quant};
 
 const FEW: &str = "gemv:jit";
 const MANY: &str = "unpacked:jit";
-
-fn tensor(dims: &[i64], dtype: DataType, tag: &str) -> Tensor {
-    Tensor::with_tag(Dims::new(dims).expect("dims"), dtype, tag).expect("a tag")
-}
 
 fn problem(shapes: [&[i64]; 3], types: [DataType; 3], tags: [&str; 3], attr: Attr) -> Problem {
     let [src, weights, dst] = std::array::from_fn(|i| tensor(shapes[i], types[i], tags[i]));

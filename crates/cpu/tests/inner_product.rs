@@ -2,15 +2,11 @@
 
 mod common;
 
-use common::check;
+use common::{check, tensor};
 use oxidnn_spec::op::{EltwiseAlg, InnerProduct};
-use oxidnn_spec::{Arg, Attr, DataType, DataType::*, Dims, PostOp, Problem, Prop, Quant, Real, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, DataType::*, PostOp, Problem, Prop, Quant, Real};
 
 const ROW: &str = "packed:portable";
-
-fn tensor(dims: &[i64], dtype: DataType, tag: &str) -> Tensor {
-    Tensor::with_tag(Dims::new(dims).expect("dims"), dtype, tag).expect("a tag")
-}
 
 fn problem(prop: Prop, mb: i64, inner: &[i64], oc: i64, types: [DataType; 3], tags: [&str; 2], attr: Attr) -> Problem {
     let op = InnerProduct {

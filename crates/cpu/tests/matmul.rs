@@ -2,16 +2,12 @@
 
 mod common;
 
-use common::{check, check_with};
+use common::{check, check_with, tensor};
 use oxidnn_cpu::Isa;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Matmul};
 use oxidnn_spec::{Arg, Attr, DataType, DataType::*, Dims, PostOp, Problem, Quant, RUNTIME, Real, Tensor};
 
 const ROW: &str = "packed:portable";
-
-fn tensor(dims: &[i64], dtype: DataType, tag: &str) -> Tensor {
-    Tensor::with_tag(Dims::new(dims).expect("dims"), dtype, tag).expect("a tag")
-}
 
 fn problem(shapes: [&[i64]; 3], types: [DataType; 3], tags: [&str; 3], bias: Option<(&[i64], DataType)>, attr: Attr) -> Problem {
     let [src, weights, dst] = std::array::from_fn(|i| tensor(shapes[i], types[i], tags[i]));

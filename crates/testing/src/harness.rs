@@ -224,7 +224,8 @@ impl Harness {
 
 impl RowResult {
     /// What is wrong with the row, in words.
-    fn failures(&self) -> Vec<String> {
+    #[must_use]
+    pub fn failures(&self) -> Vec<String> {
         match &self.outcome {
             Outcome::Passed => Vec::new(),
             Outcome::Wrong(all) => all.iter().map(|m| format!("{}: {m}", self.row)).collect(),

@@ -4,7 +4,7 @@
 use oxidnn_runtime::{Stream, Threads};
 use oxidnn_spec::text::{self, Settings};
 use oxidnn_testing::fill::Special;
-use oxidnn_testing::harness::{Harness, Outcome};
+use oxidnn_testing::harness::{Harness, RowResult};
 use std::path::Path;
 
 fn check(driver: &str) {
@@ -31,13 +31,7 @@ fn executions(driver: &str, special: Option<Special>) -> usize {
                 Err(e) => wrong.push(format!("{line}\n    {e}")),
                 Ok(rows) => {
                     executions += rows.len();
-                    for r in rows {
-                        match r.outcome {
-                            Outcome::Passed => {}
-                            Outcome::Wrong(all) => wrong.extend(all.iter().map(|m| format!("{line}\n    {}: {m}", r.row))),
-                            Outcome::Failed(e) => wrong.push(format!("{line}\n    {}: {e}", r.row)),
-                        }
-                    }
+                    wrong.extend(rows.iter().flat_map(RowResult::failures).map(|why| format!("{line}\n    {why}")));
                 }
             }
         }

@@ -5,7 +5,7 @@
 
 use oxidnn_runtime::{Stream, Threads};
 use oxidnn_spec::text::{self, Settings};
-use oxidnn_testing::harness::{Harness, Outcome};
+use oxidnn_testing::harness::Harness;
 
 /// Problems of each driver in the gate, and multiply-adds that they have at most.
 const COUNT: u64 = 24;
@@ -206,11 +206,7 @@ fn check(driver: &str, line: impl Fn(&mut Random) -> String) {
         for case in cases {
             match harness.verify(&case) {
                 Err(e) => wrong.push(format!("{line}\n    {e}")),
-                Ok(rows) => wrong.extend(rows.into_iter().filter_map(|r| match r.outcome {
-                    Outcome::Passed => None,
-                    Outcome::Wrong(all) => Some(format!("{line}\n    {}: {}", r.row, all.first()?)),
-                    Outcome::Failed(e) => Some(format!("{line}\n    {}: {e}", r.row)),
-                })),
+                Ok(rows) => wrong.extend(rows.iter().filter_map(|r| Some(format!("{line}\n    {}", r.failures().first()?)))),
             }
         }
     }

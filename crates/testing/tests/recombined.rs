@@ -6,7 +6,7 @@
 use oxidnn_runtime::{Stream, Threads};
 use oxidnn_spec::text::{self, Case, Settings};
 use oxidnn_testing::fill::Random;
-use oxidnn_testing::harness::{Harness, Outcome};
+use oxidnn_testing::harness::{Harness, RowResult};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -121,13 +121,7 @@ fn check(driver: &str) {
             Ok(Err(_)) => {}
             Ok(Ok(rows)) => {
                 executions += rows.len();
-                for r in rows {
-                    match r.outcome {
-                        Outcome::Passed => {}
-                        Outcome::Wrong(all) => wrong.extend(all.iter().map(|m| format!("{line}\n    {}: {m}", r.row))),
-                        Outcome::Failed(e) => wrong.push(format!("{line}\n    {}: {e}", r.row)),
-                    }
-                }
+                wrong.extend(rows.iter().flat_map(RowResult::failures).map(|why| format!("{line}\n    {why}")));
             }
         }
     }

@@ -156,6 +156,24 @@ impl<'a> Before<'a> {
         let factors = if attr.scales.is_empty() { None } else { Some(factors()?) };
         Ok(Before { factors, bias })
     }
+
+    /// Those of a result with channels in its second dimension: the bias by channel, the one scale of `source`, which is argument `arg`, and the scales
+    /// of weights, where the attributes have any.
+    ///
+    /// # Errors
+    /// Those of `by_weights`; [`Error::InvalidArguments`] when an argument is missing.
+    pub fn by_channel(
+        ctx: &Ctx<'a>,
+        attr: &Attr,
+        arg: Arg,
+        source: &View<'a>,
+        by_weights: impl FnOnce() -> Result<Broadcast<'a>, Error>,
+    ) -> Result<Before<'a>, Error> {
+        let simd = source.simd();
+        let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
+        let by_source = || Ok::<_, Error>(Broadcast::scale(simd, ctx, attr, arg, source.dims())?.permuted(&[]));
+        Before::new(attr, || Ok([by_source()?, by_weights()?]), bias)
+    }
 }
 
 /// A chain with its operands in an execution. Those of post-ops, and scales and zero points of the destination, are looked up where they are used: a table

@@ -138,8 +138,7 @@ pub(crate) fn followed(
 }
 
 fn finish(problem: Problem, staged: Staged, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let scratch_bytes = staged.parts().and_then(|parts| booked(&parts)).ok_or(Skip::Shape("scratch exceeds the address space"))?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(staged) }))
+    RowPlan::of(problem, target, staged.parts().and_then(|parts| booked(&parts)), staged)
 }
 
 /// The plan with copies of these types.

@@ -8,7 +8,7 @@ use oxidnn_judge::within;
 use oxidnn_reference::{View, for_each_position};
 use oxidnn_runtime::queue::Immediate;
 use oxidnn_runtime::{Bound, Buf, Ctx, Executor, Region, Threads};
-use oxidnn_spec::{Arg, DataType, Operand, Problem, Tensor, Use};
+use oxidnn_spec::{Arg, DataType, Dims, Operand, Problem, Tensor, Use};
 use std::sync::Arc;
 
 /// Memory of 64-byte alignment.
@@ -64,6 +64,11 @@ fn value(arg: Arg, dtype: DataType, random: &mut Random) -> f64 {
         DataType::F4E2m1 | DataType::F4E3m0 => [-2.0, -1.0, 0.0, 1.0, 2.0][r as usize % 5],
         _ => r - 4.0,
     }
+}
+
+/// A tensor in a layout.
+pub(crate) fn tensor(dims: &[i64], dtype: DataType, tag: &str) -> Tensor {
+    Tensor::with_tag(Dims::new(dims).expect("dims"), dtype, tag).expect("a tag")
 }
 
 struct Data {

@@ -18,6 +18,7 @@ pub use softmax::Softmax;
 
 use super::pointwise::GRAIN;
 use super::scratch::{Part, Scratch, booked, for_workers};
+use crate::row::TOO_LARGE;
 use oxidnn_runtime::{Buf, Ctx, Executor, Skip};
 use oxidnn_spec::{Arg, DataType, Error, Problem, Rounding, Tensor};
 use std::ops::Range;
@@ -92,7 +93,7 @@ impl Matrix {
 
     /// Elements of scratch with room for `tiles` tiles for every worker.
     fn space(&self, tiles: usize) -> Result<usize, Skip> {
-        for_workers(self.workers, tiles * self.tile() * self.width).ok_or(Skip::Shape("scratch exceeds the address space"))
+        for_workers(self.workers, tiles * self.tile() * self.width).ok_or(TOO_LARGE)
     }
 
     /// Calls `body` in parallel for the rows of all tiles, with the worker's share of `space`.
@@ -134,7 +135,7 @@ impl Matrix {
 
 /// Bytes of scratch for `parts`.
 fn bytes(parts: &[usize]) -> Result<usize, Skip> {
-    booked(parts).ok_or(Skip::Shape("scratch exceeds the address space"))
+    booked(parts).ok_or(TOO_LARGE)
 }
 
 /// The argument `arg` by columns where it is `used`, else `default` for every column.

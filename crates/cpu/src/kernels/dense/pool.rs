@@ -8,7 +8,7 @@ use super::{bytes, plain_attributes, tensor};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Scratch, for_workers};
-use crate::row::Kernel;
+use crate::row::{Kernel, TOO_LARGE};
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::op::{self, PoolAlg};
 use oxidnn_spec::{Arg, DataType, Error, Problem, Tensor};
@@ -84,7 +84,7 @@ impl Pool {
         if channels < 8 || each > LINES || src.layout.elements() == Some(0) || dst.layout.elements() == Some(0) {
             return Err(Skip::Shape("few channels, or lines that leave the cache"));
         }
-        let space = for_workers(workers, each).ok_or(Skip::Shape("scratch exceeds the address space"))?;
+        let space = for_workers(workers, each).ok_or(TOO_LARGE)?;
         Ok((Pool { alg: op.alg, channels, images, sides, workers, space }, bytes(&[space])?))
     }
 

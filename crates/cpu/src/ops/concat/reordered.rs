@@ -7,7 +7,7 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::ops::reorder;
 use crate::ops::support::{OPERANDS, run_with};
-use crate::row::{Generated, RowPlan};
+use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Bound, Ctx, Exec, Plan, Region, Skip, Tier};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Error, Problem, Tensor};
@@ -72,7 +72,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
             return Err(Skip::Layout("of src and dst: the same neighbours".into()));
         }
         let scratch = all.iter().map(|part| part.plan.scratch_bytes()).max().unwrap_or(0).div_ceil(size_of::<f32>());
-        Ok((Parts { parts: all, scratch }, booked(&[scratch]).ok_or(Skip::Shape("scratch exceeds the address space"))?))
+        Ok((Parts { parts: all, scratch }, booked(&[scratch]).ok_or(TOO_LARGE)?))
     })
 }
 

@@ -19,7 +19,7 @@ use crate::kernels::tile::runs;
 use crate::kernels::tile::tail::{About, Tail};
 use crate::kernels::tile::{Ahead, Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Stride, Strip, TailArgs, Tile, tallest};
 use crate::ops::support;
-use crate::row::{Generated, RowPlan};
+use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, PostOp, Problem, Tensor};
@@ -110,8 +110,7 @@ pub(super) fn plan_anyway(problem: &Problem, target: &CpuTarget) -> Result<Box<d
         return Err(Skip::Layout(format!("of the weights: not {tag}")));
     }
     let columns = Columns::new(&s, &problem.attr, places, (isa, target))?;
-    let scratch_bytes = columns.scratch.bytes().ok_or(Skip::Shape("scratch exceeds the address space"))?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(columns) }))
+    RowPlan::of(problem, target, columns.scratch.bytes(), columns)
 }
 
 /// Whether this is a window of one pixel that pays as a product by pixels: nearly all of the last vector is wanted.
@@ -202,7 +201,7 @@ impl Columns {
             workers,
             far: images * groups * depth * pixels * 4 > budget.far,
             tail,
-            scratch: scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?,
+            scratch: scratch.ok_or(TOO_LARGE)?,
         })
     }
 

@@ -21,10 +21,9 @@ use crate::kernels::lanes::Lanes;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::ops::support;
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Kernel, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
-use std::sync::Arc;
 
 /// Largest number of channels of a task.
 const CHANNELS: usize = 256;
@@ -116,10 +115,8 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     epilogue::check(&problem.attr, s.result.1)?;
     check_quantisation(&problem.attr, &s)?;
     let lines = geometry::lines(s.direction, &s.sizes, [s.result.1, s.source.1].map(sizes_of))?;
-    let kernel = Depthwise::new(&s, &problem.attr, lines, target);
-    let bytes = kernel.as_ref().and_then(|k| k.scratch.bytes());
-    let (Some(kernel), Some(scratch_bytes)) = (kernel, bytes) else { return Err(Skip::Shape("scratch exceeds the address space")) };
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+    let kernel = Depthwise::new(&s, &problem.attr, lines, target).ok_or(TOO_LARGE)?;
+    RowPlan::of(problem, target, kernel.scratch.bytes(), kernel)
 }
 
 impl Depthwise {
@@ -174,14 +171,8 @@ impl Kernel for Depthwise {
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let factors = || {
-            Ok([
-                Broadcast::scale(simd, ctx, &self.attr, self.source, from.view.dims())?.permuted(&[]),
-                Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, by.view.dims())?.permuted(&[None, Some(0)]),
-            ])
-        };
-        let before = Before::new(&self.attr, factors, bias)?;
+        let by_weights = || Ok(Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, by.view.dims())?.permuted(&[None, Some(0)]));
+        let before = Before::by_channel(ctx, &self.attr, self.source, &from.view, by_weights)?;
         let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(&before))?;
         let packed = scratch.take(self.scratch.shared)?.fill(ctx.executor(), self.channels, &|tap, out| self.pack(&by, tap, out));
         let mut workers = scratch.take(self.scratch.workers)?;

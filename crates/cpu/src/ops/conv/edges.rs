@@ -13,7 +13,6 @@ use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
 use crate::kernels::access::{Pos, View};
-use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
 use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
@@ -21,12 +20,11 @@ use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::{Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile, runs, tallest};
 use crate::ops::support;
-use crate::row::{Generated, RowPlan};
+use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Problem, Tensor};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Most results of an image, and most taps of a window.
 const RESULTS: i64 = 256;
@@ -110,8 +108,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     }
     let edges = Edges::new(&s, &problem.attr, (product, isa), target)?;
     let scratch_bytes = edges.share().and_then(|each| booked(&[for_workers(edges.workers, each)?]));
-    let scratch_bytes = scratch_bytes.ok_or(Skip::Shape("scratch exceeds the address space"))?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(edges) }))
+    RowPlan::of(problem, target, scratch_bytes, edges)
 }
 
 /// Depth, height and width of a tensor.
@@ -214,7 +211,6 @@ impl Edges {
         let each = if target.threads > tasks { panels.div_ceil(target.threads.div_ceil(tasks.max(1))) } else { panels };
         let list = stretches.iter().filter_map(|s| List::words(1, [s.rows, s.rows], s.taps.len())).max().unwrap_or(0);
         let rows = results.iter().product::<i64>() as usize;
-        let too_large = || Skip::Shape("scratch exceeds the address space");
         Ok(Edges {
             attr: attr.clone(),
             isa,
@@ -237,7 +233,7 @@ impl Edges {
             panels,
             each,
             workers: target.threads,
-            sums: rows.checked_mul(each).and_then(|n| n.checked_mul(width)).ok_or_else(too_large)?,
+            sums: rows.checked_mul(each).and_then(|n| n.checked_mul(width)).ok_or(TOO_LARGE)?,
             list: list.max(LISTED),
         })
     }
@@ -300,14 +296,8 @@ impl Generated for Edges {
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let factors = || {
-            Ok([
-                Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
-                window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels))?,
-            ])
-        };
-        let before = Before::new(&self.attr, factors, bias)?;
+        let by_weights = || window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels));
+        let before = Before::by_channel(ctx, &self.attr, self.source, &source, by_weights)?;
         let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(&before))?;
         let share = self.share().unwrap_or(0);
         let mut workers = scratch.take(for_workers(self.workers, share).unwrap_or(0))?;

@@ -5,7 +5,6 @@ use crate::CpuTarget;
 use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
 use crate::kernels::access::{Axis, Pos, View};
-use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
 use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::dot::sums::Accumulator;
@@ -83,14 +82,8 @@ impl Kernel for Window {
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let factors = || {
-            Ok([
-                Broadcast::scale(simd, ctx, &self.attr, self.source, from.view.dims())?.permuted(&[]),
-                super::window::weight_scale(ctx, &self.attr, &by.view, (self.dims, self.result_channel, self.channels))?,
-            ])
-        };
-        let before = Before::new(&self.attr, factors, bias)?;
+        let by_weights = || super::window::weight_scale(ctx, &self.attr, &by.view, (self.dims, self.result_channel, self.channels));
+        let before = Before::by_channel(ctx, &self.attr, self.source, &from.view, by_weights)?;
         let tail = Epilogue::new(Chain::new(simd, ctx, &self.attr, self.result)?.with(&before))?;
         let exact = support::exact_depth([&from, &by], &self.attr);
         let panels = scratch.take(self.scratch.shared)?;

@@ -108,8 +108,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let fused = Fused { index, rounds: images as usize, apart, bands, plans, middle: middle.bytes() };
     problem.op = op.into();
     problem.resolve();
-    let scratch_bytes = booked(&fused.parts()).ok_or(Skip::Shape("scratch exceeds the address space"))?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(fused) }))
+    RowPlan::of(problem, target, booked(&fused.parts()), fused)
 }
 
 /// Whether the parts mean what the whole does.

@@ -125,9 +125,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, inner: Inner) -> Re
     problem.attr = chosen.attr.clone();
     let workers = if apart { target.threads.max(1) } else { 0 };
     let planes = Planes { isa, inner, sides, cut, workers };
-    let scratch_bytes =
-        planes.each().and_then(|each| booked(&[for_workers(workers, each)?])).ok_or(Skip::Shape("scratch exceeds the address space"))?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(planes) }))
+    RowPlan::of(problem, target, planes.each().and_then(|each| booked(&[for_workers(workers, each)?])), planes)
 }
 
 /// Whether channels lie closest, or there is one.

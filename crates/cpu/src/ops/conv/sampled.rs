@@ -61,9 +61,8 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     }
     problem.attr = chosen.attr.clone();
     let scratch_bytes = booked(&[tensor.bytes().div_ceil(4), inner.scratch_bytes().div_ceil(4)]);
-    let scratch_bytes = scratch_bytes.ok_or(Skip::Shape("scratch exceeds the address space"))?;
     let sampled = Sampled { inner, tensor, image, channel, at };
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(sampled) }))
+    RowPlan::of(problem, target, scratch_bytes, sampled)
 }
 
 /// The problem over the pixels that are met, and their distances in the source: of images, channels, and pixels by dimension.

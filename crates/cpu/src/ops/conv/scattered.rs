@@ -95,8 +95,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         from: sizes(s.source.1),
         to: sizes(s.result.1),
     };
-    let scratch_bytes = scattered.parts().and_then(|parts| booked(&parts)).ok_or(Skip::Shape("scratch exceeds the address space"))?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(scattered) }))
+    RowPlan::of(problem, target, scattered.parts().and_then(|parts| booked(&parts)), scattered)
 }
 
 /// The products of an image's pixels by so many rows of weights in a group.

@@ -25,11 +25,10 @@ use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::ops::support;
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Kernel, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Prop, Tensor};
-use std::sync::Arc;
 
 /// Largest number of sums of a block.
 const SUMS: usize = 64 * 1024;
@@ -130,10 +129,8 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
         support::operand_type(t.dtype)?;
     }
     epilogue::check(&problem.attr, setup.weights)?;
-    let weights = Weights::new(&setup, &problem.attr, target);
-    let bytes = weights.as_ref().and_then(|w| w.scratch.bytes());
-    let (Some(weights), Some(scratch_bytes)) = (weights, bytes) else { return Err(Skip::Shape("scratch exceeds the address space")) };
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(weights) }))
+    let weights = Weights::new(&setup, &problem.attr, target).ok_or(TOO_LARGE)?;
+    RowPlan::of(problem, target, weights.scratch.bytes(), weights)
 }
 
 /// Gives data of layout `any` channels last, and the weights' gradient the layout that the forward pass takes.

@@ -12,11 +12,10 @@ use crate::kernels::dot::{Tap, panel_width};
 use crate::kernels::epilogue;
 use crate::kernels::scratch::{Lens, for_workers};
 use crate::ops::support;
-use crate::row::RowPlan;
+use crate::row::{RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Prop, Tensor};
-use std::sync::Arc;
 
 /// Largest number of result pixels of a box.
 pub(super) const PIXELS: usize = 240;
@@ -148,13 +147,10 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     }
     epilogue::check(&problem.attr, result.1)?;
     check_quantisation(&problem.attr, &setup)?;
-    let too_large = Skip::Shape("scratch exceeds the address space");
     let sizes = |t: &Tensor| -> [i64; 3] { std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d])) };
     let lines = geometry::lines(setup.direction, &setup.sizes, [result.1, source.1].map(sizes))?;
-    let window = Window::new(&setup, &problem.attr, lines, target);
-    let bytes = window.as_ref().and_then(|w| w.scratch.bytes());
-    let (Some(window), Some(scratch_bytes)) = (window, bytes) else { return Err(too_large) };
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(window) }))
+    let window = Window::new(&setup, &problem.attr, lines, target).ok_or(TOO_LARGE)?;
+    RowPlan::of(problem, target, window.scratch.bytes(), window)
 }
 
 /// Gives data of layout `any` channels last, and weights panels of result channels.

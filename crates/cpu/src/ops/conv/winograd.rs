@@ -36,7 +36,6 @@ use oxidnn_jit::kernels::winograd::products::Products;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::{ConvAlg, ConvSizes};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
-use std::sync::Arc;
 
 /// Elements of transformed source and sums that a task of tiles has at most: what L2 holds beside a panel of weights.
 const TASK: usize = 128 * 1024;
@@ -149,8 +148,7 @@ pub(super) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
         return Err(Skip::Layout(format!("of the weights: not {tag}")));
     }
     let kernel = Winograd::new(&s, &problem.attr, isa, target)?;
-    let scratch_bytes = kernel.scratch().and_then(ScratchLens::bytes).ok_or(Skip::Shape("scratch exceeds the address space"))?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+    RowPlan::of(problem, target, kernel.scratch().and_then(ScratchLens::bytes), kernel)
 }
 
 /// Whether the transforms do a problem, and where there is a choice, whether they are faster.

@@ -17,7 +17,6 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::{Ctx, Decision, Executor, Plan, Skip};
 use oxidnn_spec::op::{InnerProduct, Prop};
 use oxidnn_spec::{Arg, DataType, Error, Op, Problem, Tensor};
-use std::sync::Arc;
 
 /// A product, and what an inner product computes beside it.
 #[derive(Debug)]
@@ -127,7 +126,7 @@ fn plan_on<K: Generated>(problem: &Problem, target: &CpuTarget, isa: Isa, make: 
         scales: if forward { &[None, Some(0)] } else { &[] },
     };
     let (kernel, scratch_bytes) = make(&request)?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+    RowPlan::of(problem, target, Some(scratch_bytes), kernel)
 }
 
 fn of<'p>(arg: Arg, tensor: &'p Tensor, rows: &'p [usize], columns: &'p [usize]) -> Matrix<'p> {

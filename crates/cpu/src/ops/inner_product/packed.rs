@@ -12,11 +12,10 @@ use crate::kernels::epilogue::{self, Epilogue};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::ops::support;
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Kernel, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::{InnerProduct, Prop};
 use oxidnn_spec::{Arg, Attr, Dims, Error, Op, Problem, Tensor};
-use std::sync::Arc;
 
 #[derive(Debug)]
 struct Packed {
@@ -51,10 +50,10 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
     let scratch = scratch_len(target.isa, target.threads);
     let (Some(scratch), Some(scratch_bytes)) = (scratch, scratch.and_then(|s| booked(&[s]))) else {
-        return Err(Skip::Shape("scratch exceeds the address space"));
+        return Err(TOO_LARGE);
     };
     let kernel = Packed { attr: problem.attr.clone(), prop: op.prop, inner: inner(&op.weights), workers: target.threads, scratch };
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+    RowPlan::of(problem, target, Some(scratch_bytes), kernel)
 }
 
 /// Scales must not differ along the reduction.
@@ -158,13 +157,8 @@ impl Packed {
         if !self.prop.is_forward() {
             return Ok(Before::default());
         }
-        let factors = || {
-            let (src, weights) = (View::of(simd, ctx, Arg::SRC)?, View::of(simd, ctx, Arg::WEIGHTS)?);
-            Ok([
-                Broadcast::scale(simd, ctx, &self.attr, Arg::SRC, src.dims())?.permuted(&[]),
-                Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]),
-            ])
-        };
-        Before::new(&self.attr, factors, View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1)))
+        let src = View::of(simd, ctx, Arg::SRC)?;
+        let scale = || Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, View::of(simd, ctx, Arg::WEIGHTS)?.dims());
+        Before::by_channel(ctx, &self.attr, Arg::SRC, &src, || Ok(scale()?.permuted(&[None, Some(0)])))
     }
 }

@@ -20,7 +20,6 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::{InnerProduct, Prop};
 use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
-use std::sync::Arc;
 
 /// Takes gradients of the weights on vectors.
 ///
@@ -93,7 +92,7 @@ pub(super) fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     }
     let sides = Sides { few, many, result: Arg::DIFF_WEIGHTS, batch: 0 };
     let (few, scratch_bytes) = sides.product(&problem, target)?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(Inner(few)) }))
+    RowPlan::of(problem, target, Some(scratch_bytes), Inner(few))
 }
 
 /// Takes gradients of plain weights on transposed copies of the gradient of the result, or of the source where the weights are contiguous along the result's

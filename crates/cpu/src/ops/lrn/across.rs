@@ -5,7 +5,7 @@ use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::responses::{Call, MOST, Pass, Plane, QUARTERS, Responses, Side, Spec, USUAL};
 use crate::kernels::scratch::{Scratch, booked, for_workers};
-use crate::row::{Generated, RowPlan};
+use crate::row::{Generated, RowPlan, TOO_LARGE};
 use crate::{CpuTarget, ops::support};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
@@ -37,7 +37,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         // Blocks of half a vector are whole ones of half the width.
         let kernel = made(jit).or_else(|skip| if jit == Isa::AVX2 { Err(skip) } else { made(Isa::AVX2).map_err(|_| skip) })?;
         let scratch = for_workers(kernel.workers, kernel.space()).and_then(|n| booked(&[n]));
-        Ok((kernel, scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?))
+        Ok((kernel, scratch.ok_or(TOO_LARGE)?))
     })
 }
 

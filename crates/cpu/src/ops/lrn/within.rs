@@ -10,7 +10,7 @@ use crate::kernels::access::View;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::responses::{Call, MOST, Pass, Plane, Responses, Spec, USUAL};
 use crate::kernels::scratch::{Scratch, booked, for_workers};
-use crate::row::{Generated, RowPlan};
+use crate::row::{Generated, RowPlan, TOO_LARGE};
 use crate::{CpuTarget, ops::support};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
@@ -39,7 +39,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         // Blocks of half a vector are whole ones of half the width.
         let kernel = made(jit).or_else(|skip| if jit == Isa::AVX2 { Err(skip) } else { made(Isa::AVX2).map_err(|_| skip) })?;
         let scratch = for_workers(kernel.workers, kernel.space.end).and_then(|n| booked(&[n]));
-        Ok((kernel, scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?))
+        Ok((kernel, scratch.ok_or(TOO_LARGE)?))
     })
 }
 

@@ -11,7 +11,7 @@ use crate::kernels::bytes::{self, ByteProduct, Lines};
 use crate::kernels::epilogue::{Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
-use crate::row::Generated;
+use crate::row::{Generated, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Ctx, Decision, Skip};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS, Problem};
@@ -68,7 +68,7 @@ impl Dots {
         let zeros = [vector, 1 - vector].map(|i| request.attr.zero_points.contains_key(&tiled.args[i]));
         let dots = Dots { tiled, vector, lines, step, depth: sizes.depth, signed, zeros, isa: request.isa.without_amx(), workers };
         let scratch = for_workers(workers, dots.share()).and_then(|n| booked(&[n]));
-        Ok((dots, scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?))
+        Ok((dots, scratch.ok_or(TOO_LARGE)?))
     }
 
     /// Elements of a worker's scratch: the vector, and sums three times.

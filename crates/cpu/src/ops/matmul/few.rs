@@ -12,10 +12,9 @@ use crate::kernels::gemv::{Operands, Product, ReadyProduct, Request, Weights};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::ops::support;
-use crate::row::{Generated, RowPlan};
+use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Problem, Tensor};
-use std::sync::Arc;
 
 /// Most columns: with more of them a tile has lanes enough to be faster.
 const COLUMNS: i64 = 4;
@@ -100,7 +99,7 @@ impl Sides {
     /// What the kernels do not take.
     pub(crate) fn plan(self, problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         let (kernel, scratch_bytes) = self.product(&problem, target)?;
-        Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+        RowPlan::of(problem, target, Some(scratch_bytes), kernel)
     }
 
     /// The kernel of a problem whose layouts are resolved, and the bytes of scratch that it needs.
@@ -139,7 +138,7 @@ impl Sides {
             b.is_plain() && depth.chained(b) == Some(1) && b.strides[..self.batch].iter().chain([&b.offset]).all(even)
         });
         let in_place = plain && product.takes_in_place() && product.word_type() == few.dtype;
-        let scratch_bytes = product.scratch_bytes().ok_or(Skip::Shape("scratch exceeds the address space"))?;
+        let scratch_bytes = product.scratch_bytes().ok_or(TOO_LARGE)?;
         Ok((Few { attr: problem.attr.clone(), sides: self, product, in_place }, scratch_bytes))
     }
 }

@@ -13,10 +13,9 @@ use crate::kernels::epilogue::{self, Epilogue};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::ops::support;
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Kernel, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Dims, Error, Op, Problem};
-use std::sync::Arc;
 
 #[derive(Debug)]
 struct Packed {
@@ -41,10 +40,10 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     support::dense(&problem)?;
     let scratch = scratch_len(target.isa, target.threads);
     let (Some(scratch), Some(scratch_bytes)) = (scratch, scratch.and_then(|s| booked(&[s]))) else {
-        return Err(Skip::Shape("scratch exceeds the address space"));
+        return Err(TOO_LARGE);
     };
     let kernel = Packed { attr: problem.attr.clone(), workers: target.threads, scratch };
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+    RowPlan::of(problem, target, Some(scratch_bytes), kernel)
 }
 
 /// Scales of an operand: those that differ along the reduction (dimension `depth`), and those that the tail applies.

@@ -11,7 +11,7 @@ use crate::kernels::convert::to_f32;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Scratch, booked};
 use crate::ops::{fallback, staged, support};
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Kernel, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Buf, Ctx, Element, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Layout, Op, Problem, Sparse, Tensor};
@@ -160,7 +160,7 @@ impl Entries {
     }
 
     fn scratch(&self) -> Result<usize, Skip> {
-        booked(&self.parts()).ok_or(Skip::Shape("scratch exceeds the address space"))
+        booked(&self.parts()).ok_or(TOO_LARGE)
     }
 
     /// Calls `f` with each entry's number, row and column, in the order of the arrays.

@@ -20,7 +20,7 @@ use crate::ops::conv::depthwise::meeting;
 use crate::ops::conv::geometry::{Direction, Line, Phase};
 use crate::ops::conv::window::{cut, spatial};
 use crate::ops::support;
-use crate::row::{Generated, RowPlan};
+use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::Tap;
@@ -116,7 +116,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let planes = kernel.planes.as_ref().map_or(Some(ScratchLens::default()), Planes::scratch);
         let scratch =
             kernel.tail.scratch(kernel.channels).zip(planes).and_then(|(tail, ScratchLens { own, vectors })| booked(&[tail, own, vectors]));
-        Ok((kernel, scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?))
+        Ok((kernel, scratch.ok_or(TOO_LARGE)?))
     })
 }
 

@@ -14,7 +14,7 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::tile::tail::{About, Tail};
-use crate::row::{Generated, RowPlan};
+use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::blend::{Blend, Tap};
@@ -194,7 +194,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let mut kernel = kernel;
         kernel.streaming = !target.caches.keep(op.src.bytes().saturating_add(op.dst.bytes())) && kernel.has_whole_vectors(op);
         let scratch = kernel.specs[0].tail.scratch(kernel.made).and_then(|n| booked(&[n]));
-        Ok((kernel, scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?))
+        Ok((kernel, scratch.ok_or(TOO_LARGE)?))
     })
 }
 

@@ -8,7 +8,7 @@
 //! Deltas are kept twice: in rows of samples, as tiles read their left operand, and in f32 by panels of channels, as they read the right one.
 
 use super::cut::{Cut, On};
-use super::forward::{TOO_LONG, check_amx, factors, is_backward, rows_of};
+use super::forward::{check_amx, factors, is_backward, rows_of};
 use super::parameters::{self, Parameters, Space};
 use super::sizes::{Panels, Sizes};
 use super::skinny::{self, Rows, Skinny};
@@ -25,7 +25,7 @@ use crate::kernels::nest::Right;
 use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::ops::support;
-use crate::row::{Generated, RowPlan};
+use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
@@ -152,8 +152,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, (isa, product): (Isa, Product)
     support::dense(&problem)?;
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
     let kernel = Backward::new((op, &problem.attr), (isa, product), target)?;
-    let scratch_bytes = kernel.lens.bytes().ok_or(TOO_LONG)?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+    RowPlan::of(problem, target, kernel.lens.bytes(), kernel)
 }
 
 impl Backward {
@@ -189,7 +188,7 @@ impl Backward {
             op: op.clone(),
             z,
         };
-        backward.lens = backward.lens().ok_or(TOO_LONG)?;
+        backward.lens = backward.lens().ok_or(TOO_LARGE)?;
         Ok(backward)
     }
 

@@ -25,7 +25,7 @@ use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::ops::matmul::place;
 use crate::ops::matmul::tiled::product;
 use crate::ops::support;
-use crate::row::{Generated, RowPlan};
+use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
@@ -182,12 +182,8 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     support::dense(&problem)?;
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
     let kernel = Forward::new((op, &problem.attr), z, (isa, product, target), gates, outputs)?;
-    let scratch_bytes = booked(&kernel.lens.list()).ok_or(TOO_LONG)?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+    RowPlan::of(problem, target, booked(&kernel.lens.list()), kernel)
 }
-
-/// What a plan says where sizes overflow.
-pub(super) const TOO_LONG: Skip = Skip::Shape("scratch exceeds the address space");
 
 /// The type as kernels have it.
 fn elem(dtype: DataType) -> Result<Elem, Skip> {
@@ -256,7 +252,7 @@ impl Forward {
             projection,
         };
         forward.cells = forward.cell_specs()?;
-        forward.lens = forward.lens().ok_or(TOO_LONG)?;
+        forward.lens = forward.lens().ok_or(TOO_LARGE)?;
         Ok(forward)
     }
 

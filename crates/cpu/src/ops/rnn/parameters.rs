@@ -5,7 +5,7 @@
 //! where they belong.
 
 use super::backward::Backward;
-use super::forward::{TOO_LONG, is_backward};
+use super::forward::is_backward;
 use super::sides::{CHANNELS, Narrow, Span, Spans, Totals, Turn, pitch};
 use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::Rows;
@@ -19,6 +19,7 @@ use crate::kernels::nest::{Block, Right};
 use crate::kernels::scratch::Part;
 use crate::kernels::tile::tail::About;
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
+use crate::row::TOO_LARGE;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell};
@@ -88,7 +89,7 @@ impl Gradient {
         let at = |d: usize| bytes(b.strides[d]);
         let place = stored.then(|| [bytes(b.offset), at(0), at(1), at(2), if n == 5 { at(3) } else { 0 }]);
         let (panels, rows) = (Panels::of(isa, columns), size(tensor.dims()[2]));
-        let dst = Tensor::plain([rows as i64, columns as i64], tensor.dtype).map_err(|_| TOO_LONG)?;
+        let dst = Tensor::plain([rows as i64, columns as i64], tensor.dtype).map_err(|_| TOO_LARGE)?;
         let sum = PostOp::Sum { scale: Real::new(1.0), zero_point: 0, dtype: None };
         let post_ops = if op.diff_weights_overwrite { Vec::new() } else { vec![sum] };
         let attr = Attr { post_ops, ..Attr::default() };

@@ -18,7 +18,7 @@ use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::ops::support;
-use crate::row::Generated;
+use crate::row::{Generated, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Skip};
 use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, Attr, Error, Problem};
@@ -148,16 +148,15 @@ impl Backward {
     /// # Errors
     /// [`Skip`] for types that packing does not convert.
     pub(super) fn new(op: &Sdpa, attr: &Attr, products: Products, workers: usize) -> Result<(Backward, usize), Skip> {
-        let overflow = || Skip::Shape("scratch exceeds the address space");
         for t in [Some(&op.q), Some(&op.k), Some(&op.v), Some(&op.dst), op.mask.as_ref()].into_iter().flatten() {
             support::operand_type(t.dtype)?;
         }
         let cut = BackwardCut::new(op, &products);
-        let space = Space::new(&cut, &products).ok_or_else(overflow)?;
-        let all = space.total().and_then(|each| for_workers(workers, each)).ok_or_else(overflow)?;
-        let pieces = Backward::piece(&cut, &space).and_then(|piece| piece.checked_mul(cut.tasks())).ok_or_else(overflow)?;
+        let space = Space::new(&cut, &products).ok_or(TOO_LARGE)?;
+        let all = space.total().and_then(|each| for_workers(workers, each)).ok_or(TOO_LARGE)?;
+        let pieces = Backward::piece(&cut, &space).and_then(|piece| piece.checked_mul(cut.tasks())).ok_or(TOO_LARGE)?;
         let scratch = Lens { shared: pieces, workers: all };
-        let bytes = scratch.bytes().ok_or_else(overflow)?;
+        let bytes = scratch.bytes().ok_or(TOO_LARGE)?;
         Ok((Backward { cut, products, attr: attr.clone(), mask: op.mask_kind, scale: op.scale_kind, workers, space, scratch }, bytes))
     }
 

@@ -22,7 +22,7 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::kernels::tile::Product;
 use crate::ops::support;
-use crate::row::Generated;
+use crate::row::{Generated, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Skip};
 use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Problem};
@@ -145,23 +145,22 @@ impl Forward {
     /// # Errors
     /// [`Skip`] for types that packing does not convert.
     pub(super) fn new(op: &Sdpa, attr: &Attr, products: Products, workers: usize) -> Result<(Forward, usize), Skip> {
-        let overflow = || Skip::Shape("scratch exceeds the address space");
         for t in [Some(&op.q), Some(&op.k), Some(&op.v), op.mask.as_ref()].into_iter().flatten() {
             support::operand_type(t.dtype)?;
         }
         let cut = Cut::new(op, &products);
         let pairs = op.q.dtype == DataType::Bf16 && Heads::has_pairs(&op.k) && Heads::has_pairs(&op.v) && cut.rows > thin::ROWS;
         let products = products.of_bf16().filter(|_| pairs && is_unscaled(attr)).unwrap_or(products);
-        let [keys, values] = Space::blocks(&cut, &products).ok_or_else(overflow)?;
+        let [keys, values] = Space::blocks(&cut, &products).ok_or(TOO_LARGE)?;
         let panels = keys.saturating_add(values).saturating_mul(cut.key_blocks());
         let groups = Groups::new(&cut, workers, if cut.rows > thin::ROWS { panels } else { usize::MAX });
-        let space = Space::new(&cut, &products, &groups).ok_or_else(overflow)?;
-        let all = space.total().and_then(|each| for_workers(workers, each)).ok_or_else(overflow)?;
-        let tasks = groups.count(&cut).checked_mul(cut.parts).ok_or_else(overflow)?;
-        let each = space.piece().checked_mul(groups.each).ok_or_else(overflow)?;
-        let pieces = if cut.parts == 1 { Some(0) } else { tasks.checked_mul(each) }.ok_or_else(overflow)?;
+        let space = Space::new(&cut, &products, &groups).ok_or(TOO_LARGE)?;
+        let all = space.total().and_then(|each| for_workers(workers, each)).ok_or(TOO_LARGE)?;
+        let tasks = groups.count(&cut).checked_mul(cut.parts).ok_or(TOO_LARGE)?;
+        let each = space.piece().checked_mul(groups.each).ok_or(TOO_LARGE)?;
+        let pieces = if cut.parts == 1 { Some(0) } else { tasks.checked_mul(each) }.ok_or(TOO_LARGE)?;
         let scratch = Lens { shared: pieces, workers: all };
-        let bytes = scratch.bytes().ok_or_else(overflow)?;
+        let bytes = scratch.bytes().ok_or(TOO_LARGE)?;
         let (attr, mask, scale) = (attr.clone(), op.mask_kind, op.scale_kind);
         Ok((Forward { cut, groups, products, attr, mask, scale, workers, space, scratch }, bytes))
     }

@@ -38,14 +38,8 @@ impl Generated for Depthwise {
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let factors = || {
-            let by_weights = match self.group {
-                [1, 1] => Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]),
-                [_, to] => weight_scale(ctx, &self.attr, &weights, (dst.dims().len(), self.result_channel, to))?,
-            };
-            Ok([Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]), by_weights])
-        };
-        let before = Before::new(&self.attr, factors, View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1)))?;
+        let by_weights = || weight_scale(ctx, &self.attr, &weights, (dst.dims().len(), self.result_channel, self.group[1]));
+        let before = Before::by_channel(ctx, &self.attr, self.source, &source, by_weights)?;
         let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
         let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?;
         let by = Weights { view: &weights, zero_point: Some(zero_point).filter(|z| !z.is_constant(0.0)) };

@@ -25,7 +25,7 @@ use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
 use crate::kernels::tile::{Line, List, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, tallest};
 use crate::kernels::transpose::Squares;
 use crate::ops::support;
-use crate::row::RowPlan;
+use crate::row::{RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::tiles::ROWS;
 use oxidnn_runtime::{Plan, Skip};
@@ -358,8 +358,7 @@ pub(crate) fn finish(problem: Problem, gradient: Option<Gradient>, target: &CpuT
     }
     let gradient = gradient.zip(weights).and_then(|(g, weights)| g.storing(weights.tensor));
     let bytes = gradient.as_ref().and_then(|g| g.scratch()?.bytes());
-    let (Some(gradient), Some(scratch_bytes)) = (gradient, bytes) else { return Err(Skip::Shape("scratch exceeds the address space")) };
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(gradient) }))
+    RowPlan::of(problem, target, bytes, gradient.ok_or(TOO_LARGE)?)
 }
 
 /// Gives data of layout `any` blocks of channels as tiles read them, or channels last where they would not be whole, and the weights' gradient

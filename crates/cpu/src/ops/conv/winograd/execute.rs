@@ -92,15 +92,9 @@ impl Generated for Winograd {
 impl Winograd {
     /// What results meet before post-ops.
     fn before<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Before<'a>, Error> {
-        let bias = View::optional(simd, ctx, Arg::BIAS)?.filter(|_| self.result == Arg::DST);
-        let factors = || {
-            let (source, weights) = (View::of(simd, ctx, self.source)?, View::of(simd, ctx, Arg::WEIGHTS)?);
-            Ok([
-                Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
-                Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(self.result_channel)]),
-            ])
-        };
-        Before::new(&self.attr, factors, bias.map(|b| Broadcast::along(b, 1)))
+        let source = View::of(simd, ctx, self.source)?;
+        let scale = || Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, View::of(simd, ctx, Arg::WEIGHTS)?.dims());
+        Before::by_channel(ctx, &self.attr, self.source, &source, || Ok(scale()?.permuted(&[None, Some(self.result_channel)])))
     }
 
     fn finish<'a>(&'a self, ctx: &Ctx<'a>, chain: Chain<'a>, operands: &'a mut [f32]) -> Result<Finish<'a>, Error> {
