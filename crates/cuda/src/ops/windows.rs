@@ -19,7 +19,7 @@ pub(crate) fn pool(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
 
 fn pool_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     let Op::Pool(op) = &problem.op else { return Err(Skip::Op("anything but pooling")) };
-    if vectors && op.prop.is_forward() && let Some(launch) = strips::pool(problem, op)? {
+    if vectors && let Some(launch) = strips::pool(problem, op)? {
         return Ok(Program { launches: vec![launch], ..Program::default() });
     }
     let (arg, to) = if op.prop.is_forward() { (Arg::DST, &op.dst) } else { (Arg::DIFF_SRC, &op.src) };
