@@ -1,5 +1,5 @@
 // Windows over planes whose pixels lie next to each other: a block copies the rows that the windows of its results have into shared memory, or a group of small planes,
-// and each thread makes tiles of TALL_TILE results along a column there.
+// and each thread makes tiles of TALL_TILE results along a column by WIDE_TILE along a row there.
 //
 // The header has `tile`, as that of windows.cu, which finds inputs by `plane.words` and `plane.at(q)`; `rows_of`, the inputs' rows of results from `first` up to
 // `last`; and `STAGED_TYPE`, `staged_data`, `staged_at` of the inputs.
@@ -41,14 +41,14 @@ extern "C" __global__ void __launch_bounds__(256) planes(const __grid_constant__
     q[1] = split(a.steps[2], image), q[0] = image, q[2] = rows.begin;
     const int size = (rows.end - rows.begin) * (int)a.width;
     const STAGED_TYPE::word* words = staged(a.staged_data, staged_at(a, q), (int)here * size);
-    for (index i = threadIdx.x; i < here * down * (index)a.length[3]; i += 256) {
+    for (index i = threadIdx.x; i < here * down * (index)a.steps[0].n; i += 256) {
         index rest = i, p[RANK];
-        p[3] = split(a.steps[0], rest);
+        p[3] = split(a.steps[0], rest) * WIDE_TILE;
         // Groups have whole planes.
         p[2] = first + (a.group == 1 ? rest : split(a.steps[1], rest)) * TALL_TILE;
         const index own = a.group == 1 ? 0 : rest;
         image = pair + own;
         p[1] = split(a.steps[2], image), p[0] = image;
-        tile<1, TALL_TILE, 1>(a, p, Plane{words + own * size, rows.begin, (int)a.width});
+        tile<1, TALL_TILE, WIDE_TILE>(a, p, Plane{words + own * size, rows.begin, (int)a.width});
     }
 }

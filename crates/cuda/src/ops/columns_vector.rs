@@ -16,14 +16,26 @@ const REGISTERS: i64 = 64 * 1024;
 const BESIDES: i64 = 56;
 /// Bytes of shared memory that a block has besides the columns.
 const OWN_BYTES: i64 = 5 * 1024;
-/// Bytes next to each other that a block reads of a term, best first, with the block's threads.
-const RUNS: [(i64, i64); 6] = [(128, 256), (64, 256), (128, 512), (64, 512), (32, 256), (32, 512)];
+/// Bytes next to each other that threads who share columns read of a term, best first, with the block's threads and those that share; bytes that are a long run.
+const RUNS: [(i64, i64, i64); 8] = [
+    (128, 256, 32),
+    (64, 256, 32),
+    (128, 256, 256),
+    (64, 256, 256),
+    (128, 512, 512),
+    (64, 512, 512),
+    (32, 256, 256),
+    (32, 512, 512),
+];
+const LONG: i64 = 64;
 
 /// The shape of the kernel.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     vector: i64,
     lanes: i64,
+    /// Threads that share columns, all of a block or a warp.
+    group: i64,
     threads: i64,
     chunks: i64,
     /// Terms that every thread has and makes without a branch.
@@ -40,6 +52,13 @@ pub(crate) struct Shape {
     at_once: i64,
 }
 
+impl Shape {
+    /// Columns of a block.
+    fn width(&self) -> i64 {
+        self.threads / self.group * self.lanes * self.vector
+    }
+}
+
 /// The shape for columns, which lie along the dimension of `extent`; `None` where registers do not hold the terms, or elements share bytes.
 pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, facts: &Facts) -> Option<Shape> {
     let Extent { outputs, terms, along, down } = *extent;
@@ -48,27 +67,29 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     let vector = together(tensors(), along).unwrap_or(1);
     let words: i64 = inputs.iter().map(|t| t.words(vector)).sum();
     let down = down.filter(|_| tensors().all(Input::is_plain));
-    let of = |run: i64, threads: i64| {
+    let of = |(run, threads, group): (i64, i64, i64)| {
         let mut lanes = (run / (vector * least)).clamp(1, 32);
         // Threads that would have no term have columns.
-        while lanes < 32 && threads / lanes > terms {
+        while lanes < 32 && group / lanes > terms {
             lanes *= 2;
         }
-        let chunks = chunks(terms, threads / lanes)?;
+        let chunks = chunks(terms, group / lanes)?;
         let numbers = chunks * vector * inputs.len() as i64;
         let blocks = (REGISTERS / (threads * (numbers.min(WORDS).max(chunks * words) + BESIDES))).max(1);
         let at_once = i64::from(facts.multiprocessors) * blocks;
         let (bytes, sure) = (4 * threads * chunks * words, if numbers <= NUMBERS { surely(chunks) } else { 0 });
-        let shape = Shape { vector, lanes, threads, chunks, sure, blocks, along: along.0, down, staged: 0, bytes, at_once };
-        let turns = outputs / (lanes * vector) / at_once;
+        let shape = Shape { vector, lanes, group, threads, chunks, sure, blocks, along: along.0, down, staged: 0, bytes, at_once };
+        let turns = outputs / shape.width() / at_once;
         let fits = |ahead: &i64| blocks * (ahead * bytes + OWN_BYTES) <= i64::from(facts.shared_memory) && turns >= *ahead;
-        let copied = numbers <= NUMBERS && inputs.iter().all(|t| t.bytes() * vector % 4 == 0);
-        (chunks * words <= WORDS).then_some((numbers, Shape { staged: [2, 1].into_iter().filter(|_| copied).find(fits).unwrap_or(0), ..shape }))
+        let is_copied = inputs.iter().all(|t| t.bytes() * vector % 4 == 0);
+        let staged = [3, 2, 1].into_iter().filter(|_| is_copied).find(fits).unwrap_or(0);
+        let is_quick = numbers <= NUMBERS && run >= LONG;
+        (chunks * words <= WORDS && (is_quick || group == threads)).then_some((is_quick, Shape { staged, ..shape }))
     };
-    let shapes = RUNS.iter().filter_map(|&(run, threads)| of(run, threads));
-    let blocks = |s: &Shape| outputs / (s.lanes * s.vector);
+    let shapes = RUNS.iter().filter_map(|&run| of(run));
+    let blocks = |s: &Shape| outputs / s.width();
     let busy = |s: &Shape| blocks(s) >= i64::from(facts.multiprocessors);
-    let quick = shapes.clone().filter(|s| s.0 <= NUMBERS).map(|s| s.1).find(busy);
+    let quick = shapes.clone().filter(|s| s.0).map(|s| s.1).find(busy);
     let all = shapes.map(|s| s.1);
     quick.or_else(|| all.clone().find(busy)).or_else(|| all.max_by_key(blocks))
 }
@@ -76,8 +97,8 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
 /// The launch.
 pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
     let Body { inputs, dst, stages, each, result, outputs, terms } = *body;
-    let Shape { vector, lanes, threads, chunks, sure, blocks, along, down, staged, bytes, at_once } = *shape;
-    for (name, value) in [("THREADS", threads), ("LANES", lanes), ("VECTOR", vector), ("CHUNKS", chunks), ("BLOCKS", blocks)] {
+    let Shape { vector, lanes, group, threads, chunks, sure, blocks, along, down, staged, bytes, at_once } = *shape;
+    for (name, value) in [("THREADS", threads), ("LANES", lanes), ("GROUP", group), ("VECTOR", vector), ("CHUNKS", chunks), ("BLOCKS", blocks)] {
         emit.option(name, value);
     }
     emit.option("SURE", sure);
@@ -169,8 +190,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         "DEVICE void column(const Args& a, i64 o, i64 step, int part, int slot) {{\n{position}    const bool valid = o < a.outputs;\n    real numbers[VECTOR][STAGES];\n    \
          const index first = p[{along}];\n{declared}{load}{body}}}\n"
     ));
-    let own = lanes * vector;
-    let tiles = (outputs.max(1) as u64).div_ceil(own as u64).min(1 << 20) as u32;
+    let tiles = (outputs.max(1) as u64).div_ceil(shape.width() as u64).min(1 << 20) as u32;
     let mut launch = emit.launch_blocks("columns_vector", [if staged > 0 { at_once as u32 } else { tiles }, 1, 1]);
     launch.block = threads as u32;
     launch.shared = (staged * bytes) as u32;
@@ -181,11 +201,11 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
 }
 
 /// `reduced(stage, x)`: the numbers of all threads of each column: those of a warp by its lanes, those of the warps by as many lanes, in all threads.
-const REDUCED: &str = "DEVICE void reduced(int stage, real (&x)[VECTOR]) {\n    const int columns = LANES * VECTOR, warps = THREADS / 32, own = threadIdx.x % LANES * VECTOR;\n    \
-    __shared__ real parts[warps][columns + 4], totals[columns];\n#pragma unroll\n    for (int step = 16; step >= LANES; step /= 2) {\n#pragma unroll\n        \
-    for (int i = 0; i < VECTOR; ++i) x[i] = combine(stage, x[i], __shfl_xor_sync(~0u, x[i], step));\n    }\n    \
+const REDUCED: &str = "DEVICE void reduced(int stage, real (&x)[VECTOR]) {\n#pragma unroll\n    for (int step = 16; step >= LANES; step /= 2) {\n#pragma unroll\n        \
+    for (int i = 0; i < VECTOR; ++i) x[i] = combine(stage, x[i], __shfl_xor_sync(~0u, x[i], step));\n    }\n#if GROUP > 32\n    \
+    const int columns = LANES * VECTOR, warps = THREADS / 32, own = threadIdx.x % LANES * VECTOR;\n    __shared__ real parts[warps][columns + 4], totals[columns];\n    \
     if (threadIdx.x % 32 < LANES) {\n#pragma unroll\n        for (int i = 0; i < VECTOR; ++i) parts[threadIdx.x / 32][own + i] = x[i];\n    }\n    \
     __syncthreads();\n#pragma unroll\n    for (int k = 0; k < (columns + 31) / 32; ++k) {\n        const int i = k * THREADS + threadIdx.x;\n        \
     if (columns % 32 != 0 && i >= warps * columns) break;\n        real y = parts[i % warps][i / warps];\n#pragma unroll\n        \
     for (int step = warps / 2; step > 0; step /= 2) y = combine(stage, y, __shfl_xor_sync(~0u, y, step));\n        if (i % warps == 0) totals[i / warps] = y;\n    }\n    \
-    __syncthreads();\n#pragma unroll\n    for (int i = 0; i < VECTOR; ++i) x[i] = totals[own + i];\n}\n";
+    __syncthreads();\n#pragma unroll\n    for (int i = 0; i < VECTOR; ++i) x[i] = totals[own + i];\n#endif\n}\n";

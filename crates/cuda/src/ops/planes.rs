@@ -20,6 +20,8 @@ pub(crate) struct Planes {
     /// Of `n` results along a column, windows have `(n - 1) * ratio.0 / ratio.1 + more` rows at most.
     pub(crate) ratio: (i64, i64),
     pub(crate) more: i64,
+    /// Statements in place of the tiles' that make so many results along a row, and end with what `finish_run` writes of each row that `moved` finds.
+    pub(crate) runs: Option<(i64, String)>,
 }
 
 /// How planes are divided among blocks.
@@ -65,18 +67,24 @@ impl Planes {
         let (dims, name, word) = (self.tensor.dims(), self.name, type_name(self.tensor.dtype));
         let Shape { tile, band, group, shared } = *shape;
         let over = |n: i64, d: i64| n / d + i64::from(n % d != 0);
+        let (wide, code) = self.runs.as_ref().map_or((1, code), |(wide, own)| (*wide, own.as_str()));
         let (pairs, bands, down) = (dims[0] * dims[1], over(dst.dims[2], band), over(dst.dims[2], tile.tall));
         emit.define("RANK", dst.ndims());
         emit.option("TALL_TILE", tile.tall);
+        emit.option("WIDE_TILE", wide);
         emit.define("STAGED_TYPE", word);
         emit.define("staged_data", format!("{name}_data"));
         emit.define("staged_at", format!("{name}_at"));
         for (name, value) in [("bands", bands), ("band", band), ("group", group), ("pairs", pairs), ("width", dims[3])] {
             emit.number(name, value);
         }
-        emit.sizes("steps", &[dst.dims[3], down, dims[1]]);
+        emit.sizes("steps", &[over(dst.dims[3], wide), down, dims[1]]);
         emit.numbers("length", &dst.dims);
         emit.code(FINISH_LANES);
+        if wide > 1 {
+            emit.number("runs", i64::from(is_in_runs(dst, wide)));
+            emit.code(FINISH_RUN);
+        }
         let rows = if group > 1 { format!("    return {{0, {}}};\n", "(int)a.height") } else { self.rows.clone() };
         if group > 1 {
             emit.number("height", dims[2]);
@@ -94,3 +102,16 @@ impl Planes {
         launch
     }
 }
+
+/// Whether rows of a destination without padding are runs of `n` neighbours.
+fn is_in_runs(dst: &Layout, n: i64) -> bool {
+    let whole = |b: &oxidnn_spec::Blocking| b.offset % n == 0 && (0..3).all(|d| dst.dims[d] == 1 || b.strides[d] % n == 0);
+    dst.dims[3] % n == 0 && dst.blocking().is_some_and(|b| b.strides[3] == 1 && whole(b))
+}
+
+/// The function that writes neighbours along a row.
+const FINISH_RUN: &str = "template <int WIDE>\nDEVICE void finish_run(const Args& a, const index* p, const real (&v)[WIDE]) {\n    index q[RANK] = {p[0], p[1], p[2], p[3]};\n    \
+    if (a.runs && ((u64)a.dst_data & 15) == 0) {\n        const i64 at = dst_at(a, p);\n        Vector<dst_type, WIDE> out;\n#pragma unroll\n        \
+    for (int i = 0; i < WIDE; ++i) {\n            q[3] = p[3] + i;\n            out.words[i] = dst_type::encode(rounded(a, q, at + i, value(a, q, at + i, v[i])));\n        }\n        \
+    return out.store(a.dst_data, at);\n    }\n#pragma unroll\n    for (int i = 0; i < WIDE; ++i) {\n        q[3] = p[3] + i;\n        \
+    if (q[3] < (index)a.length[3]) finish(a, q, v[i]);\n    }\n}\n";

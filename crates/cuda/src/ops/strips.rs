@@ -1,4 +1,4 @@
-//! Pooling of planes by small windows that the code knows (`kernels/pool_strips.cu`): rows of inputs in registers.
+//! Pooling of planes by small windows that the code knows: rows of inputs, and of results, in registers.
 
 use super::windows::geometry;
 use crate::emit::{Emitter, Real, Tail, View, literal, memory_order};
@@ -38,20 +38,21 @@ fn is_run(t: &Tensor, n: i64) -> bool {
     })
 }
 
-/// The launch of a forward pass; `None` where its windows or its tensors are others.
+/// The launch, forward (`kernels/pool_strips.cu`) or backward (`kernels/pool_strips_backward.cu`); `None` where windows or tensors are others.
 pub(crate) fn pool(problem: &Problem, op: &Pool) -> Result<Option<Launch>, Skip> {
-    let (real, bytes) = (Real::of(problem), op.src.dtype.bits() as i64 / 8);
-    let Some(windows) = Windows::of(op).filter(|_| real == Real::Single && !op.dst.is_empty()) else { return Ok(None) };
+    let (real, forward) = (Real::of(problem), op.prop.is_forward());
+    let Some(windows) = Windows::of(op).filter(|_| real == Real::Single && !op.dst.is_empty() && !op.src.is_empty()) else { return Ok(None) };
+    let bytes = op.src.dtype.bits() as i64 / 8;
     let fits = |n: i64| {
-        let own = n / windows.stride;
-        let outputs = op.workspace.iter().chain([&op.dst]).all(|t| is_run(t, own));
-        n * bytes <= 16 && n * bytes >= 4 && n % windows.stride == 0 && op.src.dims()[3] % n == 0 && is_run(&op.src, n) && outputs
+        let results = op.workspace.iter().chain([&op.dst]).all(|t| is_run(t, n / windows.stride));
+        n * bytes <= 16 && n * bytes >= 4 && n % windows.stride == 0 && op.src.dims()[3] % n == 0 && is_run(&op.src, n) && results
     };
     let Some(vector) = [8, 4, 2].into_iter().find(|&n| fits(n)) else { return Ok(None) };
-    let dims = op.dst.dims();
+    let (file, to) = if forward { ("pool_strips", &op.dst) } else { ("pool_strips_backward", &op.src) };
+    let dims = to.dims();
     let of = |tall: i64| [dims[0], dims[1], dims[2] / tall + i64::from(dims[2] % tall != 0), op.src.dims()[3] / vector];
     let count = |tall: i64| of(tall).iter().fold(1i64, |n, &size| n.saturating_mul(size));
-    let tall = if count(2) < MANY { 1 } else { 2 };
+    let tall = if forward && count(2) < MANY { 1 } else { 2 };
     let mut emit = Emitter::new(real, op.src.dims().volume().unwrap_or(i64::MAX));
     for (name, value) in
         [("KERNEL", windows.kernel), ("STRIDE", windows.stride), ("PADDING", windows.padding), ("VECTOR", vector), ("TALL_STRIP", tall)]
@@ -60,21 +61,22 @@ pub(crate) fn pool(problem: &Problem, op: &Pool) -> Result<Option<Launch>, Skip>
     }
     emit.define("RANK", 4);
     emit.define("ACROSS", 1);
+    let [arg, read] = if forward { [Arg::DST, Arg::SRC] } else { [Arg::DIFF_SRC, Arg::DIFF_DST] };
+    emit.tail(&Tail::of(problem, arg, to))?;
+    emit.view(&if forward { View::of("src", read, &op.src) } else { View::of("diff_dst", read, &op.dst) })?;
     if op.alg == PoolAlg::Max {
         emit.option("MAXIMUM", 1);
         emit.define("LOWEST", literal(number::lowest(op.dst.dtype)));
     }
-    emit.tail(&Tail::of(problem, Arg::DST, &op.dst))?;
-    emit.view(&View::of("src", Arg::SRC, &op.src))?;
     if let Some(ws) = &op.workspace {
         emit.option("KEPT", 1);
-        emit.view(&View { padded: true, ..View::of("ws", Arg::WORKSPACE, ws) })?;
+        emit.view(&View { padded: forward, ..View::of("ws", Arg::WORKSPACE, ws) })?;
     }
     geometry(op, &mut emit);
-    emit.traversal("strip_of", &of(tall), &memory_order(&op.dst.layout));
+    emit.traversal("strip_of", &of(tall), &memory_order(&to.layout));
     emit.number("strips", count(tall));
     emit.numbers("length", dims);
-    let mut launch = emit.launch("pool_strips", count(tall));
-    launch.aligned = op.workspace.iter().map(|_| Arg::WORKSPACE).chain([Arg::SRC, Arg::DST]).map(|arg| MapPlace::Arg(arg, 0)).collect();
+    let mut launch = emit.launch(file, count(tall));
+    launch.aligned = op.workspace.iter().map(|_| Arg::WORKSPACE).chain([read, arg]).map(|arg| MapPlace::Arg(arg, 0)).collect();
     Ok(Some(launch))
 }

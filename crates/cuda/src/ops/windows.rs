@@ -19,7 +19,7 @@ pub(crate) fn pool(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
 
 fn pool_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     let Op::Pool(op) = &problem.op else { return Err(Skip::Op("anything but pooling")) };
-    if vectors && op.prop.is_forward() && let Some(launch) = strips::pool(problem, op)? {
+    if vectors && let Some(launch) = strips::pool(problem, op)? {
         return Ok(Program { launches: vec![launch], ..Program::default() });
     }
     let (arg, to) = if op.prop.is_forward() { (Arg::DST, &op.dst) } else { (Arg::DIFF_SRC, &op.src) };
@@ -129,6 +129,7 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
                 .into(),
             ratio: (op.window.strides[0], 1),
             more: (size - 1).saturating_mul(step).saturating_add(1),
+            runs: None,
         });
     }
     Ok(())
@@ -195,10 +196,24 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
                 .into(),
             ratio: (op.src.dims()[2], op.dst.dims()[2].max(1)),
             more: 3,
+            runs: Some((4, RESAMPLED_RUNS.into())),
         });
     }
     Ok(map.program())
 }
+
+/// Statements that interpolate a tile of a plane: runs of lines of inputs, of which the last two are kept, then between these.
+const RESAMPLED_RUNS: &str = "    index left[WIDE], right[WIDE];\n    real second[WIDE];\n#pragma unroll\n    for (int x = 0; x < WIDE; ++x) {\n        index at[2];\n        \
+    taps(a, 1, min(p[3] + x, (index)a.length[3] - 1), at, second[x]);\n        left[x] = at[0], right[x] = at[1];\n    }\n    \
+    auto line = [&](index y, real (&v)[WIDE]) {\n        const index q[RANK] = {p[0], p[1], y, 0};\n        const from_type::word* row = plane.words + plane.at(q);\n#pragma unroll\n        \
+    for (int x = 0; x < WIDE; ++x) {\n            const real l = from_type::decode(row[left[x]]);\n            \
+    v[x] = SIDES == 1 || second[x] == 0 ? l : fma(second[x], from_type::decode(row[right[x]]), ((real)1 - second[x]) * l);\n        }\n    };\n    \
+    index held[2] = {-1, -1};\n    real lines[2][WIDE];\n#pragma unroll\n    for (int j = 0; j < TALL; ++j) {\n        index own[RANK];\n        \
+    if (!moved(a, p, j, 0, own)) break;\n        index at[2];\n        real below;\n        taps(a, 0, own[2], at, below);\n        if (at[0] != held[0]) {\n            \
+    if (at[0] == held[1]) {\n#pragma unroll\n                for (int x = 0; x < WIDE; ++x) lines[0][x] = lines[1][x];\n            } else {\n                line(at[0], lines[0]);\n            \
+    }\n            held[0] = at[0];\n        }\n        if (below != 0 && at[1] != held[1]) {\n            line(at[1], lines[1]);\n            held[1] = at[1];\n        }\n        \
+    real v[WIDE];\n#pragma unroll\n        for (int x = 0; x < WIDE; ++x) v[x] = below != 0 ? fma(below, lines[1][x], ((real)1 - below) * lines[0][x]) : lines[0][x];\n        \
+    finish_run<WIDE>(a, own, v);\n    }\n";
 
 /// The dimensions of windows that have a loop of their own within a line, by number.
 fn across(rank: usize, along: usize) -> impl Iterator<Item = usize> {
