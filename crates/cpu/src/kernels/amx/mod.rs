@@ -167,6 +167,16 @@ pub fn check(product: Product) -> Result<(), Skip> {
     tiles::product(product).map(|_| ()).ok_or_else(|| Skip::DataType(format!("{product:?}, which tiles do not multiply")))
 }
 
+/// Steps, so many or a few more, of which blocks of equal length make that many times, none more than they need.
+pub fn even_steps(steps: usize, times: usize) -> usize {
+    let blocks = |steps: &usize| {
+        let mut rounds = Round::all(steps.saturating_mul(times), MORE);
+        let first = rounds.next().map_or(0, |round| round.blocks);
+        (rounds.next().is_some(), first)
+    };
+    (steps..=steps.next_multiple_of(LINES)).min_by_key(blocks).unwrap_or(steps)
+}
+
 /// A planned product on tiles.
 #[derive(Debug)]
 pub struct Drive {

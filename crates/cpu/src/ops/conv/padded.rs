@@ -86,7 +86,7 @@ impl Padded {
             lines.iter().map(dim).product()
         };
         let taps: usize = lines.iter().map(|line| line.phases.iter().map(|p| p.taps.len()).max().unwrap_or(0)).product();
-        let (rows, partial) = (counts(false), !self.bytes.is_multiple_of(4));
+        let (rows, partial) = (counts(false), self.bytes < self.pixel || !self.bytes.is_multiple_of(4));
         let gathered = if partial || self.wide { rows } else { rows - counts(true) };
         let copied = self.image() / COPIED;
         let products = rows * taps * self.groups * self.bytes.div_ceil(64) * wish.columns.div_ceil(16);
