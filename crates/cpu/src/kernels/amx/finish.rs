@@ -24,9 +24,11 @@ mod tests;
 
 /// Rows that are finished together.
 const EACH: usize = 4;
-/// Bytes of the sums of a block, and of the addresses of its rows.
+/// Most tiles of a call whose rows are all listed.
+pub(super) const LISTED: usize = 8;
+/// Bytes of the sums of a block, and of the addresses of the rows of a call.
 const SUMS: usize = ROWS * 2 * LINES * 4;
-const LIST: usize = ROWS * size_of::<usize>();
+const LIST: usize = LISTED * ROWS * size_of::<usize>();
 /// Where the lists and the state lie behind the sums of two blocks.
 const LISTS: usize = 2 * SUMS;
 const STATE: usize = LISTS + 2 * LIST;
@@ -39,9 +41,11 @@ pub(super) struct Args {
     /// What finishes sums; only what the tail reads is looked at.
     tail: tile::Args,
     tiles: tiles::Args,
-    /// The addresses of the first tile's rows of the destination, their number, and bytes from a tile's to those of the next.
+    /// The addresses of the first tile's rows of the destination, their number, and bytes from a tile's to those of the next: either from list to list, or
+    /// in the destination.
     rows: *const u8,
     count: usize,
+    rows_tile: usize,
     c_tile: usize,
     /// Bytes from these addresses to where the first tile's results go.
     c_from: usize,
@@ -54,7 +58,8 @@ pub(super) struct Args {
     state: *mut u8,
 }
 
-/// What kernels keep from call to call: the block that waits, with as many rows as said, none at first, and where the next one's sums go.
+/// What kernels keep from call to call: the block that waits, with as many rows as said, none at first, and where the next one's sums go; and from tile to
+/// tile: where the addresses of its rows are.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct State {
@@ -65,13 +70,14 @@ struct State {
     count: usize,
     column: usize,
     next: usize,
+    now: usize,
 }
 
 impl State {
     const WORDS: usize = size_of::<State>() / size_of::<usize>();
 
     fn words(&self) -> [usize; State::WORDS] {
-        [self.sums, self.rows, self.shift, self.count, self.column, self.next]
+        [self.sums, self.rows, self.shift, self.count, self.column, self.next, self.now]
     }
 }
 
@@ -188,7 +194,7 @@ impl Beside for Pipe<'_> {
         if !self.key.asks {
             return;
         }
-        let (rows, times) = (field(f, self.args, offset_of!(Args, rows)), field(f, self.args, offset_of!(Args, count)));
+        let (rows, times) = (field(f, self.state, offset_of!(State, now)), field(f, self.args, offset_of!(Args, count)));
         f.shr(times, EACH.trailing_zeros() as u8);
         f.repeat(times, |f| {
             self.key.tail.ask(f, Spot::of_rows(self.args, self.column, (rows, self.shift)), (EACH, block.vectors));
@@ -222,7 +228,7 @@ impl Beside for Pipe<'_> {
         let before = field(f, state, offset_of!(State, sums));
         f.store_int(to(offset_of!(State, next)), before);
         f.store_int(to(offset_of!(State, sums)), next);
-        let (rows, count) = (field(f, args, offset_of!(Args, rows)), field(f, args, offset_of!(Args, count)));
+        let (rows, count) = (field(f, state, offset_of!(State, now)), field(f, args, offset_of!(Args, count)));
         f.store_int(to(offset_of!(State, rows)), rows);
         f.store_int(to(offset_of!(State, count)), count);
         f.store_int(to(offset_of!(State, shift)), self.shift);
@@ -231,6 +237,9 @@ impl Beside for Pipe<'_> {
     }
 
     fn next(&mut self, f: &mut Function) {
+        let (now, rows_tile) = (field(f, self.state, offset_of!(State, now)), field(f, self.args, offset_of!(Args, rows_tile)));
+        f.add(now, rows_tile);
+        f.store_int(self.state.at(offset_of!(State, now) as i32), now);
         let (column, c_tile) = (field(f, self.args, offset_of!(Args, column)), field(f, self.args, offset_of!(Args, c_tile)));
         f.set(self.column, column);
         f.add(self.shift, c_tile);
@@ -248,6 +257,8 @@ impl Key for Finish {
         let args = f.arguments();
         let [column, state, shift] =
             [offset_of!(Args, column), offset_of!(Args, state), offset_of!(Args, c_from)].map(|at| field(f, args, at));
+        let rows = field(f, args, offset_of!(Args, rows));
+        f.store_int(state.at(offset_of!(State, now) as i32), rows);
         let products = f.address(args.at(offset_of!(Args, tiles) as i32));
         let before = self.tiles.blocks().next_back();
         self.tiles.write_beside(f, products, &mut Pipe { key: self, args, state, column, shift, before, waiting: None });
@@ -293,7 +304,9 @@ impl Finisher {
 /// Where the results of tiles go.
 #[derive(Clone, Copy)]
 pub(super) struct Results<'r> {
-    /// The addresses of the first tile's rows, and bytes from a tile's to those of the next.
+    /// Rows of a tile, and the addresses of the first one's, or of those of all; bytes from a tile's to those of the next.
+    pub(super) each: usize,
+    /// See [`Results::each`].
     pub(super) rows: &'r [usize],
     pub(super) tile: usize,
     /// Bytes from those of a time to those of the next, see [`Call::lines`].
@@ -332,6 +345,7 @@ impl<'p> Pipeline<'p> {
             tiles: tiles::Args::NONE,
             rows: left.as_ptr(),
             count: 0,
+            rows_tile: 0,
             c_tile: 0,
             c_from: 0,
             column: 0,
@@ -363,7 +377,9 @@ impl<'p> Pipeline<'p> {
     fn list(&mut self, to: &Results<'_>, (tiles, lines): (usize, usize)) {
         let more = |count: usize, bytes: usize| count.checked_sub(1).and_then(|more| more.checked_mul(bytes));
         let more = more(tiles, to.tile).zip(more(lines, to.line)).and_then(|(tiles, lines)| tiles.checked_add(lines));
-        let Some(moved) = more.filter(|_| to.rows.len() <= ROWS) else { panic!("{} rows of {tiles} tiles", to.rows.len()) };
+        let listed = if to.rows.len() == to.each { 1 } else { tiles };
+        let fits = to.each <= ROWS && to.rows.len() == listed * to.each && listed <= LISTED;
+        let Some(moved) = more.filter(|_| fits) else { panic!("{} rows of {tiles} tiles", to.rows.len()) };
         let places = self.places.and_then(moved);
         let nowhere = if moved == 0 { self.nowhere } else { None };
         let holds = |row: usize| places.holds(row) || Some(row) == nowhere;
@@ -371,7 +387,8 @@ impl<'p> Pipeline<'p> {
         let list = LISTS + self.list * LIST;
         self.left.part(list, LIST).write(0, to.rows);
         self.list ^= 1;
-        (self.args.rows, self.args.count, self.args.c_tile) = (self.left.as_ptr().wrapping_add(list), to.rows.len(), to.tile);
+        (self.args.rows, self.args.count, self.args.c_tile) = (self.left.as_ptr().wrapping_add(list), to.each, to.tile);
+        self.args.rows_tile = if listed > 1 { size_of_val(to.rows) / listed } else { 0 };
     }
 
     /// Multiplies and finishes.
@@ -385,7 +402,7 @@ impl<'p> Pipeline<'p> {
         let key = &kernel.key;
         let shape = held.shape_for(&key.tiles);
         let steps = call.taps.len() / tiles::TAP * call.blocks;
-        let fits = steps > 0 && to.rows.len() == shape.rows[0] + shape.rows[1];
+        let fits = steps > 0 && to.each == shape.rows[0] + shape.rows[1];
         assert!(fits && is_inside(&key.tiles, shape, call), "tiles outside their buffers: {key:?}");
         self.list(to, (call.tiles, call.lines));
         self.args.tiles = arguments(&key.tiles, held, shape, call);

@@ -23,6 +23,9 @@ pub trait Lines: Sync {
         Run::ONE
     }
 
+    /// Goes on behind the next rows of a run that is listed, at most 16, and says where their results go, which nobody may want.
+    fn places(&self, _walk: &mut Self::Walk, _nowhere: usize, _to: &mut [usize]) {}
+
     /// Goes on behind so many rows of a run.
     fn skip(&self, _walk: &mut Self::Walk, _rows: usize) {}
 
@@ -41,6 +44,8 @@ pub struct Run {
     pub tiles: usize,
     /// See [`Run::tiles`].
     pub bytes: [usize; 2],
+    /// Whether results of a tile lie otherwise than those of the one before: then there are [places](Lines::places) of all.
+    pub listed: bool,
     /// Rows of a line, where one begins with the first tile, else 0; how many lines follow each other, and bytes from one to the next.
     pub line: usize,
     /// See [`Run::line`].
@@ -51,7 +56,7 @@ pub struct Run {
 
 impl Run {
     /// The first tile alone.
-    pub const ONE: Run = Run { tiles: 1, bytes: [0; 2], line: 0, lines: 1, line_bytes: [0; 2] };
+    pub const ONE: Run = Run { tiles: 1, bytes: [0; 2], listed: false, line: 0, lines: 1, line_bytes: [0; 2] };
 }
 
 /// A half of a tile, being described.

@@ -26,7 +26,7 @@ pub use accumulate::{Accumulate, Addend};
 pub use block::Held;
 use block::{Block, Call, Gatherer, Registers};
 pub use cost::{is_faster, repays_copy};
-use finish::{Finish, Finisher, Pipeline, Results};
+use finish::{Finish, Finisher, LISTED, Pipeline, Results};
 pub use lines::{Half, Lines, Run};
 use oxidnn_expr::number;
 use oxidnn_jit::Isa;
@@ -167,6 +167,16 @@ pub fn check(product: Product) -> Result<(), Skip> {
     tiles::product(product).map(|_| ()).ok_or_else(|| Skip::DataType(format!("{product:?}, which tiles do not multiply")))
 }
 
+/// Steps, so many or a few more, of which blocks of equal length make that many times, none more than they need.
+pub fn even_steps(steps: usize, times: usize) -> usize {
+    let blocks = |steps: &usize| {
+        let mut rounds = Round::all(steps.saturating_mul(times), MORE);
+        let first = rounds.next().map_or(0, |round| round.blocks);
+        (rounds.next().is_some(), first)
+    };
+    (steps..=steps.next_multiple_of(LINES)).min_by_key(blocks).unwrap_or(steps)
+}
+
 /// A planned product on tiles.
 #[derive(Debug)]
 pub struct Drive {
@@ -205,9 +215,12 @@ struct Round {
 struct Stretch {
     first_tile: usize,
     first_row: usize,
-    /// Rows of a line, and its pieces, in which they are cut evenly.
+    /// Rows of a line, and its pieces.
     line: usize,
     pieces: usize,
+    /// Rows of every piece of a line but its last one; none where it is cut evenly, which gives all its tiles as many rows. Other registers for a tile
+    /// than for the one before end a run.
+    each: Option<usize>,
     /// Pieces of all lines.
     all: usize,
 }
@@ -218,7 +231,9 @@ impl Stretch {
         let kept = line > 0 && rows.is_multiple_of(line) && line / line.div_ceil(LINES) >= SHORT;
         let line = if kept { line } else { rows };
         let pieces = line.div_ceil(LINES).max(1);
-        Stretch { first_tile, first_row, line, pieces, all: rows / line.max(1) * pieces }
+        let even = line.is_multiple_of(pieces) || pieces.is_multiple_of(2) && line.is_multiple_of(pieces / 2);
+        let each = if even { None } else { Some(line.div_ceil(pieces)) };
+        Stretch { first_tile, first_row, line, pieces, each, all: rows / line.max(1) * pieces }
     }
 
     fn tiles(&self) -> usize {
@@ -228,7 +243,8 @@ impl Stretch {
     /// The first row of a piece and the one behind its last.
     fn piece(&self, piece: usize) -> (usize, usize) {
         let (line, i) = (piece / self.pieces, piece % self.pieces);
-        let start = |i: usize| self.first_row + line * self.line + i * self.line / self.pieces;
+        let before = |i: usize| self.each.map_or(i * self.line / self.pieces, |each| (i * each).min(self.line));
+        let start = |i: usize| self.first_row + line * self.line + before(i);
         (start(i), start(i + 1))
     }
 
@@ -556,12 +572,11 @@ impl<W: Lines> Task<'_, '_, W> {
         for (index, part) in drive.shape.parts.iter().enumerate() {
             let mut walk = self.on.work.walk(self.unit, first);
             let group = self.group(part, packed);
-            let mut tile = self.tiles.start;
+            let (mut tile, mut to) = (self.tiles.start, [0; LISTED * ROWS]);
             while tile < self.tiles.end {
                 let (row, rows) = drive.tile(tile);
                 let all = rows[0] + rows[1];
                 let lie = self.on.work.run(&walk, all);
-                let mut to = [0; ROWS];
                 let (mut count, mut padded, mut gathers) = (0, false, false);
                 for (i, n) in rows.into_iter().enumerate().filter(|(_, n)| *n > 0) {
                     // What is behind the last row is overwritten, or not looked at.
@@ -591,12 +606,18 @@ impl<W: Lines> Task<'_, '_, W> {
                 padded &= !watched;
                 let (mut run, mut lines, mut line_bytes) = (1, 1, [0; 2]);
                 if !(gathers || padded || count == 0 || drive.rounds[index].len() > 1) {
-                    run = self.run_of(tile, rows, lie.tiles.min(self.run_within(part, &taps[..count * TAP], rows, (0, lie.bytes[0]))));
+                    let most = if lie.listed { LISTED } else { usize::MAX };
+                    run = self.run_of(tile, rows, most.min(lie.tiles).min(self.run_within(part, &taps[..count * TAP], rows, (0, lie.bytes[0]))));
                     (lines, line_bytes) = self.lines_of(tile, rows, run, &lie);
                     lines = lines.min(self.run_within(part, &taps[..count * TAP], rows, ((run - 1) * lie.bytes[0], line_bytes[0])));
-                    self.on.work.skip(&mut walk, (run * lines - 1) * all);
+                    if lie.listed {
+                        self.list(&mut walk, (rows, nowhere), &mut to[all..run * all]);
+                    } else {
+                        self.on.work.skip(&mut walk, (run * lines - 1) * all);
+                    }
                 }
                 end = row + run * lines * all;
+                let to = &to[..if lie.listed { run * all } else { all }];
                 let at = At {
                     tile,
                     rows,
@@ -611,17 +632,17 @@ impl<W: Lines> Task<'_, '_, W> {
                 };
                 let sums = &mut sums[if drive.shape.carries() { (row - first) * drive.sums_row() } else { 0 }..];
                 match pipeline.as_mut().filter(|_| index + 1 == drive.shape.parts.len()) {
-                    Some(pipeline) if count == 0 && !drive.shape.carries() => self.finish_sums(pipeline, &at, &to, None),
+                    Some(pipeline) if count == 0 && !drive.shape.carries() => self.finish_sums(pipeline, &at, to, None),
                     Some(pipeline) if count == 0 || padded => {
                         self.products(&mut held, &at, 0..drive.rounds[index].len(), sums);
                         if padded {
                             self.without_padding(row..end, sums);
                         }
-                        self.finish_sums(pipeline, &at, &to, Some(sums));
+                        self.finish_sums(pipeline, &at, to, Some(sums));
                     }
                     Some(pipeline) => {
                         self.products(&mut held, &at, 0..drive.rounds[index].len() - 1, sums);
-                        self.finish((pipeline, &mut held), &at, &to, sums);
+                        self.finish((pipeline, &mut held), &at, to, sums);
                     }
                     None => self.products(&mut held, &at, 0..drive.rounds[index].len(), sums),
                 }
@@ -636,6 +657,18 @@ impl<W: Lines> Task<'_, '_, W> {
         let columns = self.panels.start * drive.shape.panel..drive.shape.columns.min(self.panels.end * drive.shape.panel);
         self.on.work.store(Sums { unit: self.unit, rows: first..end, columns, sums, spare, step: drive.sums_row() });
         false
+    }
+
+    /// Where the results of tiles go that have so many rows, and follow one that was described.
+    fn list(&self, walk: &mut W::Walk, (rows, nowhere): ([usize; 2], usize), to: &mut [usize]) {
+        let mut to = to;
+        while !to.is_empty() {
+            for rows in rows {
+                let (half, rest) = to.split_at_mut(rows);
+                self.on.work.places(walk, nowhere, half);
+                to = rest;
+            }
+        }
     }
 
     /// How many times one of several lines repeats a run of tiles, and bytes from one time to the next.
@@ -734,9 +767,9 @@ impl<W: Lines> Task<'_, '_, W> {
     }
 
     /// Where results of tiles go, by panels from one on.
-    fn results<'r>(&self, at: &At<'_>, to: &'r [usize; ROWS], panels: &Range<usize>) -> Results<'r> {
+    fn results<'r>(&self, at: &At<'_>, to: &'r [usize], panels: &Range<usize>) -> Results<'r> {
         let column = (panels.start - self.panels.start) * self.drive.shape.panel;
-        Results { rows: &to[..at.rows[0] + at.rows[1]], tile: at.bytes[1], line: at.line_bytes[1], column }
+        Results { each: at.rows[0] + at.rows[1], rows: to, tile: at.bytes[1], line: at.line_bytes[1], column }
     }
 
     /// The results of tiles, whose last round is to be multiplied.
@@ -744,7 +777,7 @@ impl<W: Lines> Task<'_, '_, W> {
         &'p self,
         (pipeline, held): (&mut Pipeline<'p>, &mut block::Held<'_>),
         at: &At<'_>,
-        to: &[usize; ROWS],
+        to: &[usize],
         sums: &mut [f32],
     ) {
         let rounds = &self.drive.rounds[at.part];
@@ -758,7 +791,7 @@ impl<W: Lines> Task<'_, '_, W> {
     }
 
     /// The results of a tile whose sums are in memory, or all zero.
-    fn finish_sums<'p>(&'p self, pipeline: &mut Pipeline<'p>, at: &At<'_>, to: &[usize; ROWS], sums: Option<&[f32]>) {
+    fn finish_sums<'p>(&'p self, pipeline: &mut Pipeline<'p>, at: &At<'_>, to: &[usize], sums: Option<&[f32]>) {
         for (narrow, panels) in self.drive.kinds(&self.panels) {
             let results = self.results(at, to, &panels);
             let sums = sums.map(|sums| (&sums[results.column..], self.drive.sums_row()));

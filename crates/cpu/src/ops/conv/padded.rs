@@ -86,7 +86,7 @@ impl Padded {
             lines.iter().map(dim).product()
         };
         let taps: usize = lines.iter().map(|line| line.phases.iter().map(|p| p.taps.len()).max().unwrap_or(0)).product();
-        let (rows, partial) = (counts(false), !self.bytes.is_multiple_of(4));
+        let (rows, partial) = (counts(false), self.bytes < self.pixel || !self.bytes.is_multiple_of(4));
         let gathered = if partial || self.wide { rows } else { rows - counts(true) };
         let copied = self.image() / COPIED;
         let products = rows * taps * self.groups * self.bytes.div_ceil(64) * wish.columns.div_ceil(16);
@@ -186,41 +186,64 @@ impl Padded {
         let (begin, count) = (self.before[2] * self.pixel, self.inner[2]);
         let end = begin + count * self.pixel;
         row.part(0, begin).fill(padding);
-        row.part(end, self.row() - end).fill(padding);
         if (self.bytes, distance) == (self.pixel, self.pixel) {
-            return row.copy::<u8>(begin, &from, first, count * self.pixel);
+            row.copy::<u8>(begin, &from, first, count * self.pixel);
+        } else {
+            self.copy_pixels((from, first, distance), (row, begin), count);
         }
-        for i in 0..count {
+        row.part(end, self.row() - end).fill(padding);
+    }
+
+    /// Copies pixels one by one.
+    fn copy_pixels(&self, (from, first, distance): (Buf<'_>, usize, usize), (row, begin): (Buf<'_>, usize), count: usize) {
+        let (pixels, to) = ((from, first, distance), (row, begin, self.pixel));
+        let done = match self.bytes {
+            0..=8 => copy_words::<1>(pixels, to, (self.bytes, count)),
+            9..=16 => copy_words::<2>(pixels, to, (self.bytes, count)),
+            17..=32 => copy_words::<4>(pixels, to, (self.bytes, count)),
+            33..=64 => copy_words::<8>(pixels, to, (self.bytes, count)),
+            _ => 0,
+        };
+        for i in done..count {
             let at = begin + i * self.pixel;
             copy_pixel((from, first + i * distance), (row, at), self.bytes);
-            (self.bytes..self.pixel).for_each(|byte| row.set::<u8>(at + byte, 0));
+            row.part(at + self.bytes, self.pixel - self.bytes).fill(0);
         }
     }
 }
 
-/// Copies so many bytes, few of them: loads and stores of 64, and two that overlap for what is left.
+/// Copies pixels of at most so many words, whole words of each: what these have behind a pixel's bytes is zero, until the next pixel lies there. Returns
+/// how many were copied, since behind the last ones there is no memory for that.
+#[inline(always)]
+fn copy_words<const N: usize>(
+    (from, first, distance): (Buf<'_>, usize, usize),
+    (to, begin, pixel): (Buf<'_>, usize, usize),
+    (bytes, count): (usize, usize),
+) -> usize
+where
+    [u64; N]: oxidnn_runtime::Element,
+{
+    let (all, used) = (8 * N, |i: usize| bytes.saturating_sub(8 * i).min(8));
+    let masks: [u64; N] = std::array::from_fn(|i| u64::MAX.checked_shr(64 - 8 * used(i) as u32).unwrap_or(0));
+    let room = |memory: &Buf<'_>, first: usize, step: usize| {
+        memory.len().checked_sub(first + all).map_or(0, |left| left.checked_div(step).map_or(1, |more| more + 1))
+    };
+    let count = count.min(room(&from, first, distance)).min(room(&to, begin, pixel));
+    for i in 0..count {
+        let words = from.part(first + i * distance, all).get::<[u64; N]>(0);
+        let at = begin + i * pixel;
+        to.part(at, all).set(0, std::array::from_fn::<u64, N, _>(|k| words[k] & masks[k]));
+        to.part(at + all.min(pixel), pixel - all.min(pixel)).fill(0);
+    }
+    count
+}
+
+/// Copies so many bytes: loads and stores of 64, the last of which may overlap those before.
 #[inline(always)]
 fn copy_pixel((from, first): (Buf<'_>, usize), (to, at): (Buf<'_>, usize), bytes: usize) {
     let (from, to) = (from.part(first, bytes), to.part(at, bytes));
-    let whole = bytes / 64;
-    (0..whole).for_each(|i| to.set(i, from.get::<[u8; 64]>(i)));
-    let (done, left) = (whole * 64, bytes % 64);
-    match left {
-        0 => {}
-        33.. => ends::<32>(from, to, done, bytes),
-        17..=32 => ends::<16>(from, to, done, bytes),
-        9..=16 => ends::<8>(from, to, done, bytes),
-        _ => (done..bytes).for_each(|byte| to.set(byte, from.get::<u8>(byte))),
-    }
-}
-
-/// Copies the bytes between two places, at least `N` and at most twice as many.
-#[inline(always)]
-fn ends<const N: usize>(from: Buf<'_>, to: Buf<'_>, begin: usize, end: usize)
-where
-    [u8; N]: oxidnn_runtime::Element,
-{
-    for at in [begin, end - N] {
-        to.part(at, N).set(0, from.part(at, N).get::<[u8; N]>(0));
+    let Some(last) = bytes.checked_sub(64) else { return to.copy::<u8>(0, &from, 0, bytes) };
+    for at in (0..last).step_by(64).chain([last]) {
+        to.part(at, 64).set(0, from.part(at, 64).get::<[u8; 64]>(0));
     }
 }

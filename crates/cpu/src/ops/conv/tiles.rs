@@ -44,6 +44,8 @@ const SHORT: usize = 8;
 const FEW: i64 = 16;
 /// Most passes that taps are joined for.
 const PASSES: usize = 8;
+/// Most steps of a tap that are made even: of more, the last block takes no time.
+const EVEN: usize = 256;
 /// Most taps of a window.
 const TAPS: usize = 4096;
 
@@ -310,15 +312,40 @@ pub(super) fn weights_tag(s: &Setup<'_>, isa: Isa, product: Product) -> String {
     let (column, depth) = (first + s.result_channel, first + 1 - s.result_channel);
     let depth: Vec<usize> = (first + 2..n).chain([depth]).collect();
     let width = panel_columns(isa, s.weights.dims()[column].max(0) as usize);
-    panel_tag(n, &depth, column, width, if in_lines(s, product) { 1 } else { product.together() })
+    let together = if in_lines(s, product) { 1 } else { product.together() };
+    let tag = panel_tag(n, &depth, column, width, together);
+    let (channels, all) = (depth_of(s), tap_depth(s, isa, product));
+    if all == channels.next_multiple_of(together) {
+        return tag;
+    }
+    let (outer, inner) = tag.split_at(tag.find(|c: char| c.is_ascii_digit()).unwrap_or(tag.len()));
+    let letter = char::from(b'a' + (first + 1 - s.result_channel) as u8);
+    format!("{outer}{}{letter}{inner}", all / together)
+}
+
+/// Channels of the source in the weights.
+fn depth_of(s: &Setup<'_>) -> usize {
+    let dims = s.weights.dims();
+    let first = usize::from(dims.len() > s.source.1.dims().len());
+    dims[first + 1 - s.result_channel].max(0) as usize
+}
+
+/// Channels of a tap in panels: whole steps, and where there are several taps for tiles of AMX as many as these take in equal blocks, the last ones zeros.
+fn tap_depth(s: &Setup<'_>, isa: Isa, product: Product) -> usize {
+    let (depth, each, in_lines) = (depth_of(s), product.depth(), in_lines(s, product));
+    let steps = depth.div_ceil(each);
+    let joined = if s.direction == Direction::Gather && s.sizes.d[2] == 1 { s.sizes.k[2] } else { 1 };
+    let tiled = isa.amx && amx::check(product).is_ok() && !in_lines && s.sizes.k.iter().any(|k| *k > 1);
+    if tiled && steps <= EVEN {
+        return amx::even_steps(steps, joined.max(1) as usize) * each;
+    }
+    depth.next_multiple_of(if in_lines { 1 } else { product.together() })
 }
 
 /// Whether few channels lie line by line in the weights: joined taps do not begin and end with whole steps, and are packed for each execution.
 fn in_lines(s: &Setup<'_>, product: Product) -> bool {
-    let dims = s.weights.dims();
-    let first = usize::from(dims.len() > s.source.1.dims().len());
-    let depth = dims[first + 1 - s.result_channel].max(0) as usize;
-    product.together() > 1 && depth < MERGED && !depth.is_multiple_of(product.depth()) && dims.last().is_some_and(|k| *k > 1)
+    let depth = depth_of(s);
+    product.together() > 1 && depth < MERGED && !depth.is_multiple_of(product.depth()) && s.weights.dims().last().is_some_and(|k| *k > 1)
 }
 
 impl Place {
@@ -419,6 +446,8 @@ struct Common<'a> {
     units: Units,
     channels: usize,
     depth: usize,
+    /// Channels of a tap in panels.
+    tap_depth: usize,
     /// Results meet all taps, or none that read padding.
     all_taps: bool,
     exact: bool,
@@ -464,7 +493,8 @@ impl Tiles {
         let (panel_width, number) = (panel_columns(isa, channels), s.weights.dtype.bits() / 8);
         let (flip, weights_shifted) = shift(s, attr, (product, isa))?;
         let together = if in_lines(s, product) { 1 } else { product.together() };
-        let tap = depth.next_multiple_of(together) * number * panel_width;
+        let tap_depth = tap_depth(s, isa, product);
+        let tap = tap_depth * number * panel_width;
         let panel = all * tap;
         let rows = (s.sizes.mb as usize).saturating_mul(out_sizes.iter().product::<i64>() as usize);
         let groups = s.sizes.g as usize;
@@ -483,6 +513,7 @@ impl Tiles {
             units: units[0],
             channels,
             depth,
+            tap_depth,
             all_taps: flip.is_some() || weights_shifted,
             fills: fills && isa.amx && flip.is_some_and(|shift| !shift.by_channel) && !weights_shifted,
             // Tiles of AMX look at their sums instead.
@@ -617,7 +648,7 @@ impl Common<'_> {
             self.units = units;
             (self.channels, self.depth) = (channels * units.joined, depth * units.joined);
             if self.padded.is_some() && lie.is_none() {
-                self.depth = depth.next_multiple_of(self.product.together());
+                self.depth = self.tap_depth;
             }
             self.width = panel_columns(self.isa, self.channels);
             self.packed = lie.map(|lie| Lines { groups: units.joined, ..lie });
@@ -693,9 +724,9 @@ impl Common<'_> {
         if !fits || dense && !self.product.is_whole() {
             return None;
         }
-        let together = if dense || !apart { 1 } else { self.product.together() };
+        let depth = if dense || !apart { self.depth } else { self.tap_depth };
         let (of, joined) = if apart { (groups, 1) } else { (1, groups) };
-        let (bytes, pixel) = (self.depth * joined * size, self.depth.next_multiple_of(together) * joined * size);
+        let (bytes, pixel) = (self.depth * joined * size, depth * joined * size);
         let budget = self.target.caches.l2 * self.target.threads.max(1);
         let wish = Wish {
             images: self.images,

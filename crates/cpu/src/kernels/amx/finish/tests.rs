@@ -45,7 +45,7 @@ fn run(isa: Isa, [a, b, sums, c]: &mut [Vec<f32>; 4]) {
             ahead_line: 0,
         };
         let rows = [0, 1].map(|i| to + (2 * tile + i) * row * 4);
-        pipeline.run(&finisher, &held, &mut call, &Results { rows: &rows, tile: 2 * row * 4, line: 2 * row * 4, column: 0 });
+        pipeline.run(&finisher, &held, &mut call, &Results { each: rows.len(), rows: &rows, tile: 2 * row * 4, line: 2 * row * 4, column: 0 });
     }
     pipeline.flush();
 }
@@ -81,7 +81,7 @@ fn sums_in_memory_are_finished() {
         let memory = lend(&mut c);
         let tail = TailCall { c: memory, tail: Some(&TailArgs::NONE), ..TailCall::raw(&[], 0, Panels::one(0), (&mut [], 0)) };
         let mut pipeline = Pipeline::new(lend(&mut left), &Tail::raw(), row, &tail);
-        pipeline.finish(&finisher, 2, from, &Results { rows: &to, tile: 0, line: 0, column: 0 });
+        pipeline.finish(&finisher, 2, from, &Results { each: to.len(), rows: &to, tile: 0, line: 0, column: 0 });
         for (i, x) in c.iter().enumerate() {
             let wanted = if from.is_some() { i / row * step + i % row } else { 0 };
             assert_eq!(*x, wanted as f32, "{i}");

@@ -32,19 +32,30 @@ impl<'a> Lines for Bound<'a> {
     }
 
     fn run(&self, walk: &Walk<'a>, rows: usize) -> Run {
-        if !walk.segment().exact || self.wide().is_some() || self.plan.padded.as_ref().is_some_and(|(copy, _)| !copy.watched) {
+        if !walk.segment().exact || self.plan.padded.as_ref().is_some_and(|(copy, _)| !copy.watched) {
             return Run::ONE;
         }
         let bytes = [rows.wrapping_mul(walk.source.ahead[1]), rows.wrapping_mul(walk.result.ahead[1])];
+        if self.wide().is_some() {
+            return Run { tiles: (walk.left / rows).max(1), bytes: [bytes[0], 0], listed: true, ..Run::ONE };
+        }
         let (patch, [_, line, _]) = (&self.pass.order.patches[walk.patch], &self.pass.lines);
         let line_bytes = [(&walk.source, line.stride), (&walk.result, line.step)].map(|(lane, step)| lane.place.strides[1] * step as usize);
         Run {
             tiles: (walk.left / rows).max(1),
             bytes,
+            listed: false,
             line: if walk.left == patch.count[2] { patch.count[2] } else { 0 },
             lines: patch.first[1] + patch.count[1] - walk.at[1],
             line_bytes,
         }
+    }
+
+    fn places(&self, walk: &mut Walk<'a>, nowhere: usize, to: &mut [usize]) {
+        if let Some(line) = self.wide() {
+            to.copy_from_slice(&self.wide_results(walk, line, nowhere)[..to.len()]);
+        }
+        walk.advance(to.len());
     }
 
     fn skip(&self, walk: &mut Walk<'a>, mut rows: usize) {
