@@ -27,7 +27,7 @@ mod winograd;
 use crate::CpuTarget;
 use crate::ops::{fallback, passes, rounded, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
-use oxidnn_spec::{Problem, Prop};
+use oxidnn_spec::{Arg, Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
@@ -162,8 +162,22 @@ fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
     with_copies(problem, target, GENERATED)
 }
 
-/// Plans by the first of `rows` that takes copies of some operands.
+/// Plans by the first of `rows` that takes copies of some operands: of the source, of the pixels that windows meet.
 pub(crate) fn with_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
+    let Some(met) = sampled::met(problem) else { return of_all(problem, target, rows) };
+    let inner = of_all(&met, target, rows)?;
+    let mut resolved = problem.clone();
+    for o in resolved.op.operands_mut().into_iter().filter(|o| o.arg != Arg::SRC) {
+        if let Some(chosen) = inner.problem().op.tensor(o.arg) {
+            *o.tensor = chosen.clone();
+        }
+    }
+    resolved.attr = inner.problem().attr.clone();
+    staged::viewed(resolved, inner, target)
+}
+
+/// The same of all pixels.
+fn of_all(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
     let types = staged::types(problem);
     if problem.op.prop() != Some(Prop::BackwardWeights) {
         return staged::plan(problem, target, rows, types);

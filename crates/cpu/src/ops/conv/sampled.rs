@@ -65,35 +65,52 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::of(problem, target, scratch_bytes, sampled)
 }
 
-/// The problem over the pixels that are met, and their distances in the source: of images, channels, and pixels by dimension.
-fn dense(problem: &Problem) -> Result<(Problem, [usize; 5]), Skip> {
-    let no = || Skip::Layout("of the source: pixels are not closest".into());
-    let mut dense = problem.clone();
-    let Op::Conv(op) = &mut dense.op else { return Err(Skip::Op("other than a convolution")) };
-    let s = op.sizes();
+/// The problem over the pixels that are met, where they lie, if windows of one pixel skip some.
+pub(super) fn met(problem: &Problem) -> Option<Problem> {
+    let mut met = problem.clone();
+    let Op::Conv(op) = &mut met.op else { return None };
+    let (s, n) = (op.sizes(), op.src.dims().len());
     let skips = s.k == [1; 3] && s.pl == [0; 3] && s.s != [1; 3];
     let inside = (0..3).all(|i| (s.o[i] - 1) * s.s[i] < s.i[i]);
-    if !matches!(op.prop, Prop::ForwardTraining | Prop::ForwardInference) || op.depthwise_dst.is_some() || !skips || !inside {
-        return Err(Skip::Shape("other than windows of one pixel that skip pixels"));
+    let known = !op.src.dims().has_runtime() && !op.src.is_empty();
+    let apart = op.src.blocking().is_some_and(|b| b.inner.iter().all(|(d, _)| d < 2));
+    if op.prop == Prop::BackwardData || op.depthwise_dst.is_some() || !(skips && inside && known && apart) {
+        return None;
     }
-    let dims = *op.src.dims();
-    if op.src.dtype != DataType::F32 || dims.has_runtime() || op.src.is_empty() || problem.operands().len() + 2 > support::OPERANDS {
-        return Err(Skip::DataType("other than f32 with pixels last".into()));
-    }
-    let n = dims.len();
-    let b = op.src.blocking().filter(|b| b.is_plain() && b.strides[n - 1] == 1 && dims[1] > 1).ok_or_else(no)?;
-    let stride = |d: usize| usize::try_from(b.strides[d]).map_err(|_| no());
-    let mut distances = [stride(0)?, stride(1)?, 0, 0, 0];
+    let dims = Dims::from_fn(n, |d| if d < 2 { op.src.dims()[d] } else { s.o[d + 3 - n] });
+    op.src.layout = op.src.layout.submemory(&dims, &[0; MAX_NDIMS][..n]).ok()?;
+    let b = op.src.layout.blocking_mut()?;
     for d in 2..n {
-        distances[d + 5 - n] = stride(d)? * s.s[d + 3 - n] as usize;
-    }
-    let met = Dims::from_fn(n, |d| if d < 2 { dims[d] } else { s.o[d + 3 - n] });
-    op.src = Tensor::with_tag(met, DataType::F32, "abx").map_err(|e| Skip::Layout(e.to_string()))?;
-    if op.src.bytes() > MOST {
-        return Err(Skip::Shape("many images"));
+        b.strides[d] = b.strides[d].checked_mul(s.s[d + 3 - n])?;
     }
     op.window.strides = Dims::from_fn(n - 2, |_| 1);
     op.window.padding_r = Dims::from_fn(n - 2, |_| 0);
+    Some(met)
+}
+
+/// The problem over the pixels that are met, one behind the other, and their distances in the source: of images, channels, and pixels by dimension.
+fn dense(problem: &Problem) -> Result<(Problem, [usize; 5]), Skip> {
+    let no = || Skip::Layout("of the source: pixels are not closest".into());
+    let none = Skip::Shape("other than windows of one pixel that skip pixels");
+    let (Op::Conv(all), Some(mut dense)) = (&problem.op, met(problem)) else { return Err(none) };
+    let Op::Conv(op) = &mut dense.op else { return Err(none) };
+    if !matches!(op.prop, Prop::ForwardTraining | Prop::ForwardInference) {
+        return Err(none);
+    }
+    if op.src.dtype != DataType::F32 || problem.operands().len() + 2 > support::OPERANDS {
+        return Err(Skip::DataType("other than f32 with pixels last".into()));
+    }
+    let (dims, n) = (*op.src.dims(), op.src.dims().len());
+    let closest = |t: &Tensor| t.blocking().is_some_and(|b| b.is_plain() && b.strides[n - 1] == 1 && dims[1] > 1);
+    let b = op.src.blocking().filter(|_| closest(&all.src)).ok_or_else(no)?;
+    let mut distances = [0; 5];
+    for d in 0..n {
+        distances[if d < 2 { d } else { d + 5 - n }] = usize::try_from(b.strides[d]).map_err(|_| no())?;
+    }
+    op.src = Tensor::with_tag(dims, DataType::F32, "abx").map_err(|e| Skip::Layout(e.to_string()))?;
+    if op.src.bytes() > MOST {
+        return Err(Skip::Shape("many images"));
+    }
     Ok((dense, distances))
 }
 
