@@ -10,7 +10,7 @@
 
 use super::pipeline::{Bound, Group, Lines, Padding, Registers, zero};
 use super::program::{Builder, Draft, Stage, Step};
-use super::{CHUNK, Chunk, GRAIN, Kind, Memory, Nest, OPERANDS, Place, Run};
+use super::{CHUNK, Chunk, Kind, Memory, Nest, OPERANDS, Place, Run, grain_rows};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::transpose::{Matrix, Squares};
@@ -21,6 +21,8 @@ use oxidnn_spec::{Arg, DataType, Dims, Error, Tensor};
 use std::fmt::Debug;
 use std::ops::Range;
 
+/// What a number of a plane costs from load to store, beside one that is moved.
+const HEAVY: i64 = 8;
 /// Bytes of a plane that should stay in the cache, and most neighbours of a run.
 const CACHED: i64 = 256 * 1024;
 const RUN: i64 = 256;
@@ -284,7 +286,7 @@ impl<W: Window> Windows<W> {
         };
         let numbers = if turned.is_some() { numbers + largest as usize } else { numbers };
         let planes = if W::TOGETHER && run == 1 { (TOGETHER / largest as usize).clamp(1, CHUNK) } else { 1 };
-        let block = (GRAIN / largest / run).max(1) * run;
+        let block = (grain_rows(kept_nest.volume(), largest, HEAVY) / run).max(1) * run;
         let each = numbers.checked_mul(run as usize * planes).and_then(|n| n.checked_next_multiple_of(16));
         let bytes = each.and_then(|n| n.checked_mul(sides.workers.max(1))).and_then(|n| booked(&[n])).ok_or_else(too_large)?;
         let tail = Group { space, operands, stages: Vec::new(), grid: None };

@@ -4,7 +4,7 @@
 //! destination and source, says where every element goes: shuffled channels inside of blocks, sources that end inside of a block. What
 //! [`Copies`] does with a few strides is faster; this does the rest.
 
-use super::{Copies, GRAIN, split};
+use super::{Copies, grain_rows, split};
 use crate::kernels::convert;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
@@ -20,6 +20,8 @@ const JOINED: usize = 1024;
 const FEW: usize = 256;
 /// Elements of a run in the mean, at least, for runs that are copied at once.
 const RUN: usize = 4;
+/// What an element costs that is moved by itself, beside one of a run.
+const SINGLE: i64 = 4;
 /// Bytes of zeros that a task writes.
 const ZEROS: usize = 1 << 16;
 /// Elements of a tensor with its padding, as a multiple of those without, from which on all of it is cleared before elements come to it.
@@ -206,7 +208,8 @@ impl Move {
     /// Calls `f` for every row of elements with where it begins.
     fn rows(&self, ctx: &Ctx<'_>, f: impl Fn(Terms) + Sync) {
         let rows = self.outer.iter().map(|table| table.len() as i64).product();
-        split(ctx.executor(), rows, (GRAIN / self.row.places.len() as i64).max(1), &|range| {
+        let weight = if self.runs.is_empty() { SINGLE } else { 1 };
+        split(ctx.executor(), rows, grain_rows(rows, self.row.places.len() as i64, weight), &|range| {
             for i in range {
                 let (mut at, mut rest) = (self.starts, i as usize);
                 for table in self.outer.iter().rev() {

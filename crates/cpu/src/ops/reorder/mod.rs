@@ -159,6 +159,9 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
         if is_copy && (words < *VECTORS.start() || words > *VECTORS.end() && cached) {
             return Err(other());
         }
+        if !is_copy {
+            check_numbers(op, &problem.attr)?;
+        }
         let (pipeline, scratch) = arithmetic(op, problem)?.finish()?;
         let pipeline = if is_copy { pipeline.in_words().ok_or_else(other)? } else { pipeline };
         Ok((Summed::new(Program::new(pipeline, isa)?.streaming(&target.caches), sums), scratch.max(sums_scratch)))
@@ -171,6 +174,7 @@ fn convert(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
         if check_copy(op, &problem.attr).is_ok() && !stays(op.dst.dtype) {
             return Err(Skip::DataType(format!("{}: a copy by way of f32 would change the bits of NaN", op.dst.dtype)));
         }
+        check_numbers(op, &problem.attr)?;
         let (mut pipeline, sums) = (arithmetic(op, problem)?, Sums::plan(op));
         if sums.is_err() {
             sums::fold(op, &mut pipeline)?;
@@ -210,7 +214,10 @@ fn few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         let in_tiles = |jit| lanes::fills(op, attr, jit) || lanes::are_cheap(op, attr, jit);
         let filled = || target.jit.is_some_and(in_tiles) || pieces::plan(problem, target).is_ok();
         let cheap = at_most(ALONE) || is_copy;
-        if few && !filled() || spread(op) >= SCATTERED && cheap && !short() && turned(problem, target).is_err() {
+        // Runs among the padding of the source alone are copied as such.
+        let in_runs = || is_copy && !is_sparse(&op.dst) && copies(op).is_ok_and(|copies| copies.words() >= *VECTORS.start());
+        let scattered = || spread(op) >= SCATTERED && cheap && !short() && !in_runs();
+        if few && !filled() || scattered() && turned(problem, target).is_err() {
             return tables(op, problem, target);
         }
         Err(Skip::Shape("more than few elements, or the same neighbours"))
@@ -243,11 +250,16 @@ fn stays(dtype: DataType) -> bool {
     matches!(dtype, F32 | S8 | U8 | S4 | U4 | E8m0 | F4E2m1 | F4E3m0)
 }
 
-fn arithmetic<'p>(op: &Reorder, problem: &'p Problem) -> Result<Builder<'p>, Skip> {
+/// Declines integers that no arithmetic by way of f32 leaves as they are.
+fn check_numbers(op: &Reorder, attr: &Attr) -> Result<(), Skip> {
     let wide = |t: &Tensor| matches!(t.dtype, DataType::S32 | DataType::S64);
-    if wide(&op.src) && wide(&op.dst) && problem.attr.is_default() {
+    if wide(&op.src) && wide(&op.dst) && attr.is_default() {
         return Err(Skip::DataType(format!("{} to {}: f32 does not hold every number", op.src.dtype, op.dst.dtype)));
     }
+    Ok(())
+}
+
+fn arithmetic<'p>(op: &Reorder, problem: &'p Problem) -> Result<Builder<'p>, Skip> {
     let mut b = Builder::elementwise(problem, Arg::DST)?;
     b.load_argument(0, Arg::SRC)?;
     b.unshift(0, Arg::SRC)?;

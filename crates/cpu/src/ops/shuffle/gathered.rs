@@ -1,7 +1,7 @@
 //! Shuffles of an axis whose elements are neighbours in memory: rows of it are read, permuted and written.
 
 use crate::kernels::multiversion::Simd;
-use crate::kernels::pointwise::{Copies, GRAIN, Nest, Place, split};
+use crate::kernels::pointwise::{Copies, Nest, Place, grain_rows, split};
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx, Element, Skip};
@@ -12,6 +12,9 @@ const NEAR: usize = 2048;
 
 /// Elements that lie behind each other and are read together.
 const RUN: usize = 512;
+
+/// What an element costs whose place is looked up, beside one that is moved.
+const GATHERED: i64 = 4;
 
 /// Elements of blocks that are read and written at once.
 const BLOCKS: [usize; 4] = [4, 8, 16, 32];
@@ -115,7 +118,7 @@ impl Gathered {
 
     /// Elements in blocks of `B`, position by position.
     fn blocks<T: Element, const B: usize>(&self, ctx: &Ctx<'_>, Blocks { count, stride }: Blocks, [to, from]: [Buf<'_>; 2]) {
-        let grain = (GRAIN / self.size as i64).max(1);
+        let grain = grain_rows(self.nest.volume(), self.size as i64, GATHERED);
         split(ctx.executor(), self.nest.volume(), grain, &|range| {
             let mut near = Near { old: [T::zeroed(); NEAR], new: [T::zeroed(); NEAR] };
             self.nest.runs(range, NEAR, |run| {
@@ -141,7 +144,7 @@ impl Gathered {
             (Some(blocks), _) => return self.blocks::<T, 32>(ctx, blocks, [to, from]),
             (None, _) => {}
         }
-        let grain = (GRAIN / self.size as i64).max(1);
+        let grain = grain_rows(self.nest.volume(), self.size as i64, GATHERED);
         split(ctx.executor(), self.nest.volume(), grain, &|range| {
             let mut near = Near { old: [T::zeroed(); NEAR], new: [T::zeroed(); NEAR] };
             self.nest.runs(range, self.together, |run| {
