@@ -1,20 +1,34 @@
-//! `rounded:amx`: products of f32 that may be computed in bf16 (`fpmath` modes `bf16` and `any`), on copies of their factors in bf16 and tiles of AMX.
+//! Products on copies of their factors in another type, whose products are so much faster that the copies, a pass over either factor, pay for all but thin
+//! ones. Results and gradients stay what they are.
 //!
-//! Tiles multiply 16 times as many bf16 pairs in a cycle as vectors multiply f32, so that the copies, a pass over either factor, pay for all but thin
-//! products. Results and gradients stay f32.
+//! `rounded:amx`: f32 that may be computed in bf16 (`fpmath` modes `bf16` and `any`), of which tiles of AMX multiply 16 times as many pairs in a cycle as vectors
+//! multiply f32. `widened:jit`: f16 as f32, where vectors are multiplied twice in a cycle: to convert every element that a row of a tile meets takes the same ports
+//! of the processor for as long again.
 
 use super::staged;
 use super::support;
 use crate::CpuTarget;
+use crate::hardware::Core;
 use crate::kernels::amx;
 use oxidnn_runtime::{Choose, Plan, Skip};
 use oxidnn_spec::{Arg, DataType, FpMathMode, Problem, Prop, Tensor};
 
 /// Factors of products.
 const FACTORS: [Arg; 3] = [Arg::SRC, Arg::WEIGHTS, Arg::DIFF_DST];
-/// Multiply-adds of vectors in the time in which an element of a factor is copied, and in that of all that does not depend on sizes.
-const COPY: f64 = 20.0;
-const ONCE: f64 = 200_000.0;
+/// What copies are, and what they cost.
+struct Copies {
+    /// Types of factors and of their copies.
+    types: [DataType; 2],
+    /// Whether those of weights lie as these do, if a row takes them so.
+    weights_lie: bool,
+    /// Multiply-adds in the time in which an element of a factor is copied, and in that of all that does not depend on sizes.
+    each: f64,
+    once: f64,
+}
+const ROUNDED: Copies = Copies { types: [DataType::F32, DataType::Bf16], weights_lie: false, each: 20.0, once: 200_000.0 };
+const WIDENED: Copies = Copies { types: [DataType::F16, DataType::F32], weights_lie: true, each: 40.0, once: 250_000.0 };
+/// Multiply-adds of f32 in a cycle where two vectors are multiplied in each.
+const TWO_VECTORS: f64 = 32.0;
 
 /// Plans `problem` by the first of `rows` that takes it with factors of bf16.
 ///
@@ -25,33 +39,52 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarg
     if !matches!(problem.attr.fpmath.mode, FpMathMode::Bf16 | FpMathMode::Any) {
         return Err(Skip::Attr("f32 that stays f32".into()));
     }
-    support::known(problem)?;
-    let operands = problem.op.operands();
-    if operands.iter().any(|o| o.tensor.dtype != DataType::F32) {
+    if problem.op.operands().iter().any(|o| o.tensor.dtype != DataType::F32) {
         return Err(Skip::DataType("anything but f32".into()));
     }
     if problem.op.tensor(Arg::DIFF_BIAS).is_some() {
         return Err(Skip::Op("gradients of a bias, which would be sums of rounded elements"));
     }
+    on_copies(problem, target, rows, &ROUNDED)
+}
+
+/// The same of f16 with factors of f32.
+///
+/// # Errors
+/// What is not worth it, and what no row takes so.
+pub(super) fn widened(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    if Core::host().rate(isa.width().lanes(), 1) < TWO_VECTORS {
+        return Err(Skip::Isa("two products of 512-bit vectors in a cycle"));
+    }
+    on_copies(problem, target, rows, &WIDENED)
+}
+
+fn on_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], copies: &Copies) -> Result<Box<dyn Plan>, Skip> {
+    let [from, to] = copies.types;
+    support::known(problem)?;
+    let operands = problem.op.operands();
     let written = if problem.op.prop() == Some(Prop::BackwardWeights) { Arg::DIFF_WEIGHTS } else { Arg::WEIGHTS };
     let factors: Vec<(Arg, &Tensor)> = operands
         .iter()
         .filter(|o| FACTORS.contains(&o.arg) && o.arg != written || o.arg == Arg::WEIGHTS)
         .map(|o| (o.arg, o.tensor))
         .collect();
+    if factors.iter().any(|(_, t)| t.dtype != from) {
+        return Err(Skip::DataType(format!("factors of anything but {from}")));
+    }
     let copied: i64 = factors.iter().filter_map(|(_, t)| t.dims().volume()).sum();
-    if problem.flops() / 2.0 < ONCE + COPY * copied as f64 {
+    if problem.flops() / 2.0 < copies.once + copies.each * copied as f64 {
         return Err(Skip::Shape("few products of every element, which is sooner multiplied than copied"));
     }
     let none = || Skip::Layout("of the operands, nor any that they could be copied to".into());
     let attempt = |lies: bool| {
-        let mut rounded = problem.clone();
+        let mut other = problem.clone();
         for (arg, tensor) in &factors {
-            let layout =
-                if lies && *arg != Arg::WEIGHTS { tensor.layout.clone() } else { Tensor::any(*tensor.dims(), DataType::Bf16).layout };
-            *rounded.op.tensor_mut(*arg)? = Tensor { dtype: DataType::Bf16, layout };
+            let layout = if lies && (*arg != Arg::WEIGHTS || copies.weights_lie) { tensor.layout.clone() } else { Tensor::any(*tensor.dims(), to).layout };
+            *other.op.tensor_mut(*arg)? = Tensor { dtype: to, layout };
         }
-        staged::copied(problem, rows.iter().find_map(|row| row(&rounded, target).ok())?, target)
+        staged::copied(problem, rows.iter().find_map(|row| row(&other, target).ok())?, target)
     };
     attempt(true).or_else(|| attempt(false)).ok_or_else(none)
 }

@@ -389,11 +389,16 @@ impl Product {
             zero: shared.zero,
             a_sums: &shared.a_sums[(batch * groups * self.request.rows).min(shared.a_sums.len())..],
         };
-        let (block, to) = (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step });
+        let block = WeightBlock { first, columns, start, depth };
         match weights.lie {
-            Lie::Panels { columns: width, distance } => self.panels(set, on, [width, distance], block, to),
-            Lie::Rows { distance } => self.rows(set, on, distance, block, to),
-            Lie::Columns { distance } => self.columns_of(set, on, distance, block, to),
+            Lie::Panels { columns: width, distance } => self.panels(set, on, [width, distance], block, RawSums { raw, sums, step }),
+            Lie::Rows { distance } => self.rows(set, on, distance, block, RawSums { raw, sums, step }),
+            Lie::Columns { distance } => {
+                self.columns_of(set, on, distance, block, RawSums { raw, sums: &mut *sums, step });
+                if !depth.is_multiple_of(self.decode.stored.in_word()) {
+                    self.last_row(shared.on.tail.dst().simd(), on, distance, block, (sums, step));
+                }
+            }
         }
     }
 

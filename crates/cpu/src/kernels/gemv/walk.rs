@@ -2,6 +2,13 @@
 
 use super::call::{Column, On};
 use super::{Lanes, Product, REREAD, Set};
+use crate::kernels::convert::Elements;
+use crate::kernels::multiversion::Simd;
+use oxidnn_jit::kernels::unpack::Stored;
+use oxidnn_spec::DataType;
+
+/// Columns whose last elements are read at a time.
+const LINE: usize = 128;
 
 /// What a call multiplies: columns of the weights from the first, and depth from where it starts.
 #[derive(Clone, Copy)]
@@ -119,6 +126,26 @@ impl Product {
         let numbers = raw.chunks_exact(lanes).map(|v| if lanes == 16 { Lanes::<16>::load(v).sum() } else { Lanes::<8>::load(v).sum() });
         for (i, x) in numbers.take(columns * rows).enumerate() {
             sums[i % rows * step + i / rows] = x;
+        }
+    }
+
+    /// Adds the products of the last row of columns of 16-bit weights that end within a word.
+    pub(super) fn last_row(&self, simd: Simd, on: On<'_>, distance: usize, block: WeightBlock, (sums, step): (&mut [f32], usize)) {
+        let (WeightBlock { first, columns, start, depth }, lanes, rows) = (block, self.lanes(), self.request.rows);
+        let (size, word) = (self.decode.stored.bits() / 8, depth / self.decode.stored.in_word());
+        let dtype = if self.decode.stored == Stored::F16 { DataType::F16 } else { DataType::Bf16 };
+        let vector = word / lanes * self.decode.parts() * rows;
+        let mut line = [0.0; LINE];
+        for from in (0..columns).step_by(LINE) {
+            let line = &mut line[..LINE.min(columns - from)];
+            let at = (first + from) * (distance / size) + start + depth - 1;
+            Elements { buf: on.b, dtype, at, stride: distance / size }.read(simd, line);
+            for (row, sums) in sums.chunks_mut(step).enumerate().take(rows) {
+                let a = on.a[(vector + row) * lanes + word % lanes];
+                // The low half of a pair is the number, the high one a zero behind it.
+                let a = if self.decode.pairs { f32::from_bits(a.to_bits() << 16) } else { a };
+                sums[from..].iter_mut().zip(&*line).for_each(|(sum, b)| *sum += a * b);
+            }
         }
     }
 }

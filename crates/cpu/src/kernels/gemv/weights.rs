@@ -88,12 +88,12 @@ impl Weights {
         Ok(Weights { stored, k, n, lie, offset })
     }
 
-    /// Whether rows or columns, where they are contiguous, are whole words.
+    /// Whether rows or columns, where they are contiguous, are whole words, but for the last element of 16-bit columns.
     pub(super) fn has_whole_words(&self) -> bool {
         match self.lie {
             Lie::Panels { .. } => true,
             Lie::Rows { .. } => self.n.is_multiple_of(Decode { stored: self.stored, pairs: false }.in_lane()),
-            Lie::Columns { .. } => self.k.is_multiple_of(self.stored.in_word()),
+            Lie::Columns { .. } => self.stored.bits() == 16 || self.k.is_multiple_of(self.stored.in_word()),
         }
     }
 

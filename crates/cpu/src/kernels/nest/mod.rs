@@ -40,7 +40,7 @@ const LISTED: usize = 4 << 10;
 /// Vectors of sums that hide the latency of multiply-adds.
 const BUSY: usize = 16;
 /// Steps of a part below which its results are more than its panels.
-const SHALLOW: usize = 16;
+const SHALLOW: usize = 64;
 /// Bytes of panels that tiles read while others are listed.
 const LISTING: usize = 16 << 10;
 

@@ -61,6 +61,11 @@ pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &
 
 /// Rows that are asked for ahead: each is in another page, and no prefetcher of the processor follows it there.
 const AHEAD: usize = 8;
+/// The same of steps of several rows, where these are so far apart.
+#[cfg(target_arch = "x86_64")]
+const STEPS: usize = 4;
+#[cfg(target_arch = "x86_64")]
+const FAR: usize = 8 << 10;
 /// Bytes that are moved at a time.
 const CHUNK: usize = 64;
 
@@ -80,7 +85,7 @@ impl Body for Rows<'_> {
         let (len, line) = (columns * form.size, form.line());
         for step in 0..*depth {
             if step + AHEAD < *depth {
-                ask(&bytes[(step + AHEAD) * row..][..len]);
+                ask(bytes[(step + AHEAD) * row..][..len].as_ptr(), len);
             }
             let from = bytes[step * row..][..len].chunks_exact(line);
             let (rest, mut at) = (from.remainder(), step * line);
@@ -107,15 +112,15 @@ fn copy(from: &[u8], to: &mut [u8]) {
 
 /// Asks for bytes that are read soon.
 #[inline(always)]
-fn ask(bytes: &[u8]) {
+fn ask(from: *const u8, len: usize) {
     #[cfg(target_arch = "x86_64")]
-    for line in bytes.chunks(CHUNK) {
+    for at in (0..len).step_by(CHUNK) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: every processor of this architecture has the instruction, which reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(at).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = bytes;
+    let _ = (from, len);
 }
 
 /// The same number by number.
@@ -155,6 +160,10 @@ impl Job {
         for step in 0..self.depth.div_ceil(together) {
             let first_row = self.from.wrapping_add(step * together * self.row);
             let rows_there = self.depth - step * together;
+            let asked = if self.row >= FAR { rows_there } else { 0 };
+            for t in STEPS * together..asked.min((STEPS + 1) * together) {
+                ask(first_row.wrapping_add(t * self.row), self.columns * size);
+            }
             let mut to = self.to.wrapping_add(step * line);
             let mut column = 0;
             while column < self.columns {

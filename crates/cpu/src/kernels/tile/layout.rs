@@ -17,6 +17,12 @@ pub fn panel_columns(isa: Isa, columns: usize) -> usize {
     columns.div_ceil(lanes).clamp(1, most_vectors(isa)) * lanes
 }
 
+/// Whether tiles are as wide as panels of so many columns.
+pub fn is_panel(isa: Isa, columns: usize) -> bool {
+    let lanes = isa.width().lanes();
+    columns.is_multiple_of(lanes) && (1..=most_vectors(isa)).contains(&(columns / lanes))
+}
+
 /// Elements of consecutive depth that lie together for every column; `None` for types that generated code does not multiply.
 pub fn together(dtype: DataType) -> Option<usize> {
     match dtype {

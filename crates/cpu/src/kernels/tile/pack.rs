@@ -7,7 +7,7 @@
 //! out of L1.
 
 use super::{interleave, square};
-use crate::kernels::multiversion::Simd;
+use crate::kernels::multiversion::{Body, Simd};
 use std::ops::Range;
 
 #[cfg(test)]
@@ -107,31 +107,60 @@ fn part_of_words<const N: usize>(from: &Plain<'_>, columns: usize, to: &mut [u8]
     rest.fill([0; 4]);
 }
 
-/// Words that are transposed before they are split.
-const GROUP: usize = 16;
+/// Words that are transposed before they are split, and most lines of them.
+const WORDS: usize = 1024;
+const LINES: usize = 16;
 
 /// A panel of a transposed matrix of 16-bit elements whose depths are lines of their own: pairs are transposed as words, then split.
 fn halves(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
-    let mut words = [[0u8; 4]; GROUP * 64];
-    let group = (GROUP * 64 / form.width).min(size.depth / 2);
-    let mut done = 0;
-    while group > 0 && done + 2 * group <= size.depth {
-        let bytes = &from.bytes[done * 2..];
-        let words = words[..group * form.width].as_flattened_mut();
-        square::transpose(simd, &square::Words { bytes, step: from.column, lines: size.columns, count: group }, words, form.width);
-        let lines = to[done * form.line()..].chunks_exact_mut(2 * form.line());
-        lines.zip(words.chunks_exact(4 * form.width)).for_each(|(line, words)| split(words, line));
-        done += 2 * group;
+    let (mut words, lines, pairs) = ([[0u8; 4]; WORDS], LINES.min(form.width), size.depth / 2);
+    for first in (0..form.width).step_by(lines) {
+        let there = size.columns.saturating_sub(first).min(lines);
+        let column = &from.bytes[(first * from.column).min(from.bytes.len())..];
+        for done in (0..pairs).step_by(WORDS / lines) {
+            let count = (WORDS / lines).min(pairs - done);
+            let words = &mut words[..count * lines];
+            let bytes = &column[(done * 4).min(column.len())..];
+            square::transpose(simd, &square::Words { bytes, step: from.column, lines: there, count }, words.as_flattened_mut(), lines);
+            simd.run(Split { words, lines, to: &mut to[2 * done * form.line() + first * 2..], line: form.line() });
+        }
     }
-    let from = Plain { bytes: &from.bytes[(done * 2).min(from.bytes.len())..], ..*from };
-    single(&from, 0..size.depth - done, size.columns, form, &mut to[done * form.line()..]);
+    if size.depth > 2 * pairs {
+        let from = Plain { bytes: &from.bytes[pairs * 4..], ..*from };
+        single(&from, 0..1, size.columns, form, &mut to[2 * pairs * form.line()..]);
+    }
 }
 
-/// The low halves of words, then the high ones.
-fn split(words: &[u8], to: &mut [u8]) {
-    let (low, high) = to.split_at_mut(words.len() / 2);
-    let halves = words.as_chunks::<4>().0.iter().zip(low.as_chunks_mut::<2>().0.iter_mut().zip(high.as_chunks_mut::<2>().0));
-    halves.for_each(|(w, (low, high))| (*low, *high) = ([w[0], w[1]], [w[2], w[3]]));
+/// Writes the low halves of rows of words to a line, and the high ones to the next.
+struct Split<'a> {
+    words: &'a [[u8; 4]],
+    /// Words of a row, [`LINES`] or 8.
+    lines: usize,
+    to: &'a mut [u8],
+    /// Bytes from a line to the next.
+    line: usize,
+}
+
+impl Body for Split<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        if self.lines == LINES { self.split::<LINES>() } else { self.split::<8>() }
+    }
+}
+
+impl Split<'_> {
+    #[inline(always)]
+    fn split<const N: usize>(self) {
+        for (i, row) in self.words.as_chunks::<N>().0.iter().enumerate() {
+            let words = row.map(u32::from_le_bytes);
+            for (half, shift) in [0, 16].into_iter().enumerate() {
+                let halves: [[u8; 2]; N] = words.map(|word| ((word >> shift) as u16).to_le_bytes());
+                self.to[(2 * i + half) * self.line..][..2 * N].copy_from_slice(halves.as_flattened());
+            }
+        }
+    }
 }
 
 /// A panel number by number.

@@ -19,6 +19,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
     Impl::new("dots:jit", jit::plan_dots).for_some_shapes(),
     Impl::new("gemv:jit", few_rows).for_some_shapes(),
+    Impl::new("widened:jit", widened).for_some_shapes(),
     Impl::new("small:jit", jit::plan_small).for_some_shapes(),
     Impl::new("rounded:amx", rounded).for_some_shapes(),
     Impl::new("packed:amx", jit::plan_amx),
@@ -36,6 +37,11 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 /// f32 on tiles of AMX.
 fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     rounded::plan(problem, target, &[jit::plan_amx, weights::plan_amx])
+}
+
+/// f16 as f32.
+fn widened(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    rounded::widened(problem, target, &[jit::plan])
 }
 
 /// The rows that [`staged`] makes copies for.

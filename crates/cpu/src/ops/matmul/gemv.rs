@@ -51,7 +51,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
     }
     let (problem, request, target) = resolved(problem, target)?;
-    if request.isa.amx && is_faster_in_tiles(&problem, target) {
+    if request.isa.amx && is_faster_in_tiles(&problem, target) == Some(true) {
         return Err(Skip::Shape("enough rows for tiles of AMX"));
     }
     let product = Product::new(request)?;
@@ -63,24 +63,30 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 /// Rows from which on tiles are faster with weights that they multiply as they are, which they read (or pack) once for all rows: in panels, which
 /// they need not pack; row-major; and transposed; of 16 bits and of 32. Measured on Zen 4.
 const ENOUGH: [[usize; 3]; 2] = [[1, 4, 7], [2, MAX_ROWS + 1, MAX_ROWS + 1]];
+/// The same of plain weights that stay in L2, f32, bf16 and f16, row-major and transposed: rows, and what another row needs of depth. Packing a column
+/// takes as long as it is deep, a walk adds the lanes of each row's sums in the end.
+const NEAR: [[[usize; 2]; 2]; 3] = [[[1, usize::MAX], [1, 64]], [[1, 96], [1, 192]], [[1, usize::MAX], [3, 24]]];
+/// Weights so few that the way to a walk takes longer than tiles do.
+const LITTLE: usize = 6 << 10;
 /// The same of transposed weights of little depth: rows, and what another row needs of depth. A walk adds the lanes of each column's sums in the end.
 const SHALLOW: [usize; 2] = [3, 48];
 /// The same of weights that come from memory.
 const ENOUGH_FAR: usize = 6;
-/// The same of row-major f32, which tiles read in place where a panel's lines stay in L2: of weights that stay there, too, and of others.
-const IN_PLACE: [usize; 2] = [2, 4];
+/// The same of row-major f32, which tiles read in place where a panel's lines stay in L2.
+const IN_PLACE: usize = 4;
 /// The same of weights in panels that tiles of AMX multiply: these take as long for any of up to 16 rows, a walk as long as memory for up to so many.
 const ENOUGH_ON_AMX: usize = 4;
 /// Weights of so many times L2 come from memory.
 const FAR: usize = 8;
 
-/// Whether tiles multiply the few rows of a problem with resolved layouts faster than the weights are walked.
-pub(super) fn is_faster_in_tiles(problem: &Problem, target: &CpuTarget) -> bool {
-    let Op::Matmul(op) = &problem.op else { return false };
+/// Whether tiles multiply the few rows of a problem with resolved layouts faster than the weights are walked; `None` where they differ in more than that.
+pub(super) fn is_faster_in_tiles(problem: &Problem, target: &CpuTarget) -> Option<bool> {
+    let Op::Matmul(op) = &problem.op else { return None };
     let rows = op.src.dims()[op.src.dims().len() - 2].max(0) as usize;
     let n = op.weights.dims().len();
     let plain = !op.src.dtype.is_integral() && problem.attr.scales.is_empty() && problem.attr.zero_points.is_empty();
-    plain && op.src.dtype == op.weights.dtype && are_enough(rows, &op.weights, (&[n - 2], n - 1), target)
+    let alike = plain && op.src.dtype == op.weights.dtype;
+    alike.then(|| are_enough(rows, &op.weights, (&[n - 2], n - 1), target))
 }
 
 /// Whether so many rows of floating-point elements are enough for tiles to be faster than a walk along weights of their type, whose depth and columns are these
@@ -88,19 +94,28 @@ pub(super) fn is_faster_in_tiles(problem: &Problem, target: &CpuTarget) -> bool 
 pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column): (&[usize], usize), target: &CpuTarget) -> bool {
     let (Some(b), Some(isa)) = (weights.blocking(), target.jit) else { return false };
     let Ok(product) = product(weights.dtype, weights.dtype) else { return false };
+    let deep = place::count(weights, depth);
+    if deep.saturating_mul(place::count(weights, &[column])) <= LITTLE {
+        return true;
+    }
     if isa.amx && amx::check(product).is_ok() {
         return !b.is_plain() && rows >= ENOUGH_ON_AMX;
     }
     let lie = if !b.is_plain() { 0 } else { 1 + usize::from(b.strides[column] != 1) };
+    let [beyond, far] = [1, FAR].map(|times| weights.bytes() > target.caches.l2 * times);
+    if lie > 0 && !beyond {
+        let of_type = [DataType::F32, DataType::Bf16].iter().position(|t| *t == weights.dtype).unwrap_or(2);
+        let [least, more] = NEAR[of_type][lie - 1];
+        return rows >= least + deep / more;
+    }
     let right = place::right(isa, weights, depth, &[column], product.together());
     // A row of tiles widens an element for each product, where the processor multiplies none of its type, as the walk does, with fewer sums in flight.
     let least = if product.is_native(isa) { 1 } else { 2 };
-    let shallow = if lie == 2 { SHALLOW[0] + place::count(weights, depth) / SHALLOW[1] } else { usize::MAX };
+    let shallow = if lie == 2 { SHALLOW[0] + deep / SHALLOW[1] } else { usize::MAX };
     let by_lie = ENOUGH[usize::from(weights.dtype == DataType::F32)][lie].min(shallow).max(least);
-    let [beyond, far] = [1, FAR].map(|times| weights.bytes() > target.caches.l2 * times);
     // What comes from memory is walked line by line.
     let right = right.map(|(right, place)| if far { right } else { place::of_rows(rows, product, (right, &place)) });
-    let enough = if right == Ok(Right::InPlace) { IN_PLACE[usize::from(beyond)] } else { by_lie };
+    let enough = if right == Ok(Right::InPlace) { IN_PLACE } else { by_lie };
     rows >= if far { enough.max(ENOUGH_FAR) } else { enough }
 }
 

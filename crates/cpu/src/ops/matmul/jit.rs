@@ -37,11 +37,15 @@ pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
         }
     }
     // Of many weights few rows are a walk along them.
-    if few || on_amx(op, target).is_some() && dims[n - 2] > MAX_ROWS as i64 {
-        plan(problem, target)
-    } else {
-        Err(Skip::Shape("more than 64 KiB of weights"))
+    let of_few = dims[n - 2] <= MAX_ROWS as i64;
+    if !few && (of_few || on_amx(op, target).is_none()) {
+        return Err(Skip::Shape("more than 64 KiB of weights"));
     }
+    let planned = plan(problem, target)?;
+    if of_few && on_amx(op, target).is_none() && gemv::is_faster_in_tiles(planned.problem(), target) == Some(false) {
+        return Err(Skip::Shape("so few rows"));
+    }
+    Ok(planned)
 }
 
 /// The product, where tiles of AMX multiply the types on this processor.
@@ -63,7 +67,7 @@ pub(super) fn plan_few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
         return Err(Skip::Shape("rows for tiles of AMX, or for a walk along the weights"));
     }
     let planned = plan(problem, target)?;
-    if gemv::is_faster_in_tiles(planned.problem(), target) { Ok(planned) } else { Err(Skip::Shape("so few rows")) }
+    if gemv::is_faster_in_tiles(planned.problem(), target) == Some(true) { Ok(planned) } else { Err(Skip::Shape("so few rows")) }
 }
 
 /// Takes dense products of the types that vectors multiply.

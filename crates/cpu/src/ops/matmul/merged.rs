@@ -5,7 +5,7 @@ use crate::CpuTarget;
 use crate::ops::{staged, support};
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::Matmul;
-use oxidnn_spec::{Arg, Attr, Op, PostOp, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Dims, Op, PostOp, Problem, Tensor};
 
 /// Rows before this one.
 const BEFORE: usize = 2;
@@ -58,6 +58,7 @@ fn join(problem: &Problem, d: usize, row: usize) -> Option<Problem> {
         match &mut joined {
             PostOp::Sum { .. } | PostOp::Eltwise { .. } => {}
             PostOp::Binary { src1, src2: None, .. } => *src1 = together(src1)?,
+            PostOp::Prelu { mask } => *mask = slopes(*mask, &op.dst, [d, row])?,
             _ => return None,
         }
         Some(joined)
@@ -69,6 +70,21 @@ fn join(problem: &Problem, d: usize, row: usize) -> Option<Problem> {
     };
     let op = Matmul { src: together(&op.src)?, weights: op.weights.clone(), bias, dst: together(&op.dst)? };
     Some(Problem { op: Op::Matmul(op), attr: Attr { post_ops, ..attr.clone() } })
+}
+
+/// The mask of slopes once dimension `d` of a result is taken together with its rows, where these slopes lie as the others do.
+fn slopes(mask: u32, dst: &Tensor, [d, row]: [usize; 2]) -> Option<u32> {
+    let sizes = [dst.dims()[d], dst.dims()[row]];
+    let joined = together(&PostOp::slopes(mask, dst.dims())?, [d, row], sizes)?;
+    let rows = joined.dims()[row];
+    let mask = mask & !(1 << d | 1 << row) | u32::from(rows > 1) << row;
+    let dims = Dims::from_fn(dst.dims().len(), |i| match i {
+        _ if i == d => 1,
+        _ if i == row => sizes[0] * sizes[1],
+        _ => dst.dims()[i],
+    });
+    let own = PostOp::slopes(mask, &dims)?;
+    (rows == 1 || own.blocking()?.strides[row] == joined.blocking()?.strides[row]).then_some(mask)
 }
 
 /// Whether the attributes treat all positions along some dimensions alike.

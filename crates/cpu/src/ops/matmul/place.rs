@@ -3,7 +3,7 @@
 use crate::hardware::K_STEPS;
 use crate::kernels::nest::Right;
 use crate::kernels::tile::Product;
-use crate::kernels::tile::layout::{panel_columns, unblocked};
+use crate::kernels::tile::layout::{is_panel, panel_columns, unblocked};
 use crate::kernels::tile::pack::Form;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
@@ -71,12 +71,18 @@ pub(crate) fn plain(t: &Tensor, rows: &[usize], columns: &[usize]) -> Result<Pla
     }
 }
 
+/// Columns of the panels that tiles of vectors meet `B` in: of its own, where those are as wide as a tile can be.
+pub(crate) fn width(isa: Isa, t: &Tensor, columns: &[usize]) -> usize {
+    let own = t.blocking().zip(columns.last()).map_or(1, |(b, column)| b.inner.of(*column).max(0) as usize);
+    if is_panel(isa, own) && !isa.amx { own } else { panel_columns(isa, count(t, columns)) }
+}
+
 /// How `B` of a product is to be read: panels as they are, or a plain matrix one of whose sides is contiguous.
 ///
 /// # Errors
 /// The layout, where it is another.
 pub(crate) fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], together: usize) -> Result<(Right, Place), Skip> {
-    let form = Form { size: t.dtype.bits() / 8, together, width: panel_columns(isa, count(t, columns)) };
+    let form = Form { size: t.dtype.bits() / 8, together, width: width(isa, t, columns) };
     if let Some(place) = panels(t, depth, columns, form)? {
         return Ok((Right::Panels, place));
     }

@@ -16,7 +16,6 @@ use crate::kernels::gemm::{self, Gemm, Kind, Operands, Sizes};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::{Block, Packs, Right};
 use crate::kernels::scratch::{Scratch, booked, lend};
-use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::pack::Plain;
 use crate::kernels::tile::tail::{About, Named};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs, tallest};
@@ -188,7 +187,7 @@ impl Request<'_> {
     /// Whether a tile has all rows and one more, and weights are so many that they are better read once.
     fn has_room(&self, product: Product) -> bool {
         let (c, isa) = (self.c, self.isa);
-        let vectors = panel_columns(isa, place::count(c.tensor, c.columns)) / isa.width().lanes();
+        let vectors = place::width(isa, self.b.tensor, self.b.columns) / isa.width().lanes();
         let one = c.tensor.dims()[..self.batch].iter().all(|d| *d == 1) && c.rows.len() == 1 && c.columns.len() == 1;
         let weights = place::count(c.tensor, c.columns).saturating_mul(place::count(self.b.tensor, self.b.rows));
         one && !isa.amx && weights > READ_TWICE && place::count(c.tensor, c.rows) < tallest(isa, product, vectors)
@@ -232,7 +231,7 @@ impl Request<'_> {
             batch: c.tensor.dims()[..self.batch].iter().product::<i64>() as usize,
             rows: place::count(c.tensor, c.rows) + usize::from(beside),
             columns,
-            width: panel_columns(isa, columns),
+            width: place::width(isa, b.tensor, b.columns),
             depth: place::count(a.tensor, a.columns),
         };
         let kind = Kind { isa, product, right, a_step, begins: outer.is_some(), tail: tail.clone() };

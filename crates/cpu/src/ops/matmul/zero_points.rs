@@ -177,6 +177,8 @@ impl Body for Columns<'_> {
                 (17.., 32..) => self.sum::<32>(done),
                 (9.., 16..) => self.sum::<16>(done),
                 (2.., 8..) => self.sum::<8>(done),
+                (3.., 4..) => self.sum::<4>(done),
+                (2.., 2..) => self.sum::<2>(done),
                 _ => self.sum::<1>(done),
             };
         }
