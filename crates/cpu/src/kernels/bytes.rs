@@ -1,6 +1,6 @@
 //! Products of a vector of bytes with lines of bytes where they lie, on generated code.
 
-use super::code::{self, Key};
+use super::code;
 use super::extent::{Read, Written};
 use super::multiversion::{Body, Simd};
 use oxidnn_jit::kernels::bytes::{Args, ByteDots};
@@ -8,6 +8,7 @@ use oxidnn_jit::{Entry, Isa};
 use oxidnn_spec::Error;
 
 /// The kernels of a product.
+#[derive(Debug)]
 pub struct ByteProduct {
     /// For [`ByteDots::LINES`] lines at a time, and for those behind.
     whole: Entry<Args>,
@@ -126,11 +127,5 @@ impl ByteProduct {
                 sums[i] = line.iter().fold(sums[i], |sum, y| sum.wrapping_add(number(signed[1], *y)));
             }
         }
-    }
-}
-
-impl std::fmt::Debug for ByteProduct {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.kernel.name(self.isa))
     }
 }

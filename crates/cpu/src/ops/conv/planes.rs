@@ -18,7 +18,6 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::queue::Immediate;
 use oxidnn_runtime::{ALIGNMENT, Buf, Ctx, Decision, Exec, Executor, Plan, Region, Skip};
 use oxidnn_spec::{Arg, Attr, Dims, Error, MAX_NDIMS, PostOp, Problem, Tensor};
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 /// Rounds of bands at least.
@@ -51,6 +50,7 @@ struct Side {
     after: bool,
 }
 
+#[derive(Debug)]
 struct Planes {
     isa: Isa,
     inner: Box<dyn Plan>,
@@ -74,12 +74,6 @@ struct Cut {
     /// Bands of a round, and number of rounds.
     each: usize,
     rounds: usize,
-}
-
-impl fmt::Debug for Planes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Planes").field("inner", &self.inner).field("sides", &self.sides).field("cut", &self.cut).finish()
-    }
 }
 
 /// Plans `problem`, by `inner` with channels last, between copies.

@@ -14,7 +14,6 @@ use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Buf, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::{Arg, DataType, Dims, Error, MAX_NDIMS, Op, Problem, Prop, Tensor};
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -26,6 +25,7 @@ const MOST: usize = 8 << 20;
 /// Channels of a task.
 const CHANNELS: usize = 16;
 
+#[derive(Debug)]
 struct Sampled {
     inner: Box<dyn Plan>,
     /// What is gathered: the source of the inner row.
@@ -34,12 +34,6 @@ struct Sampled {
     image: usize,
     channel: usize,
     at: [usize; 3],
-}
-
-impl fmt::Debug for Sampled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sampled").field("inner", &self.inner).field("tensor", &self.tensor).finish()
-    }
 }
 
 /// Plans `problem`, where it is a convolution forward of such windows.

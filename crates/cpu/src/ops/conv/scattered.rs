@@ -18,7 +18,6 @@ use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Bound, Buf, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Conv, ConvAlg, ConvSizes, Use, Window};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Problem, Prop, Tensor};
-use std::fmt;
 use std::sync::Arc;
 
 /// Most channels of the result in a group, and fewest of the source.
@@ -28,6 +27,7 @@ const MOST: usize = 16 << 20;
 /// Elements that are added at a time.
 const LINE: usize = 64;
 
+#[derive(Debug)]
 struct Scattered {
     inner: Box<dyn Plan>,
     sizes: ConvSizes,
@@ -43,12 +43,6 @@ struct Scattered {
     /// Sizes of the source and of the result.
     from: [usize; 3],
     to: [usize; 3],
-}
-
-impl fmt::Debug for Scattered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scattered").field("inner", &self.inner).field("sizes", &self.sizes).finish_non_exhaustive()
-    }
 }
 
 /// Plans `problem`.
