@@ -618,7 +618,11 @@ impl<W: Lines> Task<'_, '_, W> {
                 let (mut run, mut lines, mut line_bytes) = (1, 1, [0; 2]);
                 if !(gathers || padded || count == 0 || drive.rounds[index].len() > 1) {
                     let most = if lie.listed { LISTED } else { usize::MAX };
-                    run = self.run_of(tile, rows, most.min(lie.tiles).min(self.run_within(part, &taps[..count * TAP], rows, (0, lie.bytes[0]))));
+                    run = self.run_of(
+                        tile,
+                        rows,
+                        most.min(lie.tiles).min(self.run_within(part, &taps[..count * TAP], rows, (0, lie.bytes[0]))),
+                    );
                     (lines, line_bytes) = self.lines_of(tile, rows, run, &lie);
                     lines = lines.min(self.run_within(part, &taps[..count * TAP], rows, ((run - 1) * lie.bytes[0], line_bytes[0])));
                     if lie.listed {
@@ -788,13 +792,7 @@ impl<W: Lines> Task<'_, '_, W> {
     }
 
     /// The results of tiles, whose last round is to be multiplied.
-    fn finish<'p>(
-        &'p self,
-        (pipeline, held): (&mut Pipeline<'p>, &mut block::Held<'_>),
-        at: &At<'_>,
-        to: &[usize],
-        sums: &mut [f32],
-    ) {
+    fn finish<'p>(&'p self, (pipeline, held): (&mut Pipeline<'p>, &mut block::Held<'_>), at: &At<'_>, to: &[usize], sums: &mut [f32]) {
         let rounds = &self.drive.rounds[at.part];
         let round = &rounds[rounds.len() - 1];
         held.set(tiles::Shape { rows: at.rows, steps: round.steps });

@@ -169,7 +169,9 @@ impl Padded {
             for h in 0..height {
                 let row = to.part((task * height + h) * self.row(), self.row());
                 match inside(0, d).zip(inside(1, h)) {
-                    Some((d, h)) => self.copy_row((from, first + d * place.strides[0] + h * place.strides[1], place.strides[2]), (row, padding)),
+                    Some((d, h)) => {
+                        self.copy_row((from, first + d * place.strides[0] + h * place.strides[1], place.strides[2]), (row, padding))
+                    }
                     None => row.fill(padding),
                 }
             }
