@@ -161,7 +161,7 @@ impl Gemm {
         if steps > MOST_STEPS {
             return Err(TOO_MANY_STEPS);
         }
-        let on_amx = isa.amx && !kind.begins && amx::check(kind.product).is_ok();
+        let on_amx = isa.amx && amx::check(kind.product).is_ok();
         let parts = if on_amx { sizes.parts(kind.product, K_STEPS.amx, LINES) } else { sizes.parts(kind.product, most, STEPS) };
         let shape = Shape {
             units: sizes.batch,
@@ -349,6 +349,10 @@ impl Lines for Strided<'_, '_> {
 
     fn skip(&self, [a, c]: &mut [usize; 2], rows: usize) {
         (*a, *c) = (*a + rows * self.on.a_row, *c + rows * self.on.c_row);
+    }
+
+    fn begin(&self, block: Block<'_>) {
+        (self.on.begin)(block);
     }
 
     fn store(&self, block: Block<'_>) {

@@ -33,6 +33,9 @@ pub trait Lines: Sync {
     /// of the tap's steps. Called only for rows of halves that are [padded](Half::padded).
     fn inside(&self, _walk: &mut Self::Walk, _tap: &mut dyn FnMut(usize, usize, Range<usize>)) {}
 
+    /// Writes what the sums of a block begin with; called only where the shape says so.
+    fn begin(&self, _block: Block<'_>) {}
+
     /// Finishes and stores a block of raw sums; called only where there is no tail.
     fn store(&self, block: Block<'_>);
 }

@@ -386,6 +386,11 @@ impl Drive {
         (first, [end - first, if lower < s.all { s.piece(lower).1 - end } else { 0 }])
     }
 
+    /// First row of a tile of a unit, or the one behind the last.
+    fn first_row(&self, tile: usize) -> usize {
+        if tile < self.all { self.tile(tile).0 } else { self.shape.rows.iter().sum() }
+    }
+
     /// Columns of panels by whether they have fewer than the others.
     fn kinds(&self, panels: &Range<usize>) -> impl Iterator<Item = (bool, Range<usize>)> + use<> {
         let whole = (self.shape.columns / self.shape.panel).clamp(panels.start, panels.end);
@@ -569,6 +574,12 @@ impl<W: Lines> Task<'_, '_, W> {
         let mut held = self.kernels.registers.hold();
         let first = drive.tile(self.tiles.start).0;
         let (mut end, mut doubtful) = (first, false);
+        let columns = self.panels.start * drive.shape.panel..drive.shape.columns.min(self.panels.end * drive.shape.panel);
+        if drive.shape.begins {
+            let rows = first..drive.first_row(self.tiles.end);
+            let (step, columns) = (drive.sums_row(), columns.clone());
+            self.on.work.begin(Sums { unit: self.unit, rows, columns, sums: &mut *sums, spare: &mut *spare, step });
+        }
         for (index, part) in drive.shape.parts.iter().enumerate() {
             let mut walk = self.on.work.walk(self.unit, first);
             let group = self.group(part, packed);
@@ -607,7 +618,11 @@ impl<W: Lines> Task<'_, '_, W> {
                 let (mut run, mut lines, mut line_bytes) = (1, 1, [0; 2]);
                 if !(gathers || padded || count == 0 || drive.rounds[index].len() > 1) {
                     let most = if lie.listed { LISTED } else { usize::MAX };
-                    run = self.run_of(tile, rows, most.min(lie.tiles).min(self.run_within(part, &taps[..count * TAP], rows, (0, lie.bytes[0]))));
+                    run = self.run_of(
+                        tile,
+                        rows,
+                        most.min(lie.tiles).min(self.run_within(part, &taps[..count * TAP], rows, (0, lie.bytes[0]))),
+                    );
                     (lines, line_bytes) = self.lines_of(tile, rows, run, &lie);
                     lines = lines.min(self.run_within(part, &taps[..count * TAP], rows, ((run - 1) * lie.bytes[0], line_bytes[0])));
                     if lie.listed {
@@ -654,7 +669,6 @@ impl<W: Lines> Task<'_, '_, W> {
             return watched && doubtful && pipeline.met_other();
         }
         drop(held);
-        let columns = self.panels.start * drive.shape.panel..drive.shape.columns.min(self.panels.end * drive.shape.panel);
         self.on.work.store(Sums { unit: self.unit, rows: first..end, columns, sums, spare, step: drive.sums_row() });
         false
     }
@@ -746,12 +760,17 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
+    /// What sums begin with behind so many parts or rounds.
+    fn start(&self, before: usize) -> Start {
+        if before > 0 || self.drive.shape.begins { Start::Load } else { Start::Zero }
+    }
+
     /// The sums of some rounds of a part of a tile, which stay in memory.
     fn products(&self, held: &mut block::Held<'_>, at: &At<'_>, rounds: Range<usize>, sums: &mut [f32]) {
         for i in rounds {
             let round = &self.drive.rounds[at.part][i];
             held.set(tiles::Shape { rows: at.rows, steps: round.steps });
-            let start = if at.part + i > 0 { Start::Load } else { Start::Zero };
+            let start = self.start(at.part + i);
             for (narrow, panels) in self.drive.kinds(&self.panels) {
                 let block = self.kernels.blocks[index(at.tall(), narrow, start)].as_ref();
                 let block = block.unwrap_or_else(|| panic!("no kernel of {} tiles was made", at.tall()));
@@ -773,17 +792,11 @@ impl<W: Lines> Task<'_, '_, W> {
     }
 
     /// The results of tiles, whose last round is to be multiplied.
-    fn finish<'p>(
-        &'p self,
-        (pipeline, held): (&mut Pipeline<'p>, &mut block::Held<'_>),
-        at: &At<'_>,
-        to: &[usize],
-        sums: &mut [f32],
-    ) {
+    fn finish<'p>(&'p self, (pipeline, held): (&mut Pipeline<'p>, &mut block::Held<'_>), at: &At<'_>, to: &[usize], sums: &mut [f32]) {
         let rounds = &self.drive.rounds[at.part];
         let round = &rounds[rounds.len() - 1];
         held.set(tiles::Shape { rows: at.rows, steps: round.steps });
-        let start = if at.part + rounds.len() == 1 { Start::Zero } else { Start::Load };
+        let start = self.start(at.part + rounds.len() - 1);
         for (narrow, panels) in self.drive.kinds(&self.panels) {
             let mut call = self.call(at, round, (&panels, sums));
             pipeline.run(self.finisher(at, narrow, start), held, &mut call, &self.results(at, to, &panels));

@@ -93,6 +93,28 @@ fn pieces_are_of_one_line() {
     assert_eq!(Stretch::new((0, 0), 45, 5).pieces, 3);
 }
 
+/// All tiles of a long line but the last one have as many rows, and so have those of short lines that allow it.
+#[test]
+fn tiles_of_a_line_have_equal_rows() {
+    for line in [28, 50, 56, 112, 200, 750, 838, 3361] {
+        let drive = Drive::new((Isa::AMX, TileProduct::Bf16), shape(&[line], 64, 16), &[line], &target(1));
+        let rows: Vec<_> = (0..drive.all).map(|tile| drive.tile(tile).1).collect();
+        assert!(rows.windows(2).rev().skip(1).all(|next| next[0] == next[1]), "{line}: {rows:?}");
+    }
+}
+
+/// A few more steps make one round of them, of no more blocks.
+#[test]
+fn even_steps_are_few_more_and_one_round() {
+    assert_eq!([(16, 1), (17, 1), (29, 1), (17, 3), (131, 3)].map(|(steps, times)| even_steps(steps, times)), [16, 18, 30, 20, 135]);
+    for (steps, times) in (1..200).flat_map(|steps| [1, 2, 3, 7].map(|times| (steps, times))) {
+        let (even, blocks) = (even_steps(steps, times), |steps: usize| Round::all(steps * times, MORE).map(|r| r.blocks).sum::<usize>());
+        assert!((steps..steps + LINES).contains(&even), "{steps}");
+        assert_eq!(Round::all(even * times, MORE).count(), 1, "{steps}");
+        assert!(blocks(even) <= blocks((steps).next_multiple_of(LINES)), "{steps}");
+    }
+}
+
 /// A copy is for rows of which more lie in a set of L1 than it keeps, but not in the copy, and for many columns.
 #[test]
 fn copies_repay_where_rows_would_stay_near() {

@@ -137,12 +137,12 @@ impl Padded {
         self.images * self.image() + 64
     }
 
-    /// Where pixels lie in the copy.
-    pub(super) fn place(&self) -> Place {
+    /// Where pixels lie in the copy. Groups that are not told apart lie in a pixel as they did.
+    pub(super) fn place(&self, from: &Place) -> Place {
         let [_, h, w] = self.all;
         let strides = [h * w * self.pixel, w * self.pixel, self.pixel];
         let base = self.before.iter().zip(strides).map(|(n, stride)| n * stride).sum();
-        Place { base, image: self.image(), group: self.group(), strides }
+        Place { base, image: self.image(), group: if self.groups > 1 { self.group() } else { from.group }, strides }
     }
 
     /// The lines of the copy, in which nothing reads padding.
@@ -169,7 +169,9 @@ impl Padded {
             for h in 0..height {
                 let row = to.part((task * height + h) * self.row(), self.row());
                 match inside(0, d).zip(inside(1, h)) {
-                    Some((d, h)) => self.copy_row((from, first + d * place.strides[0] + h * place.strides[1], place.strides[2]), (row, padding)),
+                    Some((d, h)) => {
+                        self.copy_row((from, first + d * place.strides[0] + h * place.strides[1], place.strides[2]), (row, padding))
+                    }
                     None => row.fill(padding),
                 }
             }

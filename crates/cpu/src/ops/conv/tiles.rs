@@ -529,7 +529,7 @@ impl Tiles {
         };
         let source_place = common.from;
         if let Some(padded) = common.pads(&lines, (groups, &units)) {
-            (common.from, common.images) = (padded.place(), padded.images);
+            (common.from, common.images) = (padded.place(&common.from), padded.images);
             common.padded = Some(padded);
         } else if common.tail.is_some() && units[0].joined == groups {
             collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);

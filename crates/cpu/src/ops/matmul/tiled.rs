@@ -205,9 +205,6 @@ impl Request<'_> {
         if shifted && !product.is_whole() {
             return Err(Skip::Attr("zero points of real numbers".into()));
         }
-        if outer.is_some() && isa.amx {
-            return Err(Skip::Attr("zero points by row and column, on tiles of AMX".into()));
-        }
         let summed = self.attr.zero_points.contains_key(&a.arg) || flips;
         let padded = b.columns.last().zip(b.tensor.blocking()).map_or(0, |(d, blocking)| blocking.padded_dims[*d] as usize);
         let kept_sums = support::kept_sums(b.tensor, b.rows).filter(|_| summed).map(|start| (start, padded));

@@ -45,7 +45,12 @@ fn run(isa: Isa, [a, b, sums, c]: &mut [Vec<f32>; 4]) {
             ahead_line: 0,
         };
         let rows = [0, 1].map(|i| to + (2 * tile + i) * row * 4);
-        pipeline.run(&finisher, &held, &mut call, &Results { each: rows.len(), rows: &rows, tile: 2 * row * 4, line: 2 * row * 4, column: 0 });
+        pipeline.run(
+            &finisher,
+            &held,
+            &mut call,
+            &Results { each: rows.len(), rows: &rows, tile: 2 * row * 4, line: 2 * row * 4, column: 0 },
+        );
     }
     pipeline.flush();
 }
