@@ -137,9 +137,10 @@ impl Copy<'_, '_> {
         }
     }
 
-    /// How many pixels of so many bytes are asked for before they are interleaved: they come from afar a few lines at a time.
-    fn ahead(&self, bytes: usize) -> usize {
-        if self.plan.is_far(self.reader.bytes) { (ASKED / bytes.max(1)).clamp(1, PIXELS) } else { 0 }
+    /// How many pixels of so many bytes, so far apart, are asked for before they are interleaved: those that come from afar as stretches with gaps, which
+    /// processors do not see to be a stream.
+    fn ahead(&self, bytes: usize, apart: usize) -> usize {
+        if bytes < apart && self.plan.is_far(self.reader.bytes) { (ASKED / bytes.max(1)).clamp(1, PIXELS) } else { 0 }
     }
 
     /// Calls `each` with runs of channels that are neighbours in the operand: how many are before it, their number, the channels that lie together in
@@ -216,7 +217,7 @@ impl Copy<'_, '_> {
                 let rest = To { first: at.first + paired * at.pixel, ..at };
                 for (first, other, count, at) in [(first, other, paired, at), (first + paired * step, None, row.count - paired, rest)] {
                     if count > 0 {
-                        let ahead = self.ahead(channels * 2);
+                        let ahead = self.ahead(channels * 2, step * 2);
                         view.simd().run(Pairs { from, first, other, step, count, ahead, channels, width, panel, to: self.to, at });
                     }
                 }
