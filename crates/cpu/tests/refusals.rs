@@ -87,6 +87,7 @@ fn strips(isa: Isa) -> Vec<Entry> {
         inside: (0, 3),
         shifted: true,
         masked: false,
+        single: false,
         streaming: false,
     };
     let kernel = strip::Strip::get(isa, &strip::Spec { sums, tail: Tail::raw() }, channels).unwrap();
@@ -134,7 +135,7 @@ fn strips(isa: Isa) -> Vec<Entry> {
             weights::Steps { column, strip: 2 * column, line: 0, row, image: ROWS * row, vector: lanes * 4 }
         };
         let operands = [(source[..].into(), 0, steps(COLUMNS)), (gradient[..].into(), 0, steps(LEN))];
-        kernel.run(strip::GradientCall { operands, counts: [ROWS, 2], channels, sums: (sums, [2 * lanes, 0]), ahead: false });
+        kernel.run(strip::GradientCall { operands, counts: [ROWS, 2], channels, sums: (sums, [2 * lanes, 0]), far: true });
     });
     vec![forward, gradient]
 }

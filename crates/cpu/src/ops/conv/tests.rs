@@ -42,8 +42,7 @@ fn every_row_says_how_it_computes() {
     }
     for (name, line) in TAKEN {
         let row = IMPLS.iter().find(|row| row.name == *name).unwrap();
-        let problem = parse_line(&mut Settings::default(), line).unwrap().swap_remove(0).problem;
-        let plan = (row.plan)(&problem, &target).unwrap_or_else(|e| panic!("{name} {line}: {e}"));
+        let plan = (row.plan)(&problem(line), &target).unwrap_or_else(|e| panic!("{name} {line}: {e}"));
         let decision = plan.decision();
         assert!(!decision.algorithm.is_empty(), "{name} {line}");
         assert_eq!(decision.blocks.first().map(|b| b.level), Some(Level::Registers), "{name} {line}: {decision:?}");
@@ -51,4 +50,34 @@ fn every_row_says_how_it_computes() {
         // From a tenth of the peak of any processor to a tenth of a second.
         assert!(decision.seconds.is_some_and(|s| s > 1e-8 && s < 0.1), "{name} {line}: {decision:?}");
     }
+}
+
+fn problem(line: &str) -> Problem {
+    parse_line(&mut Settings::default(), line).unwrap().swap_remove(0).problem
+}
+
+/// Rows that are best for few channels of a group.
+#[test]
+fn groups_of_few_channels_have_their_row() {
+    let target = CpuTarget { jit: Some(Isa::AVX512_BF16), ..CpuTarget::host() };
+    for (name, line) in [
+        ("direct:jit", "--conv --dir=FWD_I g3mb1ic6ih28oc3oh28kh3ph1"),
+        ("direct:jit", "--conv --dir=FWD_I g2mb1ic16ih28oc8oh28kh3ph1"),
+        ("direct:jit", "--conv --dir=BWD_D g5mb1ic10ih28oc20oh28kh3ph1"),
+        ("packed:jit", "--conv --dir=FWD_I --dt=u8:s8:f32 g3mb1ic6ih28oc3oh28kh3ph1"),
+        ("nchw1x1:jit", "--conv --dir=FWD_I --stag=abx --dtag=abx g4mb1ic16ih28oc16oh28"),
+    ] {
+        let first = IMPLS.iter().find(|row| (row.plan)(&problem(line), &target).is_ok());
+        assert_eq!(first.map(|row| row.name), Some(name), "{line}");
+    }
+}
+
+/// Of the source the pixels are copied that windows of one meet.
+#[test]
+fn pixels_that_are_skipped_are_not_copied() {
+    let target = CpuTarget { jit: Some(Isa::AVX512_BF16), threads: 1, ..CpuTarget::host() };
+    let problem = problem("--conv --dir=BWD_W --stag=abx --dtag=abx mb4ic64ih56oc32oh28sh2");
+    let source = problem.tensor(Arg::SRC).map_or(0, |t| t.bytes());
+    let plan = staged(&problem, &target).unwrap();
+    assert!(plan.scratch_bytes() < source / 2, "{} bytes for a source of {source}", plan.scratch_bytes());
 }

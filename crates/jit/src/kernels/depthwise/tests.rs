@@ -5,7 +5,20 @@ fn three(results: u8, stride: u8) -> Depthwise {
     let taps = (0..3).map(|i| Tap { column: i - 1, weights: i as u16 }).collect();
     let (source, weights) = (Elem::F32, Elem::F32);
     let (group, inside) = ([1, 1], (-1, 1000));
-    Depthwise { source, weights, dots: false, group, results, stride, taps, inside, shifted: false, masked: false, single: false, streaming: false }
+    Depthwise {
+        source,
+        weights,
+        dots: false,
+        group,
+        results,
+        stride,
+        taps,
+        inside,
+        shifted: false,
+        masked: false,
+        single: false,
+        streaming: false,
+    }
 }
 
 /// Rows of two strips, `vectors` vectors of channels, windows of up to two lines.
@@ -136,7 +149,9 @@ fn strips_hold_the_sums() {
 fn nothing_spills() {
     for isa in ISAS {
         for taps in [1, 3, 5, 7, 9] {
-            for (masked, group) in [(false, [1, 1]), (true, [1, 1]), (false, [4, 4]), (true, [4, 4]), (true, [3, 8]), (false, [8, 2]), (true, [2, 1])] {
+            for (masked, group) in
+                [(false, [1, 1]), (true, [1, 1]), (false, [4, 4]), (true, [4, 4]), (true, [3, 8]), (false, [8, 2]), (true, [2, 1])]
+            {
                 let results = Depthwise::most_results(isa, taps, group.map(usize::from), [masked, false]) as u8;
                 let list = (0..taps as i16).map(|i| Tap { column: i, weights: i as u16 }).collect();
                 let compiled = Depthwise { taps: list, masked, group, ..three(results, 1) }.compile(isa).unwrap();

@@ -257,7 +257,8 @@ fn narrowest(s: &Setup<'_>, isa: Isa) -> Isa {
     let channels = s.result.1.dims()[1];
     let f32 = [s.source.1, s.weights, s.result.1].iter().all(|t| t.dtype == DataType::F32);
     let suits = channels == lanes || channels < lanes && s.source.1.dims()[1] <= channels;
-    if f32 && suits { narrow } else { isa }
+    let plain = [s.source.1, s.result.1].iter().all(|t| t.layout.is_any() || is_plain(t));
+    if f32 && suits && plain { narrow } else { isa }
 }
 
 /// Whether products of narrow elements, which take several channels of a group at once where a strip spreads one after the other, are faster though few of
@@ -366,9 +367,7 @@ impl Depthwise {
 
     fn new(s: &Setup<'_>, attr: &Attr, (target, jit): (&CpuTarget, Isa)) -> Result<Depthwise, Skip> {
         let (source, weights, result) = (s.source.1, s.weights, s.result.1);
-        let unknown = |t: &Tensor| Skip::DataType(format!("{} in a depthwise window", t.dtype));
-        let known = |t: &Tensor| elem(t.dtype).filter(|e| *e != Elem::I32).ok_or_else(|| unknown(t));
-        let (source_elem, weights_elem) = (known(source)?, known(weights)?);
+        let (source_elem, weights_elem) = (element(source)?, element(weights)?);
         let lanes = jit.width().lanes();
         let (from, to) = (sizes_of(source), sizes_of(result));
         let lines = geometry::lines(s.direction, &s.sizes, [to, from])?;
@@ -475,6 +474,12 @@ impl Depthwise {
         let tail = self.tail.as_ref().map_or(Some(0), |t| t.scratch(self.channels))?;
         Some(ScratchLens { packed, shifts, tail, workers: for_workers(self.workers, self.sums)? })
     }
+}
+
+/// What kernels load of a tensor.
+fn element(tensor: &Tensor) -> Result<Elem, Skip> {
+    let unknown = || Skip::DataType(format!("{} in a depthwise window", tensor.dtype));
+    elem(tensor.dtype).filter(|e| *e != Elem::I32).ok_or_else(unknown)
 }
 
 /// Whether pixels of both come from afar, a line of the cache here and there.

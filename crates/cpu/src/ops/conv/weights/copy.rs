@@ -4,12 +4,16 @@ use super::side::{Places, Row, Strides};
 use super::tiled::{Gradient, Side};
 use crate::kernels::access::{Axis, Pos};
 use crate::kernels::dot::pack::{self, Source, Span};
+use crate::kernels::extent::Read;
 use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 
 /// Elements that are converted at a time.
 const CHUNK: usize = 2048;
+/// Bytes that are asked for before they are copied, and pixels that they are at most.
+const ASKED: usize = 4 << 10;
+const PIXELS: usize = 16;
 
 /// An operand bound to its memory.
 pub(super) struct Reader<'a> {
@@ -17,13 +21,15 @@ pub(super) struct Reader<'a> {
     /// Its first element.
     pub(super) first: usize,
     across: Axis,
+    bytes: usize,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(simd: Simd, ctx: &Ctx<'a>, side: &Side) -> Result<Reader<'a>, Error> {
         let source = Source::plain(simd, ctx, side.arg)?;
         let (first, across) = (source.view.offset(&[0; MAX_NDIMS]), Axis::new(&[side.roles.pixel[2].unwrap_or(0)], source.view.dims()));
-        Ok(Reader { source, first, across })
+        let bytes = source.view.dims().iter().product::<i64>() as usize * source.view.dtype().bits() / 8;
+        Ok(Reader { source, first, across, bytes })
     }
 }
 
@@ -131,6 +137,12 @@ impl Copy<'_, '_> {
         }
     }
 
+    /// How many pixels of so many bytes, so far apart, are asked for before they are interleaved: those that come from afar as stretches with gaps, which
+    /// processors do not see to be a stream.
+    fn ahead(&self, bytes: usize, apart: usize) -> usize {
+        if bytes < apart && self.plan.is_far(self.reader.bytes) { (ASKED / bytes.max(1)).clamp(1, PIXELS) } else { 0 }
+    }
+
     /// Calls `each` with runs of channels that are neighbours in the operand: how many are before it, their number, the channels that lie together in
     /// the copy with the distance of such panels, and where the run goes.
     fn blocks(&self, strides: &Strides, to: To, mut each: impl FnMut(usize, usize, (usize, usize), To)) {
@@ -205,7 +217,8 @@ impl Copy<'_, '_> {
                 let rest = To { first: at.first + paired * at.pixel, ..at };
                 for (first, other, count, at) in [(first, other, paired, at), (first + paired * step, None, row.count - paired, rest)] {
                     if count > 0 {
-                        view.simd().run(Pairs { from, first, other, step, count, channels, width, panel, to: self.to, at });
+                        let ahead = self.ahead(channels * 2, step * 2);
+                        view.simd().run(Pairs { from, first, other, step, count, ahead, channels, width, panel, to: self.to, at });
                     }
                 }
             });
@@ -301,6 +314,8 @@ struct Pairs<'a> {
     other: Option<usize>,
     step: usize,
     count: usize,
+    /// Pixels from one that is copied to one that is asked for; 0 where none is.
+    ahead: usize,
     channels: usize,
     width: usize,
     panel: usize,
@@ -320,6 +335,11 @@ impl Body for Pairs<'_> {
         }
         for i in 0..self.count {
             let from = self.first + i * self.step;
+            if self.ahead > 0 {
+                let (memory, later) = (Read::from(self.from), from + self.ahead * self.step);
+                memory.ask(later * 2, self.channels * 2);
+                self.other.into_iter().for_each(|other| memory.ask((later + other) * 2, self.channels * 2));
+            }
             let mut to = self.at.first + i * self.at.pixel;
             for first in (0..self.channels).step_by(self.width) {
                 let channels = self.width.min(self.channels - first);

@@ -790,6 +790,11 @@ impl Gradient {
         Some(())
     }
 
+    /// Whether an operand of so many bytes comes from afar.
+    pub(crate) fn is_far(&self, bytes: usize) -> bool {
+        bytes > self.budget.far
+    }
+
     /// Blocks of the gradient.
     pub(crate) fn blocks(&self) -> usize {
         self.groups * self.rows.blocks * self.columns.blocks
