@@ -18,9 +18,36 @@ pub struct Copies {
     dst: Arg,
     dtype: DataType,
     moves: Vec<Move>,
-    /// `None` where sizes or strides are known only at execution.
-    padding: Option<Nest>,
+    padding: Padding,
     tile: Tile,
+}
+
+/// Where the zeros of the padded area come from.
+#[derive(Debug)]
+enum Padding {
+    /// They are written behind the elements; `None` where sizes or strides are known only at execution.
+    Behind(Option<Nest>),
+    /// Elements come to a destination that was cleared: so many bytes, without what lies behind elements and padding.
+    Cleared(usize),
+}
+
+/// Elements of a tensor with its padding, as a multiple of those without, from which on all of it is cleared before elements come to it.
+const SPARSE: usize = 4;
+/// Bytes of zeros that a task writes.
+const ZEROS: usize = 1 << 16;
+
+impl Padding {
+    fn of(tensor: &Tensor) -> Option<Padding> {
+        if tensor.layout.has_runtime() {
+            return Some(Padding::Behind(None));
+        }
+        let bytes = |dims: &Dims| dims.volume().and_then(|n| tensor.dtype.bytes(n as usize));
+        let dense = tensor.blocking().filter(|b| b.offset == 0 && tensor.layout.is_dense(true));
+        match (bytes(tensor.dims()), dense.and_then(|b| bytes(&b.padded_dims))) {
+            (Some(exist), Some(all)) if exist > 0 && all / SPARSE >= exist => Some(Padding::Cleared(all)),
+            _ => Nest::padding(&tensor.layout).map(|nest| Padding::Behind(Some(nest))),
+        }
+    }
 }
 
 /// The same with tiles that generated code transposes in registers.
@@ -46,7 +73,7 @@ impl Copies {
     /// [`Skip`] for its layout.
     pub fn new(dst: Arg, tensor: &Tensor) -> Result<Copies, Skip> {
         let bad = || Skip::Layout(format!("of {dst}"));
-        let padding = if tensor.layout.has_runtime() { None } else { Some(Nest::padding(&tensor.layout).ok_or_else(bad)?) };
+        let padding = Padding::of(tensor).ok_or_else(bad)?;
         Ok(Copies { dst, dtype: tensor.dtype, moves: Vec::new(), padding, tile: Tile::CHUNK })
     }
 
@@ -110,8 +137,41 @@ impl Generated for Squared {
 }
 
 impl Copies {
+    /// What comes before elements: zeros, where most of the destination is padding.
+    ///
+    /// # Errors
+    /// As for [`Ctx::buf`].
+    pub fn before(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
+        let Padding::Cleared(bytes) = self.padding else { return Ok(()) };
+        let (to, executor) = (ctx.buf(self.dst)?, ctx.executor());
+        executor.run(executor.threads(), bytes.div_ceil(ZEROS), &|_, task| {
+            let first = task * ZEROS;
+            to.part(first, ZEROS.min(bytes - first)).fill(0);
+        });
+        Ok(())
+    }
+
+    /// What comes behind elements: zeros of the padded area, where there are none yet.
+    ///
+    /// # Errors
+    /// As for [`Ctx::buf`], and for blocks of arguments that do not nest.
+    pub fn behind(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
+        let (to, bits) = (ctx.buf(self.dst)?, self.dtype.bits());
+        match &self.padding {
+            Padding::Cleared(_) => {}
+            Padding::Behind(Some(padding)) => zero(ctx, to, bits, padding),
+            Padding::Behind(None) => {
+                let tensor = ctx.bound(self.dst).map(|b| &b.tensor).ok_or_else(|| Error::arg(self.dst, "nothing", "a memory object"))?;
+                let nest = Nest::padding(&tensor.layout).ok_or_else(|| Error::Runtime("blocks of the arguments do not nest".into()))?;
+                zero(ctx, to, bits, &nest);
+            }
+        }
+        Ok(())
+    }
+
     /// Copies all, tiles with these squares where there are some.
     fn execute(&self, squares: Option<&Squares>, simd: Simd, ctx: &Ctx<'_>) -> Result<(), Error> {
+        self.before(ctx)?;
         let to = ctx.buf(self.dst)?;
         let bits = self.dtype.bits();
         let bad = || Error::Runtime("blocks of the arguments do not nest".into());
@@ -146,11 +206,7 @@ impl Copies {
                 });
             });
         }
-        match &self.padding {
-            Some(padding) => zero(ctx, to, bits, padding),
-            None => zero(ctx, to, bits, &Nest::padding(layout(self.dst)?).ok_or_else(bad)?),
-        }
-        Ok(())
+        self.behind(ctx)
     }
 }
 

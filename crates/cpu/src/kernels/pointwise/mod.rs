@@ -38,9 +38,14 @@ const EVEN: u64 = 16;
 /// Positions of whole lines and bytes, whatever their type.
 const LINE: u64 = 64;
 
-/// Positions of a task of `volume` of them, each of which costs as much as `weight` that are moved: in whole lines.
+/// Tasks that are enough for all workers, whatever each takes.
+const MANY: u64 = 64;
+
+/// Positions of a task of `volume` of them, each of which costs as much as `weight` that are moved: in whole lines. Where there are many tasks anyway,
+/// costs make no more of them.
 fn grain(volume: i64, weight: i64) -> i64 {
-    let tasks = (volume.saturating_mul(weight).max(1) as u64).div_ceil(GRAIN as u64);
+    let tasks = |positions: i64| (positions.max(1) as u64).div_ceil(GRAIN as u64);
+    let tasks = tasks(volume.saturating_mul(weight)).min(tasks(volume).max(MANY));
     let tasks = if tasks <= EVEN { tasks.next_power_of_two() } else { tasks };
     (volume.max(1) as u64).div_ceil(tasks).next_multiple_of(LINE) as i64
 }

@@ -57,6 +57,18 @@ pub(super) struct Group {
     pub(super) grid: Option<Grid>,
 }
 
+/// What a position costs in all stages, beside one that is moved, and how many of these go over all positions.
+#[derive(Clone, Copy)]
+pub(super) struct Cost {
+    pub(super) weight: i64,
+    pub(super) passes: usize,
+}
+
+impl Cost {
+    /// Of one that is moved.
+    const MOVED: Cost = Cost { weight: 1, passes: 1 };
+}
+
 /// Kept times reduced positions, and how they are split.
 #[derive(Debug)]
 pub(super) struct Grid {
@@ -120,8 +132,8 @@ impl Lines {
 }
 
 impl Grid {
-    /// The grid of a space whose dimensions `kept` are kept, a position of which costs as much as `weight` that are moved; none keeps all in one task.
-    pub(super) fn new(space: &Dims, kept: u32, places: &[Place], weight: Option<i64>) -> Option<Grid> {
+    /// The grid of a space whose dimensions `kept` are kept; without what positions cost it keeps all in one task.
+    pub(super) fn new(space: &Dims, kept: u32, places: &[Place], cost: Option<Cost>) -> Option<Grid> {
         let full = (0..space.len()).map(|d| 1 << d).sum::<u32>();
         let reduced = Nest::across(space, full & !kept, places)?;
         let kept = Nest::kept(space, kept, places)?;
@@ -132,16 +144,23 @@ impl Grid {
         let mut grid = Grid { kept, reduced, columns, block: k.max(1), segment: r.max(1) };
         // Bits in the order of memory need blocks of whole bytes, which `grain` is as long as there is one part.
         let down = columns && r > 1;
-        let Some(weight) = weight.filter(|_| !down || volume > FEW) else { return Some(grid) };
-        // Neighbours that a block of the layout ends are whole cache lines by themselves.
-        let block = if down { (GRAIN / r).max(COLUMNS.min(k_size)) } else { grain(volume, weight) / r.max(1) };
-        grid.block = block.max(1).min(k.max(1));
+        let Some(cost) = cost.filter(|_| !down || volume > FEW) else { return Some(grid) };
+        // Neighbours that a block of the layout ends are whole cache lines by themselves. Of what is read once many short runs are taken together.
+        let short = cost.passes == 1 && volume > FEW && !columns && r_size < r;
+        let least = match (down, short) {
+            (true, _) => COLUMNS.min(k_size),
+            (_, true) => GRAIN / r_size.max(1),
+            _ => 1,
+        };
+        let block = if down { GRAIN / r } else { grain(volume, cost.weight) / r.max(1) };
+        grid.block = block.max(least).clamp(1, k.max(1));
         let blocks = (k + grid.block - 1) / grid.block;
         if volume > FEW && blocks < ENOUGH_TASKS && r > 1 {
             if columns {
                 grid.block = grid.block.max(k_size.min(CHUNK as i64));
             }
-            grid.segment = (GRAIN / grid.block).max(r / SEGMENTS + 1).min(r);
+            let segment = (GRAIN / grid.block).max(r / SEGMENTS + 1);
+            grid.segment = (if short && segment > r_size { (segment + r_size - 1) / r_size * r_size } else { segment }).min(r);
         }
         Some(grid)
     }
@@ -248,7 +267,7 @@ impl Group {
             };
         }
         let whole = self.operands.iter().any(|o| o.kind.bits() < 8);
-        Grid::new(&space, u32::MAX, &places[..self.operands.len()], (!whole).then_some(1))
+        Grid::new(&space, u32::MAX, &places[..self.operands.len()], (!whole).then_some(Cost::MOVED))
             .ok_or_else(|| Error::Runtime("blocks of the arguments do not nest".into()))
     }
 

@@ -7,7 +7,7 @@
 
 use super::fold::FoldOp;
 use super::operand::Kind;
-use super::pipeline::{Grid, Group, Padding, Pipeline};
+use super::pipeline::{Cost, Grid, Group, Padding, Pipeline};
 use super::{Nest, OPERANDS, Place};
 use crate::kernels::chain::{self, Formula, Unary, jit};
 use oxidnn_runtime::Skip;
@@ -681,8 +681,8 @@ impl<'p> Builder<'p> {
             let grid = match places {
                 None => None,
                 Some(places) => {
-                    let new = |weight| Grid::new(&space, kept, &places, weight).ok_or_else(|| Skip::Layout("blocks that do not nest".into()));
-                    let grid = new((!whole).then(|| weight(&stages)))?;
+                    let new = |cost| Grid::new(&space, kept, &places, cost).ok_or_else(|| Skip::Layout("blocks that do not nest".into()));
+                    let grid = new((!whole).then(|| cost(&stages)))?;
                     // Tasks share no bytes of single bits only where they go on in the order of these.
                     let bits = stored(&stages).any(|o| operands[o].kind.bits() == 1);
                     Some(if bits && !grid.kept.follows(0) { new(None)? } else { grid })
@@ -729,10 +729,11 @@ fn whole(operands: &[Operand], stages: &[Stage]) -> bool {
     stored(stages).any(|o| operands[o].kind.bits() == 4 || operands[o].kind.bits() == 1 && o != 0)
 }
 
-/// What a position costs in all stages, beside one that is moved.
-fn weight(stages: &[Stage]) -> i64 {
+/// What a position costs in all stages.
+fn cost(stages: &[Stage]) -> Cost {
     let long = |stage: &Stage| stage.steps.iter().filter(|step| step.is_long()).count() as i64;
-    stages.iter().filter(|stage| stage.over == Over::All).map(|stage| 1 + (LONG - 1) * long(stage)).sum::<i64>().max(1)
+    let all = || stages.iter().filter(|stage| stage.over == Over::All);
+    Cost { weight: all().map(|stage| 1 + (LONG - 1) * long(stage)).sum::<i64>().max(1), passes: all().count() }
 }
 
 /// The operands that stages store.

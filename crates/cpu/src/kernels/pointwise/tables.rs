@@ -22,10 +22,6 @@ const FEW: usize = 256;
 const RUN: usize = 4;
 /// What an element costs that is moved by itself, beside one of a run.
 const SINGLE: i64 = 4;
-/// Bytes of zeros that a task writes.
-const ZEROS: usize = 1 << 16;
-/// Elements of a tensor with its padding, as a multiple of those without, from which on all of it is cleared before elements come to it.
-const SPARSE: usize = 4;
 
 /// Copies into one destination.
 #[derive(Debug)]
@@ -33,16 +29,8 @@ pub struct Tables {
     dst: Arg,
     tensor: Tensor,
     moves: Vec<Move>,
-    padding: Padding,
-}
-
-/// Where the zeros of the padded area come from.
-#[derive(Debug)]
-enum Padding {
-    /// They are written behind the elements.
-    Copies(Box<Copies>),
-    /// Elements come to a destination that was cleared: so many bytes, without what lies behind elements and padding.
-    Cleared(usize),
+    /// No copies, but the zeros of the padded area.
+    padding: Copies,
 }
 
 /// What a position adds to offsets: in destination, source, what elements are multiplied by and what they are divided by.
@@ -126,12 +114,7 @@ impl Tables {
         if tensor.dtype.bits() < 8 {
             return Err(Skip::DataType(format!("{} of {dst}", tensor.dtype)));
         }
-        let bytes = |dims: &Dims| dims.volume().and_then(|n| tensor.dtype.bytes(n as usize));
-        let dense = tensor.blocking().filter(|b| b.offset == 0 && tensor.layout.is_dense(true));
-        let padding = match (bytes(tensor.dims()), dense.and_then(|b| bytes(&b.padded_dims))) {
-            (Some(exist), Some(all)) if all / SPARSE >= exist => Padding::Cleared(all),
-            _ => Padding::Copies(Box::new(Copies::new(dst, tensor)?)),
-        };
+        let padding = Copies::new(dst, tensor)?;
         Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), padding })
     }
 
@@ -314,20 +297,12 @@ impl Kernel for Tables {
         self.moves.iter().map(|m| of_outer(m) + of_row(&m.row) + size_of_val(&m.runs[..])).sum()
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
         let to = ctx.buf(self.dst)?;
-        if let Padding::Cleared(bytes) = self.padding {
-            ctx.executor().run(ctx.executor().threads(), bytes.div_ceil(ZEROS), &|_, task| {
-                let first = task * ZEROS;
-                to.part(first, ZEROS.min(bytes - first)).fill(0);
-            });
-        }
+        self.padding.before(ctx)?;
         for m in &self.moves {
             m.run(simd, ctx, self.tensor.dtype, [to, ctx.buf(m.src)?])?;
         }
-        match &self.padding {
-            Padding::Copies(padding) => padding.run(simd, ctx, scratch),
-            Padding::Cleared(_) => Ok(()),
-        }
+        self.padding.behind(ctx)
     }
 }

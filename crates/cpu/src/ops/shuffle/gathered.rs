@@ -200,7 +200,8 @@ impl Kernel for Gathered {
         size_of_val(&self.index[..])
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
+        self.padding.as_ref().map_or(Ok(()), |padding| padding.before(ctx))?;
         let [to, from] = [ctx.buf(self.args[0])?, ctx.buf(self.args[1])?];
         match self.bits {
             8 => self.elements::<u8>(ctx, to, from),
@@ -208,6 +209,6 @@ impl Kernel for Gathered {
             32 => self.elements::<u32>(ctx, to, from),
             _ => self.elements::<u64>(ctx, to, from),
         }
-        self.padding.as_ref().map_or(Ok(()), |padding| padding.run(simd, ctx, scratch))
+        self.padding.as_ref().map_or(Ok(()), |padding| padding.behind(ctx))
     }
 }
