@@ -290,7 +290,7 @@ impl Product {
                 (get(Walk::Lines { lines: lines as u8, masked })?, single)
             }
             Lie::Columns { .. } => {
-                let (columns, masked) = (gemv::Gemv::columns(isa, rows), !(weights.k / in_word).is_multiple_of(lanes));
+                let (columns, masked) = (self.cut.taken, !(weights.k / in_word).is_multiple_of(lanes));
                 let single = (!weights.n.is_multiple_of(columns)).then(|| get(Walk::Columns { columns: 1, masked })).transpose()?;
                 (get(Walk::Columns { columns: columns as u8, masked })?, single)
             }

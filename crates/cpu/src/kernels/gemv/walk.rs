@@ -112,7 +112,7 @@ impl Product {
         let (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step }) = (block, to);
         let (lanes, rows) = (self.lanes(), self.request.rows);
         let words = depth / self.decode.stored.in_word();
-        let taken = oxidnn_jit::kernels::gemv::Gemv::columns(self.request.isa, rows);
+        let taken = self.cut.taken;
         let place = start * self.decode.stored.bits() / 8 + first * distance;
         for (ready, from, groups) in
             [(Some(&set.main), 0, columns / taken), (set.single.as_ref(), columns / taken * taken, columns % taken)]

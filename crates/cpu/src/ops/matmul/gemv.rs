@@ -95,7 +95,8 @@ pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column):
     let (Some(b), Some(isa)) = (weights.blocking(), target.jit) else { return false };
     let Ok(product) = product(weights.dtype, weights.dtype) else { return false };
     let deep = place::count(weights, depth);
-    if deep.saturating_mul(place::count(weights, &[column])) <= LITTLE {
+    let wide = place::count(weights, &[column]);
+    if wide > 1 && deep.saturating_mul(wide) <= LITTLE {
         return true;
     }
     if isa.amx && amx::check(product).is_ok() {
@@ -106,7 +107,7 @@ pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column):
     if lie > 0 && !beyond {
         let of_type = if weights.dtype == DataType::Bf16 { 2 - usize::from(product.is_native(isa)) } else { 0 };
         let [least, more] = NEAR[of_type][lie - 1];
-        return rows >= least + deep / more;
+        return rows >= least + deep.saturating_add(more / 4) / more;
     }
     let right = place::right(isa, weights, depth, &[column], product.together());
     // A row of tiles widens an element for each product, where the processor multiplies none of its type, as the walk does, with fewer sums in flight.
