@@ -394,9 +394,9 @@ impl Product {
             Lie::Panels { columns: width, distance } => self.panels(set, on, [width, distance], block, RawSums { raw, sums, step }),
             Lie::Rows { distance } => self.rows(set, on, distance, block, RawSums { raw, sums, step }),
             Lie::Columns { distance } => {
-                self.columns_of(set, on, distance, block, RawSums { raw, sums: &mut *sums, step });
+                self.columns_of(set, on, distance, block, RawSums { raw: &mut *raw, sums: &mut *sums, step });
                 if !depth.is_multiple_of(self.decode.stored.in_word()) {
-                    self.last_row(shared.on.tail.dst().simd(), on, distance, block, (sums, step));
+                    self.last_row(shared.on.tail.dst().simd(), on, distance, block, RawSums { raw, sums, step });
                 }
             }
         }
