@@ -81,7 +81,11 @@ fn on_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], 
     let attempt = |lies: bool| {
         let mut other = problem.clone();
         for (arg, tensor) in &factors {
-            let layout = if lies && (*arg != Arg::WEIGHTS || copies.weights_lie) { tensor.layout.clone() } else { Tensor::any(*tensor.dims(), to).layout };
+            let layout = if lies && (*arg != Arg::WEIGHTS || copies.weights_lie) {
+                tensor.layout.clone()
+            } else {
+                Tensor::any(*tensor.dims(), to).layout
+            };
             *other.op.tensor_mut(*arg)? = Tensor { dtype: to, layout };
         }
         staged::copied(problem, rows.iter().find_map(|row| row(&other, target).ok())?, target)

@@ -33,6 +33,8 @@ pub(super) struct Cut {
     pub(super) slice: usize,
     /// Slices of the depth, whose sums are added up in the end.
     pub(super) slices: usize,
+    /// Columns that a kernel takes at a time, where they are walked one by one.
+    pub(super) taken: usize,
 }
 
 impl Cut {
@@ -40,6 +42,7 @@ impl Cut {
     pub(super) fn new(weights: &Weights, decode: Decode, rows: usize, isa: Isa, unit: usize) -> Cut {
         let (bytes, n) = (weights.bytes(), weights.n);
         let want = (bytes / TASK_BYTES).clamp(1, TASKS);
+        let taken = taken(n, Gemv::columns(isa, rows));
         let (block, slices) = match weights.lie {
             Lie::Panels { columns, .. } => {
                 let panels = n.div_ceil(columns);
@@ -47,7 +50,6 @@ impl Cut {
                 (block, slices(n.div_ceil(block), bytes))
             }
             Lie::Columns { .. } => {
-                let taken = Gemv::columns(isa, rows);
                 let block = (n / want).clamp(1, COLUMNS / rows).next_multiple_of(taken);
                 (block, slices(n.div_ceil(block), bytes))
             }
@@ -62,13 +64,18 @@ impl Cut {
         let blocks = n.div_ceil(block);
         let each = blocks.div_ceil(want);
         let slice = weights.k.div_ceil(slices).next_multiple_of(unit);
-        Cut { block, each, tasks: blocks.div_ceil(each), slice, slices: weights.k.div_ceil(slice) }
+        Cut { block, each, tasks: blocks.div_ceil(each), slice, slices: weights.k.div_ceil(slice), taken }
     }
 
     /// Columns of a task.
     pub(super) fn columns(&self) -> usize {
         self.block * self.each
     }
+}
+
+/// Columns that a kernel takes at a time, so that there are the fewest calls for all: those that are left over are taken one by one.
+fn taken(columns: usize, most: usize) -> usize {
+    (1..=most).rev().min_by_key(|taken| columns / taken + columns % taken).unwrap_or(1)
 }
 
 /// Slices of the depth where there are few blocks of columns.

@@ -290,7 +290,7 @@ impl Product {
                 (get(Walk::Lines { lines: lines as u8, masked })?, single)
             }
             Lie::Columns { .. } => {
-                let (columns, masked) = (gemv::Gemv::columns(isa, rows), !(weights.k / in_word).is_multiple_of(lanes));
+                let (columns, masked) = (self.cut.taken, !(weights.k / in_word).is_multiple_of(lanes));
                 let single = (!weights.n.is_multiple_of(columns)).then(|| get(Walk::Columns { columns: 1, masked })).transpose()?;
                 (get(Walk::Columns { columns: columns as u8, masked })?, single)
             }
@@ -394,9 +394,9 @@ impl Product {
             Lie::Panels { columns: width, distance } => self.panels(set, on, [width, distance], block, RawSums { raw, sums, step }),
             Lie::Rows { distance } => self.rows(set, on, distance, block, RawSums { raw, sums, step }),
             Lie::Columns { distance } => {
-                self.columns_of(set, on, distance, block, RawSums { raw, sums: &mut *sums, step });
+                self.columns_of(set, on, distance, block, RawSums { raw: &mut *raw, sums: &mut *sums, step });
                 if !depth.is_multiple_of(self.decode.stored.in_word()) {
-                    self.last_row(shared.on.tail.dst().simd(), on, distance, block, (sums, step));
+                    self.last_row(shared.on.tail.dst().simd(), on, distance, block, RawSums { raw, sums, step });
                 }
             }
         }

@@ -72,50 +72,51 @@ impl Order {
 
     /// Arranges lines of `count` elements that `read` reads, zeros behind them.
     fn order<const LEN: usize, const ROWS: usize>(&self, count: usize, read: impl Fn(usize, &mut [f32]), out: &mut [f32]) {
-        let mut lines = [[0.0; LEN]; ROWS];
-        lines.iter_mut().enumerate().take(self.rows).for_each(|(row, line)| read(row, line));
-        let lines = &lines[..];
         let in_word = self.decode.stored.in_word();
-        if self.columns {
-            let padded = count.next_multiple_of(in_word * self.lanes);
-            self.vectors(lines, &mut out[..self.words(padded)]);
-        } else if self.decode.pairs {
-            self.pairs(lines, &mut out[..self.words(count.next_multiple_of(in_word))]);
-        } else {
+        if !self.columns && !self.decode.pairs {
+            let mut lines = [[0.0; LEN]; ROWS];
+            lines.iter_mut().enumerate().take(self.rows).for_each(|(row, line)| read(row, line));
             let padded = count.next_multiple_of(self.decode.line_depth());
-            interleave(lines, self.rows, &mut out[..self.words(padded)]);
+            return interleave(&lines[..], self.rows, &mut out[..self.words(padded)]);
+        }
+        let padded = count.next_multiple_of(if self.columns { in_word * self.lanes } else { in_word });
+        let (mut line, out) = ([0.0; LEN], &mut out[..self.words(padded)]);
+        for row in 0..self.rows {
+            read(row, &mut line);
+            if self.columns {
+                self.vectors(&line, row, out);
+            } else {
+                self.pairs(&line, row, out);
+            }
         }
     }
 
-    /// The pairs of every line and part, rows taken together.
-    fn pairs<const LEN: usize>(&self, lines: &[[f32; LEN]], out: &mut [f32]) {
+    /// The pairs of every part of a row, rows taken together.
+    fn pairs<const LEN: usize>(&self, line: &[f32; LEN], row: usize, out: &mut [f32]) {
         match self.decode.parts() {
-            1 => self.pairs_of::<1, 2, LEN>(lines, out),
-            _ => self.pairs_of::<4, 8, LEN>(lines, out),
+            1 => self.pairs_of::<1, 2, LEN>(line, row, out),
+            _ => self.pairs_of::<4, 8, LEN>(line, row, out),
         }
     }
 
     /// The same of words of `WORD` elements in `PARTS` parts.
-    fn pairs_of<const PARTS: usize, const WORD: usize, const LEN: usize>(&self, lines: &[[f32; LEN]], out: &mut [f32]) {
+    fn pairs_of<const PARTS: usize, const WORD: usize, const LEN: usize>(&self, line: &[f32; LEN], row: usize, out: &mut [f32]) {
         let places: [[usize; 2]; PARTS] = std::array::from_fn(|part| self.decode.places(part));
-        for (row, line) in lines.iter().enumerate().take(self.rows) {
-            // The remainders are the places: no index is checked.
-            let words = line.as_chunks::<WORD>().0.iter().map(|line| places.map(|[low, high]| pair(line[low % WORD], line[high % WORD])));
-            if self.rows == 1 {
-                out.as_chunks_mut::<PARTS>().0.iter_mut().zip(words).for_each(|(out, words)| *out = words);
-                continue;
-            }
-            for (out, words) in out.chunks_exact_mut(PARTS * self.rows).zip(words) {
-                out[row..].iter_mut().step_by(self.rows).zip(words).for_each(|(out, word)| *out = word);
-            }
+        // The remainders are the places: no index is checked.
+        let words = line.as_chunks::<WORD>().0.iter().map(|line| places.map(|[low, high]| pair(line[low % WORD], line[high % WORD])));
+        if self.rows == 1 {
+            return out.as_chunks_mut::<PARTS>().0.iter_mut().zip(words).for_each(|(out, words)| *out = words);
+        }
+        for (out, words) in out.chunks_exact_mut(PARTS * self.rows).zip(words) {
+            out[row..].iter_mut().step_by(self.rows).zip(words).for_each(|(out, word)| *out = word);
         }
     }
 
-    /// For every vector of words and part a vector of each row.
-    fn vectors<const LEN: usize>(&self, lines: &[[f32; LEN]], out: &mut [f32]) {
+    /// For every vector of words and part a vector of a row, those of all rows behind each other.
+    fn vectors<const LEN: usize>(&self, line: &[f32; LEN], row: usize, out: &mut [f32]) {
         let (parts, in_word) = (self.decode.parts(), self.decode.stored.in_word());
-        for (n, vector) in out.chunks_exact_mut(self.lanes).enumerate() {
-            let (word, part, line) = (n / self.rows / parts * self.lanes, n / self.rows % parts, &lines[n % self.rows]);
+        for (n, vector) in out.chunks_exact_mut(self.lanes).skip(row).step_by(self.rows).enumerate() {
+            let (word, part) = (n / parts * self.lanes, n % parts);
             if in_word == 1 {
                 copy_line(&line[word..][..self.lanes], vector);
                 continue;

@@ -112,7 +112,7 @@ impl Product {
         let (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step }) = (block, to);
         let (lanes, rows) = (self.lanes(), self.request.rows);
         let words = depth / self.decode.stored.in_word();
-        let taken = oxidnn_jit::kernels::gemv::Gemv::columns(self.request.isa, rows);
+        let taken = self.cut.taken;
         let place = start * self.decode.stored.bits() / 8 + first * distance;
         for (ready, from, groups) in
             [(Some(&set.main), 0, columns / taken), (set.single.as_ref(), columns / taken * taken, columns % taken)]
@@ -130,8 +130,9 @@ impl Product {
     }
 
     /// Adds the products of the last row of columns of 16-bit weights that end within a word.
-    pub(super) fn last_row(&self, simd: Simd, on: On<'_>, distance: usize, block: WeightBlock, (sums, step): (&mut [f32], usize)) {
-        let (WeightBlock { first, columns, start, depth }, lanes, rows) = (block, self.lanes(), self.request.rows);
+    pub(super) fn last_row(&self, simd: Simd, on: On<'_>, distance: usize, block: WeightBlock, to: RawSums<'_>) {
+        let (WeightBlock { first, columns, start, depth }, RawSums { sums, step, .. }) = (block, to);
+        let (lanes, rows) = (self.lanes(), self.request.rows);
         let (size, word) = (self.decode.stored.bits() / 8, depth / self.decode.stored.in_word());
         let dtype = if self.decode.stored == Stored::F16 { DataType::F16 } else { DataType::Bf16 };
         let vector = word / lanes * self.decode.parts() * rows;

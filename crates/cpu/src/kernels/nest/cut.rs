@@ -19,6 +19,8 @@ const EACH: usize = 4;
 /// Multiply-adds that are worth a task of their own, and those that are worth another worker.
 const WORTH: usize = 1 << 20;
 const WORKER: usize = 256 << 10;
+/// Rows that meet a panel in the time in which it is packed.
+const PACKING: usize = 8;
 /// Tiles that a task has at least, for panels that stay in L2 from one to the next, and for others.
 const TILES: usize = 4;
 const FAR_TILES: usize = 24;
@@ -36,8 +38,9 @@ pub(super) struct Line<'s> {
     /// Columns of a unit and of a panel, in vectors.
     pub(super) vectors: usize,
     pub(super) panel: usize,
-    /// Bytes of a vector of `B`.
+    /// Bytes of a vector of `B`, and whether panels are packed.
     pub(super) vector: usize,
+    pub(super) packs: bool,
     /// Bytes of `A` that all rows meet together.
     pub(super) source: usize,
     /// Bytes of a row of all units in both operands, where these lie side by side; else 0.
@@ -114,7 +117,8 @@ impl Line<'_> {
     /// Tasks that are wanted and worth it: one for each worker, or a multiple of that.
     fn wanted(&self) -> usize {
         let steps: usize = self.parts.iter().map(|p| p.taps * (p.steps + 1)).sum();
-        let work = [self.rows, self.vectors * self.vector / 4, steps].into_iter().fold(self.units, usize::saturating_mul);
+        let rows = self.rows + if self.packs { PACKING } else { 0 };
+        let work = [rows, self.vectors * self.vector / 4, steps].into_iter().fold(self.units, usize::saturating_mul);
         let few = (work / WORKER).clamp(1, self.workers.max(1));
         if few < self.workers || few == 1 { few } else { few * (work / WORTH / few).clamp(1, EACH) }
     }

@@ -182,6 +182,7 @@ impl Nest {
             vectors: shape.columns.div_ceil(lanes),
             panel: shape.panel / lanes,
             vector: lanes * 4,
+            packs: shape.packs(),
             source: shape.source,
             beside: shape.beside,
             parts: &shape.parts,

@@ -8,10 +8,6 @@ use crate::kernels::multiversion::{Body, Simd};
 #[cfg(target_arch = "x86_64")]
 use crate::target::Isa;
 
-/// Rows that a line is made of at most.
-#[cfg(target_arch = "x86_64")]
-const ROWS: usize = 4;
-
 /// Some panels of a matrix. Rows of vectors, and where they go, are asked for by vector instructions alone.
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
 #[derive(Clone, Copy)]
@@ -139,10 +135,11 @@ fn by_number(bytes: &[u8], job: &Job, to: &mut [u8]) {
     }
 }
 
-/// A run of columns of a line: where they are in its rows, `None` for rows that are not there, and where its halves go.
+/// A run of columns of a line: where they are in its `T` rows, of which the first ones are there, and where its halves go.
 #[cfg(target_arch = "x86_64")]
-struct Run {
-    rows: [Option<*const u8>; ROWS],
+struct Run<const T: usize> {
+    rows: [*const u8; T],
+    present: usize,
     /// Columns that there are, and columns of panels from here on, of a vector at most.
     there: usize,
     wanted: usize,
@@ -150,31 +147,46 @@ struct Run {
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Job {
-    /// Calls `each` for all runs of at most `most` columns: of one panel, or of two that are half as wide.
+impl<const T: usize> Run<T> {
+    /// The lanes of a row, of so many, that are there.
     #[inline(always)]
-    fn runs(&self, most: usize, mut each: impl FnMut(Run)) {
-        let Form { size, together, width } = self.form;
-        let (line, padded) = (self.form.line(), self.columns.next_multiple_of(width));
-        let (span, panels, half) = if most == 2 * width { (most, 2, self.panel) } else { (width, 1, most * 2) };
-        for step in 0..self.depth.div_ceil(together) {
-            let first_row = self.from.wrapping_add(step * together * self.row);
-            let rows_there = self.depth - step * together;
-            let asked = if self.row >= FAR { rows_there } else { 0 };
-            for t in STEPS * together..asked.min((STEPS + 1) * together) {
-                ask(first_row.wrapping_add(t * self.row), self.columns * size);
+    fn mask(&self, row: usize, lanes: u32) -> u64 {
+        let there = if row < self.present { self.there as u32 } else { 0 };
+        if there == 0 { 0 } else { u64::MAX >> (64 - there.min(lanes)) }
+    }
+
+    /// A row, if it is there.
+    #[inline(always)]
+    fn row(&self, row: usize) -> Option<*const u8> {
+        (row < self.present).then_some(self.rows[row])
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Job {
+    /// Calls `each` for all runs of at most `most` columns: of one panel, or of two that are half as wide. A line is of `T` rows.
+    #[inline(always)]
+    fn runs<const T: usize>(&self, most: usize, mut each: impl FnMut(Run<T>)) {
+        let Job { from, row, depth, columns, form: Form { size, width, .. }, to, panel } = *self;
+        let (line, padded) = (self.form.line(), columns.next_multiple_of(width));
+        let (span, panels, half) = if most == 2 * width { (most, 2, panel) } else { (width, 1, most * 2) };
+        for step in 0..depth.div_ceil(T) {
+            let first_row = from.wrapping_add(step * T * row);
+            let rows_there = depth - step * T;
+            let asked = if row >= FAR { rows_there } else { 0 };
+            for t in STEPS * T..asked.min((STEPS + 1) * T) {
+                ask(first_row.wrapping_add(t * row), columns * size);
             }
-            let mut to = self.to.wrapping_add(step * line);
-            let mut column = 0;
-            while column < self.columns {
+            let (mut to, mut column) = (to.wrapping_add(step * line), 0);
+            while column < columns {
                 for first in (0..span).step_by(most) {
                     let at = column + first;
-                    let row = |t: usize| (t < rows_there).then(|| first_row.wrapping_add(t * self.row + at * size));
                     let wanted = most.min(span - first).min(padded - column);
-                    let (there, to) = (self.columns.saturating_sub(at).min(wanted), to.wrapping_add(first * 4));
-                    each(Run { rows: std::array::from_fn(row), there, wanted, to: [to, to.wrapping_add(half)] });
+                    let (there, to) = (columns.saturating_sub(at).min(wanted), to.wrapping_add(first * 4));
+                    let rows = std::array::from_fn(|t| first_row.wrapping_add(t * row + at * size));
+                    each(Run { rows, present: rows_there.min(T), there, wanted, to: [to, to.wrapping_add(half)] });
                 }
-                to = to.wrapping_add(panels * self.panel);
+                to = to.wrapping_add(panels * panel);
                 column += span;
             }
         }
@@ -195,14 +207,10 @@ mod x86 {
         let index: [[i16; 32]; 2] = std::array::from_fn(|half| std::array::from_fn(|i| (half * 16 + i / 2 + i % 2 * 32) as i16));
         // SAFETY: the table has two vectors.
         let [low, high] = [0, 1].map(|half: usize| unsafe { _mm512_loadu_si512(index[half].as_ptr().cast()) });
-        job.runs(32, |Run { rows, there, wanted, to: [to, next] }| {
-            let mask = (u64::from(u32::MAX) >> (32 - there)) as u32;
-            let load = |row: Option<*const u8>| match row {
-                // SAFETY: a row has so many columns more, by the caller's promise; other lanes are not read.
-                Some(row) => unsafe { _mm512_maskz_loadu_epi16(mask, row.cast()) },
-                None => _mm512_setzero_si512(),
-            };
-            let (a, b) = (load(rows[0]), load(rows[1]));
+        job.runs::<2>(32, |run| {
+            // SAFETY: a row that is there has so many columns more, by the caller's promise; other lanes are not read.
+            let load = |t: usize| unsafe { _mm512_maskz_loadu_epi16(run.mask(t, 32) as u32, run.rows[t].cast()) };
+            let (a, b, Run { wanted, to: [to, next], .. }) = (load(0), load(1), run);
             // SAFETY: a line has as many columns as are wanted, which are whole vectors.
             unsafe { _mm512_storeu_si512(to.cast(), _mm512_permutex2var_epi16(a, low, b)) };
             if wanted > 16 {
@@ -218,14 +226,10 @@ mod x86 {
     /// As for [`halves16`].
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(super) unsafe fn bytes16(job: &Job) {
-        job.runs(64, |Run { rows, there, wanted, to: [to, next] }| {
-            let mask = if there == 0 { 0 } else { u64::MAX >> (64 - there) };
-            let load = |row: Option<*const u8>| match row {
-                // SAFETY: a row has so many columns more, by the caller's promise; other lanes are not read.
-                Some(row) => unsafe { _mm512_maskz_loadu_epi8(mask, row.cast()) },
-                None => _mm512_setzero_si512(),
-            };
-            let [a, b, c, d] = [load(rows[0]), load(rows[1]), load(rows[2]), load(rows[3])];
+        job.runs::<4>(64, |run| {
+            // SAFETY: a row that is there has so many columns more, by the caller's promise; other lanes are not read.
+            let load = |t: usize| unsafe { _mm512_maskz_loadu_epi8(run.mask(t, 64), run.rows[t].cast()) };
+            let ([a, b, c, d], Run { wanted, to: [to, next], .. }) = ([load(0), load(1), load(2), load(3)], run);
             let (low, low_next) = (_mm512_unpacklo_epi8(a, b), _mm512_unpacklo_epi8(c, d));
             let (high, high_next) = (_mm512_unpackhi_epi8(a, b), _mm512_unpackhi_epi8(c, d));
             // Lane l of the i-th has columns 16 l + 4 i and the next three.
@@ -278,10 +282,11 @@ mod x86 {
     /// Rows and panels must be valid, panels of 8 columns each or a multiple and unshared.
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn halves8(job: &Job) {
-        job.runs(16, |Run { rows, there, wanted, to: [to, next] }| {
+        job.runs::<2>(16, |run| {
+            let Run { there, wanted, to: [to, next], .. } = run;
             // SAFETY: a row has so many columns more, and a line those that are wanted, by the caller's promise.
             unsafe {
-                let (a, b) = (load8(rows[0], there * 2), load8(rows[1], there * 2));
+                let (a, b) = (load8(run.row(0), there * 2), load8(run.row(1), there * 2));
                 let (low, high) = (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b));
                 _mm256_storeu_si256(to.cast(), _mm256_permute2x128_si256::<0x20>(low, high));
                 if wanted > 8 {
@@ -297,10 +302,11 @@ mod x86 {
     /// As for [`halves8`].
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn bytes8(job: &Job) {
-        job.runs(32, |Run { rows, there, wanted, to: [to, next] }| {
+        job.runs::<4>(32, |run| {
+            let Run { there, wanted, to: [to, next], .. } = run;
             // SAFETY: a row has so many columns more, and a line those that are wanted, by the caller's promise.
             unsafe {
-                let [a, b, c, d] = [load8(rows[0], there), load8(rows[1], there), load8(rows[2], there), load8(rows[3], there)];
+                let [a, b, c, d] = [0, 1, 2, 3].map(|t| load8(run.row(t), there));
                 let (low, low_next) = (_mm256_unpacklo_epi8(a, b), _mm256_unpacklo_epi8(c, d));
                 let (high, high_next) = (_mm256_unpackhi_epi8(a, b), _mm256_unpackhi_epi8(c, d));
                 // Half h of the i-th has columns 16 h + 4 i and the next three.

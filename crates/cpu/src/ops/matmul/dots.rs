@@ -16,8 +16,8 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::{Ctx, Decision, Skip};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS, Problem};
 
-/// Least depth, and elements of the other side: what is done besides products takes as long as some of them.
-const LEAST: [usize; 2] = [64, 4 << 10];
+/// Least depth, and elements of the other side, of shallow and of deep products: what is done besides products takes as long as some of them.
+const LEAST: [[usize; 2]; 2] = [[64, 4 << 10], [256, 1 << 10]];
 /// Lines of the other side of a task.
 const LINES: usize = 128;
 
@@ -58,7 +58,8 @@ impl Dots {
             [rows, 1] => (1, rows, a.row),
             _ => return Err(Skip::Shape("not of one row or one column")),
         };
-        if sizes.depth < LEAST[0] || lines.saturating_mul(sizes.depth) < LEAST[1] {
+        let elements = lines.saturating_mul(sizes.depth);
+        if !LEAST.iter().any(|[depth, least]| sizes.depth >= *depth && elements >= *least) {
             return Err(Skip::Shape("so few elements"));
         }
         if tiled.row.is_none() || tiled.columns.len() != 1 {

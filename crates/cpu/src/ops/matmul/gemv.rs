@@ -63,9 +63,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 /// Rows from which on tiles are faster with weights that they multiply as they are, which they read (or pack) once for all rows: in panels, which
 /// they need not pack; row-major; and transposed; of 16 bits and of 32. Measured on Zen 4.
 const ENOUGH: [[usize; 3]; 2] = [[1, 4, 7], [2, MAX_ROWS + 1, MAX_ROWS + 1]];
-/// The same of plain weights that stay in L2, f32, bf16 and f16, row-major and transposed: rows, and what another row needs of depth. Packing a column
-/// takes as long as it is deep, a walk adds the lanes of each row's sums in the end.
-const NEAR: [[[usize; 2]; 2]; 3] = [[[1, usize::MAX], [1, 64]], [[1, 96], [1, 192]], [[1, usize::MAX], [3, 24]]];
+/// The same of plain weights that stay in L2, row-major and transposed: rows, and what another row needs of depth. Packing a column takes as long as it is
+/// deep, a walk adds the lanes of each row's sums in the end. Of f32 and f16; of bf16 that is multiplied in pairs, and of other bf16.
+const NEAR: [[[usize; 2]; 2]; 3] = [[[1, usize::MAX], [1, 64]], [[1, 96], [1, 192]], [[2, 32], [1, 64]]];
 /// Weights so few that the way to a walk takes longer than tiles do.
 const LITTLE: usize = 6 << 10;
 /// The same of transposed weights of little depth: rows, and what another row needs of depth. A walk adds the lanes of each column's sums in the end.
@@ -95,7 +95,8 @@ pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column):
     let (Some(b), Some(isa)) = (weights.blocking(), target.jit) else { return false };
     let Ok(product) = product(weights.dtype, weights.dtype) else { return false };
     let deep = place::count(weights, depth);
-    if deep.saturating_mul(place::count(weights, &[column])) <= LITTLE {
+    let wide = place::count(weights, &[column]);
+    if wide > 1 && deep.saturating_mul(wide) <= LITTLE {
         return true;
     }
     if isa.amx && amx::check(product).is_ok() {
@@ -104,9 +105,9 @@ pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column):
     let lie = if !b.is_plain() { 0 } else { 1 + usize::from(b.strides[column] != 1) };
     let [beyond, far] = [1, FAR].map(|times| weights.bytes() > target.caches.l2 * times);
     if lie > 0 && !beyond {
-        let of_type = [DataType::F32, DataType::Bf16].iter().position(|t| *t == weights.dtype).unwrap_or(2);
+        let of_type = if weights.dtype == DataType::Bf16 { 2 - usize::from(product.is_native(isa)) } else { 0 };
         let [least, more] = NEAR[of_type][lie - 1];
-        return rows >= least + deep / more;
+        return rows >= least + deep.saturating_add(more / 4) / more;
     }
     let right = place::right(isa, weights, depth, &[column], product.together());
     // A row of tiles widens an element for each product, where the processor multiplies none of its type, as the walk does, with fewer sums in flight.

@@ -14,6 +14,7 @@ fn line<'s>(parts: &'s [Part], [units, rows, columns]: [usize; 3], workers: usiz
         vectors,
         panel: vectors.min(4),
         vector: 64,
+        packs: false,
         source,
         beside: 0,
         parts,
