@@ -235,7 +235,9 @@ where
         let words = from.part(first + i * distance, all).get::<[u64; N]>(0);
         let at = begin + i * pixel;
         to.part(at, all).set(0, std::array::from_fn::<u64, N, _>(|k| words[k] & masks[k]));
-        to.part(at + all.min(pixel), pixel - all.min(pixel)).fill(0);
+        if pixel > all {
+            to.part(at + all, pixel - all).fill(0);
+        }
     }
     count
 }

@@ -218,19 +218,20 @@ pub(crate) fn plan(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>
 pub(crate) fn plan_amx(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = amx::isa(target.jit)?;
     let s = Setup::of(&problem.op)?;
-    amx::check(product(&s)?)?;
-    if leaves_tiles_empty(&s) {
+    let product = product(&s)?;
+    amx::check(product)?;
+    if leaves_tiles_empty(&s, product) {
         return Err(Skip::Shape("groups of few channels, which fill little of a tile"));
     }
     plan_on(problem, target, jit)
 }
 
-/// Whether vectors are faster, measured on Sapphire Rapids: groups of few channels, but for windows of several pixels whose results are fewer than what
-/// they are made of, where several groups are one product.
-fn leaves_tiles_empty(s: &Setup<'_>) -> bool {
+/// Whether vectors are faster for groups of few channels, measured on Sapphire Rapids: of bf16 where a result is made of fewer products
+/// than there are channels in such a group, of bytes where a group has not twice as many source channels as result channels, so that several are one product.
+fn leaves_tiles_empty(s: &Setup<'_>, product: Product) -> bool {
     let (from, to) = if s.result_channel == 0 { (s.sizes.ic, s.sizes.oc) } else { (s.sizes.oc, s.sizes.ic) };
-    let taps: i64 = s.sizes.k.iter().product();
-    s.sizes.g > 1 && from.max(to) <= FEW && (taps == 1 || from < 2 * to)
+    let few = if product.is_whole() { from < 2 * to } else { s.sizes.k.iter().fold(from, |n, k| n.saturating_mul(*k)) < FEW };
+    s.sizes.g > 1 && from.max(to) <= FEW && few
 }
 
 fn plan_on(mut problem: Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn Plan>, Skip> {

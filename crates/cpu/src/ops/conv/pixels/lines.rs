@@ -146,6 +146,10 @@ impl Bound<'_> {
             walk.advance(n);
             i += n;
         }
+        if exact && !one_line {
+            half.padded |= self.plan.padded.is_some();
+            return pass.taps(&pass.order.segments[segment], |tap| half.tap(tap.b, &base.map(|base| base.wrapping_add_signed(tap.a))));
+        }
         pass.taps(&pass.order.segments[segment], |tap| {
             let inside = |d: usize, i: usize| exact | (((at[d][i] + tap.at[d]) as u64) < lines[d].source as u64);
             let is_pixel = |i: usize| inside(0, i) & inside(1, i) & inside(2, i);
