@@ -61,7 +61,7 @@ pub struct Depthwise {
     pub inside: (i16, i16),
     /// True when [`Args::shift`] is subtracted from the source.
     pub shifted: bool,
-    /// True when the number of channels need not be whole vectors.
+    /// True when the number of channels need not be whole vectors; of the source, one or two vectors are met then.
     pub masked: bool,
     /// True when all channels of the source are in one vector.
     pub single: bool,

@@ -112,7 +112,9 @@ fn strips_hold_the_sums() {
             compare(&kernel, isa, 3, 3 * lanes);
             for left in (usize::from(group[1])..lanes).step_by(group[1].into()) {
                 let kernel = Depthwise { masked: true, stride: 2, ..kernel.clone() };
-                compare(&kernel, isa, 2, lanes + left);
+                if group[0] <= 2 * group[1] {
+                    compare(&kernel, isa, 2, lanes + left);
+                }
                 if left / usize::from(group[1]) * usize::from(group[0]) <= lanes {
                     compare(&Depthwise { single: true, ..kernel }, isa, 1, left);
                 }
@@ -149,9 +151,7 @@ fn strips_hold_the_sums() {
 fn nothing_spills() {
     for isa in ISAS {
         for taps in [1, 3, 5, 7, 9] {
-            for (masked, group) in
-                [(false, [1, 1]), (true, [1, 1]), (false, [4, 4]), (true, [4, 4]), (true, [3, 8]), (false, [8, 2]), (true, [2, 1])]
-            {
+            for (masked, group) in [(false, [1, 1]), (true, [1, 1]), (false, [4, 4]), (true, [4, 4]), (true, [3, 8]), (false, [8, 2])] {
                 let results = Depthwise::most_results(isa, taps, group.map(usize::from), [masked, false]) as u8;
                 let list = (0..taps as i16).map(|i| Tap { column: i, weights: i as u16 }).collect();
                 let compiled = Depthwise { taps: list, masked, group, ..three(results, 1) }.compile(isa).unwrap();

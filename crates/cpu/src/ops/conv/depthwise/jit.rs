@@ -256,9 +256,8 @@ fn narrowest(s: &Setup<'_>, isa: Isa) -> Isa {
     let lanes = narrow.width().lanes() as i64;
     let channels = s.result.1.dims()[1];
     let f32 = [s.source.1, s.weights, s.result.1].iter().all(|t| t.dtype == DataType::F32);
-    let suits = channels == lanes || channels < lanes && s.source.1.dims()[1] <= channels;
     let plain = [s.source.1, s.result.1].iter().all(|t| t.layout.is_any() || is_plain(t));
-    if f32 && suits && plain { narrow } else { isa }
+    if f32 && channels == lanes && plain { narrow } else { isa }
 }
 
 /// Whether products of narrow elements, which take several channels of a group at once where a strip spreads one after the other, are faster though few of

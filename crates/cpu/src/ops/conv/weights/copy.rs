@@ -13,6 +13,8 @@ use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 const CHUNK: usize = 2048;
 /// Bytes that are asked for before they are copied, and pixels that they are at most.
 const ASKED: usize = 4 << 10;
+/// Bytes of a line of the caches: shorter stretches share theirs with others that are copied soon.
+const LINE: usize = 64;
 const PIXELS: usize = 16;
 
 /// An operand bound to its memory.
@@ -140,7 +142,7 @@ impl Copy<'_, '_> {
     /// How many pixels of so many bytes, so far apart, are asked for before they are interleaved: those that come from afar as stretches with gaps, which
     /// processors do not see to be a stream.
     fn ahead(&self, bytes: usize, apart: usize) -> usize {
-        if bytes < apart && self.plan.is_far(self.reader.bytes) { (ASKED / bytes.max(1)).clamp(1, PIXELS) } else { 0 }
+        if (LINE..apart).contains(&bytes) && self.plan.is_far(self.reader.bytes) { (ASKED / bytes.max(1)).clamp(1, PIXELS) } else { 0 }
     }
 
     /// Calls `each` with runs of channels that are neighbours in the operand: how many are before it, their number, the channels that lie together in
