@@ -86,22 +86,25 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     quick.or_else(|| all.clone().find(busy)).or_else(|| all.max_by_key(blocks))
 }
 
-/// The launch.
-pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
-    let Body { inputs, dst, stages, each, result, outputs, terms } = *body;
-    let Shape { vector, lanes, group, threads, chunks, sure, blocks, along, down, staged, bytes, at_once } = *shape;
-    for (name, value) in
-        [("THREADS", threads), ("LANES", lanes), ("GROUP", group), ("VECTOR", vector), ("CHUNKS", chunks), ("BLOCKS", blocks)]
-    {
+/// Declares what the kernel's file and all of its functions know.
+fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
+    let Shape { vector, lanes, group, threads, chunks, sure, blocks, staged, .. } = *shape;
+    let sizes = [("THREADS", threads), ("LANES", lanes), ("GROUP", group), ("VECTOR", vector), ("CHUNKS", chunks), ("SURE", sure)];
+    for (name, value) in sizes.into_iter().chain([("BLOCKS", blocks), ("STAGED", staged)]) {
         emit.option(name, value);
     }
-    emit.option("SURE", sure);
-    emit.option("STAGED", staged);
-    emit.define("STAGES", stages.len().max(1));
-    emit.number("outputs", outputs);
-    emit.number("terms", terms);
-    emit.code(&combine(stages));
+    emit.define("STAGES", body.stages.len().max(1));
+    emit.number("outputs", body.outputs);
+    emit.number("terms", body.terms);
+    emit.code(&combine(body.stages));
     emit.code(REDUCED);
+}
+
+/// The launch.
+pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
+    let Body { inputs, dst, stages, each, result, .. } = *body;
+    let Shape { vector, threads, along, down, staged, bytes, at_once, .. } = *shape;
+    declare(&mut emit, shape, body);
     // Where a thread's element of a chunk is: so far from the first one, or found by its position.
     let place = |name: &str| if down.is_some() { format!("{name}_first + c * {name}_apart") } else { format!("{name}_at(a, p)") };
     let first = |name: &str| {
@@ -185,7 +188,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         "DEVICE void column(const Args& a, i64 o, i64 step, int part, int slot) {{\n{position}    const bool valid = o < a.outputs;\n    real numbers[VECTOR][STAGES];\n    \
          const index first = p[{along}];\n{declared}{load}{body}}}\n"
     ));
-    let tiles = (outputs.max(1) as u64).div_ceil(shape.width() as u64).min(1 << 20) as u32;
+    let tiles = (body.outputs.max(1) as u64).div_ceil(shape.width() as u64).min(1 << 20) as u32;
     let mut launch = emit.launch_blocks("columns_vector", [if staged > 0 { at_once as u32 } else { tiles }, 1, 1]);
     launch.block = threads as u32;
     launch.shared = (staged * bytes) as u32;
