@@ -102,7 +102,7 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
 
 /// The launch.
 pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
-    let Body { inputs, dst, stages, each, result, .. } = *body;
+    let Body { inputs, dst, stages, each, result, outputs, .. } = *body;
     let Shape { vector, threads, along, down, staged, bytes, at_once, .. } = *shape;
     declare(&mut emit, shape, body);
     // Where a thread's element of a chunk is: so far from the first one, or found by its position.
@@ -188,7 +188,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         "DEVICE void column(const Args& a, i64 o, i64 step, int part, int slot) {{\n{position}    const bool valid = o < a.outputs;\n    real numbers[VECTOR][STAGES];\n    \
          const index first = p[{along}];\n{declared}{load}{body}}}\n"
     ));
-    let tiles = (body.outputs.max(1) as u64).div_ceil(shape.width() as u64).min(1 << 20) as u32;
+    let tiles = (outputs.max(1) as u64).div_ceil(shape.width() as u64).min(1 << 20) as u32;
     let mut launch = emit.launch_blocks("columns_vector", [if staged > 0 { at_once as u32 } else { tiles }, 1, 1]);
     launch.block = threads as u32;
     launch.shared = (staged * bytes) as u32;
