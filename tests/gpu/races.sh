@@ -1,23 +1,27 @@
 #!/usr/bin/env bash
-# Races in the regress lists of all drivers under compute-sanitizer: usage tests/gpu/races.sh OXIDNN [SECONDS]
+# Bad accesses and races under compute-sanitizer: usage tests/gpu/races.sh OXIDNN [SECONDS [LIST...]]
 #
-# Lists take turns until the seconds (300) are over; a list that does not end in its share is said to be unfinished. Fails where there is a race.
+# The lists, all drivers' regress lists where none is named, take turns under memcheck and then racecheck until the seconds (300) are over; a list that does not end in its
+# share is said to be unfinished. Fails where either tool finds something.
 set -u
 oxidnn=$(realpath "$1") seconds=${2:-300}
 cd "$(dirname "$0")/../.." || exit 2
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64
-lists=(tests/inputs/*/regress.txt)
-failed=0 left=${#lists[@]}
-for lines in "${lists[@]}"; do
-    share=$(((seconds - SECONDS) / left))
-    left=$((left - 1))
-    [ "$share" -gt 0 ] || { echo "no time: $lines"; continue; }
-    timeout "$share" compute-sanitizer --tool racecheck --error-exitcode 1 "$oxidnn" verify --engine gpu --brief --batch "$lines" > /tmp/races.$$ 2>&1
-    case $? in
-        0) echo "clean: $lines" ;;
-        124) echo "unfinished in $share s: $lines" ;;
-        *) echo "FAILED: $lines"; tail -n 20 /tmp/races.$$; failed=1 ;;
-    esac
+lists=("${@:3}")
+[ ${#lists[@]} -gt 0 ] || lists=(tests/inputs/*/regress.txt)
+failed=0 left=$((2 * ${#lists[@]})) log=$(mktemp)
+for tool in memcheck racecheck; do
+    for lines in "${lists[@]}"; do
+        share=$(((seconds - SECONDS) / left))
+        left=$((left - 1))
+        [ "$share" -gt 0 ] || { echo "no time for $tool: $lines"; continue; }
+        timeout "$share" compute-sanitizer --tool "$tool" --error-exitcode 1 "$oxidnn" verify --engine gpu --brief --batch "$lines" > "$log" 2>&1
+        case $? in
+            0) echo "$tool, clean: $lines" ;;
+            124) echo "$tool, unfinished in $share s: $lines" ;;
+            *) echo "$tool, FAILED: $lines"; tail -n 20 "$log"; failed=1 ;;
+        esac
+    done
 done
-rm -f /tmp/races.$$
+rm -f "$log"
 exit $failed

@@ -3,7 +3,7 @@
 // results has STRIDE times fewer than one of inputs.
 //
 // The header has `strip_of`, the position of strip i in strips, the tensors `src`, `dst` and, with KEPT, `ws` for the windows' chosen elements; without MAXIMUM results
-// are averages, by `divisor` of pool.cuh. LOWEST is the result of a window without inputs.
+// are averages. LOWEST is the result of a window without inputs.
 #include "args.cuh"
 
 #define ACROSS_STRIP (VECTOR / STRIDE)
@@ -54,6 +54,12 @@ struct Window {
         if (!(y <= x) && y == y) x = y, chosen = k;
     }
 };
+
+// How many of the inputs along a dimension of `size` the window of result o has.
+DEVICE index inside_size(index o, index size) {
+    const index first = o * STRIDE - PADDING;
+    return max(min(first + KERNEL, size) - max(first, (index)0), (index)0);
+}
 
 extern "C" __global__ void __launch_bounds__(256) pool_strips(const __grid_constant__ Args a) {
     begin();
@@ -123,6 +129,7 @@ extern "C" __global__ void __launch_bounds__(256) pool_strips(const __grid_const
             q[2] = p[2] + t, q[3] = p[3];
             if (q[2] >= (index)a.length[2]) break;
             const i64 at = dst_at(a, q);
+            const index down = inside_size(q[2], height);
             Vector<dst_type, ACROSS_STRIP> out;
 #ifdef KEPT
             Vector<ws_type, ACROSS_STRIP> kept;
@@ -134,8 +141,10 @@ extern "C" __global__ void __launch_bounds__(256) pool_strips(const __grid_const
                 const Window& w = windows[t][i];
 #ifdef MAXIMUM
                 const real v = w.any ? w.x : LOWEST;
+#elif defined INCLUDE_PADDING
+                const real v = ratio(w.x, (real)(KERNEL * KERNEL));
 #else
-                const real v = ratio(w.x, divisor(a, q));
+                const real v = ratio(w.x, (real)max(down * inside_size(p[3] + i, (index)a.input[1]), (index)1));
 #endif
                 out.words[i] = dst_type::encode(rounded(a, q, at + i, value(a, q, at + i, v)));
 #ifdef KEPT

@@ -17,16 +17,8 @@ const BESIDES: i64 = 56;
 /// Bytes of shared memory that a block has besides the columns.
 const OWN_BYTES: i64 = 5 * 1024;
 /// Bytes next to each other that threads who share columns read of a term, best first, with the block's threads and those that share; bytes that are a long run.
-const RUNS: [(i64, i64, i64); 8] = [
-    (128, 256, 32),
-    (64, 256, 32),
-    (128, 256, 256),
-    (64, 256, 256),
-    (128, 512, 512),
-    (64, 512, 512),
-    (32, 256, 256),
-    (32, 512, 512),
-];
+const RUNS: [(i64, i64, i64); 8] =
+    [(128, 256, 32), (64, 256, 32), (128, 256, 256), (64, 256, 256), (128, 512, 512), (64, 512, 512), (32, 256, 256), (32, 512, 512)];
 const LONG: i64 = 64;
 
 /// The shape of the kernel.
@@ -82,7 +74,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         let turns = outputs / shape.width() / at_once;
         let fits = |ahead: &i64| blocks * (ahead * bytes + OWN_BYTES) <= i64::from(facts.shared_memory) && turns >= *ahead;
         let is_copied = inputs.iter().all(|t| t.bytes() * vector % 4 == 0);
-        let staged = [3, 2, 1].into_iter().filter(|_| is_copied).find(fits).unwrap_or(0);
+        let staged = [2, 1].into_iter().filter(|_| is_copied).find(fits).unwrap_or(0);
         let is_quick = numbers <= NUMBERS && run >= LONG;
         (chunks * words <= WORDS && (is_quick || group == threads)).then_some((is_quick, Shape { staged, ..shape }))
     };
@@ -94,20 +86,25 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     quick.or_else(|| all.clone().find(busy)).or_else(|| all.max_by_key(blocks))
 }
 
-/// The launch.
-pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
-    let Body { inputs, dst, stages, each, result, outputs, terms } = *body;
-    let Shape { vector, lanes, group, threads, chunks, sure, blocks, along, down, staged, bytes, at_once } = *shape;
-    for (name, value) in [("THREADS", threads), ("LANES", lanes), ("GROUP", group), ("VECTOR", vector), ("CHUNKS", chunks), ("BLOCKS", blocks)] {
+/// Declares what the kernel's file and all of its functions know.
+fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
+    let Shape { vector, lanes, group, threads, chunks, sure, blocks, staged, .. } = *shape;
+    let sizes = [("THREADS", threads), ("LANES", lanes), ("GROUP", group), ("VECTOR", vector), ("CHUNKS", chunks), ("SURE", sure)];
+    for (name, value) in sizes.into_iter().chain([("BLOCKS", blocks), ("STAGED", staged)]) {
         emit.option(name, value);
     }
-    emit.option("SURE", sure);
-    emit.option("STAGED", staged);
-    emit.define("STAGES", stages.len().max(1));
-    emit.number("outputs", outputs);
-    emit.number("terms", terms);
-    emit.code(&combine(stages));
+    emit.define("STAGES", body.stages.len().max(1));
+    emit.number("outputs", body.outputs);
+    emit.number("terms", body.terms);
+    emit.code(&combine(body.stages));
     emit.code(REDUCED);
+}
+
+/// The launch.
+pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
+    let Body { inputs, dst, stages, each, result, outputs, .. } = *body;
+    let Shape { vector, threads, along, down, staged, bytes, at_once, .. } = *shape;
+    declare(&mut emit, shape, body);
     // Where a thread's element of a chunk is: so far from the first one, or found by its position.
     let place = |name: &str| if down.is_some() { format!("{name}_first + c * {name}_apart") } else { format!("{name}_at(a, p)") };
     let first = |name: &str| {
@@ -122,7 +119,8 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
              row_term(a, r, p);\n{text}        }}\n    }}\n"
         )
     };
-    let (mut declared, mut loads, mut firsts, mut fetched, mut room) = (String::new(), String::new(), String::new(), String::new(), "(room + slot * SLOT)".to_owned());
+    let (mut declared, mut loads, mut firsts, mut fetched, mut room) =
+        (String::new(), String::new(), String::new(), String::new(), "(room + slot * SLOT)".to_owned());
     for t in inputs {
         let (name, piece) = (t.name(), t.bytes() * vector);
         let _ = writeln!(declared, "    Vector<{name}_type, VECTOR> {name}_kept[CHUNKS];");

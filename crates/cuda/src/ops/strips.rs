@@ -25,8 +25,13 @@ impl Windows {
         let (w, dims) = (&op.window, op.src.dims());
         let [kernel, stride, padding] = [op.kernel.first(), w.strides.first(), w.padding_l.first()].map(|n| n.copied().unwrap_or(0));
         let square = op.kernel[..] == [kernel; 2] && w.strides[..] == [stride; 2] && w.padding_l[..] == [padding; 2];
-        let small = matches!(kernel, 2 | 3) && matches!(stride, 1 | 2) && (0..kernel).contains(&padding) && w.dilations.iter().all(|&d| d == 0);
-        (dims.len() == 4 && square && small && op.dst.dims()[3].checked_mul(stride) == Some(dims[3])).then_some(Windows { kernel, stride, padding })
+        let small =
+            matches!(kernel, 2 | 3) && matches!(stride, 1 | 2) && (0..kernel).contains(&padding) && w.dilations.iter().all(|&d| d == 0);
+        (dims.len() == 4 && square && small && op.dst.dims()[3].checked_mul(stride) == Some(dims[3])).then_some(Windows {
+            kernel,
+            stride,
+            padding,
+        })
     }
 }
 
@@ -34,14 +39,21 @@ impl Windows {
 fn is_run(t: &Tensor, n: i64) -> bool {
     let whole = |d: usize, b: &oxidnn_spec::Blocking| t.dims()[d] == 1 || b.strides[d] % n == 0;
     t.blocking().is_some_and(|b| {
-        b.is_plain() && b.padded_dims == *t.dims() && t.dtype.bits() >= 8 && b.strides[3] == 1 && b.offset % n == 0 && (0..3).all(|d| whole(d, b))
+        b.is_plain()
+            && b.padded_dims == *t.dims()
+            && t.dtype.bits() >= 8
+            && b.strides[3] == 1
+            && b.offset % n == 0
+            && (0..3).all(|d| whole(d, b))
     })
 }
 
 /// The launch, forward (`kernels/pool_strips.cu`) or backward (`kernels/pool_strips_backward.cu`); `None` where windows or tensors are others.
 pub(crate) fn pool(problem: &Problem, op: &Pool) -> Result<Option<Launch>, Skip> {
     let (real, forward) = (Real::of(problem), op.prop.is_forward());
-    let Some(windows) = Windows::of(op).filter(|_| real == Real::Single && !op.dst.is_empty() && !op.src.is_empty()) else { return Ok(None) };
+    let Some(windows) = Windows::of(op).filter(|_| real == Real::Single && !op.dst.is_empty() && !op.src.is_empty()) else {
+        return Ok(None);
+    };
     let bytes = op.src.dtype.bits() as i64 / 8;
     let fits = |n: i64| {
         let results = op.workspace.iter().chain([&op.dst]).all(|t| is_run(t, n / windows.stride));

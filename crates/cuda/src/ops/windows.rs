@@ -191,12 +191,13 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
         map.planes(Planes {
             name: "from",
             tensor: op.src.clone(),
-            rows: "    index at[2];\n    real second;\n    taps(a, 0, first, at, second);\n    const index from = at[0];\n    taps(a, 0, last - 1, at, second);\n    \
+            rows: "    index at[2];\n    real second;\n    taps(a, 0, first, at, second);\n    const index from = at[0];\n    taps(a, 0, min(last, (index)a.length[2]) - 1, at, second);\n    \
                    return {(int)from, (int)at[1] + 1};\n"
                 .into(),
             ratio: (op.src.dims()[2], op.dst.dims()[2].max(1)),
             more: 3,
-            runs: Some((4, RESAMPLED_RUNS.into())),
+            // Inputs further apart than results meet in a bank.
+            runs: (op.dst.dims()[3] >= op.src.dims()[3]).then(|| (4, RESAMPLED_RUNS.into())),
         });
     }
     Ok(map.program())
