@@ -575,11 +575,7 @@ impl<W: Lines> Task<'_, '_, W> {
         let first = drive.tile(self.tiles.start).0;
         let (mut end, mut doubtful) = (first, false);
         let columns = self.panels.start * drive.shape.panel..drive.shape.columns.min(self.panels.end * drive.shape.panel);
-        if drive.shape.begins {
-            let rows = first..drive.first_row(self.tiles.end);
-            let (step, columns) = (drive.sums_row(), columns.clone());
-            self.on.work.begin(Sums { unit: self.unit, rows, columns, sums: &mut *sums, spare: &mut *spare, step });
-        }
+        self.begin(columns.clone(), sums, spare);
         for (index, part) in drive.shape.parts.iter().enumerate() {
             let mut walk = self.on.work.walk(self.unit, first);
             let group = self.group(part, packed);
@@ -615,22 +611,15 @@ impl<W: Lines> Task<'_, '_, W> {
                 }
                 doubtful |= padded;
                 padded &= !watched;
-                let (mut run, mut lines, mut line_bytes) = (1, 1, [0; 2]);
+                let mut repeats = (1, 1, [0; 2]);
                 if !(gathers || padded || count == 0 || drive.rounds[index].len() > 1) {
-                    let most = if lie.listed { LISTED } else { usize::MAX };
-                    run = self.run_of(
-                        tile,
-                        rows,
-                        most.min(lie.tiles).min(self.run_within(part, &taps[..count * TAP], rows, (0, lie.bytes[0]))),
-                    );
-                    (lines, line_bytes) = self.lines_of(tile, rows, run, &lie);
-                    lines = lines.min(self.run_within(part, &taps[..count * TAP], rows, ((run - 1) * lie.bytes[0], line_bytes[0])));
-                    if lie.listed {
-                        self.list(&mut walk, (rows, nowhere), &mut to[all..run * all]);
-                    } else {
-                        self.on.work.skip(&mut walk, (run * lines - 1) * all);
+                    repeats = self.repeats((tile, rows), part, &taps[..count * TAP], &lie);
+                    match lie.listed {
+                        true => self.list(&mut walk, (rows, nowhere), &mut to[all..repeats.0 * all]),
+                        false => self.on.work.skip(&mut walk, (repeats.0 * repeats.1 - 1) * all),
                     }
                 }
+                let (run, lines, line_bytes) = repeats;
                 end = row + run * lines * all;
                 let to = &to[..if lie.listed { run * all } else { all }];
                 let at = At {
@@ -671,6 +660,25 @@ impl<W: Lines> Task<'_, '_, W> {
         drop(held);
         self.on.work.store(Sums { unit: self.unit, rows: first..end, columns, sums, spare, step: drive.sums_row() });
         false
+    }
+
+    /// Writes what the sums of all rows begin with, where they do not begin with zero.
+    fn begin(&self, columns: Range<usize>, sums: &mut [f32], spare: &mut [f32]) {
+        let drive = self.drive;
+        if drive.shape.begins {
+            let rows = drive.tile(self.tiles.start).0..drive.first_row(self.tiles.end);
+            self.on.work.begin(Sums { unit: self.unit, rows, columns, sums, spare, step: drive.sums_row() });
+        }
+    }
+
+    /// How many tiles a call computes, of which the first has these taps: those of a run, in how many lines, and bytes from one line to the next.
+    fn repeats(&self, (tile, rows): (usize, [usize; 2]), part: &Part, taps: &[usize], lie: &Run) -> (usize, usize, [usize; 2]) {
+        let most = if lie.listed { LISTED } else { usize::MAX };
+        let within = self.run_within(part, taps, rows, (0, lie.bytes[0]));
+        let run = self.run_of(tile, rows, most.min(lie.tiles).min(within));
+        let (lines, line_bytes) = self.lines_of(tile, rows, run, lie);
+        let within = self.run_within(part, taps, rows, ((run - 1) * lie.bytes[0], line_bytes[0]));
+        (run, lines.min(within), line_bytes)
     }
 
     /// Where the results of tiles go that have so many rows, and follow one that was described.

@@ -158,19 +158,20 @@ impl Padded {
         })
     }
 
-    /// Copies images from one on, which lie at `place` in `from`; padding is bytes of one value.
-    pub(super) fn copy(&self, executor: &dyn Executor, (from, place): (Buf<'_>, &Place), first: usize, (to, padding): (Buf<'_>, u8)) {
+    /// Copies images that lie at `place` in `from`; padding is bytes of one value.
+    pub(super) fn copy(&self, executor: &dyn Executor, (from, place): (Buf<'_>, &Place), (to, padding): (Buf<'_>, u8)) {
         let [depth, height, _] = self.all;
         executor.run(executor.threads(), self.images * self.groups * depth, &|_, task| {
             let (plane, d) = (task / depth, task % depth);
             let (image, group) = (plane / self.groups, plane % self.groups);
-            let first = place.base + (first + image) * place.image + group * place.group;
+            let first = place.base + image * place.image + group * place.group;
             let inside = |i: usize, at: usize| at.checked_sub(self.before[i]).filter(|at| *at < self.inner[i]);
             for h in 0..height {
                 let row = to.part((task * height + h) * self.row(), self.row());
                 match inside(0, d).zip(inside(1, h)) {
                     Some((d, h)) => {
-                        self.copy_row((from, first + d * place.strides[0] + h * place.strides[1], place.strides[2]), (row, padding))
+                        let first = first + d * place.strides[0] + h * place.strides[1];
+                        self.copy_row(Pixels { memory: from, first, step: place.strides[2] }, (row, padding));
                     }
                     None => row.fill(padding),
                 }
@@ -184,59 +185,67 @@ impl Padded {
     }
 
     /// Copies the pixels of a row, and the padding beside them.
-    fn copy_row(&self, (from, first, distance): (Buf<'_>, usize, usize), (row, padding): (Buf<'_>, u8)) {
+    fn copy_row(&self, from: Pixels<'_>, (row, padding): (Buf<'_>, u8)) {
         let (begin, count) = (self.before[2] * self.pixel, self.inner[2]);
         let end = begin + count * self.pixel;
         row.part(0, begin).fill(padding);
-        if (self.bytes, distance) == (self.pixel, self.pixel) {
-            row.copy::<u8>(begin, &from, first, count * self.pixel);
+        if (self.bytes, from.step) == (self.pixel, self.pixel) {
+            row.copy::<u8>(begin, &from.memory, from.first, count * self.pixel);
         } else {
-            self.copy_pixels((from, first, distance), (row, begin), count);
+            self.copy_pixels(from, Pixels { memory: row, first: begin, step: self.pixel }, count);
         }
         row.part(end, self.row() - end).fill(padding);
     }
 
     /// Copies pixels one by one.
-    fn copy_pixels(&self, (from, first, distance): (Buf<'_>, usize, usize), (row, begin): (Buf<'_>, usize), count: usize) {
-        let (pixels, to) = ((from, first, distance), (row, begin, self.pixel));
+    fn copy_pixels(&self, from: Pixels<'_>, to: Pixels<'_>, count: usize) {
         let done = match self.bytes {
-            0..=8 => copy_words::<1>(pixels, to, (self.bytes, count)),
-            9..=16 => copy_words::<2>(pixels, to, (self.bytes, count)),
-            17..=32 => copy_words::<4>(pixels, to, (self.bytes, count)),
-            33..=64 => copy_words::<8>(pixels, to, (self.bytes, count)),
+            0..=8 => copy_words::<1>(&from, &to, (self.bytes, count)),
+            9..=16 => copy_words::<2>(&from, &to, (self.bytes, count)),
+            17..=32 => copy_words::<4>(&from, &to, (self.bytes, count)),
+            33..=64 => copy_words::<8>(&from, &to, (self.bytes, count)),
             _ => 0,
         };
         for i in done..count {
-            let at = begin + i * self.pixel;
-            copy_pixel((from, first + i * distance), (row, at), self.bytes);
-            row.part(at + self.bytes, self.pixel - self.bytes).fill(0);
+            copy_pixel((from.memory, from.at(i)), (to.memory, to.at(i)), self.bytes);
+            to.memory.part(to.at(i) + self.bytes, self.pixel - self.bytes).fill(0);
         }
+    }
+}
+
+/// Pixels of a line: where the first of them lies in memory, and bytes from one to the next.
+struct Pixels<'a> {
+    memory: Buf<'a>,
+    first: usize,
+    step: usize,
+}
+
+impl Pixels<'_> {
+    fn at(&self, index: usize) -> usize {
+        self.first + index * self.step
+    }
+
+    /// How many pixels have so many bytes of memory behind their begin.
+    fn room(&self, bytes: usize) -> usize {
+        self.memory.len().checked_sub(self.first + bytes).map_or(0, |left| left.checked_div(self.step).map_or(1, |more| more + 1))
     }
 }
 
 /// Copies pixels of at most so many words, whole words of each: what these have behind a pixel's bytes is zero, until the next pixel lies there. Returns
 /// how many were copied, since behind the last ones there is no memory for that.
 #[inline(always)]
-fn copy_words<const N: usize>(
-    (from, first, distance): (Buf<'_>, usize, usize),
-    (to, begin, pixel): (Buf<'_>, usize, usize),
-    (bytes, count): (usize, usize),
-) -> usize
+fn copy_words<const N: usize>(from: &Pixels<'_>, to: &Pixels<'_>, (bytes, count): (usize, usize)) -> usize
 where
     [u64; N]: oxidnn_runtime::Element,
 {
     let (all, used) = (8 * N, |i: usize| bytes.saturating_sub(8 * i).min(8));
     let masks: [u64; N] = std::array::from_fn(|i| u64::MAX.checked_shr(64 - 8 * used(i) as u32).unwrap_or(0));
-    let room = |memory: &Buf<'_>, first: usize, step: usize| {
-        memory.len().checked_sub(first + all).map_or(0, |left| left.checked_div(step).map_or(1, |more| more + 1))
-    };
-    let count = count.min(room(&from, first, distance)).min(room(&to, begin, pixel));
+    let count = count.min(from.room(all)).min(to.room(all));
     for i in 0..count {
-        let words = from.part(first + i * distance, all).get::<[u64; N]>(0);
-        let at = begin + i * pixel;
-        to.part(at, all).set(0, std::array::from_fn::<u64, N, _>(|k| words[k] & masks[k]));
-        if pixel > all {
-            to.part(at + all, pixel - all).fill(0);
+        let words = from.memory.part(from.at(i), all).get::<[u64; N]>(0);
+        to.memory.part(to.at(i), all).set(0, std::array::from_fn::<u64, N, _>(|k| words[k] & masks[k]));
+        if to.step > all {
+            to.memory.part(to.at(i) + all, to.step - all).fill(0);
         }
     }
     count

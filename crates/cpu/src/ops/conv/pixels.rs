@@ -573,7 +573,8 @@ impl Generated for Tiles {
         let padding = if self.fills { self.zero_points(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32 as u8 } else { 0 };
         for before in (0..images).step_by(each) {
             if let Some((padded, place)) = &self.padded {
-                padded.copy(ctx.executor(), (source.buf(), place), before, (pixels, padding));
+                let place = Place { base: place.base + before * place.image, ..*place };
+                padded.copy(ctx.executor(), (source.buf(), &place), (pixels, padding));
             }
             self.all_tasks(ctx, &mut shares, &|i, task, share| run(None, before, (i, task), share));
         }

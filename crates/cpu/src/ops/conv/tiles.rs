@@ -247,7 +247,7 @@ fn plan_on(mut problem: Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn
     if *s.weights != Tensor::with_tag(*s.weights.dims(), s.weights.dtype, &tag).map_err(|e| Skip::Layout(e.to_string()))? {
         return Err(Skip::Layout(format!("of the weights: not {tag}")));
     }
-    let plan = |fills: bool| Tiles::new(&s, &problem.attr, (product, jit, fills), target);
+    let plan = |fills: bool| Tiles::new(&s, &problem.attr, (jit, fills), target);
     let (tiles, isa) = (plan(true)?, target.isa);
     let scratch_bytes = tiles.scratch.bytes().ok_or(TOO_LARGE)?;
     if !tiles.fills {
@@ -479,10 +479,10 @@ fn may_be_reduced(depth: usize) -> Result<(), Skip> {
 }
 
 impl Tiles {
-    fn new(s: &Setup<'_>, attr: &Attr, (product, isa, fills): (Product, Isa, bool), target: &CpuTarget) -> Result<Tiles, Skip> {
-        let (source, result) = (s.source.1, s.result.1);
-        let (channels, depth) = if s.result_channel == 0 { (s.sizes.oc, s.sizes.ic) } else { (s.sizes.ic, s.sizes.oc) };
-        let (channels, depth) = (channels as usize, depth as usize);
+    fn new(s: &Setup<'_>, attr: &Attr, (isa, fills): (Isa, bool), target: &CpuTarget) -> Result<Tiles, Skip> {
+        let (source, result, product) = (s.source.1, s.result.1, product(s)?);
+        let channels = if s.result_channel == 0 { [s.sizes.oc, s.sizes.ic] } else { [s.sizes.ic, s.sizes.oc] };
+        let [channels, depth] = channels.map(|n| n as usize);
         let sizes = |t: &Tensor| -> [i64; 3] { std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d])) };
         let (in_sizes, out_sizes) = (sizes(source), sizes(result));
         may_be_reduced(depth)?;
@@ -496,13 +496,12 @@ impl Tiles {
         let together = if in_lines(s, product) { 1 } else { product.together() };
         let tap_depth = tap_depth(s, isa, product);
         let tap = tap_depth * number * panel_width;
-        let panel = all * tap;
         let rows = (s.sizes.mb as usize).saturating_mul(out_sizes.iter().product::<i64>() as usize);
         let groups = s.sizes.g as usize;
         // Of real numbers that are not finite, zeros of other groups would make no numbers.
         let units = Units::of(isa, groups, channels, if weights_shifted || !product.is_whole() { 0 } else { rows });
         let repacks = units[0].joined > 1 || in_lines(s, product);
-        let lie = Lines { groups: 1, depth, columns: channels, together, width: panel_width, tap, panel };
+        let lie = Lines { groups: 1, depth, columns: channels, together, width: panel_width, tap, panel: all * tap };
         let mut common = Common {
             setup: s,
             product,
@@ -567,7 +566,7 @@ impl Tiles {
             depth,
             channels,
             weights: s.weights.blocking().map_or(0, |b| b.offset as usize) * s.weights.dtype.bits() / 8,
-            panel,
+            panel: all * tap,
             panels: channels.div_ceil(panel_width),
             panel_width,
             compensation,
