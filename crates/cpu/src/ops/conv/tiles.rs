@@ -705,8 +705,8 @@ impl Common<'_> {
     /// The same where depth does not matter.
     fn joins(&self, size: usize) -> bool {
         let s = &self.setup.sizes;
-        let whole = self.packed.is_some() || self.depth.is_multiple_of(self.product.together());
-        let dense = self.from.strides[2] == self.depth * size && whole;
+        let adjoin = self.packed.is_some() || self.depth == self.tap_depth;
+        let dense = self.from.strides[2] == self.depth * size && adjoin;
         self.setup.direction == Direction::Gather && dense && s.d[2] == 1 && s.k[2] > 1
     }
 

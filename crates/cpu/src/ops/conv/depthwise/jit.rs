@@ -252,7 +252,7 @@ fn few(s: &Setup<'_>, lanes: usize) -> Result<[usize; 2], Skip> {
 
 /// The vectors for so many channels of f32: half of one is wasted on those that fill the other half.
 fn narrowest(s: &Setup<'_>, isa: Isa) -> Isa {
-    let narrow = Isa { avx512: false, vnni: false, bf16: false, fp16: false, amx: false, ..isa };
+    let narrow = Isa::AVX2;
     let lanes = narrow.width().lanes() as i64;
     let channels = s.result.1.dims()[1];
     let f32 = [s.source.1, s.weights, s.result.1].iter().all(|t| t.dtype == DataType::F32);
