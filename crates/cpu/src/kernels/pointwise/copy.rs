@@ -26,7 +26,7 @@ pub struct Copies {
 #[derive(Debug)]
 enum Padding {
     /// They are written behind the elements; `None` where sizes or strides are known only at execution.
-    Behind(Option<Nest>),
+    Behind(Option<Box<Nest>>),
     /// Elements come to a destination that was cleared: so many bytes, without what lies behind elements and padding.
     Cleared(usize),
 }
@@ -45,7 +45,7 @@ impl Padding {
         let dense = tensor.blocking().filter(|b| b.offset == 0 && tensor.layout.is_dense(true));
         match (bytes(tensor.dims()), dense.and_then(|b| bytes(&b.padded_dims))) {
             (Some(exist), Some(all)) if exist > 0 && all / SPARSE >= exist => Some(Padding::Cleared(all)),
-            _ => Nest::padding(&tensor.layout).map(|nest| Padding::Behind(Some(nest))),
+            _ => Nest::padding(&tensor.layout).map(|nest| Padding::Behind(Some(Box::new(nest)))),
         }
     }
 }
