@@ -50,12 +50,12 @@ fn grain(volume: i64, weight: i64) -> i64 {
     (volume.max(1) as u64).div_ceil(tasks).next_multiple_of(LINE) as i64
 }
 
-/// Rows of a task of `rows` of them, as [`grain`] has it.
+/// Rows of a task of `rows` of them, as `grain` has it.
 pub fn grain_rows(rows: i64, row: i64, weight: i64) -> i64 {
     (grain(rows.saturating_mul(row), weight) / row.max(1)).max(1)
 }
 
-/// Runs `body` for ranges of `GRAIN` of the positions `0..volume`; few positions make one task.
+/// Runs `body` for ranges of `grain` of the positions `0..volume`; few positions make one task.
 pub fn split(executor: &dyn Executor, volume: i64, grain: i64, body: &(dyn Fn(std::ops::Range<i64>) + Sync)) {
     let tasks = (volume.max(0) as u64).div_ceil(grain.max(1) as u64) as usize;
     executor.run(executor.threads(), tasks, &|_, task| {
