@@ -396,7 +396,7 @@ impl Product {
             Lie::Columns { distance } => {
                 self.columns_of(set, on, distance, block, RawSums { raw: &mut *raw, sums: &mut *sums, step });
                 if !depth.is_multiple_of(self.decode.stored.in_word()) {
-                    self.last_row(shared.on.tail.dst().simd(), on, distance, block, RawSums { raw, sums, step });
+                    self.last_row(shared.on, batch, distance, block, RawSums { raw, sums, step });
                 }
             }
         }

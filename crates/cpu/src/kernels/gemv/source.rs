@@ -70,7 +70,8 @@ impl Order {
         }
     }
 
-    /// Arranges lines of `count` elements that `read` reads, zeros behind them.
+    /// Arranges lines of `count` elements that `read` reads, zeros behind them. Columns that end within a word have zeros for its elements, too: these are
+    /// multiplied apart, as what is not finite would make no numbers of the zeros beside it.
     fn order<const LEN: usize, const ROWS: usize>(&self, count: usize, read: impl Fn(usize, &mut [f32]), out: &mut [f32]) {
         let in_word = self.decode.stored.in_word();
         if !self.columns && !self.decode.pairs {
@@ -84,6 +85,7 @@ impl Order {
         for row in 0..self.rows {
             read(row, &mut line);
             if self.columns {
+                line[count / in_word * in_word..count].fill(0.0);
                 self.vectors(&line, row, out);
             } else {
                 self.pairs(&line, row, out);

@@ -1,9 +1,8 @@
 //! Calls of the kernels for a block of columns, by the order in which weights lie.
 
 use super::call::{Column, On};
-use super::{Lanes, Product, REREAD, Set};
+use super::{Lanes, Operands, Product, REREAD, Set};
 use crate::kernels::convert::Elements;
-use crate::kernels::multiversion::Simd;
 use oxidnn_jit::kernels::unpack::Stored;
 use oxidnn_spec::DataType;
 
@@ -130,22 +129,20 @@ impl Product {
     }
 
     /// Adds the products of the last row of columns of 16-bit weights that end within a word.
-    pub(super) fn last_row(&self, simd: Simd, on: On<'_>, distance: usize, block: WeightBlock, to: RawSums<'_>) {
+    pub(super) fn last_row(&self, on: &Operands<'_>, batch: usize, distance: usize, block: WeightBlock, to: RawSums<'_>) {
         let (WeightBlock { first, columns, start, depth }, RawSums { sums, step, .. }) = (block, to);
-        let (lanes, rows) = (self.lanes(), self.request.rows);
-        let (size, word) = (self.decode.stored.bits() / 8, depth / self.decode.stored.in_word());
+        let (size, last) = (self.decode.stored.bits() / 8, start + depth - 1);
         let dtype = if self.decode.stored == Stored::F16 { DataType::F16 } else { DataType::Bf16 };
-        let vector = word / lanes * self.decode.parts() * rows;
+        let (buf, pos) = (self.request.weights_of(on, batch), self.request.positions(on, batch)[0]);
         let mut line = [0.0; LINE];
         for from in (0..columns).step_by(LINE) {
             let line = &mut line[..LINE.min(columns - from)];
-            let at = (first + from) * (distance / size) + start + depth - 1;
-            Elements { buf: on.b, dtype, at, stride: distance / size }.read(simd, line);
-            for (row, sums) in sums.chunks_mut(step).enumerate().take(rows) {
-                let a = on.a[(vector + row) * lanes + word % lanes];
-                // The low half of a pair is the number, the high one a zero behind it.
-                let a = if self.decode.pairs { f32::from_bits(a.to_bits() << 16) } else { a };
-                sums[from..].iter_mut().zip(&*line).for_each(|(sum, b)| *sum += a * b);
+            let at = (first + from) * (distance / size) + last;
+            Elements { buf, dtype, at, stride: distance / size }.read(on.tail.dst().simd(), line);
+            for (row, sums) in sums.chunks_mut(step).enumerate().take(self.request.rows) {
+                let mut a = [0.0];
+                on.a.read(&on.axes[1], &on.axes[0].at(&pos, row), last, &mut a);
+                sums[from..].iter_mut().zip(&*line).for_each(|(sum, b)| *sum += a[0] * b);
             }
         }
     }
