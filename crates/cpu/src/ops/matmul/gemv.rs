@@ -15,7 +15,7 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::Right;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::Tail;
-use crate::ops::support;
+use crate::ops::{passes, support};
 use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::Matmul;
@@ -53,6 +53,10 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let (problem, request, target) = resolved(problem, target)?;
     if request.isa.amx && is_faster_in_tiles(&problem, target) == Some(true) {
         return Err(Skip::Shape("enough rows for tiles of AMX"));
+    }
+    let (Op::Matmul(op), finish) = (&problem.op, tail(&problem, &request, target)) else { return Err(Skip::Op("anything but matmul")) };
+    if finish.is_none() {
+        passes::left(&problem.attr, &op.dst)?;
     }
     let product = Product::new(request)?;
     let in_place = product.takes_in_place() && is_natural(&problem, product.word_type());
@@ -144,7 +148,11 @@ fn unpacked(problem: &Problem, target: &CpuTarget, on_amx: bool) -> Result<Box<d
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let words = Unpacked::word_type(&request);
     let row = op.src.blocking().map(|b| b.strides[op.src.dims().len() - 2] as usize * words.bits() / 8);
-    let product = Unpacked::new(request, row.filter(|_| is_natural(&problem, words)), tail(&problem, &request, target), target)?;
+    let tail = tail(&problem, &request, target);
+    if tail.is_none() {
+        passes::left(&problem.attr, &op.dst)?;
+    }
+    let product = Unpacked::new(request, row.filter(|_| is_natural(&problem, words)), tail, target)?;
     if product.is_on_amx() != on_amx {
         return Err(Skip::Op("products that tiles of AMX take"));
     }

@@ -16,7 +16,7 @@ use crate::kernels::epilogue;
 use crate::kernels::scratch::{booked, for_workers};
 use crate::kernels::strip::{Line as Taps, Spec, Strip, Table};
 use crate::kernels::tile::tail::{About, Tail};
-use crate::ops::support;
+use crate::ops::{passes, support};
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
@@ -383,6 +383,9 @@ impl Depthwise {
         check_groups(words, source_elem, jit, [masked && !single, attr.zero_points.contains_key(&s.source.0)])?;
         let result_block = vectors(result, lanes).ok_or_else(unlike)?;
         let tail = tail(s, attr);
+        if tail.is_none() {
+            passes::left(attr, s.result.1)?;
+        }
         let (direct, row) = (tail.is_some(), (from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes()));
         let far = direct && are_far([source, result], target);
         let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.as_ref().is_some_and(Tail::is_repeatable);
