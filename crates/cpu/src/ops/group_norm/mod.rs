@@ -18,17 +18,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     fallback::ROW,
 ];
 
-/// Channels of a group that are neighbours in memory, from which on a gradient's rows of them are long enough.
-const NEIGHBOURS: i64 = 16;
-
 fn stages(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    if let Op::GroupNorm(op) = &problem.op {
-        let tensors = [Some(&op.src), op.diff_src.as_ref(), op.diff_dst.as_ref()];
-        let short = (2..NEIGHBOURS).contains(&(op.src.dims()[1] / op.groups.max(1)));
-        if !op.prop.is_forward() && short && tensors.into_iter().flatten().any(columns::has_near_channels) {
-            return Err(Skip::Layout("of src or its gradient: few neighbours of a group".into()));
-        }
-    }
     Program::plan_in_stages(problem, target, pipeline)
 }
 
