@@ -150,6 +150,11 @@ pub(crate) fn bwd_weights_amx(problem: &Problem, target: &CpuTarget) -> Result<B
 /// Gradients of weights, on vectors.
 pub(crate) fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
+    let weights = problem.op.tensor(Arg::DIFF_WEIGHTS).zip(problem.op.tensor(Arg::SRC));
+    let grouped = weights.is_some_and(|(weights, src)| weights.dims().len() > src.dims().len() && weights.dims()[0] > 1);
+    if grouped && sampled::met(problem).is_some() {
+        return Err(Skip::Shape("groups whose windows of one pixel skip pixels: those that are met are copied for all groups at once"));
+    }
     weights::tiled::plan(problem.clone(), target)
 }
 
