@@ -6,6 +6,7 @@ pub(crate) mod depthwise;
 mod edges;
 mod execute;
 mod filled;
+mod flat;
 mod fused;
 pub(crate) mod geometry;
 mod joint;
@@ -48,6 +49,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("transposed:jit", transposed),
     Impl::new("repeated:jit", repeated),
     Impl::new("bwd_weights:amx", bwd_weights_amx),
+    Impl::new("flat:jit", flat),
     Impl::new("bwd_weights:jit", bwd_weights),
     Impl::new("staged:jit", staged),
     Impl::new("passes:jit", passes::generated),
@@ -145,6 +147,11 @@ pub(crate) fn transposed(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
 pub(crate) fn bwd_weights_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     weights::tiled::plan_amx(problem.clone(), target)
+}
+
+/// Gradients of weights of windows of one pixel.
+pub(crate) fn flat(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    flat::plan(problem, target)
 }
 
 /// Gradients of weights, on vectors.
