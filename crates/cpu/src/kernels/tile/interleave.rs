@@ -68,6 +68,9 @@ const AHEAD: usize = 8;
 const STEPS: usize = 4;
 #[cfg(target_arch = "x86_64")]
 const FAR: usize = 8 << 10;
+/// Bytes from the first row to the last of a matrix that is in a core's own cache.
+#[cfg(target_arch = "x86_64")]
+const NEAR: usize = 1 << 20;
 /// Bytes that are moved at a time.
 const CHUNK: usize = 64;
 
@@ -175,12 +178,25 @@ impl Job {
         matches!(self.form.width, 16 | 32) && self.columns <= self.form.width && self.row < FAR
     }
 
-    /// Calls `each` for all runs of at most `most` columns: of one panel, or of two that are half as wide. A line is of `T` rows.
+    /// Calls `each` for all runs of at most `most` columns: of one panel, or of two that are half as wide. A line is of `T` rows. A near matrix is gone through
+    /// by runs of columns, another one row by row.
     #[inline(always)]
     fn runs<const T: usize>(&self, most: usize, mut each: impl FnMut(Run<T>)) {
-        let Job { from, row, depth, columns, form: Form { size, width, .. }, to, panel } = *self;
-        let (line, padded) = (self.form.line(), columns.next_multiple_of(width));
-        let (span, panels, half) = if most == 2 * width { (most, 2, panel) } else { (width, 1, most * 2) };
+        let Job { from, row, depth, columns, form: Form { size, .. }, to, .. } = *self;
+        let line = self.form.line();
+        if depth.saturating_mul(row) <= NEAR {
+            return self.across(most, |at, there, wanted, behind, half| {
+                let run = |step: usize, present: usize| {
+                    let to = to.wrapping_add(behind + step * line);
+                    let rows = std::array::from_fn(|t| from.wrapping_add((step * T + t) * row + at * size));
+                    Run { rows, present, there, wanted, to: [to, to.wrapping_add(half)] }
+                };
+                (0..depth / T).for_each(|step| each(run(step, T)));
+                if !depth.is_multiple_of(T) {
+                    each(run(depth / T, depth % T));
+                }
+            });
+        }
         for step in 0..depth.div_ceil(T) {
             let first_row = from.wrapping_add(step * T * row);
             let rows_there = depth - step * T;
@@ -188,17 +204,25 @@ impl Job {
             for t in STEPS * T..asked.min((STEPS + 1) * T) {
                 ask(first_row.wrapping_add(t * row), columns * size);
             }
-            let (mut to, mut column) = (to.wrapping_add(step * line), 0);
-            while column < columns {
-                for first in (0..span).step_by(most) {
-                    let at = column + first;
-                    let wanted = most.min(span - first).min(padded - column);
-                    let (there, to) = (columns.saturating_sub(at).min(wanted), to.wrapping_add(first * 4));
-                    let rows = std::array::from_fn(|t| first_row.wrapping_add(t * row + at * size));
-                    each(Run { rows, present: rows_there.min(T), there, wanted, to: [to, to.wrapping_add(half)] });
-                }
-                to = to.wrapping_add(panels * panel);
-                column += span;
+            self.across(most, |at, there, wanted, behind, half| {
+                let to = to.wrapping_add(behind + step * line);
+                let rows = std::array::from_fn(|t| first_row.wrapping_add(t * row + at * size));
+                each(Run { rows, present: rows_there.min(T), there, wanted, to: [to, to.wrapping_add(half)] });
+            });
+        }
+    }
+
+    /// Calls `each` for all runs of columns: the first one, those that there are and those of panels, and the bytes before the first line's half and between its halves.
+    #[inline(always)]
+    fn across(&self, most: usize, mut each: impl FnMut(usize, usize, usize, usize, usize)) {
+        let Job { columns, form: Form { width, .. }, panel, .. } = *self;
+        let padded = columns.next_multiple_of(width);
+        let (span, panels, half) = if most == 2 * width { (most, 2, panel) } else { (width, 1, most * 2) };
+        for (i, column) in (0..columns).step_by(span).enumerate() {
+            for first in (0..span).step_by(most) {
+                let wanted = most.min(span - first).min(padded - column);
+                let there = columns.saturating_sub(column + first).min(wanted);
+                each(column + first, there, wanted, i * panels * panel + first * 4, half);
             }
         }
     }
