@@ -6,7 +6,7 @@
 use super::columns::plan_anyway;
 use super::geometry::Direction;
 use super::tiles;
-use super::window::{Setup, resolve_data, spatial};
+use super::window::{Setup, resolve_data, resolve_planes, spatial};
 use crate::CpuTarget;
 use crate::decision::around;
 use crate::kernels::access::{Pos, View};
@@ -64,12 +64,18 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if !(1..=FEW).contains(&channels) || depth < FEW || !(1..=1 << 10).contains(&taps) {
         return Err(Skip::Shape("other than few channels of many, or so many taps"));
     }
+    // To add every second number takes as long as lanes that are idle.
+    if s.sizes.s[2] != 1 && s.source.1.layout.is_any() && s.result.1.layout.is_any() {
+        return Err(Skip::Layout("any, with strides".into()));
+    }
+    let mut problem = problem.clone();
+    resolve_planes(&mut problem, isa)?;
+    let s = Setup::of(&problem.op)?;
     let planes = |t: &Tensor| !t.is_empty() && Tensor::with_tag(*t.dims(), DataType::F32, "abx").is_ok_and(|plain| plain == *t);
     if !planes(s.source.1) || !planes(s.result.1) {
         return Err(Skip::Layout("other than pixels closest".into()));
     }
     let tag = tiles::weights_tag(&s, isa, Product::F32);
-    let mut problem = problem.clone();
     resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;

@@ -19,7 +19,7 @@ pub(super) fn suits(op: &GroupNorm) -> bool {
 }
 
 /// Whether channels are neighbours in memory, at more than one place.
-fn has_near_channels(tensor: &Tensor) -> bool {
+pub(super) fn has_near_channels(tensor: &Tensor) -> bool {
     let nearest = |b: &Blocking| b.inner.iter().last().map_or(b.strides[1] == 1, |block| block.0 == 1);
     tensor.dims()[2..].iter().any(|s| *s > 1) && tensor.blocking().is_some_and(nearest)
 }

@@ -139,7 +139,7 @@ pub(crate) fn product(a: DataType, b: DataType) -> Result<Product, Skip> {
 }
 
 /// Bytes of weights that are as well read twice, from L2: a tail in registers is worth more.
-const READ_TWICE: usize = 128 << 10;
+const READ_TWICE: usize = 8 << 10;
 
 /// The first element of a tensor of so many contiguous f32.
 fn line(t: &Tensor, columns: usize) -> Option<usize> {
