@@ -25,6 +25,9 @@ mod tests;
 /// Largest number of rows.
 pub const MAX_ROWS: usize = 8;
 
+/// Largest number of rows of columns that groups scale.
+pub const SCALED_ROWS: usize = 4;
+
 /// What a kernel is made for. This is its key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Gemv {
@@ -63,13 +66,25 @@ pub enum Walk {
     /// Through columns, [`Args::b_row`] apart.
     ///
     /// `A` has for every vector of a column and each of its parts a vector for each row, zeros behind the last number. Of weights of one part it has rows,
-    /// [`Args::a_row`] apart, of as many words as a column. `C` gets for every column a vector for each row, whose lanes add up to the sum.
+    /// [`Args::a_row`] apart, of as many words as a column. `C` gets for every column a vector for each row, whose lanes add up to the sum. Where groups of
+    /// the depth have scales, a column is [`Args::rest`] times [`Args::blocks`] vectors.
     Columns {
         /// Columns that are taken at a time.
         columns: u8,
         /// True when a vector of [`Args::last`] words follows the whole ones.
         masked: bool,
+        /// Scales of groups of the depth.
+        scales: Option<Scales>,
     },
+}
+
+/// Scales of groups of the depth of columns: of [`Args::blocks`] whole vectors each, or of equal parts of a vector.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Scales {
+    /// Their type.
+    pub elem: Elem,
+    /// Groups of a vector.
+    pub in_vector: u8,
 }
 
 /// What is applied to the sums of a group, by column.
@@ -99,9 +114,9 @@ pub struct Args {
     pub c_row: usize,
     /// Groups of a panel (at least 1), or groups of as many lines or columns as the kernel takes at a time.
     pub groups: usize,
-    /// Rounds of [`Gemv::unroll`] lines in a group of a panel, or whole vectors of a row or column.
+    /// Rounds of [`Gemv::unroll`] lines in a group of a panel, or whole vectors of a row or column, or of a part of it that is scaled.
     pub blocks: usize,
-    /// Lines behind these rounds.
+    /// Lines behind these rounds, or parts of a column that are scaled.
     pub rest: usize,
     /// Lanes of the last vector, where the kernel is masked.
     pub last: usize,
@@ -141,7 +156,10 @@ impl Key for Gemv {
                 format!("panel.{}x{}{part}{groups}", self.rows, usize::from(vectors) * lanes)
             }
             Walk::Lines { lines, masked } => format!("lines.{}x{lines}{}", self.rows, if masked { ".masked" } else { "" }),
-            Walk::Columns { columns, masked } => format!("columns.{}x{columns}{}", self.rows, if masked { ".masked" } else { "" }),
+            Walk::Columns { columns, masked, scales } => {
+                let scales = scales.map_or(String::new(), |s| format!(".scale{}-{}", s.in_vector, s.elem.name()));
+                format!("columns.{}x{columns}{}{scales}", self.rows, if masked { ".masked" } else { "" })
+            }
         };
         format!("gemv.{}{pairs}.{walk}.{}", self.decode.stored.name(), isa.name())
     }
@@ -156,7 +174,7 @@ impl Key for Gemv {
                 panel.write(f, groups);
             }
             Walk::Lines { lines, masked } => Lines { w: &writer, lines: usize::from(lines) }.write(f, masked),
-            Walk::Columns { columns, masked } => Columns { w: &writer, columns: usize::from(columns) }.write(f, masked),
+            Walk::Columns { columns, masked, scales } => Columns { w: &writer, columns: usize::from(columns) }.write(f, masked, scales),
         }
     }
 }
@@ -176,7 +194,7 @@ impl Gemv {
         if isa.avx512 { 8 } else { 4 }
     }
 
-    /// Columns of weights that are taken at a time.
+    /// Columns of weights that are taken at a time. Those that groups scale have totals beside their sums, as many as twice the rows would have.
     pub const fn columns(isa: Isa, rows: usize) -> usize {
         match (isa.avx512, rows) {
             (true, ..=2) => 8,
@@ -568,7 +586,7 @@ struct Columns<'w> {
 }
 
 impl Columns<'_> {
-    fn write(&self, f: &mut Function, masked: bool) {
+    fn write(&self, f: &mut Function, masked: bool, scales: Option<Scales>) {
         let w = self.w;
         let mask = w.mask(f, masked);
         let (b, row, c) = (w.arg(f, offset_of!(Args, b)), w.arg(f, offset_of!(Args, b_row)), w.arg(f, offset_of!(Args, c)));
@@ -578,29 +596,75 @@ impl Columns<'_> {
             Streams::new(f, a, row, w.rows)
         });
         let sums = w.pinned_zeros(f, w.rows * self.columns);
+        let scaled = scales.map(|scales| Scaled::new(f, w, scales, sums.len()));
+        let results = scaled.as_ref().map_or(&sums, |s| &s.totals);
         let groups = w.arg(f, offset_of!(Args, groups));
         f.repeat(groups, |f| {
             let a = w.arg(f, offset_of!(Args, a));
             streams.restart(f, b);
             rows.iter().for_each(|rows| rows.restart(f, a));
             sums.iter().for_each(|s| f.clear(*s));
-            let blocks = w.arg(f, offset_of!(Args, blocks));
             let from = From { streams: &streams, a, rows: rows.as_ref() };
-            f.repeat(blocks, |f| {
-                self.vector(f, &from, &sums, None);
-                match &rows {
-                    Some(rows) => rows.advance(f, w.bytes(1)),
-                    None => f.add(a, w.bytes(w.parts() * w.rows)),
+            match &scaled {
+                None => self.vectors(f, &from, &sums),
+                Some(scaled) => {
+                    results.iter().for_each(|s| f.clear(*s));
+                    let (parts, scale) = (w.arg(f, offset_of!(Args, rest)), f.copy(scaled.scale));
+                    f.repeat(parts, |f| {
+                        self.vectors(f, &from, &sums);
+                        self.scale(f, (scaled, scale), &sums);
+                    });
+                    f.add(scaled.scale, (self.columns * scaled.scales.elem.bytes()) as i32);
                 }
-                streams.advance(f, w.bytes(1));
-            });
+            }
             if mask.is_some() {
                 self.vector(f, &from, &sums, mask);
             }
-            sums.iter().enumerate().for_each(|(i, sum)| f.store(c.at(w.bytes(i)), *sum));
+            results.iter().enumerate().for_each(|(i, sum)| f.store(c.at(w.bytes(i)), *sum));
             f.add(c, w.bytes(sums.len()));
             (0..self.columns).for_each(|_| f.add(b, row));
         });
+    }
+
+    /// Whole vectors of every column.
+    fn vectors(&self, f: &mut Function, from: &From<'_>, sums: &[Val]) {
+        let w = self.w;
+        let blocks = w.arg(f, offset_of!(Args, blocks));
+        f.repeat(blocks, |f| {
+            self.vector(f, from, sums, None);
+            match from.rows {
+                Some(rows) => rows.advance(f, w.bytes(1)),
+                None => f.add(from.a, w.bytes(w.parts() * w.rows)),
+            }
+            from.streams.advance(f, w.bytes(1));
+        });
+    }
+
+    /// Adds the sums of a part of every column to the totals, times the scales of the groups that their lanes belong to, and clears them. `scale` is
+    /// where the scales of the part's first group are.
+    fn scale(&self, f: &mut Function, (scaled, scale): (&Scaled, Int), sums: &[Val]) {
+        let (w, elem) = (self.w, scaled.scales.elem);
+        let next = w.arg(f, offset_of!(Args, scale_row));
+        let group = |f: &mut Function| {
+            let group = f.copy(scale);
+            f.add(scale, next);
+            group
+        };
+        let first = group(f);
+        let others: Vec<Int> = scaled.from.iter().map(|_| group(f)).collect();
+        for (column, (sums, totals)) in sums.chunks(w.rows).zip(scaled.totals.chunks(w.rows)).enumerate() {
+            let of = |f: &mut Function, group: Int| f.splat_as(elem, group.at((column * elem.bytes()) as i32));
+            // Lanes below the end of each group but the last have what came before.
+            let mut factor = of(f, first);
+            for (end, group) in scaled.from.iter().zip(&others) {
+                let behind = of(f, *group);
+                factor = f.select(*end, factor, behind);
+            }
+            for (sum, total) in sums.iter().zip(totals) {
+                f.accumulate(Accumulate::FmaF32, *total, *sum, factor);
+                f.clear(*sum);
+            }
+        }
     }
 
     /// A vector of every column.
@@ -619,6 +683,29 @@ impl Columns<'_> {
                 x.iter().zip(sums.chunks(w.rows)).for_each(|(b, sums)| f.accumulate(w.op(), sums[row], *b, a));
             }
         }
+    }
+}
+
+/// What scales of groups of the depth need.
+struct Scaled {
+    scales: Scales,
+    /// The scales of the first group from the next column on.
+    scale: Int,
+    /// Sums of what has been scaled.
+    totals: Vec<Val>,
+    /// The lanes below the first one of each group of a vector but the first group.
+    from: Vec<Pred>,
+}
+
+impl Scaled {
+    fn new(f: &mut Function, w: &Writer, scales: Scales, sums: usize) -> Scaled {
+        let (scale, totals, count) = (w.arg(f, offset_of!(Args, scale)), w.pinned_zeros(f, sums), usize::from(scales.in_vector));
+        let below = |f: &mut Function, group: usize| {
+            let lanes = f.int((group * w.width.lanes() / count) as i64);
+            f.first_lanes(lanes)
+        };
+        let from = (1..count).map(|group| below(f, group)).collect();
+        Scaled { scales, scale, totals, from }
     }
 }
 

@@ -3,11 +3,11 @@
 use crate::kernels::code;
 use crate::kernels::extent::{Read, Written};
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::gemv::{Args, Gemv, Walk};
+use oxidnn_jit::kernels::gemv::{Args, Gemv, Scales, Walk};
 use oxidnn_jit::kernels::unpack::{self, Unpack};
 use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
-use oxidnn_spec::Error;
+use oxidnn_spec::{DataType, Error};
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +27,16 @@ pub(super) struct Column<'a> {
     pub(super) buf: Buf<'a>,
     /// Distance of groups in bytes.
     pub(super) row: usize,
+    /// Their type.
+    pub(super) dtype: DataType,
+}
+
+impl<'a> Column<'a> {
+    /// Those from a group and a column on.
+    pub(super) fn behind(self, group: usize, column: usize) -> Column<'a> {
+        let begin = group * self.row + column * self.dtype.bits() / 8;
+        Column { buf: self.buf.part(begin, self.buf.len() - begin), ..self }
+    }
 }
 
 /// What a call works on; see [`Walk`] for how it lies.
@@ -43,6 +53,8 @@ pub(super) struct On<'a> {
     pub(super) groups: usize,
     /// Lines of a group, or whole vectors of a row or column.
     pub(super) count: usize,
+    /// Parts of so many vectors that a column has, where they are scaled, else 0.
+    pub(super) parts: usize,
     /// Words of the last vector, where the kernel is masked.
     pub(super) last: usize,
     /// Scales of groups.
@@ -78,8 +90,8 @@ impl Ready {
             b_row: on.b_row,
             c_row: c_row * 4,
             groups: on.groups,
-            blocks: on.count / unroll,
-            rest: on.count % unroll,
+            blocks: if on.parts > 0 { on.count } else { on.count / unroll },
+            rest: if on.parts > 0 { on.parts } else { on.count % unroll },
             last: on.last,
             scale: column(on.scale, reach.scale),
             scale_row: on.scale.map_or(0, |s| s.row),
@@ -132,17 +144,24 @@ impl Ready {
                     ..Reach::default()
                 }
             }
-            Walk::Columns { columns: taken, masked } => {
+            Walk::Columns { columns: taken, masked, scales } => {
                 let taken = on.groups.saturating_mul(usize::from(taken));
-                let vectors = on.count + usize::from(masked);
+                let vectors = on.count.saturating_mul(on.parts.max(1)) + usize::from(masked);
+                let column = on.count.saturating_mul(on.parts.max(1)).saturating_mul(vector) + columns(masked) - columns(false);
+                let scale = |s: Scales| {
+                    assert!(on.scale.is_some() && on.parts > 0, "a kernel with scales that are not there");
+                    let groups = on.parts.saturating_mul(usize::from(s.in_vector));
+                    far(taken.saturating_mul(s.elem.bytes()), groups, on.scale.map_or(0, |of| of.row))
+                };
                 Reach {
                     a: if decode.parts() == 1 {
-                        far(columns(masked) / 4, rows, on.a_row)
+                        far(column / 4, rows, on.a_row)
                     } else {
                         vectors.saturating_mul(decode.parts() * rows * self.lanes)
                     },
-                    b: if taken == 0 { 0 } else { far(columns(masked), taken, on.b_row) },
+                    b: if taken == 0 { 0 } else { far(column, taken, on.b_row) },
                     c: taken.saturating_mul(rows * self.lanes),
+                    scale: scales.map_or(0, scale),
                     ..Reach::default()
                 }
             }

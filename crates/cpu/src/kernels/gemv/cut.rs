@@ -38,11 +38,11 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// Cuts a product of `rows` rows; slices are multiples of `unit`.
-    pub(super) fn new(weights: &Weights, decode: Decode, rows: usize, isa: Isa, unit: usize) -> Cut {
+    /// Cuts a product of `rows` rows, which keep as many sums of a column as `sums` would; slices are multiples of `unit`.
+    pub(super) fn new(weights: &Weights, decode: Decode, (rows, sums): (usize, usize), isa: Isa, unit: usize) -> Cut {
         let (bytes, n) = (weights.bytes(), weights.n);
         let want = (bytes / TASK_BYTES).clamp(1, TASKS);
-        let taken = taken(n, Gemv::columns(isa, rows));
+        let taken = taken(n, Gemv::columns(isa, sums));
         let (block, slices) = match weights.lie {
             Lie::Panels { columns, .. } => {
                 let panels = n.div_ceil(columns);

@@ -26,7 +26,7 @@ use cut::Cut;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 pub use oxidnn_jit::kernels::gemv::MAX_ROWS;
-use oxidnn_jit::kernels::gemv::{self, Groups, Walk};
+use oxidnn_jit::kernels::gemv::{self, Groups, Scales, Walk};
 use oxidnn_jit::kernels::unpack::Decode;
 use oxidnn_runtime::{Buf, Executor, Inline, Skip};
 use oxidnn_spec::{DataType, Dims, Error};
@@ -39,6 +39,8 @@ pub use weights::Weights;
 
 /// `A` below which one thread arranges it.
 const ALONE: usize = 32 << 10;
+/// Most groups of the depth that share a vector of a column.
+const MOST_GROUPS: usize = 8;
 /// Bytes of a panel that are gone through several times where the sums of all its vectors have no registers at once.
 const REREAD: usize = 32 << 10;
 
@@ -60,6 +62,13 @@ pub enum Factor {
     InPlace(DataType),
     /// Anywhere: they become a table of f32.
     Table,
+}
+
+impl Grouped {
+    /// The same with tables of f32.
+    pub fn in_tables(self) -> Grouped {
+        Grouped { scale: self.scale.map(|_| Factor::Table), zero: self.zero.map(|_| Factor::Table), ..self }
+    }
 }
 
 impl Factor {
@@ -184,21 +193,31 @@ impl Product {
         if !weights.has_whole_words() {
             return Err(Skip::Layout("of weights: rows or columns that end within a word".into()));
         }
-        let panels = matches!(weights.lie, Lie::Panels { .. });
         let rows_of_weights = matches!(weights.lie, Lie::Rows { .. });
         let decode = Decode { stored: weights.stored, pairs: request.bf16 && !rows_of_weights && weights.stored.has_pairs(isa) };
-        if let Some(grouped) = grouped
-            && (!panels || !grouped.size.is_multiple_of(decode.line_depth()) || !weights.k.is_multiple_of(grouped.size))
-        {
-            return Err(Skip::Attr("quantisation by groups of weights that are not in panels".into()));
+        let vector = lanes * weights.stored.in_word();
+        let fits = |grouped: Grouped| match weights.lie {
+            Lie::Panels { .. } => grouped.size.is_multiple_of(decode.line_depth()),
+            Lie::Rows { .. } => true,
+            Lie::Columns { .. } => {
+                let parts = vector / grouped.size;
+                let inside = parts <= MOST_GROUPS && vector.is_multiple_of(grouped.size) && lanes.is_multiple_of(parts.max(1));
+                rows <= gemv::SCALED_ROWS && weights.k.is_multiple_of(vector) && (grouped.size.is_multiple_of(vector) || inside)
+            }
+        };
+        if grouped.is_some_and(|grouped| !weights.k.is_multiple_of(grouped.size) || !fits(grouped)) {
+            return Err(Skip::Attr("quantisation by groups that end within what is multiplied at a time".into()));
         }
         let unit = match (weights.lie, grouped) {
+            (Lie::Columns { .. }, Some(grouped)) => grouped.size.max(vector),
             (_, Some(grouped)) => grouped.size,
             (Lie::Panels { .. }, None) => 4 * decode.line_depth(),
             (Lie::Rows { .. }, None) => gemv::Gemv::lines(isa),
-            (Lie::Columns { .. }, None) => lanes * weights.stored.in_word(),
+            (Lie::Columns { .. }, None) => vector,
         };
-        let cut = Cut::new(&weights, decode, rows, isa, unit);
+        // Sums that are scaled have totals beside them.
+        let sums = if grouped.is_some() { 2 * rows } else { rows };
+        let cut = Cut::new(&weights, decode, (rows, sums), isa, unit);
         let vectors = match weights.lie {
             Lie::Panels { columns, .. } => gemv::Gemv::vectors(isa, decode, rows, columns / lanes),
             _ => 0,
@@ -266,7 +285,11 @@ impl Product {
         let (rows, in_lane) = (self.request.rows, self.decode.in_lane());
         match self.request.weights.lie {
             Lie::Panels { .. } => Some(0),
-            Lie::Rows { .. } => self.cut.block.checked_add(self.lanes() * in_lane)?.checked_mul(rows),
+            Lie::Rows { .. } => {
+                let scaled = self.request.grouped.is_some_and(|g| g.scale.is_some());
+                let sums = self.cut.block.checked_add(self.lanes() * in_lane)?;
+                sums.checked_add(if scaled { self.cut.block } else { 0 })?.checked_mul(rows)
+            }
             Lie::Columns { .. } => self.cut.block.checked_mul(rows)?.checked_mul(self.lanes()),
         }
     }
@@ -286,13 +309,16 @@ impl Product {
             }
             Lie::Rows { .. } => {
                 let (lines, masked) = (gemv::Gemv::lines(isa), !(weights.n / self.decode.in_lane()).is_multiple_of(lanes));
-                let single = (!weights.k.is_multiple_of(lines)).then(|| get(Walk::Lines { lines: 1, masked })).transpose()?;
+                let whole = grouped.map_or(weights.k, |g| g.size).is_multiple_of(lines) && weights.k.is_multiple_of(lines);
+                let single = (!whole).then(|| get(Walk::Lines { lines: 1, masked })).transpose()?;
                 (get(Walk::Lines { lines: lines as u8, masked })?, single)
             }
             Lie::Columns { .. } => {
                 let (columns, masked) = (self.cut.taken, !(weights.k / in_word).is_multiple_of(lanes));
-                let single = (!weights.n.is_multiple_of(columns)).then(|| get(Walk::Columns { columns: 1, masked })).transpose()?;
-                (get(Walk::Columns { columns: columns as u8, masked })?, single)
+                let scale = |g: Grouped| g.scale.map(|s| Scales { elem: s.elem(), in_vector: (lanes * in_word / g.size).max(1) as u8 });
+                let walk = |columns: usize| Walk::Columns { columns: columns as u8, masked, scales: grouped.and_then(scale) };
+                let single = (!weights.n.is_multiple_of(columns)).then(|| get(walk(1))).transpose()?;
+                (get(walk(columns))?, single)
             }
         };
         Ok(ReadyProduct { product: self.clone(), set: Set { main, single } })
@@ -385,6 +411,7 @@ impl Product {
             b_row: 0,
             groups: 0,
             count: 0,
+            parts: 0,
             last: 0,
             scale: shared.scale,
             zero: shared.zero,
@@ -393,9 +420,10 @@ impl Product {
         let block = WeightBlock { first, columns, start, depth };
         match weights.lie {
             Lie::Panels { columns: width, distance } => self.panels(set, on, [width, distance], block, RawSums { raw, sums, step }),
-            Lie::Rows { distance } => self.rows(set, on, distance, block, RawSums { raw, sums, step }),
+            Lie::Rows { distance } => self.rows(set, shared, on, distance, block, RawSums { raw, sums, step }),
             Lie::Columns { distance } => {
                 self.columns_of(set, on, distance, block, RawSums { raw: &mut *raw, sums: &mut *sums, step });
+                self.subtract_zeros(shared, on, block, (&mut *sums, step));
                 if !depth.is_multiple_of(self.decode.stored.in_word()) {
                     self.last_row(shared.on, batch, distance, block, RawSums { raw, sums, step });
                 }

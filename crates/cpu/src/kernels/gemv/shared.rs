@@ -10,7 +10,7 @@ use crate::kernels::epilogue::{Run, Sums};
 use crate::kernels::nest::Block;
 use crate::kernels::scratch::Part;
 use oxidnn_runtime::{Buf, Executor};
-use oxidnn_spec::{Error, MAX_NDIMS};
+use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 
 /// Which sums are finished: rows `step` apart from `row` on, columns from `first` on, those of the weights and maybe others behind them.
 #[derive(Clone, Copy, Debug)]
@@ -89,8 +89,8 @@ impl Request {
     ) -> Result<Option<Column<'b>>, Error> {
         let (Some(factor), Some(grouped)) = (factor, self.grouped) else { return part.map(|_| None) };
         let columns = self.padded_columns();
-        if let (Factor::InPlace(_), Some(buf)) = (factor, buf) {
-            return Ok(Some(Column { buf, row: columns * factor.elem().bytes() }));
+        if let (Factor::InPlace(dtype), Some(buf)) = (factor, buf) {
+            return Ok(Some(Column { buf, row: columns * dtype.bits() / 8, dtype }));
         }
         let ([column, depth], table) = (on.weights, part?.into_buf());
         executor.run(executor.threads(), self.weights.k / grouped.size, &|_, group| {
@@ -106,7 +106,7 @@ impl Request {
                 table.write(group * columns + first, line);
             }
         });
-        Ok(Some(Column { buf: table, row: columns * 4 }))
+        Ok(Some(Column { buf: table, row: columns * 4, dtype: DataType::F32 }))
     }
 
     /// Writes what zero points of the weights make the sums of a block begin with.

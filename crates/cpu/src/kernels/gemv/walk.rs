@@ -1,7 +1,7 @@
 //! Calls of the kernels for a block of columns, by the order in which weights lie.
 
 use super::call::{Column, On};
-use super::{Lanes, Operands, Product, REREAD, Set};
+use super::{Lanes, Operands, Product, REREAD, Set, Shared};
 use crate::kernels::convert::Elements;
 use oxidnn_jit::kernels::unpack::Stored;
 use oxidnn_spec::DataType;
@@ -49,19 +49,14 @@ impl Product {
                 };
                 for vector in (0..width).step_by(wide) {
                     let place = b + at * line + vector * self.decode.line_bytes();
-                    let column = |of: Option<Column<'b>>, factor: Option<super::Factor>| {
-                        let (of, elem) = (of?, factor?.elem());
-                        let begin = index * of.row + (first + panel * width + vector) * elem.bytes();
-                        Some(Column { buf: of.buf.part(begin, of.buf.len() - begin), ..of })
-                    };
-                    let grouped = self.request.grouped;
+                    let column = |of: Option<Column<'b>>| Some(of?.behind(index, first + panel * width + vector));
                     let call = On {
                         a: &on.a[self.order.words(at * self.decode.line_depth())..],
                         b: on.b.part(place, on.b.len() - place),
                         groups,
                         count,
-                        scale: column(on.scale, grouped.and_then(|g| g.scale)),
-                        zero: column(on.zero, grouped.and_then(|g| g.zero)),
+                        scale: column(on.scale),
+                        zero: column(on.zero),
                         a_sums: if group.is_some() && !on.a_sums.is_empty() { &on.a_sums[index * rows..] } else { &[] },
                         ..on
                     };
@@ -71,8 +66,66 @@ impl Product {
         }
     }
 
+    /// Rows of weights, group by group where groups are scaled.
+    pub(super) fn rows(&self, set: &Set, shared: &Shared<'_>, on: On<'_>, distance: usize, block: WeightBlock, to: RawSums<'_>) {
+        let RawSums { raw, sums, step } = to;
+        let Some(size) = self.request.grouped.filter(|g| g.scale.is_some()).map(|g| g.size) else {
+            self.lines(set, on, distance, block, RawSums { raw, sums: &mut *sums, step });
+            return self.subtract_zeros(shared, on, block, (sums, step));
+        };
+        let rows = self.request.rows;
+        let (raw, part) = raw.split_at_mut(raw.len() - rows * self.cut.block);
+        sums.chunks_mut(step).take(rows).for_each(|row| row[..block.columns].fill(0.0));
+        for from in (0..block.depth).step_by(size) {
+            let group = WeightBlock { start: block.start + from, depth: size, ..block };
+            let on = On { a: &on.a[from * rows..], ..on };
+            self.lines(set, on, distance, group, RawSums { raw: &mut *raw, sums: &mut *part, step: self.cut.block });
+            self.scale(shared, on, group, (&*part, (&mut *sums, step)));
+        }
+        self.subtract_zeros(shared, on, block, (sums, step));
+    }
+
+    /// Adds the sums of a group, `part`, to those of all groups times its scales.
+    fn scale(&self, shared: &Shared<'_>, on: On<'_>, group: WeightBlock, (part, (sums, step)): (&[f32], (&mut [f32], usize))) {
+        let mut line = [0.0; LINE];
+        for from in (0..group.columns).step_by(LINE) {
+            let line = &mut line[..LINE.min(group.columns - from)];
+            self.numbers(shared, on.scale, (group.start, group.first + from), line);
+            for (sums, part) in sums.chunks_mut(step).zip(part.chunks(self.cut.block)).take(self.request.rows) {
+                sums[from..].iter_mut().zip(&part[from..]).zip(&*line).for_each(|((sum, part), scale)| *sum += part * scale);
+            }
+        }
+    }
+
+    /// Subtracts the zero points of groups times the sums of `A` in each, scaled as the products are.
+    pub(super) fn subtract_zeros(&self, shared: &Shared<'_>, on: On<'_>, block: WeightBlock, (sums, step): (&mut [f32], usize)) {
+        let Some(grouped) = self.request.grouped.filter(|g| g.zero.is_some()) else { return };
+        let (rows, mut lines) = (self.request.rows, [[0.0; LINE]; 2]);
+        for start in (block.start..block.start + block.depth).step_by(grouped.size) {
+            let a = &on.a_sums[start / grouped.size * rows..][..rows];
+            for from in (0..block.columns).step_by(LINE) {
+                let [zeros, scales] = lines.each_mut().map(|line| &mut line[..LINE.min(block.columns - from)]);
+                self.numbers(shared, on.zero, (start, block.first + from), zeros);
+                if on.scale.is_some() {
+                    self.numbers(shared, on.scale, (start, block.first + from), scales);
+                    zeros.iter_mut().zip(&*scales).for_each(|(zero, scale)| *zero *= scale);
+                }
+                for (sums, a) in sums.chunks_mut(step).zip(a) {
+                    sums[from..].iter_mut().zip(&*zeros).for_each(|(sum, zero)| *sum -= zero * a);
+                }
+            }
+        }
+    }
+
+    /// The numbers of a group's columns, which begins at a depth, from a column on.
+    fn numbers(&self, shared: &Shared<'_>, of: Option<Column<'_>>, (depth, column): (usize, usize), out: &mut [f32]) {
+        let (Some(Column { buf, row, dtype }), Some(grouped)) = (of, self.request.grouped) else { return };
+        let at = depth / grouped.size * row / (dtype.bits() / 8) + column;
+        Elements { buf, dtype, at, stride: 1 }.read(shared.on.tail.dst().simd(), out);
+    }
+
     /// Rows of weights: the kernel's sums go by vectors and parts, and become rows in the end.
-    pub(super) fn rows(&self, set: &Set, on: On<'_>, distance: usize, block: WeightBlock, to: RawSums<'_>) {
+    fn lines(&self, set: &Set, on: On<'_>, distance: usize, block: WeightBlock, to: RawSums<'_>) {
         let (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step }) = (block, to);
         let (lanes, in_word, rows) = (self.lanes(), self.decode.in_lane(), self.request.rows);
         let (words, lines) = (columns / in_word, oxidnn_jit::kernels::gemv::Gemv::lines(self.request.isa));
@@ -111,7 +164,11 @@ impl Product {
         let (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step }) = (block, to);
         let (lanes, rows) = (self.lanes(), self.request.rows);
         let words = depth / self.decode.stored.in_word();
-        let taken = self.cut.taken;
+        let (taken, vectors) = (self.cut.taken, words / lanes);
+        // Vectors of a part that is scaled, and such parts.
+        let size = self.request.grouped.filter(|g| g.scale.is_some()).map(|g| g.size);
+        let count = size.map_or(vectors, |size| (size / self.decode.stored.in_word() / lanes).max(1));
+        let parts = if size.is_some() { vectors / count } else { 0 };
         let place = start * self.decode.stored.bits() / 8 + first * distance;
         for (ready, from, groups) in
             [(Some(&set.main), 0, columns / taken), (set.single.as_ref(), columns / taken * taken, columns % taken)]
@@ -119,7 +176,8 @@ impl Product {
             let Some(ready) = ready.filter(|_| groups > 0) else { continue };
             let place = place + from * distance;
             let b = on.b.part(place, on.b.len() - place);
-            let call = On { b, b_row: distance, groups, count: words / lanes, last: words % lanes, ..on };
+            let scale = on.scale.zip(size).map(|(of, size)| of.behind(start / size, first + from));
+            let call = On { b, b_row: distance, groups, count, parts, last: words % lanes, scale, ..on };
             ready.run(&call, &mut raw[from * rows * lanes..], 0);
         }
         let numbers = raw.chunks_exact(lanes).map(|v| if lanes == 16 { Lanes::<16>::load(v).sum() } else { Lanes::<8>::load(v).sum() });

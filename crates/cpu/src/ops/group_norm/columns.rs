@@ -224,12 +224,7 @@ impl Groups<'_> {
     }
 
     /// By channel, the means by group of the gradient times the scale, and of its product with the normalised source, of what was folded by channel.
-    fn means<'t>(
-        &self,
-        b: &mut Builder<'_>,
-        tables: impl Iterator<Item = (&'t Table, &'t Table)>,
-        inverse: &Table,
-    ) -> Result<(), Skip> {
+    fn means<'t>(&self, b: &mut Builder<'_>, tables: impl Iterator<Item = (&'t Table, &'t Table)>, inverse: &Table) -> Result<(), Skip> {
         for (i, (from, to)) in tables.enumerate() {
             b.split_positions(&self.small, (1, self.op.groups))?;
             let mean = b.table(COARSE)?;

@@ -19,7 +19,7 @@ use crate::ops::{passes, support};
 use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::Matmul;
-use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, FpMathMode, Op, Problem, Quant, Tensor};
+use oxidnn_spec::{Arg, Attr, Blocking, DataType, Dims, Error, FpMathMode, Op, Problem, Quant, Tensor};
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -158,8 +158,11 @@ pub(super) fn plan_compressed_amx(problem: &Problem, target: &CpuTarget) -> Resu
 
 fn unpacked(problem: &Problem, target: &CpuTarget, on_amx: bool) -> Result<Box<dyn Plan>, Skip> {
     let (problem, request, target) = resolved(problem, target)?;
-    let request = Request { isa: if on_amx { request.isa } else { request.isa.without_amx() }, ..request };
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    // Plain weights are unpacked with tables.
+    let plain = op.weights.blocking().is_some_and(Blocking::is_plain);
+    let grouped = request.grouped.map(|g| if plain { g.in_tables() } else { g });
+    let request = Request { isa: if on_amx { request.isa } else { request.isa.without_amx() }, grouped, ..request };
     let words = Unpacked::word_type(&request);
     let row = op.src.blocking().map(|b| b.strides[op.src.dims().len() - 2] as usize * words.bits() / 8);
     let tail = tail(&problem, &request, target);
@@ -269,7 +272,7 @@ fn grouped(op: &Matmul, attr: &Attr, isa: oxidnn_jit::Isa) -> Result<Option<Grou
         return Err(Skip::Attr("groups of several sizes, or of a batch of weights".into()));
     }
     let panels = crate::kernels::tile::layout::panel_columns(isa, dims[column] as usize) as i64;
-    let whole = op.weights.blocking().is_some_and(|b| !b.is_plain() && dims[column] % b.inner.of(column).max(panels) == 0);
+    let whole = op.weights.blocking().is_some_and(|b| dims[column] % b.inner.of(column).max(panels) == 0);
     let factor = |quant: &Quant| {
         use DataType::{Bf16, F16, F32, S8, U8};
         let every = quant.mask >> column & 1 == 1 && quant.groups.get(1).is_none_or(|g| *g <= 1);

@@ -64,6 +64,11 @@ fn product(decode: Decode, i: usize, j: usize, depth: std::ops::Range<usize>) ->
     depth.map(|k| source(i, k) * weight(decode.stored, k, j) as f32).sum()
 }
 
+/// The scale of a group and column.
+fn scale(g: usize, j: usize) -> f32 {
+    (1 << ((g + j) % 3)) as f32
+}
+
 /// Runs a panel of `groups` groups of `steps` lines each and compares all sums.
 fn panel(isa: Isa, kernel: Gemv, groups: usize, steps: usize) {
     let Walk::Panel { line, vectors, groups: quantised } = kernel.walk else { unreachable!() };
@@ -75,7 +80,7 @@ fn panel(isa: Isa, kernel: Gemv, groups: usize, steps: usize) {
     let parts = decode.line_parts();
     let a = |i: usize| a_word(decode, i / rows % parts, |place| source(i % rows, i / rows / parts * each + place));
     let a: Vec<u32> = (0..lines * parts * rows).map(a).collect();
-    let (scale, zero) = (|g: usize, j: usize| (1 << ((g + j) % 3)) as f32, |g: usize, j: usize| ((g + 2 * j) % 4) as f32);
+    let zero = |g: usize, j: usize| ((g + 2 * j) % 4) as f32;
     let scales: Vec<f32> = (0..groups * columns).map(|i| scale(i / columns, i % columns)).collect();
     let zeros: Vec<u8> = (0..groups * columns).map(|i| zero(i / columns, i % columns) as u8).collect();
     let group = |g: usize| g * steps * each..(g + 1) * steps * each;
@@ -174,7 +179,7 @@ fn rows_of_weights() {
 
 /// Runs columns of weights: `groups` times as many as are taken at once, of `vectors` whole vectors each.
 fn columns(isa: Isa, kernel: Gemv, groups: usize, vectors: usize) {
-    let Walk::Columns { columns, masked } = kernel.walk else { unreachable!() };
+    let Walk::Columns { columns, masked, scales } = kernel.walk else { unreachable!() };
     let (decode, rows, lanes, each) = (kernel.decode, usize::from(kernel.rows), isa.width().lanes(), kernel.decode.stored.in_word());
     let last = if masked { 5 } else { 0 };
     let (count, shown) = (groups * usize::from(columns), vectors * lanes + last);
@@ -196,12 +201,25 @@ fn columns(isa: Isa, kernel: Gemv, groups: usize, vectors: usize) {
         (0..(vectors + usize::from(masked)) * parts * rows * lanes).map(a).collect()
     };
     let mut c = vec![f32::NAN; count * rows * lanes];
-    let args = Args { a_row: b_row * 4, b_row: b_row * 4, groups, blocks: vectors, last, ..args(&a, &b, &mut c) };
+    // With scales, a part is a vector where groups share it, else two.
+    let in_vector = scales.map_or(1, |s| usize::from(s.in_vector));
+    let (blocks, group) = match (scales, in_vector) {
+        (None, _) => (vectors, shown * each),
+        (_, 1) => (2, 2 * lanes * each),
+        _ => (1, lanes / in_vector * each),
+    };
+    let table: Vec<f32> = (0..(shown * each).div_ceil(group.max(1)) * count).map(|i| scale(i / count, i % count)).collect();
+    let args = Args { scale: table.as_ptr().cast(), scale_row: count * 4, ..args(&a, &b, &mut c) };
+    let args = Args { a_row: b_row * 4, b_row: b_row * 4, groups, blocks, rest: vectors / blocks.max(1), last, ..args };
     if !run(kernel.function(isa), &args) {
         return;
     }
     for (i, lanes) in c.chunks(lanes).enumerate() {
-        let want = product(decode, i % rows, i / rows, 0..shown * each);
+        let part = |g: usize| product(decode, i % rows, i / rows, g * group..(g + 1) * group) * scale(g, i / rows);
+        let want = match scales {
+            None => product(decode, i % rows, i / rows, 0..shown * each),
+            Some(_) => (0..shown * each / group).map(part).sum(),
+        };
         assert_eq!(lanes.iter().sum::<f32>(), want, "row {} column {} of {}", i % rows, i / rows, kernel.name(isa));
     }
 }
@@ -212,9 +230,24 @@ fn columns_of_weights() {
         for decode in decodes(isa) {
             for rows in 1..=MAX_ROWS {
                 for (taken, masked) in [(1, false), (Gemv::columns(isa, rows), true), (Gemv::columns(isa, rows), false)] {
-                    let walk = Walk::Columns { columns: taken as u8, masked };
+                    let walk = Walk::Columns { columns: taken as u8, masked, scales: None };
                     columns(isa, Gemv { decode, rows: rows as u8, walk }, 2, 3);
                     columns(isa, Gemv { decode, rows: rows as u8, walk }, 1, 0);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn columns_with_scales_of_groups() {
+    for isa in ISAS {
+        for decode in decodes(isa) {
+            for (rows, in_vector) in [(1, 1), (1, 2), (1, 4), (2, 1), (3, 2), (4, 4)] {
+                for taken in [1, Gemv::columns(isa, 2 * rows)] {
+                    let scales = Some(Scales { elem: Elem::F32, in_vector });
+                    let walk = Walk::Columns { columns: taken as u8, masked: false, scales };
+                    columns(isa, Gemv { decode, rows: rows as u8, walk }, 2, 4);
                 }
             }
         }
@@ -227,7 +260,11 @@ fn inner_loops_do_not_spill() {
     for isa in ISAS {
         for decode in decodes(isa) {
             for rows in 1..=MAX_ROWS {
-                let mut walks = vec![Walk::Columns { columns: Gemv::columns(isa, rows) as u8, masked: true }];
+                let mut walks = vec![Walk::Columns { columns: Gemv::columns(isa, rows) as u8, masked: true, scales: None }];
+                if rows <= SCALED_ROWS {
+                    let scales = Some(Scales { elem: Elem::Bf16, in_vector: 4 });
+                    walks.push(Walk::Columns { columns: Gemv::columns(isa, 2 * rows) as u8, masked: false, scales });
+                }
                 for line in 1..=if isa.avx512 { 4 } else { 2 } {
                     let (vectors, line) = (Gemv::vectors(isa, decode, rows, line) as u8, line as u8);
                     let groups = Some(Groups { scale: Some(Elem::Bf16), zero: Some(Elem::F32) });
@@ -259,7 +296,7 @@ fn code_is_as_kept() {
         (Gemv { decode: floats(Stored::S8), rows: 1, walk: panel(4, None) }, Isa::AVX512),
         (Gemv { decode: floats(Stored::U4), rows: 2, walk: panel(2, None) }, Isa::AVX2),
         (Gemv { decode: floats(Stored::F32), rows: 1, walk: Walk::Lines { lines: 8, masked: true } }, Isa::AVX512),
-        (Gemv { decode: floats(Stored::Bf16), rows: 4, walk: Walk::Columns { columns: 4, masked: true } }, Isa::AVX512),
+        (Gemv { decode: floats(Stored::Bf16), rows: 4, walk: Walk::Columns { columns: 4, masked: true, scales: None } }, Isa::AVX512),
     ];
     for (kernel, isa) in kept {
         golden(&kernel, isa);

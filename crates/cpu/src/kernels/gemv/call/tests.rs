@@ -1,7 +1,7 @@
 use super::*;
 use crate::CpuTarget;
 use crate::kernels::scratch::lend;
-use oxidnn_jit::kernels::gemv::Groups;
+use oxidnn_jit::kernels::gemv::{Groups, Scales};
 use oxidnn_jit::kernels::unpack::{Decode, Stored};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -29,17 +29,23 @@ fn walks_refuse_operands_that_are_too_short() {
             vec![6 * rows, 11 * lanes, (rows - 1) * 3 * lanes + lanes, 5 * lanes, 5 * lanes, 2 * rows],
         ),
         (Walk::Lines { lines: 2, masked: true }, vec![4 * rows, 3 * 4 * lanes + 3 * lanes + 5, 4 * rows * lanes]),
-        (Walk::Columns { columns: 2, masked: true }, vec![7 * lanes + 5, 3 * 4 * lanes + 3 * lanes + 5, 4 * rows * lanes]),
+        (Walk::Columns { columns: 2, masked: true, scales: None }, vec![7 * lanes + 5, 3 * 4 * lanes + 3 * lanes + 5, 4 * rows * lanes]),
+        (
+            Walk::Columns { columns: 2, masked: false, scales: Some(Scales { elem: Elem::F32, in_vector: 2 }) },
+            vec![10 * lanes, 3 * 4 * lanes + 6 * lanes, 4 * rows * lanes, 3 * 4 * lanes + 4],
+        ),
     ];
     for (walk, lens) in cases {
         let kernel = Ready::get(isa, Gemv { decode, rows: rows as u8, walk }).unwrap();
         refuses(&format!("{walk:?}"), &lens, |memory| {
             let [a, b, c, quantised @ ..] = memory else { panic!("three operands") };
             let mut of_groups = quantised.iter_mut();
-            let mut column = || of_groups.next().map(|numbers| Column { buf: lend(numbers), row: 4 * lanes * 4 });
+            let mut column = || of_groups.next().map(|numbers| Column { buf: lend(numbers), row: 4 * lanes * 4, dtype: DataType::F32 });
             let (scale, zero) = (column(), column());
             let a_sums = of_groups.next().map_or(&[][..], |sums| sums);
-            let on = On { a, a_row: 4 * lanes, b: lend(b), b_row: 4 * lanes * 4, groups: 2, count: 3, last: 5, scale, zero, a_sums };
+            // Two parts of three vectors where they are scaled.
+            let parts = if matches!(walk, Walk::Columns { scales: Some(_), .. }) { 2 } else { 0 };
+            let on = On { a, a_row: 4 * lanes, b: lend(b), b_row: 4 * lanes * 4, groups: 2, count: 3, parts, last: 5, scale, zero, a_sums };
             kernel.run(&on, c, 3 * lanes);
         });
     }
