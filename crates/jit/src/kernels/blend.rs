@@ -4,7 +4,7 @@
 //! The weight of a number is that of the line times that of the tap. What is computed is `2 * lines * taps` operations for a number that is
 //! written, which is less than its way from L2.
 
-use super::depthwise::{Finish, Strip, StripKey};
+use super::strips::{Finish, Strip, StripKey};
 use crate::ir::{Accumulate, Binary, Compare, Elem, Function, Int, Pred, Src, Val};
 use crate::isa::Isa;
 use crate::key::Key;

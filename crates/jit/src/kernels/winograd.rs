@@ -31,7 +31,7 @@
 use crate::asm::Width;
 use crate::ir::{Accumulate, Binary, Compare, Elem, Function, Int, Pred, Val};
 use crate::isa::Isa;
-use crate::kernels::depthwise::{Finish, Strip, StripKey};
+use crate::kernels::strips::{Finish, Strip, StripKey};
 use crate::key::Key;
 use std::mem::offset_of;
 

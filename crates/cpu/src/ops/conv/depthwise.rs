@@ -20,6 +20,7 @@ use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
 use crate::kernels::lanes::Lanes;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
+use crate::ops::strips::meeting;
 use crate::ops::support;
 use crate::row::{Kernel, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
@@ -283,13 +284,6 @@ impl Bound<'_> {
         let pixels = Span { axis: &across, first: 0, count: self.plan.lines[2].source as usize };
         pack::rows(&self.source, &pos, pixels, Span { axis: &channel, first, count: channels }, out, channels);
     }
-}
-
-/// The weight coordinates that meet result `at` of a dimension inside the source, with the source coordinates.
-pub(crate) fn meeting(line: &Line, at: i64) -> impl Iterator<Item = (i64, i64)> {
-    let (phase, j) = if line.step == 1 { (&line.phases[0], at) } else { (&line.phases[(at % line.step) as usize], at / line.step) };
-    let base = j * line.stride;
-    phase.taps.iter().map(move |t| (t.0, base + t.1)).filter(|t| t.1 >= 0 && t.1 < line.source)
 }
 
 /// A row of results: `out[j][c] = sum over taps of data[row + (column + j * stride) * pixel + c] * weights[tap.weights + c]`, without the

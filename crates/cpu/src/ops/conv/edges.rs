@@ -19,6 +19,7 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::{Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile, runs, tallest};
+use crate::ops::strips::meeting;
 use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
@@ -146,7 +147,7 @@ fn widths(line: &Dim) -> Vec<Width> {
 
 /// The taps of a depth or height that meet a result, as weight and source coordinates.
 fn met(line: &Dim, at: i64) -> Vec<(i64, i64)> {
-    super::depthwise::meeting(line, at).collect()
+    meeting(line, at).collect()
 }
 
 /// How taps and pixels lie.

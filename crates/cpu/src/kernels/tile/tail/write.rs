@@ -10,8 +10,8 @@ use crate::kernels::chain::jit;
 use crate::kernels::tile::Args;
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::{Accumulate, Addr, Binary, Elem, Int, Pred, Prefetch, Unary, Val};
-use oxidnn_jit::kernels::depthwise::Strip;
 use oxidnn_jit::kernels::dot::{self, Spot, Sums};
+use oxidnn_jit::kernels::strips::Strip;
 use oxidnn_spec::op::BinaryAlg;
 use std::mem::offset_of;
 
