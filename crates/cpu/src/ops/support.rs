@@ -22,6 +22,15 @@ pub(super) fn operand_type(dtype: DataType) -> Result<(), Skip> {
     }
 }
 
+/// What is made for the instructions of a processor, or where that is nothing for those of half the width, as blocks of half a vector are whole ones of these.
+///
+/// # Errors
+/// Why nothing is made for the whole width.
+pub(super) fn of_widths<T>(isa: oxidnn_jit::Isa, made: impl Fn(oxidnn_jit::Isa) -> Result<T, Skip>) -> Result<T, Skip> {
+    let narrow = oxidnn_jit::Isa::AVX2;
+    made(isa).or_else(|skip| if isa == narrow { Err(skip) } else { made(narrow).map_err(|_| skip) })
+}
+
 /// Whether a row runs generated code, and only such.
 pub(super) fn is_generated(row: &&Impl<CpuTarget>) -> bool {
     [":jit", ":amx"].iter().any(|tier| row.name.ends_with(tier))

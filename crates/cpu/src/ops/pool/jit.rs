@@ -81,9 +81,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::resolved(problem, target, |problem| {
         let Op::Pool(op) = &problem.op else { return Err(Skip::Op("another operation than pooling")) };
         support::dense(problem)?;
-        let made = |isa| Direct::new(op, &problem.attr, target, isa);
-        // Blocks of half a vector are whole ones of half the width.
-        let kernel = made(jit).or_else(|skip| if jit == Isa::AVX2 { Err(skip) } else { made(Isa::AVX2).map_err(|_| skip) })?;
+        let kernel = support::of_widths(jit, |isa| Direct::new(op, &problem.attr, target, isa))?;
         let planes = kernel.planes.as_ref().map_or(Some(ScratchLens::default()), Planes::scratch);
         let scratch =
             kernel.tail.scratch(kernel.channels).zip(planes).and_then(|(tail, ScratchLens { own, vectors })| booked(&[tail, own, vectors]));
