@@ -137,6 +137,11 @@ pub struct Side<'a> {
 }
 
 impl Side<'_> {
+    /// The same of groups of one vector, which follow each other at the distance of groups wherever a call begins.
+    pub fn of_vectors(self) -> Self {
+        Side { vector: self.group, ..self }
+    }
+
     /// The side as kernels know it, from an address on.
     fn from(&self, at: *mut u8) -> strips::Side {
         strips::Side { at, column: self.column, strip: self.strip, vector: self.vector, group: self.group }

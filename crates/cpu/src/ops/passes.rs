@@ -66,7 +66,8 @@ fn plan(problem: &Problem, target: &CpuTarget, kind: fn(&&Impl<CpuTarget>) -> bo
     let behind = Problem { op: Op::Reorder(Reorder { src: between.clone(), dst }), attr: split(&resolved.attr).1 };
     // What is drawn for each element is portable code.
     let second = Program::plan_in_stages(&behind, target, elements).or_else(|_| RowPlan::resolved(&behind, target, elements))?;
-    staged::followed(resolved, "without what follows, which is a pass behind it", [first, second], apart, target)
+    let pass = (Arg::DST, [None, Some(second)], apart);
+    staged::with_copy(resolved, "without what follows, which is a pass behind it", first, pass, target)
 }
 
 /// Attributes of the operation, and those of what happens to its result.

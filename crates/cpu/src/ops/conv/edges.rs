@@ -8,7 +8,7 @@
 use super::geometry::{self, Line as Dim};
 use super::order::{self, Cut, Order};
 use super::tiles::{self, Place};
-use super::window::{self, Setup, check_quantisation, place, spatial};
+use super::window::{self, Setup, check_quantisation, place, sizes_of};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
@@ -110,11 +110,6 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     let edges = Edges::new(&s, &problem.attr, (product, isa), target)?;
     let scratch_bytes = edges.share().and_then(|each| booked(&[for_workers(edges.workers, each)?]));
     RowPlan::of(problem, target, scratch_bytes, edges)
-}
-
-/// Depth, height and width of a tensor.
-fn sizes_of(t: &Tensor) -> [i64; 3] {
-    std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d]))
 }
 
 /// Results of a line that follow each other, and the taps of the width that all of them meet.

@@ -7,7 +7,7 @@
 
 use super::super::weights::side::Dim;
 use super::super::weights::{self, Setup};
-use super::super::window::{cut, spatial};
+use super::super::window::{cut, place_tap, spatial};
 use super::weights_tag;
 use crate::CpuTarget;
 use crate::decision::{How, padding};
@@ -441,15 +441,11 @@ impl Bound<'_> {
         }
         let n = self.tail.dst().dims().len();
         let channels = p.lanes.min(p.channels - first);
-        let [_, heights, widths] = [0, 1, 2].map(|i| p.window[i].taps);
+        let widths = p.window[2].taps;
         let step = p.group * p.lanes;
         for (line, sums) in sums.chunks_exact_mut(widths * step).enumerate() {
             let mut pos: Pos = [0; MAX_NDIMS];
-            for (i, at) in [(0, line / heights), (1, line % heights)] {
-                if let Some(d) = spatial(i, n, 3) {
-                    pos[d] = at as i64;
-                }
-            }
+            place_tap(&mut pos, (n, 3), line * widths, p.window.map(|d| d.taps as i64));
             if p.group == 1 {
                 pos[0] = first as i64;
                 let sums = Sums { data: sums, exact: None, step, columns: channels, dim: 0 };

@@ -3,20 +3,20 @@
 //!
 //! Channels must lie in vectors: last, or in blocks of whole vectors. A task is a number of result rows of an image by a chunk of channels,
 //! small enough for the source rows of a window to stay in L1 from one result row to the next. Strips finish
-//! results and store them to the destination; where they cannot, they store a row of sums, which the common tail finishes.
+//! results and store them to the destination.
 
 use super::super::geometry::{self, Line, Phase};
-use super::super::window::{Setup, check_quantisation, cut, resolve_data, spatial};
-use super::{sizes_of, weights_tag};
+use super::super::window::{Setup, check_quantisation, cut, resolve_data, sizes_of, spatial};
+use super::weights_tag;
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
 use crate::kernels::code::elem;
 use crate::kernels::epilogue;
-use crate::kernels::scratch::{booked, for_workers};
+use crate::kernels::scratch::booked;
 use crate::kernels::strip::{Line as Taps, Row, Strip, Table};
 use crate::kernels::tile::tail::{About, Tail};
-use crate::ops::strips::{Place, Segment, Width, table};
+use crate::ops::strips::{Met, Place, Segment, Width, table};
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
@@ -83,11 +83,8 @@ pub(crate) struct Depthwise {
     pub(super) columns: usize,
     /// True where weights are read in place.
     pub(super) placed: bool,
-    /// What strips do with sums before they store them as results; `None` where they store sums.
-    pub(super) tail: Option<Tail>,
-    /// Elements from a pixel's sums to the next's, and of all sums of a worker.
-    pub(super) sum: usize,
-    pub(super) sums: usize,
+    /// What strips do with sums before they store them as results.
+    pub(super) tail: Tail,
 }
 
 /// Elements of scratch of an execution.
@@ -99,15 +96,13 @@ pub(super) struct ScratchLens {
     pub(super) shifts: usize,
     /// Operands of the tail.
     pub(super) tail: usize,
-    /// Each worker's sums.
-    pub(super) workers: usize,
 }
 
 impl ScratchLens {
     /// Bytes of all of them; `None` on overflow.
     fn bytes(self) -> Option<usize> {
-        let ScratchLens { packed, shifts, tail, workers } = self;
-        booked(&[packed, shifts, tail, workers])
+        let ScratchLens { packed, shifts, tail } = self;
+        booked(&[packed, shifts, tail])
     }
 }
 
@@ -229,8 +224,8 @@ fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], jit: Isa) -> bool {
     fills && last(s.source.1) && last(s.result.1)
 }
 
-/// What strips do with their sums before they store them as results, where they can do all of it.
-fn tail(s: &Setup<'_>, attr: &Attr) -> Option<Tail> {
+/// What strips do with their sums before they store them as results.
+fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
     let about = About {
         attr,
         dst: s.result.1,
@@ -239,7 +234,7 @@ fn tail(s: &Setup<'_>, attr: &Attr) -> Option<Tail> {
         scaled: [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a)),
         biased: s.biased,
     };
-    Tail::of(&about).ok()
+    Tail::of(&about)
 }
 
 /// The segments of every phase of the width, of strips by such a kernel.
@@ -297,11 +292,11 @@ impl Depthwise {
         }
         check_groups(words, source_elem, jit, [masked && !single, attr.zero_points.contains_key(&s.source.0)])?;
         let to_place = Place::of(s.result.0, result, lanes)?;
-        let tail = tail(s, attr);
-        let (direct, row) = (tail.is_some(), (from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes()));
-        let far = direct && are_far([source, result], target);
-        let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.as_ref().is_some_and(Tail::is_repeatable);
-        let most = common([from_place.even(lanes), if direct { to_place.even(lanes) } else { usize::MAX }], lanes);
+        let tail = tail(s, attr)?;
+        let row = (from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
+        let far = are_far([source, result], target);
+        let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.is_repeatable();
+        let most = common([from_place.even(lanes), to_place.even(lanes)], lanes);
         let shifted = attr.zero_points.contains_key(&Arg::WEIGHTS);
         let placed = !shifted && is_placed(weights, lanes, group, (s.result_channel, pairs));
         // Strips come to lines of the cache out of the order of memory, and so must fill them; even a slow last cache collects them faster.
@@ -322,8 +317,7 @@ impl Depthwise {
         };
         let [depth, height, line] = lines;
         let width = Width { line, step: 1 };
-        let segments = segments(&width, &kernel, (jit, &tail.clone().unwrap_or_else(Tail::raw)));
-        let widest = width.line.phases.iter().map(|p| p.count).max().unwrap_or(0);
+        let segments = segments(&width, &kernel, (jit, &tail));
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
         let rows = cut((to[0] * to[1]).max(1) as usize, ROWS, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * from_group;
@@ -338,11 +332,9 @@ impl Depthwise {
             }
             block => block,
         };
-        let sum = chunk.next_multiple_of(lanes);
         let taps = if placed { weights_bytes(weights) } else { [kh * kw, kw, 1].map(|n| n * words[0] * lanes * 4) };
         let strides = [from_place.spatial, taps, to_place.spatial];
-        let sums = |row: usize, count: usize| (!direct).then(|| row % rows * count * sum * 4);
-        let tables = width.line.phases.iter().map(|phase| of_rows([&depth, &height], phase, ([to[0], to[1]], &strides), sums));
+        let tables = width.line.phases.iter().map(|phase| of_rows([&depth, &height], [to[0], to[1], phase.first], &strides));
         Ok(Depthwise {
             jit,
             tables: tables.collect(),
@@ -367,8 +359,6 @@ impl Depthwise {
             together: if far { 1 } else { rows },
             placed,
             tail,
-            sum,
-            sums: if direct { 0 } else { rows * widest * sum },
             width,
         })
     }
@@ -378,25 +368,17 @@ impl Depthwise {
         let channels = self.channels.checked_next_multiple_of(self.lanes)?;
         let packed = if self.placed { 0 } else { (self.kernel.iter().product::<usize>() * self.words[0]).checked_mul(channels)? };
         let shifts = if self.attr.zero_points.contains_key(&self.source.arg) { channels } else { 0 };
-        let tail = self.tail.as_ref().map_or(Some(0), |t| t.scratch(self.channels))?;
-        Some(ScratchLens { packed, shifts, tail, workers: for_workers(self.workers, self.sums)? })
+        Some(ScratchLens { packed, shifts, tail: self.tail.scratch(self.channels)? })
     }
 }
 
-/// The rows of a phase, whose strides are those of source, weights and result, with the lines of their windows. They are made in the result, or where `sums` of
-/// so many results are.
-fn of_rows(
-    lines: [&Line; 2],
-    phase: &Phase,
-    (sizes, [source, taps, result]): ([i64; 2], &[[usize; 3]; 3]),
-    sums: impl Fn(usize, usize) -> Option<usize>,
-) -> Table {
+/// The rows of results with the lines of their windows, for sizes of results in depth and height and the first of a phase of the width; strides are those of
+/// source, weights and result.
+fn of_rows(lines: [&Line; 2], [depth, height, first]: [i64; 3], [source, taps, result]: &[[usize; 3]; 3]) -> Table {
     let at = |strides: &[usize; 3], [d, h, w]: [i64; 3]| d as usize * strides[0] + h as usize * strides[1] + w as usize * strides[2];
-    let row = |row: usize, [d, h]: [i64; 2], _: usize| {
-        let result = sums(row, phase.count).unwrap_or_else(|| at(result, [d, h, phase.first]));
-        Row { result, ..Row::default() }
-    };
-    table(lines, sizes, row, |[[kd, kh], [z, y]]| Taps { source: at(source, [z, y, 0]), other: at(taps, [kd, kh, 0]), value: 0.0 })
+    let row = |_: usize, [d, h]: [i64; 2], _: usize| Row { result: at(result, [d, h, first]), ..Row::default() };
+    let line = |[[kd, kh], [z, y]]: Met| Taps { source: at(source, [z, y, 0]), other: at(taps, [kd, kh, 0]), value: 0.0 };
+    table(lines, [depth, height], row, line)
 }
 
 /// What kernels load of a tensor.

@@ -1,14 +1,12 @@
 //! Running a planned [`Depthwise`].
 
-use super::super::geometry::Phase;
-use super::super::window::{place, spatial, weight_scale};
+use super::super::window::{place_tap, weight_scale};
 use super::jit::Depthwise;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
-use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::scratch::{Scratch, lend};
+use crate::kernels::scratch::Scratch;
 use crate::kernels::strip::{Call, Side, Strip, Table};
 use crate::kernels::tile::TailArgs;
 use crate::ops::strips::Segment;
@@ -52,15 +50,11 @@ impl Generated for Depthwise {
         }
         let operands = scratch.take(lens.tail)?.into_slice();
         let chain = Chain::new(simd, ctx, &self.attr, self.result.arg)?.with(&before);
-        let finish = match &self.tail {
-            Some(tail) => Finish::Strips(tail.args(&chain, 1, &[], operands)?),
-            None => Finish::Rows(Epilogue::new(chain)?),
-        };
-        let mut workers = scratch.take(lens.workers)?;
-        let bound = Bound { plan: self, strips, from: source.buf(), to: dst.buf(), weights: self.weights(&weights, packed), shift, finish };
+        let tail = self.tail.args(&chain, 1, &[], operands)?;
+        let bound = Bound { plan: self, strips, from: source.buf(), to: dst.buf(), weights: self.weights(&weights, packed), shift, tail };
         let rows = (self.result_sizes[0] * self.result_sizes[1]) as usize;
         let tasks = self.images * self.chunks * rows.div_ceil(self.rows);
-        workers.work(ctx.executor(), self.workers, tasks, &|task, scratch| bound.task(task, scratch));
+        ctx.executor().run(self.workers.min(ctx.executor().threads().max(1)), tasks, &|_, task| bound.task(task));
         Ok(())
     }
 }
@@ -121,16 +115,12 @@ impl Depthwise {
 
     /// Writes what a source channel of each group has as weights of a tap.
     fn pack_channel(&self, weights: &Weights<'_>, (vector, tap, channel): (usize, usize, usize), out: &mut [f32]) {
-        let (n, to, [_, kh, kw]) = (weights.view.dims().len(), self.group[1], self.kernel);
+        let (n, to) = (weights.view.dims().len(), self.group[1]);
         let first = vector * self.lanes;
         let groups = self.lanes.min(self.channels - first) / to;
         let mut pos: Pos = [0; MAX_NDIMS];
         pos[2 - self.result_channel] = channel as i64;
-        for (i, x) in [tap / (kh * kw), tap / kw % kh, tap % kw].into_iter().enumerate() {
-            if let Some(d) = spatial(i, n, 3) {
-                pos[d] = x as i64;
-            }
-        }
+        place_tap(&mut pos, (n, 3), tap, self.kernel.map(|k| k as i64));
         pos[0] = (first / to) as i64;
         if to == 1 {
             weights.read(&pos, 0, &mut out[..groups]);
@@ -152,21 +142,11 @@ struct Bound<'a> {
     to: Buf<'a>,
     weights: Side<'a>,
     shift: &'a [f32],
-    finish: Finish<'a>,
-}
-
-/// What makes results of sums.
-#[allow(clippy::large_enum_variant, reason = "lies on the stack: executions allocate nothing")]
-enum Finish<'a> {
-    /// The strips themselves, with these operands.
-    Strips(TailArgs<'a>),
-    /// The common tail, row by row.
-    Rows(Epilogue<'a>),
+    tail: TailArgs<'a>,
 }
 
 /// What a task computes: some rows of results of an image by a chunk of channels.
 struct Task {
-    image: usize,
     /// First channel, and number of channels.
     first: usize,
     channels: usize,
@@ -178,7 +158,7 @@ struct Task {
 }
 
 impl Bound<'_> {
-    fn task(&self, task: usize, sums: &mut [f32]) {
+    fn task(&self, task: usize) {
         let p = self.plan;
         let all = (p.result_sizes[0] * p.result_sizes[1]) as usize;
         let blocks = all.div_ceil(p.rows);
@@ -187,33 +167,23 @@ impl Bound<'_> {
         let [from, to] = p.group;
         let (source, result) = (p.source.at(image, first / to * from), p.result.at(image, first));
         let rows = block * p.rows..all.min((block + 1) * p.rows);
-        let task = |rows: Range<usize>| Task { image, first, channels: p.chunk.min(p.channels - first), rows, source, result };
-        let phases = p.segments.iter().zip(self.strips).zip(&p.tables).zip(&p.width.line.phases);
-        for (((segments, strips), table), phase) in phases {
+        let task = |rows: Range<usize>| Task { first, channels: p.chunk.min(p.channels - first), rows, source, result };
+        for ((segments, strips), table) in p.segments.iter().zip(self.strips).zip(&p.tables) {
             for row in rows.clone().step_by(p.together) {
                 let some = task(row..rows.end.min(row + p.together));
-                segments.iter().zip(strips).for_each(|segment| self.segment(&some, segment, table, sums));
-            }
-            if let Finish::Rows(tail) = &self.finish {
-                self.finish(tail, &task(rows.clone()), phase, sums);
+                segments.iter().zip(strips).for_each(|segment| self.segment(&some, segment, table));
             }
         }
     }
 
     /// Computes the results of a segment, some strips at a time.
-    fn segment(&self, task: &Task, (segment, strip): (&Segment<generated::Depthwise>, &Strip), table: &Table, sums: &mut [f32]) {
+    fn segment(&self, task: &Task, (segment, strip): (&Segment<generated::Depthwise>, &Strip), table: &Table) {
         let (p, line, lanes) = (self.plan, &self.plan.width.line, self.plan.lanes);
         let (step, stride) = (line.step as usize, line.stride as usize);
-        let (mut result, operands) = match &self.finish {
-            Finish::Strips(tail) => (p.result.side(self.to, task.result, (step, segment.each * step), [lanes, 1]), tail),
-            Finish::Rows(_) => {
-                let (column, vector) = (p.sum * 4, lanes * 4);
-                (Side { buf: lend(sums), at: 0, column, strip: segment.each * column, vector, group: vector }, &TailArgs::NONE)
-            }
-        };
-        result.at += segment.first * result.column;
+        let at = task.result + segment.first * step * p.result.spatial[2];
+        let result = p.result.side(self.to, at, (step, segment.each * step), [lanes, 1]).of_vectors();
         let first = task.source + segment.column * p.source.spatial[2];
-        let source = p.source.side(self.from, first, (1, segment.each * stride), [lanes / p.group[1] * p.group[0], 1]);
+        let source = p.source.side(self.from, first, (1, segment.each * stride), [lanes / p.group[1] * p.group[0], 1]).of_vectors();
         let weights = Side { at: self.weights.at + task.first / lanes * self.weights.group, ..self.weights };
         let each = (p.columns / segment.each).clamp(1, segment.strips.max(1));
         for first in (0..segment.strips).step_by(each) {
@@ -226,22 +196,9 @@ impl Bound<'_> {
                 strips: each.min(segment.strips - first),
                 channels: task.channels,
                 shift: self.shift.get(task.first..).unwrap_or_default(),
-                tail: (operands, task.first),
+                tail: (&self.tail, task.first),
                 far: p.columns < usize::MAX,
             });
         }
-    }
-
-    /// Takes rows of sums through the tail.
-    fn finish(&self, tail: &Epilogue<'_>, task: &Task, phase: &Phase, sums: &mut [f32]) {
-        let (p, n) = (self.plan, tail.dst().dims().len());
-        let runs = task.rows.clone().map(|row| {
-            let mut pos: Pos = [0; MAX_NDIMS];
-            (pos[0], pos[1]) = (task.image as i64, task.first as i64);
-            place(&mut pos, n, [row as i64 / p.result_sizes[1], row as i64 % p.result_sizes[1], phase.first]);
-            Run { pos, dim: n - 1, step: p.width.line.step, count: phase.count }
-        });
-        let data = &mut sums[..task.rows.len() * phase.count * p.sum];
-        tail.store(Sums { data, exact: None, step: p.sum, columns: task.channels, dim: 1 }, runs);
     }
 }
