@@ -70,6 +70,19 @@ fn plan(problem: &Problem, target: &CpuTarget, kind: fn(&&Impl<CpuTarget>) -> bo
     staged::with_copy(resolved, "without what follows, which is a pass behind it", first, pass, target)
 }
 
+/// Declines for rows whose code cannot do in registers what happens to their result: a pass behind them does it in generated code, where they would in
+/// portable code, which takes longer from 16 elements on.
+///
+/// # Errors
+/// That something happens to a result.
+pub(crate) fn left(attr: &Attr) -> Result<(), Skip> {
+    if split(attr).1 == Attr::default() {
+        Ok(())
+    } else {
+        Err(Skip::Attr("what happens to results, which no code does in registers".into()))
+    }
+}
+
 /// Attributes of the operation, and those of what happens to its result.
 fn split(attr: &Attr) -> (Attr, Attr) {
     let (mut first, mut second) = (attr.clone(), Attr::default());

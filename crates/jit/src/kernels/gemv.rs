@@ -62,8 +62,8 @@ pub enum Walk {
     },
     /// Through columns, [`Args::b_row`] apart.
     ///
-    /// `A` has for every vector of a column and each of its parts a vector for each row, zeros behind the last number. `C` gets for every
-    /// column a vector for each row, whose lanes add up to the sum.
+    /// `A` has for every vector of a column and each of its parts a vector for each row, zeros behind the last number. Of weights of one part it has rows,
+    /// [`Args::a_row`] apart, of as many words as a column. `C` gets for every column a vector for each row, whose lanes add up to the sum.
     Columns {
         /// Columns that are taken at a time.
         columns: u8,
@@ -91,6 +91,8 @@ pub struct Args {
     pub b: *const u8,
     /// The sums.
     pub c: *mut f32,
+    /// Distance of rows of `A` in bytes, where they are apart.
+    pub a_row: usize,
     /// Distance of rows or columns of weights in bytes.
     pub b_row: usize,
     /// Distance of rows of `C` in bytes, for panels.
@@ -571,20 +573,29 @@ impl Columns<'_> {
         let mask = w.mask(f, masked);
         let (b, row, c) = (w.arg(f, offset_of!(Args, b)), w.arg(f, offset_of!(Args, b_row)), w.arg(f, offset_of!(Args, c)));
         let streams = Streams::new(f, b, row, self.columns);
+        let rows = (w.parts() == 1 && w.rows > 1).then(|| {
+            let (a, row) = (w.arg(f, offset_of!(Args, a)), w.arg(f, offset_of!(Args, a_row)));
+            Streams::new(f, a, row, w.rows)
+        });
         let sums = w.pinned_zeros(f, w.rows * self.columns);
         let groups = w.arg(f, offset_of!(Args, groups));
         f.repeat(groups, |f| {
             let a = w.arg(f, offset_of!(Args, a));
             streams.restart(f, b);
+            rows.iter().for_each(|rows| rows.restart(f, a));
             sums.iter().for_each(|s| f.clear(*s));
             let blocks = w.arg(f, offset_of!(Args, blocks));
+            let from = From { streams: &streams, a, rows: rows.as_ref() };
             f.repeat(blocks, |f| {
-                self.vector(f, a, &streams, &sums, None);
-                f.add(a, w.bytes(w.parts() * w.rows));
+                self.vector(f, &from, &sums, None);
+                match &rows {
+                    Some(rows) => rows.advance(f, w.bytes(1)),
+                    None => f.add(a, w.bytes(w.parts() * w.rows)),
+                }
                 streams.advance(f, w.bytes(1));
             });
             if mask.is_some() {
-                self.vector(f, a, &streams, &sums, mask);
+                self.vector(f, &from, &sums, mask);
             }
             sums.iter().enumerate().for_each(|(i, sum)| f.store(c.at(w.bytes(i)), *sum));
             f.add(c, w.bytes(sums.len()));
@@ -593,16 +604,27 @@ impl Columns<'_> {
     }
 
     /// A vector of every column.
-    fn vector(&self, f: &mut Function, a: Int, streams: &Streams, sums: &[Val], mask: Option<Pred>) {
+    fn vector(&self, f: &mut Function, from: &From<'_>, sums: &[Val], mask: Option<Pred>) {
         let w = self.w;
-        let x: Vec<Val> = (0..self.columns).map(|l| w.load(f, streams.at(l), mask)).collect();
+        let x: Vec<Val> = (0..self.columns).map(|l| w.load(f, from.streams.at(l), mask)).collect();
         for part in 0..w.parts() {
-            for (x, sums) in x.iter().zip(sums.chunks(w.rows)) {
-                let b = w.decoder.part(f, *x, part);
-                for (row, sum) in sums.iter().enumerate() {
-                    f.accumulate(w.op(), *sum, b, Src::Mem(a.at(w.bytes(part * w.rows + row))));
-                }
+            let x: Vec<Val> = x.iter().map(|x| w.decoder.part(f, *x, part)).collect();
+            for row in 0..w.rows {
+                let at = from.rows.map_or_else(|| from.a.at(w.bytes(part * w.rows + row)), |rows| rows.at(row));
+                // Behind the last number of a row lies what is no zero.
+                let a = match mask.filter(|_| w.parts() == 1) {
+                    Some(mask) => Src::Val(f.load_masked(at, mask)),
+                    None => Src::Mem(at),
+                };
+                x.iter().zip(sums.chunks(w.rows)).for_each(|(b, sums)| f.accumulate(w.op(), sums[row], *b, a));
             }
         }
     }
+}
+
+/// Where a kernel of columns is: in columns, and in `A`, whose rows may be apart.
+struct From<'s> {
+    streams: &'s Streams,
+    a: Int,
+    rows: Option<&'s Streams>,
 }

@@ -69,8 +69,9 @@ impl Matrices {
         if images * channels * pixels == 0 {
             return Err(Skip::Shape("no elements"));
         }
+        let plain = Matrices { images: 1, blocks: 1, rows: images * pixels, width: channels, channels, elem };
         if b.strides[1] == 1 && contiguous(tensor) {
-            return Ok(Matrices { images: 1, blocks: 1, rows: images * pixels, width: channels, channels, elem });
+            return Ok(plain);
         }
         let mut inner = b.inner.iter();
         let (Some((1, block)), None) = (inner.next(), inner.next()) else { return Err(other()) };
@@ -85,6 +86,10 @@ impl Matrices {
         let width = block as usize;
         if !follows || !width.is_multiple_of(8) || width > TILE {
             return Err(other());
+        }
+        // The blocks of a single pixel are neighbours.
+        if pixels == 1 && channels.is_multiple_of(width) && channels <= TILE {
+            return Ok(plain);
         }
         Ok(Matrices { images, blocks: channels.div_ceil(width), rows: pixels, width, channels, elem })
     }

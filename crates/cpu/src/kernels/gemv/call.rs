@@ -32,8 +32,9 @@ pub(super) struct Column<'a> {
 /// What a call works on; see [`Walk`] for how it lies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct On<'a> {
-    /// Words of `A`.
+    /// Words of `A`, and of a row of it, where its rows are apart.
     pub(super) a: &'a [f32],
+    pub(super) a_row: usize,
     /// The weights, from the first word on.
     pub(super) b: Buf<'a>,
     /// Distance of rows or columns of weights in bytes.
@@ -73,6 +74,7 @@ impl Ready {
             a: Read::from(on.a).at("A", 0, reach.a.checked_mul(4)),
             b: Read::from(on.b).at("B", 0, Some(reach.b)),
             c: Written::from(c).at("C", 0, reach.c.checked_mul(4)).cast(),
+            a_row: on.a_row * 4,
             b_row: on.b_row,
             c_row: c_row * 4,
             groups: on.groups,
@@ -132,8 +134,13 @@ impl Ready {
             }
             Walk::Columns { columns: taken, masked } => {
                 let taken = on.groups.saturating_mul(usize::from(taken));
+                let vectors = on.count + usize::from(masked);
                 Reach {
-                    a: (on.count + usize::from(masked)).saturating_mul(decode.parts() * rows * self.lanes),
+                    a: if decode.parts() == 1 {
+                        far(columns(masked) / 4, rows, on.a_row)
+                    } else {
+                        vectors.saturating_mul(decode.parts() * rows * self.lanes)
+                    },
                     b: if taken == 0 { 0 } else { far(columns(masked), taken, on.b_row) },
                     c: taken.saturating_mul(rows * self.lanes),
                     ..Reach::default()

@@ -373,13 +373,14 @@ impl Product {
         let depth = self.cut.slice.min(weights.k - start);
         let columns = self.cut.block.min(weights.n - first);
         let groups = self.request.grouped.map_or(1, |g| weights.k / g.size);
-        let a = if shared.on.in_place.is_some() {
+        let (a, a_row) = if shared.on.in_place.is_some() {
             self.in_place_start(shared.on, batch)
         } else {
-            batch * self.order.chunks() * self.order.chunk()
+            (batch * self.order.chunks() * self.order.chunk(), self.order.row())
         };
         let on = On {
             a: &shared.a[a + self.order.words(start)..],
+            a_row,
             b: self.request.weights_of(shared.on, batch),
             b_row: 0,
             groups: 0,
@@ -402,10 +403,10 @@ impl Product {
         }
     }
 
-    /// Where the single row of a batch begins in a source that is taken in place.
-    fn in_place_start(&self, on: &Operands<'_>, batch: usize) -> usize {
-        let numbers = if self.decode.pairs { 2 } else { 1 };
-        on.a.view.offset(&self.request.positions(on, batch)[0]) / numbers
+    /// Where the rows of a batch begin in a source that is taken in place, and their distance.
+    fn in_place_start(&self, on: &Operands<'_>, batch: usize) -> (usize, usize) {
+        let (numbers, row) = (if self.decode.pairs { 2 } else { 1 }, on.axes[0].chained(on.a.view.blocking()).unwrap_or(0) as usize);
+        (on.a.view.offset(&self.request.positions(on, batch)[0]) / numbers, row / numbers)
     }
 }
 

@@ -26,34 +26,54 @@ impl Order {
         Order { decode, rows, depth, columns: matches!(lie, Lie::Columns { .. }), lanes }
     }
 
-    /// Words that a depth takes, rows taken together; `depth` is whole words of weights, and whole vectors of them for columns.
-    pub(super) fn words(&self, depth: usize) -> usize {
-        if self.decode.pairs { depth / 2 * self.rows } else { depth * self.rows }
+    /// Whether rows are apart: those of columns that have one part. Others are taken together.
+    fn is_apart(&self) -> bool {
+        self.columns && self.decode.parts() == 1
     }
 
-    /// Words of a chunk.
+    /// Words that a depth takes, of a row where they are apart; `depth` is whole words of weights, and whole vectors of them for columns.
+    pub(super) fn words(&self, depth: usize) -> usize {
+        let rows = if self.is_apart() { 1 } else { self.rows };
+        if self.decode.pairs { depth / 2 * rows } else { depth * rows }
+    }
+
+    /// Words of a chunk, of a row where they are apart.
     pub(super) fn chunk(&self) -> usize {
         self.words(CHUNK)
     }
 
-    /// Chunks of the whole depth.
-    pub(super) fn chunks(&self) -> usize {
+    /// Chunks of the whole depth, of a row where they are apart.
+    fn length(&self) -> usize {
         self.depth.div_ceil(CHUNK)
     }
 
-    /// True when the elements of a single row need no other order.
+    /// Chunks of all rows.
+    pub(super) fn chunks(&self) -> usize {
+        self.length() * if self.is_apart() { self.rows } else { 1 }
+    }
+
+    /// Words of a row, where they are apart.
+    pub(super) fn row(&self) -> usize {
+        self.length() * self.chunk()
+    }
+
+    /// True when elements need no other order, those of a single row or of rows that are apart.
     pub(super) fn is_natural(&self) -> bool {
         let whole = |unit: usize| self.depth.is_multiple_of(unit);
         match (self.columns, self.decode.pairs) {
+            (true, _) => self.decode.parts() == 1,
             _ if self.rows > 1 => false,
             (false, false) => whole(self.decode.line_depth()),
             (false, true) => self.decode.parts() == 1 && whole(2),
-            (true, _) => self.decode.parts() == 1 && whole(self.decode.stored.in_word() * self.lanes),
         }
     }
 
     /// Arranges chunk `index` of the source at `pos`.
     pub(super) fn arrange(&self, source: &Source<'_>, axes: (&Axis, &Axis), pos: &Pos, index: usize, out: &mut [f32]) {
+        if self.is_apart() && self.rows > 1 {
+            let (alone, row) = (Order { rows: 1, ..*self }, axes.0.at(pos, index / self.length()));
+            return alone.arrange(source, axes, &row, index % self.length(), out);
+        }
         let count = CHUNK.min(self.depth - index * CHUNK);
         let read = |row: usize, line: &mut [f32]| source.read(axes.1, &axes.0.at(pos, row), index * CHUNK, &mut line[..count]);
         // Numbers of a single row have the order of the words that hold one each.

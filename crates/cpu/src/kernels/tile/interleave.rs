@@ -40,7 +40,13 @@ pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &
     match (simd.isa(), form.together) {
         // SAFETY: the instructions are there where a `Simd` of the set is; rows and panels have been checked to lie in both slices.
         #[cfg(target_arch = "x86_64")]
+        (Isa::Avx512, 2) if form.size == 2 && job.is_narrow() => unsafe { x86::narrow_halves(&job) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
         (Isa::Avx512, 2) if form.size == 2 && form.width.is_multiple_of(16) => unsafe { x86::halves16(&job) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx512, 4) if form.size == 1 && job.is_narrow() => unsafe { x86::narrow_bytes(&job) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         (Isa::Avx512, 4) if form.size == 1 && form.width.is_multiple_of(16) => unsafe { x86::bytes16(&job) },
@@ -62,6 +68,9 @@ const AHEAD: usize = 8;
 const STEPS: usize = 4;
 #[cfg(target_arch = "x86_64")]
 const FAR: usize = 8 << 10;
+/// Bytes from the first row to the last of a matrix that is in a core's own cache.
+#[cfg(target_arch = "x86_64")]
+const NEAR: usize = 1 << 20;
 /// Bytes that are moved at a time.
 const CHUNK: usize = 64;
 
@@ -164,12 +173,30 @@ impl<const T: usize> Run<T> {
 
 #[cfg(target_arch = "x86_64")]
 impl Job {
-    /// Calls `each` for all runs of at most `most` columns: of one panel, or of two that are half as wide. A line is of `T` rows.
+    /// Whether there is one panel, of half a vector of columns or less, whose rows need not be asked for.
+    fn is_narrow(&self) -> bool {
+        matches!(self.form.width, 16 | 32) && self.columns <= self.form.width && self.row < FAR
+    }
+
+    /// Calls `each` for all runs of at most `most` columns: of one panel, or of two that are half as wide. A line is of `T` rows. A near matrix is gone through
+    /// by runs of columns, another one row by row.
     #[inline(always)]
     fn runs<const T: usize>(&self, most: usize, mut each: impl FnMut(Run<T>)) {
-        let Job { from, row, depth, columns, form: Form { size, width, .. }, to, panel } = *self;
-        let (line, padded) = (self.form.line(), columns.next_multiple_of(width));
-        let (span, panels, half) = if most == 2 * width { (most, 2, panel) } else { (width, 1, most * 2) };
+        let Job { from, row, depth, columns, form: Form { size, .. }, to, .. } = *self;
+        let line = self.form.line();
+        if depth.saturating_mul(row) <= NEAR {
+            return self.across(most, |at, there, wanted, behind, half| {
+                let run = |step: usize, present: usize| {
+                    let to = to.wrapping_add(behind + step * line);
+                    let rows = std::array::from_fn(|t| from.wrapping_add((step * T + t) * row + at * size));
+                    Run { rows, present, there, wanted, to: [to, to.wrapping_add(half)] }
+                };
+                (0..depth / T).for_each(|step| each(run(step, T)));
+                if !depth.is_multiple_of(T) {
+                    each(run(depth / T, depth % T));
+                }
+            });
+        }
         for step in 0..depth.div_ceil(T) {
             let first_row = from.wrapping_add(step * T * row);
             let rows_there = depth - step * T;
@@ -177,17 +204,25 @@ impl Job {
             for t in STEPS * T..asked.min((STEPS + 1) * T) {
                 ask(first_row.wrapping_add(t * row), columns * size);
             }
-            let (mut to, mut column) = (to.wrapping_add(step * line), 0);
-            while column < columns {
-                for first in (0..span).step_by(most) {
-                    let at = column + first;
-                    let wanted = most.min(span - first).min(padded - column);
-                    let (there, to) = (columns.saturating_sub(at).min(wanted), to.wrapping_add(first * 4));
-                    let rows = std::array::from_fn(|t| first_row.wrapping_add(t * row + at * size));
-                    each(Run { rows, present: rows_there.min(T), there, wanted, to: [to, to.wrapping_add(half)] });
-                }
-                to = to.wrapping_add(panels * panel);
-                column += span;
+            self.across(most, |at, there, wanted, behind, half| {
+                let to = to.wrapping_add(behind + step * line);
+                let rows = std::array::from_fn(|t| first_row.wrapping_add(t * row + at * size));
+                each(Run { rows, present: rows_there.min(T), there, wanted, to: [to, to.wrapping_add(half)] });
+            });
+        }
+    }
+
+    /// Calls `each` for all runs of columns: the first one, those that there are and those of panels, and the bytes before the first line's half and between its halves.
+    #[inline(always)]
+    fn across(&self, most: usize, mut each: impl FnMut(usize, usize, usize, usize, usize)) {
+        let Job { columns, form: Form { width, .. }, panel, .. } = *self;
+        let padded = columns.next_multiple_of(width);
+        let (span, panels, half) = if most == 2 * width { (most, 2, panel) } else { (width, 1, most * 2) };
+        for (i, column) in (0..columns).step_by(span).enumerate() {
+            for first in (0..span).step_by(most) {
+                let wanted = most.min(span - first).min(padded - column);
+                let there = columns.saturating_sub(column + first).min(wanted);
+                each(column + first, there, wanted, i * panels * panel + first * 4, half);
             }
         }
     }
@@ -251,6 +286,71 @@ mod x86 {
                 }
             }
         });
+    }
+
+    /// Pairs of 16-bit elements, of a single panel of 16 or 32 columns.
+    ///
+    /// # Safety
+    /// As for [`halves16`].
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+    pub(super) unsafe fn narrow_halves(job: &Job) {
+        let Job { from, row, depth, columns, form, to, .. } = *job;
+        for first in (0..form.width).step_by(16) {
+            let mask = (0xffffu32 >> (16 - columns.saturating_sub(first).min(16))) as u16;
+            let (from, to) = (from.wrapping_add(first * 2), to.wrapping_add(first * 4));
+            for step in 0..depth.div_ceil(2) {
+                let load = |k: usize| match k {
+                    // SAFETY: a row that is there has so many columns, by the caller's promise; other lanes are not read.
+                    k if k < depth => unsafe { _mm256_maskz_loadu_epi16(mask, from.wrapping_add(k * row).cast()) },
+                    _ => _mm256_setzero_si256(),
+                };
+                let (a, b) = (load(2 * step), load(2 * step + 1));
+                let (low, high) = (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b));
+                let to = to.wrapping_add(step * form.line());
+                // SAFETY: a line has as many columns as panels, 16 or 32.
+                unsafe {
+                    _mm256_storeu_si256(to.cast(), _mm256_permute2x128_si256::<0x20>(low, high));
+                    _mm256_storeu_si256(to.wrapping_add(32).cast(), _mm256_permute2x128_si256::<0x31>(low, high));
+                }
+            }
+        }
+    }
+
+    /// Bytes by four, of a single panel of 16 or 32 columns.
+    ///
+    /// # Safety
+    /// As for [`halves16`].
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+    pub(super) unsafe fn narrow_bytes(job: &Job) {
+        let Job { from, row, depth, columns, form, to, .. } = *job;
+        let mask = u32::MAX >> (32 - columns as u32);
+        for step in 0..depth.div_ceil(4) {
+            let load = |t: usize| match step * 4 + t {
+                // SAFETY: a row that is there has so many columns, by the caller's promise; other lanes are not read.
+                k if k < depth => unsafe { _mm256_maskz_loadu_epi8(mask, from.wrapping_add(k * row).cast()) },
+                _ => _mm256_setzero_si256(),
+            };
+            let [a, b, c, d] = [load(0), load(1), load(2), load(3)];
+            let (low, low_next) = (_mm256_unpacklo_epi8(a, b), _mm256_unpacklo_epi8(c, d));
+            let (high, high_next) = (_mm256_unpackhi_epi8(a, b), _mm256_unpackhi_epi8(c, d));
+            // Half h of the i-th has columns 16 h + 4 i and the next three.
+            let words = [
+                _mm256_unpacklo_epi16(low, low_next),
+                _mm256_unpackhi_epi16(low, low_next),
+                _mm256_unpacklo_epi16(high, high_next),
+                _mm256_unpackhi_epi16(high, high_next),
+            ];
+            for (i, words) in words.into_iter().enumerate() {
+                let to = to.wrapping_add(step * form.line() + i * 16);
+                // SAFETY: a line has as many columns as panels, 16 or 32.
+                unsafe {
+                    _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(words));
+                    if form.width == 32 {
+                        _mm_storeu_si128(to.wrapping_add(64).cast(), _mm256_extracti128_si256::<1>(words));
+                    }
+                }
+            }
+        }
     }
 
     /// So many bytes of a row, zeros behind them.

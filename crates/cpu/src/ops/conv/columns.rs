@@ -97,11 +97,12 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 /// What the row does not take.
 pub(super) fn plan_anyway(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    check(&Setup::of(&problem.op)?, isa)?;
+    let mut problem = problem.clone();
+    window::resolve_planes(&mut problem, isa)?;
     let s = Setup::of(&problem.op)?;
-    check(&s, isa)?;
     let places = [Plane::of(s.source.1)?, Plane::of(s.result.1)?];
     let tag = tiles::weights_tag(&s, isa, Product::F32);
-    let mut problem = problem.clone();
     window::resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;

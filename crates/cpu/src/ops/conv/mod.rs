@@ -6,6 +6,7 @@ pub(crate) mod depthwise;
 mod edges;
 mod execute;
 mod filled;
+mod flat;
 mod fused;
 pub(crate) mod geometry;
 mod joint;
@@ -47,6 +48,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("transposed:jit", transposed),
     Impl::new("repeated:jit", repeated),
     Impl::new("bwd_weights:amx", bwd_weights_amx),
+    Impl::new("flat:jit", flat),
     Impl::new("bwd_weights:jit", bwd_weights),
     Impl::new("staged:jit", staged),
     Impl::new("passes:jit", passes::generated),
@@ -146,9 +148,19 @@ pub(crate) fn bwd_weights_amx(problem: &Problem, target: &CpuTarget) -> Result<B
     weights::tiled::plan_amx(problem.clone(), target)
 }
 
+/// Gradients of weights of windows of one pixel.
+pub(crate) fn flat(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    flat::plan(problem, target)
+}
+
 /// Gradients of weights, on vectors.
 pub(crate) fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
+    let weights = problem.op.tensor(Arg::DIFF_WEIGHTS).zip(problem.op.tensor(Arg::SRC));
+    let grouped = weights.is_some_and(|(weights, src)| weights.dims().len() > src.dims().len() && weights.dims()[0] > 1);
+    if grouped && sampled::met(problem).is_some() {
+        return Err(Skip::Shape("groups whose windows of one pixel skip pixels: those that are met are copied for all groups at once"));
+    }
     weights::tiled::plan(problem.clone(), target)
 }
 

@@ -6,7 +6,7 @@
 use super::columns::plan_anyway;
 use super::geometry::Direction;
 use super::tiles;
-use super::window::{Setup, resolve_data, spatial};
+use super::window::{Setup, place_tap, resolve_data, resolve_planes, sizes_of};
 use crate::CpuTarget;
 use crate::decision::around;
 use crate::kernels::access::{Pos, View};
@@ -64,18 +64,24 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if !(1..=FEW).contains(&channels) || depth < FEW || !(1..=1 << 10).contains(&taps) {
         return Err(Skip::Shape("other than few channels of many, or so many taps"));
     }
+    // To add every second number takes as long as lanes that are idle.
+    if s.sizes.s[2] != 1 && s.source.1.layout.is_any() && s.result.1.layout.is_any() {
+        return Err(Skip::Layout("any, with strides".into()));
+    }
+    let mut problem = problem.clone();
+    resolve_planes(&mut problem, isa)?;
+    let s = Setup::of(&problem.op)?;
     let planes = |t: &Tensor| !t.is_empty() && Tensor::with_tag(*t.dims(), DataType::F32, "abx").is_ok_and(|plain| plain == *t);
     if !planes(s.source.1) || !planes(s.result.1) {
         return Err(Skip::Layout("other than pixels closest".into()));
     }
     let tag = tiles::weights_tag(&s, isa, Product::F32);
-    let mut problem = problem.clone();
     resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;
     let s = Setup::of(&problem.op)?;
     let inner = plan_anyway(&products(&s, channels * taps, depth)?, target)?;
-    let sizes = |t: &Tensor| std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d] as usize));
+    let sizes = |t: &Tensor| sizes_of(t).map(|n| n as usize);
     let scattered = Scattered {
         inner,
         sizes: s.sizes,
@@ -129,7 +135,6 @@ impl Scattered {
     fn pack(&self, from: &View<'_>, to: &View<'_>, channel: usize) {
         let (n, grouped, has_groups) = (from.dims().len(), usize::from(self.sizes.g > 1), usize::from(self.has_groups));
         let (row, depth_dim) = (has_groups + self.result_channel, has_groups + 1 - self.result_channel);
-        let [_, kh, kw] = self.sizes.k.map(|k| k as usize);
         for tap in 0..self.taps {
             let (mut pos, mut at): (Pos, Pos) = ([0; MAX_NDIMS], [0; MAX_NDIMS]);
             if has_groups == 1 {
@@ -140,11 +145,7 @@ impl Scattered {
             }
             pos[row] = (channel % self.channels) as i64;
             at[grouped] = (channel % self.channels * self.taps + tap) as i64;
-            for (i, x) in [tap / (kh * kw), tap / kw % kh, tap % kw].into_iter().enumerate() {
-                if let Some(d) = spatial(i, n, 2 + has_groups) {
-                    pos[d] = x as i64;
-                }
-            }
+            place_tap(&mut pos, (n, 2 + has_groups), tap, self.sizes.k);
             let mut line = [0.0; LINE];
             for first in (0..self.depth).step_by(LINE) {
                 let line = &mut line[..LINE.min(self.depth - first)];

@@ -55,6 +55,27 @@ fn problem(line: &str) -> Problem {
     parse_line(&mut Settings::default(), line).unwrap().swap_remove(0).problem
 }
 
+/// What no code does in registers behind sums leaves an operation to a pass.
+#[test]
+fn passes_finish_what_registers_do_not() {
+    let target = CpuTarget { jit: Some(Isa::AVX512), ..CpuTarget::host() };
+    let first = |line: &str| {
+        let problem = problem(line);
+        crate::ops::rows(&problem.op).iter().find(|row| (row.plan)(&problem, &target).is_ok()).unwrap().name
+    };
+    for line in [
+        "--conv --attr-post-ops=select:f32:common:any:s8:per_tensor mb1ic16ih28oc64kh3ph1",
+        "--conv --attr-post-ops=select:f32:common:any:s8:per_tensor g64mb1ic64ih28oc64kh3ph1",
+        "--conv --dt=u8:s8:f32 --attr-zero-points=wei:common:1 --attr-post-ops=relu mb1ic64ih28oc64kh3ph1",
+        "--matmul --attr-post-ops=select:f32:common:any:s8:per_tensor 64x64:64x256",
+        "--matmul --attr-post-ops=select:f32:common:any:s8:per_tensor 2x1000:1000x2000",
+        "--conv --attr-post-ops=select:f32:common:any:s8:per_tensor mb1ic16ih5oc64kh3ph1",
+        "--conv --stag=axb --dtag=axb --attr-post-ops=add:f32:per_tensor:abx mb1ic64ih28oc64oh28kh3ph1",
+    ] {
+        assert_eq!(first(line), "passes:jit", "{line}");
+    }
+}
+
 /// Rows that are best for few channels of a group.
 #[test]
 fn groups_of_few_channels_have_their_row() {

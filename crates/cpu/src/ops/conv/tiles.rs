@@ -24,7 +24,7 @@ use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::tile::tail::{About, Tail};
 use crate::kernels::tile::wide::{Sources, Wide};
 use crate::kernels::tile::{Product, Stride, tallest};
-use crate::ops::support;
+use crate::ops::{passes, support};
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::tiles::ROWS;
@@ -527,6 +527,9 @@ impl Tiles {
             kernel: s.sizes.k.map(|k| k as usize),
             target,
         };
+        if common.tail.is_none() {
+            passes::left(attr)?;
+        }
         let source_place = common.from;
         if let Some(padded) = common.pads(&lines, (groups, &units)) {
             (common.from, common.images) = (padded.place(&common.from), padded.images);

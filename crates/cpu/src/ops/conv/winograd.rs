@@ -29,7 +29,7 @@ use crate::kernels::tile::Tail;
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::tile::tail::About;
 use crate::kernels::winograd::{Multiply, POSITIONS, RESULTS, SIDE, Transforms, Weigh, heights, tallest};
-use crate::ops::support;
+use crate::ops::{passes, support};
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::winograd::products::Products;
@@ -242,6 +242,9 @@ impl Winograd {
             way: Way::Tiles(1),
             workers: target.threads,
         };
+        if plan.to.is_none() {
+            passes::left(attr)?;
+        }
         let all = plan.images.checked_mul(tiles[0] * tiles[1]).ok_or(Skip::Shape("too many tiles"))?;
         let vectors = plan.panel / lanes;
         if all > FEW {

@@ -20,6 +20,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("transposed:jit", conv::transposed),
     Impl::new("repeated:jit", conv::repeated),
     Impl::new("bwd_weights:amx", conv::bwd_weights_amx),
+    Impl::new("flat:jit", conv::flat),
     Impl::new("bwd_weights:jit", conv::bwd_weights),
     Impl::new("staged:jit", with_copies),
     Impl::new("passes:jit", passes::generated),

@@ -3,7 +3,7 @@
 
 use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Table};
 use oxidnn_runtime::Skip;
-use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, GroupNorm};
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, GroupNorm, Prop};
 use oxidnn_spec::{Arg, Blocking, Dims, Problem, Tensor};
 
 /// Batch items and channels, where channels are one dimension.
@@ -15,7 +15,7 @@ const CHANNEL: u32 = 0b110;
 
 /// Whether the results of `op` go by channels that are neighbours in memory.
 pub(super) fn suits(op: &GroupNorm) -> bool {
-    op.prop.is_forward() && !op.flags.rms && op.src.dims()[1] > op.groups && has_near_channels(&op.src)
+    !op.flags.rms && op.src.dims()[1] > op.groups && has_near_channels(&op.src)
 }
 
 /// Whether channels are neighbours in memory, at more than one place.
@@ -31,13 +31,13 @@ struct Groups<'a> {
     small: Dims,
     /// Elements of a group.
     count: f32,
-    /// By channel: sums, mean, and the factor of the result.
+    /// By channel: sums, mean, and the factor of the result: the reciprocal deviation, forward times the scale.
     sum: Table,
     mean: Table,
     factor: Table,
 }
 
-/// The pipeline of a forward pass.
+/// The pipeline of the pass.
 ///
 /// # Errors
 /// [`Skip`] for layouts, types and attributes that pipelines do not do.
@@ -45,12 +45,14 @@ pub(super) fn pipeline(op: &GroupNorm, problem: &Problem) -> Result<(Pipeline, u
     let dims = op.src.dims();
     let mut b = Builder::new(problem, dims, None)?;
     if dims.contains(&0) {
+        [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].into_iter().try_for_each(|arg| b.zero(arg))?;
         return b.finish();
     }
     let small = Dims::from_fn(dims.len(), |d| if d < 2 { dims[d] } else { 1 });
     let count = b.count(b.all() & !0b01) as f32 / op.groups as f32;
     let (sum, mean, factor) = (b.table(FINE)?, b.table(FINE)?, b.table(FINE)?);
-    Groups { op, dims, small, count, sum, mean, factor }.forward(b, problem)
+    let groups = Groups { op, dims, small, count, sum, mean, factor };
+    if op.prop.is_forward() { groups.forward(b, problem) } else { groups.backward(b, problem) }
 }
 
 impl Groups<'_> {
@@ -63,22 +65,15 @@ impl Groups<'_> {
             self.by_group(&mut b, &mean)?;
             self.keep(&mut b, Arg::MEAN)?;
         }
-        self.spread(&mut b, &mean, given)?;
-        if !given {
+        self.spread(&mut b, (if given { None } else { Some(&mean) }, &self.mean))?;
+        if given {
+            self.given(&mut b, &inverse)?;
+        } else {
             self.folded(&mut b, Some(&self.mean))?;
             self.by_group(&mut b, &inverse)?;
             self.keep(&mut b, Arg::VARIANCE)?;
-        } else {
-            b.split_positions(&self.small, (1, self.op.groups))?;
-            b.group(COARSE);
-            let variance = b.argument_by(Arg::VARIANCE, COARSE)?;
-            b.stage(Over::Kept);
-            b.load(0, variance);
+            self.invert(&mut b, &inverse)?;
         }
-        b.forward(0, EltwiseAlg::Linear, 1.0, self.op.epsilon.get());
-        b.forward(0, EltwiseAlg::Pow, 1.0, -0.5);
-        let to = b.bind(&inverse)?;
-        b.store(0, to);
         b.group(b.all());
         let (to, from) = (b.bind(&self.factor)?, b.bind(&inverse)?);
         b.stage(Over::All);
@@ -140,6 +135,120 @@ impl Groups<'_> {
         Ok(())
     }
 
+    /// With `d` the distance of the source from its mean and `g = scale dd`: sums of `dd` and `dd d` by channel give the gradients of shift and scale over the
+    /// batch, and the means of `g` and `g d / sigma` by group; `diff_src = (g - mean(g) - d / sigma mean(g d / sigma)) / sigma`, without the means where
+    /// statistics are constants.
+    fn backward(&self, mut b: Builder<'_>, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+        let constant = self.op.flags.use_global_stats;
+        let has = |arg: Arg| problem.op.tensor(arg).is_some();
+        let learnt = self.op.prop == Prop::Backward && (has(Arg::DIFF_SCALE) || has(Arg::DIFF_SHIFT));
+        let (products, means) = (b.table(FINE)?, [b.table(FINE)?, b.table(FINE)?]);
+        b.split_positions(&self.small, (1, self.op.groups))?;
+        let inverse = b.table(COARSE)?;
+        self.given(&mut b, &inverse)?;
+        self.spread(&mut b, (None, &self.mean))?;
+        self.spread(&mut b, (Some(&inverse), &self.factor))?;
+        if !constant || learnt {
+            self.sums(&mut b, &products)?;
+        }
+        if learnt {
+            self.parameters(&mut b, (&products, &inverse), has)?;
+        }
+        if !constant {
+            self.means(&mut b, [&self.sum, &products].into_iter().zip(&means), &inverse)?;
+        }
+
+        b.whole_positions(self.dims);
+        b.group(FINE);
+        b.argument(Arg::SRC)?;
+        let (mean, factor) = (b.bind(&self.mean)?, b.bind(&self.factor)?);
+        b.stage(Over::All);
+        b.load_argument(0, Arg::DIFF_DST)?;
+        if self.op.flags.use_scale {
+            let scale = b.argument_by(Arg::SCALE, 0b10)?;
+            b.with(0, BinaryAlg::Mul, scale);
+        }
+        if !constant {
+            let [of_gradients, of_products] = [b.bind(&means[0])?, b.bind(&means[1])?];
+            b.with(0, BinaryAlg::Sub, of_gradients);
+            b.load_argument(1, Arg::SRC)?;
+            b.with(1, BinaryAlg::Sub, mean);
+            b.with(1, BinaryAlg::Mul, factor);
+            b.with(1, BinaryAlg::Mul, of_products);
+            b.both(0, BinaryAlg::Sub);
+        }
+        b.with(0, BinaryAlg::Mul, factor);
+        b.result(Arg::DIFF_SRC)?;
+        b.finish()
+    }
+
+    /// Folds the gradient of the result, and its product with the distance of the source from its mean, by channel.
+    fn sums(&self, b: &mut Builder<'_>, products: &Table) -> Result<(), Skip> {
+        b.whole_positions(self.dims);
+        b.group(FINE);
+        b.argument(Arg::SRC)?;
+        let (mean, sum, products) = (b.bind(&self.mean)?, b.bind(&self.sum)?, b.bind(products)?);
+        b.stage(Over::All);
+        b.load_argument(0, Arg::DIFF_DST)?;
+        b.load_argument(1, Arg::SRC)?;
+        b.with(1, BinaryAlg::Sub, mean);
+        b.copy(2, 0);
+        b.both(1, BinaryAlg::Mul);
+        b.fold(0, FoldOp::Sum, sum);
+        b.fold(1, FoldOp::Sum, products);
+        Ok(())
+    }
+
+    /// Stores the gradients of shift and scale: what was folded by channel, over the batch.
+    fn parameters(&self, b: &mut Builder<'_>, (products, inverse): (&Table, &Table), has: impl Fn(Arg) -> bool) -> Result<(), Skip> {
+        b.split_positions(&self.small, (1, self.op.groups))?;
+        for (arg, from) in [(Arg::DIFF_SHIFT, &self.sum), (Arg::DIFF_SCALE, products)] {
+            if !has(arg) {
+                continue;
+            }
+            let all = b.table(CHANNEL)?;
+            b.group(CHANNEL);
+            let (from, inverse, all) = (b.bind(from)?, b.bind(inverse)?, b.bind(&all)?);
+            b.stage(Over::All);
+            b.load(0, from);
+            if arg == Arg::DIFF_SCALE {
+                b.with(0, BinaryAlg::Mul, inverse);
+            }
+            b.fold(0, FoldOp::Sum, all);
+            b.stage(Over::Kept);
+            b.load(0, all);
+            let to = b.argument_by(arg, CHANNEL)?;
+            b.store(0, to);
+        }
+        Ok(())
+    }
+
+    /// By channel, the means by group of the gradient times the scale, and of its product with the normalised source, of what was folded by channel.
+    fn means<'t>(&self, b: &mut Builder<'_>, tables: impl Iterator<Item = (&'t Table, &'t Table)>, inverse: &Table) -> Result<(), Skip> {
+        for (i, (from, to)) in tables.enumerate() {
+            b.split_positions(&self.small, (1, self.op.groups))?;
+            let mean = b.table(COARSE)?;
+            b.group(COARSE);
+            let (operand, inverse, kept) = (b.bind(from)?, b.bind(inverse)?, b.bind(&mean)?);
+            b.stage(Over::All);
+            b.load(0, operand);
+            if self.op.flags.use_scale {
+                let scale = b.argument_by(Arg::SCALE, CHANNEL)?;
+                b.with(0, BinaryAlg::Mul, scale);
+            }
+            b.fold(0, FoldOp::Sum, kept);
+            b.stage(Over::Kept);
+            b.load(0, kept);
+            b.divide(0, self.count);
+            if i == 1 {
+                b.with(0, BinaryAlg::Mul, inverse);
+            }
+            b.store(0, kept);
+            self.spread(b, (Some(&mean), to))?;
+        }
+        Ok(())
+    }
+
     /// Stores `r[0]` to a statistic, where the problem has it.
     fn keep(&self, b: &mut Builder<'_>, arg: Arg) -> Result<(), Skip> {
         let wanted = if arg == Arg::MEAN { self.op.mean.is_some() } else { self.op.variance.is_some() };
@@ -150,12 +259,31 @@ impl Groups<'_> {
         Ok(())
     }
 
-    /// Means by channel of those by group: of the argument, where it is given.
-    fn spread(&self, b: &mut Builder<'_>, mean: &Table, given: bool) -> Result<(), Skip> {
+    /// `to` becomes the reciprocal deviations of the variances that are given.
+    fn given(&self, b: &mut Builder<'_>, to: &Table) -> Result<(), Skip> {
+        b.split_positions(&self.small, (1, self.op.groups))?;
+        b.group(COARSE);
+        let variance = b.argument_by(Arg::VARIANCE, COARSE)?;
+        b.stage(Over::Kept);
+        b.load(0, variance);
+        self.invert(b, to)
+    }
+
+    /// `to` becomes `1 / sqrt(r[0] + epsilon)`.
+    fn invert(&self, b: &mut Builder<'_>, to: &Table) -> Result<(), Skip> {
+        b.forward(0, EltwiseAlg::Linear, 1.0, self.op.epsilon.get());
+        b.forward(0, EltwiseAlg::Pow, 1.0, -0.5);
+        let to = b.bind(to)?;
+        b.store(0, to);
+        Ok(())
+    }
+
+    /// Numbers by channel of those by group: of the means that are given where there is no table.
+    fn spread(&self, b: &mut Builder<'_>, (from, to): (Option<&Table>, &Table)) -> Result<(), Skip> {
         b.split_positions(&self.small, (1, self.op.groups))?;
         b.group(b.all());
-        let to = b.bind(&self.mean)?;
-        let from = if given { b.argument_by(Arg::MEAN, COARSE)? } else { b.bind(mean)? };
+        let to = b.bind(to)?;
+        let from = if let Some(table) = from { b.bind(table)? } else { b.argument_by(Arg::MEAN, COARSE)? };
         b.stage(Over::All);
         b.load(0, from);
         b.store(0, to);

@@ -18,16 +18,15 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     fallback::ROW,
 ];
 
-/// Channels of a group that are neighbours in memory, from which on a gradient's rows of them are long enough.
-const NEIGHBOURS: i64 = 16;
+/// Channels that fill less than half a vector: what they take is faster on copies whose pixels are neighbours. Measured on Zen 4.
+const FEW: i64 = 8;
 
 fn stages(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    if let Op::GroupNorm(op) = &problem.op {
-        let tensors = [Some(&op.src), op.diff_src.as_ref(), op.diff_dst.as_ref()];
-        let short = (2..NEIGHBOURS).contains(&(op.src.dims()[1] / op.groups.max(1)));
-        if !op.prop.is_forward() && short && tensors.into_iter().flatten().any(columns::has_near_channels) {
-            return Err(Skip::Layout("of src or its gradient: few neighbours of a group".into()));
-        }
+    if let Op::GroupNorm(op) = &problem.op
+        && op.src.dims()[1] < FEW
+        && columns::has_near_channels(&op.src)
+    {
+        return Err(Skip::Layout("of src: few channels, which are neighbours".into()));
     }
     Program::plan_in_stages(problem, target, pipeline)
 }

@@ -1,6 +1,6 @@
 //! `packed:jit` and `packed:amx`: inner product on generated tiles, as matrix products: forward, backward by data, and gradients of plain weights.
 
-use super::packed::{check_scales, inner, is_one_column, one_column, resolve};
+use super::packed::{check_scales, depth, inner, is_one_column, plain_tag, resolve};
 use super::weights;
 use crate::CpuTarget;
 use crate::kernels::access::View;
@@ -225,10 +225,13 @@ pub(super) fn resolve_weights(op: &mut InnerProduct, isa: Isa, together: usize) 
     let tag = match op.prop {
         Prop::BackwardData if n > 2 => return Ok(()),
         Prop::BackwardData => panels(&[0], 1),
-        _ if is_one_column(op) => one_column(op).into(),
-        _ if op.weights.dims()[2..].iter().any(|size| *size != 1) && op.weights.dims()[1] % together as i64 != 0 => "axb".into(),
+        _ if is_one_column(op) => plain_tag(op).into(),
         _ => {
-            let (depth, is_any) = ((2..n).chain([1]).collect::<Vec<_>>(), op.weights.layout.is_any());
+            let (depth, is_any) = (depth(op, together), op.weights.layout.is_any());
+            if depth[..depth.len() - 1].iter().any(|d| dims[*d] != 1) && dims[depth[depth.len() - 1]] % together as i64 != 0 {
+                let tag = plain_tag(op);
+                return support::resolve(&mut op.weights, tag);
+            }
             support::resolve(&mut op.weights, &panels(&depth, 0))?;
             if is_any && [op.src.dtype, op.weights.dtype] == [DataType::S8; 2] {
                 support::keep_sums(&mut op.weights, &depth);

@@ -66,10 +66,10 @@ pub(super) fn check_scales(attr: &Attr) -> Result<(), Skip> {
     }
 }
 
-/// True when the pixels of a tensor follow each other in memory, and its channels are farther apart.
+/// Whether the channels of a tensor, or of panels, are farther apart than its pixels.
 fn channels_first(t: &Tensor) -> bool {
-    let rows: Vec<usize> = (1..t.dims().len()).collect();
-    t.blocking().is_some_and(|b| b.is_plain() && Axis::new(&rows, t.dims()).chained(b).is_some())
+    let farther = |strides: &Dims| (2..t.dims().len()).all(|d| t.dims()[d] == 1 || strides[1] > strides[d]);
+    t.blocking().is_some_and(|b| b.inner.iter().all(|(d, _)| d != 1) && farther(&b.strides))
 }
 
 /// Whether the result has one channel.
@@ -77,9 +77,19 @@ pub(super) fn is_one_column(op: &InnerProduct) -> bool {
     support::is_one_column(&op.weights, op.weights.dims()[0].max(0) as usize)
 }
 
-/// The layout of weights of one channel: plain, in the order of the data.
-pub(super) fn one_column(op: &InnerProduct) -> &'static str {
-    if op.weights.dims().len() > 2 { "axb" } else { "ab" }
+/// The layout of weights that are not in panels, in the order of the source.
+pub(super) fn plain_tag(op: &InnerProduct) -> &'static str {
+    if op.src.dims().len() > 2 && !channels_first(&op.src) { "axb" } else { "abx" }
+}
+
+/// Dimensions of the depth of weights in panels that have words of so many elements, slowest first: in the order of the source, where words end with its lines.
+pub(super) fn depth(op: &InnerProduct, together: usize) -> Vec<usize> {
+    let n = op.src.dims().len();
+    if n > 2 && channels_first(&op.src) && op.src.dims()[n - 1] % together as i64 == 0 {
+        (1..n).collect()
+    } else {
+        (2..n).chain([1]).collect()
+    }
 }
 
 /// Gives weights of layout `any` panels of the result's columns, and data the order of the weights.
@@ -90,15 +100,15 @@ pub(super) fn resolve(op: &mut InnerProduct, target: &CpuTarget) -> Result<(), S
         let width = panel_width(target.isa, weights.dims()[column].max(0) as usize);
         support::panel_tag(n, depth, column, width)
     };
-    let first = op.weights.blocking().is_some() && spatial && channels_first(&op.weights);
     let tag = match op.prop {
-        Prop::BackwardData if spatial => "axb".to_string(),
+        Prop::BackwardData if spatial => plain_tag(op).to_string(),
         Prop::BackwardData => panels(&op.weights, &[0], 1),
-        _ if is_one_column(op) => one_column(op).to_string(),
-        _ => panels(&op.weights, &(2..n).chain([1]).collect::<Vec<_>>(), 0),
+        _ if is_one_column(op) => plain_tag(op).to_string(),
+        _ => panels(&op.weights, &depth(op, 1), 0),
     };
     support::resolve(&mut op.weights, &tag)?;
-    support::resolve(&mut op.src, if first || !spatial { "abx" } else { "axb" })?;
+    let tag = if channels_first(&op.weights) || !spatial { "abx" } else { "axb" };
+    support::resolve(&mut op.src, tag)?;
     support::resolve(&mut op.dst, "ab")
 }
 

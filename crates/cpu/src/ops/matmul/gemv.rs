@@ -14,8 +14,8 @@ use crate::kernels::gemv::{Factor, Grouped, MAX_ROWS, Operands, Product, ReadyPr
 use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::Right;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::tile::Tail;
-use crate::ops::support;
+use crate::kernels::tile::{self, Tail};
+use crate::ops::{passes, support};
 use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::Matmul;
@@ -54,6 +54,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if request.isa.amx && is_faster_in_tiles(&problem, target) == Some(true) {
         return Err(Skip::Shape("enough rows for tiles of AMX"));
     }
+    if tail(&problem, &request, target).is_none() {
+        passes::left(&problem.attr)?;
+    }
     let product = Product::new(request)?;
     let in_place = product.takes_in_place() && is_natural(&problem, product.word_type());
     let scratch = product.scratch_bytes();
@@ -63,7 +66,13 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 /// Rows from which on tiles are faster with weights that they multiply as they are, which they read (or pack) once for all rows: in panels, which
 /// they need not pack; row-major; and transposed; of 16 bits and of 32. Measured on Zen 4.
 const ENOUGH: [[usize; 3]; 2] = [[1, 4, 7], [2, MAX_ROWS + 1, MAX_ROWS + 1]];
-/// The same of plain weights that stay in L2, row-major and transposed: rows, and what another row needs of depth. Packing a column takes as long as it is
+/// What tiles take to pack an element of depth of a panel of transposed weights that stay in L2, of f32 and of bf16 that is multiplied in pairs; what a walk along
+/// them takes on its way, for a vector of each product, and to add its lanes: nanoseconds, measured on Zen 4.
+const PACKED: [f64; 2] = [2.6, 1.55];
+const WAY: f64 = 470.0;
+const STEP: f64 = 0.37;
+const ADDED: f64 = 5.0;
+/// The same of other plain weights that stay in L2, row-major and transposed: rows, and what another row needs of depth. Packing a column takes as long as it is
 /// deep, a walk adds the lanes of each row's sums in the end. Of f32 and f16; of bf16 that is multiplied in pairs, and of other bf16.
 const NEAR: [[[usize; 2]; 2]; 3] = [[[1, usize::MAX], [1, 64]], [[1, 96], [1, 192]], [[2, 32], [1, 64]]];
 /// Weights so few that the way to a walk takes longer than tiles do.
@@ -96,14 +105,22 @@ pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column):
     let Ok(product) = product(weights.dtype, weights.dtype) else { return false };
     let deep = place::count(weights, depth);
     let wide = place::count(weights, &[column]);
+    let lie = if !b.is_plain() { 0 } else { 1 + usize::from(b.strides[column] != 1) };
+    let [beyond, far] = [1, FAR].map(|times| weights.bytes() > target.caches.l2 * times);
+    let on_amx = isa.amx && amx::check(product).is_ok();
+    let pairs = product == tile::Product::Bf16 && product.is_native(isa);
+    if lie == 2 && !beyond && !on_amx && (pairs || weights.dtype == DataType::F32) {
+        let (lanes, of_type) = (isa.width().lanes(), usize::from(pairs));
+        let vectors = deep.div_ceil(lanes << of_type);
+        let pack = (deep * wide.div_ceil(lanes)) as f64 * PACKED[of_type];
+        return pack <= WAY + (rows * wide) as f64 * (vectors as f64 * STEP + ADDED);
+    }
     if wide > 1 && deep.saturating_mul(wide) <= LITTLE {
         return true;
     }
-    if isa.amx && amx::check(product).is_ok() {
+    if on_amx {
         return !b.is_plain() && rows >= ENOUGH_ON_AMX;
     }
-    let lie = if !b.is_plain() { 0 } else { 1 + usize::from(b.strides[column] != 1) };
-    let [beyond, far] = [1, FAR].map(|times| weights.bytes() > target.caches.l2 * times);
     if lie > 0 && !beyond {
         let of_type = if weights.dtype == DataType::Bf16 { 2 - usize::from(product.is_native(isa)) } else { 0 };
         let [least, more] = NEAR[of_type][lie - 1];
@@ -144,7 +161,11 @@ fn unpacked(problem: &Problem, target: &CpuTarget, on_amx: bool) -> Result<Box<d
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let words = Unpacked::word_type(&request);
     let row = op.src.blocking().map(|b| b.strides[op.src.dims().len() - 2] as usize * words.bits() / 8);
-    let product = Unpacked::new(request, row.filter(|_| is_natural(&problem, words)), tail(&problem, &request, target), target)?;
+    let tail = tail(&problem, &request, target);
+    if tail.is_none() {
+        passes::left(&problem.attr)?;
+    }
+    let product = Unpacked::new(request, row.filter(|_| is_natural(&problem, words)), tail, target)?;
     if product.is_on_amx() != on_amx {
         return Err(Skip::Op("products that tiles of AMX take"));
     }
@@ -264,7 +285,8 @@ fn is_natural(problem: &Problem, words: DataType) -> bool {
     let n = op.src.dims().len();
     let plain = op.src.blocking().is_some_and(|b| {
         let even = |s: &i64| words == DataType::F32 || s % 2 == 0;
-        b.is_plain() && (b.strides[n - 1] == 1 || op.src.dims()[n - 1] == 1) && b.strides[..n - 2].iter().chain([&b.offset]).all(even)
+        let apart = if op.src.dims()[n - 2] > 1 { n - 1 } else { n - 2 };
+        b.is_plain() && (b.strides[n - 1] == 1 || op.src.dims()[n - 1] == 1) && b.strides[..apart].iter().chain([&b.offset]).all(even)
     });
     plain && op.src.dtype == words && ![&attr.scales, &attr.zero_points].iter().any(|q| q.contains_key(&Arg::SRC))
 }

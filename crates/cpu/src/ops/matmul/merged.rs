@@ -30,9 +30,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     }
     let mut merged = resolved.clone();
     for d in (0..row).rev().filter(|d| is_shared(op, *d)) {
-        if let Some(with) = join(&merged, d, row) {
-            merged = with;
-        }
+        let with = [[d, row], [row, d]].into_iter().find_map(|order| join(&merged, [d, row], order));
+        merged = with.unwrap_or(merged);
     }
     if merged == resolved {
         return Err(Skip::Layout("rows that do not follow each other from product to product".into()));
@@ -45,20 +44,20 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     staged::viewed(resolved, inner, target)
 }
 
-/// The problem with dimension `d` of the batch taken together with the rows, where all operands have neighbours along both at one distance.
-fn join(problem: &Problem, d: usize, row: usize) -> Option<Problem> {
+/// The problem with dimension `d` of the batch taken together with the rows, slower one first, where all operands have neighbours along both at one distance.
+fn join(problem: &Problem, [d, row]: [usize; 2], order: [usize; 2]) -> Option<Problem> {
     let Op::Matmul(op) = &problem.op else { return None };
-    let (attr, sizes) = (&problem.attr, [op.dst.dims()[d], op.dst.dims()[row]]);
+    let (attr, sizes) = (&problem.attr, order.map(|d| op.dst.dims()[d]));
     if !is_alike(attr, [d, row]) {
         return None;
     }
-    let together = |t: &Tensor| together(t, [d, row], sizes);
+    let together = |t: &Tensor| together(t, row, order, sizes);
     let post_op = |post_op: &PostOp| {
         let mut joined = post_op.clone();
         match &mut joined {
             PostOp::Sum { .. } | PostOp::Eltwise { .. } => {}
             PostOp::Binary { src1, src2: None, .. } => *src1 = together(src1)?,
-            PostOp::Prelu { mask } => *mask = slopes(*mask, &op.dst, [d, row])?,
+            PostOp::Prelu { mask } => *mask = slopes(*mask, &op.dst, [d, row], order)?,
             _ => return None,
         }
         Some(joined)
@@ -73,9 +72,9 @@ fn join(problem: &Problem, d: usize, row: usize) -> Option<Problem> {
 }
 
 /// The mask of slopes once dimension `d` of a result is taken together with its rows, where these slopes lie as the others do.
-fn slopes(mask: u32, dst: &Tensor, [d, row]: [usize; 2]) -> Option<u32> {
-    let sizes = [dst.dims()[d], dst.dims()[row]];
-    let joined = together(&PostOp::slopes(mask, dst.dims())?, [d, row], sizes)?;
+fn slopes(mask: u32, dst: &Tensor, [d, row]: [usize; 2], order: [usize; 2]) -> Option<u32> {
+    let sizes = order.map(|d| dst.dims()[d]);
+    let joined = together(&PostOp::slopes(mask, dst.dims())?, row, order, sizes)?;
     let rows = joined.dims()[row];
     let mask = mask & !(1 << d | 1 << row) | u32::from(rows > 1) << row;
     let dims = Dims::from_fn(dst.dims().len(), |i| match i {
@@ -94,20 +93,21 @@ fn is_alike(attr: &Attr, dims: [usize; 2]) -> bool {
     !random && quants.all(|(_, quant)| dims.iter().all(|d| quant.mask >> d & 1 == 0))
 }
 
-/// A tensor whose dimensions of these sizes in the result, a dimension and the rows, are the rows of another one: `None` where they are not at one distance,
-/// or the tensor has one number for all positions of one of them.
-fn together(t: &Tensor, [d, row]: [usize; 2], sizes: [i64; 2]) -> Option<Tensor> {
-    let own = [t.dims()[d], t.dims()[row]];
+/// A tensor whose dimensions of these sizes in the result, the rows and another one, slower one first, are the rows of another tensor: `None` where they are not at
+/// one distance, or the tensor has one number for all positions of one of them.
+fn together(t: &Tensor, row: usize, [slow, fast]: [usize; 2], sizes: [i64; 2]) -> Option<Tensor> {
+    let own = [t.dims()[slow], t.dims()[fast]];
     if own == [1, 1] {
         return Some(t.clone());
     }
     let b = t.blocking().filter(|b| b.is_plain())?;
-    if own != sizes || own[1] > 1 && b.strides[d] != b.strides[row] * own[1] {
+    if own != sizes || own[1] > 1 && b.strides[slow] != b.strides[fast] * own[1] {
         return None;
     }
-    let stride = if own[1] == 1 { b.strides[d] } else { b.strides[row] };
+    let stride = if own[1] == 1 { b.strides[slow] } else { b.strides[fast] };
     let (mut dims, mut strides) = (*t.dims(), b.strides);
-    (dims[d], dims[row], strides[row]) = (1, own[0] * own[1], stride);
+    (dims[slow], dims[fast]) = (1, 1);
+    (dims[row], strides[row]) = (own[0] * own[1], stride);
     let mut joined = Tensor::with_strides(dims, t.dtype, Some(strides)).ok()?;
     joined.layout.blocking_mut()?.offset = b.offset;
     Some(joined)

@@ -19,7 +19,7 @@ use crate::kernels::scratch::{Scratch, booked, lend};
 use crate::kernels::tile::pack::Plain;
 use crate::kernels::tile::tail::{About, Named};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs, tallest};
-use crate::ops::support;
+use crate::ops::{passes, support};
 use crate::row::Generated;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Decision, Skip};
@@ -139,7 +139,7 @@ pub(crate) fn product(a: DataType, b: DataType) -> Result<Product, Skip> {
 }
 
 /// Bytes of weights that are as well read twice, from L2: a tail in registers is worth more.
-const READ_TWICE: usize = 128 << 10;
+const READ_TWICE: usize = 8 << 10;
 
 /// The first element of a tensor of so many contiguous f32.
 fn line(t: &Tensor, columns: usize) -> Option<usize> {
@@ -223,6 +223,10 @@ impl Request<'_> {
         let right = place::of_rows(place::count(c.tensor, c.rows), product, (right, &weights));
         let to = place::plain(c.tensor, c.rows, c.columns).ok().filter(|p| p.column == c.tensor.dtype.bits() / 8);
         let tail = to.filter(|_| !beside).and_then(|_| self.tail(compensated)).map(Arc::new);
+        // Of few rows portable code finishes what costs nothing beside weights that are read once.
+        if tail.is_none() && !beside {
+            passes::left(self.attr)?;
+        }
         let columns = place::count(c.tensor, c.columns);
         let sizes = Sizes {
             batch: c.tensor.dims()[..self.batch].iter().product::<i64>() as usize,

@@ -45,6 +45,7 @@ fn args<B>(a: &[u32], b: &[B], c: &mut [f32]) -> Args {
         a: a.as_ptr().cast(),
         b: b.as_ptr().cast(),
         c: c.as_mut_ptr(),
+        a_row: 0,
         b_row: 0,
         c_row: 0,
         groups: 1,
@@ -185,9 +186,17 @@ fn columns(isa: Isa, kernel: Gemv, groups: usize, vectors: usize) {
         let (word, row, part) = (i / lanes / rows / parts * lanes + i % lanes, i / lanes % rows, i / lanes / rows % parts);
         a_word(decode, part, |place| if word < shown { source(row, word * each + place) } else { 0.0 })
     };
-    let a: Vec<u32> = (0..(vectors + usize::from(masked)) * parts * rows * lanes).map(a).collect();
+    let a: Vec<u32> = if parts == 1 {
+        // Rows as they lie, with what is no number behind them.
+        let a = |i: usize| {
+            if i % b_row < shown { a_word(decode, 0, |place| source(i / b_row, i % b_row * each + place)) } else { u32::MAX }
+        };
+        (0..rows * b_row - 3).map(a).collect()
+    } else {
+        (0..(vectors + usize::from(masked)) * parts * rows * lanes).map(a).collect()
+    };
     let mut c = vec![f32::NAN; count * rows * lanes];
-    let args = Args { b_row: b_row * 4, groups, blocks: vectors, last, ..args(&a, &b, &mut c) };
+    let args = Args { a_row: b_row * 4, b_row: b_row * 4, groups, blocks: vectors, last, ..args(&a, &b, &mut c) };
     if !run(kernel.function(isa), &args) {
         return;
     }

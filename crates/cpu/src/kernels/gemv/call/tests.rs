@@ -29,7 +29,7 @@ fn walks_refuse_operands_that_are_too_short() {
             vec![6 * rows, 11 * lanes, (rows - 1) * 3 * lanes + lanes, 5 * lanes, 5 * lanes, 2 * rows],
         ),
         (Walk::Lines { lines: 2, masked: true }, vec![4 * rows, 3 * 4 * lanes + 3 * lanes + 5, 4 * rows * lanes]),
-        (Walk::Columns { columns: 2, masked: true }, vec![4 * rows * lanes, 3 * 4 * lanes + 3 * lanes + 5, 4 * rows * lanes]),
+        (Walk::Columns { columns: 2, masked: true }, vec![7 * lanes + 5, 3 * 4 * lanes + 3 * lanes + 5, 4 * rows * lanes]),
     ];
     for (walk, lens) in cases {
         let kernel = Ready::get(isa, Gemv { decode, rows: rows as u8, walk }).unwrap();
@@ -39,7 +39,7 @@ fn walks_refuse_operands_that_are_too_short() {
             let mut column = || of_groups.next().map(|numbers| Column { buf: lend(numbers), row: 4 * lanes * 4 });
             let (scale, zero) = (column(), column());
             let a_sums = of_groups.next().map_or(&[][..], |sums| sums);
-            let on = On { a, b: lend(b), b_row: 4 * lanes * 4, groups: 2, count: 3, last: 5, scale, zero, a_sums };
+            let on = On { a, a_row: 4 * lanes, b: lend(b), b_row: 4 * lanes * 4, groups: 2, count: 3, last: 5, scale, zero, a_sums };
             kernel.run(&on, c, 3 * lanes);
         });
     }

@@ -170,11 +170,11 @@ impl Copy<'_, '_> {
         self.pad(at, first + numbers.len());
     }
 
-    /// Zeros behind the last channel of the block, when that is `end`.
+    /// Zeros behind the last channel of the block, when that is `end`, where vectors reach them: not behind rows.
     fn pad(&self, at: usize, end: usize) {
         const ZEROS: [u32; 64] = [0; 64];
         let column = end % self.width;
-        if end == self.channels.1 && column > 0 && self.width <= ZEROS.len() {
+        if !std::ptr::eq(self.side, &raw const self.plan.rows) && end == self.channels.1 && column > 0 && self.width <= ZEROS.len() {
             self.to.write(end / self.width * self.panel + at + column, &ZEROS[..self.width - column]);
         }
     }
@@ -279,10 +279,13 @@ impl Body for Floats<'_> {
             let at = self.at.first + i * self.at.pixel;
             for (panel, from) in from.chunks(self.width).enumerate() {
                 let at = at + panel * self.panel;
-                let (to, rest) = self.pieces::<64>(from, at);
-                let (to, rest) = self.pieces::<W>(rest, to);
-                let (to, rest) = self.pieces::<4>(rest, to);
-                self.pieces::<1>(rest, to);
+                match from.len() {
+                    64.. => self.pieces::<64>(from, at),
+                    n if n >= W => self.pieces::<W>(from, at),
+                    8.. => self.pieces::<8>(from, at),
+                    4.. => self.pieces::<4>(from, at),
+                    _ => self.pieces::<1>(from, at),
+                }
             }
         }
     }
@@ -299,12 +302,14 @@ impl Floats<'_> {
         }
     }
 
-    /// Writes pieces of `N` numbers from word `to` on: the word behind them, and what is left.
+    /// Writes at least `N` numbers from word `to` on, `N` at a time: the last ones overlap those before.
     #[inline(always)]
-    fn pieces<'f, const N: usize>(&self, from: &'f [f32], to: usize) -> (usize, &'f [f32]) {
+    fn pieces<const N: usize>(&self, from: &[f32], to: usize) {
         let (whole, rest) = from.as_chunks::<N>();
         whole.iter().enumerate().for_each(|(i, piece)| self.to.write(to + i * N, piece));
-        (to + whole.len() * N, rest)
+        if let Some(last) = from.last_chunk::<N>().filter(|_| !rest.is_empty()) {
+            self.to.write(to + from.len() - N, last);
+        }
     }
 }
 
@@ -346,9 +351,12 @@ impl Body for Pairs<'_> {
             for first in (0..self.channels).step_by(self.width) {
                 let channels = self.width.min(self.channels - first);
                 let from = from + first;
-                let done = self.pieces::<W>((from, to), 0..channels);
-                let done = self.pieces::<4>((from, to), done..channels);
-                self.pieces::<1>((from, to), done..channels);
+                match channels {
+                    n if n >= W => self.pieces::<W>((from, to), n),
+                    8.. => self.pieces::<8>((from, to), channels),
+                    4.. => self.pieces::<4>((from, to), channels),
+                    _ => self.pieces::<1>((from, to), channels),
+                }
                 to += self.panel;
             }
         }
@@ -356,11 +364,11 @@ impl Body for Pairs<'_> {
 }
 
 impl Pairs<'_> {
-    /// Interleaves pieces of `N` of some channels, from element `from` to word `to`: the first channel that is left.
+    /// Interleaves at least `N` channels from element `from` to word `to`, `N` at a time: the last ones overlap those before.
     #[inline(always)]
-    fn pieces<const N: usize>(&self, (from, to): (usize, usize), channels: std::ops::Range<usize>) -> usize {
-        let end = channels.end - channels.len() % N;
-        for c in channels.step_by(N).take_while(|c| *c < end) {
+    fn pieces<const N: usize>(&self, (from, to): (usize, usize), channels: usize) {
+        for c in (0..channels).step_by(N) {
+            let c = c.min(channels - N);
             let (mut low, mut high) = ([0u16; N], [0u16; N]);
             self.from.read(from + c, &mut low);
             if let Some(other) = self.other {
@@ -368,6 +376,5 @@ impl Pairs<'_> {
             }
             self.to.write::<u32>(to + c, &std::array::from_fn::<u32, N, _>(|j| u32::from(low[j]) | u32::from(high[j]) << 16));
         }
-        end
     }
 }

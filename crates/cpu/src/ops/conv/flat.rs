@@ -1,0 +1,76 @@
+//! `flat:jit`: gradients of the weights of windows of one pixel as those of an inner product, whose rows are the pixels of all images.
+//!
+//! Tensors whose pixels lie closest (NCHW) are multiplied where they lie, which rows for channels last would transpose. 16-bit pixels whose channels lie closest
+//! have one side transposed, where others interleave both.
+
+use super::weights::{Setup, tiled};
+use crate::CpuTarget;
+use crate::ops::support::{self, is_generated};
+use crate::ops::{rows, staged};
+use oxidnn_runtime::{Plan, Skip};
+use oxidnn_spec::op::InnerProduct;
+use oxidnn_spec::{DataType, Op, Problem, Tensor};
+
+/// Plans `problem`.
+///
+/// # Errors
+/// What is no such gradient, and layouts that rows of inner product do not take.
+pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    let s = Setup::of(&problem.op)?.sizes;
+    support::known(problem)?;
+    if s.g != 1 || [s.k, s.s] != [[1; 3]; 2] || s.pl != [0; 3] || s.i != s.o {
+        return Err(Skip::Shape("groups, or windows of several pixels, strides or padding"));
+    }
+    let mut problem = problem.clone();
+    tiled::resolve(&mut problem, target)?;
+    problem.resolve();
+    support::dense(&problem)?;
+    let mut plain = problem.clone();
+    let inner = match &mut plain.op {
+        Op::Conv(op) => {
+            op.weights = row_major(&op.weights)?;
+            flat([&op.src, &op.weights, &op.dst], op.bias.clone())?
+        }
+        Op::Deconv(op) => {
+            op.weights = row_major(&op.weights)?;
+            flat([&op.src, &op.weights, &op.dst], op.bias.clone())?
+        }
+        _ => return Err(Skip::Op("anything but convolution")),
+    };
+    let closest = |t: &Tensor, d: usize| t.blocking().is_some_and(|b| b.strides[d] == 1);
+    let planes = closest(&inner.src, 0) && closest(&inner.dst, 0);
+    let interleaved = inner.src.dtype == DataType::Bf16 && !isa.amx && closest(&inner.src, 1) && closest(&inner.dst, 1);
+    if !planes && !interleaved {
+        return Err(Skip::Layout("of data: neither pixels closest nor 16-bit channels".into()));
+    }
+    // Weights that lie otherwise are reordered, which takes longer than to copy less data.
+    let copied = if plain.op == problem.op { 0 } else { inner.weights.bytes() };
+    if inner.src.bytes().saturating_add(inner.dst.bytes()) < copied {
+        return Err(Skip::Shape("few pixels"));
+    }
+    let inner = Problem::new(inner, problem.attr.clone()).map_err(|e| Skip::Layout(e.to_string()))?;
+    let none = || Skip::Layout("of data, nor any that inner products take".into());
+    let chosen = rows(&inner.op).iter().filter(is_generated).find_map(|row| (row.plan)(&inner, target).ok()).ok_or_else(none)?;
+    let viewed = staged::viewed(plain.clone(), chosen, target)?;
+    if plain.op == problem.op { Ok(viewed) } else { staged::copied(&problem, viewed, target).ok_or_else(none) }
+}
+
+/// The tensor with plain rows.
+fn row_major(t: &Tensor) -> Result<Tensor, Skip> {
+    Tensor::plain(*t.dims(), t.dtype).map_err(|e| Skip::Layout(e.to_string()))
+}
+
+/// The inner product of source, gradient of weights and gradient of the result.
+fn flat([src, weights, dst]: [&Tensor; 3], bias: Option<Tensor>) -> Result<InnerProduct, Skip> {
+    let pixels = |t: &Tensor| {
+        let n = t.dims().len();
+        let order: Vec<usize> = [0, n - 1].into_iter().chain(1..n - 1).collect();
+        let count = t.dims()[..1].iter().chain(&t.dims()[2..]).product::<i64>();
+        let layout = t.layout.permute(&order).and_then(|l| l.reshape(&[count, t.dims()[1]]));
+        layout.map(|layout| Tensor { dtype: t.dtype, layout }).map_err(|_| Skip::Layout("of data: pixels at several distances".into()))
+    };
+    let layout = weights.layout.reshape(&[dst.dims()[1], src.dims()[1]]).map_err(|e| Skip::Layout(e.to_string()))?;
+    let weights = Tensor { dtype: weights.dtype, layout };
+    Ok(InnerProduct { prop: oxidnn_spec::Prop::BackwardWeights, src: pixels(src)?, weights, bias, dst: pixels(dst)? })
+}
