@@ -119,18 +119,23 @@ pub(crate) fn viewed(problem: Problem, inner: Box<dyn Plan>, target: &CpuTarget)
     finish(problem, Staged { what: COPIES, inner, stages }, target)
 }
 
-/// The plan of `problem`, layouts resolved, by that of one with another operand: what that is lies `apart` in scratch, or in the operand's memory. Reorders make it
-/// of the operand before the operation, or the operand of it behind that.
+/// An operand that is something else to an operation.
+pub(crate) struct Copied {
+    /// What is done so, for people to read.
+    pub(crate) what: &'static str,
+    pub(crate) arg: Arg,
+    /// Whether that lies in scratch, and not in the operand's own memory.
+    pub(crate) apart: bool,
+    /// Reorders that make it of the operand before the operation, and the operand of it behind that.
+    pub(crate) reorders: [Option<Box<dyn Plan>>; 2],
+}
+
+/// The plan of `problem`, layouts resolved, by that of one with another operand.
 ///
 /// # Errors
 /// Where there is no such operand, or scratch exceeds the address space.
-pub(crate) fn with_copy(
-    problem: Problem,
-    what: &'static str,
-    inner: Box<dyn Plan>,
-    (arg, reorders, apart): (Arg, [Option<Box<dyn Plan>>; 2], bool),
-    target: &CpuTarget,
-) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn with_copy(problem: Problem, inner: Box<dyn Plan>, copied: Copied, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let Copied { what, arg, apart, reorders } = copied;
     let tensor = inner.problem().op.tensor(arg).ok_or(Skip::Op("without an operand"))?.clone();
     finish(problem, Staged { what, inner, stages: vec![Stage { arg, tensor, apart, reorders }] }, target)
 }

@@ -9,7 +9,8 @@ use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::Scratch;
-use crate::ops::{staged, support};
+use crate::ops::staged::{self, Copied};
+use crate::ops::support;
 use crate::row::{Kernel, RowPlan};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
@@ -46,8 +47,9 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let dst = inner.problem().op.tensor(Arg::SRC).ok_or(Skip::Op("without a source"))?.clone();
     let sampled = Sampled { tensor: dst.clone(), image, channel, at };
     let copy = Problem { op: Op::Reorder(Reorder { src, dst }), attr: Attr::default() };
-    let copies = [Some(RowPlan::of(copy, target, Some(0), sampled)?), None];
-    staged::with_copy(problem, "pixels that are met, gathered", inner, (Arg::SRC, copies, true), target)
+    let reorders = [Some(RowPlan::of(copy, target, Some(0), sampled)?), None];
+    let what = "pixels that are met, gathered";
+    staged::with_copy(problem, inner, Copied { what, arg: Arg::SRC, apart: true, reorders }, target)
 }
 
 /// The problem over the pixels that are met, where they lie, if windows of one pixel skip some.

@@ -6,6 +6,7 @@ use oxidnn_spec::text::{Settings, parse_line};
 /// A problem that each row takes.
 const TAKEN: &[(&str, &str)] = &[
     ("fused:any", "--conv --attr-post-ops=relu+dw:k3s1p1 mb1ic64ih28oc64kh1"),
+    ("flat:jit", "--conv --dir=BWD_W --stag=abx --wtag=abx --dtag=abx mb1ic64ih28oc64"),
     ("repeated:jit", "--conv --dir=BWD_W g48mb1ic48ih28oc96oh28kh3ph1"),
     ("direct:jit", "--conv g64mb1ic64ih28oc64oh28kh3ph1"),
     ("direct:jit", "--conv --dir=BWD_W g64mb1ic64ih28oc64oh28kh3ph1"),

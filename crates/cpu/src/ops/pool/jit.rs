@@ -18,7 +18,7 @@ use crate::kernels::tile::tail::{About, Tail};
 use crate::kernels::transpose::Squares;
 use crate::ops::conv::geometry::{Direction, Line, Phase};
 use crate::ops::conv::window::cut;
-use crate::ops::strips::{Place, Segment, Width, table};
+use crate::ops::strips::{Met, Place, Segment, Width, table};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
@@ -270,7 +270,9 @@ impl Direct {
         let lines = [0, 1].map(|i| Line::new(direction, &s, i, to[i], from[i]));
         let phases = width.line.phases.iter().map(|phase| {
             let segments = width.cut(phase, most(phase.taps.len()), (&common, &tail), |window, begin| kernel(&s, take, window, begin));
-            (segments, of_rows([&lines[0], &lines[1]], [to[0], to[1], phase.first], (&s, take, divisor), &strides))
+            let sizes = [to[0], to[1], phase.first];
+            let divisor = |lines: usize| if matches!(take, Take::Mean { counted: true, .. }) { lines.max(1) as f32 } else { divisor };
+            (segments, of_rows([&lines[0], &lines[1]], sizes, &strides, divisor, |met| value(&s, take, met)))
         });
         let phases: Vec<_> = phases.collect();
         let met = phases.iter().all(|p| p.1.is_met() && p.0.iter().all(|s| s.spec.sums.is_met()));
@@ -319,26 +321,34 @@ fn layouts(tensors: Tensors<'_>, attr: &Attr, about: (usize, Isa)) -> Result<(Pl
 }
 
 /// The rows of results with the lines of their windows, for sizes of results in depth and height and the first of a phase of the width; strides are those of
-/// source, result and places.
+/// source, result and places. Rows have a divisor by their number of lines, and lines a value.
 fn of_rows(
     lines: [&Line; 2],
     [depth, height, first]: [i64; 3],
-    (s, take, divisor): (&ConvSizes, Take, f32),
     [source, result, places]: &[[usize; 3]; 3],
+    divisor: impl Fn(usize) -> f32,
+    value: impl Fn(Met) -> f32,
 ) -> Table {
     let at = |strides: &[usize; 3], [d, h, w]: [i64; 3]| d as usize * strides[0] + h as usize * strides[1] + w as usize * strides[2];
-    let row = |_: usize, [d, h]: [i64; 2], lines: usize| {
-        let divisor = if matches!(take, Take::Mean { counted: true, .. }) { lines.max(1) as f32 } else { divisor };
-        Row { result: at(result, [d, h, first]), other: at(places, [d, h, first]), lines, divisor }
+    let row = |_: usize, [d, h]: [i64; 2], lines: usize| Row {
+        result: at(result, [d, h, first]),
+        other: at(places, [d, h, first]),
+        lines,
+        divisor: divisor(lines),
     };
-    table(lines, [depth, height], row, |[[kd, kh], [z, y]]| Taps {
-        source: at(source, [z, y, 0]),
-        other: at(places, [z, y, 0]),
-        value: match take {
-            Take::Shared => 1.0 / (taps_inside(s, 0, z) * taps_inside(s, 1, y)).max(1) as f32,
-            _ => ((kd * s.k[1] + kh) * s.k[2]) as f32,
-        },
-    })
+    let line = |met: Met| {
+        let [_, [z, y]] = met;
+        Taps { source: at(source, [z, y, 0]), other: at(places, [z, y, 0]), value: value(met) }
+    };
+    table(lines, [depth, height], row, line)
+}
+
+/// What a kernel knows of a line of the window: its factor where it is shared, or the place of its first tap.
+fn value(s: &ConvSizes, take: Take, [[kd, kh], [z, y]]: Met) -> f32 {
+    match take {
+        Take::Shared => 1.0 / (taps_inside(s, 0, z) * taps_inside(s, 1, y)).max(1) as f32,
+        _ => ((kd * s.k[1] + kh) * s.k[2]) as f32,
+    }
 }
 
 /// The kernels of a pooling: those of the segments of each phase, and what takes planes apart.
