@@ -3,24 +3,26 @@
 //! such tests beside them.
 
 use oxidnn_cpu::CpuTarget;
+use oxidnn_cpu::kernels::blend;
 use oxidnn_cpu::kernels::columns::{Act, Blocks, Bound, Sweep};
 use oxidnn_cpu::kernels::permute::{LANES, Masks, Permuter, Places as TilePlaces, Tiles};
 use oxidnn_cpu::kernels::responses::{Call as ResponsesCall, Pass, Plane, Responses, Side as Rows, Spec as ResponsesSpec};
 use oxidnn_cpu::kernels::scratch::lend;
+use oxidnn_cpu::kernels::strip::{self, Line, Row, Side, Strip, Table, Tailed};
 use oxidnn_cpu::kernels::tile::{Tail, TailArgs};
 use oxidnn_cpu::kernels::transpose::{Interleaved, Interleaver, Matrix, Places, Squares, Turned, no_factors};
 use oxidnn_cpu::kernels::winograd::{
     Chunks, Multiply, POSITIONS, Panel, Pixels, Place, RESULTS, SIDE, SumsOf, Taps, Tile, Transformed, Transforms, Weigh,
 };
-use oxidnn_cpu::kernels::{blend, pool, strip};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::blend::{Blend, Tap as BlendTap};
+use oxidnn_jit::kernels::depthwise::Depthwise;
 use oxidnn_jit::kernels::depthwise::weights::{self, Part};
-use oxidnn_jit::kernels::depthwise::{Depthwise, Line, Tap};
 use oxidnn_jit::kernels::interleave::Interleave;
 use oxidnn_jit::kernels::permute::{Order, Permute};
-use oxidnn_jit::kernels::pool::{Line as PoolLine, Pool, Row, Take};
+use oxidnn_jit::kernels::pool::{Pool, Take};
+use oxidnn_jit::kernels::strips::{Tap, Window};
 use oxidnn_jit::kernels::transpose::{Factor, Transpose, UNCHANGED};
 use oxidnn_jit::kernels::winograd::products::Products;
 use oxidnn_runtime::Buf;
@@ -72,47 +74,40 @@ const ROWS: usize = 2;
 const LEN: usize = 4;
 const COLUMNS: usize = LEN + 1;
 
+/// Two results of a strip of one vector, of f32.
+fn window() -> Window {
+    Window { results: 2, taps: TAPS.to_vec(), inside: (0, 3), ..Window::of_vectors(1) }
+}
+
+/// Rows of so many channels, the lines of whose windows have a value.
+fn table(channels: usize, other: usize, value: f32) -> Table {
+    let mut table = Table::default();
+    for row in 0..ROWS {
+        let [source, result] = [COLUMNS, LEN].map(|columns| row * columns * channels * 4);
+        let row = Row { result, other: result, lines: 1, divisor: 2.0 };
+        table.push(row, [Line { source, other: source * other, value }].into_iter());
+    }
+    table
+}
+
+/// A call of all rows.
+fn call<'a>(table: &'a Table, [source, result]: [Side<'a>; 2], other: Option<Side<'a>>, channels: usize) -> strip::Call<'a> {
+    let (strips, tail) = (LEN / 2, (&TailArgs::NONE, 0));
+    strip::Call { table, rows: 0..ROWS, source, result, other, strips, channels, shift: &[], tail, far: true }
+}
+
 fn strips(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
     let channels = 2 * lanes;
-    let steps = move |n: usize| strip::Steps { column: channels * 4, strip: n * channels * 4, vector: lanes * 4 };
-    let sums = Depthwise {
-        source: Elem::F32,
-        weights: Elem::F32,
-        dots: false,
-        group: [1, 1],
-        results: 2,
-        stride: 1,
-        taps: TAPS.to_vec(),
-        inside: (0, 3),
-        shifted: true,
-        masked: false,
-        single: false,
-        streaming: false,
-    };
-    let kernel = strip::Strip::get(isa, &strip::Spec { sums, tail: Tail::raw() }, channels).unwrap();
-    let mut table = strip::Table::default();
-    for row in 0..ROWS {
-        table.push(row * LEN * channels * 4, [Line { source: row * COLUMNS * channels * 4, weights: 0 }].into_iter());
-    }
+    let sums = Depthwise { window: window(), weights: Elem::F32, dots: false, group: [1, 1], shifted: true, single: false };
+    let kernel = Strip::get(isa, &Tailed { sums, tail: Tail::raw() }, (channels, false)).unwrap();
+    let table = table(channels, 0, 0.0);
     let lens = [ROWS * COLUMNS * channels, 2 * channels, ROWS * LEN * channels, channels];
     let forward = entry("strips", &lens, move |memory| {
         let [source, weights, result, shift] = memory else { panic!("four pieces") };
-        kernel.run(strip::Call {
-            table: &table,
-            rows: 0..ROWS,
-            source: (source[..].into(), 0),
-            source_steps: steps(2),
-            weights: (weights[..].into(), 0),
-            weights_vector: 2 * lanes * 4,
-            result: ((&mut result[..]).into(), 0),
-            result_steps: steps(2),
-            strips: LEN / 2,
-            channels,
-            shift,
-            tail: (&TailArgs::NONE, 0),
-            far: true,
-        });
+        let side = |buf| Side { buf, at: 0, column: channels * 4, strip: 2 * channels * 4, vector: lanes * 4, group: lanes * 4 };
+        let weights = Side { column: 0, strip: 0, group: 2 * lanes * 4, ..side(lend(weights)) };
+        kernel.run(strip::Call { shift, ..call(&table, [side(lend(source)), side(lend(result))], Some(weights), channels) });
     });
     let part = Part { places: 2, repeated: true, taps: (0, 2) };
     let key = weights::Gradient {
@@ -145,28 +140,9 @@ fn pools(isa: Isa) -> Vec<Entry> {
     let channels = 2 * lanes;
     let all = [Take::Largest, Take::Mean { counted: false, exact: true }, Take::Shared, Take::Place(Elem::I32), Take::Chosen(Elem::I32)]
         .map(|take| {
-            let (taps, counts) = (TAPS.to_vec(), vec![2]);
-            let (inside, streaming) = ((0, 3), false);
-            let pool = Pool {
-                source: Elem::F32,
-                take,
-                results: 2,
-                stride: 1,
-                step: 1,
-                taps,
-                inside,
-                counts,
-                vectors: 1,
-                masked: false,
-                streaming,
-            };
-            let kernel = pool::Strip::get(isa, &pool::Spec { sums: pool, tail: Tail::raw() }, (channels, false), false).unwrap();
-            let mut table = pool::Table::default();
-            for row in 0..ROWS {
-                let [source, result] = [COLUMNS, LEN].map(|columns| row * columns * channels * 4);
-                let row = Row { result, places: result, lines: 1, divisor: 2.0 };
-                table.push(row, [PoolLine { source, places: source, place: 0, share: 1.0 }].into_iter());
-            }
+            let pool = Pool { window: window(), take, counts: vec![2] };
+            let kernel = Strip::get(isa, &Tailed { sums: pool, tail: Tail::raw() }, (channels, false)).unwrap();
+            let table = table(channels, 1, 1.0);
             let (source, result) = (ROWS * COLUMNS * channels, ROWS * LEN * channels);
             let lens = match take {
                 Take::Place(_) => vec![source, result, result],
@@ -174,12 +150,10 @@ fn pools(isa: Isa) -> Vec<Entry> {
                 _ => vec![source, result],
             };
             entry(format!("pooling, {take:?}"), &lens, move |memory| {
-                let side =
-                    |buf| pool::Side { buf, at: 0, column: channels * 4, strip: 2 * channels * 4, vector: lanes * 4, group: lanes * 4 };
+                let side = |buf| Side { buf, at: 0, column: channels * 4, strip: 2 * channels * 4, vector: lanes * 4, group: lanes * 4 };
                 let mut sides = memory.iter_mut().map(|m| side(lend(m)));
                 let (source, result, places) = (sides.next().unwrap(), sides.next().unwrap(), sides.next());
-                let (strips, tail) = (LEN / 2, (&TailArgs::NONE, 0));
-                kernel.run(pool::Call { table: &table, rows: 0..ROWS, source, result, places, strips, channels, tail });
+                kernel.run(call(&table, [source, result], places, channels));
             })
         });
     all.into()

@@ -1,4 +1,4 @@
-; 212 instructions, 1216 bytes, 14 spills, 0 of them in inner loops
+; 213 instructions, 1227 bytes, 14 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -6,24 +6,24 @@
 0006  push r14
 0008  push r15
 000a  sub rsp,100h
-0011  mov rax,[rdi+20h]
+0011  mov rax,[rdi+40h]
 0015  lea rcx,[rax+rax*2]
 0019  lea rdx,[rax+rax*4]
-001d  mov rsi,[rdi+18h]
+001d  mov rsi,[rdi+38h]
 0021  mov [rsp+80h],rsi
 0029  mov rsi,[rdi+60h]
 002d  mov [rsp+0C0h],rsi
-0035  mov rsi,[rdi+50h]
-0039  mov r8d,0
-003f  mov [rsp],r8
-0043  mov r8,[rdi+40h]
-0047  mov [rsp+40h],r8
-004c  nop word [rax+rax]
-0055  nop word [rax+rax]
-005e  nop word [rax+rax]
-0067  nop word [rax+rax]
-0070  nop word [rax+rax]
-0079  nop dword [rax]
+0035  mov rsi,[rdi+88h]
+003c  mov r8d,0
+0042  mov [rsp],r8
+0046  mov r8,[rdi+20h]
+004a  mov [rsp+40h],r8
+004f  nop word [rax+rax]
+0058  nop word [rax+rax]
+0061  nop word [rax+rax]
+006a  nop word [rax+rax]
+0073  nop word [rax+rax]
+007c  nop dword [rax]
 0080  mov r8,[rdi]
 0083  mov r9,[rdi+10h]
 0087  mov r10,[rdi+8]
@@ -37,7 +37,7 @@
 00c8  mov rbx,[rsp+0C0h]
 00d0  mov rbp,[r8]
 00d3  add rbx,rbp
-00d6  mov rbp,[rdi+38h]
+00d6  mov rbp,[rdi+18h]
 00da  nop word [rax+rax]
 00e3  nop word [rax+rax]
 00ec  nop word [rax+rax]
@@ -88,7 +88,7 @@
 01bf  vpxord zmm12,zmm12,zmm12
 01c5  vpxord zmm13,zmm13,zmm13
 01cb  mov r12,r9
-01ce  mov r13,[r8+8]
+01ce  mov r13,[r8+10h]
 01d2  test r13,r13
 01d5  jle near 395h
 01db  nop word [rax+rax]
@@ -97,72 +97,72 @@
 01f6  nop word [rax+rax]
 01ff  nop
 0200  mov r14,[r12]
-0204  mov r15,[r12+8]
-0209  add r12,10h
-020d  add r14,r11
-0210  add r15,rsi
-0213  vmovups zmm14,[r15]
-0219  vmovups zmm15,[r15+40h]
-0220  vmovups zmm16,[r15+80h]
-0227  vfmadd231ps zmm0,zmm14,[r14]
-022d  vmovups zmm17,[r14+rax]
-0234  vfmadd231ps zmm1,zmm17,zmm14
-023a  vfmadd231ps zmm0,zmm17,zmm15
-0240  vmovups zmm17,[r14+rax*2]
-0247  vfmadd231ps zmm2,zmm17,zmm14
-024d  vfmadd231ps zmm1,zmm17,zmm15
-0253  vfmadd231ps zmm0,zmm17,zmm16
-0259  vmovups zmm17,[r14+rcx]
-0260  vfmadd231ps zmm3,zmm17,zmm14
-0266  vfmadd231ps zmm2,zmm17,zmm15
-026c  vfmadd231ps zmm1,zmm17,zmm16
-0272  vmovups zmm17,[r14+rax*4]
-0279  vfmadd231ps zmm4,zmm17,zmm14
-027f  vfmadd231ps zmm3,zmm17,zmm15
-0285  vfmadd231ps zmm2,zmm17,zmm16
-028b  add r14,rdx
-028e  vmovups zmm17,[r14]
-0294  vfmadd231ps zmm5,zmm17,zmm14
-029a  vfmadd231ps zmm4,zmm17,zmm15
-02a0  vfmadd231ps zmm3,zmm17,zmm16
-02a6  vmovups zmm17,[r14+rax]
-02ad  vfmadd231ps zmm6,zmm17,zmm14
-02b3  vfmadd231ps zmm5,zmm17,zmm15
-02b9  vfmadd231ps zmm4,zmm17,zmm16
-02bf  vmovups zmm17,[r14+rax*2]
-02c6  vfmadd231ps zmm7,zmm17,zmm14
-02cc  vfmadd231ps zmm6,zmm17,zmm15
-02d2  vfmadd231ps zmm5,zmm17,zmm16
-02d8  vmovups zmm17,[r14+rcx]
-02df  vfmadd231ps zmm8,zmm17,zmm14
-02e5  vfmadd231ps zmm7,zmm17,zmm15
-02eb  vfmadd231ps zmm6,zmm17,zmm16
-02f1  vmovups zmm17,[r14+rax*4]
-02f8  vfmadd231ps zmm9,zmm17,zmm14
-02fe  vfmadd231ps zmm8,zmm17,zmm15
-0304  vfmadd231ps zmm7,zmm17,zmm16
-030a  add r14,rdx
-030d  vmovups zmm17,[r14]
-0313  vfmadd231ps zmm10,zmm17,zmm14
-0319  vfmadd231ps zmm9,zmm17,zmm15
-031f  vfmadd231ps zmm8,zmm17,zmm16
-0325  vmovups zmm17,[r14+rax]
-032c  vfmadd231ps zmm11,zmm17,zmm14
-0332  vfmadd231ps zmm10,zmm17,zmm15
-0338  vfmadd231ps zmm9,zmm17,zmm16
-033e  vmovups zmm17,[r14+rax*2]
-0345  vfmadd231ps zmm12,zmm17,zmm14
-034b  vfmadd231ps zmm11,zmm17,zmm15
-0351  vfmadd231ps zmm10,zmm17,zmm16
-0357  vmovups zmm17,[r14+rcx]
-035e  vfmadd231ps zmm13,zmm17,zmm14
-0364  vfmadd231ps zmm12,zmm17,zmm15
-036a  vfmadd231ps zmm11,zmm17,zmm16
-0370  vmovups zmm14,[r14+rax*4]
-0377  vfmadd231ps zmm13,zmm14,zmm15
-037d  vfmadd231ps zmm12,zmm14,zmm16
-0383  add r14,rdx
-0386  vfmadd231ps zmm13,zmm16,[r14]
+0204  add r14,r11
+0207  mov r15,[r12+8]
+020c  add r15,rsi
+020f  vmovups zmm14,[r15]
+0215  vmovups zmm15,[r15+40h]
+021c  vmovups zmm16,[r15+80h]
+0223  vfmadd231ps zmm0,zmm14,[r14]
+0229  vmovups zmm17,[r14+rax]
+0230  vfmadd231ps zmm1,zmm17,zmm14
+0236  vfmadd231ps zmm0,zmm17,zmm15
+023c  vmovups zmm17,[r14+rax*2]
+0243  vfmadd231ps zmm2,zmm17,zmm14
+0249  vfmadd231ps zmm1,zmm17,zmm15
+024f  vfmadd231ps zmm0,zmm17,zmm16
+0255  vmovups zmm17,[r14+rcx]
+025c  vfmadd231ps zmm3,zmm17,zmm14
+0262  vfmadd231ps zmm2,zmm17,zmm15
+0268  vfmadd231ps zmm1,zmm17,zmm16
+026e  vmovups zmm17,[r14+rax*4]
+0275  vfmadd231ps zmm4,zmm17,zmm14
+027b  vfmadd231ps zmm3,zmm17,zmm15
+0281  vfmadd231ps zmm2,zmm17,zmm16
+0287  add r14,rdx
+028a  vmovups zmm17,[r14]
+0290  vfmadd231ps zmm5,zmm17,zmm14
+0296  vfmadd231ps zmm4,zmm17,zmm15
+029c  vfmadd231ps zmm3,zmm17,zmm16
+02a2  vmovups zmm17,[r14+rax]
+02a9  vfmadd231ps zmm6,zmm17,zmm14
+02af  vfmadd231ps zmm5,zmm17,zmm15
+02b5  vfmadd231ps zmm4,zmm17,zmm16
+02bb  vmovups zmm17,[r14+rax*2]
+02c2  vfmadd231ps zmm7,zmm17,zmm14
+02c8  vfmadd231ps zmm6,zmm17,zmm15
+02ce  vfmadd231ps zmm5,zmm17,zmm16
+02d4  vmovups zmm17,[r14+rcx]
+02db  vfmadd231ps zmm8,zmm17,zmm14
+02e1  vfmadd231ps zmm7,zmm17,zmm15
+02e7  vfmadd231ps zmm6,zmm17,zmm16
+02ed  vmovups zmm17,[r14+rax*4]
+02f4  vfmadd231ps zmm9,zmm17,zmm14
+02fa  vfmadd231ps zmm8,zmm17,zmm15
+0300  vfmadd231ps zmm7,zmm17,zmm16
+0306  add r14,rdx
+0309  vmovups zmm17,[r14]
+030f  vfmadd231ps zmm10,zmm17,zmm14
+0315  vfmadd231ps zmm9,zmm17,zmm15
+031b  vfmadd231ps zmm8,zmm17,zmm16
+0321  vmovups zmm17,[r14+rax]
+0328  vfmadd231ps zmm11,zmm17,zmm14
+032e  vfmadd231ps zmm10,zmm17,zmm15
+0334  vfmadd231ps zmm9,zmm17,zmm16
+033a  vmovups zmm17,[r14+rax*2]
+0341  vfmadd231ps zmm12,zmm17,zmm14
+0347  vfmadd231ps zmm11,zmm17,zmm15
+034d  vfmadd231ps zmm10,zmm17,zmm16
+0353  vmovups zmm17,[r14+rcx]
+035a  vfmadd231ps zmm13,zmm17,zmm14
+0360  vfmadd231ps zmm12,zmm17,zmm15
+0366  vfmadd231ps zmm11,zmm17,zmm16
+036c  vmovups zmm14,[r14+rax*4]
+0373  vfmadd231ps zmm13,zmm14,zmm15
+0379  vfmadd231ps zmm12,zmm14,zmm16
+037f  add r14,rdx
+0382  vfmadd231ps zmm13,zmm16,[r14]
+0388  add r12,18h
 038c  dec r13
 038f  jne near 200h
 0395  mov r12,[rdi+68h]
@@ -195,41 +195,42 @@
 041b  add r13,r12
 041e  vmovups [r13],zmm13
 0425  add r13,r12
-0428  mov r12,[rdi+28h]
+0428  mov r12,[rdi+48h]
 042c  add r11,r12
 042f  mov r12,[rdi+70h]
 0433  add rbx,r12
 0436  dec rbp
 0439  jne near 100h
-043f  mov r11,[r8+8]
-0443  shl r11,4
-0447  add r9,r11
-044a  add r8,10h
-044e  dec r10
-0451  jne near 0C0h
-0457  mov r8,[rdi+30h]
-045b  mov r9,[rsp+80h]
-0463  add r9,r8
-0466  mov [rsp+80h],r9
-046e  mov r8,[rdi+78h]
-0472  mov r9,[rsp+0C0h]
-047a  add r9,r8
-047d  mov [rsp+0C0h],r9
-0485  mov r8,[rdi+58h]
-0489  add rsi,r8
-048c  mov r8,[rsp]
-0490  add r8,10h
-0494  mov [rsp],r8
-0498  mov r8,[rsp+40h]
-049d  dec r8
-04a0  mov [rsp+40h],r8
-04a5  jne near 80h
-04ab  add rsp,100h
-04b2  pop r15
-04b4  pop r14
-04b6  pop r13
-04b8  pop r12
-04ba  pop rbp
-04bb  pop rbx
-04bc  vzeroupper
-04bf  ret
+043f  mov r11,[r8+10h]
+0443  mov ebx,18h
+0448  imul r11,rbx
+044c  add r9,r11
+044f  add r8,20h
+0453  dec r10
+0456  jne near 0C0h
+045c  mov r8,[rdi+58h]
+0460  mov r9,[rsp+80h]
+0468  add r9,r8
+046b  mov [rsp+80h],r9
+0473  mov r8,[rdi+80h]
+047a  mov r9,[rsp+0C0h]
+0482  add r9,r8
+0485  mov [rsp+0C0h],r9
+048d  mov r8,[rdi+0A8h]
+0494  add rsi,r8
+0497  mov r8,[rsp]
+049b  add r8,10h
+049f  mov [rsp],r8
+04a3  mov r8,[rsp+40h]
+04a8  dec r8
+04ab  mov [rsp+40h],r8
+04b0  jne near 80h
+04b6  add rsp,100h
+04bd  pop r15
+04bf  pop r14
+04c1  pop r13
+04c3  pop r12
+04c5  pop rbp
+04c6  pop rbx
+04c7  vzeroupper
+04ca  ret

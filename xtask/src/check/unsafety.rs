@@ -62,7 +62,6 @@ const FILES: &[(&str, &str)] = &[
     ("crates/cpu/src/kernels/strip.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/columns.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/blend.rs", "calls generated code with addresses that it has checked"),
-    ("crates/cpu/src/kernels/pool.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/responses.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/bytes.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/permute.rs", "calls generated code with addresses that it has checked"),

@@ -22,7 +22,6 @@ pub mod nest;
 pub mod online;
 pub mod permute;
 pub mod pointwise;
-pub mod pool;
 pub mod responses;
 pub mod scratch;
 pub mod strip;

@@ -1,16 +1,19 @@
-//! Strips of depthwise convolution by generated code: safe to run, since every address is checked before it is used.
+//! Strips of results of windows by generated code (depthwise convolution, pooling): safe to run, since every address is checked before it is used.
 
 use super::code;
 use super::extent::{LINE, Read, Written, reach};
 use super::tile::tail::{Results, StripBlock};
 use super::tile::{Tail, TailArgs};
-use oxidnn_jit::kernels::depthwise::{Args, Depthwise, Row, StripKey, weights};
+use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::depthwise::weights;
+use oxidnn_jit::kernels::strips::{self, Args, Other, StripKey, Window, WindowKey};
 use oxidnn_jit::{Entry, Function, Isa, Key};
+use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::mem::offset_of;
 use std::ops::Range;
 
-pub use oxidnn_jit::kernels::depthwise::Line;
+pub use oxidnn_jit::kernels::strips::{Line, Row};
 
 /// Bytes of a number of sums.
 const WORD: usize = size_of::<f32>();
@@ -22,23 +25,29 @@ pub struct Table {
     lines: Vec<Line>,
     /// The first line of every row.
     starts: Vec<usize>,
-    /// The farthest line of the source and of the weights, and the farthest result.
-    source: usize,
-    weights: usize,
-    result: usize,
+    /// The farthest line of the source and of the other operand where that is read; the farthest result, and of the other operand where that is written.
+    read: [usize; 2],
+    written: [usize; 2],
+    /// The bits of all results' places.
+    places: usize,
 }
 
 impl Table {
-    /// Adds a row whose results are so many bytes behind the first, and the lines of its window.
-    pub fn push(&mut self, result: usize, lines: impl Iterator<Item = Line>) {
+    /// Adds a row and the lines of its window, which it need not count.
+    pub fn push(&mut self, row: Row, lines: impl Iterator<Item = Line>) {
         let start = self.lines.len();
         self.lines.extend(lines);
-        for line in &self.lines[start..] {
-            (self.source, self.weights) = (self.source.max(line.source), self.weights.max(line.weights));
-        }
-        self.result = self.result.max(result);
+        let farthest = |most: [usize; 2], at: [usize; 2]| [most[0].max(at[0]), most[1].max(at[1])];
+        self.read = self.lines[start..].iter().fold(self.read, |most, line| farthest(most, [line.source, line.other]));
+        self.written = farthest(self.written, [row.result, row.other]);
+        self.places |= row.result;
         self.starts.push(start);
-        self.rows.push(Row { result, lines: self.lines.len() - start });
+        self.rows.push(Row { lines: self.lines.len() - start, ..row });
+    }
+
+    /// True where every row has a line.
+    pub fn is_met(&self) -> bool {
+        self.rows.iter().all(|r| r.lines > 0)
     }
 }
 
@@ -50,9 +59,6 @@ pub struct Tailed<K> {
     /// What happens to them, storing included.
     pub tail: Tail,
 }
-
-/// A kernel of depthwise convolution.
-pub type Spec = Tailed<Depthwise>;
 
 impl<K: StripKey> Key for Tailed<K> {
     type Args = Finished<K::Args>;
@@ -88,7 +94,8 @@ impl<A> Finished<A> {
     }
 }
 
-/// Kernels for whole vectors of channels, and for what is left of the last one where that may be part of one.
+/// Kernels for whole groups of vectors of channels, and for what is left of the last group where that may be part of one: a group the last vector of
+/// which is under a mask, or where masks are slow vectors of which the first begins with channels that are made already.
 #[derive(Clone, Debug)]
 pub struct Strip {
     whole: Option<Part>,
@@ -101,44 +108,59 @@ struct Part {
     entry: Entry<Finished<Args>>,
     /// What stores results past the caches.
     streaming: Option<Entry<Finished<Args>>>,
-    spec: Spec,
+    window: Window,
+    other: Other,
+    /// Channels of a group of channels, of the source and of the result.
+    channels: [usize; 2],
+    is_shifted: bool,
+    tail: Tail,
     lanes: usize,
-    /// Distance of the first and the last source column that is read; `None` where none is.
+    /// Columns from the first to the last that is read; `None` where none is.
     span: Option<usize>,
-    /// Vectors of a line of weights.
-    line: usize,
 }
 
-/// Distances of neighbours in bytes.
+/// A tensor: its memory, the byte where a call begins, and distances of neighbours in bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Steps {
-    /// Columns.
+pub struct Side<'a> {
+    /// The memory.
+    pub buf: Buf<'a>,
+    /// The first byte.
+    pub at: usize,
+    /// Distance of columns.
     pub column: usize,
-    /// Strips.
+    /// Distance of strips.
     pub strip: usize,
-    /// Vectors of channels.
+    /// Distance of vectors of a group.
     pub vector: usize,
+    /// Distance of groups.
+    pub group: usize,
+}
+
+impl Side<'_> {
+    /// The same of groups of one vector, which follow each other at the distance of groups wherever a call begins.
+    pub fn of_vectors(self) -> Self {
+        Side { vector: self.group, ..self }
+    }
+
+    /// The side as kernels know it, from an address on.
+    fn from(&self, at: *mut u8) -> strips::Side {
+        strips::Side { at, column: self.column, strip: self.strip, vector: self.vector, group: self.group }
+    }
 }
 
 /// One call: a number of equal strips of some rows, by a number of channels.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// The rows, by their distances from `result.1`, with lines by their distances from `source.1` and `weights.1`.
+    /// The rows and lines, by their distances from the first bytes.
     pub table: &'a Table,
-    /// Which of them.
+    /// Which of the rows.
     pub rows: Range<usize>,
-    /// The source, and the first column that the first strip reads.
-    pub source: (Read<'a>, usize),
-    /// Its distances.
-    pub source_steps: Steps,
-    /// The weights, and those of the first vector.
-    pub weights: (Read<'a>, usize),
-    /// Distance of vectors of the weights.
-    pub weights_vector: usize,
-    /// The result, and where the first goes.
-    pub result: (Written<'a>, usize),
-    /// Its distances.
-    pub result_steps: Steps,
+    /// The source from the first column that the first strip reads.
+    pub source: Side<'a>,
+    /// The result.
+    pub result: Side<'a>,
+    /// The operand beside both, where there is one: weights, of which only groups have a distance, or places.
+    pub other: Option<Side<'a>>,
     /// Number of strips.
     pub strips: usize,
     /// Number of channels of the result; where groups have others of the source, those are last in memory.
@@ -154,11 +176,11 @@ pub struct Call<'a> {
 impl Call<'_> {
     /// Brings what the strips read of their window's last line: pixels of so many bytes.
     fn meet(&self, pixel: usize) {
-        let (table, steps) = (self.table, &self.source_steps);
+        let (table, source) = (self.table, &self.source);
         for row in self.rows.clone() {
             let last = table.starts[row] + table.rows[row].lines;
             let Some(line) = table.lines[table.starts[row]..last].last() else { continue };
-            meet(self.source.0, self.source.1 + line.source, [steps.column, self.strips * steps.strip], pixel);
+            meet(source.buf.into(), source.at + line.source, [source.column, self.strips * source.strip], pixel);
         }
     }
 }
@@ -172,16 +194,26 @@ fn meet(memory: Read<'_>, first: usize, [column, line]: [usize; 2], pixel: usize
 }
 
 impl Strip {
-    /// The kernels for `spec` and so many channels.
+    /// The kernels for `spec` and so many channels, some of which may be made `twice` with the same result. Where the window says so, whole vectors go past the
+    /// caches if they fill lines of these.
     ///
     /// # Errors
     /// As for [`code::get`].
-    pub fn get(isa: Isa, spec: &Spec, channels: usize) -> Result<Strip, Error> {
-        let sums = &spec.sums;
-        let part = |masked| Part::get(isa, Spec { sums: Depthwise { masked, ..sums.clone() }, tail: spec.tail.clone() });
+    pub fn get<K: WindowKey>(isa: Isa, spec: &Tailed<K>, (channels, twice): (usize, bool)) -> Result<Strip, Error> {
+        let (window, [from, to]) = (spec.sums.window(), spec.sums.group());
+        let (lanes, masked) = (isa.width().lanes(), window.masked);
+        let part = |vectors, masked| {
+            let sums = spec.sums.with(Window { vectors, masked, ..window.clone() });
+            Part::get(isa, Tailed { sums, tail: spec.tail.clone() })
+        };
+        let group = usize::from(window.vectors) * lanes;
         // Groups of other channels of the source have vectors of their own.
-        let whole = !sums.masked || sums.group[0] == sums.group[1] && channels >= isa.width().lanes();
-        Ok(Strip { whole: whole.then(|| part(false)).transpose()?, rest: sums.masked.then(|| part(true)).transpose()? })
+        let whole = channels >= group && (from == to || !masked);
+        let rest = masked.then(|| match isa.avx512 {
+            true => part((channels % group).div_ceil(lanes) as u8, true),
+            false => part(1, !(whole && twice)),
+        });
+        Ok(Strip { whole: whole.then(|| part(window.vectors, false)).transpose()?, rest: rest.transpose()? })
     }
 
     /// Computes and stores the results.
@@ -189,40 +221,55 @@ impl Strip {
     /// # Panics
     /// When an address lies outside its buffer, or channels are not what there are kernels for.
     pub fn run(&self, mut call: Call<'_>) {
-        let vectors = match (&self.whole, &self.rest) {
-            (Some(whole), Some(_)) => call.channels / whole.lanes,
-            (Some(whole), None) => call.channels.div_ceil(whole.lanes),
-            _ => 0,
-        };
         if let Some(part) = self.whole.as_ref().or(self.rest.as_ref()).filter(|_| call.far) {
-            let Depthwise { group: [from, to], source, .. } = part.spec.sums;
-            call.meet(call.channels / usize::from(to) * usize::from(from) * source.bytes());
+            let [from, to] = part.channels;
+            call.meet(call.channels / to * from * part.window.source.bytes());
         }
-        let channels = self.whole.as_ref().map_or(0, |whole| call.channels.min(vectors * whole.lanes));
+        let group = self.whole.as_ref().map_or(usize::MAX, Part::group);
+        let groups = if self.rest.is_none() { call.channels.div_ceil(group) } else { call.channels / group };
+        let channels = call.channels.min(groups.saturating_mul(group));
         let behind = call.channels - channels;
         if let (Some(whole), true) = (&self.whole, channels > 0) {
             call.channels = channels;
             whole.run(&call);
         }
         if let (Some(rest), true) = (&self.rest, behind > 0) {
-            call.channels = behind;
-            call.source.1 += vectors * call.source_steps.vector;
-            call.weights.1 += vectors * call.weights_vector;
-            call.result.1 += vectors * call.result_steps.vector;
+            call.channels = if rest.window.masked { behind } else { behind.next_multiple_of(rest.lanes) };
+            let again = call.channels - behind;
+            for side in [&mut call.source, &mut call.result].into_iter().chain(&mut call.other) {
+                // Vectors behind the last group follow each other.
+                side.at += groups * side.group - again * (side.vector / rest.lanes);
+                side.group = side.vector;
+            }
             call.shift = call.shift.get(channels..).unwrap_or_default();
-            call.tail.1 += channels;
+            call.tail.1 += channels - again;
             rest.run(&call);
         }
     }
 }
 
 impl Part {
-    fn get(isa: Isa, mut spec: Spec) -> Result<Part, Error> {
-        let streaming = (spec.sums.streaming && !spec.sums.masked).then(|| code::get(isa, &spec)).transpose()?;
-        spec.sums.streaming = false;
-        let span = spec.sums.last().map(|last| (last - spec.sums.first()) as usize);
-        let line = spec.sums.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0) * usize::from(spec.sums.group[0]);
-        Ok(Part { entry: code::get(isa, &spec)?, streaming, lanes: isa.width().lanes(), span, line, spec })
+    fn get<K: WindowKey>(isa: Isa, mut spec: Tailed<K>) -> Result<Part, Error> {
+        let window = Window { streaming: false, ..spec.sums.window().clone() };
+        let streams = spec.sums.window().streaming && !window.masked;
+        let streaming = streams.then(|| code::get(isa, &spec)).transpose()?;
+        spec.sums = spec.sums.with(window.clone());
+        Ok(Part {
+            entry: code::get(isa, &spec)?,
+            streaming,
+            span: window.last().map(|last| (last - window.first()) as usize + 1),
+            window,
+            other: spec.sums.other(),
+            channels: spec.sums.group(),
+            is_shifted: spec.sums.is_shifted(),
+            tail: spec.tail,
+            lanes: isa.width().lanes(),
+        })
+    }
+
+    /// Channels of a group of vectors.
+    fn group(&self) -> usize {
+        usize::from(self.window.vectors) * self.lanes
     }
 
     fn run(&self, call: &Call<'_>) {
@@ -230,72 +277,98 @@ impl Part {
             return;
         }
         let args = self.checked(call);
-        let entry = self.streaming.as_ref().filter(|_| self.fills_lines(call, args.args.result)).unwrap_or(&self.entry);
-        // SAFETY: the kernel reads rows, lines, shifts, source and weights and writes results no farther than was asked of them.
+        let entry = self.streaming.as_ref().filter(|_| self.fills_lines(call, args.args.result.at)).unwrap_or(&self.entry);
+        // SAFETY: the kernel reads rows, lines, shifts, source and the other operand and writes results, or that, no farther than was asked of them.
         unsafe { entry.call(&args) }
     }
 
-    /// Whether the results of a call, the first of which is there, are whole lines of the caches.
+    /// Whether the results of a call, the first of which is there, are whole vectors at multiples of their bytes, and whole lines.
     fn fills_lines(&self, call: &Call<'_>, first: *mut u8) -> bool {
-        let (steps, rows) = (&call.result_steps, &call.table.rows[call.rows.clone()]);
-        let places = rows.iter().fold(first.addr() | steps.column | steps.strip | steps.vector, |all, row| all | row.result);
-        places.is_multiple_of(LINE) && self.lanes * self.spec.tail.dst_size() == LINE
+        let (side, bytes) = (&call.result, self.lanes * self.tail.dst_size());
+        let places = first.addr() | call.table.places | side.column | side.strip | side.vector | side.group;
+        places.is_multiple_of(bytes) && (bytes == LINE || side.column == bytes || self.window.vectors.is_multiple_of(2))
+    }
+
+    /// How far so many columns of every strip and group reach, from `farthest` of a tensor's rows or lines on.
+    fn reach(&self, call: &Call<'_>, side: &Side<'_>, (columns, size, farthest): (usize, usize, usize)) -> Option<usize> {
+        let (vectors, group) = (usize::from(self.window.vectors), self.group());
+        let groups = call.channels.div_ceil(group);
+        // The last vector may be a part of one.
+        let last = call.channels - (groups - 1) * group - (vectors - 1) * self.lanes;
+        let loops = [(columns, side.column), (call.strips, side.strip), (vectors, side.vector), (groups, side.group)];
+        reach(&loops, last * size)?.checked_add(farthest)
+    }
+
+    /// The source of a call, of so many channels, and its reach in `span` columns.
+    fn reach_source(&self, call: &Call<'_>, channels: usize, span: usize) -> Option<usize> {
+        let (side, size, [from, to]) = (&call.source, self.window.source.bytes(), self.channels);
+        if from == to {
+            return self.reach(call, side, (span, size, call.table.read[0]));
+        }
+        assert!(side.group == self.lanes / to * from * size, "groups of {from} channels to {to} that lie apart");
+        reach(&[(span, side.column), (call.strips, side.strip)], channels * size)?.checked_add(call.table.read[0])
+    }
+
+    /// The operand of a call beside source and result, of whose lines `span` columns are read.
+    fn other(&self, call: &Call<'_>, groups: usize, span: Option<usize>) -> strips::Side {
+        let side = match (self.other, &call.other) {
+            (Other::None, _) => return strips::Side::NONE,
+            (_, None) => panic!("no operand beside source and result: {call:?}"),
+            (_, Some(side)) => side,
+        };
+        let place = |elem: Elem, columns: usize, farthest: usize| {
+            self.check_near(side, elem);
+            Written::from(side.buf).at("places", side.at, self.reach(call, side, (columns, elem.bytes(), farthest)))
+        };
+        let at = match self.other {
+            // Lines read their weights, those too whose taps all meet padding.
+            Other::Weights(elem, vectors) if !call.table.lines.is_empty() => {
+                let end = reach(&[(groups, side.group)], vectors * self.lanes * elem.bytes());
+                Read::from(side.buf).at("weights", side.at, end.and_then(|end| end.checked_add(call.table.read[1]))).cast_mut()
+            }
+            Other::Read(elem) => span.map_or(std::ptr::null_mut(), |span| place(elem, span, call.table.read[1])),
+            Other::Written(elem) => place(elem, self.window.results.into(), call.table.written[1]),
+            Other::None | Other::Weights(..) => std::ptr::null_mut(),
+        };
+        side.from(at)
+    }
+
+    /// Vectors of a group follow each other.
+    fn check_near(&self, side: &Side<'_>, elem: Elem) {
+        assert!(self.window.vectors == 1 || side.vector == self.lanes * elem.bytes(), "vectors that lie apart: {side:?}");
     }
 
     /// The arguments of a call that is not empty.
     fn checked(&self, call: &Call<'_>) -> Finished<Args> {
-        let vectors = call.channels.div_ceil(self.lanes);
-        let (table, rows, Spec { sums, tail }) = (call.table, &call.table.rows[call.rows.clone()], &self.spec);
-        let [x_size, w_size, y_size] = [sums.source.bytes(), sums.weights.bytes(), tail.dst_size()];
-        assert!(sums.masked || call.channels.is_multiple_of(self.lanes), "{} channels are not whole vectors", call.channels);
-        let [from, to] = sums.group.map(usize::from);
-        let (source_channels, each) = (call.channels / to * from, self.lanes / to * from);
-        let side_by_side = from == to || call.source_steps.vector == each * x_size;
-        assert!(side_by_side, "groups of {from} channels to {to} that lie apart");
-        let shift = if sums.shifted { Some(vectors * self.lanes * WORD) } else { Some(0) };
-        let last = call.channels - (vectors - 1) * self.lanes;
-        let strips = |farthest: usize, s: &Steps, columns: usize, bytes: usize| {
-            reach(&[(columns, s.column), (call.strips, s.strip), (vectors, s.vector)], last * bytes)?.checked_add(farthest)
-        };
-        let taps = reach(&[(vectors, call.weights_vector)], self.line * self.lanes * w_size);
-        let taps = taps.and_then(|taps| taps.checked_add(table.weights));
-        // Lines read their weights, those too whose taps all meet padding.
-        let weights = if table.lines.is_empty() { std::ptr::null() } else { call.weights.0.at("weights", call.weights.1, taps) };
-        let source = match self.span.filter(|_| !table.lines.is_empty()) {
-            None => std::ptr::null(),
-            Some(span) if from == to => {
-                call.source.0.at("source", call.source.1, strips(table.source, &call.source_steps, span + 1, x_size))
-            }
-            Some(span) => {
-                let s = &call.source_steps;
-                let end = reach(&[(span + 1, s.column), (call.strips, s.strip)], source_channels * x_size);
-                call.source.0.at("source", call.source.1, end.and_then(|end| end.checked_add(table.source)))
-            }
-        };
-        let result = strips(table.result, &call.result_steps, sums.results.into(), y_size);
-        let at = call.result.0.at("result", call.result.1, result);
-        let results = Results { column: call.tail.1, channels: vectors * self.lanes, at, reach: result };
+        let (window, table, group, [from, to]) = (&self.window, call.table, self.group(), self.channels);
+        let last = group - self.lanes;
+        let part = window.masked && (last == 0 || (last..=group).contains(&call.channels));
+        assert!(part || call.channels.is_multiple_of(group), "{} channels are not whole groups of {group}", call.channels);
+        self.check_near(&call.source, window.source);
+        let (groups, source_channels) = (call.channels.div_ceil(group), call.channels / to * from);
+        let span = self.span.filter(|_| !table.lines.is_empty());
+        let source = span.map_or(std::ptr::null(), |span| {
+            Read::from(call.source.buf).at("source", call.source.at, self.reach_source(call, source_channels, span))
+        });
+        let reach = self.reach(call, &call.result, (window.results.into(), self.tail.dst_size(), table.written[0]));
+        let result = Written::from(call.result.buf).at("result", call.result.at, reach);
+        let shift = if self.is_shifted { groups * group * WORD } else { 0 };
+        let rows = &table.rows[call.rows.clone()];
         let args = Args {
             rows: rows.as_ptr(),
             count: rows.len(),
             lines: table.lines[table.starts[call.rows.start]..].as_ptr(),
-            source,
-            column: call.source_steps.column,
-            strip: call.source_steps.strip,
-            vector: call.source_steps.vector,
             strips: call.strips,
-            vectors,
+            groups,
             channels: call.channels,
             source_channels,
-            weights,
-            weights_vector: call.weights_vector,
-            result: at,
-            result_column: call.result_steps.column,
-            result_strip: call.result_steps.strip,
-            result_vector: call.result_steps.vector,
-            shift: Read::from(call.shift).at("shift", 0, shift).cast(),
+            source: call.source.from(source.cast_mut()),
+            result: call.result.from(result),
+            other: self.other(call, groups, span),
+            shift: Read::from(call.shift).at("shift", 0, Some(shift)).cast(),
         };
-        Finished::new(args, tail, call.tail.0, results)
+        let results = Results { column: call.tail.1, channels: groups * group, at: result, reach };
+        Finished::new(args, &self.tail, call.tail.0, results)
     }
 }
 

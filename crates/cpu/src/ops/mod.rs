@@ -26,6 +26,7 @@ pub mod sdpa;
 pub mod shuffle;
 pub mod softmax;
 mod staged;
+mod strips;
 pub mod sum;
 mod support;
 mod whole;

@@ -5,14 +5,15 @@
 //! into the destination where that is of f32 and not read, else into scratch; the second is a program over elements, which takes operands however they lie:
 //! two more times the destination's bytes through the caches.
 
+use super::rows;
+use super::staged::{self, Copied};
 use super::support::{is_generated, is_portable, known};
-use super::{rows, staged};
 use crate::CpuTarget;
 use crate::kernels::pointwise::{Builder, Pipeline, Program};
 use crate::row::RowPlan;
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::Reorder;
-use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Op, Problem};
 
 /// Plans `problem` with generated code for the operation.
 ///
@@ -66,22 +67,18 @@ fn plan(problem: &Problem, target: &CpuTarget, kind: fn(&&Impl<CpuTarget>) -> bo
     let behind = Problem { op: Op::Reorder(Reorder { src: between.clone(), dst }), attr: split(&resolved.attr).1 };
     // What is drawn for each element is portable code.
     let second = Program::plan_in_stages(&behind, target, elements).or_else(|_| RowPlan::resolved(&behind, target, elements))?;
-    staged::followed(resolved, "without what follows, which is a pass behind it", [first, second], apart, target)
+    let what = "without what follows, which is a pass behind it";
+    staged::with_copy(resolved, first, Copied { what, arg: Arg::DST, apart, reorders: [None, Some(second)] }, target)
 }
 
-/// Results whose elements portable code finishes before a pass has begun. Measured on Zen 4.
-const FEW: i64 = 2048;
-
-/// Declines for rows whose code cannot do in registers what happens to their result: a pass behind them does it in generated code, where they would in
-/// portable code.
+/// What a row's code does with its result in registers; declines where something happens to that and there is no such code: a pass behind the row does it in
+/// generated code, where the row would in portable code, which takes longer from 16 elements on.
 ///
 /// # Errors
-/// That something happens to a result of many elements.
-pub(crate) fn left(attr: &Attr, result: &Tensor) -> Result<(), Skip> {
-    if result.dims().volume().is_some_and(|n| n <= FEW) || split(attr).1 == Attr::default() {
-        return Ok(());
-    }
-    Err(Skip::Attr("what happens to results, which no code does in registers".into()))
+/// As said.
+pub(crate) fn left<T>(tail: Option<T>, attr: &Attr) -> Result<Option<T>, Skip> {
+    let nothing = tail.is_some() || split(attr).1 == Attr::default();
+    if nothing { Ok(tail) } else { Err(Skip::Attr("what happens to results, which no code does in registers".into())) }
 }
 
 /// Attributes of the operation, and those of what happens to its result.

@@ -4,18 +4,17 @@
 //! lies in scratch, which reorders fill before it and empty behind it: a pass over memory, where the portable rows would gather elements one by
 //! one. Of all sets of operands the one of fewest elements is copied with which such a row takes the problem.
 
-use super::support::{OPERANDS, is_generated, run_between, run_with};
-use super::{matmul, passes, reorder, rows};
+use super::support::{OPERANDS, run_between, run_with};
+use super::{matmul, passes, reorder};
 use crate::CpuTarget;
 use crate::decision::around;
-use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::Program;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Bound, Buf, Choose, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Operand, Reorder, Use};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Op, PostOp, Problem, Prop, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Op, Problem, Prop, Tensor};
 use std::sync::Arc;
 
 mod repeat;
@@ -120,21 +119,25 @@ pub(crate) fn viewed(problem: Problem, inner: Box<dyn Plan>, target: &CpuTarget)
     finish(problem, Staged { what: COPIES, inner, stages }, target)
 }
 
-/// The plan of `problem`, layouts resolved, by that of one with another result and by a reorder of this behind it, which is `apart` in scratch or lies in
-/// the memory of the result.
+/// An operand that is something else to an operation.
+pub(crate) struct Copied {
+    /// What is done so, for people to read.
+    pub(crate) what: &'static str,
+    pub(crate) arg: Arg,
+    /// Whether that lies in scratch, and not in the operand's own memory.
+    pub(crate) apart: bool,
+    /// Reorders that make it of the operand before the operation, and the operand of it behind that.
+    pub(crate) reorders: [Option<Box<dyn Plan>>; 2],
+}
+
+/// The plan of `problem`, layouts resolved, by that of one with another operand.
 ///
 /// # Errors
-/// Where there is no result, or scratch exceeds the address space.
-pub(crate) fn followed(
-    problem: Problem,
-    what: &'static str,
-    [inner, behind]: [Box<dyn Plan>; 2],
-    apart: bool,
-    target: &CpuTarget,
-) -> Result<Box<dyn Plan>, Skip> {
-    let tensor = inner.problem().op.tensor(Arg::DST).ok_or(Skip::Op("without a destination"))?.clone();
-    let stages = vec![Stage { arg: Arg::DST, tensor, apart, reorders: [None, Some(behind)] }];
-    finish(problem, Staged { what, inner, stages }, target)
+/// Where there is no such operand, or scratch exceeds the address space.
+pub(crate) fn with_copy(problem: Problem, inner: Box<dyn Plan>, copied: Copied, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let Copied { what, arg, apart, reorders } = copied;
+    let tensor = inner.problem().op.tensor(arg).ok_or(Skip::Op("without an operand"))?.clone();
+    finish(problem, Staged { what, inner, stages: vec![Stage { arg, tensor, apart, reorders }] }, target)
 }
 
 fn finish(problem: Problem, staged: Staged, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -201,49 +204,6 @@ pub(crate) fn copied(problem: &Problem, inner: Box<dyn Plan>, target: &CpuTarget
         return None;
     }
     finish(resolved, Staged { what: COPIES, inner, stages }, target).ok()
-}
-
-/// Plans `problem` by the first row with generated code that takes it with operands of post-ops which lie as the result does, where kernels read them
-/// beside their sums: on copies of those that lie otherwise, or that have one element for several of the result.
-///
-/// # Errors
-/// Where no operand is to be copied, or no row takes the problem so.
-pub(crate) fn aligned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    const NONE: Skip = Skip::Op("post-ops whose operands all lie as the result does");
-    let result = problem.op.result().ok_or(Skip::Op("without a result"))?;
-    let column = if let Op::Matmul(_) = problem.op { result.dims().len() - 1 } else { 1 };
-    let is_line = |t: &Tensor| t.dims().iter().enumerate().all(|(d, n)| d == column || *n == 1);
-    let alike = |t: &Tensor| t.dims() == result.dims() && (t.layout.is_any() || t.layout == result.layout);
-    let lies = |t: &Tensor| is_line(t) || alike(t) || elem(t.dtype).is_none();
-    let other = |p: &PostOp| matches!(p, PostOp::Binary { src1, .. } if !lies(src1));
-    let count = problem.attr.post_ops.iter().filter(|p| other(p)).count();
-    if !(1..=STAGED.len()).contains(&count) || result.is_empty() || problem.attr.depthwise_index().is_some() {
-        return Err(NONE);
-    }
-    super::support::known(problem)?;
-    let mut open = problem.clone();
-    for post_op in open.attr.post_ops.iter_mut().filter(|p| other(p)) {
-        if let PostOp::Binary { src1, .. } = post_op {
-            *src1 = Tensor::any(*result.dims(), src1.dtype);
-        }
-    }
-    let inner = rows(&open.op).iter().filter(is_generated).find_map(|row| (row.plan)(&open, target).ok()).ok_or(NONE)?;
-    let mut resolved = Problem { op: inner.problem().op.clone(), attr: problem.attr.clone() };
-    resolved.resolve();
-    let mut stages = Vec::new();
-    for o in resolved.operands() {
-        let tensor = inner.problem().tensor(o.arg).ok_or(Skip::Op("without an operand"))?;
-        if o.tensor != tensor {
-            let alike = o.tensor.dims() == tensor.dims();
-            let nothing = (o.arg, &Attr::default());
-            let before = if alike { copy(&o.tensor, &tensor, nothing, target) } else { spread(&o.tensor, &tensor, target) };
-            stages.push(Stage { arg: o.arg, tensor, apart: true, reorders: [Some(before.ok_or(NONE)?), None] });
-        }
-    }
-    if stages.is_empty() {
-        return Err(NONE);
-    }
-    finish(resolved, Staged { what: COPIES, inner, stages }, target)
 }
 
 /// Plans a problem element by element by `row`, on copies of the operands that have other neighbours than its result: to change their places is what takes

@@ -22,6 +22,25 @@ pub(super) fn operand_type(dtype: DataType) -> Result<(), Skip> {
     }
 }
 
+/// What is made for the instructions of a processor, or where that is nothing for those of half the width, as blocks of half a vector are whole ones of these.
+///
+/// # Errors
+/// Why nothing is made for the whole width.
+pub(super) fn of_widths<T>(isa: oxidnn_jit::Isa, made: impl Fn(oxidnn_jit::Isa) -> Result<T, Skip>) -> Result<T, Skip> {
+    let narrow = oxidnn_jit::Isa::AVX2;
+    made(isa).or_else(|skip| if isa == narrow { Err(skip) } else { made(narrow).map_err(|_| skip) })
+}
+
+/// Gives a problem what was chosen for another one: its operands, but for some that are not these, and its attributes.
+pub(super) fn adopt(problem: &mut Problem, chosen: &Problem, but: &[Arg]) {
+    for o in problem.op.operands_mut().into_iter().filter(|o| !but.contains(&o.arg)) {
+        if let Some(tensor) = chosen.op.tensor(o.arg) {
+            *o.tensor = tensor.clone();
+        }
+    }
+    problem.attr = chosen.attr.clone();
+}
+
 /// Whether a row runs generated code, and only such.
 pub(super) fn is_generated(row: &&Impl<CpuTarget>) -> bool {
     [":jit", ":amx"].iter().any(|tier| row.name.ends_with(tier))

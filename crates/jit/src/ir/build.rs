@@ -270,13 +270,6 @@ impl Function {
         self.push(VecInst::Zero(dst));
     }
 
-    /// A new value that starts as `a`.
-    pub fn duplicate(&mut self, a: Val) -> Val {
-        let dst = self.vector(self.width(a));
-        self.push(VecInst::Move(dst, a));
-        dst
-    }
-
     /// Gives `dst` the value of `a`.
     pub fn assign(&mut self, dst: Val, a: Val) {
         self.push(VecInst::Move(dst, a));

@@ -4,7 +4,7 @@
 //! The weight of a number is that of the line times that of the tap. What is computed is `2 * lines * taps` operations for a number that is
 //! written, which is less than its way from L2.
 
-use super::depthwise::{Finish, Strip, StripKey};
+use super::strips::{Finish, Strip, StripKey, last_lanes};
 use crate::ir::{Accumulate, Binary, Compare, Elem, Function, Int, Pred, Src, Val};
 use crate::isa::Isa;
 use crate::key::Key;
@@ -170,15 +170,7 @@ impl Blend {
 
     /// The lanes that there are of a group which begins with a channel.
     fn mask(&self, f: &mut Function, args: Int, channel: Int) -> Option<Pred> {
-        self.masked.then(|| {
-            let left = f.argument(args, offset_of!(Args, channels));
-            f.sub(left, channel);
-            let before = f.isa().width().lanes() * (usize::from(self.vectors) - 1);
-            if before > 0 {
-                f.add(left, -(before as i32));
-            }
-            f.first_lanes(left)
-        })
+        self.masked.then(|| last_lanes(f, (args, offset_of!(Args, channels)), channel, self.vectors))
     }
 
     /// The lanes that there are of a vector of a group: all but of the last.
@@ -192,24 +184,8 @@ impl Blend {
         let (first, at, lanes) = (f.copy(channel), f.copy(to), f.isa().width().lanes());
         for (vector, sum) in sums.iter().enumerate() {
             let (values, mask) = (std::slice::from_ref(sum), self.of_vector(mask, vector));
-            if self.streaming {
-                f.store_streaming(at.at(0), *sum);
-                f.advance(at, args, offset_of!(Args, result_vector));
-                continue;
-            }
-            finish(
-                f,
-                &Strip {
-                    args,
-                    column: offset_of!(Args, result_column),
-                    channel: first,
-                    result: at,
-                    values,
-                    mask,
-                    normal: false,
-                    streaming: false,
-                },
-            );
+            let (column, streaming) = (offset_of!(Args, result_column), self.streaming);
+            finish(f, &Strip { args, column, channel: first, result: at, values, mask, normal: false, streaming });
             f.add(first, lanes as i32);
             f.advance(at, args, offset_of!(Args, result_vector));
         }

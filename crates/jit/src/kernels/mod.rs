@@ -12,6 +12,7 @@ pub mod gemv;
 pub mod interleave;
 pub mod permute;
 pub mod pool;
+pub mod strips;
 pub mod tiles;
 pub mod transpose;
 pub mod unpack;

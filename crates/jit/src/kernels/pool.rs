@@ -10,9 +10,9 @@
 //! The gradient of a mean is a mean of gradients, through the taps that meet a source element, and where windows differ in size a sum of shares of
 //! them; that of a maximum adds those gradients whose maximum had this tap's place. A tap's place is its number in the window.
 
-use super::depthwise::{Columns, Finish, SHARE, Strip, StripKey, Tap, column_at};
+use super::strips::{Args, At, Cursor, Finish, Other, Row, StripKey, Window, WindowKey};
 use crate::asm::Width;
-use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Prefetch, Src, Unary, Val};
+use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Src, Unary, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -39,7 +39,7 @@ pub enum Take {
         /// True for a division, which keeps ties of integers; false for a product with the inverse, which takes a fifth of the time.
         exact: bool,
     },
-    /// The sum of what each source column hands on: itself by [`Line::share`], divided by its number of [`Pool::counts`].
+    /// The sum of what each source column hands on: itself by [`Line::value`](super::strips::Line), divided by its number of [`Pool::counts`].
     Shared,
     /// The sum of those whose place, a number of this type in the same order as the source, is that of the tap.
     Chosen(Elem),
@@ -48,101 +48,12 @@ pub enum Take {
 /// What a kernel is made for. This is its key.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Pool {
-    /// Type of the source.
-    pub source: Elem,
+    /// The window; instead of weights its taps have their places in the line. Rows without lines are zeros, or NaN for maxima.
+    pub window: Window,
     /// What is made of it.
     pub take: Take,
-    /// Results of a strip.
-    pub results: u8,
-    /// Source columns between results.
-    pub stride: u8,
-    /// Results between source columns: result `j` meets column `x` by the taps whose column is `x step - j stride`.
-    pub step: u8,
-    /// The taps of a line; instead of weights they have their places in the line.
-    pub taps: Vec<Tap>,
-    /// First source column that exists and the one behind the last, counted from the column of the first result; columns that no tap meets
-    /// need not be told from others.
-    pub inside: (i16, i16),
     /// What the source columns that exist are divided by where they are shared, from the first on; further ones by the last of these.
     pub counts: Vec<u8>,
-    /// Vectors of channels that follow each other in memory and are made together: a group.
-    pub vectors: u8,
-    /// True when the last vector of a group may be part of one; there is one group then, or a group is one vector.
-    pub masked: bool,
-    /// Whether results, whole vectors of f32 at multiples of their bytes, go past the caches as they are.
-    pub streaming: bool,
-}
-
-/// A line of the window.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct Line {
-    /// Bytes added to [`Args::source`].
-    pub source: usize,
-    /// Bytes added to [`Args::places`] where places are read.
-    pub places: usize,
-    /// Place of the line's first tap.
-    pub place: usize,
-    /// Factor of the line's columns where they are shared.
-    pub share: f32,
-}
-
-/// A row of results.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct Row {
-    /// Bytes added to [`Args::result`].
-    pub result: usize,
-    /// Bytes added to [`Args::places`] where places are written.
-    pub places: usize,
-    /// Number of lines of the window that exist there; none leaves zeros, or NaN for maxima.
-    pub lines: usize,
-    /// What sums are divided by.
-    pub divisor: f32,
-}
-
-/// Arguments of a kernel. Distances are in bytes.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Args {
-    /// The rows.
-    pub rows: *const Row,
-    /// Number of rows, at least 1.
-    pub count: usize,
-    /// The lines of all rows.
-    pub lines: *const Line,
-    /// Number of strips, at least 1.
-    pub strips: usize,
-    /// Number of groups of vectors, at least 1.
-    pub groups: usize,
-    /// Number of channels.
-    pub channels: usize,
-    /// The first source column that the first strip reads ([`Pool::first`]), less what the lines add.
-    pub source: *const u8,
-    /// Distance of source columns.
-    pub column: usize,
-    /// Distance of the strips' source columns.
-    pub strip: usize,
-    /// Distance of groups of the source.
-    pub group: usize,
-    /// The first result, less what the rows add.
-    pub result: *mut u8,
-    /// Distance of results.
-    pub result_column: usize,
-    /// Distance of the strips' results.
-    pub result_strip: usize,
-    /// Distance of vectors of a group of results.
-    pub result_vector: usize,
-    /// Distance of groups of results.
-    pub result_group: usize,
-    /// Places: read under the source, or written under the results.
-    pub places: *mut u8,
-    /// Their distances, as those of source or results.
-    pub places_column: usize,
-    /// As said.
-    pub places_strip: usize,
-    /// As said.
-    pub places_group: usize,
 }
 
 /// Taps whose places are held in registers; those of wider windows are made with every use.
@@ -153,8 +64,8 @@ impl Key for Pool {
 
     /// The name in dumps and profiles, such as `pool.max.f32.7x3s2.4.avx512`.
     fn name(&self, isa: Isa) -> String {
-        let Pool { source, results, stride, step, vectors, .. } = self;
-        let streaming = if self.streaming { "streaming." } else { "" };
+        let Window { source, results, stride, step, vectors, taps, streaming, .. } = &self.window;
+        let streaming = if *streaming { "streaming." } else { "" };
         let step = if *step > 1 { format!("u{step}") } else { String::new() };
         let take = match self.take {
             Take::Largest => "max",
@@ -166,7 +77,7 @@ impl Key for Pool {
             Take::Shared => "shared",
             Take::Chosen(_) => "chosen",
         };
-        format!("pool.{take}.{streaming}{}.{results}x{}s{stride}{step}.{vectors}.{}", source.name(), self.taps.len(), isa.name())
+        format!("pool.{take}.{streaming}{}.{results}x{}s{stride}{step}.{vectors}.{}", source.name(), taps.len(), isa.name())
     }
 
     fn write(&self, f: &mut Function) {
@@ -177,6 +88,22 @@ impl Key for Pool {
 impl StripKey for Pool {
     fn write_strips(&self, f: &mut Function, finish: &mut Finish<'_>) {
         Writer { kernel: self, width: f.isa().width() }.write(f, finish);
+    }
+}
+
+impl WindowKey for Pool {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+    fn with(&self, window: Window) -> Pool {
+        Pool { window, ..self.clone() }
+    }
+    fn other(&self) -> Other {
+        match self.take {
+            Take::Place(elem) => Other::Written(elem),
+            Take::Chosen(elem) => Other::Read(elem),
+            _ => Other::None,
+        }
     }
 }
 
@@ -194,35 +121,15 @@ impl Pool {
         results.min(16)
     }
 
-    /// The first source column that is read, counted from the column of the first result; 0 where none is.
-    pub fn first(&self) -> i32 {
-        self.columns().first()
-    }
-
-    /// The last source column that is read; `None` where none is.
-    pub fn last(&self) -> Option<i32> {
-        self.columns().all().last()
-    }
-
     /// True where every result meets a column.
     pub fn is_met(&self) -> bool {
-        (0..usize::from(self.results)).all(|result| self.count(result) > 0)
-    }
-
-    fn columns(&self) -> Columns<'_> {
-        Columns { taps: &self.taps, results: self.results, stride: self.stride, step: self.step, inside: self.inside }
+        (0..usize::from(self.window.results)).all(|result| self.window.count(result) > 0)
     }
 
     /// What a source column is divided by where it is shared.
     fn share(&self, column: i32) -> u8 {
-        let at = usize::try_from(column - i32::from(self.inside.0)).unwrap_or(0);
+        let at = usize::try_from(column - i32::from(self.window.inside.0)).unwrap_or(0);
         self.counts.get(at).or(self.counts.last()).copied().unwrap_or(1).max(1)
-    }
-
-    /// Columns that a result meets.
-    fn count(&self, result: usize) -> usize {
-        let columns = self.columns();
-        columns.all().flat_map(|x| columns.users(x)).filter(|(i, _)| *i == result).count()
     }
 }
 
@@ -231,25 +138,13 @@ struct Writer<'k> {
     width: Width,
 }
 
-/// What stays the same for all lines of the window.
-struct Frame {
-    /// Distance of source columns, its triple and its quintuple.
-    column: [Int; 3],
-    /// Added to the lines' sources and places.
-    source: Int,
-    places: Option<Int>,
-    places_column: Option<Int>,
-    mask: Option<Pred>,
-}
-
 /// What a line of the window has.
 struct Given {
-    /// Its source and, where they are read, its places.
-    source: Int,
+    cursor: Cursor,
+    /// Places, where they are read.
     places: Option<Int>,
-    /// Place of its first tap, and factor of its columns.
-    first: Option<Val>,
-    share: Option<Val>,
+    /// Place of its first tap, or factor of its columns.
+    value: Option<Val>,
 }
 
 /// What maxima of floating-point elements know of NaN.
@@ -281,120 +176,35 @@ struct Strips {
 
 impl Writer<'_> {
     fn write(&self, f: &mut Function, finish: &mut Finish<'_>) {
-        let args = f.arguments();
-        let column = f.argument(args, offset_of!(Args, column));
-        let column = [column, f.address(column.indexed(column, 2, 0)), f.address(column.indexed(column, 4, 0))];
-        let (source, result) = (f.argument(args, offset_of!(Args, source)), f.argument(args, offset_of!(Args, result)));
-        let places = matches!(self.kernel.take, Take::Place(_) | Take::Chosen(_)).then(|| f.argument(args, offset_of!(Args, places)));
-        let places_column = self.reads_places().then(|| f.argument(args, offset_of!(Args, places_column)));
-        let channel = f.int(0);
-        let groups = f.argument(args, offset_of!(Args, groups));
-        f.repeat_some(groups, |f| {
-            let mask = self.kernel.masked.then(|| {
-                let left = f.argument(args, offset_of!(Args, channels));
-                f.sub(left, channel);
-                let before = self.width.lanes() * (usize::from(self.kernel.vectors) - 1);
-                if before > 0 {
-                    f.add(left, -(before as i32));
-                }
-                f.first_lanes(left)
-            });
-            let rows = f.argument(args, offset_of!(Args, rows));
-            let lines = f.argument(args, offset_of!(Args, lines));
-            let count = f.argument(args, offset_of!(Args, count));
-            f.repeat_some(count, |f| {
-                let (from, to) = (f.copy(source), f.copy(result));
-                f.advance(to, rows, offset_of!(Row, result));
-                let places = places.map(|p| f.copy(p));
-                if let (Take::Place(_), Some(places)) = (self.kernel.take, places) {
-                    f.advance(places, rows, offset_of!(Row, places));
-                }
-                let frame = Frame { column, source: from, places, places_column, mask };
-                let strips = f.argument(args, offset_of!(Args, strips));
-                f.repeat_some(strips, |f| {
-                    if !self.kernel.streaming {
-                        self.ask(f, args, to);
-                    }
-                    self.strip(f, (args, rows, lines), (channel, to), &frame, finish);
-                    f.advance(from, args, offset_of!(Args, strip));
-                    f.advance(to, args, offset_of!(Args, result_strip));
-                    places.into_iter().for_each(|p| f.advance(p, args, offset_of!(Args, places_strip)));
-                });
-                let (used, size) = (f.argument(rows, offset_of!(Row, lines)), f.int(size_of::<Line>() as i64));
-                f.mul(used, size);
-                f.add(lines, used);
-                f.add(rows, size_of::<Row>() as i32);
-            });
-            f.advance(source, args, offset_of!(Args, group));
-            f.advance(result, args, offset_of!(Args, result_group));
-            places.into_iter().for_each(|p| f.advance(p, args, offset_of!(Args, places_group)));
-            f.add(channel, (self.width.lanes() * usize::from(self.kernel.vectors)) as i32);
-        });
-        if self.kernel.streaming {
-            f.store_fence();
-        }
-    }
-
-    /// The lanes that there are of a vector of a group.
-    fn mask(&self, frame: &Frame, vector: usize) -> Option<Pred> {
-        frame.mask.filter(|_| vector + 1 == usize::from(self.kernel.vectors))
+        // The distance of places that are read stays in a register.
+        let column = |f: &mut Function, at: &At| self.reads_places().then(|| f.argument(at.args, offset_of!(Args, other.column)));
+        self.kernel.window.write(f, self.kernel.other(), column, |f, at, column| self.strip(f, at, *column, finish));
     }
 
     fn reads_places(&self) -> bool {
         matches!(self.kernel.take, Take::Chosen(_))
     }
 
-    /// Asks for the lines of a strip's results while they are computed: stores wait for their lines one after the other.
-    fn ask(&self, f: &mut Function, args: Int, result: Int) {
-        let column = f.argument(args, offset_of!(Args, result_column));
-        let at = f.copy(result);
-        for _ in 0..self.kernel.results {
-            for vector in 0..i32::from(self.kernel.vectors) {
-                f.prefetch(Prefetch::Write, at.at(vector * 64));
-            }
-            f.add(at, column);
-        }
-    }
-
     /// Computes the results of a strip and hands them on.
-    fn strip(
-        &self,
-        f: &mut Function,
-        (args, row, lines): (Int, Int, Int),
-        (channel, result): (Int, Int),
-        frame: &Frame,
-        finish: &mut Finish<'_>,
-    ) {
+    fn strip(&self, f: &mut Function, at: &At, column: Option<Int>, finish: &mut Finish<'_>) {
         let mut made = self.start(f);
-        self.over_lines(f, (row, lines), frame, &made);
+        self.over_lines(f, at, column, &made);
         if made.nan == Nan::Ignored {
             self.when_least(f, &made, |f| {
                 let nan = f.splat_f32(self.width, f32::NAN);
                 made.values.iter().flatten().for_each(|v| f.assign(*v, nan));
                 made.places.iter().flatten().for_each(|p| f.clear(*p));
-                self.over_lines(f, (row, lines), frame, &Strips { nan: Nan::Kept, ..made.clone() });
+                self.over_lines(f, at, column, &Strips { nan: Nan::Kept, ..made.clone() });
             });
         }
         if let Take::Mean { counted, exact } = self.kernel.take {
-            let divisor = f.splat_as(Elem::F32, row.at(offset_of!(Row, divisor) as i32));
+            let divisor = f.splat_as(Elem::F32, at.row.at(offset_of!(Row, divisor) as i32));
             self.divide(f, &mut made.values, divisor, (counted, exact));
         }
-        if let (Take::Place(elem), Some(places)) = (self.kernel.take, frame.places) {
-            self.store_places(f, elem, (args, places), &made.places, frame);
+        if let (Take::Place(elem), Some(places)) = (self.kernel.take, at.other) {
+            self.store_places(f, (elem, places), &made.places, at);
         }
-        let (channel, result) = (f.copy(channel), f.copy(result));
-        for (vector, values) in made.values.iter().enumerate() {
-            let mask = self.mask(frame, vector);
-            let strip =
-                Strip { args, column: offset_of!(Args, result_column), channel, result, values, mask, normal: false, streaming: false };
-            if self.kernel.streaming {
-                strip.store_streaming(f)
-            } else {
-                finish(f, &strip)
-            }
-            f.add(channel, self.width.lanes() as i32);
-            f.advance(result, args, offset_of!(Args, result_vector));
-        }
+        self.kernel.window.finish(f, at, made.values.iter(), (false, finish));
     }
 
     /// What maxima know of NaN, at first.
@@ -410,7 +220,7 @@ impl Writer<'_> {
     fn start(&self, f: &mut Function) -> Strips {
         let (kernel, nan) = (self.kernel, self.nan(f.isa()));
         let registers = |f: &mut Function, start: fn(&mut Function, Width) -> Val| -> Vec<Vec<Val>> {
-            (0..kernel.vectors).map(|_| (0..kernel.results).map(|_| start(f, self.width)).collect()).collect()
+            (0..kernel.window.vectors).map(|_| (0..kernel.window.results).map(|_| start(f, self.width)).collect()).collect()
         };
         let values = match kernel.take {
             _ if nan == Nan::Ignored => registers(f, |f, w| f.splat_f32(w, f32::NEG_INFINITY)),
@@ -438,32 +248,19 @@ impl Writer<'_> {
     }
 
     /// Joins all lines of the window to a strip.
-    fn over_lines(&self, f: &mut Function, (row, lines): (Int, Int), frame: &Frame, made: &Strips) {
-        let (kernel, width) = (self.kernel, self.width);
-        let lines = f.copy(lines);
-        let count = f.argument(row, offset_of!(Row, lines));
-        f.repeat(count, |f| {
-            let source = f.argument(lines, offset_of!(Line, source));
-            f.add(source, frame.source);
-            let places = frame.places.filter(|_| self.reads_places()).map(|places| {
-                let line = f.argument(lines, offset_of!(Line, places));
-                f.add(line, places);
-                line
-            });
-            let first = matches!(kernel.take, Take::Place(_) | Take::Chosen(_)).then(|| {
-                let place = f.argument(lines, offset_of!(Line, place));
-                let place = f.splat_int(width, place);
-                f.unary(Unary::F32FromI32, place)
-            });
-            let share = (kernel.take == Take::Shared).then(|| f.splat_as(Elem::F32, lines.at(offset_of!(Line, share) as i32)));
-            f.add(lines, size_of::<Line>() as i32);
-            self.line(f, &Given { source, places, first, share }, frame, made);
+    fn over_lines(&self, f: &mut Function, at: &At, column: Option<Int>, made: &Strips) {
+        let first = self.kernel.window.first();
+        at.over_lines(f, self.reads_places(), |f, source, places, value| {
+            let wanted = matches!(self.kernel.take, Take::Place(_) | Take::Chosen(_) | Take::Shared);
+            let value = wanted.then(|| f.splat_as(Elem::F32, value));
+            let cursor = Cursor::new(source, at.column, first, places.zip(column));
+            self.line(f, Given { cursor, places, value }, at, made);
         });
     }
 
     /// The place of a tap, where that of the line's first is `first`.
     fn place(&self, f: &mut Function, first: Val, tap: usize) -> Val {
-        match self.kernel.taps[tap].weights {
+        match self.kernel.window.taps[tap].weights {
             0 => first,
             n => {
                 let n = f.constant(&f32::from(n).to_le_bytes());
@@ -473,42 +270,32 @@ impl Writer<'_> {
     }
 
     /// Joins the columns of a line.
-    fn line(&self, f: &mut Function, given: &Given, frame: &Frame, made: &Strips) {
-        let Given { source, places, first, share } = *given;
-        let (kernel, columns) = (self.kernel, self.kernel.columns());
+    fn line(&self, f: &mut Function, given: Given, at: &At, made: &Strips) {
+        let Given { mut cursor, places, value } = given;
+        let (kernel, window) = (self.kernel, &self.kernel.window);
+        let (columns, lanes) = (window.columns(), self.width.lanes());
+        let (first, share) = if kernel.take == Take::Shared { (None, value) } else { (value, None) };
         let held: Vec<Val> = match first {
-            Some(first) if kernel.taps.len() <= HELD => (0..kernel.taps.len()).map(|tap| self.place(f, first, tap)).collect(),
+            Some(first) if window.taps.len() <= HELD => (0..window.taps.len()).map(|tap| self.place(f, first, tap)).collect(),
             _ => Vec::new(),
         };
         let mut parts: Vec<(u8, Val)> = Vec::new();
-        let mut base = kernel.first();
         for x in columns.all() {
-            while x - base >= if places.is_some() { 1 } else { SHARE } {
-                f.add(source, frame.column[if places.is_some() { 0 } else { 2 }]);
-                places.into_iter().zip(frame.places_column).for_each(|(p, column)| f.add(p, column));
-                base += if places.is_some() { 1 } else { SHARE };
-            }
+            let near = cursor.reach(f, x);
             let users: Vec<User> = columns
                 .users(x)
                 .map(|(i, tap)| (i, first.map(|first| held.get(tap).copied().unwrap_or_else(|| self.place(f, first, tap)))))
                 .collect();
             let part = share.map(|share| self.part(f, share, x, &mut parts));
-            for vector in 0..usize::from(kernel.vectors) {
-                let at = |elem: Elem| (vector * self.width.lanes() * elem.bytes()) as i32;
-                let from = column_at(source, frame.column, x - base, at(kernel.source));
-                match (kernel.take, places) {
-                    (Take::Chosen(elem), Some(places)) => {
-                        let mask = self.mask(frame, vector);
-                        self.choose(f, (from, places.at(at(elem))), mask, (elem, &users, &made.values[vector]))
-                    }
-                    _ => {
-                        let met = Met { from, mask: self.mask(frame, vector), users: &users };
-                        match part {
-                            Some(part) => self.add_part(f, &met, &made.values[vector], part),
-                            None if made.nan == Nan::Ignored => self.join_larger(f, &met, made, vector),
-                            None => self.join(f, &met, made, vector),
-                        }
-                    }
+            for vector in 0..usize::from(window.vectors) {
+                let disp = |elem: Elem| (vector * lanes * elem.bytes()) as i32;
+                let met = Met { from: near.at(disp(window.source)), mask: at.mask(window, vector), users: &users };
+                let values = &made.values[vector];
+                match (kernel.take, places, part) {
+                    (Take::Chosen(elem), Some(places), _) => self.choose(f, &met, (elem, places.at(disp(elem))), values),
+                    (.., Some(part)) => self.add_part(f, &met, values, part),
+                    _ if made.nan == Nan::Ignored => self.join_larger(f, &met, made, vector),
+                    _ => self.join(f, &met, made, vector),
                 }
             }
         }
@@ -529,17 +316,17 @@ impl Writer<'_> {
     /// Adds a part of a vector of a column to the results that meet it.
     fn add_part(&self, f: &mut Function, met: &Met<'_>, values: &[Val], part: Val) {
         let Met { from, mask, users } = *met;
-        if let ([(i, _)], Elem::F32, None) = (users, self.kernel.source, mask) {
+        if let ([(i, _)], Elem::F32, None) = (users, self.kernel.window.source, mask) {
             return f.accumulate(Accumulate::FmaF32, values[*i], part, Src::Mem(from));
         }
-        let x = f.load_number(self.kernel.source, from, mask);
+        let x = f.load_number(self.kernel.window.source, from, mask);
         users.iter().for_each(|(i, _)| f.accumulate(Accumulate::FmaF32, values[*i], part, x));
     }
 
     /// Joins a vector of a column to the maxima that meet it: of two operands the second is taken where the first is NaN.
     fn join_larger(&self, f: &mut Function, met: &Met<'_>, made: &Strips, vector: usize) {
         let Met { from, mask, users } = *met;
-        let x = f.load_number(self.kernel.source, from, mask);
+        let x = f.load_number(self.kernel.window.source, from, mask);
         for (i, place) in users {
             let value = made.values[vector][*i];
             // Of equal elements the first counts.
@@ -562,10 +349,10 @@ impl Writer<'_> {
             Take::LargestWhole(_) => Binary::MaxU8,
             _ => Binary::LargestF32,
         };
-        if let ([(i, None)], Elem::F32, None) = (users, self.kernel.source, mask) {
+        if let ([(i, None)], Elem::F32, None) = (users, self.kernel.window.source, mask) {
             return f.update(op, values[*i], Src::Mem(from));
         }
-        let x = f.load_number(self.kernel.source, from, mask);
+        let x = f.load_number(self.kernel.window.source, from, mask);
         for (i, place) in users {
             let Some(place) = place else {
                 f.update(op, values[*i], x);
@@ -580,10 +367,10 @@ impl Writer<'_> {
     }
 
     /// Adds a vector of a column to the results whose taps have the places that belong to it.
-    fn choose(&self, f: &mut Function, (from, places): (Addr, Addr), mask: Option<Pred>, (elem, users, values): (Elem, &[User], &[Val])) {
-        let x = f.load_number(self.kernel.source, from, mask);
-        let places = f.load_number(elem, places, mask);
-        for (i, place) in users.iter().filter_map(|(i, place)| Some((*i, (*place)?))) {
+    fn choose(&self, f: &mut Function, met: &Met<'_>, (elem, places): (Elem, Addr), values: &[Val]) {
+        let x = f.load_number(self.kernel.window.source, met.from, met.mask);
+        let places = f.load_number(elem, places, met.mask);
+        for (i, place) in met.users.iter().filter_map(|(i, place)| Some((*i, (*place)?))) {
             let (mine, zero) = (f.compare_f32(Compare::Eq, places, place), f.zero(self.width));
             let chosen = f.select(mine, x, zero);
             f.update(Binary::AddF32, values[i], chosen);
@@ -598,8 +385,8 @@ impl Writer<'_> {
             f.binary(Binary::DivF32, one, divisor)
         };
         let mut known: Vec<(usize, Val)> = vec![(1, by)];
-        for i in 0..usize::from(self.kernel.results) {
-            let count = if counted { self.kernel.count(i).max(1) } else { 1 };
+        for i in 0..usize::from(self.kernel.window.results) {
+            let count = if counted { self.kernel.window.count(i).max(1) } else { 1 };
             let found = known.iter().find(|d| d.0 == count).map(|d| d.1);
             let by = found.unwrap_or_else(|| {
                 let columns = if exact { count as f32 } else { 1.0 / count as f32 };
@@ -613,15 +400,15 @@ impl Writer<'_> {
         }
     }
 
-    fn store_places(&self, f: &mut Function, elem: Elem, (args, at): (Int, Int), places: &[Vec<Val>], frame: &Frame) {
-        let column = f.argument(args, offset_of!(Args, places_column));
-        let at = f.copy(at);
-        for i in 0..usize::from(self.kernel.results) {
+    fn store_places(&self, f: &mut Function, (elem, to): (Elem, Int), places: &[Vec<Val>], at: &At) {
+        let (window, column) = (&self.kernel.window, f.argument(at.args, offset_of!(Args, other.column)));
+        let to = f.copy(to);
+        for i in 0..usize::from(window.results) {
             for (vector, places) in places.iter().enumerate() {
                 let place = if elem == Elem::I32 { f.unary(Unary::I32FromF32, places[i]) } else { places[i] };
-                f.store_as(elem, at.at((vector * self.width.lanes() * elem.bytes()) as i32), place, self.mask(frame, vector));
+                f.store_as(elem, to.at((vector * self.width.lanes() * elem.bytes()) as i32), place, at.mask(window, vector));
             }
-            f.add(at, column);
+            f.add(to, column);
         }
     }
 }

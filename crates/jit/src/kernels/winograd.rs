@@ -31,7 +31,7 @@
 use crate::asm::Width;
 use crate::ir::{Accumulate, Binary, Compare, Elem, Function, Int, Pred, Val};
 use crate::isa::Isa;
-use crate::kernels::depthwise::{Finish, Strip, StripKey};
+use crate::kernels::strips::{Finish, Strip, StripKey};
 use crate::key::Key;
 use std::mem::offset_of;
 
@@ -144,7 +144,7 @@ fn minus(f: &mut Function, a: Val, b: Val, c: Val) -> Val {
 
 /// `(a + b * c, a - b * c)`, `a` used up.
 fn both(f: &mut Function, a: Val, b: Val, c: Val) -> [Val; 2] {
-    let other = f.duplicate(a);
+    let other = f.copy_of(a);
     [plus(f, other, b, c), minus(f, a, b, c)]
 }
 
@@ -178,7 +178,7 @@ fn source_group(
         Group::Q => (points.q, points.p2),
     };
     let (x1, x2, x3, x4) = (x(f, 1), x(f, 2), x(f, 3), x(f, 4));
-    let (even, odd) = (f.duplicate(x4), f.duplicate(x3));
+    let (even, odd) = (f.copy_of(x4), f.copy_of(x3));
     let (even, odd) = (minus(f, even, x2, other), minus(f, odd, x1, other));
     both(f, even, odd, point).to_vec()
 }

@@ -10,7 +10,6 @@
 //! Blocks of channels know nothing of each other: as many as the nearest cache holds are done with before the next, so that what statistics have
 //! read is there still when it is normalised.
 
-use super::lines::down;
 use super::{Matrix, TILE, bytes, contiguous, plain_attributes};
 use crate::CpuTarget;
 use crate::hardware::Caches;
@@ -359,7 +358,10 @@ impl BatchNorm {
                 totals.fill(0.0);
                 match code.first() {
                     Some(sum) => matrices.sweep(sum, &[src], of, &mut [totals], &[]),
-                    None => matrix.each(of.rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals })),
+                    None => matrix.each(of.rows.clone(), |rows| {
+                        let x = &*matrix.read(src, &rows, space).0;
+                        simd.run(Down { totals, rows: [x; 2], table: &x[..columns], map: |x, _, _| x });
+                    }),
                 }
             };
             let first = segment.first();
@@ -372,7 +374,9 @@ impl BatchNorm {
             match code.get(1) {
                 Some(moments) => matrices.sweep(moments, &[src], &segment, &mut [sums, squares], &[means]),
                 None => matrix.each(rows.clone(), |rows| {
-                    simd.run(Moments { x: matrix.read(src, &rows, space).0, center: means, totals: [&mut *sums, &mut *squares] });
+                    let (x, table) = (&*matrix.read(src, &rows, space).0, &*means);
+                    simd.run(Down { totals: sums, rows: [x; 2], table, map: |x, _, c| x - c });
+                    simd.run(Down { totals: squares, rows: [x; 2], table, map: |x, _, c| (x - c) * (x - c) });
                 }),
             }
         });
@@ -492,9 +496,9 @@ impl BatchNorm {
             }
             matrix.each(segment.rows, |rows| {
                 let (x, rest) = matrix.read(src, &rows, space);
-                let (dd, _) = matrix.read(diff_dst, &rows, rest);
-                simd.run(Sum { x: dd, totals: sums });
-                simd.run(Products { x, dd, mean, totals: products });
+                let (x, dd) = (&*x, &*matrix.read(diff_dst, &rows, rest).0);
+                simd.run(Down { totals: sums, rows: [dd; 2], table: mean, map: |dd, _, _| dd });
+                simd.run(Down { totals: products, rows: [x, dd], table: mean, map: |x, dd, m| (x - m) * dd });
             });
         });
         Ok(folded.into_slice())
@@ -548,17 +552,35 @@ impl Generated for BatchNorm {
     }
 }
 
-/// Adds the rows of `x` to `totals`.
-struct Sum<'a> {
-    x: &'a [f32],
+/// Adds `map(x, y, table)` to `totals` for every row of two slices with rows as long as `totals`, four rows at a time.
+struct Down<'a, F> {
     totals: &'a mut [f32],
+    rows: [&'a [f32]; 2],
+    table: &'a [f32],
+    map: F,
 }
 
-impl Body for Sum<'_> {
+impl<F: Fn(f32, f32, f32) -> f32> Body for Down<'_, F> {
     type Out = ();
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        down(self.totals, self.x, self.x, &self.x[..self.totals.len()], |x, _, _| x);
+        let Down { totals, rows: [x, y], table, map } = self;
+        let n = totals.len();
+        let (table, four) = (&table[..n], x.len() / (4 * n) * 4 * n);
+        for (x, y) in x[..four].chunks_exact(4 * n).zip(y[..four].chunks_exact(4 * n)) {
+            let [x0, x1, x2, x3] = std::array::from_fn(|k| &x[k * n..][..n]);
+            let [y0, y1, y2, y3] = std::array::from_fn(|k| &y[k * n..][..n]);
+            for j in 0..n {
+                let (a, b) = (map(x0[j], y0[j], table[j]), map(x1[j], y1[j], table[j]));
+                let (c, d) = (map(x2[j], y2[j], table[j]), map(x3[j], y3[j], table[j]));
+                totals[j] += (a + b) + (c + d);
+            }
+        }
+        for (x, y) in x[four..].chunks_exact(n).zip(y[four..].chunks_exact(n)) {
+            for j in 0..n {
+                totals[j] += map(x[j], y[j], table[j]);
+            }
+        }
     }
 }
 
@@ -569,23 +591,6 @@ fn center(mean: f32, row: f32) -> f32 {
     let center = row + f32::from_bits((mean - row).to_bits() & FIRST);
     // Nothing is at a distance from infinity.
     if center.is_finite() { center } else { 0.0 }
-}
-
-/// Adds the deviations of the rows of `x` from a center, and their squares.
-struct Moments<'a> {
-    x: &'a [f32],
-    center: &'a [f32],
-    totals: [&'a mut [f32]; 2],
-}
-
-impl Body for Moments<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let [sums, squares] = self.totals;
-        down(sums, self.x, self.x, self.center, |x, _, c| x - c);
-        down(squares, self.x, self.x, self.center, |x, _, c| (x - c) * (x - c));
-    }
 }
 
 /// Puts together what segments have folded: mean and variance of some columns of a block of a group, from one on.
@@ -690,22 +695,6 @@ impl Body for Learnt<'_> {
             (learnt[0][j], learnt[1][j]) = (product, sum);
         }
         learnt
-    }
-}
-
-/// Adds the products of deviations and gradients.
-struct Products<'a> {
-    x: &'a [f32],
-    dd: &'a [f32],
-    mean: &'a [f32],
-    totals: &'a mut [f32],
-}
-
-impl Body for Products<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        down(self.totals, self.x, self.dd, self.mean, |x, dd, m| (x - m) * dd);
     }
 }
 

@@ -7,7 +7,6 @@
 
 mod batch_norm;
 mod layer_norm;
-mod lines;
 mod pool;
 mod softmax;
 

@@ -8,7 +8,7 @@ pub(crate) mod jit;
 mod run;
 
 use super::geometry::{self, Line};
-use super::window::{Setup, check_quantisation, place, resolve_data, spatial};
+use super::window::{Setup, check_quantisation, place, place_tap, resolve_data, sizes_of, spatial};
 use crate::CpuTarget;
 use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
@@ -20,10 +20,11 @@ use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
 use crate::kernels::lanes::Lanes;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
+use crate::ops::strips::meeting;
 use crate::ops::support;
 use crate::row::{Kernel, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
-use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem};
 
 /// Largest number of channels of a task.
 const CHANNELS: usize = 256;
@@ -84,11 +85,6 @@ pub(crate) fn is_depthwise(problem: &Problem) -> bool {
     };
     let taps = sizes.k.iter().fold(1i64, |n, k| n.saturating_mul(*k));
     weights.dims().len() > source.dims().len() && sizes.oc == 1 && sizes.ic == 1 && taps <= TAPS as i64
-}
-
-/// Depth, height and width of a tensor.
-fn sizes_of(t: &Tensor) -> [i64; 3] {
-    std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d]))
 }
 
 /// Plans `problem`.
@@ -187,15 +183,8 @@ impl Kernel for Depthwise {
 impl Depthwise {
     /// Writes the weights of a tap, for all channels.
     fn pack(&self, weights: &Source<'_>, tap: usize, out: &mut [f32]) {
-        let dims = weights.view.dims();
-        let [_, kh, kw] = self.kernel;
-        let at = [tap as i64 / (kh * kw), tap as i64 / kw % kh, tap as i64 % kw];
-        let mut pos: Pos = [0; MAX_NDIMS];
-        for (i, x) in at.into_iter().enumerate() {
-            if let Some(d) = spatial(i, dims.len(), 3) {
-                pos[d] = x;
-            }
-        }
+        let (dims, mut pos): (_, Pos) = (weights.view.dims(), [0; MAX_NDIMS]);
+        place_tap(&mut pos, (dims.len(), 3), tap, self.kernel);
         weights.read(&Axis::new(&[0], dims), &pos, 0, out);
     }
 }
@@ -283,13 +272,6 @@ impl Bound<'_> {
         let pixels = Span { axis: &across, first: 0, count: self.plan.lines[2].source as usize };
         pack::rows(&self.source, &pos, pixels, Span { axis: &channel, first, count: channels }, out, channels);
     }
-}
-
-/// The weight coordinates that meet result `at` of a dimension inside the source, with the source coordinates.
-pub(crate) fn meeting(line: &Line, at: i64) -> impl Iterator<Item = (i64, i64)> {
-    let (phase, j) = if line.step == 1 { (&line.phases[0], at) } else { (&line.phases[(at % line.step) as usize], at / line.step) };
-    let base = j * line.stride;
-    phase.taps.iter().map(move |t| (t.0, base + t.1)).filter(|t| t.1 >= 0 && t.1 < line.source)
 }
 
 /// A row of results: `out[j][c] = sum over taps of data[row + (column + j * stride) * pixel + c] * weights[tap.weights + c]`, without the

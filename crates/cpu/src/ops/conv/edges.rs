@@ -8,7 +8,7 @@
 use super::geometry::{self, Line as Dim};
 use super::order::{self, Cut, Order};
 use super::tiles::{self, Place};
-use super::window::{self, Setup, check_quantisation, place, spatial};
+use super::window::{self, Setup, check_quantisation, place, sizes_of};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
@@ -19,6 +19,7 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::{Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile, runs, tallest};
+use crate::ops::strips::meeting;
 use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
@@ -111,11 +112,6 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     RowPlan::of(problem, target, scratch_bytes, edges)
 }
 
-/// Depth, height and width of a tensor.
-fn sizes_of(t: &Tensor) -> [i64; 3] {
-    std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d]))
-}
-
 /// Results of a line that follow each other, and the taps of the width that all of them meet.
 struct Width {
     phase: usize,
@@ -146,7 +142,7 @@ fn widths(line: &Dim) -> Vec<Width> {
 
 /// The taps of a depth or height that meet a result, as weight and source coordinates.
 fn met(line: &Dim, at: i64) -> Vec<(i64, i64)> {
-    super::depthwise::meeting(line, at).collect()
+    meeting(line, at).collect()
 }
 
 /// How taps and pixels lie.

@@ -1,6 +1,6 @@
 //! Running a planned [`Window`].
 
-use super::window::{Part, Window, place, spatial};
+use super::window::{Part, Window, place, place_tap, spatial};
 use crate::CpuTarget;
 use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
@@ -117,14 +117,8 @@ impl Window {
             pos[0] = group as i64;
         }
         let tap = self.depth * self.width;
-        let [kd, kh, kw] = self.kernel;
-        for k in 0..(kd * kh * kw) as usize {
-            let at = [k as i64 / (kh * kw), k as i64 / kw % kh, k as i64 % kw];
-            for (i, x) in at.into_iter().enumerate() {
-                if let Some(d) = spatial(i, dims.len(), 2 + grouped) {
-                    pos[d] = x;
-                }
-            }
+        for k in 0..self.kernel.iter().product::<i64>() as usize {
+            place_tap(&mut pos, (dims.len(), 2 + grouped), k, self.kernel);
             let columns = Span { axis: &columns, first, count: self.width.min(self.channels - first) };
             let depth = Span { axis: &depth, first: 0, count: self.depth };
             pack::panels(weights, &pos, columns, depth, &mut out[k * tap..][..tap], self.width);

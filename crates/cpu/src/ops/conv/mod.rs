@@ -26,13 +26,12 @@ pub(crate) mod window;
 mod winograd;
 
 use crate::CpuTarget;
-use crate::ops::{fallback, passes, rounded, staged};
+use crate::ops::{fallback, passes, rounded, staged, support};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("aligned:jit", staged::aligned),
     Impl::new("fused:any", fused::plan),
     Impl::new("scaled:jit", scaled::plan),
     Impl::new("direct:jit", direct),
@@ -179,12 +178,7 @@ pub(crate) fn with_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<
     let Some(met) = sampled::met(problem) else { return of_all(problem, target, rows) };
     let inner = of_all(&met, target, rows)?;
     let mut resolved = problem.clone();
-    for o in resolved.op.operands_mut().into_iter().filter(|o| o.arg != Arg::SRC) {
-        if let Some(chosen) = inner.problem().op.tensor(o.arg) {
-            *o.tensor = chosen.clone();
-        }
-    }
-    resolved.attr = inner.problem().attr.clone();
+    support::adopt(&mut resolved, inner.problem(), &[Arg::SRC]);
     staged::viewed(resolved, inner, target)
 }
 

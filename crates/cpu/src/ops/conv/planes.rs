@@ -110,13 +110,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, inner: Inner) -> Re
         }
     }
     let inner = inner(last, &CpuTarget { threads: if apart { 1 } else { target.threads }, ..*target })?;
-    let chosen = inner.problem();
-    for o in problem.op.operands_mut().into_iter().filter(|o| !data.contains(&o.arg)) {
-        if let Some(chosen) = chosen.op.operands().iter().find(|c| c.arg == o.arg) {
-            *o.tensor = chosen.tensor.clone();
-        }
-    }
-    problem.attr = chosen.attr.clone();
+    support::adopt(&mut problem, inner.problem(), &data);
     let workers = if apart { target.threads.max(1) } else { 0 };
     let planes = Planes { isa, inner, sides, cut, workers };
     RowPlan::of(problem, target, planes.each().and_then(|each| booked(&[for_workers(workers, each)?])), planes)

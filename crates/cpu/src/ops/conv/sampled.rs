@@ -6,16 +6,16 @@
 
 use super::{nchw1x1, packed, transposed};
 use crate::CpuTarget;
-use crate::decision::around;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
-use crate::kernels::scratch::{Scratch, booked};
+use crate::kernels::scratch::Scratch;
+use crate::ops::staged::{self, Copied};
 use crate::ops::support;
-use crate::row::{Generated, RowPlan};
-use oxidnn_runtime::{Buf, Ctx, Decision, Exec, Plan, Region, Skip};
-use oxidnn_spec::{Arg, DataType, Dims, Error, MAX_NDIMS, Op, Problem, Prop, Tensor};
+use crate::row::{Kernel, RowPlan};
+use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
+use oxidnn_spec::op::Reorder;
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Op, Problem, Prop, Tensor};
 use std::ops::Range;
-use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
@@ -25,10 +25,9 @@ const MOST: usize = 8 << 20;
 /// Channels of a task.
 const CHANNELS: usize = 16;
 
+/// A copy of the pixels that are met.
 #[derive(Debug)]
 struct Sampled {
-    inner: Box<dyn Plan>,
-    /// What is gathered: the source of the inner row.
     tensor: Tensor,
     /// Elements from an image, a channel, and a pixel to the next that is met, depth first.
     image: usize,
@@ -41,22 +40,16 @@ struct Sampled {
 /// # Errors
 /// What the row does not take.
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let (dense, [image, channel, at @ ..]) = dense(problem)?;
-    let tensor = match &dense.op {
-        Op::Conv(op) => op.src.clone(),
-        _ => return Err(Skip::Op("other than a convolution")),
-    };
+    let (dense, src, [image, channel, at @ ..]) = dense(problem)?;
     let inner = nchw1x1(&dense, target).or_else(|_| packed(&dense, target)).or_else(|_| transposed(&dense, target))?;
-    let (mut problem, chosen) = (problem.clone(), inner.problem());
-    for o in problem.op.operands_mut().into_iter().filter(|o| o.arg != Arg::SRC) {
-        if let Some(chosen) = chosen.op.operands().iter().find(|c| c.arg == o.arg) {
-            *o.tensor = chosen.tensor.clone();
-        }
-    }
-    problem.attr = chosen.attr.clone();
-    let scratch_bytes = booked(&[tensor.bytes().div_ceil(4), inner.scratch_bytes().div_ceil(4)]);
-    let sampled = Sampled { inner, tensor, image, channel, at };
-    RowPlan::of(problem, target, scratch_bytes, sampled)
+    let mut problem = problem.clone();
+    support::adopt(&mut problem, inner.problem(), &[Arg::SRC]);
+    let dst = inner.problem().op.tensor(Arg::SRC).ok_or(Skip::Op("without a source"))?.clone();
+    let sampled = Sampled { tensor: dst.clone(), image, channel, at };
+    let copy = Problem { op: Op::Reorder(Reorder { src, dst }), attr: Attr::default() };
+    let reorders = [Some(RowPlan::of(copy, target, Some(0), sampled)?), None];
+    let what = "pixels that are met, gathered";
+    staged::with_copy(problem, inner, Copied { what, arg: Arg::SRC, apart: true, reorders }, target)
 }
 
 /// The problem over the pixels that are met, where they lie, if windows of one pixel skip some.
@@ -82,8 +75,8 @@ pub(super) fn met(problem: &Problem) -> Option<Problem> {
     Some(met)
 }
 
-/// The problem over the pixels that are met, one behind the other, and their distances in the source: of images, channels, and pixels by dimension.
-fn dense(problem: &Problem) -> Result<(Problem, [usize; 5]), Skip> {
+/// The problem over the pixels that are met, one behind the other; these where they lie, and their distances: of images, channels, and pixels by dimension.
+fn dense(problem: &Problem) -> Result<(Problem, Tensor, [usize; 5]), Skip> {
     let no = || Skip::Layout("of the source: pixels are not closest".into());
     let none = Skip::Shape("other than windows of one pixel that skip pixels");
     let (Op::Conv(all), Some(mut dense)) = (&problem.op, met(problem)) else { return Err(none) };
@@ -101,11 +94,12 @@ fn dense(problem: &Problem) -> Result<(Problem, [usize; 5]), Skip> {
     for d in 0..n {
         distances[if d < 2 { d } else { d + 5 - n }] = usize::try_from(b.strides[d]).map_err(|_| no())?;
     }
-    op.src = Tensor::with_tag(dims, DataType::F32, "abx").map_err(|e| Skip::Layout(e.to_string()))?;
+    let plain = Tensor::with_tag(dims, DataType::F32, "abx").map_err(|e| Skip::Layout(e.to_string()))?;
+    let met = std::mem::replace(&mut op.src, plain);
     if op.src.bytes() > MOST {
         return Err(Skip::Shape("many images"));
     }
-    Ok((dense, distances))
+    Ok((dense, met, distances))
 }
 
 /// Some channels of an image, to be gathered.
@@ -158,22 +152,9 @@ impl Gather<'_> {
     }
 }
 
-impl Generated for Sampled {
-    fn decision(&self, _: &Problem) -> Decision {
-        around("pixels that are met, gathered", &*self.inner, 1, self.tensor.bytes())
-    }
-
-    type Code = Arc<dyn Exec>;
-
-    fn build(&self) -> Result<Arc<dyn Exec>, Error> {
-        self.inner.build()
-    }
-
-    fn run(&self, exec: &Arc<dyn Exec>, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let to = scratch.take(self.tensor.bytes().div_ceil(4))?.into_buf();
-        let gathered = [Region::host(to)];
-        let inner = scratch.take(self.inner.scratch_bytes().div_ceil(4))?.into_buf();
-        let view = View::of(simd, ctx, Arg::SRC)?;
+impl Kernel for Sampled {
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
+        let (view, to) = (View::of(simd, ctx, Arg::SRC)?, ctx.buf(Arg::DST)?);
         let (from, offset) = (view.buf(), view.offset(&[0; MAX_NDIMS]));
         let [images, channels] = [0, 1].map(|d| self.tensor.dims()[d] as usize);
         let blocks = channels.div_ceil(CHANNELS);
@@ -182,10 +163,6 @@ impl Generated for Sampled {
             let channels = first..channels.min(first + CHANNELS);
             simd.run(Gather { plan: self, from, first: offset, to, image: task / blocks, channels });
         });
-        support::run_with(&**exec, ctx, Region::host(inner), |bound| {
-            if bound.arg == Arg::SRC {
-                (bound.tensor, bound.regions) = (&self.tensor, &gathered);
-            }
-        })
+        Ok(())
     }
 }

@@ -3,9 +3,10 @@
 //! It takes floats however they lie, in place; channels that lie closest are [`direct`](super::direct)'s as long as the caches have them.
 
 use super::depthwise::is_depthwise;
-use super::depthwise::jit::{are_far, vectors};
+use super::depthwise::jit::are_far;
 use crate::CpuTarget;
 use crate::kernels::pointwise::{Builder, Pipeline, Program};
+use crate::ops::strips::Place;
 use crate::ops::support;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::{BinaryAlg, ConvAlg, Window};
@@ -51,7 +52,7 @@ fn alike([a, b]: [&mut Tensor; 2], target: &CpuTarget) -> Result<(), Skip> {
         (false, false) if a.layout != b.layout => return Err(Skip::Layout("of source and result: another for each".into())),
         (false, false) => {}
     }
-    let near = vectors(a, target.isa.lanes()).is_some() && !are_far([&*a, &*b], target);
+    let near = Place::of(Arg::SRC, a, target.isa.lanes()).is_ok() && !are_far([&*a, &*b], target);
     if near { Err(Skip::Layout("of channels that lie closest, near enough for strips".into())) } else { Ok(()) }
 }
 

@@ -6,7 +6,7 @@
 use super::columns::plan_anyway;
 use super::geometry::Direction;
 use super::tiles;
-use super::window::{Setup, resolve_data, resolve_planes, spatial};
+use super::window::{Setup, place_tap, resolve_data, resolve_planes, sizes_of};
 use crate::CpuTarget;
 use crate::decision::around;
 use crate::kernels::access::{Pos, View};
@@ -81,7 +81,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     support::dense(&problem)?;
     let s = Setup::of(&problem.op)?;
     let inner = plan_anyway(&products(&s, channels * taps, depth)?, target)?;
-    let sizes = |t: &Tensor| std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d] as usize));
+    let sizes = |t: &Tensor| sizes_of(t).map(|n| n as usize);
     let scattered = Scattered {
         inner,
         sizes: s.sizes,
@@ -135,7 +135,6 @@ impl Scattered {
     fn pack(&self, from: &View<'_>, to: &View<'_>, channel: usize) {
         let (n, grouped, has_groups) = (from.dims().len(), usize::from(self.sizes.g > 1), usize::from(self.has_groups));
         let (row, depth_dim) = (has_groups + self.result_channel, has_groups + 1 - self.result_channel);
-        let [_, kh, kw] = self.sizes.k.map(|k| k as usize);
         for tap in 0..self.taps {
             let (mut pos, mut at): (Pos, Pos) = ([0; MAX_NDIMS], [0; MAX_NDIMS]);
             if has_groups == 1 {
@@ -146,11 +145,7 @@ impl Scattered {
             }
             pos[row] = (channel % self.channels) as i64;
             at[grouped] = (channel % self.channels * self.taps + tap) as i64;
-            for (i, x) in [tap / (kh * kw), tap / kw % kh, tap % kw].into_iter().enumerate() {
-                if let Some(d) = spatial(i, n, 2 + has_groups) {
-                    pos[d] = x as i64;
-                }
-            }
+            place_tap(&mut pos, (n, 2 + has_groups), tap, self.sizes.k);
             let mut line = [0.0; LINE];
             for first in (0..self.depth).step_by(LINE) {
                 let line = &mut line[..LINE.min(self.depth - first)];

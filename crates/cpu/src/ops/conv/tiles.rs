@@ -12,7 +12,7 @@ use super::joint::Joint;
 use super::order::{Cut, Order, Run, Segment};
 use super::packed::{Lines, Packed, Units};
 use super::padded::{Padded, Wish};
-use super::window::{self, Setup, spatial};
+use super::window::{self, Setup, sizes_of, spatial};
 use crate::CpuTarget;
 use crate::hardware::K_STEPS;
 use crate::kernels::amx::{self, Loops};
@@ -483,8 +483,7 @@ impl Tiles {
         let (source, result, product) = (s.source.1, s.result.1, product(s)?);
         let channels = if s.result_channel == 0 { [s.sizes.oc, s.sizes.ic] } else { [s.sizes.ic, s.sizes.oc] };
         let [channels, depth] = channels.map(|n| n as usize);
-        let sizes = |t: &Tensor| -> [i64; 3] { std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d])) };
-        let (in_sizes, out_sizes) = (sizes(source), sizes(result));
+        let (in_sizes, out_sizes) = (sizes_of(source), sizes_of(result));
         may_be_reduced(depth)?;
         let mut lines = geometry::lines(s.direction, &s.sizes, [out_sizes, in_sizes])?;
         let all = s.sizes.k.iter().product::<i64>() as usize;
@@ -506,7 +505,7 @@ impl Tiles {
             setup: s,
             product,
             isa,
-            tail: tail(s, attr, flip.is_some()).filter(|_| !weights_shifted),
+            tail: passes::left(tail(s, attr, flip.is_some()).filter(|_| !weights_shifted), attr)?,
             from: Place::new(source, depth, "source")?,
             to: Place::new(result, channels, "result")?,
             images: s.sizes.mb as usize,
@@ -527,9 +526,6 @@ impl Tiles {
             kernel: s.sizes.k.map(|k| k as usize),
             target,
         };
-        if common.tail.is_none() {
-            passes::left(attr, s.result.1)?;
-        }
         let source_place = common.from;
         if let Some(padded) = common.pads(&lines, (groups, &units)) {
             (common.from, common.images) = (padded.place(&common.from), padded.images);

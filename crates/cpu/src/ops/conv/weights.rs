@@ -13,7 +13,7 @@ mod tests;
 pub(crate) mod tiled;
 mod upcoming;
 
-use super::window::{cut, place, spatial};
+use super::window::{cut, place, place_tap, sizes_of};
 use crate::CpuTarget;
 use crate::decision::{How, PORTABLE, padding};
 use crate::hardware::Core;
@@ -151,8 +151,7 @@ fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), Skip> {
 impl Weights {
     fn new(setup: &Setup<'_>, attr: &Attr, target: &CpuTarget) -> Option<Weights> {
         let s = setup.sizes;
-        let sizes = |t: &Tensor| -> [i64; 3] { std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d])) };
-        let (from, over) = (sizes(setup.x.1), sizes(setup.y.1));
+        let (from, over) = (sizes_of(setup.x.1), sizes_of(setup.y.1));
         let (x_channels, y_channels) = if setup.x_first { (s.oc, s.ic) } else { (s.ic, s.oc) };
         let (x_channels, y_channels) = (x_channels as usize, y_channels as usize);
         let taps = s.k.iter().fold(1usize, |n, k| n.saturating_mul(*k as usize));
@@ -414,14 +413,9 @@ impl Bound<'_> {
             pos[0] = channels.group as i64;
         }
         (pos[x_dim], pos[y_dim]) = (channels.x.0 as i64, channels.y.0 as i64);
-        let taps = s.k.iter().product::<i64>();
-        for k in 0..taps {
-            for (i, at) in [k / (s.k[1] * s.k[2]), k / s.k[2] % s.k[1], k % s.k[2]].into_iter().enumerate() {
-                if let Some(d) = spatial(i, n, 2 + first) {
-                    pos[d] = at;
-                }
-            }
-            let data = &mut total[k as usize * channels.x.1 * p.y_each..];
+        for k in 0..s.k.iter().product::<i64>() as usize {
+            place_tap(&mut pos, (n, 2 + first), k, s.k);
+            let data = &mut total[k * channels.x.1 * p.y_each..];
             let sums = Sums { data, exact: None, step: p.y_each, columns: channels.y.1, dim: y_dim };
             self.tail.store(sums, std::iter::once(Run { pos, dim: x_dim, step: 1, count: channels.x.1 }));
         }

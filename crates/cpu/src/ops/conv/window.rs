@@ -148,8 +148,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     }
     epilogue::check(&problem.attr, result.1)?;
     check_quantisation(&problem.attr, &setup)?;
-    let sizes = |t: &Tensor| -> [i64; 3] { std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d])) };
-    let lines = geometry::lines(setup.direction, &setup.sizes, [result.1, source.1].map(sizes))?;
+    let lines = geometry::lines(setup.direction, &setup.sizes, [result.1, source.1].map(sizes_of))?;
     let window = Window::new(&setup, &problem.attr, lines, target).ok_or(TOO_LARGE)?;
     RowPlan::of(problem, target, window.scratch.bytes(), window)
 }
@@ -240,10 +239,25 @@ pub(crate) fn spatial(i: usize, n: usize, first: usize) -> Option<usize> {
     (i + n).checked_sub(3).filter(|d| *d >= first)
 }
 
-/// Sets the spatial coordinates of a position.
+/// Depth, height and width of a tensor of data.
+pub(crate) fn sizes_of(t: &Tensor) -> [i64; 3] {
+    std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d]))
+}
+
+/// Sets the spatial coordinates of a position of data.
 pub(super) fn place(pos: &mut Pos, n: usize, at: [i64; 3]) {
+    place_behind(pos, (n, 2), at);
+}
+
+/// Sets those of a position of weights, whose first `first` dimensions are none, for a tap of a window of such sizes.
+pub(super) fn place_tap(pos: &mut Pos, (n, first): (usize, usize), tap: usize, [_, kh, kw]: [i64; 3]) {
+    let tap = tap as i64;
+    place_behind(pos, (n, first), [tap / (kh * kw), tap / kw % kh, tap % kw]);
+}
+
+fn place_behind(pos: &mut Pos, (n, first): (usize, usize), at: [i64; 3]) {
     for (i, x) in at.into_iter().enumerate() {
-        if let Some(d) = spatial(i, n, 2) {
+        if let Some(d) = spatial(i, n, first) {
             pos[d] = x;
         }
     }

@@ -242,9 +242,7 @@ impl Winograd {
             way: Way::Tiles(1),
             workers: target.threads,
         };
-        if plan.to.is_none() {
-            passes::left(attr, s.result.1)?;
-        }
+        passes::left(plan.to.as_ref(), attr)?;
         let all = plan.images.checked_mul(tiles[0] * tiles[1]).ok_or(Skip::Shape("too many tiles"))?;
         let vectors = plan.panel / lanes;
         if all > FEW {

@@ -1,13 +1,12 @@
 //! Rows of deconvolution: a convolution's gradient with respect to its source, as a forward operation. They are those of convolution.
 
 use crate::CpuTarget;
-use crate::ops::{conv, fallback, passes, staged};
+use crate::ops::{conv, fallback, passes};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::Problem;
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("aligned:jit", staged::aligned),
     Impl::new("scaled:jit", conv::scaled::plan),
     Impl::new("direct:jit", conv::direct),
     Impl::new("transposed_direct:jit", conv::transposed_direct),

@@ -15,7 +15,6 @@ use oxidnn_spec::{Arg, Op, Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("aligned:jit", staged::aligned),
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
     Impl::new("dots:jit", jit::plan_dots).for_some_shapes(),
     Impl::new("gemv:jit", few_rows).for_some_shapes(),

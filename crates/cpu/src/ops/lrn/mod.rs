@@ -1,6 +1,7 @@
 //! Local response normalisation.
 
 mod across;
+mod generated;
 mod within;
 
 use crate::kernels::multiversion::{Body, Simd};

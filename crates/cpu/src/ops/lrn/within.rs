@@ -5,18 +5,16 @@
 //! made of them. Slices that a task does not make but that its windows meet are summed again. Backward does the same once more with the terms of the
 //! gradient; what is summed next is what has just been made.
 
-use super::across::{Lanes, Place, formula, places};
-use crate::kernels::access::View;
+use super::generated::{self, Code, Formula, Lanes};
+use crate::CpuTarget;
 use crate::kernels::multiversion::Simd;
-use crate::kernels::responses::{Call, MOST, Pass, Plane, Responses, Spec, USUAL};
-use crate::kernels::scratch::{Scratch, booked, for_workers};
-use crate::row::{Generated, RowPlan, TOO_LARGE};
-use crate::{CpuTarget, ops::support};
+use crate::kernels::responses::{Call, MOST, Pass, Plane, Responses};
+use crate::kernels::scratch::{Scratch, for_workers};
+use crate::row::Generated;
 use oxidnn_jit::Isa;
-use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{Lrn, LrnAlg};
-use oxidnn_spec::{Error, Op, Problem};
+use oxidnn_spec::{Error, Problem};
 use std::ops::Range;
 
 /// Elements of rows that are summed together, which stay in L1.
@@ -30,17 +28,7 @@ const MOST_SUMS: usize = 8 << 20;
 /// # Errors
 /// What the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    RowPlan::resolved(problem, target, |problem| {
-        let Op::Lrn(op) = &problem.op else { return Err(Skip::Op("another operation than local response normalisation")) };
-        support::dense(problem)?;
-        support::known(problem)?;
-        let made = |isa| Within::new(op, target.threads, isa);
-        // Blocks of half a vector are whole ones of half the width.
-        let kernel = made(jit).or_else(|skip| if jit == Isa::AVX2 { Err(skip) } else { made(Isa::AVX2).map_err(|_| skip) })?;
-        let scratch = for_workers(kernel.workers, kernel.space.end).and_then(|n| booked(&[n]));
-        Ok((kernel, scratch.ok_or(TOO_LARGE)?))
-    })
+    generated::plan(problem, target, Within::new, |within| within.space.end)
 }
 
 /// A dimension: its size, and elements of a window on either side.
@@ -65,12 +53,7 @@ struct Space {
 
 #[derive(Debug)]
 struct Within {
-    jit: Isa,
-    elem: Elem,
-    quarters: u8,
-    numbers: [f32; 3],
-    /// The source, the gradient of the result, and the result.
-    places: [Option<Place>; 3],
+    of: Formula,
     images: usize,
     channels: usize,
     /// The outermost dimension, and those of a slice.
@@ -80,7 +63,6 @@ struct Within {
     group: usize,
     each: usize,
     space: Space,
-    workers: usize,
 }
 
 impl Within {
@@ -88,10 +70,9 @@ impl Within {
         if op.alg == LrnAlg::AcrossChannels {
             return Err(Skip::Op("windows of channels"));
         }
-        let (dims, lanes, forward) = (op.src.dims(), jit.width().lanes(), op.prop.is_forward());
-        let (elem, quarters, numbers) = formula(op, (op.local_size as f32).powi(dims.len() as i32 - 2))?;
-        let places = places(op, lanes)?;
-        if places.iter().flatten().any(|p| p.lanes != Lanes::Channels) {
+        let dims = op.src.dims();
+        let of = Formula::new(op, (op.local_size as f32).powi(dims.len() as i32 - 2), (workers, jit))?;
+        if of.places.iter().flatten().any(|p| p.lanes != Lanes::Channels) {
             return Err(Skip::Layout("of src or dst: channels that are not in vectors".into()));
         }
         let [images, channels] = [dims[0], dims[1]].map(|n| n as usize);
@@ -112,29 +93,10 @@ impl Within {
             (_, 1) => (axis(h), [axis(1), axis(w)]),
             _ => (axis(d), [axis(h), axis(w)]),
         };
-        let mut within = Within {
-            jit,
-            elem,
-            quarters,
-            numbers,
-            places,
-            images,
-            channels,
-            outer,
-            inner,
-            group: 1,
-            each: 1,
-            space: Space::default(),
-            workers,
-        };
-        within.cut(forward)?;
-        // Forward also channels that do not exist, where all tensors have them. Their terms of a gradient may be no numbers.
-        if forward && places.iter().flatten().all(|p| p.padded) {
-            within.channels = channels.next_multiple_of(lanes);
-        }
-        if within.is_masked() && !jit.avx512 && elem != Elem::F32 {
-            return Err(Skip::Shape("parts of vectors of narrow numbers"));
-        }
+        let channels = of.channels(channels);
+        let mut within = Within { of, images, channels, outer, inner, group: 1, each: 1, space: Space::default() };
+        within.cut(op.prop.is_forward())?;
+        within.of.check_masks(within.is_masked())?;
         Ok(within)
     }
 
@@ -165,7 +127,7 @@ impl Within {
     }
 
     fn lanes(&self) -> usize {
-        self.jit.width().lanes()
+        self.of.lanes()
     }
 
     /// Elements of a slice, and of a row of it with what is around that.
@@ -177,27 +139,17 @@ impl Within {
         (self.inner[1].len + 2 * self.inner[1].half) * self.lanes()
     }
 
-    fn is_forward(&self) -> bool {
-        self.places[1].is_none()
-    }
-
     fn is_masked(&self) -> bool {
         !self.channels.is_multiple_of(self.lanes())
     }
-}
-
-/// The kernels: squares; sums along the height and the width; powers of any elements, and of usual ones; the last pass of a gradient.
-struct Code {
-    squares: Responses,
-    sums: [Responses; 2],
-    powers: [Responses; 2],
-    combine: Option<Responses>,
 }
 
 /// A task: some slices of a vector of channels of an image.
 struct Task<'t> {
     plan: &'t Within,
     code: &'t Code,
+    /// Sums along the height and the width.
+    sums: &'t [Responses; 2],
     bufs: &'t [Buf<'t>; 3],
     image: usize,
     vector: usize,
@@ -223,12 +175,12 @@ impl Task<'_> {
     fn pass(&mut self, kernel: &Responses, planes: [Plane; 3], slices: Range<usize>) -> f32 {
         let p = self.plan;
         let (lanes, [height, width]) = (p.lanes(), p.inner.map(|axis| axis.len));
-        let bytes = lanes * p.elem.bytes();
+        let bytes = lanes * p.of.elem.bytes();
         let first = slices.start * height * width;
         let rows = slices.len() * height;
         let channels = (p.channels - self.vector * lanes).min(lanes);
         let side = |i: usize, pixel: usize| {
-            p.places[i].map(|place| {
+            p.of.places[i].map(|place| {
                 let mut side = place.side(self.bufs[i], self.image, pixel, bytes);
                 side.at += self.vector * place.channel;
                 (side, place.pixel)
@@ -241,13 +193,13 @@ impl Task<'_> {
                     side
                 })
             });
-            return kernel.run(&mut Call { tensors, space: self.space, planes, sizes: [rows, width * lanes], numbers: p.numbers });
+            return kernel.run(&mut Call { tensors, space: self.space, planes, sizes: [rows, width * lanes], numbers: p.of.numbers });
         }
         (0..rows)
             .map(|row| {
                 let tensors = std::array::from_fn(|i| side(i, first + row * width).map(|(side, _)| side));
                 let planes = planes.map(|plane| Plane { first: plane.first + row * plane.row, row: lanes, ..plane });
-                kernel.run(&mut Call { tensors, space: self.space, planes, sizes: [width, channels], numbers: p.numbers })
+                kernel.run(&mut Call { tensors, space: self.space, planes, sizes: [width, channels], numbers: p.of.numbers })
             })
             .sum()
     }
@@ -269,15 +221,15 @@ impl Task<'_> {
         let row = width.len * p.lanes();
         let mut run = |kernel: &Responses, from: Plane, to: Plane, sizes: [usize; 2]| {
             let planes = [from, to, Plane::default()];
-            kernel.run(&mut Call { tensors: [None; 3], space: self.space, planes, sizes, numbers: p.numbers });
+            kernel.run(&mut Call { tensors: [None; 3], space: self.space, planes, sizes, numbers: p.of.numbers });
         };
         let from = Plane { first: p.space.rows + width.half * p.lanes(), row: p.bordered(), near: p.lanes() };
         if height.half == 0 {
-            return run(&self.code.sums[1], from, to, [slices * height.len, row]);
+            return run(&self.sums[1], from, to, [slices * height.len, row]);
         }
         let between = Plane { first: p.space.slice + height.half * row, row, near: row };
-        run(&self.code.sums[1], from, between, [height.len, row]);
-        run(&self.code.sums[0], between, to, [1, height.len * row]);
+        run(&self.sums[1], from, between, [height.len, row]);
+        run(&self.sums[0], between, to, [1, height.len * row]);
     }
 
     /// Zeros around what is summed.
@@ -296,7 +248,7 @@ impl Task<'_> {
         between[end..].fill(0.0);
         let half = p.outer.half;
         let steps: &[(usize, usize)] =
-            if p.is_forward() { &[(space.squares, half)] } else { &[(space.squares, 2 * half), (space.terms, half)] };
+            if p.of.is_forward() { &[(space.squares, half)] } else { &[(space.squares, 2 * half), (space.terms, half)] };
         for (first, more) in steps {
             let there = self.around(*more);
             let before = (there.start + more - self.made.start) * slice;
@@ -309,8 +261,7 @@ impl Task<'_> {
 
     fn run(mut self) {
         let (p, code) = (self.plan, self.code);
-        let (half, forward, space) = (p.outer.half, p.is_forward(), p.space);
-        let [share, k, _] = p.numbers;
+        let (half, forward, space) = (p.outer.half, p.of.is_forward(), p.space);
         self.surround();
         let more = if forward { half } else { 2 * half };
         let squares = self.around(more);
@@ -326,9 +277,7 @@ impl Task<'_> {
             total += self.pass(&code.squares, [rows; 3], squared..next);
             self.sum(next - squared, to);
             squared = next;
-            // Nothing is below what is added to, and nothing above the sum of all; what is no number is not in between.
-            let usual = k > USUAL.0 && share >= 0.0 && k + share * total < USUAL.1;
-            let powers = &code.powers[usize::from(usual)];
+            let powers = &code.powers[usize::from(p.of.is_usual(total))];
             let end = ready(squared, terms.end);
             if forward && termed < end {
                 self.pass(powers, [self.kept(space.squares, more, termed); 3], termed..end);
@@ -353,44 +302,24 @@ impl Task<'_> {
 }
 
 impl Generated for Within {
-    type Code = Code;
+    /// All kernels, and those that sum along the height and the width.
+    type Code = (Code, [Responses; 2]);
 
-    fn build(&self) -> Result<Code, Error> {
-        let get = |pass, axis: Axis, usual| {
-            let window = 2 * axis.half as u8 + 1;
-            let sums = pass == Pass::Sums;
-            let elem = if sums { Elem::F32 } else { self.elem };
-            let spec = Spec { pass, elem, window, quarters: self.quarters, usual, masked: !sums && self.is_masked() };
-            Responses::get(self.jit, &spec)
-        };
-        let powers = if self.is_forward() { Pass::Respond } else { Pass::Terms };
-        let [height, width] = self.inner;
-        Ok(Code {
-            squares: get(Pass::Squares, self.outer, true)?,
-            sums: [get(Pass::Sums, height, true)?, get(Pass::Sums, width, true)?],
-            powers: [get(powers, self.outer, false)?, get(powers, self.outer, true)?],
-            combine: (!self.is_forward()).then(|| get(Pass::Combine, self.outer, true)).transpose()?,
-        })
+    fn build(&self) -> Result<Self::Code, Error> {
+        let window = |axis: Axis| 2 * axis.half as u8 + 1;
+        let [height, width] = self.inner.map(|axis| self.of.kernel(Pass::Sums, window(axis), (true, false)));
+        Ok((self.of.code(window(self.outer), self.is_masked())?, [height?, width?]))
     }
 
-    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let mut bufs = [Buf::empty(); 3];
-        for (buf, place) in bufs.iter_mut().zip(&self.places) {
-            if let Some(place) = place {
-                *buf = ctx.buf(place.arg)?;
-            }
-        }
-        let bufs = &bufs;
+    fn run(&self, (code, sums): &Self::Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let (bufs, workers) = (&self.of.bufs(ctx)?, self.of.workers);
         let (vectors, bands) = (self.channels.div_ceil(self.lanes()), self.outer.len.div_ceil(self.each));
-        let mut space = scratch.take(for_workers(self.workers, self.space.end).unwrap_or(0))?;
-        space.work(ctx.executor(), self.workers, self.images * bands * vectors, &|task, space| {
+        let mut space = scratch.take(for_workers(workers, self.space.end).unwrap_or(0))?;
+        space.work(ctx.executor(), workers, self.images * bands * vectors, &|task, space| {
             let (vector, band, image) = (task % vectors, task / vectors % bands, task / vectors / bands);
             let made = band * self.each..self.outer.len.min((band + 1) * self.each);
-            Task { plan: self, code, bufs, image, vector, made, space: &mut space[..self.space.end] }.run();
+            Task { plan: self, code, sums, bufs, image, vector, made, space: &mut space[..self.space.end] }.run();
         });
-        if let Some(place) = self.places[2].filter(|p| p.padded) {
-            View::of(simd, ctx, place.arg)?.zero_padding();
-        }
-        Ok(())
+        self.of.finish(simd, ctx)
     }
 }

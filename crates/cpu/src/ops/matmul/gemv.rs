@@ -54,10 +54,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if request.isa.amx && is_faster_in_tiles(&problem, target) == Some(true) {
         return Err(Skip::Shape("enough rows for tiles of AMX"));
     }
-    let (Op::Matmul(op), finish) = (&problem.op, tail(&problem, &request, target)) else { return Err(Skip::Op("anything but matmul")) };
-    if finish.is_none() {
-        passes::left(&problem.attr, &op.dst)?;
-    }
+    passes::left(tail(&problem, &request, target), &problem.attr)?;
     let product = Product::new(request)?;
     let in_place = product.takes_in_place() && is_natural(&problem, product.word_type());
     let scratch = product.scratch_bytes();
@@ -165,10 +162,7 @@ fn unpacked(problem: &Problem, target: &CpuTarget, on_amx: bool) -> Result<Box<d
     let request = Request { isa: if on_amx { request.isa } else { request.isa.without_amx() }, grouped, ..request };
     let words = Unpacked::word_type(&request);
     let row = op.src.blocking().map(|b| b.strides[op.src.dims().len() - 2] as usize * words.bits() / 8);
-    let tail = tail(&problem, &request, target);
-    if tail.is_none() {
-        passes::left(&problem.attr, &op.dst)?;
-    }
+    let tail = passes::left(tail(&problem, &request, target), &problem.attr)?;
     let product = Unpacked::new(request, row.filter(|_| is_natural(&problem, words)), tail, target)?;
     if product.is_on_amx() != on_amx {
         return Err(Skip::Op("products that tiles of AMX take"));

@@ -7,8 +7,8 @@ use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::Matmul;
 use oxidnn_spec::{Arg, Attr, Dims, Op, PostOp, Problem, Tensor};
 
-/// Rows before this one.
-const BEFORE: usize = 2;
+/// Rows up to this one.
+const BEFORE: usize = 1;
 
 /// Takes products whose weights do not differ along a dimension of the batch that rows can be taken together with, by the first row of generated code
 /// that takes these.

@@ -22,7 +22,6 @@ use oxidnn_spec::{Arg, Attr, DataType, Op, Problem};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("aligned:jit", staged::aligned),
     Impl::new("merged:jit", merged::plan),
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
     Impl::new("dots:jit", jit::plan_dots).for_some_shapes(),

@@ -224,8 +224,8 @@ impl Request<'_> {
         let to = place::plain(c.tensor, c.rows, c.columns).ok().filter(|p| p.column == c.tensor.dtype.bits() / 8);
         let tail = to.filter(|_| !beside).and_then(|_| self.tail(compensated)).map(Arc::new);
         // Of few rows portable code finishes what costs nothing beside weights that are read once.
-        if tail.is_none() && !beside {
-            passes::left(self.attr, c.tensor)?;
+        if !beside {
+            passes::left(tail.as_ref(), self.attr)?;
         }
         let columns = place::count(c.tensor, c.columns);
         let sizes = Sizes {

@@ -11,20 +11,20 @@ use crate::kernels::access::View;
 use crate::kernels::chain::Chain;
 use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
-use crate::kernels::pool::{Call, Side, Spec, Strip, Table};
 use crate::kernels::scratch::{Scratch, booked};
+use crate::kernels::strip::{Call, Line as Taps, Row, Strip, Table};
 use crate::kernels::tile::TailArgs;
 use crate::kernels::tile::tail::{About, Tail};
 use crate::kernels::transpose::Squares;
-use crate::ops::conv::depthwise::meeting;
 use crate::ops::conv::geometry::{Direction, Line, Phase};
-use crate::ops::conv::window::{cut, spatial};
+use crate::ops::conv::window::cut;
+use crate::ops::strips::{Met, Place, Segment, Width, table};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::depthwise::Tap;
-use oxidnn_jit::kernels::pool::{self as generated, Row, Take};
+use oxidnn_jit::kernels::pool::{self as generated, Take};
+use oxidnn_jit::kernels::strips::Window;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{ConvSizes, Pool, PoolAlg};
 use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Op, Problem, Tensor};
@@ -46,33 +46,6 @@ const WORD: usize = 4;
 /// Elements that a task reads, counted for every window.
 const TASK: usize = 1 << 17;
 
-/// Equal strips of a row.
-#[derive(Debug)]
-struct Segment {
-    spec: Spec,
-    /// First result within the phase, results of a strip, number of strips.
-    first: usize,
-    each: usize,
-    strips: usize,
-    /// First source column that is read.
-    column: usize,
-}
-
-/// A tensor whose channels lie in vectors; distances in bytes.
-#[derive(Clone, Debug)]
-pub(super) struct Place {
-    arg: Arg,
-    size: usize,
-    start: usize,
-    image: usize,
-    /// Channels that follow each other, and the distance of such blocks.
-    block: usize,
-    blocks: usize,
-    spatial: [usize; 3],
-    /// Channels of the last block that do not exist.
-    padded: bool,
-}
-
 #[derive(Debug)]
 pub(super) struct Direct {
     jit: Isa,
@@ -85,7 +58,7 @@ pub(super) struct Direct {
     pub(super) reads: bool,
     width: Width,
     /// The segments and rows of each phase of the width.
-    phases: Vec<(Vec<Segment>, Table)>,
+    phases: Vec<(Vec<Segment<generated::Pool>>, Table)>,
     tail: Tail,
     pub(super) images: usize,
     pub(super) channels: usize,
@@ -95,8 +68,6 @@ pub(super) struct Direct {
     chunks: (usize, usize),
     /// Tasks by columns.
     columns: usize,
-    /// Whether results go past the caches: the tensors have no room in the last one.
-    far: bool,
     /// Rows of a task, and all.
     pub(super) rows: [usize; 2],
 }
@@ -110,64 +81,12 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::resolved(problem, target, |problem| {
         let Op::Pool(op) = &problem.op else { return Err(Skip::Op("another operation than pooling")) };
         support::dense(problem)?;
-        let made = |isa| Direct::new(op, &problem.attr, target, isa);
-        // Blocks of half a vector are whole ones of half the width.
-        let kernel = made(jit).or_else(|skip| if jit == Isa::AVX2 { Err(skip) } else { made(Isa::AVX2).map_err(|_| skip) })?;
+        let kernel = support::of_widths(jit, |isa| Direct::new(op, &problem.attr, target, isa))?;
         let planes = kernel.planes.as_ref().map_or(Some(ScratchLens::default()), Planes::scratch);
         let scratch =
             kernel.tail.scratch(kernel.channels).zip(planes).and_then(|(tail, ScratchLens { own, vectors })| booked(&[tail, own, vectors]));
         Ok((kernel, scratch.ok_or(TOO_LARGE)?))
     })
-}
-
-impl Place {
-    fn of(arg: Arg, tensor: &Tensor, lanes: usize) -> Result<Place, Skip> {
-        let unlike = || Skip::Layout(format!("of {arg}: channels that are not in vectors"));
-        let (b, size, channels) = (tensor.blocking().ok_or_else(unlike)?, tensor.dtype.bits() / 8, tensor.dims()[1].max(1) as usize);
-        let mut inner = b.inner.iter();
-        let (block, blocks) = match (inner.next(), inner.next()) {
-            (None, None) if b.strides[1] == 1 || channels == 1 => (channels.next_multiple_of(lanes), 0),
-            (Some((1, block)), None) if (block as usize).is_multiple_of(lanes) => (block as usize, b.strides[1] as usize * size),
-            _ => return Err(unlike()),
-        };
-        let n = tensor.dims().len();
-        Ok(Place {
-            arg,
-            size,
-            start: b.offset as usize * size,
-            image: b.strides[0] as usize * size,
-            block,
-            blocks,
-            spatial: std::array::from_fn(|i| spatial(i, n, 2).map_or(0, |d| b.strides[d] as usize * size)),
-            padded: b.padded_dims != *tensor.dims(),
-        })
-    }
-
-    /// The same of a vector of its channels in scratch.
-    pub(super) fn in_scratch(arg: Arg, tensor: &Tensor, lanes: usize) -> Place {
-        let (size, n) = (tensor.dtype.bits() / 8, tensor.dims().len());
-        let mut stride = lanes * size;
-        let mut spatial = [0; 3];
-        for (i, s) in spatial.iter_mut().enumerate().rev() {
-            if let Some(d) = self::spatial(i, n, 2) {
-                *s = stride;
-                stride *= tensor.dims()[d] as usize;
-            }
-        }
-        Place { arg, size, start: 0, image: 0, block: lanes, blocks: 0, spatial, padded: false }
-    }
-
-    /// Byte of a channel of an image.
-    fn at(&self, image: usize, channel: usize) -> usize {
-        self.start + image * self.image + channel / self.block * self.blocks + channel % self.block * self.size
-    }
-
-    /// The tensor in `buf` from a byte on, with its columns `step` apart and strips `strip` columns of the tensor apart.
-    fn side<'b>(&self, buf: Buf<'b>, at: usize, (step, strip): (usize, usize), [lanes, vectors]: [usize; 2]) -> Side<'b> {
-        let [_, _, column] = self.spatial;
-        let group = if self.block == lanes * vectors && self.blocks > 0 { self.blocks } else { lanes * vectors * self.size };
-        Side { buf, at, column: step * column, strip: strip * column, vector: lanes * self.size, group }
-    }
 }
 
 /// The sizes of a pooling, those of a convolution with as many groups as channels.
@@ -257,96 +176,23 @@ impl Following<'_> {
     }
 }
 
-/// The width of results.
-#[derive(Debug)]
-struct Width {
-    line: Line,
-    /// Results between source columns within a strip. More than 1 where the window slides over results whose phases are made together, so that these are
-    /// written as they lie: [`Line`] has one phase then, whose taps are `step` times as fine as source columns.
-    step: usize,
+/// The width of results, of which strips may have so many by number of taps: where the window slides over results, their phases are made together if a strip
+/// has room for one of each.
+fn width(direction: Direction, s: &ConvSizes, (result, source): (i64, i64), most: impl Fn(usize) -> usize) -> Width {
+    let line = Line::new(direction, s, 2, result, source);
+    let (step, taps) = (line.step, line.phases.iter().flat_map(|p| p.taps.iter().map(|t| (t.0, t.1 * line.step - p.first))));
+    if step == 1 || (most(s.k[2] as usize) as i64) < step {
+        return Width { line, step: 1 };
+    }
+    let phases = vec![Phase { first: 0, count: result as usize, taps: taps.collect() }];
+    Width { line: Line { phases, step: 1, stride: 1, source }, step: step as usize }
 }
 
-impl Width {
-    fn new(direction: Direction, s: &ConvSizes, (result, source): (i64, i64), most: impl Fn(usize) -> usize) -> Width {
-        let line = Line::new(direction, s, 2, result, source);
-        let (step, taps) = (line.step, line.phases.iter().flat_map(|p| p.taps.iter().map(|t| (t.0, t.1 * line.step - p.first))));
-        if step == 1 || (most(s.k[2] as usize) as i64) < step {
-            return Width { line, step: 1 };
-        }
-        let taps = taps.collect();
-        Width {
-            line: Line { phases: vec![Phase { first: 0, count: result as usize, taps }], step: 1, stride: 1, source },
-            step: step as usize,
-        }
-    }
-
-    /// The source column of a result that is the first of a strip, by the taps at 0.
-    fn column(&self, result: usize) -> usize {
-        result * self.line.stride as usize / self.step
-    }
-}
-
-/// What the kernels of a problem have in common.
-struct Common<'a> {
-    sizes: &'a ConvSizes,
-    width: &'a Width,
-    source: Elem,
-    take: Take,
-    vectors: usize,
-    masked: bool,
-    tail: &'a Tail,
-    jit: Isa,
-}
-
-impl Common<'_> {
-    /// Cuts a row of results into strips.
-    fn cut(&self, phase: &Phase) -> Vec<Segment> {
-        let most = generated::Pool::most_results(self.jit, self.take, phase.taps.len(), self.vectors, self.masked);
-        let step = self.width.step;
-        let (each, n) = cut(phase.count, most / step * step, step);
-        let strip = |i: usize| self.strip(phase, i * each, each.min(phase.count - i * each));
-        let mut segments: Vec<Segment> = Vec::new();
-        let mut start = 0;
-        while start < n {
-            let (first, pool) = (start * each, strip(start));
-            // What a strip meets only shrinks from left to right, so that equal ones are neighbours: the last of them is found by bisection.
-            let mut end = start + 1;
-            let mut other = n;
-            while end < other {
-                let middle = end + (other - end) / 2;
-                match strip(middle) == pool {
-                    true => end = middle + 1,
-                    false => other = middle,
-                }
-            }
-            let column = (self.width.column(first) as i64 + i64::from(pool.first())).max(0) as usize;
-            let spec = Spec { sums: pool, tail: self.tail.clone() };
-            segments.push(Segment { spec, first, each, strips: end - start, column });
-            start = end;
-        }
-        segments
-    }
-
-    /// The kernel of one strip.
-    fn strip(&self, phase: &Phase, first: usize, results: usize) -> generated::Pool {
-        let (line, step, begin) = (&self.width.line, self.width.step as i64, self.width.column(first) as i64);
-        let (low, high) = phase.reach(line.stride, 0, results).map_or((0, -1), |(low, high)| (low.div_euclid(step), high.div_euclid(step)));
-        let (low, end) = (low.max(-begin).min(high + 1), (high + 1).min(line.source - begin).max(low));
-        let shared = if self.take == Take::Shared { low..end } else { 0..0 };
-        generated::Pool {
-            source: self.source,
-            take: self.take,
-            results: results as u8,
-            stride: line.stride as u8,
-            step: self.width.step as u8,
-            taps: phase.taps.iter().map(|t| Tap { column: t.1 as i16, weights: t.0 as u16 }).collect(),
-            inside: (low as i16, end as i16),
-            counts: shared.map(|x| taps_inside(self.sizes, 2, begin + x) as u8).collect(),
-            vectors: self.vectors as u8,
-            masked: self.masked,
-            streaming: false,
-        }
-    }
+/// The kernel over a window whose first result is at a source column.
+fn kernel(s: &ConvSizes, take: Take, window: Window, begin: i64) -> generated::Pool {
+    let shared = if take == Take::Shared { window.inside.0..window.inside.1 } else { 0..0 };
+    let counts = shared.map(|x| taps_inside(s, 2, begin + i64::from(x)) as u8).collect();
+    generated::Pool { window, take, counts }
 }
 
 /// What does not fit the kernels' keys.
@@ -406,8 +252,7 @@ impl Direct {
         let vectors = Following { count: following.max(1), even: blocked, take, direction, sizes: &s }.together(jit);
         let masked = planes.is_none() && !channels.is_multiple_of(lanes * vectors);
         let most = |taps| generated::Pool::most_results(jit, take, taps, vectors, masked);
-        let width = Width::new(direction, &s, (to[2], from[2]), most);
-        let common = Common { sizes: &s, width: &width, source: source_elem, take, vectors, masked, tail: &tail, jit };
+        let width = width(direction, &s, (to[2], from[2]), most);
         let near = NEAR / source.spatial[1].max(1).saturating_mul(s.s[1] as usize);
         let rows = cut((to[0] * to[1]) as usize, near.clamp(1, ROWS), 1).0;
         let work = rows * to[2] as usize * lanes * s.k.iter().product::<i64>() as usize;
@@ -417,11 +262,19 @@ impl Direct {
             true => cut(channels, (TASK / work).max(vectors) * lanes, lanes * vectors).0,
             false => channels,
         };
-        let strides = [&source, &result].map(|p| p.spatial);
-        let place = places.as_ref().map_or([0; 3], |p| p.spatial);
+        let bytes = op.src.bytes().saturating_add(op.dst.bytes());
+        // Results go past the caches where the tensors have no room in the last one.
+        let streaming = planes.is_none() && attr.is_default() && stored.dtype == DataType::F32 && !target.caches.keep(bytes);
+        let common = Window { source: source_elem, masked, streaming, ..Window::of_vectors(vectors as u8) };
+        let strides = [source.spatial, result.spatial, places.as_ref().map_or([0; 3], |p| p.spatial)];
         let lines = [0, 1].map(|i| Line::new(direction, &s, i, to[i], from[i]));
-        let table = |phase: &Phase| table(&lines, [to[0], to[1], phase.first], (&s, take, divisor), [strides[0], strides[1], place]);
-        let phases: Vec<_> = width.line.phases.iter().map(|p| (common.cut(p), table(p))).collect();
+        let phases = width.line.phases.iter().map(|phase| {
+            let segments = width.cut(phase, most(phase.taps.len()), (&common, &tail), |window, begin| kernel(&s, take, window, begin));
+            let sizes = [to[0], to[1], phase.first];
+            let divisor = |lines: usize| if matches!(take, Take::Mean { counted: true, .. }) { lines.max(1) as f32 } else { divisor };
+            (segments, of_rows([&lines[0], &lines[1]], sizes, &strides, divisor, |met| value(&s, take, met)))
+        });
+        let phases: Vec<_> = phases.collect();
         let met = phases.iter().all(|p| p.1.is_met() && p.0.iter().all(|s| s.spec.sums.is_met()));
         if matches!(take, Take::Largest | Take::LargestWhole(_) | Take::Place(_)) && !met {
             return Err(Skip::Shape("windows in the padding"));
@@ -429,8 +282,6 @@ impl Direct {
         let strips = phases.iter().map(|(segments, _)| segments.iter().map(|s| s.strips).sum()).max().unwrap_or(1);
         let columns = if blocked { 1 } else { (work / lanes).saturating_mul(channels).div_ceil(TASK).clamp(1, strips) };
         let (images, rows, chunks) = (s.mb as usize, [rows, (to[0] * to[1]) as usize], channels.div_ceil(chunk));
-        let bytes = op.src.bytes().saturating_add(op.dst.bytes());
-        let far = planes.is_none() && attr.is_default() && stored.dtype == DataType::F32 && !target.caches.keep(bytes);
         let (attr, reads) = (attr.clone(), !forward);
         Ok(Direct {
             jit,
@@ -448,7 +299,6 @@ impl Direct {
             vectors,
             chunks: (chunk, chunks),
             columns,
-            far,
             rows,
         })
     }
@@ -470,31 +320,35 @@ fn layouts(tensors: Tensors<'_>, attr: &Attr, about: (usize, Isa)) -> Result<(Pl
     Ok((source, result, places, planes))
 }
 
-/// The rows of results with the lines of their windows, for sizes of results in depth and height and the first of a phase of the width.
-fn table(
-    lines: &[Line; 2],
+/// The rows of results with the lines of their windows, for sizes of results in depth and height and the first of a phase of the width; strides are those of
+/// source, result and places. Rows have a divisor by their number of lines, and lines a value.
+fn of_rows(
+    lines: [&Line; 2],
     [depth, height, first]: [i64; 3],
-    (s, take, divisor): (&ConvSizes, Take, f32),
-    bytes: [[usize; 3]; 3],
+    [source, result, places]: &[[usize; 3]; 3],
+    divisor: impl Fn(usize) -> f32,
+    value: impl Fn(Met) -> f32,
 ) -> Table {
-    let mut table = Table::default();
-    let [source, result, places] = bytes;
-    let at = |strides: [usize; 3], [d, h, w]: [i64; 3]| d as usize * strides[0] + h as usize * strides[1] + w as usize * strides[2];
-    for row in 0..depth * height {
-        let [d, h] = [row / height, row % height];
-        let window = meeting(&lines[0], d).flat_map(|z| meeting(&lines[1], h).map(move |y| (z, y)));
-        let window = window.map(|((kd, z), (kh, y))| generated::Line {
-            source: at(source, [z, y, 0]),
-            places: at(places, [z, y, 0]),
-            place: ((kd * s.k[1] + kh) * s.k[2]) as usize,
-            share: if take == Take::Shared { 1.0 / (taps_inside(s, 0, z) * taps_inside(s, 1, y)).max(1) as f32 } else { 0.0 },
-        });
-        let lines = (meeting(&lines[0], d).count() * meeting(&lines[1], h).count()).max(1) as f32;
-        let divisor = if matches!(take, Take::Mean { counted: true, .. }) { lines } else { divisor };
-        let place = [d, h, first];
-        table.push(Row { result: at(result, place), places: at(places, place), lines: 0, divisor }, window);
+    let at = |strides: &[usize; 3], [d, h, w]: [i64; 3]| d as usize * strides[0] + h as usize * strides[1] + w as usize * strides[2];
+    let row = |_: usize, [d, h]: [i64; 2], lines: usize| Row {
+        result: at(result, [d, h, first]),
+        other: at(places, [d, h, first]),
+        lines,
+        divisor: divisor(lines),
+    };
+    let line = |met: Met| {
+        let [_, [z, y]] = met;
+        Taps { source: at(source, [z, y, 0]), other: at(places, [z, y, 0]), value: value(met) }
+    };
+    table(lines, [depth, height], row, line)
+}
+
+/// What a kernel knows of a line of the window: its factor where it is shared, or the place of its first tap.
+fn value(s: &ConvSizes, take: Take, [[kd, kh], [z, y]]: Met) -> f32 {
+    match take {
+        Take::Shared => 1.0 / (taps_inside(s, 0, z) * taps_inside(s, 1, y)).max(1) as f32,
+        _ => ((kd * s.k[1] + kh) * s.k[2]) as f32,
     }
-    table
 }
 
 /// The kernels of a pooling: those of the segments of each phase, and what takes planes apart.
@@ -509,9 +363,8 @@ impl Generated for Direct {
     fn build(&self) -> Result<Code, Error> {
         let channels = if self.planes.is_some() { self.jit.width().lanes() } else { self.channels };
         let twice = self.source.blocks == 0 && !self.attr.reads_dst();
-        let strip = |segment: &Segment| Strip::get(self.jit, &segment.spec, (channels, twice), self.far);
-        let phase = |segments: &Vec<Segment>| segments.iter().map(strip).collect();
-        let strips = self.phases.iter().map(|(segments, _)| phase(segments)).collect::<Result<_, Error>>()?;
+        let strip = |segment: &Segment<_>| Strip::get(self.jit, &segment.spec, (channels, twice));
+        let strips = self.phases.iter().map(|(segments, _)| segments.iter().map(strip).collect()).collect::<Result<_, Error>>()?;
         Ok(Code { strips, squares: self.planes.as_ref().map(|planes| planes.build(self.jit)).transpose()?.unwrap_or_default() })
     }
 
@@ -599,10 +452,12 @@ impl Bound<'_> {
                     rows: task.rows.clone(),
                     source: read(&p.source, self.source),
                     result: written(&p.result, self.result),
-                    places: self.places.map(|(place, buf)| if p.reads { read(place, buf) } else { written(place, buf) }),
+                    other: self.places.map(|(place, buf)| if p.reads { read(place, buf) } else { written(place, buf) }),
                     strips: part.len(),
                     channels,
+                    shift: &[],
                     tail: (&self.tail, first),
+                    far: false,
                 });
             }
         }

@@ -3,9 +3,10 @@
 //! A task is a vector of channels of an image. Squares of the source go through registers to scratch, where its pixels are vectors of channels;
 //! strips make the results there, and squares take these to their planes.
 
-use super::jit::{Bound, Direct, Place, Task};
+use super::jit::{Bound, Direct, Task};
 use crate::kernels::scratch::{Scratch, for_workers};
 use crate::kernels::transpose::{Matrix, Squares};
+use crate::ops::strips::Place;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::transpose::{Transpose, UNCHANGED};

@@ -8,10 +8,10 @@
 use super::loops::loops;
 use super::{check_adjusted, check_copy, check_filled, check_known, generated, is_sparse, lanes, pieces, reorder, run, squares, turned};
 use crate::CpuTarget;
-use crate::ops::staged;
+use crate::ops::staged::{self, Copied};
 use oxidnn_runtime::{Choose, Plan, Skip};
 use oxidnn_spec::op::Reorder;
-use oxidnn_spec::{Attr, Blocking, Blocks, Layout, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Blocking, Blocks, Layout, Problem, Tensor};
 
 /// What changes places.
 const MOVES: &[Choose<CpuTarget>] = &[squares::plan, pieces::plan, lanes::permuted, turned];
@@ -71,7 +71,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         }
     };
     let what = "in two steps, the second from a copy in another layout or type";
-    staged::followed(problem, what, steps, true, target)
+    let [first, second] = steps;
+    staged::with_copy(problem, first, Copied { what, arg: Arg::DST, apart: true, reorders: [None, Some(second)] }, target)
 }
 
 /// The layout of the destination with the blocks of each dimension in one, where it interleaves rows of which the source has too few neighbours to

@@ -14,6 +14,7 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::tile::tail::{About, Tail};
+use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
@@ -188,10 +189,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
         let Op::Resampling(op) = &problem.op else { return Err(Skip::Op("another operation than resampling")) };
-        let made = |isa| Blended::new(op, &problem.attr, isa);
-        // Blocks of half a vector are whole ones of half the width.
-        let kernel = made(jit).or_else(|skip| if jit == Isa::AVX2 { Err(skip) } else { made(Isa::AVX2).map_err(|_| skip) })?;
-        let mut kernel = kernel;
+        let mut kernel = support::of_widths(jit, |isa| Blended::new(op, &problem.attr, isa))?;
         kernel.streaming = !target.caches.keep(op.src.bytes().saturating_add(op.dst.bytes())) && kernel.has_whole_vectors(op);
         let scratch = kernel.specs[0].tail.scratch(kernel.made).and_then(|n| booked(&[n]));
         Ok((kernel, scratch.ok_or(TOO_LARGE)?))

@@ -8,7 +8,6 @@ use crate::row::{Kernel, RowPlan};
 use oxidnn_runtime::{Ctx, Plan};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
-use std::sync::Arc;
 
 /// Elements of the copy that are made at a time, and of a task.
 const LINE: usize = 1024;
@@ -29,7 +28,7 @@ pub(super) fn plan(src: &Tensor, dst: &Tensor, times: usize, target: &CpuTarget)
     };
     let fits = (1..=LINE).contains(&times);
     let problem = Problem { op: Op::Reorder(Reorder { src: flat(src)?, dst: flat(dst)? }), attr: Attr::default() };
-    fits.then(|| Box::new(RowPlan { problem, scratch_bytes: 0, isa: target.isa, kernel: Arc::new(Repeat { times }) }) as Box<dyn Plan>)
+    if fits { RowPlan::of(problem, target, Some(0), Repeat { times }).ok() } else { None }
 }
 
 impl Kernel for Repeat {

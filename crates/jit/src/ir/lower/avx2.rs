@@ -1,9 +1,9 @@
 //! Vectors with AVX2: masks are vectors of ones and zeros; dot products and narrow types take several instructions.
 
-use super::super::machine::{Arg, Machine, Place, Reg};
+use super::super::machine::{Arg, Machine, Masked, Place, Reg};
 use super::super::{Accumulate, Addr, Binary, Compare, Elem, Pred, VecInst};
 use super::{
-    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, binary_op, common, float_predicate, lane_numbers, masked, source, splat_word,
+    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, binary_op, common, float_predicate, lane_numbers, masked, source, splat_word, widen,
 };
 use crate::asm::{Op, Width};
 use crate::isa::Isa;
@@ -227,30 +227,13 @@ fn bf16(m: &mut Machine, a: Reg) -> Reg {
     result
 }
 
-fn widen(m: &mut Machine, dst: Reg, elem: Elem, from: Arg) {
-    let (load, then) = match elem {
-        Elem::F32 | Elem::I32 => return m.op(Op::Load, &[Arg::Reg(dst), from]),
-        Elem::F16 => return m.op(Op::F32FromF16, &[Arg::Reg(dst), from]),
-        Elem::Bf16 => (Op::I32FromU16, Op::ShlI32),
-        Elem::I8 => (Op::I32FromI8, Op::F32FromI32),
-        Elem::U8 => (Op::I32FromU8, Op::F32FromI32),
-        Elem::Low16 => return m.op(Op::I32FromU16, &[Arg::Reg(dst), from]),
-        Elem::Low8 => return m.op(Op::I32FromU8, &[Arg::Reg(dst), from]),
-    };
-    m.op(load, &[Arg::Reg(dst), from]);
-    match then {
-        Op::ShlI32 => m.op(then, &[Arg::Reg(dst), Arg::Reg(dst), Arg::Imm(16)]),
-        _ => m.op(then, &[Arg::Reg(dst), Arg::Reg(dst)]),
-    }
-}
-
 fn load_as(m: &mut Machine, dst: Reg, elem: Elem, from: Addr, mask: Option<Pred>) {
     match mask {
-        None => widen(m, dst, elem, Arg::Mem(from.into())),
+        None => widen(m, dst, elem, Arg::Mem(from.into()), Masked::No),
         Some(_) if elem.bytes() == 4 => load(m, dst, Arg::Mem(from.into()), mask),
         Some(mask) => {
             let narrow = masked::load(m, elem, from, mask);
-            widen(m, dst, elem, Arg::Reg(narrow));
+            widen(m, dst, elem, Arg::Reg(narrow), Masked::No);
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use super::super::machine::{Arg, Item, Machine, Masked, Reg};
 use super::super::{Accumulate, Addr, Binary, Compare, Elem, Pred, Val, VecInst};
-use super::{I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, binary_op, common, float_predicate, lane_numbers, merged, source, zeroed};
+use super::{
+    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, binary_op, common, float_predicate, lane_numbers, merged, source, widen, zeroed,
+};
 use crate::asm::{Cond, Op, Width};
 use crate::isa::Isa;
 
@@ -17,7 +19,7 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         VecInst::SplatInt(dst, x) => m.op(Op::BroadcastInt, &[arg(dst), Arg::Reg(x.0)]),
         VecInst::Load { dst, from, mask } => m.masked(Op::Load, &[arg(dst), Arg::Mem(from.into())], zeroed(mask)),
         VecInst::Store { to, src, mask } => m.masked(Op::Store, &[Arg::Mem(to.into()), arg(src)], merged(mask)),
-        VecInst::LoadAs { dst, elem, from, mask } => load_as(m, dst.0, elem, Arg::Mem(from.into()), mask),
+        VecInst::LoadAs { dst, elem, from, mask } => widen(m, dst.0, elem, Arg::Mem(from.into()), zeroed(mask)),
         VecInst::StoreAs { elem: Elem::Bf16, to, src, mask } if isa.bf16 => store_bf16(m, Arg::Mem(to.into()), src.0, mask),
         VecInst::StoreAs { elem, to, src, mask } => store_as(m, elem, Arg::Mem(to.into()), src.0, mask),
         VecInst::StoreFlushed { to, src, mask } if isa.bf16 => {
@@ -102,24 +104,6 @@ fn in_register(m: &mut Machine, width: Width, src: Arg) -> Reg {
     let r = m.temp(width);
     m.op(op, &[Arg::Reg(r), from]);
     r
-}
-
-fn load_as(m: &mut Machine, dst: Reg, elem: Elem, from: Arg, mask: Option<Pred>) {
-    let (load, then) = match elem {
-        Elem::F32 | Elem::I32 => (Op::Load, None),
-        Elem::F16 => (Op::F32FromF16, None),
-        Elem::Bf16 => (Op::I32FromU16, Some(Op::ShlI32)),
-        Elem::I8 => (Op::I32FromI8, Some(Op::F32FromI32)),
-        Elem::U8 => (Op::I32FromU8, Some(Op::F32FromI32)),
-        Elem::Low16 => (Op::I32FromU16, None),
-        Elem::Low8 => (Op::I32FromU8, None),
-    };
-    m.masked(load, &[Arg::Reg(dst), from], zeroed(mask));
-    match then {
-        Some(Op::ShlI32) => m.op(Op::ShlI32, &[Arg::Reg(dst), Arg::Reg(dst), Arg::Imm(16)]),
-        Some(op) => m.op(op, &[Arg::Reg(dst), Arg::Reg(dst)]),
-        None => {}
-    }
 }
 
 fn store_as(m: &mut Machine, elem: Elem, to: Arg, src: Reg, mask: Option<Pred>) {

@@ -264,6 +264,23 @@ fn splat_as(m: &mut Machine, dst: Reg, elem: Elem, from: Arg) {
     }
 }
 
+/// Widens elements in memory, or in a register, to 32-bit lanes, those of numbers of 8 or 16 bits to f32; masked where they are loaded so.
+fn widen(m: &mut Machine, dst: Reg, elem: Elem, from: Arg, masked: Masked) {
+    let load = match elem {
+        Elem::F32 | Elem::I32 => Op::Load,
+        Elem::F16 => Op::F32FromF16,
+        Elem::Bf16 | Elem::Low16 => Op::I32FromU16,
+        Elem::I8 => Op::I32FromI8,
+        Elem::U8 | Elem::Low8 => Op::I32FromU8,
+    };
+    m.masked(load, &[Arg::Reg(dst), from], masked);
+    match elem {
+        Elem::Bf16 => m.op(Op::ShlI32, &[Arg::Reg(dst), Arg::Reg(dst), Arg::Imm(16)]),
+        Elem::I8 | Elem::U8 => m.op(Op::F32FromI32, &[Arg::Reg(dst), Arg::Reg(dst)]),
+        _ => {}
+    }
+}
+
 /// Scales of constants that several lowerings share.
 const I8_RANGE: (f32, f32) = (-128.0, 127.0);
 const U8_RANGE: (f32, f32) = (0.0, 255.0);

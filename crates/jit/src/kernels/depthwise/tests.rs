@@ -1,33 +1,27 @@
 use super::*;
+use crate::kernels::strips::{Line, Row, Side};
 use crate::testing::{ISAS, golden, run};
 
 fn three(results: u8, stride: u8) -> Depthwise {
-    let taps = (0..3).map(|i| Tap { column: i - 1, weights: i as u16 }).collect();
-    let (source, weights) = (Elem::F32, Elem::F32);
-    let (group, inside) = ([1, 1], (-1, 1000));
-    Depthwise {
-        source,
-        weights,
-        dots: false,
-        group,
-        results,
-        stride,
-        taps,
-        inside,
-        shifted: false,
-        masked: false,
-        single: false,
-        streaming: false,
-    }
+    let window = Window::three(results, stride);
+    Depthwise { window, weights: Elem::F32, dots: false, group: [1, 1], shifted: false, single: false }
+}
+
+/// The same kernel over a window with something else.
+fn over(kernel: &Depthwise, change: impl FnOnce(&mut Window)) -> Depthwise {
+    let mut kernel = kernel.clone();
+    change(&mut kernel.window);
+    kernel
 }
 
 /// Rows of two strips, `vectors` vectors of channels, windows of up to two lines.
 fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
     let lanes = isa.width().lanes();
-    let (results, stride) = (usize::from(kernel.results), usize::from(kernel.stride));
+    let window = &kernel.window;
+    let (results, stride) = (usize::from(window.results), usize::from(window.stride));
     let padded = vectors * lanes;
-    let (columns, strips) = (2 * results * stride + 64, if kernel.inside.1 > 500 { 2 } else { 1 });
-    let taps = kernel.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0);
+    let (columns, strips) = (2 * results * stride + 64, if window.inside.1 > 500 { 2 } else { 1 });
+    let taps = window.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0);
     let number = |i: usize| ((i * 37 + i / 11) % 13) as f32 - 6.0;
     // A word of a bf16 and a zero, whose bits are above those of its pair.
     let word = |x: f32| if kernel.dots { f32::from_bits(x.to_bits() >> 16) } else { x };
@@ -39,30 +33,24 @@ fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
     let line = taps * group * lanes;
     let weights: Vec<f32> = (0..vectors * 2 * line).map(|i| word(number(i + 5))).collect();
     let shift: Vec<f32> = (0..padded).map(|c| (c % 3) as f32).collect();
-    let lines = [(0, 0), (1, 1), (1, 0)].map(|(y, k)| Line { source: y * columns * from * 4, weights: k * line * 4 });
+    let lines = [(0, 0), (1, 1), (1, 0)].map(|(y, k)| Line { source: y * columns * from * 4, other: k * line * 4, value: 0.0 });
     let row = strips * results * channels;
-    let rows = [2, 0, 1].into_iter().enumerate().map(|(i, lines)| Row { result: i * row * 4, lines }).collect::<Vec<_>>();
+    let rows = [2, 0, 1].into_iter().enumerate().map(|(i, lines)| Row { result: i * row * 4, lines, ..Row::default() }).collect::<Vec<_>>();
     let mut result = vec![-1.0f32; rows.len() * row];
     // Column 20 is where the first result stands.
-    let first = (20 + kernel.first()) as usize * from;
+    let first = (20 + window.first()) as usize * from;
+    let side = |at: *mut f32, column: usize, strip: usize, group: usize| Side { at: at.cast(), column, strip, vector: 0, group };
     let args = Args {
         rows: rows.as_ptr(),
         count: rows.len(),
         lines: lines.as_ptr(),
-        source: source[first..].as_ptr().cast(),
-        column: from * 4,
-        strip: results * stride * from * 4,
-        vector: lanes / to * group * 4,
         strips,
-        vectors,
+        groups: vectors,
         channels,
         source_channels: from,
-        weights: weights.as_ptr().cast(),
-        weights_vector: 2 * line * 4,
-        result: result.as_mut_ptr().cast(),
-        result_column: channels * 4,
-        result_strip: results * channels * 4,
-        result_vector: lanes * 4,
+        source: side(source[first..].as_ptr().cast_mut(), from * 4, results * stride * from * 4, lanes / to * group * 4),
+        result: side(result.as_mut_ptr(), channels * 4, results * channels * 4, lanes * 4),
+        other: side(weights.as_ptr().cast_mut(), 0, 0, 2 * line * 4),
         shift: shift.as_ptr(),
     };
     if !run(kernel.function(isa), &args) {
@@ -73,9 +61,9 @@ fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
         let mut want = 0.0;
         let mine = [&lines[..2], &[], &lines[2..]][r];
         for at in mine {
-            for tap in &kernel.taps {
+            for tap in &window.taps {
                 let relative = (j % results * stride) as i64 + i64::from(tap.column);
-                if relative < i64::from(kernel.inside.0) || relative >= i64::from(kernel.inside.1) {
+                if relative < i64::from(window.inside.0) || relative >= i64::from(window.inside.1) {
                     continue;
                 }
                 let column = (20 + (j / results * results * stride) as i64 + relative) as usize;
@@ -83,7 +71,7 @@ fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
                     let channel_at = c / to * group + channel;
                     let x =
                         value(source[at.source / 4 + column * from + channel_at]) - if kernel.shifted { shift[channel_at] } else { 0.0 };
-                    let w = at.weights / 4 + c / lanes * 2 * line + (usize::from(tap.weights) * group + channel) * lanes + c % lanes;
+                    let w = at.other / 4 + c / lanes * 2 * line + (usize::from(tap.weights) * group + channel) * lanes + c % lanes;
                     want += x * value(weights[w]);
                 }
             }
@@ -94,24 +82,25 @@ fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
 
 #[test]
 fn strips_hold_the_sums() {
+    let strided = |w: &mut Window| (w.masked, w.stride) = (true, 2);
     for isa in ISAS {
         let lanes = isa.width().lanes();
         for group in [2, 4, 8].into_iter().filter(|g| *g <= lanes) {
             let kernel = Depthwise { group: [group as u8; 2], ..three(5, 1) };
             compare(&kernel, isa, 3, 3 * lanes);
-            compare(&Depthwise { inside: (0, 4), ..kernel.clone() }, isa, 1, lanes);
-            compare(&Depthwise { shifted: true, masked: true, stride: 2, ..kernel }, isa, 2, 2 * lanes - group);
+            compare(&over(&kernel, |w| w.inside = (0, 4)), isa, 1, lanes);
+            compare(&Depthwise { shifted: true, ..over(&kernel, strided) }, isa, 2, 2 * lanes - group);
         }
         for group in [[1, 2], [3, 4], [2, 8], [1, 8], [3, 8]] {
             let kernel = Depthwise { group, ..three(5, 1) };
             compare(&kernel, isa, 3, 3 * lanes);
-            compare(&Depthwise { masked: true, stride: 2, ..kernel }, isa, 2, 2 * lanes - usize::from(group[1]));
+            compare(&over(&kernel, strided), isa, 2, 2 * lanes - usize::from(group[1]));
         }
         for group in [[2, 1], [4, 1], [4, 2], [8, 4], [8, 2]] {
             let kernel = Depthwise { group, ..three(5, 1) };
             compare(&kernel, isa, 3, 3 * lanes);
             for left in (usize::from(group[1])..lanes).step_by(group[1].into()) {
-                let kernel = Depthwise { masked: true, stride: 2, ..kernel.clone() };
+                let kernel = over(&kernel, strided);
                 if group[0] <= 2 * group[1] {
                     compare(&kernel, isa, 2, lanes + left);
                 }
@@ -128,20 +117,22 @@ fn strips_hold_the_sums() {
             compare(&kernel, isa, 1, lanes);
             compare(&kernel, isa, 3, 3 * lanes);
             compare(&Depthwise { shifted: true, ..kernel.clone() }, isa, 2, 2 * lanes);
-            compare(&Depthwise { masked: true, ..kernel.clone() }, isa, 2, lanes + 3);
-            compare(&Depthwise { masked: true, ..kernel.clone() }, isa, 259usize.div_ceil(lanes), 259);
+            let masked = over(&kernel, |w| w.masked = true);
+            compare(&masked, isa, 2, lanes + 3);
+            compare(&masked, isa, 259usize.div_ceil(lanes), 259);
             for inside in [(0, 1000), (0, i16::from(results)), (0, 1), (1, 1), (5, 3)] {
-                compare(&Depthwise { inside, ..kernel.clone() }, isa, 1, lanes);
+                compare(&over(&kernel, |w| w.inside = inside), isa, 1, lanes);
             }
         }
-        let wide = |n: i16, distance: i16| Depthwise {
-            taps: (0..n).map(|i| Tap { column: (i - n / 2) * distance, weights: (n - 1 - i) as u16 }).collect(),
-            inside: (-20, 1000),
-            ..three(6, 1)
+        let wide = |n: i16, distance: i16| {
+            over(&three(6, 1), |w| {
+                w.taps = (0..n).map(|i| Tap { column: (i - n / 2) * distance, weights: (n - 1 - i) as u16 }).collect();
+                w.inside = (-20, 1000);
+            })
         };
         for kernel in [wide(1, 1), wide(7, 1), wide(13, 1), wide(3, 7)] {
             compare(&kernel, isa, 2, 2 * lanes);
-            compare(&Depthwise { masked: true, ..kernel }, isa, 1, 5);
+            compare(&over(&kernel, |w| w.masked = true), isa, 1, 5);
         }
     }
 }
@@ -154,7 +145,8 @@ fn nothing_spills() {
             for (masked, group) in [(false, [1, 1]), (true, [1, 1]), (false, [4, 4]), (true, [4, 4]), (true, [3, 8]), (false, [8, 2])] {
                 let results = Depthwise::most_results(isa, taps, group.map(usize::from), [masked, false]) as u8;
                 let list = (0..taps as i16).map(|i| Tap { column: i, weights: i as u16 }).collect();
-                let compiled = Depthwise { taps: list, masked, group, ..three(results, 1) }.compile(isa).unwrap();
+                let kernel = over(&three(results, 1), |w| (w.taps, w.masked) = (list, masked));
+                let compiled = Depthwise { group, ..kernel }.compile(isa).unwrap();
                 assert_eq!(compiled.inner_spills, 0, "{taps} taps, groups of {group:?}, {results} results, {}", isa.name());
             }
         }

@@ -10,10 +10,11 @@
 //! cut into parts that meet the same taps, those that do not lie in the padding; which parts there are is in the key, and how often the long
 //! one's strips are repeated is data.
 
-use super::{Columns, SHARE, Tap, advance, column_at, spread};
+use super::spread;
 use crate::asm::Width;
 use crate::ir::{Accumulate, Binary, Elem, Function, Int, Pred, Src, Val};
 use crate::isa::Isa;
+use crate::kernels::strips::{Columns, Cursor, Distances, Tap};
 use crate::key::Key;
 use std::mem::offset_of;
 
@@ -185,7 +186,7 @@ struct Sums(Vec<Vec<Vec<Vec<Val>>>>);
 #[derive(Clone, Copy)]
 struct Kept<'k> {
     args: Int,
-    column: &'k [Int; 3],
+    column: Distances,
     mask: Option<Pred>,
     sums: &'k Sums,
 }
@@ -199,8 +200,7 @@ struct Strip<'s> {
 impl Writer<'_> {
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
-        let column = f.argument(args, offset_of!(Args, source_steps.column));
-        let column = [column, f.address(column.indexed(column, 2, 0)), f.address(column.indexed(column, 4, 0))];
+        let column = Distances::new(f, args, offset_of!(Args, source_steps.column));
         let source = f.argument(args, offset_of!(Args, source));
         let gradient = f.argument(args, offset_of!(Args, gradient));
         let sums_at = f.argument(args, offset_of!(Args, sums));
@@ -215,17 +215,17 @@ impl Writer<'_> {
                 let rows = f.argument(args, offset_of!(Args, rows));
                 let row = outer.map(|at| f.copy(at));
                 f.repeat_some(rows, |f| {
-                    self.row(f, row, &Kept { args, column: &column, mask, sums: &sums });
-                    advance(f, row[0], args, offset_of!(Args, source_steps.row));
-                    advance(f, row[1], args, offset_of!(Args, gradient_steps.row));
+                    self.row(f, row, &Kept { args, column, mask, sums: &sums });
+                    f.advance(row[0], args, offset_of!(Args, source_steps.row));
+                    f.advance(row[1], args, offset_of!(Args, gradient_steps.row));
                 });
-                advance(f, outer[0], args, offset_of!(Args, source_steps.image));
-                advance(f, outer[1], args, offset_of!(Args, gradient_steps.image));
+                f.advance(outer[0], args, offset_of!(Args, source_steps.image));
+                f.advance(outer[1], args, offset_of!(Args, gradient_steps.image));
             });
             self.add(f, (args, sums_at), &sums);
-            advance(f, source, args, offset_of!(Args, source_steps.vector));
-            advance(f, gradient, args, offset_of!(Args, gradient_steps.vector));
-            advance(f, sums_at, args, offset_of!(Args, sums_vector));
+            f.advance(source, args, offset_of!(Args, source_steps.vector));
+            f.advance(gradient, args, offset_of!(Args, gradient_steps.vector));
+            f.advance(sums_at, args, offset_of!(Args, sums_vector));
             f.sub(left, self.width.lanes() as i32);
         });
     }
@@ -252,7 +252,7 @@ impl Writer<'_> {
                     f.store_as(Elem::F32, to, total, None);
                 }
             }
-            advance(f, at, args, offset_of!(Args, sums_line));
+            f.advance(at, args, offset_of!(Args, sums_line));
         }
     }
 
@@ -264,20 +264,20 @@ impl Writer<'_> {
         let mut held = 0;
         for part in &self.kernel.parts {
             let first = self.kernel.columns(part).first();
-            move_by(f, source, column[0], first - held);
+            move_by(f, source, column.0[0], first - held);
             held = first;
             if part.repeated {
                 let strips = f.argument(args, offset_of!(Args, strips));
                 f.repeat_some(strips, |f| {
                     self.strip(f, [source, gradient], part, kept);
-                    advance(f, source, args, offset_of!(Args, source_steps.strip));
-                    advance(f, gradient, args, offset_of!(Args, gradient_steps.strip));
+                    f.advance(source, args, offset_of!(Args, source_steps.strip));
+                    f.advance(gradient, args, offset_of!(Args, gradient_steps.strip));
                 });
                 continue;
             }
             self.strip(f, [source, gradient], part, kept);
             held -= i32::from(part.places) * i32::from(self.kernel.stride);
-            (0..part.places).for_each(|_| advance(f, gradient, args, offset_of!(Args, gradient_steps.column)));
+            (0..part.places).for_each(|_| f.advance(gradient, args, offset_of!(Args, gradient_steps.column)));
         }
     }
 
@@ -290,7 +290,7 @@ impl Writer<'_> {
         let places: Vec<Val> = (0..part.places)
             .map(|i| {
                 if i > 0 {
-                    advance(f, at, args, offset_of!(Args, gradient_steps.column));
+                    f.advance(at, args, offset_of!(Args, gradient_steps.column));
                 }
                 f.load_as(y_type, at.at(0), mask)
             })
@@ -298,7 +298,7 @@ impl Writer<'_> {
         let line = f.copy(source);
         for sums in 0..usize::from(k.lines) {
             if sums > 0 {
-                advance(f, line, args, offset_of!(Args, source_steps.line));
+                f.advance(line, args, offset_of!(Args, source_steps.line));
             }
             self.line(f, (line, sums), &Strip { part, places: &places }, kept);
         }
@@ -316,13 +316,9 @@ impl Writer<'_> {
             let spread = spread(f, self.width, [k.group; 2], channel);
             let source = f.copy(source);
             let columns = k.columns(part);
-            let mut base = columns.first();
+            let mut cursor = Cursor::new(source, column, columns.first(), None);
             for x in columns.all() {
-                while x - base >= SHARE {
-                    f.add(source, column[2]);
-                    base += SHARE;
-                }
-                let at = column_at(source, *column, x - base, 0);
+                let at = cursor.reach(f, x).at(0);
                 let sum = |i: usize, t: usize| sums.0[i % sums.0.len()][line][usize::from(channel)][usize::from(part.taps.0) + t];
                 if plain && spread.is_none() && columns.users(x).count() == 1 {
                     columns.users(x).for_each(|(i, t)| f.accumulate(add, sum(i, t), places[i], Src::Mem(at)));

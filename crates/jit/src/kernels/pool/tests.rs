@@ -1,4 +1,5 @@
 use super::*;
+use crate::kernels::strips::{Line, Side, Tap};
 use crate::testing::{ISAS, golden, run};
 
 const PIXELS: usize = 80;
@@ -6,20 +7,14 @@ const PIXELS: usize = 80;
 const ORIGIN: i64 = 16;
 
 fn three(take: Take, results: u8, stride: u8) -> Pool {
-    let taps = (0..3).map(|i| Tap { column: i - 1, weights: i as u16 }).collect();
-    Pool {
-        source: Elem::F32,
-        take,
-        results,
-        stride,
-        step: 1,
-        taps,
-        inside: (-1, 1000),
-        counts: vec![2, 3, 3, 2, 5],
-        vectors: 1,
-        masked: false,
-        streaming: false,
-    }
+    Pool { window: Window::three(results, stride), take, counts: vec![2, 3, 3, 2, 5] }
+}
+
+/// The same kernel over a window with something else.
+fn over(kernel: &Pool, change: impl FnOnce(&mut Window)) -> Pool {
+    let mut kernel = kernel.clone();
+    change(&mut kernel.window);
+    kernel
 }
 
 /// Two source lines, their places, and rows of two strips whose windows have two lines, one and none.
@@ -38,7 +33,7 @@ const ROWS: [std::ops::Range<usize>; 3] = [0..2, 2..2, 2..3];
 impl Memory {
     fn new(kernel: &Pool, channels: usize) -> Memory {
         let numbers = 2 * PIXELS * channels;
-        let row = 2 * usize::from(kernel.results) * channels;
+        let row = 2 * usize::from(kernel.window.results) * channels;
         let plain = |i: usize| ((i * 37 + i / 11) % 13) as f32 - 6.0;
         // Some windows have nothing but NaN or minus infinity.
         let number = |i: usize| match (i / channels % PIXELS, i % channels % 5) {
@@ -61,29 +56,29 @@ impl Memory {
 
     /// Runs the kernel; false where the processor cannot.
     fn run(&mut self, kernel: &Pool, isa: Isa) -> bool {
-        let (results, stride, channels) = (usize::from(kernel.results), usize::from(kernel.stride), self.channels);
-        let columns = results * stride / usize::from(kernel.step);
-        let group = isa.width().lanes() * usize::from(kernel.vectors);
+        let (results, stride, channels) = (usize::from(kernel.window.results), usize::from(kernel.window.stride), self.channels);
+        let columns = results * stride / usize::from(kernel.window.step);
+        let group = isa.width().lanes() * usize::from(kernel.window.vectors);
         let lines = LINES.map(|(y, place)| Line {
             source: y * PIXELS * channels * 4,
-            places: y * PIXELS * channels,
-            place,
-            share: 0.5 + place as f32,
+            other: y * PIXELS * channels,
+            value: place as f32 + if kernel.take == Take::Shared { 0.5 } else { 0.0 },
         });
         let rows: Vec<Row> = ROWS
             .iter()
             .enumerate()
             .map(|(i, lines)| Row {
                 result: i * self.row * 4,
-                places: i * self.row * 4,
+                other: i * self.row * 4,
                 lines: lines.len(),
                 divisor: 1.0 + lines.len() as f32,
             })
             .collect();
-        let first = (ORIGIN as usize).wrapping_add_signed(kernel.first() as isize) * channels;
-        let reads = matches!(kernel.take, Take::Chosen(_));
-        let (places, size, strip) =
-            if reads { (self.read[first..].as_mut_ptr(), 1, columns) } else { (self.written.as_mut_ptr().cast(), 4, results) };
+        let first = (ORIGIN as usize).wrapping_add_signed(kernel.window.first() as isize) * channels;
+        let side = |at: *mut u8, columns: usize, size: usize| {
+            let (column, strip) = (channels * size, columns * channels * size);
+            Side { at, column, strip, vector: isa.width().lanes() * size, group: group * size }
+        };
         let args = Args {
             rows: rows.as_ptr(),
             count: rows.len(),
@@ -91,19 +86,14 @@ impl Memory {
             strips: 2,
             groups: channels.div_ceil(group),
             channels,
-            source: self.source[first..].as_ptr().cast(),
-            column: channels * 4,
-            strip: columns * channels * 4,
-            group: group * 4,
-            result: self.result.as_mut_ptr().cast(),
-            result_column: channels * 4,
-            result_strip: results * channels * 4,
-            result_vector: isa.width().lanes() * 4,
-            result_group: group * 4,
-            places,
-            places_column: channels * size,
-            places_strip: strip * channels * size,
-            places_group: group * size,
+            source_channels: channels,
+            source: side(self.source[first..].as_mut_ptr().cast(), columns, 4),
+            result: side(self.result.as_mut_ptr().cast(), results, 4),
+            other: match kernel.take {
+                Take::Chosen(_) => side(self.read[first..].as_mut_ptr(), columns, 1),
+                _ => side(self.written.as_mut_ptr().cast(), results, 4),
+            },
+            shift: std::ptr::null(),
         };
         run(kernel.function(isa), &args)
     }
@@ -111,7 +101,7 @@ impl Memory {
     /// The result and place wanted at an index.
     fn want(&self, kernel: &Pool, index: usize) -> (f32, i32) {
         let (row, j, c) = (index / self.row, index % self.row / self.channels, index % self.channels);
-        let (results, stride, step) = (usize::from(kernel.results), i64::from(kernel.stride), i64::from(kernel.step));
+        let (results, stride, step) = (usize::from(kernel.window.results), i64::from(kernel.window.stride), i64::from(kernel.window.step));
         let (mut best, mut place, mut sum, mut columns) = (f32::NAN, 0, 0.0, 0);
         let mut whole = match kernel.take {
             Take::LargestWhole(Elem::I32) => i32::MIN as u32,
@@ -120,13 +110,13 @@ impl Memory {
         };
         for (y, first) in &LINES[ROWS[row].clone()] {
             columns = 0;
-            for tap in &kernel.taps {
+            for tap in &kernel.window.taps {
                 let relative = (j % results) as i64 * stride + i64::from(tap.column);
                 if relative % step != 0 {
                     continue;
                 }
                 let relative = relative / step;
-                if relative < i64::from(kernel.inside.0) || relative >= i64::from(kernel.inside.1) {
+                if relative < i64::from(kernel.window.inside.0) || relative >= i64::from(kernel.window.inside.1) {
                     continue;
                 }
                 let x = (ORIGIN + (j / results * results) as i64 * stride / step + relative) as usize;
@@ -138,7 +128,7 @@ impl Memory {
                 }
                 columns += 1;
                 let counts = !matches!(kernel.take, Take::Chosen(_)) || i32::from(self.read[at]) == mine;
-                let column = usize::try_from(relative - i64::from(kernel.inside.0)).unwrap_or(0);
+                let column = usize::try_from(relative - i64::from(kernel.window.inside.0)).unwrap_or(0);
                 let part = (0.5 + *first as f32) / f32::from(kernel.counts[column.min(kernel.counts.len() - 1)]);
                 sum += match (counts, kernel.take) {
                     (false, _) => 0.0,
@@ -206,17 +196,17 @@ fn strips_hold_what_windows_give() {
             for (results, stride) in [(1, 1), (5, 1), (4, 2), (2, 5)] {
                 let kernel = three(take, results, stride);
                 compare(&kernel, isa, 3 * lanes);
-                compare(&Pool { vectors: 2, results: results.min(2), ..kernel.clone() }, isa, 4 * lanes);
+                compare(&over(&kernel, |w| (w.vectors, w.results) = (2, results.min(2))), isa, 4 * lanes);
                 if isa.avx512 || !matches!(take, Take::Chosen(_)) {
-                    compare(&Pool { masked: true, ..kernel.clone() }, isa, lanes + 3);
+                    compare(&over(&kernel, |w| w.masked = true), isa, lanes + 3);
                 }
-                compare(&Pool { inside: (0, i16::from(results)), ..kernel }, isa, lanes);
+                compare(&over(&kernel, |w| w.inside = (0, i16::from(results))), isa, lanes);
             }
             let wide = (0..11).map(|i| Tap { column: i - 5, weights: i as u16 }).collect();
-            compare(&Pool { taps: wide, inside: (-20, 1000), ..three(take, 1, 1) }, isa, lanes);
+            compare(&over(&three(take, 1, 1), |w| (w.taps, w.inside) = (wide, (-20, 1000))), isa, lanes);
             if matches!(take, Take::Mean { counted: false, .. } | Take::Shared | Take::Chosen(_)) {
                 for (results, step) in [(2, 2), (4, 2), (6, 3), (5, 5)] {
-                    compare(&Pool { step, ..three(take, results, 1) }, isa, 2 * lanes);
+                    compare(&over(&three(take, results, 1), |w| w.step = step), isa, 2 * lanes);
                 }
             }
         }
@@ -235,7 +225,7 @@ fn nothing_spills() {
                     continue;
                 }
                 let list = (0..taps as i16).map(|i| Tap { column: i, weights: i as u16 }).collect();
-                let kernel = Pool { taps: list, vectors: vectors as u8, masked, ..three(take, results, 2) };
+                let kernel = over(&three(take, results, 2), |w| (w.taps, w.vectors, w.masked) = (list, vectors as u8, masked));
                 assert_eq!(kernel.compile(isa).unwrap().inner_spills, 0, "{}", kernel.name(isa));
             }
         }
@@ -246,9 +236,9 @@ fn nothing_spills() {
 #[test]
 fn golden_listings() {
     let kernels = [
-        (Pool { vectors: 4, ..three(Take::Largest, 6, 2) }, Isa::AVX512),
+        (over(&three(Take::Largest, 6, 2), |w| w.vectors = 4), Isa::AVX512),
         (three(Take::Place(Elem::U8), 4, 2), Isa::AVX2),
-        (Pool { vectors: 2, ..three(Take::Chosen(Elem::U8), 4, 1) }, Isa::AVX512),
+        (over(&three(Take::Chosen(Elem::U8), 4, 1), |w| w.vectors = 2), Isa::AVX512),
     ];
     for (kernel, isa) in kernels {
         golden(&kernel, isa);

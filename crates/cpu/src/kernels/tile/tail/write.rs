@@ -10,8 +10,8 @@ use crate::kernels::chain::jit;
 use crate::kernels::tile::Args;
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::{Accumulate, Addr, Binary, Elem, Int, Pred, Prefetch, Unary, Val};
-use oxidnn_jit::kernels::depthwise::Strip;
 use oxidnn_jit::kernels::dot::{self, Spot, Sums};
+use oxidnn_jit::kernels::strips::Strip;
 use oxidnn_spec::op::BinaryAlg;
 use std::mem::offset_of;
 
@@ -219,6 +219,9 @@ fn in_a_loop(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Int) {
 /// Writes the steps and stores the results of a strip, one after the other: in registers with the operands of all of them, or through
 /// L1.
 pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Strip<'_>, block: usize) {
+    if tail.steps.is_empty() && tail.dst == Elem::F32 {
+        return strip.store(f, tail.dst);
+    }
     let width = f.isa().width();
     let kind = if strip.normal { Kind::Normal } else { Kind::Real };
     let field = |f: &mut Function, field: usize| f.load_int(strip.args.at((block + field) as i32));

@@ -7,8 +7,7 @@
 
 use super::super::weights::side::Dim;
 use super::super::weights::{self, Setup};
-use super::super::window::{cut, spatial};
-use super::jit::vectors;
+use super::super::window::{cut, place_tap, spatial};
 use super::weights_tag;
 use crate::CpuTarget;
 use crate::decision::{How, padding};
@@ -20,16 +19,16 @@ use crate::kernels::epilogue::{self, Epilogue, Run as Places, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::strip;
+use crate::ops::strips::Place;
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::depthwise::Tap;
 use oxidnn_jit::kernels::depthwise::weights::{Gradient as Kind, Part, Steps};
+use oxidnn_jit::kernels::strips::Tap;
 use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Problem, Tensor};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Most taps of a window.
 const TAPS: i64 = 1024;
@@ -61,7 +60,7 @@ struct Segment {
 struct Gradient {
     jit: Isa,
     attr: Attr,
-    args: [Arg; 2],
+    operands: [Place; 2],
     window: [Dim; 3],
     /// Segments by numbers of lines, from one on; none where no call has so many.
     segments: Vec<Vec<Segment>>,
@@ -115,8 +114,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     let s = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, s.weights)?;
     let kernel = Gradient::new(&s, &problem.attr, (target, jit))?;
-    let scratch_bytes = booked(&[kernel.scratch()]).ok_or(Skip::Shape("scratch exceeds the address space"))?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+    RowPlan::of(problem, target, booked(&[kernel.scratch()]), kernel)
 }
 
 /// Rows that meet the same taps of the height, and these taps.
@@ -208,9 +206,9 @@ impl Gradient {
         if masked && !jit.avx512 && types.iter().any(|t| t.bytes() < 4) {
             return Err(Skip::Shape("channels that are not whole vectors of narrow numbers"));
         }
-        for t in [s.x.1, s.y.1] {
-            // Vectors in larger blocks are not one distance apart.
-            vectors(t, lanes).filter(|n| *n == usize::MAX).ok_or_else(|| Skip::Layout("channels that are not in vectors".into()))?;
+        let operands = [Place::of(s.x.0, s.x.1, lanes)?, Place::of(s.y.0, s.y.1, lanes)?];
+        if operands.iter().any(|place| place.even(lanes) < usize::MAX) {
+            return Err(Skip::Layout("of operands: vectors in larger blocks, which are not one distance apart".into()));
         }
         let window = weights::tiled::Task::of(s).window;
         let stride = window[2].stride as u8;
@@ -219,9 +217,8 @@ impl Gradient {
         let types = if dots { [Elem::Low16; 2] } else { types };
         let kind = Kind { types, dots, group: group as u8, stride, lines: 1, taps: Vec::new(), parts: Vec::new(), masked };
         let all = channels.div_ceil(lanes);
-        let plain = |t: &Tensor| t.blocking().is_some_and(|b| b.inner.iter().next().is_none());
         let distant = s.x.1.bytes().saturating_add(s.y.1.bytes()) > Core::host().near(&target.caches);
-        let far = plain(s.x.1) && plain(s.y.1) && distant;
+        let far = operands.iter().all(|place| place.blocks == 0) && distant;
         // The sums of a task stay in L1.
         let vector = window.iter().map(|d| d.taps).fold(group * lanes * 4, usize::saturating_mul);
         let most = if far { (target.caches.l1 / vector.max(1)).max(VECTORS) } else { VECTORS };
@@ -258,7 +255,7 @@ impl Gradient {
         Ok(Gradient {
             jit,
             attr: attr.clone(),
-            args: [s.x.0, s.y.0],
+            operands,
             segments,
             runs,
             window,
@@ -331,9 +328,8 @@ impl Generated for Gradient {
         if tail.dst().dims().contains(&0) {
             return Ok(());
         }
-        let [x, y] = self.args;
-        let views = [View::of(simd, ctx, x)?, View::of(simd, ctx, y)?];
-        let bound = Bound { plan: self, kernels, operands: [Operand::new(views[0], self.lanes), Operand::new(views[1], self.lanes)], tail };
+        let [x, y] = &self.operands;
+        let bound = Bound { plan: self, kernels, operands: [(x, ctx.buf(x.arg)?), (y, ctx.buf(y.arg)?)], tail };
         let mut none = scratch.take(0)?;
         let tasks = self.chunks * self.shares;
         let sums = scratch.take(self.scratch())?;
@@ -346,29 +342,11 @@ impl Generated for Gradient {
     }
 }
 
-/// A tensor with its distances in bytes.
-struct Operand<'a> {
-    buf: Buf<'a>,
-    start: usize,
-    image: usize,
-    at: [usize; 3],
-    vector: usize,
-}
-
-impl<'a> Operand<'a> {
-    fn new(view: View<'a>, lanes: usize) -> Operand<'a> {
-        let (size, b, n) = (view.dtype().bits() / 8, view.blocking(), view.dims().len());
-        let vector = if b.inner.iter().next().is_some() { b.strides[1] as usize } else { lanes } * size;
-        let at = std::array::from_fn(|i| spatial(i, n, 2).map_or(0, |d| b.strides[d] as usize * size));
-        Operand { buf: view.buf(), start: view.offset(&[0; MAX_NDIMS]) * size, image: b.strides[0] as usize * size, at, vector }
-    }
-}
-
 /// A problem bound to its arguments.
 struct Bound<'a> {
     plan: &'a Gradient,
     kernels: &'a [Vec<strip::Gradient>],
-    operands: [Operand<'a>; 2],
+    operands: [(&'a Place, Buf<'a>); 2],
     tail: Epilogue<'a>,
 }
 
@@ -419,19 +397,19 @@ impl Bound<'_> {
         let column = segment.first * p.window[2].stride;
         let pixel =
             |i: usize, place: usize| ((place * p.window[i].stride + tap[i] * p.window[i].dilation) as i64 - p.window[i].pad) as usize;
-        let operand = |o: &Operand<'_>, [d, h, w]: [usize; 3], [down, across]: [usize; 2]| {
-            let line = o.at[1] * p.window[1].dilation;
-            let at = o.start + band.images.start * o.image + band.chunk * p.chunk * o.vector + d * o.at[0] + h * o.at[1] + w * o.at[2];
-            let (column, row) = (o.at[2], o.at[1] * down);
-            (at, Steps { column, strip: column * across, line, row, image: o.image, vector: o.vector })
+        let operand = |o: &Place, [d, h, w]: [usize; 3], [down, across]: [usize; 2]| {
+            let ([depth, height, column], vector) = (o.spatial, o.group(p.lanes));
+            let at = o.start + band.images.start * o.image + band.chunk * p.chunk * vector + d * depth + h * height + w * column;
+            let (line, row) = (height * p.window[1].dilation, height * down);
+            (at, Steps { column, strip: column * across, line, row, image: o.image, vector })
         };
-        let [x, y] = &self.operands;
+        let [(x, from), (y, by)] = self.operands;
         let (row, stride) = (band.rows.start, [p.window[1].stride, p.window[2].stride]);
         let first = band.chunk * p.chunk * p.lanes;
         let source = operand(x, [pixel(0, band.depth), pixel(1, row), column], [stride[0], places * stride[1]]);
         let gradient = operand(y, [band.depth, row, segment.first], [1, places]);
         kernel.run(strip::GradientCall {
-            operands: [(x.buf.into(), source.0, source.1), (y.buf.into(), gradient.0, gradient.1)],
+            operands: [(from.into(), source.0, source.1), (by.into(), gradient.0, gradient.1)],
             counts: [band.rows.len(), band.images.len()],
             channels: (p.chunk * p.lanes).min(p.channels - first),
             sums: (sums, [p.vector(), self.line()]),
@@ -463,15 +441,11 @@ impl Bound<'_> {
         }
         let n = self.tail.dst().dims().len();
         let channels = p.lanes.min(p.channels - first);
-        let [_, heights, widths] = [0, 1, 2].map(|i| p.window[i].taps);
+        let widths = p.window[2].taps;
         let step = p.group * p.lanes;
         for (line, sums) in sums.chunks_exact_mut(widths * step).enumerate() {
             let mut pos: Pos = [0; MAX_NDIMS];
-            for (i, at) in [(0, line / heights), (1, line % heights)] {
-                if let Some(d) = spatial(i, n, 3) {
-                    pos[d] = at as i64;
-                }
-            }
+            place_tap(&mut pos, (n, 3), line * widths, p.window.map(|d| d.taps as i64));
             if p.group == 1 {
                 pos[0] = first as i64;
                 let sums = Sums { data: sums, exact: None, step, columns: channels, dim: 0 };

@@ -3,27 +3,28 @@
 //!
 //! Channels must lie in vectors: last, or in blocks of whole vectors. A task is a number of result rows of an image by a chunk of channels,
 //! small enough for the source rows of a window to stay in L1 from one result row to the next. Strips finish
-//! results and store them to the destination; where they cannot, they store a row of sums, which the common tail finishes.
+//! results and store them to the destination.
 
 use super::super::geometry::{self, Line, Phase};
-use super::super::window::{Setup, check_quantisation, cut, resolve_data, spatial};
-use super::{meeting, sizes_of, weights_tag};
+use super::super::window::{Setup, check_quantisation, cut, resolve_data, sizes_of, spatial};
+use super::weights_tag;
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
 use crate::kernels::code::elem;
 use crate::kernels::epilogue;
-use crate::kernels::scratch::{booked, for_workers};
-use crate::kernels::strip::{Line as Taps, Spec, Strip, Table};
+use crate::kernels::scratch::booked;
+use crate::kernels::strip::{Line as Taps, Row, Strip, Table};
 use crate::kernels::tile::tail::{About, Tail};
-use crate::ops::{passes, support};
+use crate::ops::strips::{Met, Place, Segment, Width, table};
+use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::depthwise::{self, Tap};
+use oxidnn_jit::kernels::depthwise as generated;
+use oxidnn_jit::kernels::strips::{Window, WindowKey};
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
-use std::sync::Arc;
 
 /// Most lines of a window.
 const LINES: usize = 64;
@@ -48,27 +49,15 @@ const MANY: usize = 64;
 /// Sizes of tasks that are compared.
 const MOST_SIZES: usize = 64;
 
-/// Equal strips of a row.
-#[derive(Debug)]
-pub(super) struct Segment {
-    spec: Spec,
-    /// First result within the phase, results of a strip, number of strips.
-    pub(super) first: usize,
-    pub(super) each: usize,
-    pub(super) strips: usize,
-    /// First source column that is read.
-    pub(super) column: usize,
-}
-
 #[derive(Debug)]
 pub(crate) struct Depthwise {
     jit: Isa,
     pub(super) attr: Attr,
-    pub(super) source: Arg,
-    pub(super) result: Arg,
-    pub(super) lines: [Line; 3],
+    pub(super) source: Place,
+    pub(super) result: Place,
+    pub(super) width: Width,
     /// The segments of each phase of the width.
-    pub(super) segments: Vec<Vec<Segment>>,
+    pub(super) segments: Vec<Vec<Segment<generated::Depthwise>>>,
     /// The rows of each phase, from an image's first channel on.
     pub(super) tables: Vec<Table>,
     pub(super) kernel: [usize; 3],
@@ -94,11 +83,8 @@ pub(crate) struct Depthwise {
     pub(super) columns: usize,
     /// True where weights are read in place.
     pub(super) placed: bool,
-    /// What strips do with sums before they store them as results; `None` where they store sums.
-    pub(super) tail: Option<Tail>,
-    /// Elements from a pixel's sums to the next's, and of all sums of a worker.
-    pub(super) sum: usize,
-    pub(super) sums: usize,
+    /// What strips do with sums before they store them as results.
+    pub(super) tail: Tail,
 }
 
 /// Elements of scratch of an execution.
@@ -110,49 +96,13 @@ pub(super) struct ScratchLens {
     pub(super) shifts: usize,
     /// Operands of the tail.
     pub(super) tail: usize,
-    /// Each worker's sums.
-    pub(super) workers: usize,
 }
 
 impl ScratchLens {
     /// Bytes of all of them; `None` on overflow.
     fn bytes(self) -> Option<usize> {
-        let ScratchLens { packed, shifts, tail, workers } = self;
-        booked(&[packed, shifts, tail, workers])
-    }
-}
-
-/// Bytes between neighbours in depth, height and width.
-struct Strides {
-    source: [usize; 3],
-    weights: [usize; 3],
-    result: [usize; 3],
-}
-
-/// The rows of results with the lines of their windows; `place` says where a row at a depth and height goes.
-fn table(lines: &[Line; 3], [depth, height]: [i64; 2], strides: &Strides, place: impl Fn(usize, [i64; 2]) -> usize) -> Table {
-    let mut table = Table::default();
-    for row in 0..depth * height {
-        let at = [row / height, row % height];
-        let window =
-            meeting(&lines[0], at[0]).flat_map(|z| meeting(&lines[1], at[1]).map(move |y| (z, y))).map(|((kd, z), (kh, y))| Taps {
-                source: z as usize * strides.source[0] + y as usize * strides.source[1],
-                weights: kd as usize * strides.weights[0] + kh as usize * strides.weights[1],
-            });
-        table.push(place(row as usize, at), window);
-    }
-    table
-}
-
-/// Channels whose vectors follow each other at one distance, all for [`usize::MAX`]; `None` where they do not lie in whole vectors.
-pub(in crate::ops::conv) fn vectors(tensor: &Tensor, lanes: usize) -> Option<usize> {
-    let b = tensor.blocking()?;
-    let mut inner = b.inner.iter();
-    match (inner.next(), inner.next()) {
-        (None, None) if b.strides[1] == 1 || tensor.dims()[1] == 1 => Some(usize::MAX),
-        (Some((1, block)), None) if block as usize == lanes => Some(usize::MAX),
-        (Some((1, block)), None) if (block as usize).is_multiple_of(lanes) => Some(block as usize),
-        _ => None,
+        let ScratchLens { packed, shifts, tail } = self;
+        booked(&[packed, shifts, tail])
     }
 }
 
@@ -186,10 +136,10 @@ fn dots(s: &Setup<'_>, attr: &Attr, group: [usize; 2], jit: Isa) -> Option<[usiz
     (from == to && (2 * columns >= taps || Core::host().rate(lanes, 1) <= lanes as f64)).then_some(group)
 }
 
-/// Bytes between neighbours in depth, height and width.
-fn spatial_bytes(tensor: &Tensor, first: usize) -> [usize; 3] {
+/// Bytes between taps of weights in depth, height and width.
+fn weights_bytes(tensor: &Tensor) -> [usize; 3] {
     let (size, n) = (tensor.dtype.bits() / 8, tensor.dims().len());
-    std::array::from_fn(|i| spatial(i, n, first).zip(tensor.blocking()).map_or(0, |(d, b)| b.strides[d] as usize * size))
+    std::array::from_fn(|i| spatial(i, n, 3).zip(tensor.blocking()).map_or(0, |(d, b)| b.strides[d] as usize * size))
 }
 
 /// Plans `problem`.
@@ -224,8 +174,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     epilogue::check(&problem.attr, s.result.1)?;
     check_quantisation(&problem.attr, &s)?;
     let kernel = Depthwise::new(&s, &problem.attr, (target, jit))?;
-    let scratch_bytes = kernel.scratch().and_then(ScratchLens::bytes).ok_or(Skip::Shape("scratch exceeds the address space"))?;
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+    RowPlan::of(problem, target, kernel.scratch().and_then(ScratchLens::bytes), kernel)
 }
 
 /// Vectors of source channels that a vector of results meets at most.
@@ -275,22 +224,8 @@ fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], jit: Isa) -> bool {
     fills && last(s.source.1) && last(s.result.1)
 }
 
-/// What decides about the kernels of a problem.
-struct Kernels {
-    jit: Isa,
-    group: [usize; 2],
-    source: Elem,
-    weights: Elem,
-    dots: bool,
-    tail: Tail,
-    shifted: bool,
-    masked: bool,
-    single: bool,
-    streaming: bool,
-}
-
-/// What strips do with their sums before they store them as results, where they can do all of it.
-fn tail(s: &Setup<'_>, attr: &Attr) -> Option<Tail> {
+/// What strips do with their sums before they store them as results.
+fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
     let about = About {
         attr,
         dst: s.result.1,
@@ -299,50 +234,23 @@ fn tail(s: &Setup<'_>, attr: &Attr) -> Option<Tail> {
         scaled: [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a)),
         biased: s.biased,
     };
-    Tail::of(&about).ok()
+    Tail::of(&about)
 }
 
-impl Kernels {
-    /// Cuts a row of results into strips.
-    fn cut(&self, line: &Line, phase: &Phase) -> Vec<Segment> {
-        let most = depthwise::Depthwise::most_results(self.jit, phase.taps.len(), self.group, [self.masked, self.single]);
-        let (each, n) = cut(phase.count, most, 1);
-        let kernel = |i: usize| self.sums(line, phase, i * each, each.min(phase.count - i * each));
-        let (mut segments, mut i) = (Vec::new(), 0);
-        while i < n {
-            let sums = kernel(i);
-            // What strips meet of the source becomes less and less from one to the next, so that those that are alike follow each other.
-            let (mut end, mut other) = (i + 1, n);
-            while end < other {
-                let middle = end + (other - end) / 2;
-                if kernel(middle) == sums { end = middle + 1 } else { other = middle }
-            }
-            let first = i * each;
-            let column = (first as i64 * line.stride + i64::from(sums.first())).max(0) as usize;
-            let spec = Spec { sums, tail: self.tail.clone() };
-            segments.push(Segment { spec, first, each, strips: end - i, column });
-            i = end;
-        }
-        segments
-    }
-
-    /// The kernel of one strip.
-    fn sums(&self, line: &Line, phase: &Phase, first: usize, results: usize) -> depthwise::Depthwise {
-        let begin = first as i64 * line.stride;
-        let taps: Vec<Tap> = phase.taps.iter().map(|t| Tap { column: t.1 as i16, weights: t.0 as u16 }).collect();
-        let (low, high) = phase.reach(line.stride, 0, results).unwrap_or((0, -1));
-        let inside = (low.max(-begin).min(high + 1) as i16, (high + 1).min(line.source - begin).max(low) as i16);
-        let Kernels { source, weights, dots, shifted, masked, single, streaming, .. } = *self;
-        let (group, results, stride) = (self.group.map(|n| n as u8), results as u8, line.stride as u8);
-        depthwise::Depthwise { source, weights, dots, group, results, stride, taps, inside, shifted, masked, single, streaming }
-    }
+/// The segments of every phase of the width, of strips by such a kernel.
+fn segments(width: &Width, kernel: &generated::Depthwise, (jit, tail): (Isa, &Tail)) -> Vec<Vec<Segment<generated::Depthwise>>> {
+    let of_phase = |phase: &Phase| {
+        let most = generated::Depthwise::most_results(jit, phase.taps.len(), kernel.group(), [kernel.window.masked, kernel.single]);
+        width.cut(phase, most, (&kernel.window, tail), |window, _| kernel.with(window))
+    };
+    width.line.phases.iter().map(of_phase).collect()
 }
 
 impl Depthwise {
     /// What it keeps where, and how fast it multiplies.
     pub(super) fn how(&self) -> How {
         let (taps, vector) = (self.kernel.iter().product::<usize>(), self.lanes * 4);
-        let (pixels, window) = (self.lines[2].source as usize, self.kernel[0] * self.kernel[1]);
+        let (pixels, window) = (self.width.line.source as usize, self.kernel[0] * self.kernel[1]);
         let strip = self.segments.iter().flatten().map(|s| s.each).max().unwrap_or(0);
         How {
             algorithm: "direct: strips of pixels, channels in lanes".into(),
@@ -360,8 +268,8 @@ impl Depthwise {
 
     /// Makes the kernels, those of a phase together.
     pub(super) fn strips(&self) -> Result<Vec<Vec<Strip>>, Error> {
-        let phase = |segments: &Vec<Segment>| segments.iter().map(|segment| Strip::get(self.jit, &segment.spec, self.channels)).collect();
-        self.segments.iter().map(phase).collect()
+        let strip = |segment: &Segment<_>| Strip::get(self.jit, &segment.spec, (self.channels, false));
+        self.segments.iter().map(|segments| segments.iter().map(strip).collect()).collect()
     }
 
     fn new(s: &Setup<'_>, attr: &Attr, (target, jit): (&CpuTarget, Isa)) -> Result<Depthwise, Skip> {
@@ -378,39 +286,38 @@ impl Depthwise {
         check_reach(&lines[2])?;
         let (masked, word) = (!channels.is_multiple_of(lanes), if pairs { Elem::F32 } else { Elem::Low16 });
         let single = masked && channels / to_group * from_group <= lanes;
-        let unlike = || Skip::Layout("channels that are not in vectors".into());
-        let source_block = vectors(source, lanes).filter(|_| from_group == to_group || is_plain(source)).ok_or_else(unlike)?;
-        check_groups(words, source_elem, jit, [masked && !single, attr.zero_points.contains_key(&s.source.0)])?;
-        let result_block = vectors(result, lanes).ok_or_else(unlike)?;
-        let tail = tail(s, attr);
-        if tail.is_none() {
-            passes::left(attr, s.result.1)?;
+        let from_place = Place::of(s.source.0, source, lanes)?;
+        if from_group != to_group && from_place.blocks > 0 {
+            return Err(Skip::Layout("of the source: blocks of channels".into()));
         }
-        let (direct, row) = (tail.is_some(), (from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes()));
-        let far = direct && are_far([source, result], target);
-        let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.as_ref().is_some_and(Tail::is_repeatable);
-        let most = common([source_block, if direct { result_block } else { usize::MAX }], lanes);
+        check_groups(words, source_elem, jit, [masked && !single, attr.zero_points.contains_key(&s.source.0)])?;
+        let to_place = Place::of(s.result.0, result, lanes)?;
+        let tail = tail(s, attr)?;
+        let row = (from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
+        let far = are_far([source, result], target);
+        let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.is_repeatable();
+        let most = common([from_place.even(lanes), to_place.even(lanes)], lanes);
         let shifted = attr.zero_points.contains_key(&Arg::WEIGHTS);
         let placed = !shifted && is_placed(weights, lanes, group, (s.result_channel, pairs));
-        let kernels = Kernels {
-            jit,
-            group: words,
-            source: if dots.is_some() { word } else { source_elem },
-            weights: match dots {
-                _ if !placed => Elem::F32,
-                Some(_) => word,
-                None => weights_elem,
-            },
-            dots: dots.is_some(),
-            tail: tail.clone().unwrap_or_else(Tail::raw),
-            shifted: attr.zero_points.contains_key(&s.source.0),
-            masked,
-            single,
-            // Strips come to lines of the cache out of the order of memory, and so must fill them; even a slow last cache collects them faster.
-            streaming: far && fills_lines && source.bytes().saturating_add(result.bytes()) > target.caches.l3 / 2,
+        // Strips come to lines of the cache out of the order of memory, and so must fill them; even a slow last cache collects them faster.
+        let streaming = far && fills_lines && source.bytes().saturating_add(result.bytes()) > target.caches.l3 / 2;
+        let elems = match dots {
+            _ if !placed => [if dots.is_some() { word } else { source_elem }, Elem::F32],
+            Some(_) => [word; 2],
+            None => [source_elem, weights_elem],
         };
-        let segments: Vec<Vec<Segment>> = lines[2].phases.iter().map(|p| kernels.cut(&lines[2], p)).collect();
-        let widest = lines[2].phases.iter().map(|p| p.count).max().unwrap_or(0);
+        let window = Window { source: elems[0], masked, streaming, ..Window::of_vectors(1) };
+        let kernel = generated::Depthwise {
+            window,
+            weights: elems[1],
+            dots: dots.is_some(),
+            group: words.map(|n| n as u8),
+            shifted: attr.zero_points.contains_key(&s.source.0),
+            single,
+        };
+        let [depth, height, line] = lines;
+        let width = Width { line, step: 1 };
+        let segments = segments(&width, &kernel, (jit, &tail));
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
         let rows = cut((to[0] * to[1]).max(1) as usize, ROWS, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * from_group;
@@ -425,19 +332,9 @@ impl Depthwise {
             }
             block => block,
         };
-        let sum = chunk.next_multiple_of(lanes);
-        let strides = Strides {
-            source: spatial_bytes(source, 2),
-            weights: if placed { spatial_bytes(weights, 3) } else { [kh * kw, kw, 1].map(|n| n * words[0] * lanes * 4) },
-            result: spatial_bytes(result, 2),
-        };
-        let tables = lines[2].phases.iter().map(|phase| {
-            let far = |[d, h]: [i64; 2]| {
-                phase.first as usize * strides.result[2] + d as usize * strides.result[0] + h as usize * strides.result[1]
-            };
-            let near = |row: usize| row % rows * phase.count * sum * 4;
-            table(&lines, [to[0], to[1]], &strides, |row, at| if direct { far(at) } else { near(row) })
-        });
+        let taps = if placed { weights_bytes(weights) } else { [kh * kw, kw, 1].map(|n| n * words[0] * lanes * 4) };
+        let strides = [from_place.spatial, taps, to_place.spatial];
+        let tables = width.line.phases.iter().map(|phase| of_rows([&depth, &height], [to[0], to[1], phase.first], &strides));
         Ok(Depthwise {
             jit,
             tables: tables.collect(),
@@ -445,9 +342,10 @@ impl Depthwise {
             words,
             dots: dots.is_some(),
             result_channel: s.result_channel,
+            columns: if far { target.caches.l2 / 16 / ((kh + 1) * chunk * from_place.size) } else { usize::MAX },
             attr: attr.clone(),
-            source: s.source.0,
-            result: s.result.0,
+            source: from_place,
+            result: to_place,
             segments,
             kernel: [kd, kh, kw],
             channels,
@@ -459,12 +357,9 @@ impl Depthwise {
             chunks: channels.div_ceil(chunk),
             rows,
             together: if far { 1 } else { rows },
-            columns: if far { target.caches.l2 / 16 / ((kh + 1) * chunk * source_elem.bytes()) } else { usize::MAX },
             placed,
             tail,
-            sum,
-            sums: if direct { 0 } else { rows * widest * sum },
-            lines,
+            width,
         })
     }
 
@@ -472,10 +367,18 @@ impl Depthwise {
     pub(super) fn scratch(&self) -> Option<ScratchLens> {
         let channels = self.channels.checked_next_multiple_of(self.lanes)?;
         let packed = if self.placed { 0 } else { (self.kernel.iter().product::<usize>() * self.words[0]).checked_mul(channels)? };
-        let shifts = if self.attr.zero_points.contains_key(&self.source) { channels } else { 0 };
-        let tail = self.tail.as_ref().map_or(Some(0), |t| t.scratch(self.channels))?;
-        Some(ScratchLens { packed, shifts, tail, workers: for_workers(self.workers, self.sums)? })
+        let shifts = if self.attr.zero_points.contains_key(&self.source.arg) { channels } else { 0 };
+        Some(ScratchLens { packed, shifts, tail: self.tail.scratch(self.channels)? })
     }
+}
+
+/// The rows of results with the lines of their windows, for sizes of results in depth and height and the first of a phase of the width; strides are those of
+/// source, weights and result.
+fn of_rows(lines: [&Line; 2], [depth, height, first]: [i64; 3], [source, taps, result]: &[[usize; 3]; 3]) -> Table {
+    let at = |strides: &[usize; 3], [d, h, w]: [i64; 3]| d as usize * strides[0] + h as usize * strides[1] + w as usize * strides[2];
+    let row = |_: usize, [d, h]: [i64; 2], _: usize| Row { result: at(result, [d, h, first]), ..Row::default() };
+    let line = |[[kd, kh], [z, y]]: Met| Taps { source: at(source, [z, y, 0]), other: at(taps, [kd, kh, 0]), value: 0.0 };
+    table(lines, [depth, height], row, line)
 }
 
 /// What kernels load of a tensor.

@@ -15,7 +15,7 @@ fn windows_that_skip_pixels_become_dense() {
         ("--conv --stag=abx --dtag=abx mb1ic4id4ih4iw4oc8od2oh2ow2kd1kh1kw1sd2sh2sw2", vec![2, 2, 2], [256, 64, 32, 8, 2]),
         ("--conv --stag=abx --dtag=abx mb1ic4iw9oc8ow5sw2", vec![5], [36, 9, 0, 0, 2]),
     ] {
-        let (dense, distances) = dense(&problem(line)).unwrap_or_else(|e| panic!("{line}: {e}"));
+        let (dense, _, distances) = dense(&problem(line)).unwrap_or_else(|e| panic!("{line}: {e}"));
         let Op::Conv(op) = &dense.op else { panic!("{line}") };
         assert_eq!((&op.src.dims()[2..], op.sizes().s, distances), (&pixels[..], [1; 3], at), "{line}");
     }

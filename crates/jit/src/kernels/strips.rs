@@ -1,0 +1,469 @@
+//! The loop nest of kernels whose results are strips: neighbouring results of a line, of some vectors of channels, which stay in registers over all lines
+//! of the window.
+//!
+//! A call makes rows of results, group by group of vectors, so that the source of a window stays in L1 from row to row. The lines of the window come as a
+//! table, so their number, the padding above and below and all distances are data. Columns that do not exist (padding left and right) are part of
+//! the key: a line of results is cut into a strip that touches the left edge, any number of equal strips within, and one that touches the right edge, each
+//! of which does just the work that there is. Sizes of images are no part of any key.
+
+use crate::asm::Width;
+use crate::ir::{Addr, Elem, Function, Int, Pred, Prefetch, Val};
+use crate::key::Key;
+use std::mem::offset_of;
+
+/// What a result of a line meets: a source column, counted from the column of the result itself, and the weights for it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Tap {
+    /// The column.
+    pub column: i16,
+    /// Which weights of the line, or the place of the tap in it.
+    pub weights: u16,
+}
+
+/// The window of a strip, part of the keys of all kernels of strips.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Window {
+    /// Type of the source.
+    pub source: Elem,
+    /// Results of a strip.
+    pub results: u8,
+    /// Source columns between results.
+    pub stride: u8,
+    /// Results between source columns: result `j` meets column `x` by the taps whose column is `x step - j stride`.
+    pub step: u8,
+    /// The taps of a line.
+    pub taps: Vec<Tap>,
+    /// First source column that exists and the one behind the last, counted from the column of the first result; columns that no tap meets
+    /// need not be told from others.
+    pub inside: (i16, i16),
+    /// Vectors of channels that follow each other in memory and are made together: a group.
+    pub vectors: u8,
+    /// True when the last vector of a group may be part of one; there is one group then, or a group is one vector.
+    pub masked: bool,
+    /// Whether results, whole vectors of f32 at multiples of their bytes, go past the caches.
+    pub streaming: bool,
+}
+
+/// A line of the window.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Line {
+    /// Bytes added to the source's address.
+    pub source: usize,
+    /// Bytes added to that of the other operand where it is read.
+    pub other: usize,
+    /// What the kernel knows of a line besides: its factor, or the place of its first tap.
+    pub value: f32,
+}
+
+/// A row of results.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Row {
+    /// Bytes added to the result's address.
+    pub result: usize,
+    /// Bytes added to that of the other operand where it is written.
+    pub other: usize,
+    /// Number of lines of the window that exist there.
+    pub lines: usize,
+    /// What sums are divided by, where they are.
+    pub divisor: f32,
+}
+
+/// An operand; distances in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Side {
+    /// The first column of the first strip, less what lines and rows add.
+    pub at: *mut u8,
+    /// Distance of columns.
+    pub column: usize,
+    /// Distance of strips.
+    pub strip: usize,
+    /// Distance of vectors of a group.
+    pub vector: usize,
+    /// Distance of groups.
+    pub group: usize,
+}
+
+impl Side {
+    /// No operand.
+    pub const NONE: Side = Side { at: std::ptr::null_mut(), column: 0, strip: 0, vector: 0, group: 0 };
+}
+
+/// Arguments of a kernel.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Args {
+    /// The rows.
+    pub rows: *const Row,
+    /// Number of rows, at least 1.
+    pub count: usize,
+    /// The lines of all rows.
+    pub lines: *const Line,
+    /// Number of strips, at least 1.
+    pub strips: usize,
+    /// Number of groups of vectors, at least 1.
+    pub groups: usize,
+    /// Number of channels of the result.
+    pub channels: usize,
+    /// Number of channels of the source; read where groups of channels have others than of the result.
+    pub source_channels: usize,
+    /// The source, from the first column that is read ([`Window::first`]).
+    pub source: Side,
+    /// The result.
+    pub result: Side,
+    /// [`Other`].
+    pub other: Side,
+    /// For every channel the f32 number subtracted from the source, whole vectors.
+    pub shift: *const f32,
+}
+
+/// The operand beside source and result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Other {
+    /// There is none.
+    None,
+    /// Weights of this type, so many vectors for a group and line, the same for all strips and rows.
+    Weights(Elem, usize),
+    /// Elements under those of the source.
+    Read(Elem),
+    /// Elements under those of the result.
+    Written(Elem),
+}
+
+/// The results of a strip, for what follows them.
+#[derive(Debug)]
+pub struct Strip<'s> {
+    /// Pointer to the arguments, the kernel's own, which may be the first field of a larger block.
+    pub args: Int,
+    /// Where among them the distance of results is.
+    pub column: usize,
+    /// Index of the first channel, counted from the call's first.
+    pub channel: Int,
+    /// Where the first result goes.
+    pub result: Int,
+    /// The sums.
+    pub values: &'s [Val],
+    /// Which lanes are wanted; `None` means all.
+    pub mask: Option<Pred>,
+    /// True when no sum is subnormal.
+    pub normal: bool,
+    /// Whether results of f32, whole vectors at multiples of their bytes, go past the caches.
+    pub streaming: bool,
+}
+
+/// Writes what happens to the results of a strip while they are in registers, storing included.
+pub type Finish<'f> = dyn FnMut(&mut Function, &Strip<'_>) + 'f;
+
+/// Kernels of strips, which by themselves store results as f32.
+pub trait StripKey: Key {
+    /// Writes the kernel with `finish` behind the results of every vector of channels.
+    fn write_strips(&self, f: &mut Function, finish: &mut Finish<'_>);
+}
+
+/// Kernels that go through windows by the nest of this file.
+pub trait WindowKey: StripKey<Args = Args> {
+    /// Their window.
+    fn window(&self) -> &Window;
+    /// The same kernel over another window.
+    fn with(&self, window: Window) -> Self;
+    /// The operand beside source and result.
+    fn other(&self) -> Other;
+    /// Channels of a group of channels, of the source and of the result.
+    fn group(&self) -> [usize; 2] {
+        [1; 2]
+    }
+    /// True when [`Args::shift`] is subtracted from the source.
+    fn is_shifted(&self) -> bool {
+        false
+    }
+}
+
+impl Strip<'_> {
+    /// Stores the sums converted to `elem`.
+    pub fn store(&self, f: &mut Function, elem: Elem) {
+        let column = f.argument(self.args, self.column);
+        let at = f.copy(self.result);
+        for value in self.values {
+            match self.streaming {
+                true => f.store_streaming(at.at(0), *value),
+                false => f.store_as(elem, at.at(0), *value, self.mask),
+            }
+            f.add(at, column);
+        }
+    }
+}
+
+/// Columns that are reached from one base: x86 addresses reach 0, 1, 2, 4 times a register, and one with the triple reaches 3.
+const SHARE: i32 = 5;
+
+/// The source columns that the results of a strip meet; for the fields see [`Window`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Columns<'t> {
+    pub(super) taps: &'t [Tap],
+    pub(super) results: u8,
+    pub(super) stride: u8,
+    pub(super) step: u8,
+    pub(super) inside: (i16, i16),
+}
+
+impl<'t> Columns<'t> {
+    /// The first that is read, counted from the column of the first result; 0 where none is.
+    pub(super) fn first(self) -> i32 {
+        self.all().next().unwrap_or(0)
+    }
+
+    /// Those that are read, in order.
+    pub(super) fn all(self) -> impl Iterator<Item = i32> + use<'t> {
+        let (stride, step) = (i32::from(self.stride), i32::from(self.step));
+        let low = self.taps.iter().map(|t| i32::from(t.column)).min().unwrap_or(0).div_euclid(step);
+        let high = self.taps.iter().map(|t| i32::from(t.column)).max().unwrap_or(-1) + (i32::from(self.results) - 1) * stride;
+        let (from, to) = self.inside;
+        (low.max(i32::from(from))..(high.div_euclid(step) + 1).min(i32::from(to))).filter(move |x| self.users(*x).next().is_some())
+    }
+
+    /// The results and taps that meet a column.
+    pub(super) fn users(self, column: i32) -> impl Iterator<Item = (usize, usize)> + use<'t> {
+        self.taps.iter().enumerate().filter_map(move |(tap, t)| {
+            let (distance, stride) = (column * i32::from(self.step) - i32::from(t.column), i32::from(self.stride));
+            let met = distance >= 0 && distance % stride == 0 && distance / stride < i32::from(self.results);
+            met.then(|| ((distance / stride) as usize, tap))
+        })
+    }
+}
+
+impl Window {
+    /// Of f32, three neighbouring columns around each result, in one vector.
+    #[cfg(test)]
+    pub(super) fn three(results: u8, stride: u8) -> Window {
+        let taps = (0..3).map(|i| Tap { column: i - 1, weights: i as u16 }).collect();
+        Window { results, stride, taps, inside: (-1, 1000), ..Window::of_vectors(1) }
+    }
+
+    /// One of so many vectors in a group, with nothing else as yet.
+    pub fn of_vectors(vectors: u8) -> Window {
+        let (taps, inside) = (Vec::new(), (0, 0));
+        Window { source: Elem::F32, results: 0, stride: 1, step: 1, taps, inside, vectors, masked: false, streaming: false }
+    }
+
+    /// The first source column that is read, counted from the column of the first result; 0 where none is.
+    pub fn first(&self) -> i32 {
+        self.columns().first()
+    }
+
+    /// The last source column that is read; `None` where none is.
+    pub fn last(&self) -> Option<i32> {
+        self.columns().all().last()
+    }
+
+    /// Columns that a result meets.
+    pub fn count(&self, result: usize) -> usize {
+        let columns = self.columns();
+        columns.all().flat_map(|x| columns.users(x)).filter(|(i, _)| *i == result).count()
+    }
+
+    pub(super) fn columns(&self) -> Columns<'_> {
+        Columns { taps: &self.taps, results: self.results, stride: self.stride, step: self.step, inside: self.inside }
+    }
+
+    /// Writes the loops around strips: `group` what registers hold for a group of vectors, `strip` the results of a strip.
+    pub(super) fn write<G>(
+        &self,
+        f: &mut Function,
+        other: Other,
+        group: impl FnOnce(&mut Function, &At) -> G,
+        strip: impl FnOnce(&mut Function, &At, &G),
+    ) {
+        let (args, width) = (f.arguments(), f.isa().width());
+        let column = Distances::new(f, args, offset_of!(Args, source.column));
+        let [source, result] = [offset_of!(Args, source.at), offset_of!(Args, result.at)].map(|at| f.argument(args, at));
+        let beside = (other != Other::None).then(|| f.argument(args, offset_of!(Args, other.at)));
+        let channel = f.int(0);
+        let groups = f.argument(args, offset_of!(Args, groups));
+        f.repeat_some(groups, |f| {
+            let mask = self.masked.then(|| last_lanes(f, (args, offset_of!(Args, channels)), channel, self.vectors));
+            let [rows, lines, count] =
+                [offset_of!(Args, rows), offset_of!(Args, lines), offset_of!(Args, count)].map(|at| f.argument(args, at));
+            let at = At { args, row: rows, lines, channel, column, source, other: beside, result, mask };
+            let held = group(f, &at);
+            f.repeat_some(count, |f| {
+                let (source, result) = (f.copy(source), f.copy(result));
+                f.advance(result, rows, offset_of!(Row, result));
+                // Weights are the same for all rows.
+                let moves = matches!(other, Other::Read(_) | Other::Written(_));
+                let beside = beside.map(|other| if moves { f.copy(other) } else { other });
+                if let (Other::Written(_), Some(other)) = (other, beside) {
+                    f.advance(other, rows, offset_of!(Row, other));
+                }
+                let at = At { source, other: beside, result, ..at };
+                let strips = f.argument(args, offset_of!(Args, strips));
+                f.repeat_some(strips, |f| {
+                    if !self.streaming {
+                        self.ask(f, &at);
+                    }
+                    strip(f, &at, &held);
+                    f.advance(source, args, offset_of!(Args, source.strip));
+                    f.advance(result, args, offset_of!(Args, result.strip));
+                    beside.filter(|_| moves).into_iter().for_each(|p| f.advance(p, args, offset_of!(Args, other.strip)));
+                });
+                let (used, size) = (f.argument(rows, offset_of!(Row, lines)), f.int(size_of::<Line>() as i64));
+                f.mul(used, size);
+                f.add(lines, used);
+                f.add(rows, size_of::<Row>() as i32);
+            });
+            f.advance(source, args, offset_of!(Args, source.group));
+            f.advance(result, args, offset_of!(Args, result.group));
+            beside.into_iter().for_each(|p| f.advance(p, args, offset_of!(Args, other.group)));
+            f.add(channel, (width.lanes() * usize::from(self.vectors)) as i32);
+        });
+        if self.streaming {
+            f.store_fence();
+        }
+    }
+
+    /// Asks for the lines of a strip's results while they are computed: stores wait for their lines one after the other.
+    fn ask(&self, f: &mut Function, at: &At) {
+        let column = f.argument(at.args, offset_of!(Args, result.column));
+        let to = f.copy(at.result);
+        for _ in 0..self.results {
+            for vector in 0..i32::from(self.vectors) {
+                f.prefetch(Prefetch::Write, to.at(vector * Width::W512.bytes() as i32));
+            }
+            f.add(to, column);
+        }
+    }
+
+    /// Hands the results of a group's vectors on.
+    pub(super) fn finish<'v>(
+        &self,
+        f: &mut Function,
+        at: &At,
+        vectors: impl Iterator<Item = &'v Vec<Val>>,
+        (normal, finish): (bool, &mut Finish<'_>),
+    ) {
+        let (args, column, streaming) = (at.args, offset_of!(Args, result.column), self.streaming);
+        let (mut channel, mut result) = (at.channel, at.result);
+        for (vector, values) in vectors.enumerate() {
+            if vector > 0 {
+                (channel, result) = (f.copy(channel), f.copy(result));
+                f.add(channel, f.isa().width().lanes() as i32);
+                f.advance(result, args, offset_of!(Args, result.vector));
+            }
+            finish(f, &Strip { args, column, channel, result, values, mask: at.mask(self, vector), normal, streaming });
+        }
+    }
+}
+
+/// The lanes that there are of the last of a group's vectors, whose first channel is one of as many as the argument at some place says.
+pub(super) fn last_lanes(f: &mut Function, (args, channels): (Int, usize), channel: Int, vectors: u8) -> Pred {
+    let left = f.argument(args, channels);
+    f.sub(left, channel);
+    let before = f.isa().width().lanes() * (usize::from(vectors) - 1);
+    if before > 0 {
+        f.add(left, -(before as i32));
+    }
+    f.first_lanes(left)
+}
+
+/// Where a strip is.
+#[derive(Clone, Copy)]
+pub(super) struct At {
+    pub(super) args: Int,
+    /// Its row, and the lines of that.
+    pub(super) row: Int,
+    lines: Int,
+    /// The first channel of the group.
+    pub(super) channel: Int,
+    /// Distance of source columns.
+    pub(super) column: Distances,
+    source: Int,
+    /// The operand beside source and result.
+    pub(super) other: Option<Int>,
+    pub(super) result: Int,
+    mask: Option<Pred>,
+}
+
+impl At {
+    /// The lanes that there are of a vector of a group.
+    pub(super) fn mask(&self, window: &Window, vector: usize) -> Option<Pred> {
+        self.mask.filter(|_| vector + 1 == usize::from(window.vectors))
+    }
+
+    /// Runs `body` for every line of the window, with the addresses of its source and of the other operand where that is `read`, and the place of its value.
+    pub(super) fn over_lines(&self, f: &mut Function, read: bool, body: impl FnOnce(&mut Function, Int, Option<Int>, Addr)) {
+        let lines = f.copy(self.lines);
+        let count = f.argument(self.row, offset_of!(Row, lines));
+        f.repeat(count, |f| {
+            let mut address = |base: Int, offset: usize| {
+                let at = f.argument(lines, offset);
+                f.add(at, base);
+                at
+            };
+            let source = address(self.source, offset_of!(Line, source));
+            let other = self.other.filter(|_| read).map(|other| address(other, offset_of!(Line, other)));
+            body(f, source, other, lines.at(offset_of!(Line, value) as i32));
+            f.add(lines, size_of::<Line>() as i32);
+        });
+    }
+}
+
+/// Distance of columns, its triple and its quintuple.
+#[derive(Clone, Copy)]
+pub(super) struct Distances(pub(super) [Int; 3]);
+
+impl Distances {
+    /// Those of an argument.
+    pub(super) fn new(f: &mut Function, args: Int, offset: usize) -> Distances {
+        let column = f.argument(args, offset);
+        Distances([column, f.address(column.indexed(column, 2, 0)), f.address(column.indexed(column, 4, 0))])
+    }
+}
+
+/// What goes through the columns of a line.
+pub(super) struct Cursor {
+    source: Int,
+    distances: Distances,
+    /// An operand that goes along, and its distance.
+    with: Option<(Int, Int)>,
+    base: i32,
+}
+
+impl Cursor {
+    /// From the address of column `base` on.
+    pub(super) fn new(source: Int, distances: Distances, base: i32, with: Option<(Int, Int)>) -> Cursor {
+        Cursor { source, distances, with, base }
+    }
+
+    /// Comes near column `x`, which is not before those it has been at.
+    pub(super) fn reach(&mut self, f: &mut Function, x: i32) -> Near {
+        let [column, triple, quintuple] = self.distances.0;
+        let (share, distance) = if self.with.is_some() { (1, column) } else { (SHARE, quintuple) };
+        while x - self.base >= share {
+            f.add(self.source, distance);
+            self.with.into_iter().for_each(|(at, column)| f.add(at, column));
+            self.base += share;
+        }
+        Near { source: self.source, column, triple, behind: x - self.base }
+    }
+}
+
+/// A column that has been brought near.
+#[derive(Clone, Copy)]
+pub(super) struct Near {
+    source: Int,
+    column: Int,
+    triple: Int,
+    behind: i32,
+}
+
+impl Near {
+    /// So many bytes behind its first.
+    pub(super) fn at(&self, disp: i32) -> Addr {
+        match self.behind {
+            0 => self.source.at(disp),
+            3 => self.source.indexed(self.triple, 1, disp),
+            n => self.source.indexed(self.column, n as u8, disp),
+        }
+    }
+}
