@@ -68,7 +68,7 @@ pub(super) struct Writer<'s> {
     /// Two vectors of operands as they are in memory, and what is to be stored of the first of them.
     pairs: Vec<Option<Val>>,
     even: Vec<Option<Val>>,
-    /// The vector of such an operand that the rows made together share.
+    /// The vector of such an operand, or of sums, that the rows made together share.
     shared: Vec<Option<Val>>,
 }
 
@@ -163,7 +163,7 @@ impl<'s> Writer<'s> {
                             self.apart[i] = self.take_apart(f, (elem, at), i);
                         }
                     }
-                    Way::Moves | Way::Own | Way::Made => {}
+                    Way::Moves | Way::Own | Way::Sums | Way::Made => {}
                 }
             }
             let mut rows_of = |f: &mut Function, rows: usize| {
@@ -292,7 +292,7 @@ impl<'s> Writer<'s> {
                     self.at[0][i] = Some(first);
                     moving.push((at, first));
                 }
-                Way::Still | Way::Own | Way::Made => {
+                Way::Still | Way::Own | Way::Sums | Way::Made => {
                     self.at[0][i] = Some(base);
                     moving.push((at, base));
                 }
@@ -332,7 +332,7 @@ impl<'s> Writer<'s> {
     /// Moves all operands by distances among the arguments.
     fn go_on(&self, f: &mut Function, args: Int, distances: usize) {
         let moves = |way: Way| match way {
-            Way::Own => false,
+            Way::Own | Way::Sums => false,
             Way::Column => matches!(self.spec.rows, Rows::Joined(_)),
             Way::Moves | Way::Still | Way::Made => true,
         };
@@ -509,7 +509,7 @@ impl<'s> Writer<'s> {
     fn vectors(&mut self, f: &mut Function, stage: &Part, (index, count): (Int, usize), totals: &[Vec<Val>]) {
         let fits = |i: usize| match self.spec.operands[i].1 {
             Way::Column => !self.apart[i].is_empty(),
-            Way::Own => false,
+            Way::Own | Way::Sums => false,
             Way::Moves | Way::Still | Way::Made => true,
         };
         let fits = self.rows == 1 && self.in_pairs(f, stage) && (0..self.spec.operands.len()).all(fits);
@@ -578,7 +578,7 @@ impl<'s> Writer<'s> {
     /// The address of an operand's vector, of its one element where it stands still.
     fn address(&self, f: &Function, operand: usize, place: &Place) -> Option<Addr> {
         let (elem, way) = self.spec.operands[operand];
-        let (at, size) = (self.at[if way == Way::Column { 0 } else { place.row }][operand]?, elem.bytes());
+        let (at, size) = (self.at[if matches!(way, Way::Column | Way::Sums) { 0 } else { place.row }][operand]?, elem.bytes());
         let own = self.own.filter(|_| way == Way::Own);
         Some(match place.at.map(|(index, vector)| (own.unwrap_or(index), vector)) {
             Some((index, vector)) => at.indexed(index, size as u8, (vector * f.isa().width().lanes() * size) as i32),
@@ -616,7 +616,7 @@ impl<'s> Writer<'s> {
         }
         match (self.address(f, operand, place), way) {
             (Some(at), Way::Moves | Way::Own) => f.load_number(elem, at, place.mask),
-            (Some(at), Way::Column) => {
+            (Some(at), Way::Column | Way::Sums) => {
                 let x = f.load_number(elem, at, place.mask);
                 self.shared[operand] = Some(x);
                 x
@@ -695,9 +695,12 @@ impl<'s> Writer<'s> {
                     }
                     return;
                 }
+                let (elem, way) = self.spec.operands[operand];
                 match (place.at, self.address(f, operand, place)) {
+                    // The next of the rows that are made together adds to it.
+                    (Some(_), Some(_)) if way == Way::Sums && place.row + 1 < self.rows => self.shared[operand] = Some(x),
                     (Some(_), Some(at)) if self.streams(operand) && place.mask.is_none() => f.store_streaming(at, x),
-                    (Some(_), Some(at)) => f.store_number(self.spec.operands[operand].0, at, x, place.mask),
+                    (Some(_), Some(at)) => f.store_number(elem, at, x, place.mask),
                     _ => self.keep(f, operand, x, place.row),
                 }
             }
