@@ -160,7 +160,13 @@ fn pools(isa: Isa) -> Vec<Entry> {
                 masked: false,
                 streaming,
             };
-            let kernel = pool::Strip::get(isa, &pool::Spec { sums: pool, tail: Tail::raw() }, (channels, false), false).unwrap();
+            let kernel = pool::Strip::get(
+                isa,
+                &pool::Spec { sums: pool, tail: Tail::raw() },
+                pool::Channels { count: channels, twice: false, again: 0 },
+                false,
+            )
+            .unwrap();
             let mut table = pool::Table::default();
             for row in 0..ROWS {
                 let [source, result] = [COLUMNS, LEN].map(|columns| row * columns * channels * 4);

@@ -60,6 +60,26 @@ pub type Spec = Tailed<Pool>;
 pub struct Strip {
     whole: Option<Part>,
     rest: Option<Part>,
+    again: usize,
+}
+
+/// The channels of strips.
+#[derive(Clone, Copy, Debug)]
+pub struct Channels {
+    /// How many.
+    pub count: usize,
+    /// Whether some may be made twice with the same result.
+    pub twice: bool,
+    /// Bytes of the last one that are not its own: what is left of the last group begins so much earlier. Whole groups do not reach it then.
+    pub again: usize,
+}
+
+impl Channels {
+    /// Those of whole groups, and those behind them.
+    fn parted(count: usize, again: usize, group: usize) -> [usize; 2] {
+        let whole = (count - usize::from(again > 0)) / group * group;
+        [whole, count - whole]
+    }
 }
 
 /// A kernel, with what its reach depends on.
@@ -113,21 +133,22 @@ pub struct Call<'a> {
 }
 
 impl Strip {
-    /// The kernels for `spec` and so many channels, some of which may be made `twice` with the same result. Results that are f32 as they are go past the
-    /// caches if they are `far`, and whole lines.
+    /// The kernels for `spec` and channels. Results that are f32 as they are go past the caches if they are `far`, and whole lines.
     ///
     /// # Errors
     /// As for [`code::get`].
-    pub fn get(isa: Isa, spec: &Spec, (channels, twice): (usize, bool), far: bool) -> Result<Strip, Error> {
+    pub fn get(isa: Isa, spec: &Spec, channels: Channels, far: bool) -> Result<Strip, Error> {
         let (pool, lanes) = (&spec.sums, isa.width().lanes());
         let part = |vectors, masked| Part::get(isa, Spec { sums: Pool { vectors, masked, ..pool.clone() }, tail: spec.tail.clone() }, far);
         let group = usize::from(pool.vectors) * lanes;
-        let whole = channels >= group;
+        let Channels { count, twice, again } = channels;
+        let [groups, behind] = Channels::parted(count, again, group);
+        let whole = groups > 0;
         let rest = pool.masked.then(|| match isa.avx512 {
-            true => part((channels % group).div_ceil(lanes) as u8, true),
+            true => part(behind.div_ceil(lanes) as u8, true),
             false => part(1, !(whole && twice)),
         });
-        Ok(Strip { whole: whole.then(|| part(pool.vectors, false)).transpose()?, rest: rest.transpose()? })
+        Ok(Strip { whole: whole.then(|| part(pool.vectors, false)).transpose()?, rest: rest.transpose()?, again })
     }
 
     /// Computes and stores the results.
@@ -136,8 +157,10 @@ impl Strip {
     /// When an address lies outside its buffer, or channels are not what there are kernels for.
     pub fn run(&self, mut call: Call<'_>) {
         let group = self.whole.as_ref().map_or(usize::MAX, Part::group);
-        let groups = if self.rest.is_none() { call.channels.div_ceil(group) } else { call.channels / group };
+        let [whole, _] = Channels::parted(call.channels, self.again, group);
+        let groups = if self.rest.is_none() { call.channels.div_ceil(group) } else { whole / group };
         let channels = call.channels.min(groups.saturating_mul(group));
+        assert!(self.again == 0 || groups > 0, "{} channels, the last of which is not whole", call.channels);
         let behind = call.channels - channels;
         if let (Some(whole), true) = (&self.whole, channels > 0) {
             call.channels = channels;
@@ -148,7 +171,7 @@ impl Strip {
             let again = call.channels - behind;
             for side in [&mut call.source, &mut call.result].into_iter().chain(&mut call.places) {
                 // Vectors behind the last group follow each other.
-                side.at += groups * side.group - again * (side.vector / rest.lanes);
+                side.at += groups * side.group - again * (side.vector / rest.lanes) - self.again;
                 side.group = side.vector;
             }
             call.tail.1 += channels - again;

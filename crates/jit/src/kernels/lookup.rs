@@ -68,10 +68,8 @@ impl Key for Lookup {
             [offset_of!(Args, from), offset_of!(Args, to), offset_of!(Args, steps), offset_of!(Args, lanes), offset_of!(Args, count)]
                 .map(|field| f.argument(args, field));
         f.repeat_some(count, |f| {
-            let [source, result] =
-                [offset_of!(Step, from), offset_of!(Step, to)].map(|field| f.load_int(steps.at(field as i32)));
-            let [reads, writes] =
-                [offset_of!(Step, reads), offset_of!(Step, writes)].map(|field| f.load_bits(steps.at(field as i32)));
+            let [source, result] = [offset_of!(Step, from), offset_of!(Step, to)].map(|field| f.load_int(steps.at(field as i32)));
+            let [reads, writes] = [offset_of!(Step, reads), offset_of!(Step, writes)].map(|field| f.load_bits(steps.at(field as i32)));
             let x = f.load_number(self.from, from.indexed(source, 1, 0), Some(reads));
             let index = f.load(f.isa().width(), lanes.at(0));
             let y = f.binary(Binary::Lookup32, index, x);

@@ -303,7 +303,9 @@ impl Move {
         if self.runs.is_empty() {
             return self.each(ctx, [to, from], |x: T| x);
         }
-        self.rows(ctx, self.weight(), |at| self.runs.iter().for_each(|(run, len)| to.copy::<T>(at[0] + run[0], &from, at[1] + run[1], *len)));
+        self.rows(ctx, self.weight(), |at| {
+            self.runs.iter().for_each(|(run, len)| to.copy::<T>(at[0] + run[0], &from, at[1] + run[1], *len))
+        });
     }
 
     /// Elements by way of f32.

@@ -48,6 +48,9 @@ const RAGGED: [f64; 2] = [0.1, 0.35];
 /// What a call takes, and a tile of it: elements that are moved one by one meanwhile.
 const CALL: usize = 40;
 const TILE: usize = 16;
+/// Neighbours that both tensors have, beyond which to store short vectors of narrow numbers among padding takes longer than runs of them, as it does where a
+/// vector of the source is neighbours.
+const NARROW: usize = 4;
 /// Dimensions with padding.
 const PADDED: usize = 3;
 /// All that ends within a tile: these, and loops that are odd where they are halved.
@@ -175,7 +178,10 @@ fn is_interleaved(op: &Reorder) -> bool {
 
 /// Whether much of the tiles is padding, and it takes long to make them all the same: to look for the scales of each, or to store short vectors.
 fn is_thin(op: &Reorder, kernel: &Permute) -> bool {
-    super::spread(op) >= super::SPARSE && (kernel.factors.contains(&Factor::ByRow) || kernel.to.bytes() < size_of::<f32>())
+    let all = || loops(op.dst.dims(), [op.dst.blocking()?, op.src.blocking()?]);
+    let near = |t: usize| all().unwrap_or_default().iter().find(|l| l.steps[t] == 1).map_or(1, |l| l.size);
+    let narrow = || kernel.to.bytes() < size_of::<f32>() && (super::run(&op.dst, &op.src) > NARROW || near(1) >= LANES);
+    super::spread(op) >= super::SPARSE && (kernel.factors.contains(&Factor::ByRow) || narrow())
 }
 
 /// Whether to make the tiles of such a reorder takes less time than to move as many elements one by one.

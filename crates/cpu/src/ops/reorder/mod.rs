@@ -14,7 +14,7 @@ use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{EltwiseAlg, Reorder};
-use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Layout, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
 /// The rows, best first: transpositions, few elements one by one before those of pieces, these in two steps, elements of their own places, copies bit by
@@ -133,17 +133,28 @@ fn turned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
         let op = reorder(problem)?;
         check_copy(op, &problem.attr)?;
         let (sums, scratch) = Behind::plan(op, problem, isa)?;
-        let copies = add(Copies::new(Arg::DST, &op.dst)?.tiled(), op)?.squared(isa)?;
+        let copies = all_copies(op, Copies::tiled)?.squared(isa)?;
         Ok((Summed::new(copies, sums), scratch))
     })
 }
 
 fn copies(op: &Reorder) -> Result<Copies, Skip> {
-    add(Copies::new(Arg::DST, &op.dst)?, op)
+    all_copies(op, |copies| copies)
 }
 
-fn add(mut copies: Copies, op: &Reorder) -> Result<Copies, Skip> {
-    copies.add(Arg::SRC, op.dst.dims(), &op.dst.layout, &op.src.layout)?;
+/// Copies of all elements, padding included where both tensors have it alike.
+fn all_copies(op: &Reorder, how: fn(Copies) -> Copies) -> Result<Copies, Skip> {
+    let whole = |t: &Tensor| {
+        let b = t.blocking().filter(|b| b.compensation.is_none() && b.padded_offsets.iter().all(|o| *o == 0))?;
+        Some(Layout { dims: b.padded_dims, format: b.clone().into() })
+    };
+    let alike = op.src.layout == op.dst.layout && !op.dst.layout.has_runtime();
+    let (to, from) = match whole(&op.dst).filter(|_| alike) {
+        Some(layout) => (layout.clone(), layout),
+        None => (op.dst.layout.clone(), op.src.layout.clone()),
+    };
+    let mut copies = how(Copies::new(Arg::DST, &Tensor { dtype: op.dst.dtype, layout: to.clone() })?);
+    copies.add(Arg::SRC, &to.dims, &to, &from)?;
     Ok(copies)
 }
 

@@ -11,7 +11,8 @@ fn compare(isa: Isa, vectors: usize) {
     let step = |i: usize| Step { from: i * n * 4, to: (vectors - 1 - i) * n * 4, reads: all, writes: 0x5555 & all };
     let steps: Vec<Step> = (0..vectors).map(step).collect();
     let lanes = vec![std::array::from_fn(|lane| (n - 1 - lane.min(n - 1)) as u32); vectors];
-    let args = Args { from: from.as_ptr().cast(), to: to.as_mut_ptr().cast(), steps: steps.as_ptr(), lanes: lanes.as_ptr(), count: vectors };
+    let args =
+        Args { from: from.as_ptr().cast(), to: to.as_mut_ptr().cast(), steps: steps.as_ptr(), lanes: lanes.as_ptr(), count: vectors };
     if !run(kernel.function(isa), &args) {
         return;
     }
