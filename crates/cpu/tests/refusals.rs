@@ -8,7 +8,7 @@ use oxidnn_cpu::kernels::columns::{Act, Blocks, Bound, Sweep};
 use oxidnn_cpu::kernels::permute::{LANES, Masks, Permuter, Places as TilePlaces, Tiles};
 use oxidnn_cpu::kernels::responses::{Call as ResponsesCall, Pass, Plane, Responses, Side as Rows, Spec as ResponsesSpec};
 use oxidnn_cpu::kernels::scratch::lend;
-use oxidnn_cpu::kernels::strip::{self, Line, Row, Side, Strip, Table, Tailed};
+use oxidnn_cpu::kernels::strip::{self, Channels, Line, Row, Side, Strip, Table, Tailed};
 use oxidnn_cpu::kernels::tile::{Tail, TailArgs};
 use oxidnn_cpu::kernels::transpose::{Interleaved, Interleaver, Matrix, Places, Squares, Turned, no_factors};
 use oxidnn_cpu::kernels::winograd::{
@@ -100,7 +100,7 @@ fn strips(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
     let channels = 2 * lanes;
     let sums = Depthwise { window: window(), weights: Elem::F32, dots: false, group: [1, 1], shifted: true, single: false };
-    let kernel = Strip::get(isa, &Tailed { sums, tail: Tail::raw() }, (channels, false)).unwrap();
+    let kernel = Strip::get(isa, &Tailed { sums, tail: Tail::raw() }, Channels::once(channels)).unwrap();
     let table = table(channels, 0, 0.0);
     let lens = [ROWS * COLUMNS * channels, 2 * channels, ROWS * LEN * channels, channels];
     let forward = entry("strips", &lens, move |memory| {
@@ -141,7 +141,7 @@ fn pools(isa: Isa) -> Vec<Entry> {
     let all = [Take::Largest, Take::Mean { counted: false, exact: true }, Take::Shared, Take::Place(Elem::I32), Take::Chosen(Elem::I32)]
         .map(|take| {
             let pool = Pool { window: window(), take, counts: vec![2] };
-            let kernel = Strip::get(isa, &Tailed { sums: pool, tail: Tail::raw() }, (channels, false)).unwrap();
+            let kernel = Strip::get(isa, &Tailed { sums: pool, tail: Tail::raw() }, Channels::once(channels)).unwrap();
             let table = table(channels, 1, 1.0);
             let (source, result) = (ROWS * COLUMNS * channels, ROWS * LEN * channels);
             let lens = match take {

@@ -164,7 +164,7 @@ impl Problem {
     /// Makes every layout that is still `any` concrete. Data tensors, and the workspace of pooling, take the order and blocks of the operation's
     /// first concrete data tensor where both have the same number of dimensions (blocks only where the blocked sizes agree too), slopes too, a
     /// gradient of weights those of the weights; other weights, and all tensors of products, recurrent networks and attention, become row-major. A
-    /// dropout mask and its destination take one layout, what is concatenated keeps the blocks of a source where every part begins with one of them. The
+    /// dropout mask and its destination take one layout, what is concatenated keeps the blocks of a source where every part begins with one of them, else the order of the largest one. The
     /// operands of a binary post-op take the order and blocks of the result, of which kernels read them beside their sums.
     pub fn resolve(&mut self) {
         let mask = self.attr.dropout.as_ref().and_then(|d| d.mask.as_ref()).map(|m| m.layout.clone());
@@ -175,9 +175,9 @@ impl Problem {
         }
         if let Op::Concat(concat) = &mut self.op
             && concat.dst.layout.is_any()
-            && let Some(blocked) = concat.blocked()
+            && let Some(layout) = concat.favoured()
         {
-            concat.dst.layout = blocked;
+            concat.dst.layout = layout;
         }
         let leader = self.op.follows().then(|| self.leader()).flatten();
         // Slopes have the dimensions of the source, or one position of these.

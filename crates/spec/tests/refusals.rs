@@ -331,6 +331,8 @@ fn what_is_concatenated_keeps_blocks_that_every_part_begins_with() {
         ("--concat --stag=aBcd16b:aBcd4b 2x20x3x5:2x4x3x5", "aBcd4b"),
         ("--concat --stag=aBcd16b 2x20x3x5:2x16x3x5", "abcd"),
         ("--concat --stag=acdb 2x20x3x5:2x16x3x5", "acdb"),
+        // Else they lie as the largest of those without blocks.
+        ("--concat --stag=aBcd16b:abcd:acdb 2x20x3x5:2x4x3x5:2x30x3x5", "acdb"),
     ] {
         let mut p = problem(line);
         p.resolve();

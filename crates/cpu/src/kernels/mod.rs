@@ -17,6 +17,7 @@ pub mod extent;
 pub mod gemm;
 pub mod gemv;
 pub mod lanes;
+pub mod lookup;
 pub mod multiversion;
 pub mod nest;
 pub mod online;

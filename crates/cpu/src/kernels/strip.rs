@@ -100,6 +100,31 @@ impl<A> Finished<A> {
 pub struct Strip {
     whole: Option<Part>,
     rest: Option<Part>,
+    again: usize,
+}
+
+/// The channels of strips.
+#[derive(Clone, Copy, Debug)]
+pub struct Channels {
+    /// How many.
+    pub count: usize,
+    /// Whether some may be made twice with the same result.
+    pub twice: bool,
+    /// Bytes of the last one that are not its own: what is left of the last group begins so much earlier. Whole groups do not reach it then.
+    pub again: usize,
+}
+
+impl Channels {
+    /// So many that are made once.
+    pub fn once(count: usize) -> Channels {
+        Channels { count, twice: false, again: 0 }
+    }
+
+    /// Those of whole groups, and those behind them.
+    fn parted(count: usize, again: usize, group: usize) -> [usize; 2] {
+        let whole = (count - usize::from(again > 0)) / group * group;
+        [whole, count - whole]
+    }
 }
 
 /// A kernel, with what its reach depends on.
@@ -194,12 +219,11 @@ fn meet(memory: Read<'_>, first: usize, [column, line]: [usize; 2], pixel: usize
 }
 
 impl Strip {
-    /// The kernels for `spec` and so many channels, some of which may be made `twice` with the same result. Where the window says so, whole vectors go past the
-    /// caches if they fill lines of these.
+    /// The kernels for `spec` and channels. Where the window says so, whole vectors go past the caches if they fill lines of these.
     ///
     /// # Errors
     /// As for [`code::get`].
-    pub fn get<K: WindowKey>(isa: Isa, spec: &Tailed<K>, (channels, twice): (usize, bool)) -> Result<Strip, Error> {
+    pub fn get<K: WindowKey>(isa: Isa, spec: &Tailed<K>, channels: Channels) -> Result<Strip, Error> {
         let (window, [from, to]) = (spec.sums.window(), spec.sums.group());
         let (lanes, masked) = (isa.width().lanes(), window.masked);
         let part = |vectors, masked| {
@@ -207,13 +231,15 @@ impl Strip {
             Part::get(isa, Tailed { sums, tail: spec.tail.clone() })
         };
         let group = usize::from(window.vectors) * lanes;
+        let Channels { count, twice, again } = channels;
+        let [groups, behind] = Channels::parted(count, again, group);
         // Groups of other channels of the source have vectors of their own.
-        let whole = channels >= group && (from == to || !masked);
+        let whole = groups > 0 && (from == to || !masked);
         let rest = masked.then(|| match isa.avx512 {
-            true => part((channels % group).div_ceil(lanes) as u8, true),
+            true => part(behind.div_ceil(lanes) as u8, true),
             false => part(1, !(whole && twice)),
         });
-        Ok(Strip { whole: whole.then(|| part(window.vectors, false)).transpose()?, rest: rest.transpose()? })
+        Ok(Strip { whole: whole.then(|| part(window.vectors, false)).transpose()?, rest: rest.transpose()?, again })
     }
 
     /// Computes and stores the results.
@@ -226,8 +252,10 @@ impl Strip {
             call.meet(call.channels / to * from * part.window.source.bytes());
         }
         let group = self.whole.as_ref().map_or(usize::MAX, Part::group);
-        let groups = if self.rest.is_none() { call.channels.div_ceil(group) } else { call.channels / group };
+        let [whole, _] = Channels::parted(call.channels, self.again, group);
+        let groups = if self.rest.is_none() { call.channels.div_ceil(group) } else { whole / group };
         let channels = call.channels.min(groups.saturating_mul(group));
+        assert!(self.again == 0 || groups > 0, "{} channels, the last of which is not whole", call.channels);
         let behind = call.channels - channels;
         if let (Some(whole), true) = (&self.whole, channels > 0) {
             call.channels = channels;
@@ -238,7 +266,7 @@ impl Strip {
             let again = call.channels - behind;
             for side in [&mut call.source, &mut call.result].into_iter().chain(&mut call.other) {
                 // Vectors behind the last group follow each other.
-                side.at += groups * side.group - again * (side.vector / rest.lanes);
+                side.at += groups * side.group - again * (side.vector / rest.lanes) - self.again;
                 side.group = side.vector;
             }
             call.shift = call.shift.get(channels..).unwrap_or_default();

@@ -1,9 +1,12 @@
 //! Batch, layer and group normalisation: one pipeline over three ways to share statistics.
 
-use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Split, Table};
+use crate::kernels::pointwise::{Builder, FoldOp, IN_ALL, Over, Pipeline, Split, Sums, Table, summed_rows};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, NormFlags, Prop};
 use oxidnn_spec::{Arg, Layout, Problem, Tensor};
+
+/// Times that a row passes by in a backward pass.
+const PASSES: i64 = 3;
 
 /// A normalisation.
 pub(super) struct Norm<'p> {
@@ -27,6 +30,20 @@ pub(super) struct Norm<'p> {
     pub(super) workspace: Option<Layout>,
 }
 
+/// The gradients of what is learnt, in the order of their sums.
+const PARAMETERS: [Arg; 2] = [Arg::DIFF_SHIFT, Arg::DIFF_SCALE];
+
+/// Where the gradients of scale and shift come from.
+#[derive(Clone, Copy)]
+enum Learnt<'s> {
+    /// A group of their own, or they are not wanted.
+    Apart,
+    /// The sums that the gradient of the source needs too.
+    Same,
+    /// What rows are added to as they pass: the sums of shift and scale.
+    ByRow(&'s [Option<Sums>; 2]),
+}
+
 /// Mean (none for RMS) and `1 / sqrt(variance + epsilon)` by kept dimensions.
 #[derive(Clone, Copy)]
 struct Stats {
@@ -40,6 +57,18 @@ impl Norm<'_> {
     /// # Errors
     /// [`Skip`] for layouts, types and attributes that pipelines do not do.
     pub(super) fn pipeline(&self) -> Result<(Pipeline, usize), Skip> {
+        self.made(Norm::backward)
+    }
+
+    /// The same for kernels that do all stages on a row, which adds to the gradients of scale and shift as it passes.
+    ///
+    /// # Errors
+    /// As for [`Norm::pipeline`].
+    pub(super) fn pipeline_by_row(&self) -> Result<(Pipeline, usize), Skip> {
+        self.made(if self.is_learnt() && !self.is_shared() { Norm::backward_by_row } else { Norm::backward })
+    }
+
+    fn made(&self, backward: impl Fn(&Self, &mut Builder<'_>) -> Result<(), Skip>) -> Result<(Pipeline, usize), Skip> {
         let mut b = Builder::new(self.problem, self.src.dims(), self.split)?;
         if b.space().contains(&0) {
             [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].into_iter().try_for_each(|arg| b.zero(arg))?;
@@ -48,7 +77,7 @@ impl Norm<'_> {
         if self.prop.is_forward() {
             self.forward(&mut b)?
         } else {
-            self.backward(&mut b)?
+            backward(self, &mut b)?
         }
         b.finish()
     }
@@ -201,6 +230,11 @@ impl Norm<'_> {
         Ok(())
     }
 
+    /// Whether the gradients of scale or shift are wanted.
+    fn is_learnt(&self) -> bool {
+        self.prop == Prop::Backward && (self.has(Arg::DIFF_SCALE) || self.has(Arg::DIFF_SHIFT))
+    }
+
     /// Whether scale and shift go by the dimensions that have statistics of their own.
     fn is_shared(&self) -> bool {
         self.kept == self.channel
@@ -223,8 +257,7 @@ impl Norm<'_> {
     /// With `x` the normalised source and `g = scale dd`: `diff_scale = sum(dd x)`, `diff_shift = sum(dd)` by channel,
     /// `diff_src = (g - mean(g) - x mean(g x)) / sigma`; without the means where statistics are constants, without the first for RMS.
     fn backward(&self, b: &mut Builder<'_>) -> Result<(), Skip> {
-        let learnt = self.prop == Prop::Backward && (self.has(Arg::DIFF_SCALE) || self.has(Arg::DIFF_SHIFT));
-        let shared = self.is_shared();
+        let (learnt, shared) = (self.is_learnt(), self.is_shared());
         let tables = [b.table(self.kept)?, b.table(self.kept)?];
         b.group(self.kept);
         b.argument(Arg::SRC)?;
@@ -240,35 +273,83 @@ impl Norm<'_> {
             self.gradient(b)?;
             self.sums(b, stats, sums)?;
             b.stage(Over::Kept);
-            self.parameters(b, sums)?;
+            self.parameters(b, sums.map(Some), self.channel)?;
             b.group(self.kept);
             b.argument(Arg::SRC)?;
         }
-        self.data(b, &tables, learnt && shared)
+        self.data(b, &tables, if shared && learnt { Learnt::Same } else { Learnt::Apart })
     }
 
-    /// The gradient of the source, and those of scale and shift where they come of the same sums (`learnt`). A scale by kept dimensions is
+    /// As [`Norm::backward`], where scale and shift go by what rows are of.
+    fn backward_by_row(&self, b: &mut Builder<'_>) -> Result<(), Skip> {
+        let tables = [b.table(self.kept)?, b.table(self.kept)?];
+        b.group(self.kept);
+        b.argument(Arg::SRC)?;
+        let stats = self.stats(b, &tables)?;
+        self.given(b, stats)?;
+        let each = summed_rows(b.count(self.kept), b.count(b.all() & !self.kept), PASSES);
+        let mut added = [const { None }; 2];
+        for (sums, _) in added.iter_mut().zip(PARAMETERS).filter(|(_, arg)| self.has(*arg)) {
+            *sums = Some(b.sums(each)?);
+        }
+        self.data(b, &tables, Learnt::ByRow(&added))?;
+        let totals = b.total(&added.iter().flatten().collect::<Vec<_>>())?;
+        let mut next = totals.iter().copied();
+        let sums = added.each_ref().map(|sums| sums.as_ref().and_then(|_| next.next()));
+        self.parameters(b, sums, IN_ALL)
+    }
+
+    /// Folds the gradient in `r[0]`, times the scale, and its product with the normalised source; both as they are are added to `sums` by column. Uses all
+    /// registers.
+    fn sums_by_row(&self, b: &mut Builder<'_>, stats: Stats, folds: [usize; 2], sums: &[Option<Sums>; 2]) -> Result<(), Skip> {
+        self.distance(b, stats)?;
+        b.with(1, BinaryAlg::Mul, stats.inverse);
+        sums[0].iter().for_each(|sums| b.add_up(0, sums));
+        b.copy(2, 0);
+        b.both(1, BinaryAlg::Mul);
+        sums[1].iter().for_each(|sums| b.add_up(1, sums));
+        if self.flags.use_global_stats {
+            return Ok(());
+        }
+        b.copy(2, 0);
+        for register in [1, 2].into_iter().filter(|_| self.flags.use_scale) {
+            let scale = b.argument_by(Arg::SCALE, self.channel)?;
+            b.with(register, BinaryAlg::Mul, scale);
+        }
+        b.fold(2, FoldOp::Sum, folds[0]);
+        b.fold(1, FoldOp::Sum, folds[1]);
+        Ok(())
+    }
+
+    /// The gradient of the source, and those of scale and shift where they come of the same sums or rows. A scale by kept dimensions is
     /// a factor of the whole; another one goes into the sums.
-    fn data(&self, b: &mut Builder<'_>, tables: &[Table; 2], learnt: bool) -> Result<(), Skip> {
+    fn data(&self, b: &mut Builder<'_>, tables: &[Table; 2], learnt: Learnt<'_>) -> Result<(), Skip> {
         let (constant, shared) = (self.flags.use_global_stats, self.is_shared());
         let stats = self.stats(b, tables)?;
         let sums = [b.table(self.kept)?, b.table(self.kept)?];
         let sums = [b.bind(&sums[0])?, b.bind(&sums[1])?];
-        if !constant || learnt {
+        let same = matches!(learnt, Learnt::Same);
+        if !constant || !matches!(learnt, Learnt::Apart) {
             b.stage(Over::All);
             self.gradient(b)?;
-            if !shared {
-                self.scaled(b)?;
+            if let Learnt::ByRow(added) = learnt {
+                self.sums_by_row(b, stats, sums, added)?;
+            } else {
+                if !shared {
+                    self.scaled(b)?;
+                }
+                self.sums(b, stats, sums)?;
             }
-            self.sums(b, stats, sums)?;
+        }
+        if !constant || same {
             b.stage(Over::Kept);
             if shared {
                 b.load(0, sums[1]);
                 b.with(0, BinaryAlg::Mul, stats.inverse);
                 b.store(0, sums[1]);
             }
-            if learnt {
-                self.parameters(b, sums)?;
+            if same {
+                self.parameters(b, sums.map(Some), self.channel)?;
             }
             let count = 1.0 / b.count(b.all() & !self.kept) as f32;
             for s in sums {
@@ -320,11 +401,11 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// Stores the gradients of shift and scale.
-    fn parameters(&self, b: &mut Builder<'_>, sums: [usize; 2]) -> Result<(), Skip> {
-        for (arg, sum) in [(Arg::DIFF_SHIFT, sums[0]), (Arg::DIFF_SCALE, sums[1])] {
-            if self.has(arg) {
-                let argument = b.argument_by(arg, self.channel)?;
+    /// Stores the gradients of shift and scale, which go by the dimensions in `channel`.
+    fn parameters(&self, b: &mut Builder<'_>, sums: [Option<usize>; 2], channel: u32) -> Result<(), Skip> {
+        for (arg, sum) in PARAMETERS.into_iter().zip(sums) {
+            if let (true, Some(sum)) = (self.has(arg), sum) {
+                let argument = b.argument_by(arg, channel)?;
                 b.load(0, sum);
                 b.store(0, argument);
             }

@@ -2,22 +2,21 @@
 
 use oxidnn_spec::{Attr, Layout, Problem, Tensor};
 
-/// The tensors whose elements are those of others and their padding; the first is the result. None without padding, for padding of other dimensions than
-/// that of the innermost block, and where other tensors are padded otherwise or not as large there.
+/// The tensors whose elements are those of others and their padding; the first is the result. None without padding, and where other tensors are padded
+/// otherwise or not as large there.
 pub(crate) fn tensors<const N: usize>(problem: &Problem, tensors: [&Tensor; N]) -> Option<[Tensor; N]> {
     if !(Attr { scratchpad: Default::default(), ..problem.attr.clone() }).is_default() {
         return None;
     }
-    let result = tensors.first()?;
-    let (d, _) = result.blocking()?.inner.iter().next_back()?;
-    let (size, padded) = (result.dims()[d], result.blocking()?.padded_dims[d]);
+    let (dims, padded) = (*tensors.first()?.dims(), tensors.first()?.blocking()?.padded_dims);
     let whole = |t: &Tensor| {
         let b = t.blocking().filter(|_| !t.layout.has_runtime())?;
         let plain = b.compensation.is_none() && b.padded_offsets.iter().all(|o| *o == 0);
-        let alone = (0..t.dims().len()).all(|e| b.padded_dims[e] == if e == d { padded } else { t.dims()[e] });
+        let like = |d: usize| t.dims()[d] == dims[d] && b.padded_dims[d] == padded[d];
+        let alike = (0..dims.len()).all(|d| like(d) || dims[d] == padded[d] && b.padded_dims[d] == t.dims()[d]);
         let layout = Layout { dims: b.padded_dims, format: b.clone().into() };
-        (plain && alone && t.dims()[d] == size).then_some(Tensor { dtype: t.dtype, layout })
+        (plain && alike).then_some(Tensor { dtype: t.dtype, layout })
     };
     let all: Vec<Tensor> = tensors.into_iter().map(whole).collect::<Option<_>>()?;
-    if size > 0 && size < padded { all.try_into().ok() } else { None }
+    if !dims.contains(&0) && dims != padded { all.try_into().ok() } else { None }
 }

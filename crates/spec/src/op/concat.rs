@@ -22,9 +22,20 @@ operands!(Concat { srcs, dst }, o => {
 });
 
 impl Concat {
-    /// The layout of a destination that is left open: that of the first source with blocks which every source begins with a block of; `None` where
-    /// there is none.
-    pub(crate) fn blocked(&self) -> Option<Layout> {
+    /// The layout of a destination that is left open: that of the first source with blocks which every source begins with a block of; where the first source
+    /// has blocks and there is none like that, the order of the largest source without blocks. `None` where there is none of either.
+    pub(crate) fn favoured(&self) -> Option<Layout> {
+        self.blocked().or_else(|| self.largest_plain())
+    }
+
+    fn largest_plain(&self) -> Option<Layout> {
+        let has_blocks = |src: &Tensor| src.blocking().is_some_and(|b| b.inner.iter().next().is_some());
+        let plain = self.srcs.iter().filter(|src| src.blocking().is_some() && !has_blocks(src));
+        let largest = plain.rev().max_by_key(|src| src.dims()[self.axis]).filter(|_| self.srcs.first().is_some_and(has_blocks))?;
+        Some(largest.layout.resized(*self.dst.dims()))
+    }
+
+    fn blocked(&self) -> Option<Layout> {
         let fits = |layout: &Layout| {
             let mut start = Dims::filled(layout.dims.len(), 0);
             self.srcs.iter().filter(|src| !src.is_empty()).all(|src| {

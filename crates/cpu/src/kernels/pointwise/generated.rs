@@ -17,7 +17,7 @@ mod write;
 use super::fold::FoldOp;
 use super::operand::Kind;
 use super::pipeline::{Bound, Group, Lines, Pipeline, Registers};
-use super::program::{Operand, Over, Source, Stage, Step};
+use super::program::{LINE, Operand, Over, Source, Stage, Step};
 use super::{Chunk, Chunks, Memory, Nest, OPERANDS, split};
 use crate::CpuTarget;
 use crate::decision::How;
@@ -116,6 +116,8 @@ enum Way {
     Column,
     /// An element for each position of a row, in memory of the worker's own: the same for all rows, or for those that are made together one each.
     Own,
+    /// An element for each position of a row, in memory of the task's own, to which every row adds.
+    Sums,
 }
 
 /// Arguments of a kernel.
@@ -260,15 +262,19 @@ impl Program {
         })
     }
 
-    /// The pipeline in one kernel.
+    /// The pipeline in one kernel, and in those that put together what its tasks have added up.
     ///
     /// # Errors
-    /// [`Skip`] for several groups, for rows that are not one run or are folded in parts, for types and formulas that generated code does
+    /// [`Skip`] for other groups, for rows that are not one run or are folded in parts, for types and formulas that generated code does
     /// not know, and for operands that neither stand still nor lie closest along a row.
     pub fn new(pipeline: Pipeline, isa: Isa) -> Result<Program, Skip> {
-        let [group] = &pipeline.groups[..] else { return Err(Skip::Op("several passes")) };
+        let (group, others) = match &pipeline.groups[..] {
+            [group, others @ ..] if others.is_empty() || group.has_sums() => (group, others),
+            _ => return Err(Skip::Op("several passes")),
+        };
         let chain = Fused::new(group, isa, false).or_else(|skip| Fused::apart(group, isa).map_err(|_| skip))?;
-        Ok(Program { pipeline, groups: vec![Made::Fused(chain)] })
+        let others = others.iter().map(|group| Made::new(group, isa, true));
+        Ok(Program { groups: std::iter::once(Ok(Made::Fused(chain))).chain(others).collect::<Result<_, Skip>>()?, pipeline })
     }
 
     /// The pipeline in a kernel for each group where that can be, else for each stage.
@@ -292,7 +298,8 @@ impl Program {
             let bytes = positions.saturating_mul(moving.map(|o| o.0.bytes()).sum());
             chain.call.far = chain.call.spec.rows == Rows::Any && !caches.keep(bytes);
         }
-        if let ([Group { grid: Some(grid), .. }], [Made::Fused(chain)]) = (&self.pipeline.groups[..], &mut self.groups[..]) {
+        let first = self.pipeline.groups.first().filter(|group| self.groups.len() == 1 || group.has_sums());
+        if let (Some(Group { grid: Some(grid), .. }), Some(Made::Fused(chain))) = (first, self.groups.first_mut()) {
             let positions = (grid.kept.volume() as usize).saturating_mul(grid.reduced.volume() as usize);
             let bytes = |of: usize| positions.saturating_mul(of);
             let Call { spec, from, .. } = &chain.call;
@@ -462,8 +469,10 @@ impl Fused {
         }
         let rows = if folded || flat { rows } else { all.joined(rows, isa) };
         let Chosen { stages, operands, from, brought, .. } = all;
-        if operands.iter().filter(|o| o.1 != Way::Made).count() > ADDRESSES || operands.len() > OPERANDS {
-            return Err(Skip::Attr(format!("more than {ADDRESSES} tensors")));
+        // Where rows are added up a pass is saved, whatever addresses wait in memory for the next row.
+        let most = if group.has_sums() { MOST } else { ADDRESSES };
+        if operands.iter().filter(|o| o.1 != Way::Made).count() > most || operands.len() > OPERANDS {
+            return Err(Skip::Attr(format!("more than {most} tensors")));
         }
         // Rows that are written out are never cut; elements that share a byte are one task.
         let grain = match rows {
@@ -560,9 +569,18 @@ impl Fused {
         }
         let run = grid.reduced.volume() as usize;
         let (kept, executor) = (grid.kept.volume(), ctx.executor());
-        let block = if grid.segments() == 1 { grid.rows(executor) } else { 1 };
+        let block = match grid.segments() {
+            _ if group.has_sums() => grid.block,
+            1 => grid.rows(executor),
+            _ => 1,
+        };
         executor.run(self.workers(executor), ((kept + block - 1) / block) as usize, &|worker, task| {
-            let memory = self.memory(&bound, worker, ctx);
+            let mut memory = self.memory(&bound, worker, ctx);
+            let bytes = 4 * own_row(run);
+            for (of, _) in memory.iter_mut().zip(&group.operands).filter(|(_, o)| matches!(o.source, Source::Sums(_))) {
+                of.buf = of.buf.part(task * bytes, bytes);
+                of.buf.fill(0);
+            }
             let first = task as i64 * block;
             grid.kept.runs(first..(first + block).min(kept), i64::MAX as usize, |kept| {
                 let chunk = Chunk { at: kept.at, run, rows: kept.len, inner: &[0; OPERANDS], outer: kept.strides };
@@ -622,12 +640,14 @@ impl Chosen<'_> {
             _ if self.flat && !self.nest.is_joined(i) => None,
             (_, Some(0)) => Some(Way::Still),
             (Source::Row, Some(1)) => Some(Way::Own),
+            (Source::Sums(_), Some(1)) if self.across.is_some() => Some(Way::Sums),
+            (Source::Sums(_), _) => return Err(Skip::Shape("sums of rows of one element")),
             (_, Some(1)) if !written && self.across.is_some_and(|rows| rows.volume() > 1 && rows.stands_still(i)) => Some(Way::Column),
             (_, Some(1)) => Some(Way::Moves),
             _ => None,
         };
         let writes = self.stages.iter().any(|s| s.over == Over::All && s.writes(i));
-        if (way.is_some_and(|way| !matches!(way, Way::Moves | Way::Own)) || self.nest.step(i) == Some(0)) && writes {
+        if (way.is_some_and(|way| !matches!(way, Way::Moves | Way::Own | Way::Sums)) || self.nest.step(i) == Some(0)) && writes {
             return Err(Skip::Layout("a result that stands still along a row".into()));
         }
         match (element(operand), way) {
@@ -704,6 +724,7 @@ impl Call {
             let (at, plane) = (chunk.at[i] as usize, chunks.strides[i] as usize);
             let (rows, row) = match way {
                 Way::Own => (self.spec.rows_together(), own_row(run)),
+                Way::Sums => (1, 0),
                 _ => (chunk.rows, chunk.outer[i] as usize),
             };
             let elements = reach(&[(rows, row), (chunks.count, plane)], if way == Way::Still { 1 } else { run });
@@ -740,9 +761,9 @@ impl Call {
     }
 }
 
-/// Elements from one row of a worker's own to the next.
+/// Elements from one row of a worker's own to the next, or one task's sums.
 fn own_row(run: usize) -> usize {
-    run.next_multiple_of(16)
+    run.next_multiple_of(LINE)
 }
 
 impl Spec {
@@ -775,7 +796,7 @@ impl Spec {
             return 1;
         }
         let count = |of: &[Way]| self.operands.iter().filter(|o| of.contains(&o.1)).count();
-        let (shared, each) = (count(&[Way::Column]), count(&[Way::Moves, Way::Own]));
+        let (shared, each) = (count(&[Way::Column, Way::Sums]), count(&[Way::Moves, Way::Own]));
         let most = if matches!(self.rows, Rows::Few { .. }) { 4 } else { 2 };
         [4, 2].into_iter().find(|rows| *rows <= most && rows * each + shared <= JOINT_ADDRESSES).unwrap_or(1)
     }

@@ -25,9 +25,9 @@ pub use nest::{CHUNK, Chunk, Chunks, Nest, OPERANDS, Place, Run, Tile};
 pub use operand::{Kind, Memory};
 pub use pipeline::Pipeline;
 pub use planes::{Planes, Sides, Window, Windows};
-pub use program::{Builder, Over, Split, Table};
+pub use program::{Builder, IN_ALL, Over, Split, Sums, Table};
 pub use results::{Results, Stores};
-pub use tables::{Factors, Tables};
+pub use tables::{Factors, LookedUp, Tables};
 
 use oxidnn_runtime::Executor;
 
@@ -53,6 +53,11 @@ fn grain(volume: i64, weight: i64) -> i64 {
 /// Rows of a task of `rows` of them, as `grain` has it.
 pub fn grain_rows(rows: i64, row: i64, weight: i64) -> i64 {
     (grain(rows.saturating_mul(row), weight) / row.max(1)).max(1)
+}
+
+/// Rows of a task that adds them up, of `rows` of them: enough that a line of sums costs little beside them, and no more than are added in f32.
+pub fn summed_rows(rows: i64, row: i64, weight: i64) -> i64 {
+    grain_rows(rows, row, weight).clamp(8, 1024).min(rows)
 }
 
 /// Runs `body` for ranges of `grain` of the positions `0..volume`; few positions make one task.

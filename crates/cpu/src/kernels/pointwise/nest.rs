@@ -128,6 +128,9 @@ struct Loop {
     strides: [i64; OPERANDS],
 }
 
+/// Positions of a box for each of one beside it whose elements go through vectors one by one.
+const ENDS: i64 = 8;
+
 const NO_LOOP: Loop = Loop { size: 1, strides: [0; OPERANDS] };
 
 /// A box in which every operand moves by constant strides: loops, outermost first, at least two.
@@ -284,7 +287,23 @@ impl Nest {
         let high = Dims::from_fn(space.len(), |d| if mask >> d & 1 == 1 { space[d] } else { 1 });
         let mut nest = Nest::default();
         nest.add_tiled((space, &[0; MAX_NDIMS][..space.len()], &high), places, tile)?;
+        nest.ends_in_rows(places.len());
         Some(nest)
+    }
+
+    /// Makes rows of one element of small boxes whose elements are no neighbours, such as the last channel behind blocks, where those of the largest box
+    /// are: all boxes go the same way then.
+    fn ends_in_rows(&mut self, operands: usize) {
+        let Some(main) = self.first.iter().chain(&self.more).max_by_key(|part| part.volume) else { return };
+        let (inner, most) = (main.loops[main.len - 1], main.volume / ENDS);
+        if inner.strides[..operands].iter().any(|step| !(0..=1).contains(step)) {
+            return;
+        }
+        let others = |part: &&mut Part| part.loops[part.len - 1].strides != inner.strides && part.len < LOOPS;
+        for part in self.first.iter_mut().chain(&mut self.more).filter(others).filter(|part| part.volume <= most) {
+            part.loops[part.len] = Loop { size: 1, ..inner };
+            part.len += 1;
+        }
     }
 
     /// The same with offsets that count from the first position: offsets of dimensions add up.

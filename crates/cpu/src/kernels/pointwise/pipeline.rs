@@ -165,6 +165,11 @@ impl Grid {
         Some(grid)
     }
 
+    /// The same with so many kept positions a task, whose rows are whole.
+    pub(super) fn in_tasks(self, rows: i64) -> Grid {
+        Grid { block: rows, segment: self.reduced.volume().max(1), ..self }
+    }
+
     /// True when there are kept positions but no reduced ones.
     pub(super) fn folds_nothing(&self) -> bool {
         self.kept.volume() > 0 && self.reduced.volume() == 0
@@ -236,13 +241,18 @@ pub(super) enum Visit<'a> {
 }
 
 impl Group {
+    /// Whether the rows of each task are added up.
+    pub(super) fn has_sums(&self) -> bool {
+        self.operands.iter().any(|o| matches!(o.source, Source::Sums(_)))
+    }
+
     /// Memory of the operands; tables are parts of `tables`.
     pub(super) fn bind<'a>(&self, ctx: &Ctx<'a>, tables: Buf<'a>) -> Result<Bound<'a>, Error> {
         let mut memory = [Memory::default(); OPERANDS];
         for (m, o) in memory.iter_mut().zip(&self.operands) {
             let buf = match o.source {
                 Source::Argument(arg) => ctx.buf(arg)?,
-                Source::Table(at) => tables.part(4 * at, tables.len() - 4 * at),
+                Source::Table(at) | Source::Sums(at) => tables.part(4 * at, tables.len() - 4 * at),
                 Source::Row => Buf::empty(),
             };
             *m = Memory { buf, kind: o.kind };

@@ -21,6 +21,12 @@ pub(super) const REGISTERS: usize = 4;
 /// What a step of many instructions costs, beside an element that is moved.
 const LONG: i64 = 4;
 
+/// The positions of rows among those of [`Builder::total`].
+pub const IN_ALL: u32 = 0b10;
+
+/// Elements that the lines of tables' rows are multiples of.
+pub(super) const LINE: usize = 16;
+
 /// Folds of one stage.
 pub(super) const FOLDS: usize = 2;
 
@@ -123,6 +129,8 @@ pub(super) enum Source {
     Table(usize),
     /// A row of elements, one for each reduced position, that each worker has for itself: what one stage leaves to the next of the same row.
     Row,
+    /// What the rows of a task add up, a number for each reduced position: a line of scratch for each task, from this number on.
+    Sums(usize),
 }
 
 #[derive(Clone, Debug)]
@@ -138,6 +146,15 @@ pub(super) struct Operand {
 pub struct Table {
     at: usize,
     strides: Dims,
+}
+
+/// What the rows of tasks add up: the operand of a group, and the table of all tasks by task and reduced position, with its sizes.
+#[derive(Clone, Debug)]
+pub struct Sums {
+    /// The operand that rows are added to.
+    pub operand: usize,
+    table: Table,
+    sizes: [i64; 2],
 }
 
 /// A dimension of the tensors that the positions have as two: `(dimension, size of the outer)`.
@@ -163,6 +180,8 @@ pub(super) struct Draft {
     space: Dims,
     pub(super) operands: Vec<Operand>,
     pub(super) stages: Vec<Stage>,
+    /// Kept positions of a task, where its rows are added up.
+    rows: Option<i64>,
 }
 
 impl<'p> Builder<'p> {
@@ -237,7 +256,7 @@ impl<'p> Builder<'p> {
 
     /// Begins a group that keeps the dimensions in `kept`. Its first operand leads: loops run in the order of its memory.
     pub fn group(&mut self, kept: u32) {
-        self.groups.push(Draft { kept, space: self.space, operands: Vec::new(), stages: Vec::new() });
+        self.groups.push(Draft { kept, space: self.space, operands: Vec::new(), stages: Vec::new(), rows: None });
     }
 
     /// Begins a stage of the group.
@@ -403,13 +422,66 @@ impl<'p> Builder<'p> {
     /// # Errors
     /// [`Skip`] for too many operands.
     pub fn row(&mut self) -> Result<usize, Skip> {
+        let place = Some(self.of_row()?.0);
+        self.put(Operand { source: Source::Row, kind: Kind::Number(DataType::F32), place })
+    }
+
+    /// The reduced positions of the group as neighbours, and how many they are.
+    fn of_row(&self) -> Result<(Place, i64), Skip> {
         let kept = self.groups.last().map_or(0, |g| g.kept);
         let (mut strides, mut stride) = (Dims::filled(self.space.len(), 0), 1i64);
         for d in (0..self.space.len()).rev().filter(|d| kept >> d & 1 == 0) {
             strides[d] = stride;
             stride = stride.checked_mul(self.space[d]).ok_or(Skip::Shape("too many elements"))?;
         }
-        self.put(Operand { source: Source::Row, kind: Kind::Number(DataType::F32), place: Some(Place::strided(strides)) })
+        Ok((Place::strided(strides), stride))
+    }
+
+    /// What every `rows` rows of the group, a task, add up by reduced position, as operand of the group, for kernels that do all stages on a row: each
+    /// row adds to what it loads, and stores that.
+    ///
+    /// # Errors
+    /// [`Skip`] for too many elements or operands.
+    pub fn sums(&mut self, rows: i64) -> Result<Sums, Skip> {
+        let (place, width) = self.of_row()?;
+        let line = usize::try_from(width).map_err(|_| Skip::Shape("too many elements"))?.next_multiple_of(LINE);
+        let kept = self.groups.last_mut().map_or(1, |g| {
+            g.rows = Some(rows);
+            (0..g.space.len()).filter(|d| g.kept >> d & 1 == 1).map(|d| g.space[d]).product::<i64>()
+        });
+        let (tasks, at) = ((kept + rows - 1) / rows, self.tables);
+        self.tables = (tasks as usize).checked_mul(line).and_then(|n| at.checked_add(n)).ok_or(Skip::Shape("too many elements"))?;
+        let operand = self.put(Operand { source: Source::Sums(at), kind: Kind::Number(DataType::F32), place: Some(place) })?;
+        let table = Table { at, strides: Dims::from_fn(2, |d| [line as i64, 1][d]) };
+        Ok(Sums { operand, table, sizes: [tasks, width] })
+    }
+
+    /// Adds `r[register]` to sums; uses `r[2]` and the register behind it.
+    pub fn add_up(&mut self, register: usize, sums: &Sums) {
+        self.copy(2, register);
+        self.with(2, BinaryAlg::Add, sums.operand);
+        self.store(2, sums.operand);
+    }
+
+    /// A group that puts together what all tasks have added up, and begins a stage over the reduced positions, which [`IN_ALL`] is the mask of now. The
+    /// operands of all sums.
+    ///
+    /// # Errors
+    /// [`Skip`] for too many elements or operands.
+    pub fn total(&mut self, sums: &[&Sums]) -> Result<Vec<usize>, Skip> {
+        let Some(sizes) = sums.first().map(|s| s.sizes) else { return Ok(Vec::new()) };
+        self.positions(&Dims::from_fn(2, |d| sizes[d]));
+        self.group(IN_ALL);
+        let tables = sums.iter().map(|_| self.table(IN_ALL)).collect::<Result<Vec<_>, _>>()?;
+        let totals = tables.iter().map(|table| self.bind(table)).collect::<Result<Vec<_>, _>>()?;
+        self.stage(Over::All);
+        for (register, (sums, total)) in sums.iter().zip(&totals).enumerate() {
+            let sums = self.bind(&sums.table)?;
+            self.load(register, sums);
+            self.fold(register, FoldOp::Sum, *total);
+        }
+        self.stage(Over::Kept);
+        Ok(totals)
     }
 
     fn push(&mut self, step: Step) {
@@ -672,7 +744,7 @@ impl<'p> Builder<'p> {
     /// [`Skip`] for operands whose blocks do not nest, and for positions that fold nothing.
     pub fn finish(self) -> Result<(Pipeline, usize), Skip> {
         let (mut groups, mut partials) = (Vec::new(), 0);
-        for Draft { kept, mut space, operands, stages } in self.groups {
+        for Draft { kept, mut space, operands, stages, rows } in self.groups {
             let mut places: Option<Vec<Place>> = operands.iter().map(|o| o.place.clone()).collect();
             if let Some(places) = places.as_mut().filter(|_| self.spreads && (0..space.len()).all(|d| kept >> d & 1 == 1)) {
                 spread(&mut space, places);
@@ -683,6 +755,7 @@ impl<'p> Builder<'p> {
                 Some(places) => {
                     let new = |cost| Grid::new(&space, kept, &places, cost).ok_or_else(|| Skip::Layout("blocks that do not nest".into()));
                     let grid = new((!whole).then(|| cost(&stages)))?;
+                    let grid = if let Some(rows) = rows { grid.in_tasks(rows) } else { grid };
                     // Tasks share no bytes of single bits only where they go on in the order of these.
                     let bits = stored(&stages).any(|o| operands[o].kind.bits() == 1);
                     Some(if bits && !grid.kept.follows(0) { new(None)? } else { grid })

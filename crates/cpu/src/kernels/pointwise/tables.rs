@@ -5,23 +5,30 @@
 //! [`Copies`] does with a few strides is faster; this does the rest.
 
 use super::{Copies, grain_rows, split};
+use crate::kernels::code::elem;
 use crate::kernels::convert;
+use crate::kernels::lookup::{Looker, Places};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::row::Kernel;
+use crate::row::{Generated, Kernel};
+use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::{Buf, Ctx, Element, Skip};
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Tensor};
 
 /// Most positions of all dimensions of a source.
 const MOST: i64 = 1 << 16;
-/// Positions of dimensions that one table has: to begin a row takes longer than some elements.
+/// Positions of dimensions that one table has: to begin a row takes longer than some elements, and longer than some vectors.
 const JOINED: usize = 1024;
+const LONG: usize = 16 * 1024;
 /// Elements that are made other numbers at a time.
 const FEW: usize = 256;
 /// Elements of a run in the mean, at least, for runs that are copied at once.
 const RUN: usize = 4;
 /// What an element costs that is moved by itself, beside one of a run.
 const SINGLE: i64 = 4;
+/// Elements of a step of vectors in the mean, at least: of those that stay what they are, and of others.
+const STEPS: [usize; 2] = [3, 2];
 
 /// Copies into one destination.
 #[derive(Debug)]
@@ -29,6 +36,8 @@ pub struct Tables {
     dst: Arg,
     tensor: Tensor,
     moves: Vec<Move>,
+    /// Positions of dimensions that are joined.
+    joined: usize,
     /// No copies, but the zeros of the padded area.
     padding: Copies,
 }
@@ -115,7 +124,13 @@ impl Tables {
             return Err(Skip::DataType(format!("{} of {dst}", tensor.dtype)));
         }
         let padding = Copies::new(dst, tensor)?;
-        Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), padding })
+        Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), joined: JOINED, padding })
+    }
+
+    /// The same for [`Tables::looked_up`], before there are copies.
+    #[must_use]
+    pub fn in_long_rows(self) -> Tables {
+        Tables { joined: LONG, ..self }
     }
 
     /// Copies `src`, a tensor like `tensor`, times factors: position `p` of its dimension `d` is position `to(d, p)` of the destination.
@@ -176,7 +191,7 @@ impl Tables {
         });
         dimensions.sort_by_key(|table| std::cmp::Reverse(table[1][0].abs_diff(table[0][0])));
         let (mut row, mut first) = (1, dimensions.len());
-        while first > 0 && row * dimensions[first - 1].len() <= JOINED {
+        while first > 0 && row * dimensions[first - 1].len() <= self.joined {
             (row, first) = (row * dimensions[first - 1].len(), first - 1);
         }
         let terms = joined(&dimensions.split_off(first.min(dimensions.len().saturating_sub(1))));
@@ -187,11 +202,81 @@ impl Tables {
     }
 }
 
+/// The same by generated code: the elements of a row are looked up in vectors of the source for vectors of the destination.
+#[derive(Debug)]
+pub struct LookedUp {
+    tables: Tables,
+    isa: Isa,
+    /// The elements of destination and source, and the vectors of a row, of every move.
+    moves: Vec<([Elem; 2], Places)>,
+}
+
+impl Tables {
+    /// These copies by generated code.
+    ///
+    /// # Errors
+    /// [`Skip`] for factors, types that it does not know, and places of which vectors have few.
+    pub fn looked_up(self, isa: Isa) -> Result<LookedUp, Skip> {
+        let lanes = isa.width().lanes();
+        let of = |m: &Move| {
+            let types = elements([self.tensor.dtype, m.dtype])?;
+            if !m.row.factors.is_empty() || !isa.avx512 && types.iter().any(|e| e.bytes() < 4) {
+                return Err(Skip::Attr("factors, or parts of vectors of narrow numbers".into()));
+            }
+            let places = Places::new(&m.row.places, types.map(Elem::bytes), lanes);
+            if m.row.places.len() < STEPS[usize::from(self.tensor.dtype != m.dtype)] * places.len() {
+                return Err(Skip::Layout("of src or dst: places of which vectors have few".into()));
+            }
+            Ok((types, places))
+        };
+        Ok(LookedUp { moves: self.moves.iter().map(of).collect::<Result<_, _>>()?, tables: self, isa })
+    }
+}
+
+/// The elements that a kernel knows those of destination and source by: bits where they stay what they are.
+fn elements(types: [DataType; 2]) -> Result<[Elem; 2], Skip> {
+    let [to, from] = types;
+    let unknown = || Skip::DataType(format!("{from} to {to} in generated code"));
+    match to.bits() {
+        _ if to != from => Ok([elem(to).ok_or_else(unknown)?, elem(from).ok_or_else(unknown)?]),
+        8 => Ok([Elem::Low8; 2]),
+        16 => Ok([Elem::Low16; 2]),
+        32 => Ok([Elem::F32; 2]),
+        _ => Err(unknown()),
+    }
+}
+
+impl Generated for LookedUp {
+    type Code = Vec<Looker>;
+
+    fn build(&self) -> Result<Vec<Looker>, Error> {
+        self.moves.iter().map(|(types, _)| Looker::get(self.isa, *types)).collect()
+    }
+
+    fn table_bytes(&self) -> usize {
+        Kernel::table_bytes(&self.tables) + self.moves.iter().map(|m| m.1.bytes()).sum::<usize>()
+    }
+
+    fn run(&self, code: &Vec<Looker>, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
+        let to = ctx.buf(self.tables.dst)?;
+        self.tables.padding.before(ctx)?;
+        for ((m, (types, places)), looker) in self.tables.moves.iter().zip(&self.moves).zip(code) {
+            let (from, [written, read]) = (ctx.buf(m.src)?, types.map(Elem::bytes));
+            m.rows(ctx, 1, |at| looker.run(places, (to, at[0] * written), (from, at[1] * read)));
+        }
+        self.tables.padding.behind(ctx)
+    }
+}
+
 impl Move {
+    /// What an element costs.
+    fn weight(&self) -> i64 {
+        if self.runs.is_empty() { SINGLE } else { 1 }
+    }
+
     /// Calls `f` for every row of elements with where it begins.
-    fn rows(&self, ctx: &Ctx<'_>, f: impl Fn(Terms) + Sync) {
+    fn rows(&self, ctx: &Ctx<'_>, weight: i64, f: impl Fn(Terms) + Sync) {
         let rows = self.outer.iter().map(|table| table.len() as i64).product();
-        let weight = if self.runs.is_empty() { SINGLE } else { 1 };
         split(ctx.executor(), rows, grain_rows(rows, self.row.places.len() as i64, weight), &|range| {
             for i in range {
                 let (mut at, mut rest) = (self.starts, i as usize);
@@ -207,7 +292,7 @@ impl Move {
 
     /// Elements as they are, or as `as_is` makes them.
     fn each<T: Element, U: Element>(&self, ctx: &Ctx<'_>, memory: [Buf<'_>; 2], as_is: impl Fn(U) -> T + Sync) {
-        self.rows(ctx, |at| {
+        self.rows(ctx, self.weight(), |at| {
             let [to, from] = self.row.parts(memory, at, [size_of::<T>(), size_of::<U>()]);
             self.row.places.iter().for_each(|[t, f]| to.set(*t as usize, as_is(from.get(*f as usize))));
         });
@@ -218,7 +303,9 @@ impl Move {
         if self.runs.is_empty() {
             return self.each(ctx, [to, from], |x: T| x);
         }
-        self.rows(ctx, |at| self.runs.iter().for_each(|(run, len)| to.copy::<T>(at[0] + run[0], &from, at[1] + run[1], *len)));
+        self.rows(ctx, self.weight(), |at| {
+            self.runs.iter().for_each(|(run, len)| to.copy::<T>(at[0] + run[0], &from, at[1] + run[1], *len))
+        });
     }
 
     /// Elements by way of f32.
@@ -228,7 +315,7 @@ impl Move {
             *buf = arg.map(|arg| ctx.buf(Arg::scale(arg))).transpose()?;
         }
         let sizes = [dtype, self.dtype].map(|t| t.bits() / 8);
-        self.rows(ctx, |at| {
+        self.rows(ctx, self.weight(), |at| {
             let [to, from] = self.row.parts(memory, at, sizes);
             let (mut x, mut bytes) = ([0.0f32; FEW], [0u8; 4 * FEW]);
             for (i, piece) in self.row.places.chunks(FEW).enumerate() {

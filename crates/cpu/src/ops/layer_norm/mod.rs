@@ -11,7 +11,7 @@ use oxidnn_spec::{Op, Problem};
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("rows:jit", |p, t| Program::plan(p, t, pipeline)),
+    Impl::new("rows:jit", |p, t| Program::plan(p, t, |problem| norm(problem)?.pipeline_by_row())),
     Impl::new("stages:jit", staged_plan),
     Impl::new("dense:portable", dense_plan),
     Impl::new("folds:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
@@ -37,8 +37,12 @@ fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Sk
 }
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    norm(problem)?.pipeline()
+}
+
+fn norm(problem: &Problem) -> Result<Norm<'_>, Skip> {
     let Op::LayerNorm(op) = &problem.op else { return Err(Skip::Op("another operation than layer normalisation")) };
-    let norm = Norm {
+    Ok(Norm {
         problem,
         prop: op.prop,
         flags: op.flags,
@@ -48,6 +52,5 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         kept: (1 << (op.src.dims().len() - 1)) - 1,
         channel: 1 << (op.src.dims().len() - 1),
         workspace: None,
-    };
-    norm.pipeline()
+    })
 }

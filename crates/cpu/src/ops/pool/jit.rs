@@ -12,7 +12,7 @@ use crate::kernels::chain::Chain;
 use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
-use crate::kernels::strip::{Call, Line as Taps, Row, Strip, Table};
+use crate::kernels::strip::{Call, Channels, Line as Taps, Row, Strip, Table};
 use crate::kernels::tile::TailArgs;
 use crate::kernels::tile::tail::{About, Tail};
 use crate::kernels::transpose::Squares;
@@ -27,7 +27,7 @@ use oxidnn_jit::kernels::pool::{self as generated, Take};
 use oxidnn_jit::kernels::strips::Window;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{ConvSizes, Pool, PoolAlg};
-use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
 use std::ops::Range;
 
 /// Most lines of a window, and most taps of a line: f32 holds the sum of as many bytes exactly.
@@ -62,6 +62,8 @@ pub(super) struct Direct {
     tail: Tail,
     pub(super) images: usize,
     pub(super) channels: usize,
+    /// Bytes of the last channel, a word, that are those of the one before.
+    again: usize,
     /// Vectors of a group.
     vectors: usize,
     /// Channels of a task, and tasks by channels.
@@ -118,16 +120,13 @@ fn taps_inside(s: &ConvSizes, i: usize, o: i64) -> i64 {
     (0..s.k[i]).filter(|k| (0..s.i[i]).contains(&(o * s.s[i] - s.pl[i] + k * s.d[i]))).count() as i64
 }
 
-/// Whether channels are words, four of bytes or one each, which are moved and compared as they are.
-fn are_words(source: &Tensor, result: &Tensor, attr: &Attr) -> bool {
-    let size = source.dtype.bits() as i64 / 8;
-    let word = |elements: i64| (elements * size) % WORD as i64 == 0;
-    let last = |t: &Tensor| {
-        let strides = |b: &Blocking| b.strides[1] == 1 && b.strides.iter().enumerate().all(|(d, stride)| d == 1 || word(*stride));
-        t.blocking().is_some_and(|b| b.inner.is_empty() && strides(b) && word(b.offset))
-    };
+/// Whether channels are words, four of bytes or one each, which are moved and compared as they are: whole ones, or at least a vector of them, behind which
+/// some are made twice.
+fn are_words(source: &Tensor, result: &Tensor, attr: &Attr, lanes: usize) -> bool {
+    let last = |t: &Tensor| t.blocking().is_some_and(|b| b.inner.is_empty() && b.strides[1] == 1);
     let whole = matches!(source.dtype, DataType::S8 | DataType::U8 | DataType::S32) && source.dtype == result.dtype;
-    whole && attr.is_default() && last(source) && last(result) && word(source.dims()[1])
+    let bytes = source.dims()[1] as usize * source.dtype.bits() / 8;
+    whole && attr.is_default() && last(source) && last(result) && (bytes.is_multiple_of(WORD) || bytes >= lanes * WORD)
 }
 
 /// What is made of a window, by an operation whose places are `places`, and what its sums are divided by (in places that are counted, further).
@@ -163,6 +162,8 @@ impl Following<'_> {
         let (s, gathers, registers) = (self.sizes, self.direction == Direction::Gather, jit.simd_registers());
         let results = if gathers { s.o[2] } else { (s.i[2] + s.s[2] - 1) / s.s[2] };
         let most = match self.take {
+            // Windows that share no column are made one by one.
+            Take::Place(_) if jit.avx512 && gathers && s.k[2] <= s.s[2] => 8,
             Take::Place(_) | Take::Chosen(_) if jit.avx512 => 4,
             Take::Place(_) | Take::Chosen(_) => 1,
             _ if results == 1 => registers / 2,
@@ -220,16 +221,17 @@ impl Direct {
         };
         let (from, to) = if forward { (s.i, s.o) } else { (s.o, s.i) };
         check_sizes(&s, to)?;
-        let in_words = op.alg == PoolAlg::Max && op.workspace.is_none() && are_words(source.1, result.1, attr);
+        let in_words = op.alg == PoolAlg::Max && op.workspace.is_none() && are_words(source.1, result.1, attr, lanes);
         let source_elem = elem(source.1.dtype).ok_or_else(|| Skip::DataType(format!("{} in a generated window", source.1.dtype)))?;
         let (take, divisor) = take(op, &s, op.workspace.as_ref().and_then(|w| elem(w.dtype)))?;
         let stored = Tensor { dtype: if in_words { DataType::F32 } else { result.1.dtype }, ..result.1.clone() };
         let tail = Tail::of_strips(&About { attr, dst: &stored, columns: 1, compensated: false, scaled: false, biased: false })?;
         let tensors = [Some(source), Some(result), op.workspace.as_ref().map(|w| (Arg::WORKSPACE, w))];
         let (mut source, mut result, places, planes) = layouts(tensors, attr, (target.threads, jit))?;
-        let (source_elem, take, all) = match in_words {
-            true => (Elem::F32, Take::LargestWhole(source_elem), s.g as usize * source_elem.bytes() / WORD),
-            false => (source_elem, take, s.g as usize),
+        let bytes = s.g as usize * source_elem.bytes();
+        let (source_elem, take, all, again) = match in_words {
+            true => (Elem::F32, Take::LargestWhole(source_elem), bytes.div_ceil(WORD), bytes.next_multiple_of(WORD) - bytes),
+            false => (source_elem, take, s.g as usize, 0),
         };
         for place in [&mut source, &mut result].into_iter().filter(|_| in_words) {
             (place.size, place.block) = (WORD, all.next_multiple_of(lanes));
@@ -246,11 +248,12 @@ impl Direct {
             (true, _) => 1,
             (_, true) => source.block / lanes,
             // The last vector may be under a mask.
-            _ if jit.avx512 => channels.div_ceil(lanes),
+            _ if jit.avx512 && again == 0 => channels.div_ceil(lanes),
+            _ if again > 0 => (channels - 1) / lanes,
             _ => channels / lanes,
         };
         let vectors = Following { count: following.max(1), even: blocked, take, direction, sizes: &s }.together(jit);
-        let masked = planes.is_none() && !channels.is_multiple_of(lanes * vectors);
+        let masked = planes.is_none() && (again > 0 || !channels.is_multiple_of(lanes * vectors));
         let most = |taps| generated::Pool::most_results(jit, take, taps, vectors, masked);
         let width = width(direction, &s, (to[2], from[2]), most);
         let near = NEAR / source.spatial[1].max(1).saturating_mul(s.s[1] as usize);
@@ -296,6 +299,7 @@ impl Direct {
             tail,
             images,
             channels,
+            again,
             vectors,
             chunks: (chunk, chunks),
             columns,
@@ -361,9 +365,9 @@ impl Generated for Direct {
     type Code = Code;
 
     fn build(&self) -> Result<Code, Error> {
-        let channels = if self.planes.is_some() { self.jit.width().lanes() } else { self.channels };
-        let twice = self.source.blocks == 0 && !self.attr.reads_dst();
-        let strip = |segment: &Segment<_>| Strip::get(self.jit, &segment.spec, (channels, twice));
+        let count = if self.planes.is_some() { self.jit.width().lanes() } else { self.channels };
+        let channels = Channels { count, twice: self.source.blocks == 0 && !self.attr.reads_dst(), again: self.again };
+        let strip = |segment: &Segment<_>| Strip::get(self.jit, &segment.spec, channels);
         let strips = self.phases.iter().map(|(segments, _)| segments.iter().map(strip).collect()).collect::<Result<_, Error>>()?;
         Ok(Code { strips, squares: self.planes.as_ref().map(|planes| planes.build(self.jit)).transpose()?.unwrap_or_default() })
     }

@@ -1,14 +1,20 @@
 //! Parametric ReLU.
 
-use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program};
+use crate::kernels::pointwise::{Builder, FoldOp, IN_ALL, Over, Pipeline, Program, summed_rows};
 use crate::ops::{fallback, whole};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Prelu};
 use oxidnn_spec::{Arg, Op, Problem};
 
+/// Elements of a row from which on rows are added up as they pass.
+const ROW: i64 = 256;
+/// What an element costs beside one that is moved.
+const WEIGHT: i64 = 2;
+
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("rows:jit", |p, t| Program::plan(p, t, by_row)),
     Impl::new("chunks:jit", |p, t| Program::plan_in_stages(p, t, pipeline)),
     Impl::new("chunks:portable", |p, t| RowPlan::resolved(p, t, pipeline)),
     fallback::ROW,
@@ -60,19 +66,9 @@ fn backward(op: &Prelu, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         b.argument(Arg::DIFF_SRC)?;
         b
     };
-    b.load_argument(0, Arg::DIFF_DST)?;
-    b.load_argument(2, Arg::SRC)?;
-    b.forward(2, EltwiseAlg::Clip, f32::NEG_INFINITY, 0.0);
-    b.copy(3, 0);
-    b.both(2, BinaryAlg::Mul);
+    term(&mut b)?;
     b.copy(3, 2);
-    b.load_argument(1, Arg::WEIGHTS)?;
-    b.copy(2, 0);
-    b.both(1, BinaryAlg::Mul);
-    b.load_argument(2, Arg::SRC)?;
-    b.forward(2, EltwiseAlg::Relu, 0.0, 0.0);
-    b.both(0, BinaryAlg::Select);
-    b.result(Arg::DIFF_SRC)?;
+    gradient(&mut b)?;
     if weights == dims {
         b.copy(0, 3);
     } else {
@@ -83,5 +79,51 @@ fn backward(op: &Prelu, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         b.load(0, sums);
     }
     b.result(Arg::DIFF_WEIGHTS)?;
+    b.finish()
+}
+
+/// `r[0]` becomes the gradient of the result, `r[2]` that of the weights by its element.
+fn term(b: &mut Builder<'_>) -> Result<(), Skip> {
+    b.load_argument(0, Arg::DIFF_DST)?;
+    b.load_argument(2, Arg::SRC)?;
+    b.forward(2, EltwiseAlg::Clip, f32::NEG_INFINITY, 0.0);
+    b.copy(3, 0);
+    b.both(2, BinaryAlg::Mul);
+    Ok(())
+}
+
+/// The gradient of the source, from that of the result in `r[0]`; uses the registers behind it but the last.
+fn gradient(b: &mut Builder<'_>) -> Result<(), Skip> {
+    b.load_argument(1, Arg::WEIGHTS)?;
+    b.copy(2, 0);
+    b.both(1, BinaryAlg::Mul);
+    b.load_argument(2, Arg::SRC)?;
+    b.forward(2, EltwiseAlg::Relu, 0.0, 0.0);
+    b.both(0, BinaryAlg::Select);
+    b.result(Arg::DIFF_SRC)
+}
+
+/// The same where rows are of the weights' dimensions: they add up the gradient of the weights as they pass.
+fn by_row(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let Op::Prelu(op) = &problem.op else { return Err(Skip::Op("another operation than prelu")) };
+    let (dims, weights) = (op.src.dims(), op.weights.dims());
+    let reduced = (0..dims.len()).filter(|&d| weights[d] == dims[d] && dims[d] > 1).map(|d| 1 << d).sum::<u32>();
+    let mut b = Builder::new(problem, dims, None)?;
+    let (row, kept) = (b.count(reduced), b.all() & !reduced);
+    if op.prop.is_forward() || weights == dims || row < ROW || b.count(kept) == 0 {
+        return Err(Skip::Shape("forward, or rows of few elements"));
+    }
+    b.group(kept);
+    b.stage(Over::All);
+    b.argument(Arg::DIFF_SRC)?;
+    let sums = b.sums(summed_rows(b.count(kept), row, WEIGHT))?;
+    term(&mut b)?;
+    b.add_up(2, &sums);
+    gradient(&mut b)?;
+    for total in b.total(&[&sums])? {
+        b.load(0, total);
+        let weights = b.argument_by(Arg::DIFF_WEIGHTS, IN_ALL)?;
+        b.store(0, weights);
+    }
     b.finish()
 }

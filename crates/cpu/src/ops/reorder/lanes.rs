@@ -48,6 +48,9 @@ const RAGGED: [f64; 2] = [0.1, 0.35];
 /// What a call takes, and a tile of it: elements that are moved one by one meanwhile.
 const CALL: usize = 40;
 const TILE: usize = 16;
+/// Neighbours that both tensors have, beyond which to store short vectors of narrow numbers among padding takes longer than runs of them, as it does where a
+/// vector of the source is neighbours.
+const NARROW: usize = 4;
 /// Dimensions with padding.
 const PADDED: usize = 3;
 /// All that ends within a tile: these, and loops that are odd where they are halved.
@@ -175,7 +178,10 @@ fn is_interleaved(op: &Reorder) -> bool {
 
 /// Whether much of the tiles is padding, and it takes long to make them all the same: to look for the scales of each, or to store short vectors.
 fn is_thin(op: &Reorder, kernel: &Permute) -> bool {
-    super::spread(op) >= super::SPARSE && (kernel.factors.contains(&Factor::ByRow) || kernel.to.bytes() < size_of::<f32>())
+    let all = || loops(op.dst.dims(), [op.dst.blocking()?, op.src.blocking()?]);
+    let near = |t: usize| all().unwrap_or_default().iter().find(|l| l.steps[t] == 1).map_or(1, |l| l.size);
+    let narrow = || kernel.to.bytes() < size_of::<f32>() && (super::run(&op.dst, &op.src) > NARROW || near(1) >= LANES);
+    super::spread(op) >= super::SPARSE && (kernel.factors.contains(&Factor::ByRow) || narrow())
 }
 
 /// Whether to make the tiles of such a reorder takes less time than to move as many elements one by one.
@@ -482,7 +488,7 @@ impl Moved {
         let types = if adds.is_some() { numbers(op)? } else { bits };
         let none = still(dims);
         let tensors = [dst, src, &by_dst, &by_src, a, b, c, &none, &none, &none, &none];
-        Ok(Moved {
+        let moved = Moved {
             args: [Arg::DST, Arg::SRC],
             types,
             adds: *adds,
@@ -493,8 +499,39 @@ impl Moved {
                 attr,
                 [Arg::SRC, Arg::DST].map(|arg| if attr.scales.contains_key(&arg) { Factor::ByRow } else { Factor::None }),
             ),
-        })
+        };
+        Ok(moved.in_words().unwrap_or(moved))
     }
+
+    /// The same for words of 32 bits, where so many narrow numbers that only move are neighbours in both tensors, and are there or not together.
+    fn in_words(&self) -> Option<Moved> {
+        let ratio = match self.types {
+            [Elem::Low8, Elem::Low8] => 4,
+            [Elem::Low16, Elem::Low16] => 2,
+            _ => return None,
+        };
+        let run = self.loops.iter().position(|l| l.steps[..2] == [1; 2])?;
+        let whole = |n: &mut usize| n.is_multiple_of(ratio).then(|| *n /= ratio);
+        let (mut starts, mut loops, mut ends) = (self.starts, self.loops.clone(), self.ends.clone());
+        starts.iter_mut().try_for_each(whole)?;
+        for (i, l) in loops.iter_mut().enumerate() {
+            if i == run { whole(&mut l.size)? } else { l.steps[..2].iter_mut().try_for_each(whole)? }
+        }
+        for (k, end) in ends.iter_mut().enumerate().filter(|(k, _)| self.loops[run].steps[FIRST + k] > 0) {
+            end.iter_mut().try_for_each(whole)?;
+            loops.iter_mut().enumerate().filter(|(i, _)| *i != run).try_for_each(|(_, l)| whole(&mut l.steps[FIRST + k]))?;
+        }
+        loops.retain(|l| l.size > 1);
+        let apart = self.loops[run].steps[FIRST..].iter().any(|step| *step > 1);
+        (!apart).then_some(Moved { types: [Elem::F32; 2], starts, loops, ends, ..*self })
+    }
+}
+
+/// Whether there are tiles for a copy of narrow numbers that moves words of several.
+pub(super) fn move_words(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
+    let narrow = op.dst.dtype.bits() < 32 && super::check_copy(op, attr).is_ok();
+    let words = |moved: Moved| moved.types == [Elem::F32; 2] && Lanes::new(moved, jit).is_ok();
+    narrow && Moved::of(op, attr).is_ok_and(words)
 }
 
 impl Lanes {

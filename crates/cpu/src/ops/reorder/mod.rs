@@ -14,13 +14,14 @@ use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{EltwiseAlg, Reorder};
-use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Layout, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
 /// The rows, best first: transpositions, few elements one by one before those of pieces, these in two steps, elements of their own places, copies bit by
 /// bit (of few words by generated code), then arithmetic.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("squares:jit", squares::plan),
+    Impl::new("few:jit", looked_up).for_some_shapes(),
     Impl::new("few:portable", few).for_some_shapes(),
     Impl::new("pieces:jit", pieces::plan),
     Impl::new("steps:jit", steps::plan),
@@ -132,17 +133,28 @@ fn turned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
         let op = reorder(problem)?;
         check_copy(op, &problem.attr)?;
         let (sums, scratch) = Behind::plan(op, problem, isa)?;
-        let copies = add(Copies::new(Arg::DST, &op.dst)?.tiled(), op)?.squared(isa)?;
+        let copies = all_copies(op, Copies::tiled)?.squared(isa)?;
         Ok((Summed::new(copies, sums), scratch))
     })
 }
 
 fn copies(op: &Reorder) -> Result<Copies, Skip> {
-    add(Copies::new(Arg::DST, &op.dst)?, op)
+    all_copies(op, |copies| copies)
 }
 
-fn add(mut copies: Copies, op: &Reorder) -> Result<Copies, Skip> {
-    copies.add(Arg::SRC, op.dst.dims(), &op.dst.layout, &op.src.layout)?;
+/// Copies of all elements, padding included where both tensors have it alike.
+fn all_copies(op: &Reorder, how: fn(Copies) -> Copies) -> Result<Copies, Skip> {
+    let whole = |t: &Tensor| {
+        let b = t.blocking().filter(|b| b.compensation.is_none() && b.padded_offsets.iter().all(|o| *o == 0))?;
+        Some(Layout { dims: b.padded_dims, format: b.clone().into() })
+    };
+    let alike = op.src.layout == op.dst.layout && !op.dst.layout.has_runtime();
+    let (to, from) = match whole(&op.dst).filter(|_| alike) {
+        Some(layout) => (layout.clone(), layout),
+        None => (op.dst.layout.clone(), op.src.layout.clone()),
+    };
+    let mut copies = how(Copies::new(Arg::DST, &Tensor { dtype: op.dst.dtype, layout: to.clone() })?);
+    copies.add(Arg::SRC, &to.dims, &to, &from)?;
     Ok(copies)
 }
 
@@ -205,28 +217,54 @@ fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
 fn few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
-        check_known(op)?;
-        let at_most = |most: i64| op.dst.dims().volume().is_some_and(|n| n <= most);
-        let is_copy = check_copy(op, &problem.attr).is_ok();
-        let few = at_most(SINGLE[usize::from(!is_copy)]) && (run(&op.dst, &op.src) as i64) < *VECTORS.start();
-        let short = || target.jit.is_some_and(|jit| lanes::has_short_runs(op, jit));
-        let attr = &problem.attr;
-        let in_tiles = |jit| lanes::fills(op, attr, jit) || lanes::are_cheap(op, attr, jit);
-        let filled = || target.jit.is_some_and(in_tiles) || pieces::plan(problem, target).is_ok();
-        let cheap = at_most(ALONE) || is_copy;
-        // Runs among the padding of the source alone are copied as such.
-        let in_runs = || is_copy && !is_sparse(&op.dst) && copies(op).is_ok_and(|copies| copies.words() >= *VECTORS.start());
-        let scattered = || spread(op) >= SCATTERED && cheap && !short() && !in_runs();
-        if few && !filled() || scattered() && turned(problem, target).is_err() {
-            return tables(op, problem, target);
-        }
-        Err(Skip::Shape("more than few elements, or the same neighbours"))
+        check_few(op, problem, target)?;
+        tables(op, problem, target)
     })
+}
+
+/// The same vector by vector.
+fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    RowPlan::resolved(problem, target, |problem| {
+        let op = reorder(problem)?;
+        check_few(op, problem, target)?;
+        let (sums, scratch) = Behind::plan(op, problem, isa)?;
+        Ok((Summed::new(places(op, &problem.attr, Tables::in_long_rows)?.looked_up(isa)?, sums), scratch))
+    })
+}
+
+/// Declines elements that other rows move faster.
+fn check_few(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(), Skip> {
+    check_known(op)?;
+    let at_most = |most: i64| op.dst.dims().volume().is_some_and(|n| n <= most);
+    let is_copy = check_copy(op, &problem.attr).is_ok();
+    let few = at_most(SINGLE[usize::from(!is_copy)]) && (run(&op.dst, &op.src) as i64) < *VECTORS.start();
+    let short = || target.jit.is_some_and(|jit| lanes::has_short_runs(op, jit));
+    let attr = &problem.attr;
+    let in_tiles = |jit| lanes::fills(op, attr, jit) || lanes::are_cheap(op, attr, jit);
+    let filled = || target.jit.is_some_and(in_tiles) || pieces::plan(problem, target).is_ok();
+    let cheap = at_most(ALONE) || is_copy;
+    // Runs among the padding of the source alone are copied as such.
+    let in_runs = || is_copy && !is_sparse(&op.dst) && copies(op).is_ok_and(|copies| copies.words() >= *VECTORS.start());
+    let scattered = || spread(op) >= SCATTERED && cheap && !short() && !in_runs();
+    if few && !filled() || scattered() && turned(problem, target).is_err() {
+        return Ok(());
+    }
+    Err(Skip::Shape("more than few elements, or the same neighbours"))
 }
 
 /// Tables of where every element goes, with their scratch.
 fn tables(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(Summed<Tables>, usize), Skip> {
-    let (attr, dims) = (&problem.attr, op.dst.dims());
+    let tables = places(op, &problem.attr, |tables| tables)?;
+    let (sums, scratch) = match target.jit {
+        Some(isa) => Behind::plan(op, problem, isa)?,
+        None => (Sums::plan(op)?.map_or(Behind::Nothing, Behind::Words), 0),
+    };
+    Ok((Summed::new(tables, sums), scratch))
+}
+
+fn places(op: &Reorder, attr: &Attr, rows: fn(Tables) -> Tables) -> Result<Tables, Skip> {
+    let dims = op.dst.dims();
     check_adjusted(op)?;
     if !(Attr { scales: Default::default(), scratchpad: Default::default(), ..attr.clone() }).is_default() {
         return Err(Skip::Attr("other than scales".into()));
@@ -235,13 +273,9 @@ fn tables(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(Summed
     for (factor, arg) in factors.iter_mut().zip([Arg::SRC, Arg::DST]).filter(|(_, arg)| attr.scales.contains_key(arg)) {
         *factor = Some((arg, factors::scales(arg, attr, dims)?.strides));
     }
-    let mut tables = Tables::new(Arg::DST, &op.dst)?;
+    let mut tables = rows(Tables::new(Arg::DST, &op.dst)?);
     tables.add(Arg::SRC, &op.src, &factors, |_, p| p)?;
-    let (sums, scratch) = match target.jit {
-        Some(isa) => Behind::plan(op, problem, isa)?,
-        None => (Sums::plan(op)?.map_or(Behind::Nothing, Behind::Words), 0),
-    };
-    Ok((Summed::new(tables, sums), scratch))
+    Ok(tables)
 }
 
 /// Whether all bits of a type's elements are the same after a way by f32.

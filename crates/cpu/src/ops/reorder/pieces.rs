@@ -156,6 +156,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         if data.is_turned() && lanes::are_faster(op, &problem.attr, jit, data.lines.all.size) {
             return Err(Skip::Layout("of src and dst: tiles of registers that are narrow, or whole".into()));
         }
+        if lanes::move_words(op, &problem.attr, jit) {
+            return Err(Skip::Layout("of src and dst: the same neighbours in words".into()));
+        }
         let by_row = data.factors.contains(&Factor::ByRow);
         if data.is_interleaved() && types[0] != types[1] && !by_row && data.sums.is_empty() && lanes::fit(op, &problem.attr, jit) {
             return Err(Skip::Layout("of dst: rows that tiles of registers interleave".into()));

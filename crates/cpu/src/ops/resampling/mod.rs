@@ -16,9 +16,10 @@ use std::ops::Range;
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("channels:jit", channels::plan),
+    Impl::new("tables:jit", looked_up),
     Impl::new("passes:jit", passes::generated),
     Impl::new("points:portable", points::plan),
-    Impl::new("tables:portable", nearest),
+    Impl::new("tables:portable", |p, t| RowPlan::resolved(p, t, |problem| Ok((nearest(problem, |tables| tables)?, 0)))),
     Impl::new("planes:portable", plan),
     fallback::ROW,
 ];
@@ -30,21 +31,27 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     })
 }
 
+/// Nearest neighbours vector by vector.
+fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    RowPlan::resolved(problem, target, |problem| Ok((nearest(problem, Tables::in_long_rows)?.looked_up(isa)?, 0)))
+}
+
 /// Nearest neighbours, element by element.
-fn nearest(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
+fn nearest(problem: &Problem, rows: fn(Tables) -> Tables) -> Result<Tables, Skip> {
+    match &problem.op {
         Op::Resampling(op) if op.prop.is_forward() && op.alg == ResamplingAlg::Nearest => {
             if !(Attr { scratchpad: Default::default(), ..problem.attr.clone() }).is_default() {
                 return Err(Skip::Attr("that changes the result".into()));
             }
             let Interpolation { axes, .. } = Interpolation::new(op)?;
-            let mut tables = Tables::new(Arg::DST, &op.dst)?;
+            let mut tables = rows(Tables::new(Arg::DST, &op.dst)?);
             let spatial = |d: usize| (d + 5).checked_sub(op.dst.dims().len()).filter(|_| d >= 2).map(|i| axes[i - 2]);
             tables.fill(Arg::SRC, &op.src, |d, p| spatial(d).map_or(p, |axis| axis.nearest(p)))?;
-            Ok((tables, 0))
+            Ok(tables)
         }
         _ => Err(Skip::Op("another operation than the nearest neighbours, forward")),
-    })
+    }
 }
 
 /// Inputs for each output from which on planes are not read as a whole.

@@ -14,9 +14,10 @@ use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Tensor};
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("lanes:jit", permuted),
+    Impl::new("tables:jit", looked_up),
     Impl::new("rows:portable", gathered),
     Impl::new("tiles:portable", plan),
-    Impl::new("tables:portable", placed),
+    Impl::new("tables:portable", |p, t| RowPlan::resolved(p, t, |problem| Ok((placed(problem, |tables| tables)?, 0)))),
     fallback::ROW,
 ];
 
@@ -53,14 +54,23 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     })
 }
 
-fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
-        let (op, (args, [to, from], rows)) = shuffle(problem)?;
-        let columns = op.src.dims()[op.axis] / rows.max(1);
-        let mut tables = Tables::new(args[0], to)?;
-        tables.add(args[1], from, &[None, None], |d, p| if d == op.axis { p % columns * rows + p / columns } else { p })?;
-        Ok((tables, 0))
+        let (op, (_, [to, _], _)) = shuffle(problem)?;
+        if to.blocking().is_none_or(|b| b.inner.of(op.axis) == 1) {
+            return Err(Skip::Layout("of dst: without blocks of the axis".into()));
+        }
+        Ok((placed(problem, Tables::in_long_rows)?.looked_up(isa)?, 0))
     })
+}
+
+fn placed(problem: &Problem, rows_of: fn(Tables) -> Tables) -> Result<Tables, Skip> {
+    let (op, (args, [to, from], rows)) = shuffle(problem)?;
+    let columns = op.src.dims()[op.axis] / rows.max(1);
+    let mut tables = rows_of(Tables::new(args[0], to)?);
+    tables.add(args[1], from, &[None, None], |d, p| if d == op.axis { p % columns * rows + p / columns } else { p })?;
+    Ok(tables)
 }
 
 fn copies(op: &Shuffle) -> Result<Copies, Skip> {

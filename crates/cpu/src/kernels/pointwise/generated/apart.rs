@@ -69,6 +69,7 @@ impl Fused {
             let way = match operand.source {
                 Source::Table(_) => Way::Made,
                 Source::Row => Way::Own,
+                Source::Sums(_) => return Err(Skip::Layout("sums of rows that are not one run".into())),
                 Source::Argument(_) if still(i) => Way::Still,
                 Source::Argument(_) => Way::Moves,
             };

@@ -72,7 +72,7 @@ fn call(stage: &Stage, group: &Group, isa: Isa) -> Result<Call, Skip> {
             from.push(Origin::Bits(i));
             continue;
         }
-        if group.operands[i].source == Source::Row {
+        if matches!(group.operands[i].source, Source::Row | Source::Sums(_)) {
             return Err(Skip::Shape("rows that are not one run"));
         }
         let way = way(i, along, across)?;

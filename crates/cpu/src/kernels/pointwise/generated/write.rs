@@ -68,7 +68,7 @@ pub(super) struct Writer<'s> {
     /// Two vectors of operands as they are in memory, and what is to be stored of the first of them.
     pairs: Vec<Option<Val>>,
     even: Vec<Option<Val>>,
-    /// The vector of such an operand that the rows made together share.
+    /// The vector of such an operand, or of sums, that the rows made together share.
     shared: Vec<Option<Val>>,
 }
 
@@ -163,7 +163,7 @@ impl<'s> Writer<'s> {
                             self.apart[i] = self.take_apart(f, (elem, at), i);
                         }
                     }
-                    Way::Moves | Way::Own | Way::Made => {}
+                    Way::Moves | Way::Own | Way::Sums | Way::Made => {}
                 }
             }
             let mut rows_of = |f: &mut Function, rows: usize| {
@@ -230,7 +230,8 @@ impl<'s> Writer<'s> {
                 all.push((at, elem.bytes()));
             }
         }
-        all
+        // Two streams of each of two rows keep a core busy.
+        if all.len() > self.rows { Vec::new() } else { all }
     }
 
     /// The columns of all rows, some vectors at a time.
@@ -292,7 +293,7 @@ impl<'s> Writer<'s> {
                     self.at[0][i] = Some(first);
                     moving.push((at, first));
                 }
-                Way::Still | Way::Own | Way::Made => {
+                Way::Still | Way::Own | Way::Sums | Way::Made => {
                     self.at[0][i] = Some(base);
                     moving.push((at, base));
                 }
@@ -332,7 +333,7 @@ impl<'s> Writer<'s> {
     /// Moves all operands by distances among the arguments.
     fn go_on(&self, f: &mut Function, args: Int, distances: usize) {
         let moves = |way: Way| match way {
-            Way::Own => false,
+            Way::Own | Way::Sums => false,
             Way::Column => matches!(self.spec.rows, Rows::Joined(_)),
             Way::Moves | Way::Still | Way::Made => true,
         };
@@ -355,7 +356,7 @@ impl<'s> Writer<'s> {
         let second = spec.stages.iter().enumerate().filter(|stage| stage.1.over == Over::All).nth(1).map(|stage| stage.0);
         for (i, stage) in spec.stages.iter().enumerate() {
             match (stage.over, few) {
-                (Over::All, None) => self.stage(f, args, stage, Some(i) == second && self.rows > 1),
+                (Over::All, None) => self.whole_stage(f, args, stage, Some(i) == second && self.rows > 1),
                 (Over::All, Some((zero, vectors, mask))) => {
                     self.spread(f, stage);
                     // Rows that are made together need no vectors apart.
@@ -404,6 +405,87 @@ impl<'s> Writer<'s> {
             });
         }
         self.folded(f, stage, &totals);
+    }
+
+    /// A stage over the elements of the rows. What it stores, where some rows of that do not begin at a multiple of a vector, is made row by row, each in vectors at
+    /// such multiples behind a part of one: two rows of stores across lines take turns, and twice as long.
+    fn whole_stage(&mut self, f: &mut Function, args: Int, stage: &Part, ahead: bool) {
+        let result = self.spec.operands.iter().enumerate().position(|(i, o)| o.1 == Way::Moves && stage.writes(i));
+        let rows_of = self.spec.rows == Rows::Any && self.spec.stages.len() > 1 && stage.folds.is_empty();
+        let Some(result) = result.filter(|_| rows_of) else { return self.stage(f, args, stage, ahead) };
+        let bytes = f.isa().width().lanes() * self.spec.operands[result].0.bytes();
+        let behind = f.int(0);
+        for at in (0..self.rows).filter_map(|row| self.at[row][result]) {
+            let of_row = f.copy(at);
+            f.and(of_row, bytes as i32 - 1);
+            f.add(behind, of_row);
+        }
+        // What both ways use is made before either.
+        self.spread(f, stage);
+        let still = self.still.clone();
+        for (i, (elem, _)) in self.spec.placed().filter(|o| o.1.1 == Way::Still && stage.loads(o.0)) {
+            for (row, at) in self.each_row(f, i).into_iter().enumerate() {
+                self.still[row][i] = self.still[row][i].or_else(|| Some(splat(f, elem, at)));
+            }
+        }
+        f.when(Compare::Eq, behind, 0, |f| self.stage(f, args, stage, ahead));
+        f.when(Compare::Gt, behind, 0, |f| {
+            let rows = std::mem::replace(&mut self.rows, 1);
+            for row in 0..rows {
+                self.exchange(row);
+                self.aligned(f, args, stage, result);
+                self.exchange(row);
+            }
+            self.rows = rows;
+        });
+        self.still = still;
+    }
+
+    /// Makes a row the first of those that are made together, and the first that one.
+    fn exchange(&mut self, row: usize) {
+        self.still.swap(0, row);
+        for (i, _) in self.spec.placed().filter(|o| matches!(o.1.1, Way::Moves | Way::Own)) {
+            let first = self.at[0][i];
+            self.at[0][i] = std::mem::replace(&mut self.at[row][i], first);
+        }
+    }
+
+    /// A stage over the elements of one row, whose result is stored at multiples of vectors.
+    fn aligned(&mut self, f: &mut Function, args: Int, stage: &Part, result: usize) {
+        let (lanes, size) = (f.isa().width().lanes(), self.spec.operands[result].0.bytes());
+        let (together, Some(at)) = (stage.together(), self.at[0][result]) else { return };
+        let (head, index) = (f.int(0), f.int(0));
+        f.sub(head, at);
+        f.and(head, (lanes * size) as i32 - 1);
+        f.shr(head, size.ilog2() as u8);
+        let (rest, left) = (field(f, args, offset_of!(Args, vectors)), field(f, args, offset_of!(Args, left)));
+        f.shl(rest, lanes.ilog2() as u8);
+        f.add(rest, left);
+        f.sub(rest, head);
+        let part = |writer: &mut Self, f: &mut Function, count: Int| {
+            f.when(Compare::Gt, count, 0, |f| {
+                let mask = f.first_lanes(count);
+                writer.of_each_row(f, stage, Place::of((index, 0), Some(mask), 0), &[]);
+            });
+        };
+        part(self, f, head);
+        f.add(index, head);
+        for (vectors, of) in [(together, usize::MAX), (1, together)] {
+            if vectors == of {
+                continue;
+            }
+            let count = f.copy(rest);
+            if of < usize::MAX {
+                f.and(count, (of * lanes) as i32 - 1);
+            }
+            f.shr(count, (vectors * lanes).ilog2() as u8);
+            f.repeat(count, |f| {
+                self.vectors(f, stage, (index, vectors), &[]);
+                f.add(index, (vectors * lanes) as i32);
+            });
+        }
+        f.and(rest, lanes as i32 - 1);
+        part(self, f, rest);
     }
 
     /// A stage over the elements of the rows. Those of the next rows are asked for `ahead`.
@@ -509,7 +591,7 @@ impl<'s> Writer<'s> {
     fn vectors(&mut self, f: &mut Function, stage: &Part, (index, count): (Int, usize), totals: &[Vec<Val>]) {
         let fits = |i: usize| match self.spec.operands[i].1 {
             Way::Column => !self.apart[i].is_empty(),
-            Way::Own => false,
+            Way::Own | Way::Sums => false,
             Way::Moves | Way::Still | Way::Made => true,
         };
         let fits = self.rows == 1 && self.in_pairs(f, stage) && (0..self.spec.operands.len()).all(fits);
@@ -578,7 +660,7 @@ impl<'s> Writer<'s> {
     /// The address of an operand's vector, of its one element where it stands still.
     fn address(&self, f: &Function, operand: usize, place: &Place) -> Option<Addr> {
         let (elem, way) = self.spec.operands[operand];
-        let (at, size) = (self.at[if way == Way::Column { 0 } else { place.row }][operand]?, elem.bytes());
+        let (at, size) = (self.at[if matches!(way, Way::Column | Way::Sums) { 0 } else { place.row }][operand]?, elem.bytes());
         let own = self.own.filter(|_| way == Way::Own);
         Some(match place.at.map(|(index, vector)| (own.unwrap_or(index), vector)) {
             Some((index, vector)) => at.indexed(index, size as u8, (vector * f.isa().width().lanes() * size) as i32),
@@ -616,7 +698,7 @@ impl<'s> Writer<'s> {
         }
         match (self.address(f, operand, place), way) {
             (Some(at), Way::Moves | Way::Own) => f.load_number(elem, at, place.mask),
-            (Some(at), Way::Column) => {
+            (Some(at), Way::Column | Way::Sums) => {
                 let x = f.load_number(elem, at, place.mask);
                 self.shared[operand] = Some(x);
                 x
@@ -695,9 +777,12 @@ impl<'s> Writer<'s> {
                     }
                     return;
                 }
+                let (elem, way) = self.spec.operands[operand];
                 match (place.at, self.address(f, operand, place)) {
+                    // The next of the rows that are made together adds to it.
+                    (Some(_), Some(_)) if way == Way::Sums && place.row + 1 < self.rows => self.shared[operand] = Some(x),
                     (Some(_), Some(at)) if self.streams(operand) && place.mask.is_none() => f.store_streaming(at, x),
-                    (Some(_), Some(at)) => f.store_number(self.spec.operands[operand].0, at, x, place.mask),
+                    (Some(_), Some(at)) => f.store_number(elem, at, x, place.mask),
                     _ => self.keep(f, operand, x, place.row),
                 }
             }

@@ -14,7 +14,7 @@ use crate::hardware::Core;
 use crate::kernels::code::elem;
 use crate::kernels::epilogue;
 use crate::kernels::scratch::booked;
-use crate::kernels::strip::{Line as Taps, Row, Strip, Table};
+use crate::kernels::strip::{Channels, Line as Taps, Row, Strip, Table};
 use crate::kernels::tile::tail::{About, Tail};
 use crate::ops::strips::{Met, Place, Segment, Width, table};
 use crate::ops::support;
@@ -268,7 +268,7 @@ impl Depthwise {
 
     /// Makes the kernels, those of a phase together.
     pub(super) fn strips(&self) -> Result<Vec<Vec<Strip>>, Error> {
-        let strip = |segment: &Segment<_>| Strip::get(self.jit, &segment.spec, (self.channels, false));
+        let strip = |segment: &Segment<_>| Strip::get(self.jit, &segment.spec, Channels::once(self.channels));
         self.segments.iter().map(|segments| segments.iter().map(strip).collect()).collect()
     }
 
