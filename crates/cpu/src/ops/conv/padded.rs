@@ -7,12 +7,23 @@
 use super::geometry::Line;
 use super::tiles::Place;
 use crate::kernels::amx;
-use oxidnn_runtime::{Buf, Executor};
+use crate::kernels::multiversion::{Body, Simd};
+use oxidnn_jit::kernels::tiles::ROWS;
+use oxidnn_runtime::{Buf, Element, Executor};
+use std::ops::{BitAnd, BitOr, Shl, Shr};
 
-/// Cycles in which a row is gathered for a tap.
+/// Cycles in which a row is gathered for a tap, and bytes of it for each of which it takes one more.
 const GATHERED: usize = 12;
+const LINE: usize = 32;
+/// Cycles for each row of tiles whose results are listed, and rows of a tile that it takes as long as without others.
+const LISTED: usize = 12;
+const LEAST: usize = 28;
 /// Bytes that are copied in a cycle.
 const COPIED: usize = 8;
+/// Bytes of a pixel up to which copies need not stay in L2: little of them is read at a time.
+const FEW: usize = 64;
+/// Lines that a worker copies at a time.
+const BAND: usize = 8;
 /// Part of the products' time that a copy may take in any case.
 const SHARE: usize = 16;
 
@@ -46,14 +57,23 @@ pub(super) struct Wish {
     pub(super) pixel: usize,
     /// Columns of a group.
     pub(super) columns: usize,
-    /// Bytes of the second caches.
+    /// Bytes of the second caches, and of panels that stay in one.
     pub(super) budget: usize,
+    pub(super) panels: usize,
     /// Whether sums are integers, or may be looked at once they are finished, and computed again.
     pub(super) watched: bool,
     /// Whether results depend on nothing that lies where they do.
     pub(super) repeats: bool,
     /// Whether padding may be what is no zero: then results that meet it need no pass of their own.
     pub(super) fills: bool,
+}
+
+impl Wish {
+    /// Cycles in which a row is gathered for a tap, once for each group of panels that stay in L2.
+    fn gathered(&self, taps: usize) -> usize {
+        let groups = (taps * self.pixel * self.columns.next_multiple_of(16)).div_ceil(self.panels.max(1));
+        (GATHERED + self.bytes / LINE) * groups.max(1)
+    }
 }
 
 impl Padded {
@@ -72,7 +92,8 @@ impl Padded {
         }
         let Wish { groups, bytes, pixel, .. } = wish;
         let image = all.iter().try_fold(groups * pixel, |n, size| n.checked_mul(*size))?.max(1);
-        let most = if image <= wish.budget { (wish.budget / 2 / image).clamp(1, wish.images) } else { 0 };
+        let fits = image <= if pixel <= FEW { wish.budget.saturating_mul(FEW / pixel.max(1) + 1) } else { wish.budget };
+        let most = if fits { (wish.budget / 2 / image).clamp(1, wish.images) } else { 0 };
         let images = (1..=most).rev().find(|n| wish.images.is_multiple_of(*n))?;
         let padded = Padded { images, groups, before, inner, all, bytes, pixel, watched: wish.watched, wide: false };
         let padded = Padded { wide: padded.is_wide(lines, &wish), ..padded };
@@ -91,7 +112,7 @@ impl Padded {
         let copied = self.image() / COPIED;
         let products = rows * taps * self.groups * self.bytes.div_ceil(64) * wish.columns.div_ceil(16);
         let passes = wish.fills && rows > counts(true);
-        passes || gathered > 0 && copied < self.groups * gathered * taps * GATHERED + products / SHARE
+        passes || gathered > 0 && copied < self.groups * gathered * taps * wish.gathered(taps) + products / SHARE
     }
 
     /// Whether tiles of a plane's results, with those between lines, take less time than those of its lines, which are gathered where they are short.
@@ -101,20 +122,29 @@ impl Padded {
         if [height, width].iter().any(|line| line.stride != 1) || h.count < 2 || !wish.watched || !wish.repeats {
             return false;
         }
-        let each = self.bytes.div_ceil(64) * wish.columns.div_ceil(16);
-        let tiled = |rows: usize| rows.div_ceil(16) * 16;
-        let apart = if w.count / w.count.div_ceil(16) >= amx::SHORT {
-            h.count * tiled(w.count) * each
+        let taps: usize = lines.iter().map(|line| line.phases.iter().map(|p| p.taps.len()).max().unwrap_or(0)).product();
+        let row = taps * self.bytes.div_ceil(64) * wish.columns.div_ceil(16);
+        // Tiles take as long as they have rows, or as their operands need.
+        let pieces = w.count.div_ceil(16);
+        let apart = if w.count / pieces >= amx::SHORT {
+            (h.count * pieces).div_ceil(2) * (2 * w.count / pieces).max(LEAST) * row
         } else {
-            h.count * w.count * (each + GATHERED)
+            h.count * w.count * (row + taps * wish.gathered(taps))
         };
         let plane = self.plane(h.count, w.count);
-        plane / plane.div_ceil(16) >= amx::SHORT && tiled(plane) * each < apart
+        plane / plane.div_ceil(16) >= amx::SHORT && plane * (row + LISTED) < apart
     }
 
-    /// Results of a plane and those between its lines.
+    /// Results of a plane and those between its lines, and as many behind them as give all its tiles as many rows.
     fn plane(&self, height: usize, width: usize) -> usize {
-        (height - 1) * self.all[2] + width
+        let rows = (height - 1) * self.all[2] + width;
+        let tiles = rows.div_ceil(ROWS);
+        rows.div_ceil(tiles) * tiles
+    }
+
+    /// Bytes behind the copy that results behind a plane meet.
+    fn behind(&self) -> usize {
+        if self.wide { ROWS * self.pixel } else { 0 }
     }
 
     /// Pixels from one line of a plane to the next, where all are one line.
@@ -134,7 +164,7 @@ impl Padded {
 
     /// Bytes of the copy, and as many more as a tile may read behind it.
     pub(super) fn len(&self) -> usize {
-        self.images * self.image() + 64
+        self.images * self.image() + self.behind() + 64
     }
 
     /// Where pixels lie in the copy. Groups that are not told apart lie in a pixel as they did.
@@ -152,26 +182,29 @@ impl Padded {
             line.phases.iter_mut().flat_map(|p| &mut p.taps).for_each(|tap| tap.1 += self.before[i] as i64);
             if let (true, [h], [w]) = (self.wide && i > 0, &*lines[1].phases, &*lines[2].phases) {
                 line.phases[0].count = if i == 1 { 1 } else { self.plane(h.count, w.count) };
-                line.source = (self.all[1] * self.all[2]) as i64;
+                line.source = (self.all[1] * self.all[2] + ROWS) as i64;
             }
             line
         })
     }
 
     /// Copies images that lie at `place` in `from`; padding is bytes of one value.
-    pub(super) fn copy(&self, executor: &dyn Executor, (from, place): (Buf<'_>, &Place), (to, padding): (Buf<'_>, u8)) {
+    pub(super) fn copy(&self, (simd, executor): (Simd, &dyn Executor), (from, place): (Buf<'_>, &Place), (to, padding): (Buf<'_>, u8)) {
         let [depth, height, _] = self.all;
-        executor.run(executor.threads(), self.images * self.groups * depth, &|_, task| {
-            let (plane, d) = (task / depth, task % depth);
-            let (image, group) = (plane / self.groups, plane % self.groups);
-            let first = place.base + image * place.image + group * place.group;
+        to.part(self.images * self.image(), self.behind()).fill(0);
+        let bands = height.div_ceil(BAND);
+        executor.run(executor.threads(), self.images * depth * bands, &|_, task| {
+            let (plane, band) = (task / bands, task % bands);
+            let (image, d) = (plane / depth, plane % depth);
             let inside = |i: usize, at: usize| at.checked_sub(self.before[i]).filter(|at| *at < self.inner[i]);
-            for h in 0..height {
-                let row = to.part((task * height + h) * self.row(), self.row());
+            // All groups of a line one after the other: they lie in the same pixels.
+            for (h, group) in (band * BAND..height.min((band + 1) * BAND)).flat_map(|h| (0..self.groups).map(move |group| (h, group))) {
+                let first = place.base + image * place.image + group * place.group;
+                let row = to.part(image * self.image() + group * self.group() + (d * height + h) * self.row(), self.row());
                 match inside(0, d).zip(inside(1, h)) {
                     Some((d, h)) => {
                         let first = first + d * place.strides[0] + h * place.strides[1];
-                        self.copy_row(Pixels { memory: from, first, step: place.strides[2] }, (row, padding));
+                        self.copy_row(simd, Pixels { memory: from, first, step: place.strides[2] }, (row, padding));
                     }
                     None => row.fill(padding),
                 }
@@ -185,30 +218,46 @@ impl Padded {
     }
 
     /// Copies the pixels of a row, and the padding beside them.
-    fn copy_row(&self, from: Pixels<'_>, (row, padding): (Buf<'_>, u8)) {
+    fn copy_row(&self, simd: Simd, from: Pixels<'_>, (row, padding): (Buf<'_>, u8)) {
         let (begin, count) = (self.before[2] * self.pixel, self.inner[2]);
         let end = begin + count * self.pixel;
         row.part(0, begin).fill(padding);
         if (self.bytes, from.step) == (self.pixel, self.pixel) {
             row.copy::<u8>(begin, &from.memory, from.first, count * self.pixel);
         } else {
-            self.copy_pixels(from, Pixels { memory: row, first: begin, step: self.pixel }, count);
+            simd.run(Copy { from, to: Pixels { memory: row, first: begin, step: self.pixel }, bytes: self.bytes, count });
         }
         row.part(end, self.row() - end).fill(padding);
     }
+}
 
-    /// Copies pixels one by one.
-    fn copy_pixels(&self, from: Pixels<'_>, to: Pixels<'_>, count: usize) {
-        let done = match self.bytes {
-            0..=8 => copy_words::<1>(&from, &to, (self.bytes, count)),
-            9..=16 => copy_words::<2>(&from, &to, (self.bytes, count)),
-            17..=32 => copy_words::<4>(&from, &to, (self.bytes, count)),
-            33..=64 => copy_words::<8>(&from, &to, (self.bytes, count)),
+/// Copies the bytes of pixels, zeros behind them.
+struct Copy<'a> {
+    from: Pixels<'a>,
+    to: Pixels<'a>,
+    bytes: usize,
+    count: usize,
+}
+
+impl Body for Copy<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Copy { from, to, bytes, count } = self;
+        let dense = from.step == bytes;
+        let done = match bytes {
+            3 if dense && to.step == 4 => copy_threes::<u32>(&from, &to, count, (0xff_ffff, 8)),
+            6 if dense && to.step == 8 => copy_threes::<u64>(&from, &to, count, (0xffff_ffff_ffff, 16)),
+            0..=8 => copy_words::<1>(&from, &to, (bytes, count)),
+            9..=16 => copy_words::<2>(&from, &to, (bytes, count)),
+            17..=32 => copy_words::<4>(&from, &to, (bytes, count)),
+            33..=64 => copy_words::<8>(&from, &to, (bytes, count)),
             _ => 0,
         };
         for i in done..count {
-            copy_pixel((from.memory, from.at(i)), (to.memory, to.at(i)), self.bytes);
-            to.memory.part(to.at(i) + self.bytes, self.pixel - self.bytes).fill(0);
+            copy_pixel((from.memory, from.at(i)), (to.memory, to.at(i)), bytes);
+            to.memory.part(to.at(i) + bytes, to.step - bytes).fill(0);
         }
     }
 }
@@ -221,6 +270,7 @@ struct Pixels<'a> {
 }
 
 impl Pixels<'_> {
+    #[inline(always)]
     fn at(&self, index: usize) -> usize {
         self.first + index * self.step
     }
@@ -231,12 +281,27 @@ impl Pixels<'_> {
     }
 }
 
+/// Copies dense pixels of three elements of so many bits to words of four, of which the mask has three, four pixels at a time. Returns how many.
+#[inline(always)]
+fn copy_threes<U>(from: &Pixels<'_>, to: &Pixels<'_>, count: usize, (mask, bits): (U, u32)) -> usize
+where
+    U: Element + Shl<u32, Output = U> + Shr<u32, Output = U> + BitAnd<Output = U> + BitOr<Output = U>,
+{
+    let (size, fours) = (size_of::<U>(), count / 4);
+    let (from, to) = (from.memory.part(from.first, fours * 3 * size), to.memory.part(to.first, fours * 4 * size));
+    for i in 0..fours {
+        let [a, b, c] = from.get::<[U; 3]>(i);
+        to.set(i, [a & mask, (a >> (3 * bits) | b << bits) & mask, (b >> (2 * bits) | c << (2 * bits)) & mask, c >> bits]);
+    }
+    fours * 4
+}
+
 /// Copies pixels of at most so many words, whole words of each: what these have behind a pixel's bytes is zero, until the next pixel lies there. Returns
 /// how many were copied, since behind the last ones there is no memory for that.
 #[inline(always)]
 fn copy_words<const N: usize>(from: &Pixels<'_>, to: &Pixels<'_>, (bytes, count): (usize, usize)) -> usize
 where
-    [u64; N]: oxidnn_runtime::Element,
+    [u64; N]: Element,
 {
     let (all, used) = (8 * N, |i: usize| bytes.saturating_sub(8 * i).min(8));
     let masks: [u64; N] = std::array::from_fn(|i| u64::MAX.checked_shr(64 - 8 * used(i) as u32).unwrap_or(0));

@@ -574,7 +574,7 @@ impl Generated for Tiles {
         for before in (0..images).step_by(each) {
             if let Some((padded, place)) = &self.padded {
                 let place = Place { base: place.base + before * place.image, ..*place };
-                padded.copy(ctx.executor(), (source.buf(), &place), (pixels, padding));
+                padded.copy((simd, ctx.executor()), (source.buf(), &place), (pixels, padding));
             }
             self.all_tasks(ctx, &mut shares, &|i, task, share| run(None, before, (i, task), share));
         }

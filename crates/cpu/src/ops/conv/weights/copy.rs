@@ -346,7 +346,8 @@ impl Body for Pairs<'_> {
             for first in (0..self.channels).step_by(self.width) {
                 let channels = self.width.min(self.channels - first);
                 let from = from + first;
-                let done = self.pieces::<W>((from, to), 0..channels);
+                let done = self.pieces::<64>((from, to), 0..channels);
+                let done = self.pieces::<W>((from, to), done..channels);
                 let done = self.pieces::<4>((from, to), done..channels);
                 self.pieces::<1>((from, to), done..channels);
                 to += self.panel;
