@@ -169,6 +169,12 @@ pub fn check(product: Product) -> Result<(), Skip> {
     tiles::product(product).map(|_| ()).ok_or_else(|| Skip::DataType(format!("{product:?}, which tiles do not multiply")))
 }
 
+/// Whether all tiles of several lines of so many rows have as many, so that they are one call.
+pub fn are_alike(line: usize) -> bool {
+    let stretch = Stretch::new((0, 0), 2 * line, line);
+    stretch.each.is_none() || stretch.pieces == 2
+}
+
 /// Steps, so many or a few more, of which blocks of equal length make that many times, none more than they need.
 pub fn even_steps(steps: usize, times: usize) -> usize {
     let blocks = |steps: &usize| {

@@ -540,6 +540,7 @@ impl Tiles {
         let source_place = common.from;
         if let Some(padded) = common.pads(&lines, (groups, &units)) {
             (common.from, common.images) = (padded.place(&common.from), padded.images);
+            lines[1].phases.iter_mut().for_each(|phase| phase.count = phase.count.min(padded.lines));
             common.padded = Some(padded);
         }
         let fills = common.fills && common.padded.is_some();
@@ -808,7 +809,7 @@ impl Pass {
         let rows = if on_amx { ROWS } else { tallest(c.isa, c.product, c.width / c.isa.width().lanes()) };
         let mut order = Order::new(
             c.padded.as_ref().map(|p| p.lines(&lines)).as_ref().unwrap_or(&lines),
-            Cut { images: c.images, rows, on_amx, all_taps: c.all_taps, exact: c.exact },
+            Cut { images: c.images, rows, on_amx, all_taps: c.all_taps, exact: c.exact || c.padded.is_some() },
         );
         order.segments.iter_mut().for_each(|s| s.taps[2].end = s.taps[2].end.min(s.taps[2].start + s.taps[2].len() / joint.max(1)));
         let offsets = std::array::from_fn(|i| {

@@ -77,6 +77,7 @@ impl<'a> Lines for Bound<'a> {
                 return;
             }
         }
+        pixels.at[1][0] += self.band as i64 * self.pass.lines[1].stride;
         // Taps that are one meet padding in a copy alone, whose pixels end with whole steps.
         let joined = if self.plan.padded.is_some() { pass.joined } else { 1 };
         let each = pass.steps / joined;
