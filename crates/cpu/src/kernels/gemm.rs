@@ -15,6 +15,7 @@ use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::tiles::LINES;
 use oxidnn_runtime::{Buf, Executor, Notes, Skip};
 use oxidnn_spec::Error;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -349,6 +350,10 @@ impl Lines for Strided<'_, '_> {
 
     fn skip(&self, [a, c]: &mut [usize; 2], rows: usize) {
         (*a, *c) = (*a + rows * self.on.a_row, *c + rows * self.on.c_row);
+    }
+
+    fn inside(&self, [a, _]: &mut [usize; 2], tap: &mut dyn FnMut(usize, usize, Range<usize>)) {
+        tap(0, *a, 0..usize::MAX);
     }
 
     fn begin(&self, block: Block<'_>) {

@@ -72,8 +72,8 @@ pub struct Half<'h> {
     pub nowhere: usize,
     /// Whether some rows are padding, zeros, under some taps, or have something behind their end that meets zeros.
     pub padded: bool,
-    /// Whether sums are integers.
-    pub(super) is_whole: bool,
+    /// Whether what zeros of `B` meet need not be looked at: sums are integers, or are watched.
+    pub(super) passes: bool,
     /// Whether rows were gathered.
     pub(super) is_gathered: bool,
     /// Whether it is the lower one.
@@ -114,7 +114,7 @@ impl Half<'_> {
         let len = distance.checked_mul(self.rows - 1).and_then(|d| d.checked_add(bytes));
         let at = first.checked_sub(source.as_ptr().addr());
         let end = at.zip(len).and_then(|(at, len)| at.checked_add(len));
-        (self.is_whole || part.taps > 1) && end.is_some_and(|end| end <= source.len())
+        (self.passes || part.taps > 1) && end.is_some_and(|end| end <= source.len())
     }
 
     /// The same of rows that begin at any addresses, which are gathered.

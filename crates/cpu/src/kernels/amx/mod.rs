@@ -59,6 +59,8 @@ const SHALLOW: usize = 4 * LINES;
 const LONG: usize = 256;
 /// Most bytes of gathered rows.
 const GATHERED: usize = 4 << 20;
+/// Bytes from the panels of a single tile of rows to those that it asks for, at least.
+const AHEAD: usize = 32 << 10;
 
 /// A product either on vectors or on tiles of AMX.
 #[derive(Clone, Debug)]
@@ -167,6 +169,12 @@ pub fn check(product: Product) -> Result<(), Skip> {
     tiles::product(product).map(|_| ()).ok_or_else(|| Skip::DataType(format!("{product:?}, which tiles do not multiply")))
 }
 
+/// Whether all tiles of several lines of so many rows have as many, so that they are one call.
+pub fn are_alike(line: usize) -> bool {
+    let stretch = Stretch::new((0, 0), 2 * line, line);
+    stretch.each.is_none() || stretch.pieces == 2
+}
+
 /// Steps, so many or a few more, of which blocks of equal length make that many times, none more than they need.
 pub fn even_steps(steps: usize, times: usize) -> usize {
     let blocks = |steps: &usize| {
@@ -197,6 +205,9 @@ pub struct Drive {
     asks: bool,
     /// Whether the panels of a group stay in L1.
     near: bool,
+    /// Whether panels come from beyond L2 for one tile of rows in two halves: it asks for all of them, one after the other. Fewer rows leave them to the
+    /// processor, which sees that all of a line is read.
+    streams: bool,
     /// Whether rows that meet padding are multiplied with it, and once more without where sums came out as no finite numbers.
     watches: bool,
 }
@@ -231,6 +242,9 @@ impl Stretch {
         let kept = line > 0 && rows.is_multiple_of(line) && line / line.div_ceil(LINES) >= SHORT;
         let line = if kept { line } else { rows };
         let pieces = line.div_ceil(LINES).max(1);
+        let next = pieces + 1;
+        let pairs = pieces > 1 && next.is_multiple_of(2) && line.is_multiple_of(next / 2) && line / next >= SHORT && rows > line;
+        let pieces = if pairs { next } else { pieces };
         let even = line.is_multiple_of(pieces) || pieces.is_multiple_of(2) && line.is_multiple_of(pieces / 2);
         let each = if even { None } else { Some(line.div_ceil(pieces)) };
         Stretch { first_tile, first_row, line, pieces, each, all: rows / line.max(1) * pieces }
@@ -246,6 +260,18 @@ impl Stretch {
         let before = |i: usize| self.each.map_or(i * self.line / self.pieces, |each| (i * each).min(self.line));
         let start = |i: usize| self.first_row + line * self.line + before(i);
         (start(i), start(i + 1))
+    }
+
+    /// Tiles from one on that have as many rows.
+    fn alike(&self, tile: usize) -> usize {
+        let (here, whole) = (tile - self.first_tile, self.all / 2);
+        let last = (2 * here / self.pieces + 1) * self.pieces - 1;
+        match self.each {
+            _ if here >= whole => 1,
+            // The last piece of a line has fewer rows.
+            Some(_) if self.pieces > 2 => (last / 2 - here).max(1),
+            _ => whole - here,
+        }
     }
 
     /// Whether tiles of so many pieces are among its tiles.
@@ -311,14 +337,16 @@ impl Drive {
         };
         let packing = (shape.right != Right::Panels).then(|| cut(budget.plain)).filter(|(_, block)| *block >= all);
         let (packs, (group, block)) = (packing.is_some(), packing.unwrap_or_else(|| cut(budget.panels)));
+        let streams = all == 1 && rows > LINES && !packs && total.saturating_mul(panels).saturating_mul(shape.units) > budget.far;
+        let group = if streams && shape.parts.len() > 1 { 1 } else { group };
         let near = shape.most(&|p| p.taps * p.all_steps() * 4) < LONG;
         let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps(), MORE).collect()).collect();
         let results =
             rows.saturating_mul(shape.units).saturating_mul(shape.columns) * shape.tail.as_ref().map_or(0, |tail| tail.dst_size());
         let asks = results > budget.far && steps <= SHALLOW;
-        let padded = shape.padded || lines.contains(&0) || shape.parts.iter().any(|p| p.partial > 0);
-        let watches = windows && padded && !shape.product.is_whole() && shape.tail.as_ref().is_some_and(|tail| tail.is_repeatable());
-        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, watches }
+        let spoilt = shape.padded || windows && lines.contains(&0) || shape.parts.iter().any(|p| p.partial > 0);
+        let watches = spoilt && !packs && !shape.product.is_whole() && shape.tail.as_ref().is_some_and(|tail| tail.is_repeatable());
+        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, streams, watches }
     }
 
     /// Whether tasks pack their panels; else these are there, or packed before.
@@ -378,9 +406,14 @@ impl Drive {
         for_workers(workers, words.checked_add(self.gathered_len()?)?.checked_add(self.packed_len()?)?.checked_add(sums)?)
     }
 
+    /// The stretch of a tile.
+    fn stretch(&self, tile: usize) -> &Stretch {
+        &self.stretches[self.stretches.partition_point(|s| s.first_tile + s.tiles() <= tile)]
+    }
+
     /// First row of a tile of a unit, and the rows of its halves.
     fn tile(&self, tile: usize) -> (usize, [usize; 2]) {
-        let s = &self.stretches[self.stretches.partition_point(|s| s.first_tile + s.tiles() <= tile)];
+        let s = self.stretch(tile);
         let piece = 2 * (tile - s.first_tile);
         let ((first, end), lower) = (s.piece(piece), piece + 1);
         (first, [end - first, if lower < s.all { s.piece(lower).1 - end } else { 0 }])
@@ -593,7 +626,7 @@ impl<W: Lines> Task<'_, '_, W> {
                         to,
                         nowhere,
                         padded: false,
-                        is_whole: drive.shape.product.is_whole(),
+                        passes: drive.watches || drive.shape.product.is_whole(),
                         is_gathered: false,
                         index: i,
                         part,
@@ -675,7 +708,7 @@ impl<W: Lines> Task<'_, '_, W> {
     fn repeats(&self, (tile, rows): (usize, [usize; 2]), part: &Part, taps: &[usize], lie: &Run) -> (usize, usize, [usize; 2]) {
         let most = if lie.listed { LISTED } else { usize::MAX };
         let within = self.run_within(part, taps, rows, (0, lie.bytes[0]));
-        let run = self.run_of(tile, rows, most.min(lie.tiles).min(within));
+        let run = self.run_of(tile, most.min(lie.tiles).min(within));
         let (lines, line_bytes) = self.lines_of(tile, rows, run, lie);
         let within = self.run_within(part, taps, rows, ((run - 1) * lie.bytes[0], line_bytes[0]));
         (run, lines.min(within), line_bytes)
@@ -700,7 +733,7 @@ impl<W: Lines> Task<'_, '_, W> {
             return (1, [0; 2]);
         }
         let each = all / lie.line;
-        let lines = self.run_of(tile, rows, run * (lie.lines / each)) / run;
+        let lines = self.run_of(tile, run * (lie.lines / each)) / run;
         (lines.max(1), lie.line_bytes.map(|bytes| bytes * each))
     }
 
@@ -717,9 +750,8 @@ impl<W: Lines> Task<'_, '_, W> {
     }
 
     /// Tiles from one on, at most so many, that have as many rows.
-    fn run_of(&self, tile: usize, rows: [usize; 2], most: usize) -> usize {
-        let end = self.tiles.end.min(tile.saturating_add(most));
-        (tile + 1..end).find(|next| self.drive.tile(*next).1 != rows).unwrap_or(end) - tile
+    fn run_of(&self, tile: usize, most: usize) -> usize {
+        self.drive.stretch(tile).alike(tile).min(most).min(self.tiles.end - tile)
     }
 
     /// What finishes sums, where there is a tail.
@@ -850,11 +882,18 @@ impl<W: Lines> Task<'_, '_, W> {
     fn ahead(&self, at: &At<'_>, blocks: usize) -> (Ahead, usize) {
         let (drive, on, nothing) = (self.drive, self.on, (Ahead::default(), 0));
         let &[_, first, distance, ..] = at.taps else { return nothing };
+        let passes = drive.shape.panel.div_ceil(4 / at.tall() * LINES);
+        let each = (at.taps.len() / TAP * passes * blocks).max(1);
+        let all = each * self.panels.len();
+        if drive.streams {
+            let part = &drive.shape.parts[at.part];
+            let panel = part.taps * part.all_steps() * drive.shape.panel * 4;
+            let first = on.b.as_ptr().addr().wrapping_add(at.group.at + at.taps[0] + panel.max(AHEAD));
+            return (Ahead { at: first, step: (panel / each).min(tiles::AHEAD), panel: 0 }, 0);
+        }
         if drive.shape.parts.len() > 1 {
             return nothing;
         }
-        let passes = drive.shape.panel.div_ceil(if at.rows[1] > 0 { ROWS } else { 4 * LINES });
-        let all = (at.taps.len() / TAP * passes * blocks).max(1) * self.panels.len();
         if !drive.packs && self.tiles.end == drive.all && self.panels.end < drive.shape.panels() {
             let next = drive.group.min(drive.shape.panels() - self.panels.end) * on.b_panel;
             let step = next.div_ceil(self.tiles.len() * all).min(tiles::AHEAD);

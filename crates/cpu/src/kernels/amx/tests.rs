@@ -103,6 +103,21 @@ fn tiles_of_a_line_have_equal_rows() {
     }
 }
 
+/// Tiles that are said to be alike have as many rows; lines of an odd number of pieces are whole tiles, where that leaves these tall.
+#[test]
+fn tiles_that_are_alike_have_as_many_rows() {
+    for (lines, line) in [(1, 343), (9, 112), (9, 57), (5, 80), (7, 33), (4, 14), (3, 48), (1, 1), (6, 230), (5, 7)] {
+        let drive = Drive::new((Isa::AMX, TileProduct::Bf16), shape(&[lines * line], 64, 16), &[line], &target(1));
+        for tile in 0..drive.all {
+            let alike = drive.stretch(tile).alike(tile);
+            assert!((1..=drive.all - tile).contains(&alike), "{line}");
+            assert!((tile..tile + alike).all(|next| drive.tile(next).1 == drive.tile(tile).1), "{line}");
+        }
+    }
+    assert_eq!([112, 48, 80, 57, 29].map(are_alike), [true, true, true, false, true]);
+    assert_eq!([112, 48, 80].map(|line| Stretch::new((0, 0), 9 * line, line).pieces), [8, 4, 5]);
+}
+
 /// A few more steps make one round of them, of no more blocks.
 #[test]
 fn even_steps_are_few_more_and_one_round() {

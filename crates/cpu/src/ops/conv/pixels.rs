@@ -4,6 +4,7 @@ mod lines;
 
 use super::compensation::{self, Met, Panel, Source, Weights};
 use super::order::{Patch, Segment};
+use super::padded::Images;
 use super::tiles::{Pass, Place, Tap, Tiles};
 use super::window::{self, place};
 use crate::decision::How;
@@ -145,6 +146,8 @@ pub(super) struct Bound<'a> {
     pass: &'a Pass,
     source: usize,
     result: usize,
+    /// The line of an image's results that is the first one.
+    band: usize,
     zeros: usize,
     tail: Option<&'a Epilogue<'a>>,
     compensation: &'a [i32],
@@ -477,6 +480,7 @@ impl Generated for Tiles {
                 pass,
                 source,
                 result,
+                band: 0,
                 zeros: PADDING,
                 tail: None,
                 compensation: &[],
@@ -535,6 +539,7 @@ impl Generated for Tiles {
             pass: &self.passes[0],
             source: pixels.as_ptr().addr() + self.from.base,
             result: dst.buf().as_ptr().addr() + self.to.base,
+            band: 0,
             zeros: zeros.as_ptr().addr(),
             tail: tail.as_ref(),
             compensation,
@@ -545,14 +550,20 @@ impl Generated for Tiles {
         // Every pass has lines of operands of its own where its compensation is.
         let apart = if compensation.is_empty() { 0 } else { tail::Tail::apart(columns) };
         let left = &AtomicBool::new(false);
-        let run = |sources, before: usize, (i, task): (usize, usize), share: &mut [f32]| {
+        let run = |sources, (before, band): (usize, usize), (i, task): (usize, usize), share: &mut [f32]| {
             let pass = &self.passes[i];
             let Panel { memory: b, at: b_at, bytes: b_panel, each, .. } = right(i);
             let first_column: &(dyn Fn(usize) -> usize + Sync) = &|unit| i * apart + pass.units.group(unit) * self.channels;
             let compensation = compensation.get(i * columns..).unwrap_or_default();
             let operands = Operands {
                 simd,
-                work: &Bound { pass, compensation, result: bound.result + before * self.to.image, ..bound },
+                work: &Bound {
+                    pass,
+                    compensation,
+                    result: bound.result + before * self.to.image + band * self.to.strides[1],
+                    band,
+                    ..bound
+                },
                 a: pixels,
                 zeros,
                 sources,
@@ -569,18 +580,22 @@ impl Generated for Tiles {
             };
             code.passes[i].task(task, share, &operands);
         };
-        let (images, each) = (source.dims()[0] as usize, self.padded.as_ref().map_or(usize::MAX, |(padded, _)| padded.images));
         let padding = if self.fills { self.zero_points(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32 as u8 } else { 0 };
-        for before in (0..images).step_by(each) {
-            if let Some((padded, place)) = &self.padded {
-                let place = Place { base: place.base + before * place.image, ..*place };
-                padded.copy(ctx.executor(), (source.buf(), &place), (pixels, padding));
+        match &self.padded {
+            None => self.all_tasks(ctx, &mut shares, &|i, task, share| run(None, (0, 0), (i, task), share)),
+            Some((padded, place)) => {
+                let stride = self.passes[0].lines[1].stride as usize;
+                let images = (0..source.dims()[0] as usize).step_by(padded.images);
+                for (before, band) in images.flat_map(|image| padded.bands().map(move |band| (image, band))) {
+                    let place = Place { base: place.base + before * place.image, ..*place };
+                    padded.copy((simd, ctx.executor()), &Images { memory: source.buf(), place, line: band * stride, padding }, pixels);
+                    self.all_tasks(ctx, &mut shares, &|i, task, share| run(None, (before, band), (i, task), share));
+                }
             }
-            self.all_tasks(ctx, &mut shares, &|i, task, share| run(None, before, (i, task), share));
         }
         if let Some(wide) = self.widens().filter(|_| left.load(Ordering::Relaxed)) {
             let sources = Sources::new(wide, (simd, ctx.executor()), memory, &mut widened);
-            self.all_tasks(ctx, &mut shares, &|i, task, share| run(Some(sources), 0, (i, task), share));
+            self.all_tasks(ctx, &mut shares, &|i, task, share| run(Some(sources), (0, 0), (i, task), share));
         }
         Ok(())
     }

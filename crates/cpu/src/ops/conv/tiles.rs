@@ -313,7 +313,7 @@ pub(super) fn weights_tag(s: &Setup<'_>, isa: Isa, product: Product) -> String {
     let (column, depth) = (first + s.result_channel, first + 1 - s.result_channel);
     let depth: Vec<usize> = (first + 2..n).chain([depth]).collect();
     let width = panel_columns(isa, s.weights.dims()[column].max(0) as usize);
-    let together = if in_lines(s, product) { 1 } else { product.together() };
+    let together = if in_lines(s, isa, product) { 1 } else { product.together() };
     let tag = panel_tag(n, &depth, column, width, together);
     let (channels, all) = (depth_of(s), tap_depth(s, isa, product));
     if all == channels.next_multiple_of(together) {
@@ -333,20 +333,25 @@ fn depth_of(s: &Setup<'_>) -> usize {
 
 /// Channels of a tap in panels: whole steps, and where there are several taps for tiles of AMX as many as these take in equal blocks, the last ones zeros.
 fn tap_depth(s: &Setup<'_>, isa: Isa, product: Product) -> usize {
-    let (depth, each, in_lines) = (depth_of(s), product.depth(), in_lines(s, product));
+    let (depth, each, in_lines) = (depth_of(s), product.depth(), in_lines(s, isa, product));
     let steps = depth.div_ceil(each);
     let joined = if s.direction == Direction::Gather && s.sizes.d[2] == 1 { s.sizes.k[2] } else { 1 };
-    let tiled = isa.amx && amx::check(product).is_ok() && !in_lines && s.sizes.k.iter().any(|k| *k > 1);
+    let tiled = isa.amx && amx::check(product).is_ok() && s.sizes.k.iter().any(|k| *k > 1);
     if tiled && steps <= EVEN {
         return amx::even_steps(steps, joined.max(1) as usize) * each;
     }
     depth.next_multiple_of(if in_lines { 1 } else { product.together() })
 }
 
-/// Whether few channels lie line by line in the weights: joined taps do not begin and end with whole steps, and are packed for each execution.
-fn in_lines(s: &Setup<'_>, product: Product) -> bool {
-    let depth = depth_of(s);
-    product.together() > 1 && depth < MERGED && !depth.is_multiple_of(product.depth()) && s.weights.dims().last().is_some_and(|k| *k > 1)
+/// Whether few channels lie line by line in the weights: joined taps do not begin and end with whole steps, and are packed for each execution. Tiles of AMX
+/// join them in a copy of the source whose pixels end with whole steps.
+fn in_lines(s: &Setup<'_>, isa: Isa, product: Product) -> bool {
+    let (depth, tiled) = (depth_of(s), isa.amx && amx::check(product).is_ok());
+    !tiled
+        && product.together() > 1
+        && depth < MERGED
+        && !depth.is_multiple_of(product.depth())
+        && s.weights.dims().last().is_some_and(|k| *k > 1)
 }
 
 impl Place {
@@ -360,28 +365,30 @@ impl Place {
     }
 }
 
-/// Dimensions that both tensors pass through without a window are one.
+/// Dimensions that both tensors pass through without a window are one, and one with a window over what is around them, whose taps are whole lines of them apart.
 fn collapse(lines: &mut [Line; 3], places: [&mut Place; 2], images: &mut usize) {
     let [from, to] = places;
-    let trivial = |l: &Line| l.phases.len() == 1 && l.stride == 1 && l.step == 1 && l.phases[0].taps == [(0, 0)];
-    let whole = |l: &Line| trivial(l) && l.source == l.phases[0].count as i64;
+    let slides = |l: &Line| l.phases.len() == 1 && l.stride == 1 && l.step == 1;
+    let whole = |l: &Line| slides(l) && l.phases[0].taps == [(0, 0)] && l.source == l.phases[0].count as i64;
     // Outer dimensions of size 1 have strides that mean nothing.
     let chained = |outer: usize, n: usize, inner: usize| n == 1 || outer == inner;
     for i in (0..2).rev() {
         let inner = lines[2].phases.first().map_or(0, |p| p.count);
+        let joins = |p: &Place, n: usize| chained(p.strides[i], n, p.strides[2] * inner);
         let n = lines[i].phases.first().map_or(0, |p| p.count);
-        let joins = |p: &Place| chained(p.strides[i], n, p.strides[2] * inner);
-        if !(whole(&lines[i]) && whole(&lines[2]) && joins(from) && joins(to)) {
+        if !(slides(&lines[i]) && whole(&lines[2]) && joins(from, lines[i].source as usize) && joins(to, n)) {
             return;
         }
-        lines[2].phases[0].count *= n;
-        lines[2].source *= n as i64;
+        lines.swap(i, 2);
+        lines[2].source *= inner as i64;
+        lines[2].phases[0].count *= inner;
+        lines[2].phases[0].taps.iter_mut().for_each(|tap| tap.1 *= inner as i64);
         lines[i].phases[0].count = 1;
         lines[i].source = 1;
     }
     let inner = lines[2].phases[0].count;
     let joins = |p: &Place| chained(p.image, *images, p.strides[2] * inner);
-    if joins(from) && joins(to) {
+    if whole(&lines[2]) && joins(from) && joins(to) {
         lines[2].phases[0].count *= *images;
         lines[2].source *= *images as i64;
         *images = 1;
@@ -492,14 +499,14 @@ impl Tiles {
         }
         let (panel_width, number) = (panel_columns(isa, channels), s.weights.dtype.bits() / 8);
         let (flip, weights_shifted) = shift(s, attr, (product, isa))?;
-        let together = if in_lines(s, product) { 1 } else { product.together() };
+        let together = if in_lines(s, isa, product) { 1 } else { product.together() };
         let tap_depth = tap_depth(s, isa, product);
         let tap = tap_depth * number * panel_width;
         let rows = (s.sizes.mb as usize).saturating_mul(out_sizes.iter().product::<i64>() as usize);
         let groups = s.sizes.g as usize;
         // Of real numbers that are not finite, zeros of other groups would make no numbers.
         let units = Units::of(isa, groups, channels, if weights_shifted || !product.is_whole() { 0 } else { rows });
-        let repacks = units[0].joined > 1 || in_lines(s, product);
+        let repacks = units[0].joined > 1 || in_lines(s, isa, product);
         let lie = Lines { groups: 1, depth, columns: channels, together, width: panel_width, tap, panel: all * tap };
         let mut common = Common {
             setup: s,
@@ -526,12 +533,14 @@ impl Tiles {
             kernel: s.sizes.k.map(|k| k as usize),
             target,
         };
+        if common.tail.is_some() && units[0].joined == groups {
+            collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);
+        }
         let source_place = common.from;
         if let Some(padded) = common.pads(&lines, (groups, &units)) {
             (common.from, common.images) = (padded.place(&common.from), padded.images);
+            lines[1].phases.iter_mut().for_each(|phase| phase.count = phase.count.min(padded.lines));
             common.padded = Some(padded);
-        } else if common.tail.is_some() && units[0].joined == groups {
-            collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);
         }
         let fills = common.fills && common.padded.is_some();
         let shifted = attr.zero_points.contains_key(&s.source.0) && !fills;
@@ -718,12 +727,11 @@ impl Common<'_> {
             && amx::check(self.product).is_ok()
             && (self.fills || !self.all_taps)
             && s.sizes.k.iter().product::<i64>() > 1;
-        let apart = units.len() == 1 && units[0].joined == 1;
-        let dense = in_lines(s, self.product);
-        if !fits || dense && !self.product.is_whole() {
+        if !fits {
             return None;
         }
-        let depth = if dense || !apart { self.depth } else { self.tap_depth };
+        let apart = units.len() == 1 && units[0].joined == 1;
+        let depth = if apart { self.tap_depth } else { self.depth };
         let (of, joined) = if apart { (groups, 1) } else { (1, groups) };
         let (bytes, pixel) = (self.depth * joined * size, depth * joined * size);
         let budget = self.target.caches.l2 * self.target.threads.max(1);
@@ -734,6 +742,7 @@ impl Common<'_> {
             pixel,
             columns: self.channels * joined,
             budget,
+            panels: self.target.caches.budget(true).panels,
             watched,
             repeats: self.tail.as_ref()?.is_repeatable(),
             fills: self.fills,
@@ -799,7 +808,7 @@ impl Pass {
         let rows = if on_amx { ROWS } else { tallest(c.isa, c.product, c.width / c.isa.width().lanes()) };
         let mut order = Order::new(
             c.padded.as_ref().map(|p| p.lines(&lines)).as_ref().unwrap_or(&lines),
-            Cut { images: c.images, rows, on_amx, all_taps: c.all_taps, exact: c.exact },
+            Cut { images: c.images, rows, on_amx, all_taps: c.all_taps, exact: c.exact || c.padded.is_some() },
         );
         order.segments.iter_mut().for_each(|s| s.taps[2].end = s.taps[2].end.min(s.taps[2].start + s.taps[2].len() / joint.max(1)));
         let offsets = std::array::from_fn(|i| {

@@ -72,10 +72,12 @@ impl<'a> Lines for Bound<'a> {
         if let Some(line) = self.wide() {
             let [_, h, w] = &mut pixels.at;
             (h[0], w[0]) = (w[0] / line as i64, w[0] % line as i64);
-            if w[0] as usize >= self.pass.lines[2].phases[0].count {
+            let [_, height, width] = &self.pass.lines;
+            if h[0] as usize >= height.phases[0].count || w[0] as usize >= width.phases[0].count {
                 return;
             }
         }
+        pixels.at[1][0] += self.band as i64 * self.pass.lines[1].stride;
         // Taps that are one meet padding in a copy alone, whose pixels end with whole steps.
         let joined = if self.plan.padded.is_some() { pass.joined } else { 1 };
         let each = pass.steps / joined;
@@ -100,22 +102,26 @@ impl Bound<'_> {
         self.plan.padded.as_ref().and_then(|(copy, _)| copy.wide())
     }
 
-    /// Where the next results of a plane go whose lines begin `line` results apart; those between lines go nowhere.
+    /// Where the next results of a plane go whose lines begin `line` results apart; those between lines, and behind the last, go nowhere.
     fn wide_results(&self, walk: &Walk<'_>, line: usize, nowhere: usize) -> [usize; LINES] {
         let [_, height, width] = &self.pass.lines;
-        let (count, step, down) =
-            (width.phases[0].count, walk.result.ahead[1], walk.result.place.strides[1].wrapping_mul(height.step as usize));
+        let [lines, count] = [height, width].map(|line| line.phases[0].count);
+        let (step, down) = (walk.result.ahead[1], walk.result.place.strides[1].wrapping_mul(height.step as usize));
         let first = walk.result.now.wrapping_sub(step.wrapping_mul(walk.at[2]));
-        let (h, mut w) = (walk.at[2] / line, walk.at[2] % line);
+        let (mut h, mut w) = (walk.at[2] / line, walk.at[2] % line);
         let mut begin = first.wrapping_add(down.wrapping_mul(h));
-        std::array::from_fn(|_| {
-            let to = if w < count { begin.wrapping_add(step.wrapping_mul(w)) } else { nowhere };
-            w += 1;
-            if w == line {
-                (w, begin) = (0, begin.wrapping_add(down));
+        let (mut to, mut i) = ([nowhere; LINES], 0);
+        while i < LINES && h < lines {
+            let n = if w < count { count - w } else { line - w }.min(LINES - i);
+            if w < count {
+                (i..i + n).zip(w..).for_each(|(i, w)| to[i] = begin.wrapping_add(step.wrapping_mul(w)));
             }
-            to
-        })
+            (i, w) = (i + n, w + n);
+            if w == line {
+                (h, w, begin) = (h + 1, 0, begin.wrapping_add(down));
+            }
+        }
+        to
     }
 
     /// Whether the next results of a line meet no padding.

@@ -352,6 +352,7 @@ impl Body for Pairs<'_> {
                 let channels = self.width.min(self.channels - first);
                 let from = from + first;
                 match channels {
+                    64.. => self.pieces::<64>((from, to), channels),
                     n if n >= W => self.pieces::<W>((from, to), n),
                     8.. => self.pieces::<8>((from, to), channels),
                     4.. => self.pieces::<4>((from, to), channels),
