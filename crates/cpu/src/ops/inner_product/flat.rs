@@ -2,8 +2,8 @@
 
 use super::IMPLS;
 use crate::CpuTarget;
-use crate::ops::support::{self, is_generated};
 use crate::ops::staged;
+use crate::ops::support::{self, is_generated};
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::InnerProduct;
 use oxidnn_spec::{Dims, Op, Problem, Tensor};
@@ -36,6 +36,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let flat = InnerProduct { src: src?, weights: weights?, ..op.clone() };
     let flat = Problem::new(flat, problem.attr.clone()).map_err(|e| Skip::Layout(e.to_string()))?;
     let chosen = IMPLS.iter().filter(is_generated).find_map(|row| (row.plan)(&flat, target).ok()).ok_or_else(unlike)?;
+    // Operands of post-ops lie as the row that takes them chose.
+    resolved.attr = chosen.problem().attr.clone();
     staged::viewed(resolved, chosen, target)
 }
 

@@ -85,7 +85,11 @@ pub(super) fn plain_tag(op: &InnerProduct) -> &'static str {
 /// Dimensions of the depth of weights in panels that have words of so many elements, slowest first: in the order of the source, where words end with its lines.
 pub(super) fn depth(op: &InnerProduct, together: usize) -> Vec<usize> {
     let n = op.src.dims().len();
-    if n > 2 && channels_first(&op.src) && op.src.dims()[n - 1] % together as i64 == 0 { (1..n).collect() } else { (2..n).chain([1]).collect() }
+    if n > 2 && channels_first(&op.src) && op.src.dims()[n - 1] % together as i64 == 0 {
+        (1..n).collect()
+    } else {
+        (2..n).chain([1]).collect()
+    }
 }
 
 /// Gives weights of layout `any` panels of the result's columns, and data the order of the weights.
