@@ -70,7 +70,7 @@ const STEPS: usize = 4;
 const FAR: usize = 8 << 10;
 /// Bytes from the first row to the last of a matrix that is in a core's own cache.
 #[cfg(target_arch = "x86_64")]
-const NEAR: usize = 1 << 20;
+const NEAR: usize = 2 << 20;
 /// Bytes that are moved at a time.
 const CHUNK: usize = 64;
 

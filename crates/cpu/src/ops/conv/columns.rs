@@ -83,9 +83,8 @@ type Tiles = Vec<[Option<Tile>; 2]>;
 /// What the row does not take.
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let s = Setup::of(&problem.op)?;
-    let dims = [s.source.1.dims(), s.result.1.dims()];
-    let pixels = dims[1][2..].iter().fold(4i64, |bytes, n| bytes.wrapping_mul(*n));
-    if pixels % PAGE == 0 && dims.iter().any(|dims| dims[1] > FEW) {
+    let pixels = s.result.1.dims()[2..].iter().fold(4i64, |bytes, n| bytes.wrapping_mul(*n));
+    if pixels % PAGE == 0 && [s.sizes.ic, s.sizes.oc].iter().any(|channels| *channels > FEW) {
         return Err(Skip::Shape("channels whole pages apart, which meet in the same sets of the caches"));
     }
     plan_anyway(problem, target)

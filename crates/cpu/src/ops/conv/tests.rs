@@ -24,6 +24,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("packed:jit", "--conv --dir=BWD_D mb1ic64ih28oc64oh14kh3ph1sh2"),
     ("transposed:jit", "--conv --stag=abx --dtag=abx mb1ic64ih28oc64oh28kh3ph1"),
     ("bwd_weights:amx", "--conv --dir=BWD_W --dt=bf16:f32:bf16 mb2ic64ih28oc64oh28kh3ph1"),
+    ("flat:jit", "--conv --dir=BWD_W --stag=abx --dtag=abx mb1ic64ih28oc64oh28"),
     ("bwd_weights:jit", "--conv --dir=BWD_W mb1ic64ih28oc64oh28kh3ph1"),
     ("staged:jit", "--conv --stag=abx --dtag=axb --dt=bf16 mb1ic64ih28oc64oh28kh3ph1"),
     ("passes:jit", "--conv --dt=bf16 --attr-rounding-mode=dst:stochastic mb1ic64ih28oc64oh28kh3ph1"),

@@ -175,14 +175,14 @@ pub(super) fn resolve_data(problem: &mut Problem, tag: &str) -> Result<(), Skip>
     Ok(())
 }
 
-/// Gives data of layout `any` pixels that lie closest: where those of the other side may, and where the result has so few channels in a group that with channels
-/// last most of a vector would be idle.
+/// Gives data of layout `any` pixels that lie closest: where those of the other side may, and where the result has so few channels that with channels last most of
+/// a vector would be idle, or part of one for each of several groups.
 pub(super) fn resolve_planes(problem: &mut Problem, isa: Isa) -> Result<(), Skip> {
     let s = Setup::of(&problem.op)?;
     let channels = if s.result_channel == 0 { s.sizes.oc } else { s.sizes.ic };
     let data = [s.source.0, s.result.0];
     let open = [s.source.1, s.result.1].iter().all(|t| t.layout.is_any());
-    if open && channels * 4 > isa.width().lanes() as i64 {
+    if open && channels * if s.sizes.g > 1 { 2 } else { 4 } > isa.width().lanes() as i64 {
         return Err(Skip::Layout("of source and result: any, which is channels last where there are enough".into()));
     }
     for o in problem.op.operands_mut().into_iter().filter(|o| data.contains(&o.arg)) {

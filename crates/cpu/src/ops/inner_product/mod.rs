@@ -1,5 +1,6 @@
 //! Rows of inner product.
 
+mod flat;
 mod jit;
 mod packed;
 mod weights;
@@ -15,6 +16,7 @@ use oxidnn_spec::{Arg, Op, Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("flat:jit", flat::plan).for_some_shapes(),
     Impl::new("few_columns:jit", few_columns).for_some_shapes(),
     Impl::new("dots:jit", jit::plan_dots).for_some_shapes(),
     Impl::new("gemv:jit", few_rows).for_some_shapes(),

@@ -67,7 +67,7 @@ pub(super) fn check_scales(attr: &Attr) -> Result<(), Skip> {
 }
 
 /// Whether the channels of a tensor, or of panels, are farther apart than its pixels.
-fn channels_first(t: &Tensor) -> bool {
+pub(super) fn channels_first(t: &Tensor) -> bool {
     let farther = |strides: &Dims| (2..t.dims().len()).all(|d| t.dims()[d] == 1 || strides[1] > strides[d]);
     t.blocking().is_some_and(|b| b.inner.iter().all(|(d, _)| d != 1) && farther(&b.strides))
 }

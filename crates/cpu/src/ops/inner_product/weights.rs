@@ -3,7 +3,7 @@
 //! `transposed:jit`: plain gradients as products of matrices, whose left operand 16-bit elements need contiguous along the batch.
 
 use super::jit::{self, Inner};
-use super::packed::inner;
+use super::packed::{channels_first, inner};
 use crate::CpuTarget;
 use crate::kernels::access::Axis;
 use crate::kernels::gemv::MAX_ROWS;
@@ -137,9 +137,8 @@ pub(super) fn resolve(problem: &mut Problem) -> Result<(), Skip> {
         return Err(Skip::Op("this propagation kind"));
     }
     let n = op.weights.dims().len();
-    let last = |t: &Tensor| t.blocking().is_none_or(|b| !b.is_plain() || b.strides[1] == 1);
     let given = if op.src.layout.is_any() { &op.weights } else { &op.src };
-    let tag = if n > 2 && last(given) { "axb" } else { "abx" };
+    let tag = if n > 2 && !channels_first(given) { "axb" } else { "abx" };
     support::resolve(&mut op.src, tag)?;
     let letters: String = (2..n).map(|d| (b'a' + d as u8) as char).collect();
     let [outer, inner] = [&op.weights.dims()[..1], &op.weights.dims()[1..]].map(|d| d.iter().fold(1i64, |all, n| all.saturating_mul(*n)));

@@ -267,10 +267,14 @@ impl Bound<'_> {
         let parts = Parts::new(p, at, ready, tap, pairs);
         let pairs = &pairs[..2 * parts.count];
         if parts.count == 0 {
-            if ready.fresh {
+            let whole = ready.done && p.is_single() && !p.rows.grid.is_merged() && self.lies_in_panels();
+            if whole {
+                let (dst, pos) = (self.tail.dst(), self.position(at, (panel, tap)));
+                dst.buf().part(dst.offset(&pos) * size_of::<f32>(), size_of_val(sums)).fill(0);
+            } else if ready.fresh {
                 sums.fill(0.0);
             }
-            return false;
+            return whole;
         }
         if let (Code::Amx(code), Some(held)) = (self.code, held) {
             let addend = Addend {
