@@ -266,17 +266,20 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let start = START + if size > 1 { CLUSTER } else { 0.0 };
     let cycles = waves * ceil(k_stages, split) as f64 * stage + (waves - 1.0) * again + tail * (1.0 + exposed * (waves - 1.0)) + start;
     let moved = (r.batch * (r.m / r.taps + r.n) * r.k * r.bytes + r.batch * r.m * r.n * r.result_bytes) as f64;
-    let bandwidth = bandwidth(facts) * BANDWIDTH / few((clusters * size * split) as f64 / units as f64);
+    // Few rows have two blocks of a multiprocessor.
+    let last = if r.swapped { 0.0 } else { LAST };
+    let bandwidth = bandwidth(facts) * BANDWIDTH / few((clusters * size * split) as f64 / units as f64, last);
     let clock = f64::from(facts.clock) * 1e3 * CLOCK;
     // The larger of the two, and a little of the smaller.
     ((cycles / clock).powi(4) + (moved / bandwidth + 1.5e-6).powi(4)).sqrt().sqrt()
 }
 
-/// How much longer than its share of the memory's bandwidth so many tiles a multiprocessor take: few blocks do not draw all of it, and the last tiles are few.
-fn few(tiles: f64) -> f64 {
+/// How much longer than its share of the memory's bandwidth so many tiles a multiprocessor take: few blocks do not draw all of it, and the last tiles, which
+/// take `least` of a tile's time at least, are few.
+fn few(tiles: f64, least: f64) -> f64 {
     let whole = tiles.floor();
     match tiles - whole {
-        last if last > 0.0 => (whole + last.max(if whole > 0.0 { LAST } else { ALONE })) / tiles,
+        last if last > 0.0 => (whole + last.max(if whole > 0.0 { least } else { ALONE })) / tiles,
         _ => 1.0,
     }
 }
