@@ -251,8 +251,11 @@ def launch_conv(folder, d, a, w, out, walk, epilogue="", args=()):
     pixels, ch = N * math.prod(walk["size"]), out.shape[-1]
     mc = tiled(d["C_TYPE"], out.data_ptr(), [ch, pixels, 1], [ch, ch * pixels], chunk_box(d)) if d["STORE"] == "STORE_TMA" else bytes(128)
     cm, cn, grid = grid_of(d, -(-pixels // tm), -(-ch // tn), 1)
-    p = pack(pixels, ch, -(-C // tk), *three(walk["taps"], 1), *three(walk["tap_first"], 0), *three(walk["tap_step"], 1), *three(walk["tap_offset"], 1), *three(walk["filter"], 1),
-             *three(walk["size"], 1), *three(walk["stride"], 1), *three(walk["start"], 0), cm, cn, 1, group, ("p", out.data_ptr() + walk.get("offset", 0) * SIZE[d["C_TYPE"]]), ("p", ch), ("p", 1), ("p", 0),
+    empty, blocks = walk.get("empty", False), -(-C // tk)
+    one = [*three([0] * sp if empty else walk["taps"], 1), *three(walk["tap_first"], 0), *three(walk["tap_step"], 1), *three(walk["tap_offset"], 1), 0, 0, 0, 1 if empty else math.prod(walk["taps"]) * blocks, ("p", walk.get("offset", 0))]
+    walks = one + [("p", 0)] * 63 if d["STORE"] == "STORE_ROWS" else one
+    p = pack(pixels, ch, -(-C // tk), *three(walk["filter"], 1), *three(walk["size"], 1), *three(walk["stride"], 1), *three(walk["start"], 0), cm, cn, 1, group, 0, *walks,
+             ("p", out.data_ptr()), ("p", ch), ("p", 1), ("p", 0),
              *[("p", x) for x in walk.get("place", [0] * 4)], *(args or (0,)))
     return k.prepare(grid, 128 * (1 + d["CONSUMERS"]), d["CLUSTER_M"] * d["CLUSTER_N"] * d["SPLIT"], [ma, mb, mc, p], overlap)
 
@@ -289,9 +292,7 @@ def conv_backward_data(folder, v, dy, w, dx, stride, pad, dil):
         d = dict(v)
         if math.prod(stride) > 1:
             d["STORE"] = "STORE_ROWS"
-        if not all(taps):
-            d["NO_TAPS"] = 1
-        walk = dict(size=size, stride=[1] * n, start=start, taps=taps if all(taps) else [1] * n, tap_first=first, tap_step=step, tap_offset=offset, filter=ks,
+        walk = dict(size=size, stride=[1] * n, start=start, taps=taps if all(taps) else [1] * n, empty=not all(taps), tap_first=first, tap_step=step, tap_offset=offset, filter=ks,
                     offset=sum(a * t for a, t in zip(res, steps)), place=[s * t for s, t in zip(flip(stride), flip(steps))] + [0] * (3 - n) + [C * math.prod(xs)])
         go.append(launch_conv(folder, d, dy, w, dx, walk))
 
@@ -908,7 +909,6 @@ def build_one(job):
             d["SPATIAL"] = max(2, len(q["z"]["i"]))
             if q["way"] == "BWD_D" and math.prod(q["z"]["s"]) > 1:
                 d["STORE"] = "STORE_ROWS"
-                cubin(folder, source, dict(d, NO_TAPS=1), q["epilogue"])
         if v.get("PARTS", 1) > 1:
             cubin(folder, "reduce_parts.cu", dict(C_TYPE=d["C_TYPE"], LANES=8))
             d["C_TYPE"] = "T_F32"

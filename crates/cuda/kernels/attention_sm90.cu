@@ -8,25 +8,30 @@
 // ABI
 //   defines      A_TYPE = B_TYPE (T_BF16, T_F16), C_TYPE; HEAD 64 or 128 (smaller heads: zeros beyond the tensor); TILE_N, multiple of 64 with K_MN, else
 //                of 16; CONSUMERS 1 to 3; STAGES; CAUSAL; K_MN 1 if K lies as (head size, keys) with keys contiguous; MASK_TYPE if there is a mask to add;
-//                SCALE_TYPE (else f32) of the scale, DIVIDE 1 if scores are divided by it
+//                SCALE_TYPE (else f32) of the scale, DIVIDE 1 if scores are divided by it; DIVIDED 1 if keys are divided in parts, whose outputs and sums
+//                attention_parts.cu puts together
 //   parameters   (TensorMap q, TensorMap k, TensorMap v, TensorMap o, AttentionParams), all by value
 //   maps         rank 4, 128-byte swizzle, zeros beyond, strides multiples of 16 bytes; dimensions innermost first:
 //                  q  (head size, queries, heads, batch), box (64, 64 * CONSUMERS, 1, 1)
 //                  k  K_MN 0: (head size, keys, kv heads, batch), box (64, TILE_N, 1, 1)    K_MN 1: (keys, head size, kv heads, batch), box (64, HEAD, 1, 1)
 //                  v  (head size, keys, kv heads, batch), box (64, TILE_N, 1, 1)
 //                  o  (head size, queries, heads, batch), box (64, 64, 1, 1)
-//   grid         min(multiprocessors (twice those where two blocks fit, see kResident), tiles of queries * heads * batch); no cluster; block 128 * (1 + CONSUMERS)
-//   shared       1,280 + HEAD * 2 * (2 * 64 * CONSUMERS + 2 * STAGES * TILE_N) bytes; where that is beyond 232,448, HEAD * 128 * CONSUMERS less
+//   grid         min(multiprocessors (twice those where two blocks fit, see kResident), tiles of queries * heads * batch * parts); no cluster; block 128 * (1 + CONSUMERS)
+//   shared       1,280 + HEAD * 2 * (2 * 64 * CONSUMERS + 2 * STAGES * TILE_N) bytes; where that is beyond 232,448, or with DIVIDED, HEAD * 128 * CONSUMERS less
 //   decode       one query of each of the heads that share keys: the host passes them as queries of one head
 #include "wgmma.cuh"
+
+#ifndef DIVIDED
+#define DIVIDED 0
+#endif
 
 constexpr int kQueries = 64 * CONSUMERS, kBlocksD = HEAD / 64;
 constexpr int kBytesQ = kQueries * HEAD * 2, kBytesKv = TILE_N * HEAD * 2;
 constexpr int kThreads = 128 * (1 + CONSUMERS);
 constexpr int kResident = CONSUMERS == 1 && kBytesQ + STAGES * kBytesKv <= 56 << 10 ? 2 : 1;   // blocks of a multiprocessor
 // The result goes out through a block of its own, or where that does not fit, through that of Q, which is free for the next queries only then.
-constexpr bool kOwnBlock = 1280 + 2 * kBytesQ + 2 * STAGES * kBytesKv <= 232448;
-constexpr int kBytesQo = kOwnBlock ? 2 * kBytesQ : kBytesQ;
+constexpr bool kOwnBlock = DIVIDED || 1280 + 2 * kBytesQ + 2 * STAGES * kBytesKv <= 232448;
+constexpr int kBytesQo = kOwnBlock && !DIVIDED ? 2 * kBytesQ : kBytesQ;
 #ifndef SCALE_TYPE
 #define SCALE_TYPE T_F32
 #endif
@@ -46,6 +51,11 @@ struct AttentionParams {
     u64 scale;                 // the bits of the scale, where scale_at is null
     const Element<SCALE_TYPE>::Raw *scale_at;
     float *log_sum;            // (batch, heads, queries): the logarithm of each softmax's denominator, or null
+#if DIVIDED
+    int parts, part;           // parts of the keys, and how many tiles of keys one has
+    float *out;                // (parts, batch, heads, queries, HEAD): sums of values by exponentials against each part's maximum
+    float2 *sums;              // (parts, batch, heads, queries): that maximum, as a power of two, and the sum of exponentials
+#endif
 #ifdef MASK_TYPE
     const Element<MASK_TYPE>::Raw *mask;
     i64 mask_batch, mask_head, mask_query, mask_key;   // strides in elements
@@ -78,10 +88,20 @@ struct Ring {
     }
 };
 
-// Queries `first` on of one head, and how many tiles of keys they see.
+// Queries `first` on of one head, and the tiles of keys that they see, or those of them that are in a part.
 struct Work {
-    int first, head, batch, kv_head, tiles;
+    int first, head, batch, kv_head, begin, end, part;
 };
+
+__device__ __forceinline__ int count_parts(const AttentionParams &p) {
+#if DIVIDED
+    return p.parts;
+#else
+    return 1;
+#endif
+}
+
+__device__ __forceinline__ int count_work(const AttentionParams &p) { return p.tiles * p.heads * p.batch * count_parts(p); }
 
 // This block's tile after the tile `t`. Under a causal mask odd rounds go backwards over the blocks, which evens out tiles of falling length.
 __device__ __forceinline__ int next_tile(int t) {
@@ -91,6 +111,8 @@ __device__ __forceinline__ int next_tile(int t) {
 
 // Chunks of heads; in each, tiles with most keys first, so that the last ones are short.
 __device__ __forceinline__ Work work_at(const AttentionParams &p, int t) {
+    int part = t % count_parts(p);
+    t /= count_parts(p);
     int all = p.heads * p.batch, chunk = t / (p.chunk * p.tiles), base = chunk * p.chunk;
     t -= base * p.tiles;
     int heads = min(p.chunk, all - base), row = t / heads, head = base + t - row * heads;
@@ -98,7 +120,11 @@ __device__ __forceinline__ Work work_at(const AttentionParams &p, int t) {
     int keys = CAUSAL ? min(p.keys, first + kQueries + p.causal_offset) : p.keys;
     int batch = head / p.heads;
     head -= batch * p.heads;
-    return Work{first, head, batch, head / p.share, max(1, (keys + TILE_N - 1) / TILE_N)};
+    Work w{first, head, batch, head / p.share, 0, max(1, (keys + TILE_N - 1) / TILE_N), part};
+#if DIVIDED
+    w.begin = part * p.part, w.end = min(w.end, w.begin + p.part);
+#endif
+    return w;
 }
 
 // ---- loading ---------------------------------------------------------------------------------------------------------------------------------
@@ -123,13 +149,13 @@ __device__ __forceinline__ void load_values(const Shared &s, const Ring &ring, c
 __device__ __forceinline__ void load_work(const Shared &s, const TensorMap &q, const TensorMap &k, const TensorMap &v, const AttentionParams &p) {
     Ring ring;
     u32 phase = 0;
-    for (int t = blockIdx.x; t < p.tiles * p.heads * p.batch; t = next_tile(t), phase ^= 1) {
+    for (int t = blockIdx.x; t < count_work(p); t = next_tile(t), phase ^= 1) {
         Work w = work_at(p, t);
         barrier_wait(s.q_empty(), phase ^ 1);
         barrier_expect(s.q_full(), kBytesQ);
 #pragma unroll
         for (int i = 0; i < kBlocksD; i++) tma_load(s.q() + i * kQueries * 128, q, s.q_full(), i * 64, w.first, w.head, w.batch);
-        for (int j = w.tiles - 1; j >= 0; j--, ring.next()) {
+        for (int j = w.end - 1; j >= w.begin; j--, ring.next()) {
             load_keys(s, ring, k, j * TILE_N, w);
             load_values(s, ring, v, j * TILE_N, w);
         }
@@ -260,6 +286,23 @@ __device__ __forceinline__ void give_turn(int consumer) {
     if constexpr (CONSUMERS > 1) named_barrier_arrive(1 + (consumer + 1) % CONSUMERS, 256);
 }
 
+#if DIVIDED
+// Keeps sums and maxima of a part of the keys.
+__device__ __forceinline__ void store_part(const AttentionParams &p, const Work &w, int consumer, const Acc (&out)[HEAD / 2], const Rows &rows, float scale) {
+    int lane = threadIdx.x % 32, query = w.first + consumer * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
+#pragma unroll
+    for (int r = 0; r < 2; r++, query += 8) {
+        float sum = over_row(rows.sum[r], false);
+        if (query >= p.queries) continue;
+        i64 row = (i64(w.part * p.batch + w.batch) * p.heads + w.head) * p.queries + query;
+        if (lane % 4 == 0) p.sums[row] = make_float2(rows.max[r] * scale, sum);
+        float2 *to = reinterpret_cast<float2 *>(p.out + row * HEAD) + lane % 4;
+#pragma unroll
+        for (int j = 0; j < HEAD / 8; j++) to[j * 4] = make_float2(out[j * 4 + r * 2], out[j * 4 + r * 2 + 1]);
+    }
+}
+#endif
+
 // Divides by the sums, and sends 64 rows out through this consumer's rows of the staging block.
 __device__ __forceinline__ void store_output(const Shared &s, const TensorMap &o, const AttentionParams &p, const Work &w, int consumer, Acc (&out)[HEAD / 2],
                                              const Rows &rows, float scale) {
@@ -303,7 +346,7 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
     Ring keys, values;
     u32 phase = 0;
     if (consumer == CONSUMERS - 1) give_turn(consumer);
-    for (int t = blockIdx.x; t < p.tiles * p.heads * p.batch; t = next_tile(t), phase ^= 1) {
+    for (int t = blockIdx.x; t < count_work(p); t = next_tile(t), phase ^= 1) {
         Work w = work_at(p, t);
         Acc out[HEAD / 2];
         u32 probabilities[TILE_N / 16][4];
@@ -320,13 +363,13 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
             wgmma_pin(scores);
             release(s.k_empty(keys.stage));
             keys.next();
-            scale_scores<SCALED>(scores, p, w, w.first + row, (w.tiles - 1) * TILE_N + column, factor);
-            hide(scores, p, w.first + row, (w.tiles - 1) * TILE_N + column);
+            scale_scores<SCALED>(scores, p, w, w.first + row, (w.end - 1) * TILE_N + column, factor);
+            hide(scores, p, w.first + row, (w.end - 1) * TILE_N + column);
             softmax<true>(scores, rows, scale, correction);
             pack_probabilities(scores, probabilities);
         }
         u32 add = 0;
-        for (int j = w.tiles - 2; j >= 0; j--, add = 1) {
+        for (int j = w.end - 2; j >= w.begin; j--, add = 1) {
             Acc scores[TILE_N / 2];
             barrier_wait(s.k_full(keys.stage), keys.phase);
             take_turn(consumer);
@@ -356,7 +399,11 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
         wgmma_pin(out);
         release(s.v_empty(values.stage));
         values.next();
+#if DIVIDED
+        store_part(p, w, consumer, out, rows, scale);
+#else
         store_output(s, o, p, w, consumer, out, rows, scale);
+#endif
     }
     if (consumer == 0) take_turn(consumer);   // the last one given
 }

@@ -5,8 +5,9 @@
 // The same kernel is
 //   forward           src with weights (oc, taps, ic), B_MN 0
 //   backward by data  diff_dst with the same weights as they lie, B_MN 1: K over output channels, taps in reverse order (tap_step -1). Of a strided
-//                     convolution each residue of the source's pixels is one launch: its taps are every stride-th one, the walk has stride 1, and
-//                     its pixels lie apart (STORE_ROWS with `place`); a residue without taps gets zeros (NO_TAPS 1)
+//                     convolution each residue of the source's pixels is a walk of its own: its taps are every stride-th one, its stride is 1, and
+//                     its pixels lie apart (STORE_ROWS with `place`); a residue without taps is a walk that reads zeros. Walks of the same size, with the
+//                     longest first, are one launch: they count as batches
 //   transposed        as backward by data
 //
 // ABI
@@ -20,26 +21,35 @@
 //   grid, cluster, block, shared memory: as in gemm_sm90.cu, CLUSTER_N 1
 #include "tile_sm90.cuh"
 
-#ifndef NO_TAPS
-#define NO_TAPS 0
-#endif
 #ifndef SPATIAL
 #define SPATIAL 2   // 1-D convolutions have H = 1
 #endif
 
-struct ConvParams {
-    int pixels, channels;                 // of the result: M and N
-    int k_blocks;                         // stages of each tap
-    int taps[3];                          // that this launch visits along W, H, D
+constexpr int kWalks = STORE == STORE_ROWS ? 8 : 1;   // of a launch at most
+
+struct Walk {
+    int taps[3];                          // that it visits along W, H, D
     int tap_first[3], tap_step[3];        // which of the filter's they are
     int tap_offset[3];                    // pixels from one visited tap to the next
+    int shift[3];                         // pixels from where all walks start to the first tap of this one
+    int stages;                           // of all taps; without taps (0 along W) one that reads channels beyond the last, which are zeros
+    i64 at;                               // of the result's first pixel, in elements
+};
+
+struct ConvParams {
+    int pixels, channels;                 // of a walk's result: M and N
+    int k_blocks;                         // stages of each tap
     int filter[3];                        // the filter's taps along W, H, D
-    int size[3], stride[3], start[3];     // of the result along W, H, D; of the walk; where the first pixel's first tap is
+    int size[3], stride[3], start[3];     // of the result along W, H, D; of the walks; where the first pixel's first tap is
     Schedule schedule;
+    int unused;
+    Walk walks[kWalks];
     Destination c;
     i64 place[4];                         // STORE_ROWS: strides of the result along W, H, D, N in elements; STORE_PLANES: the last one
     Epilogue epilogue;
 };
+
+__device__ __forceinline__ int walk_of(const Tile &t) { return kWalks > 1 ? t.batch : 0; }
 
 // The pixel of the source that the first tap of the result's pixel `m` reads.
 struct Pixel {
@@ -71,14 +81,14 @@ __device__ __forceinline__ void load_weights(const Shared &s, const Ring &ring, 
     }
 }
 
-static_assert(!(ALTERNATE && NO_TAPS), "consumers take turns at products");
+static_assert(!(ALTERNATE && STORE == STORE_ROWS), "consumers take turns at tiles of equal length");
 
-// Stages of this block: all, or its share where the blocks of a cluster divide K.
+// Stages of a walk's tile of this block: all, or its share where the blocks of a cluster divide K.
 struct Span {
     int first, count;
 };
-__device__ __forceinline__ Span span(const ConvParams &p) {
-    int stages = p.taps[0] * p.taps[1] * p.taps[2] * p.k_blocks;
+__device__ __forceinline__ Span span(const ConvParams &p, int walk) {
+    int stages = p.walks[walk].stages;
     if constexpr (SPLIT == 1) return Span{0, stages};
     int rank = int(cluster_rank()), first = stages * rank / SPLIT;
     return Span{first, stages * (rank + 1) / SPLIT - first};
@@ -89,23 +99,24 @@ struct Tap {
     int index;
     u16 x, y, z;
 
-    __device__ __forceinline__ Tap(const ConvParams &p, int i) {
-        int line = i / p.taps[0], ix = i - line * p.taps[0], iz = line / p.taps[1], iy = line - iz * p.taps[1];
-        index = ((p.tap_first[2] + iz * p.tap_step[2]) * p.filter[1] + p.tap_first[1] + iy * p.tap_step[1]) * p.filter[0] + p.tap_first[0] + ix * p.tap_step[0];
-        x = u16(ix * p.tap_offset[0]), y = u16(iy * p.tap_offset[1]), z = u16(iz * p.tap_offset[2]);
+    __device__ __forceinline__ Tap(const ConvParams &p, const Walk &w, int i) {
+        int line = i / max(1, w.taps[0]), ix = i - line * w.taps[0], iz = line / w.taps[1], iy = line - iz * w.taps[1];
+        index = ((w.tap_first[2] + iz * w.tap_step[2]) * p.filter[1] + w.tap_first[1] + iy * w.tap_step[1]) * p.filter[0] + w.tap_first[0] + ix * w.tap_step[0];
+        x = u16(w.shift[0] + ix * w.tap_offset[0]), y = u16(w.shift[1] + iy * w.tap_offset[1]), z = u16(w.shift[2] + iz * w.tap_offset[2]);
     }
 };
 
 __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, const TensorMap &b, const ConvParams &p, int first, int step) {
     Ring ring;
-    Span all = span(p);
     for (int t = first; t < p.schedule.count(); t += step) {
         Tile tile = p.schedule.at(t);
         Pixel at = first_pixel(p, tile.m);
-        int tap = all.first / p.k_blocks, k = all.first - tap * p.k_blocks;
+        const Walk &walk = p.walks[walk_of(tile)];
+        Span all = span(p, walk_of(tile));
+        int tap = all.first / p.k_blocks, k = walk.taps[0] ? all.first - tap * p.k_blocks : p.k_blocks;
         for (int left = all.count; left > 0; tap++, k = 0) {
-            Tap moved(p, tap);
-            for (; k < p.k_blocks && left > 0; k++, left--, ring.next()) {
+            Tap moved(p, walk, tap);
+            for (; (k < p.k_blocks || !walk.taps[0]) && left > 0; k++, left--, ring.next()) {
                 claim_stage(s, ring);
                 if constexpr (SPATIAL == 2) {
                     tma_load_im2col(s.a(ring.stage), a, s.full(ring.stage), k * kTileK, at.w, at.h, at.n, moved.x, moved.y);
@@ -121,8 +132,9 @@ __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, 
 // Where the rows of a result go whose pixels lie apart, or channels do.
 struct PixelPlace : MatrixPlace {
     const ConvParams &p;
+    int walk;
 
-    __device__ __forceinline__ PixelPlace(const ConvParams &p) : p(p) {}
+    __device__ __forceinline__ PixelPlace(const ConvParams &p, int walk) : p(p), walk(walk) {}
     __device__ __forceinline__ void store(const TensorMap &map, u32 chunk, const Block &b, int column) const {
         if constexpr (STORE == STORE_PLANES) {
             int image = p.size[0] * p.size[1] * p.size[2], n = b.row / image;
@@ -137,36 +149,35 @@ struct PixelPlace : MatrixPlace {
             return row - n * image + n * p.place[3];
         }
         int line = row / p.size[0], w = row - line * p.size[0], plane = line / p.size[1], h = line - plane * p.size[1], n = plane / p.size[2];
-        return w * p.place[0] + h * p.place[1] + (plane - n * p.size[2]) * p.place[2] + n * p.place[3];
+        return w * p.place[0] + h * p.place[1] + (plane - n * p.size[2]) * p.place[2] + n * p.place[3] + p.walks[walk].at;
     }
 };
 
 __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap &c, const ConvParams &p, int consumer, int first, int step) {
     Ring ring;
-    int turn = 0, stages = span(p).count, before = consumer % kTurns;
+    int turn = 0, stages = span(p, 0).count, before = consumer % kTurns;
     ring.skip(before * stages);
     for (int t = first + before * step; t < p.schedule.count(); t += kTurns * step, ring.skip((kTurns - 1) * stages)) {
         if (ALTERNATE && t != first) take_turn(consumer);
         Tile tile = p.schedule.at(t);
-        Block block{p.pixels, p.channels, 0, tile.m, tile.n};
+        Block block{p.pixels, p.channels, walk_of(tile), tile.m, tile.n};
         Finish<TILE_N> finish(p.epilogue, block);
         Acc acc[kBlocksM][TILE_N / 2];
-        if constexpr (NO_TAPS) {
-#pragma unroll
-            for (int i = 0; i < kBlocksM * TILE_N / 2; i++) acc[i / (TILE_N / 2)][i % (TILE_N / 2)] = 0;
-        } else {
-            accumulate(s, ring, consumer, stages, acc, t + step < p.schedule.count());
-        }
+        if constexpr (STORE == STORE_ROWS) stages = span(p, walk_of(tile)).count;
+        accumulate(s, ring, consumer, stages, acc, t + step < p.schedule.count());
         if constexpr (SPLIT == 1) {
-            store_rows<TILE_N>(s, c, p.c, PixelPlace(p), consumer, acc, finish, block, turn);
+            store_rows<TILE_N>(s, c, p.c, PixelPlace(p, walk_of(tile)), consumer, acc, finish, block, turn);
         } else {
             Acc sum[kBlocksM][kColumns / 2];
             add_partial_sums(s, consumer, acc, sum);
             block.column += int(cluster_rank()) * kColumns;
-            if (block.column < tile.n + TILE_N) store_rows<kColumns>(s, c, p.c, PixelPlace(p), consumer, sum, Finish<kColumns>(p.epilogue, block), block, turn);
+            if (block.column < tile.n + TILE_N) store_rows<kColumns>(s, c, p.c, PixelPlace(p, walk_of(tile)), consumer, sum, Finish<kColumns>(p.epilogue, block), block, turn);
         }
     }
 }
+
+// Registers of the thread that loads, which wants more of them for several walks, and of those that multiply.
+constexpr int kLoading = (kWalks > 1) ? 56 : CONSUMERS == 2 ? 40 : 32, kMultiplying = (CONSUMERS == 2 ? 232 : 160) - (kWalks > 1 ? 8 : 0);
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     conv_sm90(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c,
@@ -182,11 +193,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     constexpr int kBlocks = kCluster * SPLIT;
     int first = blockIdx.x / kBlocks, step = gridDim.x / kBlocks, warpgroup = warpgroup_index();
     if (warpgroup == 0) {
-        if constexpr (CONSUMERS > 1) registers_lower<CONSUMERS == 2 ? 40 : 32>();
-        if (threadIdx.x == 0 && !NO_TAPS) load_tiles(s, a, b, p, first, step);
+        if constexpr (CONSUMERS > 1) registers_lower<kLoading>();
+        if (threadIdx.x == 0) load_tiles(s, a, b, p, first, step);
         if constexpr (SPLIT > 1) cluster_meet();   // the consumers' one, in add_partial_sums
     } else {
-        if constexpr (CONSUMERS > 1) registers_raise<CONSUMERS == 2 ? 232 : 160>();
+        if constexpr (CONSUMERS > 1) registers_raise<kMultiplying>();
         multiply_tiles(s, c, p, warpgroup - 1, first, step);
     }
     finish_block();

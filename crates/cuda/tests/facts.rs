@@ -26,6 +26,7 @@ const MEANT: &[(&str, &[&str])] = &[
     ("rnn_step", &["FFMA"]),
     ("rnn_step_mma", &["HMMA"]),
     ("gemm_sm80", &["HMMA IMMA QMMA"]),
+    ("gemm_f32", &["FFMA"]),
     ("conv_groups_sm80", &["HMMA"]),
     ("attention_backward_sm80", &["HMMA"]),
     ("gemv", &["LDG"]),

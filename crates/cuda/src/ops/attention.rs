@@ -1,5 +1,7 @@
 //! `attention:sm90`: scaled dot-product attention in one pass on Hopper's tensor cores (`kernels/attention_sm90.cu`), of 16-bit types and heads of up to 128.
+//! Where queries are few, keys are divided in parts, so that all multiprocessors have some.
 
+use super::gemm::shape::ceil;
 use super::gemm::{hopper, pairs, plain};
 use crate::emit::bare;
 use crate::program::{Launch, MapKind, MapPlace, Program, TensorMap, Word};
@@ -14,6 +16,9 @@ const CACHED: i64 = 24_000_000;
 const UNEVEN: i64 = 16;
 /// Keys up to which causal attention goes by narrow tiles (H200: 384 take 38.3 us by them and 39.8 by wide ones, 1,024 64.2 and 59.3).
 const FEW_KEYS: i64 = 512;
+
+/// Keys of a part at least.
+const LEAST: i64 = 256;
 
 /// A tensor's four dimensions as the kernel counts them, innermost first: sizes and strides.
 #[derive(Clone, Copy)]
@@ -62,6 +67,7 @@ impl Four {
 }
 
 /// Attention as the kernel sees it.
+#[derive(Clone, Copy)]
 struct Attention<'a> {
     op: &'a Sdpa,
     q: Four,
@@ -75,6 +81,19 @@ struct Attention<'a> {
     consumers: i64,
     tile: i64,
     stages: i64,
+    /// Parts of the keys, and tiles of keys of each.
+    parts: i64,
+    part: i64,
+}
+
+/// The kernels' name for a type.
+fn name(t: DataType) -> Result<&'static str, Skip> {
+    match t {
+        DataType::F16 => Ok("T_F16"),
+        DataType::Bf16 => Ok("T_BF16"),
+        DataType::F32 => Ok("T_F32"),
+        _ => Err(Skip::DataType(t.to_string())),
+    }
 }
 
 /// Attention without scores in memory.
@@ -98,8 +117,12 @@ pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, S
     if head > 128 || !positive || qd.iter().chain(kd.iter()).any(|&d| d > 1 << 24) || qd[0] * qd[1] > 1 << 24 {
         return Err(Skip::Shape("heads of more than 128, or no elements"));
     }
-    let launch = Attention::of(op)?.launch(&target.facts)?;
-    Ok(Program { launches: vec![launch], ..Program::or_unaligned(super::sdpa::lower, problem, target)? })
+    let mut program = Program::or_unaligned(super::sdpa::lower, problem, target)?;
+    let attention = Attention::of(op)?.divided(&target.facts);
+    let parts = if attention.parts > 1 { Some(attention.book(&mut program)?) } else { None };
+    program.launches.push(attention.launch(parts, &target.facts)?);
+    program.launches.extend(parts.map(|p| attention.together(p)).transpose()?);
+    Ok(program)
 }
 
 impl<'a> Attention<'a> {
@@ -128,20 +151,85 @@ impl<'a> Attention<'a> {
             (_, 64, Some(_)) if keys <= FEW_KEYS => [3, 64, 3],
             _ => [2, 128, 2],
         };
-        Ok(Attention { op, q, o, head, causal, keys, share, consumers, tile, stages })
+        Ok(Attention { op, q, o, head, causal, keys, share, consumers, tile, stages, parts: 1, part: 0 })
     }
 
-    fn launch(&self, facts: &Facts) -> Result<Launch, Skip> {
-        let (op, head, rows) = (self.op, self.head, 64 * self.consumers);
-        let [_, queries, heads, batch] = self.q.sizes;
-        let tiles = queries / rows + i64::from(queries % rows != 0);
-        let turned = plain(&op.k)?.strides[3] != 1 && op.k.dims()[3] != 1;
-        let name = |t: DataType| match t {
-            DataType::F16 => Ok("T_F16"),
-            DataType::Bf16 => Ok("T_BF16"),
-            DataType::F32 => Ok("T_F32"),
-            _ => Err(Skip::DataType(t.to_string())),
+    /// Queries of a tile.
+    fn rows(&self) -> i64 {
+        64 * self.consumers
+    }
+
+    /// Tiles of queries of a head.
+    fn tiles(&self) -> i64 {
+        ceil(self.q.sizes[1], self.rows())
+    }
+
+    /// Bytes of a tile of queries, and of the ring's keys, which values have too.
+    fn bytes(&self) -> [i64; 2] {
+        [self.head * 2 * self.rows(), self.stages * self.head * 2 * self.tile]
+    }
+
+    /// Bytes of shared memory; parts leave results to threads, others go out through a place of their own where there is room.
+    fn shared(&self, facts: &Facts) -> i64 {
+        let [own, ring] = self.bytes();
+        let out = if self.parts > 1 || 1280 + 2 * own + 2 * ring > i64::from(facts.shared_memory) { 0 } else { own };
+        1280 + own + 2 * ring + out
+    }
+
+    /// Blocks that a multiprocessor has at a time.
+    fn resident(&self) -> i64 {
+        let [own, ring] = self.bytes();
+        if self.consumers == 1 && own + ring <= 56 << 10 { 2 } else { 1 }
+    }
+
+    /// Divides the keys where there are too few tiles of queries for the multiprocessors.
+    fn divided(self, facts: &Facts) -> Attention<'a> {
+        let ([_, _, heads, batch], tiles) = (self.q.sizes, self.tiles());
+        // Under a causal mask all tiles of queries but one see fewer keys than the last.
+        let seen = match self.causal {
+            None => self.keys,
+            Some(offset) if tiles == 1 => (self.rows() + offset).clamp(1, self.keys),
+            Some(_) => return self,
         };
+        let narrow = if self.consumers == 1 { Attention { tile: 64, stages: 2, ..self } } else { self };
+        let slots = i64::from(facts.multiprocessors) * narrow.resident();
+        let wanted = (slots / (tiles * heads * batch)).min(seen / LEAST).max(1);
+        let all = ceil(seen, narrow.tile);
+        let part = ceil(all, wanted);
+        if part == all { self } else { Attention { parts: ceil(all, part), part, ..narrow } }
+    }
+
+    /// Where the outputs and the sums of parts are.
+    fn book(&self, program: &mut Program) -> Result<[usize; 2], Skip> {
+        let overflow = || Skip::Shape("sizes that overflow");
+        let [_, queries, heads, batch] = self.q.sizes;
+        let rows = usize::try_from(self.parts * queries * heads * batch).map_err(|_| overflow())?;
+        let mut book = |bytes: usize| program.book(bytes).ok_or_else(overflow);
+        Ok([book(rows * self.head as usize * 4)?, book(rows * 8)?])
+    }
+
+    /// The launch that puts parts together.
+    fn together(&self, parts: [usize; 2]) -> Result<Launch, Skip> {
+        let ([size, queries, heads, batch], [_, query, head, image]) = (self.o.sizes, self.o.strides);
+        let rows = queries * heads * batch;
+        let mut words = parts.map(Word::Scratch).to_vec();
+        words.push(Word::Offset { arg: Arg::DST, bytes: (self.o.offset * (self.o.dtype.bits() / 8) as i64) as u64 });
+        words.push(self.log_sum());
+        words.extend(pairs(&[self.parts, rows, queries, heads]));
+        words.extend([size, query, head, image].map(|v| Word::Value(v as u64)));
+        let head = self.head.to_string();
+        Ok(bare("attention_parts", &[("C_TYPE", name(self.o.dtype)?), ("HEAD", &head)], words, rows * 256))
+    }
+
+    /// Where training keeps the logarithms of the sums.
+    fn log_sum(&self) -> Word {
+        self.op.workspace.as_ref().map_or(Word::Value(0), |_| Word::Address { arg: Arg::WORKSPACE, buffer: 0 })
+    }
+
+    fn launch(&self, parts: Option<[usize; 2]>, facts: &Facts) -> Result<Launch, Skip> {
+        let (op, head, rows) = (self.op, self.head, self.rows());
+        let ([_, queries, heads, batch], tiles) = (self.q.sizes, self.tiles());
+        let turned = plain(&op.k)?.strides[3] != 1 && op.k.dims()[3] != 1;
         let numbers = [
             ("HEAD", head),
             ("TILE_N", self.tile),
@@ -150,6 +238,7 @@ impl<'a> Attention<'a> {
             ("CAUSAL", i64::from(self.causal.is_some())),
             ("K_MN", i64::from(!turned)),
             ("DIVIDE", i64::from(op.scale_kind == SdpaScale::Divide)),
+            ("DIVIDED", i64::from(parts.is_some())),
         ];
         let numbers = numbers.map(|(n, v)| (n, v.to_string()));
         let mut options: Vec<(&str, &str)> = numbers.iter().map(|(n, v)| (*n, v.as_str())).collect();
@@ -168,8 +257,11 @@ impl<'a> Attention<'a> {
                 }
             }
         }
-        // Training keeps the logarithms of the sums.
-        words.push(op.workspace.as_ref().map_or(Word::Value(0), |_| Word::Address { arg: Arg::WORKSPACE, buffer: 0 }));
+        words.push(self.log_sum());
+        if let Some(places) = parts {
+            words.extend(pairs(&[self.parts, self.part]));
+            words.extend(places.map(Word::Scratch));
+        }
         if let (Some(t), SdpaMask::Buffer) = (&op.mask, op.mask_kind) {
             let b = plain(t)?;
             options.push(("MASK_TYPE", name(t.dtype)?));
@@ -184,11 +276,9 @@ impl<'a> Attention<'a> {
             value.map([64, self.tile])?,
             self.o.map([64, 64])?,
         ];
-        let (own, stages) = (head * 2 * rows, self.stages * head * 2 * self.tile);
-        let shared = 1280 + 2 * own + 2 * stages;
-        let resident = if self.consumers == 1 && own + stages <= 56 << 10 { 2 } else { 1 };
-        launch.shared = (if shared > i64::from(facts.shared_memory) { shared - own } else { shared }) as u32;
-        launch.grid = [(tiles * heads * batch).min(i64::from(facts.multiprocessors) * resident) as u32, 1, 1];
+        launch.shared = self.shared(facts) as u32;
+        let (work, slots) = (tiles * heads * batch * self.parts, i64::from(facts.multiprocessors) * self.resident());
+        launch.grid = [work.min(slots) as u32, 1, 1];
         launch.block = 128 * (1 + self.consumers as u32);
         Ok(launch)
     }

@@ -19,8 +19,9 @@ use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Blocking, Layout, Op, Problem, Prop, Tensor};
 use std::iter::once;
 
-/// Launches of one pass at most.
+/// Walks of one pass at most, and of one launch whose pixels lie apart.
 const WALKS: usize = 27;
+const TOGETHER: usize = 8;
 
 pub(super) const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
@@ -61,7 +62,8 @@ pub(super) struct Window<'a> {
     pub(super) otherwise: Lower,
 }
 
-/// The pixels of one launch, by D, H, W.
+/// Pixels that the same taps reach, by D, H, W.
+#[derive(Clone)]
 struct Walk {
     /// Pixels that are made; what is stepped over in what is read; where the first pixel's first tap is.
     size: [i64; 3],
@@ -76,6 +78,39 @@ struct Walk {
     residue: [i64; 3],
     /// No tap reaches them.
     empty: bool,
+}
+
+impl Walk {
+    /// Taps that are visited.
+    fn count(&self) -> i64 {
+        if self.empty { 0 } else { self.taps.iter().product() }
+    }
+
+    /// The kernel's words of it, with so many stages a tap, of a result with these strides by D, H, W.
+    fn words(&self, start: [i64; 3], blocks: i64, strides: [i64; 3]) -> [Word; 9] {
+        let taps = if self.empty { [1, 1, 0] } else { self.taps };
+        let mut ints = Vec::with_capacity(16);
+        for v in [taps, self.first, self.step, self.offset, std::array::from_fn(|d| self.start[d] - start[d])] {
+            ints.extend(inner_first(v));
+        }
+        ints.push((self.count() * blocks).max(1));
+        let at: i64 = std::iter::zip(self.residue, strides).map(|(r, s)| r * s).sum();
+        let mut words = [Word::Value(at as u64); 9];
+        words[..8].copy_from_slice(&pairs(&ints));
+        words
+    }
+
+    /// Pixels from the first tap to the last.
+    fn reach(&self) -> [i64; 3] {
+        std::array::from_fn(|d| (self.taps[d] - 1) * self.offset[d])
+    }
+}
+
+/// Walks in groups of one size, those with most taps first, which start in one place: from there on their first taps are so many pixels away.
+fn grouped(mut walks: Vec<Walk>) -> Vec<(Vec<Walk>, [i64; 3])> {
+    walks.sort_by_key(|w| (w.size, -w.count()));
+    let groups = walks.chunk_by(|a, b| a.size == b.size).flat_map(|g| g.chunks(TOGETHER));
+    groups.map(|g| (g.to_vec(), std::array::from_fn(|d| g.iter().map(|w| w.start[d]).min().unwrap_or(0)))).collect()
 }
 
 /// Whether what TMA walks has its pixels at legal places.
@@ -274,27 +309,33 @@ impl<'a> Window<'a> {
             return Err(Skip::Shape("strides that leave many residues"));
         }
         let read = self.grids()[0];
-        let near =
-            |w: &Walk| is_in_reach([w.start, w.size, w.stride, std::array::from_fn(|d| (w.taps[d] - 1) * w.offset[d]), read], self.deep());
-        if !walks.iter().all(near) {
+        let groups = grouped(walks);
+        let near = |w: &Walk, start: [i64; 3]| {
+            let reach = std::array::from_fn(|d| w.start[d] - start[d] + w.reach()[d]);
+            is_in_reach([start, w.size, w.stride, reach, read], self.deep())
+        };
+        if !groups.iter().all(|(walks, start)| walks.iter().all(|w| near(w, *start))) {
             return Err(Skip::Shape("windows that the tensor copy engine does not walk"));
         }
-        let request = Request { planes, ..self.request(&walks, bytes, to_layout)? };
+        let request = Request { planes, ..self.request(&groups, bytes, to_layout)? };
         let mut program = Program::or_unaligned(self.otherwise, self.problem, target)?;
         let (weights, b_mn) = self.weights(&mut program, bytes, target)?;
         let request = Request { b_mn, ..request };
         let choice = shape::best(&request, target).ok_or(Skip::Shape("no tile fits"))?;
         let chosen = Chosen { request: &request, choice: &choice, types: [ta, tb, tc], weights, unit: unit.unwrap_or(0) };
-        for walk in &walks {
-            program.launches.push(self.launch(walk, &chosen, target)?);
+        for (walks, start) in &groups {
+            program.launches.push(self.launch(walks, *start, &chosen, target)?);
         }
         Ok(program)
     }
 
-    /// The product of the walk with most taps.
-    fn request(&self, walks: &[Walk], bytes: i64, to: &Blocking) -> Result<Request, Skip> {
+    /// The product of the walks with most taps, which have those of the mean.
+    fn request(&self, groups: &[(Vec<Walk>, [i64; 3])], bytes: i64, to: &Blocking) -> Result<Request, Skip> {
         let result_bytes = (self.to.1.dtype.bits() / 8) as i64;
-        let scattered = walks.len() > 1;
+        let taps = |g: &[Walk]| g.iter().map(Walk::count).sum::<i64>();
+        let (most, _) = groups.iter().max_by_key(|g| taps(&g.0)).ok_or(Skip::Shape("no pixels"))?;
+        let (taps, count) = (taps(most).max(1), most.len() as i64);
+        let scattered = groups.len() > 1 || count > 1;
         let whole = |v: i64| v * result_bytes % 16 == 0;
         let step = pixel_step(self.to.1, to, 0);
         if !scattered && step.is_none() && to.strides[1] == 1 {
@@ -304,8 +345,7 @@ impl<'a> Window<'a> {
         if scattered && !(whole(self.made) && whole(to.offset) && (0..self.to.1.dims().len()).all(spaced)) {
             return Err(Skip::Layout("pixels that are not 16-byte aligned".into()));
         }
-        let most = walks.iter().max_by_key(|w| w.taps.iter().product::<i64>()).ok_or(Skip::Shape("no pixels"))?;
-        let pixels = self.z.mb * most.size.iter().product::<i64>();
+        let pixels = self.z.mb * most[0].size.iter().product::<i64>();
         if pixels > i64::from(i32::MAX) / 2 {
             return Err(Skip::Shape("very many pixels"));
         }
@@ -313,8 +353,8 @@ impl<'a> Window<'a> {
         Ok(Request {
             m: pixels,
             n: self.made,
-            k: most.taps.iter().product::<i64>() * ceil(self.given, lanes) * lanes,
-            batch: 1,
+            k: ceil(taps, count) * ceil(self.given, lanes) * lanes,
+            batch: count,
             bytes,
             result_bytes,
             a_mn: false,
@@ -327,7 +367,7 @@ impl<'a> Window<'a> {
             scattered,
             planes: false,
             computed: !self.problem.attr.post_ops.is_empty(),
-            taps: most.taps.iter().product(),
+            taps,
         })
     }
 
@@ -364,36 +404,39 @@ impl<'a> Window<'a> {
         Ok(MapPlace::Scratch(at))
     }
 
-    fn launch(&self, walk: &Walk, chosen: &Chosen<'_>, target: &CudaTarget) -> Result<Launch, Skip> {
+    fn launch(&self, walks: &[Walk], start: [i64; 3], chosen: &Chosen<'_>, target: &CudaTarget) -> Result<Launch, Skip> {
         let (z, deep) = (&self.z, self.deep());
         let Chosen { request, choice, types, weights, unit } = *chosen;
-        let r = &Request { m: z.mb * walk.size.iter().product::<i64>(), ..*request };
-        let apart = r.scattered.then_some((walk.size, z.s, walk.residue));
+        let (size, stride) = (walks[0].size, walks[0].stride);
+        let r = &Request { m: z.mb * size.iter().product::<i64>(), batch: walks.len() as i64, ..*request };
+        let residues: [[i64; 3]; TOGETHER] = std::array::from_fn(|i| walks.get(i).map_or([0; 3], |w| w.residue));
+        let apart = r.scattered.then_some((size, z.s, &residues[..]));
         let declare =
             |emit: &mut Emitter| if self.forward { self.channels.declare(self.problem, apart, emit) } else { Ok(Default::default()) };
         let mut emit = epilogue(self.problem, self.to.0, &declare)?;
         tile_options(&mut emit, types, r, choice);
         emit.option("SPATIAL", if deep { 3 } else { 2 });
-        emit.option("NO_TAPS", i32::from(walk.empty));
         emit.option("PLANE_UNIT", unit);
         let lanes = 128 / r.bytes;
-        let [down, across] = clusters(r, choice);
-        let mut ints = vec![r.m, r.n, ceil(self.given, lanes)];
-        for v in [walk.taps, walk.first, walk.step, walk.offset, z.k, walk.size, walk.stride, walk.start] {
+        let ([down, across], blocks) = (clusters(r, choice), ceil(self.given, lanes));
+        let mut ints = vec![r.m, r.n, blocks];
+        for v in [z.k, size, stride, start] {
             ints.extend(inner_first(v));
         }
-        ints.extend([down, across, 1, GROUP]);
+        ints.extend([down, across, r.batch, GROUP, 0]);
         let mut words = pairs(&ints);
         let (to, n) = (plain(self.to.1)?, self.to.1.dims().len());
         let spatial: [i64; 3] = std::array::from_fn(|d| if d + n >= 5 { to.strides[d + n - 3] } else { 0 });
-        let residue: i64 = (0..3).map(|d| walk.residue[d] * spatial[d]).sum();
-        words.push(Word::Offset { arg: self.to.0, bytes: ((to.offset + residue) * r.result_bytes) as u64 });
+        for i in 0..if r.scattered { TOGETHER } else { 1 } {
+            words.extend(walks.get(i).map_or([Word::Value(0); 9], |w| w.words(start, blocks, spatial)));
+        }
+        words.push(Word::Offset { arg: self.to.0, bytes: (to.offset * r.result_bytes) as u64 });
         let step = pixel_step(self.to.1, to, 0).unwrap_or(0);
         words.extend([step, if r.planes { to.strides[1] } else { 1 }, 0].map(|v| Word::Value(v as u64)));
         let place = inner_first(std::array::from_fn(|d| spatial[d] * z.s[d]));
         words.extend(place.into_iter().chain([to.strides[0]]).map(|v| Word::Value(v as u64)));
         let mut launch = emit.epilogue_of("conv_sm90", words);
-        let visits = Visits { sizes: self.grids()[0], size: walk.size, stride: walk.stride, lower: walk.start, deep };
+        let visits = Visits { sizes: self.grids()[0], size, stride, lower: start, deep };
         let source = walked(self.from, &visits, [lanes, choice.shape.m]);
         launch.maps = vec![source, self.weights_map(r, weights, choice.shape), self.result_map(chosen, step)?];
         launch_shape(&mut launch, r, choice, target);

@@ -372,12 +372,12 @@ struct Channels<'a> {
     dst: &'a Tensor,
 }
 
-/// Pixels of the destination that lie apart: their sizes, strides and first ones by D, H, W.
-type Apart = ([i64; 3], [i64; 3], [i64; 3]);
+/// Pixels of the destination that lie apart: their sizes and strides, and the first ones of each batch, by D, H, W.
+type Apart<'a> = ([i64; 3], [i64; 3], &'a [[i64; 3]]);
 
 impl Channels<'_> {
     /// Declares the place of a row, a pixel of the destination, and a column, a channel; gives scales and bias.
-    fn declare(&self, problem: &Problem, apart: Option<Apart>, emit: &mut Emitter) -> Result<Declared, Skip> {
+    fn declare(&self, problem: &Problem, apart: Option<Apart<'_>>, emit: &mut Emitter) -> Result<Declared, Skip> {
         let (dims, n) = (self.dst.dims(), self.dst.dims().len());
         let order: Vec<usize> = (0..n).filter(|&d| d != 1).collect();
         let mut moved = String::new();
@@ -388,9 +388,11 @@ impl Channels<'_> {
                 let walked: Vec<i64> = dims[..2].iter().copied().chain(own(sizes)).collect();
                 emit.traversal("pixel", &walked, &order);
                 emit.numbers("pixel_step", &own(steps));
-                emit.numbers("pixel_first", &own(first));
-                moved =
-                    format!("    for (int d = 2; d < {n}; ++d) p[d] = p[d] * (index)a.pixel_step[d - 2] + (index)a.pixel_first[d - 2];\n");
+                emit.numbers("pixel_first", &first.iter().flat_map(|&f| own(f)).collect::<Vec<_>>());
+                moved = format!(
+                    "    for (int d = 2; d < {n}; ++d) p[d] = p[d] * (index)a.pixel_step[d - 2] + (index)a.pixel_first[batch * {} + d - 2];\n",
+                    n - 2
+                );
             }
         }
         emit.code(&format!(

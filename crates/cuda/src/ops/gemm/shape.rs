@@ -28,6 +28,9 @@ const EXPOSED: [f64; 2] = [0.2, 1.0];
 /// What products keep of the highest clock, and copies of the memory's bandwidth.
 const CLOCK: f64 = 0.86;
 const BANDWIDTH: f64 = 0.82;
+/// Part of the memory's bandwidth that a multiprocessor's blocks take longer than where all of them have tiles, where all tiles are fewer, and behind others.
+const ALONE: f64 = 0.8;
+const LAST: f64 = 0.5;
 /// Seconds of a transposition's launch, and what it keeps of the memory's bandwidth.
 const COPY: f64 = 3e-6;
 const TURNED: f64 = 0.7;
@@ -263,12 +266,22 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let start = START + if size > 1 { CLUSTER } else { 0.0 };
     let cycles = waves * ceil(k_stages, split) as f64 * stage + (waves - 1.0) * again + tail * (1.0 + exposed * (waves - 1.0)) + start;
     let moved = (r.batch * (r.m / r.taps + r.n) * r.k * r.bytes + r.batch * r.m * r.n * r.result_bytes) as f64;
-    // Few blocks do not draw all of the memory's bandwidth.
-    let busy = ((clusters * size * split) as f64 / (0.8 * units as f64)).min(1.0);
-    let bandwidth = bandwidth(facts) * BANDWIDTH * busy;
+    // Few rows have two blocks of a multiprocessor.
+    let last = if r.swapped { 0.0 } else { LAST };
+    let bandwidth = bandwidth(facts) * BANDWIDTH / few((clusters * size * split) as f64 / units as f64, last);
     let clock = f64::from(facts.clock) * 1e3 * CLOCK;
     // The larger of the two, and a little of the smaller.
     ((cycles / clock).powi(4) + (moved / bandwidth + 1.5e-6).powi(4)).sqrt().sqrt()
+}
+
+/// How much longer than its share of the memory's bandwidth so many tiles a multiprocessor take: few blocks do not draw all of it, and the last tiles, which
+/// take `least` of a tile's time at least, are few.
+fn few(tiles: f64, least: f64) -> f64 {
+    let whole = tiles.floor();
+    match tiles - whole {
+        last if last > 0.0 => (whole + last.max(if whole > 0.0 { least } else { ALONE })) / tiles,
+        _ => 1.0,
+    }
 }
 
 /// A tile of a gradient of weights, whose K are pixels in parts.

@@ -9,9 +9,30 @@ use crate::program::{Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{DataType, Problem};
 
-/// Rows and columns of a block, and the terms of a part where K is divided.
-const TILE: i64 = 128;
+/// A tile of the kernel: rows of sums of a thread, warps along both dimensions, and blocks of a multiprocessor at a time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Tile {
+    rows: i64,
+    warps: [i64; 2],
+    blocks: i64,
+    /// Products of a multiprocessor in a clock cycle, with all its blocks, and the share of them with one block and with one more.
+    products: f64,
+    shares: [f64; 2],
+}
+
+/// Fitted to times of eight products on an H200.
+const TILES: [Tile; 2] = [
+    Tile { rows: 16, warps: [4, 2], blocks: 1, products: 108.0, shares: [1.0; 2] },
+    Tile { rows: 8, warps: [2, 2], blocks: 3, products: 98.0, shares: [0.6, 0.9] },
+];
+/// Terms of a part at least where K is divided, and parts at most.
 const PART: i64 = 64;
+const PARTS: i64 = 64;
+/// Clock cycles of a block besides its products, and of each of its sums; those of a launch that adds parts, and bytes of parts a cycle.
+const START: f64 = 1500.0;
+const STORE: f64 = 0.2;
+const ADD: f64 = 4000.0;
+const BYTES: f64 = 1500.0;
 
 /// Matmul.
 pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
@@ -28,7 +49,46 @@ pub(crate) fn pointwise_conv(problem: &Problem, target: &CudaTarget) -> Result<P
     pixels(problem, &|gemm| gemm.simt(target))
 }
 
+impl Tile {
+    /// Rows and columns.
+    fn size(&self) -> [i64; 2] {
+        [self.warps[0] * 4 * self.rows, self.warps[1] * 64]
+    }
+
+    /// Tiles along both dimensions of a product.
+    fn count(&self, [m, n, ..]: [i64; 4]) -> [i64; 2] {
+        let [rows, columns] = self.size();
+        [ceil(m, rows), ceil(n, columns)]
+    }
+
+    /// Clock cycles of a product of these sizes (rows, columns, terms, batches) whose terms are divided so.
+    fn cycles(&self, sizes: [i64; 4], parts: i64, units: i64) -> f64 {
+        let ([down, across], [rows, columns], [m, n, k, batch]) = (self.count(sizes), self.size(), sizes);
+        let own = ceil(down * across * batch * parts, units);
+        let left = own % self.blocks;
+        let last = if left == 0 { 0.0 } else { left as f64 / self.shares[left as usize - 1] };
+        let products = ((own - left) as f64 + last) * (ceil(k, parts) * rows * columns) as f64 / self.products;
+        let added = if parts > 1 { ADD + (m * n * batch * parts) as f64 * 8.0 / BYTES } else { 0.0 };
+        products + ceil(own, self.blocks) as f64 * (START + (rows * columns) as f64 * STORE) + added
+    }
+
+    /// The one that is predicted to take least, and the terms of a part.
+    fn best(sizes: [i64; 4], units: i64) -> (Tile, i64) {
+        let most = (sizes[2] / PART).clamp(1, PARTS);
+        let all = TILES.iter().flat_map(|&tile| (1..=most).map(move |parts| (tile, parts)));
+        let timed = all.map(|(tile, parts)| (tile.cycles(sizes, parts, units), tile, parts));
+        let (_, tile, parts) = timed.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, TILES[0], 1));
+        (tile, ceil(ceil(sizes[2], parts), 16) * 16)
+    }
+}
+
 impl Gemm<'_> {
+    /// Whether runs of four columns of the result are aligned to 16 bytes.
+    fn c_aligned(&self) -> bool {
+        let c = &self.c;
+        c.inner == 1 && self.n % 4 == 0 && c.alignment(self.m, c.outer) == 16 && (self.batch == 1 || c.batch_stride % 4 == 0)
+    }
+
     fn simt(&self, target: &CudaTarget) -> Result<Program, Skip> {
         if [&self.a, &self.b, &self.c].iter().any(|x| x.dtype != DataType::F32) {
             return Err(Skip::DataType(format!("{}:{}:{}", self.a.dtype, self.b.dtype, self.c.dtype)));
@@ -53,11 +113,9 @@ impl Gemm<'_> {
         let (left, right) = (lead(&self.a, a_mn), lead(&self.b, b_mn));
         let count = |mn: bool, rows: i64| if mn { self.k } else { rows };
         let aligned = self.a.alignment(count(a_mn, self.m), left) == 16 && self.b.alignment(count(b_mn, self.n), right) == 16;
-        let (down, across) = (ceil(self.m, TILE), ceil(self.n, TILE));
-        let tiles = down * across * self.batch;
-        // Two blocks a multiprocessor; K is divided where there are fewer tiles.
-        let parts = (2 * i64::from(target.facts.multiprocessors) / tiles).min(self.k / PART).clamp(1, 64);
-        let part = ceil(ceil(self.k, parts), 16) * 16;
+        let sizes = [self.m, self.n, self.k, self.batch];
+        let (tile, part) = Tile::best(sizes, i64::from(target.facts.multiprocessors));
+        let [down, across] = tile.count(sizes);
         let parts = ceil(self.k, part);
         let mut program = Program::or_unaligned(self.otherwise, self.problem, target)?;
         let overflow = || Skip::Shape("sizes that overflow");
@@ -65,8 +123,12 @@ impl Gemm<'_> {
         let partial = if parts > 1 { Some(program.book(bytes).ok_or_else(overflow)?) } else { None };
 
         let mut emit = epilogue(self.problem, self.c.arg, self.declare)?;
-        for (name, value) in [("A_MN", a_mn), ("B_MN", b_mn), ("ALIGNED", aligned)] {
+        for (name, value) in [("A_MN", a_mn), ("B_MN", b_mn), ("ALIGNED", aligned), ("C_ALIGNED", self.c_aligned())] {
             emit.option(name, i32::from(value));
+        }
+        let Tile { rows, warps: [down_warps, across_warps], blocks, .. } = tile;
+        for (name, value) in [("ROWS", rows), ("WARPS_M", down_warps), ("WARPS_N", across_warps), ("BLOCKS", blocks)] {
+            emit.option(name, value);
         }
         let (a, b, c) = (&self.a, &self.b, &self.c);
         let mut words = vec![a.word(), b.word(), c.word()];
@@ -75,6 +137,8 @@ impl Gemm<'_> {
         words.push(partial.map_or(Word::Value(0), Word::Scratch));
         let mut launch = emit.epilogue_of("gemm_f32", words);
         launch.grid = [(down * across) as u32, self.batch as u32, parts as u32];
+        launch.block = (32 * down_warps * across_warps) as u32;
+        launch.shared = (128 * tile.size().iter().sum::<i64>() + 512) as u32;
         if aligned {
             launch.aligned = vec![a.place(), b.place()];
         }
