@@ -632,7 +632,8 @@ impl Gradient {
         // So are lines of many that few rows meet.
         let each_once = !self.rows_slide && self.columns.grid.is_partition(self.each);
         let met = self.rows.channels.saturating_mul(if each_once { 1 } else { taps }).saturating_mul(self.rows_per_channel());
-        let within = |s: &Strides| (s.is_plain() || s.block == self.panel) && step(s, &self.columns) <= FARTHER;
+        let lies = |s: &Strides| s.is_plain() || s.block == self.panel && whole(s, &self.columns);
+        let within = |s: &Strides| lies(s) && step(s, &self.columns) <= FARTHER;
         let wide = met <= MET && !columns_there && floats(columns) && self.columns.strides.as_ref().is_some_and(within);
         self.apart = !self.on_amx && (wide || narrow && self.columns.strides.as_ref().is_some_and(Strides::is_plain));
         let columns_apart = wide || self.apart && floats(columns) && self.columns.strides.as_ref().is_some_and(beside_each_other);
