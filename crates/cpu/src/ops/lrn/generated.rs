@@ -152,7 +152,10 @@ impl Formula {
     /// Zeros where the result has channels that do not exist.
     pub(super) fn finish(&self, simd: Simd, ctx: &Ctx<'_>) -> Result<(), Error> {
         let padded = self.places[2].filter(|p| p.padded);
-        padded.map_or(Ok(()), |place| Ok(View::of(simd, ctx, place.arg)?.zero_padding()))
+        if let Some(place) = padded {
+            View::of(simd, ctx, place.arg)?.zero_padding();
+        }
+        Ok(())
     }
 }
 
