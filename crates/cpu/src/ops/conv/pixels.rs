@@ -177,6 +177,11 @@ impl Bound<'_> {
         any
     }
 
+    /// Address of the first result of a line of an image.
+    fn first_result(&self, image: usize, line: usize) -> usize {
+        self.result + image * self.plan.to.image + line * self.plan.to.strides[1]
+    }
+
     fn lanes(&self, unit: usize) -> [Lane; 2] {
         let (p, lines) = (self.plan, &self.pass.lines);
         let group = self.pass.units.group(unit);
@@ -557,13 +562,7 @@ impl Generated for Tiles {
             let compensation = compensation.get(i * columns..).unwrap_or_default();
             let operands = Operands {
                 simd,
-                work: &Bound {
-                    pass,
-                    compensation,
-                    result: bound.result + before * self.to.image + band * self.to.strides[1],
-                    band,
-                    ..bound
-                },
+                work: &Bound { pass, compensation, band, result: bound.first_result(before, band), ..bound },
                 a: pixels,
                 zeros,
                 sources,

@@ -538,9 +538,7 @@ impl Tiles {
         }
         let source_place = common.from;
         if let Some(padded) = common.pads(&lines, (groups, &units)) {
-            (common.from, common.images) = (padded.place(&common.from), padded.images);
-            lines[1].phases.iter_mut().for_each(|phase| phase.count = phase.count.min(padded.lines));
-            common.padded = Some(padded);
+            common.slide_over(padded, &mut lines);
         }
         let fills = common.fills && common.padded.is_some();
         let shifted = attr.zero_points.contains_key(&s.source.0) && !fills;
@@ -716,6 +714,13 @@ impl Common<'_> {
         let adjoin = self.packed.is_some() || self.depth == self.tap_depth;
         let dense = self.from.strides[2] == self.depth * size && adjoin;
         self.setup.direction == Direction::Gather && dense && s.d[2] == 1 && s.k[2] > 1
+    }
+
+    /// Has windows slide over a copy of the source.
+    fn slide_over(&mut self, padded: Padded, lines: &mut [Line; 3]) {
+        (self.from, self.images) = (padded.place(&self.from), padded.images);
+        lines[1].phases.iter_mut().for_each(|phase| phase.count = phase.count.min(padded.lines));
+        self.padded = Some(padded);
     }
 
     /// The copy of the source that windows are to slide over, by tiles of AMX.
