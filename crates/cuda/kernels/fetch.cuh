@@ -15,3 +15,33 @@ __device__ __forceinline__ void fetch(void* to, const void* from) {
         }
     }
 }
+
+// Ends a group of a thread's copies, and waits until no more than COUNT groups are on their way.
+__device__ __forceinline__ void commit_fetches() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int COUNT>
+__device__ __forceinline__ void wait_fetches() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(COUNT) : "memory");
+}
+
+// What the second-level cache does with lines: they stay as others do, or go first.
+__device__ __forceinline__ unsigned long long stays_policy() {
+    unsigned long long policy;
+    asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+__device__ __forceinline__ unsigned long long goes_policy() {
+    unsigned long long policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+
+// The same by one of these policies.
+template <int BYTES>
+__device__ __forceinline__ void fetch(void* to, const void* from, unsigned long long policy) {
+    if (BYTES % 16 != 0) return fetch<BYTES>(to, from);
+#pragma unroll
+    for (int i = 0; i < BYTES; i += 16) {
+        const unsigned address = (unsigned)__cvta_generic_to_shared((char*)to + i);
+        asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(address), "l"((const char*)from + i), "l"(policy) : "memory");
+    }
+}

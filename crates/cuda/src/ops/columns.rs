@@ -18,8 +18,8 @@ const RING: i64 = 192 * 1024;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Matrix<'a> {
     pub(crate) name: &'a str,
-    arg: Arg,
-    dtype: DataType,
+    pub(crate) arg: Arg,
+    pub(crate) dtype: DataType,
     offset: i64,
     /// Elements from one row to the next.
     step: i64,
@@ -49,7 +49,7 @@ impl<'a> Matrix<'a> {
     }
 
     /// Declares its address, its offset and its step as fields, and its type as `name_number`.
-    fn declare(&self, emit: &mut Emitter) {
+    pub(crate) fn declare(&self, emit: &mut Emitter) {
         let (name, dtype) = (self.name, crate::emit::type_name(self.dtype));
         emit.word(&format!("void* {name}_rows"), Word::Address { arg: self.arg, buffer: 0 });
         emit.number(&format!("{name}_step"), self.step);
@@ -61,15 +61,17 @@ impl<'a> Matrix<'a> {
 /// The shape of a launch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
-    rows: i64,
-    columns: i64,
+    pub(super) rows: i64,
+    pub(super) columns: i64,
     pub(crate) vector: i64,
-    lanes: i64,
+    pub(super) lanes: i64,
+    /// Rows that a block's threads go down together.
+    pub(super) down: i64,
     pub(crate) parts: i64,
     /// Rows from the beginning of one part to that of the next, rows within which a part lies, and rows from one group of it to the next.
-    apart: i64,
-    span: i64,
-    step: i64,
+    pub(super) apart: i64,
+    pub(super) span: i64,
+    pub(super) step: i64,
 }
 
 impl Shape {
@@ -96,14 +98,13 @@ impl Shape {
         let parts = wanted.min((rows / (ROWS * down)).max(1)).min(4096);
         let chunk = rows / parts + i64::from(rows % parts != 0);
         let parts = rows / chunk + i64::from(rows % chunk != 0);
-        Some(Shape { rows, columns, vector, lanes, parts, apart: chunk, span: chunk, step: down })
+        Some(Shape { rows, columns, vector, lanes, down, parts, apart: chunk, span: chunk, step: down })
     }
 
     /// The same with parts that take turns, so that all blocks together read from the front to the back.
     pub(crate) fn in_turns(self) -> Shape {
-        let down = 256 / self.lanes;
-        let parts = self.parts.min((self.rows / down).max(1));
-        Shape { parts, apart: down, span: self.rows, step: down * parts, ..self }
+        let parts = self.parts.min((self.rows / self.down).max(1));
+        Shape { parts, apart: self.down, span: self.rows, step: self.down * parts, ..self }
     }
 
     /// The same for the rows of images, of which no part has those of two: all parts have as many, and those of an image follow each other.
@@ -112,12 +113,12 @@ impl Shape {
         let own = (1..=(shape.parts / images).max(1)).rev().find(|parts| rows % parts == 0)?;
         let parts = images * own;
         let chunk = rows / own;
-        (parts <= 65_535).then_some(Shape { parts, apart: chunk, span: chunk, step: 256 / shape.lanes, ..shape })
+        (parts <= 65_535).then_some(Shape { parts, apart: chunk, span: chunk, step: shape.down, ..shape })
     }
 
     /// Declares `rows_of(a, part)`, the number of rows of a part.
     pub(crate) fn count(&self, emit: &mut Emitter) {
-        let down = 256 / self.lanes;
+        let down = self.down;
         let groups = self.rows / down + i64::from(self.rows % down != 0);
         // Of parts that take turns some have a group more, and the one with the last group may lack rows of it; else all are alike but the last one.
         let in_turns = self.span == self.rows && self.parts > 1;
@@ -249,22 +250,29 @@ impl Shape {
             loads += &format!("        {name}.load(a.{name}_rows, a.{name}_offset + r * a.{name}_step + c);\n");
         }
         dst.declare(&mut emit);
-        let (to, members) = (dst.name, members.iter().map(|m| format!("    real {m}[VECTOR];\n")).collect::<String>());
-        let [once, each] = begin;
+        let members: String = members.iter().map(|m| format!("    real {m}[VECTOR];\n")).collect();
+        let ([once, each], make) = (begin, made(dst, value));
         emit.code(&format!(
             "struct Loaded {{\n{vectors}    DEVICE void load(const Args& a, i64 r, i64 c) {{\n{loads}    }}\n}};\n\
              struct Columns {{\n{members}    DEVICE void begin(const Args& a, i64 r, i64 c) {{\n        index p[RANK];\n        position(a, (index)r, p);\n        p[1] = (index)c;\n\
-             {once}#pragma unroll\n        for (int i = 0; i < VECTOR; ++i) {{\n            p[1] = (index)(c + i);\n{each}        }}\n    }}\n    \
-             DEVICE void make(const Args& a, const Loaded& x, i64 r, i64 c) const {{\n        index p[RANK];\n        position(a, (index)r, p);\n        \
-             const i64 at = a.{to}_offset + r * a.{to}_step + c;\n        Vector<dst_type, VECTOR> out;\n#pragma unroll\n        for (int i = 0; i < VECTOR; ++i) {{\n            \
-             p[1] = (index)(c + i);\n{value}            out.words[i] = dst_type::encode(rounded(a, p, at + i, ::value(a, p, at + i, v)));\n        }}\n        \
-             out.store(a.{to}_rows, at);\n    }}\n}};\n"
+             {once}#pragma unroll\n        for (int i = 0; i < VECTOR; ++i) {{\n            p[1] = (index)(c + i);\n{each}        }}\n    }}\n{make}}};\n"
         ));
         let across = self.columns / (self.vector * self.lanes) + i64::from(self.columns % (self.vector * self.lanes) != 0);
         let mut launch = emit.launch_blocks("columns_map", [across as u32, self.parts as u32, 1]);
         launch.aligned = read.iter().chain([dst]).map(|m| MapPlace::Arg(m.arg, 0)).collect();
         launch
     }
+}
+
+/// The member function that makes the elements of a row of what is read as `x` by the statements of `value`.
+pub(crate) fn made(dst: &Matrix<'_>, value: &str) -> String {
+    let to = dst.name;
+    format!(
+        "    DEVICE void make(const Args& a, const Loaded& x, i64 r, i64 c) const {{\n        index p[RANK];\n        position(a, (index)r, p);\n        \
+         const i64 at = a.{to}_offset + r * a.{to}_step + c;\n        Vector<dst_type, VECTOR> out;\n#pragma unroll\n        for (int i = 0; i < VECTOR; ++i) {{\n            \
+         p[1] = (index)(c + i);\n{value}            out.words[i] = dst_type::encode(rounded(a, p, at + i, ::value(a, p, at + i, v)));\n        }}\n        \
+         out.store(a.{to}_rows, at);\n    }}\n"
+    )
 }
 
 /// Blocks of `columns_map.cu`, and of moments, that share a multiprocessor, by their matrices.

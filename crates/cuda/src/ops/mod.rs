@@ -4,6 +4,7 @@ mod attention;
 mod backward;
 mod between;
 mod columns;
+mod columns_kept;
 mod columns_vector;
 mod compensation;
 mod conv;

@@ -3,6 +3,8 @@
 //! Statistics of layer and group normalisation belong to rows that one block reads, reduces and writes. Those of batch normalisation belong to
 //! channels: their sums are made in parts, put together, and applied element by element.
 
+mod whole;
+
 use super::columns::{self, Elements, Matrix, Shape};
 use super::map::{Map, merged_behind};
 use super::pointwise::tensor;
@@ -134,6 +136,11 @@ impl Norm<'_> {
                 }
             }
         }
+    }
+
+    /// A parameter's gradient, where it is asked for.
+    fn wanted(&self, arg: Arg) -> Option<&Tensor> {
+        self.tensor(arg).filter(|_| self.prop == Prop::Backward)
     }
 
     /// Declares an argument that is there; whether it is.
@@ -283,6 +290,9 @@ impl Norm<'_> {
 
     /// Means and variances of channels from sums in parts, then the elements.
     fn batch_forward(&self, program: &mut Program, dst: &Tensor) -> Result<(), Skip> {
+        if self.whole_forward(program, dst)? {
+            return Ok(());
+        }
         let channels = Tensor::plain([self.src.dims()[1]], self.real.dtype()).map_err(|_| OVERFLOW)?;
         let mut places = [0; 2];
         for at in &mut places {
@@ -706,8 +716,11 @@ impl Norm<'_> {
     fn backward(&self, program: &mut Program) -> Result<(), Skip> {
         let channels = self.src.dims()[self.channel()];
         let sums = Tensor::plain([channels], self.real.dtype()).map_err(|_| OVERFLOW)?;
-        let wanted = [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].map(|arg| self.tensor(arg).filter(|_| self.prop == Prop::Backward));
+        let wanted = [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].map(|arg| self.wanted(arg));
         let batch = self.share == Share::Channel && !self.flags.use_global_stats;
+        if batch && self.whole_backward(program)? {
+            return Ok(());
+        }
         let mut kept = [0; 2];
         let sums_of_columns = batch || wanted.iter().any(Option::is_some);
         let fused = if sums_of_columns && !batch { self.rows_and_columns(program)? } else { None };

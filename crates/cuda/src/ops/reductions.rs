@@ -150,9 +150,14 @@ fn forward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip>
     let largest = Stage { identity: literal(f64::NEG_INFINITY), combine: "fmax(x, y)", term: "src(a, p)".into(), close: "x".into() };
     let is_short = Emitter::is_short(Real::of(problem), op.dst.dtype);
     let share = format!("{}(src(a, p) - s[0])", if is_short { "short_exp" } else { "exp" });
-    // The sum is one or more: shares are multiplied by its reciprocal where they are rounded to few bits.
-    let is_inverse = is_short && op.alg != SoftmaxAlg::Log;
-    rows.stages = vec![largest, Stage::sum(share.clone(), if is_inverse { "short_ratio((real)1, x)" } else { "x" })];
+    // The sum is one or more: shares are multiplied by its reciprocal.
+    let is_inverse = Real::of(problem) == Real::Single && op.alg != SoftmaxAlg::Log;
+    let close = match (is_inverse, is_short) {
+        (true, true) => "short_ratio((real)1, x)",
+        (true, false) => "(real)1 / x",
+        _ => "x",
+    };
+    rows.stages = vec![largest, Stage::sum(share.clone(), close)];
     let value = match op.alg {
         SoftmaxAlg::Log => "src(a, p) - s[0] - log(s[1])".into(),
         // A row of nothing but negative infinity has no NaN, where it counts as zero: its sum would be one.

@@ -1,0 +1,137 @@
+//! Sums down columns and then elements by these in one launch (`kernels/columns_kept.cu`), where a matrix is large: a part of it stays in shared memory from one to the other.
+
+use super::columns::{Matrix, Shape, made};
+use crate::CudaTarget;
+use crate::emit::{Emitter, Real, memory_order};
+use crate::program::{Launch, MapPlace, Word};
+use oxidnn_spec::Layout;
+
+/// Threads of a block.
+const THREADS: i64 = 512;
+/// Bytes of what is read below which three launches take no longer.
+const LARGE: i64 = 6 << 20;
+/// Groups of copies that a thread waits for one by one.
+const MOST_STAGES: i64 = 48;
+/// Of the bytes of the second-level cache those in hundredths that are found there again.
+const FOUND: i64 = 20;
+
+/// The shape of a launch.
+pub(crate) struct Whole {
+    pub(crate) shape: Shape,
+    /// Groups of columns.
+    pub(crate) across: i64,
+    stages: i64,
+    /// Bytes of a turn of all threads of a block.
+    slot: i64,
+    /// Turns of a thread whose rows are gone when they are read again.
+    once: i64,
+}
+
+/// What a launch makes.
+pub(crate) struct Body<'a> {
+    /// What is read, by the names of the matrices, and what is written; the emitter has its tail.
+    pub(crate) read: &'a [Matrix<'a>],
+    pub(crate) dst: Matrix<'a>,
+    pub(crate) layout: &'a Layout,
+    /// Members of `struct Terms`; with `moments` there is one term.
+    pub(crate) terms: &'a str,
+    pub(crate) moments: bool,
+    /// Statements behind a column's sums, and the numbers that elements are made with, by these.
+    pub(crate) settle: &'a str,
+    pub(crate) numbers: &'a [(&'a str, String)],
+    /// Statements that make `v`, the number of column `i`, of what is read as `x.name.number(i)`.
+    pub(crate) value: &'a str,
+}
+
+impl Whole {
+    /// The shape for these matrices, which are read, and the one that is written; `None` where they are small, not read in vectors, or columns do not divide among
+    /// the multiprocessors.
+    pub(crate) fn of([read, dst]: [&[Matrix<'_>]; 2], [rows, columns]: [i64; 2], numbers: i64, target: &CudaTarget) -> Option<Whole> {
+        let facts = &target.facts;
+        let all: Vec<Matrix<'_>> = read.iter().chain(dst).copied().collect();
+        let base = Shape::on(1, &all, [rows, columns], Real::Single, target)?;
+        let size = |m: &Matrix<'_>| m.dtype.bits() as i64 / 8;
+        let row = read.iter().map(size).sum::<i64>();
+        let bytes = rows.checked_mul(columns)?.checked_mul(row)?;
+        if facts.sm < 80 || base.vector < 4 || bytes < LARGE {
+            return None;
+        }
+        let vectors = columns / base.vector;
+        let ceil = |n: i64, d: i64| n / d + i64::from(n % d != 0);
+        let blocks = i64::from(facts.multiprocessors);
+        let (lanes, across, parts) = [8, 16, 32].into_iter().map(|lanes: i64| lanes.min(base.lanes)).find_map(|lanes| {
+            let across = ceil(vectors, lanes);
+            let parts = (blocks / across).min(rows / (THREADS / lanes));
+            let busy = vectors % lanes == 0 || across == 1;
+            (busy && 10 * parts * across >= 9 * blocks).then_some((lanes, across, parts))
+        })?;
+        let (down, width, slot) = (THREADS / lanes, lanes * base.vector, THREADS * base.vector * row);
+        let own = 4 * width * (THREADS / 16 + numbers) + 1024;
+        let stages = ((i64::from(facts.shared_memory) - own) / slot).min(MOST_STAGES);
+        let turns = ceil(rows, down * parts);
+        let found = i64::from(facts.l2) / 100 * FOUND / (parts * across * slot);
+        let shape = Shape { lanes, down, parts, apart: down, span: rows, step: down * parts, ..base };
+        (stages >= 4).then_some(Whole { shape, across, stages, slot, once: (turns - stages - found).max(0) })
+    }
+
+    /// The launch, with scratch for the numbers of parts at `partial` and for a counter of each group of columns at `counters`, which are zeros.
+    pub(crate) fn launch(&self, mut emit: Emitter, body: &Body<'_>, [partial, counters]: [usize; 2]) -> Launch {
+        let Body { read, dst, layout, terms, moments, numbers, settle, value } = *body;
+        let Shape { rows, columns, vector, lanes, parts, step, .. } = self.shape;
+        for (name, value) in [
+            ("VECTOR", vector),
+            ("LANES", lanes),
+            ("THREADS", THREADS),
+            ("STAGES", self.stages),
+            ("SLOT", self.slot),
+            ("NUMBERS", numbers.len() as i64),
+        ] {
+            emit.option(name, value);
+        }
+        if moments {
+            emit.option("MOMENTS", 1);
+            self.shape.count(&mut emit);
+        }
+        emit.word("real* partial", Word::Scratch(partial));
+        emit.word("u32* counters", Word::Scratch(counters));
+        for (name, value) in [("rows", rows), ("columns", columns), ("row_step", step), ("once", self.once)] {
+            emit.number(name, value);
+        }
+        emit.define("RANK", layout.ndims());
+        let order: Vec<usize> = memory_order(layout).into_iter().filter(|&d| d != 1).collect();
+        emit.traversal("position", &layout.dims, &order);
+        let (mut vectors, mut fetches, mut loads, mut room) = (String::new(), String::new(), String::new(), 0);
+        for m in read {
+            m.declare(&mut emit);
+            let (name, piece) = (m.name, vector * m.dtype.bits() as i64 / 8);
+            let place = format!("{room} + threadIdx.x * {piece}");
+            vectors += &format!("    Vector<{name}_number, VECTOR> {name};\n");
+            fetches += &format!(
+                "        ::fetch<{piece}>(to + {place}, (const {name}_number::word*)a.{name}_rows + a.{name}_offset + r * a.{name}_step + c, policy);\n"
+            );
+            loads += &format!("        {name}.load(from + {place}, 0);\n");
+            room += THREADS * piece;
+        }
+        dst.declare(&mut emit);
+        let (mut members, mut set, mut taken) = (String::new(), String::new(), String::new());
+        for (k, (name, number)) in numbers.iter().enumerate() {
+            members += &format!("    real {name}[VECTOR];\n");
+            set += &format!("    to[{k} * LANES * VECTOR] = {number};\n");
+            taken += &format!("            {name}[i] = from[{k} * LANES * VECTOR + i];\n");
+        }
+        let make = made(&dst, value);
+        emit.code(&format!(
+            "struct Loaded {{\n{vectors}    static DEVICE void fetch(const Args& a, i64 r, i64 c, u8* to, u64 policy) {{\n{fetches}    }}\n    \
+             DEVICE void load(const u8* from) {{\n{loads}    }}\n}};\nstruct Terms {{\n{terms}}};\n\
+             DEVICE void settle(const Args& a, i64 c, const real (&s)[2], bool is_first, real* to) {{\n    \
+             const index p[] = {{0, (index)c}};\n{settle}{set}}}\nstruct Columns {{\n{members}    DEVICE void begin(const real* from) {{\n#pragma unroll\n        \
+             for (int i = 0; i < VECTOR; ++i) {{\n{taken}        }}\n    }}\n{make}}};\n"
+        ));
+        let mut launch = emit.launch_blocks("columns_kept", [self.across as u32, parts as u32, 1]);
+        launch.block = THREADS as u32;
+        launch.shared = (self.stages * self.slot) as u32;
+        launch.resident = true;
+        launch.aligned = read.iter().chain([&dst]).map(|m| MapPlace::Arg(m.arg, 0)).collect();
+        launch
+    }
+}

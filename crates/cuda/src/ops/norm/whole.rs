@@ -1,0 +1,117 @@
+//! Batch normalisation of channels that lie next to each other, statistics and elements in one launch.
+
+use super::{Norm, OVERFLOW, Share, zero};
+use crate::emit::{Emitter, Place, Real, Tail, View, literal};
+use crate::ops::columns::{self, Matrix};
+use crate::ops::columns_kept::{Body, Whole};
+use crate::ops::map::Map;
+use crate::ops::pointwise::tensor;
+use crate::program::Program;
+use oxidnn_runtime::Skip;
+use oxidnn_spec::{Arg, DataType, Tensor};
+
+/// A launch's shape, its matrices, of which the last is written, and the scratch of their parts and counters.
+type Shape<'a> = (Whole, Vec<Matrix<'a>>, [usize; 2]);
+
+impl Norm<'_> {
+    /// The shape of a launch over these tensors, and the launch before it that sets counters to zero.
+    fn whole<'n>(&self, program: &mut Program, given: &[(&'n str, Arg, &Tensor)], numbers: i64) -> Result<Option<Shape<'n>>, Skip> {
+        let Some(target) = self.vectors.filter(|_| self.share == Share::Channel && self.by_lanes() && !self.flags.rms) else {
+            return Ok(None);
+        };
+        let matrices: Option<Vec<_>> = given.iter().map(|&(name, arg, t)| Matrix::of(name, arg, t, 1)).collect();
+        let (Some(all), last) = (matrices, given.len() - 1) else { return Ok(None) };
+        let count = self.src.dims()[1];
+        let rows = self.src.dims().volume().unwrap_or(0) / count.max(1);
+        let Some(whole) = Whole::of([&all[..last], &all[last..]], [rows, count], numbers, target) else { return Ok(None) };
+        let counters = Tensor::plain([whole.across], DataType::S32).map_err(|_| OVERFLOW)?;
+        let at = program.book(counters.bytes()).ok_or(OVERFLOW)?;
+        let mut map = Map::over(Real::Single, &counters.layout);
+        map.written(&View { place: Place::Scratch(at), ..View::of("to", Arg::WORKSPACE, &counters) })?;
+        map.element.push_str("    clear(a, p);\n");
+        program.launches.push(map.launch());
+        let partial = columns::book(program, &whole.shape, 2, self.real)?;
+        Ok(Some((whole, all, [partial, at])))
+    }
+
+    /// The whole forward pass; false where it is not made so.
+    pub(super) fn whole_forward(&self, program: &mut Program, dst: &Tensor) -> Result<bool, Skip> {
+        let given = [("src", Arg::SRC, self.src), ("to", Arg::DST, dst)];
+        let Some((whole, all, places)) = self.whole(program, &given, 3)? else { return Ok(false) };
+        let mut emit = Emitter::new(self.real, dst.dims().volume().unwrap_or(i64::MAX));
+        emit.tail(&Tail::of(self.problem, Arg::DST, dst))?;
+        let scaled = self.flags.use_scale && self.input(&mut emit, "scale", Arg::SCALE)?;
+        let shifted = self.flags.use_shift && self.input(&mut emit, "shift", Arg::SHIFT)?;
+        let mut settle = String::new();
+        for (i, (name, arg)) in [("mean", Arg::MEAN), ("variance", Arg::VARIANCE)].into_iter().enumerate() {
+            if self.input(&mut emit, name, arg)? {
+                settle += &format!("    if (is_first) {name}_store(a, {name}_at(a, p + 1), s[{i}]);\n");
+            }
+        }
+        let inverse = format!("(real)1 / sqrt(s[1] + {})", literal(self.epsilon));
+        let numbers = [
+            ("middle", "s[0]".to_owned()),
+            ("factor", if scaled { format!("{inverse} * scale(a, p + 1)") } else { inverse }),
+            ("shift_by", if shifted { "shift(a, p + 1)" } else { "(real)0" }.to_owned()),
+        ];
+        let relu = if self.flags.fuse_relu { "            v = !(v <= 0) ? v : (real)0;\n" } else { "" };
+        let body = Body {
+            read: &all[..1],
+            dst: all[1],
+            layout: &dst.layout,
+            moments: true,
+            terms: "    DEVICE void begin(const Args&, i64) {}\n    DEVICE real term(const Loaded& x, int v) const { return x.src.number(v); }\n",
+            numbers: &numbers,
+            settle: &settle,
+            value: &format!("            real v = fma(x.src.number(i) - middle[i], factor[i], shift_by[i]);\n{relu}"),
+        };
+        program.launches.push(whole.launch(emit, &body, places));
+        Ok(true)
+    }
+
+    /// The whole backward pass; false where it is not made so.
+    pub(super) fn whole_backward(&self, program: &mut Program) -> Result<bool, Skip> {
+        let (diff_dst, diff_src) = (tensor(self.problem, Arg::DIFF_DST)?, tensor(self.problem, Arg::DIFF_SRC)?);
+        let given = [("src", Arg::SRC, self.src), ("diff_dst", Arg::DIFF_DST, diff_dst), ("to", Arg::DIFF_SRC, diff_src)];
+        let Some((whole, all, places)) = self.whole(program, &given, 4)? else { return Ok(false) };
+        let elements = diff_src.dims().volume().unwrap_or(i64::MAX);
+        let mut emit = Emitter::new(self.real, elements);
+        emit.tail(&Tail::of(self.problem, Arg::DIFF_SRC, diff_src))?;
+        let (mean, inverse) = self.given(&mut emit)?;
+        let here = |text: &str| text.replace("(a, q)", "(a, p + 1)");
+        let scale = self.scale(&mut emit)?;
+        emit.real_number("count_of_terms", (elements / self.src.dims()[1].max(1)) as f64);
+        let mut settle = format!("    const real inverse = {}, by = inverse{scale}, sum_gx = s[0] * inverse;\n", here(&inverse));
+        for (name, arg, sum) in [("diff_scale", Arg::DIFF_SCALE, "sum_gx"), ("diff_shift", Arg::DIFF_SHIFT, "s[1]")] {
+            if let Some(t) = self.wanted(arg) {
+                emit.view(&View::of(name, arg, t))?;
+                settle += &format!("    if (is_first) {name}_store(a, {name}_at(a, p + 1), {sum});\n");
+                zero::padding(program, arg, t)?;
+            }
+        }
+        let numbers = [
+            ("by_own", "by".to_owned()),
+            ("by_apart", "-by * inverse * sum_gx / (real)a.count_of_terms".to_owned()),
+            ("rest", "-by * s[1] / (real)a.count_of_terms".to_owned()),
+            ("middle", here(&mean)),
+        ];
+        let terms = format!(
+            "    real middle[VECTOR];\n    DEVICE void begin(const Args& a, i64 c) {{\n#pragma unroll\n        for (int v = 0; v < VECTOR; ++v) {{\n            \
+             const index q[] = {{(index)(c + v)}};\n            middle[v] = {mean};\n        }}\n    }}\n    \
+             DEVICE void add(const Loaded& x, int v, real& gx, real& g) const {{\n        const real d = x.diff_dst.number(v);\n        g += d;\n        \
+             gx = fma(d, x.src.number(v) - middle[v], gx);\n    }}\n"
+        );
+        let body = Body {
+            read: &all[..2],
+            dst: all[2],
+            layout: &diff_src.layout,
+            moments: false,
+            terms: &terms,
+            numbers: &numbers,
+            settle: &settle,
+            value: "            const real v = fma(x.diff_dst.number(i), by_own[i], fma(x.src.number(i) - middle[i], by_apart[i], rest[i]));\n",
+        };
+        program.launches.push(whole.launch(emit, &body, places));
+        Ok(true)
+    }
+}
