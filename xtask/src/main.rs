@@ -77,7 +77,7 @@ fn run(command: &Command) -> anyhow::Result<()> {
 fn bless(tree: &Tree) -> anyhow::Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut tests = std::process::Command::new(cargo);
-    tests.args(["test", "-p", "oxidnn-jit", "golden"]).env("OXIDNN_BLESS", "1").current_dir(tree.root());
+    tests.args(["test", "-p", "oxidnn-jit", "--lib"]).env("OXIDNN_BLESS", "1").current_dir(tree.root());
     anyhow::ensure!(tests.status()?.success(), "the tests that write golden files failed");
     Ok(())
 }

@@ -1,16 +1,16 @@
 ; 77 instructions, 433 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
-0001  mov rax,[rdi+40h]
+0001  mov rax,[rdi+48h]
 0005  vpbroadcastd zmm0,eax
 000b  vpcmpnled k1,zmm0,[rel 1C0h]
 0016  mov rax,[rdi]
 0019  mov rcx,[rdi+8]
-001d  mov rdx,[rdi+18h]
+001d  mov rdx,[rdi+20h]
 0021  lea rsi,[rdx+rdx*2]
 0025  mov r8,rcx
 0028  lea r9,[rcx+rdx*4]
 002c  add r9,rdx
-002f  mov r10,[rdi+28h]
+002f  mov r10,[rdi+30h]
 0033  test r10,r10
 0036  jle near 1ACh
 003c  nop dword [rax]
@@ -19,7 +19,7 @@
 0047  lea rbx,[rcx+rdx*4]
 004b  mov r9,rbx
 004e  add r9,rdx
-0051  mov rbx,[rdi+30h]
+0051  mov rbx,[rdi+38h]
 0055  test rbx,rbx
 0058  jle near 10Eh
 005e  nop word [rax+rax]

@@ -9,7 +9,7 @@
 002a  vpxord zmm7,zmm7,zmm7
 0030  mov rax,[rdi]
 0033  mov rcx,[rdi+8]
-0037  mov rdx,[rdi+30h]
+0037  mov rdx,[rdi+38h]
 003b  test rdx,rdx
 003e  jle near 17Eh
 0044  nop word [rax+rax]
@@ -59,7 +59,7 @@
 016e  add rcx,400h
 0175  dec rdx
 0178  jne near 80h
-017e  mov rdx,[rdi+38h]
+017e  mov rdx,[rdi+40h]
 0182  test rdx,rdx
 0185  jle near 209h
 018b  nop word [rax+rax]
@@ -86,7 +86,7 @@
 0215  vaddps zmm2,zmm2,zmm6
 021b  vaddps zmm3,zmm3,zmm7
 0221  mov rax,[rdi+10h]
-0225  mov rdi,[rdi+20h]
+0225  mov rdi,[rdi+28h]
 0229  vaddps zmm0,zmm0,[rax]
 022f  vmovups [rax],zmm0
 0235  vaddps zmm1,zmm1,[rax+40h]

@@ -10,7 +10,7 @@
 0034  vpxord zmm8,zmm8,zmm8
 003a  mov rax,[rdi]
 003d  mov rcx,[rdi+8]
-0041  mov rdx,[rdi+30h]
+0041  mov rdx,[rdi+38h]
 0045  test rdx,rdx
 0048  jle near 1DEh
 004e  nop word [rax+rax]
@@ -80,7 +80,7 @@
 01ea  vaddps zmm3,zmm3,zmm7
 01f0  vaddps zmm4,zmm4,zmm8
 01f6  mov rax,[rdi+10h]
-01fa  mov rdi,[rdi+20h]
+01fa  mov rdi,[rdi+28h]
 01fe  vaddps zmm1,zmm1,[rax]
 0204  vmovups [rax],zmm1
 020a  vaddps zmm2,zmm2,[rax+40h]

@@ -18,10 +18,10 @@
 0064  vpxord zmm16,zmm16,zmm16
 006a  mov rax,[rdi]
 006d  mov rcx,[rdi+8]
-0071  mov rdx,[rdi+28h]
-0075  mov rsi,[rdi+48h]
-0079  mov r8,[rdi+58h]
-007d  mov r9,[rdi+68h]
+0071  mov rdx,[rdi+30h]
+0075  mov rsi,[rdi+50h]
+0079  mov r8,[rdi+60h]
+007d  mov r9,[rdi+70h]
 0081  nop word [rax+rax]
 008a  nop word [rax+rax]
 0093  nop word [rax+rax]
@@ -45,7 +45,7 @@
 010e  vpxord zmm14,zmm14,zmm14
 0114  vpxord zmm15,zmm15,zmm15
 011a  vpxord zmm16,zmm16,zmm16
-0120  mov r10,[rdi+30h]
+0120  mov r10,[rdi+38h]
 0124  test r10,r10
 0127  jle near 3DFh
 012d  nop word [rax+rax]
@@ -152,7 +152,7 @@
 03d6  dec r10
 03d9  jne near 140h
 03df  mov r10,[rdi+10h]
-03e3  mov r11,[rdi+20h]
+03e3  mov r11,[rdi+28h]
 03e7  vpbroadcastd zmm17,[r9]
 03ed  vpmovzxbd zmm18,[r8]
 03f3  vcvtdq2ps zmm18,zmm18
@@ -289,8 +289,8 @@
 073e  vfmadd231ps zmm18,zmm16,zmm17
 0744  vmovups [r10+0C0h],zmm18
 074b  add r10,r11
-074e  mov r10,[rdi+50h]
-0752  mov r11,[rdi+60h]
+074e  mov r10,[rdi+58h]
+0752  mov r11,[rdi+68h]
 0756  add rsi,r10
 0759  add r8,r11
 075c  add r9,10h

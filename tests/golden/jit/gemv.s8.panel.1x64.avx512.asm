@@ -9,7 +9,7 @@
 002a  vpxord zmm7,zmm7,zmm7
 0030  mov rax,[rdi]
 0033  mov rcx,[rdi+8]
-0037  mov rdx,[rdi+30h]
+0037  mov rdx,[rdi+38h]
 003b  test rdx,rdx
 003e  jle near 24Eh
 0044  nop word [rax+rax]
@@ -96,7 +96,7 @@
 025a  vaddps zmm2,zmm2,zmm6
 0260  vaddps zmm3,zmm3,zmm7
 0266  mov rax,[rdi+10h]
-026a  mov rdi,[rdi+20h]
+026a  mov rdi,[rdi+28h]
 026e  vaddps zmm0,zmm0,[rax]
 0274  vmovups [rax],zmm0
 027a  vaddps zmm1,zmm1,[rax+40h]

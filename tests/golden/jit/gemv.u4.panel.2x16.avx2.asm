@@ -6,7 +6,7 @@
 0015  vpxor ymm4,ymm4,ymm4
 0019  mov rax,[rdi]
 001c  mov rcx,[rdi+8]
-0020  mov rdx,[rdi+30h]
+0020  mov rdx,[rdi+38h]
 0024  test rdx,rdx
 0027  jle near 276h
 002d  nop word [rax+rax]
@@ -127,7 +127,7 @@
 026d  dec rdx
 0270  jne near 40h
 0276  mov rax,[rdi+10h]
-027a  mov rdi,[rdi+20h]
+027a  mov rdi,[rdi+28h]
 027e  vaddps ymm1,ymm1,[rax]
 0282  vmovups [rax],ymm1
 0286  vaddps ymm2,ymm2,[rax+20h]

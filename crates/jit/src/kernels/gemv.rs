@@ -194,16 +194,21 @@ impl Gemv {
         if isa.avx512 { 8 } else { 4 }
     }
 
-    /// Columns of weights that are taken at a time. Those that groups scale have totals beside their sums, as many as twice the rows would have.
+    /// Columns of weights that are taken at a time.
     pub const fn columns(isa: Isa, rows: usize) -> usize {
         match (isa.avx512, rows) {
-            (true, ..=2) => 8,
-            (true, ..=6) => 4,
+            (true, 1) => 8,
+            (true, ..=5) => 4,
             (true, _) => 2,
-            (false, ..=2) => 4,
+            (false, 1) => 4,
             (false, ..=4) => 2,
             (false, _) => 1,
         }
+    }
+
+    /// The same where groups are scaled: totals, factors and masks are beside the sums.
+    pub const fn scaled_columns(isa: Isa, rows: usize) -> usize {
+        Gemv::columns(isa, 4 * rows)
     }
 
     /// Lines of a panel in the body of the loop.

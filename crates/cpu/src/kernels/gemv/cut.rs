@@ -2,7 +2,6 @@
 
 use super::weights::{Lie, Weights};
 use oxidnn_jit::Isa;
-use oxidnn_jit::kernels::gemv::Gemv;
 use oxidnn_jit::kernels::unpack::Decode;
 
 /// Weights of a task at least, where there are enough of them: long streams, which memory delivers faster.
@@ -38,11 +37,11 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// Cuts a product of `rows` rows, which keep as many sums of a column as `sums` would; slices are multiples of `unit`.
-    pub(super) fn new(weights: &Weights, decode: Decode, (rows, sums): (usize, usize), isa: Isa, unit: usize) -> Cut {
+    /// Cuts a product of `rows` rows, whose kernels take `most` columns at a time; slices are multiples of `unit`.
+    pub(super) fn new(weights: &Weights, decode: Decode, (rows, most): (usize, usize), isa: Isa, unit: usize) -> Cut {
         let (bytes, n) = (weights.bytes(), weights.n);
         let want = (bytes / TASK_BYTES).clamp(1, TASKS);
-        let taken = taken(n, Gemv::columns(isa, sums));
+        let taken = taken(n, most);
         let (block, slices) = match weights.lie {
             Lie::Panels { columns, .. } => {
                 let panels = n.div_ceil(columns);

@@ -215,9 +215,8 @@ impl Product {
             (Lie::Rows { .. }, None) => gemv::Gemv::lines(isa),
             (Lie::Columns { .. }, None) => vector,
         };
-        // Sums that are scaled have totals beside them.
-        let sums = if grouped.is_some() { 2 * rows } else { rows };
-        let cut = Cut::new(&weights, decode, (rows, sums), isa, unit);
+        let most = if grouped.is_some() { gemv::Gemv::scaled_columns(isa, rows) } else { gemv::Gemv::columns(isa, rows) };
+        let cut = Cut::new(&weights, decode, (rows, most), isa, unit);
         let vectors = match weights.lie {
             Lie::Panels { columns, .. } => gemv::Gemv::vectors(isa, decode, rows, columns / lanes),
             _ => 0,

@@ -244,7 +244,7 @@ fn columns_with_scales_of_groups() {
     for isa in ISAS {
         for decode in decodes(isa) {
             for (rows, in_vector) in [(1, 1), (1, 2), (1, 4), (2, 1), (3, 2), (4, 4)] {
-                for taken in [1, Gemv::columns(isa, 2 * rows)] {
+                for taken in [1, Gemv::scaled_columns(isa, rows)] {
                     let scales = Some(Scales { elem: Elem::F32, in_vector });
                     let walk = Walk::Columns { columns: taken as u8, masked: false, scales };
                     columns(isa, Gemv { decode, rows: rows as u8, walk }, 2, 4);
@@ -263,7 +263,7 @@ fn inner_loops_do_not_spill() {
                 let mut walks = vec![Walk::Columns { columns: Gemv::columns(isa, rows) as u8, masked: true, scales: None }];
                 if rows <= SCALED_ROWS {
                     let scales = Some(Scales { elem: Elem::Bf16, in_vector: 4 });
-                    walks.push(Walk::Columns { columns: Gemv::columns(isa, 2 * rows) as u8, masked: false, scales });
+                    walks.push(Walk::Columns { columns: Gemv::scaled_columns(isa, rows) as u8, masked: false, scales });
                 }
                 for line in 1..=if isa.avx512 { 4 } else { 2 } {
                     let (vectors, line) = (Gemv::vectors(isa, decode, rows, line) as u8, line as u8);
