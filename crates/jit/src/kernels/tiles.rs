@@ -48,6 +48,8 @@ pub struct Tiles {
     pub start: Start,
     /// When panels are wanted again: soon where they, and the rows that meet them, stay in L1.
     pub panels: Reuse,
+    /// Whether blocks ask for memory, see [`Args::ahead`].
+    pub asks: bool,
 }
 
 /// Arguments of a kernel.
@@ -377,8 +379,10 @@ impl Tiles {
                     f.add(*a, a_block);
                 }
                 f.add(b, b_block);
-                (0..AHEAD).step_by(LINE).for_each(|byte| f.prefetch(Prefetch::L2, at.ahead.at(byte as i32)));
-                f.add(at.ahead, at.ahead_step);
+                if self.asks {
+                    (0..AHEAD).step_by(LINE).for_each(|byte| f.prefetch(Prefetch::L2, at.ahead.at(byte as i32)));
+                    f.add(at.ahead, at.ahead_step);
+                }
                 beside.step(f);
             });
         });

@@ -29,14 +29,31 @@ impl Cost {
     }
 }
 
-/// Whether tiles are faster for so many products of so many rows, columns and depth.
-pub fn is_faster(product: Product, [batch, rows, columns, depth]: [i64; 4]) -> bool {
+/// Nanoseconds on tiles and on vectors for so many products of so many rows, columns and depth.
+fn times(product: Product, [batch, rows, columns, depth]: [i64; 4]) -> [f64; 2] {
     let over = |n: i64, each: usize| (n as f64 / each as f64).ceil();
     let (vectors, steps) = (over(columns, LINES), over(depth, product.depth()));
     let sums = rows as f64 * vectors;
     let on_tiles = TILES.of([batch as f64, sums, over(rows, LINES) * vectors * (steps / LINES as f64).ceil()]);
     let on_vectors = if product.is_whole() { BYTES } else { PAIRS }.of([batch as f64, sums, sums * steps]);
+    [on_tiles, on_vectors]
+}
+
+/// Whether tiles are faster for so many products of so many rows, columns and depth.
+pub fn is_faster(product: Product, sizes: [i64; 4]) -> bool {
+    let [on_tiles, on_vectors] = times(product, sizes);
     on_tiles < on_vectors
+}
+
+/// Part of the time on tiles that vectors may take of a window to be preferred: results take long on either.
+const WINDOW: f64 = 0.7;
+/// So many rows that only what each takes counts.
+const MANY: i64 = 1 << 20;
+
+/// Whether vectors are faster for windows of so little depth, whatever their number: packed weights do not depend on sizes.
+pub fn is_shallow(product: Product, depth: i64) -> bool {
+    let [on_tiles, on_vectors] = times(product, [1, MANY, LINES as i64, depth]);
+    on_vectors < WINDOW * on_tiles
 }
 
 /// Bytes between lines of the same set of L1: a page, within which addresses need no translation.

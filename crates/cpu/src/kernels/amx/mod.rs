@@ -25,7 +25,7 @@ use crate::hardware::{Core, KBlock};
 pub use accumulate::{Accumulate, Addend};
 pub use block::Held;
 use block::{Block, Call, Gatherer, Registers};
-pub use cost::{is_faster, repays_copy};
+pub use cost::{is_faster, is_shallow, repays_copy};
 use finish::{Finish, Finisher, LISTED, Pipeline, Results};
 pub use lines::{Half, Lines, Run};
 use oxidnn_expr::number;
@@ -48,8 +48,10 @@ const WORTH: usize = 256 << 10;
 const LEAST: usize = 8;
 /// Elements between two rows of sums beyond those of their panels: keeps rows off each other's cache sets.
 const SKEW: usize = 16;
+/// Rows of pieces that are one more for whole tiles of every line.
+const TALL: usize = 11;
 /// Rows of a piece of a line, at least; of shorter lines several make a piece.
-pub const SHORT: usize = 11;
+pub const SHORT: usize = 8;
 /// Most blocks of a K block beyond the fewest that are multiplied to have all of one length: a block of other length takes other shapes of registers, and all
 /// sums from memory and back.
 const MORE: usize = 2;
@@ -57,6 +59,8 @@ const MORE: usize = 2;
 const SHALLOW: usize = 4 * LINES;
 /// Bytes of a row of `A` from which on panels drive rows out of L1, unless they pass by it.
 const LONG: usize = 256;
+/// Bytes of the sums that pass through memory from round to round.
+const BATCH: usize = 64 << 10;
 /// Most bytes of gathered rows.
 const GATHERED: usize = 4 << 20;
 /// Bytes from the panels of a single tile of rows to those that it asks for, at least.
@@ -175,12 +179,11 @@ pub fn are_alike(line: usize) -> bool {
     stretch.each.is_none() || stretch.pieces == 2
 }
 
-/// Steps, so many or a few more, of which blocks of equal length make that many times, none more than they need.
+/// Steps, so many or a few more, that take the fewest blocks so many times; a round of other shapes takes as long as some blocks.
 pub fn even_steps(steps: usize, times: usize) -> usize {
     let blocks = |steps: &usize| {
-        let mut rounds = Round::all(steps.saturating_mul(times), MORE);
-        let first = rounds.next().map_or(0, |round| round.blocks);
-        (rounds.next().is_some(), first)
+        let rounds = Round::all(steps.saturating_mul(times), MORE);
+        rounds.map(|round| round.blocks + MORE + 1).sum::<usize>()
     };
     (steps..=steps.next_multiple_of(LINES)).min_by_key(blocks).unwrap_or(steps)
 }
@@ -205,6 +208,8 @@ pub struct Drive {
     asks: bool,
     /// Whether the panels of a group stay in L1.
     near: bool,
+    /// Whether operands come from beyond L2, so that tiles ask for what is next.
+    far: bool,
     /// Whether panels come from beyond L2 for one tile of rows in two halves: it asks for all of them, one after the other. Fewer rows leave them to the
     /// processor, which sees that all of a line is read.
     streams: bool,
@@ -243,7 +248,7 @@ impl Stretch {
         let line = if kept { line } else { rows };
         let pieces = line.div_ceil(LINES).max(1);
         let next = pieces + 1;
-        let pairs = pieces > 1 && next.is_multiple_of(2) && line.is_multiple_of(next / 2) && line / next >= SHORT && rows > line;
+        let pairs = pieces > 1 && next.is_multiple_of(2) && line.is_multiple_of(next / 2) && line / next >= TALL && rows > line;
         let pieces = if pairs { next } else { pieces };
         let even = line.is_multiple_of(pieces) || pieces.is_multiple_of(2) && line.is_multiple_of(pieces / 2);
         let each = if even { None } else { Some(line.div_ceil(pieces)) };
@@ -340,13 +345,15 @@ impl Drive {
         let streams = all == 1 && rows > LINES && !packs && total.saturating_mul(panels).saturating_mul(shape.units) > budget.far;
         let group = if streams && shape.parts.len() > 1 { 1 } else { group };
         let near = shape.most(&|p| p.taps * p.all_steps() * 4) < LONG;
+        let weights = total.saturating_mul(panels).saturating_mul(shape.units);
+        let far = target.threads > 1 || shape.source.saturating_add(weights) > budget.far;
         let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps(), MORE).collect()).collect();
         let results =
             rows.saturating_mul(shape.units).saturating_mul(shape.columns) * shape.tail.as_ref().map_or(0, |tail| tail.dst_size());
         let asks = results > budget.far && steps <= SHALLOW;
         let spoilt = shape.padded || windows && lines.contains(&0) || shape.parts.iter().any(|p| p.partial > 0);
         let watches = spoilt && !packs && !shape.product.is_whole() && shape.tail.as_ref().is_some_and(|tail| tail.is_repeatable());
-        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, streams, watches }
+        Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, far, streams, watches }
     }
 
     /// Whether tasks pack their panels; else these are there, or packed before.
@@ -389,8 +396,14 @@ impl Drive {
     }
 
     fn sums_len(&self) -> usize {
-        let tiles = if self.shape.carries() { self.block.min(self.all) } else { usize::from(self.keeps_sums()) };
+        let tiles = if self.shape.carries() { self.block.min(self.all) } else { self.batch() * usize::from(self.keeps_sums()) };
         ROWS * self.sums_row() * tiles
+    }
+
+    /// Tiles whose sums pass through memory from round to round together.
+    fn batch(&self) -> usize {
+        let rounds = self.rounds.iter().any(|rounds| rounds.len() > 1);
+        if rounds { (BATCH / (ROWS * self.sums_row() * 4)).clamp(1, LISTED) } else { 1 }
     }
 
     /// Elements of scratch of the sums that are finished.
@@ -451,7 +464,8 @@ impl Drive {
                 for start in starts.clone() {
                     let at = index(tall, narrow, start);
                     let (vectors, line) = (self.columns(narrow).div_ceil(LINES) as u8, (shape.panel / LINES) as u8);
-                    let tiles = Tiles { product: self.product, tall: tall as u8, vectors, line, start, panels: self.reuse() };
+                    let tiles =
+                        Tiles { product: self.product, tall: tall as u8, vectors, line, start, panels: self.reuse(), asks: self.far };
                     if self.keeps_sums() {
                         ready.blocks[at] = Some(Block::get(self.isa, tiles)?);
                     }
@@ -645,7 +659,7 @@ impl<W: Lines> Task<'_, '_, W> {
                 doubtful |= padded;
                 padded &= !watched;
                 let mut repeats = (1, 1, [0; 2]);
-                if !(gathers || padded || count == 0 || drive.rounds[index].len() > 1) {
+                if !(gathers || padded || count == 0) {
                     repeats = self.repeats((tile, rows), part, &taps[..count * TAP], &lie);
                     match lie.listed {
                         true => self.list(&mut walk, (rows, nowhere), &mut to[all..repeats.0 * all]),
@@ -706,10 +720,15 @@ impl<W: Lines> Task<'_, '_, W> {
 
     /// How many tiles a call computes, of which the first has these taps: those of a run, in how many lines, and bytes from one line to the next.
     fn repeats(&self, (tile, rows): (usize, [usize; 2]), part: &Part, taps: &[usize], lie: &Run) -> (usize, usize, [usize; 2]) {
-        let most = if lie.listed { LISTED } else { usize::MAX };
+        let rounds = self.drive.rounds.iter().any(|rounds| rounds.len() > 1);
+        let most = match (rounds, lie.listed) {
+            (true, _) => self.drive.batch(),
+            (_, true) => LISTED,
+            _ => usize::MAX,
+        };
         let within = self.run_within(part, taps, rows, (0, lie.bytes[0]));
         let run = self.run_of(tile, most.min(lie.tiles).min(within));
-        let (lines, line_bytes) = self.lines_of(tile, rows, run, lie);
+        let (lines, line_bytes) = if rounds { (1, [0; 2]) } else { self.lines_of(tile, rows, run, lie) };
         let within = self.run_within(part, taps, rows, ((run - 1) * lie.bytes[0], line_bytes[0]));
         (run, lines.min(within), line_bytes)
     }
@@ -882,6 +901,9 @@ impl<W: Lines> Task<'_, '_, W> {
     fn ahead(&self, at: &At<'_>, blocks: usize) -> (Ahead, usize) {
         let (drive, on, nothing) = (self.drive, self.on, (Ahead::default(), 0));
         let &[_, first, distance, ..] = at.taps else { return nothing };
+        if !drive.far {
+            return nothing;
+        }
         let passes = drive.shape.panel.div_ceil(4 / at.tall() * LINES);
         let each = (at.taps.len() / TAP * passes * blocks).max(1);
         let all = each * self.panels.len();

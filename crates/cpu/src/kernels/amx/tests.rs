@@ -118,14 +118,16 @@ fn tiles_that_are_alike_have_as_many_rows() {
     assert_eq!([112, 48, 80].map(|line| Stretch::new((0, 0), 9 * line, line).pieces), [8, 4, 5]);
 }
 
-/// A few more steps make one round of them, of no more blocks.
+/// A few more steps make one round of them, of no more blocks, unless that takes many more.
 #[test]
-fn even_steps_are_few_more_and_one_round() {
-    assert_eq!([(16, 1), (17, 1), (29, 1), (17, 3), (131, 3)].map(|(steps, times)| even_steps(steps, times)), [16, 18, 30, 20, 135]);
+fn even_steps_are_few_more() {
+    let even = [(16, 1), (17, 1), (29, 1), (17, 3), (131, 3), (3, 31)].map(|(steps, times)| even_steps(steps, times));
+    assert_eq!(even, [16, 18, 30, 20, 135, 3]);
     for (steps, times) in (1..200).flat_map(|steps| [1, 2, 3, 7].map(|times| (steps, times))) {
         let (even, blocks) = (even_steps(steps, times), |steps: usize| Round::all(steps * times, MORE).map(|r| r.blocks).sum::<usize>());
         assert!((steps..steps + LINES).contains(&even), "{steps}");
-        assert_eq!(Round::all(even * times, MORE).count(), 1, "{steps}");
+        assert!(times > 3 || Round::all(even * times, MORE).count() == 1, "{steps}");
+        assert!(blocks(even) <= blocks(steps) + MORE + 1, "{steps}");
         assert!(blocks(even) <= blocks((steps).next_multiple_of(LINES)), "{steps}");
     }
 }

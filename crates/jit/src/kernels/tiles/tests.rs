@@ -12,7 +12,7 @@ fn types(product: TileProduct) -> Product {
 }
 
 fn tiles(product: TileProduct, tall: u8, vectors: u8) -> Tiles {
-    Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::Near }
+    Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::Near, asks: true }
 }
 
 /// By the processor where it has tiles, and emulated.
@@ -26,7 +26,7 @@ fn tiles_hold_the_sums() {
                         for start in [Start::Zero, Start::Load] {
                             let tall = if rows[1] > 0 { 2 } else { 1 };
                             let panels = if start == Start::Load { Reuse::Far } else { Reuse::Near };
-                            let kernel = Tiles { line, start, panels, ..tiles(product, tall, vectors) };
+                            let kernel = Tiles { line, start, panels, asks: start == Start::Zero, ..tiles(product, tall, vectors) };
                             let dot = Dot::new(types(product), (rows[0] + rows[1]) as u8, vectors);
                             let dot = Dot { start, line: Line::Packed(line), ..dot };
                             sums_are_right(&kernel, &Case { dot, isa, taps, steps: steps * blocks, last: 0 }, Shape { rows, steps });

@@ -217,8 +217,14 @@ fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], jit: Isa) -> bool {
     let [taps, lines] = [&s.sizes.k[..], &s.sizes.k[..2]].map(|k| k.iter().product::<i64>());
     let fills = match s.source.1.dtype {
         DataType::S8 | DataType::U8 => from >= 8 || from >= 4 && taps == 1 || from > to && !whole,
-        // A tile has an address for every row and line of the window.
-        DataType::Bf16 => jit.bf16 && (from >= 16 || from * to >= 32 && lines == 1 || from >= 4 && to >= jit.width().lanes()),
+        // A tile has an address for every row and line of the window; one of AMX only its first.
+        DataType::Bf16 => {
+            jit.bf16
+                && (from >= 16
+                    || jit.amx && taps > 1 && from.min(to) >= 8
+                    || from * to >= 32 && lines == 1
+                    || from >= 4 && to >= jit.width().lanes())
+        }
         _ => false,
     };
     fills && last(s.source.1) && last(s.result.1)
