@@ -533,7 +533,7 @@ __device__ __forceinline__ void store_scattered(const Shared &s, C::Raw *data, c
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             int row = thread / 8 + i * 16;
-            if (b.row + row < b.m && column < b.n) {
+            if (b.row + row < b.m && column < b.n && FIRST + unit * kPiece < COLUMNS) {
                 *reinterpret_cast<uint4 *>(data + offsets[i] + column) = shared_load16(chunk + row * 128 + ((unit ^ row % 8) * 16));
             }
         }
