@@ -1,7 +1,8 @@
 //! How a product is cut into tasks: by its sizes alone, so that results do not depend on the number of threads.
 
-use super::weights::{Lie, Weights};
-use oxidnn_jit::Isa;
+use super::Request;
+use super::weights::Lie;
+use oxidnn_jit::kernels::gemv::Gemv;
 use oxidnn_jit::kernels::unpack::Decode;
 
 /// Weights of a task at least, where there are enough of them: long streams, which memory delivers faster.
@@ -37,10 +38,12 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// Cuts a product of `rows` rows, whose kernels take `most` columns at a time; slices are multiples of `unit`.
-    pub(super) fn new(weights: &Weights, decode: Decode, (rows, most): (usize, usize), isa: Isa, unit: usize) -> Cut {
+    /// Cuts a product; slices are multiples of `unit`.
+    pub(super) fn new(request: &Request, decode: Decode, unit: usize) -> Cut {
+        let Request { isa, weights, rows, grouped, .. } = *request;
         let (bytes, n) = (weights.bytes(), weights.n);
         let want = (bytes / TASK_BYTES).clamp(1, TASKS);
+        let most = if grouped.is_some() { Gemv::scaled_columns(isa, rows) } else { Gemv::columns(isa, rows) };
         let taken = taken(n, most);
         let (block, slices) = match weights.lie {
             Lie::Panels { columns, .. } => {

@@ -215,8 +215,7 @@ impl Product {
             (Lie::Rows { .. }, None) => gemv::Gemv::lines(isa),
             (Lie::Columns { .. }, None) => vector,
         };
-        let most = if grouped.is_some() { gemv::Gemv::scaled_columns(isa, rows) } else { gemv::Gemv::columns(isa, rows) };
-        let cut = Cut::new(&weights, decode, (rows, most), isa, unit);
+        let cut = Cut::new(&request, decode, unit);
         let vectors = match weights.lie {
             Lie::Panels { columns, .. } => gemv::Gemv::vectors(isa, decode, rows, columns / lanes),
             _ => 0,
@@ -419,7 +418,7 @@ impl Product {
         let block = WeightBlock { first, columns, start, depth };
         match weights.lie {
             Lie::Panels { columns: width, distance } => self.panels(set, on, [width, distance], block, RawSums { raw, sums, step }),
-            Lie::Rows { distance } => self.rows(set, shared, on, distance, block, RawSums { raw, sums, step }),
+            Lie::Rows { .. } => self.rows(set, shared, on, block, RawSums { raw, sums, step }),
             Lie::Columns { distance } => {
                 self.columns_of(set, on, distance, block, RawSums { raw: &mut *raw, sums: &mut *sums, step });
                 self.subtract_zeros(shared, on, block, (&mut *sums, step));

@@ -1,6 +1,7 @@
 //! Calls of the kernels for a block of columns, by the order in which weights lie.
 
 use super::call::{Column, On};
+use super::weights::Lie;
 use super::{Lanes, Operands, Product, REREAD, Set, Shared};
 use crate::kernels::convert::Elements;
 use oxidnn_jit::kernels::unpack::Stored;
@@ -67,10 +68,10 @@ impl Product {
     }
 
     /// Rows of weights, group by group where groups are scaled.
-    pub(super) fn rows(&self, set: &Set, shared: &Shared<'_>, on: On<'_>, distance: usize, block: WeightBlock, to: RawSums<'_>) {
+    pub(super) fn rows(&self, set: &Set, shared: &Shared<'_>, on: On<'_>, block: WeightBlock, to: RawSums<'_>) {
         let RawSums { raw, sums, step } = to;
         let Some(size) = self.request.grouped.filter(|g| g.scale.is_some()).map(|g| g.size) else {
-            self.lines(set, on, distance, block, RawSums { raw, sums: &mut *sums, step });
+            self.lines(set, on, block, RawSums { raw, sums: &mut *sums, step });
             return self.subtract_zeros(shared, on, block, (sums, step));
         };
         let rows = self.request.rows;
@@ -79,19 +80,19 @@ impl Product {
         for from in (0..block.depth).step_by(size) {
             let group = WeightBlock { start: block.start + from, depth: size, ..block };
             let on = On { a: &on.a[from * rows..], ..on };
-            self.lines(set, on, distance, group, RawSums { raw: &mut *raw, sums: &mut *part, step: self.cut.block });
-            self.scale(shared, on, group, (&*part, (&mut *sums, step)));
+            self.lines(set, on, group, RawSums { raw: &mut *raw, sums: &mut *part, step: self.cut.block });
+            self.scale(shared, on, group, RawSums { raw: &mut *part, sums: &mut *sums, step });
         }
         self.subtract_zeros(shared, on, block, (sums, step));
     }
 
-    /// Adds the sums of a group, `part`, to those of all groups times its scales.
-    fn scale(&self, shared: &Shared<'_>, on: On<'_>, group: WeightBlock, (part, (sums, step)): (&[f32], (&mut [f32], usize))) {
-        let mut line = [0.0; LINE];
+    /// Adds the sums of a group, those that are raw, to those of all groups times its scales.
+    fn scale(&self, shared: &Shared<'_>, on: On<'_>, group: WeightBlock, to: RawSums<'_>) {
+        let (RawSums { raw, sums, step }, mut line) = (to, [0.0; LINE]);
         for from in (0..group.columns).step_by(LINE) {
             let line = &mut line[..LINE.min(group.columns - from)];
             self.numbers(shared, on.scale, (group.start, group.first + from), line);
-            for (sums, part) in sums.chunks_mut(step).zip(part.chunks(self.cut.block)).take(self.request.rows) {
+            for (sums, part) in sums.chunks_mut(step).zip(raw.chunks(self.cut.block)).take(self.request.rows) {
                 sums[from..].iter_mut().zip(&part[from..]).zip(&*line).for_each(|((sum, part), scale)| *sum += part * scale);
             }
         }
@@ -125,7 +126,8 @@ impl Product {
     }
 
     /// Rows of weights: the kernel's sums go by vectors and parts, and become rows in the end.
-    fn lines(&self, set: &Set, on: On<'_>, distance: usize, block: WeightBlock, to: RawSums<'_>) {
+    fn lines(&self, set: &Set, on: On<'_>, block: WeightBlock, to: RawSums<'_>) {
+        let Lie::Rows { distance } = self.request.weights.lie else { return };
         let (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step }) = (block, to);
         let (lanes, in_word, rows) = (self.lanes(), self.decode.in_lane(), self.request.rows);
         let (words, lines) = (columns / in_word, oxidnn_jit::kernels::gemv::Gemv::lines(self.request.isa));
