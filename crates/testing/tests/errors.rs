@@ -151,9 +151,10 @@ fn wrong_executions_are_refused_and_write_nothing() {
 
 #[test]
 fn a_scratchpad_too_small_is_refused() {
-    // A power that no row raises in registers, so that every row needs scratch.
+    // A power that no row raises in registers, of a sum with what the destination holds, so that every row needs scratch.
+    let sum = PostOp::Sum { scale: Real::new(1.0), zero_point: 0, dtype: None };
     let power = PostOp::Eltwise { alg: EltwiseAlg::Pow, alpha: Real::new(1.0), beta: Real::new(5.3) };
-    let r = ready(Attr { scratchpad: ScratchpadMode::User, post_ops: vec![power], ..Attr::default() });
+    let r = ready(Attr { scratchpad: ScratchpadMode::User, post_ops: vec![sum, power], ..Attr::default() });
     let (src, wei, dst) = (r.memory(Arg::SRC), r.memory(Arg::WEIGHTS), r.memory(Arg::DST));
     let needed = r.primitive.desc().scratchpad().unwrap();
     let engine = src.engine().unwrap();
