@@ -7,8 +7,9 @@
 //! - [`Walk::Panel`]: panels of columns, a word of every column after the other. Lanes are columns, words of `A` are repeated to all of them,
 //!   and the sums of a panel stay in registers. Scales and zero points of groups along the reduction are applied to the sums of each group.
 //! - [`Walk::Lines`]: rows of weights. Lanes are columns (of a part), the sums of a few hundred columns stay in L1, and several
-//!   lines are taken at a time, so that each sum is loaded and stored once for all of them.
-//! - [`Walk::Columns`]: columns of weights. Lanes are depths, `A` is read in vectors, and each column leaves a vector of partial sums.
+//!   lines are taken at a time, so that each sum is loaded and stored once for all of them. Groups are calls of their own.
+//! - [`Walk::Columns`]: columns of weights. Lanes are depths, `A` is read in vectors, and each column leaves a vector of partial sums. Those of a group
+//!   are added to totals times its scale; several groups may share a vector.
 //!
 //! Sums are f32 and are many enough at a time that the latency of multiply-adds hides behind memory's.
 
@@ -656,14 +657,13 @@ impl Columns<'_> {
             group
         };
         let first = group(f);
-        let others: Vec<Int> = scaled.from.iter().map(|_| group(f)).collect();
+        let others: Vec<Int> = scaled.below.iter().map(|_| group(f)).collect();
         for (column, (sums, totals)) in sums.chunks(w.rows).zip(scaled.totals.chunks(w.rows)).enumerate() {
             let of = |f: &mut Function, group: Int| f.splat_as(elem, group.at((column * elem.bytes()) as i32));
-            // Lanes below the end of each group but the last have what came before.
             let mut factor = of(f, first);
-            for (end, group) in scaled.from.iter().zip(&others) {
+            for (below, group) in scaled.below.iter().zip(&others) {
                 let behind = of(f, *group);
-                factor = f.select(*end, factor, behind);
+                factor = f.select(*below, factor, behind);
             }
             for (sum, total) in sums.iter().zip(totals) {
                 f.accumulate(Accumulate::FmaF32, *total, *sum, factor);
@@ -698,19 +698,19 @@ struct Scaled {
     scale: Int,
     /// Sums of what has been scaled.
     totals: Vec<Val>,
-    /// The lanes below the first one of each group of a vector but the first group.
-    from: Vec<Pred>,
+    /// For each group of a vector but the first, the lanes below its own.
+    below: Vec<Pred>,
 }
 
 impl Scaled {
     fn new(f: &mut Function, w: &Writer, scales: Scales, sums: usize) -> Scaled {
         let (scale, totals, count) = (w.arg(f, offset_of!(Args, scale)), w.pinned_zeros(f, sums), usize::from(scales.in_vector));
-        let below = |f: &mut Function, group: usize| {
+        let lanes_below = |f: &mut Function, group: usize| {
             let lanes = f.int((group * w.width.lanes() / count) as i64);
             f.first_lanes(lanes)
         };
-        let from = (1..count).map(|group| below(f, group)).collect();
-        Scaled { scales, scale, totals, from }
+        let below = (1..count).map(|group| lanes_below(f, group)).collect();
+        Scaled { scales, scale, totals, below }
     }
 }
 

@@ -3,7 +3,8 @@
 //! A tail is a list of steps over f32 (or s32, before the first step that scales). Operands of steps that differ by column are converted once
 //! for an execution to lines of f32 in scratch, one line for each step, padded to whole vectors: so kernels depend neither on the types of such
 //! operands nor on whether they are one number or many. Operands of the destination's size are read in place, under the element that is made.
-//! What a tail cannot do has a reason, and goes through [`Epilogue`](crate::kernels::epilogue::Epilogue).
+//! What a tail cannot do has a reason: post-ops and quantisation of the destination are a pass behind the row then
+//! (`passes:jit`), what else happens to sums goes through [`Epilogue`](crate::kernels::epilogue::Epilogue).
 
 #[cfg(test)]
 mod tests;

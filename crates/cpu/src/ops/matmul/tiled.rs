@@ -1,6 +1,7 @@
 //! What rows of products on tiles share: [`Request`] says which dimensions of which tensors are the sides of the product, [`Tiled`] runs it.
 //!
-//! Everything behind the sums happens in registers where the tail can do it, else in the shared epilogue. Bytes: the tiles of signed sources
+//! Everything behind the sums happens in registers where the tail can do it. Else scales, bias and zero points of the operands go through the shared
+//! epilogue, and rows with post-ops decline, for which there is a pass (`passes:jit`). Bytes: the tiles of signed sources
 //! add 128 to each number, and zero points of the source are left out of the sums; both are made good by subtracting a multiple of the sum of
 //! the weights' column, which packed weights bring along. Of others a product with a row of ones finds it in every execution that needs it: one row more of a
 //! product of few rows, so that weights are read once. What other zero points add differs by row and by column: sums begin with it, see [`zero_points`](super::zero_points).
