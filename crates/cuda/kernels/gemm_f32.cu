@@ -34,7 +34,7 @@ struct GemmF32Params {
 
 // A thread's elements of a stage of one operand, in runs of four.
 template <bool MN, int TILE> struct Piece {
-    static constexpr int kRuns = TILE * kDepth / 4 / kThreads, kAcross = MN ? TILE / 4 : kDepth / 4;
+    enum : int { kRuns = TILE * kDepth / 4 / kThreads, kAcross = MN ? TILE / 4 : kDepth / 4 };
     static_assert(kRuns * kThreads * 4 == TILE * kDepth, "threads share a stage evenly");
     float v[kRuns][4];
 
