@@ -31,6 +31,14 @@ struct __align__(16) Vector {
             copy(to, words);
         }
     }
+    // The same where nobody reads it soon.
+    DEVICE void store_once(void* data, i64 at) const {
+        const int bytes = N * (int)sizeof(typename T::word);
+        typename T::word* to = (typename T::word*)data + at;
+        if (bytes % 16 != 0) return store(data, at);
+#pragma unroll
+        for (int i = 0; i < bytes / 16; ++i) __stcs((uint4*)to + i, ((const uint4*)words)[i]);
+    }
     DEVICE real number(int i) const {
         // Of two numbers that are the upper halves of floats one is there already.
         if (T::BITS == 16 && T::EXPONENT == 8 && N % 2 == 0) {

@@ -132,7 +132,7 @@ pub(crate) struct Extent {
 /// The shape for rows over tensors that all move along their fastest dimension in one run; `None` where they do not, or the rows are too long for registers.
 pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, facts: &Facts) -> Option<Shape> {
     let Extent { outputs, terms, along, .. } = *extent;
-    let vector = together(inputs.iter().chain(dst), along)?;
+    let vector = together(inputs.iter().chain(dst), along).or(inputs.iter().chain(dst).all(|t| t.bytes() > 0).then_some(1))?;
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
     let vectors = terms / vector;
     let shares = inputs.iter().any(|i| !i.kept);
@@ -265,7 +265,9 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     let mut launch = emit.launch_blocks("rows_vector", [blocks, 1, 1]);
     launch.block = (threads * per_block) as u32;
     launch.cluster = cluster as u32;
-    launch.aligned = inputs.iter().chain(dst).filter_map(|t| t.place).collect();
+    if vector > 1 {
+        launch.aligned = inputs.iter().chain(dst).filter_map(|t| t.place).collect();
+    }
     launch
 }
 
