@@ -135,13 +135,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) columns_kept(const __gr
     __shared__ __align__(16) real room[2 * WARPS][WIDTH], numbers[NUMBERS][WIDTH];
     const int lane = threadIdx.x % LANES;
     const i64 first = (i64)blockIdx.x * WIDTH, c = first + lane * VECTOR, step = a.row_step, begin = (i64)blockIdx.y * DOWN + threadIdx.x / LANES;
-    const int turns = c < a.columns && begin < a.rows ? (int)((a.rows - 1 - begin) / step) + 1 : 0, once = (int)a.once;
+    const int turns = c < a.columns && begin < a.rows ? (int)((a.rows - 1 - begin) / step) + 1 : 0, once = (int)a.once, again = turns - STAGES;
     const u64 stays = stays_policy(), goes = goes_policy();
     Terms terms;
     if (turns > 0) terms.begin(a, c);
 #pragma unroll 1
     for (int k = 0; k < STAGES; ++k) {
-        if (k < turns) Loaded::fetch(a, begin + k * step, c, ring + k * SLOT, k < once ? goes : stays);
+        if (k < turns) Loaded::fetch(a, begin + k * step, c, ring + k * SLOT, k < once || k >= again ? goes : stays);
         commit_fetches();
     }
     int slot = 0;
@@ -161,7 +161,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) columns_kept(const __gr
         wait_fetches<STAGES - 1>();
         Loaded x;
         x.load(ring + slot * SLOT);
-        if (k + STAGES < turns) Loaded::fetch(a, begin + (k + STAGES) * step, c, ring + slot * SLOT, k + STAGES < once ? goes : stays);
+        // What stays in the ring is not looked for in the cache.
+        if (k < again) Loaded::fetch(a, begin + (k + STAGES) * step, c, ring + slot * SLOT, k + STAGES < once || k + STAGES >= again ? goes : stays);
         commit_fetches();
         slot = slot + 1 == STAGES ? 0 : slot + 1;
 #pragma unroll

@@ -8,7 +8,7 @@
 //   maps         rank 3, 128-byte swizzle, zeros beyond the tensor, element strides 1; dimensions, innermost first:
 //                  a  A_MN 0: (K, M, batches), box (128 bytes, TILE_M / CLUSTER_N, 1)     A_MN 1: (M, K, batches), box (128 bytes, tile K, 1)
 //                  b  B_MN 0: (K, N, batches), box (128 bytes, TILE_N / CLUSTER_M, 1)     B_MN 1: (N, K, batches), box (128 bytes, tile K, 1)
-//                  c  STORE_TMA: (N, M, batches), box (128 bytes, 64, 1)     STORE_TMA_TRANSPOSED: (M, N, batches), box (64, min(64, columns), 1)
+//                  c  STORE_TMA: (N, M, batches), box (128 bytes, 64, 1)     STORE_TMA_TRANSPOSED: (M, N, batches), box (128 bytes, as many columns or fewer, 1)
 //                tile K is 128 bytes; columns is TILE_N, or max(8, TILE_N / SPLIT). Bases are aligned to 16 bytes, strides are multiples of 16.
 //   grid         SPLIT 1: min(clusters that fit, tiles of clusters) * CLUSTER_M * CLUSTER_N; else tiles * SPLIT. In one dimension.
 //   cluster      CLUSTER_M * CLUSTER_N, or SPLIT

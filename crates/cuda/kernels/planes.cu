@@ -2,7 +2,8 @@
 // and each thread makes tiles of TALL_TILE results along a column by WIDE_TILE along a row there.
 //
 // The header has `tile`, as that of windows.cu, which finds inputs by `plane.words` and `plane.at(q)`; `rows_of`, the inputs' rows of results from `first` up to
-// `last`; and `STAGED_TYPE`, `staged_data`, `staged_at` of the inputs.
+// `last`; and `STAGED_TYPE`, `staged_data`, `staged_at` of the inputs. With TABLE `plane.columns` and `plane.rows`, of which the first is row `plane.top`, have what this makes
+// of each column and row of results: `entry` elements of type Entry.
 #include "launch.cuh"
 
 struct Rows {
@@ -11,8 +12,7 @@ struct Rows {
 #include "args.cuh"
 
 // Copies `count` elements to shared memory, where they lie behind each other from the address returned on.
-DEVICE const STAGED_TYPE::word* staged(const void* data, i64 at, int count) {
-    extern __shared__ __align__(16) u8 room[];
+DEVICE const STAGED_TYPE::word* staged(u8* room, const void* data, i64 at, int count) {
     const u8* from = (const u8*)((const STAGED_TYPE::word*)data + at);
     // Both sides have the same distance from a multiple of 16.
     const int before = (int)((u64)from & 15), size = before + count * (int)sizeof(STAGED_TYPE::word);
@@ -30,7 +30,7 @@ DEVICE const STAGED_TYPE::word* staged(const void* data, i64 at, int count) {
     return (const STAGED_TYPE::word*)(room + before);
 }
 
-extern "C" __global__ void __launch_bounds__(256) planes(const __grid_constant__ Args a) {
+extern "C" __global__ void __launch_bounds__(256, 4) planes(const __grid_constant__ Args a) {
     begin();
     const index band = (index)(blockIdx.x % a.bands), pair = (index)(blockIdx.x / a.bands * a.group), here = min((index)a.group, (index)a.pairs - pair);
     const index first = band * (index)a.band, last = min(first + (index)a.band, (index)a.length[2]);
@@ -40,7 +40,16 @@ extern "C" __global__ void __launch_bounds__(256) planes(const __grid_constant__
     index image = pair, q[RANK] = {};
     q[1] = split(a.steps[2], image), q[0] = image, q[2] = rows.begin;
     const int size = (rows.end - rows.begin) * (int)a.width;
-    const STAGED_TYPE::word* words = staged(a.staged_data, staged_at(a, q), (int)here * size);
+    extern __shared__ __align__(16) u8 room[];
+#ifdef TABLE
+    Entry *const columns = (Entry*)room, *const lines = columns + a.table_columns * a.entry;
+    for (int i = threadIdx.x; i < (int)(a.table_columns + a.table_rows); i += 256) {
+        const int row = i - (int)a.table_columns;
+        const index at = row < 0 ? min((index)i, (index)a.length[3] - 1) : min(first + row, (index)a.length[2] - 1);
+        TABLE(a, row < 0, at, columns + i * a.entry);
+    }
+#endif
+    const STAGED_TYPE::word* words = staged(room + a.tables, a.staged_data, staged_at(a, q), (int)here * size);
     for (index i = threadIdx.x; i < here * down * (index)a.steps[0].n; i += 256) {
         index rest = i, p[RANK];
         p[3] = split(a.steps[0], rest) * WIDE_TILE;
@@ -49,6 +58,11 @@ extern "C" __global__ void __launch_bounds__(256) planes(const __grid_constant__
         const index own = a.group == 1 ? 0 : rest;
         image = pair + own;
         p[1] = split(a.steps[2], image), p[0] = image;
-        tile<1, TALL_TILE, WIDE_TILE>(a, p, Plane{words + own * size, rows.begin, (int)a.width});
+#ifdef TABLE
+        const Plane plane{words + own * size, rows.begin, (int)a.width, columns, lines, (int)first};
+#else
+        const Plane plane{words + own * size, rows.begin, (int)a.width};
+#endif
+        tile<1, TALL_TILE, WIDE_TILE>(a, p, plane);
     }
 }

@@ -54,12 +54,27 @@ struct Window {
         if (!(y <= x) && y == y) x = y, chosen = k;
     }
 };
+        for (index k = 0; k < KERNEL * KERNEL; ++k) {
+            p[2] = at[2] * STRIDE - PADDING + k / KERNEL, p[3] = at[3] * STRIDE - PADDING + k % KERNEL;
+            if (p[2] < 0 || p[2] >= (index)a.input[0] || p[3] < 0 || p[3] >= (index)a.input[1]) continue;
+            const real y = src(a, p);
+            if (y == y) {
+                chosen = k;
+                return;
+            }
+        }
+        x = __uint_as_float(0x7fc00000u);
+    }
+};
 
 // How many of the inputs along a dimension of `size` the window of result o has.
 DEVICE index inside_size(index o, index size) {
     const index first = o * STRIDE - PADDING;
     return max(min(first + KERNEL, size) - max(first, (index)0), (index)0);
 }
+
+// A sum divided by a count, whose reciprocal is known. Whole numbers are rounded behind it: a half must come out as one.
+DEVICE real average(real sum, real count, real share) { return dst_type::FLOATING ? sum * share : ratio(sum, count); }
 
 extern "C" __global__ void __launch_bounds__(256) pool_strips(const __grid_constant__ Args a) {
     begin();
@@ -130,6 +145,7 @@ extern "C" __global__ void __launch_bounds__(256) pool_strips(const __grid_const
             if (q[2] >= (index)a.length[2]) break;
             const i64 at = dst_at(a, q);
             const index down = inside_size(q[2], height);
+            const real whole = (real)max(down * KERNEL, (index)1), share = (real)1 / whole;
             Vector<dst_type, ACROSS_STRIP> out;
 #ifdef KEPT
             Vector<ws_type, ACROSS_STRIP> kept;
@@ -142,9 +158,11 @@ extern "C" __global__ void __launch_bounds__(256) pool_strips(const __grid_const
 #ifdef MAXIMUM
                 const real v = w.any ? w.x : LOWEST;
 #elif defined INCLUDE_PADDING
-                const real v = ratio(w.x, (real)(KERNEL * KERNEL));
+                const real v = average(w.x, (real)(KERNEL * KERNEL), (real)1 / (real)(KERNEL * KERNEL));
 #else
-                const real v = ratio(w.x, (real)max(down * inside_size(p[3] + i, (index)a.input[1]), (index)1));
+                // Windows between those at the strip's ends have all inputs of their rows.
+                const bool is_whole = i * STRIDE >= PADDING && i * STRIDE - PADDING + KERNEL <= VECTOR;
+                const real v = is_whole ? average(w.x, whole, share) : ratio(w.x, (real)max(down * inside_size(p[3] + i, (index)a.input[1]), (index)1));
 #endif
                 out.words[i] = dst_type::encode(rounded(a, q, at + i, value(a, q, at + i, v)));
 #ifdef KEPT

@@ -18,6 +18,18 @@ DEVICE void taps(const Args& a, int d, numerator o, index (&at)[2], real& second
 #endif
 }
 
+// The same as a word for both places, where there are fewer than 65,536. Where the second has no weight it is the first, and either has a half.
+struct __align__(8) Tap {
+    u32 places;
+    real second;
+};
+DEVICE void tap_of(const Args& a, int d, index o, Tap* to) {
+    index at[2];
+    taps(a, d, o, at, to->second);
+    if (to->second == 0) at[1] = at[0], to->second = (real)0.5;
+    to->places = (u32)at[0] | (u32)at[1] << 16;
+}
+
 // The outputs that inputs i to j are taps of; of nearest a few that they are not.
 DEVICE void reach(const Args& a, int d, numerator i, numerator j, index& first, index& last) {
     const numerator inputs = (numerator)a.input[d], outputs = (numerator)a.output[d];
@@ -40,4 +52,14 @@ DEVICE real weight_of(const Args& a, int d, numerator o, numerator i) {
     const numerator at = min(max((2 * o + 1) * inputs - whole / 2, (numerator)0), (inputs - 1) * whole), apart = at - i * whole;
     return ratio((real)max(whole - max(apart, -apart), (numerator)0), (real)whole);
 #endif
+}
+
+// The outputs that input i is a tap of, and its weights there: the first one and how many in a word, and as many floats behind it.
+DEVICE void spread_of(const Args& a, int d, index i, u32* to) {
+    index first, last;
+    reach(a, d, i, i, first, last);
+    while (first <= last && weight_of(a, d, first, i) == 0) ++first;
+    while (first <= last && weight_of(a, d, last, i) == 0) --last;
+    to[0] = first <= last ? (u32)first | (u32)(last + 1 - first) << 16 : 0;
+    for (index o = first; o <= last; ++o) ((float*)to)[1 + o - first] = (float)weight_of(a, d, o, i);
 }

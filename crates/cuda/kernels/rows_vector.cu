@@ -2,7 +2,7 @@
 // each other's numbers.
 //
 // The header has `row`, which loads, reduces and writes the row of output o by neighbours of VECTOR terms; it calls `reduced`, with a stage's number
-// of each thread's terms: the number of all of them, combined in an order that depends on nothing but the sizes.
+// of each thread's terms: the number of all of them, combined in an order that depends on the sizes, and on where in a vector the row begins.
 #define PER_BLOCK (THREADS < 256 ? 256 / THREADS : 1)
 #include "args.cuh"
 

@@ -6,13 +6,13 @@
 //
 // Defines (all by the host):
 //   A_TYPE, B_TYPE, C_TYPE     codes of types.cuh
-//   A_MN, B_MN                 1: the operand is contiguous along M or N instead of K (16-bit types; TF32, which mma.sync multiplies then)
+//   A_MN, B_MN                 1: the operand is contiguous along M or N instead of K (16-bit types; TF32: A then goes through registers, and with B_MN mma.sync multiplies)
 //   TILE_M, TILE_N             64 * CONSUMERS or 128 * CONSUMERS (64 or 128 with ALTERNATE); 8, 16, 32 or a multiple of 64 that wgmma.cuh has
 //   CONSUMERS, STAGES
 //   ALTERNATE                  1: two consumers multiply tiles in turns
 //   CLUSTER_M, CLUSTER_N       blocks of a cluster along M and N: those with the same n share loads of B, those with the same m of A
 //   SPLIT                      blocks of a cluster that share one tile and divide K; their sums are added in the order of their ranks
-//   STORE                      STORE_TMA, STORE_TMA_TRANSPOSED (C is contiguous along M; 16-bit types), STORE_ROWS (each row of C has its own
+//   STORE                      STORE_TMA, STORE_TMA_TRANSPOSED (C is contiguous along M; 16 and 32 bits), STORE_ROWS (each row of C has its own
 //                              address, a multiple of 16 bytes), STORE_PLANES (rows are contiguous in C, images of them apart; 16-bit types),
 //                              STORE_DIRECT (any strides)
 //   PLANE_UNIT                 of STORE_PLANES: 0 by TMA, or how many rows a thread stores at a time, which are in one image and aligned together
@@ -31,8 +31,9 @@
 #define STORE_ROWS 3
 #define STORE_PLANES 4
 
-// TF32 as wgmma does not read it.
-#define MMA_SYNC (A_TYPE == T_TF32 && (A_MN || B_MN))
+// TF32 as wgmma does not read it from shared memory: it takes A from registers, and of B nothing else.
+#define A_LOADED (A_TYPE == T_TF32 && A_MN && !B_MN)
+#define MMA_SYNC (A_TYPE == T_TF32 && B_MN)
 
 #ifndef ALTERNATE
 #define ALTERNATE 0
@@ -229,6 +230,16 @@ __device__ __forceinline__ void release_stage(const Shared &s, int stage) {
     }
 }
 
+// Behind the products of a stage, which have begun, and so many before: the stage before is free.
+__device__ __forceinline__ void free_before(const Shared &s, Ring &ring, int &previous, int before) {
+    if (before) {
+        wgmma_wait<1>();   // all but what was just begun
+        release_stage(s, previous);
+    }
+    previous = ring.stage;
+    ring.next();
+}
+
 #if MMA_SYNC
 // Adds one stage to `acc` by mma.sync: a warp has the rows that wgmma would give it.
 __device__ __forceinline__ void add_stage(const Shared &s, int stage, int consumer, Acc (&acc)[kBlocksM][TILE_N / 2]) {
@@ -271,6 +282,37 @@ __device__ __forceinline__ void multiply_stage(const Shared &s, int stage, int c
 }
 #endif
 
+#if A_LOADED
+// A's part of a stage in registers, and its product with the stage's B.
+typedef u32 LoadedA[kStepsK][kBlocksM][4];
+
+__device__ __forceinline__ void load_stage(LoadedA &a, const Shared &s, int stage, int consumer) {
+    int row = share_of(consumer) * kBlocksM * 64 + int(threadIdx.x) % 128 / 32 * 16;
+    bool odd = threadIdx.x & 1;
+#pragma unroll
+    for (int k = 0; k < kStepsK; k++) {
+#pragma unroll
+        for (int i = 0; i < kBlocksM; i++) {
+            u32 r[4];
+            load_lines<true, 16>(r, s.a(stage), row + i * 64, k);
+            // B has the order of K that memory has.
+#pragma unroll
+            for (int j = 0; j < 4; j++) a[k][i][j] = odd ? r[j ^ 2] : r[j];
+        }
+    }
+}
+__device__ __forceinline__ void multiply_loaded(const LoadedA &a, const Shared &s, int stage, Acc (&acc)[kBlocksM][TILE_N / 2], u32 add) {
+    u64 b = descriptor_k_major(s.b(stage));
+    wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < kStepsK; k++) {
+#pragma unroll
+        for (int i = 0; i < kBlocksM; i++) WgmmaRegisters<TILE_N, 0>::multiply(acc[i], a[k][i], b + (k * 32 >> 4), k ? 1 : add);
+    }
+    wgmma_commit();
+}
+#endif
+
 // The sums of `stages` stages (one or more), in registers. With ALTERNATE the other consumer multiplies from then on, if there is `more`.
 __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int consumer, int stages, Acc (&acc)[kBlocksM][TILE_N / 2], bool more = false) {
 #if PROMOTE
@@ -282,12 +324,7 @@ __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int cons
         for (int k = 0; k < min(PROMOTE, stages - done); k++) {
             barrier_wait(s.full(ring.stage), ring.phase);
             multiply_stage(s, ring.stage, consumer, part, k);
-            if (k) {
-                wgmma_wait<1>();
-                release_stage(s, previous);
-            }
-            previous = ring.stage;
-            ring.next();
+            free_before(s, ring, previous, k);
         }
         wgmma_wait<0>();
         release_stage(s, previous);
@@ -310,16 +347,25 @@ __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int cons
     }
 #else
     int previous = 0;
+#if A_LOADED
+    LoadedA a[2];   // one is loaded while the tensor cores have the other
+    for (int done = 0; done < stages; done += 2) {
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            if (done + h == stages) break;
+            barrier_wait(s.full(ring.stage), ring.phase);
+            load_stage(a[h], s, ring.stage, consumer);
+            multiply_loaded(a[h], s, ring.stage, acc, done + h);
+            free_before(s, ring, previous, done + h);
+        }
+    }
+#else
     for (int k = 0; k < stages; k++) {
         barrier_wait(s.full(ring.stage), ring.phase);
         multiply_stage(s, ring.stage, consumer, acc, k);
-        if (k) {
-            wgmma_wait<1>();   // all but what was just begun: the stage before is free
-            release_stage(s, previous);
-        }
-        previous = ring.stage;
-        ring.next();
+        free_before(s, ring, previous, k);
     }
+#endif
     if (ALTERNATE && more) give_turn(consumer);
     wgmma_wait<0>();
     release_stage(s, previous);
@@ -476,6 +522,14 @@ __device__ __forceinline__ void write_chunk(u32 chunk, const Acc (&acc)[COLUMNS 
             for (int h = 0; h < 2; h++) {
                 int i = FIRST / 2 + j * 4 + h * 2, r = y + h * 8, c = x + j * 8;
                 C::Raw low = convert(acc[i], bias.x, f.e, b, r, c), high = convert(acc[i + 1], bias.y, f.e, b, r, c + 1);
+                if constexpr (kTurned) {
+                    // Lines are columns, in two blocks of 32 rows.
+                    int line = j * 8 + q * 2, place = row + h * 8, unit = place % 32 / 4;
+                    u32 at = chunk + place / 32 * 4096 + line * 128 + place % 4 * 4;
+                    shared_store(at + (unit ^ line % 8) * 16, *reinterpret_cast<u32 *>(&low));
+                    shared_store(at + 128 + (unit ^ (line + 1) % 8) * 16, *reinterpret_cast<u32 *>(&high));
+                    continue;
+                }
                 u32 byte = (j * 8 + q * 2) * sizeof(C::Raw);
                 u32 at = chunk + (row + h * 8) * 128 + (byte ^ g * 16);
                 if constexpr (sizeof(C::Raw) == 4) {
@@ -492,7 +546,9 @@ __device__ __forceinline__ void write_chunk(u32 chunk, const Acc (&acc)[COLUMNS 
 struct MatrixPlace {
     __device__ __forceinline__ void store(const TensorMap &map, u32 chunk, const Block &b, int column) const {
         if constexpr (STORE == STORE_TMA_TRANSPOSED) {
-            tma_store(map, chunk, b.row, column, b.batch);
+            constexpr int kRows = 128 / int(sizeof(C::Raw));
+#pragma unroll
+            for (int i = 0; i < 64 / kRows; i++) tma_store(map, chunk + i * 4096, b.row + i * kRows, column, b.batch);
         } else {
             tma_store(map, chunk, column, b.row, b.batch);
         }
@@ -504,7 +560,7 @@ struct MatrixPlace {
 template <int COLUMNS, int FIRST = 0, class Place>
 __device__ __forceinline__ void store_tma(const Shared &s, const TensorMap &map, const Place &place, int consumer, const Acc (&acc)[COLUMNS / 2],
                                           const Finish<COLUMNS> &f, const Block &b, int &turn) {
-    constexpr int kUnit = kTurned ? 64 : 128 / int(sizeof(C::Raw));
+    constexpr int kUnit = 128 / int(sizeof(C::Raw));
     constexpr int kWidth = COLUMNS < kUnit ? COLUMNS : kUnit;
     if constexpr (FIRST < COLUMNS) {
         bool leader = threadIdx.x % 128 == 0;

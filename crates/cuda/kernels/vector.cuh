@@ -10,6 +10,21 @@ struct __align__(16) Vector {
     int lane;
 
     DEVICE void load(const void* data, i64 at) { copy(words, (const typename T::word*)data + at); }
+    // Elements from `from` up to `to` alone.
+    DEVICE void load_part(const void* data, i64 at, int from, int to) {
+        if (from == 0 && to == N) return load(data, at);
+#pragma unroll
+        for (int i = 0; i < N; ++i) {
+            if (i >= from && i < to) words[i] = ((const typename T::word*)data)[at + i];
+        }
+    }
+    DEVICE void store_part(void* data, i64 at, int from, int to) const {
+        if (from == 0 && to == N) return store(data, at);
+#pragma unroll
+        for (int i = 0; i < N; ++i) {
+            if (i >= from && i < to) ((typename T::word*)data)[at + i] = words[i];
+        }
+    }
     DEVICE void gather(const void* data, i64 at, i64 stride) {
 #pragma unroll
         for (int i = 0; i < N; ++i) words[i] = ((const typename T::word*)data)[at + i * stride];
@@ -30,6 +45,14 @@ struct __align__(16) Vector {
         } else {
             copy(to, words);
         }
+    }
+    // The same where nobody reads it soon.
+    DEVICE void store_once(void* data, i64 at) const {
+        const int bytes = N * (int)sizeof(typename T::word);
+        typename T::word* to = (typename T::word*)data + at;
+        if (bytes % 16 != 0) return store(data, at);
+#pragma unroll
+        for (int i = 0; i < bytes / 16; ++i) __stcs((uint4*)to + i, ((const uint4*)words)[i]);
     }
     DEVICE real number(int i) const {
         // Of two numbers that are the upper halves of floats one is there already.

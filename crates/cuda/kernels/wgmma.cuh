@@ -102,15 +102,21 @@ WGMMA(176, 88, 88, 89, 90, 91, 92)
 WGMMA(192, 96, 96, 97, 98, 99, 100)
 WGMMA(256, 128, 128, 129, 130, 131, 132)
 
-#if A_TYPE == T_BF16 || A_TYPE == T_F16
-// A in registers: four of them hold a 64 x 16 block, laid out as the accumulators of 64 x 16 are, two elements in each.
+#if A_TYPE == T_BF16 || A_TYPE == T_F16 || A_TYPE == T_TF32
+// A in registers: four of them hold a 64 x 16 block of 16 bits, laid out as the accumulators of 64 x 16 are, two elements in each, or a 64 x 8 block of TF32: of
+// lane 4g + q of warp w elements (16w + g, q), (16w + g + 8, q), (16w + g, q + 4), (16w + g + 8, q + 4).
+#if A_TYPE == T_TF32
+#define WGMMA_FLAG(B)
+#else
+#define WGMMA_FLAG(B) ", %" #B
+#endif
 template <int N, int MN_B> struct WgmmaRegisters;
 
 #define WGMMA_REGISTERS(N, R, P0, P1, P2, P3, P4, P5, P6)                                                                                \
     template <int MN_B> struct WgmmaRegisters<N, MN_B> {                                                                                 \
         static __device__ __forceinline__ void multiply(Acc (&d)[R], const u32 (&a)[4], u64 b, u32 add) {                                \
             asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, %" #P5 ", 0;\n wgmma.mma_async.sync.aligned.m64n" #N WGMMA_TYPES           \
-                         " {" REGISTERS_##R "}, {%" #P0 ", %" #P1 ", %" #P2 ", %" #P3 "}, %" #P4 ", p, 1, 1, %" #P6 ";\n}"               \
+                         " {" REGISTERS_##R "}, {%" #P0 ", %" #P1 ", %" #P2 ", %" #P3 "}, %" #P4 ", p, 1, 1" WGMMA_FLAG(P6) ";\n}"        \
                          : OPERANDS_##R(0)                                                                                               \
                          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add), "n"(MN_B));                                     \
         }                                                                                                                                \

@@ -108,15 +108,16 @@ fn depthwise_convolutions_and_steps_of_networks_have_kernels_of_their_own() {
 }
 
 #[test]
-fn large_products_of_tf32_go_to_wgmma_over_transposed_copies() {
+fn products_of_tf32_go_to_wgmma_and_large_ones_of_two_turned_operands_over_a_copy() {
     let all = plans(Facts::H200);
     let files = |sizes: &str| {
         let found = all.iter().find(|p| p.0.contains("tf32") && p.0.contains(sizes)).unwrap_or_else(|| panic!("{sizes}"));
         found.2.launches.iter().map(|l| l.source.file).collect::<Vec<_>>()
     };
-    assert_eq!(files("2000x2048:2048x2056"), ["transpose", "gemm_sm90"]);
-    assert_eq!(files("1500x512:512x2048"), ["transpose", "gemm_sm90"]);
-    assert_eq!(files("17x1024:1024x1000"), ["gemm_sm90"]);
+    for sizes in ["2000x2048:2048x2056", "1500x512:512x2048", "17x1024:1024x1000", "136x136:136x72"] {
+        assert_eq!(files(sizes), ["gemm_sm90"], "{sizes}");
+    }
+    assert_eq!(files("2000x1500:1500x2056"), ["transpose", "gemm_sm90"]);
 }
 
 #[test]
@@ -178,8 +179,8 @@ fn the_compiler_keeps_sums_in_registers_and_uses_the_instructions_that_are_meant
                 let ([registers, local, stack], words) = facts(tools, &cubin, &format!("{}-{i}", source.file));
                 eprintln!("{} {registers} registers, {local} + {stack} bytes: {line}", source.file);
                 let lists = MEANT.iter().find(|m| m.0 == source.file).map_or(&[][..], |m| m.1);
-                // TF32 contiguous along M or N is what wgmma does not read.
-                let turned = source.options.contains("A_TYPE T_TF32") && source.options.contains("_MN 1");
+                // A TF32 B that is contiguous along N is what wgmma does not read.
+                let turned = source.options.contains("A_TYPE T_TF32") && source.options.contains("B_MN 1");
                 let meant = |list: &&&'static str| if turned && list.contains("HGMMA") { "HMMA" } else { **list };
                 let missing = lists.iter().map(|list| meant(&list)).filter(|list| !list.split(' ').any(|word| words.contains(word)));
                 wrong.extend(missing.map(|list| format!("{line}\n  {}: no {list}", source.file)));

@@ -76,7 +76,16 @@ impl Ahead {
         Ahead { shared: Arc::new(Shared { work, jobs: Mutex::default() }), process: std::process::id() }
     }
 
-    /// Somebody uses a kernel of `family`: others of it are likely to follow. Returns at once; a family is prepared once.
+    /// Somebody uses a kernel of `family`: others of it are likely to follow, before those of families that wait.
+    pub(super) fn hurry(&self, family: &'static str) {
+        self.prepare(family);
+        let waiting = &mut self.shared.jobs().waiting;
+        if let Some(at) = waiting.iter().position(|&f| f == family) {
+            waiting[at..].rotate_left(1);
+        }
+    }
+
+    /// Kernels of `family` are likely to be used. Returns at once; a family is prepared once.
     pub(super) fn prepare(&self, family: &'static str) {
         let mut jobs = self.shared.jobs();
         if !jobs.known.insert(family) {
@@ -151,6 +160,29 @@ mod tests {
         assert_eq!(next(&from), Some("c"), "by another thread");
         drop(ahead);
         assert_eq!(from.recv(), Err(std::sync::mpsc::RecvError), "the last thread ended");
+    }
+
+    #[test]
+    fn a_family_that_is_used_comes_before_those_that_wait() {
+        let (to, from) = channel();
+        let (go, gone) = channel::<()>();
+        let gone = Mutex::new(gone);
+        let ahead = Ahead::new(Box::new(move |family| {
+            let _ = gone.lock().unwrap().recv();
+            to.send(family).unwrap();
+            Box::new(std::iter::empty())
+        }));
+        ["a", "b", "c", "d"].into_iter().for_each(|family| ahead.prepare(family));
+        // The thread has the first one.
+        while ahead.shared.jobs().waiting.len() > 3 {
+            std::thread::yield_now();
+        }
+        ahead.hurry("c");
+        ahead.hurry("e");
+        ahead.hurry("a");
+        drop(go);
+        let order: Vec<_> = from_fn(|| next(&from)).take(5).collect();
+        assert_eq!(order, ["a", "e", "c", "b", "d"]);
     }
 
     #[test]

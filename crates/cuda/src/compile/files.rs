@@ -37,6 +37,7 @@ const KERNELS: &[(&str, &str, &str)] = &[
     ("rows", include_str!("../../kernels/rows.cu"), "args.cuh"),
     ("columns", include_str!("../../kernels/columns.cu"), "args.cuh"),
     ("columns_kept", include_str!("../../kernels/columns_kept.cu"), "args.cuh"),
+    ("planes_kept", include_str!("../../kernels/planes_kept.cu"), "args.cuh"),
     ("columns_map", include_str!("../../kernels/columns_map.cu"), "args.cuh"),
     ("columns_vector", include_str!("../../kernels/columns_vector.cu"), "args.cuh"),
     ("rows_vector", include_str!("../../kernels/rows_vector.cu"), "args.cuh"),

@@ -36,8 +36,9 @@ const PRODUCTS: &[&str] = &[
 ];
 const COPIES: &[&str] = &["transpose", "reduce_parts", "map", "window_pack", "window_weights", "add_parts", "dots"];
 
-/// Loads kernels into a context. Two threads that want the same kernel at the same time get what one of them makes. Where a program uses one kernel of a file, those
-/// of the same file that are kept are loaded behind it, and then those of other products behind one of these, so that most of its new shapes find theirs.
+/// Loads kernels into a context. Two threads that want the same kernel at the same time get what one of them makes. Where kernels are installed, those of products are
+/// loaded from the beginning. Where a program uses one kernel of a file, those of the same file that are kept come next, and then those of other products behind one of
+/// these, so that most of its new shapes find theirs.
 pub struct Loader {
     kernels: Arc<Kernels>,
     ahead: Ahead,
@@ -108,7 +109,16 @@ impl Loader {
             let kernels = Arc::clone(&shared);
             Box::new(kernels.kept_of(file).into_iter().map(move |source| kernels.prepare(&source)))
         }));
-        Loader { kernels, ahead }
+        let loader = Loader { kernels, ahead };
+        // Whoever installed kernels wants first results at once.
+        if loader.kernels.installed.is_some() {
+            loader.prepare_products();
+        }
+        loader
+    }
+
+    fn prepare_products(&self) {
+        PRODUCTS.iter().chain(COPIES).for_each(|file| self.ahead.prepare(file));
     }
 
     /// Whether the GPU starts blocks of a launch while the one before ends, where they wait for it themselves.
@@ -128,9 +138,9 @@ impl Loader {
     pub fn function(&self, source: &Arc<Source>) -> Result<Function, CudaError> {
         let (function, is_new) = self.kernels.function(source, || self.kernels.make(source))?;
         if is_new {
-            self.ahead.prepare(source.file);
+            self.ahead.hurry(source.file);
             if PRODUCTS.contains(&source.file) {
-                PRODUCTS.iter().chain(COPIES).for_each(|file| self.ahead.prepare(file));
+                self.prepare_products();
             }
         }
         Ok(function)

@@ -251,7 +251,7 @@ impl Shape {
         }
         dst.declare(&mut emit);
         let members: String = members.iter().map(|m| format!("    real {m}[VECTOR];\n")).collect();
-        let ([once, each], make) = (begin, made(dst, value));
+        let ([once, each], make) = (begin, made(dst, value, "store"));
         emit.code(&format!(
             "struct Loaded {{\n{vectors}    DEVICE void load(const Args& a, i64 r, i64 c) {{\n{loads}    }}\n}};\n\
              struct Columns {{\n{members}    DEVICE void begin(const Args& a, i64 r, i64 c) {{\n        index p[RANK];\n        position(a, (index)r, p);\n        p[1] = (index)c;\n\
@@ -264,14 +264,14 @@ impl Shape {
     }
 }
 
-/// The member function that makes the elements of a row of what is read as `x` by the statements of `value`.
-pub(crate) fn made(dst: &Matrix<'_>, value: &str) -> String {
+/// The member function that makes the elements of a row of what is read as `x` by the statements of `value`, and stores them by `store`.
+pub(crate) fn made(dst: &Matrix<'_>, value: &str, store: &str) -> String {
     let to = dst.name;
     format!(
         "    DEVICE void make(const Args& a, const Loaded& x, i64 r, i64 c) const {{\n        index p[RANK];\n        position(a, (index)r, p);\n        \
          const i64 at = a.{to}_offset + r * a.{to}_step + c;\n        Vector<dst_type, VECTOR> out;\n#pragma unroll\n        for (int i = 0; i < VECTOR; ++i) {{\n            \
          p[1] = (index)(c + i);\n{value}            out.words[i] = dst_type::encode(rounded(a, p, at + i, ::value(a, p, at + i, v)));\n        }}\n        \
-         out.store(a.{to}_rows, at);\n    }}\n"
+         out.{store}(a.{to}_rows, at);\n    }}\n"
     )
 }
 

@@ -9,11 +9,11 @@ use oxidnn_spec::Layout;
 /// Threads of a block.
 const THREADS: i64 = 512;
 /// Bytes of what is read below which three launches take no longer.
-const LARGE: i64 = 6 << 20;
+const LARGE: i64 = 8 << 20;
 /// Groups of copies that a thread waits for one by one.
 const MOST_STAGES: i64 = 48;
 /// Of the bytes of the second-level cache those in hundredths that are found there again.
-const FOUND: i64 = 20;
+const FOUND: i64 = 40;
 
 /// The shape of a launch.
 pub(crate) struct Whole {
@@ -25,6 +25,8 @@ pub(crate) struct Whole {
     slot: i64,
     /// Turns of a thread whose rows are gone when they are read again.
     once: i64,
+    /// What is written is larger than the second-level cache.
+    beyond: bool,
 }
 
 /// What a launch makes.
@@ -36,9 +38,9 @@ pub(crate) struct Body<'a> {
     /// Members of `struct Terms`; with `moments` there is one term.
     pub(crate) terms: &'a str,
     pub(crate) moments: bool,
-    /// Statements behind a column's sums, and the numbers that elements are made with, by these.
+    /// Numbers of a column that elements are made with, and the statements that set each at `to[k * WIDTH]` by the column's sums.
+    pub(crate) numbers: &'a [&'a str],
     pub(crate) settle: &'a str,
-    pub(crate) numbers: &'a [(&'a str, String)],
     /// Statements that make `v`, the number of column `i`, of what is read as `x.name.number(i)`.
     pub(crate) value: &'a str,
 }
@@ -71,7 +73,8 @@ impl Whole {
         let turns = ceil(rows, down * parts);
         let found = i64::from(facts.l2) / 100 * FOUND / (parts * across * slot);
         let shape = Shape { lanes, down, parts, apart: down, span: rows, step: down * parts, ..base };
-        (stages >= 4).then_some(Whole { shape, across, stages, slot, once: (turns - stages - found).max(0) })
+        let beyond = bytes / row * dst.iter().map(size).sum::<i64>() > i64::from(facts.l2) / 2;
+        (stages >= 4).then_some(Whole { shape, across, stages, slot, once: (turns - stages - found).max(0), beyond })
     }
 
     /// The launch, with scratch for the numbers of parts at `partial` and for a counter of each group of columns at `counters`, which are zeros.
@@ -113,18 +116,14 @@ impl Whole {
             room += THREADS * piece;
         }
         dst.declare(&mut emit);
-        let (mut members, mut set, mut taken) = (String::new(), String::new(), String::new());
-        for (k, (name, number)) in numbers.iter().enumerate() {
-            members += &format!("    real {name}[VECTOR];\n");
-            set += &format!("    to[{k} * LANES * VECTOR] = {number};\n");
-            taken += &format!("            {name}[i] = from[{k} * LANES * VECTOR + i];\n");
-        }
-        let make = made(&dst, value);
+        let members: String = numbers.iter().map(|m| format!("    real {m}[VECTOR];\n")).collect();
+        let taken: String = numbers.iter().enumerate().map(|(k, m)| format!("            {m}[i] = from[{k} * LANES * VECTOR + i];\n")).collect();
+        let make = made(&dst, value, if self.beyond { "store_once" } else { "store" });
         emit.code(&format!(
             "struct Loaded {{\n{vectors}    static DEVICE void fetch(const Args& a, i64 r, i64 c, u8* to, u64 policy) {{\n{fetches}    }}\n    \
              DEVICE void load(const u8* from) {{\n{loads}    }}\n}};\nstruct Terms {{\n{terms}}};\n\
              DEVICE void settle(const Args& a, i64 c, const real (&s)[2], bool is_first, real* to) {{\n    \
-             const index p[] = {{0, (index)c}};\n{settle}{set}}}\nstruct Columns {{\n{members}    DEVICE void begin(const real* from) {{\n#pragma unroll\n        \
+             const index p[] = {{0, (index)c}};\n{settle}}}\nstruct Columns {{\n{members}    DEVICE void begin(const real* from) {{\n#pragma unroll\n        \
              for (int i = 0; i < VECTOR; ++i) {{\n{taken}        }}\n    }}\n{make}}};\n"
         ));
         let mut launch = emit.launch_blocks("columns_kept", [self.across as u32, parts as u32, 1]);

@@ -16,6 +16,7 @@ mod map;
 mod matmul;
 mod norm;
 mod planes;
+mod planes_kept;
 mod pointwise;
 mod products;
 mod reductions;

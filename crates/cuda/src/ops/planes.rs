@@ -22,6 +22,18 @@ pub(crate) struct Planes {
     pub(crate) more: i64,
     /// Statements in place of the tiles' that make so many results along a row, and end with what `finish_run` writes of each row that `moved` finds.
     pub(crate) runs: Option<(i64, String)>,
+    /// What a block makes first of each column and row of results, for the runs' statements.
+    pub(crate) table: Option<Table>,
+}
+
+/// Tables of columns and rows.
+#[derive(Clone, Copy)]
+pub(crate) struct Table {
+    /// The function that makes an entry, and the type of its elements, of which there are so many of so many bytes.
+    pub(crate) function: &'static str,
+    pub(crate) element: &'static str,
+    pub(crate) count: i64,
+    pub(crate) bytes: i64,
 }
 
 /// How planes are divided among blocks.
@@ -31,6 +43,8 @@ pub(crate) struct Shape {
     band: i64,
     group: i64,
     shared: i64,
+    /// Columns and rows of the tables, and their bytes.
+    tables: [i64; 3],
 }
 
 impl Planes {
@@ -59,13 +73,21 @@ impl Planes {
         let group = if band >= rows && behind { (GROUP / whole).clamp(1, pairs) } else { 1 };
         // A group's planes are whole.
         let shared = if group > 1 { group * whole } else { self.bytes(band + tile.tall - 1) };
-        (shared <= MOST).then_some(Shape { tile, band, group, shared: shared + 32 })
+        // Those of a tile's results beyond the plane, too.
+        let upper = |n: i64, d: i64| (n / d + i64::from(n % d != 0)) * d;
+        let (tables, entry) = match (&self.runs, self.table) {
+            (Some((wide, _)), Some(table)) => ([upper(dst.dims[3], *wide), upper(band, tile.tall)], table.count.saturating_mul(table.bytes)),
+            _ => ([0; 2], 0),
+        };
+        let room = upper((tables[0] + tables[1]).saturating_mul(entry), 16);
+        let few = tables[0] == 0 || dims[2].max(dims[3]) <= i64::from(u16::MAX);
+        (few && shared + room <= MOST).then_some(Shape { tile, band, group, shared: shared + room + 32, tables: [tables[0], tables[1], room] })
     }
 
     /// The launch of tiles by the statements of `code`.
     pub(crate) fn launch(&self, mut emit: Emitter, dst: &Layout, code: &str, shape: &Shape) -> Launch {
         let (dims, name, word) = (self.tensor.dims(), self.name, type_name(self.tensor.dtype));
-        let Shape { tile, band, group, shared } = *shape;
+        let Shape { tile, band, group, shared, tables } = *shape;
         let over = |n: i64, d: i64| n / d + i64::from(n % d != 0);
         let (wide, code) = self.runs.as_ref().map_or((1, code), |(wide, own)| (*wide, own.as_str()));
         let (pairs, bands, down) = (dims[0] * dims[1], over(dst.dims[2], band), over(dst.dims[2], tile.tall));
@@ -78,6 +100,15 @@ impl Planes {
         for (name, value) in [("bands", bands), ("band", band), ("group", group), ("pairs", pairs), ("width", dims[3])] {
             emit.number(name, value);
         }
+        let table = self.table.filter(|_| tables[2] > 0);
+        if let Some(Table { function, element, count, .. }) = table {
+            emit.define("TABLE(a, is_column, at, to)", format!("{function}(a, is_column ? 1 : 0, at, to)"));
+            emit.code(&format!("typedef {element} Entry;"));
+            for (name, value) in [("table_columns", tables[0]), ("table_rows", tables[1]), ("entry", count)] {
+                emit.number(name, value);
+            }
+        }
+        emit.number("tables", tables[2]);
         emit.sizes("steps", &[over(dst.dims[3], wide), down, dims[1]]);
         emit.numbers("length", &dst.dims);
         emit.code(FINISH_LANES);
@@ -91,8 +122,9 @@ impl Planes {
         }
         emit.code(&format!(
             "DEVICE Rows rows_of(const Args& a, index first, index last) {{\n{rows}}}\n\
-             struct Plane {{\n    const {word}::word* words;\n    int first, width;\n    \
-             DEVICE i64 at(const index* q) const {{ return ((int)q[2] - first) * width + (int)q[3]; }}\n}};\n"
+             struct Plane {{\n    const {word}::word* words;\n    int first, width;\n{}    \
+             DEVICE i64 at(const index* q) const {{ return ((int)q[2] - first) * width + (int)q[3]; }}\n}};\n",
+            if table.is_some() { "    const Entry *columns, *rows;\n    int top;\n" } else { "" }
         ));
         let code = code.replace(&format!("a.{name}_data, {name}_at(a, q)"), "plane.words, plane.at(q)");
         emit.code(&tile_of(&code, tile.along, dst.ndims(), ", const Plane& plane"));

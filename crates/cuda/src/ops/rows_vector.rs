@@ -95,10 +95,25 @@ pub(crate) fn together<'t>(all: impl Iterator<Item = &'t Input> + Clone, (along,
     [8, 4, 2].into_iter().filter(|n| n * least <= 16).find(|&n| fits(n))
 }
 
+/// The neighbours of rows that begin anywhere: tensors that are moved along their rows lie alike, so that a row begins at the same place within a vector in all of
+/// them. `None` where they do not.
+fn adrift<'t>(mut all: impl Iterator<Item = &'t Input>, along: usize) -> Option<i64> {
+    let place = |t: &Input| {
+        let b = t.layout.blocking().filter(|b| t.shift == 0 && b.is_plain() && b.padded_dims == t.layout.dims && b.strides[along] == 1)?;
+        let vector = 16 / t.bytes().max(2);
+        let strides = (0..t.layout.ndims()).filter(|&d| t.layout.dims[d] > 1).map(|d| b.strides[d]);
+        Some((t.bytes(), vector, strides.chain([b.offset]).map(|n| n % vector).collect::<Vec<_>>()))
+    };
+    let first = all.next().and_then(place)?;
+    all.all(|t| place(t).as_ref() == Some(&first)).then_some(first.1)
+}
+
 /// The shape of the kernel.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     vector: i64,
+    /// Rows begin anywhere within a vector.
+    adrift: bool,
     threads: i64,
     chunks: i64,
     /// Blocks of a row.
@@ -131,10 +146,17 @@ pub(crate) struct Extent {
 
 /// The shape for rows over tensors that all move along their fastest dimension in one run; `None` where they do not, or the rows are too long for registers.
 pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, facts: &Facts) -> Option<Shape> {
-    let Extent { outputs, terms, along, .. } = *extent;
-    let vector = together(inputs.iter().chain(dst), along)?;
+    let Extent { outputs, terms, along, down } = *extent;
+    if inputs.iter().chain(dst).any(|t| t.bytes() == 0) {
+        return None;
+    }
+    let whole = together(inputs.iter().chain(dst), along);
+    let parts = || adrift(inputs.iter().filter(|i| i.kept).chain(dst), along.0).filter(|_| down.is_some());
+    let adrift = whole.is_none().then(parts).flatten();
+    let vector = whole.or(adrift).unwrap_or(1);
+    let adrift = adrift.is_some();
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
-    let vectors = terms / vector;
+    let vectors = if adrift { (terms - 2).div_euclid(vector) + 2 } else { terms / vector };
     let shares = inputs.iter().any(|i| !i.kept);
     let single = [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
         let chunks = chunks(vectors, threads)?;
@@ -145,7 +167,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         } else {
             WORDS
         };
-        (chunks * words <= limit).then_some(Shape { vector, threads, chunks, cluster: 1, along: along.0 })
+        (chunks * words <= limit).then_some(Shape { vector, adrift, threads, chunks, cluster: 1, along: along.0 })
     });
     let few = outputs < i64::from(facts.multiprocessors) && vectors * words * 4 >= LARGE;
     if facts.sm < 90 || single.is_some() && !few {
@@ -153,7 +175,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     }
     let clustered = |limit: i64, cluster: i64| {
         let chunks = chunks(vectors, cluster * CLUSTERED)?;
-        (chunks * words <= limit).then_some(Shape { vector, threads: CLUSTERED, chunks, cluster, along: along.0 })
+        (chunks * words <= limit).then_some(Shape { vector, adrift, threads: CLUSTERED, chunks, cluster, along: along.0 })
     };
     let all = WORDS_OF_CLUSTERED.iter().flat_map(|&limit| [2, 4, 8].into_iter().filter_map(move |cluster| clustered(limit, cluster)));
     let busy = |s: &Shape| outputs * s.cluster >= i64::from(facts.multiprocessors);
@@ -176,7 +198,7 @@ pub(crate) struct Body<'a> {
 /// The launch.
 pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
     let Body { inputs, dst, stages, each, result, outputs, terms } = *body;
-    let Shape { vector, threads, chunks, cluster, along } = *shape;
+    let Shape { vector, adrift, threads, chunks, cluster, along } = *shape;
     for (name, value) in [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks), ("CLUSTER", cluster)] {
         emit.option(name, value);
     }
@@ -194,16 +216,18 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
          for (int w = 1; w < warps; ++w) x = combine(stage, x, parts[first + w]);\n#endif\n    return {all};\n}}\n"
     ));
     let at = |t: &Input| if t.shift == 0 { "p".to_owned() } else { format!("p + {}", t.shift) };
+    let (part, bounds) = if adrift { ("_part", ", from, to") } else { ("", "") };
     let (mut declared, mut loads) = (String::new(), String::new());
     for t in inputs.iter().filter(|t| t.kept) {
         let name = &t.name;
         let _ = writeln!(declared, "    Vector<{name}_type, VECTOR> {name}_kept[CHUNKS];");
-        let _ = writeln!(loads, "            {name}_kept[c].load(a.{name}_data, {name}_at(a, {}));", at(t));
+        let _ = writeln!(loads, "            {name}_kept[c].load{part}(a.{name}_data, {name}_at(a, {}){bounds});", at(t));
     }
     // The accessors that a text uses, as the vectors of the current chunk.
     let used = |text: &str| {
         let (mut bound, mut lanes) = (String::new(), String::new());
-        for t in inputs.iter().filter(|t| mentions(text, &t.name)) {
+        // Where rows begin anywhere, what they share is not moved in vectors.
+        for t in inputs.iter().filter(|t| mentions(text, &t.name) && (t.kept || !adrift)) {
             let name = &t.name;
             if t.kept {
                 let _ = writeln!(bound, "            auto& {name} = {name}_kept[c];");
@@ -218,13 +242,25 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         }
         [bound, lanes]
     };
+    // The terms of a chunk that are this thread's, from position `p` on, and those of its elements that are terms.
+    let (term, is_term) = if adrift {
+        let text = format!(
+            " - before;\n        if (valid && r < a.terms) {{\n            row_term(a, 0, p);\n            p[{along}] += (index)r;\n            \
+             const int from = (int)max(-r, (i64)0), to = (int)min(a.terms - r, (i64)VECTOR);\n"
+        );
+        (text, "                if (i < from || i >= to) continue;\n")
+    } else {
+        (";\n        if (valid && r < a.terms) {\n            row_term(a, (index)r, p);\n".to_owned(), "")
+    };
+    let each_chunk = |text: &str| {
+        format!("#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = (i64)(c * (THREADS * CLUSTER) + lane) * VECTOR{term}{text}        }}\n    }}\n")
+    };
     let chunk = |text: &str, before: &str, body: &str, after: &str| {
         let [bound, lanes] = used(text);
-        format!(
-            "#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = (i64)(c * (THREADS * CLUSTER) + lane) * VECTOR;\n        if (valid && r < a.terms) {{\n            \
-             row_term(a, (index)r, p);\n            const index first = p[{along}];\n{bound}{before}#pragma unroll\n            for (int i = 0; i < VECTOR; ++i) {{\n                \
-             p[{along}] = first + i;\n{lanes}{body}            }}\n{after}        }}\n    }}\n"
-        )
+        each_chunk(&format!(
+            "            const index first = p[{along}];\n{bound}{before}#pragma unroll\n            for (int i = 0; i < VECTOR; ++i) {{\n{is_term}                \
+             p[{along}] = first + i;\n{lanes}{body}            }}\n{after}"
+        ))
     };
     let mut body = String::new();
     for (k, stage) in stages.iter().enumerate() {
@@ -244,12 +280,14 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         let lane = format!(
             "                auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{each}"
         );
-        body += &chunk(each, before, &lane, "            out.store(a.dst_data, at);\n");
+        body += &chunk(each, before, &lane, &format!("            out.store{part}(a.dst_data, at{bounds});\n"));
     }
-    let load = format!(
-        "#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = (i64)(c * (THREADS * CLUSTER) + lane) * VECTOR;\n        if (valid && r < a.terms) {{\n            \
-         row_term(a, (index)r, p);\n{loads}        }}\n    }}\n"
-    );
+    let load = each_chunk(&loads);
+    // Elements of a row's first vector that come before the row.
+    let own = inputs.iter().filter(|t| t.kept).chain(dst).next().filter(|_| adrift);
+    let before = own.map_or(String::new(), |t| {
+        format!("    i64 before = 0;\n    if (valid) {{\n        row_term(a, 0, p);\n        before = {}_at(a, p) & (VECTOR - 1);\n    }}\n", t.name)
+    });
     let result = if result.is_empty() {
         String::new()
     } else {
@@ -257,7 +295,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     };
     emit.code(&format!(
         "DEVICE void row(const Args& a, index o, bool valid, int lane) {{\n    index p[RANK + 2] = {{}};\n    real s[{}];\n    if (valid) output(a, o, p);\n\
-         {declared}{load}{body}{result}{left}}}\n",
+         {before}{declared}{load}{body}{result}{left}}}\n",
         stages.len().max(1)
     ));
     let per_block = (256 / threads).max(1);
@@ -265,7 +303,9 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     let mut launch = emit.launch_blocks("rows_vector", [blocks, 1, 1]);
     launch.block = (threads * per_block) as u32;
     launch.cluster = cluster as u32;
-    launch.aligned = inputs.iter().chain(dst).filter_map(|t| t.place).collect();
+    if vector > 1 {
+        launch.aligned = inputs.iter().chain(dst).filter_map(|t| t.place).collect();
+    }
     launch
 }
 

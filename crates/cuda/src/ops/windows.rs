@@ -1,7 +1,7 @@
 //! Operations on windows around each element: pooling, resampling.
 
 use super::map::{Map, Tile};
-use super::planes::Planes;
+use super::planes::{Planes, Table};
 use super::reductions::aligned;
 use super::strips;
 use crate::CudaTarget;
@@ -130,6 +130,7 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
             ratio: (op.window.strides[0], 1),
             more: (size - 1).saturating_mul(step).saturating_add(1),
             runs: None,
+            table: None,
         });
     }
     Ok(())
@@ -197,24 +198,69 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
             ratio: (op.src.dims()[2], op.dst.dims()[2].max(1)),
             more: 3,
             // Inputs further apart than results meet in a bank.
-            runs: (op.dst.dims()[3] >= op.src.dims()[3]).then(|| (4, RESAMPLED_RUNS.into())),
+            runs: (op.dst.dims()[3] >= op.src.dims()[3]).then(|| (4, resampled_runs(nearest))),
+            table: (!nearest).then(|| Table { function: "tap_of", element: "Tap", count: 1, bytes: if Real::of(problem) == Real::Double { 16 } else { 8 } }),
         });
+    }
+    if !forward && rank == 4 && Real::of(problem) == Real::Single {
+        // Outputs that an input is a tap of, at most.
+        let most = |d: usize| {
+            let (i, o) = (op.src.dims()[d].max(1), op.dst.dims()[d].saturating_mul(2));
+            o / i + i64::from(o % i != 0)
+        };
+        let entries = most(2).max(most(3));
+        if let Some(entries) = [2, 4, 6, 8].into_iter().find(|&n| entries <= n) {
+            map.emit.option("MOST", entries);
+            map.planes(Planes {
+                name: "from",
+                tensor: op.dst.clone(),
+                rows: "    index from, to;\n    reach(a, 0, first, min(last, (index)a.length[2]) - 1, from, to);\n    return {(int)from, (int)max(to + 1, from)};\n".into(),
+                ratio: (op.dst.dims()[2], op.src.dims()[2].max(1)),
+                more: most(2) + 2,
+                runs: Some((2, SPREAD_RUNS.into())),
+                table: Some(Table { function: "spread_of", element: "u32", count: 1 + entries, bytes: 4 }),
+            });
+        }
     }
     Ok(map.program())
 }
 
-/// Statements that interpolate a tile of a plane: runs of lines of inputs, of which the last two are kept, then between these.
-const RESAMPLED_RUNS: &str = "    index left[WIDE], right[WIDE];\n    real second[WIDE];\n#pragma unroll\n    for (int x = 0; x < WIDE; ++x) {\n        index at[2];\n        \
-    taps(a, 1, min(p[3] + x, (index)a.length[3] - 1), at, second[x]);\n        left[x] = at[0], right[x] = at[1];\n    }\n    \
-    auto line = [&](index y, real (&v)[WIDE]) {\n        const index q[RANK] = {p[0], p[1], y, 0};\n        const from_type::word* row = plane.words + plane.at(q);\n#pragma unroll\n        \
-    for (int x = 0; x < WIDE; ++x) {\n            const real l = from_type::decode(row[left[x]]);\n            \
-    v[x] = SIDES == 1 || second[x] == 0 ? l : fma(second[x], from_type::decode(row[right[x]]), ((real)1 - second[x]) * l);\n        }\n    };\n    \
-    index held[2] = {-1, -1};\n    real lines[2][WIDE];\n#pragma unroll\n    for (int j = 0; j < TALL; ++j) {\n        index own[RANK];\n        \
-    if (!moved(a, p, j, 0, own)) break;\n        index at[2];\n        real below;\n        taps(a, 0, own[2], at, below);\n        if (at[0] != held[0]) {\n            \
-    if (at[0] == held[1]) {\n#pragma unroll\n                for (int x = 0; x < WIDE; ++x) lines[0][x] = lines[1][x];\n            } else {\n                line(at[0], lines[0]);\n            \
-    }\n            held[0] = at[0];\n        }\n        if (below != 0 && at[1] != held[1]) {\n            line(at[1], lines[1]);\n            held[1] = at[1];\n        }\n        \
-    real v[WIDE];\n#pragma unroll\n        for (int x = 0; x < WIDE; ++x) v[x] = below != 0 ? fma(below, lines[1][x], ((real)1 - below) * lines[0][x]) : lines[0][x];\n        \
-    finish_run<WIDE>(a, own, v);\n    }\n";
+/// Statements that interpolate a tile of a plane, by the taps of its columns and rows: runs of lines of inputs, of which the last two are kept, then between these. Taps of
+/// linear interpolation come from the tables.
+fn resampled_runs(nearest: bool) -> String {
+    let find = if nearest {
+        "taps(a, d, min(o, (index)a.length[2 + d] - 1), at, second);"
+    } else {
+        "const Tap t = d ? plane.columns[o] : plane.rows[o - plane.top];\n        at[0] = t.places & 0xffff, at[1] = t.places >> 16, second = t.second;"
+    };
+    format!(
+        "    auto find = [&](int d, index o, index (&at)[2], real& second) {{\n        {find}\n    }};\n    index left[WIDE], right[WIDE];\n    real second[WIDE];\n#pragma unroll\n    \
+         for (int x = 0; x < WIDE; ++x) {{\n        index at[2];\n        find(1, p[3] + x, at, second[x]);\n        left[x] = at[0], right[x] = at[1];\n    }}\n    \
+         auto line = [&](index y, real (&v)[WIDE]) {{\n        const from_type::word* row = plane.words + (y - plane.first) * plane.width;\n#pragma unroll\n        \
+         for (int x = 0; x < WIDE; ++x) {{\n            const real l = from_type::decode(row[left[x]]);\n            \
+         v[x] = SIDES == 1 ? l : fma(second[x], from_type::decode(row[right[x]]), ((real)1 - second[x]) * l);\n        }}\n    }};\n    \
+         index held[2] = {{-1, -1}};\n    real lines[2][WIDE];\n#pragma unroll\n    for (int j = 0; j < TALL; ++j) {{\n        index own[RANK];\n        \
+         if (!moved(a, p, j, 0, own)) break;\n        index at[2];\n        real below;\n        find(0, own[2], at, below);\n        if (at[0] != held[0]) {{\n            \
+         if (at[0] == held[1]) {{\n#pragma unroll\n                for (int x = 0; x < WIDE; ++x) lines[0][x] = lines[1][x];\n            }} else {{\n                \
+         line(at[0], lines[0]);\n            }}\n            held[0] = at[0];\n        }}\n        real v[WIDE];\n#pragma unroll\n        \
+         for (int x = 0; x < WIDE; ++x) v[x] = lines[0][x];\n        if (SIDES == 2 && at[1] != at[0]) {{\n            if (at[1] != held[1]) {{\n                \
+         line(at[1], lines[1]);\n                held[1] = at[1];\n            }}\n            const real above = (real)1 - below;\n#pragma unroll\n            \
+         for (int x = 0; x < WIDE; ++x) v[x] = fma(below, lines[1][x], above * v[x]);\n        }}\n        finish_run<WIDE>(a, own, v);\n    }}\n"
+    )
+}
+
+/// Statements that add to a tile of a plane what the outputs around it give back, by the weights of its columns and rows, line by line.
+const SPREAD_RUNS: &str = "    index from[WIDE], count[WIDE];\n    float weights[WIDE][MOST];\n#pragma unroll\n    \
+    for (int x = 0; x < WIDE; ++x) {\n        const Entry* column = plane.columns + (p[3] + x) * (MOST + 1);\n        from[x] = column[0] & 0xffff, count[x] = column[0] >> 16;\n#pragma unroll\n        \
+    for (int k = 0; k < MOST; ++k) weights[x][k] = __uint_as_float(column[1 + k]);\n    }\n    const Entry* rows[TALL];\n    index first = 0x7fffffff, last = -1;\n#pragma unroll\n    \
+    for (int j = 0; j < TALL; ++j) {\n        rows[j] = plane.rows + (p[2] + j - plane.top) * (MOST + 1);\n        const index begin = rows[j][0] & 0xffff, size = rows[j][0] >> 16;\n        \
+    if (size > 0) first = min(first, begin), last = max(last, begin + size - 1);\n    }\n    real sum[TALL][WIDE] = {};\n    \
+    for (index o = first; o <= last; ++o) {\n        const from_type::word* line = plane.words + (o - plane.first) * plane.width;\n        real t[WIDE] = {};\n#pragma unroll\n        \
+    for (int x = 0; x < WIDE; ++x) {\n#pragma unroll\n            for (int k = 0; k < MOST; ++k) {\n                \
+    if (k < count[x]) t[x] = fma(weights[x][k], from_type::decode(line[from[x] + k]), t[x]);\n            }\n        }\n#pragma unroll\n        \
+    for (int j = 0; j < TALL; ++j) {\n            const u32 k = (u32)(o - (index)(rows[j][0] & 0xffff));\n            if (k >= rows[j][0] >> 16) continue;\n            \
+    const real w = __uint_as_float(rows[j][1 + k]);\n#pragma unroll\n            for (int x = 0; x < WIDE; ++x) sum[j][x] = fma(w, t[x], sum[j][x]);\n        }\n    }\n#pragma unroll\n    \
+    for (int j = 0; j < TALL; ++j) {\n        index own[RANK];\n        if (moved(a, p, j, 0, own)) finish_run<WIDE>(a, own, sum[j]);\n    }\n";
 
 /// The dimensions of windows that have a loop of their own within a line, by number.
 fn across(rank: usize, along: usize) -> impl Iterator<Item = usize> {

@@ -578,7 +578,8 @@ impl Gemm<'_> {
         let misaligned = || Skip::Layout("rows that are not 16-byte aligned and contiguous".into());
         let a_mn = self.a.direction(self.m, self.k).ok_or_else(misaligned)?;
         let b_mn = self.b.direction(self.n, self.k).ok_or_else(misaligned)?;
-        let swapped = self.m <= 32;
+        // Few rows, or TF32 that wgmma reads as A alone; of two such operands the smaller one may be copied.
+        let swapped = self.m <= 32 || self.a.bytes() == 4 && b_mn && (!a_mn || self.m < self.n);
         let (rows, columns) = if swapped { (self.n, self.m) } else { (self.m, self.n) };
         let spaced = |stride: i64| stride * self.c.bytes() % 16 == 0;
         let aligned = self.c.inner == 1
@@ -615,48 +616,34 @@ impl Gemm<'_> {
         Ok(program)
     }
 
-    /// Products of f32 as TF32 by wgmma, of copies of the operands that it does not read as they lie; false where `mma.sync`, which takes so many seconds, is
-    /// faster.
+    /// Products of f32 as TF32 by wgmma, of a copy of the operand that it does not read as it lies; false where `mma.sync`, which takes so many seconds, is faster.
     fn turned(&self, program: &mut Program, r: &Request, seconds: f64, target: &CudaTarget) -> Result<bool, Skip> {
-        let request = Request { a_mn: false, b_mn: false, ..*r };
-        let (rows, turned) = ([self.m, self.n], if r.swapped { [r.b_mn, r.a_mn] } else { [r.a_mn, r.b_mn] });
+        let request = Request { b_mn: false, ..*r };
         let Some(choice) = shape::best(&request, target) else { return Ok(false) };
-        let copies: f64 = std::iter::zip([(&self.a, self.m), (&self.b, self.n)], turned)
-            .filter(|(_, turned)| *turned)
-            .map(|((matrix, rows), _)| shape::transposition(matrix.batches * rows * self.k, &target.facts))
-            .sum();
-        if choice.seconds + copies >= seconds {
+        let mut gemm = *self;
+        let (matrix, rows) = if r.swapped { (&mut gemm.a, self.m) } else { (&mut gemm.b, self.n) };
+        if choice.seconds + shape::transposition(matrix.batches * rows * self.k, &target.facts) >= seconds {
             return Ok(false);
         }
-        let mut gemm = *self;
-        let mut places = [None; 2];
-        for (i, matrix) in [&mut gemm.a, &mut gemm.b].into_iter().enumerate().filter(|(i, _)| turned[*i]) {
-            let (lead, rows) = (ceil(self.k, 4) * 4, rows[i]);
-            let tensor = |offset: i64, strides: [i64; 3]| -> Result<Tensor, Skip> {
-                let mut t = Tensor::plain([matrix.batches, self.k, rows], DataType::F32).map_err(|_| conv::OVERFLOW)?;
-                let b = t.layout.blocking_mut().ok_or(conv::OVERFLOW)?;
-                (b.offset, b.strides) = (offset, strides.into());
-                Ok(t)
-            };
-            let step = rows.checked_mul(lead).ok_or(conv::OVERFLOW)?;
-            let batch = if matrix.batches == 1 { self.k * matrix.inner } else { matrix.batch_stride };
-            let given = tensor(matrix.offset, [batch, matrix.inner, 1])?;
-            let copy = tensor(0, [step, 1, lead])?;
-            let bytes = usize::try_from(step).ok().and_then(|n| n.checked_mul(4 * matrix.batches as usize));
-            let at = bytes.and_then(|bytes| program.book(bytes)).ok_or(conv::OVERFLOW)?;
-            let kept = Kept { arg: matrix.arg, tensor: copy, at };
-            program.launches.extend(copied(&given, &kept, true, target)?.launches);
-            *matrix = Matrix { offset: 0, outer: lead, inner: 1, batch_stride: step, ..*matrix };
-            places[i] = Some(MapPlace::Scratch(at));
-        }
-        if r.swapped {
-            places.reverse();
-        }
+        let lead = ceil(self.k, 4) * 4;
+        let tensor = |offset: i64, strides: [i64; 3]| -> Result<Tensor, Skip> {
+            let mut t = Tensor::plain([matrix.batches, self.k, rows], DataType::F32).map_err(|_| conv::OVERFLOW)?;
+            let b = t.layout.blocking_mut().ok_or(conv::OVERFLOW)?;
+            (b.offset, b.strides) = (offset, strides.into());
+            Ok(t)
+        };
+        let step = rows.checked_mul(lead).ok_or(conv::OVERFLOW)?;
+        let batch = if matrix.batches == 1 { self.k * matrix.inner } else { matrix.batch_stride };
+        let given = tensor(matrix.offset, [batch, matrix.inner, 1])?;
+        let copy = tensor(0, [step, 1, lead])?;
+        let bytes = usize::try_from(step).ok().and_then(|n| n.checked_mul(4 * matrix.batches as usize));
+        let at = bytes.and_then(|bytes| program.book(bytes)).ok_or(conv::OVERFLOW)?;
+        let kept = Kept { arg: matrix.arg, tensor: copy, at };
+        program.launches.extend(copied(&given, &kept, true, target)?.launches);
+        *matrix = Matrix { offset: 0, outer: lead, inner: 1, batch_stride: step, ..*matrix };
         let result = result(self.c.dtype).ok_or(Skip::Op("a result that no product has"))?;
         let mut launch = gemm.launch(&request, &choice, ["T_TF32", "T_TF32", result], target)?;
-        for (map, place) in std::iter::zip(&mut launch.maps, places) {
-            map.place = place.unwrap_or(map.place);
-        }
+        launch.maps[1].place = MapPlace::Scratch(at);
         program.launches.push(launch);
         Ok(true)
     }
@@ -690,7 +677,7 @@ impl Gemm<'_> {
         let size = self.c.bytes();
         let columns = if choice.shape.split == 1 { choice.shape.n } else { (choice.shape.n / choice.shape.split).max(8) };
         let tile = match choice.store {
-            Store::Transposed => [64, columns.min(64), 1],
+            Store::Transposed => [128 / size, columns.min(128 / size), 1],
             _ => [128 / size, 64, 1],
         };
         let direct = choice.store == Store::Direct;

@@ -149,9 +149,14 @@ pub(crate) struct Choice {
 }
 
 impl Request {
-    /// TF32 of an operand that is contiguous along M or N: `mma.sync` multiplies it, as wgmma does not read it.
+    /// TF32 of a B that is contiguous along N: `mma.sync` multiplies it, as wgmma does not read it. A goes through registers where it is contiguous along M.
     pub(crate) fn by_mma_sync(&self) -> bool {
-        self.bytes == 4 && (self.a_mn || self.b_mn)
+        self.bytes == 4 && self.b_mn
+    }
+
+    /// The user's rows are so few that narrow tiles have them.
+    fn is_narrow(&self) -> bool {
+        self.swapped && self.n <= 32
     }
 }
 
@@ -196,11 +201,13 @@ pub(crate) fn candidates(request: &Request, facts: &Facts) -> Vec<Choice> {
 fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
     let Shape { m, n, consumers, cluster, split, alternate } = shape;
     let columns = if split == 1 { n } else { (n / split).max(8) };
+    let fits = if r.is_narrow() { n <= 32 && n >= r.n && (n == 8 || n < 2 * r.n) } else { n >= 64 };
+    if !fits {
+        return None;
+    }
     let store = if r.swapped {
-        if n > 32 || n < r.n.min(32) || (n > 8 && n >= 2 * r.n) {
-            return None;
-        }
-        if r.aligned && r.result_bytes == 2 { Store::Transposed } else { Store::Direct }
+        let moved = r.result_bytes == 2 || r.result_bytes == 4 && !r.is_narrow();
+        if r.aligned && moved { Store::Transposed } else { Store::Direct }
     } else if r.scattered {
         // Wider tiles have no registers for the addresses of rows.
         if !(64..=128).contains(&n) {
@@ -213,11 +220,10 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
             return None;
         }
         Store::Planes
+    } else if r.aligned && columns * r.result_bytes % 128 == 0 {
+        Store::Tma
     } else {
-        if n < 64 {
-            return None;
-        }
-        if r.aligned && columns * r.result_bytes % 128 == 0 { Store::Tma } else { Store::Direct }
+        Store::Direct
     };
     let run = 128 / r.bytes;
     let fits = (!r.b_mn || n % (run * cluster[0]) == 0) && (!r.a_mn || m % (run * cluster[1]) == 0);
@@ -234,8 +240,8 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
     }
     let chunks = if store == Store::Direct { 0 } else { consumers * 16_384 };
     let room = i64::from(facts.shared_memory) - 1024 - chunks - 256;
-    let mut stages = (room / ((m + n) * 128)).min(if r.swapped { 16 } else { 8 });
-    if r.swapped {
+    let mut stages = (room / ((m + n) * 128)).min(if r.is_narrow() { 16 } else { 8 });
+    if r.is_narrow() {
         // Two blocks of a multiprocessor.
         stages = stages.min((100 << 10) / ((m + n) * 128));
     }
@@ -267,7 +273,7 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let cycles = waves * ceil(k_stages, split) as f64 * stage + (waves - 1.0) * again + tail * (1.0 + exposed * (waves - 1.0)) + start;
     let moved = (r.batch * (r.m / r.taps + r.n) * r.k * r.bytes + r.batch * r.m * r.n * r.result_bytes) as f64;
     // Few rows have two blocks of a multiprocessor.
-    let last = if r.swapped { 0.0 } else { LAST };
+    let last = if r.is_narrow() { 0.0 } else { LAST };
     let bandwidth = bandwidth(facts) * BANDWIDTH / few((clusters * size * split) as f64 / units as f64, last);
     let clock = f64::from(facts.clock) * 1e3 * CLOCK;
     // The larger of the two, and a little of the smaller.

@@ -1,51 +1,111 @@
-//! Batch normalisation of channels that lie next to each other, statistics and elements in one launch.
+//! Batch normalisation, statistics and elements in one launch: of channels that lie next to each other, and of planes.
 
 use super::{Norm, OVERFLOW, Share, zero};
 use crate::emit::{Emitter, Place, Real, Tail, View, literal};
 use crate::ops::columns::{self, Matrix};
-use crate::ops::columns_kept::{Body, Whole};
+use crate::ops::columns_kept::{self, Whole};
 use crate::ops::map::Map;
+use crate::ops::planes_kept::{self, Kept, Plane};
 use crate::ops::pointwise::tensor;
 use crate::program::Program;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, DataType, Tensor};
 
-/// A launch's shape, its matrices, of which the last is written, and the scratch of their parts and counters.
-type Shape<'a> = (Whole, Vec<Matrix<'a>>, [usize; 2]);
+/// A kernel's shape.
+enum Shape<'a> {
+    /// Of columns, and the scratch of their parts.
+    Columns(Whole, [Matrix<'a>; 3], [usize; 2]),
+    Planes(Kept, [Plane<'a>; 3]),
+}
+
+/// What either kernel makes, in words that both have.
+struct Body<'a> {
+    /// How many of the tensors are read.
+    read: usize,
+    terms: &'a str,
+    /// Numbers of a channel and the expressions that they are set to, by the statements before.
+    numbers: &'a [(&'a str, String)],
+    before: &'a str,
+    value: &'a str,
+}
 
 impl Norm<'_> {
-    /// The shape of a launch over these tensors, and the launch before it that sets counters to zero.
+    /// The shape of a launch over these tensors, the last of which is written, and the launch before it that sets counters to zero.
     fn whole<'n>(&self, program: &mut Program, given: &[(&'n str, Arg, &Tensor)], numbers: i64) -> Result<Option<Shape<'n>>, Skip> {
-        let Some(target) = self.vectors.filter(|_| self.share == Share::Channel && self.by_lanes() && !self.flags.rms) else {
-            return Ok(None);
-        };
+        let Some(target) = self.vectors.filter(|_| self.share == Share::Channel && self.by_lanes() && !self.flags.rms) else { return Ok(None) };
+        let dims = self.src.dims();
+        let (count, last) = (dims[1], given.len() - 1);
+        let rows = dims.volume().unwrap_or(0) / count.max(1);
         let matrices: Option<Vec<_>> = given.iter().map(|&(name, arg, t)| Matrix::of(name, arg, t, 1)).collect();
-        let (Some(all), last) = (matrices, given.len() - 1) else { return Ok(None) };
-        let count = self.src.dims()[1];
-        let rows = self.src.dims().volume().unwrap_or(0) / count.max(1);
-        let Some(whole) = Whole::of([&all[..last], &all[last..]], [rows, count], numbers, target) else { return Ok(None) };
-        let counters = Tensor::plain([whole.across], DataType::S32).map_err(|_| OVERFLOW)?;
-        let at = program.book(counters.bytes()).ok_or(OVERFLOW)?;
-        let mut map = Map::over(Real::Single, &counters.layout);
-        map.written(&View { place: Place::Scratch(at), ..View::of("to", Arg::WORKSPACE, &counters) })?;
-        map.element.push_str("    clear(a, p);\n");
-        program.launches.push(map.launch());
-        let partial = columns::book(program, &whole.shape, 2, self.real)?;
-        Ok(Some((whole, all, [partial, at])))
+        if let Some(all) = matrices {
+            let Some(whole) = Whole::of([&all[..last], &all[last..]], [rows, count], numbers, target) else { return Ok(None) };
+            let counters = Tensor::plain([whole.across], DataType::S32).map_err(|_| OVERFLOW)?;
+            let at = program.book(counters.bytes()).ok_or(OVERFLOW)?;
+            let mut map = Map::over(Real::Single, &counters.layout);
+            map.written(&View { place: Place::Scratch(at), ..View::of("to", Arg::WORKSPACE, &counters) })?;
+            map.element.push_str("    clear(a, p);\n");
+            program.launches.push(map.launch());
+            let partial = columns::book(program, &whole.shape, 2, self.real)?;
+            return Ok(Some(Shape::Columns(whole, [all[0], all[1], all[last]], [partial, at])));
+        }
+        let planes: Option<Vec<_>> = given.iter().map(|&(name, arg, t)| Plane::of(name, arg, t)).collect();
+        let Some(all) = planes.filter(|_| dims.len() == 3) else { return Ok(None) };
+        let kept = Kept::of([&all[..last], &all[last..]], [dims[0], count, dims[2]], &target.facts);
+        Ok(kept.map(|kept| Shape::Planes(kept, [all[0], all[1], all[last]])))
+    }
+
+    fn launch_whole(&self, program: &mut Program, (emit, dst): (Emitter, &Tensor), shape: &Shape<'_>, body: &Body<'_>) {
+        let Body { read, terms, numbers, before, value } = *body;
+        let names: Vec<&str> = numbers.iter().map(|n| n.0).collect();
+        let set = |place: &dyn Fn(usize) -> String| {
+            let all: String = numbers.iter().enumerate().map(|(k, (_, to))| format!("    {} = {to};\n", place(k))).collect();
+            format!("{before}{all}")
+        };
+        let moments = read == 1;
+        program.launches.push(match shape {
+            Shape::Columns(whole, all, places) => {
+                let settle = set(&|k| format!("to[{k} * LANES * VECTOR]"));
+                let value = names.iter().fold(value.to_owned(), |text, name| text.replace(&format!("${name}"), &format!("{name}[i]")));
+                let body = columns_kept::Body {
+                    read: &all[..read],
+                    dst: all[2],
+                    layout: &dst.layout,
+                    terms,
+                    moments,
+                    numbers: &names,
+                    settle: &settle,
+                    value: &value,
+                };
+                whole.launch(emit, &body, *places)
+            }
+            Shape::Planes(kept, all) => {
+                let settle = set(&|k| names[k].to_owned());
+                let value = value.replace('$', "");
+                let body = planes_kept::Body {
+                    read: &all[..read],
+                    dst: all[2],
+                    terms,
+                    moments,
+                    numbers: &names,
+                    settle: &settle,
+                    value: &value,
+                };
+                kept.launch(emit, &body)
+            }
+        });
     }
 
     /// The whole forward pass; false where it is not made so.
     pub(super) fn whole_forward(&self, program: &mut Program, dst: &Tensor) -> Result<bool, Skip> {
-        let given = [("src", Arg::SRC, self.src), ("to", Arg::DST, dst)];
-        let Some((whole, all, places)) = self.whole(program, &given, 3)? else { return Ok(false) };
+        let Some(shape) = self.whole(program, &[("src", Arg::SRC, self.src), ("to", Arg::DST, dst)], 3)? else { return Ok(false) };
         let mut emit = Emitter::new(self.real, dst.dims().volume().unwrap_or(i64::MAX));
         emit.tail(&Tail::of(self.problem, Arg::DST, dst))?;
         let scaled = self.flags.use_scale && self.input(&mut emit, "scale", Arg::SCALE)?;
         let shifted = self.flags.use_shift && self.input(&mut emit, "shift", Arg::SHIFT)?;
-        let mut settle = String::new();
+        let mut before = String::new();
         for (i, (name, arg)) in [("mean", Arg::MEAN), ("variance", Arg::VARIANCE)].into_iter().enumerate() {
             if self.input(&mut emit, name, arg)? {
-                settle += &format!("    if (is_first) {name}_store(a, {name}_at(a, p + 1), s[{i}]);\n");
+                before += &format!("    if (is_first) {name}_store(a, {name}_at(a, p + 1), s[{i}]);\n");
             }
         }
         let inverse = format!("(real)1 / sqrt(s[1] + {})", literal(self.epsilon));
@@ -56,16 +116,13 @@ impl Norm<'_> {
         ];
         let relu = if self.flags.fuse_relu { "            v = !(v <= 0) ? v : (real)0;\n" } else { "" };
         let body = Body {
-            read: &all[..1],
-            dst: all[1],
-            layout: &dst.layout,
-            moments: true,
+            read: 1,
             terms: "    DEVICE void begin(const Args&, i64) {}\n    DEVICE real term(const Loaded& x, int v) const { return x.src.number(v); }\n",
             numbers: &numbers,
-            settle: &settle,
-            value: &format!("            real v = fma(x.src.number(i) - middle[i], factor[i], shift_by[i]);\n{relu}"),
+            before: &before,
+            value: &format!("            real v = fma(x.src.number(i) - $middle, $factor, $shift_by);\n{relu}"),
         };
-        program.launches.push(whole.launch(emit, &body, places));
+        self.launch_whole(program, (emit, dst), &shape, &body);
         Ok(true)
     }
 
@@ -73,7 +130,7 @@ impl Norm<'_> {
     pub(super) fn whole_backward(&self, program: &mut Program) -> Result<bool, Skip> {
         let (diff_dst, diff_src) = (tensor(self.problem, Arg::DIFF_DST)?, tensor(self.problem, Arg::DIFF_SRC)?);
         let given = [("src", Arg::SRC, self.src), ("diff_dst", Arg::DIFF_DST, diff_dst), ("to", Arg::DIFF_SRC, diff_src)];
-        let Some((whole, all, places)) = self.whole(program, &given, 4)? else { return Ok(false) };
+        let Some(shape) = self.whole(program, &given, 4)? else { return Ok(false) };
         let elements = diff_src.dims().volume().unwrap_or(i64::MAX);
         let mut emit = Emitter::new(self.real, elements);
         emit.tail(&Tail::of(self.problem, Arg::DIFF_SRC, diff_src))?;
@@ -81,11 +138,11 @@ impl Norm<'_> {
         let here = |text: &str| text.replace("(a, q)", "(a, p + 1)");
         let scale = self.scale(&mut emit)?;
         emit.real_number("count_of_terms", (elements / self.src.dims()[1].max(1)) as f64);
-        let mut settle = format!("    const real inverse = {}, by = inverse{scale}, sum_gx = s[0] * inverse;\n", here(&inverse));
+        let mut before = format!("    const real inverse = {}, by = inverse{scale}, sum_gx = s[0] * inverse;\n", here(&inverse));
         for (name, arg, sum) in [("diff_scale", Arg::DIFF_SCALE, "sum_gx"), ("diff_shift", Arg::DIFF_SHIFT, "s[1]")] {
             if let Some(t) = self.wanted(arg) {
                 emit.view(&View::of(name, arg, t))?;
-                settle += &format!("    if (is_first) {name}_store(a, {name}_at(a, p + 1), {sum});\n");
+                before += &format!("    if (is_first) {name}_store(a, {name}_at(a, p + 1), {sum});\n");
                 zero::padding(program, arg, t)?;
             }
         }
@@ -95,23 +152,22 @@ impl Norm<'_> {
             ("rest", "-by * s[1] / (real)a.count_of_terms".to_owned()),
             ("middle", here(&mean)),
         ];
+        let columns = matches!(shape, Shape::Columns(..));
+        let (size, own) = if columns { ("VECTOR", "v") } else { ("1", "0") };
         let terms = format!(
-            "    real middle[VECTOR];\n    DEVICE void begin(const Args& a, i64 c) {{\n#pragma unroll\n        for (int v = 0; v < VECTOR; ++v) {{\n            \
+            "    real middle[{size}];\n    DEVICE void begin(const Args& a, i64 c) {{\n#pragma unroll\n        for (int v = 0; v < {size}; ++v) {{\n            \
              const index q[] = {{(index)(c + v)}};\n            middle[v] = {mean};\n        }}\n    }}\n    \
              DEVICE void add(const Loaded& x, int v, real& gx, real& g) const {{\n        const real d = x.diff_dst.number(v);\n        g += d;\n        \
-             gx = fma(d, x.src.number(v) - middle[v], gx);\n    }}\n"
+             gx = fma(d, x.src.number(v) - middle[{own}], gx);\n    }}\n"
         );
         let body = Body {
-            read: &all[..2],
-            dst: all[2],
-            layout: &diff_src.layout,
-            moments: false,
+            read: 2,
             terms: &terms,
             numbers: &numbers,
-            settle: &settle,
-            value: "            const real v = fma(x.diff_dst.number(i), by_own[i], fma(x.src.number(i) - middle[i], by_apart[i], rest[i]));\n",
+            before: &before,
+            value: "            const real v = fma(x.diff_dst.number(i), $by_own, fma(x.src.number(i) - $middle, $by_apart, $rest));\n",
         };
-        program.launches.push(whole.launch(emit, &body, places));
+        self.launch_whole(program, (emit, diff_src), &shape, &body);
         Ok(true)
     }
 }

@@ -1,0 +1,144 @@
+// Sums over the planes of a channel, and then its elements by these, in one launch: CLUSTER blocks have a channel, each adds its vectors, all put their sums together, and
+// each makes its elements from the last vector to the first. Vectors come through a ring of STAGES in shared memory, copied ahead by the threads that read them: those that were
+// added last are there when elements are made, and many of those before them in the second-level cache. BLOCKS blocks share a multiprocessor.
+//
+// Images have planes of `plane.n` vectors of VECTOR elements; the vectors of a channel, image by image, are those of the threads of its blocks in turns.
+//
+// The header has `struct Loaded`, a vector of each tensor: `fetch` copies it to a place of the ring, from where `load` takes it; `struct Terms`: `begin(a, c)` prepares
+// channel c, `add(x, v, s0, s1)` adds the terms of element v to both sums, or with MOMENTS `term(x, v)` is the number whose mean and variance are wanted; `struct Channel`:
+// `begin(a, c, s, is_first)` makes of the sums, or mean and variance, what elements are made with, and stores results where it is the first, and `make` writes a vector.
+#include "fetch.cuh"
+#include "args.cuh"
+
+#define WARPS (THREADS / 32)
+
+// The sum over the block's threads, in all of them; `room` is another one from call to call.
+DEVICE real summed(real* room, real x) {
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(~0u, x, step);
+    if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = x;
+    __syncthreads();
+    x = room[0];
+#pragma unroll
+    for (int w = 1; w < WARPS; ++w) x += room[w];
+    return x;
+}
+
+#if CLUSTER > 1
+DEVICE void meet() { asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory"); }
+
+// What block `rank` of the cluster has in place of x.
+DEVICE real there(const real& x, int rank) {
+    u64 at;
+    asm("mapa.u64 %0, %1, %2;" : "=l"(at) : "l"(&x), "r"(rank));
+    return *(const volatile real*)at;
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) planes_kept(const __grid_constant__ Args a) {
+    begin();
+    extern __shared__ __align__(16) u8 ring[];
+    __shared__ real room[3][WARPS], kept[3];
+    const int rank = blockIdx.x % CLUSTER, c = blockIdx.x / CLUSTER, step = CLUSTER * THREADS, begin = rank * THREADS + threadIdx.x;
+    const int vectors = (int)a.vectors, turns = begin < vectors ? (vectors - 1 - begin) / step + 1 : 0;
+    const u64 stays = stays_policy(), goes = goes_policy();
+    auto fetch_turn = [&](int k, int slot, u64 policy) {
+        int image = begin + k * step;
+        const int pixel = split(a.plane, image) * VECTOR;
+        Loaded::fetch(a, image, c, pixel, ring + slot * SLOT, policy);
+    };
+    Terms terms;
+    terms.begin(a, c);
+#pragma unroll 1
+    for (int k = 0; k < STAGES; ++k) {
+        if (k < turns) fetch_turn(k, k, stays);
+        commit_fetches();
+    }
+    int slot = 0;
+    real sums[2][2] = {};
+#ifdef MOMENTS
+    real first = 0;
+    wait_fetches<STAGES - 1>();
+    if (turns > 0) {
+        Loaded x;
+        x.load(ring);
+        first = terms.term(x, 0);
+    }
+#endif
+#pragma unroll 1
+    for (int k = 0; k < turns; ++k) {
+        wait_fetches<STAGES - 1>();
+        Loaded x;
+        x.load(ring + slot * SLOT);
+        if (k + STAGES < turns) fetch_turn(k + STAGES, slot, stays);
+        commit_fetches();
+        slot = slot + 1 == STAGES ? 0 : slot + 1;
+#pragma unroll
+        for (int v = 0; v < VECTOR; ++v) {
+            real* s = sums[v % 2];
+#ifdef MOMENTS
+            const real d = terms.term(x, v) - first;
+            s[0] += d;
+            s[1] = fma(d, d, s[1]);
+#else
+            terms.add(x, v, s[0], s[1]);
+#endif
+        }
+    }
+    real s[2] = {sums[0][0] + sums[1][0], sums[0][1] + sums[1][1]};
+#ifdef MOMENTS
+    // Numbers of the block, whose mean and squared differences these become.
+    const int block = max((vectors - rank * THREADS) / step * THREADS + min((vectors - rank * THREADS) % step, THREADS), 0);
+    const real own = (real)(turns * VECTOR), share = turns > 0 ? (real)1 / own : (real)0, count = (real)block * VECTOR;
+    s[1] = max(fma(-s[0], s[0] * share, s[1]), (real)0);
+    first = fma(s[0], share, first);
+    s[0] = summed(room[0], own * first) / max(count, (real)1);
+    const real apart = first - s[0];
+    s[1] = summed(room[1], fma(own * apart, apart, s[1]));
+#if CLUSTER > 1
+    if (threadIdx.x == 0) kept[0] = s[0], kept[1] = s[1], kept[2] = count;
+    meet();
+    const real all = (real)1 / ((real)vectors * VECTOR), from = there(kept[0], 0);
+    real far = 0, square = 0;
+#pragma unroll
+    for (int b = 0; b < CLUSTER; ++b) {
+        const real d = there(kept[0], b) - from, n = there(kept[2], b);
+        far = fma(n, d, far);
+        square += fma(n * d, d, there(kept[1], b));
+    }
+    far *= all;
+    s[0] = from + far;
+    s[1] = max(fma(-far, far, square * all), (real)0);
+#else
+    s[1] /= count;
+#endif
+#else
+    s[0] = summed(room[0], s[0]);
+    s[1] = summed(room[1], s[1]);
+#if CLUSTER > 1
+    if (threadIdx.x == 0) kept[0] = s[0], kept[1] = s[1];
+    meet();
+    s[0] = there(kept[0], 0), s[1] = there(kept[1], 0);
+#pragma unroll
+    for (int b = 1; b < CLUSTER; ++b) s[0] += there(kept[0], b), s[1] += there(kept[1], b);
+#endif
+#endif
+    Channel channel;
+    channel.begin(a, c, s, rank == 0 && threadIdx.x == 0);
+#pragma unroll 1
+    for (int k = turns - 1; k >= 0; --k) {
+        slot = slot == 0 ? STAGES - 1 : slot - 1;
+        wait_fetches<STAGES - 1>();
+        Loaded x;
+        x.load(ring + slot * SLOT);
+        if (k >= STAGES) fetch_turn(k - STAGES, slot, goes);
+        commit_fetches();
+        int image = begin + k * step;
+        const int pixel = split(a.plane, image) * VECTOR;
+        channel.make(a, x, image, c, pixel);
+    }
+#if CLUSTER > 1
+    // No block's numbers are gone before the others have read them.
+    meet();
+#endif
+}
