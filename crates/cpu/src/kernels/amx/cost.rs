@@ -45,15 +45,18 @@ pub fn is_faster(product: Product, sizes: [i64; 4]) -> bool {
     on_tiles < on_vectors
 }
 
-/// Part of the time on tiles that vectors may take of a window to be preferred: results take long on either.
-const WINDOW: f64 = 0.7;
+/// Part of the time on tiles that vectors may take of a window to be preferred, where its taps are one line and where they are several: results take long on
+/// either.
+const WINDOW: [f64; 2] = [0.7, 0.5];
 /// So many rows that only what each takes counts.
 const MANY: i64 = 1 << 20;
 
-/// Whether vectors are faster for windows of so little depth, whatever their number: packed weights do not depend on sizes.
-pub fn is_shallow(product: Product, depth: i64) -> bool {
-    let [on_tiles, on_vectors] = times(product, [1, MANY, LINES as i64, depth]);
-    on_vectors < WINDOW * on_tiles
+/// Whether vectors are faster for windows of so little depth, whatever their number: packed weights do not depend on sizes. The depth is that of a line of
+/// taps, of which there are so many: tiles multiply each on its own, whatever it fills of them.
+pub fn is_shallow(product: Product, lines: i64, depth: i64) -> bool {
+    let in_steps = |each: usize| times(product, [1, MANY, LINES as i64, lines.saturating_mul((depth as u64).next_multiple_of(each as u64) as i64)]);
+    let ([on_tiles, on_vectors], [apart, _]) = (in_steps(product.depth()), in_steps(LINES * product.depth()));
+    on_vectors < WINDOW[0] * on_tiles || on_vectors < WINDOW[1] * apart
 }
 
 /// Bytes between lines of the same set of L1: a page, within which addresses need no translation.

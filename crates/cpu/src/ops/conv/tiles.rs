@@ -223,7 +223,8 @@ pub(crate) fn plan_amx(problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     if leaves_tiles_empty(&s, product) {
         return Err(Skip::Shape("groups of few channels, which fill little of a tile"));
     }
-    if amx::is_shallow(product, met(&s)) {
+    let [lines, depth] = met(&s);
+    if amx::is_shallow(product, lines, depth) {
         return Err(Skip::Shape("too little depth for tiles of AMX"));
     }
     plan_on(problem, target, jit)
@@ -237,13 +238,15 @@ fn leaves_tiles_empty(s: &Setup<'_>, product: Product) -> bool {
     s.sizes.g > 1 && from.max(to) <= FEW && few
 }
 
-/// Elements of the source that a result meets.
-fn met(s: &Setup<'_>) -> i64 {
+/// Lines of the source that a result meets, and elements of each.
+fn met(s: &Setup<'_>) -> [i64; 2] {
     let all = |sizes: &[i64]| sizes.iter().fold(1_i64, |n, size| n.saturating_mul(*size));
-    // Where the window slides over results, each meets one tap of as many as strides skip.
-    let skipped = if s.direction == Direction::Gather { 1 } else { all(&s.sizes.s).max(1) };
     let from = if s.result_channel == 0 { s.sizes.ic } else { s.sizes.oc };
-    from.saturating_mul((all(&s.sizes.k) / skipped).max(1))
+    // Where the window slides over results, each meets one tap of as many as strides skip.
+    match s.direction {
+        Direction::Gather => [all(&s.sizes.k[..2]), from.saturating_mul(s.sizes.k[2])],
+        Direction::Scatter => [1, from.saturating_mul((all(&s.sizes.k) / all(&s.sizes.s).max(1)).max(1))],
+    }
 }
 
 fn plan_on(mut problem: Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn Plan>, Skip> {

@@ -111,13 +111,13 @@ pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column):
     let [beyond, far] = [1, FAR].map(|times| weights.bytes() > target.caches.l2 * times);
     let on_amx = isa.amx && amx::check(product).is_ok();
     let pairs = product == tile::Product::Bf16 && product.is_native(isa);
-    if lie == 2 && !beyond && !on_amx && (pairs || weights.dtype == DataType::F32) {
+    if lie == 2 && !beyond && (pairs || weights.dtype == DataType::F32) {
         let (lanes, of_type) = (isa.width().lanes(), usize::from(pairs));
         let vectors = deep.div_ceil(lanes << of_type);
         let pack = (deep * wide.div_ceil(lanes)) as f64 * PACKED[of_type];
         return pack <= WAY + (rows * wide) as f64 * (vectors as f64 * STEP + ADDED);
     }
-    if wide > 1 && deep.saturating_mul(wide) <= LITTLE {
+    if (wide > 1 || lie == 0) && weights.bytes() * 8 / weights.dtype.bits() <= LITTLE {
         return true;
     }
     if on_amx {

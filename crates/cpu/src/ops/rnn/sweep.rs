@@ -304,13 +304,11 @@ impl At<'_, '_> {
             }
             return self.put(0, &delta);
         }
-        let algorithm = match self.plan.op.activation {
-            RnnActivation::Relu => EltwiseAlg::Relu,
-            RnnActivation::Tanh => EltwiseAlg::Tanh,
-            RnnActivation::Logistic => EltwiseAlg::Logistic,
-        };
-        for (d, x) in delta.iter_mut().zip(&x) {
-            *d = eltwise::backward(algorithm, alpha, 0.0, Lane::<FMA>(*d), Lane(*x)).0;
+        // A loop for each, of which the compiler makes vectors.
+        match self.plan.op.activation {
+            RnnActivation::Relu => slope::<FMA>(EltwiseAlg::Relu, alpha, &mut delta, &x),
+            RnnActivation::Tanh => slope::<FMA>(EltwiseAlg::Tanh, alpha, &mut delta, &x),
+            RnnActivation::Logistic => slope::<FMA>(EltwiseAlg::Logistic, alpha, &mut delta, &x),
         }
         self.put(0, &delta);
     }
@@ -416,6 +414,14 @@ impl At<'_, '_> {
         self.put(1, &d_reset);
         self.sweep.dh.write(at, &direct);
         self.sweep.reset.write(self.index() * self.plan.gates.padded() + self.channel(), &state);
+    }
+}
+
+/// Multiplies gradients by the slopes of an activation.
+#[inline(always)]
+fn slope<const FMA: bool>(algorithm: EltwiseAlg, alpha: f32, gradients: &mut Block, from: &Block) {
+    for (d, x) in gradients.iter_mut().zip(from) {
+        *d = eltwise::backward(algorithm, alpha, 0.0, Lane::<FMA>(*d), Lane(*x)).0;
     }
 }
 
