@@ -218,14 +218,18 @@ fn responses(isa: Isa) -> Vec<Entry> {
 /// Elements of a row in their opposite order.
 fn lookups(isa: Isa) -> Vec<Entry> {
     const ROW: u32 = 2 * 16 + 7;
-    let looker = lookup::Looker::get(isa, [Elem::F32; 2]).unwrap();
     let row: Vec<[u32; 2]> = (0..ROW).map(|i| [i, ROW - 1 - i]).collect();
-    let places = lookup::Places::new(&row, [4; 2], isa.width().lanes());
-    let one = entry("lookups", &[ROW as usize; 2], move |memory| {
-        let [from, to] = bufs(memory);
-        looker.run(&places, (to, 0), (from, 0));
-    });
-    vec![one]
+    let places = std::sync::Arc::new(lookup::Places::new(&row, [4; 2], isa.width().lanes()));
+    let looker = lookup::Looker::get(isa, [Elem::F32; 2], &places).unwrap();
+    // Rows that overlap.
+    let rows = move |times: usize| {
+        let (looker, places) = (looker.clone(), places.clone());
+        entry("lookups", &[ROW as usize + 3 * (times - 1); 2], move |memory| {
+            let [from, to] = bufs(memory).map(|buf| lookup::Rows { buf, at: 0, next: 12 });
+            looker.run(&places, times, to, from);
+        })
+    };
+    vec![rows(1), rows(2)]
 }
 
 /// A matrix with rows of so many numbers.

@@ -1,4 +1,4 @@
-; 265 instructions, 1663 bytes, 0 spills, 0 of them in inner loops
+; 243 instructions, 1557 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -14,9 +14,9 @@
 0029  mov r9,rax
 002c  add r9,rax
 002f  add r9,rax
-0032  vpbroadcastd zmm0,[rel 680h]
-003c  vpbroadcastd zmm1,[rel 684h]
-0046  vpbroadcastd zmm2,[rel 688h]
+0032  vpbroadcastd zmm0,[rel 618h]
+003c  vpbroadcastd zmm1,[rel 61Ch]
+0046  vpbroadcastd zmm2,[rel 620h]
 0050  nop word [rax+rax]
 0059  nop word [rax+rax]
 0062  nop word [rax+rax]
@@ -32,244 +32,228 @@
 0094  mov rbx,[rdi+58h]
 0098  mov rbp,[rdi+30h]
 009c  mov r12,[rdi+68h]
-00a0  test rbp,rbp
-00a3  jle near 353h
-00a9  nop word [rax+rax]
-00b2  nop word [rax+rax]
-00bb  nop dword [rax+rax]
+00a0  cmp rcx,4
+00a4  jl near 22Eh
+00aa  mov r13,rbp
+00ad  test r13,r13
+00b0  jle near 22Eh
+00b6  nop word [rax+rax]
+00bf  nop
 00c0  vmovups zmm3,[rbx]
 00c6  vpxord zmm4,zmm4,zmm4
-00cc  cmp rcx,4
-00d0  jl near 1BFh
-00d6  vmovups zmm5,[r10]
-00dc  vdivps zmm5,zmm5,zmm3
-00e2  vcmpordps k1,zmm5,zmm5
-00e9  vminps zmm5{k1}{z},zmm5,[rel 690h]{1to16}
-00f3  vcvtps2dq zmm5,zmm5
-00f9  vpmovsdb [r8],zmm5
-00ff  vpmovzxbd zmm5,[r8]
-0105  vpord zmm4,zmm4,zmm5
-010b  vmovups zmm5,[r10+rax]
-0112  vdivps zmm5,zmm5,zmm3
-0118  vcmpordps k1,zmm5,zmm5
-011f  vminps zmm5{k1}{z},zmm5,[rel 690h]{1to16}
-0129  vcvtps2dq zmm5,zmm5
-012f  vpmovsdb [r8],zmm5
-0135  vpmovzxbd zmm5,[r8]
-013b  vpmulld zmm5,zmm5,zmm0
-0141  vpord zmm4,zmm4,zmm5
-0147  vmovups zmm5,[r10+rax*2]
-014e  vdivps zmm5,zmm5,zmm3
-0154  vcmpordps k1,zmm5,zmm5
-015b  vminps zmm5{k1}{z},zmm5,[rel 690h]{1to16}
-0165  vcvtps2dq zmm5,zmm5
-016b  vpmovsdb [r8],zmm5
-0171  vpmovzxbd zmm5,[r8]
-0177  vpmulld zmm5,zmm5,zmm1
-017d  vpord zmm4,zmm4,zmm5
-0183  vmovups zmm5,[r10+r9]
-018a  vdivps zmm5,zmm5,zmm3
-0190  vcmpordps k1,zmm5,zmm5
-0197  vminps zmm5{k1}{z},zmm5,[rel 690h]{1to16}
-01a1  vcvtps2dq zmm5,zmm5
-01a7  vpmovsdb [r8],zmm5
-01ad  vpmovzxbd zmm5,[r8]
-01b3  vpmulld zmm5,zmm5,zmm2
-01b9  vpord zmm4,zmm4,zmm5
-01bf  cmp rcx,4
-01c3  jge near 2DAh
-01c9  cmp rcx,0
-01cd  jle near 208h
-01d3  vmovups zmm5,[r10]
-01d9  vdivps zmm5,zmm5,zmm3
-01df  vcmpordps k1,zmm5,zmm5
-01e6  vminps zmm5{k1}{z},zmm5,[rel 690h]{1to16}
-01f0  vcvtps2dq zmm5,zmm5
-01f6  vpmovsdb [r8],zmm5
-01fc  vpmovzxbd zmm5,[r8]
-0202  vpord zmm4,zmm4,zmm5
-0208  cmp rcx,1
-020c  jle near 24Eh
-0212  vmovups zmm5,[r10+rax]
-0219  vdivps zmm5,zmm5,zmm3
-021f  vcmpordps k1,zmm5,zmm5
-0226  vminps zmm5{k1}{z},zmm5,[rel 690h]{1to16}
-0230  vcvtps2dq zmm5,zmm5
-0236  vpmovsdb [r8],zmm5
-023c  vpmovzxbd zmm5,[r8]
-0242  vpmulld zmm5,zmm5,zmm0
-0248  vpord zmm4,zmm4,zmm5
-024e  cmp rcx,2
-0252  jle near 294h
-0258  vmovups zmm5,[r10+rax*2]
-025f  vdivps zmm5,zmm5,zmm3
-0265  vcmpordps k1,zmm5,zmm5
-026c  vminps zmm5{k1}{z},zmm5,[rel 690h]{1to16}
-0276  vcvtps2dq zmm5,zmm5
-027c  vpmovsdb [r8],zmm5
-0282  vpmovzxbd zmm5,[r8]
-0288  vpmulld zmm5,zmm5,zmm1
-028e  vpord zmm4,zmm4,zmm5
-0294  cmp rcx,3
-0298  jle near 2DAh
-029e  vmovups zmm5,[r10+r9]
-02a5  vdivps zmm3,zmm5,zmm3
-02ab  vcmpordps k1,zmm3,zmm3
-02b2  vminps zmm3{k1}{z},zmm3,[rel 690h]{1to16}
-02bc  vcvtps2dq zmm3,zmm3
-02c2  vpmovsdb [r8],zmm3
-02c8  vpmovzxbd zmm3,[r8]
-02ce  vpmulld zmm3,zmm3,zmm2
-02d4  vpord zmm4,zmm4,zmm3
-02da  vpbroadcastd zmm3,[rel 68Ch]
-02e4  vmovups zmm5,[r12]
-02eb  vpsllw zmm6,zmm3,8
-02f2  vpsrlw zmm6,zmm6,8
-02f9  vpsllw zmm7,zmm4,8
-0300  vpsraw zmm7,zmm7,8
-0307  vpmaddwd zmm6,zmm6,zmm7
-030d  vpaddd zmm5,zmm5,zmm6
-0313  vpsrlw zmm3,zmm3,8
-031a  vpsraw zmm6,zmm4,8
-0321  vpmaddwd zmm3,zmm3,zmm6
-0327  vpaddd zmm5,zmm5,zmm3
-032d  vmovups [r12],zmm5
-0334  vmovups [r11],zmm4
-033a  add r10,40h
-033e  add r11,40h
-0342  add r12,40h
-0346  add rbx,40h
-034a  dec rbp
-034d  jne near 0C0h
-0353  mov rbp,[rdi+40h]
-0357  cmp rbp,0
-035b  jle near 661h
-0361  mov r13,[rdi+38h]
-0365  vpbroadcastd zmm3,r13d
-036b  vpcmpnled k1,zmm3,[rel 6C0h]
-0376  vpbroadcastd zmm3,ebp
-037c  vpcmpnled k2,zmm3,[rel 6C0h]
-0387  vmovups zmm3{k1}{z},[rbx]
-038d  vpxord zmm4,zmm4,zmm4
-0393  cmp rcx,4
-0397  jl near 4B6h
-039d  vmovups zmm5{k1}{z},[r10]
-03a3  vdivps zmm5,zmm5,zmm3
-03a9  vcmpordps k3,zmm5,zmm5
-03b0  vminps zmm5{k3}{z},zmm5,[rel 690h]{1to16}
-03ba  vcvtps2dq zmm5,zmm5
-03c0  vpmovsdb [r8],zmm5
-03c6  vpmovzxbd zmm5,[r8]
-03cc  vpxord zmm6,zmm6,zmm6
-03d2  vblendmps zmm5{k1},zmm6,zmm5
-03d8  vpord zmm4,zmm4,zmm5
-03de  vmovups zmm5{k1}{z},[r10+rax]
-03e5  vdivps zmm5,zmm5,zmm3
-03eb  vcmpordps k3,zmm5,zmm5
-03f2  vminps zmm5{k3}{z},zmm5,[rel 690h]{1to16}
-03fc  vcvtps2dq zmm5,zmm5
-0402  vpmovsdb [r8],zmm5
-0408  vpmovzxbd zmm5,[r8]
-040e  vpxord zmm6,zmm6,zmm6
-0414  vblendmps zmm5{k1},zmm6,zmm5
-041a  vpmulld zmm5,zmm5,zmm0
-0420  vpord zmm4,zmm4,zmm5
-0426  vmovups zmm5{k1}{z},[r10+rax*2]
-042d  vdivps zmm5,zmm5,zmm3
-0433  vcmpordps k3,zmm5,zmm5
-043a  vminps zmm5{k3}{z},zmm5,[rel 690h]{1to16}
-0444  vcvtps2dq zmm5,zmm5
-044a  vpmovsdb [r8],zmm5
-0450  vpmovzxbd zmm5,[r8]
-0456  vpxord zmm6,zmm6,zmm6
-045c  vblendmps zmm5{k1},zmm6,zmm5
-0462  vpmulld zmm5,zmm5,zmm1
-0468  vpord zmm4,zmm4,zmm5
-046e  vmovups zmm5{k1}{z},[r10+r9]
-0475  vdivps zmm5,zmm5,zmm3
-047b  vcmpordps k3,zmm5,zmm5
-0482  vminps zmm5{k3}{z},zmm5,[rel 690h]{1to16}
-048c  vcvtps2dq zmm5,zmm5
-0492  vpmovsdb [r8],zmm5
-0498  vpmovzxbd zmm5,[r8]
-049e  vpxord zmm6,zmm6,zmm6
-04a4  vblendmps zmm5{k1},zmm6,zmm5
-04aa  vpmulld zmm5,zmm5,zmm2
-04b0  vpord zmm4,zmm4,zmm5
-04b6  cmp rcx,4
-04ba  jge near 601h
-04c0  cmp rcx,0
-04c4  jle near 50Bh
-04ca  vmovups zmm5{k1}{z},[r10]
-04d0  vdivps zmm5,zmm5,zmm3
-04d6  vcmpordps k3,zmm5,zmm5
-04dd  vminps zmm5{k3}{z},zmm5,[rel 690h]{1to16}
-04e7  vcvtps2dq zmm5,zmm5
-04ed  vpmovsdb [r8],zmm5
-04f3  vpmovzxbd zmm5,[r8]
-04f9  vpxord zmm6,zmm6,zmm6
-04ff  vblendmps zmm5{k1},zmm6,zmm5
-0505  vpord zmm4,zmm4,zmm5
-050b  cmp rcx,1
-050f  jle near 55Dh
-0515  vmovups zmm5{k1}{z},[r10+rax]
-051c  vdivps zmm5,zmm5,zmm3
-0522  vcmpordps k3,zmm5,zmm5
-0529  vminps zmm5{k3}{z},zmm5,[rel 690h]{1to16}
-0533  vcvtps2dq zmm5,zmm5
-0539  vpmovsdb [r8],zmm5
-053f  vpmovzxbd zmm5,[r8]
-0545  vpxord zmm6,zmm6,zmm6
-054b  vblendmps zmm5{k1},zmm6,zmm5
-0551  vpmulld zmm5,zmm5,zmm0
-0557  vpord zmm4,zmm4,zmm5
-055d  cmp rcx,2
-0561  jle near 5AFh
-0567  vmovups zmm5{k1}{z},[r10+rax*2]
-056e  vdivps zmm5,zmm5,zmm3
-0574  vcmpordps k3,zmm5,zmm5
-057b  vminps zmm5{k3}{z},zmm5,[rel 690h]{1to16}
-0585  vcvtps2dq zmm5,zmm5
-058b  vpmovsdb [r8],zmm5
-0591  vpmovzxbd zmm5,[r8]
-0597  vpxord zmm6,zmm6,zmm6
-059d  vblendmps zmm5{k1},zmm6,zmm5
-05a3  vpmulld zmm5,zmm5,zmm1
-05a9  vpord zmm4,zmm4,zmm5
-05af  cmp rcx,3
-05b3  jle near 601h
-05b9  vmovups zmm5{k1}{z},[r10+r9]
-05c0  vdivps zmm3,zmm5,zmm3
-05c6  vcmpordps k3,zmm3,zmm3
-05cd  vminps zmm3{k3}{z},zmm3,[rel 690h]{1to16}
-05d7  vcvtps2dq zmm3,zmm3
-05dd  vpmovsdb [r8],zmm3
-05e3  vpmovzxbd zmm3,[r8]
-05e9  vpxord zmm5,zmm5,zmm5
-05ef  vblendmps zmm3{k1},zmm5,zmm3
-05f5  vpmulld zmm3,zmm3,zmm2
-05fb  vpord zmm4,zmm4,zmm3
-0601  vpbroadcastd zmm3,[rel 68Ch]
-060b  vmovups zmm5{k2}{z},[r12]
-0612  vpsllw zmm6,zmm3,8
-0619  vpsrlw zmm6,zmm6,8
-0620  vpsllw zmm7,zmm4,8
-0627  vpsraw zmm7,zmm7,8
-062e  vpmaddwd zmm6,zmm6,zmm7
-0634  vpaddd zmm5,zmm5,zmm6
-063a  vpsrlw zmm3,zmm3,8
-0641  vpsraw zmm6,zmm4,8
-0648  vpmaddwd zmm3,zmm3,zmm6
-064e  vpaddd zmm5,zmm5,zmm3
-0654  vmovups [r12]{k2},zmm5
-065b  vmovups [r11]{k2},zmm4
-0661  add rsi,10h
-0665  dec rdx
-0668  jne near 80h
-066e  add rsp,80h
-0675  pop r13
-0677  pop r12
-0679  pop rbp
-067a  pop rbx
-067b  vzeroupper
-067e  ret
+00cc  vmovups zmm5,[r10]
+00d2  vdivps zmm5,zmm5,zmm3
+00d8  vcmpordps k1,zmm5,zmm5
+00df  vminps zmm5{k1}{z},zmm5,[rel 628h]{1to16}
+00e9  vcvtps2dq zmm5,zmm5
+00ef  vpmovsdb [r8],zmm5
+00f5  vpmovzxbd zmm5,[r8]
+00fb  vpord zmm4,zmm4,zmm5
+0101  vmovups zmm5,[r10+rax]
+0108  vdivps zmm5,zmm5,zmm3
+010e  vcmpordps k1,zmm5,zmm5
+0115  vminps zmm5{k1}{z},zmm5,[rel 628h]{1to16}
+011f  vcvtps2dq zmm5,zmm5
+0125  vpmovsdb [r8],zmm5
+012b  vpmovzxbd zmm5,[r8]
+0131  vpmulld zmm5,zmm5,zmm0
+0137  vpord zmm4,zmm4,zmm5
+013d  vmovups zmm5,[r10+rax*2]
+0144  vdivps zmm5,zmm5,zmm3
+014a  vcmpordps k1,zmm5,zmm5
+0151  vminps zmm5{k1}{z},zmm5,[rel 628h]{1to16}
+015b  vcvtps2dq zmm5,zmm5
+0161  vpmovsdb [r8],zmm5
+0167  vpmovzxbd zmm5,[r8]
+016d  vpmulld zmm5,zmm5,zmm1
+0173  vpord zmm4,zmm4,zmm5
+0179  vmovups zmm5,[r10+r9]
+0180  vdivps zmm3,zmm5,zmm3
+0186  vcmpordps k1,zmm3,zmm3
+018d  vminps zmm3{k1}{z},zmm3,[rel 628h]{1to16}
+0197  vcvtps2dq zmm3,zmm3
+019d  vpmovsdb [r8],zmm3
+01a3  vpmovzxbd zmm3,[r8]
+01a9  vpmulld zmm3,zmm3,zmm2
+01af  vpord zmm4,zmm4,zmm3
+01b5  vpbroadcastd zmm3,[rel 624h]
+01bf  vmovups zmm5,[r12]
+01c6  vpsllw zmm6,zmm3,8
+01cd  vpsrlw zmm6,zmm6,8
+01d4  vpsllw zmm7,zmm4,8
+01db  vpsraw zmm7,zmm7,8
+01e2  vpmaddwd zmm6,zmm6,zmm7
+01e8  vpaddd zmm5,zmm5,zmm6
+01ee  vpsrlw zmm3,zmm3,8
+01f5  vpsraw zmm6,zmm4,8
+01fc  vpmaddwd zmm3,zmm3,zmm6
+0202  vpaddd zmm5,zmm5,zmm3
+0208  vmovups [r12],zmm5
+020f  vmovups [r11],zmm4
+0215  add r10,40h
+0219  add r11,40h
+021d  add r12,40h
+0221  add rbx,40h
+0225  dec r13
+0228  jne near 0C0h
+022e  cmp rcx,4
+0232  jge near 416h
+0238  test rbp,rbp
+023b  jle near 416h
+0241  nop word [rax+rax]
+024a  nop word [rax+rax]
+0253  nop word [rax+rax]
+025c  nop word [rax+rax]
+0265  nop word [rax+rax]
+026e  nop word [rax+rax]
+0277  nop word [rax+rax]
+0280  vmovups zmm3,[rbx]
+0286  vpxord zmm4,zmm4,zmm4
+028c  cmp rcx,0
+0290  jle near 2CBh
+0296  vmovups zmm5,[r10]
+029c  vdivps zmm5,zmm5,zmm3
+02a2  vcmpordps k1,zmm5,zmm5
+02a9  vminps zmm5{k1}{z},zmm5,[rel 628h]{1to16}
+02b3  vcvtps2dq zmm5,zmm5
+02b9  vpmovsdb [r8],zmm5
+02bf  vpmovzxbd zmm5,[r8]
+02c5  vpord zmm4,zmm4,zmm5
+02cb  cmp rcx,1
+02cf  jle near 311h
+02d5  vmovups zmm5,[r10+rax]
+02dc  vdivps zmm5,zmm5,zmm3
+02e2  vcmpordps k1,zmm5,zmm5
+02e9  vminps zmm5{k1}{z},zmm5,[rel 628h]{1to16}
+02f3  vcvtps2dq zmm5,zmm5
+02f9  vpmovsdb [r8],zmm5
+02ff  vpmovzxbd zmm5,[r8]
+0305  vpmulld zmm5,zmm5,zmm0
+030b  vpord zmm4,zmm4,zmm5
+0311  cmp rcx,2
+0315  jle near 357h
+031b  vmovups zmm5,[r10+rax*2]
+0322  vdivps zmm5,zmm5,zmm3
+0328  vcmpordps k1,zmm5,zmm5
+032f  vminps zmm5{k1}{z},zmm5,[rel 628h]{1to16}
+0339  vcvtps2dq zmm5,zmm5
+033f  vpmovsdb [r8],zmm5
+0345  vpmovzxbd zmm5,[r8]
+034b  vpmulld zmm5,zmm5,zmm1
+0351  vpord zmm4,zmm4,zmm5
+0357  cmp rcx,3
+035b  jle near 39Dh
+0361  vmovups zmm5,[r10+r9]
+0368  vdivps zmm3,zmm5,zmm3
+036e  vcmpordps k1,zmm3,zmm3
+0375  vminps zmm3{k1}{z},zmm3,[rel 628h]{1to16}
+037f  vcvtps2dq zmm3,zmm3
+0385  vpmovsdb [r8],zmm3
+038b  vpmovzxbd zmm3,[r8]
+0391  vpmulld zmm3,zmm3,zmm2
+0397  vpord zmm4,zmm4,zmm3
+039d  vpbroadcastd zmm3,[rel 624h]
+03a7  vmovups zmm5,[r12]
+03ae  vpsllw zmm6,zmm3,8
+03b5  vpsrlw zmm6,zmm6,8
+03bc  vpsllw zmm7,zmm4,8
+03c3  vpsraw zmm7,zmm7,8
+03ca  vpmaddwd zmm6,zmm6,zmm7
+03d0  vpaddd zmm5,zmm5,zmm6
+03d6  vpsrlw zmm3,zmm3,8
+03dd  vpsraw zmm6,zmm4,8
+03e4  vpmaddwd zmm3,zmm3,zmm6
+03ea  vpaddd zmm5,zmm5,zmm3
+03f0  vmovups [r12],zmm5
+03f7  vmovups [r11],zmm4
+03fd  add r10,40h
+0401  add r11,40h
+0405  add r12,40h
+0409  add rbx,40h
+040d  dec rbp
+0410  jne near 280h
+0416  mov rbp,[rdi+40h]
+041a  cmp rbp,0
+041e  jle near 5F7h
+0424  mov r13,[rdi+38h]
+0428  vpbroadcastd zmm3,r13d
+042e  vpcmpnled k1,zmm3,[rel 640h]
+0439  vpbroadcastd zmm3,ebp
+043f  vpcmpnled k2,zmm3,[rel 640h]
+044a  vmovups zmm3{k1}{z},[rbx]
+0450  vpxord zmm4,zmm4,zmm4
+0456  cmp rcx,0
+045a  jle near 4A1h
+0460  vmovups zmm5{k1}{z},[r10]
+0466  vdivps zmm5,zmm5,zmm3
+046c  vcmpordps k3,zmm5,zmm5
+0473  vminps zmm5{k3}{z},zmm5,[rel 628h]{1to16}
+047d  vcvtps2dq zmm5,zmm5
+0483  vpmovsdb [r8],zmm5
+0489  vpmovzxbd zmm5,[r8]
+048f  vpxord zmm6,zmm6,zmm6
+0495  vblendmps zmm5{k1},zmm6,zmm5
+049b  vpord zmm4,zmm4,zmm5
+04a1  cmp rcx,1
+04a5  jle near 4F3h
+04ab  vmovups zmm5{k1}{z},[r10+rax]
+04b2  vdivps zmm5,zmm5,zmm3
+04b8  vcmpordps k3,zmm5,zmm5
+04bf  vminps zmm5{k3}{z},zmm5,[rel 628h]{1to16}
+04c9  vcvtps2dq zmm5,zmm5
+04cf  vpmovsdb [r8],zmm5
+04d5  vpmovzxbd zmm5,[r8]
+04db  vpxord zmm6,zmm6,zmm6
+04e1  vblendmps zmm5{k1},zmm6,zmm5
+04e7  vpmulld zmm5,zmm5,zmm0
+04ed  vpord zmm4,zmm4,zmm5
+04f3  cmp rcx,2
+04f7  jle near 545h
+04fd  vmovups zmm5{k1}{z},[r10+rax*2]
+0504  vdivps zmm5,zmm5,zmm3
+050a  vcmpordps k3,zmm5,zmm5
+0511  vminps zmm5{k3}{z},zmm5,[rel 628h]{1to16}
+051b  vcvtps2dq zmm5,zmm5
+0521  vpmovsdb [r8],zmm5
+0527  vpmovzxbd zmm5,[r8]
+052d  vpxord zmm6,zmm6,zmm6
+0533  vblendmps zmm5{k1},zmm6,zmm5
+0539  vpmulld zmm5,zmm5,zmm1
+053f  vpord zmm4,zmm4,zmm5
+0545  cmp rcx,3
+0549  jle near 597h
+054f  vmovups zmm5{k1}{z},[r10+r9]
+0556  vdivps zmm3,zmm5,zmm3
+055c  vcmpordps k3,zmm3,zmm3
+0563  vminps zmm3{k3}{z},zmm3,[rel 628h]{1to16}
+056d  vcvtps2dq zmm3,zmm3
+0573  vpmovsdb [r8],zmm3
+0579  vpmovzxbd zmm3,[r8]
+057f  vpxord zmm5,zmm5,zmm5
+0585  vblendmps zmm3{k1},zmm5,zmm3
+058b  vpmulld zmm3,zmm3,zmm2
+0591  vpord zmm4,zmm4,zmm3
+0597  vpbroadcastd zmm3,[rel 624h]
+05a1  vmovups zmm5{k2}{z},[r12]
+05a8  vpsllw zmm6,zmm3,8
+05af  vpsrlw zmm6,zmm6,8
+05b6  vpsllw zmm7,zmm4,8
+05bd  vpsraw zmm7,zmm7,8
+05c4  vpmaddwd zmm6,zmm6,zmm7
+05ca  vpaddd zmm5,zmm5,zmm6
+05d0  vpsrlw zmm3,zmm3,8
+05d7  vpsraw zmm6,zmm4,8
+05de  vpmaddwd zmm3,zmm3,zmm6
+05e4  vpaddd zmm5,zmm5,zmm3
+05ea  vmovups [r12]{k2},zmm5
+05f1  vmovups [r11]{k2},zmm4
+05f7  add rsi,10h
+05fb  dec rdx
+05fe  jne near 80h
+0604  add rsp,80h
+060b  pop r13
+060d  pop r12
+060f  pop rbp
+0610  pop rbx
+0611  vzeroupper
+0614  ret

@@ -3,100 +3,132 @@
 use super::code;
 use super::extent::{Read, Written};
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::lookup::{Args, LANES, Lookup, Step};
+use oxidnn_jit::kernels::lookup::{Args, LANES, Lookup, SOURCES, Source, Step};
 use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
-/// The kernel.
+/// The kernels, one for each [`Like`] of the places.
 #[derive(Clone, Debug)]
-pub struct Looker(Entry<Args>);
+pub struct Looker(Vec<Entry<Args>>);
 
 /// Where the elements of a row go, vector by vector.
 #[derive(Debug)]
 pub struct Places {
-    steps: Vec<Step>,
-    lanes: Vec<[u32; LANES]>,
+    all: Vec<Like>,
     /// Bytes that are read and written.
     reach: [usize; 2],
+}
+
+/// Vectors of the destination that come from as many vectors of the source each, all of which are read and written whole, or under masks.
+#[derive(Debug)]
+struct Like {
+    count: usize,
+    whole: bool,
+    steps: Vec<Step>,
+    sources: Vec<Source>,
+}
+
+/// Rows of a tensor.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'b> {
+    /// Its memory.
+    pub buf: Buf<'b>,
+    /// The byte that the places of the first row count from.
+    pub at: usize,
+    /// Bytes from there to that of the next.
+    pub next: usize,
 }
 
 impl Places {
     /// Elements at places of the destination and the source, of so many bytes, by vectors of so many lanes.
     #[must_use]
     pub fn new(row: &[[u32; 2]], sizes: [usize; 2], lanes: usize) -> Places {
-        let mut all: Vec<[usize; 2]> = row.iter().map(|place| place.map(|at| at as usize)).collect();
-        all.sort_unstable();
-        let mut places = Places { steps: Vec::new(), lanes: Vec::new(), reach: [0; 2] };
-        while let Some(first) = all.first().map(|place| place[0]) {
-            let vector: Vec<[usize; 2]> = all.extract_if(.., |place| place[0] < first + lanes).collect();
-            places.vector(first, vector, sizes, lanes);
+        let mut row: Vec<[usize; 2]> = row.iter().map(|place| place.map(|at| at as usize)).collect();
+        row.sort_unstable();
+        let ends: [usize; 2] = std::array::from_fn(|t| row.iter().map(|place| place[t] + 1).max().unwrap_or(0));
+        let mut places = Places { all: Vec::new(), reach: [0, 1].map(|t| ends[1 - t] * sizes[1 - t]) };
+        // The last vectors of the source begin where they end with it.
+        let last = ends[1].checked_sub(lanes);
+        let mut rest = &row[..];
+        while let Some(first) = rest.first().map(|place| place[0]) {
+            let (vector, behind) = rest.split_at(rest.partition_point(|place| place[0] < first + lanes));
+            places.vector((first, vector.to_vec()), last, sizes, lanes);
+            rest = behind;
         }
         places
     }
 
-    /// The steps of a vector of the destination: from the vectors of the source that it comes from.
-    fn vector(&mut self, first: usize, mut left: Vec<[usize; 2]>, [written, read]: [usize; 2], lanes: usize) {
+    /// A vector of the destination, from the vectors of the source that it comes from, which begin up to the `last` place where there is one.
+    fn vector(&mut self, (first, mut left): (usize, Vec<[usize; 2]>), last: Option<usize>, [written, read]: [usize; 2], lanes: usize) {
+        let mut sources = Vec::new();
         while let Some(start) = left.iter().map(|place| place[1]).min() {
-            let mut step = Step { from: start * read, to: first * written, reads: 0, writes: 0 };
-            let mut from = [0; LANES];
+            let start = last.map_or(start, |last| start.min(last));
+            let mut source = Source { from: start * read, reads: 0, takes: 0, lanes: [0; LANES] };
             for [to, at] in left.extract_if(.., |place| place[1] < start + lanes) {
-                from[to - first] = (at - start) as u32;
-                step.writes |= 1 << (to - first);
-                step.reads |= 1 << (at - start);
+                source.lanes[to - first] = (at - start) as u8;
+                source.takes |= 1 << (to - first);
+                source.reads |= 1 << (at - start);
             }
-            let end = |mask: u16, size: usize| (LANES - mask.leading_zeros() as usize) * size;
-            let ends = [step.from + end(step.reads, read), step.to + end(step.writes, written)];
-            self.reach = [self.reach[0].max(ends[0]), self.reach[1].max(ends[1])];
-            self.steps.push(step);
-            self.lanes.push(from);
+            sources.push(source);
+        }
+        for sources in sources.chunks(SOURCES) {
+            let writes = sources.iter().fold(0, |writes, source| writes | source.takes);
+            let (count, whole) = (sources.len(), last.is_some() && writes == u16::MAX >> (LANES - lanes));
+            let i = self.all.iter().position(|like| (like.count, like.whole) == (count, whole)).unwrap_or(self.all.len());
+            if i == self.all.len() {
+                self.all.push(Like { count, whole, steps: Vec::new(), sources: Vec::new() });
+            }
+            self.all[i].steps.push(Step { to: first * written, writes });
+            self.all[i].sources.extend(sources);
         }
     }
 
-    /// The steps.
+    /// Vectors of source and destination.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.steps.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.steps.is_empty()
+    pub fn vectors(&self) -> [usize; 2] {
+        let sum = |of: fn(&Like) -> usize| self.all.iter().map(of).sum();
+        [sum(|like| like.sources.len()), sum(|like| like.steps.len())]
     }
 
     /// Bytes of the tables.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.steps[..]) + size_of_val(&self.lanes[..])
+        let [sources, steps] = self.vectors();
+        sources * size_of::<Source>() + steps * size_of::<Step>()
     }
 }
 
 impl Looker {
-    /// The kernel for elements of destination and source.
+    /// The kernels for elements of destination and source at such places.
     ///
     /// # Errors
     /// As for [`code::get`].
-    pub fn get(isa: Isa, [to, from]: [Elem; 2]) -> Result<Looker, Error> {
-        Ok(Looker(code::get(isa, &Lookup { from, to })?))
+    pub fn get(isa: Isa, [to, from]: [Elem; 2], places: &Places) -> Result<Looker, Error> {
+        let kernel = |like: &Like| code::get(isa, &Lookup { from, to, sources: like.count as u8, whole: like.whole });
+        Ok(Looker(places.all.iter().map(kernel).collect::<Result<_, _>>()?))
     }
 
-    /// Moves a row, whose places count from a byte of destination and source.
+    /// Moves rows, so many `times`, the places of the first of which count from a byte of destination and source, those of the others from so many bytes on
+    /// each.
     ///
     /// # Panics
-    /// When an element lies outside its memory.
-    pub fn run(&self, places: &Places, (to, written): (Buf<'_>, usize), (from, read): (Buf<'_>, usize)) {
-        if places.is_empty() {
+    /// When an element lies outside its memory, or places are others than the kernels are for.
+    pub fn run(&self, places: &Places, times: usize, to: Rows<'_>, from: Rows<'_>) {
+        assert!(self.0.len() == places.all.len(), "{} kernels for {}", self.0.len(), places.all.len());
+        if self.0.is_empty() || times == 0 {
             return;
         }
-        let args = Args {
-            from: Read::from(from).at("elements", read, Some(places.reach[0])),
-            to: Written::from(to).at("places", written, Some(places.reach[1])),
-            steps: places.steps.as_ptr(),
-            lanes: places.lanes.as_ptr(),
-            count: places.steps.len(),
-        };
-        // SAFETY: all lanes that the steps name lie in their memory, which was asked for them, and there are lanes for every step.
-        unsafe { self.0.call(&args) }
+        let reach = |rows: &Rows<'_>, one: usize| rows.next.checked_mul(times - 1).and_then(|bytes| bytes.checked_add(one));
+        let (from_next, to_next) = (from.next, to.next);
+        let from = Read::from(from.buf).at("elements", from.at, reach(&from, places.reach[0]));
+        let to = Written::from(to.buf).at("places", to.at, reach(&to, places.reach[1]));
+        for (entry, like) in self.0.iter().zip(&places.all) {
+            let (steps, sources, count) = (like.steps.as_ptr(), like.sources.as_ptr(), like.steps.len());
+            let args = Args { from, to, steps, sources, count, times, from_next, to_next };
+            // SAFETY: all lanes that the steps and their sources name, and all of whole vectors, lie in their memory, which was asked for them, and there
+            // are as many sources for every step as the kernel reads.
+            unsafe { entry.call(&args) }
+        }
     }
 }

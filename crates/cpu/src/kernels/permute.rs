@@ -13,13 +13,13 @@ use oxidnn_spec::Error;
 /// Bytes of a line of memory.
 const LINE: usize = 64;
 
-/// The kernels for whole tiles, for parts of tiles, and for those of which nothing is read: processors take long to load nothing from where there
-/// is no memory.
+/// The kernels for whole tiles, for parts of tiles, and for those of which nothing is read, whole and under masks: processors take long to load nothing from
+/// where there is no memory, and some to store whole vectors under masks.
 #[derive(Clone, Debug)]
 pub struct Permuter {
-    near: [Entry<Args>; 3],
+    near: [Entry<Args>; 4],
     /// The same for tiles that are written whole, past the caches.
-    streaming: Option<[Entry<Args>; 3]>,
+    streaming: Option<[Entry<Args>; 4]>,
     kernel: Permute,
     lanes: usize,
 }
@@ -88,11 +88,11 @@ pub struct Tiles<'t> {
     pub adds: &'t f32,
 }
 
-/// The kernels for whole tiles, for parts of tiles, and for those of which nothing is read.
-fn entries(isa: Isa, kernel: Permute) -> Result<[Entry<Args>; 3], Error> {
+/// The kernels for whole tiles, for parts of tiles, and for those of which nothing is read, whole and under masks.
+fn entries(isa: Isa, kernel: Permute) -> Result<[Entry<Args>; 4], Error> {
     let zeros = Permute { streaming: kernel.streaming, ..kernel.of_zeros() };
-    let (whole, masked) = (Permute { masked: false, ..kernel }, Permute { masked: true, ..kernel });
-    Ok([code::get(isa, &whole)?, code::get(isa, &masked)?, code::get(isa, &zeros)?])
+    let get = |kernel: Permute, masked: bool| code::get(isa, &Permute { masked, ..kernel });
+    Ok([get(kernel, false)?, get(kernel, true)?, get(zeros, false)?, get(zeros, true)?])
 }
 
 impl Permuter {
@@ -154,10 +154,16 @@ impl Permuter {
         };
         let is_whole = || written[..writes] == all[..writes];
         let are_lines = || t.vectors[1].iter().fold(args.to.addr() | all_places.bits, |bits, at| bits | at).is_multiple_of(LINE);
-        let [whole, masked, zeros] = self.streaming.as_ref().filter(|_| is_whole() && are_lines()).unwrap_or(&self.near);
+        let [whole, masked, whole_zeros, zeros] = self.streaming.as_ref().filter(|_| is_whole() && are_lines()).unwrap_or(&self.near);
         let entry = match t.masks {
             None => whole,
-            Some(_) if from == Some((0, false)) => zeros,
+            Some(_) if from == Some((0, false)) => {
+                if is_whole() {
+                    whole_zeros
+                } else {
+                    zeros
+                }
+            }
             Some(_) => masked,
         };
         // SAFETY: all lanes of the vectors that are read and written lie in their memory, which was asked for them; tables are as long as the kernel

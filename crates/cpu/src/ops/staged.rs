@@ -220,6 +220,9 @@ pub(crate) fn alike(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget
     if dims.volume().is_none_or(|n| n < LEAST) {
         return Err(Skip::Shape("few elements"));
     }
+    if reorder::is_sparse(&result) {
+        return Err(Skip::Layout("of the result: mostly padding".into()));
+    }
     for o in lying.op.operands_mut() {
         let copy = Tensor { dtype: o.tensor.dtype, layout: result.layout.resized(dims) };
         if o.usage == Use::In && *o.tensor.dims() == dims && *o.tensor != copy && reorder::run(&result, o.tensor) < RUN {

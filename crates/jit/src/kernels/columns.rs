@@ -288,7 +288,11 @@ impl Columns {
             }
         };
         let to = matrices[matrices.len() - 1].at(at);
-        if self.streaming { f.store_streaming(to, y) } else { f.store_as(self.elem, to, y, mask) }
+        match self.elem {
+            _ if self.streaming => f.store_streaming(to, y),
+            Elem::Bf16 => f.store_bf16_flushed(to, y, mask),
+            elem => f.store_as(elem, to, y, mask),
+        }
     }
 }
 

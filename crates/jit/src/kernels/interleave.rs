@@ -6,7 +6,7 @@
 //! L1 delivers in that time.
 
 use super::transpose::{Factor, Factors, UNCHANGED};
-use crate::ir::{Accumulate, Binary, Compare, Elem, Function, Int, Pred, Val};
+use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -93,18 +93,24 @@ impl Key for Interleave {
             let vectors = f.argument(args, offset_of!(Args, vectors));
             let sums = self.summed.then(|| f.argument(args, offset_of!(Args, sums)));
             let on = On { from, to, row, third, rows, factors, own, sums, places: &shifts };
-            f.repeat(vectors, |f| {
-                self.vector(f, &on, None);
-                f.add(from, (lanes * self.from.bytes()) as i32);
-                f.add(to, (lanes * WORD) as i32);
-                sums.iter().for_each(|at| f.add(*at, (lanes * WORD) as i32));
-                factors.iter().flatten().filter(|x| x.1 == Factor::ByRow).for_each(|(at, _)| f.add(*at, (lanes * WORD) as i32));
-            });
+            let all_vectors = |f: &mut Function, whole: bool| {
+                let vectors = f.copy(vectors);
+                f.repeat(vectors, |f| {
+                    self.vector(f, &on, (whole, None));
+                    f.add(from, (lanes * self.from.bytes()) as i32);
+                    f.add(to, (lanes * WORD) as i32);
+                    sums.iter().for_each(|at| f.add(*at, (lanes * WORD) as i32));
+                    factors.iter().flatten().filter(|x| x.1 == Factor::ByRow).for_each(|(at, _)| f.add(*at, (lanes * WORD) as i32));
+                });
+            };
+            // Most often there are all rows, which are not asked for one by one.
+            f.when(Compare::Ge, rows, self.rows() as i32, |f| all_vectors(f, true));
+            f.when(Compare::Lt, rows, self.rows() as i32, |f| all_vectors(f, false));
             let written = f.argument(args, offset_of!(Args, written));
             f.when(Compare::Gt, written, 0, |f| {
                 let left = f.argument(args, offset_of!(Args, left));
                 let masks = (f.first_lanes(left), f.first_lanes(written));
-                self.vector(f, &on, Some(masks));
+                self.vector(f, &on, (false, Some(masks)));
             });
             f.add(places, 2 * size_of::<usize>() as i32);
         });
@@ -128,8 +134,9 @@ impl Interleave {
         self.from != self.to || self.factors != UNCHANGED
     }
 
-    /// A vector of words; of some columns where there are masks of those that exist and those that are written.
-    fn vector(&self, f: &mut Function, on: &On<'_>, masks: Option<(Pred, Pred)>) {
+    /// A vector of words, of the `whole` group or of the rows that there are; of some columns where there are masks of those that exist and those that are
+    /// written.
+    fn vector(&self, f: &mut Function, on: &On<'_>, (whole, masks): (bool, Option<(Pred, Pred)>)) {
         let width = f.isa().width();
         let there = masks.map(|m| m.0);
         let factors = on.factors.map(|factor| {
@@ -141,14 +148,12 @@ impl Interleave {
             })
         });
         let words = f.zero(width);
-        let all = self.rows() as i32;
-        // Most often there are all rows, which are not asked for one by one.
-        f.when(Compare::Ge, on.rows, all, |f| (0..self.rows()).for_each(|i| self.row(f, on, i, (words, there, factors))));
-        f.when(Compare::Lt, on.rows, all, |f| {
-            for i in 0..self.rows() {
-                f.when(Compare::Gt, on.rows, i as i32, |f| self.row(f, on, i, (words, there, factors)));
+        for i in 0..self.rows() {
+            match whole {
+                true => self.row(f, on, i, (words, there, factors)),
+                false => f.when(Compare::Gt, on.rows, i as i32, |f| self.row(f, on, i, (words, there, factors))),
             }
-        });
+        }
         if let Some(sums) = on.sums {
             let ones = f.splat_i32(width, 0x0101_0101);
             let sum = match masks {
@@ -169,12 +174,7 @@ impl Interleave {
 
     /// Puts row `i` of a vector into its words: the columns that exist.
     fn row(&self, f: &mut Function, on: &On<'_>, i: usize, (words, there, factors): (Val, Option<Pred>, [Option<Val>; UNCHANGED.len()])) {
-        let from = match i {
-            0 => on.from.at(0),
-            1 => on.from.indexed(on.row, 1, 0),
-            2 => on.from.indexed(on.row, 2, 0),
-            _ => on.from.indexed(on.third, 1, 0),
-        };
+        let from = row_of(on.from, (on.row, on.third), i);
         let mut x = match on.own {
             None => f.load_as(self.low(), from, there),
             Some(own) => {
@@ -197,6 +197,16 @@ impl Interleave {
     /// The destination's elements as bits.
     fn low(&self) -> Elem {
         if self.to.bytes() == 1 { Elem::Low8 } else { Elem::Low16 }
+    }
+}
+
+/// Row `i` of a group, of which the distances of the second and the fourth are given.
+fn row_of(from: Int, (row, third): (Int, Int), i: usize) -> Addr {
+    match i {
+        0 => from.at(0),
+        1 => from.indexed(row, 1, 0),
+        2 => from.indexed(row, 2, 0),
+        _ => from.indexed(third, 1, 0),
     }
 }
 

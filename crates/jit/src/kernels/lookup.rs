@@ -1,10 +1,11 @@
-//! Elements that go to places of their own, some vectors of neighbours at a time: a vector of the source, whose lanes are looked up for those of a vector of
-//! the destination that come from it.
+//! Elements that go to places of their own, some vectors of neighbours at a time: vectors of the source, whose lanes are looked up for those of a vector of
+//! the destination.
 //!
-//! A table says for each step which vectors these are and which lane each lane comes from. The floor is a load, a permutation and a store under a mask for a
-//! step, two or three cycles.
+//! Tables say for each vector of the destination where it is, and for each vector of the source that it comes from which lane each lane comes from. A vector
+//! is made over and over at places that lie as far apart, from tables in registers. The floor is a load, a permutation and a blend for each vector of the
+//! source, and a store.
 
-use crate::ir::{Binary, Elem, Function};
+use crate::ir::{Addr, Binary, Elem, Function, Int, Pred, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -15,6 +16,9 @@ mod tests;
 /// Most lanes of a vector.
 pub const LANES: usize = 16;
 
+/// Most vectors of the source for one of the destination, whose tables are in registers.
+pub const SOURCES: usize = 6;
+
 /// What a kernel is made for. This is its key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Lookup {
@@ -22,20 +26,34 @@ pub struct Lookup {
     pub from: Elem,
     /// Elements of the destination: words as they are if those of the source are, too.
     pub to: Elem,
+    /// Vectors of the source for each of the destination, from one to [`SOURCES`].
+    pub sources: u8,
+    /// Whether all lanes of all vectors are read and written.
+    pub whole: bool,
 }
 
-/// A step.
+/// A vector of the destination.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// Bytes to the vectors of source and destination.
-    pub from: usize,
-    /// As said.
+    /// Bytes to it.
     pub to: usize,
-    /// Lanes that are read.
-    pub reads: u16,
-    /// Lanes that are written.
+    /// Lanes that are written where not all are.
     pub writes: u16,
+}
+
+/// A vector of the source.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// Bytes to it.
+    pub from: usize,
+    /// Lanes that are read where not all are.
+    pub reads: u16,
+    /// Lanes of the destination's vector that come from it; those of the first of its vectors are not looked at.
+    pub takes: u16,
+    /// The lane that each of these comes from.
+    pub lanes: [u8; LANES],
 }
 
 /// Arguments of a kernel.
@@ -46,12 +64,18 @@ pub struct Args {
     pub from: *const u8,
     /// The same in the destination.
     pub to: *mut u8,
-    /// The steps.
+    /// The vectors of the destination.
     pub steps: *const Step,
-    /// For each step the lane of the source's vector for each lane of the destination's.
-    pub lanes: *const [u32; LANES],
-    /// Steps, at least one.
+    /// The vectors of the source for each of these.
+    pub sources: *const Source,
+    /// Vectors of the destination, at least one.
     pub count: usize,
+    /// How often each is made, at least once, and bytes from one time to the next in the source and in the destination.
+    pub times: usize,
+    /// As said.
+    pub from_next: usize,
+    /// As said.
+    pub to_next: usize,
 }
 
 impl Key for Lookup {
@@ -59,23 +83,51 @@ impl Key for Lookup {
 
     /// The name in dumps and profiles.
     fn name(&self, isa: Isa) -> String {
-        format!("lookup.{}{}.{}", self.from.name(), self.to.name(), isa.name())
+        let whole = if self.whole { ".whole" } else { "" };
+        format!("lookup.{}{}.{}{whole}.{}", self.from.name(), self.to.name(), self.sources, isa.name())
     }
 
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
-        let [from, to, steps, lanes, count] =
-            [offset_of!(Args, from), offset_of!(Args, to), offset_of!(Args, steps), offset_of!(Args, lanes), offset_of!(Args, count)]
-                .map(|field| f.argument(args, field));
+        let fields = [offset_of!(Args, steps), offset_of!(Args, sources), offset_of!(Args, count)];
+        let [steps, sources, count] = fields.map(|field| f.argument(args, field));
         f.repeat_some(count, |f| {
-            let [source, result] = [offset_of!(Step, from), offset_of!(Step, to)].map(|field| f.load_int(steps.at(field as i32)));
-            let [reads, writes] = [offset_of!(Step, reads), offset_of!(Step, writes)].map(|field| f.load_bits(steps.at(field as i32)));
-            let x = f.load_number(self.from, from.indexed(source, 1, 0), Some(reads));
-            let index = f.load(f.isa().width(), lanes.at(0));
-            let y = f.binary(Binary::Lookup32, index, x);
-            f.store_number(self.to, to.indexed(result, 1, 0), y, Some(writes));
+            let [from, to] = [offset_of!(Args, from), offset_of!(Args, to)].map(|field| f.argument(args, field));
+            let result = f.load_int(steps.at(offset_of!(Step, to) as i32));
+            f.add(to, result);
+            let writes = (!self.whole).then(|| f.load_bits(steps.at(offset_of!(Step, writes) as i32)));
+            let lanes: Vec<Val> =
+                (0..self.sources).map(|i| f.load_number(Elem::Low8, field(sources, i, offset_of!(Source, lanes)), None)).collect();
+            lanes.iter().for_each(|lanes| f.pin(*lanes));
+            let takes: Vec<Pred> = (1..self.sources).map(|i| f.load_bits(field(sources, i, offset_of!(Source, takes)))).collect();
+            let times = f.argument(args, offset_of!(Args, times));
+            f.repeat_some(times, |f| {
+                let y = self.looked_up(f, (from, sources), (0, lanes[0]));
+                for (i, takes) in (1..self.sources).zip(&takes) {
+                    let x = self.looked_up(f, (from, sources), (i, lanes[usize::from(i)]));
+                    f.replace(y, *takes, x);
+                }
+                f.store_number(self.to, to.at(0), y, writes);
+                f.advance(from, args, offset_of!(Args, from_next));
+                f.advance(to, args, offset_of!(Args, to_next));
+            });
             f.add(steps, size_of::<Step>() as i32);
-            f.add(lanes, size_of::<[u32; LANES]>() as i32);
+            f.add(sources, i32::from(self.sources) * size_of::<Source>() as i32);
         });
+    }
+}
+
+/// A field of source `i` of a vector.
+fn field(sources: Int, i: u8, field: usize) -> Addr {
+    sources.at((usize::from(i) * size_of::<Source>() + field) as i32)
+}
+
+impl Lookup {
+    /// What source `i` has for the lanes of a vector.
+    fn looked_up(&self, f: &mut Function, (from, sources): (Int, Int), (i, lanes): (u8, Val)) -> Val {
+        let source = f.load_int(field(sources, i, offset_of!(Source, from)));
+        let reads = (!self.whole).then(|| f.load_bits(field(sources, i, offset_of!(Source, reads))));
+        let x = f.load_number(self.from, from.indexed(source, 1, 0), reads);
+        f.binary(Binary::Lookup32, lanes, x)
     }
 }

@@ -35,7 +35,7 @@ use oxidnn_jit::ir::Elem;
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::{Buf, Ctx, Decision, Executor, Plan, Skip};
 use oxidnn_spec::op::EltwiseAlg;
-use oxidnn_spec::{Error, Problem};
+use oxidnn_spec::{Error, Op, Problem};
 
 #[cfg(test)]
 mod tests;
@@ -61,6 +61,8 @@ struct Spec {
     rows: Rows,
     /// Whether the result, words that the last stage stores, goes past the caches: whole vectors at multiples of their bytes.
     streaming: bool,
+    /// Whether results of bf16 that are subnormal may become zeros.
+    flushes: bool,
 }
 
 /// How long rows are.
@@ -149,7 +151,8 @@ impl Key for Spec {
         let types: Vec<String> = self.operands.iter().map(|o| format!("{:?}", o.0).to_lowercase()).collect();
         let steps = self.stages.iter().map(|s| s.steps.len() + s.folds.len()).sum::<usize>();
         let streaming = if self.streaming { ".streaming" } else { "" };
-        format!("program.{}.{steps}steps{streaming}.{}", types.join(""), isa.name())
+        let flushes = if self.flushes { ".flushes" } else { "" };
+        format!("program.{}.{steps}steps{streaming}{flushes}.{}", types.join(""), isa.name())
     }
 
     fn write(&self, f: &mut Function) {
@@ -165,6 +168,9 @@ struct Call {
     from: Vec<Origin>,
     /// Whether long rows come from memory beyond the caches, which is faster row by row.
     far: bool,
+    /// Elements of a row that are counted together, and rows that are made together.
+    together: usize,
+    joint: usize,
 }
 
 /// What an operand of a kernel is.
@@ -244,7 +250,7 @@ impl Program {
         let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
         RowPlan::resolved(problem, target, |problem| {
             let (pipeline, scratch) = make(problem)?;
-            let mut program = Program::new(pipeline, isa)?.streaming(&target.caches);
+            let mut program = Program::new(pipeline, isa)?.streaming(&target.caches).flushing(problem);
             let bytes = program.give_rows(scratch, target.threads).ok_or(Skip::Shape("scratch exceeds the address space"))?;
             Ok((program, bytes))
         })
@@ -258,7 +264,7 @@ impl Program {
         let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
         RowPlan::resolved(problem, target, |problem| {
             let (pipeline, scratch) = make(problem)?;
-            Ok((Program::in_stages(pipeline, isa)?.streaming(&target.caches), scratch))
+            Ok((Program::in_stages(pipeline, isa)?.streaming(&target.caches).flushing(problem), scratch))
         })
     }
 
@@ -307,6 +313,20 @@ impl Program {
             let operands = spec.operands.iter().zip(from).filter(|(o, origin)| o.1 == Way::Moves && whole(origin));
             let all = operands.map(|(o, _)| o.0.bytes()).sum::<usize>().max(size_of::<f32>());
             chain.streamed = chain.result().filter(|_| !caches.keep(bytes(all)));
+        }
+        self
+    }
+
+    /// The same for results of a problem: numbers that are subnormal may become zeros on their way to bf16 where they are not copied, which saves to look for
+    /// them.
+    fn flushing(mut self, problem: &Problem) -> Program {
+        let flushes = !matches!(problem.op, Op::Concat(_) | Op::Pool(_) | Op::Reorder(_) | Op::Shuffle(_));
+        for made in &mut self.groups {
+            let calls = match made {
+                Made::Fused(chain) => vec![&mut chain.call],
+                Made::Stages(calls) => calls.iter_mut().flatten().collect(),
+            };
+            calls.into_iter().for_each(|call| call.spec.flushes = flushes);
         }
         self
     }
@@ -481,7 +501,7 @@ impl Fused {
             _ => grid.block / run * run,
         };
         Ok(Fused {
-            call: Call::new(Spec { stages, operands, rows, streaming: false }, isa, from),
+            call: Call::new(Spec { stages, operands, rows, streaming: false, flushes: false }, isa, from),
             folded,
             grain,
             rows: None,
@@ -556,7 +576,8 @@ impl Fused {
             return self.run_apart((&code.entry, apart), group, ctx, tables);
         }
         let Some(grid) = &group.grid else { return Err(Error::Runtime("sizes that were not planned".into())) };
-        let bound = group.bind(ctx, tables)?;
+        let mut bound = Bound::default();
+        group.bind(ctx, tables, &mut bound)?;
         if self.flat || !self.brought.is_empty() {
             split(ctx.executor(), grid.kept.volume(), self.grain, &|range| self.run_brought((code, simd), &grid.kept, range, &bound));
             return Ok(());
@@ -670,7 +691,8 @@ impl Chosen<'_> {
 
 impl Call {
     fn new(spec: Spec, isa: Isa, from: Vec<Origin>) -> Call {
-        Call { spec, isa, from, far: false }
+        let (together, joint) = (isa.width().lanes() * spec.together(isa), spec.rows_together());
+        Call { spec, isa, from, far: false, together, joint }
     }
 
     fn build(&self) -> Result<Entry<Args>, Error> {
@@ -683,7 +705,7 @@ impl Call {
     /// When an element lies outside its buffer, or there is no room for what is folded.
     fn run(&self, code: &Entry<Args>, memory: &[Memory<'_>; OPERANDS], mut own: Option<Own<'_>>, chunks: &Chunks<'_>) {
         let (chunk, lanes) = (&chunks.chunk, self.isa.width().lanes());
-        let (run, together) = (chunk.run, lanes * self.spec.together(self.isa));
+        let (run, together) = (chunk.run, self.together);
         let mut args = Args {
             planes: chunks.count,
             joint: 0,
@@ -723,7 +745,7 @@ impl Call {
             let memory = Written::from(memory[i].buf);
             let (at, plane) = (chunk.at[i] as usize, chunks.strides[i] as usize);
             let (rows, row) = match way {
-                Way::Own => (self.spec.rows_together(), own_row(run)),
+                Way::Own => (self.joint, own_row(run)),
                 Way::Sums => (1, 0),
                 _ => (chunk.rows, chunk.outer[i] as usize),
             };
@@ -752,9 +774,8 @@ impl Call {
             assert!(usize::from(vectors) * lanes == run, "a row of {run}");
         }
         assert!(self.spec.rows != Rows::Down || chunks.count == 1, "{} planes of columns", chunks.count);
-        let joint = self.spec.rows_together();
-        if joint > 1 && !self.far {
-            (args.joint, args.rows) = (chunk.rows / joint, chunk.rows % joint);
+        if self.joint > 1 && !self.far {
+            (args.joint, args.rows) = (chunk.rows / self.joint, chunk.rows % self.joint);
         }
         // SAFETY: the elements of all rows lie in the memory that they were asked of, and what is folded in the totals.
         unsafe { code.call(&args) }

@@ -97,6 +97,7 @@ pub(super) struct Work<'w> {
 pub(super) type Folded = [Totals; FOLDS];
 
 /// The memory that a stage works on.
+#[derive(Default)]
 pub(super) struct Bound<'a> {
     pub(super) memory: [Memory<'a>; OPERANDS],
     /// Where folds go.
@@ -247,9 +248,8 @@ impl Group {
     }
 
     /// Memory of the operands; tables are parts of `tables`.
-    pub(super) fn bind<'a>(&self, ctx: &Ctx<'a>, tables: Buf<'a>) -> Result<Bound<'a>, Error> {
-        let mut memory = [Memory::default(); OPERANDS];
-        for (m, o) in memory.iter_mut().zip(&self.operands) {
+    pub(super) fn bind<'a>(&self, ctx: &Ctx<'a>, tables: Buf<'a>, bound: &mut Bound<'a>) -> Result<(), Error> {
+        for (m, o) in bound.memory.iter_mut().zip(&self.operands) {
             let buf = match o.source {
                 Source::Argument(arg) => ctx.buf(arg)?,
                 Source::Table(at) | Source::Sums(at) => tables.part(4 * at, tables.len() - 4 * at),
@@ -257,7 +257,7 @@ impl Group {
             };
             *m = Memory { buf, kind: o.kind };
         }
-        Ok(Bound { memory, totals: [Memory::default(); FOLDS] })
+        Ok(())
     }
 
     /// The grid for the sizes that the arguments have.
@@ -283,7 +283,8 @@ impl Group {
 
     /// Runs all stages, each in tasks that `execute` does.
     pub(super) fn run<'a>(&self, ctx: &Ctx<'a>, [tables, partials]: [Buf<'a>; 2], execute: &Execute<'_>) -> Result<(), Error> {
-        let bound = self.bind(ctx, tables)?;
+        let mut bound = Bound::default();
+        self.bind(ctx, tables, &mut bound)?;
         let late;
         let grid = match &self.grid {
             Some(grid) => grid,

@@ -32,6 +32,11 @@ pub trait Window: Debug + Send + Sync + 'static {
     /// Whether planes of one number a window position, one behind the other, may be computed together: as planes of one more dimension.
     const TOGETHER: bool = false;
 
+    /// Bytes of its tables.
+    fn table_bytes(&self) -> usize {
+        0
+    }
+
     /// Makes the planes of the results. `run` elements belong to each window position.
     fn compute(&self, simd: Simd, run: usize, planes: Planes<'_>);
 }
@@ -431,12 +436,17 @@ impl<W: Window> Windows<W> {
 impl<W: Window> Generated for Windows<W> {
     type Code = Option<Squares>;
 
+    fn table_bytes(&self) -> usize {
+        self.window.table_bytes()
+    }
+
     fn build(&self) -> Result<Option<Squares>, Error> {
         self.turned.map(Squares::get).transpose()
     }
 
     fn run(&self, squares: &Option<Squares>, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let bound = self.tail.bind(ctx, oxidnn_runtime::Buf::empty())?;
+        let mut bound = Bound::default();
+        self.tail.bind(ctx, oxidnn_runtime::Buf::empty(), &mut bound)?;
         let mut memory = [Memory::default(); 3];
         for (m, side) in memory.iter_mut().zip(self.inputs.iter().chain(&self.second)) {
             *m = Memory { buf: ctx.buf(side.arg)?, kind: side.kind };

@@ -53,7 +53,9 @@ impl Results {
     /// # Errors
     /// As for arguments that are missing.
     pub fn bind<'r>(&'r self, ctx: &Ctx<'r>) -> Result<Destination<'r>, Error> {
-        Ok(Destination { results: self, bound: self.tail.bind(ctx, Buf::empty())? })
+        let mut to = Destination { results: self, bound: Bound::default() };
+        self.tail.bind(ctx, Buf::empty(), &mut to.bound)?;
+        Ok(to)
     }
 
     /// Zeros in the padded area.

@@ -7,7 +7,7 @@
 use super::{Copies, grain_rows, split};
 use crate::kernels::code::elem;
 use crate::kernels::convert;
-use crate::kernels::lookup::{Looker, Places};
+use crate::kernels::lookup::{Looker, Places, Rows};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::row::{Generated, Kernel};
@@ -18,17 +18,22 @@ use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Tensor};
 
 /// Most positions of all dimensions of a source.
 const MOST: i64 = 1 << 16;
-/// Positions of dimensions that one table has: to begin a row takes longer than some elements, and longer than some vectors.
+/// Positions of dimensions that one table has: to begin a row takes longer than some elements, and longer than some vectors. Of these there need be so few
+/// where rows go on at one distance.
 const JOINED: usize = 1024;
-const LONG: usize = 16 * 1024;
+const LONG: usize = 4096;
+const VECTORED: usize = 64;
+/// Bytes of rows that are made together: each of their vectors is made for one after the other, while they are in L1.
+const NEAR: usize = 24 * 1024;
 /// Elements that are made other numbers at a time.
 const FEW: usize = 256;
 /// Elements of a run in the mean, at least, for runs that are copied at once.
 const RUN: usize = 4;
 /// What an element costs that is moved by itself, beside one of a run.
 const SINGLE: i64 = 4;
-/// Elements of a step of vectors in the mean, at least: of those that stay what they are, and of others.
-const STEPS: [usize; 2] = [3, 2];
+/// What a vector of the source and one of the destination cost, and an element that another row moves: one that stays what it is, and another.
+const VECTORS: [usize; 2] = [18, 25];
+const ELEMENTS: [usize; 2] = [16, 24];
 
 /// Copies into one destination.
 #[derive(Debug)]
@@ -100,6 +105,14 @@ fn joined(dimensions: &[Vec<Terms>]) -> Vec<Terms> {
     dimensions.iter().fold(vec![[0; 4]], |all, table| {
         all.iter().flat_map(|at: &Terms| table.iter().map(move |terms| std::array::from_fn(|t| at[t] + terms[t]))).collect()
     })
+}
+
+/// The distance of all positions of a dimension, where they have one.
+fn distance(table: &[Terms]) -> Option<Terms> {
+    let [first, second, ..] = table else { return None };
+    let step: Terms = std::array::from_fn(|t| second[t].wrapping_sub(first[t]));
+    let even = |w: &[Terms]| (0..4).all(|t| w[1][t].checked_sub(w[0][t]) == Some(step[t]));
+    table.windows(2).all(even).then_some(step)
 }
 
 /// The runs of a row, where they are long enough to be copied at once.
@@ -192,7 +205,11 @@ impl Tables {
         dimensions.sort_by_key(|table| std::cmp::Reverse(table[1][0].abs_diff(table[0][0])));
         let (mut row, mut first) = (1, dimensions.len());
         while first > 0 && row * dimensions[first - 1].len() <= self.joined {
-            (row, first) = (row * dimensions[first - 1].len(), first - 1);
+            let next = &dimensions[first - 1];
+            if self.joined == LONG && row >= VECTORED && distance(next).is_some() {
+                break;
+            }
+            (row, first) = (row * next.len(), first - 1);
         }
         let terms = joined(&dimensions.split_off(first.min(dimensions.len().saturating_sub(1))));
         let row = Row::new(&terms, !plain)?;
@@ -207,8 +224,20 @@ impl Tables {
 pub struct LookedUp {
     tables: Tables,
     isa: Isa,
-    /// The elements of destination and source, and the vectors of a row, of every move.
-    moves: Vec<([Elem; 2], Places)>,
+    moves: Vec<Vectors>,
+}
+
+/// The vectors of a move.
+#[derive(Debug)]
+struct Vectors {
+    /// Elements of destination and source.
+    types: [Elem; 2],
+    /// Those of a row.
+    places: Places,
+    /// Rows that follow each other, how many of them are made together, and the bytes from one to the next in destination and source.
+    rows: usize,
+    together: usize,
+    next: [usize; 2],
 }
 
 impl Tables {
@@ -216,20 +245,31 @@ impl Tables {
     ///
     /// # Errors
     /// [`Skip`] for factors, types that it does not know, and places of which vectors have few.
-    pub fn looked_up(self, isa: Isa) -> Result<LookedUp, Skip> {
+    pub fn looked_up(mut self, isa: Isa) -> Result<LookedUp, Skip> {
         let lanes = isa.width().lanes();
-        let of = |m: &Move| {
-            let types = elements([self.tensor.dtype, m.dtype])?;
+        let dtype = self.tensor.dtype;
+        let of = |m: &mut Move| {
+            let types = elements([dtype, m.dtype])?;
             if !m.row.factors.is_empty() || !isa.avx512 && types.iter().any(|e| e.bytes() < 4) {
                 return Err(Skip::Attr("factors, or parts of vectors of narrow numbers".into()));
             }
             let places = Places::new(&m.row.places, types.map(Elem::bytes), lanes);
-            if m.row.places.len() < STEPS[usize::from(self.tensor.dtype != m.dtype)] * places.len() {
+            let cost: usize = places.vectors().iter().zip(VECTORS).map(|(n, cost)| n * cost).sum();
+            if m.row.places.len() * ELEMENTS[usize::from(dtype != m.dtype)] < cost {
                 return Err(Skip::Layout("of src or dst: places of which vectors have few".into()));
             }
-            Ok((types, places))
+            let [written, read] = types.map(Elem::bytes);
+            let mut vectors = Vectors { types, places, rows: 1, together: 1, next: [0; 2] };
+            let follow = m.outer.last().and_then(|table| Some((table.len(), table[0], distance(table)?)));
+            if let Some((rows, first, step)) = follow {
+                m.outer.pop();
+                m.starts = std::array::from_fn(|t| m.starts[t] + first[t]);
+                let together = (NEAR / (m.row.places.len() * (written + read)).max(1)).clamp(1, rows);
+                vectors = Vectors { rows, together, next: [step[0] * written, step[1] * read], ..vectors };
+            }
+            Ok(vectors)
         };
-        Ok(LookedUp { moves: self.moves.iter().map(of).collect::<Result<_, _>>()?, tables: self, isa })
+        Ok(LookedUp { moves: self.moves.iter_mut().map(of).collect::<Result<_, _>>()?, tables: self, isa })
     }
 }
 
@@ -250,19 +290,24 @@ impl Generated for LookedUp {
     type Code = Vec<Looker>;
 
     fn build(&self) -> Result<Vec<Looker>, Error> {
-        self.moves.iter().map(|(types, _)| Looker::get(self.isa, *types)).collect()
+        self.moves.iter().map(|m| Looker::get(self.isa, m.types, &m.places)).collect()
     }
 
     fn table_bytes(&self) -> usize {
-        Kernel::table_bytes(&self.tables) + self.moves.iter().map(|m| m.1.bytes()).sum::<usize>()
+        Kernel::table_bytes(&self.tables) + self.moves.iter().map(|m| m.places.bytes()).sum::<usize>()
     }
 
     fn run(&self, code: &Vec<Looker>, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
         let to = ctx.buf(self.tables.dst)?;
         self.tables.padding.before(ctx)?;
-        for ((m, (types, places)), looker) in self.tables.moves.iter().zip(&self.moves).zip(code) {
-            let (from, [written, read]) = (ctx.buf(m.src)?, types.map(Elem::bytes));
-            m.rows(ctx, 1, |at| looker.run(places, (to, at[0] * written), (from, at[1] * read)));
+        for ((m, vectors), looker) in self.tables.moves.iter().zip(&self.moves).zip(code) {
+            let (bufs, sizes) = ([to, ctx.buf(m.src)?], vectors.types.map(Elem::bytes));
+            let pieces = vectors.rows.div_ceil(vectors.together);
+            m.rows(ctx, pieces, vectors.together as i64, |piece, at| {
+                let first = piece * vectors.together;
+                let rows = |t: usize| Rows { buf: bufs[t], at: at[t] * sizes[t] + first * vectors.next[t], next: vectors.next[t] };
+                looker.run(&vectors.places, vectors.together.min(vectors.rows - first), rows(0), rows(1));
+            });
         }
         self.tables.padding.behind(ctx)
     }
@@ -274,25 +319,25 @@ impl Move {
         if self.runs.is_empty() { SINGLE } else { 1 }
     }
 
-    /// Calls `f` for every row of elements with where it begins.
-    fn rows(&self, ctx: &Ctx<'_>, weight: i64, f: impl Fn(Terms) + Sync) {
-        let rows = self.outer.iter().map(|table| table.len() as i64).product();
+    /// Calls `f` for every row of elements with where it begins, and so many times for each.
+    fn rows(&self, ctx: &Ctx<'_>, times: usize, weight: i64, f: impl Fn(usize, Terms) + Sync) {
+        let rows = self.outer.iter().map(|table| table.len() as i64).product::<i64>() * times as i64;
         split(ctx.executor(), rows, grain_rows(rows, self.row.places.len() as i64, weight), &|range| {
             for i in range {
-                let (mut at, mut rest) = (self.starts, i as usize);
+                let (mut at, time, mut rest) = (self.starts, i as usize % times, i as usize / times);
                 for table in self.outer.iter().rev() {
                     let terms = table[rest % table.len()];
                     at = std::array::from_fn(|t| at[t] + terms[t]);
                     rest /= table.len();
                 }
-                f(at);
+                f(time, at);
             }
         });
     }
 
     /// Elements as they are, or as `as_is` makes them.
     fn each<T: Element, U: Element>(&self, ctx: &Ctx<'_>, memory: [Buf<'_>; 2], as_is: impl Fn(U) -> T + Sync) {
-        self.rows(ctx, self.weight(), |at| {
+        self.rows(ctx, 1, self.weight(), |_, at| {
             let [to, from] = self.row.parts(memory, at, [size_of::<T>(), size_of::<U>()]);
             self.row.places.iter().for_each(|[t, f]| to.set(*t as usize, as_is(from.get(*f as usize))));
         });
@@ -303,7 +348,7 @@ impl Move {
         if self.runs.is_empty() {
             return self.each(ctx, [to, from], |x: T| x);
         }
-        self.rows(ctx, self.weight(), |at| {
+        self.rows(ctx, 1, self.weight(), |_, at| {
             self.runs.iter().for_each(|(run, len)| to.copy::<T>(at[0] + run[0], &from, at[1] + run[1], *len))
         });
     }
@@ -315,7 +360,7 @@ impl Move {
             *buf = arg.map(|arg| ctx.buf(Arg::scale(arg))).transpose()?;
         }
         let sizes = [dtype, self.dtype].map(|t| t.bits() / 8);
-        self.rows(ctx, self.weight(), |at| {
+        self.rows(ctx, 1, self.weight(), |_, at| {
             let [to, from] = self.row.parts(memory, at, sizes);
             let (mut x, mut bytes) = ([0.0f32; FEW], [0u8; 4 * FEW]);
             for (i, piece) in self.row.places.chunks(FEW).enumerate() {

@@ -174,6 +174,7 @@ impl Place {
         let pixel = pixel.map_or(0, |p| p.0);
         let (how, channel) = match b.inner.iter().next() {
             Some(block) if b.inner.len() == 1 && block == (1, lanes as i64) => (Lanes::Channels, b.strides[1]),
+            None if pixel == 1 && dims[1] == 1 => (Lanes::Pixels, 0),
             None if b.strides[1] == 1 || dims[1] == 1 => (Lanes::Channels, lanes as i64),
             None if pixel == 1 => (Lanes::Pixels, b.strides[1]),
             _ => return Err(unlike()),

@@ -5,16 +5,17 @@ mod planes;
 mod window;
 
 use crate::kernels::dense;
-use crate::kernels::pointwise::{Builder, Sides, Windows};
+use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program, Sides, Windows};
 use crate::ops::{fallback, passes};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
-use oxidnn_spec::op::Pool;
+use oxidnn_spec::op::{EltwiseAlg, Pool, PoolAlg};
 use oxidnn_spec::{Arg, Op, Problem};
 use window::Pooling;
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, averages)),
     Impl::new("direct:jit", jit::plan),
     Impl::new("passes:jit", passes::generated),
     Impl::new("dense:portable", dense_plan),
@@ -34,6 +35,37 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         Op::Pool(op) => windows(op, problem, target),
         _ => Err(Skip::Op("another operation than pooling")),
     })
+}
+
+/// Averages of whole planes, which are a reduction, and their gradients, which all of a plane shares.
+fn averages(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let Op::Pool(op) = &problem.op else { return Err(Skip::Op("another operation than pooling")) };
+    let spatial = &op.src.dims()[2..];
+    let planar = op.src.blocking().is_some_and(|b| b.inner.is_empty() && b.strides[1] != 1);
+    let whole = op.kernel[..] == *spatial && op.dst.dims()[2..].iter().all(|n| *n == 1) && op.window.padding_l.iter().all(|n| *n == 0);
+    if op.alg == PoolAlg::Max || !planar || !whole || [&op.src, &op.dst].iter().any(|t| t.dtype.is_integral()) {
+        return Err(Skip::Shape("anything but averages of whole planes"));
+    }
+    let share = 1.0 / spatial.iter().product::<i64>().max(1) as f32;
+    if !op.prop.is_forward() {
+        let mut b = Builder::elementwise(problem, Arg::DIFF_SRC)?;
+        b.load_argument(0, Arg::DIFF_DST)?;
+        b.forward(0, EltwiseAlg::Linear, share, 0.0);
+        b.result(Arg::DIFF_SRC)?;
+        return b.finish();
+    }
+    let mut b = Builder::new(problem, op.src.dims(), None)?;
+    b.group(0b11);
+    let (src, total) = (b.argument(Arg::SRC)?, b.table(0b11)?);
+    let total = b.bind(&total)?;
+    b.stage(Over::All);
+    b.load(0, src);
+    b.fold(0, FoldOp::Sum, total);
+    b.stage(Over::Kept);
+    b.load(0, total);
+    b.forward(0, EltwiseAlg::Linear, share, 0.0);
+    b.result(Arg::DST)?;
+    b.finish()
 }
 
 fn windows(op: &Pool, problem: &Problem, target: &CpuTarget) -> Result<(Windows<Pooling>, usize), Skip> {

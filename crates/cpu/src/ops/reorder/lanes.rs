@@ -119,13 +119,13 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
             return Err(Skip::Attr("scales that differ between the runs of a tile, or from tile to tile".into()));
         }
         let is_copy = super::check_copy(op, &problem.attr).is_ok();
-        if kept && is_copy || is_thin(op, &data.kernel) {
+        if kept || data.kernel.adds || is_thin(op, &data.kernel) {
             super::check_filled(op, problem, target)?;
         }
         if is_copy && is_scattered(op, problem, target) {
             return Err(Skip::Layout("of src or dst: mostly padding, which is left alone or cleared at once".into()));
         }
-        if is_copy && has_runs(op, jit, target) {
+        if is_copy && (super::is_whole(op) || has_runs(op, jit, target)) {
             return Err(Skip::Layout("of src and dst: runs of more than a vector, which need no permutation".into()));
         }
         let (sums, scratch) = Behind::plan(op, problem, jit)?;
@@ -146,7 +146,7 @@ fn is_scattered(op: &Reorder, problem: &Problem, target: &CpuTarget) -> bool {
 /// lines of the source that these are in L1 until the rest of them is read.
 fn has_runs(op: &Reorder, jit: Isa, target: &CpuTarget) -> bool {
     let [Some(to), Some(from)] = [&op.dst, &op.src].map(|t| t.blocking()) else { return false };
-    let all = loops(op.dst.dims(), [to, from]).unwrap_or_default();
+    let all = loops(&loops::walked(to, from), [to, from]).unwrap_or_default();
     let [.., next, run] = &all[..] else { return false };
     let line = target.caches.line;
     let long = run.steps == [1; 2] && run.size > jit.width().lanes();

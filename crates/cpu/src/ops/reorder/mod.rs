@@ -99,7 +99,7 @@ fn sparsity(tensor: &Tensor, but: Option<usize>) -> f64 {
 }
 
 /// Whether most of a tensor is padding.
-fn is_sparse(tensor: &Tensor) -> bool {
+pub(crate) fn is_sparse(tensor: &Tensor) -> bool {
     sparsity(tensor, None) >= SPARSE
 }
 
@@ -109,6 +109,12 @@ fn spread(op: &Reorder) -> f64 {
     let blocks = || op.dst.blocking().into_iter().flat_map(|b| b.inner.iter().map(|(d, _)| d));
     let innermost = blocks().next_back().filter(|last| blocks().filter(|d| d == last).count() == 1);
     sparsity(&op.src, None).max(sparsity(&op.dst, innermost))
+}
+
+/// Whether both tensors have the same padding, and not so much that it takes longer to copy it along, in one run, than to leave it out.
+fn is_whole(op: &Reorder) -> bool {
+    let padded = || op.dst.blocking().is_some_and(|b| b.padded_dims != *op.dst.dims());
+    op.src.layout == op.dst.layout && padded() && spread(op) < SCATTERED
 }
 
 /// Declines tensors most of which is padding where a row further behind clears that at once, and moves nothing but elements.
@@ -168,7 +174,7 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
         // Long runs are past the caches by generated code only.
         let (words, cached) =
             (if is_copy { copies(op)?.words() } else { 0 }, target.caches.keep(op.dst.bytes().saturating_add(op.src.bytes())));
-        if is_copy && (words < *VECTORS.start() || words > *VECTORS.end() && cached) {
+        if is_copy && (is_whole(op) || words < *VECTORS.start() || words > *VECTORS.end() && cached) {
             return Err(other());
         }
         if !is_copy {

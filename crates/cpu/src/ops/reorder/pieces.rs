@@ -131,6 +131,8 @@ struct Pieces {
     /// The outermost loop of a run, or of groups, and how many neighbours or groups there are for each of its positions.
     last: Cut,
     inner: usize,
+    /// Groups that follow each other and have as many rows, and those of them for each position of the loop that is cut: none where that is not among theirs.
+    alike: [usize; 2],
     extents: [Extent; PADDED],
     outer: Vec<Loop>,
     /// Where sums lie that are found on the way, in elements of 32 bits, and what they are multiplied with.
@@ -160,7 +162,11 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
             return Err(Skip::Layout("of src and dst: the same neighbours in words".into()));
         }
         let by_row = data.factors.contains(&Factor::ByRow);
-        if data.is_interleaved() && types[0] != types[1] && !by_row && data.sums.is_empty() && lanes::fit(op, &problem.attr, jit) {
+        let in_tiles = || match types[0] == types[1] {
+            true => super::spread(op) >= super::SPARSE && lanes::plan(problem, target).is_ok(),
+            false => lanes::fit(op, &problem.attr, jit),
+        };
+        if data.is_interleaved() && !by_row && data.sums.is_empty() && in_tiles() {
             return Err(Skip::Layout("of dst: rows that tiles of registers interleave".into()));
         }
         let scratch = data.scratch_len().and_then(|len| booked(&[ZERO_POINTS, 16 * data.workers.max(1), len]));
@@ -298,6 +304,7 @@ impl Pieces {
             lines: Cut::new(draft.lines, COLUMNS),
             last: Cut::new(ONCE, 1),
             inner: 1,
+            alike: [1; 2],
             extents,
             outer: Vec::new(),
             sums: Vec::new(),
@@ -351,6 +358,14 @@ impl Pieces {
         }
         draft.rest.reverse();
         self.inner = count / self.last.piece;
+        // Groups of as many rows follow each other: those of a position of dimensions with padding.
+        let padded = |l: &Loop| l.steps[4..4 + PADDED] != [0; PADDED];
+        let cut = inside.len().saturating_sub(1);
+        let cut_padded = inside.last().is_some_and(padded);
+        let sorted = if cut_padded { cut } else { inside.len() };
+        inside[..sorted].sort_by_key(padded);
+        let alike: usize = inside.iter().take_while(|l| !padded(l)).map(|l| l.size).product();
+        self.alike = [alike, if cut_padded { 0 } else { alike / self.last.piece }];
         let all = positions(&inside);
         let bytes = |at: &At| [at[1] * self.types[1].bytes(), at[0] * self.types[0].bytes()];
         let groups = Places::new(all.iter().map(bytes).collect());
@@ -621,7 +636,7 @@ impl Piece<'_> {
                     factors,
                     sums: self.sums(&at),
                 };
-                self.interleave(interleaver, &all, &at, (rows, &positions[..counts[1]]));
+                self.interleave(interleaver, &all, &at, (rows, positions));
             }
             (way, _) => panic!("kernels of another way than {way:?}"),
         }
@@ -662,20 +677,22 @@ impl Piece<'_> {
             }
             Some(if all.columns == 0 { 0 } else { there })
         };
+        let ((table, _, count), [alike, each]) = (all.groups, self.by.alike);
         if (0..PADDED).filter(padded).count() == 0 {
             return interleaver.interleave(&Interleaved { rows: if all.columns == 0 { 0 } else { rows.size }, ..*all });
         }
-        if positions.iter().all(|p| rows_of(p) == Some(rows.size)) {
-            return interleaver.interleave(all);
-        }
+        let share = if each > 0 { each * (count / self.by.inner) } else { alike };
+        let blocks = if share < alike { positions.len() } else { count } / alike;
         let mut first = 0;
-        while first < positions.len() {
-            let there = rows_of(&positions[first]);
-            let count = positions[first..].iter().take_while(|position| rows_of(position) == there).count();
+        while first < blocks {
+            let there = rows_of(&positions[first * alike]);
+            let same = |block: &usize| share == alike && rows_of(&positions[block * alike]) == there;
+            let together = 1 + (first + 1..blocks).take_while(same).count();
             if let Some(there) = there {
-                interleaver.interleave(&Interleaved { rows: there, groups: (all.groups.0, first, count), ..*all });
+                let groups = (table, first * alike, (together - 1) * alike + share);
+                interleaver.interleave(&Interleaved { rows: there, groups, ..*all });
             }
-            first += count;
+            first += together;
         }
     }
 }

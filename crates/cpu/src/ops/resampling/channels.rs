@@ -4,7 +4,7 @@
 //! lines and taps are those outputs that an input is a tap of. Each axis has its own table, so that these grow with the sizes of dimensions, not with
 //! their product.
 
-use super::{Axis, Interpolation, place::Place};
+use super::{Axis, place::Place};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::blend::{Blender, Call, Columns, Side, Spec};
@@ -218,7 +218,7 @@ impl Blended {
             (places, sizes, source, tail) = ([a, b], [4; 2], Elem::F32, Tail::raw());
         }
         let last = |p: &Place| p.counts[1] == 1 && p.strides[1] == 0;
-        let mut axes = Interpolation::new(op)?.axes;
+        let mut axes = Axis::all_of(op)?;
         if places.iter().all(last) && tail.scratch(1) == Some(0) {
             merge(&mut axes, &mut places);
         }

@@ -44,7 +44,7 @@ fn nearest(problem: &Problem, rows: fn(Tables) -> Tables) -> Result<Tables, Skip
             if !(Attr { scratchpad: Default::default(), ..problem.attr.clone() }).is_default() {
                 return Err(Skip::Attr("that changes the result".into()));
             }
-            let Interpolation { axes, .. } = Interpolation::new(op)?;
+            let axes = Axis::all_of(op)?;
             let mut tables = rows(Tables::new(Arg::DST, &op.dst)?);
             let spatial = |d: usize| (d + 5).checked_sub(op.dst.dims().len()).filter(|_| d >= 2).map(|i| axes[i - 2]);
             tables.fill(Arg::SRC, &op.src, |d, p| spatial(d).map_or(p, |axis| axis.nearest(p)))?;
@@ -81,7 +81,11 @@ type Taps = [(usize, f32); 2];
 /// Outputs of a line whose taps are made together.
 const BLOCK: usize = 256;
 
+/// Outputs of a line at most whose taps are made beforehand.
+const KNOWN: i64 = 1 << 16;
+
 /// The taps of neighbouring outputs of a line.
+#[derive(Debug)]
 struct Block {
     /// Both inputs of each output, counted from `start`, with their weights.
     inputs: [[u32; BLOCK]; 2],
@@ -170,6 +174,15 @@ struct Walk {
 }
 
 impl Axis {
+    /// Depth, height and width.
+    fn all_of(op: &Resampling) -> Result<[Axis; 3], Skip> {
+        let (inputs, outputs) = op.spatial();
+        if inputs.into_iter().chain(outputs).any(|n| n > i64::from(u32::MAX)) {
+            return Err(Skip::Shape("too long a dimension"));
+        }
+        Ok(std::array::from_fn(|d| Axis { alg: op.alg, inputs: inputs[d], outputs: outputs[d] }))
+    }
+
     /// The taps of the outputs from `o` on. Output `o` lies at `(o + 1/2) inputs / outputs - 1/2`: nearest rounds that, halves upwards, which
     /// is the quotient `(2 o + 1) inputs / (2 outputs)` rounded down; linear weighs both sides by the rest of
     /// `((2 o + 1) inputs - outputs) / (2 outputs)`.
@@ -228,6 +241,8 @@ impl Iterator for Walk {
 struct Interpolation {
     forward: bool,
     axes: [Axis; 3],
+    /// The blocks of a line; none where they are made when they are wanted.
+    blocks: Vec<Block>,
 }
 
 impl Interpolation {
@@ -237,17 +252,19 @@ impl Interpolation {
     }
 
     fn new(op: &Resampling) -> Result<Interpolation, Skip> {
-        let (inputs, outputs) = op.spatial();
-        if inputs.into_iter().chain(outputs).any(|n| n > i64::from(u32::MAX)) {
-            return Err(Skip::Shape("too long a dimension"));
-        }
-        let axes = std::array::from_fn(|d| Axis { alg: op.alg, inputs: inputs[d], outputs: outputs[d] });
-        Ok(Interpolation { forward: op.prop.is_forward(), axes })
+        let axes = Axis::all_of(op)?;
+        let known = if axes[2].outputs <= KNOWN { axes[2].outputs as usize } else { 0 };
+        let blocks = (0..known).step_by(BLOCK).map(|first| Block::new(axes[2], first)).collect();
+        Ok(Interpolation { forward: op.prop.is_forward(), axes, blocks })
     }
 }
 
 impl Window for Interpolation {
     const TOGETHER: bool = true;
+
+    fn table_bytes(&self) -> usize {
+        size_of_val(&self.blocks[..])
+    }
 
     fn compute(&self, simd: Simd, run: usize, planes: Planes<'_>) {
         let Planes { inputs: [input, _], result, extra } = planes;
@@ -258,8 +275,9 @@ impl Window for Interpolation {
         let (volume, outputs) = (self.volume(|a| a.inputs) * run, self.volume(|a| a.outputs) * run);
         let (from, to) = if self.forward { (volume, outputs) } else { (outputs, volume) };
         let line = &mut extra[..width.inputs as usize * run];
-        for first in (0..width.outputs as usize).step_by(BLOCK) {
-            let block = &Block::new(width, first);
+        for (i, first) in (0..width.outputs as usize).step_by(BLOCK).enumerate() {
+            let made = self.blocks.is_empty().then(|| Block::new(width, first));
+            let Some(block) = made.as_ref().or(self.blocks.get(i)) else { break };
             for (input, result) in input.chunks_exact(from).zip(result.chunks_exact_mut(to)) {
                 for (od, d) in depth.all().enumerate() {
                     for (oh, h) in height.all().enumerate() {

@@ -1,7 +1,7 @@
 //! Few outputs of large planes, forward: the inputs of each output are read where they lie, for many planes at once.
 
 use super::place::Place;
-use super::{Interpolation, corners, is_sparse};
+use super::{Axis, corners, is_sparse};
 use crate::CpuTarget;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Builder, Kind, Memory, Results};
@@ -40,7 +40,7 @@ impl Points {
     fn new(op: &Resampling, problem: &Problem) -> Result<Points, Skip> {
         let results = Results::new(Builder::new(problem, op.dst.dims(), None)?, Arg::DST)?;
         let (from, to) = (Place::of(Arg::SRC, &op.src)?, Place::of(Arg::DST, &op.dst)?);
-        let (window, (_, sizes)) = (Interpolation::new(op)?, op.spatial());
+        let (axes, (_, sizes)) = (Axis::all_of(op)?, op.spatial());
         let [depths, heights, widths] = sizes.map(|n| n as usize);
         let count = depths.saturating_mul(heights).saturating_mul(widths);
         let follows = |size: usize, stride: usize, next: usize| size == 1 || stride == next;
@@ -49,10 +49,10 @@ impl Points {
             return Err(Skip::Shape("many outputs of a plane, or channels that are neighbours"));
         }
         let mut outputs = Vec::new();
-        for d in window.axes[0].all() {
-            for h in window.axes[1].all() {
+        for d in axes[0].all() {
+            for h in axes[1].all() {
                 let lines = corners(&d, &h).map(|([depth, height], weight)| (from.row(depth, height), weight));
-                for taps in window.axes[2].all() {
+                for taps in axes[2].all() {
                     let all = lines.iter().flat_map(|line| taps.map(|tap| (line.0 + tap.0, line.1 * tap.1)));
                     outputs.push(all.filter(|tap| tap.1 != 0.0).collect());
                 }

@@ -58,8 +58,8 @@ fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
         let (op, (_, [to, _], _)) = shuffle(problem)?;
-        if to.blocking().is_none_or(|b| b.inner.of(op.axis) == 1) {
-            return Err(Skip::Layout("of dst: without blocks of the axis".into()));
+        if to.blocking().is_none_or(|b| b.inner.of(op.axis) == 1 && b.strides[op.axis] != 1) {
+            return Err(Skip::Layout("of dst: elements of the axis that are not neighbours".into()));
         }
         Ok((placed(problem, Tables::in_long_rows)?.looked_up(isa)?, 0))
     })
@@ -69,7 +69,7 @@ fn placed(problem: &Problem, rows_of: fn(Tables) -> Tables) -> Result<Tables, Sk
     let (op, (args, [to, from], rows)) = shuffle(problem)?;
     let columns = op.src.dims()[op.axis] / rows.max(1);
     let mut tables = rows_of(Tables::new(args[0], to)?);
-    tables.add(args[1], from, &[None, None], |d, p| if d == op.axis { p % columns * rows + p / columns } else { p })?;
+    tables.fill(args[1], from, |d, p| if d == op.axis { p % rows * columns + p / rows } else { p })?;
     Ok(tables)
 }
 

@@ -18,7 +18,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 ];
 
 /// Elements whose exponentials stay near.
-const NEAR: i64 = 1 << 18;
+const NEAR: i64 = 1 << 20;
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     Program::plan(problem, target, |problem| match &problem.op {

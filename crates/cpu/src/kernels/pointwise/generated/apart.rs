@@ -7,7 +7,7 @@
 //! One of the few files with unsafe code: every address is checked against its buffer before the call.
 
 use super::super::Nest;
-use super::super::pipeline::Group;
+use super::super::pipeline::{Bound, Group};
 use super::super::program::{Over, Source};
 use super::{
     ADDRESSES, Args, Call, Chunk, ENOUGH_TASKS, Fused, MOST, Memory, OPERANDS, Origin, Part, Rows, Spec, Way, check_formulas, element,
@@ -85,7 +85,7 @@ impl Fused {
             return Err(Skip::Attr(format!("more than {ADDRESSES} tensors")));
         }
         let from = (0..operands.len()).map(Origin::Operand).collect();
-        let spec = Spec { stages, operands, rows: Rows::Apart { kept: apart.kept }, streaming: false };
+        let spec = Spec { stages, operands, rows: Rows::Apart { kept: apart.kept }, streaming: false, flushes: false };
         let each = (TASK / reduced.volume()).max(lanes);
         // Whole runs of kept positions, or whole vectors of them.
         let run = kept.innermost(0).0;
@@ -111,7 +111,8 @@ impl Fused {
         tables: Buf<'a>,
     ) -> Result<(), Error> {
         let Some(grid) = &group.grid else { return Err(Error::Runtime("sizes that were not planned".into())) };
-        let bound = group.bind(ctx, tables)?;
+        let mut bound = Bound::default();
+        group.bind(ctx, tables, &mut bound)?;
         let (kept, executor) = (grid.kept.volume(), ctx.executor());
         executor.run(self.workers(executor), ((kept + self.grain - 1) / self.grain) as usize, &|worker, task| {
             let memory = self.memory(&bound, worker, ctx);

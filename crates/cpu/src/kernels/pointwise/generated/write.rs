@@ -782,6 +782,7 @@ impl<'s> Writer<'s> {
                     // The next of the rows that are made together adds to it.
                     (Some(_), Some(_)) if way == Way::Sums && place.row + 1 < self.rows => self.shared[operand] = Some(x),
                     (Some(_), Some(at)) if self.streams(operand) && place.mask.is_none() => f.store_streaming(at, x),
+                    (Some(_), Some(at)) if self.spec.flushes && elem == Elem::Bf16 => f.store_bf16_flushed(at, x, place.mask),
                     (Some(_), Some(at)) => f.store_number(elem, at, x, place.mask),
                     _ => self.keep(f, operand, x, place.row),
                 }
