@@ -82,7 +82,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/cpu/src/kernels/winograd.rs", "calls generated kernels whose operands it has checked"),
     ("crates/cpu/src/row.rs", "takes the scratch of an execution"),
     ("crates/cpu/tests/common/mod.rs", "buffers made without an engine, and an executor"),
-    ("crates/cpu/tests/dense.rs", "an executor is a promise about tasks and workers"),
+    ("crates/cpu/tests/matrices.rs", "an executor is a promise about tasks and workers"),
     ("crates/cpu/tests/rows.rs", "an executor is a promise about tasks and workers"),
     ("crates/cpu/tests/light/mod.rs", "buffers made without an engine"),
     ("crates/cuda/src/compile/nvrtc.rs", "calls NVIDIA's compiler, loaded at run time"),

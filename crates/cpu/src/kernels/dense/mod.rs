@@ -1,18 +1,12 @@
-//! Softmax, normalisations and pooling of matrices: `f32` tensors whose rows are contiguous, one behind the other.
+//! Softmax and layer normalisation of matrices: `f32` tensors whose rows are contiguous, one behind the other.
 //!
 //! What [`pointwise`](super::pointwise) does for any type and layout in many passes over small registers, the kernels here do for the usual
 //! case in few: a tile of whole rows is read once into the nearest cache, worked on in place and written once, so that the result may lie
-//! over a source. A row shares its statistics in [`Softmax`] and [`LayerNorm`], a column in [`BatchNorm`]; for [`Pool`] a row
-//! is a line of pixels with their channels.
-
-mod batch_norm;
+//! over a source.
 mod layer_norm;
-mod pool;
 mod softmax;
 
-pub use batch_norm::BatchNorm;
 pub use layer_norm::LayerNorm;
-pub use pool::Pool;
 pub use softmax::Softmax;
 
 use super::pointwise::GRAIN;

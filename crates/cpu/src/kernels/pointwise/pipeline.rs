@@ -446,8 +446,9 @@ impl Stage {
                 Step::Load { to, operand } => memory[operand].load(simd, chunk, operand, &mut registers[to]),
                 Step::Store { from, operand } => memory[operand].store(simd, chunk, operand, &registers[from]),
                 Step::Copy { to, from } => {
-                    let copy = registers[from];
-                    registers[to][..n].copy_from_slice(&copy[..n]);
+                    if let Ok([to, from]) = registers.get_disjoint_mut([to, from]) {
+                        to[..n].copy_from_slice(&from[..n]);
+                    }
                 }
                 Step::Apply { at, formula } => apply(simd, formula, registers, at, n),
                 Step::With { at, alg, operand } => match memory[operand].constant(simd, chunk, operand) {

@@ -4,7 +4,6 @@ mod jit;
 mod planes;
 mod window;
 
-use crate::kernels::dense;
 use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program, Sides, Windows};
 use crate::ops::{fallback, passes};
 use crate::{CpuTarget, RowPlan};
@@ -18,17 +17,9 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, averages)),
     Impl::new("direct:jit", jit::plan),
     Impl::new("passes:jit", passes::generated),
-    Impl::new("dense:portable", dense_plan),
     Impl::new("planes:portable", plan),
     fallback::ROW,
 ];
-
-fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Pool(op) => dense::Pool::new(op, problem, target.threads),
-        _ => Err(Skip::Op("another operation than pooling")),
-    })
-}
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {

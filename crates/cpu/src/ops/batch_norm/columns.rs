@@ -1,4 +1,4 @@
-//! Batch normalisation of matrices with a channel a column: channels last, or in blocks.
+//! `columns:jit`, `columns:portable`: batch normalisation of matrices with a channel a column: channels last, or in blocks.
 //!
 //! With channels last the tensor is one matrix; in blocks it is one for every image and block, whose rows are the pixels. Rows are cut into
 //! segments, a function of the sizes alone. Each segment folds its columns in `f32`; what segments have folded is put together in `f64`, in
@@ -10,22 +10,24 @@
 //! Blocks of channels know nothing of each other: as many as the nearest cache holds are done with before the next, so that what statistics have
 //! read is there still when it is normalised.
 
-use super::{Matrix, TILE, bytes, contiguous, plain_attributes};
 use crate::CpuTarget;
 use crate::hardware::Caches;
 use crate::kernels::code::elem;
+use super::portable;
 use crate::kernels::columns::{self, Act, Bound, Sweep};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
-use crate::kernels::scratch::{Part, Scratch};
-use crate::row::Generated;
+use crate::kernels::scratch::{Part, Scratch, booked};
+use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
-use oxidnn_runtime::{Buf, Ctx, Executor, Skip};
+use oxidnn_runtime::{Buf, Ctx, Executor, Plan, Skip};
 use oxidnn_spec::op::{self, NormFlags, Prop};
-use oxidnn_spec::{Arg, Error, Problem, Tensor};
+use oxidnn_spec::{Arg, DataType, Error, Op, Problem, Rounding, Tensor};
 use std::ops::Range;
 
+/// Channels of a matrix at most, whose lines stay in L1.
+const CHANNELS: usize = 4096;
 /// Rows of a segment at least, and those of which the mean is its center at most.
 const ROWS: usize = 32;
 /// Rows for each of those.
@@ -84,18 +86,22 @@ impl Matrices {
             next *= size;
         }
         let width = block as usize;
-        if !follows || !width.is_multiple_of(8) || width > TILE {
+        if !follows || !width.is_multiple_of(8) || width > CHANNELS {
             return Err(other());
         }
         // The blocks of a single pixel are neighbours.
-        if pixels == 1 && channels.is_multiple_of(width) && channels <= TILE {
+        if pixels == 1 && channels.is_multiple_of(width) && channels <= CHANNELS {
             return Ok(plain);
         }
         Ok(Matrices { images, blocks: channels.div_ceil(width), rows: pixels, width, channels, elem })
     }
 
-    /// Does the work of a kernel on a segment: what it is summed to is added up. Of a matrix of bits there is the last, where the kernel has one.
-    fn sweep(&self, kernel: &Sweep, bufs: &[Buf], segment: &Segment, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
+    /// Does the work of a pass on a segment: what it is summed to is added up. Of a matrix of bits there is the last, where the kernel has one.
+    fn sweep(&self, pass: &Pass, bufs: &[Buf], segment: &Segment, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
+        let kernel = match pass {
+            Pass::Generated(kernel) => kernel,
+            Pass::Portable(simd, act) => return portable::run((*simd, *act), bufs, (segment.rows.clone(), self.width), (sums, numbers)),
+        };
         let blocks = columns::Blocks { count: segment.blocks.len(), distance: self.rows * self.width };
         for image in segment.images.clone() {
             let [start, first_bit] = self.start(image * self.blocks + segment.blocks.start);
@@ -211,14 +217,46 @@ impl Group {
     }
 }
 
+/// Plans `problem`, for generated code where there is an instruction set for it.
+///
+/// # Errors
+/// [`Skip`] for channels that are neither last nor in blocks, for attributes and fused operations with a second tensor, and for gradients with constant
+/// statistics; without generated code for anything but `f32` with channels last, and bits of a fused ReLU.
+pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Option<Isa>) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| match &problem.op {
+        Op::BatchNorm(op) => {
+            let kernel = BatchNorm::new(op, problem, target, isa)?;
+            let scratch = kernel.scratch_bytes().ok_or(TOO_LARGE)?;
+            Ok((kernel, scratch))
+        }
+        _ => Err(Skip::Op("another operation than batch normalisation")),
+    })
+}
+
+/// True for elements without blocks, holes or padding.
+fn contiguous(tensor: &Tensor) -> bool {
+    let plain = tensor.blocking().is_some_and(|b| b.is_plain() && b.offset == 0 && b.padded_dims == *tensor.dims());
+    plain && tensor.layout.is_dense(false)
+}
+
+/// Checks that the argument `arg` has a contiguous number of f32 for each of `channels`.
+fn check_line(problem: &Problem, arg: Arg, channels: usize) -> Result<(), Skip> {
+    let fits = |t: &Tensor| t.dtype == DataType::F32 && contiguous(t) && t.layout.elements() == Some(channels as i64);
+    if problem.tensor(arg).is_some_and(|t| fits(&t)) { Ok(()) } else { Err(Skip::Layout(format!("of {arg}"))) }
+}
+
+/// What goes through the rows of a segment: generated code, or portable code where there is one matrix of f32, and no bits.
+enum Pass {
+    Generated(Sweep),
+    Portable(Simd, Act),
+}
+
 /// Statistics, scale and shift by column.
 #[derive(Debug)]
-pub struct BatchNorm {
+struct BatchNorm {
     matrices: Matrices,
     /// Blocks that are done with before the next.
     together: usize,
-    /// Workers, and where the only matrix is gone through without generated code, its size.
-    matrix: Matrix,
     flags: NormFlags,
     epsilon: f32,
     forward: bool,
@@ -228,26 +266,27 @@ pub struct BatchNorm {
     stats: bool,
     /// Whether the gradients of scale and shift are wanted.
     learnt: [bool; 2],
-    space: usize,
     /// Instructions of generated code, where rows are gone through by such.
-    jit: Option<Isa>,
+    isa: Option<Isa>,
+    /// Those of portable code.
+    portable: crate::Isa,
     /// Whether results go past the caches: the tensors of a pass have no room in the last one beside others.
     far: bool,
 }
 
 impl BatchNorm {
-    /// The kernel with its bytes of scratch; by generated code where there is an instruction set for it.
-    ///
-    /// # Errors
-    /// [`Skip`] for channels that are neither last nor in blocks, for fused operations with a second tensor, and for gradients with constant
-    /// statistics; without generated code for anything but `f32` with channels last, and bits of a fused ReLU.
-    pub fn new(op: &op::BatchNorm, problem: &Problem, target: &CpuTarget, jit: Option<Isa>) -> Result<(BatchNorm, usize), Skip> {
-        let (forward, flags, workers) = (op.prop.is_forward(), op.flags, target.threads);
+    fn new(op: &op::BatchNorm, problem: &Problem, target: &CpuTarget, isa: Option<Isa>) -> Result<BatchNorm, Skip> {
+        let (forward, flags) = (op.prop.is_forward(), op.flags);
         let bits = op.workspace.is_some();
-        if flags.fuse_add_relu || flags.rms || !forward && flags.use_global_stats || bits && jit.is_none() {
-            return Err(Skip::Op("a fused sum, gradients with constant statistics, bits without generated code"));
+        if flags.fuse_add_relu || flags.rms || !forward && flags.use_global_stats {
+            return Err(Skip::Op("a fused sum, gradients with constant statistics"));
         }
-        plain_attributes(problem)?;
+        let attr = &problem.attr;
+        let stochastic = attr.rounding.values().any(|&r| r == Rounding::Stochastic);
+        let plain = attr.post_ops.is_empty() && attr.scales.is_empty() && attr.zero_points.is_empty() && attr.dropout.is_none();
+        if !plain || stochastic {
+            return Err(Skip::Attr("that changes the result".into()));
+        }
         let args: &[Arg] = if forward { &[Arg::SRC, Arg::DST] } else { &[Arg::SRC, Arg::DIFF_DST, Arg::DIFF_SRC] };
         let matrices = Matrices::of(&op.src)?;
         for arg in args {
@@ -255,17 +294,17 @@ impl BatchNorm {
                 return Err(Skip::Layout(format!("of {arg}: another than that of src")));
             }
         }
-        let matrix = match jit {
-            Some(_) => Matrix { rows: matrices.rows, width: matrices.width, workers },
-            None => Matrix::of(problem, 1, args, workers)?,
-        };
+        let one = matrices.images * matrices.blocks == 1 && matrices.width == matrices.channels;
+        if isa.is_none() && (bits || matrices.elem != Elem::F32 || !one) {
+            return Err(Skip::Layout("other than f32 with channels last, or bits, without generated code".into()));
+        }
         // Blocks of half a vector, and rows of bits, are whole ones of half the width.
+        let is_masked = |isa: Isa| !matrices.width.is_multiple_of(isa.width().lanes());
         let whole = bits || matrices.blocks > 1 || matrices.width != matrices.channels;
-        let jit = jit.map(|jit| if whole && !matrices.width.is_multiple_of(jit.width().lanes()) { Isa::AVX2 } else { jit });
-        let masked = jit.is_some_and(|jit| !matrices.width.is_multiple_of(jit.width().lanes()));
-        let narrow = masked && matrices.elem != Elem::F32 && jit.is_some_and(|jit| !jit.avx512);
-        if matrix.width > TILE || narrow || bits && masked {
-            return Err(Skip::Shape("more channels than a tile has room for, or parts of vectors of narrow numbers or bits"));
+        let isa = isa.map(|isa| if whole && is_masked(isa) { Isa::AVX2 } else { isa });
+        let narrow = isa.is_some_and(|isa| is_masked(isa) && matrices.elem != Elem::F32 && !isa.avx512);
+        if matrices.width > CHANNELS || narrow || bits && isa.is_some_and(is_masked) {
+            return Err(Skip::Shape("more channels than lines stay in L1 of, or parts of vectors of narrow numbers or bits"));
         }
         let all = op.prop == Prop::Backward;
         let learnt = [all && op.diff_scale.is_some(), all && op.diff_shift.is_some()];
@@ -279,17 +318,17 @@ impl BatchNorm {
             (learnt[1], Arg::DIFF_SHIFT),
         ];
         for (_, arg) in by_column.into_iter().filter(|a| a.0) {
-            Matrix { width: matrices.channels, ..matrix }.by_column(problem, arg)?;
+            check_line(problem, arg, matrices.channels)?;
         }
-        let space = if jit.is_some() { 0 } else { matrix.space(if forward { 1 } else { 2 })? };
         let once = forward && flags.use_global_stats;
-        let together = if once { matrices.blocks } else { matrices.together(args.len(), &target.caches, workers) };
+        let together = if once { matrices.blocks } else { matrices.together(args.len(), &target.caches, target.threads) };
         let far = !target.caches.keep(op.src.bytes().saturating_mul(args.len()));
-        let epsilon = op.epsilon.get();
-        let kernel = BatchNorm { matrices, together, matrix, flags, epsilon, forward, bits, stats, learnt, space, jit, far };
-        let parameters = 4 * kernel.matrices.columns().next_multiple_of(16);
-        let scratch = bytes(&[parameters, space, kernel.folded()])?;
-        Ok((kernel, scratch))
+        Ok(BatchNorm { matrices, together, flags, epsilon: op.epsilon.get(), forward, bits, stats, learnt, isa, portable: target.isa, far })
+    }
+
+    /// Bytes of scratch: lines of parameters, and what segments fold; `None` on overflow.
+    fn scratch_bytes(&self) -> Option<usize> {
+        booked(&[4 * self.matrices.columns().next_multiple_of(16), self.folded()])
     }
 
     /// What is done, in this order.
@@ -310,12 +349,6 @@ impl BatchNorm {
         let sums = if self.forward { 3 } else { 2 };
         // No group has more than the first.
         sums * self.matrices.width * self.matrices.groups(self.together).next().map_or(0, |group| group.count * group.each)
-    }
-
-    /// Calls `body` in parallel for all segments of a group, the last ones first: those are still near.
-    fn each(&self, executor: &dyn Executor, group: &Group, body: &(dyn Fn(Segment) + Sync)) {
-        let count = group.count;
-        executor.run(executor.threads(), count, &|_, task| body(self.matrices.segment(group, count - 1 - task)));
     }
 
     /// The memory of the bits, where there are any.
@@ -343,44 +376,27 @@ impl BatchNorm {
     }
 
     /// Fills `mean` and `variance` of the columns of a group with the statistics of the source.
-    fn statistics(&self, on: On<'_, '_>, group: &Group, [tiles, folded]: [&mut Part<'_>; 2], lines: [&mut [f32]; 2]) -> Result<(), Error> {
+    fn statistics(&self, on: On<'_, '_>, group: &Group, folded: &mut Part<'_>, lines: [&mut [f32]; 2]) -> Result<(), Error> {
         let On { code, simd, ctx } = on;
-        let (matrices, matrix, width, src) = (&self.matrices, &self.matrix, self.matrices.width, ctx.buf(Arg::SRC)?);
-        let [_, folded] = folded.split(0);
+        let (matrices, width, src) = (&self.matrices, self.matrices.width, ctx.buf(Arg::SRC)?);
         let each = group.each * width;
-        let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (group.count, 3 * each), &|index, folded, space| {
+        let [folded, _] = folded.split(group.count * 3 * each);
+        let folded = folded.fill(ctx.executor(), 3 * each, &|index, folded| {
             let segment = matrices.segment(group, index);
-            let (rows, columns) = (&segment.rows, segment.columns().len());
             let (sums, rest) = folded.split_at_mut(each);
             let (squares, means) = rest.split_at_mut(each);
-            let [sums, squares, means] = [sums, squares, means].map(|line| &mut line[..columns]);
-            let mut sum = |of: &Segment, totals: &mut [f32]| {
-                totals.fill(0.0);
-                match code.first() {
-                    Some(sum) => matrices.sweep(sum, &[src], of, &mut [totals], &[]),
-                    None => matrix.each(of.rows.clone(), |rows| {
-                        let x = &*matrix.read(src, &rows, space).0;
-                        simd.run(Down { totals, rows: [x; 2], table: &x[..columns], map: |x, _, _| x });
-                    }),
-                }
-            };
+            let [sums, squares, means] = [sums, squares, means].map(|line| &mut line[..segment.columns().len()]);
             let first = segment.first();
-            sum(&first, means);
-            sum(&segment.row(), sums);
+            for (of, totals) in [(&first, &mut *means), (&segment.row(), &mut *sums)] {
+                totals.fill(0.0);
+                matrices.sweep(&code[0], &[src], of, &mut [totals], &[]);
+            }
             let count = first.count() as f32;
             means.iter_mut().zip(&*sums).for_each(|(mean, row)| *mean = center(*mean / count, *row));
             sums.fill(0.0);
             squares.fill(0.0);
-            match code.get(1) {
-                Some(moments) => matrices.sweep(moments, &[src], &segment, &mut [sums, squares], &[means]),
-                None => matrix.each(rows.clone(), |rows| {
-                    let (x, table) = (&*matrix.read(src, &rows, space).0, &*means);
-                    simd.run(Down { totals: sums, rows: [x; 2], table, map: |x, _, c| x - c });
-                    simd.run(Down { totals: squares, rows: [x; 2], table, map: |x, _, c| (x - c) * (x - c) });
-                }),
-            }
+            matrices.sweep(&code[1], &[src], &segment, &mut [sums, squares], &[means]);
         });
-        let folded = &*folded.into_slice();
         let [mean, variance] = lines.map(|line| line[group.columns(width)].chunks_mut(width));
         for (block, (mean, variance)) in group.blocks.clone().zip(mean.zip(variance)) {
             for (i, (mean, variance)) in mean.chunks_mut(COLUMNS).zip(variance.chunks_mut(COLUMNS)).enumerate() {
@@ -401,17 +417,16 @@ impl BatchNorm {
         let [mean, variance] = self.given(ctx, &mut scratch)?;
         let factor = self.parameters(ctx, &mut scratch, Arg::SCALE, (self.flags.use_scale, 1.0))?;
         let shift = &*self.parameters(ctx, &mut scratch, Arg::SHIFT, (self.flags.use_shift, 0.0))?;
-        let mut tiles = scratch.take(self.space)?;
         let mut folded = scratch.take(if self.flags.use_global_stats { 0 } else { self.folded() })?;
         for group in self.matrices.groups(self.together) {
             if !self.flags.use_global_stats {
-                self.statistics(on, &group, [&mut tiles, &mut folded], [&mut *mean, &mut *variance])?;
+                self.statistics(on, &group, &mut folded, [&mut *mean, &mut *variance])?;
             }
             // Padding stays zero, whatever epsilon is.
             let columns = group.columns(self.matrices.width);
             let columns = columns.start..columns.end.min(channels);
             on.simd.run(Inverse { factor: &mut factor[columns.clone()], variance: &variance[columns], epsilon: self.epsilon });
-            self.scale(on, &group, &mut tiles, [mean, factor, shift])?;
+            self.scale(on, &group, [mean, factor, shift])?;
         }
         if !self.flags.use_global_stats && self.stats {
             ctx.buf(Arg::MEAN)?.write(0, &mean[..channels]);
@@ -421,24 +436,9 @@ impl BatchNorm {
     }
 
     /// Normalises the elements of a group by what is known of every column.
-    fn scale(&self, on: On<'_, '_>, group: &Group, tiles: &mut Part<'_>, lines: [&[f32]; 3]) -> Result<(), Error> {
-        let On { code, simd, ctx } = on;
-        let (matrices, matrix) = (&self.matrices, &self.matrix);
-        let (src, dst, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?, self.bits(ctx)?);
-        if let Some(scale) = code.get(2) {
-            let all = [src, dst, bits];
-            self.each(ctx.executor(), group, &|segment| {
-                let lines = lines.map(|line| &line[segment.columns()]);
-                matrices.sweep(scale, &all[..2 + usize::from(self.bits)], &segment, &mut [], &lines);
-            });
-            return Ok(());
-        }
-        let [mean, factor, shift] = lines;
-        matrix.tiles(ctx.executor(), tiles, &|rows, space| {
-            let (x, _) = matrix.read(src, &rows, space);
-            simd.run(Forward { x, mean, factor, shift, relu: self.flags.fuse_relu });
-            matrix.write(dst, &rows, x);
-        });
+    fn scale(&self, On { code, ctx, .. }: On<'_, '_>, group: &Group, lines: [&[f32]; 3]) -> Result<(), Error> {
+        let all = [ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?, self.bits(ctx)?];
+        self.last(&code[2], ctx.executor(), group, (&all, &lines));
         Ok(())
     }
 
@@ -449,11 +449,11 @@ impl BatchNorm {
         let factor = self.parameters(ctx, &mut scratch, Arg::SCALE, (self.flags.use_scale, 1.0))?;
         let constant = scratch.take(matrices.columns())?.into_slice();
         constant.fill(0.0);
-        let (mut tiles, mut folded) = (scratch.take(self.space)?, scratch.take(self.folded())?);
+        let mut folded = scratch.take(self.folded())?;
         let (mean, width, all) = (&*mean, matrices.width, (matrices.images * matrices.rows) as f32);
         let outputs = [(self.learnt[0], Arg::DIFF_SCALE), (self.learnt[1], Arg::DIFF_SHIFT)];
         for group in matrices.groups(self.together) {
-            let folded = self.products(on, &group, (&mut tiles, &mut folded), mean)?;
+            let folded = self.products(on, &group, &mut folded, mean)?;
             for (block, first) in group.blocks.clone().flat_map(|block| (0..width).step_by(COLUMNS).map(move |first| (block, first))) {
                 let c = block * width + first;
                 let columns = c..(c + COLUMNS.min(width - first)).min(matrices.channels).max(c);
@@ -464,123 +464,72 @@ impl BatchNorm {
                     ctx.buf(arg)?.write(c, &values[..columns.len()]);
                 }
             }
-            self.gradient(on, &group, &mut tiles, [mean, factor, slope, constant])?;
+            self.gradient(on, &group, [mean, factor, slope, constant])?;
         }
         Ok(())
     }
 
     /// The sums of gradients, and of their products with deviations, of every segment of a group.
-    fn products<'f>(
-        &self,
-        on: On<'_, '_>,
-        group: &Group,
-        space: (&mut Part<'_>, &'f mut Part<'_>),
-        mean: &[f32],
-    ) -> Result<&'f [f32], Error> {
-        let On { code, simd, ctx } = on;
-        let (matrices, matrix, width) = (&self.matrices, &self.matrix, self.matrices.width);
-        let (src, diff_dst, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, self.bits(ctx)?);
-        let ((tiles, folded), workers) = (space, matrix.workers);
-        let [_, folded] = folded.split(0);
-        let each = group.each * width;
-        let folded = tiles.work_on(folded, ctx.executor(), workers, (group.count, 2 * each), &|index, folded, space| {
+    fn products<'f>(&self, on: On<'_, '_>, group: &Group, folded: &'f mut Part<'_>, mean: &[f32]) -> Result<&'f [f32], Error> {
+        let On { code, ctx, .. } = on;
+        let (matrices, each) = (&self.matrices, group.each * self.matrices.width);
+        let all = [ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, self.bits(ctx)?];
+        let [folded, _] = folded.split(group.count * 2 * each);
+        Ok(folded.fill(ctx.executor(), 2 * each, &|index, folded| {
             let segment = matrices.segment(group, index);
             let (sums, products) = folded.split_at_mut(each);
             let [sums, products] = [sums, products].map(|line| &mut line[..segment.columns().len()]);
             sums.fill(0.0);
             products.fill(0.0);
-            if let Some(pass) = code.first() {
-                let all = [src, diff_dst, bits];
-                let mean = &mean[segment.columns()];
-                return matrices.sweep(pass, &all[..2 + usize::from(self.bits)], &segment, &mut [sums, products], &[mean]);
-            }
-            matrix.each(segment.rows, |rows| {
-                let (x, rest) = matrix.read(src, &rows, space);
-                let (x, dd) = (&*x, &*matrix.read(diff_dst, &rows, rest).0);
-                simd.run(Down { totals: sums, rows: [dd; 2], table: mean, map: |dd, _, _| dd });
-                simd.run(Down { totals: products, rows: [x, dd], table: mean, map: |x, dd, m| (x - m) * dd });
-            });
-        });
-        Ok(folded.into_slice())
+            matrices.sweep(&code[0], self.with_bits(&all), &segment, &mut [sums, products], &[&mean[segment.columns()]]);
+        }))
     }
 
     /// The gradients of the elements of a group by what is known of every column.
-    fn gradient(&self, on: On<'_, '_>, group: &Group, tiles: &mut Part<'_>, lines: [&[f32]; 4]) -> Result<(), Error> {
-        let On { code, simd, ctx } = on;
-        let (matrices, matrix) = (&self.matrices, &self.matrix);
-        let (src, diff_dst, diff_src, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?, self.bits(ctx)?);
-        if let Some(gradient) = code.get(1) {
-            let all = [src, diff_dst, diff_src, bits];
-            self.each(ctx.executor(), group, &|segment| {
-                let lines = lines.map(|line| &line[segment.columns()]);
-                matrices.sweep(gradient, &all[..3 + usize::from(self.bits)], &segment, &mut [], &lines);
-            });
-            return Ok(());
-        }
-        let [mean, factor, slope, constant] = lines;
-        matrix.tiles(ctx.executor(), tiles, &|rows, space| {
-            let (x, rest) = matrix.read(src, &rows, space);
-            let (dd, _) = matrix.read(diff_dst, &rows, rest);
-            simd.run(Backward { x, dd, mean, factor, slope, constant });
-            matrix.write(diff_src, &rows, dd);
-        });
+    fn gradient(&self, On { code, ctx, .. }: On<'_, '_>, group: &Group, lines: [&[f32]; 4]) -> Result<(), Error> {
+        let all = [ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?, self.bits(ctx)?];
+        self.last(&code[1], ctx.executor(), group, (&all, &lines));
         Ok(())
+    }
+
+    /// The last pass over a group, in parallel over its segments, the last ones first: those are still near.
+    fn last<const N: usize>(&self, pass: &Pass, executor: &dyn Executor, group: &Group, (all, lines): (&[Buf], &[&[f32]; N])) {
+        executor.run(executor.threads(), group.count, &|_, task| {
+            let segment = self.matrices.segment(group, group.count - 1 - task);
+            self.matrices.sweep(pass, self.with_bits(all), &segment, &mut [], &lines.map(|line| &line[segment.columns()]));
+        });
+    }
+
+    /// Matrices of a pass, of which the last is bits, where there are any.
+    fn with_bits<'m, 'b>(&self, all: &'m [Buf<'b>]) -> &'m [Buf<'b>] {
+        &all[..all.len() - usize::from(!self.bits)]
     }
 }
 
 /// What an execution goes through rows with.
 #[derive(Clone, Copy)]
 struct On<'e, 'a> {
-    /// The kernels of the passes in their order; none where there is no generated code.
-    code: &'e [Sweep],
+    /// The kernels of the passes in their order.
+    code: &'e [Pass],
     simd: Simd,
     ctx: &'e Ctx<'a>,
 }
 
 impl Generated for BatchNorm {
-    type Code = Vec<Sweep>;
+    type Code = Vec<Pass>;
 
-    fn build(&self) -> Result<Vec<Sweep>, Error> {
-        let Some(isa) = self.jit else { return Ok(Vec::new()) };
-        let get = |act: &Act| Sweep::get(isa, *act, self.matrices.elem, (self.matrices.width, self.far));
-        self.acts().iter().map(get).collect()
+    fn build(&self) -> Result<Vec<Pass>, Error> {
+        let simd = Simd::new(self.portable).ok_or_else(|| Error::Runtime("instructions that this processor lacks".into()))?;
+        let get = |act: Act| match self.isa {
+            Some(isa) => Sweep::get(isa, act, self.matrices.elem, (self.matrices.width, self.far)).map(Pass::Generated),
+            None => Ok(Pass::Portable(simd, act)),
+        };
+        self.acts().into_iter().map(get).collect()
     }
 
-    fn run(&self, code: &Vec<Sweep>, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, code: &Vec<Pass>, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
         let on = On { code, simd, ctx };
         if self.forward { self.forward(on, scratch) } else { self.backward(on, scratch) }
-    }
-}
-
-/// Adds `map(x, y, table)` to `totals` for every row of two slices with rows as long as `totals`, four rows at a time.
-struct Down<'a, F> {
-    totals: &'a mut [f32],
-    rows: [&'a [f32]; 2],
-    table: &'a [f32],
-    map: F,
-}
-
-impl<F: Fn(f32, f32, f32) -> f32> Body for Down<'_, F> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Down { totals, rows: [x, y], table, map } = self;
-        let n = totals.len();
-        let (table, four) = (&table[..n], x.len() / (4 * n) * 4 * n);
-        for (x, y) in x[..four].chunks_exact(4 * n).zip(y[..four].chunks_exact(4 * n)) {
-            let [x0, x1, x2, x3] = std::array::from_fn(|k| &x[k * n..][..n]);
-            let [y0, y1, y2, y3] = std::array::from_fn(|k| &y[k * n..][..n]);
-            for j in 0..n {
-                let (a, b) = (map(x0[j], y0[j], table[j]), map(x1[j], y1[j], table[j]));
-                let (c, d) = (map(x2[j], y2[j], table[j]), map(x3[j], y3[j], table[j]));
-                totals[j] += (a + b) + (c + d);
-            }
-        }
-        for (x, y) in x[four..].chunks_exact(n).zip(y[four..].chunks_exact(n)) {
-            for j in 0..n {
-                totals[j] += map(x[j], y[j], table[j]);
-            }
-        }
     }
 }
 
@@ -658,7 +607,7 @@ impl Body for Inverse<'_> {
 }
 
 /// What the gradients of some columns of a block of a group need, from one on: `lines` are `factor`, `slope`, which is the variance before, and
-/// `constant` of [`Backward`], of as many columns as exist. Gives the gradients of scale and shift.
+/// `constant` of the gradient, of as many columns as exist. Gives the gradients of scale and shift.
 struct Learnt<'a> {
     folded: &'a [f32],
     group: &'a Group,
@@ -695,54 +644,5 @@ impl Body for Learnt<'_> {
             (learnt[0][j], learnt[1][j]) = (product, sum);
         }
         learnt
-    }
-}
-
-/// `x = (x - mean) * factor + shift`, not below 0 with `relu`.
-struct Forward<'a> {
-    x: &'a mut [f32],
-    mean: &'a [f32],
-    factor: &'a [f32],
-    shift: &'a [f32],
-    relu: bool,
-}
-
-impl Body for Forward<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Forward { x, mean, factor, shift, relu } = self;
-        let low = if relu { 0.0 } else { f32::NEG_INFINITY };
-        for row in x.chunks_exact_mut(mean.len()) {
-            for (((x, m), f), s) in row.iter_mut().zip(mean).zip(factor).zip(shift) {
-                let y = (*x - m) * f + s;
-                *x = if y < low { low } else { y };
-            }
-        }
-    }
-}
-
-/// `dd = factor * dd + slope * (x - mean) + constant`.
-struct Backward<'a> {
-    x: &'a [f32],
-    dd: &'a mut [f32],
-    mean: &'a [f32],
-    factor: &'a [f32],
-    slope: &'a [f32],
-    constant: &'a [f32],
-}
-
-impl Body for Backward<'_> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Backward { x, dd, mean, factor, slope, constant } = self;
-        let n = mean.len();
-        let (factor, slope, constant) = (&factor[..n], &slope[..n], &constant[..n]);
-        for (x, dd) in x.chunks_exact(n).zip(dd.chunks_exact_mut(n)) {
-            for j in 0..n {
-                dd[j] = factor[j] * dd[j] + (slope[j] * (x[j] - mean[j]) + constant[j]);
-            }
-        }
     }
 }
