@@ -1,4 +1,4 @@
-//! Installed code as functions: running what lies in executable memory.
+//! Installed code as functions: running the contents of executable memory.
 
 use super::{Code, Entry};
 use std::marker::PhantomData;

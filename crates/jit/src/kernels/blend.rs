@@ -1,8 +1,7 @@
 //! Sums of weighted columns of some lines: resampling of channels that follow each other in memory, forward and backward.
 //!
-//! A result is a vector of channels, or some of them; its sum stays in registers while it goes over the lines of a row and the taps of its column.
-//! The weight of a number is that of the line times that of the tap. What is computed is `2 * lines * taps` operations for a number that is
-//! written, which is less than its way from L2.
+//! A result is a vector of channels, or some of them; its sum stays in registers over the lines of a row and the taps of its column. The
+//! weight of an element is the line's weight times the tap's. A result costs `2 * lines * taps` operations, less than loading it from L2.
 
 use super::strips::{Finish, Strip, StripKey, last_lanes};
 use crate::ir::{Accumulate, Binary, Compare, Elem, Function, Int, Pred, Src, Val};
@@ -13,7 +12,7 @@ use std::mem::offset_of;
 #[cfg(test)]
 mod tests;
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel: everything that its code depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Blend {
     /// Type of the source.
@@ -76,7 +75,7 @@ pub struct Args {
     pub result_group: usize,
     /// Distance of the vectors of a group.
     pub result_vector: usize,
-    /// Whether others may see next what has gone past the caches: 0 or 1.
+    /// Whether non-temporal stores are ordered before later stores: 0 or 1.
     pub last: usize,
 }
 
