@@ -1,4 +1,4 @@
-//! Attention forward: scores, softmax, the product with the values, and what moves the result; what training keeps is the softmax's statistics.
+//! Attention forward: scores, softmax, the product with the values, and movements of the result; training keeps the softmax's statistics.
 
 use super::scores::{Scores, only_reader, past_casts};
 use super::{four, is_product, mask, matrices, scale};
@@ -9,12 +9,12 @@ use crate::{AttrId, Error, OpKind};
 use oxidnn_spec::op::{Prop, Sdpa, SdpaScale};
 use oxidnn_spec::{Arg, DataType};
 
-/// What follows the scores, by their places.
+/// The operations behind the scores, by their places.
 struct Tail {
     ops: Vec<usize>,
     softmax: usize,
     values: usize,
-    /// Operations that move what is computed.
+    /// Operations that move the result.
     moved: Vec<usize>,
 }
 
