@@ -1,4 +1,4 @@
-//! The processors that this one can stand for: what narrower ones would run is tested here as well.
+//! The processors that this one can emulate: code for narrower ones is tested here as well.
 
 use oxidnn_cpu::{CpuDevice, CpuTarget, Limit};
 
@@ -14,7 +14,7 @@ pub fn host() -> CpuTarget {
     *CpuDevice::host().target()
 }
 
-/// Whether a row is to be run for one of the [`narrower`] processors: those of generated code, and where tiles are emulated those that use any.
+/// Whether a row runs for one of the [`narrower`] processors: rows of generated code do, and where tiles are emulated those that use any.
 pub fn runs(target: &CpuTarget, row: &str) -> bool {
     let emulated = target.jit.is_some_and(|jit| jit.emulated);
     if emulated { row.ends_with(AMX) } else { GENERATED.iter().any(|end| row.ends_with(end)) }
