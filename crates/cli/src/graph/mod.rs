@@ -1,5 +1,5 @@
-//! `oxidnn graph`: graphs from files: their partitions, why operations are not in larger ones, what is computed, how long it takes, and how long
-//! another library takes.
+//! `oxidnn graph`: graphs from files: their partitions, why operations are not in larger ones, the computed problems, their times, and the
+//! times of another library.
 
 mod case;
 mod compare;
@@ -205,7 +205,7 @@ fn show(options: &Options, case: &Case, graph: &Graph, stream: &Stream) -> Resul
     if !options.verify {
         return Ok(true);
     }
-    // What a GPU computes is compared with what a processor does.
+    // A GPU's results are compared with those of a processor.
     let stream = if stream.engine().kind() == EngineKind::Cpu { stream.clone() } else { Stream::new(&oxidnn_cpu::engine())? };
     let single = run::compute(&stream, &case.net.partitioned(EngineKind::Cpu, Policy::Debug)?, None);
     if let Some(e) = &single.failed {
