@@ -98,7 +98,7 @@ pub extern "C" fn cudnnGetErrorString(status: Status) -> *const c_char {
     names.iter().find(|n| n.as_bytes() == name.as_bytes()).map_or(std::ptr::null(), |n| n.as_ptr())
 }
 
-/// `cudnnGetLastErrorString`: what was wrong in the calling thread's last call that failed; it is told once.
+/// `cudnnGetLastErrorString`: the error of the calling thread's last failed call; it is returned once.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetLastErrorString(message: ArrayMut<'_, c_char>, max_size: usize) {
     guard_value("cudnnGetLastErrorString", (), || {

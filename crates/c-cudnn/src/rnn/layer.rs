@@ -184,7 +184,7 @@ fn bias_gates(network: &Network) -> i64 {
 }
 
 impl Weights {
-    /// Those of a weight space of the type that is computed in.
+    /// The weights of a weight space in the compute type.
     pub(super) fn new(handle: &Handle, network: &Network, base: Data, at: (i64, i64)) -> Result<Weights, Failure> {
         let weights = Weights::blank(handle, network, base, at)?;
         weights.turn(handle, network, Spot { base, at }, true)?;

@@ -31,11 +31,11 @@ const FILTER: Names = Names {
     beta: CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA,
 };
 
-/// What a convolution is beside its tensors.
+/// The parameters of a convolution beside its tensors.
 #[derive(Clone)]
 pub(super) struct Slide {
     pub(super) window: Window,
-    /// The filter is turned round, as mathematicians have it.
+    /// The filter is flipped (a true convolution, not a cross-correlation).
     pub(super) flipped: bool,
     double: bool,
 }
