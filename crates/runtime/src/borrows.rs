@@ -90,7 +90,7 @@ impl<'b> Borrows<'b> {
         self.uses().try_for_each(|(memory, access)| memory.storage().uses.order(access, queue))
     }
 
-    /// Remembers the submission, for whoever uses the memories next.
+    /// Records the submission, for the next users of the memories.
     pub(crate) fn submitted(&self, queue: &Arc<dyn Queue>, ticket: Ticket) {
         self.uses().for_each(|(memory, access)| memory.storage().uses.submitted(access, queue, ticket));
     }

@@ -161,7 +161,7 @@ impl<'a> Buf<'a> {
         Some(unsafe { std::slice::from_raw_parts(self.ptr.cast::<T>(), self.len / size_of::<T>()) })
     }
 
-    /// Elements `index..index + count` as a slice of which this part of the execution is the only user; `None` when not aligned for `T`.
+    /// Elements `index..index + count` as a slice that only this part of the execution uses; `None` if it is not aligned for `T`.
     ///
     /// # Safety
     /// Nobody else may read or write these elements while the slice lives.

@@ -102,7 +102,7 @@ pub(crate) fn fits(expected: &Tensor, got: &Tensor) -> bool {
     strides && padded && same(e.offset, g.offset) && e.inner == g.inner && e.compensation == g.compensation
 }
 
-/// Whether `got` is a plain list of the scales or zero points that an operand has, one behind the other, whatever its dims.
+/// Whether `got` is a plain list of an operand's scales or zero points, whatever its dims.
 pub(crate) fn is_list(o: &Operand<Tensor>, got: &Tensor) -> bool {
     let list = |t: &Tensor| t.layout == Layout::plain(*t.dims()).unwrap_or_else(|_| Layout::any(*t.dims()));
     let counts = (o.tensor.layout.elements(), got.layout.elements());

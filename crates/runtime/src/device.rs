@@ -58,7 +58,7 @@ impl fmt::Display for DeviceId {
     }
 }
 
-/// Facts about a device for those who choose one.
+/// Facts about a device, by which callers choose one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Properties {
     /// Index among the devices of its kind.

@@ -123,7 +123,7 @@ fn prepare<'a>(request: &Request<'a>, memories: &mut [Option<&'a Memory<'a>>], p
     let Some(family) = desc.family() else { return Ok(Checked { member: None, shares: check::overlaps(desc, memories)? }) };
     let member = check::runtime(desc, family, memories, faith)?;
     if faith == Faith::Bytes {
-        // But a scratchpad, which is the last, and which no sizes follow for.
+        // Except a scratchpad, which is the last operand and determines no sizes.
         for i in 0..member.tensors.len() {
             parts[i] = memories[i].map_or(Ok(None), |memory| check::bytes(desc, i, Some(&member), memory))?;
         }
@@ -208,8 +208,8 @@ fn enqueue<'a>(request: &Request<'a>, memories: &[Option<&'a Memory<'a>>], bound
         borrows.order(queue)?;
         let held = Some(Box::new((borrows.storages(), exec.clone())) as Box<dyn Any + Send>);
         let submission = Submission { work: work(request, memories, bound)?, held };
-        // SAFETY: `held` owns the storages and the code; memory that is borrowed from the user is waited for below; the memories remember the
-        // ticket, so that whoever uses them next comes after it.
+        // SAFETY: `held` owns the storages and the code; memory that is borrowed from the user is waited for below; the memories remember
+        // the ticket, so that their next user comes after it.
         let ticket = unsafe { queue.submit(submission) }?;
         borrows.submitted(queue, ticket);
         ticket

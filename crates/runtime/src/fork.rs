@@ -6,7 +6,8 @@
 //! - **Nobody forks while another thread is [inside](enter).** Code that takes a lock of the process, or makes a value that others wait for
 //!   (first uses, code of primitives), runs inside. A thread that forks waits until no thread is inside, and other threads wait at the door
 //!   meanwhile. Threads inside wait only for threads inside, so this ends. A child finds all caches whole and warm.
-//! - **What belongs to threads is a process's [own](Own).** A child makes its own pool when it first needs one, and leaves its parent's as it is.
+//! - **Threads belong to a process, which [owns](Own) them.** A child makes its own pool when it first needs one, and leaves its parent's
+//!   alone.
 //!
 //! Executions are not inside, which would cost them an atomic operation on a shared line. They share only atomics, and locks that they do
 //! without if a try fails.

@@ -92,7 +92,7 @@ impl<'a> Region<'a> {
     /// The same region for any lifetime: for queues that keep work beyond the call that submits it.
     ///
     /// # Safety
-    /// Whoever keeps the result keeps the memory, and guards its use.
+    /// The caller keeps the memory as long as the result, and guards its use.
     #[inline]
     pub const unsafe fn outlive<'b>(self) -> Region<'b> {
         // SAFETY: the caller's promise.

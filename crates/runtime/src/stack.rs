@@ -65,7 +65,7 @@ pub fn is_short() -> bool {
 
 /// Tiers of rows that run generated code.
 const GENERATED: [&str; 2] = [":jit", ":amx"];
-/// Those among them that go through several kernels, with what these share on the stack.
+/// Rows among these that run several kernels, which share data on the stack.
 const STAGED: [&str; 4] = ["stages:", "staged:", "chunks:", "flash:"];
 
 /// Whether executions are deep: portable rows and the reference keep chunks of tensors on the stack, and executions with open sizes

@@ -46,7 +46,7 @@ pub(super) fn allocate(m: &mut Machine, registers: Registers) -> Result<Assignme
     }
 }
 
-/// `x ^ x`, which does not depend on what `x` was.
+/// `x ^ x`, which does not depend on `x`.
 #[inline]
 pub(super) fn is_clearing(inst: &MachineInst) -> bool {
     let args = inst.args.get();

@@ -1,8 +1,8 @@
 //! A small linear IR: kernels name values, not registers.
 //!
-//! A [`Function`] is a list of instructions on virtual vectors ([`Val`]), integers ([`Int`]) and lane masks ([`Pred`]), with structured loops
-//! and conditions. Values are variables: an instruction makes a new one or changes an old one (accumulators), so that loops need no joins.
-//! The order of instructions is the author's and is kept, since scheduling an inner loop by hand is what a kernel is about.
+//! A [`Function`] is a list of instructions on virtual vectors ([`Val`]), integers ([`Int`]) and lane masks ([`Pred`]), with structured
+//! loops and conditions. Values are variables: an instruction makes a new one or changes an old one (accumulators), so that loops need no
+//! joins. The order of instructions is the author's and is kept, because the author of a kernel schedules its inner loop by hand.
 //!
 //! [`Function::finish`] lowers every instruction for the [`Isa`] (one file per instruction set under `lower`: an operation without an
 //! instruction there becomes several), gives values registers by linear scan over their live ranges, and assembles. Values that do not fit

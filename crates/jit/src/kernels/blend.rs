@@ -22,14 +22,14 @@ pub struct Blend {
     /// Lines of every row, whose places and weights registers then hold; `None` where [`Args::count`] says how many a row has. Only with
     /// [`Blend::taps`] of a number.
     pub lines: Option<u8>,
-    /// Whether columns are their one tap of one line as it is, without weights.
+    /// Whether columns are a single tap of a single line, without weights.
     pub copies: bool,
     /// Vectors of channels that follow each other in memory and are made together: a group.
     pub vectors: u8,
     /// True when the last vector of the last group may be part of one.
     pub masked: bool,
-    /// Whether all groups of a column are made before the next column, as they lie side by side where channels are last: memory is then written in one
-    /// run. Only of [`Blend::taps`] of a number.
+    /// Whether all groups of a column are computed before the next column, because they are contiguous where channels are last: then memory
+    /// is written in one run. Only for [`Blend::taps`] of a number.
     pub across: bool,
     /// Whether results, words that nothing is done to, go past the caches: whole vectors at multiples of their bytes.
     pub streaming: bool,
@@ -167,12 +167,12 @@ impl Blend {
         });
     }
 
-    /// The lanes that there are of a group which begins with a channel.
+    /// The existing lanes of a group that begins with a channel.
     fn mask(&self, f: &mut Function, args: Int, channel: Int) -> Option<Pred> {
         self.masked.then(|| last_lanes(f, (args, offset_of!(Args, channels)), channel, self.vectors))
     }
 
-    /// The lanes that there are of a vector of a group: all but of the last.
+    /// The existing lanes of a vector of a group: all except in the last vector.
     fn of_vector(&self, mask: Option<Pred>, vector: usize) -> Option<Pred> {
         mask.filter(|_| vector + 1 == usize::from(self.vectors))
     }
@@ -289,7 +289,8 @@ impl Blend {
     }
 }
 
-/// A column, while it is made: the arguments, the source, where its taps and their count are, the lanes that there are, and lines that registers hold.
+/// The state of a column's computation: the arguments, the source, the addresses of its taps and their count, the existing lanes, and lines
+/// held in registers.
 struct Column<'l> {
     args: Int,
     source: Int,
@@ -299,7 +300,7 @@ struct Column<'l> {
     lines: &'l [(Int, Val)],
 }
 
-/// Where the vectors of a column and group go: the arguments, the first channel, its address, and the lanes that there are.
+/// The destination of the vectors of a column and group: the arguments, the first channel, its address, and the existing lanes.
 struct Place {
     args: Int,
     channel: Int,

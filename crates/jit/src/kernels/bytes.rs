@@ -65,7 +65,7 @@ struct Place<'a> {
     /// The part of the vector that they are multiplied by.
     x: Int,
     lines: &'a Streams,
-    /// The lanes that there are; all without.
+    /// The existing lanes; `None` for all.
     mask: Option<Pred>,
 }
 

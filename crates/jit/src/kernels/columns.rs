@@ -130,7 +130,7 @@ struct Place<'f> {
     /// The row in every matrix of elements, and bytes to the vector.
     matrices: &'f [Int],
     at: i32,
-    /// Lanes that there are; all without.
+    /// The existing lanes; `None` for all.
     mask: Option<Pred>,
     /// Its bits.
     bits: Option<Addr>,

@@ -311,7 +311,7 @@ pub struct Sums<'s> {
 }
 
 impl Sums<'_> {
-    /// Stores the sums as they are to [`Args::sums`].
+    /// Stores the sums unconverted to [`Args::sums`].
     pub fn store(&self, f: &mut Function) {
         let (at, row) = self.at.memory(f);
         for (i, line) in self.values.chunks(self.vectors).enumerate() {
@@ -346,7 +346,7 @@ impl Key for Dot {
         format!("dot.{self}.{}x{}.{}", self.rows, self.columns(isa), isa.name())
     }
 
-    /// Sums are stored as they are.
+    /// Sums are stored unconverted.
     fn write(&self, f: &mut Function) {
         self.write_around(f, |_, _| {}, |f, sums| sums.store(f));
     }

@@ -50,7 +50,7 @@ pub struct Args {
     pub vectors: usize,
     /// As said.
     pub left: usize,
-    /// Words that are written behind the vectors, zeros where there are no columns; none, or at least as many as columns are left.
+    /// Words to write behind the vectors, zeros where there are no columns; 0, or at least as many as columns are left.
     pub written: usize,
     /// The factors of the first column.
     pub factors: [*const f32; UNCHANGED.len()],

@@ -35,7 +35,7 @@ const MASK: usize = 2;
 pub struct Permute {
     /// Elements of the source.
     pub from: Elem,
-    /// Elements of the destination. Both or neither are words as they are.
+    /// Elements of the destination. Both or neither are unconverted words.
     pub to: Elem,
     /// The arithmetic of elements: numbers for all, or one for each lane of the vectors that are written.
     pub factors: Factors,

@@ -218,7 +218,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The registers of a strip as they are before the first line.
+    /// The initial registers of a strip, before the first line.
     fn start(&self, f: &mut Function) -> Strips {
         let (kernel, nan) = (self.kernel, self.nan(f.isa()));
         let registers = |f: &mut Function, start: fn(&mut Function, Width) -> Val| -> Vec<Vec<Val>> {

@@ -355,7 +355,7 @@ impl Window {
     }
 }
 
-/// The lanes that there are of the last of a group's vectors, whose first channel is one of as many as the argument at some place says.
+/// The existing lanes of the last of a group's vectors; the argument at a given place is the number of channels.
 pub(super) fn last_lanes(f: &mut Function, (args, channels): (Int, usize), channel: Int, vectors: u8) -> Pred {
     let left = f.argument(args, channels);
     f.sub(left, channel);
@@ -385,7 +385,7 @@ pub(super) struct At {
 }
 
 impl At {
-    /// The lanes that there are of a vector of a group.
+    /// The existing lanes of a vector of a group.
     pub(super) fn mask(&self, window: &Window, vector: usize) -> Option<Pred> {
         self.mask.filter(|_| vector + 1 == usize::from(window.vectors))
     }

@@ -1,4 +1,5 @@
-//! Transposition of matrices, by squares in registers: words as they are, or numbers that are converted on the way and multiplied by factors.
+//! Transposition of matrices, by squares in registers: unconverted words, or numbers that are converted on the way and multiplied by
+//! factors.
 //!
 //! A square has as many rows as a vector has lanes: 16 loads, four rounds of 16 shuffles and 16 stores with AVX-512. The floor is the
 //! shuffles: 32 cycles for 1 KB where a core starts two of them a cycle. A call moves from square to square by given distances, along rows
@@ -40,7 +41,7 @@ pub const UNCHANGED: Factors = [Factor::None; STEPS.len()];
 pub struct Transpose {
     /// Elements of the source.
     pub from: Elem,
-    /// Elements of the destination. Both or neither are words as they are.
+    /// Elements of the destination. Both or neither are unconverted words.
     pub to: Elem,
     /// The arithmetic of elements.
     pub factors: Factors,
@@ -138,7 +139,7 @@ impl Key for Transpose {
 }
 
 impl Transpose {
-    /// Words as they are, in rows at equal distances.
+    /// Unconverted words, in rows at equal strides.
     pub const WORDS: Transpose = Transpose { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, placed: false };
 
     fn full_square(&self, f: &mut Function, at: &At, [from_ahead, to_ahead]: [Int; 2]) {

@@ -1,4 +1,4 @@
-//! Weights as they are stored, and how a vector of them becomes vectors of elements to multiply with.
+//! Stored weights, and the conversion of a vector of them to vectors of elements to multiply with.
 //!
 //! A vector in memory is a row of 32-bit words, each of which holds 1, 2, 4 or 8 elements. Elements at the same place in their words make a
 //! *part*: one vector of f32. Four-bit elements are looked up where there is a permutation of 16 entries, so that decoding one takes a

@@ -272,7 +272,7 @@ impl Memory<'_> {
         Ok(self.map(index)?.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
     }
 
-    /// Overwrites the beginning of buffer `index` with `values` as they are.
+    /// Overwrites the beginning of buffer `index` with the raw `values`.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] for a wrong index, too many values, read-only memory, and while the memory is in use.

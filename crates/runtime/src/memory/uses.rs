@@ -1,4 +1,4 @@
-//! Who uses a region of memory: whoever works on it this moment, and the work on asynchronous queues that will.
+//! The users of a region of memory: present ones, and work on asynchronous queues.
 //!
 //! Executions take memories by shared reference, so the compiler cannot tell a reader from a writer. A synchronous execution, a mapping, or
 //! the act of submitting borrows the memory for several readers or one writer; a conflict with another thread's borrow is a race, and
@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
     borrowed: AtomicU32,
-    /// Whether anything was ever submitted that may not be done.
+    /// Whether any submitted work may not be done.
     is_pending: AtomicBool,
     pending: Mutex<Pending>,
 }

@@ -67,7 +67,7 @@ impl<J> Backlog<J> {
         self.work_off(|s| s.ends, perform);
     }
 
-    /// Does the jobs that there are.
+    /// Does the jobs in the queue.
     pub(super) fn catch_up(&self, perform: impl FnMut(J) -> Result<(), Error>) {
         self.work_off(|_| true, perform);
     }

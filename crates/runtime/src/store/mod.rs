@@ -29,15 +29,15 @@ pub enum StoreError {
     /// It cannot be made, read or written.
     #[error("{path}: {source}")]
     Io {
-        /// What.
+        /// The directory or file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// Code from it would run, so nobody else may write there.
     #[error("{path} {what}; code from there would run in this process, so it must be a directory of your own that nobody else may write")]
     Unsafe {
-        /// What.
+        /// The directory or file.
         path: PathBuf,
         /// The problem with it.
         what: &'static str,

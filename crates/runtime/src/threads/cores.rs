@@ -16,7 +16,7 @@ pub fn most_threads() -> usize {
 /// As many may be asked for on any machine.
 pub(crate) const LEAST_MOST: usize = 1024;
 
-/// Lets the calling thread, which inherited the cores of whoever started it, run on all cores of the process.
+/// Lets the calling thread, which inherited its creator's cores, run on all cores of the process.
 pub(super) fn spread() {
     system::spread();
 }

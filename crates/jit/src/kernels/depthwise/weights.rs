@@ -47,7 +47,7 @@ pub struct Gradient {
     pub lines: u8,
     /// The taps of a line; their weights say which sums of it are theirs.
     pub taps: Vec<Tap>,
-    /// The parts of a row, one behind the other; of a part's taps there is at least one.
+    /// The parts of a row in their order; each has at least one tap.
     pub parts: Vec<Part>,
     /// True when the number of channels need not be whole vectors.
     pub masked: bool,
@@ -260,7 +260,7 @@ impl Writer<'_> {
     fn row(&self, f: &mut Function, row: [Int; 2], kept: &Kept<'_>) {
         let Kept { args, column, .. } = *kept;
         let [source, gradient] = row.map(|at| f.copy(at));
-        // The column of which `source` is the address, counted from the next place's.
+        // The column at the address `source`, counted from the next place's.
         let mut held = 0;
         for part in &self.kernel.parts {
             let first = self.kernel.columns(part).first();

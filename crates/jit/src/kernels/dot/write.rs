@@ -24,17 +24,17 @@ fn unroll_shift(dot: &Dot) -> u8 {
 /// How a pass takes its numbers from a step, and multiplies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
-    /// Lanes as they are.
+    /// Lanes unchanged.
     Whole(Accumulate),
-    /// Lanes as they are, the bytes of `A` flipped to unsigned.
+    /// Lanes unchanged, the bytes of `A` flipped to unsigned.
     Flipped,
     /// The lower or upper bf16 of every lane, as f32.
     HalfBf16 { upper: bool },
     /// The first or second f16 of the step, as f32.
     HalfF16 { second: bool },
-    /// Pairs of 16-bit elements as they are.
+    /// Pairs of 16-bit elements, unchanged.
     Pairs,
-    /// Lanes as they are, products added pair by pair in 16 bits, the bytes of `A` flipped to unsigned or not.
+    /// Lanes unchanged, products added pair by pair in 16 bits, the bytes of `A` flipped to unsigned or not.
     Narrow { flipped: bool },
     /// The even or odd bytes, as 16-bit elements.
     HalfBytes { odd: bool, flipped: bool },
