@@ -108,7 +108,7 @@ impl Chained {
         job.blend(Blend { alpha: 1.0, beta }).run(self.handle)
     }
 
-    /// The weights as they are computed with, skip last.
+    /// The weights in the compute type, skip last.
     fn weights(&self, given: Weights, held: &mut Vec<Memory<'static>>) -> Result<[At; 3], Failure> {
         Ok([
             self.widened(&self.first.weights, given.projection.some("weightsProj")?, held)?,

@@ -127,7 +127,7 @@ fn mask_bytes(tensor: &Tensor) -> usize {
     mask_of(tensor).bytes()
 }
 
-/// A byte for every element, which lie as those of `tensor`.
+/// A byte for every element, in the layout of `tensor`.
 fn mask_of(tensor: &Tensor) -> Tensor {
     Tensor { dtype: DataType::U8, layout: tensor.layout.clone() }
 }
@@ -176,7 +176,7 @@ pub extern "C" fn cudnnSetDropoutDescriptor(
     })
 }
 
-/// `cudnnRestoreDropoutDescriptor`: the states, which may be a copy, stay as they are.
+/// `cudnnRestoreDropoutDescriptor`: the states, which may be a copy, are not changed.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnRestoreDropoutDescriptor(
     desc: InOut<'_, DropoutDesc>,

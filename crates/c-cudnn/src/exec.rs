@@ -194,7 +194,7 @@ impl Job {
         Job { scratch, ..self }
     }
 
-    /// The primitive for the operation with the attributes that it has now and scratch as it is told: it is not looked up again.
+    /// The primitive for the operation with its present attributes and the given scratch: it is not looked up again.
     pub(crate) fn known(self, made: Arc<Made>) -> Job {
         Job { known: Some(made), ..self }
     }

@@ -63,7 +63,7 @@ impl Side {
         sides.try_into().map_err(|_| Failure::unsupported("so many tensors"))
     }
 
-    /// The copy as it is described by the caller's sizes.
+    /// The copy, described by the caller's sizes.
     fn apart(&self) -> Result<Option<(Tensor, Memory<'static>)>, Failure> {
         let Some(copy) = &self.copy else { return Ok(None) };
         let plain = Tensor::plain(*self.given.0.dims(), self.seen.dtype)?;

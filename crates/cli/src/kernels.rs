@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Kernels) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// Prints the problems that need a kernel on any of the GPUs which no problem before them needs.
+/// Prints the problems that need a kernel, on any of the GPUs, that no problem before them needs.
 fn needed(cases: &[Named], mut registries: Vec<Registry>) -> Result<ExitCode> {
     let count = |all: &[Registry]| all.iter().map(|r| r.list.len()).sum::<usize>();
     for named in cases {

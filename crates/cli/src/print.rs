@@ -46,7 +46,7 @@ pub(crate) fn width() -> usize {
     std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).filter(|&c| c > 0).unwrap_or(WIDTH)
 }
 
-/// An empty table with `header`. On a terminal it is as wide as that; elsewhere lines are as long as they are.
+/// An empty table with `header`. On a terminal it is as wide as that; elsewhere lines are not wrapped.
 pub(crate) fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(header);

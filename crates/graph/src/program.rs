@@ -217,7 +217,7 @@ impl Program {
         self.guards.iter().try_fold(true, |all, guard| Ok(all && guard.holds(inputs, outputs)?))
     }
 
-    /// Drops a last step that copies an input to an output as it is: nothing is to be done where these are the same memory.
+    /// Drops a last step that copies an input to an output unchanged: nothing is to be done if these are the same memory.
     pub(crate) fn drop_copy(&mut self) {
         let Some(Step { primitive, bindings }) = self.steps.last() else { return };
         let copies = matches!(primitive.desc().problem().op, oxidnn_spec::Op::Reorder(_)) && primitive.desc().attr().scales.is_empty();

@@ -33,7 +33,7 @@ fn main() -> Outcome {
     }
 }
 
-/// Convolution, normalisation, product and softmax: the kinds of scratch and of kernels that there are.
+/// Convolution, normalisation, product and softmax: all kinds of scratch and of kernels.
 fn primitives(engine: &Engine) -> Result<Vec<Primitive>, Error> {
     let conv = Conv::forward(Prop::ForwardInference).src([4, 64, 28, 28], Bf16).weights([64, 64, 3, 3], Bf16).padding([1, 1]);
     let planar =

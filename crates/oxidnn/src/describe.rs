@@ -196,7 +196,7 @@ impl PostOps {
         self.push(PostOp::Eltwise { alg, alpha: Real::new(alpha), beta: Real::new(beta) })
     }
 
-    /// `d + scale * (what the destination held before)`.
+    /// `d + scale * (the destination's old value)`.
     #[must_use]
     pub fn sum(self, scale: f32) -> PostOps {
         self.push(PostOp::Sum { scale: Real::new(scale), zero_point: 0, dtype: None })

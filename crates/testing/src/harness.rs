@@ -297,7 +297,7 @@ impl Place {
 pub struct Truth {
     /// The problem, layouts resolved.
     pub problem: Problem,
-    /// Arguments as they are passed.
+    /// Arguments in the form in which they are passed.
     pub inputs: HostArgs,
     /// Arguments after the reference ran.
     pub outputs: HostArgs,

@@ -367,7 +367,7 @@ fn conv_terms(s: oxidnn_spec::op::ConvSizes, arg: Arg) -> i64 {
 fn rnn(r: &oxidnn_spec::op::Rnn, a: &mut Arithmetic) {
     let (s, w) = (r.src_layer.dims(), r.weights_layer.dims());
     let steps = s[0] * w[0];
-    // Gradients of hidden channels are sums over what they are projected to.
+    // Gradients of hidden channels are sums over the channels of the projection.
     let projected = r.weights_projection.as_ref().map_or(0, |w| w.dims()[3]);
     a.terms = (s[2] + w[4] + projected) * steps.max(1) * 4;
     a.functions = 4;

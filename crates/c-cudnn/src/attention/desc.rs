@@ -283,7 +283,7 @@ pub extern "C" fn cudnnGetAttnDescriptor(
     })
 }
 
-/// `cudnnGetMultiHeadAttnWeights`: heads x projected channels x channels, with strides; null for weights that there are none of.
+/// `cudnnGetMultiHeadAttnWeights`: heads x projected channels x channels, with strides; null for absent weights.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetMultiHeadAttnWeights(
     handle: In<'_, Handle>,

@@ -127,7 +127,7 @@ fn part(number: usize) -> Locked<'static, HashMap<usize, Arc<Object>>> {
 /// A new descriptor of the type `id`.
 ///
 /// # Errors
-/// `BAD_PARAM` for a type that there is not.
+/// `BAD_PARAM` for an unknown type.
 pub(crate) fn create(id: i32) -> Result<Data, Failure> {
     let descriptor = schema::descriptor(id)
         .ok_or_else(|| Failure::invalid("descriptorType", id, format_args!("0 to {}", schema::TYPES_OF_DESCRIPTORS - 1)))?;

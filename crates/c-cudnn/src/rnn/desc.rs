@@ -103,7 +103,7 @@ impl Network {
         if self.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 }
     }
 
-    /// Whether the first layer's gates see its input as it is.
+    /// Whether the first layer's gates use its input without a matrix.
     pub(crate) fn skips(&self, layer: i64) -> bool {
         layer == 0 && self.input_mode == CUDNN_SKIP_INPUT
     }

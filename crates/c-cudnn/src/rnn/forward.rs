@@ -78,7 +78,7 @@ impl<'a> Call<'a> {
         Ok((Data::of(&memory), Some(memory)))
     }
 
-    /// The index of what is kept of a layer, direction and segment.
+    /// The index of the kept values of a layer, direction and segment.
     pub(super) fn kept(&self, (layer, direction): (i64, i64), segment: usize) -> usize {
         (layer * self.network.directions() + direction) as usize * self.plan.segments.len() + segment
     }

@@ -221,7 +221,7 @@ impl Weights {
         Ok(())
     }
 
-    /// Matrices on the input that leave it as it is, for every gate.
+    /// Identity matrices on the input, for every gate.
     fn identity(&self, network: &Network) -> Result<(), Failure> {
         let n = network.hidden as usize;
         let ones: Vec<f64> = (0..network.gates() as usize * n * n).map(|i| f64::from(u8::from(i / n % n == i % n))).collect();

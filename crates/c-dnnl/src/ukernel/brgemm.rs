@@ -44,7 +44,7 @@ pub(super) mod pack_type {
     pub(in crate::ukernel) const PACK32: i32 = 3;
 }
 
-/// Products that there are kernels for: types of `A`, `B` and the sums.
+/// Products with kernels: types of `A`, `B` and the sums.
 const PRODUCTS: [([DataType; 3], Product); 5] = [
     ([DataType::F32, DataType::F32, DataType::F32], Product::F32),
     ([DataType::Bf16, DataType::Bf16, DataType::F32], Product::Bf16),
@@ -182,7 +182,7 @@ struct Place<'a> {
     params: &'a AttrParams,
 }
 
-/// The mask of scales, one of those that there are.
+/// The mask of scales, one of the supported ones.
 fn mask(mask: i32, known: &[i32]) -> Result<Option<i32>, Failure> {
     let is_known = known.contains(&mask);
     if is_known { Ok(Some(mask)) } else { Err(Failure::invalid("mask", mask, format_args!("one of {known:?}"))) }

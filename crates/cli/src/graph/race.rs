@@ -62,7 +62,7 @@ fn bytes(lt: &LogicalTensor, memory: &Memory<'_>) -> Result<Vec<u8>> {
     Ok(memory.map(0)?.to_vec())
 }
 
-/// The graph on the other library, with what ours got, and whether its partitions are ours.
+/// The graph on the other library, with our inputs, and whether its partitions are ours.
 pub(super) fn theirs(case: &Case, graph: &Graph, computed: &Computed, peer: &Peer) -> Result<Result<(GraphRun, usize, bool), PeerError>> {
     let made = |id: usize| case.net.ops.iter().any(|op| op.outputs.iter().any(|lt| lt.id == id));
     let mut given = BTreeMap::new();

@@ -349,7 +349,7 @@ fn note(l: &mut Lowering<'_>, op: &Op, taken: &[Link], why: Option<Error>) {
     l.notes.push(line);
 }
 
-/// The operations that read a tensor, each with the index of its input. Who only asks for its sizes does not read it.
+/// The operations that read a tensor, each with the index of its input. An operation that uses only its sizes does not read it.
 pub(super) fn readers(ops: &[Op], id: usize) -> Vec<(usize, usize)> {
     let of = |(i, op): (usize, &Op)| -> Vec<(usize, usize)> {
         (0..op.inputs.len()).filter(|&p| op.inputs[p].id == id && op.kind != OpKind::GenIndex).map(|p| (i, p)).collect()

@@ -29,7 +29,7 @@ pub(crate) struct Lowering<'a> {
     pub(super) folded: Folded,
     /// Factors of the main problem's constant weights, multiplied in when these are reordered to its layout.
     pub(super) factor: Option<Value>,
-    /// Whether operands may be taken as they are where they stand for other numbers.
+    /// Whether quantised operands may be used without dequantising them.
     pub(super) quantised: bool,
     /// Whether a problem that only the reference takes is refused.
     pub(super) fast: bool,
@@ -164,7 +164,7 @@ impl<'a> Lowering<'a> {
         Ok(plain)
     }
 
-    /// Input `i`, of a problem that takes scales: as it is in memory, where that is allowed.
+    /// Input `i`, of a problem that takes scales: in its memory representation, where that is allowed.
     pub(super) fn source(&mut self, i: usize) -> Result<Value, Error> {
         if self.quantised { self.operand(i) } else { self.input(i) }
     }

@@ -70,7 +70,7 @@ impl Sweep {
     /// A source of such problems.
     ///
     /// # Errors
-    /// A driver that is none, with those that there are.
+    /// An unknown driver, with the known ones.
     pub fn new(choices: Choices) -> Result<Sweep, String> {
         let table = Table::parse(TABLES)?;
         let known = table.holes(DRIVERS);

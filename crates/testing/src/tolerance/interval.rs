@@ -95,7 +95,7 @@ impl Interval {
         self.is_point() && self.low == v
     }
 
-    /// The interval as far as rounding reaches; as it is where the operation was `exact`.
+    /// The interval widened by rounding; unchanged if the operation was `exact`.
     fn rounded(self, exact: bool, relative: f64, absolute: f64) -> Interval {
         if exact || self.is_empty() { self } else { self.widened(relative, absolute).within_range() }
     }

@@ -47,7 +47,7 @@ impl Lowering<'_> {
         self.add(&rows.max, &log)
     }
 
-    /// 1 where the position along dimension `d` of four is below the length, of which each batch has one.
+    /// 1 where the position along dimension `d` of four is below the length of its batch, else 0.
     fn inside(&mut self, d: usize, size: i64, length: &Val) -> Result<Val, Failure> {
         let ramp = self.ramp(4, d, size)?;
         let length = self.real(length)?;

@@ -100,7 +100,8 @@ impl Lowering<'_> {
         if self.style.pack { Tensor { dtype: w.dtype(), layout: Layout::any(*w.dims()) } } else { w.tensor.clone() }
     }
 
-    /// The tensors of a convolution in types that go together: as they are, else all in the type that is computed in. The last is the result.
+    /// The tensors of a convolution in types that go together: unconverted if they do, else all in the compute type. The last is the
+    /// result.
     fn fitting(&mut self, prop: Prop, tensors: [&Val; 3], window: &Window) -> Result<bool, Failure> {
         let [x, w, y] = tensors.map(|v| v.tensor.clone());
         let conv = Conv::new(prop, ConvAlg::Direct, [x, w, y], None, window.clone());

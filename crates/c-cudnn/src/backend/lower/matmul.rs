@@ -40,7 +40,7 @@ pub(super) fn lower(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
     l.store(&c, &output)
 }
 
-/// The product as one primitive of the tensors as they are, where that is one.
+/// The product as one primitive of the unconverted tensors, if there is one.
 fn whole(l: &mut Lowering<'_>, [a, b, c]: [&Val; 3]) -> Result<bool, Failure> {
     let problem = Matmul { src: a.tensor.clone(), weights: b.tensor.clone(), bias: None, dst: c.tensor.clone() };
     if Problem::new(problem.clone(), Attr::default()).is_err() {

@@ -1,5 +1,5 @@
-//! Functions that no primitive computes, of those that there are: rounding down, remainders, powers, trigonometry, the error function; and truth values
-//! that take a bit each.
+//! Functions that no primitive computes, composed of those that one does: rounding down, remainders, powers, trigonometry, the error
+//! function; and booleans of a bit each.
 
 use super::value::Val;
 use super::{Lowering, unsupported};

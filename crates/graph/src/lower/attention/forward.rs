@@ -43,7 +43,7 @@ fn tail(l: &Lowering<'_>, scores: &Scores) -> Option<Tail> {
     Some(Tail { ops, softmax, values, moved })
 }
 
-/// Appends the problem with the first `count` movements of the result; keys and values in few bits as they are where `raw`.
+/// Appends the problem with the first `count` movements of the result; with `raw`, keys and values of few bits are not dequantised first.
 fn problem(l: &mut Lowering<'_>, scores: &Scores, tail: &Tail, count: usize, raw: bool) -> Result<(), Error> {
     let (first, second) = (&l.ops[scores.ops[0]], &l.ops[tail.values]);
     let q = matrices(l, first, 0, false)?;
