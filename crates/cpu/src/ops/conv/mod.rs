@@ -170,7 +170,7 @@ pub(crate) fn repeated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
 }
 
 fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    with_copies(problem, target, GENERATED)
+    passes::unless_sooner(problem, target, |problem, target| with_copies(problem, target, GENERATED))
 }
 
 /// Plans by the first of `rows` that takes copies of some operands: of the source, of the pixels that windows meet.

@@ -22,7 +22,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("bwd_weights:amx", conv::bwd_weights_amx),
     Impl::new("flat:jit", conv::flat),
     Impl::new("bwd_weights:jit", conv::bwd_weights),
-    Impl::new("staged:jit", with_copies),
+    Impl::new("staged:jit", staged),
     Impl::new("passes:jit", passes::generated),
     Impl::new("direct:portable", conv::direct_portable),
     Impl::new("packed:portable", conv::packed_portable),
@@ -30,7 +30,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     fallback::ROW,
 ];
 
-/// The rows that [`with_copies`] makes copies for.
+/// The rows that [`staged`] makes copies for.
 const GENERATED: &[Choose<CpuTarget>] = &[
     conv::scaled::plan,
     conv::direct,
@@ -45,6 +45,6 @@ const GENERATED: &[Choose<CpuTarget>] = &[
     conv::bwd_weights,
 ];
 
-fn with_copies(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    conv::with_copies(problem, target, GENERATED)
+fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    passes::unless_sooner(problem, target, |problem, target| conv::with_copies(problem, target, GENERATED))
 }
