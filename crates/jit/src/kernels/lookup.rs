@@ -1,7 +1,7 @@
-//! Permutes elements by a table, some contiguous vectors at a time: the lanes of a source vector are looked up for the lanes of a
-//! destination vector that come from it.
+//! Elements that go to places of their own, some vectors of neighbours at a time: a vector of the source, whose lanes are looked up for those of a vector of
+//! the destination that come from it.
 //!
-//! The table holds, for each step, these vectors and the source lane of each lane. The floor is a load, a permutation and a masked store a
+//! A table says for each step which vectors these are and which lane each lane comes from. The floor is a load, a permutation and a store under a mask for a
 //! step, two or three cycles.
 
 use crate::ir::{Binary, Elem, Function};
@@ -15,12 +15,12 @@ mod tests;
 /// Most lanes of a vector.
 pub const LANES: usize = 16;
 
-/// The key of a kernel: everything that its code depends on.
+/// What a kernel is made for. This is its key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Lookup {
     /// Elements of the source.
     pub from: Elem,
-    /// Elements of the destination: words, unchanged, if those of the source are words, too.
+    /// Elements of the destination: words as they are if those of the source are, too.
     pub to: Elem,
 }
 
@@ -42,7 +42,7 @@ pub struct Step {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// The base address of vectors in the source.
+    /// What the places of vectors are counted from in the source.
     pub from: *const u8,
     /// The same in the destination.
     pub to: *mut u8,
