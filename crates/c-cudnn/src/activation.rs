@@ -13,7 +13,7 @@ use oxidnn_runtime::Engine;
 use oxidnn_spec::op::{Binary, BinaryAlg, Diff, Eltwise, EltwiseAlg, Prop};
 use oxidnn_spec::{Arg, DataType, Tensor};
 
-/// What `cudnnActivationDescriptor_t` points to.
+/// The object behind a `cudnnActivationDescriptor_t`.
 #[derive(Clone, Debug)]
 pub struct ActivationDesc {
     /// `cudnnActivationMode_t`, once it is set.
@@ -69,12 +69,12 @@ impl ActivationDesc {
         })
     }
 
-    /// True of a ReLU, clipped or not: of all functions these compare, so that they can make a number of what is none.
+    /// True of a ReLU, clipped or not: only these functions compare, so only they can turn NaN into a number.
     fn compares(&self) -> bool {
         matches!(self.mode, Some(CUDNN_ACTIVATION_RELU | CUDNN_ACTIVATION_CLIPPED_RELU))
     }
 
-    /// Lets a job of results of `dtype` end with the function: a maximum with 0 where what is no number becomes 0.
+    /// Appends the function to a job with results of `dtype`: a maximum with 0 if NaN becomes 0.
     ///
     /// # Errors
     /// `BAD_PARAM` where it was never set.
@@ -89,7 +89,7 @@ impl ActivationDesc {
         Ok(if alg == EltwiseAlg::Relu { job } else { job.eltwise(alg, f64::from(alpha), f64::from(beta)) })
     }
 
-    /// Whether what is no number becomes 0.
+    /// Whether NaN becomes 0.
     fn drops_nan(&self, dtype: DataType) -> bool {
         self.compares() && self.nan == CUDNN_NOT_PROPAGATE_NAN && nan::has(dtype)
     }
@@ -111,7 +111,7 @@ impl ActivationDesc {
     fn gradient(&self) -> Result<(EltwiseAlg, [f32; 2], bool), Failure> {
         let (alg, parameters) = self.function()?;
         if alg == EltwiseAlg::Relu && self.nan == CUDNN_NOT_PROPAGATE_NAN {
-            // What does not go through is 0, even where the gradient is no number, which a slope of 0 would keep.
+            // A blocked gradient is 0, even if it is NaN, which a slope of 0 would keep.
             return Ok((EltwiseAlg::Clip, [0.0, f32::INFINITY], true));
         }
         let by_result = match alg {
@@ -141,8 +141,8 @@ pub extern "C" fn cudnnDestroyActivationDescriptor(desc: pointers::Handle<Activa
     })
 }
 
-/// `cudnnSetActivationDescriptor`. `nan` is of ReLU, clipped or not: with `CUDNN_NOT_PROPAGATE_NAN` what is no number becomes 0, and its gradient, too;
-/// else both are NaN. Other functions have NaN of it.
+/// `cudnnSetActivationDescriptor`. `nan` concerns ReLU, clipped or not: with `CUDNN_NOT_PROPAGATE_NAN` NaN becomes 0, and so does its
+/// gradient; else both are NaN. Other functions return NaN for NaN.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetActivationDescriptor(desc: InOut<'_, ActivationDesc>, mode: i32, nan: i32, coefficient: f64) -> Status {
     guard("cudnnSetActivationDescriptor", || {

@@ -10,7 +10,7 @@ use crate::values;
 use oxidnn_spec::op::{Conv, ConvAlg, Diff, Eltwise, EltwiseAlg, Prop, Window};
 use oxidnn_spec::{Arg, DataType, Dims, Tensor};
 
-/// Sizes of a call, and how its tensors lie.
+/// Sizes of a call, and the layouts of its tensors.
 pub(crate) struct Causal {
     pub(crate) data: Tensor,
     pub(crate) weights: Tensor,
@@ -56,7 +56,7 @@ impl Causal {
         if self.silu { job.eltwise(EltwiseAlg::Swish, 1.0, 0.0).run(self.handle) } else { job.run(self.handle) }
     }
 
-    /// The gradients: of `x` in its place, those of weights and bias, which are of type `number`, added to what is there.
+    /// The gradients: that of `x` overwrites, those of weights and bias, of type `number`, are added to the old values.
     fn backward(&self, given: [Data; 3], dy: Data, [dx, dweight, dbias]: [Data; 3], number: i32) -> Result<(), Failure> {
         let (handle, dtype) = (self.handle, values::data_type("dwDataType", number)?);
         let wide = if self.data.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 };
@@ -85,8 +85,8 @@ impl Causal {
     }
 }
 
-/// The same with the taps of a filter from now into the past, as the functions by Fourier's transform have them. The sums are the same, so they are
-/// computed as such: with padding behind, the gradient of a convolution walks into the past.
+/// The same with the taps of a filter from now into the past, as in the functions by Fourier transforms. The sums are the same, so they are
+/// computed in the same way: with padding behind, the gradient of a convolution runs into the past.
 struct Reversed(Causal);
 
 impl Reversed {
@@ -113,7 +113,7 @@ impl Reversed {
         job.arg(Arg::DIFF_WEIGHTS, dweight.some("dweight")?).run(self.0.handle)
     }
 
-    /// What the long path keeps for its gradients: source and filter, one behind the other.
+    /// The operands that the long path keeps for its gradients: source and filter, one behind the other.
     fn kept(&self) -> usize {
         self.0.data.bytes() + self.0.weights.bytes()
     }

@@ -21,7 +21,7 @@ use oxidnn_spec::{Arg, DataType, Dims, Tensor};
 /// A tensor and where it is.
 type At = (Tensor, Data);
 
-/// The weights of both convolutions, and what is added of what goes around the second.
+/// The weights of both convolutions, and the factor of the bypass around the second.
 #[derive(Clone, Copy)]
 struct Weights {
     projection: Data,
@@ -29,7 +29,7 @@ struct Weights {
     skip: Data,
 }
 
-/// Sizes of a call, and how its tensors lie where they are computed.
+/// Sizes of a call, and the layouts of its tensors in the computation.
 struct Chained {
     handle: &'static Handle,
     first: Causal,
@@ -38,7 +38,7 @@ struct Chained {
     wide: DataType,
 }
 
-/// What a convolution multiplies.
+/// The operands of a convolution.
 #[derive(Clone, Copy)]
 struct Pair<'a> {
     causal: &'a Causal,
@@ -46,7 +46,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// `to = conv(from)`, or the gradient of what it is given.
+    /// `to = conv(from)`, or the gradient of its source.
     fn run(self, handle: &Handle, prop: Prop, from: Data, to: Data) -> Result<(), Failure> {
         let (given, wanted) = if prop == Prop::BackwardData { (Arg::DIFF_DST, Arg::DIFF_SRC) } else { (Arg::SRC, Arg::DST) };
         let op = self.causal.conv(prop, self.weights.0.clone(), None);
@@ -90,7 +90,7 @@ impl Chained {
         Ok(data)
     }
 
-    /// One of the three channels of what the first convolution gives.
+    /// One of the three channels of the first convolution's result.
     fn channel(&self, projected: Data, index: i64) -> Result<At, Failure> {
         let [n, c, l] = [self.second.data.dims()[0], self.second.data.dims()[1], self.second.data.dims()[2]];
         let tensor = Tensor::with_strides([n, c, l], self.wide, Some(Dims::from([3 * c * l, 3 * l, 1])))?;
@@ -108,7 +108,7 @@ impl Chained {
         job.blend(Blend { alpha: 1.0, beta }).run(self.handle)
     }
 
-    /// The weights as they are computed with, skip last.
+    /// The weights in the compute type, skip last.
     fn weights(&self, given: Weights, held: &mut Vec<Memory<'static>>) -> Result<[At; 3], Failure> {
         Ok([
             self.widened(&self.first.weights, given.projection.some("weightsProj")?, held)?,
@@ -117,7 +117,7 @@ impl Chained {
         ])
     }
 
-    /// What the first convolution gives, and `z`.
+    /// The first convolution's result, and `z`.
     fn gated(&self, x: Data, weights: &At, held: &mut Vec<Memory<'static>>) -> Result<(Data, At), Failure> {
         let projected = self.temporary(&self.first.data, held)?;
         Pair { causal: &self.first, weights }.run(self.handle, Prop::ForwardInference, x, projected)?;
@@ -141,7 +141,7 @@ impl Chained {
         Ok(handle.stream().wait()?)
     }
 
-    /// The gradients of `x` and, in single or double precision, of the weights, all in the place of what was there.
+    /// The gradients of `x` and, in single or double precision, of the weights, which all overwrite.
     fn backward(&self, [x, y, dy]: [Data; 3], weights: Weights, dx: Data, gradients: Weights) -> Result<(), Failure> {
         let (mut held, handle) = (Vec::new(), self.handle);
         let (_, x) = self.widened(&self.first.data, x.some("x")?, &mut held)?;

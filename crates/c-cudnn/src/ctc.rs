@@ -9,7 +9,7 @@ use crate::tensor::TensorDesc;
 use crate::values;
 use oxidnn_spec::DataType;
 
-/// What `cudnnCTCLossDescriptor_t` points to.
+/// The object behind a `cudnnCTCLossDescriptor_t`.
 #[derive(Clone, Copy, Debug)]
 pub struct CtcDesc {
     compute: i32,
@@ -42,7 +42,7 @@ impl CtcDesc {
     }
 }
 
-/// What both computing functions pass.
+/// The parameters of both computing functions.
 struct Call<'a> {
     handle: In<'a, Handle>,
     desc: In<'a, CtcDesc>,

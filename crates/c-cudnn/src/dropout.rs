@@ -1,4 +1,4 @@
-//! Dropout. The states are a seed and a count of what was drawn, so that a copy of them goes on as the original would.
+//! Dropout. The states are a seed and a count of the drawn numbers, so that a copy of them continues as the original would.
 
 use crate::exec::{Blend, Job, Place};
 use crate::handle::Handle;
@@ -10,7 +10,7 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{Binary, BinaryAlg, Eltwise, EltwiseAlg, Prop};
 use oxidnn_spec::{Arg, Attr, DataType, Dropout, Tensor};
 
-/// What `cudnnDropoutDescriptor_t` points to.
+/// The object behind a `cudnnDropoutDescriptor_t`.
 #[derive(Clone, Copy, Debug)]
 pub struct DropoutDesc {
     /// The probability of dropping an element.
@@ -45,7 +45,7 @@ impl DropoutDesc {
     /// Takes a fresh part of the stream of random numbers: the seed, and where the part begins.
     ///
     /// # Errors
-    /// `BAD_PARAM` where there are no states, or these are not ours.
+    /// `BAD_PARAM` if there are no states, or these are not ours.
     pub(crate) fn draw(&self, handle: &Handle) -> Result<(i64, i64), Failure> {
         host(handle)?;
         let states: States = self.states.some("the dropout descriptor's states")?.read("states")?;
@@ -74,7 +74,7 @@ impl DropoutDesc {
         job.arg(Arg::DROPOUT_PROBABILITY, Memory::host_scalar(self.probability)?).run(handle)
     }
 
-    /// The gradient `dx` of what [`DropoutDesc::apply`] was given, from that of its result.
+    /// The gradient `dx` of the source of [`DropoutDesc::apply`], from that of its result.
     ///
     /// # Errors
     /// Of the execution.
@@ -127,7 +127,7 @@ fn mask_bytes(tensor: &Tensor) -> usize {
     mask_of(tensor).bytes()
 }
 
-/// A byte for every element, which lie as those of `tensor`.
+/// A byte for every element, in the layout of `tensor`.
 fn mask_of(tensor: &Tensor) -> Tensor {
     Tensor { dtype: DataType::U8, layout: tensor.layout.clone() }
 }
@@ -176,7 +176,7 @@ pub extern "C" fn cudnnSetDropoutDescriptor(
     })
 }
 
-/// `cudnnRestoreDropoutDescriptor`: the states, which may be a copy, stay as they are.
+/// `cudnnRestoreDropoutDescriptor`: the states, which may be a copy, are not changed.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnRestoreDropoutDescriptor(
     desc: InOut<'_, DropoutDesc>,

@@ -1,4 +1,5 @@
-//! Executions: an operation on the caller's memory becomes a primitive, which is made once, and its result meets what is in its place.
+//! Executions: an operation on the caller's memory becomes a primitive, which is made once, and its result is blended with the
+//! destination's old values.
 
 use crate::handle::Handle;
 use crate::host_runtime::Sink;
@@ -33,7 +34,8 @@ impl From<runtime::Memory<'static>> for Place {
     }
 }
 
-/// How a result meets what is in its place: `alpha * result + beta * before`. With a `beta` of 0 what was before is not read.
+/// The blend of a result with the destination's old values: `alpha * result + beta * before`. With a `beta` of 0 the old values are not
+/// read.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Blend {
     pub(crate) alpha: f64,
@@ -44,7 +46,7 @@ impl Blend {
     /// The result itself.
     pub(crate) const PLAIN: Blend = Blend { alpha: 1.0, beta: 0.0 };
 
-    /// What the caller's scaling factors say: doubles for tensors of doubles, floats for all others.
+    /// The caller's scaling factors: doubles for tensors of doubles, floats for all others.
     ///
     /// # Errors
     /// `BAD_PARAM_NULL_POINTER`.
@@ -52,13 +54,13 @@ impl Blend {
         Ok(Blend { alpha: factor("alpha", alpha, dtype)?, beta: factor("beta", beta, dtype)? })
     }
 
-    /// The same for a tensor of `dtype`: in single precision but for doubles.
+    /// The same for a tensor of `dtype`: in single precision except for doubles.
     pub(crate) fn rounded(self, dtype: DataType) -> Blend {
         let round = |v: f64| if dtype == DataType::F64 { v } else { f64::from(v as f32) };
         Blend { alpha: round(self.alpha), beta: round(self.beta) }
     }
 
-    /// True where both are numbers of single precision, as parameters of post-ops are.
+    /// True if both are numbers of single precision, as parameters of post-ops are.
     fn is_single(self) -> bool {
         let single = |v: f64| f64::from(v as f32) == v || v.is_nan();
         single(self.alpha) && single(self.beta)
@@ -182,7 +184,7 @@ impl Job {
         self.post_op(PostOp::Binary { alg, src1: tensor.clone(), src2: None }).arg(Arg::post_op(index, Arg::SRC_1), place)
     }
 
-    /// How the first result meets what is in its place.
+    /// The blend of the first result.
     pub(crate) fn blend(self, blend: Blend) -> Job {
         Job { blend, ..self }
     }
@@ -192,7 +194,7 @@ impl Job {
         Job { scratch, ..self }
     }
 
-    /// The primitive for the operation with the attributes that it has now and scratch as it is told: it is not looked up again.
+    /// The primitive for the operation with its present attributes and the given scratch: it is not looked up again.
     pub(crate) fn known(self, made: Arc<Made>) -> Job {
         Job { known: Some(made), ..self }
     }
@@ -200,7 +202,7 @@ impl Job {
     /// Computes.
     ///
     /// # Errors
-    /// What the runtime reports, with the problem line.
+    /// Errors of the runtime, with the problem line.
     pub(crate) fn run(mut self, handle: &Handle) -> Result<(), Failure> {
         if self.scratch.is_some() {
             self.attr.scratchpad = ScratchpadMode::User;
@@ -230,7 +232,7 @@ impl Job {
         found.copied().ok_or_else(|| Failure::unsupported("an operation without result"))
     }
 
-    /// The attributes with post-ops that do what `blend` says, where the operation takes them.
+    /// The attributes with post-ops that compute `blend`, if the operation takes them.
     fn folded(&self) -> Option<Attr> {
         let mut attr = self.attr.clone();
         attr.post_ops.extend(self.blend.post_ops());
@@ -238,14 +240,14 @@ impl Job {
         takes.then_some(attr)
     }
 
-    /// Lets the result have more precision than `dst`, which it is rounded to once it has met what is there; its description. Where the operation does not
-    /// take such a result alone, what it reads of `dst`'s type is copied to that precision, too.
+    /// Gives the result more precision than `dst`, to which it is rounded after the blend; returns its description. If the operation does
+    /// not take such a result alone, its inputs of `dst`'s type are copied to that precision, too.
     fn widened(&mut self, handle: &Handle, result: Arg, dst: &Tensor) -> Result<Tensor, Failure> {
         let wide = |tensor: &Tensor| Tensor { dtype: DataType::F32, layout: tensor.layout.clone() };
         if matches!(dst.dtype, DataType::F32 | DataType::F64) {
             return Ok(dst.clone());
         }
-        // What is refused without factors is refused with them.
+        // A request that is refused without factors is refused with them.
         Problem::new(self.op.clone(), self.attr.clone()).map_err(|e| Failure::from(e).reproduced(&self.op))?;
         let operands = self.op.operands().into_iter();
         let alike = operands.filter(|o| o.tensor.dtype == dst.dtype && (o.usage != Use::Out || o.arg == result)).map(|o| o.arg).collect();
@@ -276,7 +278,8 @@ impl Job {
         let mut made = known.map_or_else(|| primitive(handle.engine(), self.op, self.attr), Ok)?;
         let mut scratch = self.scratch;
         if scratch.is_some_and(|s| s.bytes < made.scratch_bytes()) {
-            // The caller asked for the operation alone, before scaling factors and activations were known: what these need more is leased.
+            // The caller asked for the operation alone, before scaling factors and activations were known: the additional scratch for these
+            // is leased.
             let problem = made.primitive.desc().problem();
             let attr = Attr { scratchpad: ScratchpadMode::Library, ..problem.attr.clone() };
             (made, scratch) = (primitive(handle.engine(), problem.op.clone(), attr)?, None);
@@ -311,7 +314,7 @@ impl Handle {
     /// Memory like `tensor` for the time of some work, contents undefined.
     ///
     /// # Errors
-    /// When there is no memory.
+    /// If there is no memory.
     pub(crate) fn temporary(&self, tensor: &Tensor) -> Result<runtime::Memory<'static>, Failure> {
         Ok(runtime::Memory::scratch(self.engine(), tensor.bytes().max(1))?.view(tensor.clone())?)
     }
@@ -319,7 +322,7 @@ impl Handle {
     /// A number as a tensor of `rank` dimensions of 1.
     ///
     /// # Errors
-    /// When there is no memory.
+    /// If there is no memory.
     pub(crate) fn scalar(&self, dtype: DataType, rank: usize, value: f64) -> Result<(Tensor, runtime::Memory<'static>), Failure> {
         let tensor = Tensor::plain(Dims::filled(rank, 1), dtype)?;
         let memory = runtime::Memory::new(self.engine(), tensor.clone())?;
@@ -389,7 +392,7 @@ impl Handle {
     }
 }
 
-/// `tensor` seen as one of `dims`: what has one element along a dimension is repeated.
+/// `tensor` broadcast to `dims`: dimensions of one element are repeated.
 ///
 /// # Errors
 /// `BAD_PARAM_SHAPE_MISMATCH` where a size is neither 1 nor the one wanted; `NOT_SUPPORTED` for vectors of channels that are to be repeated.
@@ -410,7 +413,7 @@ pub(crate) fn repeated(tensor: &Tensor, dims: &Dims) -> Result<Tensor, Failure> 
 
 type Requests = HashMap<(runtime::DeviceId, Op, Attr), Arc<Made>, BuildHasherDefault<Mixer>>;
 
-/// Two generations: what is asked for again moves to the young one, and when that is full, the old one is forgotten.
+/// Two generations: an entry that is asked for again moves to the young one; when that is full, the old one is dropped.
 #[derive(Default)]
 struct Generations {
     young: Requests,

@@ -7,7 +7,7 @@ use crate::tensor::{element, give, list, strides_of, vector, vector_tag};
 use crate::values;
 use oxidnn_spec::{DataType, Dims, Tensor};
 
-/// What `cudnnFilterDescriptor_t` points to.
+/// The object behind a `cudnnFilterDescriptor_t`.
 #[derive(Clone, Debug, Default)]
 pub struct FilterDesc {
     set: Option<Filter>,
@@ -22,7 +22,7 @@ pub(crate) struct Filter {
     pub(crate) format: i32,
     /// Output channels, input channels of a group, spatial sizes.
     pub(crate) dims: Dims,
-    /// What it means to oxidnn.
+    /// Its oxidnn tensor.
     pub(crate) tensor: Tensor,
     stamp: Stamp,
 }
@@ -55,7 +55,7 @@ impl FilterDesc {
         Ok(())
     }
 
-    /// What was set.
+    /// The values that were set.
     ///
     /// # Errors
     /// `BAD_PARAM` where nothing was.

@@ -1,7 +1,7 @@
 //! Operations that are fused with a convolution, or with the statistics of a batch normalisation: packs of parameters, plans, and their execution.
 //!
-//! A pack of constants has descriptors, and says of each pointer whether there will be one: what has none is left out. `cudnn_cnn.h` reserves the
-//! operations on bit masks of activations for a future that did not come; they are refused.
+//! A pack of constants has descriptors, and says of each pointer whether there will be one: operations without their pointers are left out.
+//! `cudnn_cnn.h` reserves the operations on bit masks of activations for a future version that did not come; they are refused.
 
 use crate::activation::ActivationDesc;
 use crate::conv::ConvDesc;
@@ -27,7 +27,7 @@ enum Param {
     Number(i32),
 }
 
-/// What `cudnnFusedOpsConstParamPack_t` points to.
+/// The object behind a `cudnnFusedOpsConstParamPack_t`.
 #[derive(Clone, Debug)]
 pub struct ConstPack {
     ops: i32,
@@ -35,7 +35,7 @@ pub struct ConstPack {
     set: BTreeMap<i32, Param>,
 }
 
-/// What `cudnnFusedOpsVariantParamPack_t` points to.
+/// The object behind a `cudnnFusedOpsVariantParamPack_t`.
 #[derive(Clone, Debug)]
 pub struct VariantPack {
     ops: i32,
@@ -47,7 +47,7 @@ pub struct VariantPack {
     epsilon: f64,
 }
 
-/// What `cudnnFusedOpsPlan_t` points to.
+/// The object behind a `cudnnFusedOpsPlan_t`.
 #[derive(Clone, Debug)]
 pub struct FusedPlan {
     ops: i32,
@@ -64,7 +64,7 @@ fn operation(number: i32) -> Result<i32, Failure> {
 }
 
 impl Param {
-    /// Reads what the caller passes for a label: the handle of a descriptor, or the address of a number.
+    /// Reads the caller's value for a label: the handle of a descriptor, or the address of a number.
     fn read(label: i32, param: Data) -> Result<Param, Failure> {
         Ok(match label {
             CUDNN_PARAM_CONV_DESC => Param::Conv(param.object::<ConvDesc>("param")?.clone()),

@@ -22,7 +22,7 @@ pub struct CscGraph {
     index_type: i32,
 }
 
-/// Channels of nodes, of edges, and of what is passed through.
+/// Channels of nodes, of edges, and of features that are passed through.
 fn features(sizes: [i32; 3], number: i32) -> Result<Features, Failure> {
     let [nodes, edges, passed] = sizes.map(i64::from);
     if let Some((name, size)) = [("nodeFeatDim", nodes), ("edgeFeatDim", edges), ("concatFeatDim", passed)].iter().find(|s| s.1 < 0) {
@@ -101,7 +101,7 @@ pub extern "C" fn cudnnGnnAggSimpleForward(
     })
 }
 
-/// `cudnnGnnAggSimpleBackward`: gradients of nodes and edges are added to what is there, always in the same order.
+/// `cudnnGnnAggSimpleBackward`: gradients of nodes and edges are added to the old values, always in the same order.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGnnAggSimpleBackward(
     stream: Data,

@@ -18,11 +18,12 @@ const DEVICE: &str = "OXIDNN_CUDNN_DEVICE";
 /// Streams whose queues a handle keeps: programs that change between a few find theirs again.
 const MOST_STREAMS: usize = 64;
 
-/// What `cudnnHandle_t` points to.
+/// The object behind a `cudnnHandle_t`.
 #[derive(Debug)]
 pub struct Handle {
     stream: runtime::Stream,
-    /// What `cudnnSetStream` was given. It is the stream of the CUDA engine; to the CPU engine it is a name, or a stream of the host's runtime.
+    /// The argument of `cudnnSetStream`. It is the stream of the CUDA engine; to the CPU engine it is a name, or a stream of the host's
+    /// runtime.
     given: Data,
     /// Streams that were set before, on the CUDA engine.
     others: Vec<(Data, runtime::Stream)>,
@@ -31,11 +32,11 @@ pub struct Handle {
 
 impl Owned for Handle {}
 
-/// What the process computes on.
+/// The device of the process.
 #[derive(Debug)]
 struct Machine {
     engine: runtime::Engine,
-    /// What tells the device from others, in every process alike.
+    /// The identity of the device, equal in every process.
     identity: String,
     cuda: Option<Gpu>,
 }
@@ -68,7 +69,7 @@ impl Gpu {
 }
 
 impl Machine {
-    /// What the environment asks for.
+    /// The environment's request.
     fn chosen() -> Result<Machine, Failure> {
         match std::env::var(VARIABLE).as_deref() {
             Ok("cuda") => {
@@ -106,7 +107,7 @@ impl Handle {
         Handle { stream, given, others: Vec::new(), memo: Mutex::default() }
     }
 
-    /// What functions without a handle compute with, which name a stream.
+    /// The state of functions without a handle, which name a stream.
     ///
     /// # Errors
     /// As [`Handle::new`].
@@ -123,12 +124,12 @@ impl Handle {
         Ok(made)
     }
 
-    /// What primitives are made on.
+    /// The engine on which primitives are made.
     pub(crate) fn engine(&self) -> &runtime::Engine {
         self.stream.engine()
     }
 
-    /// What primitives are executed on. It may be asynchronous: nothing may assume that work is done when a call returns.
+    /// The stream on which primitives are executed. It may be asynchronous: nothing may assume that work is done when a call returns.
     pub(crate) fn stream(&self) -> &runtime::Stream {
         &self.stream
     }
@@ -176,7 +177,7 @@ pub(crate) fn engine() -> Result<&'static runtime::Engine, Failure> {
     machine().map(|m| &m.engine)
 }
 
-/// What tells the process's device from others, in every process alike.
+/// The identity of the process's device, equal in every process.
 ///
 /// # Errors
 /// As [`engine`].
@@ -205,7 +206,7 @@ pub extern "C" fn cudnnSetStream(handle: InOut<'_, Handle>, stream: Data) -> Sta
     guard("cudnnSetStream", || handle.get("handle")?.set_stream(stream))
 }
 
-/// `cudnnGetStream`: what `cudnnSetStream` was given, null before.
+/// `cudnnGetStream`: the argument of `cudnnSetStream`, null before.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetStream(handle: In<'_, Handle>, stream: Out<'_, Data>) -> Status {
     guard("cudnnGetStream", || stream.set("streamId", handle.get("handle")?.given_stream()))

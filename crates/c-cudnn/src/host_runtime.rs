@@ -49,12 +49,12 @@ pub(crate) fn lend(memory: &Memory<'static>) {
     LENT.with_borrow_mut(|lent| lent.extend(view(memory)));
 }
 
-/// Views of what was lent, for work that is done later.
+/// Views of lent memory, for work that is done later.
 pub(crate) fn lent() -> Vec<Memory<'static>> {
     LENT.with_borrow(|lent| lent.iter().filter_map(view).collect())
 }
 
-/// Forgets what was lent: the call has ended.
+/// Forgets lent memory: the call has ended.
 pub(crate) fn forget() {
     let gone = LENT.take();
     drop(gone);
@@ -165,7 +165,7 @@ pub(crate) fn emptied(graph: Data) -> Result<Sink, Failure> {
 /// Waits for the work of a handle's stream, so that the host may look at its results.
 ///
 /// # Errors
-/// `NOT_SUPPORTED` where the stream is recorded, what its work failed with.
+/// `NOT_SUPPORTED` if the stream is being captured; the error of its work.
 pub(crate) fn settle(handle: &Handle) -> Result<(), Failure> {
     if let Sink::Stream(stream) = Sink::of(handle)
         && let Some(runtime) = runtime()

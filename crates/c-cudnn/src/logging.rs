@@ -75,7 +75,7 @@ pub(crate) fn warned(text: impl FnOnce() -> String) {
     tell(CUDNN_SEV_WARNING, Status(CUDNN_STATUS_SUCCESS), text);
 }
 
-/// The lines of the text, each ended by a zero, and another zero, as cuDNN writes them.
+/// The lines of the text, each ended by a zero, and another zero, the form in which cuDNN writes them.
 fn tell(severity: i32, status: Status, text: impl FnOnce() -> String) {
     let listener = *fork::lock(&LISTENER);
     let Some(callback) = listener.callback.filter(|_| listener.mask >> severity & 1 == 1) else { return };

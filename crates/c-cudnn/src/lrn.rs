@@ -10,7 +10,7 @@ use crate::values;
 use oxidnn_spec::op::{Lrn, LrnAlg, Prop};
 use oxidnn_spec::{Arg, Real, Tensor};
 
-/// What `cudnnLRNDescriptor_t` points to.
+/// The object behind a `cudnnLRNDescriptor_t`.
 #[derive(Clone, Copy, Debug)]
 pub struct LrnDesc {
     /// Size of the neighbourhood.

@@ -1,8 +1,9 @@
 //! Measured choices: how long each way to compute a problem took on this device. They are kept in the kernel store, so that later processes choose by them
 //! without measuring.
 //!
-//! An entry's key is the device, the version of the library and the problem. Its value is text, a line a way, which counts for nothing until it is checked
-//! against the ways that there are now: what is damaged, or tells of others, is ignored with a warning to the listener, and measured anew.
+//! An entry's key is the device, the version of the library and the problem. Its value is text, a line for each way, which is checked
+//! against the present ways before use: damaged entries, and those of other ways, are ignored with a warning to the listener, and measured
+//! again.
 
 use crate::handle::{self, Handle};
 use crate::host_runtime::settle;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 #[cfg(test)]
 mod tests;
 
-/// `0`: every measurement is made anew, nothing is kept or taken.
+/// `0`: every measurement is repeated, nothing is stored or loaded.
 const VARIABLE: &str = "OXIDNN_CUDNN_CHOICES";
 /// The folder of the entries in the user's cache directory.
 const FOLDER: &str = "measured";
@@ -43,13 +44,13 @@ impl Times {
         self.0.iter().find(|t| t.0 == way).map(|t| t.1)
     }
 
-    /// Notes that of a way, in place of what was known.
+    /// Stores the time of a way, replacing an older one.
     pub(crate) fn set(&mut self, way: Way, time: Duration) {
         self.0.retain(|t| t.0 != way);
         self.0.push((way, time));
     }
 
-    /// Times in the order in which ways are to be preferred; those of ways that were not measured come last.
+    /// Times in the order of preference; those of ways that were not measured come last.
     pub(crate) fn order(&self, way: Way) -> Duration {
         self.of(way).unwrap_or(Duration::MAX)
     }
@@ -82,7 +83,7 @@ fn is_on() -> bool {
 
 type Table = Lru<String, Option<Times>>;
 
-/// What the process knows, by problem; `None` where the store has nothing.
+/// The process's knowledge, by problem; `None` if the store has nothing.
 fn table() -> Locked<'static, Table> {
     static KNOWN: LazyLock<Mutex<Table>> = LazyLock::new(|| Mutex::new(Lru::new(CAPACITY, usize::MAX)));
     let _inside = fork::enter();
@@ -132,7 +133,7 @@ pub(crate) fn known(problem: &str, is_one: impl Fn(Way) -> bool) -> Option<Times
     found
 }
 
-/// What the store has.
+/// The store's entry.
 fn found(problem: &str, is_one: impl Fn(Way) -> bool) -> Result<Option<Times>, String> {
     let Some(folder) = folder().filter(|folder| folder.is_dir()) else { return Ok(None) };
     let key = key(problem).map_err(|e| e.message)?;

@@ -1,8 +1,8 @@
-//! Numbers that are none, as `cudnnNanPropagation_t` says.
+//! NaN, as `cudnnNanPropagation_t` demands.
 //!
-//! Maxima and minima of the primitives are IEEE 754's maximumNumber and minimumNumber: the other operand where one is no number, which is what
-//! `CUDNN_NOT_PROPAGATE_NAN` asks for and costs nothing. For `CUDNN_PROPAGATE_NAN` a *carrier* is added to the result: a tensor that is zero where its
-//! source is a number, and NaN where it is none.
+//! Maxima and minima of the primitives are IEEE 754's maximumNumber and minimumNumber: the other operand if one is NaN.
+//! `CUDNN_NOT_PROPAGATE_NAN` asks for that, so it costs nothing. For `CUDNN_PROPAGATE_NAN` a *carrier* is added to the result: a tensor
+//! that is zero where its source is a number, and NaN where it is NaN.
 
 use crate::enums::CUDNN_PROPAGATE_NAN;
 use crate::exec::{Job, Located, Place};
@@ -40,7 +40,7 @@ pub(crate) fn carrier(handle: &Handle, tensor: &Tensor, at: Data) -> Result<Plac
     Ok(memory.into())
 }
 
-/// Makes NaN of what is at `to` where what is at `from` is none.
+/// Makes the elements at `to` NaN where those at `from` are.
 ///
 /// # Errors
 /// Of the execution.
@@ -59,7 +59,7 @@ type Numbers = BTreeMap<(DeviceId, DataType, u64), Memory<'static>>;
 /// One of a few numbers as a tensor of `rank` dimensions of 1.
 ///
 /// # Errors
-/// When there is no memory.
+/// If there is no memory.
 pub(crate) fn number(engine: &Engine, dtype: DataType, rank: usize, value: f64) -> Result<(Tensor, Memory<'static>), Failure> {
     let tensor = Tensor::plain(Dims::filled(rank, 1), dtype)?;
     let mut known = fork::lock(&NUMBERS);

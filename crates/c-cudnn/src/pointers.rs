@@ -1,10 +1,10 @@
-//! What C passes: pointers to objects, to places for results, to arrays, to text, to tensors' data. **The only file of this crate, beside the
-//! backend's, that dereferences them.**
+//! C's parameters: pointers to objects, to places for results, to arrays, to text, to tensors' data. **The only file of this crate, beside
+//! the backend's, that dereferences them.**
 //!
-//! Each type is a pointer for C and nothing else (`repr(transparent)`). Those that are references in Rust (`In`, `InOut`, `Out`) may be made anywhere;
-//! the others have no constructor outside of this file, so that a value in the hands of a body came from a C caller, who promised by calling that what
-//! cuDNN's documentation says of the pointer holds. That promise is what every `SAFETY` line here rests on: an address that is not null is valid,
-//! aligned and initialised for what the parameter is declared to be, for the time of the call.
+//! Each type is a pointer for C and nothing else (`repr(transparent)`). Those that are references in Rust (`In`, `InOut`, `Out`) may be
+//! made anywhere. The others have no constructor outside of this file, so a value in the hands of a body came from a C caller. By calling,
+//! the caller promised what cuDNN's documentation says of the pointer. Every `SAFETY` line here rests on that promise: a non-null address
+//! is valid, aligned and initialised as the parameter's declaration says, for the duration of the call.
 
 use crate::handle::Gpu;
 use crate::host_runtime;
@@ -113,7 +113,7 @@ impl<T> Out<'_, T> {
 pub struct New<'a, T>(Out<'a, *const T>);
 
 impl<T: Owned> New<'_, T> {
-    /// Gives the object to the caller, who destroys it.
+    /// Gives the object to the caller, who must destroy it.
     ///
     /// # Errors
     /// `BAD_PARAM_NULL_POINTER`.
@@ -206,7 +206,7 @@ impl<T: Copy> ArrayMut<'_, T> {
 }
 
 impl ArrayMut<'_, c_char> {
-    /// Writes text and its closing zero into `room` bytes, as much of it as they take.
+    /// Writes text and its closing zero into `room` bytes, truncated if need be.
     pub fn write_text(self, text: &str, room: usize) {
         let Some(room) = room.checked_sub(1) else { return };
         let end = (0..=text.len().min(room)).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
@@ -257,7 +257,7 @@ impl Data {
         self.0
     }
 
-    /// The object whose handle a `void *` is, as another parameter says.
+    /// The object whose handle a `void *` is; another parameter gives its type.
     ///
     /// # Errors
     /// `BAD_PARAM_NULL_POINTER`.
@@ -277,18 +277,19 @@ impl Data {
         Ok(unsafe { &mut *self.0.cast::<T>() })
     }
 
-    /// The first byte of memory of the library's own. What the call executes later, on a stream of the host's runtime, keeps the memory.
+    /// The first byte of the library's own memory. Work that the call leaves for later, on a stream of the host's runtime, keeps the
+    /// memory.
     pub(crate) fn of(memory: &runtime::Memory<'static>) -> Data {
         host_runtime::lend(memory);
         Data::at(memory)
     }
 
-    /// The same of memory that lives longer than what it is given to.
+    /// The same for memory that outlives its users.
     pub(crate) fn at(memory: &runtime::Memory<'static>) -> Data {
         Data(memory.data_handle(0).unwrap_or(std::ptr::null_mut()))
     }
 
-    /// The first of some bytes of the host's that live longer than what the address is given to, and are only read.
+    /// The first of some bytes of the host's that outlive their users, and are only read.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Data {
         Data(bytes.as_ptr().cast_mut())
     }

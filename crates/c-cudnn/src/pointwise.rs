@@ -13,7 +13,7 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{Binary, BinaryAlg, EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, DataType, Dims, PostOp, Tensor};
 
-/// What `cudnnOpTensorDescriptor_t` points to.
+/// The object behind a `cudnnOpTensorDescriptor_t`.
 #[derive(Clone, Debug, Default)]
 pub struct OpTensorDesc {
     /// Operation, type of computation, NaN option.

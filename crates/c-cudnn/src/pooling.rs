@@ -13,7 +13,7 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{Binary, BinaryAlg, Pool, PoolAlg, Prop, Window};
 use oxidnn_spec::{Arg, Dims, Problem, Tensor};
 
-/// What `cudnnPoolingDescriptor_t` points to.
+/// The object behind a `cudnnPoolingDescriptor_t`.
 #[derive(Clone, Debug, Default)]
 pub struct PoolingDesc {
     set: Option<(Geometry, Stamp)>,
@@ -82,7 +82,7 @@ impl Geometry {
         }
     }
 
-    /// The pooling of `src` to `dst`, whose right padding is what their sizes leave.
+    /// The pooling of `src` to `dst`, with the right padding that follows from their sizes.
     fn op(&self, prop: Prop, src: &Tensor, dst: &Tensor) -> Result<Pool, Failure> {
         let (s, d, n) = (src.dims(), dst.dims(), self.kernel.len());
         if s.len() != n + 2 || d.len() != n + 2 {
@@ -130,8 +130,8 @@ pub extern "C" fn cudnnDestroyPoolingDescriptor(desc: pointers::Handle<PoolingDe
     })
 }
 
-/// `cudnnSetPooling2dDescriptor`. `nan` is of maxima: with `CUDNN_NOT_PROPAGATE_NAN` a maximum is that of the numbers of its window, else NaN where one
-/// element is; the gradient of NaN goes to the first such element.
+/// `cudnnSetPooling2dDescriptor`. `nan` concerns maxima: with `CUDNN_NOT_PROPAGATE_NAN` a maximum is that of the window's numbers, else NaN
+/// if any element is NaN; the gradient of NaN goes to the first such element.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetPooling2dDescriptor(
     desc: InOut<'_, PoolingDesc>,

@@ -45,7 +45,7 @@ fn reduction(alg: ReductionAlg, from: Located<'_, Place>, to: Located<'_>) -> Jo
     Job::new(op).arg(Arg::SRC, from.at).arg(Arg::DST, to.at)
 }
 
-/// What `cudnnReduceTensorDescriptor_t` points to.
+/// The object behind a `cudnnReduceTensorDescriptor_t`.
 #[derive(Clone, Debug, Default)]
 pub struct ReduceDesc {
     /// Operation, type of computation, NaN option, whether indices are wanted, their type.
@@ -82,8 +82,8 @@ pub extern "C" fn cudnnDestroyReduceTensorDescriptor(desc: pointers::Handle<Redu
     })
 }
 
-/// `cudnnSetReduceTensorDescriptor`. Indices are of 32 bits, as in cuDNN. `nan` is of minima and maxima: with `CUDNN_NOT_PROPAGATE_NAN` they are those of
-/// the numbers, and what is none has no index; sums and products have NaN of it.
+/// `cudnnSetReduceTensorDescriptor`. Indices have 32 bits, as in cuDNN. `nan` concerns minima and maxima: with `CUDNN_NOT_PROPAGATE_NAN`
+/// they are those of the numbers, and NaN has no index; sums and products return NaN for NaN.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetReduceTensorDescriptor(
     desc: InOut<'_, ReduceDesc>,

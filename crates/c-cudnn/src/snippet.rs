@@ -1,4 +1,5 @@
-//! A problem as a line of Python for PyTorch, for messages: who has a framework at hand and not `oxidnn` reproduces it with that.
+//! A problem as a line of Python for PyTorch, for messages: users who have a framework at hand and not `oxidnn` can reproduce the problem
+//! with it.
 
 #[cfg(test)]
 mod tests;
@@ -7,7 +8,7 @@ use oxidnn_spec::op::{BinaryAlg, Conv, EltwiseAlg, Op, Pool, PoolAlg, Prop, Redu
 use oxidnn_spec::{DataType, Dims, Tensor};
 use std::fmt::Write;
 
-/// What PyTorch calls a type; `None` where it has none.
+/// PyTorch's name for a type; `None` if it has none.
 fn dtype(dtype: DataType) -> Option<&'static str> {
     Some(match dtype {
         DataType::F32 => "float32",

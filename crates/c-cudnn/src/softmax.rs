@@ -12,7 +12,7 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{Prop, Softmax, SoftmaxAlg};
 use oxidnn_spec::{Arg, DataType, Dims, Tensor};
 
-/// Which softmax: its algorithm, and over what.
+/// The kind of softmax: its algorithm, and its dimensions.
 #[derive(Clone, Copy)]
 struct Kind {
     alg: SoftmaxAlg,
@@ -29,7 +29,7 @@ impl Kind {
     }
 }
 
-/// One of the tensors: where it is, and another one that it is copied to where its samples are no rows.
+/// One of the tensors: its place, and another place to which it is copied if its samples are not rows.
 struct Side {
     given: (Tensor, Data),
     seen: Tensor,
@@ -37,7 +37,7 @@ struct Side {
 }
 
 impl Side {
-    /// The sides of tensors of one size: as they are where the softmax is over channels, as rows where it is over samples.
+    /// The sides of tensors of one size: in place if the softmax is over channels, as rows if it is over samples.
     fn all<const N: usize>(handle: &Handle, kind: Kind, given: [(Tensor, Data); N]) -> Result<[Side; N], Failure> {
         let (dims, strides) = (*given[0].0.dims(), given[0].0.blocking().map(|b| b.strides));
         if let Some(other) = given.iter().find(|g| *g.0.dims() != dims) {
@@ -54,7 +54,7 @@ impl Side {
                 let seen = Tensor::with_strides(rows, tensor.dtype, Some(Dims::from([step, 1])))?;
                 return Ok(Side { given: (tensor, data), seen, copy: None });
             }
-            // What is rounded once more on its way must not be rounded to whole numbers here.
+            // A value that is rounded again on its way must not be rounded to integers here.
             let seen = Tensor::plain(rows, if tensor.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 })?;
             let copy = Some(handle.temporary(&seen)?);
             Ok(Side { given: (tensor, data), seen, copy })
@@ -63,14 +63,14 @@ impl Side {
         sides.try_into().map_err(|_| Failure::unsupported("so many tensors"))
     }
 
-    /// The copy as it is described by the caller's sizes.
+    /// The copy, described by the caller's sizes.
     fn apart(&self) -> Result<Option<(Tensor, Memory<'static>)>, Failure> {
         let Some(copy) = &self.copy else { return Ok(None) };
         let plain = Tensor::plain(*self.given.0.dims(), self.seen.dtype)?;
         Ok(Some((plain.clone(), copy.view(plain)?)))
     }
 
-    /// Its argument; what is read is copied first.
+    /// Its argument; an input is copied first.
     fn put(&self, handle: &Handle, job: Job, arg: Arg, reads: bool) -> Result<Job, Failure> {
         let Some((plain, place)) = self.apart()? else { return Ok(job.arg(arg, self.given.1)) };
         if reads {

@@ -12,7 +12,7 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::op::Matmul;
 use oxidnn_spec::{Arg, DataType, Dims, Tensor};
 
-/// What `cudnnSpatialTransformerDescriptor_t` points to.
+/// The object behind a `cudnnSpatialTransformerDescriptor_t`.
 #[derive(Clone, Debug, Default)]
 pub struct TransformerDesc {
     set: Option<(DataType, Dims)>,

@@ -1,4 +1,4 @@
-//! Statuses: what a body answers, the guard around it, and what is remembered of the last error of a thread.
+//! Statuses: the result of a body, the guard around it, and the record of a thread's last error.
 
 use crate::enums::*;
 use crate::host_runtime;
@@ -34,9 +34,9 @@ impl Status {
 /// A status other than success, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// What the function returns.
+    /// The status to return.
     pub status: Status,
-    /// What was wrong, and what would be right.
+    /// The mistake, and the correct value.
     pub message: String,
 }
 
@@ -46,7 +46,7 @@ impl Failure {
         Failure { status: Status(status), message: message.to_string() }
     }
 
-    /// `BAD_PARAM`: the parameter, what it was, what it must be.
+    /// `BAD_PARAM`: the parameter, its value, the required value.
     pub fn invalid(name: impl Display, got: impl Display, expected: impl Display) -> Failure {
         Failure::new(CUDNN_STATUS_BAD_PARAM, format_args!("{name}: got {got}, expected {expected}"))
     }
@@ -66,7 +66,7 @@ impl Failure {
         Failure::new(CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT, format_args!("{name}: got {got} bytes, needed {needed}"))
     }
 
-    /// `NOT_SUPPORTED`: what is not.
+    /// `NOT_SUPPORTED`: the missing feature.
     pub fn unsupported(what: impl Display) -> Failure {
         Failure::new(CUDNN_STATUS_NOT_SUPPORTED, format_args!("not supported: {what}"))
     }
@@ -79,7 +79,7 @@ impl Failure {
         }
     }
 
-    /// The same failure, with what it happened in.
+    /// The same failure, with its context.
     pub fn within(self, what: impl Display) -> Failure {
         Failure { message: format!("{what}: {}", self.message), ..self }
     }
@@ -97,11 +97,11 @@ impl From<Error> for Failure {
     }
 }
 
-/// What a line for PyTorch begins with in a message.
+/// The beginning of a line for PyTorch in a message.
 const TORCH: &str = "in PyTorch: ";
 
 thread_local! {
-    /// What [`take_last_error`] tells.
+    /// The text for [`take_last_error`].
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
@@ -135,7 +135,7 @@ pub fn guard_value<T>(function: &'static str, otherwise: T, body: impl FnOnce() 
     result
 }
 
-/// What `body` gives; a panic is an internal error.
+/// The result of `body`; a panic is an internal error.
 pub(crate) fn caught<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));

@@ -1,8 +1,9 @@
 //! Steps: executions of primitives on memory that is told anew each time, and calls that are remembered as steps.
 //!
-//! A call whose descriptors are in the same states, whose numbers are the same and whose addresses are alike in the same way (equal, null) as those of an
-//! earlier call executes the same primitives on the same arguments. So the second such call is recorded, and later ones run its steps: no descriptor is
-//! read, nothing is looked up by the problem, and nothing is allocated. What uses memory of the library's own is not remembered.
+//! A call executes the same primitives on the same arguments as an earlier one if the states of its descriptors and its numbers are the
+//! same, and its addresses are equal to each other, and null, in the same places. So the second such call is recorded, and later ones run
+//! its steps: no descriptor is read, nothing is looked up by the problem, and nothing is allocated. Calls that use memory of the library's
+//! own are not recorded.
 
 use crate::exec::Made;
 use crate::handle::Handle;
@@ -23,7 +24,7 @@ const ARGS: usize = 8;
 /// Numbers and addresses of a call, at most.
 const WORDS: usize = 12;
 const PLACES: usize = 8;
-/// Calls that a handle remembers, and those of which it knows that they came once.
+/// Calls that a handle remembers, and those that it has seen once.
 const CALLS: usize = 256;
 const SEEN: usize = 256;
 
@@ -127,7 +128,7 @@ fn with(primitive: &Primitive, stream: &Stream, args: &[(Arg, Memory<'static>)])
     }
 }
 
-/// What the steps of a call depend on.
+/// Everything that the steps of a call depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Key {
     function: &'static str,
@@ -168,7 +169,7 @@ pub(crate) struct Memo {
     known: HashMap<Key, Recorded, BuildHasherDefault<Mixer>>,
 }
 
-/// A call while it is recorded: its addresses, and what was executed.
+/// A call while it is recorded: its addresses, and its executions.
 struct Recorder {
     places: Vec<Data>,
     /// None after something that cannot be remembered.
@@ -208,11 +209,11 @@ fn lock(memo: &Mutex<Memo>) -> Option<MutexGuard<'_, Memo>> {
     }
 }
 
-/// Runs `body`, which a call of `function` consists of, or the steps that it took before. All that `body` computes are jobs, and follows from `words` (states
-/// of descriptors, numbers of the call) and from which of `places` are the same.
+/// Runs `body`, the whole of a call of `function`, or the steps that it took before. `body` computes by jobs only, and they follow from
+/// `words` (states of descriptors, numbers of the call) and from which of `places` are equal.
 ///
 /// # Errors
-/// Those of `body`, and of executions.
+/// Errors of `body`, and of executions.
 pub(crate) fn remembered<const W: usize, const P: usize>(
     handle: In<'_, Handle>,
     function: &'static str,

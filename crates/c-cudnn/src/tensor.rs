@@ -13,7 +13,7 @@ mod tests;
 /// Dimensions that a descriptor has at most: `CUDNN_DIM_MAX`.
 pub(crate) const MOST_DIMS: usize = 8;
 
-/// What `cudnnTensorDescriptor_t` points to.
+/// The object behind a `cudnnTensorDescriptor_t`.
 #[derive(Clone, Debug, Default)]
 pub struct TensorDesc {
     set: Option<Described>,
@@ -28,7 +28,7 @@ pub(crate) struct Described {
     pub(crate) dims: Dims,
     /// Distances in elements, or in vectors.
     pub(crate) strides: Dims,
-    /// What it means to oxidnn, where it means something.
+    /// Its oxidnn tensor, if it has one.
     tensor: Result<Tensor, Failure>,
     stamp: Stamp,
 }
@@ -50,7 +50,7 @@ impl TensorDesc {
         self.described(name)?.tensor.as_ref().map_err(|e| e.clone().within(name))
     }
 
-    /// What was set.
+    /// The values that were set.
     ///
     /// # Errors
     /// `BAD_PARAM` where nothing was.
@@ -85,7 +85,7 @@ pub(crate) fn factor_bits(at: Data, like: In<'_, TensorDesc>) -> u64 {
     value.map_or(u64::MAX, f64::to_bits)
 }
 
-/// Channels in a vector of the type; 1 for types that are no vectors.
+/// Elements in a vector of the type; 1 for types that are not vectors.
 pub(crate) fn vector(number: i32) -> i64 {
     match number {
         CUDNN_DATA_INT8x4 | CUDNN_DATA_UINT8x4 => 4,

@@ -10,7 +10,7 @@ use crate::tensor::{MOST_DIMS, TensorDesc, strides_of};
 use crate::values;
 use oxidnn_spec::{Dims, Tensor};
 
-/// What `cudnnTensorTransformDescriptor_t` points to.
+/// The object behind a `cudnnTensorTransformDescriptor_t`.
 #[derive(Clone, Debug, Default)]
 pub struct TransformDesc {
     set: Option<Transform>,

@@ -13,7 +13,7 @@ const NEWEST: usize = 92700;
 /// Says another version: `9.10.2`, or its number, 91002.
 const VARIABLE: &str = "OXIDNN_CUDNN_VERSION";
 
-/// The version that is reported, as cuDNN numbers it: 9.27.0 is 92700. A knob, because programs choose by it what they ask for.
+/// The reported version, numbered as cuDNN does: 9.27.0 is 92700. A knob, because programs choose their requests by it.
 pub(crate) fn reported() -> usize {
     static REPORTED: OnceLock<usize> = OnceLock::new();
     *oxidnn_runtime::fork::once(&REPORTED, || {
@@ -98,7 +98,7 @@ pub extern "C" fn cudnnGetErrorString(status: Status) -> *const c_char {
     names.iter().find(|n| n.as_bytes() == name.as_bytes()).map_or(std::ptr::null(), |n| n.as_ptr())
 }
 
-/// `cudnnGetLastErrorString`: what was wrong in the calling thread's last call that failed; it is told once.
+/// `cudnnGetLastErrorString`: the error of the calling thread's last failed call; it is returned once.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetLastErrorString(message: ArrayMut<'_, c_char>, max_size: usize) {
     guard_value("cudnnGetLastErrorString", (), || {

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 #[cfg(test)]
 mod tests;
 
-/// What `dnnl_engine_t` points to.
+/// The object behind a `dnnl_engine_t`.
 #[derive(Debug)]
 pub struct Engine {
     me: Weak<Engine>,
@@ -61,7 +61,7 @@ impl Engine {
         self.allocator.as_ref()
     }
 
-    /// What primitives and memory are made on.
+    /// The engine on which primitives and memory are made.
     pub fn runtime(&self) -> &runtime::Engine {
         &self.runtime
     }
@@ -136,7 +136,7 @@ pub extern "C" fn dnnl_engine_get_kind(engine: In<'_, Engine>, kind: Out<'_, i32
     guard("dnnl_engine_get_kind", || kind.set("kind", engine.get("engine")?.kind()))
 }
 
-/// `dnnl_engine_destroy`: what the engine made lives on.
+/// `dnnl_engine_destroy`: objects made on the engine live on.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_engine_destroy(engine: Handle<Engine>) -> Status {
     guard("dnnl_engine_destroy", || {

@@ -1,5 +1,5 @@
-//! Functions that oneDNN does not have, declared in `oxidnn_dnnl.h`: hints for sizes that change, why an implementation was chosen, what the
-//! primitive cache holds.
+//! Functions that oneDNN does not have, declared in `oxidnn_dnnl.h`: hints for sizes that change, reasons for the choice of an
+//! implementation, contents of the primitive cache.
 
 use crate::attr::Attr;
 use crate::handle::{Array, Data, In, InOut, Out};
@@ -71,7 +71,7 @@ pub extern "C" fn oxidnn_primitive_attr_get_dynamic_dim(
     })
 }
 
-/// The problem, and what became of every implementation, a line each.
+/// The problem, and the answer of every implementation, a line each.
 pub(crate) fn explanation(desc: &runtime::PrimitiveDesc) -> String {
     let mut text = format!("{}\n", desc.given());
     match stack::deep(|| Ok::<_, Error>(desc.explain())) {

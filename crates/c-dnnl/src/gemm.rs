@@ -19,7 +19,7 @@ use std::sync::{OnceLock, RwLock};
 #[cfg(test)]
 mod tests;
 
-/// How an operand lies.
+/// The layout of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Place {
     /// Rows behind each other.
@@ -48,16 +48,16 @@ impl Place {
     }
 }
 
-/// `C = alpha * (A - a0) * (B - b0) + beta * C` for matrices of `m x k`, `k x n` and `m x n`: what its primitive depends on.
+/// `C = alpha * (A - a0) * (B - b0) + beta * C` for matrices of `m x k`, `k x n` and `m x n`: the parameters that determine its primitive.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Product {
     /// Types of `A`, `B` and `C`.
     pub(crate) types: [DataType; 3],
     /// `m`, `n` and `k`.
     pub(crate) sizes: [i64; 3],
-    /// How `A` lies.
+    /// The layout of `A`.
     pub(crate) a: Place,
-    /// How `B` lies.
+    /// The layout of `B`.
     pub(crate) b: Place,
     /// Elements from one row of `C` to the next.
     pub(crate) ldc: i64,
@@ -122,7 +122,7 @@ impl Product {
         Ok(made)
     }
 
-    /// Computes on the threads of `stream`. Operands that lie where the result is written are read before.
+    /// Computes on the threads of `stream`. Operands that overlap the result are read before it is written.
     pub(crate) fn run(&self, on: &Operands, stream: &Stream) -> Result<(), Failure> {
         let primitive = self.primitive()?;
         let desc = primitive.desc();
@@ -154,7 +154,7 @@ fn apart(desc: &PrimitiveDesc, (arg, data): (Arg, Data), result: Data) -> Result
     Ok(Some(copy))
 }
 
-/// What a product has for `arg`.
+/// The tensor of a product for `arg`.
 pub(crate) fn described(desc: &PrimitiveDesc, arg: Arg) -> Result<Tensor, Failure> {
     desc.tensor(arg).cloned().ok_or_else(|| Failure::invalid(arg, "an argument without a description", "one of the product"))
 }
@@ -265,7 +265,7 @@ impl Whole {
         Product { ldc: n as i64, ..self.product }.run(&operands(Data::from(&mut sums[..])), stream)?;
         for (i, (row, sums)) in c.chunks_mut(ldc).zip(sums.chunks(n)).enumerate() {
             for (j, (c, sum)) in row.iter_mut().zip(sums).enumerate() {
-                // What C holds is not looked at where it has no part in the result.
+                // `C` is not read if it has no part in the result.
                 let old = if self.beta == 0.0 { 0 } else { *c };
                 *c = quant::combine(self.alpha, *sum, self.beta, old, offsets.at(i, j));
             }
@@ -274,7 +274,7 @@ impl Whole {
     }
 }
 
-/// What is added to the results of a product.
+/// The summand of a product's results.
 pub(crate) struct Offsets<'a> {
     numbers: &'a [i32],
     /// Steps from one row to the next and from one column to the next.
@@ -302,7 +302,7 @@ impl<'a> Offsets<'a> {
     }
 }
 
-/// How `A` and `B` lie, where sizes and leading dimensions fit them; rows of `C` are apart by the last leading dimension.
+/// The layouts of `A` and `B`, if sizes and leading dimensions fit them; the stride of `C`'s rows is the last leading dimension.
 fn places(transa: c_char, transb: c_char, sizes: [i64; 3], lds: [i64; 3]) -> Result<(Place, Place), Failure> {
     let [m, n, k] = sizes;
     for (name, size) in [("M", m), ("N", n), ("K", k)] {
@@ -314,7 +314,7 @@ fn places(transa: c_char, transb: c_char, sizes: [i64; 3], lds: [i64; 3]) -> Res
     Ok((place(("transa", transa), ("lda", lds[0]), [m, k])?, place(("transb", transb), ("ldb", lds[1]), [k, n])?))
 }
 
-/// How an operand of `[rows, columns]` lies that may be transposed in memory.
+/// The layout of an operand of `[rows, columns]` that may be transposed in memory.
 pub(crate) fn place(transposed: (&str, c_char), ld: (&str, i64), [rows, columns]: [i64; 2]) -> Result<Place, Failure> {
     let (name, ld) = ld;
     match transposed.1 as u8 {

@@ -1,11 +1,11 @@
-//! What C passes: pointers to objects, to places for results, to arrays, to text, to tensors' data. **The only file of this crate that
-//! dereferences them**, but for the object of the caller's thread pool, which is C++ (`threadpool::iface`).
+//! C's parameters: pointers to objects, to places for results, to arrays, to text, to tensors' data. **The only file of this crate that
+//! dereferences them**, except for the object of the caller's thread pool, which is C++ (`threadpool::iface`).
 //!
 //! Each type is a pointer for C and nothing else (`repr(transparent)`). Those that are references in Rust (`In`, `InOut`, `Out`) may be
-//! made anywhere; the others have no constructor outside of tests (but `Data` of a slice, for bodies that hand on memory of their own), so that
-//! a value in the hands of a body came from a C caller, who promised by calling that what the function's documentation says of the pointer
-//! holds. That promise is what every `SAFETY` line here rests on: an address that is not null is valid, aligned and initialised for what the
-//! parameter is declared to be, for the time of the call.
+//! made anywhere. The others have no constructor outside of tests (except `Data` of a slice, for bodies that pass on memory of their own),
+//! so a value in the hands of a body came from a C caller. By calling, the caller promised what the function's documentation says of the
+//! pointer. Every `SAFETY` line here rests on that promise: a non-null address is valid, aligned and initialised as the parameter's
+//! declaration says, for the duration of the call.
 //!
 //! An object that C holds is a `Box` ([`Owned`]) or an `Arc` ([`Shared`], where several objects hand out the same address: engines).
 
@@ -134,7 +134,7 @@ impl<'a, T: Copy> From<&'a mut T> for Out<'a, T> {
 pub struct New<'a, T>(Out<'a, *const T>);
 
 impl<T> New<'_, T> {
-    /// Fails where there is no place for the handle: before the object is made.
+    /// Fails if there is no place for the handle, before the object is made.
     ///
     /// # Errors
     /// `invalid_arguments` where the pointer is null.
@@ -142,7 +142,7 @@ impl<T> New<'_, T> {
         if self.0.is_null() { Err(Failure::null(name)) } else { Ok(()) }
     }
 
-    /// Gives the object to the caller, who destroys it.
+    /// Gives the object to the caller, who must destroy it.
     ///
     /// # Errors
     /// `invalid_arguments` where the pointer is null.
@@ -154,7 +154,7 @@ impl<T> New<'_, T> {
         self.0.set(name, Box::into_raw(Box::new(object)))
     }
 
-    /// Gives the caller a counted reference, who destroys it.
+    /// Gives a counted reference to the caller, who must destroy it.
     ///
     /// # Errors
     /// `invalid_arguments` where the pointer is null.
@@ -174,7 +174,7 @@ impl<T> New<'_, T> {
         self.0.set(name, object)
     }
 
-    /// Answers with a null handle: there is no such object.
+    /// Returns a null handle: there is no such object.
     ///
     /// # Errors
     /// `invalid_arguments` where the pointer is null.
@@ -195,7 +195,7 @@ impl<'a, T> From<&'a mut *const T> for New<'a, T> {
 pub struct NewArray<'a, T>(ArrayMut<'a, *const T>);
 
 impl<T: Owned> NewArray<'_, T> {
-    /// Gives the objects to the caller, who destroys them.
+    /// Gives the objects to the caller, who must destroy them.
     ///
     /// # Errors
     /// `invalid_arguments` where the pointer is null.
@@ -507,7 +507,7 @@ pub(crate) fn made<T: Owned>(make: impl FnOnce(New<'_, T>) -> crate::status::Sta
     }
 }
 
-/// What a function under test points to, inside of `_owner`.
+/// The object behind the pointer of a function under test, inside of `_owner`.
 #[cfg(test)]
 pub(crate) fn lent<T, O: ?Sized>(pointer: *const T, _owner: &O) -> &T {
     // SAFETY: the functions of this crate that lend say what they point to lives as long as its owner.

@@ -1,9 +1,9 @@
 //! Keeps the C library's allocator from mapping a program's results anew for every execution.
 //!
-//! glibc's `malloc` maps blocks beyond a threshold one by one and unmaps them when they are freed, so that each of their pages costs a fault
-//! whenever such a block is allocated again. The threshold rises to the size of the largest block that was freed so (`mallopt(3)`,
-//! `M_MMAP_THRESHOLD`), hence a program that allocates its tensors for every execution pays for the largest of them every time, unless something
-//! larger has been freed before. oneDNN's own buffers see to that; this library leases its scratch and frees nothing of the kind.
+//! glibc's `malloc` maps blocks beyond a threshold one by one and unmaps them when they are freed, so each of their pages costs a fault
+//! whenever such a block is allocated again. The threshold rises to the size of the largest block freed in this way (`mallopt(3)`,
+//! `M_MMAP_THRESHOLD`). So a program that allocates its tensors for every execution pays for the largest of them every time, unless
+//! something larger has been freed before. oneDNN's own buffers have that effect; this library leases its scratch and frees no such block.
 //! (MobileNetV2 in PaddlePaddle: a fifth of the time went into faults, 8.4 ms a pass instead of 6.4.)
 //!
 //! A block that is freed at once, its pages never touched, teaches the allocator the same. Where the program has set the threshold itself it stays,

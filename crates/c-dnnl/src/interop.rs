@@ -1,4 +1,4 @@
-//! CUDA objects of the caller's, declared in `oxidnn_dnnl.h`: engines over contexts, streams over streams. Memory of a GPU is a matter of
+//! The caller's CUDA objects, declared in `oxidnn_dnnl.h`: engines over contexts, streams over streams. Memory of a GPU comes from
 //! `dnnl_memory_create`, which takes device addresses. One of the files with unsafe code.
 
 use crate::engine::Engine;

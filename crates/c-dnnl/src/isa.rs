@@ -9,7 +9,7 @@ use std::sync::Mutex;
 #[cfg(test)]
 mod tests;
 
-/// Numbers of `dnnl_cpu_isa_t`. A number is a set of bits, those of the sets that it contains among them.
+/// Numbers of `dnnl_cpu_isa_t`. A number is a set of bits, which includes the bits of the instruction sets that it contains.
 pub(crate) mod sets {
     pub(crate) const AVX2: i32 = 7;
     pub(crate) const AVX2_VNNI: i32 = 15;
@@ -90,7 +90,7 @@ impl Choice {
         open
     }
 
-    /// What was chosen, else what the environment says now; with `fix`, nothing can be chosen from now on.
+    /// The chosen value, else the environment's; with `fix`, nothing can be chosen from now on.
     fn value(&self, fix: bool, environment: impl FnOnce(Knobs) -> i32) -> i32 {
         let mut state = fork::lock(&self.0);
         if let State::Chosen(value) = *state {
@@ -123,7 +123,7 @@ pub fn has_any(sets: &[i32]) -> bool {
     sets.iter().any(|set| ours & set == *set)
 }
 
-/// What kernels may use, from now on; as everywhere, the knob `EMULATE_AMX` gives them tiles.
+/// The instruction sets that kernels may use from now on; as everywhere, the knob `EMULATE_AMX` adds tiles.
 pub(crate) fn limit() -> Limit {
     let max = max(true);
     find(max).and_then(|set| Limit::named(set.name)).unwrap_or(Limit::NONE).as_emulated()
@@ -185,7 +185,8 @@ pub extern "C" fn dnnl_set_max_cpu_isa(isa: i32) -> Status {
     })
 }
 
-/// `dnnl_get_effective_cpu_isa`: what this processor has within the limit, which cannot be changed from now on; nor can hints that matter.
+/// `dnnl_get_effective_cpu_isa`: this processor's instruction set within the limit. From now on neither the limit nor relevant hints can be
+/// changed.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_get_effective_cpu_isa() -> i32 {
     guard_value("dnnl_get_effective_cpu_isa", 0, || {

@@ -2,7 +2,7 @@
 //!
 //! There is no computation here. Each exported function has argument types of [`handle`], which are pointers for C and checked values for
 //! Rust, and a body under [`status::guard`]: it maps numbers, calls the runtime, and turns errors into statuses; a panic becomes
-//! `runtime_error`. Objects behind handles are counted, so handles may be destroyed in any order and used from any thread.
+//! `runtime_error`. Objects behind handles are reference-counted, so handles may be destroyed in any order and used from any thread.
 
 pub mod attr;
 pub mod create;

@@ -1,8 +1,8 @@
 //! OpenMP's settings and threads, where the process has an OpenMP library: found at run time, because this library is linked with none. One of
 //! the files with unsafe code.
 //!
-//! Threads of OpenMP look for work for long after a parallel region, 0.2 seconds in some libraries. A program that has such regions between our
-//! executions would leave threads of our own without a core; on its threads there are only as many as it asked for.
+//! OpenMP's threads spin for long after a parallel region, 0.2 seconds in some libraries. A program with such regions between our
+//! executions would leave no core for threads of our own; by running on its threads we use only as many as it asked for.
 
 use libloading::os::unix::{Library, RTLD_LAZY, Symbol};
 use oxidnn_runtime::fork;
@@ -27,7 +27,7 @@ struct OpenMp {
     thread_num: Ask,
     num_threads: Ask,
     parallel: Option<Parallel>,
-    /// Its threads are started anew in a forked child, as Intel's and LLVM's are. GCC's are waited for there, for ever.
+    /// A forked child starts its threads anew, as Intel's and LLVM's OpenMP do. GCC's waits for the parent's, for ever.
     restarts: bool,
     /// Keeps the functions where they are.
     _library: Library,
@@ -58,7 +58,7 @@ pub(crate) fn find() {
     LOOKED.store(loads, Ordering::Relaxed);
 }
 
-/// What the loader tells of a library (`dl_iterate_phdr(3)`), up to what is read here.
+/// The loader's record of a library (`dl_iterate_phdr(3)`), up to the fields that are read here.
 #[repr(C)]
 struct Loaded {
     address: usize,
@@ -74,7 +74,7 @@ fn loads() -> u64 {
         fn dl_iterate_phdr(visit: unsafe extern "C" fn(*const Loaded, usize, *mut c_void) -> c_int, data: *mut c_void) -> c_int;
     }
     /// # Safety
-    /// As the loader calls it: with what it tells of a library, and the address of a number.
+    /// Called by the loader with its record of a library, and the address of a number.
     unsafe extern "C" fn visit(library: *const Loaded, size: usize, loads: *mut c_void) -> c_int {
         if size >= size_of::<Loaded>() {
             // SAFETY: the loader's promise, whose record is as long as it says.
@@ -129,7 +129,7 @@ struct Region<'a> {
     body: &'a (dyn Fn(usize) + Sync),
 }
 
-/// What every thread of a region does.
+/// The body of every thread of a region.
 extern "C" fn calls(region: *mut c_void) {
     // SAFETY: `parallel_for` passes its region, which outlives the threads' calls and is only read.
     let region = unsafe { &*region.cast_const().cast::<Region<'_>>() };

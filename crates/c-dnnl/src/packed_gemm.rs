@@ -1,7 +1,7 @@
 //! Products of matrices that were packed before: functions that oneDNN exports for its own tests, with parameters as Fortran's BLAS has them.
 //!
-//! Matrices lie column by column, so a product is computed transposed: `C' = op(B)' * op(A)'` row by row, where `A` is the weights. Packing
-//! `A` brings it to the layout that the matmul primitive chooses for its weights, which does not depend on the other operand; packing `B`
+//! Matrices are column-major, so a product is computed transposed: `C' = op(B)' * op(A)'`, row-major, with `A` as the weights. Packing `A`
+//! reorders it to the layout that the matmul primitive chooses for its weights, which does not depend on the other operand; packing `B`
 //! closes the gaps between its lines.
 #![allow(clippy::too_many_arguments, reason = "the functions have the parameters that BLAS gave them")]
 
@@ -44,7 +44,7 @@ struct Packing<'a> {
     ldb: Number<'a>,
 }
 
-/// A matrix as it lies, and as it lies when packed.
+/// A matrix in its plain and in its packed layout.
 struct Pair {
     plain: Tensor,
     packed: Tensor,
@@ -160,7 +160,7 @@ fn sizes(m: Number<'_>, n: Number<'_>, k: Number<'_>) -> Result<[i64; 3], Failur
     Ok([*m.get("M")?, *n.get("N")?, *k.get("K")?])
 }
 
-/// How an operand lies in the transposed product, where it is a matrix of `shape`.
+/// The layout of an operand in the transposed product, where it is a matrix of `shape`.
 fn lines(transposed: (&str, Letter<'_>), ld: (&str, Number<'_>), shape: [i64; 2]) -> Result<Place, Failure> {
     place((transposed.0, *transposed.1.get(transposed.0)?), (ld.0, *ld.1.get(ld.0)?), shape)
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// What `dnnl_primitive_t` points to.
+/// The object behind a `dnnl_primitive_t`.
 #[derive(Debug)]
 pub struct Primitive {
     desc: PrimitiveDesc,

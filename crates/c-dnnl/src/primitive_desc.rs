@@ -1,4 +1,4 @@
-//! Primitive descriptors: what was decided, and the records and numbers that queries point to.
+//! Primitive descriptors: the decision, and the records and numbers that queries point to.
 
 use crate::attr::Attr;
 use crate::engine::Engine;
@@ -14,7 +14,7 @@ use oxidnn_spec::{Arg, DataType, Dims, MAX_NDIMS, Tensor};
 use std::ffi::{CStr, CString};
 use std::sync::{Arc, OnceLock};
 
-/// What `dnnl_primitive_desc_t` points to.
+/// The object behind a `dnnl_primitive_desc_t`.
 #[derive(Clone, Debug)]
 pub struct PrimitiveDesc {
     decision: Arc<Decision>,
@@ -27,7 +27,7 @@ pub struct PrimitiveDesc {
 
 impl Owned for PrimitiveDesc {}
 
-/// What was decided for a request, whoever asks.
+/// The decision for a request, shared by all who ask.
 #[derive(Debug)]
 pub(crate) struct Decision {
     runtime: runtime::PrimitiveDesc,
@@ -63,7 +63,7 @@ impl WindowSizes {
 }
 
 impl Decision {
-    /// Records and numbers of what the runtime decided.
+    /// Records and numbers of the runtime's decision.
     pub(crate) fn new(desc: runtime::PrimitiveDesc) -> Decision {
         let op = &desc.problem().op;
         let mut records: Vec<(Arg, MemoryDesc)> = desc.operands().iter().map(|o| (o.arg, record(&o.tensor))).collect();
@@ -85,7 +85,7 @@ impl Decision {
         Decision { runtime: desc, name, records, sizes, factors, attr: OnceLock::new(), explanation: OnceLock::new() }
     }
 
-    /// What the runtime decided.
+    /// The runtime's decision.
     pub(crate) fn runtime(&self) -> &runtime::PrimitiveDesc {
         &self.runtime
     }
@@ -119,7 +119,7 @@ impl PrimitiveDesc {
         runtime::fork::once::<CString>(&self.decision.explanation, || CString::new(explanation(self.runtime())).unwrap_or_default())
     }
 
-    /// What the runtime decided.
+    /// The runtime's decision.
     pub fn runtime(&self) -> &runtime::PrimitiveDesc {
         &self.decision.runtime
     }
@@ -144,7 +144,7 @@ impl PrimitiveDesc {
         self.decision.sizes.as_deref()
     }
 
-    /// Factors of a resampling, as many as a tensor may have dimensions.
+    /// Factors of a resampling, one for each possible dimension of a tensor.
     pub(crate) fn factors(&self) -> &[f32] {
         &self.decision.factors
     }
@@ -154,7 +154,7 @@ impl PrimitiveDesc {
         fork::once(&self.decision.attr, || Attr::from(self.runtime().attr()))
     }
 
-    /// The same without other implementations to ask for: what a primitive keeps.
+    /// A copy without other implementations to ask for, which a primitive keeps.
     pub(crate) fn fixed(&self) -> PrimitiveDesc {
         PrimitiveDesc { decision: self.decision.clone(), engine: self.engine.clone(), ends: self.ends.clone(), iterates: false }
     }
@@ -178,7 +178,7 @@ fn unwritten(op: &Op) -> Vec<(Arg, Tensor)> {
     used.into_iter().filter(|u| u.1).filter_map(|u| Some((u.0, tensor.clone()?))).collect()
 }
 
-/// `dnnl_primitive_desc_next_impl`: what queries pointed to before is gone.
+/// `dnnl_primitive_desc_next_impl`: invalidates the results of earlier queries.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_desc_next_impl(pd: InOut<'_, PrimitiveDesc>) -> Status {
     guard("dnnl_primitive_desc_next_impl", || {

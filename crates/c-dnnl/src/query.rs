@@ -88,7 +88,7 @@ impl Answer<'_> {
     }
 }
 
-/// What descriptors of absent tensors point to.
+/// The record behind descriptors of absent tensors.
 static ZERO: MemoryDesc = MemoryDesc::ZERO;
 
 /// The answer to query `what`.
@@ -241,7 +241,7 @@ fn arguments(what: i32, op: &Op) -> &'static [Arg] {
     }
 }
 
-/// `dnnl_primitive_desc_query`: `unimplemented` for what the primitive does not have.
+/// `dnnl_primitive_desc_query`: `unimplemented` for properties that the primitive does not have.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_desc_query(pd: In<'_, PrimitiveDesc>, what: i32, index: i32, result: Data) -> Status {
     guard("dnnl_primitive_desc_query", || answer(pd.get("primitive_desc")?, what, index)?.write(result))
@@ -256,7 +256,7 @@ pub extern "C" fn dnnl_primitive_desc_query_md(pd: In<'_, PrimitiveDesc>, what: 
     })
 }
 
-/// `dnnl_primitive_desc_query_s32`: 0 where there is no such number.
+/// `dnnl_primitive_desc_query_s32`: 0 if there is no such number.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_desc_query_s32(pd: In<'_, PrimitiveDesc>, what: i32, index: i32) -> i32 {
     guard_value("dnnl_primitive_desc_query_s32", 0, || match answer(pd.get("primitive_desc")?, what, index)? {

@@ -1,8 +1,9 @@
 //! Memory for when the system has none. One of the files with unsafe code.
 //!
-//! Rust's collections end the process where a small allocation fails. Callers of C expect `out_of_memory`. So what the system refuses comes from a reserve,
-//! which is large enough for all the small things that the call under way needs (what grows with a request's sizes is asked for with a way to fail), and
-//! as long as some of it is in use and the system still has nothing, nothing new is begun ([`replenished`]).
+//! Rust's collections end the process if a small allocation fails, but C callers expect `out_of_memory`. So allocations that the system
+//! refuses come from a reserve, which is large enough for all small allocations of the current call (large ones, which depend on a
+//! request's sizes, are made in a way that can fail). As long as some of the reserve is in use and the system still has no memory, nothing
+//! new is begun ([`replenished`]).
 
 use oxidnn_spec::Error;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(test)]
 mod tests;
 
-/// Several times what making any primitive takes.
+/// Several times the need of making any primitive.
 const SIZE: usize = 4 << 20;
 
 /// Larger blocks are not small things.
@@ -22,7 +23,7 @@ const MOST: usize = 256 << 10;
 pub(crate) struct Reserving<const N: usize> {
     /// Untouched, and so without pages, until it is needed.
     room: Room<N>,
-    /// Above bit 32 the blocks in use, below where free room begins. All is free again when there are no blocks.
+    /// Above bit 32 the number of blocks in use, below the offset of free room. All is free again when there are no blocks.
     used: AtomicU64,
 }
 

@@ -1,4 +1,4 @@
-//! Settings of the process: version, verbose lines, precision, the primitive cache, what happens with generated code.
+//! Settings of the process: version, verbose lines, precision, the primitive cache, dumps and profiles of generated code.
 
 use crate::handle::{Data, Out};
 use crate::status::{Failure, Status, guard};

@@ -1,4 +1,4 @@
-//! Room on the stack for what is deep, unless memory has run out.
+//! Runs deep calls on a stack with room, unless memory has run out.
 
 use crate::reserve;
 use oxidnn_runtime::stack;

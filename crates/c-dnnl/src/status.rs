@@ -1,4 +1,4 @@
-//! Statuses: what a body answers, and the guard around it.
+//! Statuses: the result of a body, and the guard around it.
 
 use oxidnn_runtime::verbose;
 use oxidnn_spec::Error;
@@ -13,14 +13,14 @@ pub use oxidnn_c_common::Status;
 /// A status other than success, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// What the function returns.
+    /// The status to return.
     pub status: Status,
-    /// What was wrong, for the verbose line; empty where the status is an answer and not a mistake.
+    /// The mistake, for the verbose line; empty if the status is an answer and not a mistake.
     pub message: String,
 }
 
 impl Failure {
-    /// `invalid_arguments`: the parameter, what it was, what it must be.
+    /// `invalid_arguments`: the parameter, its value, the required value.
     pub fn invalid(name: impl Display, got: impl Display, expected: impl Display) -> Failure {
         Error::invalid(name, got, expected).into()
     }
@@ -30,7 +30,7 @@ impl Failure {
         Failure::invalid(name, "a null pointer", "an address")
     }
 
-    /// `unimplemented`: what is not.
+    /// `unimplemented`: the missing feature.
     pub fn unimplemented(what: impl Display) -> Failure {
         Failure { status: Status::Unimplemented, message: format!("unimplemented: {what}") }
     }
@@ -65,7 +65,8 @@ pub fn guard(function: &'static str, body: impl FnOnce() -> Result<(), Failure>)
     }
 }
 
-/// As [`guard`], of what a program cannot go on without: any failure is an error, which verbose lines tell about unless they are switched off.
+/// As [`guard`], for functions without which a program cannot go on: any failure is an error, which verbose lines report unless they are
+/// switched off.
 pub fn guard_error(function: &'static str, body: impl FnOnce() -> Result<(), Failure>) -> Status {
     match caught(body) {
         Ok(()) => Status::Success,

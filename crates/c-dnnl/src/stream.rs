@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 #[cfg(test)]
 mod tests;
 
-/// What `dnnl_stream_t` points to.
+/// The object behind a `dnnl_stream_t`.
 #[derive(Debug)]
 pub struct Stream {
     engine: Arc<Engine>,
@@ -77,7 +77,7 @@ impl Stream {
         self.pool
     }
 
-    /// What primitives are executed on.
+    /// The stream on which primitives are executed.
     pub fn runtime(&self) -> &runtime::Stream {
         &self.runtime
     }

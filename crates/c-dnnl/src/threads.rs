@@ -1,5 +1,5 @@
-//! Which threads executions use, and how many: those of OpenMP where the process has them, else those of the process-wide pool, as far as
-//! OpenMP's settings allow, which programs that are linked with oneDNN steer it by.
+//! Which threads executions use, and how many: OpenMP's if the process has them, else those of the process-wide pool, limited by OpenMP's
+//! settings, by which programs linked with oneDNN choose the number.
 
 use crate::omp;
 use oxidnn_runtime::threads::default_threads;
@@ -15,7 +15,7 @@ pub fn of_process() -> Threads {
     omp::threads(default_threads()).map_or_else(|| Threads::within(allowed), Threads::caller)
 }
 
-/// What OpenMP allows the calling thread: the library's answer where the process has one, else the environment's.
+/// OpenMP's limit for the calling thread: from the library if the process has one, else from the environment.
 fn allowed() -> usize {
     omp::max_threads().unwrap_or_else(environment)
 }

@@ -4,7 +4,7 @@ use crate::status::Failure;
 use oxidnn_c_common::numbers::{DATA_TYPE, Numbers};
 use oxidnn_spec::DataType;
 
-/// What `number` stands for.
+/// The value of `number`.
 ///
 /// # Errors
 /// `invalid_arguments` where it stands for nothing.

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
         let key = (problem.op.kind().to_string(), dtype.to_owned());
         let entry = counts.entry(key.clone()).or_insert_with(|| vec![[0; 2]; engines.len()]);
         for ((isa, engine), count) in engines.iter().zip(entry) {
-            // What is refused altogether is no row's to take.
+            // A problem that is refused altogether counts for no row.
             let Ok(desc) = session::describe(engine, problem, args.selection.row.as_deref()) else { continue };
             count[1] += 1;
             if desc.impl_name() == REFERENCE_ROW {

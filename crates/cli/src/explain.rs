@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Explain) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// What a row decided that takes the problem, and the seconds that it takes where there is a stream to measure on.
+/// The decision of a row that takes the problem, and its time in seconds if there is a stream to measure on.
 fn decided(
     desc: &PrimitiveDesc,
     (name, verdict): (&str, &Verdict),

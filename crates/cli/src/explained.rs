@@ -1,8 +1,8 @@
 //! `Explained`: the disagreements with another library that a page explains, by rule.
 //!
-//! The page is Markdown for people. Fenced blocks of language `rules` in it are for `oxidnn verify --peer`: a line names verdicts and what a problem
-//! must look like, how far off the peer may be, and the heading above it is the reason. So prose and check cannot drift apart: what no rule covers is a failure, and a test has
-//! every rule meet a problem of `tests/inputs`.
+//! The page is Markdown for people. Its fenced blocks of language `rules` are for `oxidnn verify --peer`: a line names verdicts, a pattern
+//! for the problem, and the allowed error of the peer; the heading above it is the reason. So prose and check cannot drift apart: a
+//! difference that no rule covers is a failure, and a test requires that every rule matches a problem of `tests/inputs`.
 
 #[cfg(test)]
 mod tests;
@@ -16,7 +16,7 @@ const PAGE: &str = "peer-differences.md";
 /// Verdicts that a page may explain: in all of them our result is the reference's.
 const EXPLAINABLE: [&str; 4] = ["THEIRS", "INVALID", "CRASHED", "FAILED"];
 
-/// What a problem's line must look like.
+/// The pattern for a problem's line.
 enum Condition {
     /// Some word of the line matches the pattern.
     Has(String),
@@ -43,7 +43,7 @@ pub(crate) struct Explained {
 
 /// A disagreement.
 pub(crate) struct Disagreement<'a> {
-    /// What became of the problem.
+    /// The verdict on the problem.
     pub(crate) verdict: &'a str,
     /// The problem's line.
     pub(crate) problem: &'a str,
@@ -54,7 +54,7 @@ pub(crate) struct Disagreement<'a> {
 }
 
 impl Explained {
-    /// The rules of `page`; without one, those of the page in a folder above the first batch file; none where there is neither.
+    /// The rules of `page`; without one, those of the page in a folder above the first batch file; none if there is neither.
     pub(crate) fn load(page: Option<&Path>, batches: &[PathBuf]) -> Result<Explained> {
         let beside = || batches.first()?.ancestors().skip(1).map(|folder| folder.join(PAGE)).find(|file| file.is_file());
         match page.map(Path::to_owned).or_else(beside) {

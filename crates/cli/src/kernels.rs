@@ -1,7 +1,7 @@
 //! `oxidnn kernels`: compiles the kernels that problems need on GPUs before anybody waits for them, without a GPU.
 //!
-//! What a kernel's code depends on is not the sizes of a problem, so the kernels of a few thousand problems of all kinds (`oxidnn sweep` prints such) are those of
-//! all others of these kinds: where they are in the store, a problem never seen compiles nothing.
+//! A kernel's code does not depend on the sizes of a problem, so the kernels of a few thousand problems of all kinds (`oxidnn sweep` prints
+//! such) serve all others of these kinds: once they are in the store, a problem never seen compiles nothing.
 
 use crate::problems::Named;
 use crate::{Kernels, print, problems};
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Kernels) -> Result<ExitCode> {
         return needed(&cases, registries);
     }
     let store = match &args.dir {
-        // Whoever names a folder ships it; what is not in there would be missed.
+        // A named folder is to be shipped: a kernel that is not in it would be missed.
         Some(dir) => Store::open(dir, u64::MAX)?,
         None => {
             compile::store().context("there is no kernel store: no cache directory, or the knob KERNEL_STORE is 0; name one with --dir")?
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Kernels) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// Prints the problems that need a kernel on any of the GPUs which no problem before them needs.
+/// Prints the problems that need a kernel, on any of the GPUs, that no problem before them needs.
 fn needed(cases: &[Named], mut registries: Vec<Registry>) -> Result<ExitCode> {
     let count = |all: &[Registry]| all.iter().map(|r| r.list.len()).sum::<usize>();
     for named in cases {
@@ -96,7 +96,7 @@ impl Registry {
     }
 }
 
-/// What was compiled.
+/// The compiled kernels.
 struct Made {
     new: usize,
     failed: Vec<String>,

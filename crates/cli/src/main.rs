@@ -78,7 +78,7 @@ struct Selection {
 
 #[derive(Args)]
 struct Explain {
-    /// Time every implementation that takes the problem, beside what is predicted.
+    /// Time every implementation that takes the problem, beside the predicted time.
     #[arg(long)]
     measure: bool,
     #[command(flatten)]
@@ -118,7 +118,7 @@ struct Verify {
     /// Judge the judge instead: put faults into right results (of smoke lists, say), and fail where the comparison passes one.
     #[arg(long, conflicts_with = "peer")]
     judge: bool,
-    /// Execute nothing: count by operation and type what only the reference takes, and say why, for AVX-512 and for AVX2.
+    /// Execute nothing: count by operation and type the problems that only the reference takes, with the reasons, for AVX-512 and for AVX2.
     #[arg(long, conflicts_with_all = ["peer", "judge", "fill"])]
     coverage: bool,
     /// Check our library behind its C interface against another oneDNN library (a file, or a folder that holds libdnnl.so.3) instead.
@@ -191,7 +191,7 @@ struct Bench {
     /// Bytes that are multiplied by bytes take all their values, not just small ones: processors without an exact product of all bytes take longer then.
     #[arg(long)]
     all_bytes: bool,
-    /// Run so many processes at once, and say what each gets of what one has alone.
+    /// Run so many processes at once, and print each one's share of the speed that one has alone.
     #[arg(long, value_name = "N", conflicts_with = "peer", value_parser = numbers::count)]
     processes: Option<usize>,
     /// Be one of the processes: compute for so many seconds.
@@ -256,7 +256,7 @@ struct Sweep {
     /// With --peer: seconds spent on each problem, by each library (0.05 by default).
     #[arg(long, value_name = "S", requires = "peer", value_parser = numbers::seconds)]
     seconds: Option<f64>,
-    /// Seconds after which no more problems are begun: what has been found until then is reported.
+    /// Seconds after which no more problems are begun: the findings until then are reported.
     #[arg(long, value_name = "S", value_parser = numbers::seconds)]
     within: Option<f64>,
     /// Seconds after which a problem counts as one without an end.

@@ -1,12 +1,13 @@
 //! `oxidnn verify --peer LIB`: another library and ours, called through the same C functions, against each other.
 //!
-//! Our library is the one that programs would load (`--ours`, by default the `libdnnl.so` beside this program). Where the two compute different
-//! numbers, or only one computes, the reference judges. What a page of known differences explains (`explained`) is counted and does no harm.
+//! Our library is the one that programs would load (`--ours`, by default the `libdnnl.so` beside this program). If the two compute
+//! different numbers, or only one computes, the reference judges. Differences that a page explains (`explained`) are counted and are not
+//! failures.
 //!
-//! The libraries run in a process of their own, which prints JSON objects: before it calls ours its name, and at the end the verdict. A problem may
-//! spoil the memory for those behind it, so anything but agreement or refusal counts only from a fresh process: the process ends there, or
-//! crashes, and the next one begins with the problem in question. Where one crashes, ours runs once more without the peer, which may have
-//! spoiled its memory: only then is a crash in ours ours.
+//! The libraries run in a process of their own, which prints JSON objects: the library's name before it calls ours, and the verdict at the
+//! end. A problem may corrupt the memory of later ones, so anything but agreement or refusal counts only from a fresh process: the process
+//! ends there, or crashes, and the next one begins with the problem in question. After a crash, ours runs once more without the peer, which
+//! may have corrupted its memory: only a crash without the peer is ours.
 
 use crate::explained::{Disagreement, Explained};
 use crate::problems::{self, Named};
@@ -25,7 +26,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 
-/// What can become of a problem, with the words of the report.
+/// The possible verdicts on a problem, with the words of the report.
 const VERDICTS: [(&str, &str); 11] = [
     ("agrees", "agree"),
     ("THEIRS", "differ, and the reference agrees with ours"),
@@ -63,7 +64,7 @@ pub(crate) fn verify(args: &Verify, library: &Path) -> Result<ExitCode> {
     }
 }
 
-/// The problem with every layout and size that was left open settled, as the reference and the filling of arguments need it.
+/// The problem with every open layout and size settled, for the reference and the filling of arguments.
 fn resolved(problem: &Problem, fill: &FillHints) -> Result<Problem, PeerError> {
     let mut problem = problem.clone();
     problem.resolve();
@@ -87,7 +88,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Opens both, and says once what they are.
+    /// Opens both, and prints their versions once.
     fn load(args: &Verify, library: &Path) -> Result<Pair> {
         let open = |option: &str, file: &Path, threads: Option<usize>| {
             let opened = Peer::load(file, threads).with_context(|| format!("{option} {}", file.display()))?;
@@ -106,7 +107,7 @@ impl Pair {
     }
 }
 
-/// Runs problems on the libraries, and prints what became of them, up to the first that wants a fresh process.
+/// Runs problems on the libraries, and prints their verdicts, up to the first that needs a fresh process.
 fn converse(args: &Verify, library: &Path, cases: &[Named]) -> Result<ExitCode> {
     let pair = Pair::load(args, library)?;
     for (i, named) in cases.iter().enumerate() {
@@ -122,7 +123,7 @@ fn converse(args: &Verify, library: &Path, cases: &[Named]) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// What has been found so far.
+/// The findings so far.
 struct Report {
     json: bool,
     page: Explained,
@@ -245,7 +246,7 @@ fn verdict_of(e: PeerError) -> Judged {
     (verdict, e.to_string())
 }
 
-/// What a library makes of a problem: its outputs, or why there are none.
+/// A library's result of a problem: its outputs, or why there are none.
 fn computed(peer: &Peer, created: Result<Created, PeerError>, truth: &Truth) -> Result<HostArgs, PeerError> {
     let prepared = peer.bind(created?, &truth.problem, &truth.inputs, truth.inplace)?;
     prepared.run()?;
@@ -264,7 +265,8 @@ fn distance(mismatches: &[Mismatch]) -> Option<f64> {
     mismatches.iter().map(Mismatch::distance).reduce(f64::max)
 }
 
-/// Compares the implementations that the libraries prefer, and says how far the peer's is off; where the peer's is wrong, also names those of its others that are right.
+/// Compares the implementations that the libraries prefer, and reports the error of the peer's; if the peer's is wrong, also names those of
+/// its others that are right.
 fn judge(peer: Option<&Peer>, ours: &Peer, named: &Named, implementation: &mut String) -> Result<(Judged, Option<f64>), PeerError> {
     let case = &named.case;
     let idle = || PeerError::Inexpressible("the peer is idle".into());

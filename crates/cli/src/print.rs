@@ -1,5 +1,5 @@
-//! Printing to standard output. A reader that goes away (`oxidnn ... | head`) changes nothing but that nothing more is printed: what a check found
-//! still decides how it exits. Output that cannot be written, as on a full disk, is a failure.
+//! Printing to standard output. If a reader goes away (`oxidnn ... | head`), printing stops and nothing else changes: the findings of a
+//! check still decide its exit code. Output that cannot be written, as on a full disk, is a failure.
 
 use comfy_table::{ContentArrangement, Table, TableComponent, presets};
 use std::fmt;
@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 /// Characters of a line where nobody says how many there are.
 const WIDTH: usize = 80;
 
-/// What ended the output.
+/// The reason why the output ended.
 static ENDED: Mutex<Option<ErrorKind>> = Mutex::new(None);
 
 /// Prints one line and lets it go: programs read lines while the next ones are computed.
@@ -41,12 +41,12 @@ pub(crate) fn exit(code: ExitCode) -> ExitCode {
     }
 }
 
-/// Characters of a line: what `COLUMNS` says, else 80.
+/// Characters of a line: `COLUMNS`, else 80.
 pub(crate) fn width() -> usize {
     std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).filter(|&c| c > 0).unwrap_or(WIDTH)
 }
 
-/// An empty table with `header`. On a terminal it is as wide as that; elsewhere lines are as long as they are.
+/// An empty table with `header`. On a terminal it is as wide as that; elsewhere lines are not wrapped.
 pub(crate) fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(header);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The name of standard input where a file is expected.
 const STDIN: &str = "-";
 
-/// What some editors begin a file with.
+/// The byte order mark with which some editors begin a file.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// A problem and where it came from.

@@ -53,7 +53,7 @@ impl Progress {
         }
     }
 
-    /// What is being done.
+    /// The present action.
     pub(crate) fn doing(&self, what: impl fmt::Display) {
         if let Progress::Bar(bar) = self {
             bar.set_message(what.to_string());

@@ -50,7 +50,7 @@ fn judge(args: &Verify, cases: &[Named], next: &AtomicUsize, verdicts: &Sender<(
     }
 }
 
-/// What judges problems of which `jobs` are judged at a time, on these numbers of threads; a GPU has no use for them.
+/// The judge of problems, `jobs` of them at a time, on these numbers of threads; a GPU ignores the latter.
 pub(crate) fn harness(threads: &[usize], jobs: usize, row: Option<String>) -> Result<Harness> {
     let engine = session::engine();
     if engine.kind() == EngineKind::Gpu {
@@ -76,7 +76,7 @@ struct Found {
     only_reference: Vec<String>,
 }
 
-/// What is printed while problems are judged, and at the end.
+/// The output while problems are judged, and at the end.
 struct Report<'a> {
     args: &'a Verify,
     progress: Progress,

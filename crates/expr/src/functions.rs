@@ -120,8 +120,8 @@ fn polynomial<N: Num, const K: usize>(x: N, coefficients: [f64; K]) -> N {
 /// The largest exponent of a finite number.
 const MOST: f64 = 127.0;
 
-/// `(n + ROUND, r)` with `x = n ln(2) + r` for `|x| <= 89`, where `n` is at most [`MOST`] and `|r| <= ln(2)/2` but for the largest finite results, for which
-/// it is at most `ln(2)`.
+/// `(n + ROUND, r)` with `x = n ln(2) + r` for `|x| <= 89`, where `n` is at most [`MOST`] and `|r| <= ln(2)/2`, except for the largest
+/// finite results, for which it is at most `ln(2)`.
 #[inline(always)]
 fn reduced<N: Bits>(x: N) -> (N, N) {
     let shifted = x.mul_add(c(f64::from(std::f32::consts::LOG2_E)), c(f64::from(ROUND))).min(c(f64::from(ROUND) + MOST));
@@ -141,8 +141,8 @@ fn power_of_two<N: Bits>(n: N::Word) -> N {
     N::from_bits(N::word_shl(N::word_add(n, N::word(127)), 23))
 }
 
-/// `x * 2^n` for `-126 <= n <= 127`, and 0 for `n = -127`; `shifted` is `n +` [`ROUND`], of which a shift by the digits of the mantissa leaves nothing in front
-/// of a whole number. No power of two is subnormal: results that are take a hundred times as long on some processors.
+/// `x * 2^n` for `-126 <= n <= 127`, and 0 for `n = -127`; `shifted` is `n +` [`ROUND`], which a shift by the digits of the mantissa
+/// reduces to the bits of `n`. No power of two is subnormal: subnormal operands take a hundred times as long on some processors.
 #[inline(always)]
 fn scaled<N: Bits>(x: N, shifted: N) -> N {
     x.mul(N::from_bits(N::word_add(N::word_shl(shifted.bits(), 23), N::word(1.0_f32.to_bits() as i32))))
@@ -182,7 +182,7 @@ pub fn exp2_short<N: Bits>(x: N) -> N {
     binary_power(x, x.add(c(f64::from(ROUND))), EXP2_SHORT)
 }
 
-/// `2^x` by a polynomial of what `x` is more than the whole number in `shifted`.
+/// `2^x` by a polynomial of the difference between `x` and the whole number in `shifted`.
 #[inline(always)]
 fn binary_power<N: Bits, const K: usize>(x: N, shifted: N, fraction: [f64; K]) -> N {
     let r = x.sub(shifted.sub(c(f64::from(ROUND))));
@@ -225,7 +225,7 @@ pub fn ln_1p<N: Bits>(x: N) -> N {
     e.add(f.mul_add(f.mul(f.mul_add(polynomial(f, LN), c(-0.5))), f))
 }
 
-/// Added to squares, which are then never subnormal, and slow; far below what rounding does to the polynomials of them.
+/// Added to squares, so that they are never subnormal, and slow; far below the rounding errors of the polynomials of them.
 const LEAST_SQUARE: f64 = 1e-30;
 
 /// An odd function by its quotient.

@@ -1,7 +1,7 @@
 //! Scalar formulas, written once.
 //!
-//! A formula is a function generic over [`Num`]: the reference evaluates it in `f64`, the portable kernels in `f32` lanes that the
-//! compiler turns into vectors, a code generator in values that it records. There is no second table of activations anywhere.
+//! A formula is a function generic over [`Num`]: the reference evaluates it in `f64`, the portable kernels in `f32` lanes that the compiler
+//! turns into vectors, a code generator in values that it records. No other crate defines activations.
 //!
 //! - [`number`]: exact conversion of every data type, the definition that everything else is tested against;
 //! - [`eltwise`], [`binary`]: the element-wise functions and their derivatives;

@@ -26,7 +26,7 @@ pub fn bounds(dtype: DataType) -> (f32, f32) {
     (low as f32, if beyond { (high as f32).next_down() } else { high as f32 })
 }
 
-/// What becomes of the exact sum of a product of whole numbers: `alpha * sum + beta * old + offset`, halves rounded away from zero as BLAS-like
+/// The result of an exact sum of products of integers: `alpha * sum + beta * old + offset`, halves rounded away from zero as BLAS-like
 /// interfaces do, saturated.
 #[inline]
 pub fn combine(alpha: f32, sum: i32, beta: f32, old: i32, offset: i32) -> i32 {

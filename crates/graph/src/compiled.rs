@@ -27,7 +27,7 @@ enum Code {
     Open(Arc<Open>),
 }
 
-/// What handles, and the cache, share.
+/// The data that handles and the cache share.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     engine: Engine,
@@ -36,15 +36,15 @@ pub(crate) struct Compiled {
     /// Inputs and outputs, everything about them known.
     ports: [Vec<LogicalTensor>; 2],
     ready: Ready,
-    /// What computes the same where `ready` does not hold.
+    /// A program that computes the same where `ready` does not hold.
     otherwise: Option<Ready>,
-    /// What computes the same where an input and an output are the same memory.
+    /// A program that computes the same where an input and an output are the same memory.
     shared: Option<Ready>,
     notes: Vec<String>,
     in_place: Vec<(usize, usize)>,
 }
 
-/// A program with what it keeps.
+/// A program with its kept constants.
 #[derive(Debug)]
 struct Ready {
     program: Program,
@@ -57,7 +57,7 @@ impl Ready {
         Ready { kept: constants::shared(engine, partition, &program), program }
     }
 
-    /// Lets `run` compute when there is what only depends on constant inputs.
+    /// Lets `run` compute once the values that depend only on constant inputs are there.
     fn execute<T>(
         &self,
         engine: &Engine,
@@ -108,11 +108,11 @@ impl CompiledPartition {
         CompiledPartition { partition: partition.clone(), code: Code::Open(Arc::new(open)) }
     }
 
-    /// The partition for the sizes of these inputs, which are in the order of its ports: itself, where all sizes were known when it was compiled. It
-    /// says how its outputs lie, and what scratch it needs.
+    /// The partition for the sizes of these inputs, which are in the order of its ports: itself, if all sizes were known when it was
+    /// compiled. It has the layouts of its outputs, and the size of its scratch.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] for sizes that contradict what was known; what compiling reports.
+    /// [`Error::InvalidArguments`] for sizes that contradict the known ones; errors of compiling.
     pub fn sized(&self, inputs: &[&Memory<'_>]) -> Result<CompiledPartition, Error> {
         match &self.code {
             Code::Sized(_) => Ok(self.clone()),
@@ -125,7 +125,7 @@ impl CompiledPartition {
         matches!(self.code, Code::Open(_))
     }
 
-    /// What it is where all sizes are known.
+    /// The partition itself where all sizes are known.
     fn compiled(&self) -> Option<&Compiled> {
         match &self.code {
             Code::Sized(compiled) => Some(compiled),
@@ -155,19 +155,19 @@ impl CompiledPartition {
         ports.iter().flatten().find(|lt| lt.id == id)
     }
 
-    /// Numbers of an input and an output that may be the same memory, as many pairs as there are.
+    /// Pairs of an input and an output, by index, that may be the same memory.
     pub fn in_place(&self) -> &[(usize, usize)] {
         self.compiled().map_or(&[], |c| &c.in_place)
     }
 
-    /// One line for each operation that became a problem of its own: what is computed along with it, and why no more. None where sizes are open, as
-    /// for the other lists.
+    /// One line for each operation that became a problem of its own: the operations folded into it, and why no more. Empty where sizes are
+    /// open, as the other lists are.
     pub fn notes(&self) -> &[String] {
         self.compiled().map_or(&[], |c| &c.notes)
     }
 
-    /// The problems that it computes, one after the other, each with the name of its implementation. Where these hold for some values of the inputs
-    /// only (a mask that is minus infinity), an execution with others computes something else.
+    /// The problems that it computes, in order, each with the name of its implementation. If these hold only for some values of the inputs
+    /// (a mask that is minus infinity), an execution with others computes other problems.
     pub fn problems(&self) -> Vec<(String, &'static str)> {
         let of = |p: &oxidnn_runtime::Primitive| (p.desc().problem().to_string(), p.desc().impl_name());
         self.compiled().map(|c| c.ready.program.primitives().map(of).collect()).unwrap_or_default()
@@ -196,8 +196,8 @@ impl CompiledPartition {
         Ok(())
     }
 
-    /// Computes once, with scratch of its own, and says how long each of [`CompiledPartition::problems`] took, one after the other. The first of them,
-    /// which only depend on constant inputs, are not among those timed: there are as many fewer times.
+    /// Computes once, with scratch of its own, and returns the time of each of [`CompiledPartition::problems`], in order. The first
+    /// problems, which depend only on constant inputs, are not timed: there are as many fewer times.
     ///
     /// # Errors
     /// As [`CompiledPartition::execute`].
@@ -210,7 +210,7 @@ impl CompiledPartition {
         self.compiled().map_or(0, |c| c.ready.program.prepared_steps())
     }
 
-    /// Lets `run` compute, and says what was computed.
+    /// Lets `run` compute, and returns the compiled partition that was used.
     fn with_scratch<T>(
         &self,
         stream: &Stream,
@@ -238,14 +238,14 @@ impl CompiledPartition {
     }
 }
 
-/// What an entry of the cache is found by: equal operations share it, whatever graph they are of, but where contents are said to be the same in every
-/// execution, which is true of one graph only.
+/// The key of an entry of the cache: equal operations share an entry, of whatever graph, unless contents are said to be the same in every
+/// execution, which holds for one graph only.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     engine: DeviceId,
     partition: Option<usize>,
     numerics: Numerics,
-    /// Whether constants are kept, which decides what is prepared.
+    /// Whether constants are kept, which decides what is computed ahead.
     keeps: bool,
     ops: Vec<Op>,
     ports: [Vec<LogicalTensor>; 2],

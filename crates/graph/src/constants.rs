@@ -1,5 +1,5 @@
-//! The cache of constant tensors: what a compiled partition computes from constant inputs alone (weights in a kernel's own layout, scales in
-//! another type) is computed once, as long as all of it together stays within a capacity. The capacity is 0 where nobody raises it.
+//! The cache of constant tensors: values that a compiled partition computes from constant inputs alone (weights in a kernel's own layout,
+//! scales in another type) are computed once, as long as all of them together stay within a capacity. The default capacity is 0.
 
 use crate::Error;
 use crate::program::{Program, bytes};
@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock, Mutex, Weak};
 struct Account {
     capacity: [usize; 2],
     used: [usize; 2],
-    /// Grows when the capacity is set: what was kept before is forgotten.
+    /// Grows when the capacity is set, which drops everything kept before.
     generation: [u64; 2],
 }
 
@@ -29,7 +29,7 @@ pub fn constant_capacity(kind: EngineKind) -> usize {
     account().capacity[kind as usize]
 }
 
-/// Changes [`constant_capacity`], and forgets what is kept.
+/// Changes [`constant_capacity`], and drops everything kept.
 pub fn set_constant_capacity(kind: EngineKind, bytes: usize) {
     let mut account = account();
     let kind = kind as usize;
@@ -70,16 +70,16 @@ impl Drop for Room {
     }
 }
 
-/// What one compiled partition keeps, and others of the same partition that prepare the same: those for other sizes.
+/// The constants of one compiled partition, shared with compilations of the same partition for other sizes that prepare the same ones.
 #[derive(Debug, Default)]
 pub(crate) struct Kept(Mutex<Option<(Room, Arc<Memory<'static>>)>>);
 
-/// What has been kept so far, by the partition and what is prepared of it.
+/// The constants kept so far, by partition and by preparation.
 type Known = HashMap<(DeviceId, usize, String), Weak<Kept>>;
 
 static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(|| Mutex::new(Known::new()));
 
-/// The place for what `program`, of the partition with this number, keeps.
+/// The place for the constants of `program`, of the partition with this number.
 pub(crate) fn shared(engine: &Engine, partition: usize, program: &Program) -> Arc<Kept> {
     let fresh = Arc::new(Kept::default());
     let Some(prepared) = program.prepared() else { return fresh };
@@ -95,7 +95,7 @@ pub(crate) fn shared(engine: &Engine, partition: usize, program: &Program) -> Ar
 }
 
 impl Kept {
-    /// What is kept, computed by `fill` where it is not there yet; `None` where there is nothing to keep or no room for it.
+    /// The kept constants, computed by `fill` if they are not there yet; `None` if there are none or no room for them.
     pub(crate) fn get(
         &self,
         engine: &Engine,

@@ -67,7 +67,7 @@ fn write(name: &str, text: &str) {
     }
 }
 
-/// What stands before the operations.
+/// The text before the operations.
 struct Head {
     engine_kind: EngineKind,
     fpmath: FpMath,

@@ -1,11 +1,11 @@
-//! What can be wrong with a graph; one kind for each of the specification's statuses.
+//! Errors of graphs; one kind for each of the specification's statuses.
 
 use std::fmt::Display;
 
 /// Why a request failed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Error {
-    /// A request that is wrong by itself: an argument out of range, a logical tensor that is no port.
+    /// A request that is wrong by itself: an argument out of range, a logical tensor that is not a port.
     #[error("{0}")]
     InvalidArguments(String),
     /// A graph that is used in the wrong order, or whose logical tensors contradict each other.

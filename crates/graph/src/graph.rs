@@ -160,7 +160,7 @@ impl Graph {
         Ok(())
     }
 
-    /// What became of each operation when [`Graph::filter`] made the partitions: none before that.
+    /// The fate of each operation when [`Graph::filter`] made the partitions: empty before that.
     pub fn explain(&self) -> Vec<Explanation> {
         let of = |(i, op): (usize, &Op)| {
             let partition = self.partitions.iter().find(|p| p.ops().iter().any(|o| o.id == op.id))?;

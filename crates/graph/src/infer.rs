@@ -37,7 +37,7 @@ pub(crate) fn outputs(op: &mut Op) -> Result<(), Error> {
     Ok(())
 }
 
-/// Lays the channels of what a convolution writes, in a layout that is free, side by side, whatever the format: what reads it likes that best.
+/// Makes the channels of a convolution's output contiguous if its layout is free, whatever the format: the readers are fastest with that.
 pub(crate) fn innermost_channels(op: &mut Op) {
     let windows = matches!(op.kind, OpKind::Convolution | OpKind::ConvTranspose) && op.text(AttrId::DataFormat) == "NCX";
     let Some(&lt) = op.outputs.first() else { return };
@@ -61,7 +61,8 @@ pub(crate) fn innermost_channels(op: &mut Op) {
     );
 }
 
-/// Dense strides of `dims` in the memory order of an input of the same sizes, which is what elementwise operations like best; or of as many dimensions.
+/// Dense strides of `dims` in the memory order of an input of the same sizes, with which element-wise operations are fastest; or of an
+/// input with as many dimensions.
 fn followed(leader: Option<&LogicalTensor>, dims: &Dims, resized: bool) -> Option<Dims> {
     let layout = leader?.tensor().ok()?.layout;
     let same = layout.dims == *dims || resized && layout.dims.len() == dims.len();
@@ -111,7 +112,7 @@ fn join(op: &Op, mb: i64, channels: i64, spatial: &[i64]) -> Dims {
     out
 }
 
-/// Weights in the operation's format: output channels, input channels, kernel sizes, as the format has them.
+/// Weights in the operation's format: output channels, input channels, kernel sizes, in the order of the format.
 pub(crate) fn weights(op: &Op, dims: &Dims) -> Result<(i64, i64, Dims), Error> {
     let n = dims.len();
     if n < 3 {

@@ -1,13 +1,13 @@
 //! The graph extension: operations over logical tensors, made into partitions that are compiled and executed as one.
 //!
 //! [`Op`]s are checked against their [`schema`](OpKind::schema), a table, when [`Graph::add_op`] takes them. [`Graph::filter`] makes
-//! [`Partition`]s by a table of patterns: operations that can be computed together are one. [`Partition::compile`] infers shapes, resolves
-//! layouts, and lowers the operations to a [`CompiledPartition`]: primitives of the runtime, with post-ops, scales and views for whatever can be
-//! one, and the intermediate tensors between them in one block of scratch. There are no kernels and no second meaning of any operation here:
-//! what an operation computes is what its problems compute.
+//! [`Partition`]s by a table of patterns: sets of operations that are computed together. [`Partition::compile`] infers shapes, resolves
+//! layouts, and lowers the operations to a [`CompiledPartition`]: primitives of the runtime, with as much as possible in their post-ops,
+//! scales and views, and with the intermediate tensors between them in one block of scratch. The crate has no kernels and defines no
+//! operation a second time: an operation computes what its problems compute.
 //!
-//! Formats of tensors are strides to the primitives: data with channels last, weights in any order, transposed operands and reshapes are
-//! views of the caller's memory, and nothing is copied but where a primitive wants another layout.
+//! To the primitives, formats of tensors are strides: data with channels last, weights in any order, transposed operands and reshapes are
+//! views of the caller's memory. Tensors are copied only where a primitive wants another layout.
 #![forbid(unsafe_code)]
 
 mod attr;

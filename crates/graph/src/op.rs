@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 pub struct Op {
     /// The name: no two operations of a graph have the same.
     pub id: usize,
-    /// What it computes.
+    /// Its kind.
     pub kind: OpKind,
-    /// What the user calls it.
+    /// The user's name for it.
     pub name: String,
-    /// What it reads.
+    /// Its inputs.
     pub inputs: Vec<LogicalTensor>,
-    /// What it writes.
+    /// Its outputs.
     pub outputs: Vec<LogicalTensor>,
     /// Its attributes.
     pub attrs: BTreeMap<AttrId, AttrValue>,

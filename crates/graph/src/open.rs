@@ -1,7 +1,7 @@
 //! Partitions that were compiled before all sizes were known: these come with the memory of an execution.
 //!
-//! What a partition is lowered to depends on sizes, what its kernels are does not: a *member* is the partition compiled for the sizes of one execution,
-//! by kernels, packed weights and scales that it shares with its siblings. Executions find the members that there are without an allocation.
+//! The lowered partition depends on sizes, its kernels do not: a *member* is the partition compiled for the sizes of one execution, with
+//! kernels, packed weights and scales that it shares with the other members. Executions find existing members without an allocation.
 
 use crate::compiled::Compiled;
 use crate::{Error, LayoutType, LogicalTensor, Partition, UNKNOWN};
@@ -30,7 +30,7 @@ impl fmt::Debug for Open {
 
 /// The partition for one set of sizes.
 struct Member {
-    /// What the memories said that their ports did not.
+    /// The sizes and strides of the memories that the ports left open.
     given: Vec<Tensor>,
     compiled: Arc<Compiled>,
 }
@@ -49,7 +49,7 @@ impl Open {
     /// The partition for the sizes of these inputs, which are in the order of its ports.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] for sizes that contradict what is known, and layouts that are not strided; what compiling reports.
+    /// [`Error::InvalidArguments`] for sizes that contradict the known ones, and layouts that are not strided; errors of compiling.
     pub(crate) fn member(&self, partition: &Partition, inputs: &[&Memory<'_>]) -> Result<Arc<Compiled>, Error> {
         let ports = &self.ports[0];
         if inputs.len() != ports.len() {

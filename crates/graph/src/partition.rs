@@ -1,4 +1,4 @@
-//! Partitions: what is compiled and executed as one.
+//! Partitions: sets of operations that are compiled and executed as one.
 
 use crate::compiled::Compiled;
 use crate::graph::Numerics;
@@ -19,7 +19,7 @@ struct State {
     id: usize,
     /// In an order to compute them in.
     ops: Vec<Op>,
-    /// What comes from outside, as often as it is read.
+    /// The inputs from outside, as often as they are read.
     reads: Vec<LogicalTensor>,
     inputs: Vec<LogicalTensor>,
     outputs: Vec<LogicalTensor>,
@@ -28,7 +28,7 @@ struct State {
     numerics: Numerics,
 }
 
-/// What partitions of one graph have in common.
+/// The common data of the partitions of one graph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
     pub(crate) engine_kind: EngineKind,
@@ -83,17 +83,17 @@ impl Partition {
         self.0.engine_kind
     }
 
-    /// What its operations read from outside, a tensor as often as they read it: the input ports of the specification.
+    /// The tensors that its operations read from outside, each as often as they read it: the input ports of the specification.
     pub fn reads(&self) -> &[LogicalTensor] {
         &self.0.reads
     }
 
-    /// What it reads from outside, each tensor once, in the order of [`Partition::reads`].
+    /// The tensors that it reads from outside, each once, in the order of [`Partition::reads`].
     pub fn inputs(&self) -> &[LogicalTensor] {
         &self.0.inputs
     }
 
-    /// What it writes for others.
+    /// The tensors that it writes for others.
     pub fn outputs(&self) -> &[LogicalTensor] {
         &self.0.outputs
     }
@@ -106,12 +106,12 @@ impl Partition {
 
     /// Makes the code for tensors as `inputs` and `outputs` describe them, in any order; or takes it from the process-wide cache.
     ///
-    /// Of outputs that are not known, sizes are inferred, and layouts chosen. Where sizes or strides of inputs are not known, they come with the memory
-    /// of an execution: each set of them is compiled when it comes first, by the kernels and packed weights of those before.
+    /// Unknown sizes of outputs are inferred, and their layouts chosen. If sizes or strides of inputs are unknown, they come with the
+    /// memory of an execution: each set of them is compiled at its first use, with the kernels and packed weights of those before.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] for a partition that is not supported, an engine of another kind, a port that is missing or not known well
-    /// enough; [`Error::InvalidShape`] for sizes that do not fit; what the primitives refuse.
+    /// [`Error::InvalidArguments`] for a partition that is not supported, an engine of another kind, a port that is missing or not known
+    /// well enough; [`Error::InvalidShape`] for sizes that do not fit; errors of the primitives.
     pub fn compile(&self, engine: &Engine, inputs: &[LogicalTensor], outputs: &[LogicalTensor]) -> Result<CompiledPartition, Error> {
         if let Some(why) = self.refusal() {
             return Err(Error::InvalidArguments(format!("partition {} is not supported: {why}", self.id())));
@@ -147,7 +147,7 @@ impl Partition {
             for lt in &mut op.outputs {
                 *lt = match ports[1].iter().find(|p| p.id == lt.id) {
                     Some(port) => *port,
-                    // Nobody sees how what stays inside lies, nor does it need its sizes before.
+                    // Nobody sees the layouts of tensors that stay inside, and their sizes need not be known before.
                     None => inner(lt),
                 };
             }
@@ -176,7 +176,7 @@ fn inner(lt: &LogicalTensor) -> LogicalTensor {
     LogicalTensor { layout: LayoutType::Any, strides, ..*lt }
 }
 
-/// What the caller knows now of each port.
+/// The caller's present knowledge of each port.
 fn described(ports: &[LogicalTensor], given: &[LogicalTensor]) -> Result<Vec<LogicalTensor>, Error> {
     let of = |port: &LogicalTensor| {
         let lt = given.iter().find(|g| g.id == port.id);

@@ -1,8 +1,8 @@
-//! Programs: what a partition is lowered to. Steps, each a primitive, over places: the caller's tensors, constants, and scratch.
+//! Programs: lowered partitions. Steps, each a primitive, over places: the caller's tensors, constants, and scratch.
 //!
-//! Steps that depend on nothing but constant tensors come first; their results are kept apart, so that they can be computed once for all
-//! executions (see [`crate::constants`]). All scratch is one block, the primitives' own included: intermediate results lie where nothing else
-//! that is still needed does.
+//! Steps that depend only on constant tensors come first; their results are stored apart, so that they can be computed once for all
+//! executions (see [`crate::constants`]). All scratch is one block, the primitives' own included: an intermediate result overlaps no tensor
+//! that is still needed.
 //!
 //! A program may hold for some values of its inputs only, which [`Guard`]s say and [`Program::holds`] looks at.
 
@@ -11,7 +11,7 @@ use oxidnn_runtime::{Memory, Primitive, Stream};
 use oxidnn_spec::{Arg, DataType, Tensor, Use};
 use std::time::{Duration, Instant};
 
-/// Where a tensor lies.
+/// The place of a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     /// An input of the partition.
@@ -44,7 +44,7 @@ pub(crate) struct Step {
     pub(crate) bindings: Vec<Binding>,
 }
 
-/// What a program takes for granted about single numbers among its inputs, which are known by their places.
+/// A program's assumption about a single number among its inputs, which are given by their places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Guard {
     /// The number is minus infinity, or so low that a score beside it changes nothing: its softmax is 0.
@@ -93,13 +93,13 @@ impl Guard {
     }
 }
 
-/// What `read` makes of the type and bytes of an input.
+/// The value that `read` makes of the type and bytes of an input.
 fn number<T>(inputs: &[&Memory<'_>], i: usize, read: impl FnOnce(DataType, &[u8]) -> T) -> Result<T, Error> {
     let memory = inputs.get(i).ok_or_else(|| Error::argument("inputs", inputs.len(), format_args!("more than {i}")))?;
     Ok(read(memory.tensor().dtype, &memory.map(0)?))
 }
 
-/// Bytes of the parts of a program's scratch, in the order they lie.
+/// Bytes of the parts of a program's scratch, in their order in memory.
 #[derive(Clone, Copy, Default, Debug)]
 struct Sizes {
     /// Intermediate results.
@@ -110,7 +110,7 @@ struct Sizes {
     kept: usize,
 }
 
-/// Steps and what they need.
+/// Steps and their resources.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     /// Steps that depend on constant inputs only, and whose results are kept.
@@ -190,7 +190,7 @@ impl Program {
         Mark { prepare: prepare.len(), steps: steps.len(), constants: constants.len(), rooms: rooms.len(), sizes, guards: guards.len() }
     }
 
-    /// Takes back what was added since.
+    /// Removes everything that was added since.
     pub(crate) fn reset(&mut self, mark: Mark) {
         self.prepare.truncate(mark.prepare);
         self.steps.truncate(mark.steps);
@@ -212,12 +212,12 @@ impl Program {
         !self.guards.is_empty()
     }
 
-    /// Whether what the program takes for granted is true of this memory. Waits for work that writes the numbers it asks for.
+    /// Whether the program's assumptions hold for this memory. Waits for work that writes the numbers in question.
     pub(crate) fn holds(&self, inputs: &[&Memory<'_>], outputs: &[&Memory<'_>]) -> Result<bool, Error> {
         self.guards.iter().try_fold(true, |all, guard| Ok(all && guard.holds(inputs, outputs)?))
     }
 
-    /// Drops a last step that copies an input to an output as it is: nothing is to be done where these are the same memory.
+    /// Drops a last step that copies an input to an output unchanged: nothing is to be done if these are the same memory.
     pub(crate) fn drop_copy(&mut self) {
         let Some(Step { primitive, bindings }) = self.steps.last() else { return };
         let copies = matches!(primitive.desc().problem().op, oxidnn_spec::Op::Reorder(_)) && primitive.desc().attr().scales.is_empty();
@@ -229,7 +229,7 @@ impl Program {
         }
     }
 
-    /// The input and the output that are the same memory wherever the program holds, if nothing but the last use of the input needs to know it: one
+    /// The input and the output that are the same memory wherever the program holds, if only the last use of the input depends on it: one
     /// step alone writes the output, and no step from there on reads the input.
     pub(crate) fn shared(&self) -> Option<(usize, usize)> {
         let [Guard::Shared { input, output }] = self.guards[..] else { return None };
@@ -240,7 +240,7 @@ impl Program {
         let sums = |step: &&Step| step.primitive.desc().attr().reads_dst();
         let writers: Vec<usize> = uses(Place::Out(output)).collect();
         let fits = match writers[..] {
-            // What was a copy.
+            // The former copy.
             [] => uses(Place::In(input)).next().is_none(),
             [at] if at > 0 => sums(&&self.steps[at - 1]) && uses(Place::In(input)).all(|used| used < at),
             _ => false,
@@ -265,8 +265,8 @@ impl Program {
         }
     }
 
-    /// Finds a place in scratch for each intermediate result: the large ones first, each at the lowest byte where nothing lies that lives at the
-    /// same time.
+    /// Finds a place in scratch for each intermediate result: the large ones first, each at the lowest byte that is free during its
+    /// lifetime.
     pub(crate) fn place(&mut self) {
         let mut lives: Vec<Option<(usize, usize)>> = vec![None; self.rooms.len()];
         for (at, step) in self.steps.iter().enumerate() {
@@ -316,7 +316,7 @@ impl Program {
         self.sizes.kept
     }
 
-    /// What the kept results are made by, as text that is equal where they are; none where nothing is kept.
+    /// The steps that make the kept results, as text that is equal for equal steps; empty if nothing is kept.
     pub(crate) fn prepared(&self) -> Option<String> {
         if self.sizes.kept == 0 {
             return None;
@@ -339,8 +339,9 @@ impl Program {
         self.prepare.iter().chain(&self.steps).map(|s| &s.primitive)
     }
 
-    /// Indices of inputs and outputs that may be the same memory: where one elementwise primitive takes the one as it is and writes the other, and no
-    /// step before that reads or writes anything else of the caller's after it; and where the one is read for the last time before the other is written.
+    /// Indices of inputs and outputs that may be the same memory, in two cases: the last step is an element-wise primitive that reads the
+    /// input unconverted and writes the output, which no step before writes; or the input is read for the last time before the output is
+    /// written.
     pub(crate) fn in_place(&self) -> Vec<(usize, usize)> {
         let mut pairs: Vec<(usize, usize)> = self.elementwise().into_iter().collect();
         let bindings = || self.steps.iter().enumerate().flat_map(|(at, step)| step.bindings.iter().map(move |b| (at, b)));
@@ -359,7 +360,7 @@ impl Program {
         pairs
     }
 
-    /// The pairs of a last step that is elementwise.
+    /// The pairs of the last step, if that is element-wise.
     fn elementwise(&self) -> Vec<(usize, usize)> {
         let Some((Step { primitive, bindings }, before)) = self.steps.split_last() else { return Vec::new() };
         let elementwise = match &primitive.desc().problem().op {
@@ -380,7 +381,7 @@ impl Program {
         pairs
     }
 
-    /// Computes what only depends on constant inputs into `frame.kept`, else into scratch.
+    /// Computes the values that depend only on constant inputs into `frame.kept`, else into scratch.
     pub(crate) fn prepare(&self, stream: &Stream, frame: Frame<'_>) -> Result<(), Error> {
         self.prepare.iter().try_for_each(|s| self.step(s, stream, frame))
     }

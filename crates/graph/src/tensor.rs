@@ -1,4 +1,4 @@
-//! Logical tensors: what an operation reads and writes, by number, before there is any memory.
+//! Logical tensors: the inputs and outputs of operations, by number, before there is any memory.
 
 use crate::Error;
 use oxidnn_spec::{DataType, Dims, Tensor};
@@ -6,7 +6,7 @@ use oxidnn_spec::{DataType, Dims, Tensor};
 /// A dimension or stride that is not known yet.
 pub const UNKNOWN: i64 = i64::MIN;
 
-/// How the elements of a logical tensor lie in memory.
+/// The layout of a logical tensor's elements in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub enum LayoutType {
     /// Not said: the same as [`LayoutType::Any`] where the library writes, an error where it reads.
@@ -16,11 +16,11 @@ pub enum LayoutType {
     Any,
     /// By strides.
     Strided,
-    /// As the layout of this number, which no compiled partition of this library ever answers: its layouts all have strides.
+    /// The layout of this number. No compiled partition of this library returns one: its layouts all have strides.
     Opaque(usize),
 }
 
-/// What is known about the contents of a logical tensor.
+/// How much is known about the contents of a logical tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub enum Property {
     /// Nothing.
@@ -47,7 +47,7 @@ pub struct LogicalTensor {
     pub strides: Dims,
     /// Kind of layout.
     pub layout: LayoutType,
-    /// What is known about the contents.
+    /// How much is known about the contents.
     pub property: Property,
 }
 
@@ -144,7 +144,8 @@ impl LogicalTensor {
         }
     }
 
-    /// True when `other`, the same tensor as another operation sees it, does not contradict: kinds of layouts, and what both know, are equal.
+    /// True if `other`, the same tensor as another operation describes it, does not contradict: the kinds of layouts are equal, and so is
+    /// everything that both know.
     pub(crate) fn agrees(&self, other: &LogicalTensor) -> bool {
         let sizes =
             |a: &Dims, b: &Dims| a.len() == b.len() && a.iter().zip(b.iter()).all(|(&x, &y)| x == y || x == UNKNOWN || y == UNKNOWN);

@@ -1,4 +1,4 @@
-//! Measures the inner kernel of `dot` against what the core's multiply units can do: `cargo run --release --example dot [filter]`.
+//! Measures the inner kernel of `dot` against the peak of the core's multiply units: `cargo run --release --example dot [filter]`.
 //!
 //! The peak is measured, not assumed: a loop of multiply-adds on registers alone. Every figure is the best of many short runs, taken in
 //! turns with the peak, so that other programs on the machine disturb neither.
@@ -74,7 +74,7 @@ fn peak_kernel(arena: &CodeArena, isa: Isa, op: Op) -> Result<(Entry<usize>, usi
     Ok((unsafe { code.entry() }, 4 * usize::from(sums) * each))
 }
 
-/// Nanoseconds of one run, the best of what `budget_ms` allows.
+/// Nanoseconds of one run, the best of those that fit into `budget_ms`.
 fn best(budget_ms: u128, mut run: impl FnMut()) -> f64 {
     let begin = Instant::now();
     let mut best = f64::MAX;
@@ -297,7 +297,7 @@ fn line(arena: &CodeArena, isa: Isa, kernel: Kernel) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// What there is to measure on a processor.
+/// The measurements on a processor.
 fn kernels(isa: Isa) -> Vec<Kernel> {
     let wide: &[(u8, u8)] = &[(7, 4), (6, 4), (8, 3), (8, 2), (10, 1)];
     let narrow: &[(u8, u8)] = &[(6, 2), (10, 1)];

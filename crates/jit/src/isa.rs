@@ -1,4 +1,4 @@
-//! What the processor can do, as far as generated code depends on it.
+//! The processor's features, as far as generated code depends on them.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod amx;
@@ -25,7 +25,7 @@ pub struct Isa {
     pub fp16: bool,
     /// Tiles of bf16 and bytes: AMX-TILE, AMX-BF16 and AMX-INT8.
     pub amx: bool,
-    /// Tiles are memory, and what is done with them is done by vectors: slow, so that code for AMX can be run on processors without it.
+    /// Tiles are memory, and vector code computes on them: slow, so that code for AMX can be tested on processors without it.
     pub emulated: bool,
 }
 

@@ -1,10 +1,10 @@
-//! What kernels are known by.
+//! The keys of kernels.
 
 use crate::ir::{Compiled, Function, IrError};
 use crate::isa::Isa;
 use std::hash::Hash;
 
-/// What a kernel's code depends on: plain data, which knows how the code is written.
+/// Everything that a kernel's code depends on: plain data, which knows how to write the code.
 pub trait Key: Clone + Eq + Hash + Send + 'static {
     /// The block of arguments that the kernel reads.
     type Args: 'static;

@@ -4,8 +4,8 @@
 //! - [`arena`]: executable memory that is never writable and executable at one address; code lives as long as its handles.
 //! - [`ir`]: values instead of registers, lowered by instruction set.
 //! - [`kernels`]: generators that know addresses and strides, the inner kernel of `dot` before all.
-//! - [`Key`]: what a kernel is known by, and how it is written.
-//! - [`isa`]: what the processor can do, always an argument: code for any processor can be made and tested on any host.
+//! - [`Key`]: the key of a kernel, and how its code is written.
+//! - [`isa`]: the processor's features, always an argument: code for any processor can be made and tested on any host.
 //!
 //! Generated code keeps no frames for unwinding and calls nothing: nothing can unwind through it.
 

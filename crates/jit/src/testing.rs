@@ -1,4 +1,4 @@
-//! What tests of this crate share: comparing decoded instructions with those that were asked for, running functions.
+//! Shared by the tests of this crate: comparing decoded with requested instructions, running functions.
 
 use crate::arena::{CodeArena, Options};
 use crate::asm::{Asked, Assembled, Gpr, Mask, Masking, Mem, Operand, Simd, Width};
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// The instruction sets that functions are tested for.
 pub(crate) const ISAS: [Isa; 5] = [Isa::AVX2, Isa::AVX2_VNNI, Isa::AVX512, Isa::AVX512_BF16, Isa::AVX512_FP16];
 
-/// Compiles, and checks that every instruction decodes to what was asked and belongs to the instruction set.
+/// Compiles, and checks that every instruction decodes to the requested one and belongs to the instruction set.
 pub(crate) fn compile(function: Function) -> Compiled {
     let isa = function.isa();
     let compiled = function.finish_recording().unwrap();
@@ -19,7 +19,7 @@ pub(crate) fn compile(function: Function) -> Compiled {
     compiled
 }
 
-/// Checks that every instruction decodes to what was asked and belongs to the instruction set.
+/// Checks that every instruction decodes to the requested one and belongs to the instruction set.
 pub(crate) fn check(code: &Assembled, isa: Isa) {
     let mut asked = code.asked.iter();
     for i in decoded(code) {
@@ -108,7 +108,7 @@ fn same_operand(decoded: &Instruction, n: u32, operand: Operand) -> bool {
     }
 }
 
-/// Where a decoded instruction differs from what was asked, operand by operand; jumps are not looked at.
+/// The first difference between a decoded and a requested instruction, operand by operand; jumps are not compared.
 pub(crate) fn disagreement(decoded: &Instruction, asked: &Asked) -> Option<String> {
     asked.op?;
     let masking = match (decoded.op_mask(), decoded.zeroing_masking()) {

@@ -1,4 +1,4 @@
-//! What the library keeps, and how to bound it: the cache of primitives, and scratch that the program provides.
+//! The library's caches and their limits: the cache of primitives, and scratch that the program provides.
 
 use oxidnn::prelude::*;
 

@@ -16,7 +16,7 @@ pub(crate) fn main() -> Result<(), Error> {
         .post_ops(relu6())
         .describe(&engine)?;
     let between = depthwise.tensor(Arg::DST).expect("a convolution has a destination").clone();
-    // The sum adds to what is in the destination: the block's input.
+    // The sum adds to the destination's old contents: the block's input.
     let pointwise = Conv::forward(Prop::ForwardInference)
         .src_tensor(between.clone())
         .weights([channels, channels, 1, 1], F32)

@@ -29,7 +29,7 @@ pub(crate) fn main() -> Result<(), Error> {
     let dropped = kept.iter().filter(|&&k| k == 0).count();
     println!("{dropped} of 4096 dropped");
     assert!((900..1150).contains(&dropped));
-    // What is kept is scaled, so that the mean stays.
+    // Kept elements are scaled, so that the mean stays.
     assert!(first.iter().zip(&kept).all(|(&v, &k)| v == if k == 0 { 0.0 } else { 64.0 / 0.75 }));
     primitive.execute(&stream, &given)?;
     assert_eq!(first, y.read_f32()?);

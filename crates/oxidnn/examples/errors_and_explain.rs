@@ -1,4 +1,4 @@
-//! What the library says: wrong requests, and why it chose an implementation.
+//! Errors of wrong requests, and explanations of the choice of an implementation.
 
 use oxidnn::prelude::*;
 

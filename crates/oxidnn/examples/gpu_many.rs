@@ -1,4 +1,5 @@
-//! Many threads on few streams of a GPU, and very many shapes on one: what `tests/gpu/verify.sh` runs for the promises that hold for a process.
+//! Many threads on few streams of a GPU, and very many shapes on one: `tests/gpu/verify.sh` runs it to check the promises that hold for a
+//! process.
 //!
 //! ```text
 //! cargo run --release -p oxidnn --example gpu_many -- threads          # 64 threads share primitives on 8 streams: the bits of one thread
@@ -15,7 +16,7 @@ const THREADS: usize = 64;
 const STREAMS: usize = 8;
 const ROUNDS: usize = 200;
 
-/// Threads that make shapes, and bytes that the host may grow by after the first fifth, for what allocators leave between blocks.
+/// Threads that make shapes, and bytes that the host may grow by after the first fifth, because allocators leave gaps between blocks.
 const MAKERS: usize = 4;
 const SLACK: usize = 32 << 20;
 
@@ -32,7 +33,7 @@ fn main() -> Outcome {
     }
 }
 
-/// Convolution, normalisation, product and softmax: the kinds of scratch and of kernels that there are.
+/// Convolution, normalisation, product and softmax: all kinds of scratch and of kernels.
 fn primitives(engine: &Engine) -> Result<Vec<Primitive>, Error> {
     let conv = Conv::forward(Prop::ForwardInference).src([4, 64, 28, 28], Bf16).weights([64, 64, 3, 3], Bf16).padding([1, 1]);
     let planar =
@@ -137,7 +138,7 @@ fn resident() -> usize {
     pages.unwrap_or(0) * 4096
 }
 
-/// Megabytes of the GPU that are in use, as the driver's tool says; none without it.
+/// Megabytes of the GPU that are in use, by the driver's tool; none without it.
 fn in_use() -> Option<usize> {
     let out = std::process::Command::new("nvidia-smi").args(["--query-gpu=memory.used", "--format=csv,noheader,nounits"]).output().ok()?;
     String::from_utf8(out.stdout).ok()?.lines().next()?.trim().parse().ok()
@@ -154,7 +155,7 @@ fn shapes(engine: &Engine, count: usize) -> Outcome {
                 if i >= end {
                     return stream.wait();
                 }
-                // Large and small shapes by turns: what is in flight is as large in the first fifth as in the last.
+                // Large and small shapes in turns: the first fifth has as much in flight as the last.
                 let desc = shape(engine, (i * SHUFFLE % count) as i64)?;
                 let all = desc
                     .operands()

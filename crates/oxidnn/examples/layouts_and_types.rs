@@ -1,4 +1,4 @@
-//! Tensors in several layouts and types: a reorder converts both, and elements are read as what they are.
+//! Tensors in several layouts and types: a reorder converts both, and elements are read in their own type.
 
 use oxidnn::prelude::*;
 
@@ -14,7 +14,7 @@ pub(crate) fn main() -> Result<(), Error> {
     // Elements are read in logical order, whatever the layout; these are exact in bf16.
     assert_eq!(nhwc.read_f32()?, numbers);
 
-    // Wide integers stay what they are.
+    // Wide integers are not converted.
     let ids = Memory::from_vec(&engine, [3], vec![i64::MAX, -1, (1 << 53) + 1])?;
     assert_eq!(ids.read::<i64>()?, [i64::MAX, -1, (1 << 53) + 1]);
     let wrong = ids.read::<i32>().unwrap_err();

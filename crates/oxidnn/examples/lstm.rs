@@ -26,7 +26,7 @@ pub(crate) fn main() -> Result<(), Error> {
     };
     run(&h, &c)?;
     let first = y.read_f32()?;
-    // What the last layer gave at the last step is its last state.
+    // The output of the last layer at the last step is its last state.
     let last_step = &first[((steps - 1) * batch * hidden) as usize..];
     assert_eq!(last_step, &h_last.read_f32()?[(batch * hidden) as usize..]);
     // The sequence goes on from there, so the same inputs give other results.

@@ -16,7 +16,7 @@ pub(crate) fn main() -> Result<(), Error> {
     assert!(p.chunks(4).all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-6));
     assert_eq!(p[4..], [0.25; 4]); // large scores do not overflow
 
-    // Cross-entropy: the mean of -log p[target]. Its gradient by the scores is what the backward pass makes of -1/n at the targets.
+    // Cross-entropy: the mean of -log p[target]. Its gradient by the scores is the backward pass applied to -1/n at the targets.
     let targets = [3, 0];
     let log = oxidnn::softmax(Prop::ForwardTraining, SoftmaxAlg::Log, scores, 1).describe(&engine)?;
     let back = log.backward_data(&engine)?;

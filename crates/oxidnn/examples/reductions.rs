@@ -18,7 +18,7 @@ pub(crate) fn main() -> Result<(), Error> {
     assert_eq!(reduce(ReductionAlg::Max, 0.0)?.read_f32()?, [8.0, 9.0, 10.0, 11.0]);
     let norms = reduce(ReductionAlg::NormLpMax, 2.0)?;
 
-    // The second source has one row, which meets all of the first's.
+    // The second source has one row, which is broadcast to all of the first's.
     let divide = oxidnn::binary(BinaryAlg::Div, table.clone(), row).dst_tensor(table).describe(&engine)?;
     let unit = engine.zeros(&divide, Arg::DST)?;
     divide.create()?.execute(&stream, &[(Arg::SRC, &x), (Arg::SRC_1, &norms), (Arg::DST, &unit)])?;

@@ -14,7 +14,7 @@ pub(crate) fn main() -> Result<(), Error> {
 
     let begin = left.record()?;
     desc.create()?.execute(&left, &[(Arg::SRC, &x), (Arg::WEIGHTS, &w), (Arg::DST, &y)])?;
-    // The other stream reads what the first writes: memory knows its writer, nothing has to be said. An event says it for other purposes.
+    // The other stream reads what the first writes: memory knows its writer, so nothing has to be said. An event is for other purposes.
     let written = left.record()?;
     right.wait_for(&written)?;
     relu.create()?.execute(&right, &[(Arg::SRC, &y), (Arg::DST, &z)])?;

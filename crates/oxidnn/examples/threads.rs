@@ -39,7 +39,7 @@ pub(crate) fn main() -> Result<(), Error> {
         threads.into_iter().try_for_each(|t| t.join().expect("no panic"))
     })?;
 
-    // Results do not depend on who computes, nor on how many.
+    // Results do not depend on the threads, nor on their number.
     let one = Stream::with_threads(&engine, Threads::new(1))?;
     let own = Stream::with_threads(&engine, Threads::caller(Scoped))?;
     let (a, b) = (engine.zeros(&desc, Arg::DST)?, engine.zeros(&desc, Arg::DST)?);

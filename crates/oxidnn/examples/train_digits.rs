@@ -1,12 +1,12 @@
-//! Trains the net behind `oxidnn run` on the digits in `assets/digits`, and writes its weights to the file that is given, else to one of the
-//! system's folder for temporary files. Those that `oxidnn run` takes are in `assets/digits/weights.safetensors`.
+//! Trains the net behind `oxidnn run` on the digits in `assets/digits`, and writes its weights to the given file, or to one in the system's
+//! folder for temporary files. `oxidnn run` uses `assets/digits/weights.safetensors`.
 //!
 //! ```text
 //! cargo run --release -p oxidnn --example train_digits [-- FILE]
 //! ```
 //!
-//! Images are moved by a pixel at random: without that the net learns the hands of the 1,437 training images, and not those of the 360 test
-//! images, which are later in the collection.
+//! Images are moved by a pixel at random: without that the net learns the handwriting of the 1,437 training images, and not that of the 360
+//! test images, which come later in the collection.
 
 mod common;
 

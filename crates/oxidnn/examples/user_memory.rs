@@ -13,7 +13,7 @@ pub(crate) fn main() -> Result<(), Error> {
         let y = Memory::from_slice_mut(&engine, tensor.clone(), &mut output)?;
         let relu = oxidnn::eltwise(Prop::ForwardInference, EltwiseAlg::Relu, 0.0, 0.0, tensor.clone()).dst_tensor(tensor);
         relu.describe(&engine)?.create()?.execute(&stream, &[(Arg::SRC, &x), (Arg::DST, &y)])?;
-        // What may only be read is refused as a result.
+        // Read-only memory is refused as a result.
         let copy = oxidnn::reorder(x.tensor().clone(), x.tensor().clone()).describe(&engine)?.create()?;
         let refused = copy.execute(&stream, &[(Arg::SRC, &y), (Arg::DST, &x)]).unwrap_err();
         assert!(refused.to_string().contains("may only be read"), "{refused}");

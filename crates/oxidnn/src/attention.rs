@@ -58,14 +58,14 @@ impl Attention {
         Attention { prop, sizes, keys, dtype, keys_type: dtype, mask: None, mask_kind: SdpaMask::None, is_scaled: false, attr: defaults() }
     }
 
-    /// Other numbers of heads and of keys and values than of queries: `heads` divides those of the queries (grouped heads).
+    /// Other numbers of heads for keys and values than for queries: `heads` divides the number of queries' heads (grouped heads).
     #[must_use]
     pub fn keys(mut self, heads: i64, keys: i64) -> Attention {
         (self.keys[0], self.keys[1]) = (heads, keys);
         self
     }
 
-    /// Channels of values and result, where they are not those of queries and keys.
+    /// Channels of values and result, if they differ from those of queries and keys.
     #[must_use]
     pub fn value_size(mut self, size: i64) -> Attention {
         self.keys[2] = size;

@@ -49,11 +49,11 @@ fn free_option(t: &Option<Tensor>) -> Option<Tensor> {
     t.as_ref().map(free)
 }
 
-/// The backward problem `prop` of the training problem `forward`. Layouts of gradients are left open where the implementation may
-/// choose, else they are those of the tensors they belong to.
+/// The backward problem `prop` of the training problem `forward`. Layouts of gradients are left open if the implementation may choose;
+/// otherwise they are those of the tensors they belong to.
 ///
 /// # Errors
-/// [`Error::InvalidArguments`] when there is no such pass.
+/// [`Error::InvalidArguments`] if there is no such pass.
 fn backward_of(forward: &Problem, prop: Prop) -> Result<Problem, Error> {
     if forward.op.prop() != Some(Prop::ForwardTraining) {
         let got = forward.op.prop().map_or("an operation without passes", Prop::name);
@@ -134,7 +134,7 @@ fn data_pass(op: &Op, prop: Prop) -> Option<Op> {
     })
 }
 
-/// Gradients of a recurrent network: f32, plain, as the tensors they belong to.
+/// Gradients of a recurrent network: plain f32, with the sizes of the tensors they belong to.
 fn rnn_gradients(r: &Rnn) -> RnnDiff {
     let grad = |t: &Tensor| Tensor::any(*t.dims(), oxidnn_spec::DataType::F32);
     let maybe = |t: &Option<Tensor>| t.as_ref().map(grad);

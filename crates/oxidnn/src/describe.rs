@@ -77,7 +77,7 @@ pub trait Describe: Sized {
     /// The operation as built so far.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] that names what is missing or wrong.
+    /// [`Error::InvalidArguments`] that names the missing or wrong part.
     fn op(&self) -> Result<Op, Error>;
 
     /// The attributes, to change.
@@ -120,7 +120,7 @@ pub trait Describe: Sized {
         self
     }
 
-    /// Zero points of argument `of`, as [`Describe::scales`]; s32 numbers passed as [`Arg::zero_point`]`(of)`.
+    /// Zero points of argument `of`, as [`Describe::scales`]; s32 values passed as [`Arg::zero_point`]`(of)`.
     #[must_use]
     fn zero_points(mut self, of: Arg, mask: u32) -> Self {
         self.attr_mut().zero_points.insert(of, Quant::per(mask, DataType::S32));
@@ -196,7 +196,7 @@ impl PostOps {
         self.push(PostOp::Eltwise { alg, alpha: Real::new(alpha), beta: Real::new(beta) })
     }
 
-    /// `d + scale * (what the destination held before)`.
+    /// `d + scale * (the destination's old value)`.
     #[must_use]
     pub fn sum(self, scale: f32) -> PostOps {
         self.push(PostOp::Sum { scale: Real::new(scale), zero_point: 0, dtype: None })

@@ -3,7 +3,7 @@
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc};
 use oxidnn_spec::{Arg, Error, Tensor};
 
-/// What this machine and a descriptor bring to [`Engine`].
+/// Constructors of [`Engine`] for this machine, and by a descriptor.
 pub trait EngineExt {
     /// The engine of this machine's processor, on the process-wide thread pool.
     fn cpu() -> Engine;
@@ -11,7 +11,7 @@ pub trait EngineExt {
     /// The engine of NVIDIA GPU `ordinal`, from 0 on. Driver and compiler (NVRTC) are loaded when this is first called.
     ///
     /// # Errors
-    /// [`Error::Runtime`] that says what is not there: no driver, no such GPU, no compiler.
+    /// [`Error::Runtime`] that says what is missing: driver, GPU or compiler.
     fn cuda(ordinal: usize) -> Result<Engine, Error>;
 
     /// Zeroed memory with the layout that `desc` has for `arg`.

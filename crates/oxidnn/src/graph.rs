@@ -55,7 +55,7 @@
 //! # }
 //! ```
 //!
-//! What is wrong with an expression is said when the graph is compiled: the operation, what it got and what it needs.
+//! Errors in an expression are reported when the graph is compiled: the operation, what it got and what it needs.
 
 use oxidnn_graph::{AttrId, AttrValue, CompiledPartition, LayoutType, LogicalTensor, Op, Policy, Property};
 pub use oxidnn_graph::{Error, OpKind, Partition};
@@ -79,11 +79,11 @@ struct State {
     tensors: usize,
     /// The algorithm of convolutions, where it is asked for.
     convolution: Option<ConvAlg>,
-    /// What went wrong first.
+    /// The first error.
     failed: Option<Error>,
 }
 
-/// A tensor of a graph: an input, or what an operation computes.
+/// A tensor of a graph: an input, or the result of an operation.
 #[derive(Clone, Debug)]
 pub struct Node {
     graph: Graph,
@@ -118,8 +118,9 @@ impl Graph {
         Graph::default()
     }
 
-    /// Computes the graph's convolutions by `algorithm`. Unless this or the knob `GRAPH_CONVOLUTION` says otherwise it is [`ConvAlg::Auto`], which may be
-    /// Winograd's; with [`ConvAlg::Direct`] every result is a sum of products of the pixels under its window, and of no others.
+    /// Computes the graph's convolutions by `algorithm`. The default, unless the knob `GRAPH_CONVOLUTION` says otherwise, is
+    /// [`ConvAlg::Auto`], which may choose Winograd's algorithm. With [`ConvAlg::Direct`] every result is a sum of products of the pixels
+    /// under its window, and of no others.
     pub fn convolution(&self, algorithm: ConvAlg) {
         self.state().convolution = Some(algorithm);
     }
@@ -140,13 +141,13 @@ impl Graph {
         Node { graph: self.clone(), tensor }
     }
 
-    /// An input, row-major; where sizes are [`OPEN`], as its memory says.
+    /// An input, row-major; sizes that are [`OPEN`] come with its memory.
     pub fn input(&self, dims: impl Into<Dims>, dtype: DataType) -> Node {
         let dims = dims.into();
         self.node(|id| LogicalTensor::with_dims(id, Some(dtype), dims, LayoutType::Strided, Property::Variable))
     }
 
-    /// An input that is the same in every execution, row-major: what is computed from such inputs alone may be kept.
+    /// An input that is the same in every execution, row-major: results computed from such inputs alone may be kept.
     pub fn constant(&self, dims: impl Into<Dims>, dtype: DataType) -> Node {
         let dims = dims.into();
         self.node(|id| LogicalTensor::with_dims(id, Some(dtype), dims, LayoutType::Strided, Property::Constant))
@@ -172,7 +173,7 @@ impl Graph {
     /// Partitions that compute `outputs`, ready to run.
     ///
     /// # Errors
-    /// What is wrong with the graph; what the engine cannot compute.
+    /// Errors of the graph; operations that the engine cannot compute.
     pub fn compile(&self, engine: &Engine, outputs: &[&Node]) -> Result<Model, Error> {
         let (mut ops, convolution, failed) = {
             let state = self.state();
@@ -181,7 +182,7 @@ impl Graph {
         if let Some(e) = failed {
             return Err(e);
         }
-        // What is asked for leaves the graph, whoever else reads it.
+        // Requested results leave the graph, whoever else reads them.
         for (i, node) in outputs.iter().enumerate() {
             let mut end = Op::new(usize::MAX - i, OpKind::End, "end");
             end.inputs.push(node.tensor);
@@ -197,7 +198,7 @@ impl Graph {
         for partition in graph.partitions().iter().filter(|p| p.ops().iter().any(|o| o.kind != OpKind::End)) {
             let inputs: Vec<LogicalTensor> = partition.inputs().iter().map(|lt| *known.get(&lt.id).unwrap_or(lt)).collect();
             let made = partition.compile(engine, &inputs, partition.outputs())?;
-            // Of what depends on open sizes nothing but the type is known.
+            // Tensors that depend on open sizes have a known type and nothing else.
             let open = |lt: &LogicalTensor| LogicalTensor { dims: None, strides: Dims::default(), layout: LayoutType::Strided, ..*lt };
             let settled = |lt: &LogicalTensor| made.logical_tensor(lt.id).filter(|_| !made.is_open()).copied();
             known.extend(partition.outputs().iter().map(|lt| (lt.id, settled(lt).unwrap_or_else(|| open(lt)))));
@@ -270,7 +271,8 @@ impl Node {
     /// The description of an input.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] for sizes that are [`OPEN`], and for what is computed: that is known when the graph is compiled.
+    /// [`Error::InvalidArguments`] for sizes that are [`OPEN`], and for results of operations, whose sizes are known when the graph is
+    /// compiled.
     pub fn tensor(&self) -> Result<Tensor, Error> {
         self.tensor.tensor()
     }
@@ -381,7 +383,7 @@ impl Model {
     /// Computes once: the memory of each output, in the order they were asked for.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] for an input that is missing or too small; what the execution reports.
+    /// [`Error::InvalidArguments`] for an input that is missing or too small; errors of the execution.
     pub fn run(&self, stream: &Stream, inputs: &[(&Node, &Memory<'_>)]) -> Result<Vec<Memory<'static>>, Error> {
         let mut made: BTreeMap<usize, Memory<'static>> = BTreeMap::new();
         for compiled in &self.compiled {

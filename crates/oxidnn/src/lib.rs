@@ -72,7 +72,7 @@ pub use simple::{
 };
 pub use window::{Conv, Pool};
 
-/// What most programs need, with the data types' names.
+/// The items that most programs need, with the data types' names.
 pub mod prelude {
     pub use crate::op::{
         BinaryAlg, ConvAlg, EltwiseAlg, LrnAlg, NormFlags, PoolAlg, Prop, ReductionAlg, ResamplingAlg, RnnActivation, RnnDirection,

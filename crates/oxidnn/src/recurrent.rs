@@ -91,7 +91,7 @@ impl Recurrent {
         Recurrent::new(prop, RnnCell::Gru, sizes, hidden, dtype)
     }
 
-    /// Gated recurrent unit whose reset gate multiplies the candidate's recurrent product (linear before reset, as cuDNN and PyTorch have it).
+    /// Gated recurrent unit whose reset gate multiplies the candidate's recurrent product (linear before reset, as in cuDNN and PyTorch).
     #[must_use]
     pub fn lbr_gru(prop: Prop, sizes: [i64; 3], hidden: i64, dtype: DataType) -> Recurrent {
         Recurrent::new(prop, RnnCell::LbrGru, sizes, hidden, dtype)

@@ -1,7 +1,7 @@
 //! Primitives in order, each bound to its memories: a forward pass, a backward pass, an update of parameters.
 //!
-//! Takes over what every program that runs a net repeats for each primitive: memory for its outputs, and a reorder in front of it wherever an
-//! input lies in another layout than the one the primitive asked for.
+//! Does for each primitive what every program that runs a net would repeat: memory for its outputs, and a reorder in front of it wherever
+//! an input has another layout than the primitive asks for.
 
 use crate::describe::Describe;
 use crate::simple::reorder;
@@ -79,12 +79,12 @@ impl<'a> Sequence<'a> {
         Sequence { engine: engine.clone(), steps: Vec::new() }
     }
 
-    /// Appends the primitive of `desc`. `given` has all its inputs: one of another layout or type than `desc` asks for is reordered by a step of its
-    /// own, each time the sequence runs. Outputs that are not given are allocated; [`Step::memory`] of the result tells where.
+    /// Appends the primitive of `desc`. `given` has all its inputs. An input of another layout or type than `desc` asks for is reordered by
+    /// a step of its own, each time the sequence runs. Outputs that are not given are allocated; [`Step::memory`] returns them.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] for an input that is missing or has other dims, for an output of another layout, and for an
-    /// argument that the primitive does not have; whatever making the primitive or memory reports.
+    /// [`Error::InvalidArguments`] for an input that is missing or has other dims, for an output of another layout, and for an argument
+    /// that the primitive does not have; errors of making the primitive or memory.
     pub fn push(&mut self, name: impl Into<String>, desc: &PrimitiveDesc, given: &[(Arg, &Arc<Memory<'a>>)]) -> Result<&Step<'a>, Error> {
         let name = name.into();
         if let Some((arg, _)) = given.iter().find(|(a, _)| desc.tensor(*a).is_none()) {
@@ -105,8 +105,8 @@ impl<'a> Sequence<'a> {
         Ok(self.append(Step { name, primitive: desc.create()?, args }))
     }
 
-    /// `memory` in the layout and type of `tensor`: itself where it has them, else the result of a reorder that is appended as step `name`. Numbers
-    /// are rounded where the type is narrower: f32 weights go into a bf16 net as they are.
+    /// `memory` in the layout and type of `tensor`: itself if it has them, else the result of a reorder that is appended as step `name`.
+    /// Elements are rounded if the type is narrower, so a bf16 net takes f32 weights.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when dims differ; whatever making the reorder or its memory reports.

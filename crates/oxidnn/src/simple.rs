@@ -139,7 +139,7 @@ pub fn shuffle(prop: Prop, src: Tensor, axis: usize, group_size: i64) -> Builder
 /// Puts `srcs` one after the other along `axis`.
 ///
 /// # Errors
-/// [`Error::InvalidArguments`] when there is no source, or the axis is not one.
+/// [`Error::InvalidArguments`] if there is no source, or the axis does not exist.
 pub fn concat(axis: usize, srcs: Vec<Tensor>) -> Result<Builder, Error> {
     let first = srcs.first().ok_or_else(|| Error::invalid("srcs", "none", "at least one tensor"))?;
     let mut dims = *first.dims();
@@ -152,7 +152,7 @@ pub fn concat(axis: usize, srcs: Vec<Tensor>) -> Result<Builder, Error> {
 /// `dst = sum(scales[i] * srcs[i])`.
 ///
 /// # Errors
-/// [`Error::InvalidArguments`] when there is no source.
+/// [`Error::InvalidArguments`] if there is no source.
 pub fn sum(scales: &[f32], srcs: Vec<Tensor>) -> Result<Builder, Error> {
     let dst = like(srcs.first().ok_or_else(|| Error::invalid("srcs", "none", "at least one tensor"))?);
     Ok(Builder::new(Sum { scales: scales.iter().map(|&s| Real::new(s)).collect(), srcs, dst }))

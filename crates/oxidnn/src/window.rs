@@ -4,7 +4,7 @@ use crate::describe::{Describe, data_setters, defaults, need, weight_setters};
 use oxidnn_spec::op::{self, ConvAlg, PoolAlg, Prop};
 use oxidnn_spec::{Attr, DataType, Dims, Error, Op, Tensor};
 
-/// Strides, dilations and paddings as far as they are given; one entry a spatial dimension.
+/// Strides, dilations and paddings, one entry a spatial dimension; missing ones have their defaults.
 #[derive(Clone, Default, Debug)]
 struct Geometry {
     strides: Option<Dims>,

@@ -1,4 +1,4 @@
-//! What the runtime costs around the work: describing, creating from the cache, executing a problem of one element, median nanoseconds.
+//! The runtime's own cost: describing, creating from the cache, executing a problem of one element, median nanoseconds.
 //!
 //! `cargo run --release -p oxidnn-runtime --example overhead`; it fails where that is more than [`LIMITS`] allow.
 

@@ -24,7 +24,7 @@ impl<'b> Borrows<'b> {
         Borrows { operands, memories, shares, taken: 0, is_pending: false }
     }
 
-    /// Takes all of them. In place, as a result that is moved costs more than what it holds.
+    /// Takes all of them. In place, because moving the result would cost more than borrowing.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] that names the argument in use elsewhere; those before it are given back when this is dropped.
@@ -46,7 +46,7 @@ impl<'b> Borrows<'b> {
         Ok(())
     }
 
-    /// What operand `i`, whose memory this is, adds to the borrows before it.
+    /// The borrow that operand `i`, of this memory, adds to those before it.
     #[inline(always)]
     fn claim(&self, i: usize, usage: Use, memory: &Memory<'_>) -> Option<Access> {
         match memory.is_checked() {
@@ -65,7 +65,7 @@ impl<'b> Borrows<'b> {
         (!(0..others).any(written)).then_some(access(usage))
     }
 
-    /// Every memory, checked or not, and what the execution does with it.
+    /// Every memory, checked or not, and how the execution uses it.
     fn uses(&self) -> impl Iterator<Item = (&'b Memory<'b>, Access)> + use<'b> {
         self.operands.iter().zip(self.memories).filter_map(|(o, m)| Some(((*m)?, access(o.usage))))
     }
@@ -82,7 +82,7 @@ impl<'b> Borrows<'b> {
         self.uses().try_for_each(|(memory, access)| memory.storage().uses.settle(access))
     }
 
-    /// Has `queue` begin what is submitted next after the work that this execution comes after.
+    /// Orders the next submission to `queue` behind the work that this execution depends on.
     ///
     /// # Errors
     /// [`Error::Runtime`] when a device fails.
@@ -90,12 +90,12 @@ impl<'b> Borrows<'b> {
         self.uses().try_for_each(|(memory, access)| memory.storage().uses.order(access, queue))
     }
 
-    /// Remembers the submission, for whoever uses the memories next.
+    /// Records the submission, for the next users of the memories.
     pub(crate) fn submitted(&self, queue: &Arc<dyn Queue>, ticket: Ticket) {
         self.uses().for_each(|(memory, access)| memory.storage().uses.submitted(access, queue, ticket));
     }
 
-    /// What keeps the bytes of all memories alive.
+    /// The owners that keep the bytes of all memories alive.
     pub(crate) fn storages(&self) -> Vec<Arc<Storage>> {
         self.uses().map(|(memory, _)| memory.storage().clone()).collect()
     }

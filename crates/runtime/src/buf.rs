@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::mem::size_of;
 
-/// A plain number as it lies in memory.
+/// A plain number in its memory format.
 pub trait Element: bytemuck::Pod + Send + Sync {}
 impl<T: bytemuck::Pod + Send + Sync> Element for T {}
 
@@ -49,7 +49,7 @@ impl<'a> Buf<'a> {
     /// The same bytes for any lifetime.
     ///
     /// # Safety
-    /// What [`Buf::new`] demands must hold for `'b`: whoever keeps the result keeps the memory.
+    /// The promise of [`Buf::new`] must hold for `'b`: the caller keeps the memory as long as the result.
     #[inline]
     pub(crate) const unsafe fn outlive<'b>(self) -> Buf<'b> {
         Buf { ptr: self.ptr, len: self.len, life: PhantomData }
@@ -61,7 +61,7 @@ impl<'a> Buf<'a> {
         self.len
     }
 
-    /// True when there are no bytes.
+    /// True if there are no bytes.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -161,7 +161,7 @@ impl<'a> Buf<'a> {
         Some(unsafe { std::slice::from_raw_parts(self.ptr.cast::<T>(), self.len / size_of::<T>()) })
     }
 
-    /// Elements `index..index + count` as a slice of which this part of the execution is the only user; `None` when not aligned for `T`.
+    /// Elements `index..index + count` as a slice that only this part of the execution uses; `None` if it is not aligned for `T`.
     ///
     /// # Safety
     /// Nobody else may read or write these elements while the slice lives.
@@ -188,7 +188,8 @@ impl<'a> Buf<'a> {
     }
 }
 
-/// Panics: what lies outside a region, with its first number, its count, and the bytes of the region. By value, so that loops keep all of it in registers.
+/// Panics with the first element, the count and the bytes of the region of an access outside of it. By value, so that loops keep all of it
+/// in registers.
 #[cold]
 #[inline(never)]
 fn outside(what: &str, [first, count, len]: [usize; 3]) -> ! {

@@ -6,7 +6,7 @@ use crate::{Memory, PrimitiveDesc, Region};
 use oxidnn_spec::{Arg, Error, Layout, Operand, RUNTIME, Tensor, Use};
 use std::sync::Arc;
 
-/// That no memory is passed for the operand, as may be for a scratchpad, which may not be needed.
+/// Checks an operand without memory: only a scratchpad may lack it, which may not be needed.
 pub(crate) fn missing(o: &Operand<Tensor>) -> Result<(), Error> {
     if o.arg == Arg::SCRATCHPAD { Ok(()) } else { Err(Error::arg(o.arg, "nothing", o.tensor.summary())) }
 }
@@ -31,8 +31,8 @@ pub(crate) fn operand(desc: &PrimitiveDesc, o: &Operand<Tensor>, memory: &Memory
     Ok(())
 }
 
-/// Checks that memory has the bytes that operand `i` needs, where sizes come with the execution that of the member, whatever the memory says of itself.
-/// Returns them where they are a part of the memory only.
+/// Checks that memory has the bytes that operand `i` needs, whatever the memory says of itself; with open sizes, those of the member.
+/// Returns these bytes if they are only a part of the memory.
 pub(crate) fn bytes<'a>(
     desc: &PrimitiveDesc,
     i: usize,
@@ -67,7 +67,7 @@ pub(crate) fn bytes<'a>(
     Ok(part)
 }
 
-/// What is wrong with memory of `got` where `expected` is needed.
+/// The difference between memory of `got` and the expected description.
 pub(crate) fn unlike(arg: Arg, got: &Tensor, expected: &Tensor) -> Error {
     if same_shape(expected, got) {
         let expected = format!("{expected}: reorder it, or describe the problem with that layout");
@@ -76,7 +76,7 @@ pub(crate) fn unlike(arg: Arg, got: &Tensor, expected: &Tensor) -> Error {
     Error::arg(arg, got.summary(), expected.summary())
 }
 
-/// Whether a size, stride or offset is what it should be, or may be any.
+/// Whether a size, stride or offset equals the expected one, which may be open.
 fn same(expected: i64, got: i64) -> bool {
     expected == got || expected == RUNTIME
 }
@@ -86,8 +86,8 @@ fn same_shape(expected: &Tensor, got: &Tensor) -> bool {
     expected.dtype == got.dtype && dims.len() == want.len() && want.iter().zip(dims.iter()).all(|(&e, &g)| same(e, g))
 }
 
-/// Whether memory of `got` may be passed where `expected` is needed: equal, but for what `expected` leaves to run time. Of an empty tensor
-/// the layout does not count.
+/// Whether memory of `got` may be passed where `expected` is needed: equal, but for the values that `expected` leaves to run time. The
+/// layout of an empty tensor does not matter.
 pub(crate) fn fits(expected: &Tensor, got: &Tensor) -> bool {
     if expected == got {
         return true;
@@ -102,7 +102,7 @@ pub(crate) fn fits(expected: &Tensor, got: &Tensor) -> bool {
     strides && padded && same(e.offset, g.offset) && e.inner == g.inner && e.compensation == g.compensation
 }
 
-/// Whether `got` is a plain list of the scales or zero points that an operand has, one behind the other, whatever its dims.
+/// Whether `got` is a plain list of an operand's scales or zero points, whatever its dims.
 pub(crate) fn is_list(o: &Operand<Tensor>, got: &Tensor) -> bool {
     let list = |t: &Tensor| t.layout == Layout::plain(*t.dims()).unwrap_or_else(|_| Layout::any(*t.dims()));
     let counts = (o.tensor.layout.elements(), got.layout.elements());
@@ -118,15 +118,15 @@ pub(crate) fn runtime(desc: &PrimitiveDesc, family: &Family, memories: &[Option<
     })
 }
 
-/// Whether sizes or strides come with the memory of this operand: of the operation's own arguments, which have the lowest numbers; those
-/// of attributes follow from them.
+/// Whether sizes or strides come with the memory of this operand. True only for the operation's own arguments, which have the lowest
+/// numbers; those of attributes follow from them.
 fn gives_sizes(o: &Operand<Tensor>) -> bool {
     o.arg < Arg::precomputed(Arg(0)) && o.tensor.layout.has_runtime()
 }
 
-/// Refuses memory that is written and also used by another argument, but for the in-place pairs of element-wise operations, whose
-/// elements are read by who writes them. Memory from raw addresses is its maker's responsibility. True where memory that is written counts its
-/// users together with that of another argument.
+/// Refuses memory that is written and also used by another argument, except for the in-place pairs of element-wise operations, in which the
+/// worker that writes an element has read it. Memory from raw addresses is its maker's responsibility. Returns true where memory that is
+/// written shares its count of users with another argument.
 #[inline]
 pub(crate) fn overlaps(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>]) -> Result<bool, Error> {
     let mut shares = false;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// Ready code of one problem and row, shared by all primitives of it.
 pub(crate) struct Code {
     pub(crate) exec: Arc<dyn Exec>,
-    /// Whether it stands in for what could not be made: the next primitive tries again.
+    /// Whether this stands in for code that could not be made: the next primitive tries again.
     pub(crate) is_stopgap: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a plan decided, for people to read: the algorithm, what is blocked and stays where, and how long it should take.
+//! A plan's decision, for people to read: the algorithm, the blocks with their caches, and the predicted time.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Decision {
     /// The algorithm; empty where a row says nothing.
     pub algorithm: String,
-    /// What stays where, nearest to the core first.
+    /// The blocks and where they stay, nearest to the core first.
     pub blocks: Vec<Blocked>,
     /// Seconds that an execution should take on the plan's processor, by its arithmetic and its memory.
     pub seconds: Option<f64>,

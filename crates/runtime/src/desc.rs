@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 /// Slack in a caller's scratch buffer, so that its beginning may have any alignment.
 pub(crate) const SCRATCH_SLACK: usize = crate::memory::ALIGNMENT - 1;
 
-/// What a primitive will do and how: made once, immutable, shared.
+/// The work of a primitive and its implementation: made once, immutable, shared.
 #[derive(Clone)]
 pub struct PrimitiveDesc(Arc<Decision>);
 
@@ -29,15 +29,15 @@ struct Decision {
     operands: Vec<Operand<Tensor>>,
     /// The first of the operands' stamps.
     stamps: u64,
-    /// What the plan says, which executions ask for.
+    /// The facts of the plan that executions need.
     scratch_bytes: usize,
-    /// What the operands' first buffers need, for executions that believe no descriptions.
+    /// The bytes that the operands' first buffers need, for executions that do not believe descriptions of memory.
     bytes: OnceLock<Box<[Option<usize>]>>,
-    /// What finds the problem of each execution, where sizes or strides come with it.
+    /// Finds the problem of each execution, where sizes or strides come with it.
     family: Option<Arc<Family>>,
 }
 
-/// What became of one row.
+/// The answer of one row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// It declined.
@@ -120,12 +120,13 @@ impl PrimitiveDesc {
         }
     }
 
-    /// A reorder between two engines. It belongs to the one whose memory the host cannot address, where the layouts are changed; where both
-    /// are such, to the destination's. An execution is ordered like any other, on a stream of [`PrimitiveDesc::engine`].
+    /// A reorder between two engines. It belongs to the engine whose memory the host cannot address, where the layouts are changed; if
+    /// neither memory can be addressed, to the destination's. An execution is ordered like any other, on a stream of
+    /// [`PrimitiveDesc::engine`].
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] for a problem that is no reorder or leaves sizes to run time; [`Error::Unimplemented`] where that engine has no
-    /// reorder for it.
+    /// [`Error::InvalidArguments`] for a problem that is not a reorder or leaves sizes to run time; [`Error::Unimplemented`] if that engine
+    /// has no reorder for it.
     pub fn transfer(from: &Engine, to: &Engine, problem: Problem) -> Result<PrimitiveDesc, Error> {
         if from == to {
             return PrimitiveDesc::new(to, problem);
@@ -173,7 +174,7 @@ impl PrimitiveDesc {
         }))
     }
 
-    /// Every row of the operation's table, best first, and what became of it.
+    /// Every row of the operation's table, best first, and its answer.
     pub fn explain(&self) -> Vec<(&'static str, Verdict)> {
         let d = &*self.0;
         let mut rows: Vec<_> = d.skipped.iter().map(|(n, s)| (*n, Verdict::Skipped(s.clone()))).collect();
@@ -255,7 +256,8 @@ impl PrimitiveDesc {
         &self.0.operands
     }
 
-    /// The number of operand `index`, as executions check its memory that believe descriptions so far: no other operand of the process ever has it.
+    /// The stamp of operand `index`, by which executions recognise memory that they have checked: no other operand of the process ever has
+    /// it.
     #[inline]
     pub(crate) fn stamp(&self, index: usize, faith: Faith) -> u64 {
         self.0.stamps + 2 * index as u64 + faith as u64
@@ -278,13 +280,13 @@ impl PrimitiveDesc {
         self.0.operands.iter().find(|o| o.arg == arg).map(|o| &o.tensor)
     }
 
-    /// What forward training keeps for backward, if anything.
+    /// The workspace that forward training keeps for backward, if any.
     pub fn workspace(&self) -> Option<&Tensor> {
         self.tensor(Arg::WORKSPACE)
     }
 
-    /// The buffer that the caller passes with [`ScratchpadMode::User`]: bytes in one dimension, perhaps none. `None` where the library
-    /// leases it, as it also does where only the execution gives the sizes that it follows from.
+    /// The buffer that the caller passes with [`ScratchpadMode::User`]: bytes in one dimension, possibly zero. `None` if the library leases
+    /// it, as it does where its size depends on sizes that come with the execution.
     pub fn scratchpad(&self) -> Option<&Tensor> {
         self.0.operands.last().filter(|o| o.arg == Arg::SCRATCHPAD).map(|o| &o.tensor)
     }
@@ -320,7 +322,7 @@ impl PrimitiveDesc {
     }
 }
 
-/// What a decision was made for, besides the problem.
+/// The other inputs of a decision, besides the problem.
 struct Place {
     engine: Engine,
     foreign: Option<(Arg, Engine)>,
@@ -355,7 +357,7 @@ fn scratch_tensor(plan: &dyn Plan) -> Option<Tensor> {
     Tensor::plain([i64::try_from(bytes).ok()?], DataType::U8).ok()
 }
 
-/// The implementation and the problem line, as `oxidnn verify` takes it.
+/// The implementation and the problem line, which `oxidnn verify` takes.
 impl fmt::Display for PrimitiveDesc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.0.name, self.problem())

@@ -1,4 +1,5 @@
-//! `Device`: what an engine must bring. Everything above it (descriptors, primitives, caches, streams) is the same for all engines.
+//! `Device`: the interface that an engine implements. Everything above it (descriptors, primitives, caches, streams) is the same for all
+//! engines.
 //!
 //! A device says which hardware it is, allocates its memory, makes queues of work, and plans problems with its rows. Where its memory is
 //! the host's, `kind`, `name`, `fingerprint` and `plan` are enough.
@@ -57,7 +58,7 @@ impl fmt::Display for DeviceId {
     }
 }
 
-/// Facts about a device for those who choose one.
+/// Facts about a device, by which callers choose one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Properties {
     /// Index among the devices of its kind.
@@ -70,7 +71,7 @@ pub struct Properties {
     pub units: usize,
 }
 
-/// What a stream asks of a device.
+/// The properties of a stream's queue.
 #[derive(Clone, Debug)]
 pub struct QueueSpec {
     /// Where a host device takes threads from.
@@ -80,7 +81,7 @@ pub struct QueueSpec {
 }
 
 impl Default for QueueSpec {
-    /// The process-wide pool, and what the knob `ASYNCHRONOUS_STREAMS` says.
+    /// The process-wide pool, synchronous unless the knob `ASYNCHRONOUS_STREAMS` says otherwise.
     fn default() -> QueueSpec {
         QueueSpec { threads: Threads::default(), asynchronous: knobs::asynchronous_streams() }
     }

@@ -58,7 +58,7 @@ impl Engine {
         &*self.0.device
     }
 
-    /// A queue for copies that no stream asked for, such as those of mappings.
+    /// A queue for copies that belong to no stream, such as those of mappings.
     pub(crate) fn service(&self) -> Result<&Arc<dyn Queue>, Error> {
         if let Some(queue) = self.0.service.get() {
             return Ok(queue);

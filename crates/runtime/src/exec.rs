@@ -1,11 +1,11 @@
-//! What a kernel gets when it runs: arguments, scratch, and the queue it runs on.
+//! The context of a running kernel: arguments, scratch, and the queue it runs on.
 
 use crate::queue::{Queue, Work};
 use crate::{Buf, Notes, Region};
 use oxidnn_spec::{Arg, Error, Tensor, Use};
 use std::fmt;
 
-/// One execution argument: what it is, its description, its memory.
+/// One execution argument: its name, its description, its memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound<'a> {
     /// Which argument.
@@ -16,7 +16,7 @@ pub struct Bound<'a> {
     pub usage: Use,
     /// Where its bytes are: one region, or several for sparse tensors.
     pub regions: &'a [Region<'a>],
-    /// What was found out about bytes that no longer change.
+    /// Notes about bytes that no longer change.
     pub notes: Option<&'a Notes>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Ctx<'a> {
         self.args.iter().find(|b| b.arg == arg)
     }
 
-    /// What was found out about the bytes of an argument, if they no longer change.
+    /// Notes about the bytes of an argument, if they no longer change.
     #[inline]
     pub fn notes(&self, arg: Arg) -> Option<&'a Notes> {
         self.bound(arg).and_then(|b| b.notes)
@@ -74,7 +74,7 @@ impl<'a> Ctx<'a> {
         self.scratch.bytes().unwrap_or(Buf::empty())
     }
 
-    /// The host's threads, as far as the queue's device has any.
+    /// The host's threads, if the queue's device computes on them.
     #[inline]
     pub fn executor(&self) -> &'a dyn Executor {
         self.queue.executor()
@@ -83,7 +83,7 @@ impl<'a> Ctx<'a> {
     /// Puts a copy behind the execution's own work, of bytes that live as long as its arguments and scratch.
     ///
     /// # Errors
-    /// What the queue reports.
+    /// The queue's error.
     pub fn copy(&self, from: Region<'a>, to: Region<'a>) -> Result<(), Error> {
         // SAFETY: both regions are valid for as long as the execution's own memory, which its submitter keeps until all of it is done.
         unsafe { self.queue.submit(Work::Copy { from, to }.into()) }.map(drop)

@@ -12,7 +12,7 @@ use oxidnn_spec::{Arg, DataType, Error, Tensor, Use};
 use std::any::Any;
 use std::sync::{Arc, Mutex};
 
-/// What `execute` was called with.
+/// The arguments of `execute`.
 #[derive(Clone, Copy)]
 pub(crate) struct Request<'a> {
     pub(crate) desc: &'a PrimitiveDesc,
@@ -20,13 +20,13 @@ pub(crate) struct Request<'a> {
     pub(crate) stream: &'a Stream,
     pub(crate) args: &'a [(Arg, &'a Memory<'a>)],
     pub(crate) faith: Faith,
-    /// Where sizes come with the arguments, what these make of the problem.
+    /// The member for the sizes of the arguments, where sizes come with them.
     pub(crate) member: Option<&'a Member>,
     /// Whether memory that is written counts its users together with that of another argument: not before the arguments were checked.
     pub(crate) shares: bool,
 }
 
-/// What checking the arguments has found.
+/// The results of checking the arguments.
 struct Checked {
     member: Option<Arc<Member>>,
     shares: bool,
@@ -49,7 +49,7 @@ impl<'a> Request<'a> {
 pub(crate) enum Faith {
     /// Each memory must be described as its operand.
     Descriptions,
-    /// The primitive knows best: memory is bytes, of which there must be enough.
+    /// Believes the primitive's description, not the memory's: memory is bytes, of which there must be enough.
     Bytes,
 }
 
@@ -59,7 +59,8 @@ fn nothing() -> Bound<'static> {
     Bound { arg: Arg(0), usage: Use::In, tensor: &NOTHING, regions: &[], notes: None }
 }
 
-/// Executes once; errors carry the problem line. What was asked for goes by reference: a copy of what was just written in parts waits for it.
+/// Executes once; errors carry the problem line. The request goes by reference: a copy of memory that was just written in parts would wait
+/// for these stores.
 pub(crate) fn execute(request: &Request<'_>) -> Result<(), Error> {
     let done = match request.desc.operands().len() {
         0..=4 => on_stack::<4>(request),
@@ -104,8 +105,8 @@ fn on_heap(request: &Request<'_>) -> Result<(), Error> {
     run(request, &memories, &bound[..count])
 }
 
-/// Puts the memories in the places of their operands and checks them, before a byte is written. `parts` receives the bytes that an operand
-/// takes of memory that is not believed and larger; what is returned are the descriptions and the code that follow from the memories' sizes.
+/// Assigns the memories to their operands and checks them, before a byte is written. `parts` receives the bytes of an operand whose memory
+/// is not believed and larger. Returns the descriptions and the code that follow from the memories' sizes.
 fn prepare<'a>(request: &Request<'a>, memories: &mut [Option<&'a Memory<'a>>], parts: &mut [Option<Region<'a>>]) -> Result<Checked, Error> {
     let Request { desc, stream, faith, .. } = *request;
     if stream.engine() != desc.engine() {
@@ -122,7 +123,7 @@ fn prepare<'a>(request: &Request<'a>, memories: &mut [Option<&'a Memory<'a>>], p
     let Some(family) = desc.family() else { return Ok(Checked { member: None, shares: check::overlaps(desc, memories)? }) };
     let member = check::runtime(desc, family, memories, faith)?;
     if faith == Faith::Bytes {
-        // But a scratchpad, which is the last, and which no sizes follow for.
+        // Except a scratchpad, which is the last operand and determines no sizes.
         for i in 0..member.tensors.len() {
             parts[i] = memories[i].map_or(Ok(None), |memory| check::bytes(desc, i, Some(&member), memory))?;
         }
@@ -197,7 +198,7 @@ fn run<'a>(request: &Request<'a>, memories: &[Option<&'a Memory<'a>>], bound: &'
 /// Submits to a queue that may go on after this returns. The memories are borrowed for the moment of it only; from then on they remember
 /// the submission.
 fn enqueue<'a>(request: &Request<'a>, memories: &[Option<&'a Memory<'a>>], bound: &'a [Bound<'a>]) -> Result<(), Error> {
-    /// Held from finding what the work comes after until the memories know of it, so that two threads do not each miss the other's.
+    /// Held from finding the work to wait for until the memories record the new work, so that two threads do not miss each other's.
     static ORDER: Mutex<()> = Mutex::new(());
     let (queue, exec) = (request.stream.queue(), &request.code.exec);
     let ticket = {
@@ -207,8 +208,8 @@ fn enqueue<'a>(request: &Request<'a>, memories: &[Option<&'a Memory<'a>>], bound
         borrows.order(queue)?;
         let held = Some(Box::new((borrows.storages(), exec.clone())) as Box<dyn Any + Send>);
         let submission = Submission { work: work(request, memories, bound)?, held };
-        // SAFETY: `held` owns the storages and the code; memory that is borrowed from the user is waited for below; the memories remember the
-        // ticket, so that whoever uses them next comes after it.
+        // SAFETY: `held` owns the storages and the code; memory that is borrowed from the user is waited for below; the memories remember
+        // the ticket, so that their next user comes after it.
         let ticket = unsafe { queue.submit(submission) }?;
         borrows.submitted(queue, ticket);
         ticket

@@ -1,9 +1,10 @@
 //! Problems whose sizes come with their arguments: one description, and a member for each set of sizes.
 //!
-//! Rows know nothing of it. What must be known at description, layouts of `any`, is decided by a row for example sizes; weights do not lie otherwise
-//! for other data. An execution takes the member of its sizes: the problem with these, its best row and that one's code, as a primitive made
-//! for them would have. Members are remembered: by the family the last one, by the process as many entries and bytes as the primitive cache may have
-//! (of which they are users: equal sizes and fixed problems share code). Who finds its member allocates nothing.
+//! Rows do not see open sizes. At description, a row decides the layouts of `any` for example sizes; the layout of weights does not depend
+//! on the data's sizes. An execution takes the member of its sizes: the problem with these sizes, its best row and the code of that row,
+//! the same as a primitive made for these sizes would have. The family remembers the last member, the process as many members and bytes as
+//! the primitive cache may hold. Members are users of that cache, so members and fixed problems of equal sizes share code. Finding a member
+//! allocates nothing.
 
 use crate::cache::{self, Key, Lru};
 use crate::code::Code;
@@ -37,9 +38,9 @@ pub(crate) enum Rows {
 
 /// One set of sizes.
 pub(crate) struct Member {
-    /// What the arguments said.
+    /// The sizes of the arguments.
     given: Vec<Tensor>,
-    /// What follows for every operand.
+    /// The descriptions of every operand that follow from them.
     pub(crate) tensors: Vec<Tensor>,
     pub(crate) desc: PrimitiveDesc,
     pub(crate) code: Arc<Code>,
@@ -52,7 +53,7 @@ impl fmt::Debug for Member {
     }
 }
 
-/// What members take besides their code: descriptions, problems, plans.
+/// The bytes of members besides their code: descriptions, problems, plans.
 const MEMBER_BYTES: usize = 16 << 10;
 
 type Members = Mutex<Option<Lru<u64, Arc<Member>>>>;
@@ -60,7 +61,7 @@ type Members = Mutex<Option<Lru<u64, Arc<Member>>>>;
 /// The process's members, by a hash of family and sizes.
 static MEMBERS: Members = Mutex::new(None);
 
-/// Keeps at most as many members, and bytes of them, as the primitive cache keeps entries.
+/// Keeps at most as many members, and bytes of them, as the primitive cache keeps entries and bytes.
 pub(crate) fn limit(capacity: usize, bytes: usize) {
     let mut members = fork::lock(&MEMBERS);
     let gone = members.as_mut().map(|m| m.limit(capacity, bytes));
@@ -123,7 +124,7 @@ impl Family {
     /// The member of the sizes that `given` has for the operands.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] where they contradict each other or the description; what making the member reports.
+    /// [`Error::InvalidArguments`] if they contradict each other or the description; errors of making the member.
     pub(crate) fn member<'a>(&self, given: impl Fn(usize) -> &'a Tensor) -> Result<Arc<Member>, Error> {
         let is_it = |m: &Arc<Member>| m.given.iter().enumerate().all(|(i, t)| t == given(i));
         let last = fork::try_lock(&self.last).and_then(|last| last.clone());

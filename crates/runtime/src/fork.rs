@@ -1,15 +1,16 @@
-//! Forks: what a child finds of a library that other threads of its parent were using. One of the files with unsafe code.
+//! Forks: the state that a child finds of a library that other threads of its parent were using. One of the files with unsafe code.
 //!
-//! A child has one thread, a copy of the one that forked. Of the others it has their locks, half-made values and the threads themselves, and would wait for
-//! all of these for ever. Two things keep it from that:
+//! A child has one thread, a copy of the one that forked. It inherits the other threads' locks and half-made values, but not these threads,
+//! and would wait for them for ever. Two rules prevent that:
 //!
-//! - **Nobody forks while another thread is [inside](enter).** What takes a lock of the process, or makes a value that others wait for (first uses, code
-//!   of primitives), does so inside; a thread that forks waits until nobody is, and others wait at the door meanwhile. Who is inside waits only
-//!   for who is inside, so this ends. A child finds all caches whole and warm.
-//! - **What belongs to threads is a process's [own](Own).** A child makes its own pool when it first needs one, and leaves its parent's as it is.
+//! - **Nobody forks while another thread is [inside](enter).** Code that takes a lock of the process, or makes a value that others wait for
+//!   (first uses, code of primitives), runs inside. A thread that forks waits until no thread is inside, and other threads wait at the door
+//!   meanwhile. Threads inside wait only for threads inside, so this ends. A child finds all caches whole and warm.
+//! - **Threads belong to a process, which [owns](Own) them.** A child makes its own pool when it first needs one, and leaves its parent's
+//!   alone.
 //!
-//! Executions are not inside, which would cost them an atomic operation on a shared line; what they share are atomics, and locks
-//! that they do without where they do not get them.
+//! Executions are not inside, which would cost them an atomic operation on a shared line. They share only atomics, and locks that they do
+//! without if a try fails.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -42,7 +43,8 @@ pub fn process() -> u64 {
 #[derive(Debug)]
 pub struct Inside(PhantomData<*const ()>);
 
-/// Goes inside, where no other thread of the process forks; may be nested. For short times, but not for executions: who forks waits.
+/// Enters the inside, where no other thread of the process forks; may be nested. For short times, and not for executions, because a fork
+/// waits.
 pub fn enter() -> Inside {
     let depth = DEPTH.get();
     if depth == 0 {
@@ -84,17 +86,17 @@ impl<T> DerefMut for Locked<'_, T> {
     }
 }
 
-/// Takes a lock inside; what a thread that panicked left is as good as any.
+/// Takes a lock inside; the value that a panicked thread left is valid.
 pub fn lock<T>(mutex: &Mutex<T>) -> Locked<'_, T> {
     let inside = enter();
     Locked { guard: mutex.lock().unwrap_or_else(|e| e.into_inner()), _inside: inside }
 }
 
-/// How often a lock is tried: some times what those who hold one of executions' locks do.
+/// How often a lock is tried: some times as long as executions hold one.
 const PATIENCE: usize = 200;
 
-/// Takes a lock of executions, which are not inside; `None` where it stays locked, as it does for ever where a thread held it while another one forked
-/// this process. Who gets none does without.
+/// Takes a lock of executions, which are not inside; `None` if it stays locked, as it does for ever if a thread held it while another
+/// thread forked this process. The caller then does without.
 pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     (0..PATIENCE).find_map(|_| match mutex.try_lock() {
         Ok(guard) => Some(guard),
@@ -150,8 +152,8 @@ impl<T> Own<T> {
     }
 }
 
-/// Nobody goes inside any more, and who was has come out. A thread that is inside itself, in a function of the program's that was called there,
-/// forks at once.
+/// Closes the door and waits until all threads inside have left. A thread that is inside itself, in a function of the program that was
+/// called there, forks at once.
 extern "C" fn before() {
     DOOR.close(DEPTH.get() > 0);
 }

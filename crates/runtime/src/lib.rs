@@ -15,8 +15,8 @@
 //! A device brings rows and, where its memory is not the host's, allocation and queues; nothing here knows an instruction set
 //! or an operation.
 //!
-//! **Sound by type**: [`Buf`] and [`Region`] carry the lifetime of their memory; [`Executor`] and [`Queue::submit`] are unsafe to write and to call,
-//! because kernels rely on what they promise. Unsafe code is in the files that `xtask check` names, and nowhere else.
+//! **Sound by type**: [`Buf`] and [`Region`] carry the lifetime of their memory. [`Executor`] is an unsafe trait and [`Queue::submit`] an
+//! unsafe function, because kernels rely on their promises. Unsafe code is in the files that `xtask check` names, and nowhere else.
 
 mod borrows;
 mod buf;
@@ -64,7 +64,7 @@ pub use region::{Region, Space};
 pub use stream::{Event, Stream};
 pub use threads::Threads;
 
-/// Of `usual` rounds, bytes or sizes that a test walks through, as many as it takes: all, but under Miri, which is some thousand times slower.
+/// The number of rounds, bytes or sizes that a test runs: `usual`, or fewer under Miri, which is some thousand times slower.
 #[cfg(test)]
 const fn rounds(usual: usize) -> usize {
     if cfg!(miri) { usual.div_ceil(100) } else { usual }

@@ -1,5 +1,5 @@
-//! A quick hash of descriptions, which are a few hundred words: each goes into the state by both halves of a product of 128 bits, as the family of
-//! wyhash does it. It does not withstand who chooses descriptions so that they collide: a table for those hashes what this makes once more.
+//! A fast hash of descriptions, which are a few hundred words: each word goes into the state by both halves of a 128-bit product, as in the
+//! wyhash family. It does not withstand an adversary who chooses colliding descriptions, so tables hash its result once more.
 
 use std::hash::Hasher;
 

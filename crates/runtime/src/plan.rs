@@ -91,7 +91,7 @@ pub trait Plan: fmt::Debug + Send + Sync {
     fn scratch_bytes(&self) -> usize {
         0
     }
-    /// What was decided, for people to read.
+    /// The decision, for people to read.
     fn decision(&self) -> Decision {
         Decision::default()
     }

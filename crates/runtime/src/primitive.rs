@@ -43,8 +43,8 @@ impl Primitive {
 
     /// Computes once. Everything is checked before a byte is written; a checked, repeated execution allocates nothing.
     ///
-    /// `args` are all of [`PrimitiveDesc::operands`], in any order (the same order is fastest). Where an execution is in place, the same
-    /// memory comes as source and destination. On an asynchronous stream the work may still be under way on return.
+    /// `args` are all of [`PrimitiveDesc::operands`], in any order (the same order is fastest). For an in-place execution, source and
+    /// destination are the same memory. On an asynchronous stream the work may still be running on return.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`], with the problem line, for an argument that is unknown, missing, passed twice, of another type, shape,
@@ -54,9 +54,9 @@ impl Primitive {
         execute(&Request { desc: &self.desc, code: &self.code, stream, args, faith: Faith::Descriptions, member: None, shares: false })
     }
 
-    /// As [`Primitive::execute`], for faces whose callers say little of what they pass: arguments that the primitive does not have are
-    /// ignored, and memory is bytes, read and written as the primitive describes them (but for sizes that only the execution gives), on
-    /// whatever engine the memory was made.
+    /// As [`Primitive::execute`], for faces whose callers say little about their arguments: arguments that the primitive does not have are
+    /// ignored, and memory is bytes, read and written as the primitive describes them (except for sizes that only the execution gives),
+    /// whichever engine the memory was made on.
     ///
     /// # Errors
     /// As [`Primitive::execute`]; instead of descriptions that differ, too few bytes are refused.
@@ -65,8 +65,8 @@ impl Primitive {
     }
 }
 
-/// Makes the code of the example sizes that the problem's attributes name, so that the primitives to come find it in the cache. What cannot
-/// be made now is refused when it is asked for.
+/// Makes the code of the example sizes that the problem's attributes name, so that later primitives find it in the cache. Failures are
+/// reported only when a primitive asks for the code.
 fn prepare(desc: &PrimitiveDesc) {
     for example in desc.given().examples() {
         let _ = PrimitiveDesc::new(desc.engine(), example).and_then(|desc| cache::code(&desc));

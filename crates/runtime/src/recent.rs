@@ -1,7 +1,7 @@
-//! Answers by request, so that who asks the same again and again is answered at once.
+//! Recent answers by request, so that repeated requests are answered at once.
 //!
-//! Two generations: what is asked for again moves to the young one, and when that is full, the old one is forgotten. The capacity is the
-//! primitive cache's; with none, nothing is kept.
+//! Two generations: an answer that is asked for again moves to the young one; when that is full, the old one is dropped. The capacity is
+//! that of the primitive cache; with capacity 0 nothing is kept.
 
 use crate::{cache, fork};
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
-/// A table of answers. What an answer depends on belongs to the request: the devices too.
+/// A table of answers. The request holds everything that the answer depends on, devices included.
 pub struct Recent<K, V> {
     generations: Mutex<Option<Generations<K, V>>>,
 }

@@ -1,7 +1,7 @@
 //! `Region`: where an argument's bytes are, in the host's address space or in a device's.
 //!
-//! The host dereferences bytes only through [`Buf`], which a region gives where it is the host's. A device's region is an address for its
-//! kernels and its copy engine, and nothing else. One of the files with unsafe code.
+//! The host dereferences bytes only through [`Buf`], which only a region of the host gives. A device's region is an address for its kernels
+//! and its copy engine, and nothing else. One of the files with unsafe code.
 
 use crate::Buf;
 use crate::device::DeviceId;
@@ -44,7 +44,7 @@ impl<'a> Region<'a> {
         self.bytes.len()
     }
 
-    /// True when there are no bytes.
+    /// True if there are no bytes.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.bytes.is_empty()
@@ -92,7 +92,7 @@ impl<'a> Region<'a> {
     /// The same region for any lifetime: for queues that keep work beyond the call that submits it.
     ///
     /// # Safety
-    /// Whoever keeps the result keeps the memory, and guards its use.
+    /// The caller keeps the memory as long as the result, and guards its use.
     #[inline]
     pub const unsafe fn outlive<'b>(self) -> Region<'b> {
         // SAFETY: the caller's promise.

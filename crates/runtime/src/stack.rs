@@ -1,7 +1,7 @@
 //! Room on the stack. One of the files with unsafe code.
 //!
-//! Making a primitive is deep: problems are values of some kilobytes that functions pass to each other. On a thread whose stack is short, and on one whose
-//! stack is not known (a coroutine's), it is done on a thread made for it, while the calling one waits.
+//! Making a primitive needs a deep stack: problems are values of some kilobytes that functions pass to each other. On a thread whose stack
+//! is short or of unknown size (a coroutine's), a thread made for the purpose does it, while the calling one waits.
 
 use crate::PrimitiveDesc;
 use std::cell::Cell;
@@ -24,7 +24,7 @@ thread_local! {
 mod bounds {
     use std::ffi::{c_int, c_void};
 
-    /// `pthread_attr_t`, which no C library that is known makes larger.
+    /// `pthread_attr_t`, no larger in any known C library.
     type Attributes = [u64; 16];
 
     unsafe extern "C" {
@@ -58,17 +58,18 @@ mod bounds {
     }
 }
 
-/// Whether the calling thread's stack is too short for what is deep.
+/// Whether the calling thread's stack is too short for deep calls.
 pub fn is_short() -> bool {
     !has(NEED)
 }
 
 /// Tiers of rows that run generated code.
 const GENERATED: [&str; 2] = [":jit", ":amx"];
-/// Those among them that go through several kernels, with what these share on the stack.
+/// Rows among these that run several kernels, which share data on the stack.
 const STAGED: [&str; 4] = ["stages:", "staged:", "chunks:", "flash:"];
 
-/// Whether executions are deep: portable rows and the reference keep chunks of tensors on the stack, and what comes with sizes describes problems.
+/// Whether executions are deep: portable rows and the reference keep chunks of tensors on the stack, and executions with open sizes
+/// describe problems.
 pub fn is_deep(desc: &PrimitiveDesc) -> bool {
     let name = desc.impl_name();
     desc.has_runtime() || !GENERATED.iter().any(|tier| name.contains(tier)) || STAGED.iter().any(|row| name.contains(row))
@@ -87,7 +88,7 @@ fn has(need: usize) -> bool {
     (low..high).contains(&at) && at - low >= need
 }
 
-/// What one thread hands to another one that it waits for.
+/// The data that one thread hands to another one that it waits for.
 struct Handed<T>(T);
 
 // SAFETY: the thread that hands it over waits until the other has ended, so that nobody uses it meanwhile.
@@ -99,7 +100,7 @@ impl<T> Handed<T> {
     }
 }
 
-/// What `body` gives, run where there is room on the stack. Where no thread can be made for that, it is run here.
+/// The result of `body`, run on a stack with room. If no thread can be made for that, it runs here.
 pub fn deep<T>(body: impl FnOnce() -> T) -> T {
     if has(NEED) {
         return body();

@@ -8,15 +8,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An in-order queue of executions on an engine; a cheap handle that several threads may use at once. When the last handle is dropped, what
-/// was submitted is done first.
+/// An in-order queue of executions on an engine; a cheap handle that several threads may use at once. Dropping the last handle first waits
+/// for the submitted work.
 #[derive(Clone)]
 pub struct Stream(Arc<StreamState>);
 
 struct StreamState {
     engine: Engine,
     queue: Arc<dyn Queue>,
-    /// What the queue says of itself, which does not change.
+    /// The queue's constant properties.
     is_synchronous: bool,
 }
 
@@ -92,7 +92,7 @@ impl Stream {
         Ok(Event { queue: self.0.queue.clone(), mark: self.0.queue.mark()? })
     }
 
-    /// Lets what is executed on the stream from now on begin after `event`, of any engine.
+    /// Orders later executions on the stream behind `event`, of any engine.
     ///
     /// # Errors
     /// [`Error::Runtime`] when the device fails.

@@ -1,12 +1,13 @@
-//! What protocols between threads are made of: the standard library's, by the names that the files use which [`tests/models`](../tests/models/main.rs)
-//! compiles against a checker's (pool, door of forks, queues, uses of memory, primitive cache, arena).
+//! The primitives of protocols between threads: the standard library's. The files of these protocols (pool, door of forks, queues, uses of
+//! memory, primitive cache, arena) use them only by these names, so that [`tests/models`](../tests/models/main.rs) can compile the files
+//! against a checker's.
 
 pub(crate) use std::hint::spin_loop;
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, atomic};
 pub(crate) use std::time::Instant;
 pub(crate) use std::{thread, thread_local};
 
-/// A value that threads share by a protocol of their own; a checker sees who reads and who writes it, and from when to when.
+/// A value that threads share by a protocol of their own; a checker sees every read and write of it, from beginning to end.
 #[derive(Debug, Default)]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 

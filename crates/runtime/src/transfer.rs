@@ -1,7 +1,7 @@
 //! Reorders between engines: a reorder on the side whose memory the host cannot address, and a copy between the address spaces.
 //!
-//! The argument of the other engine is staged in scratch: copied there before the reorder when it is the source, from there after it when it is
-//! the destination. Where the layouts are equal and nothing is computed, there is only the copy.
+//! The argument of the other engine is staged in scratch: a source is copied there before the reorder, a destination from there after it.
+//! If the layouts are equal and nothing is computed, there is only the copy.
 
 use crate::{Bound, Ctx, Engine, Exec, Plan, PrimitiveDesc};
 use oxidnn_spec::{Arg, Attr, Error, Op, Problem, ScratchpadMode};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Name of the implementation.
 pub(crate) const NAME: &str = "transfer:any";
 
-/// Alignment of what follows the staged tensor in scratch; what devices want of addresses at most.
+/// Alignment of the scratch behind the staged tensor; the largest that devices require of addresses.
 const ALIGNMENT: usize = 256;
 
 /// Arguments that a reorder has at most: both tensors, scales and zero points of both, sum.

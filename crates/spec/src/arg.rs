@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What an execution argument is: `Arg::SRC`, `Arg::WEIGHTS`, `Arg::scale(Arg::SRC)`...
+/// The name of an execution argument: `Arg::SRC`, `Arg::WEIGHTS`, `Arg::scale(Arg::SRC)`...
 ///
 /// The number is oneDNN's, so the C face passes it through.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -235,8 +235,8 @@ pub enum PostOp {
 }
 
 impl PostOp {
-    /// The weights of a prelu post-op of a result of `dims`: its dims where the mask has their bit, else 1; f32, channels last. `None` for sizes of which
-    /// there is no such tensor.
+    /// The weights of a prelu post-op of a result of `dims`: its dims where the mask has their bit, else 1; f32, channels last. `None` for
+    /// sizes for which there is no such tensor.
     pub fn slopes(mask: u32, dims: &Dims) -> Option<Tensor> {
         let dims = Dims::from_fn(dims.len(), |d| if mask >> d & 1 == 1 { dims[d] } else { 1 });
         let tag = if dims.len() > 2 { "axb" } else { "abx" };
@@ -257,8 +257,8 @@ pub struct RnnQuant {
     pub linear: Option<RnnLinear>,
 }
 
-/// Products in place of a recurrent network's activations, so that oneDNN's tests can compute results exactly. What stands for the slope in the
-/// gradients of a vanilla cell is its result times the factor, as these tests have it; those of other cells are made of the gates as ever.
+/// Products in place of a recurrent network's activations, so that oneDNN's tests can compute results exactly. As in these tests, the slope
+/// in the gradients of a vanilla cell is its result times the factor; the slopes of other cells come from the gates as usual.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct RnnLinear {
     /// Factors of the gates.
@@ -276,7 +276,7 @@ impl Attr {
     pub fn reads_dst(&self) -> bool {
         self.post_ops.iter().any(|p| matches!(p, PostOp::Sum { .. }))
     }
-    /// True when nothing but the defaults is asked for.
+    /// True if all values are the defaults.
     pub fn is_default(&self) -> bool {
         *self == Attr::default()
     }

@@ -136,7 +136,7 @@ impl fmt::Display for DataType {
     }
 }
 
-/// A name that is no data type's.
+/// A name that belongs to no data type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{0}` is not a data type; known: f32 f64 f16 bf16 s32 s64 s8 u8 s4 u4 f8_e5m2 f8_e4m3 e8m0 f4_e2m1 f4_e3m0 boolean")]
 pub struct UnknownDataType(pub String);

@@ -1,4 +1,4 @@
-//! Errors: what was asked, which argument, what it got and what it needs.
+//! Errors: the request, the argument, what it got and what it needs.
 
 use crate::Arg;
 use std::fmt;
@@ -17,7 +17,7 @@ pub enum Error {
     OutOfMemory {
         /// Bytes asked for.
         bytes: usize,
-        /// What they were for.
+        /// Their purpose.
         what: String,
     },
     /// An implementation failed while it was made or run.
@@ -33,9 +33,9 @@ pub enum Error {
 pub struct Invalid {
     /// The argument or parameter, `weights`, `padding_l`, `--dt` for example.
     pub argument: String,
-    /// What it was.
+    /// The wrong value.
     pub got: String,
-    /// What it must be.
+    /// The required value.
     pub expected: String,
     /// The line that reproduces the request with `oxidnn verify`, where one can be written.
     pub problem: Option<String>,
@@ -56,7 +56,7 @@ impl std::error::Error for Invalid {}
 /// A legal request that every implementation row refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// The problem line; empty where there is no problem yet, or none that can be written.
+    /// The problem line; empty if there is no problem yet, or none that can be written.
     pub problem: String,
     /// Each row's name and its reason.
     pub rows: Vec<(String, String)>,
@@ -93,7 +93,7 @@ impl Error {
         })
     }
 
-    /// An [`Error::Unimplemented`] for what the specification itself leaves out: who refuses, and what.
+    /// An [`Error::Unimplemented`] for omissions of the specification itself: who refuses, and what.
     pub fn unimplemented(who: impl fmt::Display, what: impl fmt::Display) -> Error {
         Error::Unimplemented(Refusal { problem: String::new(), rows: vec![(who.to_string(), what.to_string())] })
     }

@@ -1,4 +1,4 @@
-//! What to compute, as plain data: data types, layouts, tensors, operations, attributes, errors, and the text grammar of problems.
+//! Problems as plain data: data types, layouts, tensors, operations, attributes, errors, and the text grammar of problems.
 //!
 //! Nothing here knows an engine, allocates device memory or computes a tensor element. A value of [`Problem`] is the cache key, the
 //! verbose line and the line that reproduces a report, all in one.

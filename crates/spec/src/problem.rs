@@ -4,7 +4,7 @@ use crate::check;
 use crate::op::{Op, Operand, Use, example};
 use crate::{Arg, Attr, DataType, Dims, Error, Format, Layout, PostOp, Quant, QuantMode, RUNTIME, Rounding, Tensor};
 
-/// What to compute: an operation with its attributes. The cache key, the verbose line and the repro line are this one value.
+/// A problem: an operation with its attributes. The cache key, the verbose line and the repro line are this one value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Problem {
     /// The operation.
@@ -14,13 +14,13 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The only validation: checks every rule of the specification that does not depend on an engine, and fills the tensors that follow
-    /// from the others where they were left out (statistics, scale and shift of the normalisations and their gradients; weights, bias and
+    /// The only validation: checks every rule of the specification that does not depend on an engine, and fills in the tensors that follow
+    /// from others if they were left out (statistics, scale and shift of the normalisations and their gradients; weights, bias and
     /// destination of a depthwise post-op; factors of a resampling). Workspaces are always the library's own.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] that names the argument, what it got and what it needs. What is legal but has no implementation is
-    /// accepted here and refused by the implementations.
+    /// [`Error::InvalidArguments`] that names the argument, what it got and what it needs. Legal problems without an implementation are
+    /// accepted here; the implementations refuse them.
     pub fn new(op: impl Into<Op>, attr: Attr) -> Result<Problem, Error> {
         let mut problem = Problem { op: op.into(), attr };
         match problem.prepare() {
@@ -50,7 +50,7 @@ impl Problem {
     }
 
     /// Every execution argument but the scratchpad: the operation's, then scales, zero points, precomputed reductions, operands of
-    /// post-ops, those of dropout (mask, seed, offset, probability), and the seed of stochastic rounding.
+    /// post-ops, the arguments of dropout (mask, seed, offset, probability), and the seed of stochastic rounding.
     pub fn operands(&self) -> Vec<Operand<Tensor>> {
         let own = self.op.operands();
         // A scratchpad may follow.
@@ -71,8 +71,8 @@ impl Problem {
         }
     }
 
-    /// The problems of the example sizes that the attributes name for sizes which change: the first example of each, the second, and so on,
-    /// everything else as here. Sizes that do not fit each other are left out.
+    /// The problems of the example sizes that the attributes name for open sizes: the first example of each, the second, and so on, with
+    /// everything else unchanged. Combinations of sizes that contradict each other are left out.
     pub fn examples(&self) -> Vec<Problem> {
         let count = self.attr.dynamic.first().map_or(0, |d| d.examples.len());
         let example = |i: usize| {
@@ -88,7 +88,7 @@ impl Problem {
         (0..count).filter_map(example).collect()
     }
 
-    /// The same with sizes for those that only an execution gives: some that fit each other, of which what is decided now can be decided.
+    /// The problem with example values for open sizes: sizes that fit each other, for the decisions that are made at description.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] where no such sizes are found.
@@ -161,11 +161,12 @@ impl Problem {
         }
     }
 
-    /// Makes every layout that is still `any` concrete. Data tensors, and the workspace of pooling, take the order and blocks of the operation's
-    /// first concrete data tensor where both have the same number of dimensions (blocks only where the blocked sizes agree too), slopes too, a
-    /// gradient of weights those of the weights; other weights, and all tensors of products, recurrent networks and attention, become row-major. A
-    /// dropout mask and its destination take one layout, what is concatenated keeps the blocks of a source where every part begins with one of them, else the order of the largest one. The
-    /// operands of a binary post-op take the order and blocks of the result, of which kernels read them beside their sums.
+    /// Makes every layout that is still `any` concrete. Data tensors, the workspace of pooling and slopes take the order and blocks of the
+    /// operation's first concrete data tensor if both have the same number of dimensions (blocks only if the blocked sizes agree too);
+    /// gradients of weights take those of the weights. Other weights, and all tensors of products, recurrent networks and attention, become
+    /// row-major. A dropout mask and its destination take one layout. A concatenation keeps the blocks of a source if every part begins at
+    /// a multiple of them, else the order of the largest source. The operands of a binary post-op take the order and blocks of the result,
+    /// because kernels read them beside their sums.
     pub fn resolve(&mut self) {
         let mask = self.attr.dropout.as_ref().and_then(|d| d.mask.as_ref()).map(|m| m.layout.clone());
         if let (Some(mask), Some(dst)) = (mask, self.op.tensor_mut(Arg::DST))

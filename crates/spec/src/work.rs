@@ -4,8 +4,8 @@ use crate::op::{ConvSizes, InnerProduct, Matmul, Op, Prop, Rnn, Sdpa};
 use crate::{Format, Problem, RUNTIME};
 
 impl Problem {
-    /// Arithmetic operations of the products: 2 for each multiplication of two elements (a kernel element over padding is none); 0 for the
-    /// primitives that memory bounds, and with sizes that only the execution gives.
+    /// Arithmetic operations of the products: 2 for each multiplication of two elements (kernel elements over padding do not count); 0 for
+    /// memory-bound primitives, and with open sizes.
     pub fn flops(&self) -> f64 {
         let products = match &self.op {
             Op::Conv(x) => convolution(&x.sizes()) + x.depthwise_sizes(&self.attr).map_or(0.0, |s| convolution(&s)),
@@ -40,7 +40,7 @@ fn convolution(s: &ConvSizes) -> f64 {
     (0..3).fold(product(&[s.mb, s.g, s.ic, s.oc]), |n, d| n * taps(s, d))
 }
 
-/// Pairs of output position and kernel element of spatial dimension `d` that meet an element of the input.
+/// Pairs of output position and kernel element of spatial dimension `d` that use an element of the input.
 fn taps(s: &ConvSizes, d: usize) -> f64 {
     const COUNTED: i64 = 1 << 16;
     if s.k[d] > COUNTED {

@@ -1,6 +1,6 @@
 //! Where the time goes when primitives are made, and around an execution: median nanoseconds of each step, over the problems of a batch file.
 //!
-//! `cold` is all of creation after other work has used the core's caches, as it is between executions.
+//! `cold` is all of creation after other work has used the core's caches, as between executions.
 //!
 //! `cargo run --release -p oxidnn-testing --example create -- FILE`
 
@@ -73,7 +73,7 @@ fn fresh(engine: &Engine, problem: &Problem) -> Result<Primitive, Error> {
     PrimitiveDesc::new(engine, Problem::new(problem.op.clone(), problem.attr.clone())?)?.create()
 }
 
-/// What an execution costs, where the work of the first problem is small.
+/// The time of an execution, where the work of the first problem is small.
 fn execution(problem: &Problem) -> Result<(), Error> {
     let engine = oxidnn_cpu::engine();
     let stream = Stream::with_threads(&engine, Threads::inline())?;

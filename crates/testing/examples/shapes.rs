@@ -1,14 +1,14 @@
-//! Very many shapes: what the process keeps of them, and what the first execution of one costs.
+//! Very many shapes: the memory that the process keeps for them, and the cost of the first execution of one.
 //!
-//! `cargo run --release -p oxidnn-testing --example shapes -- memory 1000000` makes and executes that many primitives of different shapes on 8
-//! threads, a quarter of them as sizes of primitives that serve all, and prints resident memory and what the caches hold; it fails where
-//! memory still grows after the first fifth.
+//! `cargo run --release -p oxidnn-testing --example shapes -- memory 1000000` makes and executes that many primitives of different shapes
+//! on 8 threads, a quarter of them as sizes of primitives with open sizes, and prints resident memory and the contents of the caches; it
+//! fails if memory still grows after the first fifth.
 //!
-//! `... -- first 10000` prints how often description, creation and first execution together (the best of three, since others use the machine) take less
-//! than twice what an execution takes after that, and 100 us; it fails where that is rarer than 99 in a hundred.
+//! `... -- first 10000` prints how often description, creation and first execution together (the best of three, since others use the
+//! machine) take less than twice the time of a later execution, and 100 us; it fails if that is rarer than 99 in a hundred.
 //!
-//! `... -- sizes 100` executes so many sizes of a 3x3 convolution by one primitive whose sizes come with the execution, and by one primitive each, in
-//! turns; it fails where the one has less than 0.9 of the speed.
+//! `... -- sizes 100` executes so many sizes of a 3x3 convolution by one primitive with open sizes, and by one primitive each, in turns; it
+//! fails if the former has less than 0.9 of the speed.
 
 use oxidnn_cpu::kernels::code;
 use oxidnn_runtime::{Engine, Memory, Primitive, PrimitiveDesc, Stream, Threads, cache, scratch};
@@ -22,7 +22,7 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 /// Threads that make primitives.
 const THREADS: usize = 8;
 
-/// Bytes that memory may grow by after the first fifth, for what allocators leave between blocks.
+/// Bytes that memory may grow by after the first fifth, because allocators leave gaps between blocks.
 const SLACK: usize = 32 << 20;
 
 fn main() -> Outcome {

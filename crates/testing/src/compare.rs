@@ -17,20 +17,20 @@ pub struct Mismatch {
     pub of: usize,
     /// Logical row-major index of the worst.
     pub index: usize,
-    /// What came out.
+    /// The computed value.
     pub got: f64,
-    /// What is right.
+    /// The true value.
     pub want: f64,
     /// The allowed difference there.
     pub allowed: f64,
     /// The largest finite true magnitude of the output.
     pub scale: f64,
-    /// What is wrong where it is no element's value.
+    /// The error, if it is not the value of an element.
     pub note: Option<String>,
 }
 
 impl Mismatch {
-    /// What is wrong with an output where it is no element's value.
+    /// An error of an output that is not the value of an element.
     pub fn noted(arg: Arg, note: String) -> Mismatch {
         Mismatch { arg, wrong: 1, of: 1, index: 0, got: 0.0, want: 0.0, allowed: 0.0, scale: 0.0, note: Some(note) }
     }

@@ -1,4 +1,4 @@
-//! Problems with sizes or strides that only the execution gives, as one execution sees them.
+//! Problems with sizes or strides that only the execution gives, made concrete for one execution.
 
 use oxidnn_spec::text::FillHints;
 use oxidnn_spec::{Error, Problem};

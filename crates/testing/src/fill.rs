@@ -1,5 +1,5 @@
-//! Input data for a problem: deterministic, representable in the data types, small whole numbers (or fractions of a power of two) wherever sums are
-//! formed, so that an exact result exists and a wrong one cannot hide in rounding.
+//! Input data for a problem: deterministic, representable in the data types, small integers (or fractions of a power of two) wherever sums
+//! are formed, so that an exact result exists and a wrong one cannot hide in rounding.
 
 mod special;
 
@@ -10,7 +10,7 @@ use oxidnn_spec::text::FillHints;
 use oxidnn_spec::{Arg, DataType, Op, Operand, PostOp, Problem, Sparse, Tensor, Use};
 pub use special::Special;
 
-/// A small generator (xorshift*), seeded by what it fills.
+/// A small generator (xorshift*), seeded by the tensor that it fills.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -281,8 +281,9 @@ fn by_operation(problem: &Problem, arg: Arg, dtype: DataType) -> Draw {
     }
 }
 
-/// Weights, at most a half, of states with `n` elements that do not amplify them: a random matrix whose elements have the variance `1 / n` has the
-/// spectral radius 1 (the circular law). With larger ones a network is chaotic, and the rounding of one step is anything after a few dozen.
+/// Weights, at most a half, of states with `n` elements that do not amplify them: a random matrix whose elements have the variance `1 / n`
+/// has the spectral radius 1 (the circular law). With larger weights a network is chaotic, and the rounding error of one step grows beyond
+/// any bound after a few dozen.
 fn contraction(n: i64) -> Draw {
     let limit = (256.0 * (3.0 / n.max(1) as f64).sqrt()) as i64;
     Draw::Grid(-limit.clamp(1, 128), limit.clamp(1, 128), 1.0 / 256.0)

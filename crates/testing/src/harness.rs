@@ -17,7 +17,7 @@ use std::cell::Cell;
 /// Name of the last row of every table.
 pub const REFERENCE_ROW: &str = "ref:any";
 
-/// What became of one row.
+/// The outcome of one row.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// All outputs within tolerance.
@@ -28,10 +28,10 @@ pub enum Outcome {
     Failed(Error),
 }
 
-/// What became of a problem.
+/// The outcome of a problem.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// These rows computed what the reference did.
+    /// These rows agreed with the reference.
     Passed {
         /// Their names.
         rows: Vec<String>,
@@ -41,7 +41,7 @@ pub enum Verdict {
         /// Each of them, and how.
         why: Vec<String>,
     },
-    /// Some row, or what is around it, panicked.
+    /// A row, or the code around it, panicked.
     Panicked {
         /// Its message.
         message: String,
@@ -60,7 +60,7 @@ pub enum Verdict {
 pub struct RowResult {
     /// The row's name.
     pub row: String,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
@@ -70,7 +70,7 @@ pub struct Harness {
     places: Vec<Place>,
     filter: Option<String>,
     special: Option<Special>,
-    /// Changes what a row computed, to see that it is noticed.
+    /// Changes a row's results, to see that the comparison notices.
     #[cfg(test)]
     spoil: Option<fn(&str, &HostArgs)>,
 }
@@ -121,7 +121,7 @@ impl Harness {
         Harness { special, ..self }
     }
 
-    /// On memory that begins an element behind where the engine would have it begin, as the memory of a user may.
+    /// On memory that begins one element behind the engine's alignment, as a user's memory may.
     pub fn and_unaligned(self, unaligned: bool) -> Harness {
         let places = self.places.into_iter().map(|place| Place { unaligned, ..place }).collect();
         Harness { places, ..self }
@@ -130,7 +130,7 @@ impl Harness {
     /// A harness for this processor whose plans are for as many threads as `threads` are.
     ///
     /// # Errors
-    /// What making a stream answers.
+    /// Errors of making a stream.
     pub fn on(threads: &Threads, filter: Option<String>) -> Result<Harness, Error> {
         let engine = Engine::new(CpuDevice::new(CpuTarget { threads: threads.executor().threads(), ..targets::host() }));
         let stream = Stream::with_threads(&engine, threads.clone())?;
@@ -140,7 +140,7 @@ impl Harness {
     /// Also on engines of the [`targets::narrower`] processors, with plans for and streams on `threads`.
     ///
     /// # Errors
-    /// What making a stream answers.
+    /// Errors of making a stream.
     pub fn and_narrower(self, threads: &Threads) -> Result<Harness, Error> {
         self.and_targets(&targets::narrower(), threads)
     }
@@ -166,7 +166,7 @@ impl Harness {
     /// bits as without.
     ///
     /// # Errors
-    /// What making a stream answers.
+    /// Errors of making a stream.
     pub fn and_threads(mut self, numbers: &[usize]) -> Result<Harness, Error> {
         for &threads in numbers {
             let workers = Threads::new(threads);
@@ -235,7 +235,7 @@ impl Harness {
 }
 
 impl RowResult {
-    /// What is wrong with the row, in words.
+    /// The row's error, in words.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
         match &self.outcome {
@@ -246,7 +246,7 @@ impl RowResult {
     }
 }
 
-/// What a panic says.
+/// The message of a panic.
 fn message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
     text.unwrap_or_else(|| "a panic without a message".into())
@@ -275,7 +275,7 @@ fn truth_of<'a>(known: &'a mut Option<Truth>, concrete: Problem, fill: Fill<'_>)
 }
 
 impl Place {
-    /// What a row makes of a problem, here and with the other numbers of threads, by the row that stands in its place there.
+    /// The outcome of a row for a problem, here and with the other numbers of threads, by the row at its place there.
     fn judge(&self, row: &PrimitiveDesc, others: &[(&Other, Option<&PrimitiveDesc>)], truth: &Truth, seen: impl Fn(&HostArgs)) -> Outcome {
         // An element; GPUs keep f32 in the workspace of recurrent networks and of attention.
         let late = |arg: Arg, tensor: &Tensor| match truth.problem.op {
@@ -309,7 +309,7 @@ impl Place {
 pub struct Truth {
     /// The problem, layouts resolved.
     pub problem: Problem,
-    /// Arguments as they are passed.
+    /// Arguments in the form in which they are passed.
     pub inputs: HostArgs,
     /// Arguments after the reference ran.
     pub outputs: HostArgs,
@@ -317,7 +317,7 @@ pub struct Truth {
     pub inplace: Option<(Arg, Arg)>,
     /// The results of outputs before their post-ops, where they have such.
     pub sums: Vec<(Arg, Vec<f64>)>,
-    /// What outputs may be.
+    /// The allowed values of outputs.
     bounds: Vec<(Arg, Bounds)>,
 }
 
@@ -334,8 +334,8 @@ const COPIES: usize = 4;
 /// Copies of their elements as numbers of 64 bits, while they are drawn and compared.
 const NUMBERS: usize = 6;
 
-/// Whether the memory for `copies` of all arguments, and for `numbers` of their elements as `f64`, can be had at once: what fills and keeps
-/// them cannot say no.
+/// Whether the memory for `copies` of all arguments, and for `numbers` of their elements as `f64`, can be allocated at once: the code that
+/// fills and keeps them cannot report a failure.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] with the bytes that all of it takes.
@@ -347,14 +347,14 @@ pub fn afford(problem: &Problem, copies: usize, numbers: usize) -> Result<(), Er
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes, what })
 }
 
-/// What arguments are filled with.
+/// The kind of data that arguments are filled with.
 #[derive(Clone, Copy)]
 struct Fill<'a> {
     hints: &'a FillHints,
     special: Option<Special>,
 }
 
-/// The arguments of a problem, filled, with what only a forward pass can make.
+/// The arguments of a problem, filled, including those that only a forward pass can make.
 fn inputs_of(problem: &Problem, fill: Fill<'_>) -> Result<HostArgs, Error> {
     afford(problem, COPIES, NUMBERS)?;
     let mut inputs = fill::arguments(problem, fill.hints);
@@ -369,7 +369,7 @@ impl Truth {
     /// Fills the arguments of `problem` and runs the reference.
     ///
     /// # Errors
-    /// What the reference answers.
+    /// Errors of the reference.
     pub fn of(problem: &Problem, hints: &FillHints) -> Result<Truth, Error> {
         Truth::with(problem, hints, None)
     }
@@ -377,7 +377,7 @@ impl Truth {
     /// As [`Truth::of`], with `special` values among the data.
     ///
     /// # Errors
-    /// What the reference answers.
+    /// Errors of the reference.
     pub fn with(problem: &Problem, hints: &FillHints, special: Option<Special>) -> Result<Truth, Error> {
         Truth::filled(problem, Fill { hints, special })
     }
@@ -394,10 +394,10 @@ impl Truth {
         Ok(Truth { inplace, ..Truth::over(problem, inputs)? })
     }
 
-    /// What the reference makes of `inputs`.
+    /// The reference's results for `inputs`.
     ///
     /// # Errors
-    /// What it answers.
+    /// Its errors.
     pub fn over(problem: &Problem, inputs: HostArgs) -> Result<Truth, Error> {
         let kept = Kept::of(problem, inputs.clone());
         run_reference(problem, &kept)?;
@@ -414,8 +414,8 @@ impl Truth {
         Ok(Truth { problem: problem.clone(), inputs, outputs, inplace: None, sums, bounds })
     }
 
-    /// Whether `problem` is the same but for layouts of inputs: then its outputs are the same, since what inputs are filled with does not
-    /// depend on their layouts.
+    /// Whether `problem` differs only in layouts of inputs: then its outputs are the same, since the values of inputs do not depend on
+    /// their layouts.
     fn differs_in_inputs_only(&self, problem: &Problem) -> bool {
         let (mine, theirs) = (self.problem.operands(), problem.operands());
         let plain = |t: &Tensor| matches!(t.layout.format, Format::Blocked(_) | Format::HostScalar);
@@ -431,7 +431,7 @@ impl Truth {
         tolerance::is_exact(&self.problem, &self.inputs)
     }
 
-    /// What output `arg` may be; nothing where it is not judged.
+    /// The allowed values of output `arg`; none if it is not judged.
     pub fn bounds(&self, arg: Arg) -> Bounds {
         self.bounds.iter().find(|b| b.0 == arg).map(|b| b.1.clone()).unwrap_or_default()
     }
@@ -455,7 +455,7 @@ impl Truth {
         })
     }
 
-    /// Compares outputs with what `expected` says: their elements within bounds, and the bytes around them.
+    /// Compares outputs with `expected`: their elements within bounds, and the bytes around them.
     fn mismatches<'a>(&'a self, got: &HostArgs, expected: impl Fn(Arg, &Bounds) -> Option<(&'a HostTensor, Bounds)>) -> Vec<Mismatch> {
         let one = |(arg, bounds): &(Arg, Bounds)| {
             let (got, (want, bounds)) = (got.get(*arg)?, expected(*arg, bounds)?);
@@ -474,7 +474,7 @@ fn judged(problem: &Problem) -> impl Iterator<Item = Arg> {
 /// Results before the post-ops, element by element.
 type Sums = Vec<Cell<Option<f64>>>;
 
-/// Arguments, and what the reference's results were before their post-ops.
+/// Arguments, and the reference's results before their post-ops.
 struct Kept {
     args: HostArgs,
     sums: Vec<(Arg, Sums)>,
@@ -487,7 +487,7 @@ impl Kept {
         Kept { args, sums }
     }
 
-    /// The arguments, and the sums of those outputs all elements of which have some.
+    /// The arguments, and the sums of those outputs whose elements all have one.
     fn results(self) -> (HostArgs, Vec<(Arg, Vec<f64>)>) {
         let whole = |(arg, sums): (Arg, Sums)| Some((arg, sums.into_iter().map(Cell::into_inner).collect::<Option<Vec<f64>>>()?));
         (self.args, self.sums.into_iter().filter_map(whole).collect())
@@ -509,7 +509,7 @@ impl Args for Kept {
 /// Runs the reference on a copy of `args`.
 ///
 /// # Errors
-/// What the reference answers.
+/// Errors of the reference.
 pub fn reference(problem: &Problem, args: &HostArgs) -> Result<HostArgs, Error> {
     let args = args.clone();
     run_reference(problem, &args)?;
@@ -524,7 +524,7 @@ fn run_reference(problem: &Problem, args: &dyn Args) -> Result<(), Error> {
 /// Executes a primitive with copies of `args`, and returns the arguments afterwards.
 ///
 /// # Errors
-/// What creating or executing the primitive answers.
+/// Errors of creating or executing the primitive.
 pub fn execute(desc: &PrimitiveDesc, engine: &Engine, stream: &Stream, args: &HostArgs) -> Result<HostArgs, Error> {
     execute_on(desc, stream, upload(engine, args)?, args, None)
 }
@@ -566,7 +566,7 @@ fn read_back(host: &HostTensor, memory: &Memory<'_>) -> Result<(), Error> {
 /// Memory objects with the contents of `args`.
 ///
 /// # Errors
-/// What allocating or writing answers.
+/// Errors of allocating or writing.
 pub fn upload(engine: &Engine, args: &HostArgs) -> Result<Vec<(Arg, Memory<'static>)>, Error> {
     upload_at(engine, args, |_, _| 0)
 }
@@ -610,7 +610,7 @@ fn scalar(host: &HostTensor) -> Result<Memory<'static>, Error> {
 /// The contents of memory objects, laid out as `args`.
 ///
 /// # Errors
-/// What reading answers.
+/// Errors of reading.
 pub fn download(args: &HostArgs, memories: &[(Arg, Memory<'_>)]) -> Result<HostArgs, Error> {
     let out = args.clone();
     for ((_, host), (_, memory)) in out.0.iter().zip(memories) {
@@ -619,11 +619,11 @@ pub fn download(args: &HostArgs, memories: &[(Arg, Memory<'_>)]) -> Result<HostA
     Ok(out)
 }
 
-/// Replaces the inputs of a backward problem that only a forward pass can make (workspace, states) by what the reference's forward pass
-/// leaves, computed from the inputs that the two passes share and from the values `given` for the others.
+/// Replaces the inputs of a backward problem that only a forward pass can make (workspace, states) by the results of the reference's
+/// forward pass, computed from the inputs that the two passes share and from the values `given` for the others.
 ///
 /// # Errors
-/// What the reference answers.
+/// Errors of the reference.
 pub fn take_forward_results(problem: &Problem, inputs: &mut HostArgs, given: &[(Arg, Vec<f64>)]) -> Result<(), Error> {
     let Some(forward) = forward_of(problem)? else { return Ok(()) };
     let mut args = fill::arguments(&forward, &FillHints::default());

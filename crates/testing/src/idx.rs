@@ -84,7 +84,7 @@ impl Labelled {
     /// Pixels of image `i`, row-major.
     ///
     /// # Panics
-    /// When there is no image `i`.
+    /// If there is no image `i`.
     pub fn image(&self, i: usize) -> &[u8] {
         let n = self.height * self.width;
         &self.pixels[i * n..][..n]
@@ -93,7 +93,7 @@ impl Labelled {
     /// Class of image `i`.
     ///
     /// # Panics
-    /// When there is no image `i`.
+    /// If there is no image `i`.
     pub fn label(&self, i: usize) -> usize {
         usize::from(self.labels[i])
     }

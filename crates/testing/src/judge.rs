@@ -1,7 +1,7 @@
-//! Judges the judge: puts faults into true results, of which none may pass ([`faults`], `oxidnn verify --judge`).
+//! Judges the judge: puts faults into true results, each of which the comparison must catch ([`faults`], `oxidnn verify --judge`).
 //!
-//! A fault is put into the reference's results of a problem, one output at a time, and shown to the comparison that judges implementations. Where
-//! it changes no number by more than what the data type resolves, it does not apply; where it does, it must be caught.
+//! A fault is put into the reference's results of a problem, one output at a time, and shown to the comparison that judges implementations.
+//! A fault that changes no number by more than the data type resolves does not apply; all others must be caught.
 
 use crate::fill::Special;
 use crate::harness::Truth;
@@ -26,7 +26,7 @@ struct Output<'a> {
     want: &'a [f64],
 }
 
-/// What became of a fault in an output of a problem.
+/// The outcome of a fault in an output of a problem.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The fault.
@@ -37,7 +37,7 @@ pub struct Finding {
     pub arg: Arg,
     /// Its type.
     pub dtype: DataType,
-    /// What the comparison said; `None` when it accepted.
+    /// The comparison's complaint; `None` if it accepted.
     pub caught: Option<String>,
 }
 
@@ -89,7 +89,7 @@ impl Output<'_> {
         self.operand.tensor.dtype
     }
 
-    /// The first element of a kind replaced, where the type has what it is replaced by.
+    /// The first element of a kind replaced, if the type has the replacement.
     fn replace(&self, wanted: fn(f64) -> bool, by: fn(DataType, f64) -> f64) -> Option<Vec<f64>> {
         let at = self.want.iter().position(|v| wanted(*v))?;
         self.with(at, by(self.dtype(), self.want[at]))
@@ -144,7 +144,7 @@ impl Output<'_> {
         self.at_largest(|_, v| v - step(v).copysign(v))
     }
 
-    /// What the output held before.
+    /// The output's old contents.
     fn stale(&self) -> Option<Vec<f64>> {
         let before = self.truth.inputs.get(self.operand.arg)?.values();
         let at = self.want.len() / 2;
@@ -176,7 +176,8 @@ impl Output<'_> {
         types.filter(float).map(DataType::epsilon).fold(factors, f64::max)
     }
 
-    /// A part of the terms that cancel in gradients of attention where one key has nearly all the weight: what is left is made of their rounding.
+    /// A part of the terms that cancel in gradients of attention if one key has nearly all the weight: the rest consists of their rounding
+    /// errors.
     fn cancelled(&self) -> f64 {
         let other = match (&self.truth.problem.op, self.operand.arg) {
             (Op::Sdpa(_), Arg::DIFF_SRC) => Arg::SRC_1,
@@ -190,8 +191,8 @@ impl Output<'_> {
         largest(other) * largest(Arg::SRC_2) * largest(Arg::DIFF_DST) / 16.0
     }
 
-    /// Whether values differ from the truth by more than what inexact arithmetic in the type may: a fiftieth of the largest number around, and
-    /// some steps of the type; a NaN or an infinity always. What jumps next to the truth may be either.
+    /// Whether values differ from the truth by more than inexact arithmetic in the type may: a fiftieth of the largest number around, and
+    /// some steps of the type; a NaN or an infinity always. If a function jumps next to the truth, either side is right.
     fn is_wrong(&self, values: &[f64], exactly: bool) -> bool {
         let dtype = self.dtype();
         let size = self.want.iter().filter(|v| v.is_finite()).fold(self.cancelled().max(1e-3), |m, v| m.max(v.abs()));
@@ -211,7 +212,7 @@ impl Output<'_> {
 /// Puts every fault into every output of `problem`, and gives those that apply.
 ///
 /// # Errors
-/// What the reference answers.
+/// Errors of the reference.
 pub fn faults(problem: &Problem, hints: &oxidnn_spec::text::FillHints) -> Result<Vec<Finding>, Error> {
     let mut found = Vec::new();
     for fill in [None, Some(Special::Infinity), Some(Special::Nan), Some(Special::Subnormal)] {
@@ -252,7 +253,7 @@ fn beside_elements(truth: &Truth, operand: &Operand<Tensor>) -> Option<Finding> 
     Some(finding(truth, operand, "a byte outside of the elements", faulty))
 }
 
-/// What the comparison says to an output in place of the true one.
+/// The comparison's verdict on an output in place of the true one.
 fn finding(truth: &Truth, operand: &Operand<Tensor>, fault: &'static str, faulty: HostTensor) -> Finding {
     let got =
         HostArgs(truth.outputs.0.iter().map(|(arg, t)| (*arg, if *arg == operand.arg { faulty.clone() } else { t.clone() })).collect());

@@ -1,5 +1,5 @@
-//! Everything that tells right from wrong: filling inputs, comparing outputs, tolerances, and the harness that runs every implementation row of
-//! a problem against the reference; also the reader of vectors made outside the project.
+//! Tests of correctness: filling inputs, comparing outputs, tolerances, and the harness that runs every implementation row of a problem
+//! against the reference; also the reader of vectors made outside the project.
 #![forbid(unsafe_code)]
 
 pub mod compare;

@@ -1,4 +1,4 @@
-//! The processors that this one can stand for: what narrower ones would run is tested here as well.
+//! The processors that this one can emulate: code for narrower ones is tested here as well.
 
 use oxidnn_cpu::{Caches, CpuDevice, CpuTarget, Limit};
 

@@ -5,21 +5,21 @@
 //!
 //! `u(D) * |x|  +  epsilon(f32) * (8 + 2 * sqrt(n)) * scale`,
 //!
-//! where `scale` is the largest magnitude in the element's row, or the size that the terms of its sum have by the inputs (`rows`):
+//! where `scale` is the largest magnitude in the element's row, or the size of the terms of its sum as computed from the inputs (`rows`):
 //! rounding to the destination, and the accumulated rounding of `n` additions whose errors behave like a random walk (Higham, *Accuracy and
-//! Stability of Numerical Algorithms*, section 2.8). A row is what one reduction makes: a row of a product, of a softmax or of a layer
-//! normalisation, a channel of a batch normalisation, one element of what is computed element by element. Intermediate roundings to a narrower
-//! type (bf16 states of a recurrent network, factors in `fpmath` modes) add some of that type's epsilon: they do not grow with the sums. States that
-//! are whole numbers may be one step off ([`whole_states`]).
-//! Convolutions by Winograd's algorithm add [`WINOGRAD`] of the size of the sums. Functions computed by polynomials (exp, erf...) add
-//! [`FUNCTION`] relative.
+//! Stability of Numerical Algorithms*, section 2.8). A row is the result of one reduction: a row of a product, of a softmax or of a layer
+//! normalisation, a channel of a batch normalisation, one element of an element-wise operation. Intermediate roundings to a narrower type
+//! (bf16 states of a recurrent network, operands in `fpmath` modes) add some of that type's epsilon: they do not grow with the sums.
+//! Integer states may be one step off ([`whole_states`]). Convolutions by Winograd's algorithm add [`WINOGRAD`] of the size of the sums.
+//! Functions computed by polynomials (exp, erf...) add [`FUNCTION`] relative.
 //!
-//! Of two fused convolutions the second one's sums may be off by what the first one's results may be, times its weights ([`First`]).
+//! Of two fused convolutions, the second one's sums may be off by the error of the first one's results, times its weights ([`First`]).
 //!
-//! These are the bounds of what comes to the post-ops. Where the terms of the sums are multiples of a number of which f32 keeps enough (`exact::grid`)
-//! there is no error: fills are such that this is the rule. From there on every element is an interval ([`Interval`]), which the formulas of the
-//! post-ops, scale, zero point and the rounding to the destination map to the numbers that may be stored. So a bound knows of each element what its
-//! functions do to an error, whether terms cancel, and whether a comparison or a tie is near enough to go either way.
+//! These are the bounds of the values before the post-ops. If the terms of the sums are multiples of a number that leaves f32 enough bits
+//! (`exact::grid`) there is no error, and fills are chosen such that this is the rule. From there on every element is an interval
+//! ([`Interval`]), which the formulas of the post-ops, scale, zero point and the rounding to the destination map to the numbers that may be
+//! stored. So the bound of each element reflects how its functions change an error, whether terms cancel, and whether a comparison or a tie
+//! is near enough to go either way.
 
 mod exact;
 mod fused;
@@ -38,11 +38,11 @@ use oxidnn_spec::op::{ConvAlg, ConvSizes, ReductionAlg, RnnCell, RnnDirection, S
 use oxidnn_spec::{Arg, DataType, Error, FpMathMode, Op, PostOp, Problem};
 use rows::Rows;
 
-/// Relative error granted to approximations of elementary functions, as the specification's own tests grant.
+/// Relative error granted to approximations of elementary functions, as in the specification's own tests.
 pub const FUNCTION: f64 = 4e-6;
 
-/// Error granted to Winograd's algorithm relative to the size of the sums, as the specification's own tests grant; the problem says whether it
-/// is used, resolved or as it was asked for.
+/// Error granted to Winograd's algorithm relative to the size of the sums, as in the specification's own tests; the problem, resolved or as
+/// requested, says whether it is used.
 pub const WINOGRAD: f64 = 2e-5;
 
 /// The numbers that each element of an output may hold.
@@ -50,8 +50,8 @@ pub const WINOGRAD: f64 = 2e-5;
 pub struct Bounds(Vec<Interval>);
 
 impl Bounds {
-    /// What is at most `allowed(index, |want|)` from `want`. Where infinite truths may come from `overflow`, the largest numbers are near them: as if
-    /// an infinity were the number behind these.
+    /// The values at most `allowed(index, |want|)` from `want`. If infinite truths may come from `overflow`, the largest numbers are near
+    /// them: as if infinity were the number behind these.
     pub fn around(dtype: DataType, want: &[f64], allowed: impl Fn(usize, f64) -> f64, overflow: bool) -> Bounds {
         let beyond = beyond(dtype).filter(|_| overflow);
         let one = |(i, &v): (usize, &f64)| {
@@ -103,13 +103,13 @@ impl Bounds {
         Bounds(self.0.iter().zip(from.iter().zip(to)).map(moved).collect())
     }
 
-    /// These, and what is at most `error` away.
+    /// These values, and all at most `error` away.
     #[must_use]
     pub fn widened(&self, error: f64) -> Bounds {
         Bounds(self.0.iter().map(|of| of.widened(0.0, error)).collect())
     }
 
-    /// What either accepts.
+    /// The values that either accepts.
     #[must_use]
     pub fn or(&self, other: &Bounds) -> Bounds {
         Bounds(self.0.iter().zip(&other.0).map(|(a, b)| a.hull(*b)).collect())
@@ -133,7 +133,7 @@ fn beyond(dtype: DataType) -> Option<f64> {
     }
 }
 
-/// What the arithmetic of a problem is like.
+/// The arithmetic of a problem.
 struct Arithmetic {
     /// Terms of the longest sum.
     terms: i64,
@@ -155,20 +155,20 @@ impl Arithmetic {
 /// A problem with all its arguments, before and after the reference.
 #[derive(Clone, Copy)]
 pub struct Computed<'a> {
-    /// What was computed.
+    /// The computed values.
     pub problem: &'a Problem,
     /// The arguments before.
     pub inputs: &'a HostArgs,
     /// The arguments afterwards.
     pub outputs: &'a HostArgs,
-    /// Of two fused convolutions what the first one made.
+    /// Of two fused convolutions, the results of the first one.
     pub first: Option<First<'a>>,
 }
 
 /// The bounds of output `arg`, whose results are `sums` before its post-ops, where the reference has such.
 ///
 /// # Errors
-/// What the reference's epilogue answers.
+/// Errors of the reference's epilogue.
 pub fn of(computed: &Computed<'_>, arg: Arg, sums: Option<&[f64]>) -> Result<Bounds, Error> {
     let Computed { problem, inputs, outputs, .. } = computed;
     let Some(out) = outputs.get(arg) else { return Ok(Bounds::default()) };
@@ -193,14 +193,15 @@ pub fn of(computed: &Computed<'_>, arg: Arg, sums: Option<&[f64]>) -> Result<Bou
     Ok(Bounds::around(dtype, &want, allowed, is_finite(inputs)))
 }
 
-/// Whether a post-op jumps so near to a number that inexact arithmetic decides to which side it falls: what `may` be there is more than `size` apart.
+/// Whether a post-op jumps so near to a number that inexact arithmetic decides to which side it falls: the possible values (`may`) are more
+/// than `size` apart.
 pub fn is_beside_jump(problem: &Problem, may: Interval, size: f64) -> bool {
     problem.attr.post_ops.iter().any(exact::jumps) && may.high - may.low > size
 }
 
-/// What the states of a network of bytes, which are whole numbers, may add to the error of output `arg` of type `dtype`: a state next to a tie may
-/// be its neighbour, one step of the scale away, and both of those that are summed; a cell that it goes into moves by less, as gates and the
-/// weights of such networks are at most one. 0 for all else.
+/// The error that the integer states of an int8 network may add to output `arg` of type `dtype`: a state next to a tie may be its
+/// neighbour, one step of the scale away, and so may both states that are summed; a cell state computed from it moves by less, as gates and
+/// the weights of such networks are at most one. 0 for all else.
 pub fn whole_states(problem: &Problem, arg: Arg, dtype: DataType) -> f64 {
     let Op::Rnn(r) = &problem.op else { return 0.0 };
     if !r.src_layer.dtype.is_integral() {
@@ -211,8 +212,8 @@ pub fn whole_states(problem: &Problem, arg: Arg, dtype: DataType) -> f64 {
     if dtype.is_integral() { states } else { states / scale }
 }
 
-/// What the states of gated recurrent units may differ by besides: a candidate, at most 1, has a share of `1 - u`, which is as inexact as numbers next
-/// to 1 are, in each layer and step.
+/// The additional error of the states of gated recurrent units: a candidate, at most 1, has a share of `1 - u`, which is as inexact as
+/// numbers next to 1 are, in each layer and step.
 fn near_one(problem: &Problem) -> f64 {
     let Op::Rnn(r) = &problem.op else { return 0.0 };
     let is_gated = matches!(r.cell, RnnCell::Gru | RnnCell::LbrGru | RnnCell::Augru | RnnCell::LbrAugru);
@@ -234,7 +235,8 @@ fn is_finite(inputs: &HostArgs) -> bool {
     floats.map(|(_, t)| t.values()).all(|v| v.iter().all(|v| v.is_finite()))
 }
 
-/// What becomes 0 on its way to memory: the instruction that converts to bf16 takes subnormal numbers for 0. Copies do not convert.
+/// The magnitude below which a stored value may become 0: the instruction that converts to bf16 takes subnormal numbers for 0. Copies do
+/// not convert.
 fn flushed(problem: &Problem, dtype: DataType) -> f64 {
     let copies = matches!(problem.op, Op::Reorder(_) | Op::Concat(_) | Op::Shuffle(_) | Op::Pool(_)) && problem.attr.post_ops.is_empty();
     if dtype == DataType::Bf16 && !copies { 2f64.powi(-126) } else { 0.0 }
@@ -253,7 +255,7 @@ fn winograd(problem: &Problem) -> f64 {
     if is_winograd(problem) { WINOGRAD } else { 0.0 }
 }
 
-/// The spacing of a type's subnormal numbers, half of which rounding may cost; all of them where instructions take them for zero.
+/// The spacing of a type's subnormal numbers, half of which rounding may cost; all of them if instructions flush them to zero.
 fn smallest(dtype: DataType) -> f64 {
     match dtype {
         DataType::F16 => 2f64.powi(-24),
@@ -333,10 +335,11 @@ fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
 
 /// Roundings to a type of 16 bits, of one unit roundoff each, that attention may make on the way to an output, relative to the size of the terms of its sums.
 ///
-/// With the weights `P`, the destination `O = P V` and the gradients `dP = dO V'`, `dS = P (dP - sum(dO O))`: a weight is rounded once before `P V` and
-/// before `dV = P' dO`, so these are off by `u` of sums of `P |V|` and `P |dO|`. `dS` is rounded once before it is multiplied by keys or queries, and `O` in it
-/// is the destination as it was stored, rounded once, too, so that `dS` is off by `u |dS| + u P sum(|dO| |O|)`; both terms are at most `u` of the size that `dS`
-/// has without its difference, as `|O|` is at most `|V|`. Of a single key the weight is one, `O` is `V` itself, and the score has no gradient.
+/// With the weights `P`, the destination `O = P V` and the gradients `dP = dO V'`, `dS = P (dP - sum(dO O))`: a weight is rounded once
+/// before `P V` and before `dV = P' dO`, so these are off by `u` of sums of `P |V|` and `P |dO|`. `dS` is rounded once before it is
+/// multiplied by keys or queries, and the `O` in it is the stored destination, also rounded once, so `dS` is off by
+/// `u |dS| + u P sum(|dO| |O|)`; both terms are at most `u` of the size that `dS` has without its difference, as `|O|` is at most `|V|`.
+/// With a single key the weight is one, `O` is `V` itself, and the score has no gradient.
 fn attention_roundings(s: &Sdpa, arg: Arg) -> f64 {
     match arg {
         _ if !s.prop.is_forward() && s.k.dims()[3] == 1 => 0.0,
@@ -345,8 +348,8 @@ fn attention_roundings(s: &Sdpa, arg: Arg) -> f64 {
     }
 }
 
-/// Terms of the sums of a normalisation of `volume` elements in rows of `row`: of these, or over all rows for the gradients of scale and shift,
-/// of which there are `channels`.
+/// Terms of the sums of a normalisation of `volume` elements in rows of `row`: those of a row, or those over all rows for the gradients of
+/// scale and shift, of which there are `channels`.
 fn norm_terms(arg: Arg, volume: i64, row: i64, channels: i64) -> i64 {
     let over_rows = matches!(arg, Arg::DIFF_SCALE | Arg::DIFF_SHIFT);
     4 * if over_rows { volume / channels.max(1) } else { row.max(1) }
@@ -364,7 +367,7 @@ fn conv_terms(s: oxidnn_spec::op::ConvSizes, arg: Arg) -> i64 {
 fn rnn(r: &oxidnn_spec::op::Rnn, a: &mut Arithmetic) {
     let (s, w) = (r.src_layer.dims(), r.weights_layer.dims());
     let steps = s[0] * w[0];
-    // Gradients of hidden channels are sums over what they are projected to.
+    // Gradients of hidden channels are sums over the channels of the projection.
     let projected = r.weights_projection.as_ref().map_or(0, |w| w.dims()[3]);
     a.terms = (s[2] + w[4] + projected) * steps.max(1) * 4;
     a.functions = 4;

@@ -15,7 +15,7 @@ use serde_json::Value;
 pub struct Vector {
     /// The line it was made for.
     pub line: String,
-    /// What to compute.
+    /// The problem.
     pub problem: Problem,
     /// Sizes of runtime dimensions.
     pub fill: FillHints,
@@ -30,7 +30,7 @@ pub struct Vector {
 /// Parses one line of a vector file.
 ///
 /// # Errors
-/// A sentence that says what is wrong with the line.
+/// A sentence that describes the error in the line.
 pub fn parse(json: &str) -> Result<Vector, String> {
     let v: Value = serde_json::from_str(json).map_err(|e| e.to_string())?;
     let line = v["problem"].as_str().ok_or("no `problem`")?.to_owned();
@@ -167,11 +167,12 @@ impl Vector {
         }
     }
 
-    /// The true values of output `arg` of `problem` (without runtime dimensions) as its `dtype` holds them, and their bounds: as those of the
-    /// reference's results. The file has the values `stored` unrounded but for `STORED`: where that decides to which side a value rounds, either is right.
+    /// The true values of output `arg` of `problem` (without runtime dimensions) rounded to its `dtype`, and their bounds, as for the
+    /// reference's results. The file has the values `stored` unrounded but for `STORED`: if that decides to which side a value rounds,
+    /// either is right.
     ///
     /// # Errors
-    /// What the reference answers.
+    /// Errors of the reference.
     pub fn truth(&self, problem: &Problem, arg: Arg, stored: &[f64], inputs: &HostArgs) -> Result<(Vec<f64>, Bounds), Error> {
         let truth = Truth::over(problem, inputs.clone())?;
         let Some(reference) = truth.outputs.get(arg) else { return Ok((stored.to_vec(), Bounds::default())) };
@@ -192,7 +193,7 @@ impl Vector {
 /// Half a unit of the tenth significant digit, the last that the files have, relative to the largest number with it.
 const STORED: f64 = 5e-10;
 
-/// What functions in float64 lose where terms cancel that are about as large as the largest number: one and `tanh` far below zero.
+/// The error of functions in float64 where terms cancel that are about as large as the largest number: one and `tanh` far below zero.
 const DOUBLE: f64 = 16.0 * f64::EPSILON;
 
 /// The type that the old destination's bytes are read as: the one that a sum post-op names, or its own.

@@ -33,7 +33,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// The gradient of scores, before they were scaled, from that of what the heads gave.
+    /// The gradient of scores, before they were scaled, from that of the heads' outputs.
     fn harden(&self, joined: Data) -> Result<(), Failure> {
         let (scores, at) = (self.scores()?, self.work(|w| w.scores));
         let values = (transposed(&self.heads(2, 1)?)?, self.kept(|k| k.projected[2]));
@@ -103,7 +103,7 @@ impl Call<'_> {
         self.scatter(side, rows, to)
     }
 
-    /// Gradients of weights and biases, from queries, keys, values and what the other passes kept.
+    /// Gradients of weights and biases, from queries, keys, values and the results that the other passes kept.
     pub(super) fn by_weights(&self, given: [Data; 3], to: Data, beta: f64) -> Result<(), Failure> {
         let a = self.attention;
         for side in (0..4).filter(|s| a.projects(*s)) {
@@ -132,7 +132,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Computes in the type that is computed in and blends the result with what is in its place.
+    /// Computes in the compute type and blends the result with the destination's old values.
     fn store(&self, to: &At, blend: Blend, compute: impl FnOnce(At, Blend) -> Result<(), Failure>) -> Result<(), Failure> {
         let real = self.attention.real();
         if to.0.dtype == real {

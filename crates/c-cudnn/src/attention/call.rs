@@ -1,4 +1,5 @@
-//! What all passes share: the sizes of a call, its tensors by heads, and the way between the caller's containers and rows whose padding is zero.
+//! Shared by all passes: the sizes of a call, its tensors by heads, and the copies between the caller's containers and rows with zeros as
+//! padding.
 
 use super::desc::{Attention, row};
 use super::layout::{Extent, Kept, Work};
@@ -27,7 +28,7 @@ pub(super) struct Call<'a> {
     work: (Data, Work),
 }
 
-/// The lengths that the device has, where the host may read them; else those of the descriptor.
+/// The device's lengths, if the host may read them; else the descriptor's.
 fn lengths(handle: &Handle, container: &Container, device: Data) -> Result<Vec<i64>, Failure> {
     let known = || container.lengths.iter().map(|&l| i64::from(l)).collect();
     if device.is_null() || !handle.engine().host_visible() {
@@ -71,7 +72,7 @@ impl<'a> Call<'a> {
     /// A call over containers, whose lengths the device may have; of one time-step of the queries, where one is asked for.
     ///
     /// # Errors
-    /// `BAD_PARAM` for what does not fit.
+    /// `BAD_PARAM` for descriptors that do not fit each other.
     pub(super) fn new(
         handle: &'a Handle,
         attention: &'a Attention,
@@ -99,12 +100,12 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// A place in what is kept from pass to pass.
+    /// A place in the reserve space.
     pub(super) fn kept(&self, pick: impl Fn(&Kept) -> usize) -> Data {
         self.kept.0.behind(pick(&self.kept.1))
     }
 
-    /// A place in what a pass works on.
+    /// A place in the workspace of a pass.
     pub(super) fn work(&self, pick: impl Fn(&Work) -> usize) -> Data {
         self.work.0.behind(pick(&self.work.1))
     }
@@ -114,7 +115,7 @@ impl<'a> Call<'a> {
         Ok(Tensor::plain([rows, columns], self.attention.real())?)
     }
 
-    /// Rows of a side by heads: batch x beam x heads x time x channels of a head, where they lie time x heads x channels. The beams are those of
+    /// Rows of a side by heads: batch x beam x heads x time x channels of a head, in memory time x heads x channels. The beams are those of
     /// `beams`, which the gradients of keys have before they are summed.
     pub(super) fn heads(&self, side: usize, beams: usize) -> Result<Tensor, Failure> {
         let (e, a) = (&self.extent, self.attention);
@@ -130,7 +131,7 @@ impl<'a> Call<'a> {
         Ok(Tensor::plain([e.batch, e.beams[0], self.attention.heads, e.steps[0], e.steps[1]], self.attention.real())?)
     }
 
-    /// A number of the type that is computed in, as a tensor of so many dimensions.
+    /// A number of the compute type, as a tensor of so many dimensions.
     pub(super) fn factor(&self, rank: usize) -> Result<(PostOp, crate::exec::Place), Failure> {
         let (one, value) = self.handle.scalar(self.attention.real(), rank, self.attention.scaler)?;
         Ok((PostOp::Binary { alg: BinaryAlg::Mul, src1: one, src2: None }, value.into()))

@@ -1,4 +1,4 @@
-//! Descriptors of multi-head attention, and where its weights lie.
+//! Descriptors of multi-head attention, and the layout of its weights.
 
 use super::sequences::MOST_NUMBERS;
 use crate::dropout::DropoutDesc;
@@ -15,7 +15,7 @@ const ONE_TO_ONE: u32 = 1;
 /// Bit of the mode: projections add biases.
 const BIASES: u32 = 2;
 
-/// What `cudnnAttnDescriptor_t` points to.
+/// The object behind a `cudnnAttnDescriptor_t`.
 #[derive(Clone, Debug, Default)]
 pub struct AttnDesc {
     set: Option<Attention>,
@@ -32,12 +32,12 @@ pub(super) struct Attention {
     pub(super) dtype: DataType,
     precision: i32,
     math: i32,
-    /// Of the softmax, and of what is given.
+    /// Dropout of the softmax, and of the output.
     pub(super) dropouts: [Option<DropoutDesc>; 2],
     dropouts_at: [Data; 2],
     /// Channels of the vectors.
     pub(super) sizes: [i64; 3],
-    /// Channels of a head, and of what is given; 0 where nothing is projected.
+    /// Channels of a head in queries, keys and values, and of the output; 0 if nothing is projected.
     pub(super) projections: [i64; 4],
     /// Time-steps of queries, and of keys.
     pub(super) longest: [i64; 2],
@@ -66,7 +66,7 @@ impl AttnDesc {
 }
 
 impl Attention {
-    /// What is computed in.
+    /// The compute type.
     pub(super) fn real(&self) -> DataType {
         if self.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 }
     }
@@ -283,7 +283,7 @@ pub extern "C" fn cudnnGetAttnDescriptor(
     })
 }
 
-/// `cudnnGetMultiHeadAttnWeights`: heads x projected channels x channels, with strides; null for weights that there are none of.
+/// `cudnnGetMultiHeadAttnWeights`: heads x projected channels x channels, with strides; null for absent weights.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetMultiHeadAttnWeights(
     handle: In<'_, Handle>,

@@ -10,7 +10,7 @@ use oxidnn_spec::op::{BinaryAlg, Prop, Softmax, SoftmaxAlg};
 use oxidnn_spec::{Arg, PostOp, Tensor};
 
 impl Call<'_> {
-    /// Computes: queries, keys, values and what is added to the result, if anything is. `windows` has the first key of each query and the one behind
+    /// Computes: queries, keys, values and an optional summand of the result. `windows` has the first key of each query and the one behind
     /// the last.
     pub(super) fn forward(&self, given: [Data; 3], residual: Data, windows: [&[i32]; 2], weights: Data) -> Result<Data, Failure> {
         let weights = self.weights(weights)?;
@@ -97,7 +97,8 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// What is added to scores: minus infinity for keys outside of a query's window, or behind the end of a sequence. `None` where there are none.
+    /// The mask added to scores: minus infinity for keys outside of a query's window, or behind the end of a sequence. `None` if there are
+    /// none.
     fn windows(&self, [first, end]: [&[i32]; 2]) -> Result<Option<(Tensor, Memory<'static>)>, Failure> {
         let Extent { batch, beams, steps } = self.extent;
         let mut mask = vec![0.0; self.extent.pairs() as usize];

@@ -10,8 +10,8 @@ use crate::pointers::{Array, Data, In, Out};
 use crate::status::{Failure, Status, guard};
 use crate::values;
 
-/// `cudnnGetMultiHeadAttnBuffers`: sizes for the largest sequences that the descriptor allows. Without a place for the size of the reserve space, the
-/// workspace is that of inference, which has what training reserves.
+/// `cudnnGetMultiHeadAttnBuffers`: sizes for the largest sequences that the descriptor allows. Without a place for the size of the reserve
+/// space, the workspace is that of inference, which includes what training reserves.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetMultiHeadAttnBuffers(
     handle: In<'_, Handle>,
@@ -37,7 +37,7 @@ fn windows<'a>(given: [Array<'a, i32>; 2], steps: i64) -> Result<[&'a [i32]; 2],
     Ok([given[0].slice("loWinIdx", steps as usize)?, given[1].slice("hiWinIdx", steps as usize)?])
 }
 
-/// The weight buffer, where it is large enough; null where there are no weights.
+/// The weight buffer, if it is large enough; null if there are no weights.
 fn weight_buffer(attention: &super::desc::Attention, data: Data, bytes: usize, name: &str) -> Result<Data, Failure> {
     match attention.weight_bytes() {
         0 => Ok(data),

@@ -1,4 +1,4 @@
-//! Where a call keeps what, in the caller's reserve space and workspace.
+//! The layout of a call's intermediate results in the caller's reserve space and workspace.
 
 use super::desc::Attention;
 use crate::pointers::Data;
@@ -49,26 +49,26 @@ impl Extent {
 pub(super) struct Kept {
     /// Queries, keys and values of every head: rows x heads x channels of a head.
     pub(super) projected: [usize; 3],
-    /// Softmax: batch x beam x heads x queries x keys; and what dropout leaves of it.
+    /// Softmax: batch x beam x heads x queries x keys; and the same after dropout.
     pub(super) scores: usize,
     pub(super) dropped: usize,
-    /// What dropout let through: of the softmax, and of the output.
+    /// The masks of dropout: of the softmax, and of the output.
     pub(super) masks: [usize; 2],
-    /// What the heads give: rows x heads x channels of a head.
+    /// The heads' outputs: rows x heads x channels of a head.
     pub(super) heads: usize,
     /// Gradients of the output and of the projected queries, keys and values.
     pub(super) gradients: [usize; 4],
     pub(super) bytes: usize,
 }
 
-/// Offsets in bytes of what a pass works on.
+/// Offsets in bytes of a pass's working memory.
 #[derive(Clone, Debug)]
 pub(super) struct Work {
     /// Rows of queries, keys, values, output; padding is zero.
     pub(super) rows: [usize; 4],
     /// The weight buffer in the type that is computed in.
     pub(super) weights: usize,
-    /// Gradients of what the heads gave, of the scores, and of the keys and values of each beam.
+    /// Gradients of the heads' outputs, of the scores, and of the keys and values of each beam.
     pub(super) heads: usize,
     pub(super) scores: usize,
     pub(super) apart: [usize; 2],

@@ -1,5 +1,5 @@
-//! Multi-head attention over containers of sequences: projections of queries, keys and values for every head, softmax within a window of time-steps,
-//! weighted sums, and a projection of what the heads give.
+//! Multi-head attention over containers of sequences: projections of queries, keys and values for every head, softmax within a window of
+//! time-steps, weighted sums, and a projection of the heads' outputs.
 //!
 //! ```text
 //! head_h = softmax(scaler * (q Wq_h + bq_h) (k Wk_h + bk_h)^T) (v Wv_h + bv_h)

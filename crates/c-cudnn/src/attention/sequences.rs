@@ -11,7 +11,7 @@ const DIMS: usize = 4;
 /// Numbers that a container has at most.
 pub(super) const MOST_NUMBERS: i128 = 1 << 48;
 
-/// What `cudnnSeqDataDescriptor_t` points to.
+/// The object behind a `cudnnSeqDataDescriptor_t`.
 #[derive(Clone, Debug, Default)]
 pub struct SeqDataDesc {
     set: Option<Container>,

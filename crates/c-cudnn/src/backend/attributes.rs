@@ -8,7 +8,7 @@ use crate::pointers::{Data, Out, host_bytes, host_bytes_mut};
 use crate::status::Failure;
 use std::sync::Arc;
 
-/// What a call says of an attribute: its number, and how many elements of which type.
+/// A call's description of an attribute: its number, and how many elements of which type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     pub(crate) name: i32,
@@ -60,7 +60,7 @@ fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> + '_ {
     bytes.as_chunks::<N>().0.iter().copied()
 }
 
-/// What the bytes say.
+/// The values in the bytes.
 fn decode(row: &Row, kind: Type, bytes: &[u8]) -> Result<Value, Failure> {
     let value = match kind {
         Type::Int64 => Value::Ints(words(bytes).map(i64::from_le_bytes).collect()),
@@ -131,7 +131,7 @@ pub(crate) fn get(object: &Object, asked: Asked, count: Out<'_, i64>, elements: 
     Ok(())
 }
 
-/// What the library says, else what was set.
+/// The library's value, else the one that was set.
 fn answer(frozen: &Frozen, row: &Row) -> Result<Option<Value>, Failure> {
     let int = |v: i64| Ok(Some(Value::Ints(vec![v])));
     let text = |text: String| Ok(Some(Value::Bytes(text.into_bytes())));
@@ -153,7 +153,7 @@ fn answer(frozen: &Frozen, row: &Row) -> Result<Option<Value>, Failure> {
     }
 }
 
-/// Finalizes descriptors that the caller has created to what the attribute holds.
+/// Finalizes descriptors that the caller has created to the attribute's contents.
 fn hand_over(row: &Row, objects: &[Arc<Frozen>], elements: Data) -> Result<(), Failure> {
     let places = host_bytes(elements, objects.len() * Type::BackendDescriptor.size());
     for (frozen, at) in objects.iter().zip(addresses(places)) {
@@ -185,7 +185,7 @@ fn encode(row: &Row, kind: Type, value: Value, count: usize) -> Result<Vec<u8>, 
 }
 
 impl Row {
-    /// What an optional attribute is where nobody has set it, as far as it is a number.
+    /// The default of an optional attribute, if it is a number.
     fn default(&self) -> Option<Value> {
         Some(match self.id {
             CUDNN_ATTR_POINTWISE_AXIS | CUDNN_ATTR_TENSOR_VECTORIZED_DIMENSION => Value::Ints(vec![-1]),

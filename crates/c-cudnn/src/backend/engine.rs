@@ -1,8 +1,9 @@
 //! Engines, configurations and heuristics: which ways there are to compute a graph, best first.
 //!
-//! What differs is how much of a graph is one primitive, and whether weights may be packed first. Sums are split by sizes, never by threads, so none is
-//! `NONDETERMINISTIC`, and none converts its inputs down; notes say what is true of the implementations that run. An engine has one knob, or none:
-//! `KERNEL_CFG`, which of the implementations that take a problem computes it, best first. Every value runs another one for at least one step.
+//! The engines differ in how much of a graph is one primitive, and whether weights may be packed first. Sums are split by sizes, never by
+//! threads, so none is `NONDETERMINISTIC`, and none converts its inputs down; notes describe the implementations that run. An engine has
+//! one knob, or none: `KERNEL_CFG`, the choice among the implementations that take a problem, best first. Every value runs another one for
+//! at least one step.
 
 use super::graph::Graph;
 use super::lower::Style;
@@ -83,7 +84,7 @@ impl Engine {
         Ok(engine)
     }
 
-    /// What can be tuned.
+    /// The knobs.
     ///
     /// # Errors
     /// As making the plan.
@@ -102,7 +103,7 @@ impl Engine {
         Ok(vec![frozen(kind::KNOB_INFO, values, Body::Values)?])
     }
 
-    /// What is true of its numbers: of `cudnnBackendNumericalNote_t`.
+    /// Notes on its numbers, of `cudnnBackendNumericalNote_t`.
     ///
     /// # Errors
     /// As making the plan.
@@ -123,7 +124,7 @@ impl Engine {
         Ok(notes.into_iter().filter(|n| n.0).map(|n| i64::from(n.1)).collect())
     }
 
-    /// What is true of how it runs: of `cudnnBackendBehaviorNote_t`.
+    /// Notes on its behaviour, of `cudnnBackendBehaviorNote_t`.
     ///
     /// # Errors
     /// `NOT_SUPPORTED` where the environment asks for an engine that is not there.
@@ -147,13 +148,14 @@ impl Config {
     }
 }
 
-/// Whether an implementation of the CUDA engine multiplies on tensor cores: those for an architecture do, but for products of few rows.
+/// Whether an implementation of the CUDA engine multiplies on tensor cores: the rows for an architecture do, except for products of few
+/// rows.
 fn has_tensor_cores(name: &str) -> bool {
     name.split_once(':').is_some_and(|(how, tier)| tier.starts_with("sm") && how != "gemv")
 }
 
-/// Configurations for a graph, best first: as measured, else as expected. The last engine is always among them, and needs the least workspace. Mode B
-/// measures what nobody has measured; the others choose by what is known.
+/// Configurations for a graph, best first: as measured, else as expected. The last engine is always among them, and needs the least
+/// workspace. Mode B measures configurations without a known time; the other modes choose by the known times.
 ///
 /// # Errors
 /// `NOT_SUPPORTED` with the reason, where the graph has an operation that oxidnn does not compute.

@@ -1,4 +1,5 @@
-//! Finalizing: from attributes to what they describe. Wrong is refused here; what oxidnn cannot compute, where a plan is made.
+//! Finalizing: from attributes to the object that they describe. Wrong values are refused here; graphs that oxidnn cannot compute are
+//! refused when a plan is made.
 
 use super::engine::{self, Choice, Config, Engine};
 use super::graph::Graph;
@@ -12,7 +13,7 @@ use crate::enums::*;
 use crate::status::Failure;
 use std::sync::Arc;
 
-/// `cudnnBackendFinalize`. What is final already stays so.
+/// `cudnnBackendFinalize`. A final descriptor stays final.
 pub(crate) fn finalize(object: &Object) -> Result<(), Failure> {
     let values = match &*object.lock() {
         State::Open(values) => values.clone(),
@@ -27,10 +28,10 @@ pub(crate) fn finalize(object: &Object) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Checks the values and makes of them what they describe.
+/// Checks the values and makes the object that they describe.
 ///
 /// # Errors
-/// What the header says of the descriptor: `BAD_PARAM` and its kinds, `NOT_SUPPORTED` where oxidnn has nothing for it.
+/// The statuses that the header gives for the descriptor: `BAD_PARAM` and its kinds, `NOT_SUPPORTED` if oxidnn has nothing for it.
 pub(crate) fn complete(frozen: &mut Frozen) -> Result<(), Failure> {
     let missing = frozen.descriptor.rows.iter().find(|r| r.need == Need::Required && !frozen.has(r.id));
     if let Some(row) = missing {

@@ -36,7 +36,7 @@ impl Node {
             for inner in op.objects(row.id).iter().filter_map(|o| o.as_graph()) {
                 reads.extend(inner.outer_reads(op));
             }
-            // An operation within the operation reads and writes what is not between the two.
+            // An operation within the operation reads and writes tensors that are not between the two.
             for inner in op.objects(row.id).iter().filter(|o| o.descriptor.is_operation()) {
                 let outside = |uid: &i64| tensors_of(inner).any(|t| t.uid == *uid && !t.is_virtual);
                 let node = Node::new(inner);
@@ -133,7 +133,7 @@ fn tensors_of(op: &Arc<Frozen>) -> Box<dyn Iterator<Item = &Arc<TensorDesc>> + '
     Box::new(held().filter_map(|o| o.as_tensor()).chain(graphs).chain(within))
 }
 
-/// The operations so that each comes behind those that write what it reads, else in the order given.
+/// The operations in an order in which each follows the producers of its inputs, else in the order given.
 fn ordered(nodes: Vec<Node>, writers: &HashMap<i64, usize>) -> Result<Vec<Node>, Failure> {
     let count = nodes.len();
     let mut done = vec![false; count];

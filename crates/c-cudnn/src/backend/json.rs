@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The version of the text's form.
 const SCHEMA: u64 = 1;
 
-/// What an engine's program depends on, and nothing else.
+/// Everything that an engine's program depends on, and nothing else.
 pub(crate) fn key(engine: &Engine) -> String {
     let tensors: Vec<_> = engine.graph.tensors.values().map(|t| format!("{t:?}")).collect();
     let ops: Vec<Json> = engine.graph.nodes.iter().map(|n| object(&n.op)).collect();
@@ -61,7 +61,7 @@ fn malformed(what: &str) -> Failure {
 /// The configuration of the plan that the text tells.
 ///
 /// # Errors
-/// `BAD_PARAM` for what is no plan, `SERIALIZATION_VERSION_MISMATCH` for one of another version.
+/// `BAD_PARAM` for text that is not a plan, `SERIALIZATION_VERSION_MISMATCH` for a plan of another version.
 pub(crate) fn read_plan(text: &[u8]) -> Result<Arc<Frozen>, Failure> {
     let end = text.iter().position(|&b| b == 0).unwrap_or(text.len());
     let json: Json = serde_json::from_slice(&text[..end]).map_err(|e| malformed(&e.to_string()))?;
@@ -143,7 +143,7 @@ pub(crate) fn device() -> Result<String, Failure> {
     Ok(json!({ "oxidnn_device": SCHEMA, "kind": engine.kind().to_string(), "name": engine.device().name() }).to_string())
 }
 
-/// Checks that the text is one of [`device`]'s: plans may be made for another processor of the kind, and are then made anew there.
+/// Checks that the text is one of [`device`]'s: plans may be made for another processor of the kind, and are then made again there.
 ///
 /// # Errors
 /// `BAD_PARAM`.
@@ -158,7 +158,7 @@ pub(crate) fn check_device(text: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// What a kernel cache tells of itself: its plans. Code is made anew where the text is read.
+/// A kernel cache as text: its plans. Their code is made again where the text is read.
 pub(crate) fn kernel_cache(plans: &[String]) -> String {
     json!({ "oxidnn_kernel_cache": SCHEMA, "library": env!("CARGO_PKG_VERSION"), "plans": plans }).to_string()
 }

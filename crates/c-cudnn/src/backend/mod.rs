@@ -1,6 +1,6 @@
 //! The backend interface: graphs of operations, engines, plans and their execution, by descriptors with attributes.
 //!
-//! `schema` says as data what every descriptor has; `attributes` sets and gets by it; `finalize` checks; `graph` orders operations; `lower`
+//! `schema` describes every descriptor as data; `attributes` sets and gets by it; `finalize` checks; `graph` orders operations; `lower`
 //! makes primitives of them, and `plan` runs these. Nothing here computes.
 
 mod attributes;
@@ -39,7 +39,7 @@ pub extern "C" fn cudnnBackendCreateDescriptor(descriptor_type: i32, descriptor:
     })
 }
 
-/// `cudnnBackendDestroyDescriptor`: null is legal. Descriptors that were set as attributes of others stay what they are there.
+/// `cudnnBackendDestroyDescriptor`: null is legal. Descriptors that were set as attributes of others are unchanged there.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnBackendDestroyDescriptor(descriptor: Data) -> Status {
     guard("cudnnBackendDestroyDescriptor", || object::destroy(descriptor))

@@ -1,7 +1,7 @@
-//! Descriptors: what a program fills, finalizes and hands from one to the other.
+//! Descriptors, which a program fills, finalizes and sets as attributes of others.
 //!
-//! What the program holds is no address but a number of a register of the process, so that one that was destroyed, or never made, is refused.
-//! Finalizing freezes the values; parents share what is frozen, so that a program may destroy parts in any order.
+//! The program's handle is not an address but an index into a registry of the process, so that destroyed and invented handles are refused.
+//! Finalizing freezes the values; parents share frozen values, so that a program may destroy parts in any order.
 
 use super::engine::{Config, Engine};
 use super::graph::Graph;
@@ -53,7 +53,7 @@ pub(crate) struct Typed {
 /// Attributes by their numbers.
 pub(crate) type Values = BTreeMap<i32, Typed>;
 
-/// What finalizing made of the values.
+/// The object that finalizing made of the values.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     /// Nothing but the values.
@@ -76,7 +76,7 @@ pub(crate) struct Frozen {
     pub(crate) body: Body,
 }
 
-/// What a program has of a descriptor.
+/// A program's handle of a descriptor.
 #[derive(Debug)]
 pub(crate) struct Object {
     pub(crate) descriptor: &'static Descriptor,
@@ -95,7 +95,7 @@ impl Object {
         fork::lock(&self.state)
     }
 
-    /// What it was finalized to.
+    /// The finalized object.
     ///
     /// # Errors
     /// `BAD_PARAM_NOT_FINALIZED`.
@@ -127,7 +127,7 @@ fn part(number: usize) -> Locked<'static, HashMap<usize, Arc<Object>>> {
 /// A new descriptor of the type `id`.
 ///
 /// # Errors
-/// `BAD_PARAM` for a type that there is not.
+/// `BAD_PARAM` for an unknown type.
 pub(crate) fn create(id: i32) -> Result<Data, Failure> {
     let descriptor = schema::descriptor(id)
         .ok_or_else(|| Failure::invalid("descriptorType", id, format_args!("0 to {}", schema::TYPES_OF_DESCRIPTORS - 1)))?;
@@ -140,7 +140,7 @@ pub(crate) fn create(id: i32) -> Result<Data, Failure> {
 /// The descriptor that a program means.
 ///
 /// # Errors
-/// `BAD_PARAM_NULL_POINTER`, `BAD_PARAM` for what is no living descriptor.
+/// `BAD_PARAM_NULL_POINTER`, `BAD_PARAM` for handles that are not of a living descriptor.
 pub(crate) fn find(name: &str, at: Data) -> Result<Arc<Object>, Failure> {
     let found = part(at.some(name)?.number()).get(&at.number()).cloned();
     found.ok_or_else(|| Failure::invalid(name, format_args!("{:#x}", at.number()), "a descriptor that was created and not destroyed"))
@@ -149,7 +149,7 @@ pub(crate) fn find(name: &str, at: Data) -> Result<Arc<Object>, Failure> {
 /// Ends the program's share of a descriptor; null is legal.
 ///
 /// # Errors
-/// `BAD_PARAM` for what is no living descriptor.
+/// `BAD_PARAM` for handles that are not of a living descriptor.
 pub(crate) fn destroy(at: Data) -> Result<(), Failure> {
     if at.is_null() {
         return Ok(());

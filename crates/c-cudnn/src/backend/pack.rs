@@ -65,8 +65,8 @@ impl Pack {
     }
 }
 
-/// Lists of numbers as cudnn-frontend passes them: the elements of a C++ `std::vector<std::vector<int64_t>>`, of which each is the addresses of its
-/// begin, its end and the end of its memory.
+/// Lists of numbers as cudnn-frontend passes them: the elements of a C++ `std::vector<std::vector<int64_t>>`, each of which is the
+/// addresses of its beginning, its end and the end of its memory.
 fn lists(at: &[Data], count: usize) -> Result<Vec<Dims>, Failure> {
     const NAME: &str = "VARIANT_PACK_OVERRIDE_SHAPES";
     if count == 0 {

@@ -18,7 +18,7 @@ use oxidnn_runtime::fork::{self, Locked};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
-/// A plan. Nothing in it changes but what is remembered.
+/// A plan. Only its caches change.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) config: Arc<Frozen>,
@@ -30,8 +30,8 @@ pub(crate) struct Plan {
 
 type Resized = (BTreeMap<i64, Sizes>, Arc<Program>);
 
-/// What a program has of a kernel cache: the plans that were made with it. Plans of sizes that never came find the kernels of others in any case; the
-/// text lets another process make these plans before they are needed.
+/// A program's kernel cache: the plans that were made with it. Plans of new sizes find the kernels of others in any case; the text lets
+/// another process make these plans before they are needed.
 #[derive(Debug, Default)]
 pub(crate) struct KernelCache {
     plans: Mutex<Vec<String>>,
@@ -41,7 +41,7 @@ impl KernelCache {
     /// The cache that the text tells of, its plans made.
     ///
     /// # Errors
-    /// `BAD_PARAM` for other text, and those of plans.
+    /// `BAD_PARAM` for other text, and the errors of plans.
     pub(crate) fn read(text: &[u8]) -> Result<KernelCache, Failure> {
         let plans = json::read_kernel_cache(text)?;
         for plan in &plans {
@@ -151,13 +151,13 @@ impl Plan {
     /// Computes once, where `sink` says.
     ///
     /// # Errors
-    /// What the program says.
+    /// The program's error.
     pub(crate) fn run(&self, handle: &Handle, sink: Sink, pack: &Pack) -> Result<(), Failure> {
         self.program(pack)?.run(handle, sink, pack)
     }
 }
 
-/// What a plan runs: for those who listen.
+/// The steps of a plan, for listeners.
 fn told(engine: &Engine, program: &Program) -> String {
     let steps: Vec<String> = program.implementations().map(|d| format!("{} {}", d.problem().op.kind(), d.impl_name())).collect();
     format!("plan of engine {}, knob {}: {} steps: {}", engine.index, engine.row, steps.len(), steps.join(", "))

@@ -1,4 +1,4 @@
-//! Programs: what a graph is lowered to. Steps, each a primitive, over places: the caller's tensors, constants, and the workspace.
+//! Programs: lowered graphs. Steps, each a primitive, over places: the caller's tensors, constants, and the workspace.
 
 use super::lower::is_reference;
 use super::pack::Pack;
@@ -14,7 +14,7 @@ use oxidnn_spec::{Arg, DataType, Op, Problem, Real, Tensor};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// Where a tensor lies.
+/// The place of a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     /// A tensor of the caller's, by its place in [`Program::uids`].
@@ -83,7 +83,7 @@ impl Step {
 /// Numbers of the caller's that a program keeps on a device.
 const NUMBERS: usize = 64;
 
-/// Steps and what they need. Any number of threads may run it at once.
+/// Steps and their resources. Any number of threads may run it at once.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) steps: Vec<Step>,
@@ -103,7 +103,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Bytes of workspace: room to align what lies in it, too.
+    /// Bytes of workspace, including room to align its contents.
     pub(crate) fn workspace(&self) -> i64 {
         let bytes = if self.scratch == 0 { 0 } else { self.scratch + ALIGNMENT - 1 };
         i64::try_from(bytes).unwrap_or(i64::MAX)
@@ -129,7 +129,7 @@ impl Program {
             Sink::Now => self.on_device(handle, pack)?,
             _ => self.values(handle, pack)?,
         };
-        // What is done later may come after the end of the program, and keeps what it uses.
+        // Later work may run after the end of the program, and keeps its resources.
         let address = if sink == Sink::Now { Data::at } else { Data::of };
         let value = |i: usize| values.get(i).and_then(Option::as_ref);
         let user = |i: usize| value(i).map_or_else(|| user(self.uids[i]).unwrap_or(Data::NULL), address);

@@ -1,4 +1,4 @@
-//! Tensors of the backend interface, and how they lie in memory as oxidnn says it.
+//! Tensors of the backend interface, and their oxidnn layouts.
 
 use super::object::{Typed, Value, Values, ints};
 use crate::enums::*;
@@ -7,7 +7,7 @@ use crate::status::Failure;
 use crate::values::data_type;
 use oxidnn_spec::{Blocking, Blocks, DataType, Dims, Layout, Tensor};
 
-/// A tensor: what kind of numbers, how many, and where they lie.
+/// A tensor: the type of its elements, their number and their layout.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct TensorDesc {
     pub(crate) uid: i64,
@@ -15,7 +15,7 @@ pub(crate) struct TensorDesc {
     pub(crate) dtype: i32,
     pub(crate) dims: Dims,
     pub(crate) strides: Dims,
-    /// Elements of a vector, and the dimension that vectors lie along; sizes and strides count vectors.
+    /// Elements of a vector, and the dimension along which vectors are packed; sizes and strides count vectors.
     pub(crate) vector: Option<(usize, i64)>,
     pub(crate) is_virtual: bool,
     pub(crate) reordering: i64,
@@ -30,7 +30,7 @@ impl TensorDesc {
     /// The tensor that the attributes describe.
     ///
     /// # Errors
-    /// `BAD_PARAM` for sizes, strides and alignments that make no tensor, `NOT_SUPPORTED` for what oxidnn has no type or layout for.
+    /// `BAD_PARAM` for sizes, strides and alignments that make no tensor, `NOT_SUPPORTED` for those without a type or layout of oxidnn.
     pub(crate) fn new(values: &Values) -> Result<TensorDesc, Failure> {
         let one = |id| ints(values, id).first().copied();
         let list = |id, name: &str| Dims::new(ints(values, id)).ok_or_else(|| Failure::invalid(name, "too many sizes", "at most 8"));
@@ -108,12 +108,12 @@ impl TensorDesc {
     /// The tensor with its strides. Of vectors the sizes are of elements, and the vectors are blocks.
     ///
     /// # Errors
-    /// `NOT_SUPPORTED_DATA_TYPE`, `BAD_PARAM` for elements that lie on each other.
+    /// `NOT_SUPPORTED_DATA_TYPE`, `BAD_PARAM` for overlapping elements.
     pub(crate) fn tensor(&self) -> Result<Tensor, Failure> {
         let dtype = self.real_type()?;
         let Some((d, count)) = self.vector else {
             let strided = Tensor::with_strides(self.dims, dtype, Some(self.strides));
-            // Where a virtual tensor lies is nobody's business, and cudnn-frontend gives some strides that cannot be.
+            // The layout of a virtual tensor does not matter, and cudnn-frontend gives some impossible strides.
             return Ok(if self.is_virtual { strided.or_else(|_| Tensor::plain(self.dims, dtype))? } else { strided? });
         };
         let large = || Failure::invalid("tensor", self.dims, "sizes that 64 bits hold");

@@ -86,7 +86,7 @@ fn once(handle: &Handle, engine: &Engine, program: &Arc<Program>) -> Result<Dura
     let memory = |bytes: usize| -> Result<Memory<'static>, Failure> {
         Ok(Memory::new(handle.engine(), Tensor::plain([i64::try_from(bytes.max(1)).unwrap_or(i64::MAX)], DataType::U8)?)?)
     };
-    // What comes by value is on the host: the number 1, of which nothing is without meaning.
+    // A value passed by value is on the host: the number 1, which is meaningful everywhere.
     let numbers: Vec<Vec<u8>> = tensors.iter().zip(&program.by_value).map(|(t, &bytes)| one(t.dtype, bytes)).collect();
     let held = tensors.iter().map(|t| memory(t.bytes())).collect::<Result<Vec<_>, Failure>>()?;
     let places = numbers.iter().zip(&held).map(|(number, held)| if number.is_empty() { Data::at(held) } else { Data::of_bytes(number) });

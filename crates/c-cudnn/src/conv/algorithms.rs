@@ -1,8 +1,8 @@
-//! cuDNN's algorithms, and what each means here.
+//! cuDNN's algorithms, and their meaning here.
 //!
-//! Sums of products are one algorithm to oxidnn. The first number of each pass (`IMPLICIT_GEMM`, `ALGO_0`) is the one that programs use without a
-//! workspace, so its scratch is the library's; the others of the kind take theirs from the caller. Transforms of Fourier are not supported, and
-//! Winograd's where oxidnn has a kernel for it.
+//! Sums of products are one algorithm to oxidnn. Programs use the first number of each pass (`IMPLICIT_GEMM`, `ALGO_0`) without a
+//! workspace, so its scratch is the library's; the others of the kind take theirs from the caller. Fourier transforms are not supported,
+//! Winograd's are if oxidnn has a kernel for the problem.
 
 use super::request::{Pass, Request};
 use crate::enums::*;
@@ -10,7 +10,7 @@ use crate::status::Failure;
 use crate::values;
 use oxidnn_spec::op::ConvAlg;
 
-/// What an algorithm means.
+/// The meaning of an algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct How {
     pub(crate) alg: ConvAlg,
@@ -65,10 +65,10 @@ fn kind(pass: Pass) -> &'static str {
 }
 
 impl Request {
-    /// What the algorithm with this number means.
+    /// The meaning of the algorithm with this number.
     ///
     /// # Errors
-    /// `BAD_PARAM` for numbers that are no algorithm's, `NOT_SUPPORTED` for those that oxidnn does not have.
+    /// `BAD_PARAM` for numbers that are no algorithm's, `NOT_SUPPORTED` for algorithms that oxidnn does not have.
     pub(crate) fn how(&self, number: i32) -> Result<How, Failure> {
         match table(self.pass).iter().find(|a| a.0 == number) {
             Some((_, Some(how))) => Ok(*how),

@@ -12,7 +12,7 @@ use crate::tensor::TensorDesc;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use oxidnn_spec::{Arg, PostOp, Real, Tensor};
 
-/// What follows a convolution: `y = act(alpha * conv + factor * second + bias)`.
+/// The tail of a convolution: `y = act(alpha * conv + factor * second + bias)`.
 pub(super) struct Finish<'a> {
     pub(super) alpha: f64,
     pub(super) second: Option<(&'a Tensor, Data, f64)>,

@@ -58,7 +58,7 @@ pub extern "C" fn cudnnIm2Col(
             }
             (row[0], row[1]) = (dims[2..].iter().product(), taps * places);
             let offset: i64 = tap * places + (2..n).map(|d| first[d] * row[d]).sum::<i64>();
-            // Line by line: planes that are read with a stride may overlap in what lies between their elements.
+            // Line by line: strided planes may overlap in the gaps between their elements.
             let line = Dims::from([count[0], count[1], count[n - 1]]);
             let step = [strides[0], strides[1], strides[n - 1] * window.strides[n - 3]];
             let seen = Tensor::with_strides(line, src.dtype, Some(step.into()))?;
@@ -78,7 +78,7 @@ pub extern "C" fn cudnnIm2Col(
     })
 }
 
-/// `cudnnReorderFilterAndBias`: filters of both orders lie alike here, so they are copied.
+/// `cudnnReorderFilterAndBias`: filters of both orders have the same layout here, so they are copied.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnReorderFilterAndBias(
     handle: In<'_, Handle>,

@@ -10,7 +10,7 @@ use crate::values;
 use oxidnn_spec::op::Window;
 use oxidnn_spec::{Dims, Tensor};
 
-/// What `cudnnConvolutionDescriptor_t` points to.
+/// The object behind a `cudnnConvolutionDescriptor_t`.
 #[derive(Clone, Debug)]
 pub struct ConvDesc {
     set: Option<Geometry>,
@@ -186,7 +186,7 @@ pub extern "C" fn cudnnGetConvolutionGroupCount(desc: In<'_, ConvDesc>, groups: 
     guard("cudnnGetConvolutionGroupCount", || groups.set("groupCount", desc.get("convDesc")?.groups as i32))
 }
 
-/// `cudnnSetConvolutionReorderType`: filters of either kind lie alike here.
+/// `cudnnSetConvolutionReorderType`: filters of either kind have the same layout here.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetConvolutionReorderType(desc: InOut<'_, ConvDesc>, reorder: i32) -> Status {
     guard("cudnnSetConvolutionReorderType", || {

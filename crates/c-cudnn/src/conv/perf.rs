@@ -12,7 +12,7 @@ use crate::status::{Failure, Status};
 use oxidnn_runtime as runtime;
 use oxidnn_spec::{DataType, Tensor};
 
-/// `cudnnConvolutionFwdAlgoPerf_t`, and those of the other passes, which lie alike.
+/// `cudnnConvolutionFwdAlgoPerf_t`, and the records of the other passes, which have the same layout.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AlgoPerf {
@@ -61,7 +61,7 @@ fn way(algo: i32) -> Way {
     [i64::from(algo), 0]
 }
 
-/// What is known of the times of a request's algorithms.
+/// The known times of a request's algorithms.
 fn known(request: &Request, problem: &str) -> Option<Times> {
     measured::known(problem, |w| table(request.pass).iter().any(|&(algo, how)| way(algo) == w && how.is_some()))
 }

@@ -1,4 +1,4 @@
-//! What a convolution is asked for, and how it is run.
+//! Requests for convolutions, and their execution.
 
 use super::ConvDesc;
 use super::algorithms::How;
@@ -63,7 +63,7 @@ pub(crate) struct Places {
     pub(crate) dst: Data,
 }
 
-/// What a call gives besides tensors.
+/// The parameters of a call besides tensors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) how: How,
@@ -75,7 +75,7 @@ impl Request {
     /// A request of descriptors: source (or its gradient), filter, destination.
     ///
     /// # Errors
-    /// `BAD_PARAM` for what does not fit.
+    /// `BAD_PARAM` for descriptors that do not fit each other.
     pub(crate) fn new(pass: Pass, [src, dst]: [&Tensor; 2], filter: &Filter, conv: &ConvDesc) -> Result<Request, Failure> {
         let rank = src.dims().len();
         if rank < 3 || dst.dims().len() != rank || filter.dims.len() != rank {
@@ -130,7 +130,7 @@ impl Request {
         Ok(made)
     }
 
-    /// The problem with all that times of its algorithms depend on, as text.
+    /// The problem with everything that the times of its algorithms depend on, as text.
     ///
     /// # Errors
     /// Where no algorithm computes it.
@@ -157,7 +157,7 @@ impl Request {
     /// Computes. `extend` adds a call's bias and post-ops.
     ///
     /// # Errors
-    /// For a workspace that is too small, and what the runtime reports.
+    /// For a workspace that is too small, and errors of the runtime.
     pub(crate) fn run(
         &self,
         handle: &Handle,

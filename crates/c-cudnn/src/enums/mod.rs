@@ -1,4 +1,5 @@
-//! cuDNN's enumerators, as the headers have them: a constant each, and tables of their names. `cargo xtask abi` compares them with a compiler's view.
+//! cuDNN's enumerators, with the headers' names and values: a constant each, and tables of their names. `cargo xtask abi` compares them
+//! with a compiler's view.
 
 mod adv;
 mod attributes;

@@ -15,7 +15,7 @@ use oxidnn_runtime::ALIGNMENT;
 use oxidnn_spec::op::{Binary, BinaryAlg, ConvAlg, Eltwise, EltwiseAlg, Prop};
 use oxidnn_spec::{Arg, PostOp, Tensor};
 
-/// Scratch of the convolution is the library's: the workspace is for what goes into it.
+/// Scratch of the convolution is the library's: the workspace is for its inputs.
 const HOW: How = How { alg: ConvAlg::Direct, own: false };
 
 /// Pointers of the caller's, with the labels that say whether there are such.
@@ -122,7 +122,7 @@ impl ConstPack {
         pack.pointers.get(&label).copied().unwrap_or(Data::NULL).some(&name("cudnnFusedOpsVariantParamLabel_t", label))
     }
 
-    /// Scale, where it is not done already, bias, and what is added, as far as there are any: post-ops with their operands.
+    /// Scale, unless it is applied already, bias, and summands, as far as there are any: post-ops with their operands.
     fn tail(&self, pack: &VariantPack, scale: bool, added: Option<(Tensor, Data)>) -> Result<Vec<(PostOp, Option<Data>)>, Failure> {
         let eq = || self.tensor(CUDNN_PARAM_BN_EQSCALEBIAS_DESC).cloned();
         let mut operands = Vec::new();
@@ -137,7 +137,7 @@ impl ConstPack {
         Ok(operands.into_iter().map(binary).collect())
     }
 
-    /// The job with its tail and the activation of what it writes to `dst`.
+    /// The job with its tail and the activation of its result in `dst`.
     fn ended(&self, handle: &Handle, job: Job, tail: Vec<(PostOp, Option<Data>)>, dst: &Tensor) -> Result<Job, Failure> {
         let job = append(job, tail);
         match self.activation() {
@@ -204,8 +204,8 @@ impl ConstPack {
         request.run(handle, places, SETTINGS, |job| self.ended(handle, job, tail, self.tensor(CUDNN_PARAM_YDESC)?))
     }
 
-    /// Scale and bias that a normalisation comes to: of the statistics of a batch, which are kept and blended with the running ones, or of the running
-    /// ones.
+    /// Scale and bias that a normalisation amounts to: of the statistics of a batch, which are kept and blended with the running ones, or
+    /// of the running ones.
     fn statistics(&self, handle: &Handle, pack: &VariantPack, training: bool) -> Result<(), Failure> {
         let learnt = self.tensor(CUDNN_PARAM_BN_SCALEBIAS_MEANVAR_DESC)?;
         let view = |tensor: &'_ Tensor, label: i32| -> Result<Option<(Tensor, Data)>, Failure> {

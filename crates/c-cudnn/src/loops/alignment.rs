@@ -7,7 +7,7 @@ use crate::pointers::Data;
 use crate::status::Failure;
 use oxidnn_spec::Tensor;
 
-/// What is given.
+/// The inputs.
 pub(crate) struct Loss<'a> {
     pub(crate) handle: &'a Handle,
     /// T x N x A.

@@ -1,6 +1,6 @@
-//! Divisive normalisation: `y = (x - mean) / (k + alpha / n * sum of (x - mean)^2 around it)^beta`, where `n` is the number of elements of the
-//! neighbourhood and the means are given. Local response normalisation within channels, the primitive, has no means that are subtracted and
-//! their gradients, nor cuDNN's cut at the border.
+//! Divisive normalisation: `y = (x - mean) / (k + alpha / n * sum of (x - mean)^2 around it)^beta`, where `n` is the number of elements of
+//! the neighbourhood and the means are given. The primitive, local response normalisation within channels, lacks the subtracted means and
+//! their gradients, and cuDNN's treatment of the border.
 
 use super::view::{View, positions};
 use crate::exec::Blend;
@@ -10,7 +10,7 @@ use crate::pointers::Data;
 use crate::status::Failure;
 use oxidnn_spec::Tensor;
 
-/// What both passes are given.
+/// The inputs of both passes.
 pub(crate) struct Given<'a> {
     pub(crate) handle: &'a Handle,
     pub(crate) desc: &'a LrnDesc,
@@ -19,7 +19,7 @@ pub(crate) struct Given<'a> {
     pub(crate) means: Data,
 }
 
-/// Row-major copies of what is read, so that results may lie in its place.
+/// Row-major copies of the inputs, so that results may overwrite them.
 struct Numbers {
     dims: Vec<i64>,
     /// `x - mean`.
@@ -46,7 +46,7 @@ impl Given<'_> {
         Ok(numbers)
     }
 
-    /// The results, met with what is in their place.
+    /// The results, blended with the old values.
     pub(crate) fn forward(&self, y: (&Tensor, Data), blend: Blend) -> Result<(), Failure> {
         let numbers = self.numbers()?;
         let values = numbers.centred.iter().zip(&numbers.base).map(|(v, b)| v * b.powf(-self.desc.beta)).collect();
@@ -99,7 +99,7 @@ impl Numbers {
     }
 }
 
-/// Writes numbers, row-major, met with what is in their place.
+/// Writes numbers, row-major, blended with the old values.
 fn put(handle: &Handle, values: Vec<f64>, to: (&Tensor, Data), blend: Blend) -> Result<(), Failure> {
     if to.0.layout.elements() != i64::try_from(values.len()).ok() {
         return Err(Failure::shape("the result's descriptor", to.0.dims(), format_args!("{} elements", values.len())));

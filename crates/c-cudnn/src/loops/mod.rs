@@ -1,5 +1,5 @@
-//! What no primitive of oxidnn computes: plain loops over the host's memory, after the stream's work is done. Everything else in this crate is made of
-//! primitives.
+//! Operations that no primitive of oxidnn computes: plain loops over the host's memory, after the stream's work is done. Everything else in
+//! this crate is made of primitives.
 //!
 //! - `alignment`: the loss of connectionist temporal classification.
 //! - `argmax`: the positions of extrema. Reductions give values only.

@@ -6,7 +6,7 @@ use crate::pointers::{Data, host_bytes, host_bytes_mut};
 use crate::status::Failure;
 use oxidnn_spec::DataType;
 
-/// What is made of neighbours' features.
+/// The aggregation of neighbours' features.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Aggregate {
     Sum,
@@ -29,7 +29,7 @@ pub(crate) struct Rows {
     neighbours: Vec<(i64, i64)>,
 }
 
-/// Channels of nodes and edges, and of what is passed through.
+/// Channels of nodes and edges, and of features that are passed through.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Features {
     pub(crate) dtype: DataType,
@@ -123,7 +123,7 @@ impl Features {
         self.nodes + self.edges + self.passed
     }
 
-    /// Aggregates of nodes, of edges, and what is passed through, one row a destination node; positions where an extremum is taken.
+    /// Aggregates of nodes, of edges, and features passed through, one row a destination node; positions of extrema.
     ///
     /// # Errors
     /// None but for places that are not there.
@@ -150,7 +150,7 @@ impl Features {
         Ok(())
     }
 
-    /// Gradients from those of the output: added to the tables of nodes and edges, written to what was passed through.
+    /// Gradients from those of the output: added to the tables of nodes and edges, written to the features that were passed through.
     ///
     /// # Errors
     /// `BAD_PARAM` for positions that are none.

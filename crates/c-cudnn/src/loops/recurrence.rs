@@ -45,7 +45,7 @@ pub(crate) struct Rows {
     pub(crate) c: Vec<f64>,
 }
 
-/// What a step of a sample leaves for the gradients.
+/// The values of a step of a sample that the gradients need.
 #[derive(Clone, Debug)]
 struct Trace {
     h: Vec<f64>,
@@ -107,7 +107,7 @@ impl Cell {
         }
     }
 
-    /// One step of one sample: the state behind it, and what gradients need.
+    /// One step of one sample: the state behind it, and the values that gradients need.
     fn step(&self, w: &Matrices, x: &[f64], h: &[f64], c: &[f64]) -> (Vec<f64>, Trace) {
         let (n, all) = (self.hidden, 0..self.gates() * self.hidden);
         let (by_x, by_h) = (product(&w.input, all.clone(), x), product(&w.state, all.clone(), h));
@@ -143,7 +143,8 @@ impl Cell {
         (next, trace)
     }
 
-    /// Walks through the steps: `y` and the states are written. What gradients need comes by steps in the order of the walk, sample by sample.
+    /// Walks through the steps: `y` and the states are written. The values that gradients need are stored by steps in the order of the
+    /// walk, sample by sample.
     fn walk(&self, w: &Matrices, rows: &mut Rows) -> Vec<Trace> {
         let (i, p, n) = (self.inputs, self.projected, self.hidden);
         let mut traces = Vec::with_capacity(self.steps * self.samples);
@@ -168,8 +169,8 @@ impl Cell {
         self.walk(w, rows);
     }
 
-    /// The backward pass, from data and states as they were before: `gradients` has those of `y` and of the states behind the steps, and gets those of
-    /// `x` and of the states before; those of the weights are added to `dw`.
+    /// The backward pass, from data and initial states. `gradients` holds those of `y` and of the final states, and receives those of `x`
+    /// and of the initial states; those of the weights are added to `dw`.
     pub(crate) fn backward(&self, w: &Matrices, mut rows: Rows, gradients: &mut Rows, dw: &mut Matrices) {
         let traces = self.walk(w, &mut rows);
         let (i, p, n) = (self.inputs, self.projected, self.hidden);
@@ -205,8 +206,8 @@ impl Cell {
         }
     }
 
-    /// Gradients of the sums of a step's gates, as the input and as the state has part in them; and of an LSTM's cell before, or what goes past the
-    /// gates to the state before.
+    /// Gradients of the sums of a step's gates, as seen from the input and from the state; and of an LSTM's previous cell, or of the
+    /// previous state's path past the gates.
     fn step_back(&self, trace: &Trace, dh: &[f64], dc: &[f64]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let (n, g) = (self.hidden, &trace.gates);
         match self.kind {

@@ -7,7 +7,7 @@ use crate::pointers::Data;
 use crate::status::Failure;
 use oxidnn_spec::Tensor;
 
-/// What both passes are given.
+/// The inputs of both passes.
 pub(crate) struct Sampler<'a> {
     pub(crate) handle: &'a Handle,
     pub(crate) x: (&'a Tensor, Data),
@@ -30,7 +30,7 @@ impl Point {
         let [gx, gy] = [0, 1].map(|i| view.get(&[n, place[0], place[1], i]));
         let half = [(h - 1) as f64 / 2.0, (w - 1) as f64 / 2.0];
         let exact = [(gy + 1.0) * half[0], (gx + 1.0) * half[1]];
-        // Far outside, and no numbers, are outside.
+        // Far outside, and NaN, are outside.
         let exact = exact.map(|v| if v.abs() < 1e9 { v } else { -9.0 });
         Point { at: exact.map(|v| v.floor() as i64), rest: exact.map(|v| v - v.floor()), half }
     }
@@ -61,7 +61,7 @@ impl Sampler<'_> {
         }
     }
 
-    /// The samples, met with what is in their place.
+    /// The samples, blended with the old values.
     pub(crate) fn forward(&self, y: (&Tensor, Data), blend: Blend) -> Result<(), Failure> {
         let (dims, image) = self.sizes(y.0)?;
         let (x, grid) = (View::new(self.handle, self.x.0, self.x.1)?, View::new(self.handle, self.grid.0, self.grid.1)?);
@@ -113,7 +113,7 @@ impl Sampler<'_> {
     }
 }
 
-/// Writes a number, met with what is in its place.
+/// Writes a number, blended with the old value.
 fn put(view: &View<'_>, at: &[i64], value: f64, blend: Blend) {
     let before = if blend.beta == 0.0 { 0.0 } else { blend.beta * view.get(at) };
     view.set(at, blend.alpha * value + before);

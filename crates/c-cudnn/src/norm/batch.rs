@@ -31,7 +31,7 @@ pub(super) fn derive(to: &mut TensorDesc, x: &Tensor, per_activation: bool) -> R
     to.set(number, dims, strides)
 }
 
-/// What the functions have in common, with no fusion.
+/// The common part of the functions, without fusion.
 fn plain<'a>(handle: In<'a, Handle>, mode: i32, params: In<'a, TensorDesc>, epsilon: f64) -> Result<Norm<'a>, Failure> {
     let params = params.tensor("bnScaleBiasMeanVarDesc")?;
     let epsilon = checked_epsilon(epsilon)?;
@@ -135,7 +135,7 @@ pub extern "C" fn cudnnGetBatchNormalizationBackwardExWorkspaceSize(
     })
 }
 
-/// `cudnnGetBatchNormalizationTrainingExReserveSpaceSize`: the bits of what ReLU lets through; none without it.
+/// `cudnnGetBatchNormalizationTrainingExReserveSpaceSize`: the mask bits of ReLU; 0 without it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetBatchNormalizationTrainingExReserveSpaceSize(
     handle: In<'_, Handle>,

@@ -1,5 +1,5 @@
-//! The three passes as reductions and arithmetic: in double precision, of which the primitive has no statistics, and for statistics of each activation that
-//! lie in another order than the activations.
+//! The three passes as reductions and arithmetic: in double precision, for which the primitive has no statistics, and for per-activation
+//! statistics in another order than the activations.
 
 use super::run::{Given, Gradients, Norm, Statistics, Training};
 use crate::exec::{Blend, Job, Place, repeated};
@@ -74,7 +74,7 @@ impl<'a> Composed<'a> {
         Ok(copy)
     }
 
-    /// Gives the caller numbers, met with what is in their place.
+    /// Gives the caller numbers, blended with the old values.
     fn write(&self, from: &Val<'_>, to: Given<'_>, blend: Blend) -> Result<(), Failure> {
         self.handle.combine((from.tensor(), from.place(from.tensor())?), (to.0, to.1.into()), blend.rounded(to.0.dtype))
     }

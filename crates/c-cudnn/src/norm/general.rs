@@ -151,7 +151,7 @@ pub extern "C" fn cudnnGetNormalizationBackwardWorkspaceSize(
     })
 }
 
-/// `cudnnGetNormalizationTrainingReserveSpaceSize`: the bits of what ReLU lets through; none without it.
+/// `cudnnGetNormalizationTrainingReserveSpaceSize`: the mask bits of ReLU; 0 without it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetNormalizationTrainingReserveSpaceSize(
     handle: In<'_, Handle>,

@@ -12,7 +12,7 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{BatchNorm, Binary, BinaryAlg, Diff, Eltwise, EltwiseAlg, NormFlags, Prop};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Problem, Tensor};
 
-/// What is fused with the normalisation: the numbers of `cudnnBatchNormOps_t` and `cudnnNormOps_t`.
+/// The operations fused with the normalisation: the numbers of `cudnnBatchNormOps_t` and `cudnnNormOps_t`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fused {
     Nothing,
@@ -21,7 +21,7 @@ pub(super) enum Fused {
 }
 
 impl Fused {
-    /// What a number says; only ReLU is an activation of these functions.
+    /// The meaning of a number; only ReLU is an activation of these functions.
     pub(super) fn new(number: i32, activation: In<'_, ActivationDesc>) -> Result<Fused, Failure> {
         let fused = match number {
             CUDNN_BATCHNORM_OPS_BN => return Ok(Fused::Nothing),
@@ -37,7 +37,7 @@ impl Fused {
     }
 }
 
-/// What all passes have in common.
+/// The common parameters of all passes.
 pub(super) struct Norm<'a> {
     pub(super) handle: &'a Handle,
     /// Statistics for each activation, not each channel.
@@ -57,7 +57,7 @@ pub(super) fn given<'a>(desc: In<'a, TensorDesc>, data: Data, name: &str) -> Res
     Ok((desc.tensor(name)?, data.some(name)?))
 }
 
-/// What training computes besides the result; null where it is not wanted.
+/// The results of training besides the output; null if they are not wanted.
 #[derive(Clone, Copy)]
 pub(super) struct Statistics {
     pub(super) factor: f64,
@@ -67,7 +67,7 @@ pub(super) struct Statistics {
     pub(super) saved_inverse: Data,
 }
 
-/// The tensors of a training pass: source, result, what is added, and what is kept.
+/// The tensors of a training pass: source, result, summand, and reserve space.
 #[derive(Clone, Copy)]
 pub(super) struct Training<'a> {
     pub(super) x: Given<'a>,
@@ -77,7 +77,7 @@ pub(super) struct Training<'a> {
     pub(super) blend: Blend,
 }
 
-/// What backward passes are given and give.
+/// The inputs and results of backward passes.
 pub(super) struct Gradients<'a> {
     pub(super) x: Given<'a>,
     pub(super) dy: Given<'a>,
@@ -156,7 +156,7 @@ impl Norm<'_> {
         Ok(memory.into())
     }
 
-    /// Gives the caller a vector, met with what is in its place.
+    /// Gives the caller a vector, blended with the old values.
     fn write(&self, from: &Memory<'static>, (like, to): Given<'_>, blend: Blend) -> Result<(), Failure> {
         let (tensor, dst) = (from.tensor().clone(), Tensor::plain(*from.tensor().dims(), like.dtype)?);
         self.handle.combine((&tensor, from.view(tensor.clone())?.into()), (&dst, to.into()), blend.rounded(like.dtype))

@@ -12,9 +12,9 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{Prop, RnnDiff};
 use oxidnn_spec::{Arg, Tensor};
 
-/// What one layer in one direction works on.
+/// The data of one layer in one direction.
 struct Sides {
-    /// Gradients of what the layer gave, and of what it read: packed rows.
+    /// Gradients of the layer's outputs, and of its inputs: packed rows.
     given: Data,
     wanted: Data,
     /// Gradients of the caller's states: after (read) and before (written).
@@ -33,7 +33,7 @@ pub(super) struct Flow<'a> {
 }
 
 impl Flow<'_> {
-    /// Of what the layer gave, and of what it read.
+    /// Of the layer's outputs, and of its inputs.
     pub(super) fn rows(&self, step: &Step<'_>) -> [Data; 2] {
         let network = step.network;
         let given = step.row(self.sides.given, network.outputs(), step.direction * network.projected);
@@ -106,7 +106,7 @@ impl Call<'_> {
         self.finish((held, given))
     }
 
-    /// Lets through what dropout did, in place.
+    /// Applies the mask of dropout, in place.
     fn mask(&self, base: Data, layer: i64, rows: Data) -> Result<(), Failure> {
         let Some(dropout) = &self.network.dropout else { return Ok(()) };
         dropout.revert(
@@ -157,7 +157,7 @@ impl Call<'_> {
         self.finish((weights, gradients, after, before))
     }
 
-    /// Hands out the gradients of the weights that [`Call::backward`] left: added to what is there, or in its place.
+    /// Hands out the gradients of the weights that [`Call::backward`] left: added to the old values, or in their place.
     pub(super) fn weight_gradients(&self, base: Data, to: Data, add: bool) -> Result<(), Failure> {
         let of = |dtype| Tensor::plain([self.network.numbers()], dtype);
         let (ours, theirs) = (of(self.network.real())?, of(self.network.dtype)?);

@@ -23,7 +23,7 @@ struct Grid {
 }
 
 impl Grid {
-    /// Rows that lie densely.
+    /// Contiguous rows.
     fn dense(real: DataType, at: Data, rows: i64, width: i64) -> Grid {
         Grid { real, at, rows, width, stride: width }
     }
@@ -79,7 +79,7 @@ impl Step<'_> {
         }
     }
 
-    /// Rows of the segment where they lie among packed ones.
+    /// The segment's rows among the packed ones.
     fn grid(&self, at: Data, width: i64, stride: i64) -> Grid {
         Grid { real: self.network.real(), at, rows: self.segment.steps * self.segment.samples, width, stride }
     }
@@ -91,7 +91,7 @@ impl Step<'_> {
         [Grid::dense(real, h, self.segment.samples, network.projected), Grid::dense(real, c, self.segment.samples, cell)]
     }
 
-    /// What the step reads: data, and states before it.
+    /// The inputs of the step: data, and states before it.
     fn given(&self, inputs: Data, (base, kept): (Data, &Kept)) -> Rows {
         let (network, channels) = (self.network, self.network.inputs(self.layer));
         let x = self.grid(self.row(inputs, channels, 0), channels, channels);

@@ -7,7 +7,7 @@ use crate::status::{Failure, Status, guard};
 use crate::values;
 use oxidnn_spec::DataType;
 
-/// What `cudnnRNNDataDescriptor_t` points to.
+/// The object behind a `cudnnRNNDataDescriptor_t`.
 #[derive(Clone, Debug, Default)]
 pub struct RnnDataDesc {
     set: Option<Sequences>,

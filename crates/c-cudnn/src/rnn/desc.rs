@@ -7,11 +7,11 @@ use crate::status::{Failure, Status, guard};
 use crate::values;
 use oxidnn_spec::DataType;
 
-/// What `cudnnRNNDescriptor_t` points to.
+/// The object behind a `cudnnRNNDescriptor_t`.
 #[derive(Clone, Debug, Default)]
 pub struct RnnDesc {
     set: Option<Network>,
-    /// What a network that is set next has.
+    /// The parameters of a network that is set next.
     clip: Clip,
 }
 
@@ -85,7 +85,7 @@ impl RnnDesc {
     /// The network, if oxidnn computes it.
     ///
     /// # Errors
-    /// `NOT_SUPPORTED` for what it does not.
+    /// `NOT_SUPPORTED` for networks that oxidnn does not have.
     pub(crate) fn computable(&self) -> Result<&Network, Failure> {
         let network = self.network()?;
         match network.dtype {
@@ -98,12 +98,12 @@ impl RnnDesc {
 }
 
 impl Network {
-    /// What is computed in.
+    /// The compute type.
     pub(crate) fn real(&self) -> DataType {
         if self.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 }
     }
 
-    /// Whether the first layer's gates see its input as it is.
+    /// Whether the first layer's gates use its input without a matrix.
     pub(crate) fn skips(&self, layer: i64) -> bool {
         layer == 0 && self.input_mode == CUDNN_SKIP_INPUT
     }
@@ -148,7 +148,7 @@ impl Network {
         self.projected * self.directions()
     }
 
-    /// Refuses networks whose sizes in bytes are no numbers of 64 bits.
+    /// Refuses networks whose sizes in bytes exceed 64 bits.
     fn check_size(&self) -> Result<(), Failure> {
         let wide = |n: i64| i128::from(n);
         let columns = wide(self.input.max(self.outputs())) + wide(self.projected) + wide(self.hidden) + 2;
@@ -164,7 +164,7 @@ impl Network {
         self.cell == CUDNN_LSTM && self.projected < self.hidden
     }
 
-    /// The probability of dropping what goes from layer to layer.
+    /// The probability of dropout between layers.
     pub(crate) fn dropped(&self) -> f32 {
         self.dropout.map_or(0.0, |d| d.probability)
     }

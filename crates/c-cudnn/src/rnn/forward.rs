@@ -13,7 +13,7 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::op::Prop;
 use oxidnn_spec::{Attr, DataType, Problem, Tensor};
 
-/// What all passes are given.
+/// The inputs of all passes.
 pub(super) struct Call<'a> {
     pub(super) handle: &'a Handle,
     pub(super) network: &'a Network,
@@ -66,7 +66,7 @@ impl<'a> Call<'a> {
         States { handle: self.handle, plan: &self.plan, dtype: self.x.dtype, channels, data }
     }
 
-    /// The weight space in the type that is computed in, and what holds it where it is a copy.
+    /// The weight space in the compute type, and its owner if it is a copy.
     pub(super) fn weights(&self, data: Data) -> Result<(Data, Option<Memory<'static>>), Failure> {
         if self.network.dtype == self.network.real() {
             return Ok((data, None));
@@ -78,7 +78,7 @@ impl<'a> Call<'a> {
         Ok((Data::of(&memory), Some(memory)))
     }
 
-    /// The index of what is kept of a layer, direction and segment.
+    /// The index of the kept values of a layer, direction and segment.
     pub(super) fn kept(&self, (layer, direction): (i64, i64), segment: usize) -> usize {
         (layer * self.network.directions() + direction) as usize * self.plan.segments.len() + segment
     }
@@ -116,7 +116,7 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    /// What a layer gave becomes what the next one reads, perhaps with dropout.
+    /// A layer's output becomes the next one's input, perhaps with dropout.
     fn hand_on(&self, base: Data, layer: i64, training: bool) -> Result<(), Failure> {
         let l = layer as usize;
         let (from, to) = (base.behind(self.reserve.outputs[l - 1]), base.behind(self.reserve.inputs[l]));
@@ -161,7 +161,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Where a network over sequences keeps what.
+/// The layout of a network's intermediate results over sequences.
 ///
 /// # Errors
 /// For networks that are none.

@@ -13,7 +13,7 @@ use crate::values;
 use oxidnn_runtime::{ALIGNMENT, Memory};
 use oxidnn_spec::{Dims, Tensor};
 
-/// The beginning of what a reserve space keeps.
+/// The beginning of the contents of a reserve space.
 fn aligned(reserve: Data) -> Data {
     reserve.behind(reserve.number().next_multiple_of(ALIGNMENT) - reserve.number())
 }
@@ -73,7 +73,8 @@ pub extern "C" fn cudnnBuildRNNDynamic(handle: In<'_, Handle>, rnn_desc: In<'_, 
     })
 }
 
-/// `cudnnGetRNNTempSpaceSizes`: the library leases what is needed for the time of a call; training keeps what backward passes need.
+/// `cudnnGetRNNTempSpaceSizes`: the library leases working memory for the duration of a call; training keeps the values that backward
+/// passes need.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetRNNTempSpaceSizes(
     handle: In<'_, Handle>,
@@ -251,7 +252,7 @@ pub extern "C" fn cudnnRNNBackwardData_v8(
     })
 }
 
-/// `cudnnRNNBackwardWeights_v8`: what `cudnnRNNBackwardData_v8` computed before.
+/// `cudnnRNNBackwardWeights_v8`: returns what `cudnnRNNBackwardData_v8` has computed.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnRNNBackwardWeights_v8(
     handle: In<'_, Handle>,

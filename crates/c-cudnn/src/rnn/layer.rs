@@ -184,7 +184,7 @@ fn bias_gates(network: &Network) -> i64 {
 }
 
 impl Weights {
-    /// Those of a weight space of the type that is computed in.
+    /// The weights of a weight space in the compute type.
     pub(super) fn new(handle: &Handle, network: &Network, base: Data, at: (i64, i64)) -> Result<Weights, Failure> {
         let weights = Weights::blank(handle, network, base, at)?;
         weights.turn(handle, network, Spot { base, at }, true)?;
@@ -221,7 +221,7 @@ impl Weights {
         Ok(())
     }
 
-    /// Matrices on the input that leave it as it is, for every gate.
+    /// Identity matrices on the input, for every gate.
     fn identity(&self, network: &Network) -> Result<(), Failure> {
         let n = network.hidden as usize;
         let ones: Vec<f64> = (0..network.gates() as usize * n * n).map(|i| f64::from(u8::from(i / n % n == i % n))).collect();

@@ -1,4 +1,4 @@
-//! Which samples are alive when, and where a call keeps what.
+//! Which samples are alive when, and the layout of a call's intermediate results.
 
 use super::data::Sequences;
 use super::desc::Network;
@@ -27,7 +27,7 @@ pub(super) struct Plan {
     pub(super) batch: i64,
     /// Rows in packed layout.
     pub(super) rows: i64,
-    /// What is computed in.
+    /// The compute type.
     pub(super) real: DataType,
 }
 
@@ -70,20 +70,20 @@ impl Plan {
 /// Where the parts of the reserve space begin, in bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Reserve {
-    /// What layers read: packed rows of the type that is computed in.
+    /// The layers' inputs: packed rows of the compute type.
     pub(super) inputs: Vec<usize>,
-    /// What they give.
+    /// Their outputs.
     pub(super) outputs: Vec<usize>,
-    /// What dropout let through to a layer.
+    /// The dropout masks of the layers' inputs.
     pub(super) masks: Vec<usize>,
-    /// By layer, direction and segment: what the primitive keeps, and states before and after.
+    /// By layer, direction and segment: the primitive's workspace, and states before and after.
     pub(super) kept: Vec<Kept>,
     /// Gradients of the weight space, in that type.
     pub(super) weights: usize,
     pub(super) bytes: usize,
 }
 
-/// What is kept of one primitive.
+/// The values kept of one primitive.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Kept {
     pub(super) workspace: usize,
@@ -103,7 +103,7 @@ impl Parts {
 }
 
 impl Reserve {
-    /// The parts for a network over sequences; `workspace` says what the primitive of a layer and segment keeps, in bytes.
+    /// The parts for a network over sequences; `workspace` gives the bytes of the workspace of the primitive of a layer and segment.
     ///
     /// # Errors
     /// As `workspace`.

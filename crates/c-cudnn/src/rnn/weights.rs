@@ -24,7 +24,7 @@ impl Network {
         [of(CUDNN_RNN_SINGLE_INP_BIAS), of(CUDNN_RNN_SINGLE_REC_BIAS)]
     }
 
-    /// Columns of a layer's matrices on the input: none where it goes to the gates as it is.
+    /// Columns of a layer's matrices on the input: 0 if the gates use the input without a matrix.
     fn columns(&self, layer: i64) -> i64 {
         if self.skips(layer) { 0 } else { self.inputs(layer) }
     }

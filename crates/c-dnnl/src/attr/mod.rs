@@ -1,7 +1,7 @@
 //! Attributes.
 //!
-//! An [`Attr`] is the specification's attributes, and beside them what the getters point to: the list of post-ops, the record of the dropout
-//! mask, the scales of recurrent networks.
+//! An [`Attr`] is the specification's attributes, together with the objects that the getters point to: the list of post-ops, the record of
+//! the dropout mask, the scales of recurrent networks.
 
 pub mod dropout;
 pub mod modes;
@@ -18,7 +18,7 @@ use oxidnn_runtime::knobs;
 use oxidnn_spec::{self as spec, FpMath};
 use rnn::Scales;
 
-/// What `dnnl_primitive_attr_t` points to.
+/// The object behind a `dnnl_primitive_attr_t`.
 #[derive(Clone, Debug)]
 pub struct Attr {
     spec: spec::Attr,
@@ -30,7 +30,7 @@ pub struct Attr {
 
 impl Owned for Attr {}
 
-/// Nothing set, but for the precision of f32 computation that the process prefers.
+/// Nothing set, except for the precision of f32 computation that the process prefers.
 impl Default for Attr {
     fn default() -> Attr {
         let fpmath = FpMath { mode: knobs::default_fpmath(), apply_to_int: false };
@@ -57,7 +57,7 @@ impl Attr {
         &self.spec
     }
 
-    /// The same, to change what no getter of this module points to.
+    /// The attributes, to change parts that no getter of this module points to.
     pub fn spec_mut(&mut self) -> &mut spec::Attr {
         &mut self.spec
     }

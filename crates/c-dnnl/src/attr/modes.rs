@@ -95,7 +95,7 @@ pub extern "C" fn dnnl_primitive_attr_get_rounding(attr: In<'_, Attr>, arg: i32,
     })
 }
 
-/// `dnnl_primitive_attr_set_rounding`, of what primitives write.
+/// `dnnl_primitive_attr_set_rounding`, of the primitives' results.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_attr_set_rounding(attr: InOut<'_, Attr>, arg: i32, mode: i32) -> Status {
     guard("dnnl_primitive_attr_set_rounding", || {

@@ -12,7 +12,7 @@ const SCALED: &[Arg] = &[Arg::SRC, Arg::SRC_1, Arg::SRC_2, Arg::DST, Arg::WEIGHT
 /// Arguments with zero points.
 const SHIFTED: &[Arg] = &[Arg::SRC, Arg::SRC_2, Arg::DST, Arg::WEIGHTS, Arg::WEIGHTS_1];
 
-/// What C says of scales or the like.
+/// C's parameters of scales or the like.
 struct Request<'a> {
     arg: i32,
     mask: i32,

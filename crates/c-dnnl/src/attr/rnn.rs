@@ -12,7 +12,7 @@ pub(super) struct Scales {
     numbers: Vec<f32>,
 }
 
-/// One, and not quantised: what the getters show of scales that were not set.
+/// Scale 1, not quantised: the values that getters return for scales that were not set.
 impl From<&Option<(u32, Vec<Real>)>> for Scales {
     fn from(scales: &Option<(u32, Vec<Real>)>) -> Scales {
         match scales {

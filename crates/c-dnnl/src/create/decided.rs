@@ -6,13 +6,13 @@ use oxidnn_runtime::{DeviceId, Recent};
 use oxidnn_spec::{Attr, Op};
 use std::sync::Arc;
 
-/// What is asked for: on which devices, the source's and the destination's, what and how.
+/// A request: the devices of source and destination, the operation and its attributes.
 pub(super) type Request = ([DeviceId; 2], Op, Attr);
 
 /// The decision for a request, made by `decide` unless it is known.
 pub(super) fn get(request: Request, decide: impl FnOnce(Op, Attr) -> Result<Decision, Failure>) -> Result<Arc<Decision>, Failure> {
     static KNOWN: Recent<Request, Decision> = Recent::new();
     let make = |(_, op, attr): &Request| decide(op.clone(), attr.clone());
-    // What was decided without room for generated code is decided anew.
+    // A decision made without room for generated code is made again.
     KNOWN.get(request, make, |decision| !decision.runtime().engine().device().is_short_of_code())
 }

@@ -1,5 +1,5 @@
-//! What this library computes and oneDNN does not. Programs written for oneDNN take the refusal for a sign to do it another way, and its tests
-//! ask for it, so the C face refuses too; the Rust face does not.
+//! Refusals of problems that this library computes and oneDNN does not. Programs written for oneDNN take a refusal as a sign to choose
+//! another way, and its tests expect it, so the C face refuses too; the Rust face does not.
 
 use crate::memory_desc::derive::equal;
 use crate::memory_desc::record;
@@ -8,10 +8,10 @@ use oxidnn_runtime::PrimitiveDesc;
 use oxidnn_spec::op::{ConvAlg, Op};
 use oxidnn_spec::{Arg, Attr, DataType, Format, Problem, Tensor};
 
-/// Fails for what oneDNN refuses.
+/// Fails if oneDNN refuses the problem.
 ///
 /// # Errors
-/// `invalid_arguments` or `unimplemented`, as oneDNN answers.
+/// `invalid_arguments` or `unimplemented`, as oneDNN returns.
 pub(super) fn keep(problem: &Problem) -> Result<(), Failure> {
     weights_have_numbers(&problem.op)?;
     one_layout(&problem.op)?;
@@ -25,7 +25,7 @@ pub(super) fn keep(problem: &Problem) -> Result<(), Failure> {
 /// Fails where a caller asks for Winograd's algorithm and another one was chosen.
 ///
 /// # Errors
-/// `unimplemented`, as oneDNN answers.
+/// `unimplemented`, as oneDNN returns.
 pub(super) fn keep_algorithm(chosen: &PrimitiveDesc) -> Result<(), Failure> {
     let asked = match &chosen.problem().op {
         Op::Conv(x) => x.alg,
@@ -49,7 +49,7 @@ fn weights_have_numbers(op: &Op) -> Result<(), Failure> {
     if weights.dims().contains(&0) { Err(Failure::invalid("weights", weights.dims(), "no size of 0")) } else { Ok(()) }
 }
 
-/// Operations whose result lies as their source does, and is of its type.
+/// Operations whose result has the layout and the type of their source.
 fn one_layout(op: &Op) -> Result<(), Failure> {
     let bound = matches!(op, Op::Eltwise(_) | Op::Lrn(_) | Op::Prelu(_) | Op::BatchNorm(_) | Op::Shuffle(_));
     let (true, Some(src), Some(dst)) = (bound, op.tensor(Arg::SRC), op.tensor(Arg::DST)) else { return Ok(()) };
@@ -63,8 +63,8 @@ fn one_layout(op: &Op) -> Result<(), Failure> {
     Err(Failure::unimplemented(format_args!("dst {} of another type or layout than src {}", dst.summary(), src.summary())))
 }
 
-/// Scales belong to operations on 8-bit numbers, in group normalisation to the very tensors of these, but for operations that take them for all
-/// types.
+/// Scales belong to operations on 8-bit tensors (in group normalisation to these tensors only), except for operations that take them for
+/// all types.
 fn scales_of_bytes(op: &Op, attr: &Attr) -> Result<(), Failure> {
     let only_bytes = matches!(op, Op::Conv(_) | Op::Deconv(_) | Op::InnerProduct(_) | Op::LayerNorm(_) | Op::GroupNorm(_) | Op::Softmax(_));
     let types = [Arg::SRC, Arg::DST].map(|a| op.tensor(a).map(|t| t.dtype));
@@ -77,8 +77,8 @@ fn scales_of_bytes(op: &Op, attr: &Attr) -> Result<(), Failure> {
     Err(Failure::unimplemented("scales of tensors that are not of 8-bit numbers"))
 }
 
-/// Scales of a product's result may differ by row and column, not by batch. Those of its source are one a row where it is of bytes,
-/// and differ along the sum in groups only.
+/// Scales of a product's result may differ by row and column, not by batch. A source of bytes has one scale a row; scales differ along K in
+/// groups only.
 fn scales_of_products(op: &Op, attr: &Attr) -> Result<(), Failure> {
     let Op::Matmul(product) = op else { return Ok(()) };
     let n = product.dst.dims().len();

@@ -1,7 +1,7 @@
 //! Making primitive descriptors: each function maps its arguments to one struct of the specification, and `Creation::make` does the rest.
 //!
-//! Statuses follow oneDNN: a request that contradicts itself is `invalid_arguments`; data types and attributes that an operation does not
-//! take are `unimplemented`, as is a backward pass whose hint does not bring the workspace that it needs.
+//! Statuses follow oneDNN: a request that contradicts itself is `invalid_arguments`. Data types and attributes that an operation does not
+//! take are `unimplemented`; so is a backward pass whose hint lacks the workspace that it needs.
 
 pub mod conv;
 mod decided;
@@ -29,7 +29,7 @@ use oxidnn_spec::op::{Diff, Op, Prop};
 use oxidnn_spec::{self as spec, Arg, DataType, Dims, Error, PostOp, Problem, Tensor};
 use std::sync::Arc;
 
-/// What every creation gets, beside the operation.
+/// The inputs of every creation, beside the operation.
 pub(crate) struct Creation<'a> {
     /// Where the handle goes.
     pub(crate) pd: New<'a, PrimitiveDesc>,
@@ -92,8 +92,8 @@ fn problem(op: Op, mut attr: spec::Attr) -> Result<Problem, Failure> {
     Ok(problem)
 }
 
-/// Says what oneDNN's shorthands mean. Bits beyond the result's dimensions are nothing in masks of prelu and of reorders: all of them are every
-/// dimension. A list as the second source of a post-op of a binary operation is a number for each channel, if it has as many.
+/// Expands oneDNN's shorthands. Bits beyond the result's dimensions are ignored in masks of prelu and of reorders; a mask with all bits
+/// means every dimension. A one-dimensional second source of a binary post-op is a value for each channel, if it has as many elements.
 fn trim(op: &Op, attr: &mut spec::Attr) {
     let dims = op.result().map_or(Dims::default(), |t| *t.dims());
     if matches!(op, Op::Reorder(_)) {

@@ -98,7 +98,7 @@ pub extern "C" fn dnnl_group_normalization_backward_primitive_desc_create(
     })
 }
 
-/// What the functions of layer normalisation say of statistics and learnt parameters.
+/// The parameters of layer normalisation's functions for statistics and learnt parameters.
 struct Layer<'a> {
     stats: In<'a, MemoryDesc>,
     /// Data types of scale and shift, and of their gradients; undefined where there are none.
@@ -108,8 +108,8 @@ struct Layer<'a> {
 /// f32 for scale, shift and their gradients.
 const F32: [i32; 2] = [3, 3];
 
-/// Statistics whose dimensions lie in the order of the source's, without its last one; `None` for sources that are not of strides alone, beside
-/// which row-major ones are as good.
+/// Statistics with the memory order of the source's dimensions, without its last one; `None` for sources with blocks, for which row-major
+/// statistics are as good.
 fn beside(src: &Tensor) -> Option<Tensor> {
     let b = src.blocking().filter(|b| b.is_plain() && !src.layout.has_runtime())?;
     let dims = Dims::new(src.dims().split_last()?.1)?;

@@ -12,10 +12,10 @@ use oxidnn_c_common::numbers::{ACTIVATION, DIRECTION};
 use oxidnn_spec::op::{Prop, Rnn, RnnActivation, RnnCell, RnnDiff};
 use oxidnn_spec::{Real, Tensor};
 
-/// The flag by which gradients of weights overwrite what is there; other bits do not count.
+/// The flag by which gradients of weights overwrite the old values; other bits do not count.
 const OVERWRITE: u32 = 1;
 
-/// What is no tensor.
+/// The descriptor of an absent tensor.
 #[derive(Clone, Copy)]
 struct Parameters {
     cell: RnnCell,

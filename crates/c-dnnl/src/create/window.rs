@@ -6,7 +6,7 @@ use crate::status::Failure;
 use oxidnn_spec::op::Window;
 use oxidnn_spec::{Dims, Tensor};
 
-/// What C passes for a window, a number a spatial dimension each.
+/// C's parameters of a window, one number a spatial dimension.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes<'a> {
     pub(super) strides: Array<'a, i64>,

@@ -13,7 +13,7 @@ pub type Allocate = extern "C" fn(usize, usize) -> Data;
 /// `dnnl_graph_host_deallocate_f`.
 pub type Deallocate = extern "C" fn(Data);
 
-/// What `dnnl_graph_allocator_t` points to.
+/// The object behind a `dnnl_graph_allocator_t`.
 #[derive(Debug)]
 pub struct Allocator {
     me: Weak<Allocator>,
@@ -30,7 +30,7 @@ impl Shared for Allocator {
 /// Memory from an engine: of its allocator where it has one, else the library's own.
 #[derive(Debug)]
 pub(super) enum Block {
-    /// What a caller's function gave, and the function that takes it back.
+    /// A block from a caller's function, and the function that takes it back.
     Lent(Data, Deallocate),
     /// The library's own.
     Owned(Allocation),

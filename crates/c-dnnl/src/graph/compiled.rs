@@ -12,7 +12,7 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::DataType;
 use std::sync::Arc;
 
-/// What `dnnl_graph_compiled_partition_t` points to: empty until a partition is compiled into it.
+/// The object behind a `dnnl_graph_compiled_partition_t`: empty until a partition is compiled into it.
 #[derive(Debug)]
 pub struct CompiledPartition(Option<Ready>);
 

@@ -34,7 +34,7 @@ const HOST_SCALAR: i32 = 3;
 const PROPERTIES: [Property; 4] = [Property::Undef, Property::Variable, Property::Constant, Property::HostScalar];
 
 impl LogicalTensor {
-    /// What the record says.
+    /// The contents of the record.
     ///
     /// # Errors
     /// `invalid_arguments` for numbers that mean nothing.

@@ -38,13 +38,13 @@ impl From<graph::Error> for Failure {
     }
 }
 
-/// What `dnnl_graph_graph_t` points to.
+/// The object behind a `dnnl_graph_graph_t`.
 #[derive(Debug)]
 pub struct Graph(graph::Graph);
 
 impl Owned for Graph {}
 
-/// The kind of engines of a graph; what is no CPU has no engines here.
+/// The kind of engines of a graph; only the CPU has engines here.
 fn engine_kind(kind: i32) -> EngineKind {
     if kind == numbers::CPU { EngineKind::Cpu } else { EngineKind::Gpu }
 }

@@ -6,7 +6,7 @@ use crate::status::{Failure, Status, guard};
 use oxidnn_graph::{self as graph, AttrId, AttrValue, OpKind};
 use oxidnn_spec::Real;
 
-/// What `dnnl_graph_op_t` points to.
+/// The object behind a `dnnl_graph_op_t`.
 #[derive(Debug)]
 pub struct Op(graph::Op);
 

@@ -10,7 +10,7 @@ use oxidnn_c_common::numbers;
 use oxidnn_graph as graph;
 use oxidnn_runtime::EngineKind;
 
-/// What `dnnl_graph_partition_t` points to.
+/// The object behind a `dnnl_graph_partition_t`.
 #[derive(Clone, Debug)]
 pub struct Partition(graph::Partition);
 
@@ -53,7 +53,7 @@ pub extern "C" fn dnnl_graph_partition_get_op_num(partition: In<'_, Partition>, 
     guard("dnnl_graph_partition_get_op_num", || count.set("num", partition.get("partition")?.0.ops().len()))
 }
 
-/// The first `count` of what a partition has.
+/// The first `count` of a partition's items.
 fn first<T>(all: &[T], count: usize) -> Result<&[T], Failure> {
     all.get(..count).ok_or_else(|| Failure::invalid("num", count, format_args!("at most {}", all.len())))
 }

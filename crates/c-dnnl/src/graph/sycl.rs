@@ -1,4 +1,4 @@
-//! The functions of `dnnl_graph_sycl.h` that every build exports: there is no SYCL here, and they say so whatever they are given.
+//! The functions of `dnnl_graph_sycl.h` that every build exports: there is no SYCL here, so they return that for all arguments.
 
 use crate::status::{Failure, Status, guard};
 

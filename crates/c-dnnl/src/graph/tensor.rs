@@ -10,7 +10,7 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::DataType;
 use std::sync::Arc;
 
-/// What `dnnl_graph_tensor_t` points to.
+/// The object behind a `dnnl_graph_tensor_t`.
 #[derive(Debug)]
 pub struct Tensor {
     tensor: graph::LogicalTensor,
@@ -19,7 +19,7 @@ pub struct Tensor {
     /// As the logical tensor describes it; none where that does not know its size.
     memory: Option<Memory<'static>>,
     data: Data,
-    /// What keeps the data, where the library allocated it.
+    /// The owner of the data, if the library allocated it.
     block: Option<Block>,
 }
 

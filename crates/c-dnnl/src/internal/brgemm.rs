@@ -1,6 +1,6 @@
-//! oneDNN's internal kernels of products, by the names that its benchdnn links with. Their arguments are C++ structures whose layout is nobody's
-//! interface, so that none is read or written here: what makes a kernel answers `unimplemented`, and nothing else has anything to do. Programs
-//! that want such kernels have `dnnl_brgemm_*` of the public headers ([`crate::ukernel`]).
+//! oneDNN's internal kernels of products, by the names that its benchdnn links with. Their arguments are C++ structures whose layout is no
+//! interface, so none is read or written here: functions that make a kernel return `unimplemented`, and the others have nothing to do.
+//! Programs that want such kernels have `dnnl_brgemm_*` of the public headers ([`crate::ukernel`]).
 
 use crate::status::{Failure, Status, guard};
 

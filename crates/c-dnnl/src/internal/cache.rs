@@ -1,4 +1,4 @@
-//! What oneDNN's test programs ask of the primitive cache, and the mode of recurrent networks that they test with.
+//! Functions by which oneDNN's test programs inspect the primitive cache, and the mode of recurrent networks that they test with.
 
 use crate::attr::Attr;
 use crate::handle::{Array, In, InOut, Out};

@@ -8,7 +8,7 @@ use oxidnn_spec::DataType;
 #[cfg(test)]
 mod tests;
 
-/// Stores the element nearest to `value` at `to`; the address of the object, as assignments return it.
+/// Stores the element nearest to `value` at `to`; returns the address of the object, as assignments do.
 fn assign(dtype: DataType, to: Data, value: f64) -> Data {
     let bits = encode(dtype, value).to_le_bytes();
     let _: Status = guard("operator=", || to.write("this", &bits[..dtype.bits().div_ceil(8)]));
@@ -29,7 +29,7 @@ fn half(dtype: DataType, bits: u16) -> f64 {
     decode(dtype, bits.into())
 }
 
-/// Converts one element to another; true, as it always can.
+/// Converts one element to another; returns true, since it always can.
 fn convert([from, to]: [DataType; 2], src: Data, dst: Data) -> bool {
     assign(to, dst, value(from, src));
     true

@@ -1,4 +1,4 @@
-//! Facts about the processor by which oneDNN's tests choose what to run: what types it supports, how large its caches are.
+//! Facts about the processor by which oneDNN's tests choose their cases: supported types, sizes of caches.
 
 use crate::isa::{self, has_any, sets};
 use oxidnn_c_common::numbers::DATA_TYPE;
@@ -21,7 +21,8 @@ fn supports(dtype: DataType) -> bool {
     }
 }
 
-/// `platform::has_data_type_support`: whether tests of the type make sense here. (Every type is computed everywhere; this says what oneDNN does.)
+/// `platform::has_data_type_support`: whether tests of the type make sense here. (Every type is computed everywhere; the answer is
+/// oneDNN's.)
 #[unsafe(export_name = "_ZN4dnnl4impl3cpu8platform21has_data_type_supportE16dnnl_data_type_t")]
 pub extern "C" fn has_data_type_support(data_type: i32) -> bool {
     DATA_TYPE.value(data_type).is_some_and(supports)
@@ -38,7 +39,7 @@ pub extern "C" fn has_training_support(data_type: i32) -> bool {
     }
 }
 
-/// `platform::s8s8_weights_scale_factor`: what weights are multiplied with so that sums of byte products do not saturate on the way.
+/// `platform::s8s8_weights_scale_factor`: the factor of weights by which sums of byte products do not saturate on the way.
 #[unsafe(export_name = "_ZN4dnnl4impl3cpu8platform25s8s8_weights_scale_factorEv")]
 pub extern "C" fn s8s8_weights_scale_factor() -> f32 {
     if has_any(&[sets::AVX512_CORE_VNNI, sets::AVX2_VNNI]) { 1.0 } else { 0.5 }
@@ -62,7 +63,7 @@ pub extern "C" fn num_cores() -> u32 {
     u32::try_from(threads::default_threads()).unwrap_or(u32::MAX)
 }
 
-/// `platform::get_per_core_cache_size`: bytes of the cache of a level that fall to one core; 0 where there is no such level.
+/// `platform::get_per_core_cache_size`: a core's share of the cache of a level in bytes; 0 if there is no such level.
 #[unsafe(export_name = "_ZN4dnnl4impl3cpu8platform23get_per_core_cache_sizeEi")]
 pub extern "C" fn per_core_cache_size(level: i32) -> u32 {
     static LEVELS: OnceLock<[u32; 4]> = OnceLock::new();

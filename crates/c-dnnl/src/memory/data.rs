@@ -1,5 +1,5 @@
-//! The addresses of a memory's data. The host reads and writes the CPU's memory where it lies, so mapping is asking for the address; of a GPU's memory it
-//! gets a copy, which unmapping writes back.
+//! The addresses of a memory's data. The host reads and writes the CPU's memory in place, so mapping returns its address; for a GPU's
+//! memory it returns a copy, which unmapping writes back.
 
 use super::{Memory, resolved};
 use crate::handle::{Data, In, InOut, Out, repoint};

@@ -14,7 +14,7 @@ use oxidnn_runtime as runtime;
 use oxidnn_spec::{DataType, Format, Sparse, Tensor};
 use std::sync::{Arc, Mutex};
 
-/// What `dnnl_memory_t` points to.
+/// The object behind a `dnnl_memory_t`.
 #[derive(Debug)]
 pub struct Memory {
     desc: MemoryDesc,
@@ -24,14 +24,14 @@ pub struct Memory {
     handles: Vec<Data>,
     runtime: runtime::Memory<'static>,
     owned: Vec<runtime::Allocation>,
-    /// What is mapped of memory that the host cannot address.
+    /// The mapped copy of memory that the host cannot address.
     copies: Mutex<Vec<data::Copy>>,
 }
 
 impl Owned for Memory {}
 
 impl Drop for Memory {
-    /// Work that was submitted uses what is freed here.
+    /// Submitted work may still use the memory that is freed here.
     fn drop(&mut self) {
         let _ = self.runtime.wait();
     }
@@ -60,7 +60,7 @@ impl Memory {
         Ok(Memory { desc, engine: Some(engine), handles, runtime, owned, copies: Mutex::default() })
     }
 
-    /// What executions take. Of nothing, and of a packed tensor whose blocking nobody chose, it is an empty tensor.
+    /// The memory for executions. For no memory, and for a packed tensor whose blocking nobody chose, it is an empty tensor.
     pub fn runtime(&self) -> &runtime::Memory<'static> {
         &self.runtime
     }
@@ -81,7 +81,7 @@ fn is_undecided(tensor: &Tensor) -> bool {
     matches!(tensor.layout.format, Format::Sparse(Sparse::Packed { blocking: None, .. }))
 }
 
-/// The address that a handle of a buffer of `bytes` stands for; what had to be allocated goes to `owned`.
+/// The address for a handle of a buffer of `bytes`; memory allocated for it goes to `owned`.
 fn resolved(engine: &Engine, bytes: usize, handle: Data, owned: &mut Vec<runtime::Allocation>) -> Result<Data, Failure> {
     if !handle.is_allocate() {
         return Ok(handle);

@@ -119,7 +119,7 @@ pub extern "C" fn dnnl_memory_desc_set_data_type(desc: InOut<'_, MemoryDesc>, dt
     })
 }
 
-/// What a creator of a sparse tensor was called with.
+/// The arguments of a creator of a sparse tensor.
 struct SparseCall<'a> {
     ndims: i32,
     sizes: Array<'a, i64>,

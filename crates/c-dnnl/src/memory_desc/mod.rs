@@ -1,7 +1,7 @@
-//! Memory descriptors: the record that clients see, and what it stands for.
+//! Memory descriptors: the record that clients see, and the tensor that it describes.
 //!
-//! A handle points to a [`MemoryDesc`], which clients read and write, so it is read anew at each use: [`tensor`] checks it and makes a tensor of it,
-//! [`record`] is the way back. A primitive's own descriptors are records that the primitive descriptor owns.
+//! A handle points to a [`MemoryDesc`], which clients read and write, so it is read at each use: [`tensor`] checks it and makes a tensor of
+//! it, [`record`] does the reverse. A primitive's own descriptors are records that the primitive descriptor owns.
 
 pub mod create;
 pub mod derive;
@@ -129,7 +129,7 @@ fn blocked(b: &Blocking) -> Blocked {
     Blocked { strides: padded(&b.strides), inner_nblks: b.inner.len() as i32, gap: 0, inner_blks, inner_idxs }
 }
 
-/// Strides and blocks; what stands elsewhere in the record is not filled in.
+/// Strides and blocks; the other fields of the record are not filled in.
 fn to_blocking(b: &Blocked, ndims: i32, name: &str) -> Result<Blocking, Failure> {
     let strides = to_dims(&b.strides, ndims, name)?;
     let bad = || Failure::invalid(name, format_args!("{} inner blocks", b.inner_nblks), "at most 12, of the tensor's dimensions");

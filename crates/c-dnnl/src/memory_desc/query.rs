@@ -1,4 +1,4 @@
-//! What descriptors tell: sizes in bytes, and queries.
+//! Queries of descriptors, and sizes in bytes.
 
 use super::{MemoryDesc, data_type, tensor};
 use crate::handle::{Data, In};
@@ -10,7 +10,7 @@ use oxidnn_spec::{Blocking, DataType, RUNTIME, Tensor};
 /// Size of a tensor whose dimensions are given at execution: `DNNL_RUNTIME_SIZE_VAL`.
 const RUNTIME_SIZE: usize = 1 << 63;
 
-/// `dnnl_data_type_size`: bytes of an element, a whole one for elements of 4 bits; of no type it is the largest number, as for oneDNN.
+/// `dnnl_data_type_size`: bytes of an element, 1 for elements of 4 bits; for no type the largest number, as in oneDNN.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_data_type_size(dtype: i32) -> usize {
     numbers::DATA_TYPE.value(dtype).map_or(usize::MAX, |t| t.bits().div_ceil(8))
@@ -65,8 +65,8 @@ fn sparse_bytes(record: &MemoryDesc, index: usize) -> Option<usize> {
     }
 }
 
-/// Bytes of buffer `index` as the interface counts them: of strides and blocks with the gap behind the last row and without what lies before the
-/// first element.
+/// Bytes of buffer `index` as the interface counts them: of strides and blocks with the gap behind the last row and without the bytes
+/// before the first element.
 pub fn buffer_bytes(tensor: &Tensor, index: usize) -> usize {
     if index >= tensor.buffers() {
         return 0;
@@ -79,8 +79,8 @@ pub fn buffer_bytes(tensor: &Tensor, index: usize) -> usize {
     }
 }
 
-/// Bytes of a tensor of strides and blocks, with all sizes given and nothing behind its data, as [`blocked_bytes`] counts them, from its record as it is.
-/// `None` for others. Programs ask for the size of every descriptor that they make.
+/// Bytes of a tensor of strides and blocks, with all sizes given and nothing behind its data, as [`blocked_bytes`] counts them, directly
+/// from its record. `None` for others. Programs ask for the size of every descriptor that they make.
 fn plain_bytes(record: &MemoryDesc) -> Option<usize> {
     let n = usize::try_from(record.ndims).ok().filter(|n| *n <= record.dims.len())?;
     let b = record.blocked();

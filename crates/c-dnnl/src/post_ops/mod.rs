@@ -14,7 +14,7 @@ use oxidnn_c_common::numbers::{BINARY, DATA_TYPE, ELTWISE, KIND};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use oxidnn_spec::{DataType, MAX_POST_OPS, PostOp, Real, Tensor};
 
-/// What `dnnl_post_ops_t` points to.
+/// The object behind a `dnnl_post_ops_t`.
 #[derive(Clone, Default, Debug)]
 pub struct PostOps(Vec<Entry>);
 
@@ -75,7 +75,7 @@ fn kind(post_op: &PostOp) -> i32 {
     })
 }
 
-/// That the post-op at `index` is not what was asked for.
+/// The error that the post-op at `index` is of another kind.
 fn another<T>(index: i32, expected: &str) -> Result<T, Failure> {
     Err(Failure::invalid("index", format_args!("{index}, which is none"), expected))
 }

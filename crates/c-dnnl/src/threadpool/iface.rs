@@ -1,6 +1,6 @@
-//! The C++ object of the caller's, by the binary interface of GCC on x86-64 Linux: an object begins with the address of its table of virtual
-//! functions, in the order of their declaration; a `std::function` of libstdc++ is two words of captured data, a function that manages
-//! them and a function that is called with their address. One of the files with unsafe code.
+//! The caller's C++ object, by the binary interface of GCC on x86-64 Linux: an object begins with the address of its table of virtual
+//! functions, in the order of their declaration; a `std::function` of libstdc++ is two words of captured data, a function that manages them
+//! and a function that is called with their address. One of the files with unsafe code.
 
 use crate::handle::Data;
 use oxidnn_runtime::threads::CallerPool;
@@ -22,7 +22,7 @@ struct Virtuals {
     wait: unsafe extern "C" fn(*mut Object),
 }
 
-/// What a `std::function` captured: here the address of a [`Body`].
+/// The captured data of a `std::function`: here the address of a [`Body`].
 type Captured = [*const c_void; 2];
 
 /// `std::function<void(int, int)>`.
@@ -33,10 +33,10 @@ struct Function {
     call: unsafe extern "C" fn(*const Captured, *mut c_int, *mut c_int),
 }
 
-/// What is to be done in parallel, behind an address of one word.
+/// The parallel work, behind an address of one word.
 struct Body<'a>(&'a (dyn Fn(usize) + Sync));
 
-/// What `manage` is asked for.
+/// The operations of `manage`.
 mod ask {
     use std::ffi::c_int;
     pub(super) const TYPE: c_int = 0;
@@ -64,7 +64,8 @@ unsafe extern "C" fn manage(to: *mut Captured, from: *const Captured, question: 
 /// Calls the body. A panic does not leave it: executors catch those of tasks, and any other ends the process here.
 ///
 /// # Safety
-/// As libstdc++ calls it: `captured` is what [`Pool::parallel_for`] made or a copy of it, while that runs; `index` is the address of a number.
+/// Called by libstdc++: `captured` is the data made by [`Pool::parallel_for`] or a copy of it, while that runs; `index` is the address of a
+/// number.
 unsafe extern "C" fn call(captured: *const Captured, index: *mut c_int, _count: *mut c_int) {
     // SAFETY: the caller's promise; the body is alive until `parallel_for` returns.
     let (body, index) = unsafe { (&*(*captured)[0].cast::<Body<'_>>(), *index) };

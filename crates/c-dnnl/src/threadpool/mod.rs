@@ -43,7 +43,7 @@ pub extern "C" fn dnnl_threadpool_interop_stream_get_threadpool(stream: In<'_, S
 }
 
 thread_local! {
-    /// What the calling thread set, 0 before.
+    /// The value set by the calling thread, 0 before.
     static MAX_CONCURRENCY: Cell<i32> = const { Cell::new(0) };
 }
 
@@ -59,7 +59,7 @@ pub extern "C" fn dnnl_threadpool_interop_set_max_concurrency(max: i32) -> Statu
     })
 }
 
-/// `dnnl_threadpool_interop_get_max_concurrency`: what the calling thread set, else the threads of the process-wide pool.
+/// `dnnl_threadpool_interop_get_max_concurrency`: the value set by the calling thread, else the threads of the process-wide pool.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_threadpool_interop_get_max_concurrency(max: Out<'_, i32>) -> Status {
     guard("dnnl_threadpool_interop_get_max_concurrency", || {

@@ -1,9 +1,9 @@
-//! Addresses of what scales and post-ops read.
+//! Addresses of the operands of scales and post-ops.
 
 use crate::handle::{Data, Handle, InOut, New, Owned};
 use crate::status::{Failure, Status, guard};
 
-/// What `dnnl_ukernel_attr_params_t` points to.
+/// The object behind a `dnnl_ukernel_attr_params_t`.
 #[derive(Clone, Debug, Default)]
 pub struct AttrParams {
     /// An array of addresses, one for each binary post-op.

@@ -1,4 +1,4 @@
-//! Products over lists of pairs of matrices: `C (+)= sum of A * B`, and what becomes of `C`.
+//! Batch-reduce products: `C (+)= sum of A * B` over lists of pairs of matrices, and the epilogue of `C`.
 
 use super::attr_params::AttrParams;
 use super::data_type;
@@ -12,14 +12,14 @@ use oxidnn_cpu::kernels::brgemm::{self as kernel, Shape};
 use oxidnn_cpu::kernels::tile::Product;
 use oxidnn_spec::DataType;
 
-/// What `dnnl_brgemm_t` points to.
+/// The object behind a `dnnl_brgemm_t`.
 #[derive(Debug)]
 pub struct Brgemm {
     shape: Shape,
     sums: DataType,
     batch: usize,
     request: Request,
-    /// What finishes the sums, where something does; made by `finalize`.
+    /// The epilogue, if there is one; made by `finalize`.
     finish: Option<Finish>,
     is_final: bool,
     code: Option<Code>,
@@ -44,7 +44,7 @@ pub(super) mod pack_type {
     pub(in crate::ukernel) const PACK32: i32 = 3;
 }
 
-/// Products that there are kernels for: types of `A`, `B` and the sums.
+/// Products with kernels: types of `A`, `B` and the sums.
 const PRODUCTS: [([DataType; 3], Product); 5] = [
     ([DataType::F32, DataType::F32, DataType::F32], Product::F32),
     ([DataType::Bf16, DataType::Bf16, DataType::F32], Product::Bf16),
@@ -58,7 +58,7 @@ fn wanted_packing(product: Product) -> i32 {
     if product.together() == 1 { pack_type::NO_TRANS } else { pack_type::PACK32 }
 }
 
-/// What generated code may use here.
+/// The instruction sets that generated code may use here.
 fn code_isa() -> Result<kernel::Isa, Failure> {
     CpuTarget::limited(isa::limit(), 1).jit.ok_or_else(|| Failure::unimplemented("kernels of one block where no code is generated"))
 }
@@ -96,7 +96,7 @@ impl Brgemm {
         Ok(())
     }
 
-    /// A setter changes what was finalised.
+    /// A setter invalidates the finalised kernel.
     fn change(&mut self) -> &mut Request {
         (self.is_final, self.code) = (false, None);
         &mut self.request
@@ -182,7 +182,7 @@ struct Place<'a> {
     params: &'a AttrParams,
 }
 
-/// The mask of scales, one of those that there are.
+/// The mask of scales, one of the supported ones.
 fn mask(mask: i32, known: &[i32]) -> Result<Option<i32>, Failure> {
     let is_known = known.contains(&mask);
     if is_known { Ok(Some(mask)) } else { Err(Failure::invalid("mask", mask, format_args!("one of {known:?}"))) }
@@ -278,7 +278,7 @@ pub extern "C" fn dnnl_brgemm_finalize(brgemm: InOut<'_, Brgemm>) -> Status {
     guard("dnnl_brgemm_finalize", || brgemm.get("brgemm")?.finalize())
 }
 
-/// `dnnl_brgemm_get_B_pack_type`: undefined where there are no kernels for the types, or none on this processor.
+/// `dnnl_brgemm_get_B_pack_type`: undefined if there are no kernels for the types, or none on this processor.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "the name is the interface's")]
 pub extern "C" fn dnnl_brgemm_get_B_pack_type(pack_type: Out<'_, i32>, a_dt: i32, b_dt: i32) -> Status {
@@ -332,7 +332,7 @@ pub extern "C" fn dnnl_brgemm_execute(
     guard("dnnl_brgemm_execute", || brgemm.get("brgemm")?.execute([a, b], a_b_offsets, c))
 }
 
-/// `dnnl_brgemm_execute_postops`: `D` is what becomes of `C + sum of A * B`, or of the sum alone; `C` is only read.
+/// `dnnl_brgemm_execute_postops`: `D` is the epilogue of `C + sum of A * B`, or of the sum alone; `C` is only read.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "the parameters are the interface's")]
 pub extern "C" fn dnnl_brgemm_execute_postops(

@@ -1,5 +1,5 @@
-//! What becomes of the sums of a product: scales, post-ops, conversion. One binary primitive multiplies the sums by the scales of `B` (or by 1);
-//! the scale of `A`, the caller's post-ops, and the division by the scale of `D` are its post-ops.
+//! The epilogue of a product: scales, post-ops, conversion. One binary primitive multiplies the sums by the scales of `B` (or by 1); the
+//! scale of `A`, the caller's post-ops, and the division by the scale of `D` are its post-ops.
 
 use super::attr_params::AttrParams;
 use super::{inline, rows};
@@ -11,7 +11,7 @@ use oxidnn_runtime::{Memory, Primitive, PrimitiveDesc};
 use oxidnn_spec::op::{Binary, BinaryAlg};
 use oxidnn_spec::{Arg, Attr, DataType, PostOp, Problem, Tensor};
 
-/// What was asked for.
+/// The request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Request {
     /// Distance of rows of `D` and its type.
@@ -24,7 +24,7 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Whether sums of the type are not yet what is wanted.
+    /// Whether sums of the type need an epilogue.
     pub(super) fn is_wanted(&self, sums: DataType) -> bool {
         let scaled = [self.a_scales, self.b_scales, self.d_scales].iter().any(Option::is_some);
         scaled || !self.post_ops.is_empty() || self.d.is_some_and(|(_, dtype)| dtype != sums)
@@ -45,7 +45,7 @@ pub(super) struct Finish {
 }
 
 impl Finish {
-    /// For sums of `[m, n]` that lie without gaps.
+    /// For contiguous sums of `[m, n]`.
     pub(super) fn new(request: &Request, [m, n]: [i64; 2], sums: DataType) -> Result<Finish, Failure> {
         let (ldd, dtype) = request.d.unwrap_or((n, sums));
         let one = Tensor::plain([1, 1], DataType::F32)?;

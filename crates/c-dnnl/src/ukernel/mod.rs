@@ -1,5 +1,5 @@
-//! Kernels of one block for programs that bring their own loops: products over lists of matrices ([`brgemm`]), what their scales and post-ops
-//! read ([`attr_params`]), and packing of their second operand ([`transform`]). Everything runs on the calling thread.
+//! Kernels of one block for programs that bring their own loops: batch-reduce products ([`brgemm`]), the operands of their scales and
+//! post-ops ([`attr_params`]), and packing of their second operand ([`transform`]). Everything runs on the calling thread.
 
 pub mod attr_params;
 pub mod brgemm;

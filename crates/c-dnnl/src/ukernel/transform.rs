@@ -11,7 +11,7 @@ use oxidnn_runtime::{Primitive, PrimitiveDesc};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Problem, Tensor};
 
-/// What `dnnl_transform_t` points to.
+/// The object behind a `dnnl_transform_t`.
 #[derive(Debug)]
 pub struct Transform {
     desc: PrimitiveDesc,
@@ -30,7 +30,7 @@ pub(super) struct Sizes {
 }
 
 impl Transform {
-    /// For a matrix that lies plain or transposed, and numbers of both types.
+    /// For a plain or transposed matrix, and elements of both types.
     pub(super) fn new(sizes: Sizes, in_pack_type: i32, types: [i32; 2]) -> Result<Transform, Failure> {
         let Sizes { k, n, in_ld, out_ld } = sizes;
         let (in_dt, out_dt) = (data_type("in_dt", types[0])?, data_type("out_dt", types[1])?);

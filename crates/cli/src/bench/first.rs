@@ -1,7 +1,7 @@
-//! `--first`: what a shape costs that was never seen before: from the description to the first result.
+//! `--first`: the cost of a shape that was never seen before: from the description to the first result.
 //!
-//! Every problem is created and executed once on either side, without warming up; who begins alternates. Timed are creation and the execution.
-//! Between the two, and not timed, the arguments get their memory: it is written just before, on both sides.
+//! Every problem is created and executed once on either side, without warming up; the sides begin in turns. Creation and the execution are
+//! timed. Between the two, untimed, the arguments get their memory: it is written just before, on both sides.
 
 use super::ours::{self, Inputs, Ours};
 use super::row::{Figures, Row, Theirs};

@@ -2,7 +2,7 @@
 //!
 //! `--peer cuda` lets cuBLASLt do the products among them, in the same process, with the same numbers and in the same way.
 //!
-//! Neither the host nor warm caches are part of such a time. What the host takes of an execution is the mean over many that are not waited for.
+//! Such a time includes neither the host nor warm caches. The host's time of an execution is the mean over many that are not waited for.
 
 use super::Setup;
 use super::ours::{self, Bound, Given, Inputs, Ours};
@@ -27,7 +27,8 @@ const EXECUTIONS: f64 = 400.0;
 /// Executions over which the host's time is the mean: fewer than may wait.
 const SUBMISSIONS: usize = 256;
 
-/// Tiles of a product that are tried, of the best ones by the model, and by what share of the time one must be faster than those before it.
+/// The number of tiles to try for a product, the best ones by the model, and the share of the time by which one must be faster than those
+/// before it.
 const TILES: usize = 10;
 const CLEARLY: f64 = 0.01;
 
@@ -211,7 +212,7 @@ fn timed(bound: &[Bound<'_>], stream: &Stream) -> Result<Figures> {
     Ok(Figures { average_ms: host * 1e3, ..figures })
 }
 
-/// The median time of an execution, of which there are `copies`, in launches of a graph.
+/// The median time of an execution, of `copies` in each launch of a graph.
 fn median(copies: usize, submit: &dyn Fn(usize) -> Result<(), Error>, stream: &Stream) -> Result<Figures> {
     let queue = queue_of(stream)?;
     submit(0)?;

@@ -1,4 +1,4 @@
-//! Results as Markdown, as they stand in BENCHMARKS.md: the machine, a table of suites, and a table of problems for each suite.
+//! Results as Markdown: the machine, a table of suites, and a table of problems for each suite. BENCHMARKS.md has such tables.
 
 use super::row::{Row, Summary, number};
 use super::{Setup, created};
@@ -18,7 +18,7 @@ pub(super) fn print(rows: &[Row], bench: &Setup) {
     }
 }
 
-/// What the figures come from.
+/// The machine, the library and the peer of the figures.
 fn machine(bench: &Setup) -> String {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo.lines().find_map(|l| l.strip_prefix("model name")).and_then(|l| l.split(':').nth(1)).unwrap_or("unknown processor");

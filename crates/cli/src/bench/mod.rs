@@ -1,8 +1,8 @@
 //! `oxidnn bench`: times problems, here and, with `--peer`, on another oneDNN library in the same process.
 //!
-//! A command is a list of suites (batch files) and a list of thread counts. For every problem and count, [`race`] makes the primitives, gives both
-//! sides the same numbers, and lets them execute in turns; `--first` times creation and the first execution instead ([`first`]). What comes
-//! out is a list of [`Row`]s, which [`report`] and [`markdown`] print. `--processes` is another experiment: [`sharing`].
+//! A command is a list of suites (batch files) and a list of thread counts. For every problem and count, [`race`] makes the primitives,
+//! gives both sides the same numbers, and lets them execute in turns; `--first` times creation and the first execution instead ([`first`]).
+//! The result is a list of [`Row`]s, which [`report`] and [`markdown`] print. `--processes` is another experiment: [`sharing`].
 
 mod first;
 mod gpu;
@@ -133,7 +133,7 @@ pub(crate) struct Options {
     tunes: bool,
     /// Only totals of suites are printed.
     summary: bool,
-    /// What is printed of a problem as soon as it is measured.
+    /// The output for a problem as soon as it is measured.
     early: Option<Early>,
 }
 
@@ -157,7 +157,7 @@ impl Options {
     }
 }
 
-/// What every measurement needs.
+/// The setup of every measurement.
 pub(crate) struct Setup {
     options: Options,
     /// A stream for every number of threads, of an engine that plans for it.
@@ -203,7 +203,7 @@ impl Setup {
     }
 }
 
-/// Opens the other library and says what it is.
+/// Opens the other library and prints its version.
 fn load(library: &Path) -> Result<Peer> {
     let peer = Peer::load(library, None).with_context(|| format!("--peer {}", library.display()))?;
     eprintln!("peer: {}", peer.describe());
@@ -228,7 +228,7 @@ fn created(rows: &[Row]) -> String {
     )
 }
 
-/// Closes a table or a list of tables with what the figures mean.
+/// Ends a table or a list of tables with an explanation of the figures.
 fn legend(rows: &[Row], bench: &Setup) {
     if bench.peer.is_some() {
         print::line("ratio: the peer's time over ours");

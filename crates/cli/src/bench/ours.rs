@@ -14,7 +14,7 @@ use oxidnn_testing::{fill, harness};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Numbers for a problem's arguments, and the problem as they lie: every layout and size that was left open settled in the plainest way.
+/// Numbers for a problem's arguments, and the problem with every open layout and size settled in the plainest way.
 pub(super) struct Inputs {
     pub(super) settled: Problem,
     pub(super) values: HostArgs,
@@ -108,7 +108,7 @@ impl Bound<'_> {
     }
 }
 
-/// Seconds of the fastest of the executions that fit into a tenth of one, of which there is one at least behind the first.
+/// Seconds of the fastest of the executions that fit into a tenth of a second; there is at least one behind the first.
 pub(crate) fn fastest(desc: PrimitiveDesc, named: &Named, stream: &Stream) -> Result<f64> {
     let inputs = Inputs::of(named, false)?;
     let ours = Ours::new(desc.create()?, named, &inputs, stream)?;
@@ -131,7 +131,7 @@ fn reorder(stream: &Stream, from: &Memory<'static>, to: &Memory<'static>) -> Res
     Ok(stream.wait()?)
 }
 
-/// What it took to make a primitive.
+/// The cost of making a primitive.
 #[derive(Clone, Copy)]
 pub(super) struct Creation {
     /// From the description on.

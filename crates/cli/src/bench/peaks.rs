@@ -1,4 +1,4 @@
-//! What the processor could do at most, by the type of the products, and how fast it copies: measured when first asked for.
+//! The processor's peak by the type of the products, and its copy speed: measured when first asked for.
 
 use oxidnn_cpu::CpuDevice;
 use oxidnn_cpu::peak::{self, Kind};
@@ -45,8 +45,8 @@ impl Peaks {
         self.products.borrow().clone()
     }
 
-    /// Milliseconds in which `threads` copy as many bytes as are read and written together: the best of a few copies of about this size, again
-    /// and again, so that what fits a cache is there.
+    /// Milliseconds in which `threads` copy as many bytes as are read and written together: the best of a few copies of about this size,
+    /// repeated, so that data that fit a cache are in it.
     pub(super) fn copy_ms(&self, bytes: f64, threads: usize) -> f64 {
         let near = bytes.clamp(256.0, LONGEST).log2().round();
         let mut known = self.copies.borrow_mut();

@@ -1,8 +1,8 @@
 //! Both libraries on a problem, in turns.
 //!
-//! The turns are short and many, so that what else the machine does meets both. Each turn runs one library only. Before it the program sleeps:
-//! threads of the other library that still look for work after its last execution have gone to sleep when the turn begins, and no turn follows
-//! a busy machine while the other follows an idle one. A library's time is that of its fastest execution, so it is with warm caches. Where the
+//! The turns are short and many, so that other load on the machine affects both. Each turn runs one library only. Before it the program
+//! sleeps, so that the other library's threads, which still look for work after its last execution, have gone to sleep when the turn
+//! begins, and every turn follows an idle machine. A library's time is that of its fastest execution, so it is with warm caches. If the
 //! system takes a core away for longer than a turn, turns of one library differ: both go on then, until each has several turns that agree.
 
 use super::ours::{self, Bound, Inputs, Ours};
@@ -38,7 +38,7 @@ const LONGER: u32 = 4;
 const QUIET: Duration = Duration::from_millis(10);
 
 /// The rows of a suite on one number of threads. All its primitives are made first, one after the other, as a program makes those of a net:
-/// for the first time (no earlier ones are found again), ours, then theirs.
+/// ours, then theirs, each for the first time (caches do not serve earlier ones).
 pub(crate) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench: &Setup, progress: &Progress) -> Result<Vec<Row>> {
     let ours: Vec<_> = suite.iter().map(|n| ours::create(&n.case.problem, stream, bench)).collect::<Result<_>>()?;
     let mut theirs = Vec::new();

@@ -6,7 +6,7 @@ use crate::print;
 use comfy_table::CellAlignment;
 use serde_json::json;
 
-/// One object a suite, where there is something to compare; those of its problems are printed as they are measured.
+/// One object a suite, if there is something to compare; the objects of its problems are printed as they are measured.
 pub(super) fn json_totals(suite: &[Row], bench: &Setup) {
     if bench.peer.is_none() {
         return;

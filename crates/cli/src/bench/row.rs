@@ -44,7 +44,7 @@ pub(crate) struct Theirs {
 }
 
 impl Row {
-    /// What is known of a problem before a race.
+    /// The facts about a problem before a race.
     pub(super) fn new(named: &Named, inputs: &Inputs, threads: usize, bench: &Setup, (implementation, ours): (String, Figures)) -> Row {
         let (flops, bytes) = (inputs.settled.flops(), inputs.settled.bytes() as f64);
         let host = bench.streams.iter().all(|(_, stream)| stream.engine().kind() == EngineKind::Cpu);
@@ -93,7 +93,7 @@ impl Row {
         self.copy_ms.map(|ms| ms / self.ours.ms * 100.0)
     }
 
-    /// The share of what bounds the problem.
+    /// The share of the problem's bound: peak or copy speed.
     pub(super) fn bound_percent(&self) -> Option<f64> {
         self.peak_percent().or_else(|| self.copy_percent())
     }
@@ -118,7 +118,7 @@ pub(super) struct Summary {
     pub(super) gops: f64,
     pub(super) peer_gops: Option<f64>,
     pub(super) gbytes: f64,
-    /// Share of what bounds the problems: peak of products, copies of as many bytes.
+    /// Share of the problems' bound: the peak for products, copies of as many bytes for others.
     pub(super) peak_percent: Option<f64>,
     /// Median.
     pub(super) create_us: f64,
@@ -137,7 +137,7 @@ pub(crate) fn number(value: Option<f64>, digits: usize) -> String {
 }
 
 impl Summary {
-    /// What a table of suites without a peer shows: suite, threads, problems, ms, Gop/s, % of peak, GB/s, creation in us.
+    /// The columns of a table of suites without a peer: suite, threads, problems, ms, Gop/s, % of peak, GB/s, creation in us.
     pub(super) fn cells(&self) -> [String; 8] {
         [
             self.suite.clone(),

@@ -1,8 +1,8 @@
 //! `--processes N`: how processes share the cores.
 //!
-//! The program starts itself: once alone, then as many times at once as asked for. Each process executes the problems over and over for as long as
-//! the experiment lasts, all beginning at a word from here, and reports the operations it did in that time: what it got of the machine,
-//! waiting included, not its fastest execution.
+//! The program starts itself: once alone, then as many times at once as asked for. Each process executes the problems over and over for as
+//! long as the experiment lasts, all starting at a signal from here, and reports the operations it did in that time: its share of the
+//! machine, waiting included, not its fastest execution.
 
 use super::ours::{self, Inputs, Ours};
 use super::{Options, Setup};
@@ -58,7 +58,7 @@ pub(super) fn compare(processes: usize, args: &Bench) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What each of `processes` at once did.
+/// The result of each of `processes` at once.
 fn together(processes: usize, seconds: f64) -> Result<Vec<f64>> {
     let mut children = (0..processes).map(|_| start(seconds)).collect::<Result<Vec<_>>>()?;
     let mut answers: Vec<_> = children.iter_mut().filter_map(|c| c.stdout.take()).map(|out| BufReader::new(out).lines()).collect();

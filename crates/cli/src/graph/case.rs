@@ -1,5 +1,5 @@
-//! Which graphs: files, and benchdnn's words that change what is in them. Alternatives, separated by commas, are graphs of their own; those of
-//! several options are combined.
+//! Selection of graphs: files, and benchdnn's words that change their contents. Alternatives, separated by commas, are graphs of their own;
+//! those of several options are combined.
 
 use super::load;
 use super::rewrite::{self, Change};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// A graph with its name.
 pub(super) struct Case {
-    /// The file and what was changed.
+    /// The file and the changes.
     pub(super) name: String,
     pub(super) net: Net,
     /// How many partitions there should be.
@@ -21,7 +21,7 @@ pub(super) struct Case {
 /// The options that have alternatives, in the order they are applied.
 const CHANGES: [&str; 8] = ["--op-kind", "--op-attrs", "--dt", "--tensor-property", "--in-shapes", "--mb", "--attr-fpmath", "--layouts"];
 
-/// What the words so far say of the graphs behind them.
+/// The effect of the words so far on the graphs behind them.
 #[derive(Clone, Default)]
 struct Settings {
     /// The alternatives of each option.
@@ -55,7 +55,7 @@ fn found(name: &str, beside: Option<&Path>) -> Result<PathBuf> {
 /// The graphs that words name.
 ///
 /// # Errors
-/// Files that are not there or are no graphs, words that mean nothing, changes that do not fit.
+/// Missing files or files that are not graphs, unknown words, changes that do not fit.
 pub(super) fn collect(batches: &[PathBuf], given: &[String]) -> Result<Vec<Case>> {
     let mut all = Vec::new();
     for batch in batches {

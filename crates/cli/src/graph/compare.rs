@@ -1,7 +1,8 @@
-//! `oxidnn graph --verify --peer LIB`: what graphs compute here and in another library, against each other and against their operations one by one.
+//! `oxidnn graph --verify --peer LIB`: results of graphs here and in another library, against each other and against their operations one
+//! by one.
 //!
-//! The other library runs in a process of its own, which prints a JSON object when ours is done with a graph, and one with the verdict. As for
-//! problems (`peer`), anything but agreement counts only from a fresh process, and what a page explains does no harm.
+//! The other library runs in a process of its own, which prints a JSON object when ours is done with a graph, and one with the verdict. As
+//! for problems (`peer`), anything but agreement counts only from a fresh process, and explained differences do not count as failures.
 
 use super::case::Case;
 use super::run::{self, Difference};
@@ -23,10 +24,10 @@ use std::process::{Child, Command, ExitCode, Stdio};
 /// allowed; only ours computes, and is right.
 const HARMLESS: [&str; 3] = ["agrees", "rounds", "alone"];
 
-/// What is known of a graph before the other library is called.
+/// The facts about a graph before the other library is called.
 const CALLS_PEER: &str = "peer";
 
-/// What became of a graph, why, and how far the other library is off.
+/// The verdict on a graph, its reason, and the error of the other library.
 struct Verdict {
     word: &'static str,
     why: String,
@@ -35,7 +36,7 @@ struct Verdict {
     same: bool,
 }
 
-/// Compares the graphs from number `first` on with those of `peer`, and prints verdicts up to the first that wants a fresh process.
+/// Compares the graphs from number `first` on with those of `peer`, and prints verdicts up to the first that needs a fresh process.
 pub(super) fn converse(cases: &[Case], first: usize, stream: &Stream, peer: &Peer) -> Result<ExitCode> {
     for (i, case) in cases.iter().enumerate().skip(first) {
         let Verdict { word, why, off, same } = verdict(case, stream, peer)?;
@@ -107,7 +108,7 @@ fn line(case: &Case, graph: &Graph) -> String {
     words.join(" ")
 }
 
-/// What has been found so far.
+/// The findings so far.
 struct Report<'a> {
     options: &'a Options,
     page: Explained,

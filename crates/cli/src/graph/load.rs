@@ -9,7 +9,7 @@ use serde_json::Value;
 /// The graph in a file.
 ///
 /// # Errors
-/// What is missing or wrong, and where.
+/// The missing or wrong part, and its place.
 pub(super) fn graph(text: &str) -> Result<Net> {
     let file: Value = serde_json::from_str(text).context("no JSON")?;
     let list = file["graph"].as_array().ok_or_else(|| anyhow!("no list named `graph`"))?;
@@ -37,7 +37,7 @@ fn op(value: &Value) -> Result<Op> {
     let kind = (0..).map_while(OpKind::from_number).find(|k| k.name() == kind).ok_or_else(|| anyhow!("no operation is called `{kind}`"))?;
     let mut op = Op::new(number(&value["id"], "id")?, kind, value["name"].as_str().unwrap_or_default());
     for (name, value) in value["attrs"].as_object().into_iter().flatten() {
-        // What a partitioned graph says of its operations is no attribute of theirs.
+        // A partitioned graph's remarks on its operations are not attributes of these.
         if ["partition_id", "backend", "matched"].contains(&name.as_str()) {
             continue;
         }

@@ -1,5 +1,5 @@
-//! `oxidnn graph`: graphs from files: their partitions, why operations are not in larger ones, what is computed, how long it takes, and how long
-//! another library takes.
+//! `oxidnn graph`: graphs from files: their partitions, why operations are not in larger ones, the computed problems, their times, and the
+//! times of another library.
 
 mod case;
 mod compare;
@@ -31,7 +31,7 @@ pub(crate) struct Options {
     /// A file of benchdnn's words, such as --reset --in-shapes=0:2x64x56x56 --case=FILE (may be given many times).
     #[arg(long, value_name = "FILE")]
     batch: Vec<PathBuf>,
-    /// What partitions may be: as large as they can be computed together as oneDNN does it, one operation, or whole networks.
+    /// The policy of partitions: as large as oneDNN makes them, one operation each, or whole networks.
     #[arg(long, value_name = "POLICY", default_value = "fusion")]
     policy: Choice,
     /// Say of each operation which patterns of higher priority declined, and why.
@@ -61,13 +61,13 @@ pub(crate) struct Options {
     /// Worker threads; all of the machine's by default.
     #[arg(long, value_name = "N", value_parser = numbers::threads)]
     threads: Option<usize>,
-    /// Megabytes that either library may keep of what depends on constant tensors alone.
+    /// Megabytes that either library may keep of results that depend only on constant tensors.
     #[arg(long, value_name = "MB", default_value_t = 4096)]
     keep: usize,
     /// Print JSON, one object a line.
     #[arg(long)]
     json: bool,
-    /// Print a table in Markdown of what was raced.
+    /// Print a table of the race in Markdown.
     #[arg(long, requires = "peer")]
     markdown: bool,
     /// Files, or benchdnn's words: --case, --in-shapes, --dt, --mb, --op-attrs, --op-kind, --tensor-property, --attr-fpmath,
@@ -95,7 +95,7 @@ impl From<Choice> for Policy {
     }
 }
 
-/// `oxidnn verify --graph ...` and `oxidnn bench --graph ...` as the words of this command; others as they are.
+/// `oxidnn verify --graph ...` and `oxidnn bench --graph ...` as the words of this command; others unchanged.
 pub(crate) fn routed(mut args: Vec<std::ffi::OsString>) -> Vec<std::ffi::OsString> {
     let command = args.get(1).and_then(|a| a.to_str()).unwrap_or_default();
     let extra: &[&str] = match command {
@@ -205,7 +205,7 @@ fn show(options: &Options, case: &Case, graph: &Graph, stream: &Stream) -> Resul
     if !options.verify {
         return Ok(true);
     }
-    // What a GPU computes is compared with what a processor does.
+    // A GPU's results are compared with those of a processor.
     let stream = if stream.engine().kind() == EngineKind::Cpu { stream.clone() } else { Stream::new(&oxidnn_cpu::engine())? };
     let single = run::compute(&stream, &case.net.partitioned(EngineKind::Cpu, Policy::Debug)?, None);
     if let Some(e) = &single.failed {

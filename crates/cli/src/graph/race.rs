@@ -24,7 +24,7 @@ pub(super) struct Sides {
     pub(super) peer: Peer,
 }
 
-/// What came of a race.
+/// The result of a race.
 pub(super) struct Raced {
     name: String,
     /// Partitions here and there, and whether they are the same.
@@ -43,7 +43,7 @@ impl Raced {
         self.theirs.as_ref().ok().map(|t| t[0] / self.ours[0])
     }
 
-    /// What should be, and whether it is; nothing where there is nothing to say.
+    /// The required ratio, and whether it is reached; empty if there is none.
     fn verdict(&self) -> String {
         let verdict = |(least, ratio): (f64, f64)| format!("{least:.1} {}", if ratio >= least { "met" } else { "MISSED" });
         self.least.zip(self.ratio()).map(verdict).unwrap_or_default()
@@ -62,7 +62,7 @@ fn bytes(lt: &LogicalTensor, memory: &Memory<'_>) -> Result<Vec<u8>> {
     Ok(memory.map(0)?.to_vec())
 }
 
-/// The graph on the other library, with what ours got, and whether its partitions are ours.
+/// The graph on the other library, with our inputs, and whether its partitions are ours.
 pub(super) fn theirs(case: &Case, graph: &Graph, computed: &Computed, peer: &Peer) -> Result<Result<(GraphRun, usize, bool), PeerError>> {
     let made = |id: usize| case.net.ops.iter().any(|op| op.outputs.iter().any(|lt| lt.id == id));
     let mut given = BTreeMap::new();
@@ -77,7 +77,7 @@ pub(super) fn theirs(case: &Case, graph: &Graph, computed: &Computed, peer: &Pee
     let ours = groups(graph.partitions().iter().map(|p| p.ops().iter().map(|o| o.id).collect()).collect());
     Ok(peer.partitions(&case.net.ops, case.net.fpmath).and_then(|partitions| {
         let same = ours == groups(partitions.iter().map(|p| p.ops.clone()).collect());
-        // What it does not compute takes it no time, and differs from nothing.
+        // A graph that it does not compute takes it no time, and differs from nothing.
         let computed = |id: &usize| graph.partitions().iter().any(|p| p.refusal().is_none() && p.ops().iter().any(|op| op.id == *id));
         if let Some(refused) = partitions.iter().find(|p| !p.is_supported && p.ops.iter().any(computed)) {
             return Err(PeerError::Refused { what: format!("partition of operations {:?}", refused.ops), status: Status::Unimplemented });
@@ -88,7 +88,7 @@ pub(super) fn theirs(case: &Case, graph: &Graph, computed: &Computed, peer: &Pee
     }))
 }
 
-/// What the other library computed, as the comparison has it; no host scalars, which are given.
+/// The other library's results, in the form of the comparison; without host scalars, which are given.
 pub(super) fn computed_there(stream: &Stream, run: &GraphRun, ours: &Computed) -> Result<Computed> {
     let mut there = Computed::default();
     for (id, _) in ours.tensors.iter().filter(|(_, (lt, _))| lt.property != Property::HostScalar) {

@@ -16,7 +16,7 @@ pub(super) struct Change<'a> {
 /// Changes a graph; nothing where the alternative is empty.
 ///
 /// # Errors
-/// What the words do not say, or the graph does not have.
+/// Words without a meaning, or parts that the graph does not have.
 pub(super) fn apply(net: &mut Net, change: Change<'_>) -> Result<()> {
     if change.value.is_empty() {
         return Ok(());
@@ -39,7 +39,7 @@ pub(super) fn apply(net: &mut Net, change: Change<'_>) -> Result<()> {
     }
 }
 
-/// Leaves the layouts of what lies between operations to the library: `any` is the only word.
+/// Leaves the layouts between operations to the library: `any` is the only word.
 fn layouts(net: &mut Net, word: &str) -> Result<()> {
     ensure!(word == "any", "`{word}`: the layouts between operations can be `any`");
     let ids = |ports: fn(&Op) -> &[LogicalTensor]| net.ops.iter().flat_map(ports).map(|lt| lt.id).collect::<HashSet<usize>>();
@@ -110,7 +110,7 @@ fn op_attrs(net: &mut Net, id: usize, list: &str) -> Result<()> {
     Ok(())
 }
 
-/// A value as the attribute's number says what type it has.
+/// A value of the type that the attribute's number implies.
 fn attribute(attr: AttrId, value: &str) -> Option<AttrValue> {
     fn list<T>(value: &str, one: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
         value.split('x').map(one).collect()
@@ -153,7 +153,7 @@ fn property(word: &str) -> Result<Property> {
     })
 }
 
-/// Forgets the sizes of all that the graph computes: they follow from those of its inputs.
+/// Forgets the sizes of all results of the graph: they follow from those of its inputs.
 fn open(net: &mut Net) {
     let made: Vec<usize> = net.ops.iter().flat_map(|op| &op.outputs).map(|lt| lt.id).collect();
     for lt in net.ops.iter_mut().flat_map(|op| op.inputs.iter_mut().chain(&mut op.outputs)).filter(|lt| made.contains(&lt.id)) {

@@ -18,10 +18,11 @@ pub(super) struct Net {
 }
 
 impl Net {
-    /// The graph with its partitions for engines of a kind. Operations one by one are what others are measured by: their convolutions are direct.
+    /// The graph with its partitions for engines of a kind. Operations one by one are the yardstick for others: their convolutions are
+    /// direct.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Errors of the graph.
     pub(super) fn partitioned(&self, kind: EngineKind, policy: Policy) -> Result<Graph, Error> {
         let mut graph = Graph::new(kind, self.fpmath);
         if policy == Policy::Debug {
@@ -44,7 +45,7 @@ pub(super) struct Times {
     pub(super) steps: Vec<f64>,
 }
 
-/// What came of a graph.
+/// The result of a graph.
 #[derive(Default)]
 pub(super) struct Computed {
     /// The partitions, up to the one that failed.
@@ -117,7 +118,7 @@ impl Computed {
     }
 }
 
-/// What numbers of an input should be, so that those of a deep network neither grow nor vanish.
+/// The distribution of an input's numbers, such that those of a deep network neither grow nor vanish.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Range {
     Any,
@@ -187,7 +188,7 @@ fn given(engine: &Engine, lt: &LogicalTensor, range: Range) -> Result<Memory<'st
     Ok(memory)
 }
 
-/// How far a tensor that leaves the graph is from what its operations compute one by one.
+/// The difference between an output of the graph and the result of its operations one by one.
 pub(super) struct Difference {
     tensor: usize,
     dtype: DataType,
@@ -203,7 +204,7 @@ impl Difference {
         if self.largest == 0.0 { 0.0 } else { self.largest / self.size }
     }
 
-    /// Whether it is within what types round.
+    /// Whether it is within the rounding errors of the types.
     pub(super) fn fits(&self) -> bool {
         self.largest <= self.allowed
     }
@@ -221,25 +222,25 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What leaves a graph: what no operation reads.
+/// The outputs of a graph: tensors that no operation reads.
 pub(super) fn leaving(net: &Net) -> impl Iterator<Item = &LogicalTensor> {
     let read = move |id: usize| net.ops.iter().any(|o| o.inputs.iter().any(|lt| lt.id == id));
     net.ops.iter().flat_map(|o| &o.outputs).filter(move |lt| !read(lt.id))
 }
 
-/// The differences of what leaves a graph.
+/// The differences of a graph's outputs.
 ///
 /// # Errors
 /// Tensors that are not there.
 pub(super) fn differences(net: &Net, got: &Computed, expected: &Computed) -> Result<Vec<Difference>> {
-    // Every operation may round what it writes, to 16 bits where it has these: roundings add up.
+    // Every operation may round its output, to 16 bits if it has such a type: rounding errors add up.
     let small = net.ops.iter().flat_map(|o| &o.outputs).any(|lt| matches!(lt.dtype, Some(DataType::Bf16 | DataType::F16)));
     let unit = match (net.ops.len() as f64, small) {
         // Scores of attention are rounded before exponentials of them are taken.
         (count, true) => ((6.0 + count) * (-8f64).exp2()).min(1.0 / 16.0),
         (count, false) => ((4.0 + count) * (-21f64).exp2()).min(5e-5),
     };
-    // A number that is rounded to a byte on the way may be the neighbour: what follows moves with it.
+    // A number that is rounded to a byte on the way may be the neighbour: the results behind it move with it.
     let bytes = net.ops.iter().filter(|o| matches!(o.kind, OpKind::Quantize | OpKind::DynamicQuantize)).count();
     let unit = if bytes > 0 { unit.max((1 + bytes) as f64 / 256.0).min(0.25) } else { unit };
     let mut all = Vec::new();

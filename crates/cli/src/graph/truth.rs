@@ -1,4 +1,5 @@
-//! Graphs in double precision. Where results differ by more than roundings are allowed, this says whose are nearer to what the operations mean.
+//! Graphs in double precision. If results differ by more than rounding errors allow, they decide which are nearer to the meaning of the
+//! operations.
 
 use super::run::{self, Computed, Net};
 use anyhow::{Context, Result, bail};
@@ -8,11 +9,11 @@ use oxidnn_spec::DataType;
 use std::collections::HashSet;
 use std::fmt;
 
-/// Roundings of one size come out on either side: results are right that are at most so many times as far from the truth as those of the operations
-/// one by one, at the largest and in the mean of squares.
+/// Rounding errors of one size may have either sign: results are right if they are at most so many times as far from the truth as those of
+/// the operations one by one, at the maximum and in the mean of squares.
 const AS_NEAR: f64 = 2.0;
 
-/// What leaves a graph, computed without roundings but those to bytes, which are what a quantisation means.
+/// A graph's outputs, computed without rounding except to bytes, which is part of the meaning of a quantisation.
 struct Truth(Vec<(usize, Vec<f64>)>);
 
 /// How far results are from the truth, relative to the largest number of each tensor; of bytes in levels.

@@ -22,11 +22,11 @@ const PROMISE: f64 = 0.97;
 /// How long the net is timed.
 const TIMED: Duration = Duration::from_millis(300);
 
-/// What a run found out.
+/// The findings of a run.
 struct Findings {
     /// The digits.
     digits: Labelled,
-    /// What the net takes each for.
+    /// The net's class for each.
     answers: Vec<net::Answer>,
     /// Images a second, from the first primitive to the last of a batch; the median of many batches.
     images_per_second: f64,

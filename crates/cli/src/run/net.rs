@@ -10,7 +10,7 @@ use safetensors::{Dtype, SafeTensors};
 const WHITE: f32 = 16.0;
 const CLASSES: usize = 10;
 
-/// What an image is taken for.
+/// The class of an image.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Answer {
     /// The most probable class.
@@ -24,7 +24,7 @@ pub(super) struct Net {
     sequence: Sequence<'static>,
     input: SharedMemory,
     probabilities: SharedMemory,
-    /// What each step is, in words: one for each of [`Net::steps`].
+    /// A description of each step: one for each of [`Net::steps`].
     notes: Vec<String>,
     /// Numbers in all weights and biases.
     parameters: usize,
@@ -63,7 +63,7 @@ impl Net {
         self.sequence.steps()
     }
 
-    /// What each of them does, in words.
+    /// A description of each of them.
     pub(super) fn notes(&self) -> &[String] {
         &self.notes
     }

@@ -1,4 +1,4 @@
-//! What a run prints.
+//! The output of a run.
 
 use super::{Findings, PROMISE, net::Net};
 use crate::print;
@@ -36,7 +36,7 @@ pub(super) fn print(engine: &Engine, net: &Net, f: &Findings) {
     print::line(table(net, f));
 }
 
-/// The first digits, and what they were taken for; then those that were misread.
+/// The first digits, and their classes; then the misread ones.
 fn draw(f: &Findings) {
     let shown = DRAWN.min(f.digits.count());
     let (height, width) = f.digits.size();

@@ -1,8 +1,8 @@
 //! `oxidnn sweep`: random problems that people could have, printed, checked or raced.
 //!
-//! Problems are checked by processes of their own ([`worker`]), which are told numbers of problems and answer with what became of them. So a panic
-//! that spoils a process, a crash and a problem without an end cost one process, not the sweep. What goes wrong in a process that did
-//! other problems before is done again in a fresh one, and the report says where only company makes it wrong.
+//! Problems are checked by processes of their own ([`worker`]), which are told numbers of problems and answer with verdicts. So a panic
+//! that spoils a process, a crash and a problem that never ends cost one process, not the sweep. A failure in a process that did other
+//! problems before is repeated in a fresh one, and the report says if a problem fails only after others.
 
 mod report;
 mod rows;
@@ -78,7 +78,7 @@ fn jobs(args: &Sweep) -> usize {
     args.jobs.unwrap_or_else(|| if args.verify { cores() } else { 1 })
 }
 
-/// A problem with what became of it.
+/// A problem with its verdict.
 struct Done {
     index: u64,
     drawn: Drawn,
@@ -101,7 +101,7 @@ fn supervise(args: &Sweep, source: &Source) -> Result<ExitCode> {
     Ok(report.end())
 }
 
-/// Asks one process after the other until there are no more problems, or no more time since the begin.
+/// Asks one process after the other until there are no more problems, or until the time since the beginning is over.
 fn employ(args: &Sweep, source: &Source, (next, begin): (&AtomicU64, Instant), done: &Sender<Done>) -> Result<()> {
     let (limit, end) = (Duration::from_secs_f64(args.limit), indices(args).end);
     let mut process: Option<Talk> = None;
@@ -129,7 +129,7 @@ fn employ(args: &Sweep, source: &Source, (next, begin): (&AtomicU64, Instant), d
     }
 }
 
-/// What becomes of a problem in the process, or in a new one where there is none.
+/// The verdict on a problem by the process, or by a new one if there is none.
 fn ask(process: &mut Option<Talk>, args: &Sweep, index: u64, limit: Duration) -> Result<Answer> {
     let talk = match process {
         Some(talk) => talk,

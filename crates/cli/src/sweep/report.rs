@@ -1,4 +1,4 @@
-//! What a sweep prints: problems as lines, families as a table.
+//! The output of a sweep: problems as lines, families as a table.
 
 use super::Done;
 use super::talk::HARMLESS;
@@ -18,7 +18,7 @@ const CLIFF: f64 = 0.8;
 /// Lines of one family and one verdict that are printed in full when they are many: the others are counted.
 const NAMED: usize = 20;
 
-/// What has been found of a family.
+/// The findings about a family.
 #[derive(Default)]
 struct Family {
     problems: usize,
@@ -35,7 +35,7 @@ struct Cliff {
     line: String,
 }
 
-/// What has been found so far.
+/// The findings so far.
 pub(super) struct Report<'a> {
     args: &'a Sweep,
     progress: Progress,

@@ -13,7 +13,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-/// What other libraries generate code for.
+/// The types for which other libraries generate code.
 const TYPES: [DataType; 5] = [DataType::F32, DataType::Bf16, DataType::F16, DataType::S8, DataType::U8];
 
 /// Runs the command; the exit code is 1 where a problem of these types has no generated code on an instruction set.
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Sweep, source: &Source) -> Result<ExitCode> {
         }
         let mut slow = Vec::new();
         for ((isa, engine), count) in engines.iter().zip(counts) {
-            // What is refused altogether is no row's to take.
+            // A problem that is refused altogether counts for no row.
             let Ok(desc) = session::describe(engine, problem, args.row.as_deref()) else { continue };
             if is_slow(desc.impl_name()) {
                 *count += 1;

@@ -9,13 +9,13 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// What became of a problem: an object whose `verdict` is one word.
+/// The verdict on a problem: an object whose `verdict` is one word.
 pub(super) struct Answer(pub(super) Value);
 
-/// What a process says before it answers.
+/// The first output of a process, before it answers.
 pub(super) const READY: &str = "ready";
 
-/// The verdicts of which nothing is to be said.
+/// The verdicts that need no report.
 pub(super) const HARMLESS: [&str; 4] = ["passed", "raced", "alone", "skipped"];
 
 impl Answer {
@@ -30,7 +30,7 @@ impl Answer {
         self.0["verdict"] == "alone"
     }
 
-    /// What is said of a problem that ends the process only where the other library does it.
+    /// The report of a problem that ends the process only because of the other library.
     pub(super) fn of_the_peer(self) -> Answer {
         Answer(
             json!({ "verdict": "alone", "why": [format!("the other library ends the process: {}", self.0["why"][0].as_str().unwrap_or_default())] }),
@@ -44,7 +44,7 @@ impl Answer {
     }
 }
 
-/// A process, and what it says.
+/// A process and its output.
 pub(super) struct Talk {
     child: Child,
     to: ChildStdin,
@@ -80,12 +80,12 @@ impl Talk {
         Ok(talk)
     }
 
-    /// Whether the process is no more.
+    /// Whether the process has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// What becomes of problem `index`, within `limit`.
+    /// The verdict on problem `index`, within `limit`.
     pub(super) fn ask(&mut self, index: u64, limit: Duration) -> Result<Answer> {
         // A process that has ended cannot read: its end is the answer.
         let _ = writeln!(self.to, "{index}");

@@ -1,4 +1,4 @@
-//! A process that reads numbers of problems, and prints what becomes of them.
+//! A process that reads numbers of problems, and prints verdicts.
 
 use super::talk::READY;
 use crate::bench::{Options, Setup, race};
@@ -22,7 +22,7 @@ const SECONDS: f64 = 0.05;
 /// Where the last panic was.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
-/// Says what becomes of a problem.
+/// Returns the verdict on a problem.
 type Judge = Box<dyn Fn(&Drawn) -> Value>;
 
 /// Answers until there are no more questions.

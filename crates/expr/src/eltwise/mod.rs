@@ -132,7 +132,7 @@ pub fn logistic<N: Num>(v: N) -> N {
     one.div(v.mul(N::constant(-1.0)).exp().add(one))
 }
 
-/// [`logistic`] of `v` and of `-v`, which is what the first lacks of 1, by one exponential that does not overflow, and of which neither loses bits:
+/// [`logistic`] of `v` and of `-v`, which add up to 1, by one exponential that does not overflow, and without cancellation in either:
 /// `1 / (1 + e)` and `e / (1 + e)` for `e = e^-|v|`.
 #[inline(always)]
 fn logistics<N: Num>(v: N) -> (N, N) {

@@ -5,7 +5,7 @@ use crate::eltwise;
 use oxidnn_judge::ulps;
 use oxidnn_spec::op::EltwiseAlg;
 
-/// Results below normal numbers may be zeros, and so may what is made of them.
+/// Results below normal numbers may be zeros, and so may results computed from them.
 const TINY: f64 = 64.0 * f32::MIN_POSITIVE as f64;
 
 /// How far results may be from the true ones: in units of the last place, or at all, which counts where sums cancel.

@@ -4,7 +4,7 @@ use super::Lane;
 use crate::{Num, eltwise};
 use oxidnn_spec::op::EltwiseAlg;
 
-/// An element-wise function with its choice and parameters fixed, so that a loop over it holds nothing but arithmetic.
+/// An element-wise function with its choice and parameters fixed, so that a loop over it holds only arithmetic.
 pub trait Formula<N: Num>: Copy {
     /// The value at `s`.
     fn forward(self, s: N) -> N;

@@ -22,7 +22,7 @@ mod tests;
 
 use oxidnn_spec::DataType;
 
-/// What happens beyond the largest finite value.
+/// The treatment of values beyond the largest finite one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Overflow {
     /// The code after the largest finite one is infinity; NaNs follow.
@@ -174,7 +174,7 @@ pub fn encode(dtype: DataType, value: f64) -> u64 {
     }
 }
 
-/// Smallest and largest value of an integral type (those of s64 rounded to `f64`); infinite for the others.
+/// Smallest and largest value of an integral type (s64's rounded to `f64`); infinite for the others.
 pub const fn integral_bounds(dtype: DataType) -> (f64, f64) {
     match dtype {
         DataType::S64 => (i64::MIN as f64, i64::MAX as f64),

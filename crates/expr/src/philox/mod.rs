@@ -35,7 +35,7 @@ pub const fn at(index: u64, seed: i64, offset: i64) -> u32 {
     if index & 2 == 0 { first } else { second }
 }
 
-/// The number of element `index` where there is no offset: 32 bits of index and seed count, and four neighbours share one number.
+/// The random number of element `index` without an offset: 32 bits of index and seed count, and four neighbours share one number.
 #[inline(always)]
 pub const fn at_without_offset(index: u64, seed: i64) -> u32 {
     let (block, key) = (index as u32 & !3, seed as u32);
@@ -64,9 +64,9 @@ pub fn dropout_keeps(index: u64, seed: i64, offset: i64, p: f32) -> bool {
 /// `value` rounded to `dtype` stochastically: up in magnitude with the probability of the distance past the lower neighbour. The number is that
 /// of element `index`, the physical element offset in the destination.
 ///
-/// As the specification describes it, a random bias below one unit in the last place is added to the magnitude, which is then truncated; the
-/// bias has as many random bits as f32 loses in the conversion. (oneDNN's CPU code uses 8 bits whatever is lost, which nearly always
-/// truncates.) Whole-number types, f64, f32 and e8m0 round as ever.
+/// As the specification describes it, a random bias below one unit in the last place is added to the magnitude, which is then truncated;
+/// the bias has as many random bits as f32 loses in the conversion. (oneDNN's CPU code uses 8 bits in all cases, which nearly always
+/// truncates.) Integer types, f64, f32 and e8m0 are rounded as without stochastic rounding.
 pub fn round_stochastic(dtype: DataType, value: f64, index: u64, seed: u32) -> f64 {
     round_by(dtype, value, at(index, i64::from(seed), 0))
 }

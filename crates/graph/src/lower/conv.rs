@@ -1,5 +1,5 @@
-//! Convolutions and deconvolutions in all passes. Data with channels last and weights in any order are views; the weights' layout is the
-//! kernel's to choose, and constant weights are brought into it once where constants are kept.
+//! Convolutions and deconvolutions in all passes. Data with channels last and weights in any order are views. The kernel chooses the
+//! weights' layout; constant weights are reordered to it once where constants are kept.
 
 use super::fold::Post;
 use super::state::channels_first;
@@ -102,8 +102,9 @@ fn forward_pass(l: &mut Lowering<'_>, deconvolution: bool) -> Result<(), Error> 
     operands.lower(l, Prop::ForwardInference, deconvolution)
 }
 
-/// Brings operands of post-ops of the size of the result into the order that a window's results are computed in: all channels of a pixel, then
-/// the next. A copy costs a tenth of what reading them channel by channel does, but where a better row takes them as they lie.
+/// Reorders operands of post-ops of the size of the result to the order in which a window's results are computed: all channels of a pixel,
+/// then the next pixel. The copy costs a tenth of reading them channel by channel. It is not made if a better row takes the operands in
+/// their layout.
 fn pixel_by_pixel(l: &mut Lowering<'_>, operands: &Operands, deconvolution: bool) -> Result<(), Error> {
     let (mark, given) = (l.mark(), l.folded.clone());
     let (mut posts, mut copied) = (std::mem::take(&mut l.folded.posts), false);

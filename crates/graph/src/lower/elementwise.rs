@@ -101,7 +101,7 @@ pub(super) fn algorithm(kind: OpKind) -> BinaryAlg {
 
 pub(super) fn binary(l: &mut Lowering<'_>) -> Result<(), Error> {
     let alg = algorithm(l.op.kind);
-    // Zero points are what a function of two does not take.
+    // A binary operation does not take zero points.
     let fits = |v: &Value| v.scaled.as_ref().is_none_or(|s| s.zero.is_none() && s.common.is_some());
     let mut operands = [l.operand(0)?, l.operand(1)?];
     for (i, value) in operands.iter_mut().enumerate() {
@@ -127,7 +127,7 @@ fn two(l: &mut Lowering<'_>, alg: BinaryAlg, a: &Value, b: &Value, dst: &Value) 
     l.main(problem, &[(Arg::SRC, &a), (Arg::SRC_1, &b), (Arg::DST, &dst)])
 }
 
-/// A tensor of one dimension as one that lies along the channels of `data`.
+/// A one-dimensional tensor as one along the channels of `data`.
 fn along_channels(l: &Lowering<'_>, value: &Value, data: &Value) -> Result<Value, Error> {
     let rank = data.dims().len();
     let (channel, count) = (crate::infer::channel(l.op, rank), value.size(0)?);

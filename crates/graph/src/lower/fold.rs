@@ -1,8 +1,8 @@
-//! What follows an operation and can be computed by its problem: post-ops, a bias, a conversion, another order of its elements.
+//! Operations behind another one that its problem can compute: post-ops, a bias, a conversion, another order of its elements.
 //!
-//! Behind an operation goes a chain of [`Link`]s, operations that read nothing but what the one before wrote, and operands that are there already.
-//! As many links as a kernel takes are folded into the operation's problem; those behind are lowered by themselves. Whether a kernel takes
-//! them is asked of the engine's rows, never known here.
+//! Behind an operation comes a chain of [`Link`]s: operations that read only the output of the one before and operands that exist already.
+//! As many links as a kernel takes are folded into the operation's problem; the others are lowered by themselves. The engine's rows are
+//! asked whether a kernel takes them; nothing here knows it.
 
 use super::state::Lowering;
 use super::value::{Scaled, Value};
@@ -17,13 +17,13 @@ use oxidnn_spec::{Arg, Attr, DataType, Dims, Dropout, PostOp, Real, Tensor};
 pub(crate) enum Post {
     Eltwise(EltwiseAlg, [f32; 2]),
     Binary(BinaryAlg, Value),
-    /// The element and what the destination was before: `scale * (bytes - zero)`, bytes of this type.
+    /// The sum of the element and the destination's old value: `scale * (bytes - zero)`, bytes of this type.
     Sum([f32; 2], DataType),
     /// The element where the condition holds, else the other.
     Select(Value, Value),
 }
 
-/// Random zeroing: seed, offset and probability, and the mask of what is kept.
+/// Random zeroing: seed, offset and probability, and the mask of the kept elements.
 #[derive(Clone, Debug)]
 pub(crate) struct Dropped {
     pub(crate) numbers: [Value; 3],
@@ -31,18 +31,18 @@ pub(crate) struct Dropped {
     pub(crate) on_host: bool,
 }
 
-/// What is folded into the main problem of an operation.
+/// The operations folded into the main problem of an operation.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Folded {
-    /// Where the result goes, as the operation writes it.
+    /// The destination of the result, in the dimensions in which the operation writes it.
     pub(crate) dst: Option<Value>,
     /// One number a channel.
     pub(crate) bias: Option<Value>,
-    /// What the result, bias included, is multiplied by and what is added then before anything else is done: one of each a channel, both constant.
+    /// A factor and a summand of the result, bias included, before anything else is applied: one of each a channel, both constant.
     pub(crate) norm: Option<(Value, Value)>,
     pub(crate) dropout: Option<Dropped>,
     pub(crate) posts: Vec<Post>,
-    /// What the elements of the result stand for.
+    /// The quantisation of the result's elements.
     pub(crate) scaled: Option<Box<Scaled>>,
 }
 
@@ -134,7 +134,7 @@ fn simplified(posts: Vec<Post>) -> Vec<Post> {
     out
 }
 
-/// A factor that nothing but ReLU follows, as part of the scale of the result.
+/// A factor that only ReLU follows, as part of the scale of the result.
 fn by_scale(l: &mut Lowering<'_>, mut posts: Vec<Post>, scaled: Option<Box<Scaled>>) -> Result<(Vec<Post>, Option<Box<Scaled>>), Error> {
     let behind = posts.iter().rev().take_while(|p| matches!(p, Post::Eltwise(EltwiseAlg::Relu, _))).count();
     let last = posts.len().checked_sub(behind + 1);
@@ -148,14 +148,14 @@ fn by_scale(l: &mut Lowering<'_>, mut posts: Vec<Post>, scaled: Option<Box<Scale
     Ok((posts, scaled.map(Box::new)))
 }
 
-/// `c * (a * x + b) + d`; a sum that is nothing but rounding is 0.
+/// `c * (a * x + b) + d`; a sum that consists of rounding errors only is 0.
 fn both([a, b]: [f32; 2], [c, d]: [f32; 2]) -> [f32; 2] {
     let [a, b, c, d] = [a, b, c, d].map(f64::from);
     let sum = c * b + d;
     [(a * c) as f32, if sum.abs() <= 1e-6 * d.abs() { 0.0 } else { sum as f32 }]
 }
 
-/// What the problem of an operation can take along.
+/// The links that the problem of an operation can take.
 #[derive(Clone, Copy)]
 struct Takes {
     eltwise: bool,
@@ -229,11 +229,11 @@ impl Link {
 /// More links than any pattern has.
 const MOST: usize = 40;
 
-/// An order to compute operations in that has what is cheap, and what others fold, as early as can be.
+/// An order of computation in which cheap operations, and those whose results others fold, come as early as possible.
 pub(super) fn order(ops: &[Op]) -> Vec<Op> {
     use OpKind::*;
     let moves = |kind: OpKind| matches!(kind, Dequantize | DynamicDequantize | Quantize | TypeCast | StaticReshape | StaticTranspose);
-    // Whole numbers and truth values are positions, and what masks are made of.
+    // Integers and booleans are positions, from which masks are made.
     let positions = |lt: &LogicalTensor| matches!(lt.dtype, Some(DataType::S32 | DataType::S64 | DataType::Boolean));
     let early = |op: &Op| moves(op.kind) || op.outputs.iter().all(positions);
     let made = |id: usize| ops.iter().position(|o| o.outputs.iter().any(|lt| lt.id == id));
@@ -241,7 +241,7 @@ pub(super) fn order(ops: &[Op]) -> Vec<Op> {
     let mut out = Vec::with_capacity(ops.len());
     while out.len() < ops.len() {
         let ready = |i: &usize| {
-            // An index is that of a place: what stands there does not matter.
+            // An index depends on the position only, not on the values there.
             let waits = |lt: &LogicalTensor| made(lt.id).is_some_and(|m| !done[m]);
             !done[*i] && (ops[*i].kind == GenIndex || !ops[*i].inputs.iter().any(waits))
         };
@@ -254,7 +254,7 @@ pub(super) fn order(ops: &[Op]) -> Vec<Op> {
     out
 }
 
-/// Whether an operation could take along one that reads what is still to be computed.
+/// Whether an operation could fold one that reads values not yet computed.
 fn waits_behind(ops: &[Op], done: &[bool], first: usize) -> bool {
     use OpKind::*;
     let missing = |lt: &LogicalTensor| ops.iter().position(|o| o.outputs.iter().any(|out| out.id == lt.id)).is_some_and(|m| !done[m]);
@@ -349,7 +349,7 @@ fn note(l: &mut Lowering<'_>, op: &Op, taken: &[Link], why: Option<Error>) {
     l.notes.push(line);
 }
 
-/// The operations that read a tensor, each with the index of its input. Who only asks for its sizes does not read it.
+/// The operations that read a tensor, each with the index of its input. An operation that uses only its sizes does not read it.
 pub(super) fn readers(ops: &[Op], id: usize) -> Vec<(usize, usize)> {
     let of = |(i, op): (usize, &Op)| -> Vec<(usize, usize)> {
         (0..op.inputs.len()).filter(|&p| op.inputs[p].id == id && op.kind != OpKind::GenIndex).map(|p| (i, p)).collect()
@@ -415,7 +415,7 @@ fn commutes(kind: OpKind) -> bool {
     matches!(kind, OpKind::Add | OpKind::Multiply | OpKind::Maximum | OpKind::Minimum)
 }
 
-/// What the links are to the problem of `anchor`.
+/// The roles of the links in the problem of `anchor`.
 fn folded(l: &mut Lowering<'_>, anchor: &Op, links: &[Link]) -> Result<Folded, Error> {
     let mut folded = Folded::default();
     let Some(last) = links.last() else { return Ok(folded) };
@@ -437,7 +437,7 @@ fn folded(l: &mut Lowering<'_>, anchor: &Op, links: &[Link]) -> Result<Folded, E
     Ok(folded)
 }
 
-/// The result of a movement as what was moved.
+/// The result of a movement, as a view of its input.
 pub(super) fn before(op: &Op, value: &Value) -> Result<Value, Error> {
     let from = op.inputs[0].known_dims().unwrap_or_default();
     match op.kind {
@@ -583,7 +583,7 @@ impl Target<'_> {
     }
 }
 
-/// The sum with `other`, where that may be what the destination was before.
+/// The sum with `other`, if that may be the destination's old value.
 fn before_sum(l: &mut Lowering<'_>, folded: &Folded, other: &LogicalTensor) -> Option<Post> {
     let (dst, value) = (folded.dst.as_ref()?, l.values.get(&other.id)?.clone());
     let numbers = match &value.scaled {

@@ -48,7 +48,7 @@ pub(super) fn lower(l: &mut Lowering<'_>) -> Result<(), Error> {
         let batch = *dst.dims();
         let seen = |v: &Value| rows(v, &batch);
         let mut folded = l.folded.clone();
-        // Where the rows of the batch do not lie in one matrix, the batch stays one.
+        // If the rows of the batch are not in one matrix, the batch stays a batch.
         if let (Ok(s), Ok(d), Ok(())) = (rows(&src, &batch), rows(&dst, &batch), folded.view(seen)) {
             let matrix = |v: &Value| v.reshaped(&v.dims()[rank - 2..]);
             (src, weights, dst) = (s, matrix(&weights)?, d);
@@ -60,7 +60,7 @@ pub(super) fn lower(l: &mut Lowering<'_>) -> Result<(), Error> {
     let mut attr = Attr { accumulation: accumulation(l.op.text(AttrId::AccumulationMode)), ..l.attr.clone() };
     // Weights of whole numbers under a source of others are converted to its type.
     attr.fpmath.apply_to_int |= weights.scaled.is_some() && src.scaled.is_none();
-    // Weights that are the same in every execution are packed once, where what is packed is kept.
+    // Weights that are the same in every execution are packed once, if packed weights are kept.
     let open = l.keeps && weights.constant;
     let problem = Matmul {
         src: src.tensor.clone(),
@@ -73,7 +73,7 @@ pub(super) fn lower(l: &mut Lowering<'_>) -> Result<(), Error> {
     l.main_with(problem, attr, &args)
 }
 
-/// A batch of matrices, or what is broadcast to one of sizes `batch`, as one matrix of all rows.
+/// A batch of matrices, or a tensor broadcast to one of sizes `batch`, as one matrix of all rows.
 fn rows(value: &Value, batch: &[i64]) -> Result<Value, Error> {
     let (dims, last) = (*value.dims(), value.dims().len() - 1);
     let before = &dims[..last];

@@ -1,7 +1,7 @@
 //! From a list of operations with known tensors to a program: which problems, over which views of the operands.
 //!
-//! Each kind of operation has one function that lowers it, alone or with what is folded into it: a [`state::Lowering`] gives it its operands
-//! as [`value::Value`]s, and adds to its main problem the post-ops, scales and conversions that [`fold`] found to follow it.
+//! Each kind of operation has one function that lowers it, alone or with the operations folded into it: a [`state::Lowering`] gives it its
+//! operands as [`value::Value`]s, and adds to its main problem the post-ops, scales and conversions that [`fold`] found behind it.
 
 mod attention;
 mod conv;
@@ -94,22 +94,22 @@ pub(crate) fn refusal(op: &Op) -> Option<String> {
     Some(why.to_string())
 }
 
-/// What a partition is lowered to, and which operations each problem stands for.
+/// The lowered partition, and the operations that each problem computes.
 #[derive(Debug)]
 pub(crate) struct Lowered {
     pub(crate) program: Program,
-    /// One line a problem: the operations that it computes, and what could not be folded into it.
+    /// One line a problem: the operations that it computes, and why others could not be folded into it.
     pub(crate) notes: Vec<String>,
-    /// What computes the same where the program does not hold; there is one where it may not.
+    /// A program that computes the same where this one does not hold, if there are such inputs.
     pub(crate) otherwise: Option<Program>,
-    /// What computes the same where an input and an output are the same memory; there is one where that may be.
+    /// A program that computes the same where an input and an output are the same memory, if they may be.
     pub(crate) shared: Option<Program>,
 }
 
 /// Lowers operations, in an order to compute them in, whose tensors are all known. `inputs` and `outputs` are the ports, in order.
 ///
 /// # Errors
-/// What the primitives refuse, sizes that do not fit.
+/// Errors of the primitives: sizes that do not fit.
 pub(crate) fn lower(ops: &[Op], ports: [&[LogicalTensor]; 2], engine: &Engine, numerics: Numerics) -> Result<Lowered, Error> {
     let empty = |lt: &LogicalTensor| lt.known_dims().is_some_and(|d| d.contains(&0));
     if ports[1].iter().all(empty) {

@@ -7,8 +7,8 @@ use crate::{AttrId, Error, Op, OpKind};
 use oxidnn_spec::op::Concat;
 use oxidnn_spec::{Arg, DataType, Dims, Tensor};
 
-/// Makes what the operation writes a view of what it reads, where nothing needs to be computed for that and it does not leave the partition:
-/// elements in another order or other dimensions, bytes that stand for other numbers.
+/// Makes the operation's output a view of its input, if that needs no computation and the output does not leave the partition: elements in
+/// another order or other dimensions, bytes with another quantisation.
 pub(super) fn alias(l: &mut Lowering<'_>) -> Result<bool, Error> {
     let op = l.op;
     let movement = matches!(op.kind, OpKind::StaticReshape | OpKind::StaticTranspose | OpKind::Reorder | OpKind::TypeCast);
@@ -101,7 +101,7 @@ pub(super) fn is_common(op: &Op) -> bool {
     op.text(AttrId::Qtype) == "per_tensor" && op.f32s(AttrId::Scales).len() == 1
 }
 
-/// What bytes of sizes `dims` stand for, that `op` reads or writes.
+/// The quantisation of bytes of sizes `dims` that `op` reads or writes.
 pub(super) fn standing(l: &mut Lowering<'_>, op: &Op, dims: &Dims) -> Result<Scaled, Error> {
     match op.kind {
         OpKind::Quantize | OpKind::Dequantize => fixed(l, op, dims),

@@ -68,7 +68,7 @@ pub(super) fn shifted(l: &mut Lowering<'_>, bias: Option<Value>, [factor, summan
     Ok(to)
 }
 
-/// A linear function that follows products of bytes at once, as part of the source's scale and of the bias, where these are constant.
+/// A linear function behind products of bytes, as part of the source's scale and of the bias, if these are constant.
 pub(super) fn by_source(l: &mut Lowering<'_>, src: &mut Value, bias: &mut Option<Value>) -> Result<(), Error> {
     let Some((scaled, common)) = src.scaled.as_ref().and_then(|s| Some((s.clone(), s.common?))) else { return Ok(()) };
     if !l.quantised || !l.keeps || l.folded.norm.is_some() || bias.as_ref().is_some_and(|b| !b.constant || b.dtype() != DataType::F32) {
@@ -119,7 +119,7 @@ pub(super) fn batch_training(l: &mut Lowering<'_>) -> Result<(), Error> {
     l.deliver(&variance, &outputs[1])
 }
 
-/// What comes out of a backward pass, and where it goes.
+/// The results of a backward pass, and their destinations.
 struct Gradients {
     outputs: Vec<Value>,
     received: Vec<Value>,
@@ -165,7 +165,7 @@ pub(super) fn batch_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
     gradients.deliver(l)
 }
 
-/// Rows that are normalised, as a primitive has them: 2 to 5 dimensions of which the last is normalised.
+/// Normalised rows in the primitive's form: 2 to 5 dimensions, of which the last is normalised.
 struct Rows {
     /// Sizes of the data.
     data: Vec<i64>,
@@ -188,7 +188,7 @@ impl Rows {
 }
 
 impl Rows {
-    /// What is broadcast to the data, of sizes `whole`, as the primitive sees it.
+    /// A tensor that is broadcast to the data, of sizes `whole`, in the primitive's form.
     fn operand(&self, value: &Value, whole: &Dims) -> Result<Value, Error> {
         if value.dims() == whole {
             return value.reshaped(&self.data);

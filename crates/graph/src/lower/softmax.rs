@@ -14,7 +14,7 @@ fn algorithm(l: &Lowering<'_>) -> SoftmaxAlg {
     }
 }
 
-/// Whether a row of nothing but -inf counts as zeros, with 0 for its statistics.
+/// Whether the softmax of a row that is all -inf is zeros, with 0 as its statistics.
 pub(super) fn counts_nothing(l: &Lowering<'_>) -> bool {
     algorithm(l) == SoftmaxAlg::InfAsZero
 }
@@ -66,7 +66,7 @@ fn eltwise(alg: EltwiseAlg, [alpha, beta]: [f32; 2]) -> PostOp {
     PostOp::Eltwise { alg, alpha: Real::new(alpha), beta: Real::new(beta) }
 }
 
-/// `log(sum(exp(x)))` of each row, as `max + log(sum(exp(x - max)))`. Of a row of nothing but -inf, whose softmax is 0 in this mode, it is 0.
+/// `log(sum(exp(x)))` of each row, as `max + log(sum(exp(x - max)))`. For a row that is all -inf, whose softmax is 0 in this mode, it is 0.
 fn statistics(l: &mut Lowering<'_>, src: &Value, axis: usize) -> Result<(), Error> {
     let out = l.output(1)?;
     let dims = *src.dims();
@@ -90,14 +90,14 @@ fn statistics(l: &mut Lowering<'_>, src: &Value, axis: usize) -> Result<(), Erro
     combine(l, BinaryAlg::Mul, [&total, &finite], &out, Vec::new())
 }
 
-/// `dst = alg(a, b)` and what follows.
+/// `dst = alg(a, b)` and the links behind it.
 fn combine(l: &mut Lowering<'_>, alg: BinaryAlg, [a, b]: [&Value; 2], dst: &Value, post_ops: Vec<PostOp>) -> Result<(), Error> {
     let attr = Attr { post_ops, ..l.attr.clone() };
     let problem = Binary { alg, src0: a.tensor.clone(), src1: b.tensor.clone(), src2: None, dst: dst.tensor.clone() };
     l.step_with(problem, attr, &[(Arg::SRC, a), (Arg::SRC_1, b), (Arg::DST, dst)])
 }
 
-/// A reduction and a function of its results; where nothing but single elements is reduced, the function of these.
+/// A reduction and a function of its results; if it reduces only dimensions of size 1, the function of the elements.
 fn along(l: &mut Lowering<'_>, alg: ReductionAlg, src: &Value, dst: &Value, then: PostOp) -> Result<(), Error> {
     if src.dims() != dst.dims() {
         return fold(l, alg, [0.0; 2], src, dst, vec![then]);
@@ -107,7 +107,7 @@ fn along(l: &mut Lowering<'_>, alg: ReductionAlg, src: &Value, dst: &Value, then
     l.step(problem, &[(Arg::SRC, src), (Arg::DST, dst)])
 }
 
-/// A reduction with its parameters `p` and `eps`, and what follows.
+/// A reduction with its parameters `p` and `eps`, and the links behind it.
 fn fold(l: &mut Lowering<'_>, alg: ReductionAlg, [p, eps]: [f32; 2], src: &Value, dst: &Value, post_ops: Vec<PostOp>) -> Result<(), Error> {
     let attr = Attr { post_ops, ..l.attr.clone() };
     let problem = Reduction { alg, src: src.tensor.clone(), dst: dst.tensor.clone(), p: Real::new(p), eps: Real::new(eps) };
@@ -147,7 +147,7 @@ pub(super) fn reduce(l: &mut Lowering<'_>) -> Result<(), Error> {
     l.step(problem, &[(Arg::SRC, &src), (Arg::DST, &seen)])
 }
 
-/// What is broadcast to a result of sizes `dst` as it is beside one that keeps the reduced dimensions as sizes of 1.
+/// A tensor broadcast to a result of sizes `dst`, in dimensions in which the reduced ones are kept with size 1.
 fn single_sized(value: &Value, dst: &Dims, single: &[i64]) -> Result<Value, Error> {
     match value.dims() {
         dims if dst[..] == *single => value.at_rank(dims.len()),

@@ -21,15 +21,15 @@ pub(crate) struct Lowering<'a> {
     pub(super) attr: Attr,
     /// The algorithm of convolutions.
     pub(super) convolution: ConvAlg,
-    /// What is known under the numbers of logical tensors.
+    /// The values of logical tensors, by number.
     pub(super) values: HashMap<usize, Value>,
     /// The numbers of outputs of the partition.
     outputs: HashMap<usize, Value>,
-    /// What goes into the main problem of the operation.
+    /// The links of the operation's main problem.
     pub(super) folded: Folded,
-    /// What the weights of the main problem, which are constant, are multiplied by when they are brought into its layout.
+    /// Factors of the main problem's constant weights, multiplied in when these are reordered to its layout.
     pub(super) factor: Option<Value>,
-    /// Whether operands may be taken as they are where they stand for other numbers.
+    /// Whether quantised operands may be used without dequantising them.
     pub(super) quantised: bool,
     /// Whether a problem that only the reference takes is refused.
     pub(super) fast: bool,
@@ -41,7 +41,7 @@ pub(crate) struct Lowering<'a> {
     pub(super) sharing: bool,
     /// Whether there is such an input.
     pub(super) sharable: bool,
-    /// Whether what only depends on constant inputs is kept from one execution to the next.
+    /// Whether values that depend only on constant inputs are kept from one execution to the next.
     pub(super) keeps: bool,
     program: Program,
     pub(super) notes: Vec<String>,
@@ -55,7 +55,7 @@ pub(crate) struct Goal {
     pub(crate) assuming: bool,
     /// Whether an input that is summed to an output may be taken for the same memory.
     pub(crate) sharing: bool,
-    /// Whether what only depends on constant inputs is kept from one execution to the next.
+    /// Whether values that depend only on constant inputs are kept from one execution to the next.
     pub(crate) keeps: bool,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Mark {
     values: HashMap<usize, Value>,
 }
 
-/// The next multiple of what memory is aligned to.
+/// The next multiple of the alignment of memory.
 fn aligned(bytes: usize) -> usize {
     bytes.checked_next_multiple_of(oxidnn_runtime::ALIGNMENT).unwrap_or(usize::MAX)
 }
@@ -149,7 +149,7 @@ impl<'a> Lowering<'a> {
         self.outputs.contains_key(&id)
     }
 
-    /// What the input stands for, as it is in memory.
+    /// The input in its memory representation, quantised or not.
     pub(super) fn operand(&self, i: usize) -> Result<Value, Error> {
         let lt = self.op.inputs.get(i).ok_or_else(|| Error::InvalidOp(format!("{} has no input {i}", self.op.kind.name())))?;
         let value = self.values.get(&lt.id);
@@ -164,7 +164,7 @@ impl<'a> Lowering<'a> {
         Ok(plain)
     }
 
-    /// Input `i`, of a problem that takes scales: as it is in memory, where that is allowed.
+    /// Input `i`, of a problem that takes scales: in its memory representation, where that is allowed.
     pub(super) fn source(&mut self, i: usize) -> Result<Value, Error> {
         if self.quantised { self.operand(i) } else { self.input(i) }
     }
@@ -229,7 +229,7 @@ impl<'a> Lowering<'a> {
         self.append(op.into(), attr, &args, fast)
     }
 
-    /// The place of the row that would take the main problem among those of its operation; the lower, the better. Nothing is appended.
+    /// The index of the row that would take the main problem, among the rows of its operation; lower is better. Nothing is appended.
     pub(super) fn row(&mut self, op: impl Into<oxidnn_spec::Op>, args: &[(Arg, &Value)]) -> Result<usize, Error> {
         let (mark, folded) = (self.mark(), self.folded.clone());
         let asked = self.attributes(self.attr.clone(), args);
@@ -287,7 +287,7 @@ impl<'a> Lowering<'a> {
         Ok((quant, self.copied(numbers, plain)?))
     }
 
-    /// The value in a layout: itself where it lies so, else a copy.
+    /// The value in a layout: itself if it has that layout, else a copy.
     pub(super) fn copied(&mut self, value: &Value, tensor: Tensor) -> Result<Value, Error> {
         if value.tensor == tensor {
             return Ok(value.clone());
@@ -306,7 +306,7 @@ impl<'a> Lowering<'a> {
         Ok(to)
     }
 
-    /// Appends a reorder between values either of which may stand for other numbers.
+    /// Appends a reorder between values, each of which may be quantised.
     pub(super) fn requantise(&mut self, from: &Value, to: &Value) -> Result<(), Error> {
         let mut attr = self.attr.clone();
         let mut args = vec![(Arg::SRC, from.raw()), (Arg::DST, to.raw())];
@@ -381,7 +381,7 @@ impl<'a> Lowering<'a> {
         if value.dtype() == dtype { Ok(value.clone()) } else { self.copied(value, Tensor { dtype, layout }) }
     }
 
-    /// The value with other dimensions: a view where the elements lie so, else a row-major copy.
+    /// The value with other dimensions: a view if the layout allows it, else a row-major copy.
     pub(super) fn reshaped(&mut self, value: &Value, dims: &[i64]) -> Result<Value, Error> {
         if let Ok(view) = value.reshaped(dims) {
             return Ok(view);
@@ -400,7 +400,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Copies to the output what [`Lowering::receiving`] made a temporary for.
+    /// Copies the temporary of [`Lowering::receiving`], if there is one, to the output.
     pub(super) fn deliver(&mut self, received: &Value, output: &Value) -> Result<(), Error> {
         if received.place == output.place {
             return Ok(());

@@ -16,7 +16,7 @@ pub(crate) struct Value {
     pub(crate) scaled: Option<Box<Scaled>>,
 }
 
-/// What the elements `q` of a tensor stand for: `(q - zero) * scale`, numbers of `dtype`.
+/// The quantisation of a tensor with elements `q`: they represent `(q - zero) * scale`, numbers of `dtype`.
 #[derive(Clone, Debug)]
 pub(crate) struct Scaled {
     /// As many dimensions as the tensor, each of size 1, the tensor's, or that divided by the size of a group.
@@ -73,7 +73,7 @@ impl Value {
         Value { tensor: Tensor { dtype, layout: self.tensor.layout.clone() }, ..self.clone() }
     }
 
-    /// The same elements with another layout, and what they stand for with `view` applied to it.
+    /// The same elements with another layout, and their quantisation with `view` applied to it.
     pub(crate) fn seen(&self, layout: Layout, view: impl Fn(&Value) -> Result<Value, Error>) -> Result<Value, Error> {
         let scaled = match &self.scaled {
             None => None,
@@ -101,7 +101,8 @@ impl Value {
         self.seen(self.tensor.layout.reshape(&dims)?, |v| v.at_rank(rank))
     }
 
-    /// The elements in other dimensions, where they lie so. Scales that are not common follow only where dimensions of size 1 come and go.
+    /// The elements in other dimensions, if the layout allows it. Scales that are not common follow only if dimensions of size 1 are added
+    /// or removed.
     pub(crate) fn reshaped(&self, dims: &[i64]) -> Result<Value, Error> {
         let old = *self.dims();
         self.seen(self.tensor.layout.reshape(dims)?, |v| {

@@ -1,8 +1,8 @@
 //! Patterns of operations, and the search for an instance of one.
 //!
-//! A pattern is walked from an operation along what its output's readers write: the *chain*. Where a node's other inputs must be made in some
-//! way, their makers are walked against the arrows. All choices are tried, the longest first, until everything that an instance writes for
-//! itself stays inside of it.
+//! A pattern is matched from an operation along the readers of its output: the *chain*. If a node constrains the producers of its other
+//! inputs, these are matched against the direction of the edges. All choices are tried, the longest first, until all internal outputs of an
+//! instance are read inside of it only.
 
 use crate::{Op, OpKind, lower};
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ pub(crate) enum Pat {
     Seq(Vec<Pat>),
     /// Perhaps.
     Opt(Box<Pat>),
-    /// So many at least, so many at most, as many as there are.
+    /// At least so many, at most so many, as many as there are.
     Many(Box<Pat>, usize, usize),
     /// The first of them that fits.
     Alt(Vec<Pat>),
@@ -34,11 +34,11 @@ pub(crate) struct Node {
     port: Option<usize>,
     inputs: Vec<(Port, Input)>,
     check: Option<fn(&Op) -> bool>,
-    /// Others may read what it writes.
+    /// Operations outside may read its output.
     open: bool,
-    /// Several operations of the instance may read what it writes.
+    /// Several operations of the instance may read its output.
     forks: bool,
-    /// It is no operation that the instance has already.
+    /// It must not be an operation that the instance has already.
     own: bool,
     /// The output that the chain goes on from.
     output: usize,
@@ -53,7 +53,7 @@ enum Port {
     All,
 }
 
-/// What is demanded of an input.
+/// The constraint on an input.
 #[derive(Clone, Debug)]
 enum Input {
     /// It is made by an instance of a pattern that ends there.
@@ -127,7 +127,7 @@ impl Pat {
         self.node(|n| n.check = Some(check))
     }
 
-    /// Several operations of the instance may read what it writes, such as `x` of `x * sigmoid(x)`.
+    /// Several operations of the instance may read its output, such as `x` of `x * sigmoid(x)`.
     pub(crate) fn forks(self) -> Pat {
         self.node(|n| n.forks = true)
     }
@@ -144,7 +144,7 @@ impl Pat {
         }
     }
 
-    /// Others may read what it writes.
+    /// Operations outside may read its output.
     pub(crate) fn open(self) -> Pat {
         self.node(|n| n.open = true)
     }
@@ -171,7 +171,7 @@ impl Pat {
     }
 }
 
-/// A graph as the search sees it: who writes and who reads each tensor.
+/// A graph as the search sees it: the writer and the readers of each tensor.
 pub(crate) struct Field<'g> {
     pub(crate) ops: &'g [Op],
     /// By tensor: operation and index of the output.
@@ -209,8 +209,8 @@ impl<'g> Field<'g> {
         self.writer.get(&id).copied()
     }
 
-    /// The operations of an instance of `pat` that begins with operation `start`, in the order of the graph; or what was missing where most of it
-    /// was found.
+    /// The operations of an instance of `pat` that begins with operation `start`, in the order of the graph; or the missing part, if most
+    /// of it was found.
     pub(crate) fn instance(&self, pat: &Pat, start: usize) -> Result<Vec<usize>, String> {
         let mut search = Search { field: self, start, budget: BUDGET, deepest: 0, missing: String::new() };
         let mut state = State { at: None, picked: Vec::new(), open: Vec::new(), marks: [None; MARKS], forked: false };
@@ -231,7 +231,7 @@ impl<'g> Field<'g> {
         }
     }
 
-    /// Whether what leaves a set of operations comes back to it through others.
+    /// Whether a path leaves a set of operations and comes back to it through others.
     fn comes_back(&self, picked: &[usize]) -> bool {
         let mut stack: Vec<usize> = Vec::new();
         let mut seen = vec![false; self.ops.len()];
@@ -255,12 +255,12 @@ impl<'g> Field<'g> {
 
 /// How many tensors a pattern may remember.
 const MARKS: usize = 8;
-/// Steps after which a search gives up: many times what the largest pattern takes.
+/// Steps after which a search gives up: many times those of the largest pattern.
 const BUDGET: usize = 50_000;
 
 #[derive(Clone)]
 struct State {
-    /// The tensor that the chain has come to.
+    /// The tensor at which the chain is.
     at: Option<usize>,
     picked: Vec<usize>,
     open: Vec<usize>,
@@ -286,7 +286,7 @@ impl<'f, 'g> Search<'f, 'g> {
     }
 
     fn miss(&mut self, state: &State, why: impl FnOnce() -> String) {
-        // Of several at one depth the last one counts: what may be missing is tried first.
+        // Of several failures at one depth the last one counts, since optional parts are tried first.
         if state.picked.len() >= self.deepest {
             self.deepest = state.picked.len();
             self.missing = why();
@@ -355,7 +355,7 @@ impl<'f, 'g> Search<'f, 'g> {
         candidates.into_iter().any(|(i, port)| self.enter(node, i, Some(port), state, then))
     }
 
-    /// Takes operation `i`, to which the chain comes by input `port`, as `node`.
+    /// Takes operation `i`, which the chain reaches by input `port`, as `node`.
     fn enter(&mut self, node: &Node, i: usize, port: Option<usize>, state: &mut State, then: Then<'_, 'f, 'g>) -> bool {
         let op = &self.field.ops[i];
         let free = !self.field.taken[i] && !self.field.barred[i] && !state.picked.contains(&i);
@@ -388,7 +388,7 @@ impl<'f, 'g> Search<'f, 'g> {
                 let first = matches!(input, Input::Same(_)) && state.marks[*mark].is_none();
                 let fits = first || state.marks[*mark] == Some(id);
                 if fits {
-                    // Where what follows does not fit, the operation that demands it puts the state back.
+                    // If the rest does not fit, the operation that demanded it restores the state.
                     state.marks[*mark] = Some(id);
                 } else {
                     self.miss(state, || format!("an input (logical tensor {id}) comes from elsewhere"));
@@ -435,7 +435,7 @@ impl<'f, 'g> Search<'f, 'g> {
                 }
                 fits
             }
-            // What the instance begins with is not known before something reads it.
+            // The first operation's output is unknown until something reads it.
             Pat::At(mark) => state.marks[*mark].is_none_or(|m| m == id) && then(self, state, id),
         }
     }
@@ -485,7 +485,7 @@ impl<'f, 'g> Search<'f, 'g> {
         })
     }
 
-    /// Whether all readers of what the instance writes for itself are in it, and nothing that leaves it comes back.
+    /// Whether all readers of the instance's internal outputs are in it, and no path leaves it and comes back.
     fn closed(&mut self, state: &State) -> bool {
         let inside = |i: usize| state.picked.contains(&i);
         for &i in &state.picked {

@@ -1,4 +1,4 @@
-//! Which operations become a partition: a table of patterns, tried in descending order of priority on what is not taken yet.
+//! Which operations become a partition: a table of patterns, tried in descending order of priority on the operations not taken yet.
 
 mod matcher;
 mod rows;
@@ -20,7 +20,7 @@ pub(crate) struct Row {
     refuse: fn(&[&Op]) -> Option<String>,
 }
 
-/// What partitions may be.
+/// The kinds of partitions allowed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Policy {
     /// Operations that can be computed together are one.
@@ -38,7 +38,7 @@ pub(crate) struct Group {
     pub(crate) pattern: &'static str,
 }
 
-/// What became of an operation of a graph.
+/// The fate of an operation of a graph.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Explanation {
     /// The number of the operation.
@@ -123,7 +123,8 @@ pub(crate) fn groups(ops: &[Op], policy: Policy) -> Vec<Group> {
 /// The name of the pattern of as many operations as there are.
 const WHOLE: &str = "whole";
 
-/// The operations that can be computed, by how many that cannot be are one after the other before them: what leaves such a group never comes back.
+/// The computable operations, grouped by the largest number of operations on a path to them that cannot be computed: no path leaves such a
+/// group and comes back.
 fn levels(field: &Field<'_>) -> Vec<Vec<usize>> {
     let mut level = vec![0usize; field.ops.len()];
     let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -139,8 +140,8 @@ fn levels(field: &Field<'_>) -> Vec<Vec<usize>> {
     groups
 }
 
-/// The order in which instances are looked for, and partitions and their ports stand: from what nobody reads, the last of these first, by inputs in
-/// their order, those first that others wait for.
+/// The order in which instances are looked for, and in which partitions and their ports are listed: from the outputs that nobody reads, the
+/// last of these first, by inputs in their order, first those that others wait for.
 fn visited(field: &Field<'_>) -> Vec<usize> {
     let unread = |i: &usize| field.ops[*i].outputs.iter().all(|lt| field.readers(lt.id).is_empty());
     let (mut order, mut seen) = (Vec::with_capacity(field.ops.len()), vec![false; field.ops.len()]);
@@ -187,7 +188,7 @@ fn sorted(mut groups: Vec<Group>, order: &[usize], field: &Field<'_>) -> Vec<Gro
     };
     let (mut order, mut seen) = (Vec::with_capacity(groups.len()), vec![false; groups.len()]);
     for root in 0..groups.len() {
-        // Groups wait for those that they read from; what is on the stack twice is done by then.
+        // A group comes after those that it reads from; a group that is on the stack twice is done by then.
         let mut stack = vec![(root, false)];
         while let Some((g, ready)) = stack.pop() {
             if ready {

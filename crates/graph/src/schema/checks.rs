@@ -3,7 +3,7 @@
 use crate::{AttrId, AttrValue, LogicalTensor, Op};
 use oxidnn_spec::{DataType, Dims};
 
-/// `Err` says what is wrong.
+/// `Err` holds the reason.
 pub(crate) type Check = fn(&Op) -> Result<(), String>;
 
 fn ensure(ok: bool, why: impl FnOnce() -> String) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! What operations look like: the table of their schemas, and the check of an operation against its own.
+//! Schemas of operations: their table, and the check of an operation against its own.
 
 mod attrs;
 mod checks;
@@ -108,33 +108,33 @@ impl OpKind {
         usize::try_from(number).ok().and_then(|n| table::TABLE.get(n)).map(|s| s.kind)
     }
 
-    /// The specification's name, as dumps have it.
+    /// The specification's name, which dumps use.
     pub fn name(self) -> &'static str {
         self.schema().name
     }
 
-    /// What the operation looks like.
+    /// The schema of the operation.
     pub fn schema(self) -> &'static Schema {
         &table::TABLE[self as usize]
     }
 }
 
-/// What an operation looks like.
+/// The schema of an operation: its ports, attributes and rules.
 #[derive(Debug)]
 pub struct Schema {
     /// The operation.
     pub kind: OpKind,
     /// Its name.
     pub name: &'static str,
-    /// What it reads.
+    /// Its inputs.
     pub inputs: Ports,
-    /// What it writes.
+    /// Its outputs.
     pub outputs: Ports,
     /// The types that each type variable may stand for; none: every type.
     pub types: &'static [Types],
     /// Its attributes.
     pub attrs: &'static [AttrRule],
-    /// Rules over several ports or attributes: `Err` says what is wrong.
+    /// Rules over several ports or attributes: `Err` holds the reason.
     pub(crate) checks: &'static [checks::Check],
 }
 
@@ -163,13 +163,13 @@ pub enum Counts {
 pub struct AttrRule {
     /// Which.
     pub id: AttrId,
-    /// Whether it must be there, and what it is otherwise.
+    /// Whether it is required, and its default otherwise.
     pub need: Need,
     /// The words that it may be; none: every value.
     pub allowed: &'static [&'static str],
 }
 
-/// Whether an attribute must be there, and what it is where it is not.
+/// Whether an attribute is required, and the value of an absent one.
 #[derive(Clone, Copy, Debug)]
 pub enum Need {
     /// It must.
@@ -231,7 +231,7 @@ impl Schema {
     /// Checks `op` and adds the defaults of its missing attributes.
     ///
     /// # Errors
-    /// [`Error::InvalidOp`] that says what is wrong and what is expected.
+    /// [`Error::InvalidOp`] with the reason and the expected value.
     pub(crate) fn complete(&self, op: &mut Op) -> Result<(), Error> {
         self.check(op).map_err(|why| Error::InvalidOp(format!("{} (operation {}): {why}", self.name, op.id)))
     }

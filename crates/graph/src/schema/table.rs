@@ -17,7 +17,7 @@ const fn all(list: &'static [(&'static str, usize)]) -> Ports {
     Ports { counts: Counts::All, list }
 }
 
-/// The first of these ports, as many as one of `counts`.
+/// The first of these ports, one of `counts` in number.
 const fn some(counts: &'static [usize], list: &'static [(&'static str, usize)]) -> Ports {
     Ports { counts: Counts::OneOf(counts), list }
 }
@@ -35,7 +35,7 @@ const SRC_AXES: Ports = some(&[1, 2], &[("src", 0), ("axes", 1)]);
 const SRC_GAMMA_BETA: Ports = some(&[1, 3], &[("src", 0), ("gamma", 1), ("beta", 1)]);
 const DST_STATS: Ports = some(&[1, 3], &[("dst", 0), ("mean", 1), ("variance", 1)]);
 
-/// f64 is for clients in Rust, who want to know what roundings did: no row of the specification has it.
+/// f64 is for clients in Rust that want to measure rounding errors: no row of the specification has it.
 const FP: Types = Types::of(&[D::F32, D::Bf16, D::F16, D::F64]);
 const FP1: &[Types] = &[FP];
 const FP_S32: Types = FP.or(S32);

@@ -1,4 +1,5 @@
-//! Where there is no way yet to executable memory that is never writable: every mapping is refused, and engines choose portable kernels.
+//! Systems without an implementation of executable memory that is never writable: every mapping is refused, and engines choose portable
+//! kernels.
 
 use super::CodeError;
 
@@ -11,11 +12,11 @@ fn refused() -> CodeError {
     CodeError::Refused { step: "mapping executable memory", reason: format!("not done on {}", std::env::consts::OS) }
 }
 
-/// What no mapping can be made of.
+/// The error of every mapping.
 #[derive(Debug)]
 enum Nothing {}
 
-/// A memory file in two views, of which there are none.
+/// A memory file in two views; none can be made here.
 #[derive(Debug)]
 pub(super) struct DualMap(Nothing);
 
@@ -41,7 +42,7 @@ impl DualMap {
     }
 }
 
-/// Pages of one kernel, of which there are none.
+/// Pages of one kernel; none can be made here.
 #[derive(Debug)]
 pub(super) struct Anonymous(Nothing);
 

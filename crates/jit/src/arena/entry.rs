@@ -1,4 +1,4 @@
-//! Installed code as functions: running what lies in executable memory.
+//! Installed code as functions: running the contents of executable memory.
 
 use super::{Code, Entry};
 use std::marker::PhantomData;
@@ -17,14 +17,14 @@ impl<A> Entry<A> {
     /// The function itself; it may be called as long as this handle or a clone of it lives.
     #[inline]
     pub fn pointer(&self) -> unsafe extern "C" fn(*const A) {
-        // SAFETY: whoever made the entry said that a function of this type lies there, and the handle keeps it there.
+        // SAFETY: the maker of the entry promised that a function of this type is there, and the handle keeps it there.
         unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*const A)>(self.code().address()) }
     }
 
     /// Runs the code.
     ///
     /// # Safety
-    /// The arguments must be what the code needs: every pointer in them valid for what the code reads and writes there.
+    /// The arguments must be those that the code needs: every pointer in them valid for the code's reads and writes.
     #[inline]
     pub unsafe fn call(&self, arguments: &A) {
         // SAFETY: the caller vouches for the arguments; the handle keeps the code alive during the call.

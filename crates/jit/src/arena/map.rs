@@ -27,7 +27,7 @@ struct Map {
     len: usize,
 }
 
-// SAFETY: a mapping is an address range of the process, the same for every thread; who may write is ruled by `&mut`.
+// SAFETY: a mapping is an address range of the process, the same for every thread; `&mut` rules who may write.
 unsafe impl Send for Map {}
 // SAFETY: as above.
 unsafe impl Sync for Map {}
@@ -49,8 +49,8 @@ impl Map {
         Ok(map)
     }
 
-    /// The view of a file that runs it: what is written through the other one appears here, but should somebody make this one writable, what he writes
-    /// is a copy of his own.
+    /// The executable view of a file: writes through the other view appear here. The mapping is private, so if somebody makes this view
+    /// writable, writes through it go to a copy.
     fn executable(fd: &OwnedFd, len: usize) -> Result<Map, CodeError> {
         let step = "mapping a memory file to execute";
         // SAFETY: as above.

@@ -6,9 +6,10 @@
 //! policies, `noexec`), every kernel gets anonymous pages of its own that are written first and made executable then. Where that is refused
 //! as well, [`CodeError::Refused`] says so, and the caller runs without generated code.
 //!
-//! A forked child runs its parent's code in the memory files that both have. It cannot write to them: it has no writable view, and what it does to the
-//! executable one becomes a copy of its own. It frees nothing in its parent's arena and installs nothing there ([`CodeError::Inherited`]), but
-//! makes an arena of its own. The parent leaves the code alone that it had at the fork, freed or not, since the child may run it.
+//! A forked child runs its parent's code in the memory files that both have. It cannot write to them: it has no writable view, and writes
+//! through the executable view go to a private copy. It frees nothing in its parent's arena and installs nothing there
+//! ([`CodeError::Inherited`]), but makes an arena of its own. The parent never reuses the code memory that it had at the fork, freed or
+//! not, since the child may run it.
 //!
 //! On x86-64 code that is written before its address is published needs no flush; freed space is filled with traps, so that a stale
 //! pointer stops instead of running another kernel's bytes.
@@ -38,15 +39,15 @@ pub enum CodeError {
     /// The system gives no executable memory.
     #[error("executable memory is refused: {step}: {reason}")]
     Refused {
-        /// What was tried last.
+        /// The last attempt.
         step: &'static str,
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
     /// The budget does not allow it; freeing kernels helps.
     #[error("{need} bytes of code do not fit: {used} of {budget} are in use")]
     Budget {
-        /// Bytes asked for, as they would be mapped.
+        /// Bytes asked for, rounded to the size of a mapping.
         need: usize,
         /// Bytes mapped.
         used: usize,
@@ -97,7 +98,7 @@ pub fn perf_map_path() -> PathBuf {
     PathBuf::from(format!("/tmp/perf-{}.map", std::process::id()))
 }
 
-/// What an arena holds.
+/// The contents of an arena, counted.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Stats {
     /// Kernels.
@@ -163,7 +164,7 @@ impl CodeArena {
         CodeArena(Arc::new(Shared { options, process: fork::process(), state: Mutex::default() }))
     }
 
-    /// Copies code to executable memory; `name` is what profilers show.
+    /// Copies code to executable memory; profilers show `name`.
     ///
     /// # Errors
     /// [`CodeError`]: memory is refused, the budget does not allow it, or the arena is another process's.
@@ -182,7 +183,7 @@ impl CodeArena {
         Ok(Code(Arc::new(Installed { arena: self.clone(), chunk, forks, address, len: bytes.len(), name: name.into() })))
     }
 
-    /// What it holds now.
+    /// Its present contents, counted.
     pub fn stats(&self) -> Stats {
         self.0.lock().stats
     }
@@ -196,7 +197,7 @@ impl CodeArena {
 }
 
 impl Shared {
-    /// The state; what a panicking thread left is as good as any other, since it is changed in one step.
+    /// The state, even after a panic of another thread: it is changed in one step and so always consistent.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -246,7 +247,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Gives the space of a kernel back; chunks that are empty are unmapped, but for one that is as new.
+    /// Gives the space of a kernel back; empty chunks are unmapped, except for one that is as good as new.
     fn release(&self, code: &Installed) {
         if self.process != fork::process() {
             return;
@@ -295,7 +296,7 @@ impl State {
     }
 }
 
-/// A profile is a convenience: what cannot be written is left out.
+/// A profile is a convenience: failures to write it are ignored.
 fn append_perf_map(path: &Path, address: usize, len: usize, name: &str) {
     use std::io::Write as _;
     let mut line = String::new();
@@ -343,7 +344,7 @@ impl Code {
         self.0.len
     }
 
-    /// True when there are no bytes.
+    /// True if there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.0.len == 0
     }

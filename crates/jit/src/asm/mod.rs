@@ -1,11 +1,11 @@
 //! `Asm`: instructions to bytes.
 //!
-//! A thin layer over the encoder of iced-x86, which appears in no signature. The raw encoder is used (about 25 ns an instruction, a third of
-//! what the crate's own assembler takes); labels, the constants behind the code and alignment are ours. Instructions come from one table
-//! ([`Op`]); a vector instruction is encoded as EVEX when the [`Isa`] has AVX-512 and as VEX when it has not.
+//! A thin layer over the encoder of iced-x86, which appears in no signature. The raw encoder is used (about 25 ns an instruction, a third
+//! of the time of the crate's own assembler); labels, the constants behind the code and alignment are ours. Instructions come from one
+//! table ([`Op`]); a vector instruction is encoded as EVEX when the [`Isa`] has AVX-512 and as VEX when it has not.
 //!
-//! Mistakes (an operand that does not fit, a label that is nowhere) are those of a kernel's author: they are kept and reported once, by
-//! [`Asm::finish`].
+//! Mistakes (an operand that does not fit, a label that is never placed) are those of a kernel's author: they are recorded and reported
+//! once, by [`Asm::finish`].
 
 mod op;
 mod reg;
@@ -34,7 +34,7 @@ pub enum AsmError {
         op: Op,
         /// Its operands.
         operands: String,
-        /// What does not fit.
+        /// The operand that does not fit.
         why: String,
     },
     /// A label is used and never bound.
@@ -51,7 +51,7 @@ pub struct Assembled {
     pub code_len: usize,
     /// Number of instructions, filling not counted.
     pub instructions: usize,
-    /// What was asked for, where [`Asm::recording`] was.
+    /// The requested instructions, if [`Asm::recording`] is on.
     pub asked: Vec<Asked>,
 }
 
@@ -64,17 +64,17 @@ pub struct Asked {
     pub op: Option<Op>,
     /// Its operands.
     pub operands: Vec<Operand>,
-    /// What masks it.
+    /// Its mask.
     pub masking: Masking,
 }
 
-/// What a mask does to an instruction's result.
+/// The effect of a mask on an instruction's result.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Masking {
     /// There is none.
     #[default]
     None,
-    /// Lanes without a bit keep what the destination had.
+    /// Lanes without a bit keep the destination's old value.
     Merge(Mask),
     /// Lanes without a bit become 0.
     Zero(Mask),
@@ -123,7 +123,7 @@ impl Asm {
         }
     }
 
-    /// Keeps what is asked for, so that a test can compare it with what the bytes say.
+    /// Records the requested instructions, so that a test can compare them with the decoded bytes.
     pub fn recording(mut self) -> Asm {
         self.asked = Some(Vec::new());
         self

@@ -272,7 +272,7 @@ pub enum Op {
     PrefetchL2,
     /// Asks for a line that will be written.
     PrefetchWrite,
-    /// What was stored past the caches is seen before what is stored from here on.
+    /// Orders non-temporal stores before all later stores.
     StoreFence,
     /// Shapes of the tile registers from 64 bytes of memory; clears them.
     TileConfig,
@@ -295,12 +295,12 @@ pub enum Op {
 }
 
 impl Op {
-    /// True for what AVX512-FP16 has.
+    /// True for the instructions of AVX512-FP16.
     pub(super) fn is_half(self) -> bool {
         self == Op::F32FromF16Wide
     }
 
-    /// True for what AMX has.
+    /// True for the instructions of AMX.
     pub(super) fn is_tile(self) -> bool {
         self as usize >= Op::TileConfig as usize
     }

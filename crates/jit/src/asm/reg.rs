@@ -1,4 +1,4 @@
-//! Names of registers and memory: what operands of an instruction are.
+//! Names of registers and memory: the operands of instructions.
 
 /// A 64-bit general register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

@@ -29,13 +29,13 @@ struct Range {
 }
 
 impl Range {
-    /// What it costs to have the value on the stack, for the time that a register is free for others then.
+    /// The cost of keeping the value on the stack, relative to the time for which that frees a register.
     fn cost(&self) -> u64 {
         self.weight.saturating_mul(1 << 16) / (self.to - self.from + 1) as u64
     }
 }
 
-/// Gives registers, adding loads and stores for what does not fit.
+/// Gives registers, adding loads and stores for values that do not fit.
 pub(super) fn allocate(m: &mut Machine, registers: Registers) -> Result<Assignment, IrError> {
     loop {
         let survey = survey(m)?;
@@ -46,18 +46,18 @@ pub(super) fn allocate(m: &mut Machine, registers: Registers) -> Result<Assignme
     }
 }
 
-/// `x ^ x`, which does not depend on what `x` was.
+/// `x ^ x`, which does not depend on `x`.
 #[inline]
 pub(super) fn is_clearing(inst: &MachineInst) -> bool {
     let args = inst.args.get();
     inst.op == Op::Xor && inst.masked == Masked::No && args[0] == args[1] && args[1] == args[2]
 }
 
-/// What one walk over the code finds out.
+/// The results of one walk over the code.
 struct Survey {
     /// The range of every value that occurs, by their begins.
     ranges: Vec<Range>,
-    /// What every vector is copied from, where its first definition is a copy of another of the same width.
+    /// For every vector whose first definition is a copy of another of the same width: that vector.
     copied: Vec<Option<Reg>>,
 }
 
@@ -72,7 +72,7 @@ fn survey(m: &Machine) -> Result<Survey, IrError> {
     let (mut loops, mut open, mut weight) = (Vec::new(), Vec::new(), 1_u64);
     for (at, item) in m.items.iter().enumerate() {
         let inst = match item {
-            // A loop's body runs at least once: what it defines stays.
+            // A loop's body runs at least once, so its definitions stay.
             Item::Loop => {
                 open.push(at);
                 weight = weight.saturating_mul(10);
@@ -137,7 +137,7 @@ const MOST_REGISTERS: usize = 32;
 
 enum Scan {
     Fits(Assignment),
-    /// What goes to the stack; the rest may not fit yet.
+    /// The values to spill; the rest may not fit yet.
     Spill(Vec<Reg>),
 }
 
@@ -165,7 +165,7 @@ fn scan(m: &Machine, survey: &Survey, registers: Registers) -> Result<Scan, IrEr
             Class::Mask => &mut masks,
         };
         let ends = &mut ends[..*count];
-        // A copy takes the register of what it is copied from where that ends there: nothing is left to do then.
+        // A copy takes its source's register if that value ends there: then the copy needs no instruction.
         let same = survey.copied[range.reg as usize].and_then(|from| assignment[from as usize]).map(usize::from);
         let mut free = same.filter(|at| ends[*at] <= range.from).or_else(|| ends.iter().position(|end| *end <= range.from));
         if free.is_none() {
@@ -231,7 +231,7 @@ fn spill_in(m: &mut Machine, mut inst: MachineInst, slots: &[Option<u32>]) {
             m.items.push(moved(load, &[Arg::Reg(temp), place]));
         }
         if writes {
-            // Between a count and the jump on it only what leaves the flags alone.
+            // Between a count and the jump that depends on it, only instructions that leave the flags alone.
             debug_assert!(!matches!(inst.op, Op::Dec) || store == Op::MovStore, "a store leaves the flags alone");
             stores.push(moved(store, &[place, Arg::Reg(temp)]));
         }

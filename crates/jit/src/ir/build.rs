@@ -226,7 +226,7 @@ impl Function {
         self.body.push(Inst::Prefetch(what, at));
     }
 
-    /// What has been stored by [`Function::store_streaming`] is seen by whoever sees what is stored from here on.
+    /// Orders the stores of [`Function::store_streaming`] before all later stores, for every observer.
     pub fn store_fence(&mut self) {
         self.body.push(Inst::StoreFence);
     }
@@ -383,8 +383,8 @@ impl Function {
         self.select(number, bounded, zero)
     }
 
-    /// Stores f32 lanes as bf16, to nearest even; what is subnormal may become 0, which saves a test for it. Lanes that a mask does not name are not
-    /// touched.
+    /// Stores f32 lanes as bf16, to nearest even; subnormal values may become 0, which saves a test. Lanes that a mask does not name are
+    /// not touched.
     pub fn store_bf16_flushed(&mut self, to: Addr, src: Val, mask: Option<Pred>) {
         self.push(VecInst::StoreFlushed { to, src, mask });
     }
@@ -526,7 +526,7 @@ impl Function {
     /// Lowers, gives registers and assembles.
     ///
     /// # Errors
-    /// [`IrError`]: what the author got wrong.
+    /// [`IrError`]: the author's mistake.
     pub fn finish(self) -> Result<Compiled, IrError> {
         emit::compile(self, false)
     }

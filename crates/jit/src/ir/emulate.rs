@@ -1,8 +1,8 @@
 //! Tiles of AMX as memory: each instruction as a loop over lines by vectors, which is slow and exact.
 //!
-//! A function that is written for a processor with AMX becomes one that computes the same on a processor with AVX-512, VNNI and BF16, so that
-//! kernels, and all that calls them, are run where there are no tiles. The shapes are those of the configuration, as they are there: a line is
-//! as long as they say, what lies behind it is zeros.
+//! Turns a function written for a processor with AMX into one that computes the same on a processor with AVX-512, VNNI and BF16, so that
+//! kernels and their callers run where there are no tiles. The tile shapes are those of the configuration: a line is as long as it says,
+//! and the bytes behind it are zeros.
 
 use super::{Accumulate, Addr, Binary, Function, Int, Pred, Src, Tile, TileProduct, Val};
 use crate::asm::Width;
@@ -25,7 +25,7 @@ pub(super) fn config(f: &mut Function, shapes: Addr) {
     f.store(area.at(0), shapes);
 }
 
-/// The memory of the tiles; without one that was set up nothing is computed, as the processor would refuse to.
+/// The memory of the tiles; before it is set up nothing is computed, as the processor would refuse to.
 fn area(f: &mut Function) -> Int {
     f.tiles.unwrap_or_else(|| f.int(0))
 }

@@ -151,7 +151,7 @@ impl Machine {
     }
 }
 
-/// What an instruction does with its first operand, where that is a register.
+/// How an instruction uses its first operand, if that is a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum First {
     Reads,

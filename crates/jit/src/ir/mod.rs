@@ -1,13 +1,13 @@
 //! A small linear IR: kernels name values, not registers.
 //!
-//! A [`Function`] is a list of instructions on virtual vectors ([`Val`]), integers ([`Int`]) and lane masks ([`Pred`]), with structured loops
-//! and conditions. Values are variables: an instruction makes a new one or changes an old one (accumulators), so that loops need no joins.
-//! The order of instructions is the author's and is kept, since scheduling an inner loop by hand is what a kernel is about.
+//! A [`Function`] is a list of instructions on virtual vectors ([`Val`]), integers ([`Int`]) and lane masks ([`Pred`]), with structured
+//! loops and conditions. Values are variables: an instruction makes a new one or changes an old one (accumulators), so that loops need no
+//! joins. The order of instructions is the author's and is kept, because the author of a kernel schedules its inner loop by hand.
 //!
-//! [`Function::finish`] lowers every instruction for the [`Isa`] (one file per instruction set under `lower`: what has no
-//! instruction there becomes several), gives values registers by linear scan over their live ranges, and assembles. Values that do
-//! not fit go to the stack, the least used (by depth of loops) first, pinned ones never; [`Compiled`] counts what that costs, and the tests of
-//! kernels assert that inner loops have none of it.
+//! [`Function::finish`] lowers every instruction for the [`Isa`] (one file per instruction set under `lower`: an operation without an
+//! instruction there becomes several), gives values registers by linear scan over their live ranges, and assembles. Values that do not fit
+//! go to the stack, the least used (by depth of loops) first, pinned ones never; [`Compiled`] counts the spills, and the tests of kernels
+//! assert that inner loops have none.
 //!
 //! The function is `extern "C" fn(*const A)`: one block of arguments, read through [`Function::arguments`].
 
@@ -185,7 +185,7 @@ pub enum Unary {
     RoundF32(Rounding),
     /// i32 to f32, to nearest even.
     F32FromI32,
-    /// f32 to i32, to nearest even; what does not fit becomes `i32::MIN`.
+    /// f32 to i32, to nearest even; out of range becomes `i32::MIN`.
     I32FromF32,
     /// `a << n`
     ShlI32(u8),
@@ -248,9 +248,9 @@ pub enum Elem {
     I8,
     /// Unsigned byte.
     U8,
-    /// Any 16 bits, as they are: the low half of a lane, whose high half is 0.
+    /// Any 16 bits, unchanged: the low half of a lane, whose high half is 0.
     Low16,
-    /// Any 8 bits, as they are: the low byte of a lane, the others of which are 0.
+    /// Any 8 bits, unchanged: the low byte of a lane, whose other bytes are 0.
     Low8,
 }
 
@@ -280,7 +280,7 @@ impl Elem {
     }
 }
 
-/// What a line is fetched for.
+/// The purpose of a prefetch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Prefetch {
     /// To be read soon: into L1.
@@ -425,7 +425,7 @@ enum VecInst {
     StoreBits(Addr, Pred),
 }
 
-/// What kind of register a virtual one needs.
+/// The kind of register that a virtual one needs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Class {
     Int,

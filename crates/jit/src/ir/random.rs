@@ -1,4 +1,4 @@
-//! Random functions, run and compared with an interpreter: registers, the stack and loops do not change what values are.
+//! Random functions, run and compared with an interpreter: registers, spills and loops do not change values.
 
 use super::*;
 use crate::testing::{ISAS, run};
@@ -116,7 +116,7 @@ fn random_functions_compute_what_they_say() {
             let v: Vec<Val> = state.vectors.iter().map(|x| f.splat_i32(isa.width(), *x)).collect();
             let i: Vec<Int> = state.ints.iter().map(|x| f.int(*x)).collect();
             write(&mut f, &v, &i, &list);
-            // What is not stored dies early, and its register is given to others.
+            // A value that is not stored dies early, and its register is given to others.
             let (kept_vectors, kept_ints) = (vectors.div_ceil(4), ints.div_ceil(4));
             v[..kept_vectors].iter().enumerate().for_each(|(n, v)| f.store(out.at((n * isa.width().bytes()) as i32), *v));
             let lanes = isa.width().lanes();

@@ -1,8 +1,7 @@
 //! Sums of weighted columns of some lines: resampling of channels that follow each other in memory, forward and backward.
 //!
-//! A result is a vector of channels, or some of them; its sum stays in registers while it goes over the lines of a row and the taps of its column.
-//! The weight of a number is that of the line times that of the tap. What is computed is `2 * lines * taps` operations for a number that is
-//! written, which is less than its way from L2.
+//! A result is a vector of channels, or some of them; its sum stays in registers over the lines of a row and the taps of its column. The
+//! weight of an element is the line's weight times the tap's. A result costs `2 * lines * taps` operations, less than loading it from L2.
 
 use super::strips::{Finish, Strip, StripKey, last_lanes};
 use crate::ir::{Accumulate, Binary, Compare, Elem, Function, Int, Pred, Src, Val};
@@ -13,7 +12,7 @@ use std::mem::offset_of;
 #[cfg(test)]
 mod tests;
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel: everything that its code depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Blend {
     /// Type of the source.
@@ -23,14 +22,14 @@ pub struct Blend {
     /// Lines of every row, whose places and weights registers then hold; `None` where [`Args::count`] says how many a row has. Only with
     /// [`Blend::taps`] of a number.
     pub lines: Option<u8>,
-    /// Whether columns are their one tap of one line as it is, without weights.
+    /// Whether columns are a single tap of a single line, without weights.
     pub copies: bool,
     /// Vectors of channels that follow each other in memory and are made together: a group.
     pub vectors: u8,
     /// True when the last vector of the last group may be part of one.
     pub masked: bool,
-    /// Whether all groups of a column are made before the next column, as they lie side by side where channels are last: memory is then written in one
-    /// run. Only of [`Blend::taps`] of a number.
+    /// Whether all groups of a column are computed before the next column, because they are contiguous where channels are last: then memory
+    /// is written in one run. Only for [`Blend::taps`] of a number.
     pub across: bool,
     /// Whether results, words that nothing is done to, go past the caches: whole vectors at multiples of their bytes.
     pub streaming: bool,
@@ -76,7 +75,7 @@ pub struct Args {
     pub result_group: usize,
     /// Distance of the vectors of a group.
     pub result_vector: usize,
-    /// Whether others may see next what has gone past the caches: 0 or 1.
+    /// Whether non-temporal stores are ordered before later stores: 0 or 1.
     pub last: usize,
 }
 
@@ -168,12 +167,12 @@ impl Blend {
         });
     }
 
-    /// The lanes that there are of a group which begins with a channel.
+    /// The existing lanes of a group that begins with a channel.
     fn mask(&self, f: &mut Function, args: Int, channel: Int) -> Option<Pred> {
         self.masked.then(|| last_lanes(f, (args, offset_of!(Args, channels)), channel, self.vectors))
     }
 
-    /// The lanes that there are of a vector of a group: all but of the last.
+    /// The existing lanes of a vector of a group: all except in the last vector.
     fn of_vector(&self, mask: Option<Pred>, vector: usize) -> Option<Pred> {
         mask.filter(|_| vector + 1 == usize::from(self.vectors))
     }
@@ -290,7 +289,8 @@ impl Blend {
     }
 }
 
-/// A column, while it is made: the arguments, the source, where its taps and their count are, the lanes that there are, and lines that registers hold.
+/// The state of a column's computation: the arguments, the source, the addresses of its taps and their count, the existing lanes, and lines
+/// held in registers.
 struct Column<'l> {
     args: Int,
     source: Int,
@@ -300,7 +300,7 @@ struct Column<'l> {
     lines: &'l [(Int, Val)],
 }
 
-/// Where the vectors of a column and group go: the arguments, the first channel, its address, and the lanes that there are.
+/// The destination of the vectors of a column and group: the arguments, the first channel, its address, and the existing lanes.
 struct Place {
     args: Int,
     channel: Int,

@@ -1,4 +1,4 @@
-//! Products of a vector of bytes with a matrix whose lines are read once, where they lie: a dot product for each line, as fast as memory is.
+//! Products of a vector of bytes with a matrix whose lines are read once, in place: a dot product for each line, bound by memory.
 //!
 //! VNNI multiplies unsigned bytes by signed ones. The vector is the operand that it is by its own type, and lines become the other: where they are
 //! not, they are flipped (their top bits inverted), which adds or subtracts 128 times the sum of the vector, known to the caller. Without VNNI even and
@@ -13,7 +13,7 @@ use std::mem::offset_of;
 #[cfg(test)]
 mod tests;
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel: everything that its code depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ByteDots {
     /// Whether the elements of the vector and of lines are signed.
@@ -28,7 +28,7 @@ pub struct ByteDots {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// The vector: as it lies where there is VNNI, else as [`ByteDots::arrange`] makes it.
+    /// The vector: unchanged where there is VNNI, else as [`ByteDots::arrange`] makes it.
     pub x: *const u8,
     /// The first line, and the distance to the next in bytes.
     pub lines: *const u8,
@@ -62,10 +62,10 @@ struct Totals {
 
 /// Where a register of each line is.
 struct Place<'a> {
-    /// The vector's part that they meet.
+    /// The part of the vector that they are multiplied by.
     x: Int,
     lines: &'a Streams,
-    /// The lanes that there are; all without.
+    /// The existing lanes; `None` for all.
     mask: Option<Pred>,
 }
 
@@ -79,17 +79,17 @@ impl ByteDots {
         isa.vnni && self.signed[0] == self.signed[1]
     }
 
-    /// Bytes that a vector of so many takes arranged, none where it is read as it lies: one more register than is whole.
+    /// Bytes of an arranged vector of so many elements, one register more than whole ones; 0 if it is read in place.
     pub fn arranged(isa: Isa, bytes: usize) -> usize {
         if isa.vnni { 0 } else { (bytes / isa.width().bytes() + 1) * ByteDots::register(isa) }
     }
 
-    /// Bytes of the arranged vector that meet a register of a line.
+    /// Bytes of the arranged vector for one register of a line.
     fn register(isa: Isa) -> usize {
         isa.width().bytes() * if isa.vnni { 1 } else { 2 }
     }
 
-    /// Arranges the vector, where it is not read as it lies: even and odd bytes of each register in 16 bits, zeros behind them.
+    /// Arranges the vector, unless it is read in place: even and odd bytes of each register as 16-bit elements, zeros behind them.
     pub fn arrange(&self, isa: Isa, x: &[u8], to: &mut [u8]) {
         let width = isa.width().bytes();
         to.fill(0);

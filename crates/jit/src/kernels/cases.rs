@@ -65,7 +65,7 @@ impl Case {
         4 / self.dot.product.depth()
     }
 
-    /// A row of `A` of a tap, with the distance of its steps; ends with the last number, and what is not to be read is NaN.
+    /// A row of `A` of a tap, with the distance of its steps; it ends with the last element, and elements that must not be read are NaN.
     pub(super) fn left(&self, tap: usize, row: usize) -> (Vec<u8>, usize) {
         let step = match self.dot.a_step {
             Stride::Fixed(bytes) => bytes as usize,
@@ -116,13 +116,13 @@ impl Case {
         (bytes, line)
     }
 
-    /// What a sum in memory is before.
+    /// The old value of a sum in memory.
     fn before(&self, i: usize) -> u32 {
         if self.dot.product.is_whole() { i as u32 } else { (i as f32).to_bits() }
     }
 
-    /// Runs the kernel and checks what it leaves: a strip of one tile and one of two by two panels, or by one where the last vector is masked, all
-    /// of which have equal operands.
+    /// Runs the kernel and checks its results: a strip of one tile and one of two by two panels, or by one where the last vector is masked,
+    /// all of which have equal operands.
     pub(super) fn run(&self) {
         let (rows, columns) = (usize::from(self.dot.rows), self.dot.columns(self.isa));
         let rows_of = |tap: usize| match self.dot.a_step {
@@ -167,12 +167,12 @@ impl Case {
         }
     }
 
-    /// Compares every sum of a tile by as many panels as there is room for in a row, and what lies between them.
+    /// Compares every sum of a tile by as many panels as fit into a row, and the memory between them.
     pub(super) fn check(&self, sums: &[u32], sums_row: usize) {
         self.check_at(sums, sums_row, |i| i);
     }
 
-    /// The same for sums that were, before the kernel ran, what is at other places of [`Case::sums`].
+    /// The same for sums whose old values are at other places of [`Case::sums`].
     pub(super) fn check_at(&self, sums: &[u32], sums_row: usize, at: impl Fn(usize) -> usize) {
         let columns = self.dot.columns(self.isa);
         for (i, got) in sums.iter().enumerate() {

@@ -1,8 +1,9 @@
-//! Work on the columns of matrices of f32, bf16 or f16: what belongs to a column stays in registers from row to row.
+//! Work on the columns of matrices of f32, bf16 or f16: values by column stay in registers from row to row.
 //!
-//! Batch normalisation with channels last is such work: sums over rows, and rows made from such sums. A call goes through the rows for a group of
-//! neighbouring vectors of columns at a time, several rows where these vectors are few; a row costs its loads, a few instructions and its stores, so
-//! that memory is what bounds it. Groups are parts of the same rows, or blocks of channels, the rows of which lie behind those of the block before.
+//! Batch normalisation with channels last is such work: sums over rows, and rows computed from such sums. A call goes through the rows for
+//! a group of neighbouring vectors of columns at a time, and through several rows at once if these vectors are few. A row costs its loads,
+//! a few instructions and its stores, so memory is the limit. Groups are parts of the same rows, or blocks of channels whose rows follow
+//! those of the block before.
 
 use crate::asm::Width;
 use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Val};
@@ -13,7 +14,7 @@ use std::mem::offset_of;
 #[cfg(test)]
 mod tests;
 
-/// What is done. `x` and `d` are numbers of the matrices, other names numbers by column in the order of [`Args::columns`].
+/// The operation. `x` and `d` are elements of the matrices, other names are values by column in the order of [`Args::columns`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Act {
     /// `sum += x`
@@ -34,7 +35,7 @@ pub enum Act {
     },
 }
 
-/// What becomes of results below 0.
+/// The treatment of results below 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Bound {
     /// They stay.
@@ -45,10 +46,10 @@ pub enum Bound {
     Kept,
 }
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel: everything that its code depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Columns {
-    /// What is done.
+    /// The operation.
     pub act: Act,
     /// Elements of the matrices.
     pub elem: Elem,
@@ -79,7 +80,8 @@ pub struct Args {
     pub row_of_bits: usize,
     /// Number of rows, at least 1.
     pub rows: usize,
-    /// Number of groups of columns, at least 1, and the distance from behind the rows of one to those of the next, in elements' rows and those of bits.
+    /// Number of groups of columns, at least 1, and the distance from the end of one group's rows to the next group's, in elements and in
+    /// bits.
     pub groups: usize,
     /// As said.
     pub group: usize,
@@ -87,7 +89,7 @@ pub struct Args {
     pub group_of_bits: usize,
     /// Number of columns.
     pub width: usize,
-    /// Whether others may see next what has gone past the caches: 0 or 1.
+    /// Whether non-temporal stores are ordered before later stores: 0 or 1.
     pub last: usize,
     /// Lines of numbers by column; sums are read before they are written.
     pub columns: [*mut f32; LINES],
@@ -128,7 +130,7 @@ struct Place<'f> {
     /// The row in every matrix of elements, and bytes to the vector.
     matrices: &'f [Int],
     at: i32,
-    /// Lanes that there are; all without.
+    /// The existing lanes; `None` for all.
     mask: Option<Pred>,
     /// Its bits.
     bits: Option<Addr>,
@@ -237,7 +239,8 @@ impl Columns {
         (4 / usize::from(self.vectors)).next_power_of_two()
     }
 
-    /// The numbers by column of each of these rows, the first of which has those given: sums of its own, which begin with zeros, and the same others.
+    /// The values by column of each of these rows, given those of the first: sums of its own, which begin with zeros, and the same other
+    /// values.
     fn of_rows(&self, f: &mut Function, first: Vec<Vec<Val>>) -> Vec<Vec<Vec<Val>>> {
         let (sums, width) = (self.act.lines().0, f.isa().width());
         let mut own = |n: &Vec<Val>| (0..sums).map(|_| f.zero(width)).chain(n[sums..].iter().copied()).collect();

@@ -2,13 +2,13 @@
 //! over the whole window.
 //!
 //! Vectors run over channels. Where a group is one channel, a result takes one multiply-add a tap. A strip is a number of neighbouring
-//! results of a line; for every line of the window the weights of its taps are held in registers, and every source column is loaded once for
-//! all taps of all results that meet it. With `n` results and `k` taps that is `n * k` multiply-adds for about `n + 2 * k` loads: the floor
-//! is the multiply-adds, `k / 2` cycles a result and line.
+//! results of a line. For every line of the window the weights of its taps are in registers, and every source column is loaded once for all
+//! taps of all results that use it. With `n` results and `k` taps that is `n * k` multiply-adds for about `n + 2 * k` loads: the floor is
+//! the multiply-adds, `k / 2` cycles a result and line.
 //!
-//! Where groups are several channels, a vector of results is several groups and the same is done once for each source channel of a group: with the first
-//! channel of every group spread over the group's results, then with the second, and so on. A column is then loaded and spread by one instruction;
-//! where groups have more source channels than results, by one for each vector of them that a vector of results meets.
+//! Where groups have several channels, a vector of results covers several groups, and the same is done once for each source channel of a
+//! group: with the first channel of every group broadcast over the group's results, then with the second, and so on. One instruction loads
+//! a column and broadcasts its channels; if groups have more source channels than results, it takes one for each source vector.
 //!
 //! With dot products of bf16 the elements are words, pairs of numbers: of two channels of a group, or of one and a zero.
 //!
@@ -25,11 +25,11 @@ use std::mem::offset_of;
 mod tests;
 pub mod weights;
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel: everything that its code depends on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Depthwise {
-    /// The window; groups are one vector, of which parts meet one or two of the source. The weights of a tap are as many vectors as a group has source
-    /// channels, in their order.
+    /// The window. A group of vectors is one vector, whose parts use one or two source vectors. The weights of a tap are as many vectors as
+    /// a group has source channels, in their order.
     pub window: Window,
     /// Type of the weights.
     pub weights: Elem,
@@ -45,7 +45,7 @@ pub struct Depthwise {
     pub single: bool,
 }
 
-/// Taps whose weights are held in registers; those of wider windows are read with every use.
+/// Taps whose weights are held in registers; the weights of wider windows are loaded at every use.
 const HELD: usize = 8;
 
 impl Key for Depthwise {
@@ -110,10 +110,10 @@ struct Writer<'k> {
     width: Width,
 }
 
-/// What stays the same for all strips of a vector of results.
+/// Values that stay the same for all strips of a vector of results.
 struct Frame {
     shift: Option<Val>,
-    /// The lanes that exist of each vector of the source that a vector of results meets; none means all.
+    /// The lanes that exist of each source vector of a result vector; none means all.
     masks: Vec<Pred>,
 }
 
@@ -144,7 +144,7 @@ impl Writer<'_> {
         Frame { shift, masks }
     }
 
-    /// The lanes that exist of each vector of the source that a vector of results meets.
+    /// The lanes that exist of each source vector of a result vector.
     fn met(&self, f: &mut Function, at: &At) -> Vec<Pred> {
         let lanes = self.width.lanes();
         let [from, to] = self.kernel.group.map(usize::from);

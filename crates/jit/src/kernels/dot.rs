@@ -1,29 +1,30 @@
 //! The inner kernel of `dot`: a tile of sums of products stays in registers over a whole reduction.
 //!
-//! `C[i][j] (+)= sum over taps and depth of A[i][k] * B[k][j]`. The reduction is a table: for every *tap* one word that says where its panel of
-//! `B` begins, and one address for every row of `A`. So windows, strides, dilation, padding (rows of zeros) and plain matrices are addresses
-//! and not copies, and one kernel does them all. `A` is read where it is, 4 bytes of a row at a time (one f32, two bf16 or f16, four bytes: a
-//! *step*), which every lane multiplies; `B` has, for every step, a line of 4 bytes a column.
+//! `C[i][j] (+)= sum over taps and depth of A[i][k] * B[k][j]`. The reduction is a table: for every *tap* one word that says where its
+//! panel of `B` begins, and one address for every row of `A`. So windows, strides, dilation, padding (rows of zeros) and plain matrices are
+//! addresses, not copies, and one kernel serves them all. `A` is read in place, 4 bytes of a row at a time (one f32, two bf16 or f16, four
+//! bytes: a *step*), broadcast to all lanes. `B` has, for every step, a line of 4 bytes a column.
 //!
-//! A call walks: it makes a list of *strips*, each a number of tiles whose rows follow each other at constant distances, by a number of panels of
-//! `B`. What lies between two tiles is then a few tens of instructions, which the processor reads while the multiply-adds of the tile before are
-//! still waiting, so that short reductions cost little more than their multiply-adds. See [`Dot::strip_words`] for what a strip is in the list.
+//! A call works through a list of *strips*, each a number of tiles whose rows follow each other at constant distances, by a number of
+//! panels of `B`. Between two tiles there are only a few tens of instructions, which the processor reads while the multiply-adds of the
+//! previous tile are still waiting, so that short reductions cost little more than their multiply-adds. [`Dot::strip_words`] has the format
+//! of a strip.
 //!
-//! The addresses of a tap's rows stay in registers, and one more register, how far the tap has come, is added to each of them by the addressing
-//! mode: a step moves one register for `A` and one for `B`, however many rows there are.
+//! The addresses of a tap's rows stay in registers. One more register, the offset within the tap, is added to each of them by the
+//! addressing mode: a step increments one register for `A` and one for `B`, however many rows there are.
 //!
 //! # What it reaches
 //!
-//! A step of a tile of `r` rows and `v` vectors takes `r * v` multiply-adds and `r + v` loads; the core starts two of either in a cycle. So
-//! the floor is `r * v / 2` cycles as long as `r + v <= r * v`; with `v = 1` loads are the floor, `(r + 1) / 2`, and there must be as many
-//! sums as multiply-adds are under way at once. Registers hold `r * v` sums, `v` vectors of `B` and one of `A`, and `r` addresses. Where that is
-//! one register too many, 7 rows of 4 vectors, the multiply-adds of one vector take it from memory: 17 loads in 14 cycles, and a sixth fewer
-//! bytes of `B` than 6 rows.
+//! A step of a tile of `r` rows and `v` vectors takes `r * v` multiply-adds and `r + v` loads; the core starts two of each a cycle. So the
+//! floor is `r * v / 2` cycles as long as `r + v <= r * v`. With `v = 1` loads are the floor, `(r + 1) / 2`. There must be as many sums as
+//! multiply-adds in flight. Registers hold `r * v` sums, `v` vectors of `B` and one of `A`, and `r` addresses. Where that is one register
+//! too many, 7 rows of 4 vectors, the multiply-adds of one vector take it from memory: 17 loads in 14 cycles, and a sixth fewer bytes of
+//! `B` than 6 rows.
 //!
-//! Measured on one core of a Zen 5 server processor (two 512-bit multiply-add units; shared, best of many short runs), against a loop of
-//! multiply-adds on registers alone measured in turns (270 Gflop/s f32, 540 bf16, 1070 Gop/s bytes; 134 and 530 with AVX2 and AVX-VNNI), in
-//! per cent of that loop; 240 rows by 512 columns from L2, loads of arguments and stores of sums included, reductions as taps
-//! times steps. `cargo run --release -p oxidnn-jit --example dot` prints the table.
+//! Measured on one core of a Zen 5 server processor (two 512-bit multiply-add units; shared, best of many short runs), in per cent of a
+//! loop of multiply-adds on registers, measured in turns (270 Gflop/s f32, 540 bf16, 1070 Gop/s bytes; 134 and 530 with AVX2 and AVX-VNNI).
+//! 240 rows by 512 columns from L2, loads of arguments and stores of sums included; the columns are taps times steps of the reduction.
+//! `cargo run --release -p oxidnn-jit --example dot` prints the table.
 //!
 //! | tile | 1x256 | 1x64 | 9x64 | 1x16 |
 //! |---|---|---|---|---|
@@ -36,9 +37,9 @@
 //! | AVX2 6x16: f32 / bf16 / f16, of the f32 loop | 100 / 99 / 81 | 100 / 97 / 81 | 98 / 96 / 80 | 100 / 92 / 81 |
 //! | AVX2 6x16: u8s8 / s8s8 | 100 / 100 | 100 / 99 | 100 / 95 | 100 / 96 |
 //!
-//! Nothing is left for a schedule by hand: the order in which the author writes a step (the line of `B`, then row by row) is the order of the
-//! code, registers come out as one would give them, and the processor's window covers the latencies. Two steps in a loop are enough. Making a
-//! kernel takes 17 to 28 microseconds, f16 45.
+//! Scheduling by hand gains nothing: the order in which the author writes a step (the line of `B`, then row by row) is the order of the
+//! code, register allocation is as good as by hand, and the processor's window covers the latencies. Two steps in a loop are enough. Making
+//! a kernel takes 17 to 28 microseconds, f16 45.
 
 use crate::asm::Width;
 use crate::ir::{Addr, Function, Int, Pred, Val};
@@ -97,7 +98,7 @@ impl Product {
         }
     }
 
-    /// True where one instruction multiplies what a step holds.
+    /// True where one instruction multiplies the elements of a step.
     pub const fn is_native(self, isa: Isa) -> bool {
         match self {
             Product::F32 => true,
@@ -124,14 +125,14 @@ pub enum Stride {
     Across,
 }
 
-/// What the sums begin with.
+/// The initial value of the sums.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Start {
     /// Zeros.
     Zero,
-    /// What is at [`Args::sums`].
+    /// The values at [`Args::sums`].
     Load,
-    /// Zeros, and what is at [`Args::sums`] is added in the end: as a sum of sums, long ones are rounded less.
+    /// Zeros; the values at [`Args::sums`] are added at the end. Long sums have smaller rounding errors as a sum of sums.
     Add,
 }
 
@@ -144,7 +145,7 @@ pub enum Line {
     Apart,
 }
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel: everything that its code depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Dot {
     /// Types.
@@ -153,14 +154,14 @@ pub struct Dot {
     pub rows: u8,
     /// Columns of the tile, in vectors of the widest register.
     pub vectors: u8,
-    /// How `B` lies.
+    /// The layout of `B`.
     pub line: Line,
     /// Distance of the steps of `A`; 4 bytes when they follow each other.
     pub a_step: Stride,
     /// Elements of a last step that is not whole, 0 if there is none: its part of `A` is read exactly, and `B` has zeros to the whole step
     /// where its numbers lie together.
     pub partial: u8,
-    /// What the sums begin with.
+    /// The initial value of the sums.
     pub start: Start,
     /// True when the last vector has [`Args::last`] columns.
     pub masked: bool,
@@ -176,17 +177,18 @@ pub struct Args {
     pub strips: *const usize,
     /// Number of strips, at least 1.
     pub count: usize,
-    /// Number of panels, at least 1, that a tile meets before the next one does.
+    /// Number of panels, at least 1, that a tile is multiplied by before the next tile.
     pub panels: usize,
     /// Whole steps of every tap.
     pub steps: usize,
-    /// What the first words of the taps are added to: an address of `B`, in the first panel.
+    /// The base of the first words of the taps: an address of `B`, in the first panel.
     pub b: *const u8,
     /// Bytes from a panel to the next.
     pub b_panel: usize,
     /// Bytes from the addresses of the rows of `A` to the first step.
     pub a_from: usize,
-    /// What is added to the strips' places of sums, in the first panel: where [`Start::Load`] and [`Start::Add`] read and [`Sums::store`] writes.
+    /// The base of the strips' places of sums, in the first panel: where [`Start::Load`] and [`Start::Add`] read and [`Sums::store`]
+    /// writes.
     pub sums: *mut u8,
     /// Distance of the rows of sums there in bytes.
     pub sums_row: usize,
@@ -198,12 +200,12 @@ pub struct Args {
     pub last: usize,
     /// Where memory begins that is wanted in L2: [`AHEAD`] bytes in every fourth step. Any address will do.
     pub ahead: usize,
-    /// Bytes from there to what the fourth next step asks for.
+    /// Bytes from there to the prefetch of the fourth next step.
     pub ahead_step: usize,
 }
 
 impl Args {
-    /// Of what has no products: a last vector of so many columns, where it is masked.
+    /// For code without products: a last vector of so many columns, where it is masked.
     pub const fn of_last(last: usize) -> Args {
         Args {
             strips: ptr::null(),
@@ -235,7 +237,7 @@ pub const HEAD: usize = 5;
 pub struct Spot {
     /// Pointer to the arguments: an [`Args`], which may be the first field of a larger block.
     pub args: Int,
-    /// Columns of the panels that the tile has met.
+    /// Columns of the panels that are done for the tile.
     pub column: Int,
     /// Pointer to the words of the strip, and rows of it before the tile; or pointer to the words of its rows, and how far behind them its place is.
     place: Place,
@@ -263,12 +265,12 @@ impl Spot {
         words.at((i * size_of::<usize>()) as i32)
     }
 
-    /// The word of a row of the strip's first tile that is for what follows the sums.
+    /// The word of a row of the strip's first tile that the epilogue uses.
     pub fn row(&self, row: usize) -> Addr {
         self.word(if matches!(self.place, Place::Strip { .. }) { HEAD + row } else { row })
     }
 
-    /// How far behind that of the strip's first tile the place of the tile is, at the distance that the strip has for what follows the sums.
+    /// The distance of the tile from the strip's first tile, by the strip's distance for the epilogue.
     pub fn shift(&self, f: &mut Function) -> Int {
         match self.place {
             Place::Strip { .. } => self.scaled(f, self.word(4)),
@@ -295,7 +297,7 @@ impl Spot {
     }
 }
 
-/// The sums of a tile, for what follows them.
+/// The sums of a tile, for the epilogue.
 #[derive(Debug)]
 pub struct Sums<'s> {
     /// The tile.
@@ -309,7 +311,7 @@ pub struct Sums<'s> {
 }
 
 impl Sums<'_> {
-    /// Stores the sums as they are to [`Args::sums`].
+    /// Stores the sums unconverted to [`Args::sums`].
     pub fn store(&self, f: &mut Function) {
         let (at, row) = self.at.memory(f);
         for (i, line) in self.values.chunks(self.vectors).enumerate() {
@@ -344,7 +346,7 @@ impl Key for Dot {
         format!("dot.{self}.{}x{}.{}", self.rows, self.columns(isa), isa.name())
     }
 
-    /// Sums are stored as they are.
+    /// Sums are stored unconverted.
     fn write(&self, f: &mut Function) {
         self.write_around(f, |_, _| {}, |f, sums| sums.store(f));
     }
@@ -366,15 +368,15 @@ impl Dot {
         }
     }
 
-    /// Writes the kernel, with what `begin` writes before the sums of every tile, and what `finish` does with them, storing included, while they are in
-    /// registers.
+    /// Writes the kernel: `begin` writes code before the sums of every tile; `finish` writes the epilogue, stores included, while the sums
+    /// are in registers.
     pub fn write_around(&self, f: &mut Function, begin: impl FnOnce(&mut Function, Spot), finish: impl FnOnce(&mut Function, &Sums<'_>)) {
         write::write(self, f, begin, finish);
     }
 
-    /// Words of a strip of so many taps: their number (none leaves what the sums begin with); the number of tiles, at least 1; bytes from
-    /// [`Args::sums`] to the first sum; where there are several tiles, the distance of rows of `A`, and that of rows in what follows the sums;
-    /// one word for each row of the first tile that is for what follows the sums; for every tap one word that is added to [`Args::b`], and the
+    /// Words of a strip of so many taps, in order: their number (0 leaves the initial sums); the number of tiles, at least 1; bytes from
+    /// [`Args::sums`] to the first sum; where there are several tiles, the distance of rows of `A`, and the distance of rows for the
+    /// epilogue; one word of the epilogue for each row of the first tile; for every tap one word that is added to [`Args::b`], and the
     /// address of every row of `A` of the first tile (see [`Dot::listed`]), [`Args::a_from`] before its first step.
     #[inline]
     pub fn strip_words(&self, taps: usize) -> Option<usize> {

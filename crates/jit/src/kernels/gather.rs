@@ -1,4 +1,4 @@
-//! Rows from anywhere, one behind the other: what tiles of AMX read as `A` where rows do not lie at a constant distance, or do not end with a whole
+//! Gathers rows into contiguous memory: the `A` operand of AMX tiles where rows are not at a constant stride, or do not end with a whole
 //! step.
 
 use crate::asm::Width;
@@ -13,7 +13,7 @@ mod tests;
 /// Bytes that are copied at a time.
 const CHUNK: i32 = 64;
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel: everything that its code depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Gather {
     /// Bytes behind the last whole word, 0 to 3: the word that they begin ends with zeros.

@@ -1,15 +1,15 @@
 //! Products of a few rows with weights that are read once: speed is that of memory.
 //!
-//! `C[i][j] (+)= sum over k of A[i][k] * B[k][j]` for up to 8 rows `i`. What is multiplied are vectors of weights (`B`) as they come from
-//! memory, decoded in registers (see [`super::unpack`]); `A` is brought into the order in which their numbers appear before, which costs little
-//! since it is small. There is a kernel for each of the ways in which weights can be walked as memory has them:
+//! `C[i][j] (+)= sum over k of A[i][k] * B[k][j]` for up to 8 rows `i`. Vectors of weights (`B`) are multiplied in the order in which they
+//! come from memory, decoded in registers (see [`super::unpack`]). `A` is permuted beforehand to the order of the decoded elements, which
+//! costs little since it is small. There is a kernel for each order in which weights can be contiguous:
 //!
-//! - [`Walk::Panel`]: panels of columns, a word of every column after the other. Lanes are columns, words of `A` are repeated to all of them,
-//!   and the sums of a panel stay in registers. Scales and zero points of groups along the reduction are applied to the sums of each group.
-//! - [`Walk::Lines`]: rows of weights. Lanes are columns (of a part), the sums of a few hundred columns stay in L1, and several
-//!   lines are taken at a time, so that each sum is loaded and stored once for all of them. Groups are calls of their own.
-//! - [`Walk::Columns`]: columns of weights. Lanes are depths, `A` is read in vectors, and each column leaves a vector of partial sums. Those of a group
-//!   are added to totals times its scale; several groups may share a vector.
+//! - [`Walk::Panel`]: panels of columns, a word of every column after the other. Lanes are columns, words of `A` are broadcast to them, and
+//!   the sums of a panel stay in registers. Scales and zero points of groups along K are applied to the sums of each group.
+//! - [`Walk::Lines`]: rows of weights. Lanes are columns (of a part), the sums of a few hundred columns stay in L1, and several rows are
+//!   taken at a time, so that each sum is loaded and stored once for all of them. Each group is a call of its own.
+//! - [`Walk::Columns`]: columns of weights. Lanes run along K, `A` is read in vectors, and each column leaves a vector of partial sums. The
+//!   sums of a group times its scale are added to totals; several groups may share a vector.
 //!
 //! Sums are f32 and are many enough at a time that the latency of multiply-adds hides behind memory's.
 
@@ -29,7 +29,7 @@ pub const MAX_ROWS: usize = 8;
 /// Largest number of rows of columns that groups scale.
 pub const SCALED_ROWS: usize = 4;
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel: everything that its code depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Gemv {
     /// The weights.
@@ -88,7 +88,7 @@ pub struct Scales {
     pub in_vector: u8,
 }
 
-/// What is applied to the sums of a group, by column.
+/// The factors of a group's sums, by column.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Groups {
     /// Type of scales, which multiply.
@@ -133,7 +133,7 @@ pub struct Args {
     pub a_sums: *const f32,
 }
 
-/// Most sums that a kernel keeps, beside what decoding needs.
+/// Most sums that a kernel keeps beside the registers for decoding.
 const fn most_sums(isa: Isa, decode: Decode) -> usize {
     match (isa.avx512, decode.line_parts()) {
         (true, _) => 24,
@@ -222,7 +222,7 @@ impl Gemv {
     }
 }
 
-/// What the walks share.
+/// The parts that all walks share.
 struct Writer {
     rows: usize,
     decode: Decode,
@@ -422,7 +422,7 @@ impl Panel<'_> {
         f.add(at.b, self.bytes(count * self.line));
     }
 
-    /// A part of what was loaded; whole lines are converted as they are.
+    /// A part of a loaded vector; whole lines are converted without extraction.
     fn numbers(&self, f: &mut Function, x: Val, part: usize) -> Val {
         if self.w.decode.stored == Stored::F16 { x } else { self.w.decoder.part(f, x, part) }
     }
@@ -540,7 +540,7 @@ impl Lines<'_> {
         }
     }
 
-    /// A part of what was loaded; bytes are numbers then.
+    /// A part of a loaded vector, whose bytes are numbers.
     fn part(&self, f: &mut Function, x: Val, part: usize) -> Val {
         if self.w.decode.stored.bits() == 8 { x } else { self.w.decoder.part(f, x, part) }
     }
@@ -680,7 +680,7 @@ impl Columns<'_> {
             let x: Vec<Val> = x.iter().map(|x| w.decoder.part(f, *x, part)).collect();
             for row in 0..w.rows {
                 let at = from.rows.map_or_else(|| from.a.at(w.bytes(part * w.rows + row)), |rows| rows.at(row));
-                // Behind the last number of a row lies what is no zero.
+                // The memory behind the last element of a row is not zero.
                 let a = match mask.filter(|_| w.parts() == 1) {
                     Some(mask) => Src::Val(f.load_masked(at, mask)),
                     None => Src::Mem(at),
@@ -691,12 +691,12 @@ impl Columns<'_> {
     }
 }
 
-/// What scales of groups of the depth need.
+/// The registers for scales of groups along K.
 struct Scaled {
     scales: Scales,
     /// The scales of the first group from the next column on.
     scale: Int,
-    /// Sums of what has been scaled.
+    /// Sums of scaled group sums.
     totals: Vec<Val>,
     /// For each group of a vector but the first, the lanes below its own.
     below: Vec<Pred>,

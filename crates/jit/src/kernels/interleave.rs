@@ -1,9 +1,9 @@
-//! Rows interleaved into words: elements of 8 or 16 bits, of four or two rows, side by side in every word, as products of narrow elements want their
-//! weights. Rows may be of other numbers, which are then converted and multiplied by factors on the way.
+//! Interleaves rows into words (VNNI): elements of 8 or 16 bits, of four or two rows, side by side in every word, as products of narrow
+//! elements need their weights. Rows of other types are converted and multiplied by factors on the way.
 //!
-//! A call makes groups of such rows, whose places are in a table. Narrow elements are the low bits of lanes, which a multiplication moves to
-//! their places. For 64 bytes of the destination that is a load, a multiplication and an `or` for each row, and a store: no more than
-//! L1 delivers in that time.
+//! A call makes groups of such rows, whose addresses are in a table. Narrow elements are the low bits of lanes, and a multiplication shifts
+//! them to their places. 64 bytes of the destination take a load, a multiplication and an `or` for each row, and a store: no more time than
+//! L1 needs to deliver the rows.
 
 use super::transpose::{Factor, Factors, UNCHANGED};
 use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Val};
@@ -22,7 +22,7 @@ const WORD: usize = 4;
 pub struct Interleave {
     /// Elements of the rows.
     pub from: Elem,
-    /// Elements of the destination, of 8 or 16 bits. The same as those of the rows without factors are moved as bits.
+    /// Elements of the destination, of 8 or 16 bits. Without factors, elements of the rows' own type are moved as bits.
     pub to: Elem,
     /// The arithmetic of elements: numbers for all, or one for each column.
     pub factors: Factors,
@@ -34,13 +34,13 @@ pub struct Interleave {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// What the places of rows are counted from.
+    /// The base address of the rows.
     pub from: *const u8,
     /// From a row of a group to the next.
     pub row: usize,
     /// Rows that exist; the others are zeros.
     pub rows: usize,
-    /// What the places of words are counted from.
+    /// The base address of the words.
     pub to: *mut u8,
     /// The place of the first row and of the words of every group.
     pub places: *const [usize; 2],
@@ -50,11 +50,11 @@ pub struct Args {
     pub vectors: usize,
     /// As said.
     pub left: usize,
-    /// Words that are written behind the vectors, zeros where there are no columns; none, or at least as many as columns are left.
+    /// Words to write behind the vectors, zeros where there are no columns; 0, or at least as many as columns are left.
     pub written: usize,
     /// The factors of the first column.
     pub factors: [*const f32; UNCHANGED.len()],
-    /// What the elements of the columns that are written are added to.
+    /// The address to which the elements of the written columns are added.
     pub sums: *mut i32,
 }
 
@@ -221,6 +221,6 @@ struct On<'o> {
     factors: [Option<(Int, Factor)>; UNCHANGED.len()],
     own: Option<Int>,
     sums: Option<Int>,
-    /// What moves the elements of all rows but the first to their places.
+    /// The factors that shift the elements of all rows but the first to their places.
     places: &'o [Val],
 }

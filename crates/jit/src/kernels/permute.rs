@@ -1,13 +1,14 @@
 //! Reorders between blocked layouts, a tile at a time: vectors are loaded along the source's elements and stored along the destination's.
 //!
-//! Positions of a tile are numbers of a few bits. Some bits are lanes of the vectors that are read, the others say which of these vectors; other
-//! bits, or the same in another order, are lanes of those that are written. A round exchanges one bit of the vector's number with one of its
-//! lanes, by a shuffle for each vector: interleaved words, pairs of words, or blocks of four. So 16 vectors whose 16 lanes are all others take four
-//! rounds, which is a transposition, and two vectors that become pairs of words take one. Lanes in an order that no rounds give are permuted at
-//! the end, or before. The floor is the shuffles, of which a core starts one or two in a cycle: 32 to 64 cycles for 1 KB.
+//! The position of an element in a tile is a number of a few bits. Some bits are the lane of the vector that is read, the others its
+//! number; other bits, or the same ones in another order, are the lane of the vector that is written. A round exchanges one bit of the
+//! vector number with one bit of the lane, by a shuffle for each vector: interleaved words, pairs of words, or blocks of four. So 16
+//! vectors of which all lanes change take four rounds, which is a transposition, and two vectors that become pairs of words take one. Lane
+//! orders that no rounds give take a permutation at the end, or before. The floor is the shuffles, of which a core starts one or two a
+//! cycle: 32 to 64 cycles for 1 KB.
 //!
-//! A few rows, whose number is no power of two, become neighbours, such as the three channels of an image, or neighbours rows: every vector that is
-//! written is looked up in all that are read.
+//! Rows whose number is not a power of two, such as the three channels of an image, may become contiguous elements, and contiguous elements
+//! rows: then every written vector is looked up in all vectors that are read.
 //!
 //! Where both tensors have the same neighbours, but few, a tile is a vector of each of several runs of them.
 
@@ -34,7 +35,7 @@ const MASK: usize = 2;
 pub struct Permute {
     /// Elements of the source.
     pub from: Elem,
-    /// Elements of the destination. Both or neither are words as they are.
+    /// Elements of the destination. Both or neither are unconverted words.
     pub to: Elem,
     /// The arithmetic of elements: numbers for all, or one for each lane of the vectors that are written.
     pub factors: Factors,
@@ -71,7 +72,7 @@ pub enum Order {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// What the places of tiles are counted from in the source.
+    /// The base address of tiles in the source.
     pub from: *const u8,
     /// The same in the destination.
     pub to: *mut u8,
@@ -81,13 +82,14 @@ pub struct Args {
     pub count: usize,
     /// Where the vectors of a tile are that are read.
     pub reads: *const usize,
-    /// And those that are written: their bits are the bits of the lanes that are read and are no lanes that are written.
+    /// The vectors that are written: their bits are those of the lanes that are read and not of the lanes that are written.
     pub writes: *const usize,
-    /// Masks of vectors that are read, of those that are written, and of what exists of these; what is written and does not exist is zero.
+    /// Masks of the vectors that are read, of those that are written, and of the existing elements of the latter; elements that are written
+    /// and do not exist are zero.
     pub masks: [*const u16; 3],
     /// The factors.
     pub factors: [*const f32; UNCHANGED.len()],
-    /// What elements of the destination are multiplied by.
+    /// The factors of the destination's elements.
     pub adds: *const f32,
 }
 
@@ -131,7 +133,7 @@ impl Round {
     }
 }
 
-/// How bits come to their places.
+/// The way of the bits to their places.
 #[derive(Clone, Debug)]
 struct Network {
     /// The bits of the lanes before the first round.
@@ -255,7 +257,7 @@ impl Key for Permute {
 }
 
 impl Permute {
-    /// What writes zeros where this kernel writes, under masks, and reads nothing.
+    /// A kernel that writes zeros where this one writes, under masks, and reads nothing.
     #[must_use]
     pub fn of_zeros(&self) -> Permute {
         let (factors, vectors) = (UNCHANGED, [0, self.vectors[1]]);
@@ -302,7 +304,7 @@ impl Permute {
     /// The vectors that are written, each looked up in all that are read.
     fn look_up(&self, f: &mut Function, vectors: &[Val]) -> Vec<Option<Val>> {
         let (lanes, n) = (f.isa().width().lanes(), vectors.len());
-        // Lane `lane` of vector `i` is which lane of which vector.
+        // For lane `lane` of vector `i`: its source lane and source vector.
         let from = |i: usize, lane: usize| match self.order {
             Order::Parted(_) => ((lane * n + i) / lanes, (lane * n + i) % lanes),
             _ => ((i * lanes + lane) % n, (i * lanes + lane) / n),
@@ -366,14 +368,14 @@ impl Permute {
     }
 }
 
-/// A factor of the lanes of vectors: of all, or in a table where those of each vector are.
+/// A factor of the lanes of vectors: one for all, or a table with one for each vector.
 #[derive(Clone, Copy)]
 enum Lane {
     Number(Val),
     Table(Int),
 }
 
-/// A network, with what permutes lanes before and behind it.
+/// A network, with the permutations of lanes before and behind it.
 struct Shuffles {
     wanted: Vec<u8>,
     network: Network,
@@ -389,7 +391,7 @@ impl Shuffles {
         Shuffles { wanted: wanted.to_vec(), network, before, after }
     }
 
-    /// The vectors that are written, so many of them, by the bits of what is written.
+    /// The vectors to write, so many of them, by the bits of their numbers.
     fn apply(&self, f: &mut Function, read: Vec<Val>, count: usize) -> Vec<Option<Val>> {
         let wanted = &self.wanted;
         let all = 1 << wanted.iter().filter(|bit| usize::from(**bit) >= BITS).count();

@@ -1,14 +1,16 @@
 //! The inner kernel of pooling: strips of results of some vectors of channels stay in registers over the whole window.
 //!
-//! It goes through windows as [`depthwise`](super::depthwise) does, and has no weights: a source column is loaded once for all results that
-//! meet it, and joined to each of them. Columns that do not exist are part of the key, lines of the window are data. Where channels follow each
-//! other in memory, several vectors of them are made at a time, so that source and results are read and written in longer pieces.
+//! It goes through windows as [`depthwise`](super::depthwise) does, without weights: a source column is loaded once for all results that
+//! use it, and combined with each of them. Columns that do not exist are part of the key, lines of the window are data. Where channels are
+//! contiguous, several vectors of them are computed at a time, so that source and results are read and written in longer runs.
 //!
-//! A maximum begins with minus infinity and takes what is larger, which no NaN is. Where it is minus infinity in the end, all elements may have been
-//! NaN, and the strip is made once more by instructions that tell these apart: four with AVX2. With AVX-512 that is one, and pays for places alone.
+//! A maximum begins with minus infinity and takes larger elements, which NaN never is. If it is minus infinity in the end, all elements may
+//! have been NaN, and the strip is computed once more by instructions that tell these apart: four with AVX2. With AVX-512 it is one, which
+//! pays only where places are wanted.
 //!
-//! The gradient of a mean is a mean of gradients, through the taps that meet a source element, and where windows differ in size a sum of shares of
-//! them; that of a maximum adds those gradients whose maximum had this tap's place. A tap's place is its number in the window.
+//! The gradient of a mean is a mean of gradients, over the taps that use a source element; where windows differ in size it is a sum of
+//! quotients. The gradient of a maximum adds the gradients of those results whose maximum came from this tap. A tap's place is its number
+//! in the window.
 
 use super::strips::{Args, At, Cursor, Finish, Other, Row, StripKey, Window, WindowKey};
 use crate::asm::Width;
@@ -23,12 +25,12 @@ mod tests;
 /// Four times the least i8.
 const LEAST_BYTES: i32 = i32::from_le_bytes([0x80; 4]);
 
-/// What is made of the elements of a window.
+/// The reduction over the elements of a window.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Take {
     /// The largest; NaN only where all are NaN.
     Largest,
-    /// The largest of integers of this type, compared as they are: of 32 bits, or of bytes, four of which are a number of the source.
+    /// The largest of integers of this type, compared unconverted: of 32 bits, or of bytes, four in each word of the source.
     LargestWhole(Elem),
     /// The same, and the place of its tap as a number of this type: of the first of equals.
     Place(Elem),
@@ -39,24 +41,24 @@ pub enum Take {
         /// True for a division, which keeps ties of integers; false for a product with the inverse, which takes a fifth of the time.
         exact: bool,
     },
-    /// The sum of what each source column hands on: itself by [`Line::value`](super::strips::Line), divided by its number of [`Pool::counts`].
+    /// The sum of the source columns: each [`Line::value`](super::strips::Line), divided by its entry of [`Pool::counts`].
     Shared,
     /// The sum of those whose place, a number of this type in the same order as the source, is that of the tap.
     Chosen(Elem),
 }
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel: everything that its code depends on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Pool {
     /// The window; instead of weights its taps have their places in the line. Rows without lines are zeros, or NaN for maxima.
     pub window: Window,
-    /// What is made of it.
+    /// The reduction.
     pub take: Take,
-    /// What the source columns that exist are divided by where they are shared, from the first on; further ones by the last of these.
+    /// Divisors of the existing source columns where these are shared, from the first on; further columns use the last divisor.
     pub counts: Vec<u8>,
 }
 
-/// Taps whose places are held in registers; those of wider windows are made with every use.
+/// Taps whose places are held in registers; places of wider windows are loaded at every use.
 const HELD: usize = 8;
 
 impl Key for Pool {
@@ -121,12 +123,12 @@ impl Pool {
         results.min(16)
     }
 
-    /// True where every result meets a column.
+    /// True if every result uses a column.
     pub fn is_met(&self) -> bool {
         (0..usize::from(self.window.results)).all(|result| self.window.count(result) > 0)
     }
 
-    /// What a source column is divided by where it is shared.
+    /// The divisor of a source column where it is shared.
     fn share(&self, column: i32) -> u8 {
         let at = usize::try_from(column - i32::from(self.window.inside.0)).unwrap_or(0);
         self.counts.get(at).or(self.counts.last()).copied().unwrap_or(1).max(1)
@@ -138,7 +140,7 @@ struct Writer<'k> {
     width: Width,
 }
 
-/// What a line of the window has.
+/// The values of a line of the window.
 struct Given {
     cursor: Cursor,
     /// Places, where they are read.
@@ -147,7 +149,7 @@ struct Given {
     value: Option<Val>,
 }
 
-/// What maxima of floating-point elements know of NaN.
+/// How maxima of floating-point elements treat NaN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Nan {
     /// It is never larger; results of nothing else are minus infinity.
@@ -156,17 +158,17 @@ enum Nan {
     Kept,
 }
 
-/// A vector of a column: where it is, the lanes that there are, the results that meet it.
+/// A vector of a column: its address, the lanes that exist, the results that use it.
 struct Met<'u> {
     from: Addr,
     mask: Option<Pred>,
     users: &'u [User],
 }
 
-/// A result that meets a column, and the place of the tap through which it does where places are wanted.
+/// A result that uses a column, and the place of the tap through which it does where places are wanted.
 type User = (usize, Option<Val>);
 
-/// The registers of a strip, vector by vector, and what its maxima know of NaN.
+/// The registers of a strip, vector by vector, and how its maxima treat NaN.
 #[derive(Clone)]
 struct Strips {
     values: Vec<Vec<Val>>,
@@ -207,7 +209,7 @@ impl Writer<'_> {
         self.kernel.window.finish(f, at, made.values.iter(), (false, finish));
     }
 
-    /// What maxima know of NaN, at first.
+    /// The initial treatment of NaN in maxima.
     fn nan(&self, isa: Isa) -> Nan {
         match self.kernel.take {
             Take::Place(_) => Nan::Ignored,
@@ -216,7 +218,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The registers of a strip as they are before the first line.
+    /// The initial registers of a strip, before the first line.
     fn start(&self, f: &mut Function) -> Strips {
         let (kernel, nan) = (self.kernel, self.nan(f.isa()));
         let registers = |f: &mut Function, start: fn(&mut Function, Width) -> Val| -> Vec<Vec<Val>> {
@@ -313,7 +315,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Adds a part of a vector of a column to the results that meet it.
+    /// Adds a part of a vector of a column to the results that use it.
     fn add_part(&self, f: &mut Function, met: &Met<'_>, values: &[Val], part: Val) {
         let Met { from, mask, users } = *met;
         if let ([(i, _)], Elem::F32, None) = (users, self.kernel.window.source, mask) {
@@ -323,7 +325,7 @@ impl Writer<'_> {
         users.iter().for_each(|(i, _)| f.accumulate(Accumulate::FmaF32, values[*i], part, x));
     }
 
-    /// Joins a vector of a column to the maxima that meet it: of two operands the second is taken where the first is NaN.
+    /// Combines a vector of a column with the maxima that use it: of two operands the second is taken where the first is NaN.
     fn join_larger(&self, f: &mut Function, met: &Met<'_>, made: &Strips, vector: usize) {
         let Met { from, mask, users } = *met;
         let x = f.load_number(self.kernel.window.source, from, mask);
@@ -338,7 +340,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Joins a vector of a column to the results that meet it.
+    /// Combines a vector of a column with the results that use it.
     fn join(&self, f: &mut Function, met: &Met<'_>, made: &Strips, vector: usize) {
         let Met { from, mask, users } = *met;
         let values = &made.values[vector];
@@ -358,7 +360,7 @@ impl Writer<'_> {
                 f.update(op, values[*i], x);
                 continue;
             };
-            // Equal elements change nothing; what is NaN gives way to whatever comes.
+            // Equal elements change nothing; any element replaces NaN.
             let larger = f.binary(op, values[*i], x);
             let changed = f.compare_f32(Compare::Ne, larger, values[*i]);
             f.assign(values[*i], larger);

@@ -1,17 +1,17 @@
 //! The loop nest of kernels whose results are strips: neighbouring results of a line, of some vectors of channels, which stay in registers over all lines
 //! of the window.
 //!
-//! A call makes rows of results, group by group of vectors, so that the source of a window stays in L1 from row to row. The lines of the window come as a
-//! table, so their number, the padding above and below and all distances are data. Columns that do not exist (padding left and right) are part of
-//! the key: a line of results is cut into a strip that touches the left edge, any number of equal strips within, and one that touches the right edge, each
-//! of which does just the work that there is. Sizes of images are no part of any key.
+//! A call computes rows of results, group by group of vectors, so that the source of a window stays in L1 from row to row. The lines of the
+//! window come as a table, so their number, the padding above and below and all distances are data. Columns that do not exist (padding left
+//! and right) are part of the key: a line of results is cut into a strip that touches the left edge, any number of equal strips within, and
+//! one that touches the right edge, without work for the columns that do not exist. Sizes of images are in no key.
 
 use crate::asm::Width;
 use crate::ir::{Addr, Elem, Function, Int, Pred, Prefetch, Val};
 use crate::key::Key;
 use std::mem::offset_of;
 
-/// What a result of a line meets: a source column, counted from the column of the result itself, and the weights for it.
+/// The operands of a result of a line: a source column, counted from the column of the result itself, and the weights for it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Tap {
     /// The column.
@@ -29,12 +29,12 @@ pub struct Window {
     pub results: u8,
     /// Source columns between results.
     pub stride: u8,
-    /// Results between source columns: result `j` meets column `x` by the taps whose column is `x step - j stride`.
+    /// Results between source columns: result `j` uses column `x` by the taps whose column is `x step - j stride`.
     pub step: u8,
     /// The taps of a line.
     pub taps: Vec<Tap>,
-    /// First source column that exists and the one behind the last, counted from the column of the first result; columns that no tap meets
-    /// need not be told from others.
+    /// First source column that exists and the one behind the last, counted from the column of the first result; columns that no tap uses
+    /// may count as either.
     pub inside: (i16, i16),
     /// Vectors of channels that follow each other in memory and are made together: a group.
     pub vectors: u8,
@@ -52,7 +52,7 @@ pub struct Line {
     pub source: usize,
     /// Bytes added to that of the other operand where it is read.
     pub other: usize,
-    /// What the kernel knows of a line besides: its factor, or the place of its first tap.
+    /// The other data of a line: its factor, or the place of its first tap.
     pub value: f32,
 }
 
@@ -66,7 +66,7 @@ pub struct Row {
     pub other: usize,
     /// Number of lines of the window that exist there.
     pub lines: usize,
-    /// What sums are divided by, where they are.
+    /// The address of the sums' divisors.
     pub divisor: f32,
 }
 
@@ -74,7 +74,7 @@ pub struct Row {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Side {
-    /// The first column of the first strip, less what lines and rows add.
+    /// The first column of the first strip, before the offsets of lines and rows.
     pub at: *mut u8,
     /// Distance of columns.
     pub column: usize,
@@ -132,7 +132,7 @@ pub enum Other {
     Written(Elem),
 }
 
-/// The results of a strip, for what follows them.
+/// The results of a strip, for the epilogue.
 #[derive(Debug)]
 pub struct Strip<'s> {
     /// Pointer to the arguments, the kernel's own, which may be the first field of a larger block.
@@ -153,7 +153,7 @@ pub struct Strip<'s> {
     pub streaming: bool,
 }
 
-/// Writes what happens to the results of a strip while they are in registers, storing included.
+/// Writes the epilogue of a strip's results while they are in registers, stores included.
 pub type Finish<'f> = dyn FnMut(&mut Function, &Strip<'_>) + 'f;
 
 /// Kernels of strips, which by themselves store results as f32.
@@ -198,7 +198,7 @@ impl Strip<'_> {
 /// Columns that are reached from one base: x86 addresses reach 0, 1, 2, 4 times a register, and one with the triple reaches 3.
 const SHARE: i32 = 5;
 
-/// The source columns that the results of a strip meet; for the fields see [`Window`].
+/// The source columns that the results of a strip use; for the fields see [`Window`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Columns<'t> {
     pub(super) taps: &'t [Tap],
@@ -223,7 +223,7 @@ impl<'t> Columns<'t> {
         (low.max(i32::from(from))..(high.div_euclid(step) + 1).min(i32::from(to))).filter(move |x| self.users(*x).next().is_some())
     }
 
-    /// The results and taps that meet a column.
+    /// The results and taps that use a column.
     pub(super) fn users(self, column: i32) -> impl Iterator<Item = (usize, usize)> + use<'t> {
         self.taps.iter().enumerate().filter_map(move |(tap, t)| {
             let (distance, stride) = (column * i32::from(self.step) - i32::from(t.column), i32::from(self.stride));
@@ -257,7 +257,7 @@ impl Window {
         self.columns().all().last()
     }
 
-    /// Columns that a result meets.
+    /// Columns that a result uses.
     pub fn count(&self, result: usize) -> usize {
         let columns = self.columns();
         columns.all().flat_map(|x| columns.users(x)).filter(|(i, _)| *i == result).count()
@@ -267,7 +267,7 @@ impl Window {
         Columns { taps: &self.taps, results: self.results, stride: self.stride, step: self.step, inside: self.inside }
     }
 
-    /// Writes the loops around strips: `group` what registers hold for a group of vectors, `strip` the results of a strip.
+    /// Writes the loops around strips: `group` writes the registers of a group of vectors, `strip` the results of a strip.
     pub(super) fn write<G>(
         &self,
         f: &mut Function,
@@ -355,7 +355,7 @@ impl Window {
     }
 }
 
-/// The lanes that there are of the last of a group's vectors, whose first channel is one of as many as the argument at some place says.
+/// The existing lanes of the last of a group's vectors; the argument at a given place is the number of channels.
 pub(super) fn last_lanes(f: &mut Function, (args, channels): (Int, usize), channel: Int, vectors: u8) -> Pred {
     let left = f.argument(args, channels);
     f.sub(left, channel);
@@ -385,7 +385,7 @@ pub(super) struct At {
 }
 
 impl At {
-    /// The lanes that there are of a vector of a group.
+    /// The existing lanes of a vector of a group.
     pub(super) fn mask(&self, window: &Window, vector: usize) -> Option<Pred> {
         self.mask.filter(|_| vector + 1 == usize::from(window.vectors))
     }
@@ -420,7 +420,7 @@ impl Distances {
     }
 }
 
-/// What goes through the columns of a line.
+/// The code over the columns of a line.
 pub(super) struct Cursor {
     source: Int,
     distances: Distances,

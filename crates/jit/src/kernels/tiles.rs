@@ -1,18 +1,18 @@
 //! The inner kernel of `dot` on the tile registers of AMX.
 //!
-//! `C[i][j] (+)= sum over taps and depth of A[i][k] * B[k][j]` for up to 32 rows and any number of panels. `A` is read where it is, by two tiles
-//! of up to 16 rows that lie at a constant distance each (what does not is copied first, see [`gather`](super::gather)), `B` in the panels of the
-//! other kernels: a line of them is 64 bytes for every 16 columns, and a tile takes lines at any distance. So weights that are packed once serve
-//! either.
+//! `C[i][j] (+)= sum over taps and depth of A[i][k] * B[k][j]` for up to 32 rows and any number of panels. `A` is read in place, by two
+//! tiles of up to 16 rows each at a constant stride (other rows are copied first, see [`gather`](super::gather)), `B` in the panels of the
+//! other kernels: a line of them is 64 bytes for every 16 columns, and a tile takes lines at any stride. So weights that are packed once
+//! serve vectors and tiles.
 //!
-//! Two tiles of `A` and two of `B` and the four of their products fill the eight registers: every load feeds two products, which take 16
-//! cycles each, where a load takes 8 from L1 and about 22 from L2. With one tile of rows, four of columns meet it. Rows
-//! meet every panel, and stay in L1 where panels, which are read once for these rows, are told to pass by it.
+//! Two tiles of `A`, two of `B` and the four of their products fill the eight registers: every load feeds two products, which take 16
+//! cycles each, where a load takes 8 from L1 and about 22 from L2. With one tile of rows, it is multiplied by four of columns. Rows are
+//! multiplied by every panel and stay in L1; panels, which are read once for these rows, are prefetched so as to bypass L1.
 //!
-//! Every block asks for some memory that is wanted later, since what comes from L3 comes slowly where only tiles ask for it.
+//! Every block prefetches, since data come slowly from L3 if only tile loads ask for them.
 //!
-//! Code depends on neither depth nor rows: these are shapes of registers ([`Shape::bytes`]), which [`Setup`] sets for many calls. Depths that
-//! are no multiple of 16 steps are cut into equal blocks, or end in a call with other shapes that goes on with the sums of the first.
+//! Code depends neither on depth nor on rows: these are shapes of registers ([`Shape::bytes`]), which [`Setup`] sets for many calls. Depths
+//! that are not a multiple of 16 steps are cut into equal blocks, or end in a call with other shapes that continues the sums of the first.
 
 use super::dot::{Product, Start};
 use crate::ir::{Function, Int, Prefetch, Reuse, Tile, TileProduct};
@@ -33,7 +33,7 @@ const LINE: usize = 64;
 /// Words of a tap in [`Args::taps`].
 pub const TAP: usize = 5;
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel: everything that its code depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Tiles {
     /// Types.
@@ -44,9 +44,9 @@ pub struct Tiles {
     pub vectors: u8,
     /// Vectors in a line of a panel, at least as many.
     pub line: u8,
-    /// What the sums begin with.
+    /// The initial value of the sums.
     pub start: Start,
-    /// When panels are wanted again: soon where they, and the rows that meet them, stay in L1.
+    /// When panels are used again: soon where they, and the rows multiplied by them, stay in L1.
     pub panels: Reuse,
     /// Whether blocks ask for memory, see [`Args::ahead`].
     pub asks: bool,
@@ -58,10 +58,10 @@ pub struct Tiles {
 pub struct Args {
     /// The shapes of the registers, for processors that emulate them; the others have been told by [`Setup`].
     pub shapes: *const u8,
-    /// The taps, one behind the other, [`TAP`] words each: what is added to the address of `B`; the address of the first row of either tile and the
-    /// distance of its rows in bytes.
+    /// The taps, one behind the other, [`TAP`] words each: the offset added to the address of `B`; for each of the two tiles the address of
+    /// the first row and the stride of its rows in bytes.
     pub taps: *const usize,
-    /// Number of taps; none leaves what the sums begin with.
+    /// Number of taps; 0 leaves the initial sums.
     pub count: usize,
     /// Bytes from the addresses of the rows of `A` to the first step.
     pub a_from: usize,
@@ -77,7 +77,7 @@ pub struct Args {
     pub panels: usize,
     /// Bytes from a panel to the next.
     pub b_panel: usize,
-    /// Number of tiles that meet the panels, at least 1, and bytes from the rows and the sums of one to those of the next.
+    /// Number of tiles that are multiplied by the panels, at least 1, and bytes from the rows and the sums of one to those of the next.
     pub tiles: usize,
     /// See [`Args::tiles`].
     pub a_tile: usize,
@@ -91,7 +91,7 @@ pub struct Args {
     pub sums_lower: usize,
     /// Where memory begins that is wanted in L2: [`AHEAD`] bytes in every block. Any address will do.
     pub ahead: usize,
-    /// Bytes from there to what the next block asks for, in this tile and in those that follow.
+    /// Bytes from there to the next block's prefetch, in this tile and in those that follow.
     pub ahead_step: usize,
 }
 
@@ -132,7 +132,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// What the processor is told.
+    /// The configuration given to the processor.
     pub fn bytes(&self) -> [u8; 64] {
         let mut bytes = [0; 64];
         bytes[0] = 1;
@@ -153,7 +153,7 @@ impl Shape {
     }
 }
 
-/// What is done to all registers, whose [`Shape`]'s bytes are the argument. This is its key.
+/// An operation on all registers; the argument holds the bytes of their [`Shape`]. This is its key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Setup {
     /// Gives them their shapes, until this thread says otherwise.
@@ -194,7 +194,7 @@ pub fn product(types: Product) -> Option<TileProduct> {
     }
 }
 
-/// What becomes of sums, and what is done beside products.
+/// The epilogue, and the work done beside products.
 pub trait Beside {
     /// Before the first product of a block.
     fn begin(&mut self, _f: &mut Function, _block: Block) {}
@@ -206,7 +206,7 @@ pub trait Beside {
     fn next(&mut self, _f: &mut Function) {}
 }
 
-/// What the kernel reads all the time.
+/// The values that the kernel reads all the time.
 #[derive(Clone, Copy)]
 struct At {
     args: Int,
@@ -216,7 +216,7 @@ struct At {
     b: Int,
     sums: Int,
     b_row: Int,
-    /// What is asked for next, and the distance to what follows.
+    /// The next prefetch, and the distance to the ones that follow.
     ahead: Int,
     ahead_step: Int,
 }
@@ -302,7 +302,7 @@ impl Tiles {
         (0..all).step_by(most).map(move |first| Block { tall, first, vectors: most.min(all - first) })
     }
 
-    /// Writes the kernel with what is done beside. The arguments are at `args`.
+    /// Writes the kernel with the work done beside products. The arguments are at `args`.
     pub fn write_beside(&self, f: &mut Function, args: Int, beside: &mut impl Beside) {
         let at = self.begin(f, args);
         self.tiles(f, &at, beside);

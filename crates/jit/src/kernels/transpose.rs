@@ -1,10 +1,11 @@
-//! Transposition of matrices, by squares in registers: words as they are, or numbers that are converted on the way and multiplied by factors.
+//! Transposition of matrices, by squares in registers: unconverted words, or numbers that are converted on the way and multiplied by
+//! factors.
 //!
-//! A square has as many rows as a vector has lanes: 16 loads, four rounds of 16 shuffles and 16 stores with AVX-512, so a shuffle a vector and
-//! round, and the floor is the shuffles: 32 cycles for 1 KB where a core starts two of them in a cycle. A call moves on by given distances
-//! from square to square, along rows or along columns alike. Rows lie too far apart for the processor to foresee, so every full square asks
-//! for the lines of a later one. Squares that are not full come last: rows and columns that do not exist are neither read nor written, but for
-//! zeros where the destination has room for more rows than there are. Narrow elements are words in registers: the shuffles are the same.
+//! A square has as many rows as a vector has lanes: 16 loads, four rounds of 16 shuffles and 16 stores with AVX-512. The floor is the
+//! shuffles: 32 cycles for 1 KB where a core starts two of them a cycle. A call moves from square to square by given distances, along rows
+//! or along columns. Rows are too far apart for the hardware prefetcher, so every full square prefetches the lines of a later one. Partial
+//! squares come last: rows and columns that do not exist are neither read nor written, except for zeros where the destination has room for
+//! more rows than there are. Narrow elements are words in registers: the shuffles are the same.
 
 use crate::ir::{Binary, Compare, Elem, Function, Int, Pred, Prefetch, Val};
 use crate::isa::Isa;
@@ -14,7 +15,7 @@ use std::mem::offset_of;
 #[cfg(test)]
 mod tests;
 
-/// An operand of the arithmetic that elements meet on their way.
+/// An operand of the arithmetic on elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Factor {
     /// None.
@@ -25,26 +26,26 @@ pub enum Factor {
     ByRow,
 }
 
-/// The arithmetic of a quantised element, by its steps: what is subtracted from it (the zero point of the source), what it is multiplied by and
-/// divided by (the scales of source and destination), and what is added (the zero point of the destination).
+/// The arithmetic of a quantised element, in its order: subtract the zero point of the source, multiply by and divide by the scales of
+/// source and destination, add the zero point of the destination.
 pub type Factors = [Factor; STEPS.len()];
 
-/// What [`Factors`] do.
+/// The effect of [`Factors`].
 const STEPS: [Binary; 4] = [Binary::SubF32, Binary::MulF32, Binary::DivF32, Binary::AddF32];
 
 /// No arithmetic.
 pub const UNCHANGED: Factors = [Factor::None; STEPS.len()];
 
-/// The kernel: what is read and written, and what happens in between.
+/// The kernel: the elements read and written, and the work in between.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Transpose {
     /// Elements of the source.
     pub from: Elem,
-    /// Elements of the destination. Both or neither are words as they are.
+    /// Elements of the destination. Both or neither are unconverted words.
     pub to: Elem,
     /// The arithmetic of elements.
     pub factors: Factors,
-    /// Rows of the destination lie where a table says, not at a distance.
+    /// The rows of the destination are at addresses of a table, not at a stride.
     pub placed: bool,
 }
 
@@ -64,13 +65,13 @@ pub struct Args {
     pub to_row: usize,
     /// Distance of its squares.
     pub to_square: usize,
-    /// What is asked for meanwhile: so many bytes behind every row that is read, and behind every row that is written.
+    /// Prefetch distances: so many bytes behind every row that is read, and behind every row that is written.
     pub from_ahead: usize,
     /// As said.
     pub to_ahead: usize,
     /// Full squares.
     pub full: usize,
-    /// Squares behind them of which only a part exists.
+    /// Partial squares behind them.
     pub partial: usize,
     /// Rows of the source in the first of those, and how many fewer there are in each next; at most a full square counts.
     pub rows: usize,
@@ -138,7 +139,7 @@ impl Key for Transpose {
 }
 
 impl Transpose {
-    /// Words as they are, in rows at equal distances.
+    /// Unconverted words, in rows at equal strides.
     pub const WORDS: Transpose = Transpose { from: Elem::F32, to: Elem::F32, factors: UNCHANGED, placed: false };
 
     fn full_square(&self, f: &mut Function, at: &At, [from_ahead, to_ahead]: [Int; 2]) {
@@ -181,7 +182,8 @@ impl Transpose {
             loaded.push(row);
         }
         let shuffled = shuffled(f, loaded);
-        // Factors of rows that do not exist are 0, and what is divided by them is not written, or has been made zero, as has what is added.
+        // Factors of rows that do not exist are 0. Quotients by them are not written, or the dividend has been made zero, as have the
+        // summands.
         let there = f.first_lanes(rows);
         let factors = at.factors(f, Some(there));
         let to = f.copy(at.to);
@@ -268,7 +270,7 @@ fn shuffled(f: &mut Function, rows: Vec<Val>) -> Vec<Val> {
     let mut columns = rows;
     for c in 0..4 {
         let mut parts: Vec<Val> = fours.iter().map(|four| four[c]).collect();
-        // Each round halves the blocks that lie together: first the lowest bit of their number is sorted out, then the next.
+        // Each round halves the contiguous blocks: first the lowest bit of their number is sorted out, then the next.
         let mut halves = 1;
         while halves < blocks {
             let each = parts.len() / halves;

@@ -1,13 +1,13 @@
-//! Weights as they are stored, and how a vector of them becomes vectors of elements to multiply with.
+//! Stored weights, and the conversion of a vector of them to vectors of elements to multiply with.
 //!
-//! A vector in memory is a row of 32-bit words, each of which holds 1, 2, 4 or 8 elements. Elements of the same place in their words make a
-//! *part*: one vector of f32. Four-bit elements are looked up where there is a permutation of 16 entries, so that decoding one takes a shift
-//! and a lookup, whatever the code is.
+//! A vector in memory is a row of 32-bit words, each of which holds 1, 2, 4 or 8 elements. Elements at the same place in their words make a
+//! *part*: one vector of f32. Four-bit elements are looked up where there is a permutation of 16 entries, so that decoding one takes a
+//! shift and a lookup for any code.
 //!
-//! With *pairs* a part is a vector of bf16 pairs, for dot products of those. Words of two bf16 are pairs as they are. Words of eight 4-bit
-//! elements are taken as two halves: shifted right by `4 p` both show number `p` of the half in their low bits, and a lookup among 32 entries
-//! of 16 bits, which looks at five of these bits, gives the pair of numbers `p` and `p + 4` (entries `i` and `i + 16` are equal, so the fifth
-//! bit needs no mask). A word of eight elements so costs 4 lookups and 3 shifts.
+//! With *pairs* a part is a vector of bf16 pairs, for dot products. Words of two bf16 are pairs already. Words of eight 4-bit elements are
+//! taken as two halves: shifted right by `4 p`, both halves show element `p` of the half in their low bits, and a lookup among 32 entries
+//! of 16 bits, which uses five of these bits, gives the pair of elements `p` and `p + 4` (entries `i` and `i + 16` are equal, so the fifth
+//! bit needs no mask). So a word of eight elements costs 4 lookups and 3 shifts.
 
 use crate::ir::{Binary, Compare, Elem, Function, Int, Unary, Val};
 use crate::isa::Isa;
@@ -129,7 +129,7 @@ impl Decode {
     }
 }
 
-/// Writes the instructions that decode; holds the registers with what they need.
+/// Writes the instructions that decode; holds the registers that they need.
 #[derive(Debug)]
 pub(super) struct Decoder {
     decode: Decode,
@@ -304,7 +304,7 @@ impl Key for Unpack {
     }
 }
 
-/// f32 whose upper halves are the nearest bf16; NaN stays what it is.
+/// f32 whose upper halves are the nearest bf16; NaN stays NaN.
 fn rounded(f: &mut Function, x: Val) -> Val {
     let width = f.isa().width();
     let (one, half) = (f.splat_i32(width, 1), f.splat_i32(width, 0x7fff));

@@ -1,17 +1,18 @@
 //! The transforms of Winograd's minimal filtering `F(4x4, 3x3)`: 4 by 4 results of a 3 by 3 window from 36 products instead of 144.
 //!
-//! With `d` a tile of 6 by 6 source pixels, `g` the 3 by 3 weights and `*` the product number by number,
-//! `y = A' [ (G g G') * (B' d B) ] A` (Lavin and Gray, *Fast Algorithms for Convolutional Neural Networks*, 2016); sums over channels are taken
-//! between the products and the last transform. The 36 elements of a tile are its *positions*: column by column, in the order of
-//! [`COLUMNS`], of each the six rows. Every kernel works on vectors of channels, which lie next to each other, so that nothing is shuffled.
+//! With `d` a tile of 6 by 6 source pixels, `g` the 3 by 3 weights and `*` the element-wise product, `y = A' [ (G g G') * (B' d B) ] A`
+//! (Lavin and Gray, *Fast Algorithms for Convolutional Neural Networks*, 2016); sums over channels are taken between the products and the
+//! last transform. The 36 elements of a tile are its *positions*: column by column, in the order of [`COLUMNS`], the six rows of each.
+//! Every kernel works on vectors of contiguous channels, so that nothing is shuffled.
 //!
 //! # Points
 //!
-//! The matrices follow from five points at which polynomials are evaluated, and infinity. The usual ones, 0, 1, -1, 2, -2, are not the most
-//! exact: rounding errors grow with the ratio of the largest to the smallest coefficient. Of symmetric points (which share the operations of
-//! a pair) those with `q = 1 / p` are best, and among them `p` about 2/3: over sums of 512 channels of uniform data the norm of the error is
-//! 2.0e-6 of the norm of the result, with the usual points 4.6e-6, and 1.2e-6 when the products are added in order without any transform; the
-//! largest error relative to the largest result is 3.4e-6, 1.1e-5 and 2.9e-6. With `p q = 1`, up to factors that `G` takes:
+//! The matrices follow from five points at which polynomials are evaluated, and infinity. The usual points, 0, 1, -1, 2, -2, are not the
+//! most exact: rounding errors grow with the ratio of the largest to the smallest coefficient. Among symmetric points (which share the
+//! operations of a pair) those with `q = 1 / p` are best, and among them `p` about 2/3. Over sums of 512 channels of uniform data the norm
+//! of the error is 2.0e-6 of the norm of the result, with the usual points 4.6e-6, and 1.2e-6 when the products are added in order without
+//! any transform; the largest error relative to the largest result is 3.4e-6, 1.1e-5 and 2.9e-6. With `p q = 1`, up to factors that `G`
+//! takes:
 //!
 //! ```text
 //!      1  0  -(p2 + q2)  0     1  0          1    0     0          1  1   1  1   1  0
@@ -324,7 +325,7 @@ fn result_line(f: &mut Function, points: &Points, m: [Val; SIDE]) -> [Val; RESUL
     [first, p, even, last]
 }
 
-/// The transform of sums to a tile of results, of which every row is a [`Strip`] where it is whole: a function of [`ResultArgs`].
+/// The transform of sums to a tile of results, each of whose whole rows is a [`Strip`]: a function of [`ResultArgs`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Results;
 

@@ -1,4 +1,4 @@
-//! What the training examples share: a small net on the primitives, its training loop, and the generator behind every random choice.
+//! Shared by the training examples: a small net on the primitives, its training loop, and the generator behind every random choice.
 
 pub(crate) mod net;
 pub(crate) mod random;

@@ -7,7 +7,7 @@ use std::fmt;
 /// One layer; sizes of its input follow from the layers before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Layer {
-    /// Convolution by `kernel x kernel` to `channels` channels, as many pixels out as in.
+    /// Convolution by `kernel x kernel` to `channels` channels, padded so that images keep their size.
     Conv { channels: i64, kernel: i64 },
     /// `max(x, 0)`.
     Relu,
@@ -29,7 +29,7 @@ impl fmt::Display for Layer {
 }
 
 impl Layer {
-    /// What parameters of the layer are named by: the kind, and its number from 1.
+    /// The prefix of the layer's parameter names: the kind, and its number from 1.
     fn kind(&self) -> &'static str {
         match self {
             Layer::Conv { .. } => "conv",
@@ -74,8 +74,8 @@ pub(crate) struct Forward {
 }
 
 impl Forward {
-    /// The layers and a log-softmax. In inference a relu behind a convolution or inner product is a post-op of it. `parameters` brings weights
-    /// and bias of a layer, named and described, in the layouts that the description has.
+    /// The layers and a log-softmax. In inference a relu behind a convolution or inner product is a post-op of it. `parameters` returns
+    /// weights and bias of a layer, given their names and descriptions, in the layouts of the descriptions.
     pub(crate) fn new(
         engine: &Engine,
         prop: Prop,
@@ -113,7 +113,7 @@ impl Forward {
         self.input.tensor().dims()[0] as usize
     }
 
-    /// Sets the input: pixels of whole images, one after the other, `white` being the number of a white pixel. What is left of the batch is black.
+    /// Sets the input: pixels of whole images, one after the other; `white` is the value of a white pixel. The rest of the batch is black.
     pub(crate) fn load<'a>(&self, images: impl Iterator<Item = &'a [u8]>, white: f32) -> Result<(), Error> {
         let mut pixels: Vec<f32> = images.flatten().map(|&p| f32::from(p) / white).collect();
         pixels.resize(self.input.tensor().bytes() / size_of::<f32>(), 0.0);

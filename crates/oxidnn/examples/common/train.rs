@@ -9,7 +9,7 @@ use oxidnn::prelude::*;
 use oxidnn_testing::idx::Labelled;
 use std::time::Instant;
 
-/// What to train, and how.
+/// The recipe: the net, the data, and the parameters of training.
 pub(crate) struct Recipe<'a> {
     /// The net; the last layer gives the classes.
     pub(crate) layers: &'a [Layer],
@@ -34,7 +34,7 @@ pub(crate) struct Recipe<'a> {
 /// Trains on `engine`, and prints a line an epoch. The parameters are those after the last epoch.
 ///
 /// # Errors
-/// When the accuracy in the end is not what the recipe promises; whatever the primitives report.
+/// When the final accuracy is below the recipe's promise; errors of the primitives.
 pub(crate) fn train(engine: &Engine, recipe: &Recipe<'_>, images: &Labelled, test: &Labelled) -> Result<Vec<Parameter>> {
     let (height, width) = images.size();
     ensure!(test.size() == images.size(), "test images of {:?} pixels, training images of {:?}", test.size(), images.size());
@@ -83,7 +83,7 @@ fn introduce(recipe: &Recipe<'_>, images: &Labelled, test: &Labelled, parameters
     println!("{count} parameters: {}", layers.join(", "));
 }
 
-/// The image moved by up to `most` pixels up or down, left or right; what comes into view is black.
+/// The image moved by up to `most` pixels up or down, left or right; uncovered pixels are black.
 pub(crate) fn shifted(image: &[u8], width: usize, most: usize, random: &mut Random) -> Vec<u8> {
     let height = image.len() / width;
     let mut offset = || random.below(2 * most + 1);
@@ -107,7 +107,7 @@ fn progress(epoch: usize, images: usize) -> ProgressBar {
 /// The net for inference, with the weights that a training changes.
 struct Tester {
     stream: Stream,
-    /// Brings weights into the layouts that inference asks for, where they differ from those of training.
+    /// Reorders weights to the layouts of inference, where they differ from those of training.
     pack: Sequence<'static>,
     forward: Forward,
 }

@@ -117,7 +117,7 @@ impl Training {
     }
 }
 
-/// Appends a backward pass of `step`: the gradient of its result is `gradient`, all else it reads is what the forward pass used.
+/// Appends a backward pass of `step`: the gradient of its result is `gradient`; its other inputs are those of the forward pass.
 fn push_backward<'s>(
     sequence: &'s mut Sequence<'static>,
     step: &Step<'static>,

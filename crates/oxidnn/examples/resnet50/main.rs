@@ -71,8 +71,9 @@ fn apart<'a>(ours: &'a First, theirs: &First) -> Vec<(f64, &'a str)> {
     all
 }
 
-/// Compares the gradients of `engine` with those of the CPU in f32. The last bit of a sum on the kink of relu decides whether a gradient passes, and 53
-/// normalisations over small batches multiply that: so the median says whether the step is right, and bf16 may be half as far again as the CPU's bf16 is.
+/// Compares the gradients of `engine` with those of the CPU in f32. The last bit of a sum at the kink of ReLU decides whether a gradient
+/// passes, and 53 normalisations over small batches amplify that. So the median decides whether the step is right, and bf16 may be off by
+/// one and a half times as much as the CPU's bf16.
 fn check(engine: &Engine) -> Outcome {
     let shape = [8, 64];
     let cpu = Engine::cpu();

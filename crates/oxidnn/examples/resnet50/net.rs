@@ -8,8 +8,8 @@ use oxidnn::prelude::*;
 const STAGES: [(usize, i64); 4] = [(3, 64), (4, 128), (6, 256), (3, 512)];
 const CLASSES: i64 = 1000;
 const EPSILON: f32 = 1e-5;
-/// What the last scale of a block begins at: near 0, where a network of many blocks does not multiply small differences (Goyal et al., Accurate, large minibatch
-/// SGD, 2017, begin at 0, where nothing inside of a block has a gradient).
+/// The initial value of a block's last scale: near 0, where a network of many blocks does not amplify small differences. (Goyal et al.,
+/// Accurate, large minibatch SGD, 2017, begin at 0, where nothing inside of a block has a gradient.)
 const BRANCH: f64 = 0.2;
 
 /// Weights, scales or shifts: f32 masters, which the forward pass rounds to the type that it computes in.
@@ -207,7 +207,7 @@ impl Net {
         Ok(Net { engine: engine.clone(), log_probabilities, loss_gradient, forward, backward, update, parameters })
     }
 
-    /// The loss becomes the mean of what the images say against these classes.
+    /// The loss becomes the mean over the images for these classes.
     pub(crate) fn set_labels(&self, labels: &[usize]) -> Result<(), Error> {
         let rate = -1.0 / labels.len() as f64;
         self.loss_gradient.write_with(|i| if labels[i / CLASSES as usize] == i % CLASSES as usize { rate } else { 0.0 })

@@ -1,4 +1,4 @@
-//! A map that forgets what was used longest ago: a hash table into a slab of nodes, which form a list in the order of use.
+//! A map that drops the least recently used entries: a hash table into a slab of nodes, which form a list in the order of use.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -70,8 +70,8 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
         self.nodes[i].as_ref().map(|n| &n.value)
     }
 
-    /// Adds an entry that is not there yet; gives back what had to go for it: the oldest ones, or the entry itself where it alone is too
-    /// much.
+    /// Adds an entry that is not there yet; returns the entries dropped for it: the oldest ones, or the entry itself if it alone exceeds
+    /// the limits.
     pub fn insert(&mut self, key: K, value: V, weight: usize) -> Vec<V> {
         if self.capacity == 0 || weight > self.budget {
             return vec![value];
@@ -103,7 +103,7 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
         Some(node.value)
     }
 
-    /// Changes the limits; gives back what no longer fits.
+    /// Changes the limits; returns the entries that no longer fit.
     pub fn limit(&mut self, capacity: usize, budget: usize) -> Vec<V> {
         (self.capacity, self.budget) = (capacity, budget);
         self.shrink()

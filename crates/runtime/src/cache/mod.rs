@@ -1,8 +1,8 @@
 //! The primitive cache: ready code by engine, problem and implementation row.
 //!
-//! One cache serves the process. It holds a number of entries and of bytes, forgets what was used longest ago, and makes each entry once: who
-//! asks for code that another thread is making waits for it. Code that primitives still use lives on when the cache forgets it. What a plan
-//! depends on besides the problem (instruction sets, cores) belongs to the engine, so the device's identity stands for it in the key.
+//! One cache serves the process. It is limited in entries and in bytes, drops the least recently used entries, and makes each entry once: a
+//! thread that asks for code that another thread is making waits for it. Code that primitives still use outlives its entry. A plan depends
+//! on the problem and on the engine (instruction sets, cores), so the key holds the device's identity.
 
 mod lru;
 mod single;
@@ -20,7 +20,7 @@ use single::{Kept, Single};
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-/// What an entry is found by; the hash is made once.
+/// The key of an entry; its hash is computed once.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Key {
     pub(crate) hash: u64,
@@ -75,7 +75,7 @@ pub fn contains(desc: &PrimitiveDesc) -> bool {
     cache().lock().entries.get(desc.key()).is_some()
 }
 
-/// What the process's cache holds.
+/// The contents of the process's cache, counted.
 pub fn stats() -> CacheStats {
     cache().stats()
 }
@@ -105,7 +105,7 @@ pub fn set_byte_budget(bytes: usize) {
     limit(|entries, _| (entries, bytes));
 }
 
-/// Limits the cache, and what executions remember of sizes that come with them.
+/// Limits the cache, and the table of members of problems with open sizes.
 fn limit(limits: impl FnOnce(usize, usize) -> (usize, usize)) {
     cache().limit(limits);
     family::limit(capacity(), byte_budget());

@@ -1,4 +1,4 @@
-//! The single-flight protocol of the primitive cache: who asks for a value that another thread is making waits for it.
+//! The single-flight protocol of the primitive cache: a thread that asks for a value that another thread is making waits for it.
 
 use super::Lru;
 use crate::fork::{self, Locked};
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// What the cache holds, and what it was asked for since the process began.
+/// The contents of the cache, and its requests since the process began.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct CacheStats {
     /// Requests that found code, or waited for another thread that was making it.
@@ -23,7 +23,7 @@ pub struct CacheStats {
     pub bytes: usize,
 }
 
-/// What an entry weighs; `None` for what is not kept.
+/// The bytes of an entry; `None` for values that are not kept.
 pub(crate) trait Kept {
     fn weight(&self) -> Option<usize>;
 }

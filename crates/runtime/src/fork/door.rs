@@ -1,14 +1,14 @@
-//! The door between who is inside and who forks.
+//! The door between threads that are inside and a thread that forks.
 
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::thread;
 use std::time::Duration;
 
-/// Times between looks of who waits.
+/// The time between two looks of a waiting thread.
 pub(super) const PAUSE: Duration = Duration::from_micros(20);
 
-/// Either threads are inside, or one forks. Both announce themselves before they look for the other, by changing a number that the other changes or
-/// reads later: whichever change of `inside` comes second sees the first, and with it what was before it.
+/// Either threads are inside, or one forks. Each announces itself before it looks for the other, by changing a number that the other
+/// changes or reads later: the second change of `inside` sees the first, and with it everything before it.
 pub(super) struct Door {
     /// Threads that are inside.
     pub(super) inside: AtomicUsize,
@@ -36,7 +36,7 @@ impl Door {
         self.inside.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Lets nobody inside any more, and returns when all have come out; at once for who is inside himself.
+    /// Closes the door, and returns when all threads inside have left; at once if the calling thread is inside itself.
     pub(super) fn close(&self, is_inside: bool) {
         self.forking.fetch_add(1, Ordering::AcqRel);
         while !is_inside && self.inside.fetch_add(0, Ordering::AcqRel) > 0 {

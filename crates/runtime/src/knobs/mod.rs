@@ -17,11 +17,11 @@ use std::sync::{Mutex, OnceLock};
 pub struct Knob {
     /// Name without prefix.
     pub name: &'static str,
-    /// What it may be set to.
+    /// The values that it may have.
     pub values: &'static str,
-    /// What it is when not set.
+    /// The default.
     pub default: &'static str,
-    /// What it does.
+    /// The effect.
     pub help: &'static str,
 }
 
@@ -154,7 +154,7 @@ pub struct Knobs {
     pub cache_capacity: usize,
     /// `PRIMITIVE_CACHE_BYTES`, in bytes.
     pub cache_bytes: usize,
-    /// `MAX_CPU_ISA`: one of [`CPU_ISAS`]; `None` for the default. The CPU engine knows what they mean.
+    /// `MAX_CPU_ISA`: one of [`CPU_ISAS`], which the CPU engine interprets; `None` for the default.
     pub max_cpu_isa: Option<String>,
     /// `CPU_ISA_HINTS`: whether vectors of 256 bits are preferred.
     pub prefer_ymm: bool,
@@ -166,15 +166,15 @@ pub struct Knobs {
     pub cpu_caches: Option<[usize; 3]>,
     /// `JIT`.
     pub jit: bool,
-    /// `JIT_DUMP`; [`jit_dump`] says what holds now.
+    /// `JIT_DUMP`; [`jit_dump`] has the current value.
     pub jit_dump: bool,
-    /// `JIT_PROFILE`, whether `perf` is told; [`jit_profile`] says what holds now.
+    /// `JIT_PROFILE`, whether `perf` is told; [`jit_profile`] has the current value.
     pub jit_profile: bool,
     /// `NUM_THREADS`; `None` for all cores.
     pub num_threads: Option<usize>,
     /// `SPIN_MICROSECONDS`.
     pub spin_microseconds: u64,
-    /// `ASYNCHRONOUS_STREAMS`; [`asynchronous_streams`] says what holds now.
+    /// `ASYNCHRONOUS_STREAMS`; [`asynchronous_streams`] has the current value.
     pub asynchronous_streams: bool,
     /// `SCRATCH_BUDGET`, in bytes.
     pub scratch_budget: usize,
@@ -195,7 +195,7 @@ pub struct Knobs {
 pub struct Setting {
     /// The knob.
     pub knob: Knob,
-    /// Its value now, as text.
+    /// The current value, as text.
     pub value: String,
     /// The environment variable that set it, if any.
     pub variable: Option<String>,
@@ -218,17 +218,17 @@ pub fn get() -> &'static Knobs {
     &read().0
 }
 
-/// The values that the environment has now: for what is looked up once, when it is first needed. Programs set variables until then.
+/// The values in the environment now, for knobs that are read once, at their first use: programs set variables until then.
 pub fn now() -> Knobs {
     parse(&|v| std::env::var(v).ok()).0
 }
 
-/// What was wrong with the environment, a line each.
+/// The errors in the environment, a line each.
 pub fn warnings() -> &'static [String] {
     &read().1
 }
 
-/// What functions set, whatever the environment says.
+/// Values set by functions, which override the environment.
 struct Chosen {
     fpmath: Option<FpMathMode>,
     jit_dump: Option<bool>,

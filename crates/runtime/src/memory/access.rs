@@ -1,4 +1,4 @@
-//! Typed access to memory: elements in logical row-major order, whatever the layout and data type, and raw elements as they lie.
+//! Typed access to memory: elements in logical row-major order for any layout and data type, and raw elements in memory order.
 
 use super::Memory;
 use crate::{Element, Engine};
@@ -85,7 +85,7 @@ fn walk(tensor: &Tensor, mut f: impl FnMut(usize, usize)) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes the sums of elements that a layout with [`Compensation`](oxidnn_spec::Compensation) has behind them, as reorders do.
+/// Writes the sums of elements behind the data of a layout with [`Compensation`](oxidnn_spec::Compensation), as reorders do.
 fn write_sums(tensor: &Tensor, data: &mut [u8]) -> Result<(), Error> {
     let Some((blocking, wanted)) = tensor.blocking().and_then(|b| Some((b, b.compensation?))) else { return Ok(()) };
     let (dims, padded) = (tensor.dims(), &blocking.padded_dims);
@@ -118,7 +118,7 @@ fn write_sums(tensor: &Tensor, data: &mut [u8]) -> Result<(), Error> {
 }
 
 impl Memory<'static> {
-    /// Owned memory for a plain tensor of `dims` (row-major, contiguous) with the elements `values`, as their type has them.
+    /// Owned memory for a plain tensor of `dims` (row-major, contiguous) with the elements `values`, of their own type.
     ///
     /// ```
     /// # use oxidnn_runtime::{Engine, Memory};
@@ -264,7 +264,7 @@ impl Memory<'_> {
         data.unmap()
     }
 
-    /// Buffer `index` as it lies, in units of `T`; the bytes behind the last whole unit are left out.
+    /// The raw contents of buffer `index`, in units of `T`; the bytes behind the last whole unit are left out.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] for a wrong index, and while the memory is being written.
@@ -272,7 +272,7 @@ impl Memory<'_> {
         Ok(self.map(index)?.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
     }
 
-    /// Overwrites the beginning of buffer `index` with `values` as they are.
+    /// Overwrites the beginning of buffer `index` with the raw `values`.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] for a wrong index, too many values, read-only memory, and while the memory is in use.

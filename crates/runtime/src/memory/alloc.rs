@@ -22,20 +22,21 @@ enum Owner {
     Nobody,
 }
 
-// SAFETY: whoever owns the value owns the memory, which is no thread's.
+// SAFETY: the value owns the memory, which belongs to no thread.
 unsafe impl Send for Owner {}
 // SAFETY: the address is used only to free the memory, with the value gone.
 unsafe impl Sync for Owner {}
 
-/// Alignment that the allocator gives by itself. Asked for more, it writes the zeros itself, touching every page; at this one it takes pages that the
-/// system has zeroed, which cost nothing before they are used.
+/// The allocator's natural alignment. For a larger one the allocator writes the zeros itself, touching every page; at this one it takes
+/// pages that the system has zeroed, which cost nothing before they are used.
 const NATURAL: usize = 16;
 
 /// Bytes of a huge page.
 const HUGE: usize = 2 << 20;
 
-/// Asks the system for huge pages where `memory` has room for one. They are found in a thousandth as many entries of the page tables; and what a kernel
-/// reads at distances of a power of two meets in the caches then or does not by its addresses alone, not by the pages that it happened to get.
+/// Asks the system for huge pages if `memory` has room for one. They need a thousandth as many page-table entries. And whether accesses at
+/// strides of a power of two conflict in the caches then depends on their addresses alone, not on the pages that the process happened to
+/// get.
 pub fn huge_pages(memory: &[u8]) {
     let first = memory.as_ptr().addr().next_multiple_of(HUGE);
     let pages = (memory.as_ptr().addr() + memory.len()).saturating_sub(first) / HUGE;

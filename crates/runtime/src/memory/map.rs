@@ -1,4 +1,4 @@
-//! Mapping: the bytes of a memory for the host, as long as a guard lives. One of the files with unsafe code.
+//! Mapping: the host's access to the bytes of a memory, as long as a guard lives. One of the files with unsafe code.
 
 use super::{Access, Guard, Memory, Origin};
 use crate::queue::Work;
@@ -76,11 +76,11 @@ impl<'a> Memory<'a> {
         Ok(Mapped { bytes, _guard: guard })
     }
 
-    /// Replaces the first bytes of buffer `index`, without reading those of a device first. Waits for work that was submitted to use it.
+    /// Replaces the first bytes of buffer `index` without reading a device's bytes first. Waits for submitted work that uses it.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] for a wrong index, more bytes than the buffer has, memory over a `&` slice, or while another thread executes or
-    /// maps it; a failure of the work that was waited for, or of the device.
+    /// [`Error::InvalidArguments`] for a wrong index, more bytes than the buffer has, memory over a `&` slice, or while another thread
+    /// executes on it or maps it; a failure of the awaited work, or of the device.
     pub fn replace(&self, index: usize, bytes: &[u8]) -> Result<(), Error> {
         let (region, _guard) = (self.region(index)?, self.guard(Access::Write)?);
         if bytes.len() > region.len() {

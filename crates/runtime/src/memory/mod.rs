@@ -3,9 +3,9 @@
 //! The bytes are owned (zeroed, 64-byte aligned), borrowed from the user's slice for `'a`, or at addresses that the user vouches for
 //! (unsafe). A sparse tensor has several buffers: values first, then its index arrays.
 //!
-//! **Soundness.** Executions take `&Memory`, so each region keeps count of who uses it: inputs are borrowed shared, outputs exclusively,
-//! for the time of the execution, and a conflict is a typed error. Views of one region share its count. Memory made from raw addresses is
-//! not counted: its maker promised.
+//! **Soundness.** Executions take `&Memory`, so each region counts its users: inputs are borrowed shared, outputs exclusively, while the
+//! execution lasts, and a conflict is a typed error. Views of one region share its count. Memory made from raw addresses is not counted:
+//! its maker promised.
 
 mod access;
 mod alloc;
@@ -41,13 +41,13 @@ pub struct Memory<'a> {
     notes: Option<Notes>,
 }
 
-/// What the memory was found to fit last, as something that is read and as something that is written: stamps of operands
-/// ([`crate::PrimitiveDesc::stamp`]), which are never used twice. An execution that finds its own there has nothing to check: neither a description
-/// nor a memory's description, engine and buffers ever change, but for addresses.
+/// The operands that the memory last passed the checks of, one for reading and one for writing: their stamps
+/// ([`crate::PrimitiveDesc::stamp`]), which are never used twice. An execution that finds its own stamp here has nothing to check:
+/// descriptions, engines and buffers never change, except for addresses.
 #[derive(Default)]
 struct Fits([AtomicU64; 2]);
 
-/// What keeps the bytes alive and counts their users.
+/// Keeps the bytes alive and counts their users.
 #[derive(Debug, Default)]
 pub(crate) struct Storage {
     pub(crate) uses: Uses,
@@ -69,7 +69,7 @@ impl Storage {
     }
 }
 
-/// Where the bytes come from, and so what is allowed with them.
+/// The origin of the bytes, which determines the allowed uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Origin {
     /// Allocated here.
@@ -227,8 +227,8 @@ impl<'a> Memory<'a> {
         Ok(Memory { tensor, engine, regions, origin: self.origin, storage, fits: Fits::default(), notes })
     }
 
-    /// The same memory, which from now on is only read, views of it included: kernels note what they find out about its bytes, and do not look again.
-    /// Work that was submitted to write it still does, before whatever reads it.
+    /// The same memory, which is only read from now on, views of it included: kernels keep notes about its bytes instead of inspecting them
+    /// again. Work that was submitted to write it still does, before any reader.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] for memory at raw addresses, which others may write.
@@ -288,7 +288,7 @@ impl<'a> Memory<'a> {
         self.origin == Origin::ReadOnly || self.storage.lasts.load(Ordering::Relaxed)
     }
 
-    /// What was found out about its bytes.
+    /// Notes about its bytes.
     #[inline]
     pub(crate) fn notes(&self) -> Option<&Notes> {
         self.notes.as_ref()
@@ -305,7 +305,7 @@ impl<'a> Memory<'a> {
         Arc::ptr_eq(&self.storage, &o.storage)
     }
 
-    /// Whether the two have a byte in common, of memory that is counted. What lies before a view's first element is not the view's.
+    /// Whether the two, of counted memory, share a byte. The bytes before a view's first element do not belong to the view.
     pub(crate) fn overlaps(&self, o: &Memory<'_>) -> bool {
         self.shares(o) && self.used().any(|a| o.used().any(|b| a.overlaps(&b)))
     }

@@ -1,4 +1,4 @@
-//! Notes about bytes that no longer change: what one execution found out about them, others need not find out again.
+//! Notes about bytes that no longer change: each execution can use what an earlier one found.
 
 use crate::Buf;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Bytes that share a note.
 const BLOCK: usize = 512;
-/// What a note says of its block, once somebody has looked.
+/// The note about a block, once an execution has inspected it.
 const HAS: u8 = 1;
 const HAS_NOT: u8 = 2;
 
@@ -16,7 +16,7 @@ const HAS_NOT: u8 = 2;
 #[derive(Clone)]
 pub struct Notes(Arc<Page>);
 
-/// What all views of a memory note.
+/// The notes that all views of a memory share.
 struct Page {
     /// Address of the first byte.
     first: usize,

@@ -14,8 +14,8 @@ impl<'a> Memory<'a> {
     /// [`Error::InvalidArguments`] for `any` and runtime layouts, host scalars, and a wrong number of addresses.
     ///
     /// # Safety
-    /// For as long as the memory object is used, each address that is not null must be valid for the bytes of its buffer, and the caller
-    /// takes care that executions and others do not write while somebody reads or writes; nothing is checked.
+    /// While the memory object is in use, each non-null address must be valid for the bytes of its buffer, and the caller ensures that
+    /// executions and others do not write while somebody reads or writes; nothing is checked.
     pub unsafe fn from_raw(engine: &Engine, tensor: Tensor, addresses: &[*mut u8]) -> Result<Memory<'a>, Error> {
         not_scalar(&tensor)?;
         if addresses.len() != tensor.buffers() {
@@ -48,13 +48,13 @@ impl<'a> Memory<'a> {
             Regions::Many(r) => r.get_mut(index),
         };
         *slot.ok_or_else(|| Error::invalid("buffer index", index, format!("below {count}")))? = new;
-        // What nobody else holds, owns no bytes and has no work to come serves the new address.
+        // Storage that nobody else holds, that owns no bytes and has no pending work, can serve the new address.
         if !Arc::get_mut(&mut self.storage).is_some_and(Storage::is_blank) {
             self.storage = Arc::default();
         }
         self.origin = Origin::Unchecked;
         self.notes = None;
-        // Another address of as many bytes fits what the one before did.
+        // Another address with as many bytes passes the same checks.
         if address.is_null() {
             self.fits = Fits::default();
         }
@@ -65,8 +65,8 @@ impl<'a> Memory<'a> {
 impl Memory<'static> {
     /// Memory that owns its bytes, in storage that has some.
     pub(super) fn owned(engine: Option<Engine>, tensor: Tensor, storage: Storage) -> Memory<'static> {
-        // SAFETY: the storage lives as long as the memory and its views, which lend the regions for no longer than they are borrowed, and counts
-        // who uses them.
+        // SAFETY: the storage lives as long as the memory and its views, which lend the regions for no longer than they are borrowed, and
+        // counts its users.
         let regions = Regions::new(storage.regions().map(|r| unsafe { r.outlive() }));
         Memory { tensor, engine, regions, origin: Origin::Owned, storage: Arc::new(storage), fits: Fits::default(), notes: None }
     }

@@ -1,9 +1,9 @@
-//! Who uses a region of memory: whoever works on it this moment, and the work on asynchronous queues that will.
+//! The users of a region of memory: present ones, and work on asynchronous queues.
 //!
-//! Executions take memories by shared reference, so the compiler cannot tell a reader from a writer. A synchronous execution, a mapping, or the
-//! act of submitting borrows the memory as readers or one writer; a borrow that conflicts with one of another thread is a race, and refused. Work
-//! that is submitted and not done is no conflict: the region remembers its last writer and its readers since by queue and ticket, and whoever
-//! comes next begins after them.
+//! Executions take memories by shared reference, so the compiler cannot tell a reader from a writer. A synchronous execution, a mapping, or
+//! the act of submitting borrows the memory for several readers or one writer; a conflict with another thread's borrow is a race, and
+//! refused. Work that is submitted and not done is no conflict: the region remembers its last writer and its readers since then by queue
+//! and ticket, and the next use begins after them.
 
 use super::Storage;
 use crate::fork::{self, Locked};
@@ -18,14 +18,14 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
     borrowed: AtomicU32,
-    /// Whether anything was ever submitted that may not be done.
+    /// Whether any submitted work may not be done.
     is_pending: AtomicBool,
     pending: Mutex<Pending>,
 }
 
 const WRITER: u32 = u32::MAX;
 
-/// What a use does.
+/// The kind of a use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     Read,
@@ -65,7 +65,7 @@ impl Uses {
         self.is_pending.load(Ordering::Acquire)
     }
 
-    /// Gives back what [`Uses::try_take`] took.
+    /// Ends the borrow that [`Uses::try_take`] took.
     #[inline]
     pub(crate) fn release(&self, access: Access) {
         match access {
@@ -74,7 +74,7 @@ impl Uses {
         }
     }
 
-    /// What it is used for, in words.
+    /// Its purpose, in words.
     pub(crate) fn state(&self) -> &'static str {
         match self.borrowed.load(Ordering::Relaxed) {
             0 => "not in use",
@@ -96,7 +96,7 @@ impl Uses {
         let readers = if access == Access::Write { &pending.readers[..] } else { &[] };
         let before = pending.writer.iter().chain(readers).cloned().collect();
         drop(pending);
-        // Outside of the lock, as it may be the last that kept a queue, whose thread is waited for then.
+        // Outside of the lock: this may be the last owner of a queue, whose thread is then waited for.
         drop(done);
         before
     }
@@ -113,7 +113,7 @@ impl Uses {
         self.before(access).iter().try_for_each(|p| p.queue.wait_until(p.ticket))
     }
 
-    /// Has `queue` begin what is submitted next when `access` may begin.
+    /// Orders the next submission to `queue` after the work that `access` must wait for.
     ///
     /// # Errors
     /// [`Error::Runtime`] when a device fails.
@@ -146,7 +146,7 @@ impl Pending {
         self.writer.iter().chain(&self.readers)
     }
 
-    /// Forgets what is done and has not failed.
+    /// Forgets work that is done and has not failed.
     fn take_done(&mut self) -> Vec<Submitted> {
         let is_done = |p: &mut Submitted| matches!(p.queue.is_done(p.ticket), Ok(true)) && p.queue.wait_until(p.ticket).is_ok();
         let mut done: Vec<Submitted> = self.readers.extract_if(.., is_done).collect();

@@ -1,8 +1,8 @@
-//! The asynchronous queue of a host device: a thread of its own takes submissions in order and runs them on the queue's [`Threads`]. One of the
-//! files with unsafe code: what was submitted is kept beyond the call.
+//! The asynchronous queue of a host device: a thread of its own takes submissions in order and runs them on the queue's [`Threads`]. One of
+//! the files with unsafe code: submissions outlive the call.
 //!
-//! A forked child has no such thread, and starts one when it first uses the queue. What its parent's thread had not done by then is not done in the child:
-//! memory that it would have written is a copy of what was there, and the next wait says so.
+//! A forked child has no such thread, and starts one when it first uses the queue. Work that its parent's thread had not done at the fork
+//! is not done in the child: the memory keeps its old contents, and the next wait reports that.
 
 use super::backlog::Backlog;
 use super::immediate::HostMark;
@@ -30,7 +30,7 @@ pub struct Asynchronous {
 /// The queue of one process, and its thread.
 struct Worker {
     shared: Arc<Shared>,
-    /// None where a child could start none: what submits does the work.
+    /// None where a child could not start one: then the submitting thread does the work.
     thread: Option<JoinHandle<()>>,
     process: u64,
 }
@@ -102,7 +102,7 @@ impl Asynchronous {
         &self.worker().shared.backlog
     }
 
-    /// Puts the task that `make` makes of its ticket behind the others; what else `make` returns is returned.
+    /// Appends the task that `make` makes from its ticket; passes on the other result of `make`.
     fn push<T>(&self, held: Option<Box<dyn Any + Send>>, make: impl FnOnce(Ticket) -> (Task, T)) -> T {
         let Worker { shared, thread, .. } = self.worker();
         let made = shared.backlog.push(|ticket| {
@@ -134,7 +134,7 @@ impl Worker {
 }
 
 impl Shared {
-    /// Does a job, and releases what it held.
+    /// Does a job, and releases the resources that it held.
     fn perform(&self, Job { task, held }: Job) -> Result<(), Error> {
         let result = catch_unwind(AssertUnwindSafe(|| self.run(&task)));
         drop(task);
@@ -165,7 +165,7 @@ impl Shared {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn words(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
@@ -232,8 +232,8 @@ impl Queue for Asynchronous {
 }
 
 impl Drop for Worker {
-    /// Drains the queue. What a job held may be the last to own the queue: then its thread ends it, which must not wait for itself. A child leaves its
-    /// parent's as it is.
+    /// Drains the queue. A job's resources may be the last owner of the queue: then its own thread ends it, which must not wait for itself.
+    /// A child leaves its parent's thread alone.
     fn drop(&mut self) {
         if self.process != fork::process() {
             std::mem::forget((self.thread.take(), self.shared.clone()));

@@ -1,4 +1,4 @@
-//! The protocol of a queue that a thread of its own works off: tickets, jobs in order, and who waits for which.
+//! The protocol of a queue with a thread of its own: tickets, jobs in order, and waiting for them.
 
 use super::Ticket;
 use crate::sync::{Condvar, Mutex, MutexGuard};
@@ -23,7 +23,7 @@ struct State<J> {
     ends: bool,
 }
 
-/// The state when `condition` no longer holds; each change of what it asks for is announced by `signal`.
+/// The state when `condition` no longer holds; `signal` announces each change that the condition depends on.
 fn when_not<'a, J>(
     signal: &Condvar,
     mut state: MutexGuard<'a, State<J>>,
@@ -36,7 +36,7 @@ fn when_not<'a, J>(
 }
 
 impl<J> Backlog<J> {
-    /// Nothing to do, all tickets up to `last` done, with what the next wait is to say.
+    /// Nothing to do, all tickets up to `last` done, and the error for the next wait.
     pub(super) fn after(last: Ticket, failure: Option<Error>) -> Backlog<J> {
         let failure = failure.map(|e| (last, e));
         let state = State { jobs: VecDeque::new(), submitted: last.0, done: last.0, failure, ends: false };
@@ -51,7 +51,7 @@ impl<J> Backlog<J> {
         when_not(&self.done, self.lock(), |s| s.done < ticket.0)
     }
 
-    /// Puts the job that `make` makes of its ticket behind the others; what else `make` returns is returned. Tickets are given in the order of the jobs.
+    /// Appends the job that `make` makes from its ticket; passes on the other result of `make`. Tickets are given in the order of the jobs.
     pub(super) fn push<T>(&self, make: impl FnOnce(Ticket) -> (J, T)) -> T {
         let mut state = self.lock();
         state.submitted += 1;
@@ -67,12 +67,12 @@ impl<J> Backlog<J> {
         self.work_off(|s| s.ends, perform);
     }
 
-    /// Does the jobs that there are.
+    /// Does the jobs in the queue.
     pub(super) fn catch_up(&self, perform: impl FnMut(J) -> Result<(), Error>) {
         self.work_off(|_| true, perform);
     }
 
-    /// Takes jobs and does them, and waits for more, until `ends`. A job is done when `perform` returns, which has released what the job held.
+    /// Takes jobs, does them, and waits for more, until `ends`. A job is done when `perform` returns, after releasing the job's resources.
     fn work_off(&self, ends: impl Fn(&State<J>) -> bool, mut perform: impl FnMut(J) -> Result<(), Error>) {
         loop {
             let mut state = when_not(&self.arrived, self.lock(), |s| s.jobs.is_empty() && !ends(s));
@@ -90,13 +90,13 @@ impl<J> Backlog<J> {
         }
     }
 
-    /// Lets the thread that works end when it has done what there is.
+    /// Lets the working thread end when it has done all jobs.
     pub(super) fn end(&self) {
         self.lock().ends = true;
         self.arrived.notify_all();
     }
 
-    /// Whether nothing is under way; not where the lock is held, for ever perhaps, as in a child.
+    /// Whether the queue is idle; false if the lock is held, possibly for ever, as in a child.
     pub(super) fn is_idle(&self) -> bool {
         self.state.try_lock().is_ok_and(|s| s.done == s.submitted)
     }

@@ -1,8 +1,8 @@
 //! Queues: where the work of a stream goes, in order.
 //!
-//! A submission is an execution, a copy or a fill. It gets a [`Ticket`], and work submitted later to the same queue begins after it. What other
-//! queues and the host must wait for, they wait for by queue and ticket ([`Queue::wait_for`], [`Queue::wait_until`]). A failure of work that is
-//! already submitted shows at the queue's next [`Queue::wait`]; what the work held is released all the same.
+//! A submission is an execution, a copy or a fill. It gets a [`Ticket`], and work submitted later to the same queue begins after it. Other
+//! queues and the host wait by queue and ticket ([`Queue::wait_for`], [`Queue::wait_until`]). The queue's next [`Queue::wait`] reports a
+//! failure of submitted work; the resources of failed work are released, too.
 
 mod asynchronous;
 mod backlog;
@@ -31,7 +31,7 @@ pub enum ScratchSource<'a> {
     Given(Region<'a>),
 }
 
-/// What is to be done.
+/// The work.
 #[derive(Clone, Copy)]
 pub enum Work<'a> {
     /// An execution.
@@ -45,21 +45,21 @@ pub enum Work<'a> {
     },
     /// Bytes from one region to another of the same length. One of them is the device's, or both are; they do not overlap.
     Copy {
-        /// What is read.
+        /// The source.
         from: Region<'a>,
-        /// What is written.
+        /// The destination.
         to: Region<'a>,
     },
     /// The same byte everywhere in a region.
     Fill {
-        /// What is written.
+        /// The destination.
         to: Region<'a>,
-        /// With what.
+        /// The value of each byte.
         byte: u8,
     },
 }
 
-/// Work, and what must live until it is done.
+/// Work, and the resources that must live until it is done.
 pub struct Submission<'a> {
     /// The work.
     pub work: Work<'a>,
@@ -85,10 +85,10 @@ impl fmt::Debug for Submission<'_> {
 
 /// An in-order queue of work on a device.
 pub trait Queue: Send + Sync + 'static {
-    /// Puts work behind what was submitted before. A queue that keeps the work beyond the call takes what it needs of it.
+    /// Appends work. A queue that runs the work after the call takes over the resources.
     ///
     /// # Errors
-    /// What the submission reports, and of a synchronous queue the work.
+    /// The submission's error; for a synchronous queue also the work's.
     ///
     /// # Safety
     /// Until the work is done its memory is valid and nobody else uses it in conflict: `held` owns it, or the caller waits for the ticket.
@@ -112,8 +112,8 @@ pub trait Queue: Send + Sync + 'static {
     /// The first failure since the last wait.
     fn wait(&self) -> Result<(), Error>;
 
-    /// Lets what is submitted from now on begin after the work of `ticket` on `other`. A device that cannot wait for the other queue by itself
-    /// has the host wait.
+    /// Orders later submissions behind the work of `ticket` on `other`. A device that cannot wait for the other queue by itself has the
+    /// host wait.
     ///
     /// # Errors
     /// [`Error::Runtime`] when the device fails. Failures of the other queue's work are that queue's.

@@ -22,7 +22,7 @@ pub struct Arena {
     allocations: AtomicU64,
 }
 
-/// What an arena holds.
+/// The contents of an arena, counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScratchStats {
     /// Bytes in use by executions.
@@ -165,7 +165,7 @@ impl Arena {
         self.trim(bytes);
     }
 
-    /// What it holds now.
+    /// Its present contents, counted.
     pub fn stats(&self) -> ScratchStats {
         ScratchStats {
             leased: self.leased.load(Ordering::Relaxed),
@@ -182,7 +182,7 @@ impl Arena {
 pub struct Lease<'a> {
     arena: &'a Arena,
     block: Option<Allocation>,
-    /// The first bytes of the block, as many as were asked for.
+    /// The first bytes of the block, as many as requested.
     len: usize,
 }
 

@@ -3,8 +3,7 @@
 use crate::{Bound, Region};
 use oxidnn_spec::{Arg, Error};
 
-/// The scratchpad, if it has no byte in common with an argument. Kernels keep tables of addresses there: what a result overwrote would be
-/// taken for an address.
+/// The scratchpad, unless it overlaps an argument. Kernels keep tables of addresses there: an overwritten table would be read as addresses.
 ///
 /// # Errors
 /// [`Error::InvalidArguments`] with the argument that shares bytes with it.

@@ -1,8 +1,8 @@
-//! Compiled code and measured choices on disk: what one process made, the next one finds.
+//! Compiled code and measured choices on disk: one process makes an entry, the next one finds it.
 //!
-//! A store is a directory of the user's own, with one file an entry. A file holds its whole key, its value and a checksum; it is written under another
-//! name and renamed into place, so that any number of processes may read and write at the same time. What is not as it was written counts as absent, and
-//! is written anew. Keys say everything that the value depends on: the device, the version of the generator, the source.
+//! A store is a directory of the user's own, with one file an entry. A file holds its whole key, its value and a checksum; it is written
+//! under another name and renamed into place, so that any number of processes may read and write at the same time. A damaged entry counts
+//! as absent, and is written anew. Keys hold everything that the value depends on: the device, the version of the generator, the source.
 
 #[cfg(test)]
 mod tests;
@@ -23,23 +23,23 @@ const TAIL: usize = 8;
 const LONGEST: u64 = 256 << 20;
 const SUFFIX: &str = "entry";
 
-/// Why a directory is no store.
+/// The reason why a directory cannot be a store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// It cannot be made, read or written.
     #[error("{path}: {source}")]
     Io {
-        /// What.
+        /// The directory or file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// Code from it would run, so nobody else may write there.
     #[error("{path} {what}; code from there would run in this process, so it must be a directory of your own that nobody else may write")]
     Unsafe {
-        /// What.
+        /// The directory or file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem with it.
         what: &'static str,
     },
     /// An entry is not as it was written, is of another key, or is one that others may write.
@@ -80,12 +80,12 @@ impl Store {
         self.find(key).ok().flatten()
     }
 
-    /// As [`Store::get`] for those who may not use it: the entry goes as early as if nobody had asked.
+    /// As [`Store::get`] for callers that may not use the entry: its age stays as it was.
     pub fn peek(&self, key: &[u8]) -> Option<Vec<u8>> {
         read(&self.dir, key).ok().flatten().map(|(_, value)| value)
     }
 
-    /// As [`Store::get`], for those who want to say that there is an entry that they do not take.
+    /// As [`Store::get`], for callers that want to say that there is an entry that they reject.
     ///
     /// # Errors
     /// [`StoreError::Damaged`].
@@ -96,7 +96,7 @@ impl Store {
         Ok(Some(value))
     }
 
-    /// Keeps `value` for `key`, in place of what was there; entries used longest ago go where the budget is exceeded.
+    /// Stores `value` for `key`, replacing an older value; the least recently used entries are removed if the budget is exceeded.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be written.
@@ -145,7 +145,7 @@ impl Store {
         }
     }
 
-    /// Removes what was used longest ago until the budget holds. Another process may remove the same.
+    /// Removes the least recently used entries until the budget holds. Another process may remove the same.
     fn shrink(&self) {
         let mut entries = entries(&self.dir);
         let mut total: u64 = entries.iter().map(|e| e.bytes).sum();
@@ -172,7 +172,7 @@ impl Store {
         if !meta.is_dir() {
             return bad("is no directory");
         }
-        // The owner of a new file is who we are.
+        // A new file belongs to the user of this process.
         let (file, path) = self.temporary().map_err(io)?;
         let me = file.metadata().map(|m| m.uid());
         let _ = fs::remove_file(path);
@@ -199,8 +199,8 @@ impl Installed {
     /// The entries in `dir`.
     ///
     /// # Errors
-    /// [`StoreError`] where there is no such directory, or others than its owner may write there, or that is neither the superuser nor who runs this
-    /// process.
+    /// [`StoreError`] if there is no such directory, if others than its owner may write there, or if the owner is neither the superuser nor
+    /// the user of this process.
     pub fn open(dir: impl Into<PathBuf>) -> Result<Installed, StoreError> {
         let dir = dir.into();
         trusted(&dir)?;
@@ -318,7 +318,7 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Whether an entry belongs to who owns the directory.
+/// Whether an entry belongs to the owner of the directory.
 #[cfg(unix)]
 fn is_ours(meta: &fs::Metadata, dir: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -330,7 +330,7 @@ fn is_ours(_: &fs::Metadata, _: &Path) -> bool {
     true
 }
 
-/// A number for `bytes` that stays the same from version to version: the name of an entry's file, and what keys may have in place of long texts.
+/// A hash of `bytes` that stays the same from version to version: the name of an entry's file, and a substitute for long texts in keys.
 pub fn digest(bytes: &[u8]) -> u128 {
     let (a, b) = (hash(bytes, 0xcbf2_9ce4_8422_2325), hash(bytes, 0x9e37_79b9_7f4a_7c15));
     u128::from(a) << 64 | u128::from(b)
@@ -339,9 +339,10 @@ pub fn digest(bytes: &[u8]) -> u128 {
 /// A factor of [`hash`]: odd, with bits set everywhere.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// 64 bits that depend on all of `bytes` and a basis, at several bytes a clock cycle: entries of code are tens of kilobytes, read while somebody waits. Four lanes
-/// take 8 bytes in turn, each by a step that different words never leave equal. A word is multiplied on both sides of a rotation before it meets the state,
-/// so that no single bit of the next word undoes what one bit of this word did.
+/// 64 bits that depend on all of `bytes` and a basis, at several bytes a clock cycle, because entries of code are tens of kilobytes and are
+/// read while somebody waits. Four lanes take 8 bytes in turn, each by a bijective step, so different words give different states. A word
+/// is multiplied on both sides of a rotation before it enters the state, so that no single bit of the next word undoes the effect of one
+/// bit of this word.
 fn hash(bytes: &[u8], basis: u64) -> u64 {
     let spread = |word: u64| word.wrapping_mul(FACTOR).rotate_left(31).wrapping_mul(FACTOR);
     let step = |state: u64, word: u64| (state ^ spread(word)).rotate_left(27).wrapping_mul(FACTOR);

@@ -19,8 +19,8 @@ pub trait CallerPool: Send + Sync {
 
 /// Runs tasks on a [`CallerPool`]. Nothing is taken on trust: worker numbers are given out once each, and tasks that the pool left are done here.
 ///
-/// The tasks are cut evenly into ranges, a worker's own first and then what is left of the others': jobs that follow each other on the same tensors
-/// give a worker the same part of them, which its caches hold.
+/// The tasks are cut evenly into ranges. A worker takes its own range first and then the rest of the others': consecutive jobs on the same
+/// tensors give a worker the same part of them, which its caches hold.
 pub(super) struct Adapter(Box<dyn CallerPool>);
 
 impl Adapter {

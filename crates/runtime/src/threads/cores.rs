@@ -8,7 +8,7 @@ pub fn cores() -> usize {
     *crate::fork::once(&CORES, system::cores)
 }
 
-/// The most threads that a pool may have: beyond so many there is nothing to gain, and the system runs out of what threads take.
+/// The most threads of a pool: more gain nothing, and exhaust the system's limits.
 pub fn most_threads() -> usize {
     (4 * cores()).max(LEAST_MOST)
 }
@@ -16,7 +16,7 @@ pub fn most_threads() -> usize {
 /// As many may be asked for on any machine.
 pub(crate) const LEAST_MOST: usize = 1024;
 
-/// Lets the calling thread, which inherited the cores of whoever started it, run on all cores of the process.
+/// Lets the calling thread, which inherited its creator's cores, run on all cores of the process.
 pub(super) fn spread() {
     system::spread();
 }
@@ -26,8 +26,8 @@ mod system {
     use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
     use std::thread::{self, available_parallelism};
 
-    /// Those of the process's first thread, which tools like `taskset` set, and those of the calling thread; `None` where the two are the same, and where
-    /// the system does not say.
+    /// The cores of the process's first thread, which tools like `taskset` set, and those of the calling thread; `None` if the two are the
+    /// same, or if the system does not tell.
     fn more() -> Option<CpuSet> {
         let own = sched_getaffinity(None).ok()?;
         let mut all = sched_getaffinity(Pid::from_raw(i32::try_from(std::process::id()).ok()?)).ok()?;

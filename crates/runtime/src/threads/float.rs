@@ -1,13 +1,13 @@
 //! How floating-point numbers are computed: rounding, subnormals and traps are settings of a thread. One of the files with unsafe code.
 //!
-//! Whatever thread computes a part of a job does it as the thread would that asked for the job, so that results do not depend on who
-//! computes. Nothing here computes on the x87, whose settings therefore do not matter.
+//! A thread that computes a part of a job uses the settings of the thread that asked for the job, so that results do not depend on who
+//! computes. Nothing here computes on the x87, so its settings do not matter.
 
 /// A thread's settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FloatMode(u32);
 
-/// All of the register `MXCSR` but the flags of what has happened.
+/// All of the register `MXCSR` but the exception flags.
 #[cfg(target_arch = "x86_64")]
 const SETTINGS: u32 = !0x3f;
 
@@ -27,8 +27,8 @@ impl FloatMode {
     #[cfg(target_arch = "x86_64")]
     pub(super) fn adopt(self) {
         if FloatMode::current() != self {
-            // SAFETY: loads four bytes that `current` read from the register, so that no bit is set that it does not have. Other settings than the default
-            // are the program's own choice for the thread that asked; what the compiler has computed before stays what it was.
+            // SAFETY: loads four bytes that `current` read from the register, so no unsupported bit is set. Settings other than the default
+            // are the program's own choice for the thread that asked; values that the compiler has computed before are unchanged.
             unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const self.0, options(nostack, preserves_flags, readonly)) };
         }
     }

@@ -1,7 +1,7 @@
 //! Threads: the process-wide pool, pools of one's own, the caller's pool, or none.
 //!
-//! Whatever the choice, an execution computes the same bits: how work is split is a function of the problem, and an executor only decides
-//! who does which task.
+//! An execution computes the same bits for every choice: how work is split is a function of the problem, and an executor only decides who
+//! does which task.
 
 mod caller;
 mod cores;
@@ -91,7 +91,7 @@ impl Threads {
         Threads(Source::Inline)
     }
 
-    /// What executions run on.
+    /// The threads that executions run on.
     pub fn executor(&self) -> &dyn Executor {
         match &self.0 {
             Source::Global => global(),

@@ -1,9 +1,9 @@
 //! Workers leave the core of the thread that woke them.
 //!
-//! A guest of KVM takes a core that sleeps for one that its host has taken away, and wakes threads on the core of who wakes them instead. There a worker
-//! waits for the caller's time slice to end, or they have the core by turns, so that a job on two threads takes as long as on one, until the
-//! system spreads them after tens of milliseconds. Waking a thread elsewhere costs the caller 20 us there, and the thread comes 60 us later, so that short
-//! jobs are better off as they are: who was not there after so long is sent away.
+//! A KVM guest takes a sleeping core for one that its host has taken away, and wakes threads on the waker's core instead. Then a worker
+//! waits for the end of the caller's time slice, or the two alternate on the core, so that a job on two threads takes as long as on one,
+//! until the system spreads them after tens of milliseconds. Waking a thread on another core costs the caller 20 us there, and the thread
+//! starts 60 us later, so short jobs are better left alone: a worker is sent to another core if it has not started after so long.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -57,7 +57,7 @@ mod system {
     #[derive(Default)]
     pub(super) struct Thread {
         id: OnceLock<Pid>,
-        /// Somebody is changing its cores: nobody else does, who would take the change for what was before.
+        /// A thread is changing its cores. No other thread does so meanwhile, since it would take the changed set for the original one.
         leaving: AtomicBool,
     }
 

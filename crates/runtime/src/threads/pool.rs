@@ -1,8 +1,8 @@
 //! `ForkJoin`: a pool whose jobs begin and end in a fraction of a microsecond. One of the files with unsafe code.
 //!
 //! A job is `tasks` calls of a body. The calling thread is worker 0 and takes part. Each worker has a contiguous range of the tasks and
-//! claims them one by one; who is done with his own range helps the others, so nobody waits for a thread that the system does not run, and
-//! the caller alone can finish a job.
+//! claims them one by one. A worker that is done with its own range helps the others, so nobody waits for a thread that the system does not
+//! run, and the caller alone can finish a job.
 //!
 //! A forked child has none of the workers, and slots and locks as they happened to be: it starts workers of its own when it first has a job
 //! for them, and looks at nothing of its parent's ([`Own`]).
@@ -11,22 +11,22 @@
 //!
 //! **Protocol.** `control` holds the job's number, its workers, and whether it is open. Only the thread that holds `taken` writes it.
 //! - The caller writes the job, opens it (release), wakes sleepers if there are any, works, closes the job, and waits for each worker that
-//!   is `IN`. Then nobody looks at the job any more and the next may be written.
-//! - A worker that sees a new open job enters (`IN`), and only then looks again: if the job is still the same and open, it works. Entering and
-//!   looking again stand against closing and waiting: with a sequentially consistent fence between the two steps on both sides, either the
-//!   worker sees the job closed, or the caller sees the worker `IN`. The same argument, between going to sleep (`PARKED`) and looking again on one
-//!   side, opening and looking for sleepers on the other, excludes a lost wake-up.
+//!   is `IN`. After that no thread reads the job any more and the next may be written.
+//! - A worker that sees a new open job enters (`IN`), and only then looks again: if the job is still the same and open, it works. Entering
+//!   and looking again on one side correspond to closing and waiting on the other: with a sequentially consistent fence between the two
+//!   steps on both sides, either the worker sees the job closed, or the caller sees the worker `IN`. The same argument, between going to
+//!   sleep (`PARKED`) and looking again on one side, opening and looking for sleepers on the other, excludes a lost wake-up.
 //! - A claim is a compare-and-swap on the range's counter, which is tagged with the job's number, so that the caller need not reset the
 //!   counters.
 //!
-//! A worker without work spins for the pool's budget and then sleeps; a caller that waits for a worker's last task spins as long and then sleeps as
-//! well. A pool of more threads than cores does not spin. After the first microseconds of spinning, others on the same core go first: where
-//! programs share the cores, the thread that is waited for is often one of them, woken there, and would get the core only when the budget is
-//! over (two processes with jobs of 8 us had 0.29 each of what one has alone; they have 0.5 to 0.56). Where caller and worker are on one core, the
-//! worker leaves it ([`place`](super::place)): a job of 3.2 ms on two threads after a rest had taken 3.2 ms and takes 1.7.
+//! A worker without work spins for the pool's budget and then sleeps; so does a caller that waits for a worker's last task. A pool of more
+//! threads than cores does not spin. After the first microseconds of spinning, a thread yields to others on the same core: where programs
+//! share the cores, the awaited thread is often one of them, woken there, and would get the core only when the budget is over (two
+//! processes with jobs of 8 us get 0.5 to 0.56 each of what one has alone, without yielding 0.29). If caller and worker are on one core,
+//! the worker leaves it ([`place`](super::place)): a job of 3.2 ms on two threads after a rest takes 1.7 ms instead of 3.2.
 //!
 //! **Several callers.** One takes the pool; others that come meanwhile, and calls from inside a task, run their tasks themselves. So N
-//! callers use at most N - 1 threads more than the pool has, nobody waits for another's job, and there is nothing to deadlock on.
+//! callers use at most N - 1 threads more than the pool has, nobody waits for another's job, and deadlock is impossible.
 //!
 //! `tests/models` runs this file under every order of its steps that the memory model allows.
 //!
@@ -66,7 +66,7 @@ pub struct ForkJoin {
     wish: Wish,
 }
 
-/// What a pool is made of.
+/// The settings of a pool, from which every process makes its own crew.
 #[derive(Clone, Copy)]
 struct Wish {
     threads: usize,
@@ -134,7 +134,7 @@ const STOP: u64 = u64::MAX;
 /// More than [`most_threads`] is on any machine, fewer than a job has bits for.
 const MAX_THREADS: usize = 1 << 14;
 
-/// How long what is left of a job is to take for workers that are late to be sent to another core: what that costs is won back then.
+/// If the rest of a job takes longer than this, late workers are sent to another core: the cost is won back then.
 const WORTH: Duration = Duration::from_micros(100);
 
 /// Time on the way to a job, or without a core, after which a worker is late.
@@ -158,8 +158,8 @@ thread_local! {
 }
 
 impl ForkJoin {
-    /// A pool of `threads`, the calling one included: `threads - 1` are started (at most [`most_threads`], and fewer when the system gives no
-    /// more) and run on return, where the calling thread may run. Idle ones spin for `spin` before they sleep.
+    /// A pool of `threads`, the calling one included: starts `threads - 1` (at most [`most_threads`], and fewer if the system gives no
+    /// more), which are running on return, on the cores where the calling thread may run. Idle ones spin for `spin` before they sleep.
     pub fn new(threads: usize, spin: Duration) -> ForkJoin {
         ForkJoin::of(Wish { threads, spin, everywhere: false })
     }
@@ -274,7 +274,8 @@ impl Shared {
         number + 1
     }
 
-    /// Claims and runs tasks: the worker's own range first, then what others have left. Who `woke` others for the job sees to it that they come.
+    /// Claims and runs tasks: first the worker's own range, then the rest of the others'. The thread that `woke` others for the job makes
+    /// sure that they come.
     fn work(&self, job: &Job, index: usize, mut woke: Option<Instant>) {
         // SAFETY: the body outlives the job, which stays while this worker is in it.
         let body = unsafe { &*job.body };

@@ -1,4 +1,4 @@
-//! Verbose lines, in oneDNN's own format: what is made, what is executed and how long it takes, what is refused and why.
+//! Verbose lines, in oneDNN's own format: creations, executions with their times, refusals with their reasons.
 //!
 //! ```text
 //! onednn_verbose,v1,primitive,create:cache_miss,cpu,matmul,packed:avx2,undef,<tensors>,<attributes>,<parameters>,<sizes>,0.12
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Failures of implementations.
 pub const ERROR: u32 = 1;
-/// What may be a mistake.
+/// Possible mistakes.
 pub const WARN: u32 = 2;
 /// Requests that are wrong.
 pub const CHECK: u32 = 4;
@@ -51,7 +51,7 @@ struct Output {
     sink: Option<Sink>,
     filter: Option<Pattern>,
     timestamp: Option<bool>,
-    /// What was introduced already: bit 0 the library, bit 1 + kind an engine.
+    /// The headers already printed: bit 0 the library, bit 1 + kind an engine.
     introduced: u8,
 }
 
@@ -93,7 +93,7 @@ fn read() -> u32 {
     FLAGS.load(Ordering::Relaxed)
 }
 
-/// What the knob `VERBOSE` may say.
+/// The values of the knob `VERBOSE`.
 #[derive(Debug, PartialEq, Eq)]
 struct Choice {
     flags: u32,
@@ -254,7 +254,8 @@ pub(crate) fn created(desc: &PrimitiveDesc, hit: bool, begin: Option<Instant>) {
     }
 }
 
-/// A primitive was executed in `time`, as the device measures it; `member` is what it was for the sizes that came with the execution, where they did.
+/// A primitive was executed in `time`, as the device measures it; `member` is the problem with the sizes that came with the execution, if
+/// any did.
 pub(crate) fn executed(desc: &PrimitiveDesc, member: &PrimitiveDesc, time: Duration) {
     profile(desc, "exec", member, time);
 }
@@ -275,7 +276,7 @@ pub fn graph(operation: &str, engine: &Engine, begin: Option<Instant>, fields: i
     }
 }
 
-/// Something worth knowing about a component, where anything is printed about what is done.
+/// Information about a component, printed if anything about the work is printed.
 pub fn info(component: &str, text: &str) {
     if on(PROFILE_EXEC | PROFILE_CREATE) {
         print(None, Some(component), &format!("{component},info,{}", field(text)));

@@ -35,7 +35,7 @@ pub struct PostOps {
     pub depthwise: bool,
 }
 
-/// What of the attributes a primitive takes. Scratchpad mode, fpmath, determinism and the relaxed kinds of accumulation are permissions: every
+/// The attributes that a primitive takes. Scratchpad mode, fpmath, determinism and the relaxed kinds of accumulation only permit: every
 /// primitive takes them.
 #[derive(Clone, Copy, Debug)]
 pub struct AttrRules {
@@ -117,7 +117,7 @@ const SDPA: AttrRules = AttrRules {
     ..NONE
 };
 
-/// What of the attributes an operation of this kind takes in a forward pass, or in the one pass that it has.
+/// The attributes that an operation of this kind takes in a forward pass, or in its only pass.
 pub(crate) const FORWARD: [(&str, AttrRules); 21] = [
     ("convolution", CONV),
     ("deconvolution", DECONV),

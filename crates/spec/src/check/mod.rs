@@ -1,7 +1,7 @@
-//! The rules that a problem must keep, but for those of a single operation, which stand beside it in `op`.
+//! The rules that a problem must keep. The rules of a single operation are beside it in `op`.
 //!
-//! [`types`] has the tables of data types, [`attr`] the table of attributes by primitive and their rules. What is here are the sentences that
-//! all rules are made of: each returns an error that names the argument, what it got and what it needs.
+//! [`types`] has the tables of data types, [`attr`] the table of attributes by primitive and their rules. This file has the functions from
+//! which all rules are composed: each returns an error that names the argument, what it got and what it needs.
 
 pub(crate) mod attr;
 pub(crate) mod post_ops;
@@ -67,8 +67,9 @@ pub(crate) const WEIGHTS_PROPS: &[Prop] = &[Prop::ForwardTraining, Prop::Forward
 /// Propagation kinds of normalisations.
 pub(crate) const NORM_PROPS: &[Prop] = &[Prop::ForwardTraining, Prop::ForwardInference, Prop::Backward, Prop::BackwardData];
 
-/// Whether sizes and strides of this tensor may be given at execution: of all operations but recurrent networks, of whose weights they make what
-/// the cells are, convolutions with a depthwise one behind them, whose sizes between the two no argument has, and weights of convolutions.
+/// Whether sizes and strides of this tensor may be given at execution. They may in all operations, with three exceptions: recurrent
+/// networks, in which the sizes of the weights determine the cells; convolutions with a depthwise one fused behind them, because no
+/// argument has the sizes between the two; and weights of convolutions.
 fn may_be_open(op: &Op, arg: Arg) -> bool {
     match op {
         Op::Rnn(_) => false,

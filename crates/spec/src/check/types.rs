@@ -1,6 +1,7 @@
 //! Tables of data types: which combinations each primitive takes in which pass. Data, read by the check and by the documentation.
 //!
-//! The rows unite what oneDNN documents for any engine with what its CPU reference takes; no row here is refused for want of a kernel.
+//! The rows are the union of oneDNN's documentation for any engine and of the types that its CPU reference takes; no row here is refused
+//! for want of a kernel.
 
 use super::Checked;
 use crate::op::Prop;
@@ -57,7 +58,7 @@ pub(crate) const INT4: Types = Types::of(&[DataType::S4, DataType::U4]);
 pub(crate) const F8: Types = Types::of(&[DataType::F8E5m2, DataType::F8E4m3]);
 pub(crate) const F4: Types = Types::of(&[DataType::F4E2m1, DataType::F4E3m0]);
 pub(crate) const FP: Types = F32.or(BF16).or(F16);
-/// What data may be outside of products: floats of 16 bits and more, and the integers.
+/// The types of data of operations other than products: floats of 16 bits and more, and the integers.
 pub(crate) const DATA: Types = FP.or(S32).or(X8);
 pub(crate) const ALL: Types = Types::of(&DataType::ALL);
 
@@ -68,7 +69,7 @@ pub enum Pass {
     Every,
     /// Both forward kinds.
     Forward,
-    /// Forward without what backward needs.
+    /// Forward without the tensors that backward needs.
     Inference,
     /// All backward kinds.
     Backward,

@@ -89,7 +89,8 @@ impl Tensor {
     }
 }
 
-/// True where two elements may lie at one place: a stride smaller than what the dimensions inside it span. Strides of 0 are taken as a wish.
+/// True if two elements may share a place: a stride is smaller than the span of the dimensions inside it. Strides of 0 are taken to be
+/// intended.
 fn overlaps(b: &Blocking) -> bool {
     if b.padded_dims.contains(&0) || b.strides.has_runtime() || b.padded_dims.has_runtime() {
         return false;

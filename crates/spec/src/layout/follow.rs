@@ -5,8 +5,8 @@ use crate::{Dims, RUNTIME};
 use std::sync::Arc;
 
 impl Blocking {
-    /// Dimensions from the outermost in memory to the innermost: by falling stride, larger dimensions and then lower indices first where strides
-    /// are equal. Strides of dimensions of size 1 say what their neighbours were to be, such as channels last.
+    /// Dimensions from the outermost in memory to the innermost: by falling stride; if strides are equal, larger dimensions and then lower
+    /// indices first. Strides of dimensions of size 1 tell the intended order, such as channels last.
     pub(crate) fn order(&self) -> Vec<usize> {
         let n = self.strides.len();
         if self.strides.has_runtime() {
@@ -20,8 +20,8 @@ impl Blocking {
 }
 
 impl Layout {
-    /// The dense layout of `dims` with this one's memory order and, where the sizes of all blocked dimensions agree, its inner blocks.
-    /// Without blocks where these exceed the address space at other strides, row-major where this one is no [`Format::Blocked`] or has another number of
+    /// The dense layout of `dims` with this one's memory order and, if the sizes of all blocked dimensions agree, its inner blocks. Without
+    /// blocks if these exceed the address space at other strides; row-major if this one is not [`Format::Blocked`] or has another number of
     /// dimensions; `any` stays `any`.
     pub fn resized(&self, dims: Dims) -> Layout {
         if self.is_any() {
@@ -42,8 +42,8 @@ impl Layout {
         ordered(inner).or_else(|_| ordered(Blocks::default())).unwrap_or(Layout { dims, format: Format::Any })
     }
 
-    /// The layout for `dims`, where sizes, strides or the offset come with an execution. Strides that are known stay; dimensions whose strides are not lie
-    /// outside of those, the first outermost.
+    /// The layout for `dims`, where sizes, strides or the offset come with an execution. Known strides stay; dimensions of unknown strides
+    /// are outside of those, the first outermost.
     pub fn at_sizes(&self, dims: Dims) -> Layout {
         let Format::Blocked(b) = &self.format else { return Layout { dims, format: self.format.clone() } };
         let known = |given: i64, or: i64| if given == RUNTIME { or } else { given };

@@ -1,4 +1,4 @@
-//! Where the elements of a tensor lie in memory.
+//! The places of a tensor's elements in memory.
 //!
 //! [`Layout`] is the specification's memory descriptor without the data type: logical dimensions and a
 //! [`Format`]. Nearly all layouts are [`Blocking`]s: strides for the outer position of every dimension plus a
@@ -48,7 +48,8 @@ pub enum Format {
 /// Strides and inner blocks. All lists but `inner` have one entry a dimension.
 #[derive(Clone, Debug)]
 pub struct Blocking {
-    /// Sizes with padding: at least the logical ones; multiples of the inner blocks, but for a part of a block made by [`Layout::submemory`].
+    /// Sizes with padding: at least the logical ones; multiples of the inner blocks, except in a part of a block made by
+    /// [`Layout::submemory`].
     pub padded_dims: Dims,
     /// Where the logical tensor begins within the padded one (0 in practice).
     pub padded_offsets: Dims,
@@ -231,7 +232,7 @@ impl Blocking {
         off
     }
 
-    /// True when there are no inner blocks.
+    /// True if there are no inner blocks.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.inner.is_empty()

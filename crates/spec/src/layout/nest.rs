@@ -22,9 +22,9 @@ pub struct Nest<const T: usize> {
 }
 
 impl<const T: usize> Nest<T> {
-    /// The shortest nest over `dims` for tensors of these layouts, a tensor's dimension of size 1 against a larger one of `dims` standing
-    /// still. Blocked dimensions are split, dimensions of size 1 dropped, and neighbours merged where every tensor allows; the order is by falling
-    /// stride of the first tensor, then of the others.
+    /// The shortest nest over `dims` for tensors of these layouts; a tensor's dimension of size 1 is broadcast to a larger one of `dims`.
+    /// Blocked dimensions are split, dimensions of size 1 dropped, and neighbours merged where every tensor allows it; the order is by
+    /// falling stride of the first tensor, then of the others.
     ///
     /// `None` for layouts that are not strides and blocks, runtime sizes, and dimensions that blocks do not divide (pass padded sizes as `dims`
     /// to visit the padding too). An empty `dims` gives a loop of size 0.
@@ -130,7 +130,7 @@ fn merged<const T: usize>(loops: Vec<Loop<T>>) -> Vec<Loop<T>> {
 }
 
 impl Layout {
-    /// True when elements lie without holes between the first and the last: all of them counted with padding (`padded`) or without.
+    /// True if there are no holes between the first and the last element: all elements counted with padding (`padded`) or without.
     pub fn is_dense(&self, padded: bool) -> bool {
         let Some(b) = self.blocking().filter(|_| !self.has_runtime()) else { return false };
         let count = if padded { b.padded_dims.volume() } else { self.dims.volume() };

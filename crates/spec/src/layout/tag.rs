@@ -33,7 +33,7 @@ pub enum TagError {
     /// An inner block of size 0 or 1, too many of them, or one too large.
     #[error("`{0}` is not a tag: inner blocks are 2 to 4096 large, at most 12, and 2^20 together")]
     Block(String),
-    /// Letters that are no permutation of a known role name.
+    /// Letters that are not a permutation of a known role name.
     #[error(
         "`{0}` is not a tag: its letters are neither a..l nor those of nchw, oihw, goihw, tnc, ldnc, ldigo, ldgo, ldio or one of their kin"
     )]
@@ -150,7 +150,7 @@ impl Layout {
         Layout::dense(dims, &order)
     }
 
-    /// The dense layout whose dimensions lie in `order`, a permutation of them, the last one fastest.
+    /// The dense layout with the dimensions in `order`, a permutation of them, the last one fastest.
     ///
     /// # Errors
     /// As [`Layout::plain`], and when `order` does not have every dimension once.
@@ -174,7 +174,7 @@ impl Layout {
         Layout::ordered(dims, &p.order, p.blocks)
     }
 
-    /// The tag in letters `a..l` that gives this layout, `any` for [`Format::Any`](super::Format::Any); `None` where no tag does: other
+    /// The tag in letters `a..l` that gives this layout, `any` for [`Format::Any`](super::Format::Any); `None` if no tag does: other
     /// strides, an offset, more padding than the blocks need, compensation, or a format without strides.
     pub fn tag(&self) -> Option<String> {
         if self.is_any() {

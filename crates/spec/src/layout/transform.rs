@@ -7,8 +7,8 @@ impl Layout {
     /// The layout of the part of `dims` elements that begins at `offsets`, in the same buffer.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] when the part is not inside; [`Error::Unimplemented`] for layouts that are not strides and blocks, runtime
-    /// sizes, and parts that cut a block: an offset must be at the begin of one, and a size that does not reach the end must be whole
+    /// [`Error::InvalidArguments`] if the part is not inside; [`Error::Unimplemented`] for layouts that are not strides and blocks, runtime
+    /// sizes, and parts that cut a block: an offset must be at the beginning of one, and a size that does not reach the end must be whole
     /// blocks or less than one.
     pub fn submemory(&self, dims: &[i64], offsets: &[i64]) -> Result<Layout, Error> {
         let n = self.ndims();
@@ -46,11 +46,11 @@ impl Layout {
         Ok(Layout { dims, format: part.into() })
     }
 
-    /// The layout of the same elements, in the same order, as a tensor of `dims`: dimensions of size 1 come and go, and dimensions without blocks
-    /// and padding that lie dense in memory are split and merged.
+    /// The layout of the same elements, in the same order, as a tensor of `dims`: dimensions of size 1 are added and removed, and
+    /// dimensions without blocks and padding that are dense in memory are split and merged.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] when the number of elements differs or the elements do not lie so.
+    /// [`Error::InvalidArguments`] if the number of elements differs, or if the layout does not allow it.
     pub fn reshape(&self, dims: &[i64]) -> Result<Layout, Error> {
         let bad = |expected: &str| Error::invalid("reshape", format_args!("{} as {dims:?}", self.dims), expected);
         let new = Dims::new(dims).filter(|d| !d.is_empty()).ok_or_else(|| bad("1 to 12 dimensions"))?;

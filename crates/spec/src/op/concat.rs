@@ -22,8 +22,9 @@ operands!(Concat { srcs, dst }, o => {
 });
 
 impl Concat {
-    /// The layout of a destination that is left open: that of the first source with blocks which every source begins with a block of; where the first source
-    /// has blocks and there is none like that, the order of the largest source without blocks. `None` where there is none of either.
+    /// The layout of a destination that is left open: that of the first source with blocks such that every source begins at a multiple of
+    /// its block. If the first source has blocks and there is no such source, the order of the largest source without blocks. `None` if
+    /// there is neither.
     pub(crate) fn favoured(&self) -> Option<Layout> {
         self.blocked().or_else(|| self.largest_plain())
     }

@@ -23,11 +23,12 @@ pub struct Window {
 pub enum ConvAlg {
     /// Sums of products.
     Direct,
-    /// Winograd's minimal filtering, a quarter of the multiplications of a 3x3 window. Results come in tiles of 4x4, which have all 6x6 pixels of
-    /// their windows in common: each is as exact as the largest of these allows (2e-5 of it, times the weights), and a pixel that is infinite, no
-    /// number or beyond 1e36 makes all 16 results no numbers, those whose windows do not have it as well.
+    /// Winograd's minimal filtering, a quarter of the multiplications of a 3x3 window. Results are computed in tiles of 4x4, which share
+    /// the 6x6 pixels of their windows. The error of each result is up to 2e-5 of the tile's largest pixel times the weights. A pixel that
+    /// is infinite, NaN or beyond 1e36 makes all 16 results NaN, those whose windows do not contain it as well.
     Winograd,
-    /// Whichever takes less time, with what that says about non-finite pixels; [`ConvAlg::Direct`] keeps every pixel to the windows that have it.
+    /// The faster of the two, with the treatment of non-finite pixels that follows from it; with [`ConvAlg::Direct`] a pixel reaches only
+    /// the results whose windows contain it.
     Auto,
 }
 
@@ -48,8 +49,8 @@ pub struct Conv {
     pub weights: Tensor,
     /// Bias (gradient).
     pub bias: Option<Tensor>,
-    /// Destination (gradient). With a depthwise post-op it is no argument but the intermediate result of the 1x1 convolution, rounded to its
-    /// type; its layout means nothing.
+    /// Destination (gradient). With a depthwise post-op it is not an argument but the intermediate result of the 1x1 convolution, rounded
+    /// to its type; its layout means nothing.
     pub dst: Tensor,
     /// Strides, dilations, paddings.
     pub window: Window,
@@ -158,7 +159,7 @@ impl ConvSizes {
 
 impl Window {
     /// Output sizes of a forward convolution or pooling of `input` by `kernel`: `(i + pl + pr - ((k - 1) * (d + 1) + 1)) / s + 1` a spatial
-    /// dimension, rounded down; `None` where that is negative or overflows.
+    /// dimension, rounded down; `None` if that is negative or overflows.
     pub fn output(&self, input: &[i64], kernel: &[i64]) -> Option<Dims> {
         let mut out = Dims::default();
         for (j, (&i, &k)) in input.iter().zip(kernel).enumerate() {
@@ -175,13 +176,13 @@ impl Window {
         if s < 1 || room < -s { None } else { Some(room.div_euclid(s) + 1) }
     }
 
-    /// What a kernel of `k` elements covers along spatial dimension `j`.
+    /// The extent of a kernel of `k` elements along spatial dimension `j`.
     fn span(&self, j: usize, k: i64) -> Option<i64> {
         k.checked_sub(1)?.checked_mul(self.dilations.get(j)?.checked_add(1)?)?.checked_add(1)
     }
 
-    /// Sizes along spatial dimension `j` that fit each other, of what the kernel slides over and of what comes of it, where one or both are given at
-    /// execution; around `narrow` where both are.
+    /// Input and output sizes along spatial dimension `j` that fit each other, one or both of which are given at execution; around `narrow`
+    /// if both are.
     pub(super) fn example(&self, j: usize, k: i64, [wide, narrow]: [i64; 2], around: i64) -> Option<[i64; 2]> {
         let (s, pl, pr) = (*self.strides.get(j)?, *self.padding_l.get(j)?, *self.padding_r.get(j)?);
         let reach = |narrow: i64| narrow.checked_sub(1)?.checked_mul(s)?.checked_add(self.span(j, k)?)?.checked_sub(pl)?.checked_sub(pr);
@@ -210,7 +211,7 @@ impl Conv {
         ConvSizes::of(&self.src, &self.weights, &self.dst, &self.window)
     }
 
-    /// Sizes of the depthwise post-op of `attr`, whose source is the 1x1 convolution's result; `None` where there is no such post-op.
+    /// Sizes of the depthwise post-op of `attr`, whose source is the 1x1 convolution's result; `None` if there is no such post-op.
     pub fn depthwise_sizes(&self, attr: &Attr) -> Option<ConvSizes> {
         let (kernel, stride, padding) = depthwise(attr)?;
         let base = self.sizes();
@@ -348,7 +349,7 @@ impl Parts<'_> {
 const LARGEST: i64 = 1 << 62;
 
 impl Window {
-    /// Ranks and signs, and that `narrow` is what sliding `kernel` over `wide` gives.
+    /// Ranks and signs, and that `narrow` is the output size of sliding `kernel` over `wide`.
     pub(super) fn check(&self, wide: &[i64], kernel: &[i64], narrow_arg: Arg, narrow: &[i64]) -> Checked {
         let n = wide.len();
         for (name, list, least) in [

@@ -72,8 +72,7 @@ fn set(tensor: &mut Tensor, dims: Dims) {
     }
 }
 
-/// Spatial sizes of what a window slides over and of what comes of it, of which `open` says which were open; those of the window are the last ones of
-/// `kernel`.
+/// Input and output spatial sizes of a window, the open ones of which `open` marks; the window's sizes are the last ones of `kernel`.
 fn slide(window: &Window, kernel: &Dims, [wide, narrow]: [&mut Tensor; 2], open: [&Dims; 2]) {
     let (mut w, mut n) = (*wide.dims(), *narrow.dims());
     let spatial = w.len().saturating_sub(2);

@@ -97,7 +97,7 @@ impl Matmul {
         }
     }
 
-    /// With an operand in CSR or COO there are no attributes that change the result.
+    /// An operand in CSR or COO excludes attributes that change the result.
     pub(crate) fn check_sparse(&self, attr: &Attr) -> Checked {
         let sparse = |t: &Tensor| matches!(t.layout.format, Format::Sparse(Sparse::Csr { .. } | Sparse::Coo { .. }));
         let bare = attr.scales.is_empty() && attr.zero_points.is_empty() && attr.post_ops.is_empty() && attr.dropout.is_none();

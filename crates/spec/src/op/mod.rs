@@ -1,8 +1,7 @@
 //! The operations: one file per primitive, and the closed enum of them all.
 //!
-//! Every operation is a struct of tensors and parameters, checked once in its `new`. [`Op::operands`] lists the
-//! tensors with the execution arguments they come as, so that validation, queries, verbose lines, harnesses and
-//! C faces need no knowledge of the single operation.
+//! Every operation is a struct of tensors and parameters, checked once in its `new`. [`Op::operands`] lists the tensors with their
+//! execution arguments, so that validation, queries, verbose lines, harnesses and C faces need no knowledge of the single operation.
 
 mod binary;
 mod concat;
@@ -57,7 +56,7 @@ use std::fmt;
 /// Which pass of training or inference an operation computes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Prop {
-    /// Forward, keeping what backward needs.
+    /// Forward, keeping the workspace and statistics that backward needs.
     ForwardTraining,
     /// Forward only.
     ForwardInference,
@@ -201,7 +200,7 @@ macro_rules! operands {
 }
 pub(crate) use operands;
 
-/// Any operation; those of many tensors are boxed, so that moving a problem is short.
+/// Any operation. Operations with many tensors are boxed, so that moving a problem is cheap.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs, reason = "every variant is its struct, documented there")]
 #[allow(clippy::large_enum_variant, reason = "a few tensors are moved sooner than allocated")]
@@ -378,7 +377,7 @@ impl Op {
         in_order && (matches!(arg, Arg::SRC | Arg::SRC_1 | Arg::DIFF_DST) || arg.multiple_src_index().is_some())
     }
 
-    /// Takes from the forward operation of a backward one what its layouts of `any` should be.
+    /// Takes the layouts for a backward operation's `any` from the forward operation.
     pub fn follow(&mut self, forward: &Op) {
         if let (Op::Pool(backward), Op::Pool(forward)) = (self, forward) {
             backward.follow(forward);
@@ -422,7 +421,7 @@ impl Op {
         }
     }
 
-    /// What forward training keeps for backward, where the operation needs it.
+    /// The workspace that forward training keeps for backward, if the operation needs one.
     pub fn workspace(&self) -> Option<&Tensor> {
         match self {
             Op::BatchNorm(x) => x.workspace.as_ref(),

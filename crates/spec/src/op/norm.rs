@@ -55,8 +55,8 @@ pub struct BatchNorm {
     pub diff_scale: Option<Tensor>,
     /// Gradient of the shift.
     pub diff_shift: Option<Tensor>,
-    /// Bit mask of positive elements before the fused ReLU, 1-D u8: the element that [`BatchNorm::bits`] has at `i` is bit `i % 8` of byte
-    /// `i / 8`, what is padding there has 0 (output of training, input of backward).
+    /// Bit mask of positive elements before the fused ReLU, 1-D u8: the element at position `i` of [`BatchNorm::bits`] is bit `i % 8` of
+    /// byte `i / 8`; padding has 0 (output of training, input of backward).
     pub workspace: Option<Tensor>,
 }
 
@@ -200,8 +200,8 @@ impl BatchNorm {
         .check(&BATCH_TYPES)
     }
 
-    /// The order of the bits of the workspace: that of the source's memory with its padding, so that a pass over one is a pass over the other;
-    /// row-major for a source with gaps, or whose layout is not known. `None` where elements cannot be numbered.
+    /// The order of the bits of the workspace: that of the source's memory with its padding, so that one loop passes over both; row-major
+    /// for a source with gaps, or of unknown layout. `None` if elements cannot be numbered.
     pub fn bits(&self) -> Option<Layout> {
         let src = &self.src.layout;
         let whole = src.blocking().is_some_and(|b| b.offset == 0 && b.padded_offsets.iter().all(|o| *o == 0));
@@ -217,7 +217,7 @@ impl BatchNorm {
         Some(elements / 8 + i64::from(elements % 8 != 0))
     }
 
-    /// Fills what the source, the pass and the flags determine.
+    /// Fills the fields that the source, the pass and the flags determine.
     pub(super) fn derive(&mut self) {
         let Some(&channels) = self.src.dims().get(1) else { return };
         let BatchNorm { prop, flags, mean, variance, scale, shift, diff_scale, diff_shift, .. } = self;
@@ -326,7 +326,7 @@ impl LayerNorm {
         .check(&LAYER_TYPES)
     }
 
-    /// Fills what the source, the pass and the flags determine.
+    /// Fills the fields that the source, the pass and the flags determine.
     pub(super) fn derive(&mut self) {
         let LayerNorm { prop, flags, src, mean, variance, scale, shift, diff_scale, diff_shift, .. } = self;
         let Some((&channels, rest)) = src.dims().split_last() else { return };
@@ -441,7 +441,7 @@ impl GroupNorm {
         .check(&GROUP_TYPES)
     }
 
-    /// Fills what the source, the pass and the flags determine.
+    /// Fills the fields that the source, the pass and the flags determine.
     pub(super) fn derive(&mut self) {
         let GroupNorm { prop, groups, flags, src, mean, variance, scale, shift, diff_scale, diff_shift, .. } = self;
         let [batch, channels, ..] = **src.dims() else { return };
@@ -465,7 +465,7 @@ pub(super) const LAYER_TYPES: TypeTable = TypeTable {
 /// Data types of group normalisation.
 pub(super) const GROUP_TYPES: TypeTable = LAYER_TYPES;
 
-/// What the three normalisations have in common.
+/// The common parts of the three normalisations.
 struct Parts<'a> {
     prop: Prop,
     flags: NormFlags,

@@ -5,7 +5,7 @@ use crate::check::types::{DATA, F8, F64, FP, Pass, TypeTable, X8, row, same};
 use crate::check::{self, Checked, ensure};
 use crate::{Arg, DataType, Dims, RUNTIME, Tensor};
 
-/// What is taken of a window.
+/// The reduction over a window.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PoolAlg {
     /// The largest element.
@@ -32,7 +32,7 @@ pub struct Pool {
     /// Strides, dilations, paddings.
     pub window: Window,
     /// Max pooling in training and backward: position within the kernel (row-major) of each maximum, in the destination's order and blocks
-    /// without holes, u8 where the kernel has at most 255 elements, else s32.
+    /// without holes, u8 if the kernel has at most 255 elements, else s32.
     pub workspace: Option<Tensor>,
 }
 
@@ -72,8 +72,8 @@ impl Pool {
 }
 
 impl Pool {
-    /// Gives a gradient of the destination whose layout is `any` that of the forward pass's destination, densely: the places that its workspace
-    /// keeps lie under it then.
+    /// Gives a gradient of the destination whose layout is `any` the layout of the forward pass's destination, densely: then it has the
+    /// order of the workspace.
     pub(super) fn follow(&mut self, forward: &Pool) {
         let open = self.dst.layout.is_any() && !self.prop.is_forward() && forward.dst.dims() == self.dst.dims();
         if open && !forward.dst.layout.is_any() {

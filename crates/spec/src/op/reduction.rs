@@ -5,7 +5,7 @@ use crate::check::types::{DATA, F64, Pass, TypeTable, row};
 use crate::check::{self, Checked, ensure};
 use crate::{Arg, Real, Tensor};
 
-/// What elements are reduced to; with `a = sum(|x|^p)` for the norms.
+/// The reduction of elements; with `a = sum(|x|^p)` for the norms.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ReductionAlg {
     /// The largest.

@@ -34,7 +34,7 @@ pub struct RnnScaling<'a> {
 }
 
 impl Reorder {
-    /// What the quantisation of a recurrent network means for this reorder: layer and iteration weights have five dimensions, projections
+    /// The effect of a recurrent network's quantisation on this reorder: layer and iteration weights have five dimensions, projections
     /// four, and both are s8; data have three or four.
     pub fn rnn_scaling<'a>(&self, quant: &'a RnnQuant) -> Option<RnnScaling<'a>> {
         let (rank, dtype) = (self.dst.dims().len(), self.dst.dtype);

@@ -100,7 +100,7 @@ pub struct Rnn {
     pub alpha: Real,
     /// Direction.
     pub direction: RnnDirection,
-    /// Gradients of weights overwrite (else they are added to what is there).
+    /// Gradients of weights overwrite the old values (else they are added to them).
     pub diff_weights_overwrite: bool,
     /// T x N x SLC.
     pub src_layer: Tensor,
@@ -128,10 +128,10 @@ pub struct Rnn {
     pub dst_iter_c: Option<Tensor>,
     /// The gradients (backward).
     pub diff: Option<RnnDiff>,
-    /// What training keeps: 1-D u8, little-endian f32 numbers inside, [`Rnn::workspace_bytes`] long. An array L x D x T x N of rows, each
-    /// made of
+    /// The workspace of training: 1-D u8, little-endian f32 numbers inside, [`Rnn::workspace_bytes`] long. An array L x D x T x N of rows,
+    /// each made of
     /// - the gates, G x DHC, after their activation; of a vanilla cell before it;
-    /// - the recurrent state that the step gives, DIC, as its type has it;
+    /// - the recurrent state that the step outputs, DIC, in its own type;
     /// - the cell state that it gives, DHC (LSTM);
     /// - DHC numbers of linear-before-reset cells: the candidate's recurrent product with its bias, before the reset gate; of an LSTM with
     ///   projection: the state before it.

@@ -5,7 +5,7 @@ use crate::check::types::{FP, INT4, Pass, TypeTable, X8, row};
 use crate::check::{self, Checked, ensure};
 use crate::{Arg, DataType, Dims, Tensor};
 
-/// What is masked out before the softmax.
+/// The scores that are masked out before the softmax.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SdpaMask {
     /// Nothing.
@@ -44,12 +44,12 @@ pub struct SdpaDiff {
 
 /// `dst = softmax(scale(q k) + mask) v` over the last axis of the scores; a row masked out wholly gives zeros.
 ///
-/// `q` B x H x Sq x D, `k` B x Hkv x D x Sk, `v` B x Hkv x Sk x Dv, `dst` B x H x Sq x Dv; Hkv divides H (grouped queries). Keys and values of whole
-/// numbers have scales and zero points as attributes of [`Arg::SRC_1`] and [`Arg::SRC_2`].
+/// `q` B x H x Sq x D, `k` B x Hkv x D x Sk, `v` B x Hkv x Sk x Dv, `dst` B x H x Sq x Dv; Hkv divides H (grouped queries). Integer keys
+/// and values have scales and zero points as attributes of [`Arg::SRC_1`] and [`Arg::SRC_2`].
 ///
-/// Training keeps `l = ln(sum over the keys of e^score)` for every query, -inf for a row masked out wholly. With `p = e^(score - l)` and
-/// `d = sum(dst * diff_dst)` over a row, backward is `diff_v = p^T diff_dst`, `s = p * (diff_dst v^T - d)`, `diff_q = scale(s k^T)`,
-/// `diff_k = scale(q^T s)`; those of keys and values are sums over the heads that share them.
+/// Training keeps `l = ln(sum over the keys of e^score)` for every query, -inf for a row that is all masked out. With `p = e^(score - l)`
+/// and `d = sum(dst * diff_dst)` over a row, backward is `diff_v = p^T diff_dst`, `s = p * (diff_dst v^T - d)`, `diff_q = scale(s k^T)`,
+/// `diff_k = scale(q^T s)`; the gradients of keys and values are sums over the heads that share them.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Sdpa {
     /// Forward kinds or [`Prop::Backward`].
@@ -68,7 +68,7 @@ pub struct Sdpa {
     pub dst: Tensor,
     /// Gradients (backward).
     pub diff: Option<SdpaDiff>,
-    /// What training keeps: B x H x Sq logarithms of sums in f32. Derived.
+    /// The workspace of training: B x H x Sq logarithms of sums in f32. Derived.
     pub workspace: Option<Tensor>,
     /// Kind of mask.
     pub mask_kind: SdpaMask,

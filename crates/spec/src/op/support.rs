@@ -1,4 +1,4 @@
-//! What the library takes, as data: primitives by passes, data types and attributes. The documentation's tables are written from it.
+//! The library's support as data: primitives by passes, data types and attributes. The documentation's tables are generated from it.
 
 use super::{Prop, TypeTable};
 use crate::check::attr::{AttrRules, FORWARD};
@@ -63,7 +63,7 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
     i == a.len() && i == b.len()
 }
 
-/// Every primitive with what it takes.
+/// Every primitive with its support.
 pub fn support() -> &'static [Support] {
     &TABLE
 }

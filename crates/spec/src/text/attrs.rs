@@ -119,7 +119,7 @@ fn fpmath(s: &str) -> Result<FpMath> {
     Ok(FpMath { mode: one_of(&FPMATH, mode)?, apply_to_int: one_of(&[(true, "true"), (false, "false")], int)? })
 }
 
-/// What [`fpmath`] reads.
+/// The text that [`fpmath`] reads.
 pub(super) fn fpmath_text(f: &FpMath) -> String {
     format!("{}{}", name_in(&FPMATH, f.mode), if f.apply_to_int { ":true" } else { "" })
 }
@@ -153,7 +153,7 @@ fn dynamic(s: &str) -> Result<Vec<DynamicDim>> {
     if s.is_empty() { Ok(Vec::new()) } else { entries(s)?.into_iter().map(one).collect() }
 }
 
-/// What [`dynamic`] reads.
+/// The text that [`dynamic`] reads.
 pub(super) fn dynamic_text(dims: &[DynamicDim]) -> String {
     let sizes = |d: &DynamicDim| d.examples.iter().map(i64::to_string).collect::<Vec<_>>().join("x");
     dims.iter().map(|d| format!("{}:{}:{}", arg_name(d.arg), d.dim, sizes(d))).collect::<Vec<_>>().join("+")
@@ -222,12 +222,12 @@ fn rnn_linear(s: &str) -> Result<Option<RnnLinear>> {
     Ok(Some(RnnLinear { gates: gates.split('+').map(real).collect::<Result<_>>()?, cell: real(cell)? }))
 }
 
-/// What [`rnn_linear`] reads.
+/// The text that [`rnn_linear`] reads.
 pub(super) fn linear_text(linear: Option<&RnnLinear>) -> String {
     linear.map_or(String::new(), |l| format!("{}:{}", join(&l.gates), l.cell))
 }
 
-/// Quantisation of what a reorder makes ready for an int8 network: the given numbers, else none.
+/// Quantisation for a reorder that prepares data or weights of an int8 network: the given numbers, else none.
 fn given_quant(v: &Values) -> Result<RnnQuant> {
     let data = v.read("attr-rnn-data", |s| match s.split_once(':') {
         Some((scale, shift)) => Ok(Some((real(scale)?, real(shift)?))),

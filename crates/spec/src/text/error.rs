@@ -1,4 +1,4 @@
-//! What a line that was not understood is answered with.
+//! The error of a line that was not understood.
 
 use crate::Error;
 use std::fmt;
@@ -8,11 +8,11 @@ use std::fmt;
 pub struct ParseError {
     /// The option (`--alg`), the letter of a descriptor (`ih`), or the argument (`weights`) that is wrong.
     pub option: String,
-    /// What it was.
+    /// The text in question.
     pub got: String,
-    /// What it may be.
+    /// The values that it may have.
     pub expected: String,
-    /// The known word that is nearest to what was written, if one is near.
+    /// The known word nearest to it, if one is near.
     pub near: Option<String>,
     /// Which word of the line, from 1; 0 where no line was read.
     pub word: usize,

@@ -1,4 +1,4 @@
-//! Layouts as text: format tags, and what no tag can say.
+//! Layouts as text: format tags, and modifiers for everything that a tag cannot say.
 //!
 //! A layout is a tag (`abcd`, `nhwc`, `aBcd16b`, `axb`, `any`) with modifiers behind slashes: `/s100x10x1` strides, `/o64` offset of the
 //! first element, `/p2x32` padded sizes, `/l0x4` offsets into the padded tensor, `/c1` and `/z1` the masks of int8 and zero-point

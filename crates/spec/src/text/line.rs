@@ -1,4 +1,4 @@
-//! Writing problems, and the option `--tensors` that says what a driver's own options cannot.
+//! Writing problems, and the option `--tensors` for everything that a driver's own options cannot say.
 
 use super::error::{ParseError, Result};
 use super::values::{MAX_LIST, Values, dims, dtype, plain};
@@ -8,7 +8,7 @@ use crate::{Arg, DataType, Layout, Op, Problem, Tensor};
 /// A line as it is written: options with values, and a descriptor.
 pub(super) struct Line<'a> {
     pub(super) driver: &'static Driver,
-    /// What is said of the data.
+    /// The line's statement about the data.
     pub(super) fill: &'a FillHints,
     pub(super) options: Vec<(&'static str, String)>,
     pub(super) descriptor: String,

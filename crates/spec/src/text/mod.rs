@@ -24,18 +24,18 @@ use values::Values;
 /// The most problems that one line may stand for.
 const MAX_CASES: usize = 10_000;
 
-/// A problem with what a harness needs to run it.
+/// A problem with the data that a harness needs to run it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Case {
-    /// What to compute.
+    /// The problem.
     pub problem: Problem,
-    /// What the line says about the data.
+    /// The line's statement about the data.
     pub fill: FillHints,
     /// The name behind the descriptor (`n"resnet:conv1"`), if any.
     pub name: Option<String>,
 }
 
-/// What a line says about the data; no part of the problem.
+/// A line's statement about the data, which is not part of the problem.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct FillHints {
     /// Values of scales with one number, by the argument they belong to; other scales are filled at random.
@@ -84,7 +84,7 @@ struct Driver {
     options: &'static [Opt],
     /// Reads the descriptor (without a name).
     build: fn(&Values, &str) -> Result<(Op, FillHints)>,
-    /// Writes options and descriptor; what they cannot say of the tensors is written by the caller.
+    /// Writes options and descriptor; the caller writes the properties of tensors that they cannot say.
     write: fn(&Op, &mut line::Line),
 }
 
@@ -116,7 +116,7 @@ const COMMON: &[Opt] = &[
     opt("tensors", ""),
 ];
 
-/// Options of the benchdnn harness: they choose what is done with a problem, not the problem, and are skipped.
+/// Options of the benchdnn harness: they choose an action, not the problem, and are skipped.
 const HARNESS: &[&str] = &[
     "allow-enum-tags-only",
     "allow-unimpl",

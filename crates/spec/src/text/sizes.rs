@@ -1,4 +1,4 @@
-//! `--runtime-sizes=4x14`: what the `*` of a descriptor are at execution, in their order.
+//! `--runtime-sizes=4x14`: the values of a descriptor's `*` at execution, in their order.
 //!
 //! Products and reorders also have benchdnn's options for it, masks of the dimensions of a descriptor without stars, and are written with these.
 
@@ -75,7 +75,7 @@ pub(super) fn of(problem: &Problem, line: &Line) -> Option<String> {
     Some(sizes.join("x"))
 }
 
-/// A number of a descriptor, what stands before it, and how often that did before.
+/// A number of a descriptor, the letters before it, and how often these letters occurred before.
 struct Number<'a> {
     key: &'a str,
     nth: usize,
@@ -96,7 +96,7 @@ fn numbers(descriptor: &str) -> Vec<Number<'_>> {
     found
 }
 
-/// The same number of another descriptor; a height or depth also stands for what is behind it.
+/// The same number of another descriptor; a height or depth also stands for the dimensions behind it.
 fn find<'a>(all: &[Number<'a>], of: &Number<'_>) -> Option<&'a str> {
     let with = |key: &str| all.iter().find(|n| n.key == key && n.nth == of.nth).map(|n| n.number);
     let spatial = || of.key.strip_suffix(['w', 'h', 'd']).filter(|kind| kind.len() == 1);

@@ -9,7 +9,7 @@ pub(super) const MAX_SIZE: i64 = 1 << 48;
 /// The most shapes of one descriptor and the most entries of one `+` or `:` list.
 pub(super) const MAX_LIST: usize = 4096;
 
-/// What stands for the missing rest of a list by operand.
+/// The word for the missing rest of a list by operand.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Rest {
     /// One value stands for all operands.

@@ -51,7 +51,7 @@ impl Special {
         }
     }
 
-    /// Why what `problem` computes of such values is not defined; `None` where it is.
+    /// Why the result of `problem` is not defined for such values; `None` if it is.
     pub fn undefined(self, problem: &Problem) -> Option<&'static str> {
         let operands = problem.operands();
         let is_float = |o: &&oxidnn_spec::Operand<oxidnn_spec::Tensor>| self.values(o.tensor.dtype).is_some() && takes(problem, o.arg);
@@ -93,7 +93,7 @@ impl Special {
         (self == Special::Huge && overflows).then_some("sums and products in f32 overflow where those of the reference do not")
     }
 
-    /// Puts the values into data inputs of `problem`: a few into what is added up, many into what is computed element by element.
+    /// Puts the values into data inputs of `problem`: a few into operands of sums, many into operands of element-wise operations.
     pub fn mix(self, problem: &Problem, args: &HostArgs) {
         for o in problem.operands().into_iter().filter(|o| o.usage == Use::In && takes(problem, o.arg)) {
             let (Some(special), Some(tensor)) = (self.values(o.tensor.dtype), args.get(o.arg)) else { continue };

@@ -1,5 +1,5 @@
-//! Random problems that people could have: problem lines drawn from tables of published nets' layers, their neighbours, and everything that may
-//! be combined with them. The same seed gives the same problems, whatever is asked of them before or after.
+//! Random problems that people could have: problem lines drawn from tables of published nets' layers, their neighbours, and everything that
+//! may be combined with them. The same seed gives the same problems, independent of other requests.
 
 mod table;
 #[cfg(test)]
@@ -11,7 +11,7 @@ use oxidnn_spec::text::{self, Case, Settings};
 use oxidnn_spec::{Op, Problem};
 use table::{Drawing, Table};
 
-/// The tables, as they are written.
+/// The text of the tables.
 const TABLES: [&str; 7] = [
     include_str!("tables/shared.txt"),
     include_str!("tables/conv.txt"),
@@ -31,7 +31,7 @@ const MOST_CUTS: u32 = 30;
 /// How often a problem is drawn again where the specification refuses it.
 const MOST_DRAWS: u32 = 10_000;
 
-/// Operations that an element costs which is filled, laid out and compared, beside those of the problem.
+/// The cost in operations of filling, laying out and comparing an element, beside the operations of the problem.
 const PER_ELEMENT: f64 = 12.0;
 
 /// Which problems are drawn.
@@ -70,7 +70,7 @@ impl Sweep {
     /// A source of such problems.
     ///
     /// # Errors
-    /// A driver that is none, with those that there are.
+    /// An unknown driver, with the known ones.
     pub fn new(choices: Choices) -> Result<Sweep, String> {
         let table = Table::parse(TABLES)?;
         let known = table.holes(DRIVERS);
@@ -140,7 +140,7 @@ fn mixed(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What a problem costs the reference and those who fill and compare its arguments, in operations; infinite where its sizes overflow.
+/// The cost of a problem for the reference and for filling and comparing its arguments, in operations; infinite if its sizes overflow.
 pub fn cost(case: &Case) -> f64 {
     let mut problem = case.problem.clone();
     problem.resolve();
@@ -155,7 +155,7 @@ pub fn cost(case: &Case) -> f64 {
     problem.flops() + 2.0 * windows + PER_ELEMENT * elements
 }
 
-/// What a problem counts with in a report: its driver, its pass, and the type of its data.
+/// The family of a problem in a report: its driver, its pass, and the type of its data.
 pub fn family(problem: &Problem) -> String {
     let line = problem.to_string();
     let driver = line.split_whitespace().next().unwrap_or_default().trim_start_matches('-').to_owned();

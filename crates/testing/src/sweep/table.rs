@@ -9,11 +9,11 @@ const DEEPEST: usize = 40;
 /// The name whose choices say at every how many halvings of a problem each kind of size is halved.
 const CUTS: &str = "cuts";
 
-/// What a table calls a size of each kind, and the choices that stand for it in small problems.
+/// A table's name for a size of each kind, and the choices that replace it in small problems.
 const KINDS: [(&str, Kind, &str); 3] =
     [("b:", Kind::Batch, "small-batch"), ("s:", Kind::Space, "small-space"), ("c:", Kind::Channels, "small-channels")];
 
-/// What a size counts; it decides how early the size is cut.
+/// The kind of a size, which decides how early the size is cut.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Batch = 0,
@@ -22,7 +22,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The size after so many halvings. What is left of it over multiples of 16 stays, as long as there are any.
+    /// The size after so many halvings. Its remainder by multiples of 16 stays, as long as there are any.
     fn cut(self, size: i64, halvings: u32) -> i64 {
         match size >> halvings.min(62) {
             _ if halvings == 0 => size,
@@ -110,7 +110,7 @@ fn choice(text: &str) -> Result<Choice, String> {
     if rest.is_empty() { Ok(Choice { weight, parts }) } else { Err(format!("`{text}` closes a hole that is not open")) }
 }
 
-/// The parts up to the end of the text or, `inside` a hole, up to its end; and what follows.
+/// The parts up to the end of the text or, `inside` a hole, up to its end; and the rest.
 fn parts(text: &str, inside: bool) -> Result<(Vec<Part>, &str), String> {
     let (mut all, mut rest) = (Vec::new(), text);
     while let Some(at) = rest.find(['{', '}']) {
@@ -201,7 +201,7 @@ impl<'a> Drawing<'a> {
         Ok(text)
     }
 
-    /// What a hole stands for, the holes within it filled.
+    /// The text for a hole, with the holes within it filled.
     fn hole(&mut self, hole: &str, depth: usize) -> Result<String, String> {
         if let Some(quiet) = hole.strip_suffix('!') {
             return self.hole(quiet, depth).map(|_| String::new());

@@ -1,11 +1,11 @@
-//! What f32 arithmetic computes exactly, and where it does not.
+//! Which results f32 arithmetic computes exactly.
 
 use super::values;
 use crate::host::HostArgs;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, PoolAlg, ReductionAlg, ResamplingAlg};
 use oxidnn_spec::{Arg, DataType, Op, PostOp, Problem, Real, Use};
 
-/// Significant bits that factors after a sum may add until f32 arithmetic, with 24, may round what is next to a tie.
+/// Significant bits that factors after a sum may add until f32 arithmetic, with 24, may round values next to a tie.
 const SPARE_BITS: u32 = 10;
 
 /// Significant bits of data to which others of the same range may be added exactly.
@@ -27,7 +27,7 @@ pub(super) fn jumps(p: &PostOp) -> bool {
     }
 }
 
-/// What the terms of sums are multiples of, so that sums which are not too large are exact in f32.
+/// The grid of which the terms of sums are multiples: sums of at most `largest` are exact in f32.
 pub(super) struct Grid {
     /// The largest sum; infinite where results are some of the inputs.
     largest: f64,
@@ -43,7 +43,7 @@ impl Grid {
 /// Numbers of f32 from 0 on.
 const SINGLES: f64 = 16_777_216.0;
 
-/// The grid that sums of output `arg`, expected to be as large as `size`, lie on; `None` where something rounds on the way to them.
+/// The grid of the sums of output `arg`, which are expected to be as large as `size`; `None` if something is rounded on the way to them.
 pub(super) fn grid(problem: &Problem, arg: Arg, inputs: &HostArgs, size: f64) -> Option<Grid> {
     let of = |arg| values(inputs, arg);
     let powers = |arg| of(Arg::scale(arg)).is_none_or(|v| v.iter().all(|v| bits_of(*v) <= 1));
@@ -194,8 +194,8 @@ fn function_bits(alg: EltwiseAlg, alpha: Real, beta: Real) -> Option<u32> {
     }
 }
 
-/// The bits from the highest of the largest of `values` to the lowest that any of them has set: those of sums of few of them. NaN and infinities
-/// stay what they are.
+/// The bits from the highest of the largest of `values` to the lowest that any of them has set: those of sums of few of them. NaN and
+/// infinities are left alone.
 pub(super) fn span(values: &[f64]) -> u32 {
     let mut range: Option<(i32, i32)> = None;
     for v in values.iter().filter(|v| v.is_finite() && **v != 0.0) {

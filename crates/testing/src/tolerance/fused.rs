@@ -1,4 +1,4 @@
-//! Two fused convolutions: what the first one may have made of the elements that the depthwise one reads, and what that may change in its sums.
+//! Two fused convolutions: the possible results of the first one that the depthwise one reads, and the change of its sums by them.
 
 use super::Bounds;
 use crate::host::{HostArgs, HostTensor, for_each_position};
@@ -11,14 +11,14 @@ use oxidnn_spec::{Arg, Error, Op, Problem, Tensor};
 pub struct First<'a> {
     /// As the reference has them.
     pub results: &'a HostTensor,
-    /// What each of these may be.
+    /// The allowed values of each of these.
     pub bounds: &'a Bounds,
 }
 
-/// The first of two fused convolutions with its arguments among those of both; `None` where there are not two.
+/// The first of two fused convolutions with its arguments among those of both; `None` if there are not two.
 ///
 /// # Errors
-/// What [`Problem::new`] answers.
+/// Errors of [`Problem::new`].
 pub fn first(problem: &Problem, args: &HostArgs) -> Result<Option<(Problem, HostArgs)>, Error> {
     let (Op::Conv(both), Some(index)) = (&problem.op, problem.attr.depthwise_index()) else { return Ok(None) };
     let dst = Tensor::with_strides(*both.dst.dims(), both.dst.dtype, None)?;
@@ -34,8 +34,8 @@ pub fn first(problem: &Problem, args: &HostArgs) -> Result<Option<(Problem, Host
     Ok(Some((Problem::new(conv, attr)?, args)))
 }
 
-/// How far the sums of the depthwise convolution may be from the truth because of what it reads: the weights' magnitudes times how far the elements
-/// under them may be, each its own way. An element next to a tie may be its neighbour.
+/// The error of the depthwise convolution's sums because of its source: the weights' magnitudes times the errors of the elements under
+/// them, each in its own direction. An element next to a tie may be its neighbour.
 pub(super) fn spread(problem: &Problem, args: &HostArgs, first: First<'_>) -> Result<Vec<f64>, Error> {
     let Op::Conv(both) = &problem.op else { return Ok(Vec::new()) };
     let (Some(z), Some(weights)) = (both.depthwise_sizes(&problem.attr), args.get(Arg::depthwise(Arg::WEIGHTS))) else {

@@ -43,7 +43,7 @@ impl Interval {
     /// NaN and nothing else.
     pub const NAN: Interval = Interval { low: f64::INFINITY, high: f64::NEG_INFINITY, nan: true };
 
-    /// A number, as it is.
+    /// A number, unchanged.
     pub fn point(v: f64) -> Interval {
         if v.is_nan() { Interval::NAN } else { Interval { low: v, high: v, nan: false } }
     }
@@ -95,19 +95,19 @@ impl Interval {
         self.is_point() && self.low == v
     }
 
-    /// The interval as far as rounding reaches; as it is where the operation was `exact`.
+    /// The interval widened by rounding; unchanged if the operation was `exact`.
     fn rounded(self, exact: bool, relative: f64, absolute: f64) -> Interval {
         if exact || self.is_empty() { self } else { self.widened(relative, absolute).within_range() }
     }
 
-    /// What `f32` has no number for may be its infinity.
+    /// Values beyond the numbers of `f32` may be its infinity.
     fn within_range(self) -> Interval {
         let beyond = f64::from(f32::MAX) * (1.0 + ROUNDOFF / 2.0);
         let low = if self.low < -beyond { f64::NEG_INFINITY } else { self.low };
         Interval { low, high: if self.high > beyond { f64::INFINITY } else { self.high }, ..self }
     }
 
-    /// The hull of `values`, of which NaN are possible results.
+    /// The hull of `values`, of which NaN is noted as a possible result.
     fn of(values: &[f64], nan: bool) -> Interval {
         let none = Interval { nan, ..Interval::NAN };
         values.iter().fold(none, |hull, v| hull.hull(Interval::point(*v)))

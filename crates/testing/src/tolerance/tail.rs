@@ -1,5 +1,5 @@
-//! What the arithmetic before the post-ops, and then each of these, may make of every element of an output: [`Interval`]s through the
-//! reference's own epilogue.
+//! The possible values of every element of an output after the arithmetic before the post-ops, and after each of these: [`Interval`]s
+//! through the reference's own epilogue.
 
 use super::interval::Interval;
 use super::rows::{self, Rows};
@@ -19,7 +19,7 @@ const DYNAMIC: f64 = 1e-5;
 /// The bounds of output `arg`, whose results are `sums` before its post-ops.
 ///
 /// # Errors
-/// What the reference's epilogue answers.
+/// Errors of the reference's epilogue.
 pub(super) fn bounds(computed: &Computed<'_>, arg: Arg, sums: &[f64]) -> Result<Bounds, Error> {
     let Computed { problem, inputs, outputs, first } = computed;
     let dynamic = arg == Arg::DST && problem.attr.scales.get(&arg).is_some_and(|q| q.mode != QuantMode::Static);
@@ -60,7 +60,7 @@ fn with_scale(inputs: &HostArgs, outputs: &HostArgs) -> HostArgs {
     HostArgs(inputs.0.iter().map(|(arg, t)| (*arg, given(*arg).unwrap_or(t).clone())).collect())
 }
 
-/// What memory of type `dtype` may hold for the numbers of an interval, by the rounding to it, which is monotone.
+/// The values that memory of type `dtype` may hold for the numbers of an interval, by rounding, which is monotone.
 fn stored(dtype: DataType, x: Interval, rounded: impl Fn(f64) -> f64) -> Interval {
     let none = if x.nan { Interval::point(rounded(f64::NAN)) } else { Interval { nan: false, ..Interval::NAN } };
     if x.low > x.high {
@@ -69,7 +69,7 @@ fn stored(dtype: DataType, x: Interval, rounded: impl Fn(f64) -> f64) -> Interva
     saturated(dtype, Interval::point(rounded(x.low)).hull(Interval::point(rounded(x.high))).hull(none))
 }
 
-/// What comes to the post-ops of output `arg`, element by element.
+/// The values before the post-ops of output `arg`, element by element.
 fn before(problem: &Problem, arg: Arg, args: &HostArgs, sums: &[f64]) -> Result<Vec<Interval>, Error> {
     match &problem.op {
         Op::Eltwise(op) => Ok(functions(op, args)),
@@ -104,7 +104,7 @@ fn pairs(op: &Binary, attr: &Attr, args: &HostArgs) -> Result<Vec<Interval>, Err
     Ok(all)
 }
 
-/// Sums with what their accumulation may add to them: nothing where all terms are multiples of a number of which f32 keeps enough.
+/// Sums with the error of their accumulation: none if all terms are multiples of a number that leaves f32 enough bits.
 fn summed(problem: &Problem, arg: Arg, args: &HostArgs, sums: &[f64]) -> Vec<Interval> {
     let a = arithmetic(problem, arg);
     let dims = problem.operands().into_iter().find(|o| o.arg == arg).map(|o| *o.tensor.dims());

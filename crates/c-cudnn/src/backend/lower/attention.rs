@@ -9,7 +9,7 @@ use crate::status::Failure;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, ReductionAlg};
 use oxidnn_spec::{DataType, Dims, Tensor};
 
-/// Softmax of rows and what it is made of.
+/// Softmax of rows and its parts.
 struct Rows {
     result: Val,
     max: Val,
@@ -25,7 +25,7 @@ impl Lowering<'_> {
         if let Some(sink) = sink {
             max = self.two(BinaryAlg::Max, &max, sink)?;
         }
-        // A row of nothing but negative infinity has no largest element to take away.
+        // A row that is all negative infinity has no largest element to subtract.
         let held = self.with_number(BinaryAlg::Max, &max, f64::from(f32::MIN))?;
         let below = self.sub(x, &held)?;
         let powers = self.one(EltwiseAlg::Exp, [0.0; 2], &below)?;
@@ -47,7 +47,7 @@ impl Lowering<'_> {
         self.add(&rows.max, &log)
     }
 
-    /// 1 where the position along dimension `d` of four is below the length, of which each batch has one.
+    /// 1 where the position along dimension `d` of four is below the length of its batch, else 0.
     fn inside(&mut self, d: usize, size: i64, length: &Val) -> Result<Val, Failure> {
         let ramp = self.ramp(4, d, size)?;
         let length = self.real(length)?;
@@ -55,7 +55,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Writes what of a softmax the operation tells: maxima, sums, and the logarithms of sums.
+/// Writes the softmax statistics that the operation asks for: maxima, sums, and the logarithms of sums.
 fn tell(l: &mut Lowering<'_>, op: &Frozen, rows: &Rows) -> Result<(), Failure> {
     for (value, id) in [(&rows.max, CUDNN_ATTR_OPERATION_SOFTMAX_MAX_DESC), (&rows.sum, CUDNN_ATTR_OPERATION_SOFTMAX_SUM_EXP_DESC)] {
         if let Some(output) = l.wanted(op, id)? {
@@ -137,7 +137,7 @@ pub(super) fn paged_load(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failur
     l.store(&loaded, &y)
 }
 
-/// A cache whose sequences (dimension `d`) lie in pages: batch x heads x sequence x size, or with the last two the other way round.
+/// A cache whose sequences (dimension `d`) are in pages: batch x heads x sequence x size, or with the last two exchanged.
 fn paged(l: &mut Lowering<'_>, container: &Val, table: &Val, d: usize) -> Result<Val, Failure> {
     let c = *container.dims();
     if c[0] > PAGES {
@@ -158,7 +158,7 @@ fn paged(l: &mut Lowering<'_>, container: &Val, table: &Val, d: usize) -> Result
     l.reshaped(&ordered, &dims)
 }
 
-/// Refuses what the operation may have and oxidnn has not.
+/// Refuses features of the operation that oxidnn does not have.
 fn refused(op: &Frozen, list: &[(i32, &str)]) -> Result<(), Failure> {
     match list.iter().find(|r| op.has(r.0)) {
         Some((_, why)) => Err(unsupported(why)),
@@ -234,7 +234,7 @@ pub(super) fn forward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> 
     l.store(&o, &output)
 }
 
-/// Keys or values, gathered from pages where they lie so.
+/// Keys or values, gathered from pages if they are paged.
 fn keys(l: &mut Lowering<'_>, op: &Frozen, id: i32, pages: i32) -> Result<Val, Failure> {
     let given = l.read(op, id)?;
     match l.maybe(op, pages)? {

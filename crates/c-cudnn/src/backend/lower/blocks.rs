@@ -8,7 +8,7 @@ use crate::status::Failure;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, ReductionAlg};
 use oxidnn_spec::{DataType, Dims, Tensor};
 
-/// The dimension that blocks lie along: the last of which there are fewer scales than elements.
+/// The dimension of the blocks: the last one with fewer scales than elements.
 fn direction(x: &Val, scale: &Val, block: i64) -> Result<usize, Failure> {
     let along = |d: &usize| scale.dims()[*d] < x.dims()[*d] && scale.dims()[*d].saturating_mul(block) >= x.dims()[*d];
     let found = (scale.rank() == x.rank()).then(|| (0..x.rank()).rev().find(along)).flatten();
@@ -16,7 +16,7 @@ fn direction(x: &Val, scale: &Val, block: i64) -> Result<usize, Failure> {
     found.ok_or_else(|| misfit("SCALE_DESC", scale.dims(), format_args!("{} with a scale for {block} elements of one dimension", x.dims())))
 }
 
-/// Scales as they lie: row-major as their strides say, or in tiles of 128 x 4, of which every 32nd row is a neighbour.
+/// Scales in their layout: by strides, or in tiles of 128 x 4, in which every 32nd row is contiguous.
 fn tiled(scale: &Val, rows: usize, columns: usize, is_tiled: bool) -> Result<Val, Failure> {
     if !is_tiled {
         return Ok(scale.clone());
@@ -37,7 +37,7 @@ fn is_tiled(l: &Lowering<'_>, op: &Frozen, id: i32) -> bool {
     l.described(op, id).is_some_and(|t| t.reordering == i64::from(CUDNN_TENSOR_REORDERING_F8_128x4))
 }
 
-/// The other dimension of the tiles: the last but those that blocks lie along.
+/// The other dimension of the tiles: the last one but the dimension of the blocks.
 fn other(rank: usize, along: usize) -> usize {
     (0..rank).rev().find(|&d| d != along).unwrap_or(0)
 }
@@ -58,7 +58,7 @@ pub(super) fn dequantize(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failur
     let scale = tiled(&scale, rows, d, tiles)?;
     let scale = l.real(&scale)?;
     let mut scale = if tiles { untile(l, &scale, &dims, rows, d)? } else { scale };
-    // What tiles have beyond the tensor is not looked at.
+    // Elements of tiles beyond the tensor are not read.
     let needed = (x.dims()[d] - 1) / block + 1;
     for (at, size) in [(d, needed), (rows, x.dims()[rows])] {
         if at != d || scale.dims()[at] > size {
@@ -162,7 +162,7 @@ pub(super) fn quantize(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
     let made = scales(l, &largest, y.dtype(), scale.dtype())?;
     let divisor = l.real(&made)?;
     let small = l.div(&x, &divisor)?;
-    // The scale may be the power of two below what the largest number needs: that one is cut.
+    // The scale may be the power of two below the one that the largest number needs: then that number is clamped.
     let (_, top, _) = known(y.dtype())?;
     let small = l.with_number(BinaryAlg::Min, &small, top)?;
     let small = l.with_number(BinaryAlg::Max, &small, -top)?;
@@ -176,7 +176,7 @@ pub(super) fn quantize(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
         let part = if scale.dims() == made.dims() { scale } else { scale.part(made.dims(), &Dims::filled(n, 0))? };
         return l.reorder(&made, &part);
     }
-    // Whole tiles: what is beyond the tensor is 1.
+    // Whole tiles: elements beyond the tensor are 1.
     let padded = l.temp(Tensor::plain(*scale.dims(), scale.dtype())?);
     let one = l.constant(Tensor::plain([1], scale.dtype())?, |_| 1.0)?;
     l.reorder(&one.spread(scale.dims())?, &padded)?;

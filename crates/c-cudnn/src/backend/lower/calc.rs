@@ -1,4 +1,4 @@
-//! Arithmetic over tensors as problems: what the rules of the operations are written in.
+//! Arithmetic over tensors as problems: the vocabulary of the operations' rules.
 
 use super::value::{Spot, Val};
 use super::{Draft, Lowering, misfit, unsupported};
@@ -11,7 +11,7 @@ use oxidnn_spec::{Arg, Attr, DataType, Dims, Op, PostOp, Problem, Real, Tensor, 
 /// Types that functions of two tensors take beside f64, which goes with itself only.
 const TAKEN: [DataType; 6] = [DataType::F32, DataType::Bf16, DataType::F16, DataType::S32, DataType::S8, DataType::U8];
 
-/// What is done to a result before it is stored.
+/// The post-ops of a result before it is stored.
 #[derive(Clone, Copy)]
 pub(super) enum Then<'a> {
     One(EltwiseAlg, [f32; 2]),
@@ -99,7 +99,7 @@ impl Lowering<'_> {
         self.chained(alg, a, b, &[])
     }
 
-    /// `alg(a, b)`, sizes of 1 repeated, and what is done to it then, in one step.
+    /// `alg(a, b)`, sizes of 1 broadcast, and post-ops, in one step.
     pub(super) fn chained(&mut self, alg: BinaryAlg, a: &Val, b: &Val, then: &[Then<'_>]) -> Result<Val, Failure> {
         let rank = a.rank().max(b.rank());
         let (a, b) = (self.operand(&a.at_rank(rank)?)?, self.operand(&b.at_rank(rank)?)?);
@@ -210,7 +210,7 @@ impl Lowering<'_> {
         self.select(condition, a, &b)
     }
 
-    /// The dimensions of which `dims` has 1, reduced.
+    /// The value reduced over the dimensions that are 1 in `dims`.
     pub(super) fn reduced(&mut self, alg: ReductionAlg, a: &Val, dims: &[i64]) -> Result<Val, Failure> {
         let a = self.operand(a)?;
         if a.dims()[..] == *dims {
@@ -223,7 +223,7 @@ impl Lowering<'_> {
         Ok(dst)
     }
 
-    /// The value with other sizes: a view where the elements lie so, else a row-major copy.
+    /// The value with other sizes: a view if the layout allows it, else a row-major copy.
     pub(super) fn reshaped(&mut self, value: &Val, dims: &[i64]) -> Result<Val, Failure> {
         if let Some(view) = value.viewed(dims) {
             return Ok(view);
@@ -233,7 +233,7 @@ impl Lowering<'_> {
         Ok(copy.with(copy.tensor.layout.reshape(dims)?))
     }
 
-    /// `a` times `b`, products of the last two dimensions, in the type that is computed in. Batches of `b` may be 1, or divide those of `a`.
+    /// `a` times `b`, products of the last two dimensions, in the compute type. Batches of `b` may be 1, or divide those of `a`.
     pub(super) fn product(&mut self, a: &Val, b: &Val) -> Result<Val, Failure> {
         let rank = a.rank().max(b.rank());
         let (a, b) = (a.at_rank(rank)?, b.at_rank(rank)?);
@@ -264,7 +264,7 @@ impl Lowering<'_> {
         self.reshaped(&dst, &whole)
     }
 
-    /// Operands of which the one has several heads for one of the other: heads in two dimensions, the second of which is 1 there.
+    /// Operands one of which has several heads for each head of the other: heads as two dimensions, the second of which is 1 in the other.
     fn grouped(&mut self, a: &Val, b: &Val) -> Result<(Val, Val), Failure> {
         let rank = a.rank();
         let Some(d) = rank.checked_sub(3) else { return Ok((a.clone(), b.clone())) };
@@ -292,7 +292,7 @@ impl Lowering<'_> {
         self.reorder(&value, output)
     }
 
-    /// Lets the last step write to `output` what it would write to `value`, if it can.
+    /// Lets the last step write to `output` instead of `value`, if it can.
     fn retarget(&mut self, value: &Val, output: &Val) -> bool {
         let Some(last) = self.steps.last() else { return false };
         let written = last.bindings.iter().find(|(arg, usage, v)| *usage == Use::Out && *arg != Arg::SCRATCHPAD && v.spot == value.spot);

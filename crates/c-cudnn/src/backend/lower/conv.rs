@@ -31,11 +31,11 @@ const FILTER: Names = Names {
     beta: CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA,
 };
 
-/// What a convolution is beside its tensors.
+/// The parameters of a convolution beside its tensors.
 #[derive(Clone)]
 pub(super) struct Slide {
     pub(super) window: Window,
-    /// The filter is turned round, as mathematicians have it.
+    /// The filter is flipped (a true convolution, not a cross-correlation).
     pub(super) flipped: bool,
     double: bool,
 }
@@ -100,7 +100,8 @@ impl Lowering<'_> {
         if self.style.pack { Tensor { dtype: w.dtype(), layout: Layout::any(*w.dims()) } } else { w.tensor.clone() }
     }
 
-    /// The tensors of a convolution in types that go together: as they are, else all in the type that is computed in. The last is the result.
+    /// The tensors of a convolution in types that go together: unconverted if they do, else all in the compute type. The last is the
+    /// result.
     fn fitting(&mut self, prop: Prop, tensors: [&Val; 3], window: &Window) -> Result<bool, Failure> {
         let [x, w, y] = tensors.map(|v| v.tensor.clone());
         let conv = Conv::new(prop, ConvAlg::Direct, [x, w, y], None, window.clone());

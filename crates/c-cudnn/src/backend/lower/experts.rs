@@ -1,4 +1,4 @@
-//! Products of tokens by the weights of experts, each of which has the tokens from its first one to that of the next.
+//! Products of tokens by the weights of experts; each expert has the tokens from its first one to that of the next expert.
 
 use super::value::Val;
 use super::{Lowering, misfit, unsupported};
@@ -7,7 +7,7 @@ use crate::enums::*;
 use crate::status::Failure;
 use oxidnn_spec::op::BinaryAlg;
 
-/// Which tokens are an expert's, as 1 and 0 along the second of three dimensions.
+/// The tokens of an expert, as 1 and 0 along the second of three dimensions.
 fn members(l: &mut Lowering<'_>, tokens: i64, experts: i64, expert: i64, first: &Val) -> Result<Val, Failure> {
     let ramp = l.ramp(3, 1, tokens)?;
     let begin = first.along(0, expert, 1)?;

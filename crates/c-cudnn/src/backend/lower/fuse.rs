@@ -1,4 +1,4 @@
-//! Fusing: a convolution or a product of matrices with the operations element by element that follow it, as one primitive with post-ops.
+//! Fusing: a convolution or a product of matrices with the element-wise operations behind it, as one primitive with post-ops.
 
 use super::conv::{Slide, flipped, grouped};
 use super::pointwise::{binary, floor_of, function, mode, propagates};
@@ -23,7 +23,7 @@ enum Other {
 struct Link {
     scale: Option<f32>,
     function: Option<(EltwiseAlg, [f32; 2])>,
-    /// The function, and what it has beside the result so far.
+    /// The function, and its operands beside the result so far.
     binary: Option<(BinaryAlg, Other)>,
     output: i64,
 }
@@ -39,7 +39,7 @@ pub(super) fn chain(l: &mut Lowering<'_>, first: usize) -> Result<usize, Failure
     let mut at = head.writes.first().copied().unwrap_or(-1);
     for node in &graph.nodes[first + 1..] {
         let tensor = graph.tensors.get(&at);
-        // What is between must be nobody else's business, and no narrower than sums are.
+        // Nobody else may use an intermediate tensor, and its type may not be narrower than that of sums.
         let inner = tensor.is_some_and(|t| t.is_virtual && t.dtype == CUDNN_DATA_FLOAT);
         let readers = graph.nodes.iter().flat_map(|n| &n.reads).filter(|&&uid| uid == at).count();
         match link(l, node, at).filter(|_| inner && readers == 1 && links.len() < MAX_POST_OPS / 3) {

@@ -40,7 +40,7 @@ pub(super) fn lower(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
     l.store(&c, &output)
 }
 
-/// The product as one primitive of the tensors as they are, where that is one.
+/// The product as one primitive of the unconverted tensors, if there is one.
 fn whole(l: &mut Lowering<'_>, [a, b, c]: [&Val; 3]) -> Result<bool, Failure> {
     let problem = Matmul { src: a.tensor.clone(), weights: b.tensor.clone(), bias: None, dst: c.tensor.clone() };
     if Problem::new(problem.clone(), Attr::default()).is_err() {
@@ -51,7 +51,7 @@ fn whole(l: &mut Lowering<'_>, [a, b, c]: [&Val; 3]) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// The product of matrices of which each batch has its own sizes: what lies behind them counts as 0, and is the padding value in the result.
+/// The product of matrices whose sizes differ by batch: elements behind them count as 0, and are the padding value in the result.
 fn within(l: &mut Lowering<'_>, [a, b]: [&Val; 2], lengths: &[Option<Val>; 3], padding: f64) -> Result<Val, Failure> {
     let rank = a.rank().max(b.rank());
     let (mut a, mut b) = (a.at_rank(rank)?, b.at_rank(rank)?);

@@ -1,5 +1,5 @@
-//! From a graph to a program: each operation becomes one or a few primitives over views of its tensors. No operation is refused for what stands
-//! beside it; where an engine fuses, several operations become one primitive first.
+//! From a graph to a program: each operation becomes one or a few primitives over views of its tensors. No operation is refused because of
+//! its neighbours; an engine that fuses first makes one primitive of several operations.
 
 mod attention;
 mod blocks;
@@ -92,7 +92,7 @@ pub(crate) fn is_reference(name: &str) -> bool {
 /// The program of a graph.
 ///
 /// # Errors
-/// `NOT_SUPPORTED` with the reason for what oxidnn has no primitives for, `BAD_PARAM` for sizes that do not fit each other.
+/// `NOT_SUPPORTED` with the reason for operations that oxidnn has no primitives for, `BAD_PARAM` for sizes that do not fit each other.
 pub(crate) fn lower(graph: &Graph, engine: &Engine, style: Style) -> Result<Program, Failure> {
     graph.check_sources()?;
     let uids = graph.uids();
@@ -177,7 +177,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Computes what follows in the type that `id` asks for: double and whole numbers in f64, all else in f32.
+    /// Computes later steps in the type that `id` implies: doubles and integers in f64, all else in f32.
     fn precision(&mut self, op: &Frozen, id: i32) {
         let asked = op.int(id).and_then(|v| i32::try_from(v).ok()).unwrap_or(CUDNN_DATA_FLOAT);
         let wide = matches!(asked, CUDNN_DATA_DOUBLE | CUDNN_DATA_INT32 | CUDNN_DATA_INT64);

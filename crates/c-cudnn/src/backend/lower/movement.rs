@@ -92,7 +92,7 @@ pub(super) fn concat(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
         let part = y.along(axis, at, size)?;
         equal(&x, &part)?;
         at += size;
-        // What was computed in place lies there: the program gives one address for both.
+        // A result computed in place is there already: the program gives one address for both.
         if i64::try_from(i) != Ok(in_place) || tensor.is_virtual {
             l.reorder(&x, &part)?;
         }

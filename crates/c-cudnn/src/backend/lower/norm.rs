@@ -91,7 +91,7 @@ impl Forward {
     }
 }
 
-/// What a forward pass computes of the data beside the result.
+/// The statistics that a forward pass computes beside the result.
 pub(super) struct Moments {
     /// None where none is taken away.
     pub(super) mean: Option<Val>,
@@ -159,7 +159,7 @@ fn composed(l: &mut Lowering<'_>, f: &Forward) -> Result<Option<Moments>, Failur
     Ok(moments)
 }
 
-/// Groups of channels are no dimension to reduce over.
+/// Groups of channels are not a dimension to reduce over.
 fn whole(x: &Val, stats: &Dims) -> Result<(), Failure> {
     match x.dims().iter().zip(stats.iter()).all(|(x, s)| *s == 1 || s == x) {
         true => Ok(()),

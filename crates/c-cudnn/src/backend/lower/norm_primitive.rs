@@ -1,5 +1,5 @@
-//! Normalisations that are one primitive: batch, layer or group normalisation, by which sizes the statistics and the scale have, not by the mode's name.
-//! What it does not compute itself are a few short vectors.
+//! Normalisations that are one primitive: batch, layer or group normalisation, chosen by the sizes of the statistics and the scale, not by
+//! the mode's name. Only a few short vectors are computed beside it.
 
 use super::calc::Then;
 use super::norm::{Backward, Epsilon, Forward, Moments, parameters};
@@ -69,7 +69,7 @@ impl Shape {
         value.permuted(&self.order).ok()?.viewed(dims)
     }
 
-    /// Source, destination, or a gradient of these: what is normalised lies together.
+    /// Source, destination, or a gradient of these: the normalised elements are contiguous.
     fn data(&self, value: &Val) -> Option<Val> {
         let seen = self.seen(value, &self.data)?;
         let apart = self.kind == Kind::Layer && seen.tensor.blocking().is_none_or(|b| b.strides[1] != 1);
@@ -93,7 +93,7 @@ impl Shape {
         }
     }
 
-    /// The gradients; the deviation is what the statistics say, with nothing added.
+    /// The gradients; the deviation comes from the statistics unchanged.
     fn backward(&self, prop: Prop, flags: NormFlags, src: Tensor, diff: Diff) -> Op {
         match self.kind {
             Kind::Batch => BatchNorm::backward(prop, flags, 0.0, src, diff).into(),
@@ -123,7 +123,7 @@ fn variance(l: &mut Lowering<'_>, inverse: &Val) -> Result<Val, Failure> {
     l.power(inverse, -2.0)
 }
 
-/// The forward pass as a primitive, with the moments where it gives them. `None` where there is no primitive for it; then nothing has been done.
+/// The forward pass as a primitive, with the moments if it gives them. `None` if there is no primitive for it; then nothing has been done.
 pub(super) fn forward(l: &mut Lowering<'_>, f: &Forward, epsilon: Option<Epsilon>) -> Result<Option<Option<Moments>>, Failure> {
     let given = f.is_given();
     let Some(shape) = Shape::of(&f.x, &f.stats, f.scale.as_ref().or(f.bias.as_ref())) else { return Ok(None) };
@@ -186,7 +186,7 @@ pub(super) fn forward(l: &mut Lowering<'_>, f: &Forward, epsilon: Option<Epsilon
     Ok(Some(moments))
 }
 
-/// Scale and bias that depend on more than the place in what is normalised.
+/// Scale and bias that depend on more than the position within a normalised row.
 fn affine(l: &mut Lowering<'_>, f: &Forward, normal: &Val) -> Result<(), Failure> {
     let y = match (&f.scale, &f.bias) {
         (Some(scale), Some(bias)) => l.chained(BinaryAlg::Mul, normal, scale, &[Then::Two(BinaryAlg::Add, bias)])?,

@@ -1,4 +1,4 @@
-//! Where intermediate results lie: one block for all, in which those that are not needed at the same time lie in the same bytes.
+//! Places of intermediate results: one block for all, in which results that are not needed at the same time share bytes.
 
 use super::value::{Spot, Val};
 use super::{Lowering, unsupported};
@@ -71,7 +71,8 @@ fn lives(l: &Lowering<'_>) -> Vec<Life> {
     lives
 }
 
-/// The first byte of each intermediate result, and how many bytes there are: each lies in the first gap between those that live with it.
+/// The first byte of each intermediate result, and the size of the block: each result gets the first gap between those that live at the
+/// same time.
 fn offsets(lives: &[Life], sizes: &[usize]) -> (Vec<usize>, usize) {
     let mut offsets = vec![0; sizes.len()];
     let mut placed: Vec<Life> = Vec::new();

@@ -9,7 +9,7 @@ use crate::status::Failure;
 use oxidnn_spec::op::{BinaryAlg, Eltwise, EltwiseAlg, Prop};
 use oxidnn_spec::{Arg, DataType};
 
-/// What a function reads.
+/// The operands of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Arity {
     /// `x`.
@@ -58,7 +58,7 @@ const TWO: &[(i32, BinaryAlg)] = &[
     (CUDNN_POINTWISE_CMP_LE, BinaryAlg::Le),
 ];
 
-/// What a function's parameters are.
+/// The parameters of a function.
 #[derive(Clone, Copy, Debug)]
 enum Parameters {
     Fixed(f32, f32),
@@ -91,7 +91,7 @@ pub(super) fn propagates(parameters: &Frozen) -> bool {
     parameters.int(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION) == Some(i64::from(CUDNN_PROPAGATE_NAN))
 }
 
-/// The number with which an operation is a maximum: of a ReLU without slope and ceiling that makes numbers of what is none.
+/// The number with which an operation is a maximum: of a ReLU without slope and ceiling that turns NaN into a number.
 pub(super) fn floor_of(parameters: &Frozen, mode: i32) -> Option<f64> {
     let Clips { lower, upper, slope } = Clips::of(parameters);
     (mode == CUDNN_POINTWISE_RELU_FWD && !propagates(parameters) && slope == 0.0 && upper >= f64::from(f32::MAX)).then_some(lower)
@@ -294,7 +294,7 @@ fn gradient(l: &mut Lowering<'_>, parameters: &Frozen, mode: i32, [x, dy]: [&Val
 fn slope_times(l: &mut Lowering<'_>, parameters: &Frozen, mode: i32, [x, dy]: [&Val; 2]) -> Result<Val, Failure> {
     let (x, dy) = (l.real(x)?, l.real(dy)?);
     if let Some((alg, numbers)) = function(parameters, mode - 100) {
-        // What does not go through is 0, even where the gradient is no number, which a slope of 0 would keep.
+        // A blocked gradient is 0, even if it is NaN, which a slope of 0 would keep.
         let stops = alg == EltwiseAlg::Relu && numbers[0] == 0.0 && !propagates(parameters);
         let (alg, numbers) = if stops { (EltwiseAlg::Clip, [0.0, f32::INFINITY]) } else { (alg, numbers) };
         let diff = oxidnn_spec::op::Diff { src: l.room(*x.dims())?.tensor, dst: dy.spread(x.dims())?.tensor };

@@ -26,12 +26,12 @@ fn whole(parameters: &Frozen, id: i32) -> Result<Dims, Failure> {
     Dims::new(&all).ok_or_else(|| misfit("RESAMPLE", "too many spatial dimensions", "at most 6"))
 }
 
-/// What is computed.
+/// The kind of resampling.
 struct Pooling {
     alg: PoolAlg,
     kernel: Dims,
     window: Window,
-    /// What padding counts as in a maximum, where that is not nothing.
+    /// The value of padding in a maximum, if it counts.
     zero_padding: bool,
     /// A maximum is NaN where an element of its window is.
     carries_nan: bool,
@@ -84,7 +84,7 @@ impl Pooling {
         l.cast(&ordered, x.dtype())
     }
 
-    /// The windows that hold padding, as the least that their maximum is: 0, and negative infinity elsewhere.
+    /// The windows that contain padding, as lower bounds of their maximum: 0, and negative infinity elsewhere.
     fn floor(&self, l: &mut Lowering<'_>, x: &Val, y: &Val) -> Result<Val, Failure> {
         let (n, spatial) = (y.rank(), self.kernel.len());
         let mut touched: Option<Val> = None;

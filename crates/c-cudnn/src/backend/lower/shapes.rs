@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Adds the virtual tensors whose sizes are others now.
 ///
 /// # Errors
-/// `NOT_SUPPORTED_INVALID_DYNAMIC_SHAPE` for operations whose result's sizes do not follow from those of what they read.
+/// `NOT_SUPPORTED_INVALID_DYNAMIC_SHAPE` for operations whose result's sizes do not follow from those of their inputs.
 pub(crate) fn follow(graph: &Graph, changed: &mut BTreeMap<i64, Arc<TensorDesc>>) -> Result<(), Failure> {
     for node in &graph.nodes {
         if !node.reads.iter().any(|uid| changed.contains_key(uid)) {
@@ -47,7 +47,7 @@ fn impossible(node: &Node) -> Failure {
     Failure::new(CUDNN_STATUS_NOT_SUPPORTED_INVALID_DYNAMIC_SHAPE, what)
 }
 
-/// The sizes of what an operation writes.
+/// The sizes of an operation's outputs.
 fn result(graph: &Graph, node: &Node, changed: &BTreeMap<i64, Arc<TensorDesc>>) -> Result<Dims, Failure> {
     let dims = |uid: i64| changed.get(&uid).or_else(|| graph.tensors.get(&uid)).map(|t| t.dims);
     let tensor = |id: i32| node.op.tensor(id).and_then(|t| dims(t.uid)).ok_or_else(|| impossible(node));

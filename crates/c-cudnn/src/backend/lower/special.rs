@@ -1,5 +1,5 @@
-//! Functions that no primitive computes, of those that there are: rounding down, remainders, powers, trigonometry, the error function; and truth values
-//! that take a bit each.
+//! Functions that no primitive computes, composed of those that one does: rounding down, remainders, powers, trigonometry, the error
+//! function; and booleans of a bit each.
 
 use super::value::Val;
 use super::{Lowering, unsupported};
@@ -12,7 +12,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 const WHOLE: f64 = 4_503_599_627_370_496.0;
 
 impl Lowering<'_> {
-    /// The nearest whole number, ties to even; what is beyond all fractions stays.
+    /// The nearest integer, ties to even; numbers too large to have fractions stay.
     fn rounded(&mut self, x: &Val) -> Result<Val, Failure> {
         if self.real == DataType::F32 {
             return self.one(EltwiseAlg::Round, [0.0; 2], x);
@@ -222,7 +222,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// The bytes behind truth values of a bit each: they lie without holes, bit `i % 8` of byte `i / 8`.
+    /// The bytes of booleans of a bit each, contiguous, bit `i % 8` of byte `i / 8`.
     fn bytes_of_bits(value: &Val) -> Result<(Val, i64), Failure> {
         let count = value.tensor.layout.elements().unwrap_or(0);
         let dense = value.tensor.layout.is_dense(false) && value.tensor.layout.is_row_major();

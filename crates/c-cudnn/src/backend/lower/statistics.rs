@@ -1,4 +1,5 @@
-//! Batch normalisation in three parts, so that sums can be made beside a convolution: sums, what follows from them, and the gradients.
+//! Batch normalisation in three parts, so that sums can be computed beside a convolution: sums, the values derived from them, and the
+//! gradients.
 
 use super::norm::{fitted, mixed};
 use super::{Lowering, unsupported};

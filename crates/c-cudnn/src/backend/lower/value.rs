@@ -3,7 +3,7 @@
 use crate::status::Failure;
 use oxidnn_spec::{DataType, Dims, Layout, Tensor};
 
-/// Where a tensor lies while the program is made.
+/// The place of a tensor while the program is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Spot {
     /// A tensor of the caller's.
@@ -62,7 +62,7 @@ impl Val {
         self.permuted(&order)
     }
 
-    /// The same elements with other sizes, where they lie so.
+    /// The same elements with other sizes, if the layout allows it.
     pub(super) fn viewed(&self, dims: &[i64]) -> Option<Val> {
         self.tensor.layout.reshape(dims).ok().map(|layout| self.with(layout))
     }

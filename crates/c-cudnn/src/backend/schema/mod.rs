@@ -1,4 +1,4 @@
-//! What every descriptor of the backend interface has, as data: its attributes, their types and counts, and which must be set.
+//! The schema of every descriptor of the backend interface, as data: its attributes, their types and counts, and which must be set.
 
 mod attention;
 mod classic;
@@ -155,11 +155,11 @@ impl Count {
 pub(crate) enum Need {
     Required,
     Optional,
-    /// An answer, which nobody sets.
+    /// A read-only attribute.
     ReadOnly,
 }
 
-/// What an attribute's elements are.
+/// The type of an attribute's elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Of {
     /// Numbers, addresses, characters.

@@ -1,5 +1,5 @@
-//! The gradients of attention. With scores `s` that are computed again, the kept logarithms `l` of the sums and `p = e^(s - l)`:
-//! `dv = p^T do`, `ds = p * (do v^T - sum(o * do))`, `dq = scale(ds k)`, `dk = scale(ds^T q)`.
+//! The gradients of attention. With recomputed scores `s`, the kept logarithms `l` of the sums and `p = e^(s - l)`: `dv = p^T do`,
+//! `ds = p * (do v^T - sum(o * do))`, `dq = scale(ds k)`, `dk = scale(ds^T q)`.
 
 use super::scores::{Scores, maker, only_reader, past_casts, scaling};
 use super::{four, is_product, mask, matrices, operand, scale, turned};
@@ -65,7 +65,7 @@ fn product<'a>(l: &Lowering<'a>, mut id: usize, ops: &mut Vec<usize>) -> Option<
     }
 }
 
-/// The last of the conversions behind product `i`, and what sums heads that share keys, where they are shared.
+/// The last of the conversions behind product `i`, and the sum over heads that share keys, if they do.
 fn end(l: &Lowering<'_>, ops: &mut Vec<usize>, mut i: usize, shared: bool) -> Option<usize> {
     ops.push(i);
     let mut summed = !shared;

@@ -1,4 +1,4 @@
-//! Attention forward: scores, softmax, the product with the values, and what moves the result; what training keeps is the softmax's statistics.
+//! Attention forward: scores, softmax, the product with the values, and movements of the result; training keeps the softmax's statistics.
 
 use super::scores::{Scores, only_reader, past_casts};
 use super::{four, is_product, mask, matrices, scale};
@@ -9,12 +9,12 @@ use crate::{AttrId, Error, OpKind};
 use oxidnn_spec::op::{Prop, Sdpa, SdpaScale};
 use oxidnn_spec::{Arg, DataType};
 
-/// What follows the scores, by their places.
+/// The operations behind the scores, by their places.
 struct Tail {
     ops: Vec<usize>,
     softmax: usize,
     values: usize,
-    /// Operations that move what is computed.
+    /// Operations that move the result.
     moved: Vec<usize>,
 }
 
@@ -43,7 +43,7 @@ fn tail(l: &Lowering<'_>, scores: &Scores) -> Option<Tail> {
     Some(Tail { ops, softmax, values, moved })
 }
 
-/// Appends the problem with the first `count` movements of the result; keys and values in few bits as they are where `raw`.
+/// Appends the problem with the first `count` movements of the result; with `raw`, keys and values of few bits are not dequantised first.
 fn problem(l: &mut Lowering<'_>, scores: &Scores, tail: &Tail, count: usize, raw: bool) -> Result<(), Error> {
     let (first, second) = (&l.ops[scores.ops[0]], &l.ops[tail.values]);
     let q = matrices(l, first, 0, false)?;

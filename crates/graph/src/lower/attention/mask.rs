@@ -1,7 +1,7 @@
-//! Masks of scores as the primitive has them: none, by position, or numbers that are added.
+//! Masks of scores in the primitive's forms: none, by position, or added values.
 //!
-//! Scores that are chosen by a condition become numbers that are added: 0, or what stands in their place. That is the same where this number is
-//! minus infinity or so low that no score changes it, which only an execution knows: the program asks ([`Guard`]).
+//! A selection of scores by a condition becomes an addition: of 0, or of the fill value. That gives the same result if the fill value is
+//! minus infinity, or so low that no score changes it, which only an execution knows: the program checks it ([`Guard`]).
 
 use super::scores::{Causal, Masking, Scores};
 use super::{four, given, operand};
@@ -34,7 +34,7 @@ pub(super) fn of(l: &mut Lowering<'_>, scores: &Scores, rank: usize, sizes: [i64
     }
 }
 
-/// What stands for what is masked out is asked for when the program runs.
+/// The fill value of masked-out scores is checked when the program runs.
 fn low(l: &mut Lowering<'_>, other: usize) -> Result<(), Error> {
     let input = given(l, other).ok_or_else(|| refused("masked scores that are replaced by what the partition computes"))?;
     l.assume(Guard::Low(input))
@@ -89,7 +89,7 @@ fn plus(l: &mut Lowering<'_>, a: &Value, b: &Value) -> Result<Value, Error> {
     Ok(dst)
 }
 
-/// What there is, or 0, where the condition holds, else `other`.
+/// The score, or 0, where the condition holds, else `other`.
 fn chosen(l: &mut Lowering<'_>, there: Option<Value>, condition: &Value, other: &Value) -> Result<Value, Error> {
     let there = match there {
         Some(value) => value,

@@ -1,4 +1,4 @@
-//! Attention as one problem: two products with a softmax between them, and the gradients of that, where a row of the engine takes it. Everything
+//! Attention as one problem, if a row of the engine takes it: two products with a softmax between them, and their gradients. Everything
 //! else is lowered step by step. A row of scores that are all masked out gives zeros here, whatever the mode of the softmax.
 
 mod backward;
@@ -34,7 +34,7 @@ fn turned(value: &Value, turn: bool) -> Result<Value, Error> {
     value.permuted(&order)
 }
 
-/// What is known under the number of a tensor; as it is in memory where `raw`.
+/// The value of a tensor's number; with `raw`, in its memory representation.
 fn operand(l: &mut Lowering<'_>, id: usize, raw: bool) -> Result<Value, Error> {
     let value = l.values.get(&id).cloned();
     let value = value.ok_or_else(|| Error::argument(format_args!("logical tensor {id}"), "nothing", "one that was computed before"))?;
@@ -64,7 +64,7 @@ fn is_product(op: &Op) -> bool {
     op.kind == OpKind::MatMul && op.inputs.len() == 2
 }
 
-/// The input of the partition that a single number is, as it was given.
+/// The partition's input that is this single number, unconverted.
 fn given(l: &Lowering<'_>, id: usize) -> Option<usize> {
     let value = l.values.get(&id).filter(|v| v.dims().volume() == Some(1) && v.scaled.is_none())?;
     if let Place::In(i) = value.place { Some(i) } else { None }

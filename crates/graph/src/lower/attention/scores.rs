@@ -1,4 +1,4 @@
-//! Scores: a product, perhaps a scale, perhaps masks, up to what reads them.
+//! Scores: a product, an optional scale, optional masks, up to their readers.
 
 use crate::OpKind;
 use crate::infer::axis;
@@ -19,11 +19,11 @@ pub(super) enum Masking {
 /// The condition is that keys are not behind the query.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Causal {
-    /// What is added to a query's position, and what is subtracted.
+    /// The terms added to and subtracted from a query's position.
     pub(super) offsets: Option<[usize; 2]>,
 }
 
-/// The operations of scores by their places, and what they do.
+/// The operations of scores by their places, and their effects.
 #[derive(Debug)]
 pub(super) struct Scores {
     pub(super) ops: Vec<usize>,
@@ -31,7 +31,7 @@ pub(super) struct Scores {
     /// Scores are masked before they are scaled, which is the same for factors above 0.
     pub(super) masked_first: bool,
     pub(super) masks: Vec<Masking>,
-    /// What reads the scores, and by which input.
+    /// The reader of the scores, and the input by which it reads them.
     pub(super) then: (usize, usize),
 }
 

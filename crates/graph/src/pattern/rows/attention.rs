@@ -1,4 +1,4 @@
-//! Scaled dot-product attention: scores, their scale and mask, softmax, the product with the values, and what moves the result's heads.
+//! Scaled dot-product attention: scores, their scale and mask, softmax, the product with the values, and movements of the result's heads.
 
 use super::super::Row;
 use super::super::matcher::{Pat, alt, one, opt, seq};
@@ -49,7 +49,7 @@ fn moved() -> Pat {
     seq([one(&[StaticTranspose]), one(&[StaticReshape, Reorder])])
 }
 
-/// From the scores to the values, of which `inputs` says how the operands of the two products are made.
+/// From the scores to the values; `inputs` constrains the operands of the two products.
 fn forward(scores: Pat, values: Pat) -> Pat {
     seq([scores, scale(), mask(), softmax(), dropout(), values.by(0), opt(moved())])
 }
@@ -86,8 +86,8 @@ fn gpt_of_bytes(operand: fn() -> Pat) -> Pat {
     gpt(scores, seq([cast(), quantize(), one(&[Dequantize]), cast()]), values, opt(seq([cast(), quantize()])))
 }
 
-/// The gradients of queries, keys and values, from the scores, which are computed again, and what forward kept of the softmax.
-/// `summed`: what sums those of heads that share keys and values.
+/// The gradients of queries, keys and values, from recomputed scores and the softmax statistics that forward kept. `summed`: the sum over
+/// heads that share keys and values.
 fn backward(summed: fn() -> Pat) -> Pat {
     let scores = plain().same(0, QUERIES).same(1, KEYS);
     let softened = seq([scores, scale(), mask(), one(&[Subtract]), one(&[Exp]), cast(), Pat::Mark(SOFTENED)]);

@@ -5,7 +5,7 @@ use super::super::matcher::{Pat, one, seq};
 use super::{bias, quantize, row, weights};
 use crate::OpKind::{Add, Convolution, Dequantize, Relu};
 
-/// The mark of what a block begins with.
+/// The mark of the tensor at which a block begins.
 const BEGIN: usize = 0;
 
 /// How a stage is written.
@@ -52,7 +52,8 @@ fn block(style: Style, count: usize, projected: bool) -> Pat {
     Pat::Seq(all)
 }
 
-/// A stage: the first convolution of its first block begins the pattern, so that what it reads is remembered by what it reads from.
+/// A stage: the pattern begins with the first convolution of its first block, so the block's beginning is marked as the tensor that this
+/// convolution reads.
 fn stage(style: Style, count: usize, blocks: usize) -> Pat {
     let mut all = vec![block(style, count, true)];
     all.extend((1..blocks).map(|_| block(style, count, false)));

@@ -1,4 +1,4 @@
-//! Convolutions and deconvolutions with what follows, of numbers and of bytes.
+//! Convolutions and deconvolutions with the operations behind them, of floating-point numbers and of bytes.
 
 use super::super::Row;
 use super::super::matcher::{Pat, alt, one, opt, seq};
@@ -22,7 +22,7 @@ fn pointwise(op: &Op) -> bool {
     kernel(op).is_some_and(|k| k == [1, 1])
 }
 
-/// A window of 3x3. That each channel is by itself is what oneDNN means, but does not ask for.
+/// A 3x3 window. oneDNN means depthwise convolutions, but does not check for them.
 fn depthwise(op: &Op) -> bool {
     kernel(op).is_some_and(|k| k == [3, 3])
 }
@@ -36,7 +36,7 @@ fn of_bytes(kinds: &'static [OpKind]) -> Pat {
     one(kinds).forks().input(0, source()).input(1, weights())
 }
 
-/// Of bytes by bytes, as numbers of a smaller type than f32.
+/// Bytes by bytes, dequantised to a type smaller than f32.
 fn of_cast_bytes(kinds: &'static [OpKind]) -> Pat {
     one(kinds).forks().input(0, source_cast()).input(1, weights_cast())
 }

@@ -1,4 +1,4 @@
-//! Products of matrices with what follows, of numbers and of bytes.
+//! Products of matrices with the operations behind them, of floating-point numbers and of bytes.
 
 use super::super::Row;
 use super::super::matcher::{Pat, alt, many, one, opt, seq};

@@ -1,4 +1,4 @@
-//! The patterns, by what they are about, and what they have in common.
+//! The patterns, by topic, and their common parts.
 
 mod attention;
 mod blocks;
@@ -47,7 +47,7 @@ fn swish() -> Pat {
     seq([Pat::Mark(SWISH), one(&[Sigmoid]), one(&[Multiply]).other_marked(SWISH)])
 }
 
-/// What the next operation reads, others of the instance may read too.
+/// Other operations of the instance may read the next operation's input, too.
 fn shared() -> Pat {
     Pat::Mark(SHARED)
 }

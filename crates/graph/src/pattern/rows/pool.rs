@@ -1,4 +1,4 @@
-//! Pooling and what follows it.
+//! Pooling and the operations behind it.
 
 use super::super::Row;
 use super::super::matcher::{Pat, one, seq};

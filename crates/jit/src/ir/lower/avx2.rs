@@ -257,7 +257,7 @@ fn store_as(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Option<Pred>)
             bytes
         }
         Elem::I8 | Elem::U8 => {
-            // What is below all 32-bit numbers becomes the least of these, which packing saturates.
+            // Numbers below all 32-bit integers become the least of these, which packing saturates.
             let (_, high) = if elem == Elem::I8 { I8_RANGE } else { U8_RANGE };
             let (number, high) = (m.temp(m.width(src)), repeated(m, high.to_bits()));
             ordered(m, number, src);
@@ -282,7 +282,7 @@ fn store_as(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Option<Pred>)
 fn packed(m: &mut Machine, pack: Op, a: Reg) -> Reg {
     let words = m.temp(Width::W256);
     m.op(pack, &[Arg::Reg(words), Arg::Reg(a), Arg::Reg(a)]);
-    // Packing works in blocks of 128 bits: the lower 64 bits of either are what is wanted.
+    // Packing works in blocks of 128 bits: the lower 64 bits of each are wanted.
     m.op(Op::PermuteI64, &[Arg::Reg(words), Arg::Reg(words), Arg::Imm(0b00_00_10_00)]);
     words
 }

@@ -68,7 +68,7 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         VecInst::CompareI32(how, dst, a, b) => m.op(Op::CmpI32, &[Arg::Reg(dst.0), arg(a), arg(b), Arg::Imm(integer_predicate(how))]),
         VecInst::Select { dst, mask, yes, no } => m.masked(Op::Blend, &[arg(dst), arg(no), arg(yes)], Masked::Choose(mask.0)),
         VecInst::FirstLanes(dst, count) => {
-            // A comparison, as the instruction that keeps the low bits of a number looks at 8 bits of their count only.
+            // A comparison, because the instruction that keeps the low bits of a number uses only 8 bits of the count.
             let (lanes, counts) = (lane_numbers(m, Width::W512), m.temp(Width::W512));
             m.op(Op::BroadcastInt, &[Arg::Reg(counts), Arg::Reg(count.0)]);
             m.op(Op::CmpI32, &[Arg::Reg(dst.0), Arg::Reg(counts), Arg::Mem(lanes), Arg::Imm(integer_predicate(Compare::Gt))]);
@@ -119,13 +119,13 @@ fn store_as(m: &mut Machine, elem: Elem, to: Arg, src: Reg, mask: Option<Pred>) 
         Elem::I8 | Elem::U8 => {
             let number = m.temp(m.width(src));
             if elem == Elem::I8 {
-                // What is too low stays too low as an integer, and is saturated last.
+                // A number that is too low stays too low as an integer, and is saturated last.
                 let (k, most) = (m.temp_mask(), Arg::Splat(super::word(m, I8_RANGE.1.to_bits())));
                 m.op(Op::CmpF32, &[Arg::Reg(k), Arg::Reg(src), Arg::Reg(src), Arg::Imm(ORDERED)]);
                 m.masked(Op::MinF32, &[Arg::Reg(number), Arg::Reg(src), most], Masked::Zero(k));
             } else {
-                // Of two operands the second is taken where one is NaN. What is beyond all integers becomes 2^31 of those without sign, and is saturated as
-                // what is too high for a byte only.
+                // Of two operands the second is taken where one is NaN. A number beyond all integers becomes 2^31 as an unsigned one, and
+                // is saturated as one that is too high for a byte.
                 let least = Arg::Splat(super::word(m, U8_RANGE.0.to_bits()));
                 m.op(Op::MaxF32, &[Arg::Reg(number), Arg::Reg(src), least]);
             }
@@ -183,7 +183,8 @@ fn store_bf16(m: &mut Machine, to: Arg, src: Reg, mask: Option<Pred>) {
     m.masked(Op::StoreI16, &[to, Reg(narrow)], merged(mask));
 }
 
-/// f32 lanes to bf16 in the low halves, and those of others in the high halves: by the instruction for it where there is one and no lane is subnormal.
+/// f32 lanes to bf16 in the low halves, and those of a second vector in the high halves: by the instruction for it if there is one and no
+/// lane is subnormal.
 fn pair_bf16(m: &mut Machine, isa: Isa, dst: Reg, [even, odd]: [Reg; 2]) {
     use Arg::{Imm, Mem, Reg};
     let width = m.width(dst);

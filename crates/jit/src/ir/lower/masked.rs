@@ -1,5 +1,6 @@
-//! Vectors with AVX2 of which masks name lanes in memory. The instruction set masks nothing below 32 bits, and some processors take 40 operations for a
-//! masked store. So what is all there is loaded and stored as a whole, and the first lanes up to one in pieces of four, two and one.
+//! AVX2 vectors in memory whose lanes a mask selects. The instruction set masks nothing below 32 bits, and some processors take 40
+//! operations for a masked store. So a full mask becomes a plain load or store, and a mask of the first lanes becomes pieces of four, two
+//! and one.
 
 use super::super::machine::{Arg, Item, Machine, Place, Reg};
 use super::super::{Addr, Elem, Pred};
@@ -8,7 +9,7 @@ use crate::asm::{Cond, Op, Width};
 /// The signs of all eight lanes.
 const ALL: i64 = 0xff;
 
-/// Loads narrow elements under a mask to the lower half of a register, which it returns; what the mask does not name is zeros.
+/// Loads narrow elements under a mask to the lower half of a register, which it returns; masked-out elements are zeros.
 pub(super) fn load(m: &mut Machine, elem: Elem, from: Addr, mask: Pred) -> Reg {
     let (bits, all) = (signs(m, mask), m.temp(Width::W128));
     let whole = if elem.bytes() == 1 { Op::Load64 } else { Op::Load };
@@ -50,7 +51,7 @@ fn signs(m: &mut Machine, mask: Pred) -> Reg {
     bits
 }
 
-/// Skips what `body` makes if the comparison with a number holds.
+/// Skips the code of `body` if the comparison with a number holds.
 fn unless(m: &mut Machine, cond: Cond, bits: Reg, number: i64, body: impl FnOnce(&mut Machine)) {
     m.op(Op::CmpImm, &[Arg::Reg(bits), Arg::Imm(number)]);
     m.items.push(Item::If(cond));
@@ -58,7 +59,7 @@ fn unless(m: &mut Machine, cond: Cond, bits: Reg, number: i64, body: impl FnOnce
     m.items.push(Item::End);
 }
 
-/// What `body` makes where some bit of these is set.
+/// The code of `body`, run if any bit of these is set.
 fn where_set(m: &mut Machine, bits: Reg, which: i64, body: impl FnOnce(&mut Machine)) {
     let bit = m.temp_int();
     m.op(Op::Mov, &[Arg::Reg(bit), Arg::Reg(bits)]);

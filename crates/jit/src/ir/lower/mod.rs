@@ -264,7 +264,7 @@ fn splat_as(m: &mut Machine, dst: Reg, elem: Elem, from: Arg) {
     }
 }
 
-/// Widens elements in memory, or in a register, to 32-bit lanes, those of numbers of 8 or 16 bits to f32; masked where they are loaded so.
+/// Widens elements in memory or in a register to 32-bit lanes, numbers of 8 or 16 bits to f32; a masked load stays masked.
 fn widen(m: &mut Machine, dst: Reg, elem: Elem, from: Arg, masked: Masked) {
     let load = match elem {
         Elem::F32 | Elem::I32 => Op::Load,

@@ -1,14 +1,14 @@
-//! The inner kernel of the gradient of depthwise weights, and of those of groups of few channels: the gradients of the taps of some lines stay in
-//! registers over strips of places of the window, rows and images.
+//! The inner kernel of gradients of depthwise weights, and of weights of groups of few channels: the gradients of the taps of some lines
+//! stay in registers over strips of window places, rows and images.
 //!
-//! `sum[tap] += x[place * stride + tap] * y[place]`, vectors over channels. A strip is a number of neighbouring places: every column of the
-//! source is loaded once for all taps that meet it, so that `n` places and `k` taps are `n * k` multiply-adds for about `2 * n + k` loads. Where
-//! groups are `g` channels, a column is spread over its groups once for each of them, and there are `g` times as many sums. Several lines of the
-//! window share the gradients of the results.
+//! `sum[tap] += x[place * stride + tap] * y[place]`, vectors over channels. A strip is a number of neighbouring places. Every source column
+//! is loaded once for all taps that use it, so that `n` places and `k` taps are `n * k` multiply-adds for about `2 * n + k` loads. Where
+//! groups have `g` channels, a column is broadcast over its groups once for each channel, and there are `g` times as many sums. Several
+//! lines of the window share the gradients of the results.
 //!
-//! Few taps would wait for their own sums, so that places take turns with several sets of them, which are added at the end. A row of places is
-//! cut into parts that meet the same taps, those that do not lie in the padding; which parts there are is in the key, and how often the long
-//! one's strips are repeated is data.
+//! A few taps would wait for the latency of their own sums, so places use several sets of sums in turns, which are added at the end. A row
+//! of places is cut into parts that use the same taps, without those in the padding. The key holds the parts; how often the strips of the
+//! long part repeat is data.
 
 use super::spread;
 use crate::asm::Width;
@@ -21,7 +21,7 @@ use std::mem::offset_of;
 #[cfg(test)]
 mod tests;
 
-/// Neighbouring places that meet the same taps.
+/// Neighbouring places that use the same taps.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Part {
     /// Places of a strip.
@@ -32,7 +32,7 @@ pub struct Part {
     pub taps: (u8, u8),
 }
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel: everything that its code depends on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Gradient {
     /// Type of the source, and of the gradient of the result.
@@ -47,7 +47,7 @@ pub struct Gradient {
     pub lines: u8,
     /// The taps of a line; their weights say which sums of it are theirs.
     pub taps: Vec<Tap>,
-    /// The parts of a row, one behind the other; of a part's taps there is at least one.
+    /// The parts of a row in their order; each has at least one tap.
     pub parts: Vec<Part>,
     /// True when the number of channels need not be whole vectors.
     pub masked: bool,
@@ -75,7 +75,7 @@ pub struct Steps {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// The source column from which those of taps are counted at the first place.
+    /// The source column from which tap columns are counted at the first place.
     pub source: *const u8,
     /// Its distances.
     pub source_steps: Steps,
@@ -93,7 +93,7 @@ pub struct Args {
     pub vectors: usize,
     /// Number of channels.
     pub channels: usize,
-    /// What is added to: for every tap's weights as many vectors as a group has source channels.
+    /// The destination of the sums: for every tap's weights as many vectors as a group has source channels.
     pub sums: *mut f32,
     /// Bytes from the sums of a vector of channels to the next's, and of a line.
     pub sums_vector: usize,
@@ -135,7 +135,7 @@ impl Gradient {
 
     /// The most taps that a call may have.
     pub fn most_taps(isa: Isa, group: usize) -> usize {
-        // Beside the sums there are the places, a column, what spreads it and a mask.
+        // Beside the sums, registers hold the places, a column, its broadcast and a mask.
         let places = Self::most_places(isa, group, usize::MAX >> 8);
         ((isa.simd_registers() - places - 3) / group.max(1)).max(1)
     }
@@ -182,7 +182,7 @@ struct Writer<'k> {
 /// The sums by set, line, source channel of a group, and tap.
 struct Sums(Vec<Vec<Vec<Vec<Val>>>>);
 
-/// What stays in registers from row to row: the call's arguments, distances of columns, the mask of channels, and the sums.
+/// Values that stay in registers from row to row: the call's arguments, distances of columns, the mask of channels, and the sums.
 #[derive(Clone, Copy)]
 struct Kept<'k> {
     args: Int,
@@ -260,7 +260,7 @@ impl Writer<'_> {
     fn row(&self, f: &mut Function, row: [Int; 2], kept: &Kept<'_>) {
         let Kept { args, column, .. } = *kept;
         let [source, gradient] = row.map(|at| f.copy(at));
-        // The column of which `source` is the address, counted from the next place's.
+        // The column at the address `source`, counted from the next place's.
         let mut held = 0;
         for part in &self.kernel.parts {
             let first = self.kernel.columns(part).first();

@@ -1,7 +1,7 @@
 //! Writes the code of a [`Dot`].
 //!
-//! A step is one or two *passes* over the tile: where one instruction multiplies what a step holds there is one, else every pass takes a part
-//! of the step's elements out of their lanes, `B`'s once, `A`'s row by row, and multiplies those.
+//! A step is one or two *passes* over the tile. There is one pass where one instruction multiplies the elements of a step. Otherwise every
+//! pass extracts a part of the step's elements from their lanes, `B`'s once, `A`'s row by row, and multiplies those.
 
 use super::{AHEAD, Args, Dot, Function, HEAD, Int, Line, Pred, Product, Spot, Start, Stride, Sums, Val, column};
 use crate::asm::Width;
@@ -15,8 +15,8 @@ const FLIP: u32 = 0x8080_8080;
 /// Two ones of 16 bits.
 const ONES: i32 = 0x0001_0001;
 
-/// The logarithm of the number of steps in the body of the loop: what a loop costs vanishes beside a few tens of multiply-adds, and short code
-/// is made quickly. Memory is asked for in every fourth step.
+/// The logarithm of the number of steps in the body of the loop: the loop's overhead vanishes beside a few tens of multiply-adds, and short
+/// code is generated quickly. Every fourth step prefetches.
 fn unroll_shift(dot: &Dot) -> u8 {
     if !dot.ahead && usize::from(dot.rows) * usize::from(dot.vectors) >= 12 { 1 } else { 2 }
 }
@@ -24,17 +24,17 @@ fn unroll_shift(dot: &Dot) -> u8 {
 /// How a pass takes its numbers from a step, and multiplies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
-    /// Lanes as they are.
+    /// Lanes unchanged.
     Whole(Accumulate),
-    /// Lanes as they are, the bytes of `A` flipped to unsigned.
+    /// Lanes unchanged, the bytes of `A` flipped to unsigned.
     Flipped,
     /// The lower or upper bf16 of every lane, as f32.
     HalfBf16 { upper: bool },
     /// The first or second f16 of the step, as f32.
     HalfF16 { second: bool },
-    /// Pairs of 16-bit elements as they are.
+    /// Pairs of 16-bit elements, unchanged.
     Pairs,
-    /// Lanes as they are, products added pair by pair in 16 bits, the bytes of `A` flipped to unsigned or not.
+    /// Lanes unchanged, products added pair by pair in 16 bits, the bytes of `A` flipped to unsigned or not.
     Narrow { flipped: bool },
     /// The even or odd bytes, as 16-bit elements.
     HalfBytes { odd: bool, flipped: bool },
@@ -105,7 +105,7 @@ struct Writer<'d> {
     a_step: Option<Int>,
     /// Distance of the lines of `B`, where it is passed.
     b_row: Option<Int>,
-    /// What is asked for next, and the distance to what follows.
+    /// The next prefetch, and the distance to the ones that follow.
     ahead: Option<(Int, Int)>,
 }
 
@@ -144,7 +144,7 @@ pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Functio
 }
 
 impl Writer<'_> {
-    /// The sums of a tile by a panel; `table` goes to what is behind the strip's taps.
+    /// The sums of a tile by a panel; afterwards `table` points behind the strip's taps.
     fn tile(&self, f: &mut Function, at: Spot, (panel, strip, table): (Int, Int, Int)) -> Vec<Val> {
         let sums = self.begin(f, at);
         let flips = self.passes.contains(&Pass::Flipped) && !self.dot.is_crowded(f.isa());
@@ -161,7 +161,7 @@ impl Writer<'_> {
         sums
     }
 
-    /// Adds what is in memory to the sums.
+    /// Adds the values in memory to the sums.
     fn add_memory(&self, f: &mut Function, at: Spot, sums: &[Val]) {
         let add = if self.dot.product.is_whole() { Binary::AddI32 } else { Binary::AddF32 };
         let (at, row) = at.memory(f);
@@ -176,7 +176,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What the sums begin with, row by row, pinned.
+    /// The initial sums, row by row, pinned.
     fn begin(&self, f: &mut Function, at: Spot) -> Vec<Val> {
         let at = (self.dot.start == Start::Load).then(|| at.memory(f));
         let mut sums = Vec::new();
@@ -294,8 +294,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The same where sums leave no room for a whole line of `B`: every row reads the first vector from memory again, as an operand of the
-    /// multiply-add itself.
+    /// The same where sums leave no room for a whole line of `B`: every row reads the first vector from memory again, as the memory operand
+    /// of the multiply-add.
     fn crowded_pass(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, sums: &[Val], left: &mut LeftOf<'_>) {
         let vectors = usize::from(self.dot.vectors);
         let b: Vec<Val> = (1..vectors).map(|v| self.right(f, pass, at, from, v)).collect();
@@ -309,9 +309,9 @@ impl Writer<'_> {
         }
     }
 
-    /// A pass whose products are added pair by pair before they meet the sums. That happens when the next ones are on their way: an addition that
-    /// stands right behind its product waits for it in a pipe that could multiply. For the registers that this takes, and for the ones that add
-    /// pairs of 16 bits, vectors of `B` are read from memory by every row.
+    /// A pass whose products are added pair by pair before they are added to the sums. The additions come after the next products have
+    /// started: an addition right behind its product would wait for it in a pipe that could multiply. Because this takes registers, and so
+    /// do the additions of 16-bit pairs, every row reads the vectors of `B` from memory.
     fn pairs_pass(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, sums: &[Val], left: &mut LeftOf<'_>) {
         let vectors = usize::from(self.dot.vectors);
         let free = vectors.saturating_sub(if pass == Pass::Pairs { 1 } else { 2 });
@@ -340,7 +340,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What a pass takes of a vector of the line of `B`.
+    /// The part of a vector of the line of `B` that a pass uses.
     fn right(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, v: usize) -> Val {
         let mask = self.mask(v).filter(|_| self.dot.line == Line::Apart);
         if let Pass::HalfF16 { second } = pass {
@@ -365,7 +365,7 @@ impl Writer<'_> {
         f.binary(Binary::And, x, Src::Mem(upper))
     }
 
-    /// What a pass takes of a row of `A`, in every lane.
+    /// The part of a row of `A` that a pass uses, in every lane.
     fn left(&self, f: &mut Function, pass: Pass, left: Left, flip: Option<Val>) -> Val {
         if let (Pass::HalfF16 { .. }, Left::Memory(at)) = (pass, left) {
             return f.splat_as(Elem::F16, at);
@@ -420,7 +420,7 @@ impl Writer<'_> {
     }
 }
 
-/// `sum += a * b` on what a pass takes.
+/// `sum += a * b` on the parts of a pass.
 fn multiply(f: &mut Function, pass: Pass, sum: Val, a: Val, b: Src) {
     match pass {
         Pass::Whole(op) => f.accumulate(op, sum, a, b),

@@ -1,13 +1,13 @@
 //! The products of positions: for every position a matrix of tiles by channels times one of channels by result channels.
 //!
-//! The transformed source comes in *chunks* of a vector of channels: of every position of a chunk the vectors of all tiles follow each other,
-//! as the transform wrote them. So the distances of rows are known when a kernel is made, and one call computes all positions: a reduction over
-//! 64 channels takes a tile of sums some 800 cycles, too few for a call of its own.
+//! The transformed source comes in *chunks* of a vector of channels: in a chunk, the vectors of all tiles follow each other for every
+//! position, as the transform wrote them. So the strides of rows are known when a kernel is made, and one call computes all positions: a
+//! reduction over 64 channels takes a tile of sums some 800 cycles, too few for a call of its own.
 //!
 //! - [`Products`] multiplies by transformed weights in memory.
-//! - [`Fused`] transforms weights as it goes, for few tiles, whose products do not pay for a way of the transformed weights through the second
-//!   cache: those of a third of the positions and one chunk stay in the first. A third is two columns of positions, for which the columns of
-//!   weights are transformed once. Asking for the weights of the next chunk ahead gained nothing.
+//! - [`Fused`] transforms weights as it goes, for few tiles, whose products do not pay for sending the transformed weights through L2: a
+//!   third of the positions of one chunk stays in L1. A third is two columns of positions, for which the columns of weights are transformed
+//!   once. Prefetching the weights of the next chunk gained nothing.
 
 use super::{POSITIONS, SIDE, WEIGHT_FACTORS, weight_line, weight_pair};
 use crate::ir::{Accumulate, Function, Int, Src, Val};

@@ -69,7 +69,7 @@ pub(super) fn mask(policy: &str, op: &Op, of: Arg) -> Result<u32> {
     })
 }
 
-/// What a list of entries says.
+/// The meaning of a list of entries.
 #[derive(Default)]
 pub(super) struct Read {
     pub(super) quants: BTreeMap<Arg, Quant>,

@@ -92,7 +92,7 @@ pub(super) fn write_sliding(w: &mut Writer, sizes: &Sliding, transposed: bool) {
     }
 }
 
-/// What convolution and deconvolution have in common.
+/// The common parts of convolution and deconvolution.
 struct Parts {
     prop: Prop,
     alg: ConvAlg,
@@ -110,7 +110,7 @@ fn divide(channels: i64, groups: i64, key: &str) -> Result<i64> {
     Ok(channels / groups)
 }
 
-/// The type of a bias of which a line says nothing.
+/// The type of a bias that a line does not mention.
 fn bias_type(src: DataType) -> DataType {
     if src == DataType::F64 { DataType::F64 } else { DataType::F32 }
 }

@@ -63,7 +63,7 @@ pub(in crate::text) fn flag_letters(f: &NormFlags) -> String {
     all.into_iter().filter(|(set, _)| *set).map(|(_, c)| c).collect()
 }
 
-/// What the three normalisations have in common.
+/// The common parts of the three normalisations.
 struct Parts {
     prop: Prop,
     flags: NormFlags,

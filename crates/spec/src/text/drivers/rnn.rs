@@ -199,7 +199,7 @@ fn gradients(op: &Rnn) -> RnnDiff {
     }
 }
 
-/// The configuration whose types are nearest to the operation's; what differs is written by `--tensors`.
+/// The configuration whose types are nearest to the operation's; `--tensors` writes the differences.
 fn config(op: &Rnn) -> &'static str {
     let or = |t: &Option<Tensor>, default: DataType| t.as_ref().map_or(default, |t| t.dtype);
     let score = |t: &Types| {

@@ -85,7 +85,7 @@ fn pool(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
     Ok((op.into(), FillHints::default()))
 }
 
-/// Writes `--tag` and, where it is not what follows, `--dtag`.
+/// Writes `--tag` and, if it does not follow from that, `--dtag`.
 fn write_tags(line: &mut Line, src: &Tensor, dst: &Tensor, forward: bool) {
     line.set("tag", tag(src));
     let follows = !forward && Layout::with_tag(*dst.dims(), &tag(src)).is_ok_and(|l| l == dst.layout);

@@ -77,7 +77,7 @@ pub(super) fn write(given: &Op, resolved: &Op) -> String {
     many.chain(named).filter_map(one).collect::<Vec<_>>().join(" ")
 }
 
-/// The operation without the tensors of a depthwise post-op: `dst` is what the convolution itself gives.
+/// The operation without the tensors of a depthwise post-op: `dst` is the result of the convolution itself.
 pub(in crate::text) fn unfused(op: &Op) -> Op {
     let mut op = op.clone();
     if let Op::Conv(c) = &mut op {

@@ -5,10 +5,10 @@
 //! report replays.
 //!
 //! Memory is a list of `name:type:flags:kind:tag:strides:fN`; flags are `a` (the user asked for `any`), `p` (padded dims), `o` (padded
-//! offsets), `0` (an offset); strides stand there where the tag does not say them; `fN` are the extra flags with `s8mM` and `zpmM`, the masks of
-//! compensation. A `bia` of a product has its mask behind, `f0_mask2`. The other fields are as the table says. Where oneDNN's fields leave
-//! something out, it is added in the grammar's words when it is no default, so that our own lines replay exactly: `eps` of the normalisations,
-//! `ss_dt` of layer normalisation, `alpha` and `k` of lrn, `scales` of sum.
+//! offsets), `0` (an offset); strides are written if the tag does not determine them; `fN` are the extra flags with `s8mM` and `zpmM`, the
+//! masks of compensation. A `bia` of a product is followed by its mask, `f0_mask2`. The table has the other fields. Where oneDNN's fields
+//! leave something out, it is added in the grammar's words if it is not the default, so that our own lines replay exactly: `eps` of the
+//! normalisations, `ss_dt` of layer normalisation, `alpha` and `k` of lrn, `scales` of sum.
 //!
 //! | kind | memory | auxiliary | problem |
 //! |---|---|---|---|

@@ -47,7 +47,7 @@ struct Memory<'a> {
 /// Reads a whole verbose line: that of an execution or a creation, with or without a time stamp, of any version since 1.0.
 ///
 /// # Errors
-/// [`ParseError`] for a line that is no primitive's, or one that describes no legal problem.
+/// [`ParseError`] for a line that is not a primitive's, or one that describes no legal problem.
 pub fn parse(line: &str) -> std::result::Result<Case, ParseError> {
     let text = problem_line(line.trim())?;
     let mut cases = parse_line(&mut Settings::default(), &text)?;
