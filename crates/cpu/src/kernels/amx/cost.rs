@@ -1,14 +1,14 @@
-//! Whether AMX tiles multiply a product faster than vectors: a cost model of both, for operands that stay in L2.
+//! Whether tiles of AMX multiply a product faster than vectors: a model of what either costs, for operands that stay in L2.
 //!
-//! Tiles configure their registers in every product of a batch, and their sums pass through memory to the epilogue; vectors finish them in
-//! registers. In return a tile instruction makes 16 times as many products. So vectors win for few products, or a small K.
+//! Tiles pay for their registers in every product of a batch, and their sums pass through memory to the tail; vectors finish them where they are.
+//! In return a tile makes 16 times as many products an instruction. So vectors win where there are few products, or little depth.
 
 use crate::hardware::{Caches, K_STEPS};
 use crate::kernels::tile::Product;
 use oxidnn_jit::kernels::tiles::{LINES, ROWS};
 
-/// Nanoseconds by features of the product. Fitted to 676 products of 1 to 512 rows, a depth of 1 to 768 and 3 to 768 columns on Sapphire
-/// Rapids, where choosing by them takes 2 (bf16) and 5 per cent (bytes) longer than the faster choice each time.
+/// Nanoseconds by what there is. Fitted to 676 products of 1 to 512 rows, a depth of 1 to 768 and 3 to 768 columns on Sapphire Rapids, where choosing by them
+/// costs 2 (bf16) and 5 per cent (bytes) of what always choosing the faster one would.
 struct Cost {
     /// An execution, and a product of a batch.
     once: f64,
@@ -47,7 +47,7 @@ pub fn is_faster(product: Product, sizes: [i64; 4]) -> bool {
 
 /// Part of the time on tiles that vectors may take of a window to be preferred: results take long on either.
 const WINDOW: f64 = 0.7;
-/// So many rows that only the time for each row counts.
+/// So many rows that only what each takes counts.
 const MANY: i64 = 1 << 20;
 
 /// Whether vectors are faster for windows of so little depth, whatever their number: packed weights do not depend on sizes.
