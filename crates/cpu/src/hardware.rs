@@ -1,10 +1,11 @@
-//! Hardware on one page: the data caches of a processor, and what blocked products keep in each of them.
+//! Hardware in one place: the data caches of a processor, and the operands that blocked products keep in each of them.
 //!
-//! A macrokernel walks the reduction in K blocks. While it is at one, `nc` panels of `B` stay in L2, which `mc` tiles of rows of `A` pass by; the
-//! sums of a microkernel are in registers, a panel or the rows of a tile in L1. `mc` and `nc` come from one solver ([`KBlock::blocks`]) and from
-//! the sizes of the caches.
+//! A macrokernel walks the reduction in K blocks. During one, `nc` panels of `B` stay in L2 while `mc` tiles of rows of `A` stream past
+//! them; the sums of a microkernel are in registers, a panel or the rows of a tile in L1. One solver ([`KBlock::blocks`]) computes `mc` and
+//! `nc` from the sizes of the caches.
 //!
-//! How a reduction is cut decides in which order terms are added. So K blocks ([`K_STEPS`]) are the same on every machine, and results are, too.
+//! The cuts of a reduction determine the order in which terms are added. So K blocks ([`K_STEPS`]) are the same on every machine, and so
+//! are results.
 
 mod core;
 
@@ -47,15 +48,15 @@ pub struct Caches {
 }
 
 impl Caches {
-    /// Whether so many bytes stay in a cache from one operation to the next ([`Core::near`]): half of it, as others have something in it, too. A last cache that
-    /// is slow, which many cores share, does not count: results go past it in two thirds of the time.
+    /// Whether so many bytes stay in a cache from one operation to the next ([`Core::near`]): half of the cache, since other data are in
+    /// it, too. A slow last cache that many cores share does not count: non-temporal stores take two thirds of the time there.
     #[must_use]
     pub fn keep(&self, bytes: usize) -> bool {
         bytes <= Core::host().near(self)
     }
 }
 
-/// What a macrokernel keeps in the caches: bytes.
+/// The operands that a macrokernel keeps in the caches, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
     /// A panel that stays in L1 from one tile of rows to the next.
@@ -105,7 +106,7 @@ pub struct KBlock {
 }
 
 impl Caches {
-    /// What is assumed where the system does not say.
+    /// The sizes assumed if the system does not tell.
     pub const USUAL: Caches = Caches { l1: 32 << 10, l2: 1 << 20, l3: 32 << 20, line: 64, sharing: [1, 1] };
 
     /// Those of the processor that runs this, as the system describes them, or with the sizes of the knob `CPU_CACHES`. Asked once.
@@ -148,8 +149,8 @@ impl Caches {
         }
     }
 
-    /// What products keep in caches like these: shares that were measured on cores with 32 KiB, 1 MiB and 32 MiB, in proportion. Tiles of AMX get
-    /// their panels from L2 at the pace of their products, so that most of it is theirs.
+    /// The shares of caches like these that products use, in proportion to shares measured on cores with 32 KiB, 1 MiB and 32 MiB. AMX
+    /// tiles read their panels from L2 at the pace of their products, so that they get most of it.
     pub const fn budget(&self, amx: bool) -> Budget {
         let l2 = self.l2;
         Budget {

@@ -1,4 +1,4 @@
-//! How fast a core computes and reads, by microarchitecture: what predicted times are made of, and what counts as near.
+//! The speed of a core's arithmetic and memory, by microarchitecture: the basis of predicted times, and of the sizes that count as near.
 
 use super::Caches;
 use std::ops::RangeInclusive;
@@ -18,7 +18,7 @@ pub struct Core {
     bytes: [f64; 3],
 }
 
-/// Processors by vendor, family and models, as their manuals number them, with what manuals and measurements say of their cores.
+/// Processors by vendor, family and models, numbered as in their manuals, with their cores' facts from manuals and measurements.
 const TABLE: [(&str, u32, &[RangeInclusive<u32>], Core); 7] = [
     ("AuthenticAMD", 26, &[0..=255], Core { name: "Zen 5", vectors: [2.0, 2.0], tiles: 0.0, bytes: [48.0, 16.0, 6.0] }),
     (
@@ -44,10 +44,10 @@ const TABLE: [(&str, u32, &[RangeInclusive<u32>], Core); 7] = [
     ("GenuineIntel", 6, &[85..=85], Core { name: "Skylake server", vectors: [2.0, 2.0], tiles: 0.0, bytes: [40.0, 6.0, 4.0] }),
 ];
 
-/// What is assumed of others: what the slowest of them has.
+/// The facts assumed of other processors: those of the slowest.
 const OTHER: Core = Core { name: "unknown", vectors: [2.0, 1.0], tiles: 256.0, bytes: [28.0, 6.0, 4.0] };
 
-/// Cycles in which vectors that stand in for tiles do what they do by themselves in one.
+/// Cycles that emulated tiles take for the work that vectors do in one.
 const EMULATED: f64 = 8.0;
 
 /// The work of an execution.
@@ -64,8 +64,8 @@ pub struct Work {
 }
 
 impl Core {
-    /// Bytes that may be visited here and there, a line at a time, without waiting long: half of L3 where that gives a quarter of what L2 does, else twice L2.
-    /// Measured with strips of depthwise convolution on Zen 3 and Sapphire Rapids.
+    /// Bytes that may be accessed at random, a line at a time, without waiting long: half of L3 if that has a quarter of L2's bandwidth,
+    /// else twice L2. Measured with strips of depthwise convolution on Zen 3 and Sapphire Rapids.
     pub fn near(&self, caches: &Caches) -> usize {
         let [l2, l3, _] = self.bytes;
         if 4.0 * l3 >= l2 { caches.l3 / 2 } else { 2 * caches.l2 }

@@ -1,5 +1,5 @@
-//! Products on tiles of AMX whose sums stay in memory, without a loop nest or a tail: gradients of weights, which add to them from call to call, and
-//! steps of recurrent networks. Rows of `A` lie at one distance with their steps side by side, `B` in panels.
+//! Products on AMX tiles whose sums stay in memory, without a loop nest or an epilogue: gradients of weights, which add to them from call
+//! to call, and steps of recurrent networks. Rows of `A` have a constant stride and contiguous steps, `B` is in panels.
 
 use super::block::{Block, Call, Held, Registers};
 use super::{MORE, ROWS, Round};
@@ -20,7 +20,7 @@ pub struct Accumulate {
     panel: usize,
 }
 
-/// What is added to sums: some parts of the reduction, which have equally many steps.
+/// The terms added to the sums: some K blocks of equally many steps.
 pub struct Addend<'a> {
     /// Of every part the first byte of the panel's lines, from `b_at` on, and the address of the first row.
     pub parts: &'a [[usize; 2]],

@@ -1,5 +1,5 @@
-//! Calls of the kernels for tiles of AMX. One of the few files with unsafe code: every address is checked against its buffer before a kernel is
-//! called.
+//! Calls of the kernels for AMX tiles. One of the few files with unsafe code: every address is checked against its buffer before a kernel
+//! is called.
 
 use crate::kernels::code;
 use crate::kernels::tile::Ahead;
@@ -66,7 +66,7 @@ impl Held<'_> {
         shape.unwrap_or_else(|| panic!("registers of other shapes"))
     }
 
-    /// Keeps the unit that multiplies tiles from going to sleep; what sums registers hold is lost.
+    /// Keeps the tile unit from going to sleep; the sums in its registers are lost.
     #[inline]
     pub(super) fn stay_awake(&self) {
         if self.shape.is_some() {
@@ -100,7 +100,7 @@ pub(super) struct Call<'a> {
     /// The memory of `A`: the source, and rows that were gathered.
     pub(super) source: Buf<'a>,
     pub(super) gathered: &'a [f32],
-    /// The memory of `B`, where the first line of the first panel lies in it, the distance of panels and their number.
+    /// The memory of `B`, the place of the first panel's first line in it, the distance of panels and their number.
     pub(super) b: Buf<'a>,
     pub(super) b_at: usize,
     pub(super) b_panel: usize,
@@ -114,7 +114,7 @@ pub(super) struct Call<'a> {
     /// The first sum, and numbers from a row to the next.
     pub(super) sums: &'a mut [f32],
     pub(super) sums_row: usize,
-    /// What is asked for meanwhile, and bytes from there to what is asked for the next time.
+    /// The address to prefetch, and bytes from there to the next prefetch.
     pub(super) ahead: Ahead,
     pub(super) ahead_line: usize,
 }
@@ -151,7 +151,7 @@ impl Block {
     }
 }
 
-/// What a kernel reads.
+/// The operands of a kernel.
 pub(super) fn arguments(kernel: &Tiles, held: &Held<'_>, shape: Shape, call: &mut Call<'_>) -> tiles::Args {
     tiles::Args {
         shapes: held.bytes.as_ptr(),
@@ -181,13 +181,13 @@ fn line(kernel: &Tiles) -> usize {
     usize::from(kernel.line) * 64
 }
 
-/// Whether all operands that a kernel reads lie in the buffers, and sums, where it begins with any.
+/// Whether all operands that a kernel reads are in the buffers, and its initial sums, if it has any.
 pub(super) fn is_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> bool {
     let sums = kernel.start == Start::Zero || are_sums_inside(kernel, shape, call).unwrap_or(false);
     sums && are_operands_inside(kernel, shape, call).unwrap_or(false)
 }
 
-/// Whether operands lie in the buffers; `None` where a place is too far for a number.
+/// Whether operands are in the buffers; `None` if an offset overflows.
 fn are_operands_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> Option<bool> {
     let steps = call.blocks.checked_mul(shape.steps)?;
     let bytes = steps.checked_mul(4)?;
@@ -239,10 +239,10 @@ impl Gatherer {
         (words + LINES).next_multiple_of(LINES)
     }
 
-    /// Copies `words` whole words, and the bytes behind them, of every row from byte `from` on. Rows lie in one of the buffers.
+    /// Copies `words` whole words, and the bytes behind them, of every row from byte `from` on. Each row is in one of the buffers.
     ///
     /// # Panics
-    /// When a row does not, or there is no room for it.
+    /// If a row is not in a buffer, or there is no room for it.
     pub(super) fn run(&self, rows: &[usize], (from, words): (usize, usize), memory: [Buf; 2], to: &mut [f32]) {
         assert!(words <= to.len(), "rows of {words} words in {} numbers", to.len());
         let len = words * 4 + usize::from(self.partial);

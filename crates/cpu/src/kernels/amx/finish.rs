@@ -1,8 +1,8 @@
-//! Products on tiles of AMX whose sums are finished by the same kernel: a software pipeline, one block deep.
+//! Products on AMX tiles with the epilogue in the same kernel: a software pipeline, one block deep.
 //!
-//! Sums leave tiles through memory, and what finishes them there would keep the unit that multiplies tiles waiting. So a kernel finishes some rows of the
-//! block before with every step of products, in whose shadow vectors compute and results go to their caches, and stores its own sums when the products are
-//! done. A block waits from call to call, and the last one of a task for [`Pipeline::flush`].
+//! Sums leave tiles through memory, and an epilogue there would stall the tile unit. So a kernel finishes some rows of the previous block
+//! with every step of products: vectors compute and results go to their caches in the shadow of the products. It stores its own sums when
+//! the products are done. A block waits from call to call, and the last one of a task for [`Pipeline::flush`].
 //!
 //! One of the few files with unsafe code: every address is checked against its buffer before a kernel is called.
 
@@ -29,16 +29,16 @@ pub(super) const LISTED: usize = 8;
 /// Bytes of the sums of a block, and of the addresses of the rows of a call.
 const SUMS: usize = ROWS * 2 * LINES * 4;
 const LIST: usize = LISTED * ROWS * size_of::<usize>();
-/// Where the lists and the state lie behind the sums of two blocks.
+/// The place of the lists and the state behind the sums of two blocks.
 const LISTS: usize = 2 * SUMS;
 const STATE: usize = LISTS + 2 * LIST;
-/// What shows whether a sum was no number: a vector behind the state.
+/// A vector behind the state that shows whether a sum was not finite.
 const WATCH: usize = (STATE + size_of::<State>()).next_multiple_of(64);
 
-/// What kernels read.
+/// The operands of kernels.
 #[repr(C)]
 pub(super) struct Args {
-    /// What finishes sums; only what the tail reads is looked at.
+    /// The epilogue; only the operands of the tail are used.
     tail: tile::Args,
     tiles: tiles::Args,
     /// The addresses of the first tile's rows of the destination, their number, and bytes from a tile's to those of the next: either from list to list, or
@@ -58,8 +58,8 @@ pub(super) struct Args {
     state: *mut u8,
 }
 
-/// What kernels keep from call to call: the block that waits, with as many rows as said, none at first, and where the next one's sums go; and from tile to
-/// tile: where the addresses of its rows are.
+/// The state that kernels keep from call to call: the waiting block with its number of rows, none at first, and the place of the next
+/// block's sums; and from tile to tile: the place of the addresses of its rows.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct State {
@@ -81,7 +81,7 @@ impl State {
     }
 }
 
-/// Products and what finishes them. This is the key of kernels.
+/// Products and their epilogue. This is the key of kernels.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Finish {
     pub(super) tiles: Tiles,
@@ -90,11 +90,11 @@ pub(super) struct Finish {
     pub(super) masked: bool,
     /// Whether lines of the destination are asked for before the products whose sums are written there.
     pub(super) asks: bool,
-    /// Whether sums that are no finite numbers are remembered, see [`Pipeline::met_other`].
+    /// Whether sums that are not finite are noted, see [`Pipeline::met_other`].
     pub(super) watches: bool,
 }
 
-/// What finishes a block that waits, which is like one of a panel of such kernels. This is its key.
+/// The epilogue of a waiting block, which is like a block of one panel of such kernels. This is its key.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Flush(Finish, tiles::Block);
 
@@ -169,13 +169,13 @@ impl<'k> Waiting<'k> {
         f.add(self.sums, (rows * vectors * width.bytes()) as i32);
     }
 
-    /// Finishes those that are no multiple of [`EACH`].
+    /// Finishes the rows beyond a multiple of [`EACH`].
     fn finish_rest(&self, f: &mut Function) {
         f.repeat(self.rest, |f| self.finish(f, 1));
     }
 }
 
-/// What a kernel does beside products.
+/// The work of a kernel beside products.
 struct Pipe<'k> {
     key: &'k Finish,
     args: Int,
@@ -183,7 +183,7 @@ struct Pipe<'k> {
     /// Columns before the block, and bytes from the rows of the first tile to those of the tile.
     column: Int,
     shift: Int,
-    /// The block before the one that is multiplied, and what is left of it.
+    /// The block before the one that is multiplied, and its remaining rows.
     before: Option<tiles::Block>,
     waiting: Option<Waiting<'k>>,
 }
@@ -322,7 +322,7 @@ pub(super) struct Pipeline<'p> {
     places: Places,
     /// Where results go that nobody wants, if there is room for a row.
     nowhere: Option<usize>,
-    /// What has left a block that waits.
+    /// The part of a waiting block that is finished.
     waits: Option<&'p Finisher>,
     /// Which of the lists is free.
     list: usize,
@@ -335,7 +335,7 @@ impl<'p> Pipeline<'p> {
     /// Nothing waits. `to` says where results by so many columns go, and has the operands of the tail.
     ///
     /// # Panics
-    /// When operands do not reach as far, or there is no room.
+    /// If operands are too short, or there is no room.
     pub(super) fn new(left: Buf<'p>, tail: &Tail, columns: usize, to: &TailCall<'p>) -> Pipeline<'p> {
         assert!(left.len() >= Self::LEN * 4, "{} bytes for sums", left.len());
         let operands = to.tail.and_then(|args| args.finish(tail, to, (columns, columns.next_multiple_of(LINES))));
@@ -361,12 +361,12 @@ impl<'p> Pipeline<'p> {
         pipeline
     }
 
-    /// Whether kernels that watch have met a sum that is no finite number.
+    /// Whether kernels that watch have found a sum that is not finite.
     pub(super) fn met_other(&self) -> bool {
         (0..LINES).any(|i| self.left.get::<f32>(WATCH / 4 + i) != 0.0)
     }
 
-    /// Sets what kernels keep, with the memory of two blocks' sums in which those of the waiting one come first.
+    /// Sets the state of kernels, with the memory of two blocks' sums, of which the waiting block's come first.
     fn set(&self, state: &State) {
         let first = self.left.as_ptr().addr();
         let state = State { sums: first, next: first + SUMS, ..*state };
@@ -394,7 +394,7 @@ impl<'p> Pipeline<'p> {
     /// Multiplies and finishes.
     ///
     /// # Panics
-    /// When an operand or a result is not in its memory, there are no taps, or the registers are not those of the kernel.
+    /// If an operand or a result is not in its memory, there are no taps, or the registers are not those of the kernel.
     pub(super) fn run(&mut self, kernel: &'p Finisher, held: &Held<'_>, call: &mut Call<'_>, to: &Results<'_>) {
         if self.waits.is_some_and(|before| !std::ptr::eq(before, kernel)) {
             self.flush();

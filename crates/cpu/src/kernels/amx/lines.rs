@@ -1,4 +1,4 @@
-//! Where the rows of a tile lie: what a product says about each half of 16, and what is done where a register cannot take them as they lie.
+//! Operand provider of AMX tiles: the places of each half of 16 rows, and the gathering of rows that a tile register cannot load in place.
 
 use super::block::{Gatherer, Held};
 use crate::kernels::nest::{Block, Part};
@@ -14,11 +14,11 @@ pub trait Lines: Sync {
     /// The place of `row`.
     fn walk(&self, unit: usize, row: usize) -> Self::Walk;
 
-    /// Goes on behind the next rows, as many as `half` has: says where they lie under every tap, and where in the destination. Both halves of a tile
-    /// have the same taps.
+    /// Continues behind the next rows, as many as `half` has: gives their places under every tap, and in the destination. Both halves of a
+    /// tile have the same taps.
     fn lines(&self, walk: &mut Self::Walk, half: &mut Half<'_>);
 
-    /// How tiles of so many rows from here on lie.
+    /// The arrangement of the next tiles of so many rows.
     fn run(&self, _walk: &Self::Walk, _rows: usize) -> Run {
         Run::ONE
     }
@@ -29,25 +29,25 @@ pub trait Lines: Sync {
     /// Goes on behind so many rows of a run.
     fn skip(&self, _walk: &mut Self::Walk, _rows: usize) {}
 
-    /// Calls `tap` with what the next row meets under its taps but for padding: bytes of a panel before the lines of `B`, the address of the row, and which
-    /// of the tap's steps. Called only for rows of halves that are [padded](Half::padded).
+    /// Calls `tap` for the taps of the next row outside of padding: bytes of a panel before the lines of `B`, the address of the row, and
+    /// the first of the tap's steps. Called only for rows of halves that are [padded](Half::padded).
     fn inside(&self, _walk: &mut Self::Walk, _tap: &mut dyn FnMut(usize, usize, Range<usize>)) {}
 
-    /// Writes what the sums of a block begin with; called only where the shape says so.
+    /// Writes the initial sums of a block; called only if the shape has such.
     fn begin(&self, _block: Block<'_>) {}
 
-    /// Finishes and stores a block of raw sums; called only where there is no tail.
+    /// Finishes and stores a block of raw sums; called only without a tail.
     fn store(&self, block: Block<'_>);
 }
 
-/// Tiles that lie as the first of them does.
+/// Tiles with the arrangement of the first of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     /// How many follow each other, at least 1, and bytes from one to the next in the source and in the destination.
     pub tiles: usize,
     /// See [`Run::tiles`].
     pub bytes: [usize; 2],
-    /// Whether results of a tile lie otherwise than those of the one before: then there are [places](Lines::places) of all.
+    /// Whether a tile's results have other places than those of the one before: then there are [places](Lines::places) of all.
     pub listed: bool,
     /// Rows of a line, where one begins with the first tile, else 0; how many lines follow each other, and bytes from one to the next.
     pub line: usize,
@@ -68,11 +68,11 @@ pub struct Half<'h> {
     pub rows: usize,
     /// The addresses of their first columns in the destination.
     pub to: &'h mut [usize; LINES],
-    /// Where results of rows go that nobody wants, of a tile that is no run; only where the shape is padded.
+    /// The place for unwanted results of rows, of a tile that is not a run; only if the shape is padded.
     pub nowhere: usize,
-    /// Whether some rows are padding, zeros, under some taps, or have something behind their end that meets zeros.
+    /// Whether some rows are padding, zeros, under some taps, or have elements behind their end that are multiplied by zeros.
     pub padded: bool,
-    /// Whether what zeros of `B` meet need not be looked at: sums are integers, or are watched.
+    /// Whether elements that are multiplied by zeros of `B` need no check: sums are integers, or are watched.
     pub(super) passes: bool,
     /// Whether rows were gathered.
     pub(super) is_gathered: bool,
@@ -81,7 +81,7 @@ pub struct Half<'h> {
     pub(super) part: &'h Part,
     pub(super) gatherer: &'h Gatherer,
     pub(super) held: &'h Held<'h>,
-    /// The source, and what padding is.
+    /// The source, and the value of padding.
     pub(super) memory: [Buf<'h>; 2],
     pub(super) taps: &'h mut [usize],
     /// Number of taps so far.
@@ -106,8 +106,8 @@ impl Half<'_> {
         }
     }
 
-    /// Whether whole steps are read where the last one of a row is not: `B` has zeros for what follows in memory. Sums of real numbers are looked
-    /// at then, which costs less than to gather the rows only if these are of many taps.
+    /// Whether whole steps are read where the last one of a row is partial: `B` has zeros for the elements behind it in memory.
+    /// Floating-point sums are checked then, which costs less than gathering the rows only if these have many taps.
     fn ends_inside(&self, first: usize, distance: usize) -> bool {
         let (part, source) = (self.part, self.memory[0]);
         let bytes = (part.first + part.all_steps()) * 4;
@@ -120,7 +120,7 @@ impl Half<'_> {
     /// The same of rows that begin at any addresses, which are gathered.
     ///
     /// # Panics
-    /// As [`Half::line`], or when there is no room for so many rows.
+    /// As [`Half::line`], or if there is no room for so many rows.
     pub fn tap(&mut self, b: usize, rows: &[usize; LINES]) {
         if !self.takes(b) {
             return;

@@ -1,13 +1,15 @@
-//! Products on tiles of AMX: the loops of the [nest] around kernels of 32 rows.
+//! Products on AMX tiles: the loops of the [nest] around kernels of 32 rows.
 //!
-//! A product is cut into tasks of a block of rows by a group of panels, and walks the reduction in parts, as there. A tile is up to 32 rows, in two
-//! halves that lie each at a constant distance: rows of a plain matrix, and pixels of a line under a window. A half that does not, whose pixels
-//! are of two lines or some of which are padding, is gathered for each tap, as are rows that do not end with a whole step; that
-//! is two instructions for 64 bytes, which meet all panels of the group. Tiles at one distance are one call, of one line or of several. Sums leave
-//! through memory that stays in L1, and become results while the next ones are multiplied (`finish`). Rows that meet padding are multiplied with its
-//! zeros: where results depend on nothing that they overwrite, a task whose sums came out as no finite numbers is computed once more with care.
+//! As in the nest, a product is cut into tasks of a block of rows by a group of panels, and walks the reduction in K blocks. A tile is up
+//! to 32 rows, in two halves of constant stride: rows of a plain matrix, and pixels of a line under a window. Other halves, whose pixels
+//! are in two lines or partly padding, are gathered for each tap, as are rows that do not end with a whole step. Gathering takes two
+//! instructions for 64 bytes, which are multiplied by all panels of the group. Tiles at one distance are one call, of one line or of
+//! several. Sums leave through memory that stays in L1, and become results while the next ones are multiplied (`finish`). Rows in padding
+//! are multiplied as zeros. If the results overwrite none of their operands, a task whose sums came out as non-finite is computed once more
+//! without padding.
 //!
-//! Depths that are no multiple of 16 steps become equal blocks of fewer, where that does not take more of them, or a second round of other shapes.
+//! Depths that are not a multiple of 16 steps become equal blocks of fewer steps, if that takes no more blocks, or a second round of other
+//! shapes.
 
 mod accumulate;
 mod block;
@@ -40,7 +42,7 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// Tasks for every worker of several.
+/// Tasks for every worker, if there are several.
 const TASKS: usize = 4;
 /// Steps of all rows and columns that are worth a task of their own.
 const WORTH: usize = 256 << 10;
@@ -63,7 +65,7 @@ const LONG: usize = 256;
 const BATCH: usize = 64 << 10;
 /// Most bytes of gathered rows.
 const GATHERED: usize = 4 << 20;
-/// Bytes from the panels of a single tile of rows to those that it asks for, at least.
+/// Bytes from the panels of a single tile of rows to its prefetch, at least.
 const AHEAD: usize = 32 << 10;
 
 /// A product either on vectors or on tiles of AMX.
@@ -85,8 +87,8 @@ pub enum ReadyLoops {
 }
 
 impl Loops {
-    /// Tiles where instructions and types allow them. Rows of a stretch lie in lines of equal length, at one distance within each; of none, where some may
-    /// meet padding.
+    /// Tiles if instructions and types allow them. Rows of a stretch are in lines of equal length, with a constant stride within each;
+    /// `lines` is empty if some rows may be padding.
     pub fn new(isa: Isa, shape: Shape, lines: &[usize], target: &CpuTarget) -> Loops {
         match tiles::product(shape.product).filter(|_| isa.amx) {
             Some(product) => Loops::Tiles(Arc::new(Drive::new((isa, product), shape, lines, target))),
@@ -94,7 +96,7 @@ impl Loops {
         }
     }
 
-    /// What it computes.
+    /// The product.
     pub fn shape(&self) -> &Shape {
         match self {
             Loops::Vectors(nest) => nest.shape(),
@@ -130,7 +132,7 @@ impl Loops {
         })
     }
 
-    /// What is kept where, and how fast it multiplies.
+    /// Which operand stays in which cache, and the speed of multiplication.
     pub fn how(&self) -> How {
         match self {
             Loops::Vectors(nest) => nest.how(),
@@ -202,18 +204,18 @@ pub struct Drive {
     block: usize,
     /// Panels of a group.
     group: usize,
-    /// Whether a task packs the panels of its group, K block by K block: no other task meets them.
+    /// Whether a task packs the panels of its group, K block by K block: no other task uses them.
     packs: bool,
     /// Whether results are wanted in the first cache before they are written: they are more than the second one keeps, and little is multiplied meanwhile.
     asks: bool,
     /// Whether the panels of a group stay in L1.
     near: bool,
-    /// Whether operands come from beyond L2, so that tiles ask for what is next.
+    /// Whether operands come from beyond L2, so that tiles prefetch.
     far: bool,
-    /// Whether panels come from beyond L2 for one tile of rows in two halves: it asks for all of them, one after the other. Fewer rows leave them to the
-    /// processor, which sees that all of a line is read.
+    /// Whether panels come from beyond L2 for one tile of rows in two halves: then it prefetches all of them, one after the other. With
+    /// fewer rows the hardware prefetcher suffices, since all of a line is read.
     streams: bool,
-    /// Whether rows that meet padding are multiplied with it, and once more without where sums came out as no finite numbers.
+    /// Whether rows in padding are multiplied with it, and once more without if sums came out as non-finite.
     watches: bool,
 }
 
@@ -290,8 +292,8 @@ impl Stretch {
 pub struct Ready {
     drive: Arc<Drive>,
     registers: Registers,
-    /// By tiles of rows, by whether the panel has fewer columns than the others, by what sums begin with: those that leave sums in memory, and those
-    /// that finish them.
+    /// By tiles of rows, by whether the panel has fewer columns than the others, by the initial sums: kernels that leave sums in memory,
+    /// and kernels that finish them.
     blocks: [Option<Block>; 8],
     finishers: [Option<Finisher>; 8],
     /// By part.
@@ -367,7 +369,7 @@ impl Drive {
         if self.packs { panel.checked_mul(self.group)?.checked_next_multiple_of(LINES) } else { Some(0) }
     }
 
-    /// When the lines of a panel are wanted again, beside the rows of a tile, which all panels of a group meet.
+    /// When the lines of a panel are used again, beside the rows of a tile, which are multiplied by all panels of a group.
     fn reuse(&self) -> Reuse {
         if self.near { Reuse::Near } else { Reuse::Far }
     }
@@ -606,8 +608,8 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// Computes everything. Rows that met padding have their own sums looked at before these are finished, or are `watched`: true where one may have
-    /// come out wrong, because zeros of padding are none beside a weight that is no finite number.
+    /// Computes everything. The sums of rows in padding are checked before they are finished, or are `watched`: returns true if one may be
+    /// wrong, because a zero of padding times a non-finite weight is NaN.
     fn attempt(&self, share: &mut [f32], watched: bool) -> bool {
         let drive = self.drive;
         let (taps, share) = share.split_at_mut((2 * drive.taps_len().unwrap_or(0)).next_multiple_of(LINES));
@@ -633,7 +635,7 @@ impl<W: Lines> Task<'_, '_, W> {
                 let lie = self.on.work.run(&walk, all);
                 let (mut count, mut padded, mut gathers) = (0, false, false);
                 for (i, n) in rows.into_iter().enumerate().filter(|(_, n)| *n > 0) {
-                    // What is behind the last row is overwritten, or not looked at.
+                    // Elements behind the last row are overwritten, or not used.
                     let Some(to) = to[i * rows[0]..].first_chunk_mut() else { continue };
                     let mut half = Half {
                         rows: n,
@@ -709,7 +711,7 @@ impl<W: Lines> Task<'_, '_, W> {
         false
     }
 
-    /// Writes what the sums of all rows begin with, where they do not begin with zero.
+    /// Writes the initial sums of all rows, if they are not zero.
     fn begin(&self, columns: Range<usize>, sums: &mut [f32], spare: &mut [f32]) {
         let drive = self.drive;
         if drive.shape.begins {
@@ -718,7 +720,8 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// How many tiles a call computes, of which the first has these taps: those of a run, in how many lines, and bytes from one line to the next.
+    /// The number of tiles that a call computes, the first of which has these taps: those of a run, in how many lines, and bytes from one
+    /// line to the next.
     fn repeats(&self, (tile, rows): (usize, [usize; 2]), part: &Part, taps: &[usize], lie: &Run) -> (usize, usize, [usize; 2]) {
         let rounds = self.drive.rounds.iter().any(|rounds| rounds.len() > 1);
         let most = match (rounds, lie.listed) {
@@ -773,7 +776,7 @@ impl<W: Lines> Task<'_, '_, W> {
         self.drive.stretch(tile).alike(tile).min(most).min(self.tiles.end - tile)
     }
 
-    /// What finishes sums, where there is a tail.
+    /// The epilogue, if there is a tail.
     fn pipeline<'p>(&'p self, left: &'p mut [f32]) -> Option<Pipeline<'p>> {
         let (shape, on) = (&self.drive.shape, self.on);
         let (tail, (args, tail_column)) = shape.tail.as_ref().zip(on.tail)?;
@@ -819,7 +822,7 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// What sums begin with behind so many parts or rounds.
+    /// The initial sums behind so many K blocks or rounds.
     fn start(&self, before: usize) -> Start {
         if before > 0 || self.drive.shape.begins { Start::Load } else { Start::Zero }
     }
@@ -871,7 +874,7 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// Sums rows again that came out as no numbers, without padding: its zeros are none beside a weight that is no finite number.
+    /// Sums rows again that came out as NaN, without padding: a zero of padding times a non-finite weight is NaN.
     #[cold]
     fn without_padding(&self, rows: Range<usize>, sums: &mut [f32]) {
         let (drive, on, width, panels) = (self.drive, self.on, self.drive.shape.panel, &self.panels);
@@ -895,9 +898,9 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// What a tile asks for, with so many blocks of every tap: the next group's panels, evenly over all tiles of the task, or the rows
-    /// of the next tile; and bytes from there to what the tiles of the next line do. Where there are several parts, either is in many pieces, and nothing is
-    /// asked for.
+    /// The prefetch of a tile, with so many blocks of every tap: the next group's panels, evenly over all tiles of the task, or the rows of
+    /// the next tile; and bytes from there to the prefetch of the tiles of the next line. With several K blocks, both are in many pieces,
+    /// and nothing is prefetched.
     fn ahead(&self, at: &At<'_>, blocks: usize) -> (Ahead, usize) {
         let (drive, on, nothing) = (self.drive, self.on, (Ahead::default(), 0));
         let &[_, first, distance, ..] = at.taps else { return nothing };

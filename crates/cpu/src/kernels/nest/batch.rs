@@ -1,4 +1,5 @@
-//! Small products of a batch: the tiles of several units are one list, each strip with its own place in `B`, so that a call of a kernel serves many.
+//! Small products of a batch: the tiles of several units are one list, each strip with its own place in `B`, so that one call of a kernel
+//! serves many.
 
 use super::{Factors, Nest, Operands, Ready, Rows};
 use crate::kernels::scratch::lend;

@@ -1,10 +1,11 @@
-//! How a product is cut into tasks: pieces of equal weight of one long line.
+//! How a product is cut into tasks: pieces of equal weight of one linear order.
 //!
-//! The line goes through the units, in a unit through blocks of rows that stay in L3, in such a block through groups of panels, in a group through
-//! the tiles of rows. Units whose rows lie side by side, as those of the groups of a convolution, come block by block of rows instead where all of these
-//! together exceed L2: a line of the cache is then fetched once for all units that have a part of it. A task is a piece of it, wherever
-//! groups end: so many tasks as workers want are equally long, however few panels and tiles there are (five panels for two workers are two
-//! and a half for either). A worker's tasks follow each other, so that only a panel where one worker ends and another begins is read by both.
+//! The order runs through the units; in a unit through blocks of rows that stay in L3; in a block through groups of panels; in a group
+//! through the tiles of rows. Units whose rows are side by side in memory, as those of a grouped convolution, come block by block of rows
+//! instead if all of them together exceed L2: then a cache line is fetched once for all units that have a part of it. A task is a piece of
+//! the order, wherever groups end: the tasks are equally long for any number of workers, however few panels and tiles there are (five
+//! panels for two workers are two and a half for each). A worker's tasks follow each other, so that two workers read the same panel only
+//! where one ends and the other begins.
 
 use super::Part;
 use crate::hardware::Budget;
@@ -19,16 +20,17 @@ const EACH: usize = 4;
 /// Multiply-adds that are worth a task of their own, and those that are worth another worker.
 const WORTH: usize = 1 << 20;
 const WORKER: usize = 256 << 10;
-/// Rows that meet a panel in the time in which it is packed.
+/// Rows that are multiplied by a panel in the time in which it is packed.
 const PACKING: usize = 8;
-/// Tiles that a task has at least, for panels that stay in L2 from one to the next, and for others.
+/// The fewest tiles of a task, for panels that stay in L2 from one to the next, and for others.
 const TILES: usize = 4;
 const FAR_TILES: usize = 24;
-/// Tiles that a block of rows has at least where units lie side by side, and steps of all of them that are so long that looking up blocks does not show.
+/// The fewest tiles of a block of rows if units are side by side, and the length of all of them in steps from which looking up blocks does
+/// not matter.
 const LEAST_BESIDE: usize = 4;
 const STEPS_BESIDE: usize = 256;
 
-/// What is cut.
+/// The product to cut.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'s> {
     pub(super) units: usize,
@@ -41,9 +43,9 @@ pub(super) struct Line<'s> {
     /// Bytes of a vector of `B`, and whether panels are packed.
     pub(super) vector: usize,
     pub(super) packs: bool,
-    /// Bytes of `A` that all rows meet together.
+    /// Bytes of `A` that all rows use together.
     pub(super) source: usize,
-    /// Bytes of a row of all units in both operands, where these lie side by side; else 0.
+    /// Bytes of a row of all units in both operands, if these are side by side; else 0.
     pub(super) beside: usize,
     pub(super) parts: &'s [Part],
     pub(super) workers: usize,
@@ -59,7 +61,7 @@ pub(super) struct Cut {
     tiles: usize,
     block: usize,
     blocks: usize,
-    /// Units of which a block is computed before the next one is.
+    /// Units of which one block is computed before the next one.
     units: usize,
     groups: Groups,
     /// Where each task begins, and where the last one ends: groups of all blocks before it, tiles of its first group.
@@ -221,7 +223,7 @@ impl Cut {
         first.0..end.0 + usize::from(end.1 > 0)
     }
 
-    /// What of a group of a block belongs to a task; `None` where that is nothing.
+    /// The part of a group of a block that belongs to a task; `None` if there is none.
     #[inline]
     pub(super) fn piece(&self, task: usize, at: usize) -> Option<Piece> {
         let (first, end) = (self.starts[task], self.starts[task + 1]);

@@ -1,12 +1,13 @@
-//! The loop nest around microkernels: a matrix product whose rows are wherever a provider says ([`Rows`]) and whose `B` comes in panels.
+//! The loop nest around microkernels: a matrix product whose rows come from a provider ([`Rows`]) and whose `B` is in panels.
 //!
-//! The product is cut into tasks (`cut`), whose pieces are some row blocks by a group of panels; workers share them. A piece walks the reduction in
-//! K blocks. In each of these a group's panels are in L2, where they lie or packed from a plain matrix (`panels`), while all tiles of rows pass by;
-//! panels that stay in L1 stay there for some tiles instead. Tiles come from address lists that were written before (`lists`), or as many are listed
-//! as there is room for. Sums go from K block to K block through scratch. The tiles of the last one finish them in registers where the tail can do
-//! it; else the task hands sums to the provider, a block at a time.
+//! The product is cut into tasks (`cut`), whose pieces are some row blocks by a group of panels; workers share the tasks. A piece walks the
+//! reduction in K blocks. In each of these a group's panels are in L2, in place or packed from a plain matrix (`panels`), while all tiles
+//! of rows stream past; panels that fit L1 stay there for some tiles instead. Tiles come from address lists written ahead (`lists`), or as
+//! many are listed as there is room for. Sums go from K block to K block through scratch. The tiles of the last K block finish them in
+//! registers if the tail can; else the task hands sums to the provider, a block at a time.
 //!
-//! K blocks are a function of the depth alone, so results depend neither on who computes what nor on how many rows and columns there are.
+//! K blocks are a function of the depth alone, so results depend neither on the worker that computes them nor on the number of rows and
+//! columns.
 
 mod batch;
 mod cut;
@@ -33,7 +34,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// K blocks that kernels tell apart: the only, the first, the last, others.
+/// The kinds of K blocks that have kernels of their own: the only, the first, the last, others.
 const PHASES: usize = 4;
 /// Words of the strips that are listed at a time, unless one has more.
 const LISTED: usize = 4 << 10;
@@ -48,7 +49,7 @@ const LISTING: usize = 16 << 10;
 #[derive(Debug)]
 pub struct Nest {
     isa: Isa,
-    /// What stays in which cache.
+    /// Which operand stays in which cache.
     budget: Budget,
     shape: Shape,
     /// Rows of the tallest tile.
@@ -57,7 +58,7 @@ pub struct Nest {
     all: usize,
     block: usize,
     cut: Cut,
-    /// What tiles ask for.
+    /// The prefetch of tiles.
     far: Option<Far>,
     /// Whether bytes are multiplied by an instruction that takes weights of seven bits, and whether and how they are widened for others.
     seven_bits: bool,
@@ -68,7 +69,7 @@ pub struct Nest {
     share: Option<usize>,
 }
 
-/// What every task asks of the shape.
+/// The parameters of the shape that every task needs.
 #[derive(Clone, Copy, Default, Debug)]
 struct Facts {
     /// Whether rows have one tap.
@@ -92,7 +93,7 @@ struct Lens {
     /// A list of all taps, and one of those of a K block where these differ.
     list: usize,
     taken: usize,
-    /// Widened panels, and what widens rows of `A`.
+    /// Widened panels, and the widening of rows of `A`.
     widened: usize,
     wide: usize,
     /// Sums, and their distance from row to row.
@@ -108,12 +109,12 @@ pub struct Ready {
     lists: Lists,
 }
 
-/// What tiles ask for ahead of its use.
+/// The prefetch of tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Far {
     /// The rows of `A` of the tiles that follow.
     Rows,
-    /// What of the panels follows a part.
+    /// The panels that follow a K block.
     Panels,
 }
 
@@ -121,21 +122,21 @@ enum Far {
 #[derive(Debug)]
 struct Tiles([Vec<Option<Tile>>; 4]);
 
-/// What kernels multiply.
+/// The product of the kernels.
 #[derive(Clone, Copy)]
 enum Factors {
     /// Elements as they are.
     AsIs,
     /// Bytes by weights of seven bits.
     SevenBits,
-    /// The same, with whole steps in place of a last one that is not: `B` has zeros for what follows in `A`, where that may be read.
+    /// The same, with whole steps in place of a partial last one: `B` has zeros for the elements behind it in `A`, if those may be read.
     SevenBitsWhole,
     /// Words made of bytes.
     Words,
 }
 
 impl Far {
-    /// What comes from afar.
+    /// The operands that come from beyond L2.
     fn of(line: &cut::Line<'_>, cut: &Cut, shape: &Shape) -> Option<Far> {
         let panels = line.all_bytes() * line.vectors.div_ceil(line.panel);
         // The panels are read once for every block of rows, `A` once for every group of panels.
@@ -207,7 +208,7 @@ impl Nest {
         nest
     }
 
-    /// What it computes.
+    /// The product.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -246,8 +247,8 @@ impl Nest {
         self.wide.as_ref().filter(|w| w.is_whole())
     }
 
-    /// Whether all tiles meet a panel before the next one: a panel of the part stays in L1 from tile to tile, and so many of them do
-    /// not. Of shallow parts the results are more than the panels, and rows of them are written in long runs.
+    /// Whether all tiles are multiplied by a panel before the next one: a panel of the K block stays in L1 from tile to tile, and so many
+    /// tiles do not. For a small K the results are more than the panels, and rows of them are written in long runs.
     fn is_outer(&self, part: &Part, panels: usize, words: bool) -> bool {
         let panel = part.taps * part.steps * self.shape.panel * if words { 8 } else { 4 };
         part.taps * part.steps >= SHALLOW && panel <= self.budget.l1_panel && panel * panels > self.budget.l1_panel
@@ -336,7 +337,7 @@ impl Nest {
         unit / self.all.max(1) * self.cut.block()
     }
 
-    /// What it keeps where, and how fast it multiplies.
+    /// Which operand stays in which cache, and the speed of multiplication.
     pub fn how(&self) -> How {
         let (shape, panels, tall) = (&self.shape, self.cut.most_panels(), self.tall);
         let (steps, lanes) = (shape.most(&|p| p.taps * p.all_steps()), self.isa.width().lanes());
@@ -372,7 +373,7 @@ impl Ready {
             let mut b = nest.group(on, b_at, &panels, packed);
             let seven_bits = nest.seven_bits && matches!(&b, Group::There(b) if nest.fits(on, b, panels.len()));
             let wide = nest.wide.as_ref().filter(|_| !seven_bits);
-            // What waits for sources is left, and runs alone once they are there.
+            // Tasks that need widened sources are left, and run alone once these are there.
             if wide.is_some_and(Wide::is_whole) != on.sources.is_some() {
                 on.left.fetch_or(on.sources.is_none(), Ordering::Relaxed);
                 continue;
@@ -395,9 +396,9 @@ struct Rest<'s> {
     space: Space<'s>,
 }
 
-/// What calls of kernels need of it.
+/// The data that calls of kernels need.
 struct Space<'s> {
-    /// What widens rows of `A`, and the panels that were widened.
+    /// The widening of rows of `A`, and the widened panels.
     wide: &'s mut [f32],
     panels: &'s [f32],
     sums: &'s mut [f32],
@@ -420,17 +421,17 @@ struct Task<'t, 'a, W> {
     panels: Range<usize>,
 }
 
-/// K blocks of the panels of a task, and what is prefetched while tiles meet them, if that is in many pieces.
+/// K blocks of the panels of a task, and the prefetch while tiles are multiplied by them, if it is in many pieces.
 struct Round<'m> {
     parts: Range<usize>,
     b: Memory<'m>,
     next: Next,
 }
 
-/// Panels that have equally many columns, and that the tiles of a list meet in a call.
+/// Panels with equally many columns, by which the tiles of a list are multiplied in one call.
 struct Met {
     panels: Range<usize>,
-    /// Whether all tiles meet a panel before the next one.
+    /// Whether all tiles are multiplied by a panel before the next one.
     outer: bool,
     ahead: Ahead,
 }
@@ -459,7 +460,7 @@ impl<W: Rows> Task<'_, '_, W> {
             let (sums, spare) = rest.space.sums.split_at_mut(self.lens.sums);
             self.on.work.begin(Block { unit: self.unit, rows: rows.clone(), columns: columns.clone(), sums, spare, step: self.lens.step });
         }
-        // The rows of a matrix are listed again for each K block, so that all of them meet its panels while these are in L2.
+        // The rows of a matrix are listed again for each K block, so that all of them use its panels while these are in L2.
         let each = if nest.facts.matrix { 1 } else { shape.parts.len() };
         for first in (0..shape.parts.len()).step_by(each) {
             let parts = first..first + each;
@@ -525,13 +526,13 @@ impl<W: Rows> Task<'_, '_, W> {
         self.nest.list(self.on.work, (self.unit, row), (runs, near), list, found);
     }
 
-    /// Tiles that ask for all of a piece of what is prefetched while they meet a panel.
+    /// Tiles that prefetch all of a piece while they are multiplied by a panel.
     fn asking(&self, round: &Round<'_>) -> usize {
         let part = &self.nest.shape.parts[round.parts.start];
         round.next.piece().div_ceil((part.steps / 4).max(1)).max(1)
     }
 
-    /// What is prefetched during a K block, where that is in many pieces.
+    /// The prefetch during a K block, if it is in many pieces.
     fn next(&self, part: usize) -> Next {
         match if self.nest.far == Some(Far::Panels) && self.wide.is_none() { self.behind(part) } else { None } {
             Some(Wanted::Grid(next)) => next,
@@ -539,7 +540,7 @@ impl<W: Rows> Task<'_, '_, W> {
         }
     }
 
-    /// What the tiles of a list, which are some of the task's, prefetch while they meet so many panels in a K block.
+    /// The prefetch of the tiles of a list, which are some of the task's, while they are multiplied by so many panels in a K block.
     fn ahead(&self, part: usize, list: &Listed<'_>, (tiles, panels): (Range<usize>, usize)) -> Ahead {
         let Some(far) = self.nest.far else { return Ahead::default() };
         let steps = self.nest.shape.parts[part].steps / 4;
@@ -562,7 +563,7 @@ impl<W: Rows> Task<'_, '_, W> {
         }
     }
 
-    /// The tiles of some lists, which are some of the task's, by all panels: all of them meet a K block before the next one.
+    /// The tiles of some lists, which are some of the task's, by all panels: all of them do a K block before the next one.
     fn lists<'l>(&self, lists: impl Iterator<Item = (Listed<'l>, Range<usize>)> + Clone, round: &mut Round<'_>, rest: &mut Rest<'_>) {
         for part in round.parts.clone() {
             lists.clone().for_each(|(list, tiles)| self.list((part, &mut *round), &list, tiles, rest));
@@ -578,7 +579,7 @@ impl<W: Rows> Task<'_, '_, W> {
         let some = part.taken.map(|[first, end]| list.taken(first..end, index == 0 || ends, taken));
         let list = some.as_ref().unwrap_or(list);
         if round.next.is_left() {
-            // Panel by panel, each with a piece of what is prefetched.
+            // Panel by panel, each with a piece of the prefetch.
             for panel in whole {
                 let ahead = round.next.take(part.steps / 4 * tiles.len());
                 let met = Met { panels: panel..panel + 1, outer: false, ahead };

@@ -1,4 +1,5 @@
-//! The provider of `B`: where the panels of a group lie while tiles meet a K block of them, and what of `B` is prefetched meanwhile.
+//! The provider of `B`: the places of a group's panels while tiles are multiplied by a K block of them, and the part of `B` that is
+//! prefetched meanwhile.
 
 use super::shape::{Operands, Packed, Packs, Part, Right, Shape};
 use super::{Nest, Task};
@@ -32,11 +33,11 @@ impl Memory<'_> {
     }
 }
 
-/// What is prefetched.
+/// The prefetch.
 pub(super) enum Wanted {
     /// Bytes of `B`, evenly over all tiles of a task.
     Run(Range<usize>),
-    /// What is in many pieces.
+    /// A prefetch in many pieces.
     Grid(Next),
 }
 
@@ -46,7 +47,7 @@ impl Shape {
         if self.right == Right::InPlace { on.b_row * self.product.depth() } else { 4 * self.panel }
     }
 
-    /// Bytes from a panel to the next where `B` lies.
+    /// Bytes from a panel to the next in `B`.
     pub(super) fn panel_step<W>(&self, on: &Operands<'_, W>) -> usize {
         if self.right == Right::InPlace { self.panel * 4 / self.product.depth() } else { on.b_panel }
     }
@@ -100,7 +101,7 @@ impl Nest {
     /// Whether bytes can be multiplied as they are by so many panels.
     pub(super) fn fits<W>(&self, on: &Operands<'_, W>, b: &Memory<'_>, panels: usize) -> bool {
         let bytes = self.shape.panel_bytes;
-        // Panels that lie behind each other are looked at as one.
+        // Contiguous panels are treated as one.
         let (count, each) = if b.step == bytes { (1, panels * bytes) } else { (panels, bytes) };
         let fits = |bytes: Buf<'_>| wide::fits(on.simd, bytes);
         (0..count).map(|i| b.buf.part(b.at + i * b.step, each)).all(|b| on.notes.map_or_else(|| fits(b), |notes| notes.all(b, fits)))
@@ -116,7 +117,7 @@ impl<W> Task<'_, '_, W> {
         }
     }
 
-    /// What of `B` follows a K block: the next one of the same panels, or the first one of those that are met next.
+    /// The part of `B` that follows a K block: the next one of the same panels, or the first one of the next panels.
     pub(super) fn behind(&self, part: usize) -> Option<Wanted> {
         let (on, nest, shape) = (self.on, self.nest, &self.nest.shape);
         let (panels, part) = if part + 1 < shape.parts.len() {

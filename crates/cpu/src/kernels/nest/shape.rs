@@ -1,4 +1,4 @@
-//! What a product is to the loop nest: its sizes, its K blocks, and the providers of its operands.
+//! A product as the loop nest sees it: its sizes, its K blocks, and the providers of its operands.
 
 use crate::hardware::Budget;
 use crate::kernels::multiversion::Simd;
@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 /// The address of padding for a [`Rows`] that begins at address 0: none is so far from another.
 pub const PADDING: usize = 1 << 63;
 
-/// Columns that a group of panels of plain `B` has where L2 allows: every group meets all rows of `A`, and reads a part of all lines of `B`.
+/// Columns of a group of panels of plain `B`, if L2 allows: every group uses all rows of `A`, and reads a part of all lines of `B`.
 const PACKED_COLUMNS: usize = 80;
 
 /// A K block: a part of the reduction. All its taps have the same depth.
@@ -28,18 +28,18 @@ pub struct Part {
     pub steps: usize,
     /// Elements of a last step that is not whole, 0 if there is none.
     pub partial: u8,
-    /// Its taps: those whose lines of `B` begin in these bytes of a panel, which are no others'; `None` for all taps.
+    /// Its taps: those whose lines of `B` begin in these bytes of a panel, which belong to no others; `None` for all taps.
     pub taken: Option<[usize; 2]>,
 }
 
-/// How `B` lies.
+/// The layout of `B`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Right {
     /// In panels.
     Panels,
-    /// Row-major or transposed: the nest packs a K block of a group of panels into scratch before its tiles meet it.
+    /// Row-major or transposed: the nest packs a K block of a group of panels into scratch before its tiles use it.
     Packed,
-    /// Anyhow: a function packs it in the same way. Nobody else knows where it lies, so that rows of `A` are prefetched.
+    /// Any other layout: a function packs it in the same way. Its place is unknown to the nest, so that rows of `A` are prefetched.
     Decoded,
     /// Row-major with few rows: microkernels read lines where they are.
     InPlace,
@@ -64,21 +64,22 @@ pub struct Shape {
     pub memory: usize,
     /// The K blocks.
     pub parts: Vec<Part>,
-    /// Bytes of `A` that all rows meet together.
+    /// Bytes of `A` that all rows use together.
     pub source: usize,
-    /// Bytes of a row of all units, in `A` and in the destination, where these lie side by side: units have a part of the same lines of the cache each; else 0.
+    /// Bytes of a row of all units, in `A` and in the destination, if these are side by side, so that each unit has a part of the same
+    /// cache lines; else 0.
     pub beside: usize,
     /// Types.
     pub product: Product,
-    /// How `B` lies.
+    /// The layout of `B`.
     pub right: Right,
-    /// How the steps of `A` lie.
+    /// The layout of `A`'s steps.
     pub a_step: Stride,
-    /// Whether sums begin with what [`Rows::begin`] writes; else with zero.
+    /// Whether the initial sums are those of [`Rows::begin`]; else zero.
     pub begins: bool,
-    /// Whether rows meet zeros that stand for padding though they lie at one distance.
+    /// Whether rows of constant stride may contain zeros that stand for padding.
     pub padded: bool,
-    /// What finishes sums in registers; without it [`Rows::store`] gets them.
+    /// The epilogue in registers; without it [`Rows::store`] gets the sums.
     pub tail: Option<Arc<Tail>>,
 }
 
@@ -90,18 +91,18 @@ pub trait Rows: Sync {
     /// The place of `row`.
     fn walk(&self, unit: usize, row: usize) -> Self::Walk;
 
-    /// Lists a strip of tiles of the next rows, `most` at most, whose first sum lies at byte `sums`: its taps over the whole reduction, and the
-    /// addresses of the unit's first column in the destination. Goes on behind these rows, and says how many tiles they are. The rows do not cross
-    /// a stretch.
+    /// Lists a strip of tiles of the next rows, `most` at most, whose first sum is at byte `sums`: its taps over the whole reduction, and
+    /// the addresses of the unit's first column in the destination. Continues behind these rows, and returns their number of tiles. The
+    /// rows do not cross a stretch.
     fn strip(&self, walk: &mut Self::Walk, sums: usize, most: usize, list: &mut List<'_>) -> usize;
 
-    /// What is added to addresses of a unit of `A` and of the destination, where lists were made by a provider that begins at 0.
+    /// The offsets of a unit of `A` and of the destination, for lists made by a provider that begins at 0.
     fn base(&self, unit: usize) -> [usize; 2];
 
-    /// Writes what the sums of a block begin with; called only where the shape says so.
+    /// Writes the initial sums of a block; called only if the shape has such.
     fn begin(&self, _block: Block<'_>) {}
 
-    /// Finishes and stores a block of raw sums; called only where there is no tail.
+    /// Finishes and stores a block of raw sums; called only without a tail.
     fn store(&self, block: Block<'_>);
 }
 
@@ -129,17 +130,17 @@ pub struct Packed {
     pub at: usize,
     /// The depth, in elements.
     pub depth: Range<usize>,
-    /// The columns: those of whole panels, but for the last one of a unit.
+    /// The columns of whole panels, except in the last panel of a unit.
     pub columns: Range<usize>,
 }
 
 /// Packs panels into scratch.
 pub(super) type Pack<'a> = dyn Fn(Packed, &mut [f32]) + Sync + 'a;
 
-/// What panels are packed from.
+/// The source of packed panels.
 #[derive(Clone, Copy)]
 pub enum Packs<'a> {
-    /// Nothing: they are met where they lie.
+    /// None: panels are used in place.
     Nothing,
     /// A plain matrix.
     Plain(Plain<'a>),
@@ -163,7 +164,7 @@ impl Packs<'_> {
 
 /// The memory of a product.
 pub struct Operands<'a, W> {
-    /// Instructions of what is not generated.
+    /// Instructions of portable code.
     pub simd: Simd,
     /// The provider of rows.
     pub work: &'a W,
@@ -177,9 +178,9 @@ pub struct Operands<'a, W> {
     pub left: &'a AtomicBool,
     /// Memory of `B`.
     pub b: Buf<'a>,
-    /// What was found out about it, if it no longer changes: whether its elements have seven bits.
+    /// Notes about it, if it no longer changes: whether its elements have seven bits.
     pub notes: Option<&'a Notes>,
-    /// What packs panels.
+    /// The packing of panels.
     pub packs: Packs<'a>,
     /// Byte of `B` where a unit begins, as a function of the unit.
     pub b_unit: &'a (dyn Fn(usize) -> usize + Sync),
@@ -209,7 +210,7 @@ impl Part {
 }
 
 impl Shape {
-    /// How the lines of `B` lie for microkernels.
+    /// The layout of `B`'s lines for microkernels.
     pub(super) fn line(&self, isa: Isa) -> Line {
         if self.right == Right::InPlace { Line::Apart } else { Line::Packed((self.panel / isa.width().lanes()) as u8) }
     }

@@ -1,4 +1,4 @@
-//! What kernels ask for ahead of its use, so that it comes from far while they multiply.
+//! Software prefetch of kernels, of operands that come from far while they multiply.
 
 use super::AHEAD;
 
@@ -9,7 +9,7 @@ pub struct Ahead {
     pub at: usize,
     /// Bytes from there to the next, and so on.
     pub step: usize,
-    /// Bytes from what one panel asks for to what the next one does, where panels are outer; 0 where all ask for the same.
+    /// Bytes from one panel's prefetch to the next one's, where panels are outer; 0 if all prefetch the same.
     pub panel: usize,
 }
 
@@ -26,7 +26,7 @@ pub struct Grid {
     pub outer_step: usize,
 }
 
-/// Memory that kernels ask for bit by bit, [`AHEAD`] bytes at every place of a grid.
+/// Memory that kernels prefetch bit by bit, [`AHEAD`] bytes at every place of a grid.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Next {
     start: usize,

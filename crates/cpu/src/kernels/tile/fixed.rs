@@ -1,7 +1,8 @@
-//! Lists that are written once, when a product is prepared, and serve all executions: their addresses are distances from where operands begin.
+//! Lists that are written once, when a product is prepared, and serve all executions: their addresses are offsets from the beginnings of
+//! operands.
 //!
-//! To list a tile of a window of nine taps takes as long as a hundred multiply-adds, and to check it half of that, which shows where a tile has
-//! no more than two thousand. What such a list may name is known when it is made, and an execution checks its ends alone.
+//! Listing a tile of a window of nine taps takes as long as a hundred multiply-adds, and checking it half of that, which matters if a tile
+//! has no more than two thousand. The range of a fixed list is known when it is made, so an execution checks only its ends.
 
 use super::list::Reach;
 use super::{Call, Places};
@@ -105,13 +106,13 @@ impl<'l> Listed<'l> {
         self.rows
     }
 
-    /// What is to be added to the words of `A` and of the destination.
+    /// The offsets added to the words of `A` and of the destination.
     #[inline]
     pub(super) fn base(&self) -> [usize; 2] {
         self.fixed.map_or([0; 2], |f| f.1)
     }
 
-    /// The number of strips, where all that a list of distances names lies in the buffers; `None` for a list of addresses.
+    /// The number of strips, if everything that a list of offsets names is in the buffers; `None` for a list of addresses.
     #[inline]
     pub(super) fn count(&self, reach: &Reach, call: &Call<'_>) -> Option<Option<usize>> {
         let (extent, [a, c]) = self.fixed?;

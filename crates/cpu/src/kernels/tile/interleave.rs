@@ -1,4 +1,4 @@
-//! Lines of panels from rows of a matrix whose columns follow each other: elements of consecutive depth are interleaved (VNNI) in vector registers.
+//! Lines of panels from rows of a matrix with contiguous columns: elements of consecutive depth are interleaved (VNNI) in vector registers.
 //!
 //! All panels get their part of a row before the next row is read: so memory is read in long runs, however far rows are apart. One of the few files
 //! with unsafe code: it calls code for the instruction sets of a [`Simd`], and loads and stores vectors at places that it has checked.

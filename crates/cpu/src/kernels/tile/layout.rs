@@ -1,12 +1,12 @@
-//! How packed `B` lies: in panels of as many columns as the widest tile has, step by step of 4 bytes of depth.
+//! The layout of packed `B`: panels of as many columns as the widest tile has, step by step of 4 bytes of depth.
 //!
-//! What a panel is depends on the matrix and the target alone, never on the rows that will meet it: one packed copy serves every batch, image
-//! and `M`.
+//! A panel depends on the matrix and the target alone, never on the rows that will be multiplied by it: one packed copy serves every batch,
+//! image and `M`.
 
 use oxidnn_jit::Isa;
 use oxidnn_spec::{Blocking, Blocks, DataType};
 
-/// Vectors in the widest panel: what leaves registers for as many rows as keep the multiply-add units busy.
+/// Vectors in the widest panel: it leaves registers for as many rows as keep the multiply-add units busy.
 const fn most_vectors(isa: Isa) -> usize {
     if isa.avx512 { 4 } else { 2 }
 }
@@ -23,7 +23,7 @@ pub fn is_panel(isa: Isa, columns: usize) -> bool {
     columns.is_multiple_of(lanes) && (1..=most_vectors(isa)).contains(&(columns / lanes))
 }
 
-/// Elements of consecutive depth that lie together for every column; `None` for types that generated code does not multiply.
+/// Elements of consecutive depth that are contiguous for every column; `None` for types that generated code does not multiply.
 pub fn together(dtype: DataType) -> Option<usize> {
     match dtype {
         DataType::F32 | DataType::F16 => Some(1),

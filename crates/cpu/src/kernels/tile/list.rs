@@ -1,7 +1,7 @@
-//! Lists of strips: the words that kernels walk over, and their check against the buffers.
+//! Lists of strips: the words that kernels read, and their check against the buffers.
 //!
-//! A strip is a number of tiles whose rows follow each other at constant distances, in `A` as in the destination. A list is written once and
-//! serves every panel that its tiles meet, and so does its check: what is done here is done for a strip, not for a tile and a panel.
+//! A strip is a number of tiles whose rows follow each other at constant strides, in `A` as in the destination. A list is written and
+//! checked once for all panels that its tiles are multiplied by: work here is done for each strip, not for each tile and panel.
 
 use super::{Listed, MOST_ROWS, Places, Spec};
 use oxidnn_jit::kernels::dot::HEAD;
@@ -11,7 +11,7 @@ use std::ops::Range;
 #[derive(Debug)]
 pub struct List<'t> {
     words: &'t mut [usize],
-    /// Where the list begins, behind others that are kept, and where it ends.
+    /// The beginning of the list, behind others that are kept, and its end.
     start: usize,
     len: usize,
     /// Where the last strip begins.
@@ -23,7 +23,7 @@ pub struct List<'t> {
     across: bool,
 }
 
-/// A list that others follow in the same words, and which tiles of a product it has.
+/// A list that others follow in the same words, and the tiles of a product that it has.
 #[derive(Clone, Default, Debug)]
 pub(in crate::kernels) struct Kept {
     pub(in crate::kernels) tiles: Range<usize>,
@@ -42,7 +42,7 @@ pub struct Strip<'s> {
     pub a_row: usize,
     /// Bytes from a row of the destination to the next, looked at where there are several tiles.
     pub c_row: usize,
-    /// An address of the destination, and bytes from there to column 0 of the rows of the first tile; what is behind them means nothing.
+    /// An address of the destination, and bytes from there to column 0 of the rows of the first tile; the words behind them mean nothing.
     pub to: (usize, &'s [usize; MOST_ROWS]),
 }
 
@@ -145,7 +145,7 @@ impl<'t> List<'t> {
             self.len += 2;
             return;
         }
-        // All rows are written, and those that the tile does not have overwritten by what follows.
+        // All rows are written; later words overwrite those that the tile does not have.
         let tap = &mut self.words[self.len..self.len + 1 + SLACK];
         tap[0] = b + self.behind;
         tap[1..].iter_mut().zip(offsets).for_each(|(to, offset)| *to = from.wrapping_add(*offset));
@@ -165,7 +165,7 @@ pub(super) struct Reach {
     pub(super) sums: Option<(Places, usize)>,
 }
 
-/// Whether all that taps name lies in the buffers, rows of `A` in one of two.
+/// Whether everything that taps name is in the buffers, rows of `A` in one of two.
 type Check = fn(&Reach, [&Places; 2], &[usize]) -> bool;
 
 impl Reach {
@@ -198,7 +198,7 @@ impl Reach {
         inside
     }
 
-    /// The number of strips, where all that they name lies in the buffers.
+    /// The number of strips, if everything that they name is in the buffers.
     #[inline]
     pub(super) fn strips(&self, spec: &Spec, strips: &[usize]) -> Option<usize> {
         let (rows, tap_words) = (usize::from(spec.rows), 1 + spec.listed());

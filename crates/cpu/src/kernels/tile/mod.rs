@@ -1,8 +1,8 @@
-//! `Tile`: the one compute block of the generated rows. A tile of sums stays in registers over a whole reduction, and leaves them finished.
+//! `Tile`: the microkernel of the generated rows. A tile of sums stays in registers over a whole reduction, and leaves them finished.
 //!
 //! `C[i][j] = tail(sum over taps and depth of A[i][k] * B[k][j])` for up to [`tallest`] rows and a few vectors of columns. Operands are
-//! addresses: see `oxidnn_jit::kernels::dot` for how they lie. Windows, strides, padding and plain matrices differ in the table of addresses
-//! only, and kernels depend on none of their sizes.
+//! addresses: `oxidnn_jit::kernels::dot` describes their layout. Windows, strides, padding and plain matrices differ only in the table of
+//! addresses, and kernels depend on none of their sizes.
 //!
 //! A call makes a [`List`] of strips of tiles by a number of panels. One of the few files with unsafe code: [`Tile::run`] checks every address of
 //! the list against the buffers, once for all panels, before it calls the kernel.
@@ -34,7 +34,7 @@ use std::ops::Range;
 use std::sync::Arc;
 pub use tail::{Tail, TailArgs};
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel: everything that its code depends on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Spec {
     /// Types of the operands; sums are f32, or s32 for bytes.
@@ -49,7 +49,7 @@ pub struct Spec {
     pub a_step: Stride,
     /// Elements of a last step that is not whole, 0 if there is none: read exactly from `A`; `B` has zeros to the whole step.
     pub partial: u8,
-    /// What the sums begin with.
+    /// The initial sums.
     pub start: Start,
     /// How the sums become elements of the destination; `None` stores them as they are to [`Call::sums`].
     pub tail: Option<Arc<Tail>>,
@@ -106,7 +106,7 @@ impl Spec {
         }
     }
 
-    /// What sums a tail gets.
+    /// The kind of sums that a tail gets.
     fn sums(&self, isa: Isa) -> tail::Kind {
         match self.product {
             product if product.is_whole() => tail::Kind::Whole,
@@ -181,7 +181,7 @@ pub struct Call<'a> {
     pub a: Buf<'a>,
     /// Bytes from the addresses of the rows of `A` to the first step.
     pub a_from: usize,
-    /// Memory that rows of `A` may lie in instead: zeros, or what padding holds.
+    /// Other memory that rows of `A` may be in: zeros, or the values of padding.
     pub zeros: Buf<'a>,
     /// The memory of `B`.
     pub b: Buf<'a>,
@@ -195,8 +195,8 @@ pub struct Call<'a> {
     pub tail_column: usize,
     /// Operands of the tail.
     pub tail: Option<&'a TailArgs<'a>>,
-    /// Sums in memory, f32 or the bits of i32, from column 0 of the first panel on: what [`Start::Load`] begins with and [`Start::Add`] adds, and
-    /// where sums go without a tail.
+    /// Sums in memory, f32 or the bits of i32, from column 0 of the first panel on: [`Start::Load`] begins with them, [`Start::Add`] adds
+    /// them, and without a tail sums are stored there.
     pub sums: &'a mut [f32],
     /// Elements from a row of sums to the next.
     pub sums_row: usize,
@@ -206,7 +206,7 @@ pub struct Call<'a> {
     pub b_row: usize,
     /// Columns of the last vector, where it is masked.
     pub last: usize,
-    /// What is asked for meanwhile, by all tiles and panels together.
+    /// The prefetch of all tiles and panels together.
     pub ahead: Ahead,
 }
 
@@ -219,8 +219,8 @@ pub struct Panels {
     pub step: usize,
     /// Their number.
     pub count: usize,
-    /// Whether all tiles meet a panel before the next one is looked at: right for panels that stay in L1. Else a tile meets all
-    /// panels before the next one does.
+    /// Whether all tiles are multiplied by a panel before the next panel: right for panels that stay in L1. Else a tile is multiplied by
+    /// all panels before the next tile.
     pub outer: bool,
 }
 
@@ -269,8 +269,8 @@ impl Tile {
     /// The kernel for `spec`, made now if it has not been before.
     ///
     /// # Errors
-    /// [`Error::Runtime`] when the processor lacks the instruction set, the tile has no rows or columns or too many, or there is no executable
-    /// memory.
+    /// [`Error::Runtime`] if the processor lacks the instruction set, the tile has no rows or columns or too many, or there is no
+    /// executable memory.
     pub fn get(isa: Isa, spec: &Spec) -> Result<Tile, Error> {
         let (rows, vectors) = (usize::from(spec.rows), usize::from(spec.vectors));
         let fits = rows > 0 && vectors > 0 && vectors <= max_vectors(isa) && rows <= tallest(isa, spec.product, vectors);
@@ -281,7 +281,7 @@ impl Tile {
         Ok(Tile { entry: code::get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes() })
     }
 
-    /// What it was made for.
+    /// Its key.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
@@ -296,7 +296,7 @@ impl Tile {
     /// Computes the tiles by all panels.
     ///
     /// # Panics
-    /// When an address or a column lies outside its buffer, or the list is not of tiles like this.
+    /// If an address or a column is outside its buffer, or the list is not of tiles like this.
     #[inline]
     pub fn run(&self, call: Call<'_>) {
         let reach = self.reach(&call);
@@ -377,7 +377,7 @@ impl Tile {
         self.run(Call { a: a.map_or(call.a, memory), b: memory(b), ..call });
     }
 
-    /// The places that the tiles may name; `None` where what they share is not in the buffers.
+    /// The places that the tiles may name; `None` if their common part is not in the buffers.
     #[inline]
     fn reach(&self, call: &Call<'_>) -> Option<Reach> {
         let (spec, rows, more) = (&self.spec, usize::from(self.spec.rows), call.panels.count.saturating_sub(1));

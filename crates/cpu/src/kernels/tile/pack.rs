@@ -1,10 +1,10 @@
-//! Panels from plain matrices: what tiles read as `B` when it does not lie that way in memory.
+//! Panels from plain matrices: packing of `B` that is not in panels in memory.
 //!
-//! A panel has a line for every step of the depth: for each of its columns as many elements of consecutive depth as the product takes together
-//! (see [`layout`](super::layout)). Where columns follow each other in memory a line is a copy, or an interleaving of a few rows (`interleave`). Where the
-//! depth does (a transposed matrix), squares of 32-bit words are transposed in registers: the elements of a step lie together then already.
-//! Squares are taken along the depth, so that few streams are read at a time and rows at distances of a power of two do not drive each other
-//! out of L1.
+//! A panel has a line for every step of the depth: for each of its columns as many elements of consecutive depth as the product takes
+//! together (see [`layout`](super::layout)). Where columns are contiguous in memory a line is a copy, or an interleaving of a few rows
+//! (`interleave`). Where the depth is contiguous (a transposed matrix), squares of 32-bit words are transposed in registers: the elements
+//! of a step are contiguous already. Squares are taken along the depth, so that few streams are read at a time and rows at strides of a
+//! power of two do not conflict in L1.
 
 use super::{interleave, square};
 use crate::kernels::multiversion::{Body, Simd};
@@ -24,12 +24,12 @@ pub struct Plain<'a> {
     pub column: usize,
 }
 
-/// How panels lie.
+/// The layout of panels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Form {
     /// Bytes of a number.
     pub size: usize,
-    /// Elements of consecutive depth that lie together.
+    /// Elements of consecutive depth that are contiguous.
     pub together: usize,
     /// Columns of a panel.
     pub width: usize,

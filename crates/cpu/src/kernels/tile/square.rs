@@ -46,7 +46,7 @@ const fn side(isa: Isa) -> usize {
     }
 }
 
-/// A square, or what there is of one.
+/// A square, or the existing part of one.
 #[derive(Clone, Copy)]
 struct Part {
     /// Bytes from a line to the next, and columns of a line of the transposed.
@@ -94,8 +94,8 @@ impl Part {
     }
 }
 
-/// Squares on the vectors of x86-64. Each stage joins pairs of lines at twice the distance of the one before. A whole square has its sizes as
-/// constants: its lines are then in registers throughout, while those of a part of one, which are counted, lie on the stack.
+/// Squares on the vectors of x86-64. Each stage joins pairs of lines at twice the distance of the one before. A whole square has constant
+/// sizes, so its lines are in registers throughout; those of a partial square, which are counted, are on the stack.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::Part;

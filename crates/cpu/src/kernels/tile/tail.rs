@@ -1,10 +1,10 @@
-//! `Tail`: what happens to a tile's sums on their way to the destination, while they are in registers.
+//! `Tail`: the epilogue of a tile's sums, while they are in registers.
 //!
-//! A tail is a list of steps over f32 (or s32, before the first step that scales). Operands of steps that differ by column are converted once
-//! for an execution to lines of f32 in scratch, one line for each step, padded to whole vectors: so kernels depend neither on the types of such
-//! operands nor on whether they are one number or many. Operands of the destination's size are read in place, under the element that is made.
-//! What a tail cannot do has a reason: post-ops and quantisation of the destination are a pass behind the row then
-//! (`passes:jit`), what else happens to sums goes through [`Epilogue`](crate::kernels::epilogue::Epilogue).
+//! A tail is a list of steps over f32 (or s32, before the first step that scales). Operands of steps that differ by column are converted
+//! once for an execution to lines of f32 in scratch, one line for each step, padded to whole vectors: so kernels depend neither on the
+//! types of such operands nor on whether they are one number or many. Operands of the destination's size are read in place, under the
+//! element that is computed. A step that a tail cannot do is declined with a reason: then post-ops and quantisation of the destination are
+//! a pass behind the row (`passes:jit`), and other steps go through [`Epilogue`](crate::kernels::epilogue::Epilogue).
 
 #[cfg(test)]
 mod tests;
@@ -31,7 +31,7 @@ const TENSORS: usize = 4;
 /// A tail, part of the key of kernels.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Tail {
-    /// Begins with what is subtracted from integer sums, by column.
+    /// Begins by subtracting a value by column from integer sums.
     compensated: bool,
     steps: Vec<Step>,
     dst: Elem,
@@ -58,7 +58,7 @@ enum Origin {
     Tensor(Elem),
 }
 
-/// What the sums are that a tail begins with.
+/// The sums that a tail begins with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::kernels) enum Kind {
     /// 32-bit integers.
@@ -69,7 +69,7 @@ pub(in crate::kernels) enum Kind {
     Normal,
 }
 
-/// What a tail is planned for.
+/// The parameters by which a tail is planned.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'p> {
     /// The attributes.
@@ -86,8 +86,8 @@ pub struct About<'p> {
     pub biased: bool,
 }
 
-/// Who knows the operands of a chain in an execution. What they are is looked up when it is asked for: most tails have few of them, and a table of all
-/// takes more time to make than a small product.
+/// Gives the operands of a chain in an execution. They are looked up when needed: most tails have few of them, and a table of all takes
+/// longer to make than a small product.
 pub trait Named<'s> {
     /// The destination.
     fn dst(&self) -> &View<'s>;
@@ -128,7 +128,7 @@ pub struct TailArgs<'a> {
     dst: Buf<'a>,
 }
 
-/// What kernels of strips read of their tails.
+/// The data that kernels of strips read for their tails.
 #[repr(C)]
 #[derive(Debug)]
 pub struct StripBlock {
@@ -154,7 +154,7 @@ pub struct Results {
     pub reach: Option<usize>,
 }
 
-/// What kernels read besides the arguments of `dot`.
+/// The data that kernels read besides the arguments of `dot`.
 #[repr(C)]
 #[derive(Debug)]
 pub(in crate::kernels) struct Block {
@@ -174,7 +174,7 @@ impl TailArgs<'_> {
     /// No operands.
     pub const NONE: TailArgs<'static> = TailArgs { lines: &[], pitch: 0, tensors: [Buf::empty(); TENSORS], dst: Buf::empty() };
 
-    /// What a call reads; `None` where `tail` has more lines or longer tensors than there are here.
+    /// The data of a call; `None` if `tail` has more lines or longer tensors than there are here.
     pub fn of_strips(&self, tail: &Tail, results: Results) -> Option<StripBlock> {
         let Results { column, channels, at, reach } = results;
         let (lines, c) = (tail.lines(), self.dst.as_ptr().cast_const());
@@ -198,7 +198,7 @@ impl TailArgs<'_> {
         Some((self.block(tail.dst_size(), call, 0), tail.places(self, call, columns, padded)?))
     }
 
-    /// What a kernel reads, with elements of the destination of so many bytes.
+    /// The data of a kernel, with elements of the destination of so many bytes.
     #[inline]
     pub(super) fn block(&self, size: usize, call: &Call<'_>, base: usize) -> Block {
         Block {
@@ -245,7 +245,7 @@ impl Step {
     }
 }
 
-/// The destination's scale divides: its reciprocal, of which a line holds one for each column, multiplies in a few cycles fewer.
+/// The destination's scale divides: multiplying by its reciprocal, of which a line holds one for each column, takes a few cycles less.
 fn undivided(formula: Formula, operand: Option<Operand>) -> Formula {
     if operand == Some(Operand::Scale) { Formula::Binary(BinaryAlg::Mul) } else { formula }
 }
@@ -302,7 +302,7 @@ impl Tail {
     /// The tail for a destination.
     ///
     /// # Errors
-    /// What it does not do.
+    /// The steps that it does not do.
     pub fn plan(about: &About<'_>) -> Result<Tail, Skip> {
         let About { dst, columns, .. } = *about;
         if !dst.blocking().is_some_and(|b| b.is_plain() && (b.strides[columns] == 1 || dst.dims()[columns] == 1)) {
@@ -314,7 +314,7 @@ impl Tail {
     /// The tail of strips that may go elsewhere than to the destination; these lie as their vectors do in whatever layout.
     ///
     /// # Errors
-    /// What it does not do.
+    /// The steps that it does not do.
     pub fn of_strips(about: &About<'_>) -> Result<Tail, Skip> {
         let tail = Tail::of(about)?;
         let operands = tail.tensors().next();
@@ -324,7 +324,7 @@ impl Tail {
     /// The tail of strips of the destination.
     ///
     /// # Errors
-    /// What it does not do.
+    /// The steps that it does not do.
     pub fn of(about: &About<'_>) -> Result<Tail, Skip> {
         let About { attr, dst, compensated, scaled, biased, .. } = *about;
         epilogue::check(attr, dst)?;

@@ -1,17 +1,17 @@
-//! Bytes on processors that have no exact product of all bytes: as they are where they fit, else as 16-bit elements.
+//! Bytes on processors that have no exact product of all bytes: multiplied directly if they fit, else as 16-bit elements.
 //!
-//! The one product of bytes that AVX2 has adds two products in 16 bits and saturates where they exceed them. Weights of seven bits never do, whatever
-//! they are multiplied by, which is why networks are quantised so for such processors. So a task looks at its panels ([`fits`], one comparison for
-//! 32 elements), and multiplies bytes where it may ([`Product::U8S7`]): two multiplications and an addition for 32 products.
+//! AVX2's only product of bytes adds two products in 16 bits and saturates if they exceed them. With weights of seven bits they never do,
+//! for any source, which is why networks are quantised so for such processors. So a task inspects its panels ([`fits`], one comparison for
+//! 32 elements), and multiplies bytes if it may ([`Product::U8S7`]): two multiplications and an addition for 32 products.
 //!
-//! Other weights, and what they meet, become 16-bit elements, whose pairs are multiplied and added exactly. A kernel that widens what it multiplies
-//! spends a quarter of its instructions on that, for every tile and panel again. Here a task widens its panels once for all its rows, and all rows are
-//! widened before, or a few tiles of them at a time for all panels of the task, and the tiles multiply words ([`Product::I16`]): one multiplication
-//! and one addition for 16 products, which is what all four pipes of a Zen 5 can do in the cycles in which its two multipliers do the multiplications.
-//! The sums are the same either way.
+//! Other weights, and their sources, become 16-bit elements, whose pairs are multiplied and added exactly. A kernel that widens its own
+//! operands spends a quarter of its instructions on that, for every tile and panel again. Here a task widens its panels once for all its
+//! rows, and all rows are widened ahead, or a few tiles of them at a time for all panels of the task, and the tiles multiply words
+//! ([`Product::I16`]): one multiplication and one addition for 16 products, which fills all four pipes of a Zen 5 in the cycles in which
+//! its two multipliers do the multiplications. The sums are the same either way.
 //!
-//! Of every four elements of depth the first and third become a pair, then the second and fourth: shifts separate them in a panel.
-//! Widened panels and rows are twice as long; offsets in them are twice those in what they are made of.
+//! Of every four elements of depth the first and third become a pair, then the second and fourth: shifts separate them in a panel. Widened
+//! panels and rows are twice as long, and offsets in them are doubled.
 
 use super::{Call, Line, List, MOST_ROWS, Product, Spec, Stride, Strip, Tile};
 use crate::kernels::multiversion::{Body, Simd};
@@ -30,7 +30,7 @@ const STEPS: usize = 64;
 const ROWS: usize = 24 << 10;
 /// Elements of rows that stay in L1 while panels pass by that do not.
 const NEAR: usize = 4 << 10;
-/// Bytes of `A` that are widened before anything is multiplied: rows meet many panels, and pixels many taps.
+/// Bytes of `A` that are widened before anything is multiplied: rows are used by many panels, and pixels by many taps.
 const SOURCE: usize = 1 << 20;
 /// Elements that a worker widens of it at a time.
 const PIECE: usize = 8 << 10;
@@ -57,16 +57,16 @@ pub struct Wide {
     words: usize,
 }
 
-/// What to widen: rows that are `tall` to a tile, of the parts of a reduction.
+/// The data to widen: rows that are `tall` to a tile, of the parts of a reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'p> {
     /// Instructions.
     pub isa: Isa,
-    /// Types, how lines of `B` and steps of `A` lie.
+    /// Types, and the layouts of lines of `B` and steps of `A`.
     pub spec: &'p Spec,
-    /// Tiles of rows that meet a panel.
+    /// Tiles of rows that are multiplied by a panel.
     pub tiles: usize,
-    /// Panels that each of them meets.
+    /// Panels that each of them is multiplied by.
     pub panels: usize,
     /// Bytes of all of `A` where rows begin and end with whole steps, else 0.
     pub source: usize,
@@ -75,7 +75,7 @@ pub struct About<'p> {
 }
 
 impl Wide {
-    /// Decides whether and how; `None` where kernels multiply bytes, operands lie otherwise, or there is too little to do.
+    /// Decides whether and how; `None` if kernels multiply bytes, operands have another layout, or there is too little to do.
     pub fn new(about: &About<'_>) -> Option<Wide> {
         let Spec { product, rows, line, a_step, .. } = *about.spec;
         let lies = asks_for_seven_bits(about.isa, product, line) && a_step == Stride::Fixed(4);
@@ -140,7 +140,7 @@ const fn row_len(steps: usize) -> usize {
     (steps * 2 + SKEW).next_multiple_of(SKEW)
 }
 
-/// Widens the lines of panels, which lie behind each other, `line` bytes each.
+/// Widens the lines of contiguous panels, `line` bytes each.
 ///
 /// # Panics
 /// When `to` does not have twice the bytes of `from`.
@@ -174,7 +174,7 @@ impl Body for Lines<'_> {
     }
 }
 
-/// All of `A` and what stands for padding, widened.
+/// All of `A` and the values of padding, widened.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'a> {
     from: [Buf<'a>; 2],
@@ -204,7 +204,7 @@ impl<'a> Sources<'a> {
         Sources { from, to }
     }
 
-    /// The memory of what was widened.
+    /// The memory of the widened elements.
     pub fn memory(&self) -> Buf<'a> {
         self.to
     }
@@ -233,7 +233,7 @@ impl Body for Row<'_> {
     }
 }
 
-/// What was widened before a call.
+/// The elements widened before a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Before<'w> {
     /// Panels.
@@ -249,11 +249,11 @@ impl Wide {
         if self.flips { 0x80 } else { 0 }
     }
 
-    /// Computes the tiles by all panels. The call is for bytes, but for its panels, which are places among those that were widened; `tile` is for the
-    /// latter.
+    /// Computes the tiles by all panels. The call is for bytes, except its panels, which are places among the widened ones; `tile` is for
+    /// the latter.
     ///
     /// # Panics
-    /// When an address lies outside its buffer, or scratch is too short.
+    /// If an address is outside its buffer, or scratch is too short.
     pub fn run(&self, (simd, share): (Simd, &mut [f32]), tile: &Tile, call: Call<'_>, before: Before<'_>) {
         let count = usize::from(tile.spec().rows);
         let (words, rows) = share.split_at_mut(self.words * size_of::<usize>() / size_of::<f32>());

@@ -41,7 +41,7 @@ struct Part<'a> {
     /// How many are written out.
     head: usize,
     at: Pointers,
-    /// What the sums are.
+    /// The type of the sums.
     kind: Kind,
 }
 
@@ -107,7 +107,7 @@ fn tensors(steps: &[Step]) -> usize {
     steps.iter().filter(|step| matches!(step.origin, Origin::Tensor(_))).count()
 }
 
-/// The steps that are written out, and the stores where there are no others; else sums go to `local`, row by row. Says what is left.
+/// The short steps, and the stores if there are no others; else sums go to `local`, row by row. Returns the remaining steps.
 fn in_registers(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Option<Int>) -> Kind {
     let Part { tail, head, ref at, kind: first } = *part;
     let width = f.isa().width();
@@ -291,7 +291,7 @@ fn element(f: &mut Function, c: Int, base: Option<Int>, dst: Elem) -> Option<Int
     })
 }
 
-/// What lies under an element of the destination in the tensors, in the order of steps.
+/// The elements under an element of the destination in the tensors, in the order of steps.
 struct Under {
     element: Option<Int>,
     tensor: usize,
@@ -299,7 +299,7 @@ struct Under {
 }
 
 impl Under {
-    /// What a step reads of its tensor, of which `tensor` has the address by number.
+    /// The operand of a step in its tensor; `tensor` gives the address by number.
     fn next(&mut self, f: &mut Function, step: &Step, tensor: &impl Fn(&mut Function, usize) -> Int) -> Option<Val> {
         let (Origin::Tensor(elem), Some(element)) = (step.origin, self.element) else { return None };
         let base = tensor(f, self.tensor);
@@ -316,7 +316,7 @@ fn compensate(tail: &Tail, f: &mut Function, column: &mut [Val], (line, pitch): 
     }
 }
 
-/// Makes integer sums floats; says what is left behind the step.
+/// Converts integer sums to floats; returns the rest behind the step.
 fn before(f: &mut Function, column: &mut [Val], kind: Kind, step: &Step) -> Kind {
     match kind {
         Kind::Whole => column.iter_mut().for_each(|x| *x = f.unary(Unary::F32FromI32, *x)),
@@ -326,7 +326,7 @@ fn before(f: &mut Function, column: &mut [Val], kind: Kind, step: &Step) -> Kind
     Kind::Real
 }
 
-/// What a step needs in a register for all rows: its vector of the line, or zeros.
+/// The operand of a step in a register for all rows: its vector of the line, or zeros.
 fn operand(f: &mut Function, step: &Step, (line, pitch): (Int, Int)) -> Option<Val> {
     if jit::is_relu(step.formula) { Some(f.zero(f.isa().width())) } else { step.has_line().then(|| next_line(f, line, pitch)) }
 }
