@@ -253,7 +253,9 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         (";\n        if (valid && r < a.terms) {\n            row_term(a, (index)r, p);\n".to_owned(), "")
     };
     let each_chunk = |text: &str| {
-        format!("#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = (i64)(c * (THREADS * CLUSTER) + lane) * VECTOR{term}{text}        }}\n    }}\n")
+        format!(
+            "#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = (i64)(c * (THREADS * CLUSTER) + lane) * VECTOR{term}{text}        }}\n    }}\n"
+        )
     };
     let chunk = |text: &str, before: &str, body: &str, after: &str| {
         let [bound, lanes] = used(text);
@@ -286,7 +288,10 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     // Elements of a row's first vector that come before the row.
     let own = inputs.iter().filter(|t| t.kept).chain(dst).next().filter(|_| adrift);
     let before = own.map_or(String::new(), |t| {
-        format!("    i64 before = 0;\n    if (valid) {{\n        row_term(a, 0, p);\n        before = {}_at(a, p) & (VECTOR - 1);\n    }}\n", t.name)
+        format!(
+            "    i64 before = 0;\n    if (valid) {{\n        row_term(a, 0, p);\n        before = {}_at(a, p) & (VECTOR - 1);\n    }}\n",
+            t.name
+        )
     });
     let result = if result.is_empty() {
         String::new()
