@@ -54,18 +54,6 @@ struct Window {
         if (!(y <= x) && y == y) x = y, chosen = k;
     }
 };
-        for (index k = 0; k < KERNEL * KERNEL; ++k) {
-            p[2] = at[2] * STRIDE - PADDING + k / KERNEL, p[3] = at[3] * STRIDE - PADDING + k % KERNEL;
-            if (p[2] < 0 || p[2] >= (index)a.input[0] || p[3] < 0 || p[3] >= (index)a.input[1]) continue;
-            const real y = src(a, p);
-            if (y == y) {
-                chosen = k;
-                return;
-            }
-        }
-        x = __uint_as_float(0x7fc00000u);
-    }
-};
 
 // How many of the inputs along a dimension of `size` the window of result o has.
 DEVICE index inside_size(index o, index size) {

@@ -31,12 +31,7 @@ pub fn compile(source: &Source, architecture: &str) -> Result<Vec<u8>, CudaError
         sys::nvrtcCreateProgram(&raw mut program.0, text.as_ptr(), name.as_ptr(), count, headers_at.as_ptr(), names_at.as_ptr())
     };
     check("nvrtcCreateProgram", made)?;
-    let options = [
-        c(&format!("--gpu-architecture={architecture}")),
-        c("--std=c++17"),
-        c("-w"),
-        c(&format!("--pre-include={OPTIONS}")),
-    ];
+    let options = [c(&format!("--gpu-architecture={architecture}")), c("--std=c++17"), c("-w"), c(&format!("--pre-include={OPTIONS}"))];
     let options_at = pointers(&options);
     // SAFETY: the program lives; the options are strings that end with a zero.
     let status = unsafe { sys::nvrtcCompileProgram(program.0, options_at.len() as i32, options_at.as_ptr()) };

@@ -117,7 +117,8 @@ impl Whole {
         }
         dst.declare(&mut emit);
         let members: String = numbers.iter().map(|m| format!("    real {m}[VECTOR];\n")).collect();
-        let taken: String = numbers.iter().enumerate().map(|(k, m)| format!("            {m}[i] = from[{k} * LANES * VECTOR + i];\n")).collect();
+        let taken: String =
+            numbers.iter().enumerate().map(|(k, m)| format!("            {m}[i] = from[{k} * LANES * VECTOR + i];\n")).collect();
         let make = made(&dst, value, if self.beyond { "store_once" } else { "store" });
         emit.code(&format!(
             "struct Loaded {{\n{vectors}    static DEVICE void fetch(const Args& a, i64 r, i64 c, u8* to, u64 policy) {{\n{fetches}    }}\n    \

@@ -76,12 +76,20 @@ impl Planes {
         // Those of a tile's results beyond the plane, too.
         let upper = |n: i64, d: i64| (n / d + i64::from(n % d != 0)) * d;
         let (tables, entry) = match (&self.runs, self.table) {
-            (Some((wide, _)), Some(table)) => ([upper(dst.dims[3], *wide), upper(band, tile.tall)], table.count.saturating_mul(table.bytes)),
+            (Some((wide, _)), Some(table)) => {
+                ([upper(dst.dims[3], *wide), upper(band, tile.tall)], table.count.saturating_mul(table.bytes))
+            }
             _ => ([0; 2], 0),
         };
         let room = upper((tables[0] + tables[1]).saturating_mul(entry), 16);
         let few = tables[0] == 0 || dims[2].max(dims[3]) <= i64::from(u16::MAX);
-        (few && shared + room <= MOST).then_some(Shape { tile, band, group, shared: shared + room + 32, tables: [tables[0], tables[1], room] })
+        (few && shared + room <= MOST).then_some(Shape {
+            tile,
+            band,
+            group,
+            shared: shared + room + 32,
+            tables: [tables[0], tables[1], room],
+        })
     }
 
     /// The launch of tiles by the statements of `code`.

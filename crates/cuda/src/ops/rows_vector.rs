@@ -41,6 +41,11 @@ impl Input {
         Input { name: view.name.into(), dtype: view.dtype, layout: view.layout.clone(), shift, kept, place }
     }
 
+    /// Its position where that of the row's term is `p`.
+    fn position(&self) -> String {
+        if self.shift == 0 { "p".to_owned() } else { format!("p + {}", self.shift) }
+    }
+
     /// The name of its view.
     pub(crate) fn name(&self) -> &str {
         &self.name
@@ -195,10 +200,10 @@ pub(crate) struct Body<'a> {
     pub(crate) terms: i64,
 }
 
-/// The launch.
-pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
-    let Body { inputs, dst, stages, each, result, outputs, terms } = *body;
-    let Shape { vector, adrift, threads, chunks, cluster, along } = *shape;
+/// Declares what the kernel's file and all of its functions know.
+fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
+    let Body { stages, outputs, terms, .. } = *body;
+    let Shape { vector, threads, chunks, cluster, .. } = *shape;
     for (name, value) in [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks), ("CLUSTER", cluster)] {
         emit.option(name, value);
     }
@@ -206,42 +211,49 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     emit.number("outputs", outputs);
     emit.number("terms", terms);
     emit.code(&combine(stages));
-    let across = if cluster > 1 { ACROSS } else { "" };
-    emit.code(across);
-    let all = if across.is_empty() { "x" } else { "across(stage, x)" };
+    let all = if cluster > 1 { "across(stage, x)" } else { "x" };
+    if cluster > 1 {
+        emit.code(ACROSS);
+    }
     emit.code(&format!(
         "DEVICE real reduced(int stage, real x) {{\n#pragma unroll\n    for (int step = 16; step > 0; step /= 2) x = combine(stage, x, __shfl_xor_sync(~0u, x, step));\n\
          #if THREADS > 32\n    __shared__ real parts[THREADS * PER_BLOCK / 32];\n    const int warps = THREADS / 32, first = threadIdx.x / THREADS * warps;\n    \
          __syncthreads();\n    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;\n    __syncthreads();\n    x = parts[first];\n#pragma unroll\n    \
          for (int w = 1; w < warps; ++w) x = combine(stage, x, parts[first + w]);\n#endif\n    return {all};\n}}\n"
     ));
-    let at = |t: &Input| if t.shift == 0 { "p".to_owned() } else { format!("p + {}", t.shift) };
+}
+
+/// The accessors that a text uses, as the vectors of the current chunk, and what moves them to element `i`. Where rows begin anywhere, what they share is not moved in vectors.
+fn used(inputs: &[Input], text: &str, adrift: bool) -> [String; 2] {
+    let (mut bound, mut lanes) = (String::new(), String::new());
+    for t in inputs.iter().filter(|t| mentions(text, &t.name) && (t.kept || !adrift)) {
+        let name = &t.name;
+        if t.kept {
+            let _ = writeln!(bound, "            auto& {name} = {name}_kept[c];");
+        } else {
+            let _ = writeln!(
+                bound,
+                "            Vector<{name}_type, VECTOR> {name};\n            {name}.load(a.{name}_data, {name}_at(a, {}));",
+                t.position()
+            );
+        }
+        let _ = writeln!(lanes, "                {name}.lane = i;");
+    }
+    [bound, lanes]
+}
+
+/// The launch.
+pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
+    let Body { inputs, dst, stages, each, result, outputs, .. } = *body;
+    let Shape { vector, adrift, threads, cluster, along, .. } = *shape;
+    declare(&mut emit, shape, body);
     let (part, bounds) = if adrift { ("_part", ", from, to") } else { ("", "") };
     let (mut declared, mut loads) = (String::new(), String::new());
     for t in inputs.iter().filter(|t| t.kept) {
         let name = &t.name;
         let _ = writeln!(declared, "    Vector<{name}_type, VECTOR> {name}_kept[CHUNKS];");
-        let _ = writeln!(loads, "            {name}_kept[c].load{part}(a.{name}_data, {name}_at(a, {}){bounds});", at(t));
+        let _ = writeln!(loads, "            {name}_kept[c].load{part}(a.{name}_data, {name}_at(a, {}){bounds});", t.position());
     }
-    // The accessors that a text uses, as the vectors of the current chunk.
-    let used = |text: &str| {
-        let (mut bound, mut lanes) = (String::new(), String::new());
-        // Where rows begin anywhere, what they share is not moved in vectors.
-        for t in inputs.iter().filter(|t| mentions(text, &t.name) && (t.kept || !adrift)) {
-            let name = &t.name;
-            if t.kept {
-                let _ = writeln!(bound, "            auto& {name} = {name}_kept[c];");
-            } else {
-                let _ = writeln!(
-                    bound,
-                    "            Vector<{name}_type, VECTOR> {name};\n            {name}.load(a.{name}_data, {name}_at(a, {}));",
-                    at(t)
-                );
-            }
-            let _ = writeln!(lanes, "                {name}.lane = i;");
-        }
-        [bound, lanes]
-    };
     // The terms of a chunk that are this thread's, from position `p` on, and those of its elements that are terms.
     let (term, is_term) = if adrift {
         let text = format!(
@@ -253,10 +265,12 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         (";\n        if (valid && r < a.terms) {\n            row_term(a, (index)r, p);\n".to_owned(), "")
     };
     let each_chunk = |text: &str| {
-        format!("#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = (i64)(c * (THREADS * CLUSTER) + lane) * VECTOR{term}{text}        }}\n    }}\n")
+        format!(
+            "#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const i64 r = (i64)(c * (THREADS * CLUSTER) + lane) * VECTOR{term}{text}        }}\n    }}\n"
+        )
     };
     let chunk = |text: &str, before: &str, body: &str, after: &str| {
-        let [bound, lanes] = used(text);
+        let [bound, lanes] = used(inputs, text, adrift);
         each_chunk(&format!(
             "            const index first = p[{along}];\n{bound}{before}#pragma unroll\n            for (int i = 0; i < VECTOR; ++i) {{\n{is_term}                \
              p[{along}] = first + i;\n{lanes}{body}            }}\n{after}"
@@ -274,7 +288,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         );
     }
     // No block's numbers are gone before the others have read them.
-    let left = if across.is_empty() { "" } else { LEFT };
+    let left = if cluster > 1 { LEFT } else { "" };
     if dst.is_some() && !each.is_empty() {
         let before = "            const i64 at = dst_at(a, p);\n            Vector<dst_type, VECTOR> out;\n";
         let lane = format!(
@@ -286,7 +300,10 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     // Elements of a row's first vector that come before the row.
     let own = inputs.iter().filter(|t| t.kept).chain(dst).next().filter(|_| adrift);
     let before = own.map_or(String::new(), |t| {
-        format!("    i64 before = 0;\n    if (valid) {{\n        row_term(a, 0, p);\n        before = {}_at(a, p) & (VECTOR - 1);\n    }}\n", t.name)
+        format!(
+            "    i64 before = 0;\n    if (valid) {{\n        row_term(a, 0, p);\n        before = {}_at(a, p) & (VECTOR - 1);\n    }}\n",
+            t.name
+        )
     });
     let result = if result.is_empty() {
         String::new()

@@ -32,7 +32,9 @@ struct Body<'a> {
 impl Norm<'_> {
     /// The shape of a launch over these tensors, the last of which is written, and the launch before it that sets counters to zero.
     fn whole<'n>(&self, program: &mut Program, given: &[(&'n str, Arg, &Tensor)], numbers: i64) -> Result<Option<Shape<'n>>, Skip> {
-        let Some(target) = self.vectors.filter(|_| self.share == Share::Channel && self.by_lanes() && !self.flags.rms) else { return Ok(None) };
+        let Some(target) = self.vectors.filter(|_| self.share == Share::Channel && self.by_lanes() && !self.flags.rms) else {
+            return Ok(None);
+        };
         let dims = self.src.dims();
         let (count, last) = (dims[1], given.len() - 1);
         let rows = dims.volume().unwrap_or(0) / count.max(1);
@@ -81,15 +83,8 @@ impl Norm<'_> {
             Shape::Planes(kept, all) => {
                 let settle = set(&|k| names[k].to_owned());
                 let value = value.replace('$', "");
-                let body = planes_kept::Body {
-                    read: &all[..read],
-                    dst: all[2],
-                    terms,
-                    moments,
-                    numbers: &names,
-                    settle: &settle,
-                    value: &value,
-                };
+                let body =
+                    planes_kept::Body { read: &all[..read], dst: all[2], terms, moments, numbers: &names, settle: &settle, value: &value };
                 kept.launch(emit, &body)
             }
         });
