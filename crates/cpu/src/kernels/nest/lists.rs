@@ -8,8 +8,8 @@ use std::ops::Range;
 /// Most words of all lists that are kept: more are as quickly written again as they come from far.
 const WORDS: usize = 16 << 10;
 
-/// The same of a unit of elements wider than bytes: all lists are no more than some lines of the cache.
-const FEW_WORDS: usize = 512;
+/// The same of a unit of elements wider than bytes: all lists are a part of L1.
+const FEW_WORDS: usize = 2048;
 
 /// Most pieces that are looked at.
 const PIECES: usize = 4 << 10;
