@@ -54,7 +54,8 @@ const MANY: i64 = 1 << 20;
 /// Whether vectors are faster for windows of so little depth, whatever their number: packed weights do not depend on sizes. The depth is that of a line of
 /// taps, of which there are so many: tiles multiply each on its own, whatever it fills of them.
 pub fn is_shallow(product: Product, lines: i64, depth: i64) -> bool {
-    let in_steps = |each: usize| times(product, [1, MANY, LINES as i64, lines.saturating_mul((depth as u64).next_multiple_of(each as u64) as i64)]);
+    let in_steps =
+        |each: usize| times(product, [1, MANY, LINES as i64, lines.saturating_mul((depth as u64).next_multiple_of(each as u64) as i64)]);
     let ([on_tiles, on_vectors], [apart, _]) = (in_steps(product.depth()), in_steps(LINES * product.depth()));
     on_vectors < WINDOW[0] * on_tiles || on_vectors < WINDOW[1] * apart
 }

@@ -8,6 +8,9 @@ use std::ops::Range;
 /// Most words of all lists that are kept: more are as quickly written again as they come from far.
 const WORDS: usize = 16 << 10;
 
+/// The same of a unit of elements wider than bytes: all lists are a part of L1.
+const FEW_WORDS: usize = 2048;
+
 /// Most pieces that are looked at.
 const PIECES: usize = 4 << 10;
 
@@ -39,20 +42,21 @@ pub(super) struct Lists(Vec<(Range<usize>, Range<usize>, Vec<Batch>)>);
 
 impl Lists {
     /// Lists what `work` knows, whose operands begin at address 0. Nothing where all tiles are to meet a K block before the next one, nor for a unit of elements
-    /// wider than bytes: there to list a tile is little beside its multiply-adds, while in a net, whose weights come from far, so do lists. Those of several
-    /// units are read again for each.
+    /// wider than bytes that has many: there to list a tile is little beside its multiply-adds, while in a net, whose weights come from far, so do lists. Those of
+    /// several units are read again for each.
     pub(super) fn new<W: Rows>(nest: &Nest, work: &W) -> Lists {
         let mut lists = Lists(Vec::new());
-        if nest.shape.parts.len() > 1 || !nest.shape.product.is_whole() && nest.shape.units == 1 {
+        if nest.shape.parts.len() > 1 {
             return lists;
         }
+        let wide = !nest.shape.product.is_whole() && nest.shape.units == 1;
         let mut words = vec![0; nest.lens.list * size_of::<f32>() / size_of::<usize>()];
-        let mut left = WORDS;
+        let mut left = if wide { FEW_WORDS } else { WORDS };
         let blocks = |tiles: Range<usize>| tiles.clone().step_by(nest.block).map(move |t| t..tiles.end.min(t + nest.block));
         let pieces = (0..nest.tasks()).flat_map(|task| nest.cut.pieces(task)).flat_map(|piece| blocks(piece.tiles));
         for tiles in pieces.take(PIECES) {
             if left == 0 {
-                break;
+                return if wide { Lists::default() } else { lists };
             }
             if let Err(at) = lists.find(&tiles) {
                 let rows = nest.rows(&tiles);
@@ -60,7 +64,7 @@ impl Lists {
                 lists.0.insert(at, (tiles, rows, batches));
             }
         }
-        lists
+        if wide && left == 0 { Lists::default() } else { lists }
     }
 
     fn find(&self, tiles: &Range<usize>) -> Result<usize, usize> {

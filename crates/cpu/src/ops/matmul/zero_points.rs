@@ -246,10 +246,15 @@ impl Body for Products<'_> {
     fn run<const W: usize, const FMA: bool>(self) {
         let Products { rows, columns: [by, other], sums, step } = self;
         let count = rows[0].len().max(rows[1].len());
+        // Most have zero points of columns alone, and one for all: products of integers take longer than to look.
+        let of_all = by.first().copied().filter(|first| by.iter().all(|b| b == first));
         for (i, line) in sums.chunks_mut(step).take(count).enumerate() {
             let [x, y] = rows.map(|r| r.get(i).map_or(0, |r| r.wrapping_neg()));
-            for ((sum, b), c) in line.iter_mut().zip(by).zip(other) {
-                *sum = x.wrapping_mul(*b).wrapping_add(y.wrapping_mul(*c));
+            let line = line.iter_mut().zip(by);
+            match of_all {
+                Some(of_all) if rows[1].is_empty() => line.for_each(|(sum, _)| *sum = x.wrapping_mul(of_all)),
+                _ if rows[1].is_empty() => line.for_each(|(sum, b)| *sum = x.wrapping_mul(*b)),
+                _ => line.zip(other).for_each(|((sum, b), c)| *sum = x.wrapping_mul(*b).wrapping_add(y.wrapping_mul(*c))),
             }
         }
     }
