@@ -6,7 +6,7 @@ use oxidnn_cpu::CpuTarget;
 use oxidnn_cpu::kernels::blend;
 use oxidnn_cpu::kernels::columns::{Act, Blocks, Bound, Sweep};
 use oxidnn_cpu::kernels::lookup;
-use oxidnn_cpu::kernels::permute::{LANES, Masks, Permuter, Places as TilePlaces, Tiles};
+use oxidnn_cpu::kernels::permute::{LANES, Masks, Permuter, Places as TilePlaces, Tiles, Vectors as TileVectors};
 use oxidnn_cpu::kernels::responses::{Call as ResponsesCall, Pass, Plane, Responses, Side as Rows, Spec as ResponsesSpec};
 use oxidnn_cpu::kernels::scratch::lend;
 use oxidnn_cpu::kernels::strip::{self, Channels, Line, Row, Side, Strip, Table, Tailed};
@@ -292,19 +292,10 @@ fn permutes(isa: Isa) -> Vec<Entry> {
         let len = 4 * lanes - usize::from(masks.is_some());
         entry(name, &[len; 2], move |memory| {
             let [from, to] = bufs(memory);
-            let vectors = [0, 4 * lanes];
+            let vectors = TileVectors::new([vec![0, 4 * lanes], vec![0, 4 * lanes]], masks, ([4; 2], isa));
             let places = TilePlaces::new(vec![[0; 2], [8 * lanes; 2]]);
             let factors = [&[1.0; LANES][..]; UNCHANGED.len()];
-            let vectors = [&vectors[..]; 2];
-            permuter.run(&Tiles {
-                from: (from, 0),
-                to: (to, 0),
-                places: (&places, 2),
-                vectors,
-                masks: masks.as_ref(),
-                factors,
-                adds: &0.0,
-            });
+            permuter.run(&Tiles { from: (from, 0), to: (to, 0), places: (&places, 2), vectors: &vectors, factors, adds: &0.0 });
         })
     };
     vec![entry_of("permuted tiles", None), entry_of("parts of permuted tiles", Some(masks))]

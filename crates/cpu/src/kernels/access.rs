@@ -178,22 +178,22 @@ impl<'a> View<'a> {
             for_each(&low, &high, |block| {
                 let mut pos = *block;
                 pos.iter_mut().zip(sizes.iter()).for_each(|(p, size)| *p *= size);
-                let offset = self.offset(&pos) + start;
-                (0..count).for_each(|i| self.zero_run(offset + i * step, at - start));
+                self.zero_runs(self.offset(&pos) + start, at - start, (count, step));
             });
         }
     }
 
-    /// Zeroes elements that follow each other.
-    fn zero_run(&self, offset: usize, count: usize) {
+    /// Zeroes some runs of elements that follow each other, so many of them at one distance.
+    fn zero_runs(&self, offset: usize, run: usize, (count, step): (usize, usize)) {
         const CHUNK: usize = 256;
         let bits = self.dtype.bits();
         if bits >= 8 && self.dtype != DataType::E8m0 {
-            return zero_bytes(&self.buf, offset * bits / 8, count * bits / 8);
+            let [offset, run, step] = [offset, run, step].map(|n| n * (bits / 8));
+            return (0..count).for_each(|i| zero_bytes(&self.buf, offset + i * step, run));
         }
-        for part in (0..count).step_by(CHUNK) {
-            Elements { buf: self.buf, dtype: self.dtype, at: offset + part, stride: 1 }
-                .write(self.simd, &[0.0; CHUNK][..CHUNK.min(count - part)]);
+        for (i, part) in (0..count).flat_map(|i| (0..run).step_by(CHUNK).map(move |part| (i, part))) {
+            Elements { buf: self.buf, dtype: self.dtype, at: offset + i * step + part, stride: 1 }
+                .write(self.simd, &[0.0; CHUNK][..CHUNK.min(run - part)]);
         }
     }
 

@@ -64,6 +64,46 @@ impl Places {
     }
 }
 
+/// Where the vectors of a tile are that are read, and those that are written, in bytes, and the lanes of them that count.
+#[derive(Clone, Debug)]
+pub struct Vectors {
+    tables: [Vec<usize>; 2],
+    /// All where there are no masks.
+    masks: Option<Masks>,
+    /// Bytes of source and destination that a tile reaches; none where nothing of them is used.
+    reach: [Option<usize>; 2],
+    /// Whether all lanes are written, and the bits of all places that are.
+    whole: bool,
+    bits: usize,
+    /// Bytes of elements, and lanes.
+    of: ([usize; 2], usize),
+}
+
+impl Vectors {
+    /// Such vectors of elements of so many bytes.
+    #[must_use]
+    pub fn new(tables: [Vec<usize>; 2], masks: Option<Masks>, (sizes, isa): ([usize; 2], Isa)) -> Vectors {
+        let lanes = isa.width().lanes();
+        let all = [u16::MAX >> (LANES - lanes); LANES];
+        let of = |which: usize| masks.as_ref().map_or(&all, |masks| if which == 0 { &masks.reads } else { &masks.writes });
+        let reach = [0, 1].map(|which| {
+            let used = tables[which].iter().zip(of(which)).filter(|v| *v.1 != 0);
+            used.map(|(at, mask)| at.saturating_add((LANES - mask.leading_zeros() as usize) * sizes[which])).max()
+        });
+        let whole = of(1)[..tables[1].len()] == all[..tables[1].len()];
+        let bits = tables[1].iter().fold(0, |bits, at| bits | at);
+        Vectors { tables, masks, reach, whole, bits, of: (sizes, lanes) }
+    }
+
+    /// Whether some of them are neither whole, of so many lanes, nor empty.
+    #[must_use]
+    pub fn are_ragged(&self, lanes: usize) -> bool {
+        let whole = u16::MAX >> (LANES - lanes);
+        let mut masks = self.masks.iter().flat_map(|masks| masks.reads.iter().chain(&masks.writes));
+        masks.any(|mask| *mask & whole != 0 && *mask & whole != whole)
+    }
+}
+
 /// The farthest of some places in either tensor.
 fn farthest(places: &[[usize; 2]]) -> [usize; 2] {
     places.iter().fold([0; 2], |most: [usize; 2], place| [most[0].max(place[0]), most[1].max(place[1])])
@@ -78,10 +118,8 @@ pub struct Tiles<'t> {
     pub to: (Buf<'t>, usize),
     /// The places of tiles, of which the first so many are made.
     pub places: (&'t Places, usize),
-    /// Where the vectors of a tile are that are read, and those that are written, in bytes.
-    pub vectors: [&'t [usize]; 2],
-    /// The lanes that count; all where there are no masks.
-    pub masks: Option<&'t Masks>,
+    /// Their vectors.
+    pub vectors: &'t Vectors,
     /// The factors of elements, the first for all where one is the same for all; by lane of a vector, or of each vector that is written.
     pub factors: [&'t [f32]; UNCHANGED.len()],
     /// What elements of the destination are multiplied by before they are added, where the kernel adds them.
@@ -121,18 +159,13 @@ impl Permuter {
         if places.is_empty() {
             return;
         }
-        assert!(t.vectors[0].len() == reads && t.vectors[1].len() == writes, "{} by {} vectors", t.vectors[0].len(), t.vectors[1].len());
-        let all = [u16::MAX >> (LANES - self.lanes); LANES];
-        let (read, written) = t.masks.map_or((&all, &all), |m| (&m.reads, &m.writes));
+        let v = t.vectors;
+        assert!(v.tables[0].len() == reads && v.tables[1].len() == writes, "{} by {} vectors", v.tables[0].len(), v.tables[1].len());
+        let of = ([self.kernel.from, self.kernel.to].map(Elem::bytes), self.lanes);
+        assert!(v.of == of, "vectors of {:?} for {of:?}", v.of);
         let most = if count == all_places.len() { all_places.farthest } else { farthest(places) };
-        let reach = |which: usize, masks: &[u16; LANES], size: usize| {
-            let used = t.vectors[which].iter().zip(masks).filter(|v| *v.1 != 0);
-            let end = used.map(|(at, mask)| at.checked_add((LANES - mask.leading_zeros() as usize) * size)).max();
-            // Where nothing is used nothing is reached.
-            end.map_or(Some((0, false)), |end| Some((end?.checked_add(most[which])?, true)))
-        };
-        let address = |used: Option<(usize, bool)>| used.is_none_or(|u| u.1);
-        let (from, to) = (reach(0, read, self.kernel.from.bytes()), reach(1, written, self.kernel.to.bytes()));
+        let reach = |which: usize| v.reach[which].map(|end| end.checked_add(most[which]));
+        let (from, to) = (reach(0), reach(1));
         for (kind, numbers) in self.kernel.factors.iter().zip(t.factors) {
             let needed = match kind {
                 Factor::None => 0,
@@ -141,30 +174,31 @@ impl Permuter {
             };
             assert!(numbers.len() >= needed, "{} of {needed} factors", numbers.len());
         }
+        let Some(to) = to else { return };
         let args = Args {
-            from: if address(from) { Read::from(t.from.0).at("source", t.from.1, from.map(|f| f.0)) } else { std::ptr::null() },
-            to: if address(to) { Written::from(t.to.0).at("permuted", t.to.1, to.map(|t| t.0)) } else { return },
+            // Where nothing is used nothing is reached.
+            from: from.map_or(std::ptr::null(), |from| Read::from(t.from.0).at("source", t.from.1, from)),
+            to: Written::from(t.to.0).at("permuted", t.to.1, to),
             tiles: places.as_ptr(),
             count,
-            reads: t.vectors[0].as_ptr(),
-            writes: t.vectors[1].as_ptr(),
-            masks: t.masks.map_or([std::ptr::null(); 3], |m| [m.reads.as_ptr(), m.writes.as_ptr(), m.exists.as_ptr()]),
+            reads: v.tables[0].as_ptr(),
+            writes: v.tables[1].as_ptr(),
+            masks: v.masks.as_ref().map_or([std::ptr::null(); 3], |m| [m.reads.as_ptr(), m.writes.as_ptr(), m.exists.as_ptr()]),
             adds: t.adds,
             factors: std::array::from_fn(|i| if self.kernel.factors[i] == Factor::None { std::ptr::null() } else { t.factors[i].as_ptr() }),
         };
-        let is_whole = || written[..writes] == all[..writes];
-        let are_lines = || t.vectors[1].iter().fold(args.to.addr() | all_places.bits, |bits, at| bits | at).is_multiple_of(LINE);
-        let [whole, masked, whole_zeros, zeros] = self.streaming.as_ref().filter(|_| is_whole() && are_lines()).unwrap_or(&self.near);
-        let entry = match t.masks {
-            None => whole,
-            Some(_) if from == Some((0, false)) => {
-                if is_whole() {
+        let are_lines = || (args.to.addr() | all_places.bits | v.bits).is_multiple_of(LINE);
+        let [whole, masked, whole_zeros, zeros] = self.streaming.as_ref().filter(|_| v.whole && are_lines()).unwrap_or(&self.near);
+        let entry = match (&v.masks, from) {
+            (None, _) => whole,
+            (Some(_), None) => {
+                if v.whole {
                     whole_zeros
                 } else {
                     zeros
                 }
             }
-            Some(_) => masked,
+            (Some(_), Some(_)) => masked,
         };
         // SAFETY: all lanes of the vectors that are read and written lie in their memory, which was asked for them; tables are as long as the kernel
         // has vectors, masks as long as any kernel has vectors, and factors as long as this one needs.

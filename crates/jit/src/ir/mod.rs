@@ -147,6 +147,8 @@ pub enum Binary {
     Lookup16,
     /// f32 to bf16, to nearest even: `a` in the low half of every lane, `b` in the high half.
     PairBf16,
+    /// The same, where what is subnormal may become 0.
+    PairBf16Flushed,
     /// `a.0 b.0 a.1 b.1` of every block of four lanes.
     InterleaveLow32,
     /// `a.2 b.2 a.3 b.3` of every block of four lanes.

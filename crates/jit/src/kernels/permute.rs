@@ -13,7 +13,7 @@
 //! Where both tensors have the same neighbours, but few, a tile is a vector of each of several runs of them.
 
 use super::transpose::{Factor, Factors, UNCHANGED, scaled};
-use crate::ir::{Binary, Elem, Function, Int, Pred, Src, Val};
+use crate::ir::{Addr, Binary, Compare, Elem, Function, Int, Pred, Src, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -282,6 +282,20 @@ impl Permute {
         })
     }
 
+    /// Stores the lanes of vector `i` that are written: without a mask where these are all.
+    fn store_some(&self, f: &mut Function, (args, i): (Int, usize), to: Addr, x: Val) {
+        let all = (1 << f.isa().width().lanes()) - 1;
+        let masks = f.argument(args, offset_of!(Args, masks) + size_of::<usize>());
+        let lanes = f.load_u8(masks.at((i * MASK) as i32));
+        f.when(Compare::Ge, lanes, all, |f| f.store_number(self.to, to, x, None));
+        f.when(Compare::Lt, lanes, all, |f| {
+            f.when(Compare::Gt, lanes, 0, |f| {
+                let mask = self.mask(f, args, 1, i);
+                f.store_number(self.to, to, x, mask);
+            });
+        });
+    }
+
     /// The place of a tile.
     fn place(f: &mut Function, args: Int, tiles: Int, which: usize) -> Int {
         let at = f.argument(args, if which == 0 { offset_of!(Args, from) } else { offset_of!(Args, to) });
@@ -363,7 +377,12 @@ impl Permute {
                 x = f.select(exists, x, zero);
             }
             let to = to.indexed(place, 1, 0);
-            if self.streaming { f.store_streaming(to, x) } else { f.store_number(self.to, to, x, mask) }
+            match mask {
+                _ if self.streaming => f.store_streaming(to, x),
+                // Some processors take long to store under such masks, even nothing, or all.
+                Some(_) if !f.isa().avx512 => self.store_some(f, (args, i), to, x),
+                mask => f.store_number(self.to, to, x, mask),
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Pooling.
 
+mod chosen;
 mod jit;
 mod planes;
 mod window;
@@ -8,13 +9,19 @@ use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program, Sides,
 use crate::ops::{fallback, passes};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
-use oxidnn_spec::op::{EltwiseAlg, Pool, PoolAlg};
-use oxidnn_spec::{Arg, Op, Problem};
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Pool, PoolAlg};
+use oxidnn_spec::{Arg, Blocking, Op, Problem};
 use window::Pooling;
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("stages:jit", |p, t| Program::plan_in_stages(p, t, averages)),
+    Impl::new("chosen:portable", |p, t| {
+        RowPlan::resolved(p, t, |problem| match &problem.op {
+            Op::Pool(op) => Ok((chosen::Chosen::new(op)?, 0)),
+            _ => Err(Skip::Op("another operation than pooling")),
+        })
+    }),
     Impl::new("direct:jit", jit::plan),
     Impl::new("passes:jit", passes::generated),
     Impl::new("planes:portable", plan),
@@ -28,20 +35,39 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     })
 }
 
+/// Channels of a block that are too few for vectors.
+const FEW: i64 = 8;
+
+/// Whether windows are whole planes.
+fn is_whole(op: &Pool) -> bool {
+    let single = op.dst.dims()[2..].iter().all(|n| *n == 1);
+    op.kernel[..] == op.src.dims()[2..] && single && op.window.padding_l.iter().all(|n| *n == 0)
+}
+
 /// Averages of whole planes, which are a reduction, and their gradients, which all of a plane shares.
 fn averages(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::Pool(op) = &problem.op else { return Err(Skip::Op("another operation than pooling")) };
     let spatial = &op.src.dims()[2..];
-    let planar = op.src.blocking().is_some_and(|b| b.inner.is_empty() && b.strides[1] != 1);
-    let whole = op.kernel[..] == *spatial && op.dst.dims()[2..].iter().all(|n| *n == 1) && op.window.padding_l.iter().all(|n| *n == 0);
-    if op.alg == PoolAlg::Max || !planar || !whole || [&op.src, &op.dst].iter().any(|t| t.dtype.is_integral()) {
+    // Vectors of channels are made by strips.
+    let apart = |b: &Blocking| if b.inner.is_empty() { b.strides[1] != 1 } else { b.inner.of(1) < FEW };
+    let planar = op.src.blocking().is_some_and(apart);
+    if op.alg == PoolAlg::Max || !planar || !is_whole(op) {
         return Err(Skip::Shape("anything but averages of whole planes"));
     }
-    let share = 1.0 / spatial.iter().product::<i64>().max(1) as f32;
+    let count = spatial.iter().product::<i64>().max(1) as f32;
+    let divide = |b: &mut Builder<'_>| match op.dst.dtype.is_integral() {
+        // Ties of integers are kept by a division only.
+        true => {
+            b.copy(1, 0);
+            b.forward(1, EltwiseAlg::Clip, count, count);
+            b.both(0, BinaryAlg::Div);
+        }
+        false => b.forward(0, EltwiseAlg::Linear, 1.0 / count, 0.0),
+    };
     if !op.prop.is_forward() {
         let mut b = Builder::elementwise(problem, Arg::DIFF_SRC)?;
         b.load_argument(0, Arg::DIFF_DST)?;
-        b.forward(0, EltwiseAlg::Linear, share, 0.0);
+        divide(&mut b);
         b.result(Arg::DIFF_SRC)?;
         return b.finish();
     }
@@ -54,7 +80,7 @@ fn averages(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.fold(0, FoldOp::Sum, total);
     b.stage(Over::Kept);
     b.load(0, total);
-    b.forward(0, EltwiseAlg::Linear, share, 0.0);
+    divide(&mut b);
     b.result(Arg::DST)?;
     b.finish()
 }

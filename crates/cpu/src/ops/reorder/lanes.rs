@@ -9,11 +9,11 @@
 
 use super::factors::{numbers, scales, still, types, with_zero_points, zero_points};
 use super::loops::{self, loops, padded};
-use super::regions::{Ends, Partial, Region, Regions, Size, Spot};
+use super::regions::{Ends, Region, Regions, Size, Spot, partial};
 use super::reorder;
 use super::sums::{Behind, Summed};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::permute::{LANES, Masks, Permuter, Tiles};
+use crate::kernels::permute::{LANES, Masks, Permuter, Tiles, Vectors};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::Scratch;
 use crate::row::Generated;
@@ -74,7 +74,7 @@ pub(crate) struct Lanes {
     vectors: [Vec<At>; 2],
     lanes: [Vec<At>; 2],
     /// The former in bytes.
-    tables: [Vec<usize>; 2],
+    tables: Vectors,
     regions: Regions,
     /// What a tile has in what ends.
     all: Left,
@@ -380,7 +380,9 @@ impl Draft {
             let (t, other) = if joined { (0, 1) } else { (1, 0) };
             let Some(i) = position(&self.rest, t, 1).filter(|i| FEW.contains(&self.rest[*i].size)) else { continue };
             let rows = self.rest[i];
-            let Some(j) = position(&self.rest, t, rows.size).filter(|j| self.rest[*j].steps[other] == 1) else { continue };
+            // Neighbours that fill few lanes are bits as well as any.
+            let fills = |j: &usize| self.rest[*j].steps[other] == 1 && 2 * self.rest[*j].size >= lanes;
+            let Some(j) = position(&self.rest, t, rows.size).filter(fills) else { continue };
             let along = self.rest[j];
             // What ends is a place along the neighbours.
             let end = self.end(along.size * rows.size)?;
@@ -574,7 +576,9 @@ impl Lanes {
         };
         let of_tile = [0, 1].map(|i| sum(&most(&vectors[i]), &most(&lanes[i])));
         let of_tile = std::array::from_fn(|t| of_tile[0][t].max(of_tile[1][t]));
-        let tables = [0, 1].map(|i| vectors[i].iter().map(|at| at[1 - i] * types[1 - i].bytes()).collect());
+        let bytes: [Vec<usize>; 2] = [0, 1].map(|i| vectors[i].iter().map(|at| at[1 - i] * types[1 - i].bytes()).collect());
+        let sizes = [types[1], types[0]].map(Elem::bytes);
+        let tables = Vectors::new(bytes.clone(), None, (sizes, jit));
         let parts = [0, 1].map(|i| std::array::from_fn(|k| Parts::new(&lanes[i], k)));
         let mut ends = draft.ends;
         ends.resize(ENDS, [1; 2]);
@@ -606,8 +610,8 @@ impl Lanes {
         };
         let of_tile_numbers = all.of_tile();
         let size = Size { bytes: [1, 0].map(|t| types[t].bytes()), tiles: NUMBERS / of_tile_numbers };
-        let partial = |left: &Left| (*left != all.all).then(|| Partial::new(all.masks(left), all.tables.clone()));
-        all.regions = Regions::new(draft.rest, Ends { ends: &ends, last: &of_tile }, size, partial)?;
+        let of_part = |left: &Left| (*left != all.all).then(|| partial(all.masks(left), bytes.clone(), (sizes, jit)));
+        all.regions = Regions::new(draft.rest, Ends { ends: &ends, last: &of_tile }, size, of_part)?;
         Ok(all)
     }
 
@@ -787,8 +791,7 @@ impl Maker<'_> {
             from: (src, at[1] * by.kernel.from.bytes()),
             to: (dst, at[0] * by.kernel.to.bytes()),
             places: (&region.places, tiles),
-            vectors: region.partial.as_ref().map_or(&by.tables, |p| &p.vectors).each_ref().map(|v| &v[..]),
-            masks: region.partial.as_ref().map(|p| &p.masks),
+            vectors: region.partial.as_ref().unwrap_or(&by.tables),
             factors: [zero, from, over, other],
             adds: &by.adds,
         });

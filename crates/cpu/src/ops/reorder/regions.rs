@@ -5,7 +5,8 @@
 //! the kernel with the places of some tiles at a time.
 
 use super::lanes::{At, ENDS, FIRST, Left, Loop};
-use crate::kernels::permute::{Masks, Places};
+use crate::kernels::permute::{Masks, Places, Vectors};
+use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
 use std::ops::Range;
 
@@ -21,7 +22,7 @@ pub(super) struct Region {
     start: At,
     pub(super) left: Left,
     /// What counts of tiles that are not whole.
-    pub(super) partial: Option<Partial>,
+    pub(super) partial: Option<Vectors>,
     /// The tiles of a call, by bytes in source and destination: those at a position of the loop that calls cut follow those at the one before.
     pub(super) places: Places,
     /// That loop, and its positions in a call.
@@ -33,20 +34,12 @@ pub(super) struct Region {
 
 /// The lanes that count of tiles, and where their vectors are, in bytes of source and destination: those without such lanes where another one is, since
 /// processors take long to load nothing from where there is no memory.
-#[derive(Debug)]
-pub(super) struct Partial {
-    pub(super) masks: Masks,
-    pub(super) vectors: [Vec<usize>; 2],
-}
-
-impl Partial {
-    pub(super) fn new(masks: Masks, mut vectors: [Vec<usize>; 2]) -> Partial {
-        for (vectors, masks) in vectors.iter_mut().zip([&masks.reads, &masks.writes]) {
-            let some = vectors.iter().zip(masks).find(|v| *v.1 != 0).map_or(0, |v| *v.0);
-            vectors.iter_mut().zip(masks).filter(|v| *v.1 == 0).for_each(|(at, _)| *at = some);
-        }
-        Partial { masks, vectors }
+pub(super) fn partial(masks: Masks, mut vectors: [Vec<usize>; 2], about: ([usize; 2], Isa)) -> Vectors {
+    for (vectors, masks) in vectors.iter_mut().zip([&masks.reads, &masks.writes]) {
+        let some = vectors.iter().zip(masks).find(|v| *v.1 != 0).map_or(0, |v| *v.0);
+        vectors.iter_mut().zip(masks).filter(|v| *v.1 == 0).for_each(|(at, _)| *at = some);
     }
+    Vectors::new(vectors, Some(masks), about)
 }
 
 /// All regions of a reorder.
@@ -128,7 +121,7 @@ fn moved(at: &At, l: &Loop, i: usize) -> At {
 
 impl Region {
     /// The calls for a box of loops: of those without scales, tiles next to each other in either tensor.
-    fn new((start, mut outer, left): (At, Vec<Loop>, Left), size: Size, partial: Option<Partial>) -> Region {
+    fn new((start, mut outer, left): (At, Vec<Loop>, Left), size: Size, partial: Option<Vectors>) -> Region {
         outer.sort_by_key(|l| (l.steps[2..4] != [0; 2], l.steps[0].min(l.steps[1])));
         let (mut places, mut cut) = (vec![[0; 2]], (Loop { size: 1, steps: [0; FIRST + ENDS] }, 1));
         while let Some(l) = outer.first().copied().filter(|l| places.len() < size.tiles && l.steps[2..4] == [0; 2]) {
@@ -162,7 +155,7 @@ impl Regions {
     ///
     /// # Errors
     /// [`Skip`] where there are very many.
-    pub(super) fn new(loops: Vec<Loop>, ends: Ends<'_>, size: Size, partial: impl Fn(&Left) -> Option<Partial>) -> Result<Regions, Skip> {
+    pub(super) fn new(loops: Vec<Loop>, ends: Ends<'_>, size: Size, partial: impl Fn(&Left) -> Option<Vectors>) -> Result<Regions, Skip> {
         let mut found = Vec::new();
         ends.cut([0; FIRST + ENDS], loops, &mut found)?;
         let mut all: Vec<Region> = found
@@ -195,12 +188,7 @@ impl Regions {
             let (cut, piece) = region.cut;
             (region.places.len() / piece * cut.size) as f64 * region.outer.iter().map(|l| l.size as f64).product::<f64>()
         };
-        let whole = u16::MAX >> (u16::BITS as usize - lanes);
-        let is_ragged = |partial: &Partial| {
-            let mut masks = partial.masks.reads.iter().chain(&partial.masks.writes);
-            masks.any(|mask| *mask & whole != 0 && *mask & whole != whole)
-        };
-        let ragged = self.all.iter().filter(|region| region.partial.as_ref().is_some_and(is_ragged));
+        let ragged = self.all.iter().filter(|region| region.partial.as_ref().is_some_and(|vectors| vectors.are_ragged(lanes)));
         ragged.map(tiles).sum::<f64>() / self.all.iter().map(tiles).sum::<f64>()
     }
 

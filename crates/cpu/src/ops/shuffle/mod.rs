@@ -1,22 +1,18 @@
 //! Channel shuffle: the axis as rows and columns, transposed.
 
-mod gathered;
 mod permuted;
 
-use crate::kernels::pointwise::{Copies, Tables};
+use crate::kernels::pointwise::Tables;
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
-use gathered::Gathered;
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::Shuffle;
-use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Op, Problem, Tensor};
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("lanes:jit", permuted),
     Impl::new("tables:jit", looked_up),
-    Impl::new("rows:portable", gathered),
-    Impl::new("tiles:portable", plan),
     Impl::new("tables:portable", |p, t| RowPlan::resolved(p, t, |problem| Ok((placed(problem, |tables| tables)?, 0)))),
     fallback::ROW,
 ];
@@ -40,20 +36,6 @@ fn permuted(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
     })
 }
 
-fn gathered(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| {
-        let (op, (args, tensors, rows)) = shuffle(problem)?;
-        Ok((Gathered::new(args, tensors, op.axis, rows)?, 0))
-    })
-}
-
-fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Shuffle(op) => Ok((copies(op)?, 0)),
-        _ => Err(Skip::Op("another operation than shuffle")),
-    })
-}
-
 fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
@@ -71,50 +53,4 @@ fn placed(problem: &Problem, rows_of: fn(Tables) -> Tables) -> Result<Tables, Sk
     let mut tables = rows_of(Tables::new(args[0], to)?);
     tables.fill(args[1], from, |d, p| if d == op.axis { p % rows * columns + p / rows } else { p })?;
     Ok(tables)
-}
-
-fn copies(op: &Shuffle) -> Result<Copies, Skip> {
-    let forward = op.prop.is_forward();
-    let (from, to) = if forward { (&op.src, &op.dst) } else { (&op.dst, &op.src) };
-    let (src, dst) = if forward { (Arg::SRC, Arg::DST) } else { (Arg::DIFF_DST, Arg::DIFF_SRC) };
-    let (dims, axis) = (*from.dims(), op.axis);
-    if from.dtype != to.dtype {
-        return Err(Skip::DataType(format!("{} to {}", from.dtype, to.dtype)));
-    }
-    let mut copies = Copies::new(dst, to)?;
-    if from.is_empty() {
-        return Ok(copies);
-    }
-    let groups = dims[axis] / op.group_size;
-    let (rows, columns) = if forward { (groups, op.group_size) } else { (op.group_size, groups) };
-    if dims.len() == oxidnn_spec::MAX_NDIMS {
-        return Err(Skip::Shape("12 dimensions"));
-    }
-    let seen = |layout: &Layout, sizes: [i64; 2]| {
-        let dims = Dims::from_fn(dims.len() + 1, |d| {
-            if d < axis {
-                dims[d]
-            } else if d > axis + 1 {
-                dims[d - 1]
-            } else {
-                sizes[d - axis]
-            }
-        });
-        layout.reshape(&dims).map_err(|_| Skip::Layout("with blocks of the axis".into()))
-    };
-    let from = seen(&from.layout, [rows, columns])?;
-    let swapped: Vec<usize> = (0..dims.len() + 1)
-        .map(|d| {
-            if d == axis {
-                axis + 1
-            } else if d == axis + 1 {
-                axis
-            } else {
-                d
-            }
-        })
-        .collect();
-    let to = seen(&to.layout, [columns, rows])?.permute(&swapped).map_err(|e| Skip::Layout(e.to_string()))?;
-    copies.add(src, &from.dims, &to, &from)?;
-    Ok(copies)
 }

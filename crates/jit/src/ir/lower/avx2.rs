@@ -43,7 +43,7 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
                     nan_lanes(m, is_nan, b);
                     m.op(Op::BlendV, &[arg(dst), Arg::Reg(best), arg(a), Arg::Reg(is_nan)]);
                 }
-                Binary::PairBf16 => {
+                Binary::PairBf16 | Binary::PairBf16Flushed => {
                     let b = in_register(m, dst.0, b);
                     let (low, high) = (bf16(m, a.0), bf16(m, b));
                     m.op(Op::ShlI32, &[Arg::Reg(high), Arg::Reg(high), Arg::Imm(16)]);

@@ -48,9 +48,12 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         VecInst::Binary(op @ (Binary::SmallestF32 | Binary::LargestF32), dst, a, b) => {
             m.op(Op::RangeF32, &[arg(dst), arg(a), source(b), Arg::Imm(if op == Binary::LargestF32 { 5 } else { 4 })]);
         }
-        VecInst::Binary(Binary::PairBf16, dst, a, b) => {
+        VecInst::Binary(op @ (Binary::PairBf16 | Binary::PairBf16Flushed), dst, a, b) => {
             let odd = in_register(m, m.width(dst.0), source(b));
-            pair_bf16(m, isa, dst.0, [a.0, odd]);
+            match op {
+                Binary::PairBf16Flushed if isa.bf16 => pair_flushed(m, dst.0, [a.0, odd]),
+                _ => pair_bf16(m, isa, dst.0, [a.0, odd]),
+            }
         }
         VecInst::Binary(op, dst, a, b) => m.op(binary_op(op), &[arg(dst), arg(a), source(b)]),
         VecInst::Accumulate(op, dst, a, b) => match op {
@@ -186,15 +189,10 @@ fn store_bf16(m: &mut Machine, to: Arg, src: Reg, mask: Option<Pred>) {
 /// f32 lanes to bf16 in the low halves, and those of a second vector in the high halves: by the instruction for it if there is one and no
 /// lane is subnormal.
 fn pair_bf16(m: &mut Machine, isa: Isa, dst: Reg, [even, odd]: [Reg; 2]) {
-    use Arg::{Imm, Mem, Reg};
-    let width = m.width(dst);
+    use Arg::{Imm, Reg};
     if isa.bf16 {
-        let lanes = width.lanes() as u16;
-        let order = m.constant((0..lanes).flat_map(|i| [i, lanes + i]).flat_map(u16::to_le_bytes).collect());
-        let (packed, places, small) = (m.temp(width), m.temp(width), [m.temp_mask(), m.temp_mask()]);
-        m.op(Op::Bf16FromBoth, &[Reg(packed), Reg(odd), Reg(even)]);
-        m.op(Op::Load, &[Reg(places), Mem(order)]);
-        m.op(Op::PermuteI16, &[Reg(dst), Reg(places), Reg(packed)]);
+        let small = [m.temp_mask(), m.temp_mask()];
+        pair_flushed(m, dst, [even, odd]);
         m.op(Op::ClassF32, &[Reg(small[0]), Reg(even), Imm(SUBNORMAL)]);
         m.op(Op::ClassF32, &[Reg(small[1]), Reg(odd), Imm(SUBNORMAL)]);
         m.op(Op::KTest16, &[Reg(small[0]), Reg(small[1])]);
@@ -206,6 +204,18 @@ fn pair_bf16(m: &mut Machine, isa: Isa, dst: Reg, [even, odd]: [Reg; 2]) {
     if isa.bf16 {
         m.items.push(Item::End);
     }
+}
+
+/// The same by the instruction alone, which makes subnormals zeros.
+fn pair_flushed(m: &mut Machine, dst: Reg, [even, odd]: [Reg; 2]) {
+    use Arg::{Mem, Reg};
+    let width = m.width(dst);
+    let lanes = width.lanes() as u16;
+    let order = m.constant((0..lanes).flat_map(|i| [i, lanes + i]).flat_map(u16::to_le_bytes).collect());
+    let (packed, places) = (m.temp(width), m.temp(width));
+    m.op(Op::Bf16FromBoth, &[Reg(packed), Reg(odd), Reg(even)]);
+    m.op(Op::Load, &[Reg(places), Mem(order)]);
+    m.op(Op::PermuteI16, &[Reg(dst), Reg(places), Reg(packed)]);
 }
 
 /// f32 lanes, not NaN, whose upper half is the nearest even bf16.

@@ -129,7 +129,7 @@ fn binary_op(op: Binary) -> Op {
         Binary::MaddU8S8 => Op::MaddU8S8,
         Binary::Lookup32 => Op::PermuteI32,
         Binary::Lookup16 => Op::PermuteI16,
-        Binary::PairBf16 => Op::Bf16FromBoth,
+        Binary::PairBf16 | Binary::PairBf16Flushed => Op::Bf16FromBoth,
         Binary::InterleaveLow32 => Op::InterleaveLow32,
         Binary::InterleaveHigh32 => Op::InterleaveHigh32,
         Binary::InterleaveLow64 => Op::InterleaveLow64,

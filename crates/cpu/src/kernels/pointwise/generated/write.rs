@@ -770,7 +770,8 @@ impl<'s> Writer<'s> {
                     let first = Place::of((index, vector - half), None, 0);
                     match (self.even[operand].take(), self.address(f, operand, &first)) {
                         (Some(even), Some(at)) if half == 1 => {
-                            let both = f.binary(Binary::PairBf16, even, x);
+                            let pair = if self.spec.flushes { Binary::PairBf16Flushed } else { Binary::PairBf16 };
+                            let both = f.binary(pair, even, x);
                             f.store(at, both);
                         }
                         _ => self.even[operand] = Some(x),
