@@ -4,7 +4,7 @@
 //! Three of four pixels are not needed where a window goes on by two, and a row that transposes its source, or reads it in place, would fetch and
 //! turn them all. What is gathered stays in the caches for the row that takes it.
 
-use super::{nchw1x1, packed, transposed};
+use super::{nchw1x1, of_all, packed};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
@@ -41,7 +41,7 @@ struct Sampled {
 /// What the row does not take.
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let (dense, src, [image, channel, at @ ..]) = dense(problem)?;
-    let inner = nchw1x1(&dense, target).or_else(|_| packed(&dense, target)).or_else(|_| transposed(&dense, target))?;
+    let inner = nchw1x1(&dense, target).or_else(|_| packed(&dense, target)).or_else(|_| of_all(&dense, target, &[packed]))?;
     let mut problem = problem.clone();
     support::adopt(&mut problem, inner.problem(), &[Arg::SRC]);
     let dst = inner.problem().op.tensor(Arg::SRC).ok_or(Skip::Op("without a source"))?.clone();

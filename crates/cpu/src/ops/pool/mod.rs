@@ -13,12 +13,8 @@ use oxidnn_spec::{Arg, Op, Problem};
 use window::Pooling;
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("direct:jit", jit::plan),
-    Impl::new("passes:jit", passes::generated),
-    Impl::new("planes:portable", plan),
-    fallback::ROW,
-];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl::new("direct:jit", jit::plan), Impl::new("passes:jit", passes::generated), Impl::new("planes:portable", plan), fallback::ROW];
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
