@@ -388,7 +388,7 @@ fn spread(src: &Tensor, dst: &Tensor, target: &CpuTarget) -> Option<Box<dyn Plan
 }
 
 /// A copy that is not the reference's, with what the attributes say of the elements of an argument.
-fn copy(src: &Tensor, dst: &Tensor, (arg, quant): (Arg, &Attr), target: &CpuTarget) -> Option<Box<dyn Plan>> {
+pub(crate) fn copy(src: &Tensor, dst: &Tensor, (arg, quant): (Arg, &Attr), target: &CpuTarget) -> Option<Box<dyn Plan>> {
     if let Format::Sparse(_) = src.layout.format {
         return matmul::sparse::expansion(src, dst, target);
     }
