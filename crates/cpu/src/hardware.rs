@@ -108,11 +108,12 @@ impl Caches {
     /// What is assumed where the system does not say.
     pub const USUAL: Caches = Caches { l1: 32 << 10, l2: 1 << 20, l3: 32 << 20, line: 64, sharing: [1, 1] };
 
-    /// Those of the processor that runs this, as the system describes them. Asked once.
+    /// Those of the processor that runs this, as the system describes them, or with the sizes of the knob `CPU_CACHES`. Asked once.
     pub fn host() -> Caches {
         static HOST: OnceLock<Caches> = OnceLock::new();
         *oxidnn_runtime::fork::once(&HOST, || {
-            Caches::of(&|file| std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/{file}")).ok())
+            let host = Caches::of(&|file| std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/{file}")).ok());
+            oxidnn_runtime::knobs::get().cpu_caches.map_or(host, |[l1, l2, l3]| Caches { l1, l2, l3, ..host })
         })
     }
 

@@ -11,6 +11,7 @@ mod row;
 mod target;
 
 pub use device::{CpuDevice, engine};
+pub use hardware::Caches;
 pub use limit::Limit;
 pub use row::{Generated, Kernel, RowPlan};
 pub use target::{CpuTarget, Isa};

@@ -16,9 +16,11 @@
 #include "types.cuh"
 
 // With wide heads both gradients of keys leave registers for the scores of 32 others.
-constexpr int kOwn = 128, kOther = OF_KEYS && HEAD == 128 ? 32 : 64;
-constexpr int kOwnBytes = kOwn * HEAD * 2, kOtherBytes = kOther * HEAD * 2;
-constexpr float kLog2e = 1.4426950408889634f;
+enum : int {
+    kOwn = 128, kOther = OF_KEYS && HEAD == 128 ? 32 : 64,
+    kOwnBytes = kOwn * HEAD * 2, kOtherBytes = kOther * HEAD * 2,
+};
+#define LOG2E 1.4426950408889634f
 using C = Element<C_TYPE>;
 
 // A tensor of batch, heads, rows and columns, in elements.
@@ -174,7 +176,7 @@ __device__ __forceinline__ Numbers numbers_of(const BackwardParams &p, int batch
     if (query >= p.queries) return Numbers{infinity, 0};
     i64 at = i64(batch * p.heads + head) * p.queries + query;
     float l = p.log_sum[at];
-    return Numbers{l == -infinity ? infinity : l * kLog2e, p.own[at]};
+    return Numbers{l == -infinity ? infinity : l * LOG2E, p.own[at]};
 }
 
 // A weight of the forward pass, and the gradient of its score before the scale.
@@ -190,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) attention_backward_sm80(con
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp * 16;
     const int first = int(blockIdx.x) * kOwn, batch = blockIdx.z;
     const u32 base = shared_address(memory);
-    const float factor = the_scale(p), scale = factor * kLog2e;
+    const float factor = the_scale(p), scale = factor * LOG2E;
     auto other = [&](int stage) { return base + 2 * kOwnBytes + stage * 2 * kOtherBytes; };
 
     float out[HEAD / 8][4] = {}, s[kOther / 8][4], ds[kOther / 8][4];

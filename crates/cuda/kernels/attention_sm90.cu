@@ -25,20 +25,22 @@
 #define DIVIDED 0
 #endif
 
-constexpr int kQueries = 64 * CONSUMERS, kBlocksD = HEAD / 64;
-constexpr int kBytesQ = kQueries * HEAD * 2, kBytesKv = TILE_N * HEAD * 2;
-constexpr int kThreads = 128 * (1 + CONSUMERS);
-constexpr int kResident = CONSUMERS == 1 && kBytesQ + STAGES * kBytesKv <= 56 << 10 ? 2 : 1;   // blocks of a multiprocessor
+enum : int {
+    kQueries = 64 * CONSUMERS, kBlocksD = HEAD / 64,
+    kBytesQ = kQueries * HEAD * 2, kBytesKv = TILE_N * HEAD * 2,
+    kThreads = 128 * (1 + CONSUMERS),
+    kResident = CONSUMERS == 1 && kBytesQ + STAGES * kBytesKv <= 56 << 10 ? 2 : 1,   // blocks of a multiprocessor
+};
 // The result goes out through a block of its own, or where that does not fit, through that of Q, which is free for the next queries only then.
-constexpr bool kOwnBlock = DIVIDED || 1280 + 2 * kBytesQ + 2 * STAGES * kBytesKv <= 232448;
-constexpr int kBytesQo = kOwnBlock && !DIVIDED ? 2 * kBytesQ : kBytesQ;
+enum : bool { kOwnBlock = DIVIDED || 1280 + 2 * kBytesQ + 2 * STAGES * kBytesKv <= 232448 };
+enum : int { kBytesQo = kOwnBlock && !DIVIDED ? 2 * kBytesQ : kBytesQ };
 #ifndef SCALE_TYPE
 #define SCALE_TYPE T_F32
 #endif
 #ifndef DIVIDE
 #define DIVIDE 0
 #endif
-constexpr float kLog2e = 1.4426950408889634f;
+#define LOG2E 1.4426950408889634f
 
 using C = Element<C_TYPE>;
 
@@ -313,7 +315,7 @@ __device__ __forceinline__ void store_output(const Shared &s, const TensorMap &o
         float sum = over_row(rows.sum[r], false);
         inverse[r] = sum > 0 ? 1.0f / sum : 0.0f;
         if (p.log_sum && lane % 4 == 0 && query + r * 8 < p.queries) {
-            p.log_sum[i64(w.batch * p.heads + w.head) * p.queries + query + r * 8] = rows.max[r] * (scale / kLog2e) + logf(sum);
+            p.log_sum[i64(w.batch * p.heads + w.head) * p.queries + query + r * 8] = rows.max[r] * (scale / LOG2E) + logf(sum);
         }
     }
     if (thread == 0) tma_store_wait<0>();
@@ -341,7 +343,7 @@ __device__ __forceinline__ void store_output(const Shared &s, const TensorMap &o
 
 template <bool SCALED>
 __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, const AttentionParams &p, int consumer, float factor) {
-    const float scale = SCALED ? kLog2e : factor * kLog2e;
+    const float scale = SCALED ? LOG2E : factor * LOG2E;
     const int lane = threadIdx.x % 32, row = consumer * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4, column = lane % 4 * 2;
     Ring keys, values;
     u32 phase = 0;

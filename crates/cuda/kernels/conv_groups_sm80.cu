@@ -13,10 +13,12 @@
 
 using C = Element<C_TYPE>;
 
-constexpr int kHigh = 8, kWide = 16, kChannels = 64;
-constexpr int kColumns = MADE / 8;                          // of 8 output channels
-constexpr int kPerGroup = MADE / (kChannels / GIVEN) / 8;   // of a group
-constexpr int kTerms = GIVEN < 16 ? 8 : 16, kSteps = GIVEN / kTerms;
+enum : int {
+    kHigh = 8, kWide = 16, kChannels = 64,
+    kColumns = MADE / 8,                          // of 8 output channels
+    kPerGroup = MADE / (kChannels / GIVEN) / 8,   // of a group
+    kTerms = GIVEN < 16 ? 8 : 16, kSteps = GIVEN / kTerms,
+};
 
 struct GroupsParams {
     const u16 *src;

@@ -18,14 +18,16 @@
 
 using C = Element<C_TYPE>;
 
-constexpr int kLoaders = 8;                              // warps, each with one plane of every 64 channels
-constexpr int kThreads = 128 * CONSUMERS + 32 * kLoaders + 32;
-constexpr int kResident = CONSUMERS == 1 && TILE_N == 64 ? 2 : 1;
-constexpr int kStage = CONSUMERS * 8192;
-constexpr int kLine = 64 * 4 + 32;                       // of 64 sums on their way out: no two lanes in one bank
-constexpr int kSums = CONSUMERS * 4 * 16 * kLine;
-constexpr int kTaps = 64;                                // of a filter at most
-constexpr int kStages = 8, kBuffers = 2;                 // at most
+enum : int {
+    kLoaders = 8,   // warps, each with one plane of every 64 channels
+    kThreads = 128 * CONSUMERS + 32 * kLoaders + 32,
+    kResident = CONSUMERS == 1 && TILE_N == 64 ? 2 : 1,
+    kStage = CONSUMERS * 8192,
+    kLine = 64 * 4 + 32,   // of 64 sums on their way out: no two lanes in one bank
+    kSums = CONSUMERS * 4 * 16 * kLine,
+    kTaps = 64,                  // of a filter at most
+    kStages = 8, kBuffers = 2,   // at most
+};
 
 __device__ __forceinline__ float2 shared_load_pair(u32 address) {
     float2 v;
@@ -122,7 +124,7 @@ __device__ __forceinline__ void place_pixels(const Shared &s, const PlanarParams
     fence_async_proxy();
 }
 
-constexpr int kFlying = 4;   // positions that a thread has on their way
+enum : int { kFlying = 4 };   // positions that a thread has on their way
 
 // A loading warp: its plane of all chunks. What lies beyond the channels is zero.
 __device__ __forceinline__ void load_planes(const Shared &s, const PlanarParams &p, const Tile &tile, int warp) {

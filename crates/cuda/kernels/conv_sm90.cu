@@ -25,7 +25,7 @@
 #define SPATIAL 2   // 1-D convolutions have H = 1
 #endif
 
-constexpr int kWalks = STORE == STORE_ROWS ? 8 : 1;   // of a launch at most
+enum : int { kWalks = STORE == STORE_ROWS ? 8 : 1 };   // of a launch at most
 
 struct Walk {
     int taps[3];                          // that it visits along W, H, D
@@ -177,7 +177,7 @@ __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap 
 }
 
 // Registers of the thread that loads, which wants more of them for several walks, and of those that multiply.
-constexpr int kLoading = (kWalks > 1) ? 56 : CONSUMERS == 2 ? 40 : 32, kMultiplying = (CONSUMERS == 2 ? 232 : 160) - (kWalks > 1 ? 8 : 0);
+enum : int { kLoading = (kWalks > 1) ? 56 : CONSUMERS == 2 ? 40 : 32, kMultiplying = (CONSUMERS == 2 ? 232 : 160) - (kWalks > 1 ? 8 : 0) };
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     conv_sm90(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c,

@@ -21,10 +21,12 @@
 #define OPERANDS_APART 1
 #include "tile_sm90.cuh"
 
-constexpr int kPieces = CHANNELS;                    // of a row of the filter
-constexpr int kFilter = TILE_N * 128;                // bytes of a stage of weights
-constexpr int kBuffers = 4;                          // at most
-constexpr int kFilters = kBarriers + 1024;           // where weights are
+enum : int {
+    kPieces = CHANNELS,            // of a row of the filter
+    kFilter = TILE_N * 128,        // bytes of a stage of weights
+    kBuffers = 4,                  // at most
+    kFilters = kBarriers + 1024,   // where weights are
+};
 
 struct WindowParams {
     int oc, columns;              // tiles of channels

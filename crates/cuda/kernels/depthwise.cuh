@@ -11,9 +11,11 @@
 
 using A = Element<A_TYPE>;
 
-constexpr int kChannels = 64, kWarps = 8;
-constexpr int kPair = 2 * int(sizeof(A::Raw)), kPixel = kChannels / 2 * kPair;   // bytes
-constexpr int kSpan = (STRIP - 1) * STEP + TAPS_W;                                 // pixels of a row that a strip reads
+enum : int {
+    kChannels = 64, kWarps = 8,
+    kPair = 2 * int(sizeof(A::Raw)), kPixel = kChannels / 2 * kPair,   // bytes
+    kSpan = (STRIP - 1) * STEP + TAPS_W,                               // pixels of a row that a strip reads
+};
 
 struct Geometry {
     int channels, blocks;                // of the tensors; blocks of 64

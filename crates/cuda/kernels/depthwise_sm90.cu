@@ -9,8 +9,8 @@
 
 using C = Element<C_TYPE>;
 
-constexpr int kTaps = TAPS_H * TAPS_W;
-constexpr bool kHeld = kTaps <= 9;   // the filter's taps stay in registers
+enum : int { kTaps = TAPS_H * TAPS_W };
+enum : bool { kHeld = kTaps <= 9 };   // the filter's taps stay in registers
 
 struct DepthwiseParams {
     Geometry g;

@@ -11,7 +11,7 @@
 //   grid         (parts, blocks of channels, groups of rows of the filter), 256 threads; shared memory for both tiles, or at least for the sums of all warps
 #include "depthwise.cuh"
 
-constexpr int kTaps = ROWS * TAPS_W;
+enum : int { kTaps = ROWS * TAPS_W };
 
 struct DepthwiseWeightsParams {
     Geometry g;

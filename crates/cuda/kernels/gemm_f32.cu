@@ -13,11 +13,11 @@
 //   shared       128 * (tile's rows + columns) + 512 bytes
 #include "epilogue.cuh"
 
-constexpr int kThreads = 32 * WARPS_M * WARPS_N, kColumns = 8, kTileM = WARPS_M * 4 * ROWS, kTileN = WARPS_N * 8 * kColumns, kDepth = 16;
+enum : int { kThreads = 32 * WARPS_M * WARPS_N, kColumns = 8, kTileM = WARPS_M * 4 * ROWS, kTileN = WARPS_N * 8 * kColumns, kDepth = 16 };
 
 // Where an operand's elements of depth `d` begin in a stage: those of every four depths are 8 further, so that a warp that turns rows of K meets each bank once.
 template <int TILE> __device__ __forceinline__ constexpr int line(int d) { return d * TILE + d / 4 * 8; }
-constexpr int kStageA = line<kTileM>(kDepth), kStageB = line<kTileN>(kDepth);
+enum : int { kStageA = line<kTileM>(kDepth), kStageB = line<kTileN>(kDepth) };
 
 struct GemmF32Params {
     const float *a, *b;
@@ -34,7 +34,7 @@ struct GemmF32Params {
 
 // A thread's elements of a stage of one operand, in runs of four.
 template <bool MN, int TILE> struct Piece {
-    static constexpr int kRuns = TILE * kDepth / 4 / kThreads, kAcross = MN ? TILE / 4 : kDepth / 4;
+    enum : int { kRuns = TILE * kDepth / 4 / kThreads, kAcross = MN ? TILE / 4 : kDepth / 4 };
     static_assert(kRuns * kThreads * 4 == TILE * kDepth, "threads share a stage evenly");
     float v[kRuns][4];
 

@@ -21,7 +21,7 @@ typedef int Acc;
 typedef float Acc;
 #endif
 
-constexpr int kTile = 128, kBytes = 16384, kTileK = 128 / int(sizeof(A::Raw));
+enum : int { kTile = 128, kBytes = 16384, kTileK = 128 / int(sizeof(A::Raw)) };
 
 struct Gemm80Params {
     const A::Raw *a;

@@ -18,10 +18,12 @@
 using A = Element<A_TYPE>;
 using C = Element<C_TYPE>;
 using Scale = Element<SCALE_TYPE>;
-constexpr int kWarps = 8, kBlocks = ROWS / 8;
+enum : int { kWarps = 8, kBlocks = ROWS / 8 };
 // Pieces on their way to registers, and blocks of a multiprocessor: with more of the first, or of both, an H200 takes longer.
-constexpr int kAhead = ROWS == 8 ? 3 : 2, kBlocksAtOnce = ROWS == 8 ? 2 : 1;
-constexpr int kLane = WIDTH / 8, kTiles = kLane / 2;   // columns of a lane; instructions that they make
+enum : int {
+    kAhead = ROWS == 8 ? 3 : 2, kBlocksAtOnce = ROWS == 8 ? 2 : 1,
+    kLane = WIDTH / 8, kTiles = kLane / 2,   // columns of a lane; instructions that they make
+};
 
 struct W4Params {
     const u16 *a;
@@ -104,7 +106,7 @@ __device__ __forceinline__ void add_group(const Scales &scales, float (&sum)[kTi
 }
 
 // Elements that a block finishes, and those of them or of another block's that a thread has: four neighbours at a time.
-constexpr int kShare = ROWS * WIDTH / SPLIT, kTurns = (ROWS * WIDTH + 1023) / 1024;
+enum : int { kShare = ROWS * WIDTH / SPLIT, kTurns = (ROWS * WIDTH + 1023) / 1024 };
 
 // The sums of the block's warps, of four elements from `at` on.
 __device__ __forceinline__ float4 sum_of_warps(const float *parts, int at) {

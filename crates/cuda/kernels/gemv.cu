@@ -11,7 +11,7 @@ using A = Element<A_TYPE>;
 using B = Element<B_TYPE>;
 using C = Element<C_TYPE>;
 
-constexpr int kUnroll = 32 / (COLUMNS + ROWS) >= 4 ? 4 : 2;   // loads of 16 bytes under way, of each row and column
+enum : int { kUnroll = 32 / (COLUMNS + ROWS) >= 4 ? 4 : 2 };   // loads of 16 bytes under way, of each row and column
 
 struct GemvParams {
     const u16 *a, *w;

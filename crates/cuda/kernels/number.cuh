@@ -69,10 +69,12 @@ enum Overflow { TO_INFINITY, TO_NAN, SATURATE };
 // A float of a sign, E exponent bits and M mantissa bits, in the low bits of a word.
 template <int E, int M, u32 MAX, Overflow BEYOND>
 struct ShortFloat {
-    static const int BIAS = (1 << (E - 1)) - 1;
-    static const u32 SIGN = 1u << (E + M);
-    static const u32 BEYOND_MAX = BEYOND == SATURATE ? MAX : MAX + 1;
-    static const u32 NOT_A_NUMBER = BEYOND == TO_INFINITY ? MAX + 1 + (1u << (M > 0 ? M - 1 : 0)) : BEYOND == TO_NAN ? MAX + 1 : MAX;
+    enum : int { BIAS = (1 << (E - 1)) - 1 };
+    enum : u32 {
+        SIGN = 1u << (E + M),
+        BEYOND_MAX = BEYOND == SATURATE ? MAX : MAX + 1,
+        NOT_A_NUMBER = BEYOND == TO_INFINITY ? MAX + 1 + (1u << (M > 0 ? M - 1 : 0)) : BEYOND == TO_NAN ? MAX + 1 : MAX,
+    };
 
     static DEVICE float decode(u32 code) {
         const u32 magnitude = code & (SIGN - 1), sign = (code & SIGN) << (31 - E - M);

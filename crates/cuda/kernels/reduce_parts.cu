@@ -15,7 +15,7 @@ struct ReduceParams {
     Epilogue epilogue;
 };
 
-constexpr int kGroups = 256 / LANES;
+enum : int { kGroups = 256 / LANES };
 
 extern "C" __global__ void __launch_bounds__(256) reduce_parts(const __grid_constant__ ReduceParams p) {
     __shared__ float4 sums[LANES][kGroups];

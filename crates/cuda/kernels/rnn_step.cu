@@ -9,11 +9,13 @@
 #include "args.cuh"
 #include "rnn_steps.cuh"
 
-constexpr int kWarps = 8, kDepth = 16, kPitch = BATCH + 4;
-constexpr int kGates = GATES == 3 ? 4 : GATES, kColumns = UNITS * kGates;   // of a row of weights in shared memory
-constexpr int kGroups = 32 / UNITS, kRows = BATCH / kGroups;                // threads that share a channel, samples of each
-constexpr int kRun = kRows < 4 ? kRows : 4;                                 // neighbouring ones
-constexpr int kPieces = BATCH / 8;                                          // of four numbers of a warp's piece of the state, a thread
+enum : int {
+    kWarps = 8, kDepth = 16, kPitch = BATCH + 4,
+    kGates = GATES == 3 ? 4 : GATES, kColumns = UNITS * kGates,   // of a row of weights in shared memory
+    kGroups = 32 / UNITS, kRows = BATCH / kGroups,                // threads that share a channel, samples of each
+    kRun = kRows < 4 ? kRows : 4,                                 // neighbouring ones
+    kPieces = BATCH / 8,                                          // of four numbers of a warp's piece of the state, a thread
+};
 
 template <int COUNT> struct __align__(COUNT * 4) Run {
     float v[COUNT];

@@ -10,9 +10,11 @@
 #include "args.cuh"
 #include "rnn_steps.cuh"
 
-constexpr int kWarps = 8, kTiles = BATCH / 16, kChunks = GATES == 3 ? 3 : 4;
-constexpr int kAhead = 4 / kTiles;   // blocks of K whose states are on their way
-constexpr int kPitch = 40;           // of the sums of a row
+enum : int {
+    kWarps = 8, kTiles = BATCH / 16, kChunks = GATES == 3 ? 3 : 4,
+    kAhead = 4 / kTiles,   // blocks of K whose states are on their way
+    kPitch = 40,           // of the sums of a row
+};
 
 DEVICE u32 shared_address(const void* p) { return u32(__cvta_generic_to_shared(p)); }
 

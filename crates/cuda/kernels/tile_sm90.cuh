@@ -57,20 +57,22 @@ using A = Element<A_TYPE>;
 using B = Element<B_TYPE>;
 using C = Element<C_TYPE>;
 
-constexpr int kTileK = 128 / int(sizeof(A::Raw));
-constexpr int kRun = kTileK;                          // of M or N in 128 bytes of an operand that is contiguous along it
-constexpr int kStepsK = 4;                            // instructions along K in a stage, 32 bytes each
-constexpr int kSharers = ALTERNATE ? 1 : CONSUMERS;   // consumers of one tile
-constexpr int kTurns = CONSUMERS / kSharers;          // tiles that consumers have at the same time
-constexpr int kBlocksM = TILE_M / (64 * kSharers);    // blocks of 64 rows of one consumer
-constexpr int kBytesA = PACKED_A ? TILE_M * 32 : TILE_M * 128, kBytesB = TILE_N * 128;
-constexpr int kBytesStage = OPERANDS_APART ? 0 : kBytesA + kBytesB;
-constexpr int kCluster = CLUSTER_M * CLUSTER_N;
-constexpr int kThreads = 128 * (1 + CONSUMERS);
-constexpr int kColumns = SPLIT == 1 ? TILE_N : (TILE_N / SPLIT < 8 ? 8 : TILE_N / SPLIT);   // what a block stores of each of its rows
-constexpr int kBytesSums = TILE_M * kColumns * 4;     // of what one block sends to another
-constexpr bool kTurned = STORE == STORE_TMA_TRANSPOSED || STORE == STORE_PLANES;   // C is contiguous along M
-constexpr int kChunkBytes = 8192;                     // of a consumer's result on its way out; each has two
+enum : int {
+    kTileK = 128 / int(sizeof(A::Raw)),
+    kRun = kTileK,                          // of M or N in 128 bytes of an operand that is contiguous along it
+    kStepsK = 4,                            // instructions along K in a stage, 32 bytes each
+    kSharers = ALTERNATE ? 1 : CONSUMERS,   // consumers of one tile
+    kTurns = CONSUMERS / kSharers,          // tiles that consumers have at the same time
+    kBlocksM = TILE_M / (64 * kSharers),    // blocks of 64 rows of one consumer
+    kBytesA = PACKED_A ? TILE_M * 32 : TILE_M * 128, kBytesB = TILE_N * 128,
+    kBytesStage = OPERANDS_APART ? 0 : kBytesA + kBytesB,
+    kCluster = CLUSTER_M * CLUSTER_N,
+    kThreads = 128 * (1 + CONSUMERS),
+    kColumns = SPLIT == 1 ? TILE_N : (TILE_N / SPLIT < 8 ? 8 : TILE_N / SPLIT),   // what a block stores of each of its rows
+    kBytesSums = TILE_M * kColumns * 4,                                           // of what one block sends to another
+};
+enum : bool { kTurned = STORE == STORE_TMA_TRANSPOSED || STORE == STORE_PLANES };   // C is contiguous along M
+enum : int { kChunkBytes = 8192 };                     // of a consumer's result on its way out; each has two
 
 static_assert(kBlocksM * 64 * kSharers == TILE_M, "a tile is made of blocks of 64 rows");
 static_assert(!ALTERNATE || (CONSUMERS == 2 && SPLIT == 1 && !PROMOTE && !MMA_SYNC && !PACKED_A), "two consumers take turns at whole tiles by wgmma");
@@ -79,9 +81,11 @@ static_assert(SPLIT == 1 || kCluster == 1, "a cluster divides K or shares loads"
 static_assert(SPLIT == 1 || SPLIT * kBytesSums <= STAGES * kBytesStage, "partial sums must fit where the stages were");
 
 // Shared memory: the ring, the chunks, the barriers. The host asks for SHARED_BYTES and 1,024 more for alignment.
-constexpr int kChunks = STORE == STORE_DIRECT ? 0 : CONSUMERS * 2 * kChunkBytes;
-constexpr int kBytesScales = PACKED_A ? TILE_M * 2 : 0;   // of a stage
-constexpr int kBarriers = STAGES * (kBytesStage + kBytesScales) + kChunks;
+enum : int {
+    kChunks = STORE == STORE_DIRECT ? 0 : CONSUMERS * 2 * kChunkBytes,
+    kBytesScales = PACKED_A ? TILE_M * 2 : 0,   // of a stage
+    kBarriers = STAGES * (kBytesStage + kBytesScales) + kChunks,
+};
 
 struct Shared {
     u32 base;

@@ -41,7 +41,7 @@ template <int N> DEVICE void store_word(UNIT* to, const Units<N>& from) {
 
 // Words of a line of a tile of so many LINES, lines that the block moves at once, how often, and words of a thread that are on their way.
 template <int N, int LENGTH, int LINES> struct Walk {
-    static const int WORDS = LENGTH / N, STEP = 256 / WORDS, COUNT = LINES / STEP, FLYING = COUNT < 4 ? COUNT : 4;
+    enum : int { WORDS = LENGTH / N, STEP = 256 / WORDS, COUNT = LINES / STEP, FLYING = COUNT < 4 ? COUNT : 4 };
 };
 
 template <int N> DEVICE void load_tile(UNIT (*tile)[PITCH], const UNIT* src, i64 stride, int rows, int columns) {

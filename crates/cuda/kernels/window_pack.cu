@@ -11,7 +11,7 @@ struct alignas(CHANNELS * 2) Pixel {
 };
 
 // Neighbouring pixels of 16 bytes.
-constexpr int kPixels = 8 / CHANNELS;
+enum : int { kPixels = 8 / CHANNELS };
 struct alignas(16) Piece {
     Pixel pixel[kPixels];
 };

@@ -33,6 +33,9 @@ const MEANT: &[(&str, &[&str])] = &[
     ("reduce_parts", &["LDG"]),
 ];
 
+/// The section of a module's variables.
+const NAMED: &[u8] = b".nv.global";
+
 /// Each line for tensor cores with its problem's first plan.
 fn plans(facts: Facts) -> Vec<(String, &'static str, Program)> {
     plans_of("tensor-cores.txt", facts)
@@ -180,6 +183,10 @@ fn the_compiler_keeps_sums_in_registers_and_uses_the_instructions_that_are_meant
                 let meant = |list: &&&'static str| if turned && list.contains("HGMMA") { "HMMA" } else { **list };
                 let missing = lists.iter().map(|list| meant(&list)).filter(|list| !list.split(' ').any(|word| words.contains(word)));
                 wrong.extend(missing.map(|list| format!("{line}\n  {}: no {list}", source.file)));
+                // What a kernel does not read would still be loaded with it, and addresses in it set right.
+                if cubin.windows(NAMED.len()).any(|w| w == NAMED) {
+                    wrong.push(format!("{line}\n  {}: variables, where enumerators do", source.file));
+                }
                 if local + stack > 0 {
                     wrong.push(format!("{line}\n  {}: {local} + {stack} bytes of local memory, {registers} registers", source.file));
                 }

@@ -99,7 +99,7 @@ impl Place {
     fn result_name(&self, row: &str) -> Option<String> {
         match &self.narrower {
             None => Some(row.to_owned()),
-            Some(target) => targets::runs(target, row).then(|| format!("{row}@{}", target.jit.map_or("none", |jit| jit.name()))),
+            Some(target) => targets::runs(target, row).then(|| format!("{row}@{}", targets::name(target))),
         }
     }
 }
@@ -141,8 +141,20 @@ impl Harness {
     ///
     /// # Errors
     /// What making a stream answers.
-    pub fn and_narrower(mut self, threads: &Threads) -> Result<Harness, Error> {
-        for target in targets::narrower() {
+    pub fn and_narrower(self, threads: &Threads) -> Result<Harness, Error> {
+        self.and_targets(&targets::narrower(), threads)
+    }
+
+    /// Also on an engine whose processor has [small caches](targets::small_caches), as above.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn and_small_caches(self, threads: &Threads) -> Result<Harness, Error> {
+        self.and_targets(&[targets::small_caches()], threads)
+    }
+
+    fn and_targets(mut self, targets: &[CpuTarget], threads: &Threads) -> Result<Harness, Error> {
+        for &target in targets {
             let engine = Engine::new(CpuDevice::new(CpuTarget { threads: threads.executor().threads(), ..target }));
             let stream = Stream::with_threads(&engine, threads.clone())?;
             self.places.push(Place { engine, stream, narrower: Some(target), others: Vec::new(), unaligned: false });

@@ -1,6 +1,6 @@
 //! The processors that this one can stand for: what narrower ones would run is tested here as well.
 
-use oxidnn_cpu::{CpuDevice, CpuTarget, Limit};
+use oxidnn_cpu::{Caches, CpuDevice, CpuTarget, Limit};
 
 /// Ends the names of rows that run generated code, of all and of those on tiles of AMX.
 const GENERATED: [&str; 2] = [":jit", AMX];
@@ -9,9 +9,17 @@ const AMX: &str = ":amx";
 /// Narrower processors by oneDNN's names: without bf16 and byte products, without 512-bit vectors, without both.
 const NARROWER: [&str; 3] = ["avx512_core", "avx2_vnni", "avx2"];
 
+/// Sizes of L1, L2 and L3 that hold next to nothing, so that small problems take the paths of large ones, such as results that go past the caches.
+const SMALL: [usize; 3] = [4 << 10, 8 << 10, 16 << 10];
+
 /// This processor as the environment allows it to be used.
 pub fn host() -> CpuTarget {
     *CpuDevice::host().target()
+}
+
+/// What tells a processor from [this one](host): an instruction set, or caches.
+pub fn name(target: &CpuTarget) -> &'static str {
+    if target.caches == host().caches { target.jit.map_or("none", |jit| jit.name()) } else { "small_caches" }
 }
 
 /// Whether a row is to be run for one of the [`narrower`] processors: those of generated code, and where tiles are emulated those that use any.
@@ -37,4 +45,10 @@ pub fn narrower() -> Vec<CpuTarget> {
         found.push(emulated);
     }
     found
+}
+
+/// This processor, if caches held next to nothing.
+pub fn small_caches() -> CpuTarget {
+    let ([l1, l2, l3], host) = (SMALL, host());
+    CpuTarget { caches: Caches { l1, l2, l3, ..host.caches }, ..host }
 }

@@ -1,5 +1,5 @@
 //! Every implementation row on every line of `tests/inputs/<driver>/smoke.txt` and, where there is one, `regress.txt`; generated code also as
-//! narrower processors run it: with ordinary data, and with NaN, infinities, subnormal and the largest numbers among them.
+//! narrower processors run it, and those with small caches: with ordinary data, and with NaN, infinities, subnormal and the largest numbers among them.
 
 use oxidnn_runtime::{Stream, Threads};
 use oxidnn_spec::text::{self, Settings};
@@ -19,8 +19,9 @@ fn executions(driver: &str, special: Option<Special>) -> usize {
     let mut lines = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     lines += &std::fs::read_to_string(folder.join("regress.txt")).unwrap_or_default();
     let engine = oxidnn_cpu::engine();
-    let harness =
-        Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_special(special).and_narrower(&Threads::global()).unwrap();
+    let threads = Threads::global();
+    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_special(special).and_narrower(&threads).unwrap();
+    let harness = if special.is_none() { harness.and_small_caches(&threads).unwrap() } else { harness };
     let mut settings = Settings::default();
     let mut wrong = Vec::new();
     let mut executions = 0;

@@ -5,7 +5,7 @@
 //! Neither the host nor warm caches are part of such a time. What the host takes of an execution is the mean over many that are not waited for.
 
 use super::Setup;
-use super::ours::{self, Bound, Inputs, Ours};
+use super::ours::{self, Bound, Given, Inputs, Ours};
 use super::row::{Figures, Row, Theirs};
 use crate::print;
 use crate::problems::Named;
@@ -99,10 +99,12 @@ fn one(named: &Named, (threads, stream): (usize, &Stream), bench: &Setup) -> Res
     for (_, t) in inputs.values.0.iter().filter(|(arg, _)| DATA.contains(arg)) {
         make_noise(t.tensor.dtype, &t.bufs[0]);
     }
+    let given = (0..copies(&inputs)).map(|_| ours::given(&inputs, stream)).collect::<Result<Vec<_>, _>>()?;
     if bench.options.tunes {
-        tune(named, &inputs, stream, bench)?;
+        tune(named, &given, stream, bench)?;
     }
-    let (implementation, ours) = measured(named, &inputs, stream, bench)?;
+    let (implementation, ours) = measured(named, &given, stream, bench)?;
+    drop(given);
     let mut row = Row::new(named, &inputs, threads, bench, (implementation, ours));
     if bench.races_cuda {
         let theirs = race(&inputs, copies(&inputs), stream).map(|figures| Theirs { implementation: "cublasLt".into(), figures });
@@ -113,7 +115,7 @@ fn one(named: &Named, (threads, stream): (usize, &Stream), bench: &Setup) -> Res
 
 /// Times the tiles that the problem's products may have, one product after the other, and keeps the fastest of each in the kernel store. The model's choice stays
 /// where none is clearly faster.
-fn tune(named: &Named, inputs: &Inputs, stream: &Stream, bench: &Setup) -> Result<()> {
+fn tune(named: &Named, given: &[Given], stream: &Stream, bench: &Setup) -> Result<()> {
     let target = queue_of(stream)?.device().target().clone();
     let tuned = target.tuned.as_ref().context("a GPU that keeps no measurements")?;
     let (made, products) = tuned.watch(&target, || ours::create(&named.case.problem, stream, bench));
@@ -122,7 +124,7 @@ fn tune(named: &Named, inputs: &Inputs, stream: &Stream, bench: &Setup) -> Resul
         let mut best = (0, f64::INFINITY);
         for i in 0..product.tiles().min(TILES) {
             tuned.choose(product, i);
-            let (_, figures) = measured(named, inputs, stream, bench)?;
+            let (_, figures) = measured(named, given, stream, bench)?;
             if figures.ms < best.1 * (1.0 - CLEARLY) {
                 best = (i, figures.ms);
             }
@@ -137,16 +139,15 @@ fn copies(inputs: &Inputs) -> usize {
     (BYTES / inputs.settled.bytes().max(1) as f64).ceil().clamp(1.0, COPIES) as usize
 }
 
-/// The implementation that takes the problem now, and its times.
-fn measured(named: &Named, inputs: &Inputs, stream: &Stream, bench: &Setup) -> Result<(String, Figures)> {
-    let copies = copies(inputs);
-    let (mut sides, mut implementation, mut create_us) = (Vec::with_capacity(copies), String::new(), 0.0);
-    for copy in 0..copies {
+/// The implementation that takes the problem now, and its times over these copies of its arguments.
+fn measured(named: &Named, given: &[Given], stream: &Stream, bench: &Setup) -> Result<(String, Figures)> {
+    let (mut sides, mut implementation, mut create_us) = (Vec::with_capacity(given.len()), String::new(), 0.0);
+    for copy in given {
         let (primitive, created) = ours::create(&named.case.problem, stream, bench)?;
-        if copy == 0 {
+        if sides.is_empty() {
             (implementation, create_us) = (primitive.desc().impl_name().to_owned(), created.took.as_secs_f64() * 1e6);
         }
-        sides.push(Ours::new(primitive, named, inputs, stream)?);
+        sides.push(Ours::over(primitive, named, copy.clone(), stream)?);
     }
     let bound: Vec<Bound<'_>> = sides.iter().map(Ours::bound).collect();
     let figures = timed(&bound, stream)?;

@@ -11,6 +11,7 @@ use oxidnn_spec::{Arg, Attr, Error, Problem, Tensor, Use};
 use oxidnn_testing::concrete::concrete;
 use oxidnn_testing::host::HostArgs;
 use oxidnn_testing::{fill, harness};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Numbers for a problem's arguments, and the problem as they lie: every layout and size that was left open settled in the plainest way.
@@ -39,14 +40,26 @@ impl Inputs {
 pub(super) struct Ours<'a> {
     primitive: Primitive,
     stream: &'a Stream,
-    memories: Vec<(Arg, Memory<'static>)>,
+    memories: Given,
+}
+
+/// Arguments in an engine's memory, which primitives may share.
+pub(super) type Given = Vec<(Arg, Arc<Memory<'static>>)>;
+
+/// Memory that holds `inputs`, in plain layouts.
+pub(super) fn given(inputs: &Inputs, stream: &Stream) -> Result<Given> {
+    Ok(harness::upload(stream.engine(), &inputs.values)?.into_iter().map(|(arg, memory)| (arg, Arc::new(memory))).collect())
 }
 
 impl<'a> Ours<'a> {
     /// `primitive` with memory that holds `inputs`, in the layouts that the primitive wants.
     pub(super) fn new(primitive: Primitive, named: &Named, inputs: &Inputs, stream: &'a Stream) -> Result<Ours<'a>> {
+        Ours::over(primitive, named, given(inputs, stream)?, stream)
+    }
+
+    /// `primitive` with these arguments, which are copied where it wants other layouts.
+    pub(super) fn over(primitive: Primitive, named: &Named, given: Given, stream: &'a Stream) -> Result<Ours<'a>> {
         let engine = stream.engine();
-        let given = harness::upload(engine, &inputs.values)?;
         let wanted = concrete(primitive.desc().problem(), &named.case.fill)?;
         let mut memories = Vec::with_capacity(given.len() + 1);
         for o in wanted.operands() {
@@ -58,12 +71,12 @@ impl<'a> Ours<'a> {
             if o.usage == Use::In || wanted.attr.reads_dst() {
                 reorder(stream, memory, &own)?;
             }
-            memories.push((o.arg, own));
+            memories.push((o.arg, Arc::new(own)));
         }
         let placed: Vec<Arg> = memories.iter().map(|m| m.0).collect();
         memories.extend(given.into_iter().filter(|(arg, _)| !placed.contains(arg)));
         if let Some(scratchpad) = primitive.desc().scratchpad() {
-            memories.push((Arg::SCRATCHPAD, Memory::new(engine, scratchpad.clone())?));
+            memories.push((Arg::SCRATCHPAD, Arc::new(Memory::new(engine, scratchpad.clone())?)));
         }
         let order = |arg: Arg| primitive.desc().operands().iter().position(|o| o.arg == arg);
         memories.sort_by_key(|(arg, _)| order(*arg));
@@ -72,7 +85,7 @@ impl<'a> Ours<'a> {
 
     /// The arguments of an execution.
     pub(super) fn bound(&self) -> Bound<'_> {
-        Bound { ours: self, args: self.memories.iter().map(|(a, m)| (*a, m)).collect() }
+        Bound { ours: self, args: self.memories.iter().map(|(a, m)| (*a, &**m)).collect() }
     }
 }
 

@@ -30,7 +30,7 @@ pub fn varying(quant: &Quant, dims: &[i64]) -> u32 {
 
 impl<'a> Broadcast<'a> {
     /// The number `value` everywhere.
-    pub fn constant(value: f32) -> Broadcast<'a> {
+    pub const fn constant(value: f32) -> Broadcast<'a> {
         Broadcast { source: Source::Constant(value), strides: [0; MAX_NDIMS], groups: [1; MAX_NDIMS] }
     }
 

@@ -45,6 +45,11 @@ impl Table {
         self.rows.push(Row { lines: self.lines.len() - start, ..row });
     }
 
+    /// The lines of a row's window.
+    fn window(&self, row: usize) -> &[Line] {
+        &self.lines[self.starts[row]..][..self.rows[row].lines]
+    }
+
     /// True where every row has a line.
     pub fn is_met(&self) -> bool {
         self.rows.iter().all(|r| r.lines > 0)
@@ -194,18 +199,19 @@ pub struct Call<'a> {
     pub shift: &'a [f32],
     /// Operands of the tail, and which of their columns is the first channel's.
     pub tail: (&'a TailArgs<'a>, usize),
-    /// True where the window's last line comes from beyond L2.
+    /// True where lines of the window that the row before does not read come from beyond L2.
     pub far: bool,
 }
 
 impl Call<'_> {
-    /// Brings what the strips read of their window's last line: pixels of so many bytes.
+    /// Brings what the strips read of the lines of their window that the row before does not read: pixels of so many bytes.
     fn meet(&self, pixel: usize) {
         let (table, source) = (self.table, &self.source);
         for row in self.rows.clone() {
-            let last = table.starts[row] + table.rows[row].lines;
-            let Some(line) = table.lines[table.starts[row]..last].last() else { continue };
-            meet(source.buf.into(), source.at + line.source, [source.column, self.strips * source.strip], pixel);
+            let met = row.checked_sub(1).and_then(|before| table.window(before).last());
+            for line in table.window(row).iter().filter(|line| met.is_none_or(|met| line.source > met.source)) {
+                meet(source.buf.into(), source.at + line.source, [source.column, self.strips * source.strip], pixel);
+            }
         }
     }
 }

@@ -9,9 +9,11 @@ use super::rows;
 use super::staged::{self, Copied};
 use super::support::{is_generated, is_portable, known};
 use crate::CpuTarget;
+use crate::kernels::chain::{self, jit};
 use crate::kernels::pointwise::{Builder, Pipeline, Program};
 use crate::row::RowPlan;
-use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_jit::Isa;
+use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, DataType, Op, Problem};
 
@@ -79,6 +81,41 @@ fn plan(problem: &Problem, target: &CpuTarget, kind: fn(&&Impl<CpuTarget>) -> bo
 pub(crate) fn left<T>(tail: Option<T>, attr: &Attr) -> Result<Option<T>, Skip> {
     let nothing = tail.is_some() || split(attr).1 == Attr::default();
     if nothing { Ok(tail) } else { Err(Skip::Attr("what happens to results, which no code does in registers".into())) }
+}
+
+/// Cycles of a vector of a long function, and of a pass over one that is in L2 and of one that is not; cycles in which a pass begins. Measured on Zen 4.
+const LONG: usize = 20;
+const PASS: [usize; 2] = [10, 30];
+const BEGIN: usize = 2000;
+
+/// Declines results whose so many columns fill few lanes of vectors and have long functions behind them: a pass behind the row computes these of whole vectors.
+///
+/// # Errors
+/// As said.
+pub(crate) fn fills(attr: &Attr, [rows, columns]: [usize; 2], (isa, target): (Isa, &CpuTarget)) -> Result<(), Skip> {
+    let lanes = isa.width().lanes();
+    let long = chain::steps(attr, DataType::F32, [false; 2]).flatten().filter(|step| !jit::is_short(step.formula)).count();
+    let idle = columns.next_multiple_of(lanes) - columns;
+    let far = rows.saturating_mul(columns).saturating_mul(size_of::<f32>()) > target.caches.l2;
+    let [saved, pass] = [idle * long * LONG, columns * PASS[usize::from(far)]].map(|each| rows.saturating_mul(each) / lanes);
+    if saved > pass.saturating_add(BEGIN) { Err(Skip::Attr("long functions behind few columns".into())) } else { Ok(()) }
+}
+
+/// How much less time passes take at least where they are preferred to copies.
+const SOONER: f64 = 0.7;
+
+/// Plans `problem` by `row`, which copies operands, unless a pass behind an operation is predicted to take less time, each on one thread.
+///
+/// # Errors
+/// As said, and what the row declines.
+pub(crate) fn unless_sooner(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget>) -> Result<Box<dyn Plan>, Skip> {
+    let planned = row(problem, target)?;
+    let alone = CpuTarget { threads: 1, ..*target };
+    let seconds = |row: Choose<CpuTarget>| row(problem, &alone).ok().and_then(|plan| plan.decision().seconds);
+    match seconds(generated).and_then(|behind| Some((behind, seconds(row)?))) {
+        Some((behind, copies)) if behind < copies * SOONER => Err(Skip::Attr("what a pass behind an operation without copies does".into())),
+        _ => Ok(planned),
+    }
 }
 
 /// Attributes of the operation, and those of what happens to its result.

@@ -34,7 +34,6 @@ pub fn compile(source: &Source, architecture: &str) -> Result<Vec<u8>, CudaError
     let options = [
         c(&format!("--gpu-architecture={architecture}")),
         c("--std=c++17"),
-        c("-default-device"),
         c("-w"),
         c(&format!("--pre-include={OPTIONS}")),
     ];

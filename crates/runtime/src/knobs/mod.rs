@@ -64,6 +64,12 @@ pub const KNOBS: &[Knob] = &[
         "implementations that serve every shape come before those for particular ones, as the attribute asks",
     ),
     knob("EMULATE_AMX", "0, 1", "0", "1: kernels for tiles of AMX run on vectors, which is slow: for tests where there are no tiles"),
+    knob(
+        "CPU_CACHES",
+        "KiB of L1, L2 and L3, joined by commas",
+        "",
+        "cache sizes that CPU kernels are planned for in place of the processor's: with small ones, small problems test what large ones do",
+    ),
     knob("JIT", "0, 1", "1", "0: no code is generated, portable kernels do everything"),
     knob("JIT_DUMP", "0, 1", "0", "every generated kernel is written to a file `dnnl_dump_cpu_NAME.NUMBER.bin` in the working directory"),
     knob("JIT_PROFILE", "0 to 15; 2 in the sum: perf", "0", "names of generated kernels are written to /tmp/perf-PID.map for `perf`"),
@@ -156,6 +162,8 @@ pub struct Knobs {
     pub prefer_reusable_kernels: bool,
     /// `EMULATE_AMX`.
     pub emulate_amx: bool,
+    /// `CPU_CACHES`: the sizes of L1, L2 and L3 in bytes; `None` for the processor's.
+    pub cpu_caches: Option<[usize; 3]>,
     /// `JIT`.
     pub jit: bool,
     /// `JIT_DUMP`; [`jit_dump`] says what holds now.
@@ -297,6 +305,7 @@ pub(crate) fn parse(environment: &dyn Fn(&str) -> Option<String>) -> (Knobs, Vec
         prefer_ymm: parser.value("CPU_ISA_HINTS", |v| ["no_hints", "prefer_ymm"].iter().position(|h| *h == v).map(|i| i == 1)),
         prefer_reusable_kernels: parser.value("PREFER_REUSABLE_KERNELS", flag),
         emulate_amx: parser.value("EMULATE_AMX", flag),
+        cpu_caches: parser.value("CPU_CACHES", caches),
         jit: parser.value("JIT", flag),
         jit_dump: parser.value("JIT_DUMP", flag),
         jit_profile: parser.value("JIT_PROFILE", |v| v.parse::<u8>().ok().filter(|n| *n < 16).map(|n| n & 2 != 0)),
@@ -319,6 +328,14 @@ fn flag(v: &str) -> Option<bool> {
 
 fn mebibytes(v: &str) -> Option<usize> {
     v.parse::<usize>().ok()?.checked_mul(1 << 20)
+}
+
+fn caches(v: &str) -> Option<Option<[usize; 3]>> {
+    if v.is_empty() {
+        return Some(None);
+    }
+    let sizes: Option<Vec<usize>> = v.split(',').map(|n| n.trim().parse::<usize>().ok()?.checked_mul(1 << 10).filter(|n| *n > 0)).collect();
+    Some(Some(sizes?.try_into().ok()?))
 }
 
 fn dumps(v: &str) -> Option<[bool; 2]> {

@@ -29,7 +29,7 @@ pub use oxidnn_jit::kernels::gemv::MAX_ROWS;
 use oxidnn_jit::kernels::gemv::{self, Groups, Scales, Walk};
 use oxidnn_jit::kernels::unpack::Decode;
 use oxidnn_runtime::{Buf, Executor, Inline, Skip};
-use oxidnn_spec::{DataType, Dims, Error};
+use oxidnn_spec::{DataType, Dims, Error, Tensor};
 use shared::Finished;
 use source::Order;
 pub use unpacked::{ReadyUnpacked, Unpacked};
@@ -132,33 +132,60 @@ struct Set {
     single: Option<Ready>,
 }
 
-/// Operands of an execution.
-#[derive(Clone, Copy)]
-pub struct Operands<'a> {
-    /// The source.
-    pub a: Source<'a>,
-    /// The source's words as they are, where [`Product::takes_in_place`] holds and nothing written overlaps them.
-    pub in_place: Option<&'a [f32]>,
+/// Where the operands of a product lie, which is known when it is planned.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
     /// Rows and depth of the source.
     pub axes: [Axis; 2],
-    /// The weights' memory.
-    pub b: Buf<'a>,
-    /// Zero points and scales of weights, by positions of the weights; scales only where they differ along the reduction.
-    pub zero: Broadcast<'a>,
-    /// See `zero`.
-    pub scale: Broadcast<'a>,
-    /// Memory of scales and zero points where they are taken in place.
-    pub factors: [Option<Buf<'a>>; 2],
     /// Dimensions of columns and depth in the weights.
     pub weights: [usize; 2],
-    /// The destination.
-    pub tail: Epilogue<'a>,
     /// Dimensions of rows and columns in the destination.
     pub dst: [usize; 2],
     /// Leading dimensions that all share.
     pub batch: Dims,
     /// Strides of weights along them in bytes, 0 where they are repeated.
     pub batch_bytes: Dims,
+}
+
+impl Places {
+    /// Those of a source, weights and a destination whose first dimensions, so many, are the batch: dimensions of rows and depth, columns and depth, rows and columns.
+    pub fn new(
+        [a, b, c]: [&Tensor; 3],
+        batch: usize,
+        [rows, depth]: [&[usize]; 2],
+        [weights, dst]: [[usize; 2]; 2],
+    ) -> Result<Places, Skip> {
+        let strides = b.blocking().ok_or(Skip::Layout("of weights: not dense".into()))?.strides;
+        let bits = b.dtype.bits() as i64;
+        Ok(Places {
+            axes: [Axis::new(rows, a.dims()), Axis::new(depth, a.dims())],
+            weights,
+            dst,
+            batch: Dims::from_fn(batch, |d| c.dims()[d]),
+            batch_bytes: Dims::from_fn(batch, |d| if b.dims()[d] == 1 { 0 } else { strides[d] * bits / 8 }),
+        })
+    }
+}
+
+/// Operands of an execution.
+#[derive(Clone, Copy)]
+pub struct Operands<'a> {
+    /// Where they lie.
+    pub places: &'a Places,
+    /// The source.
+    pub a: &'a Source<'a>,
+    /// The source's words as they are, where [`Product::takes_in_place`] holds and nothing written overlaps them.
+    pub in_place: Option<&'a [f32]>,
+    /// The weights' memory.
+    pub b: Buf<'a>,
+    /// Zero points and scales of weights, by positions of the weights; scales only where they differ along the reduction.
+    pub zero: &'a Broadcast<'a>,
+    /// See `zero`.
+    pub scale: &'a Broadcast<'a>,
+    /// Memory of scales and zero points where they are taken in place.
+    pub factors: [Option<Buf<'a>>; 2],
+    /// The destination.
+    pub tail: &'a Epilogue<'a>,
 }
 
 /// Lengths of the parts of scratch.
@@ -328,7 +355,7 @@ impl Product {
         let executor = if batches * rows * weights.k < ALONE { &Inline } else { executor };
         part.fill(executor, self.order.chunk(), &|piece, out| {
             let pos = self.request.positions(on, piece / chunks)[0];
-            self.order.arrange(&on.a, (&on.axes[0], &on.axes[1]), &pos, piece % chunks, out);
+            self.order.arrange(on.a, (&on.places.axes[0], &on.places.axes[1]), &pos, piece % chunks, out);
         })
     }
 
@@ -431,7 +458,7 @@ impl Product {
 
     /// Where the rows of a batch begin in a source that is taken in place, and their distance.
     fn in_place_start(&self, on: &Operands<'_>, batch: usize) -> (usize, usize) {
-        let (numbers, row) = (if self.decode.pairs { 2 } else { 1 }, on.axes[0].chained(on.a.view.blocking()).unwrap_or(0) as usize);
+        let (numbers, row) = (if self.decode.pairs { 2 } else { 1 }, on.places.axes[0].chained(on.a.view.blocking()).unwrap_or(0) as usize);
         (on.a.view.offset(&self.request.positions(on, batch)[0]) / numbers, row / numbers)
     }
 }
@@ -451,7 +478,7 @@ impl ReadyProduct {
             None => product.arrange(on, executor, a),
         };
         let a_sums = product.request.sum_groups(on, scratch.take(lens.a_sums)?, executor);
-        let [scale, zero] = [(grouped.and_then(|g| g.scale), &on.scale, 0), (grouped.and_then(|g| g.zero), &on.zero, 1)]
+        let [scale, zero] = [(grouped.and_then(|g| g.scale), on.scale, 0), (grouped.and_then(|g| g.zero), on.zero, 1)]
             .map(|(factor, from, i)| (factor, from, on.factors[i], lens.tables[i]))
             .map(|(factor, from, buf, len)| product.request.factor(on, (factor, from), buf, scratch.take(len), executor));
         let shared = Shared { on, a, a_sums, scale: scale?, zero: zero? };

@@ -34,7 +34,7 @@ impl Request {
     pub(super) fn positions(&self, on: &Operands<'_>, mut batch: usize) -> [Pos; 3] {
         let mut all = [[0; MAX_NDIMS]; 3];
         let dims = [Some(on.a.view.dims()), None, Some(on.tail.dst().dims())];
-        for (d, size) in on.batch.iter().enumerate().rev() {
+        for (d, size) in on.places.batch.iter().enumerate().rev() {
             let p = (batch % *size as usize) as i64;
             batch /= *size as usize;
             for (pos, dims) in all.iter_mut().zip(dims) {
@@ -47,7 +47,7 @@ impl Request {
     /// Byte where the weights of a batch begin.
     pub(super) fn weights_start(&self, on: &Operands<'_>, batch: usize) -> usize {
         let pos = self.positions(on, batch)[1];
-        let start: i64 = on.batch_bytes.iter().zip(pos).map(|(bytes, p)| bytes * p).sum();
+        let start: i64 = on.places.batch_bytes.iter().zip(pos).map(|(bytes, p)| bytes * p).sum();
         start as usize + self.weights.offset
     }
 
@@ -66,11 +66,11 @@ impl Request {
             let pos = self.positions(on, batch)[0];
             let mut line = [0.0; CHUNK];
             for (i, sum) in out.iter_mut().enumerate() {
-                let pos = on.axes[0].at(&pos, i % rows);
+                let pos = on.places.axes[0].at(&pos, i % rows);
                 let mut total = 0.0;
                 for start in (0..size).step_by(CHUNK) {
                     let line = &mut line[..CHUNK.min(size - start)];
-                    on.a.read(&on.axes[1], &pos, i / rows * size + start, line);
+                    on.a.read(&on.places.axes[1], &pos, i / rows * size + start, line);
                     total += sum_of(line);
                 }
                 *sum = total as f32;
@@ -92,7 +92,7 @@ impl Request {
         if let (Factor::InPlace(dtype), Some(buf)) = (factor, buf) {
             return Ok(Some(Column { buf, row: columns * dtype.bits() / 8, dtype }));
         }
-        let ([column, depth], table) = (on.weights, part?.into_buf());
+        let ([column, depth], table) = (on.places.weights, part?.into_buf());
         executor.run(executor.threads(), self.weights.k / grouped.size, &|_, group| {
             let mut pos: Pos = [0; MAX_NDIMS];
             pos[depth] = (group * grouped.size) as i64;
@@ -116,8 +116,8 @@ impl Request {
         let mut line = [0.0; 128];
         for start in columns.clone().step_by(line.len()) {
             let line = &mut line[..128.min(columns.end - start)];
-            weights[on.weights[0]] = start as i64;
-            on.zero.line(&weights, on.weights[0], line);
+            weights[on.places.weights[0]] = start as i64;
+            on.zero.line(&weights, on.places.weights[0], line);
             for (row, sums) in rows.clone().zip(sums[start - columns.start..].chunks_mut(step)) {
                 let a = a_sums[batch * self.rows + row];
                 sums.iter_mut().zip(&*line).for_each(|(s, z)| *s = -z * a);
@@ -130,23 +130,23 @@ impl Request {
         let Finished { batch, row, rows, first, columns, step } = at;
         let columns = columns.min(self.weights.n - first);
         let [_, mut weights, mut pos] = self.positions(on, batch);
-        pos[on.dst[0]] = row as i64;
-        weights[on.weights[0]] = first as i64;
-        pos[on.dst[1]] = first as i64;
+        pos[on.places.dst[0]] = row as i64;
+        weights[on.places.weights[0]] = first as i64;
+        pos[on.places.dst[1]] = first as i64;
         if self.zero {
             let mut line = [0.0; 128];
             for start in (0..columns).step_by(line.len()) {
                 let line = &mut line[..128.min(columns - start)];
-                on.zero.line(&weights, on.weights[0], line);
-                weights[on.weights[0]] += line.len() as i64;
+                on.zero.line(&weights, on.places.weights[0], line);
+                weights[on.places.weights[0]] += line.len() as i64;
                 for (i, sums) in sums.chunks_exact_mut(step).enumerate().take(rows) {
                     let a = a_sums[batch * self.rows + row + i];
                     sums[start..].iter_mut().zip(&*line).for_each(|(s, z)| *s -= z * a);
                 }
             }
         }
-        let run = Run { pos, dim: on.dst[0], step: 1, count: rows };
-        on.tail.store(Sums { data: sums, exact: None, step, columns, dim: on.dst[1] }, std::iter::once(run));
+        let run = Run { pos, dim: on.places.dst[0], step: 1, count: rows };
+        on.tail.store(Sums { data: sums, exact: None, step, columns, dim: on.places.dst[1] }, std::iter::once(run));
     }
 }
 

@@ -259,18 +259,18 @@ impl Unpacked {
         if self.in_order {
             let row = weights.k * bits / 8;
             executor.run(executor.threads(), batches * rows, &|_, index| {
-                let pos = on.axes[0].at(&self.request.positions(on, index / rows)[0], index % rows);
+                let pos = on.places.axes[0].at(&self.request.positions(on, index / rows)[0], index % rows);
                 to.copy::<u8>(index * a_row * 4, &on.a.view.buf(), on.a.view.offset(&pos) * bits / 8, row);
             });
             return to;
         }
         let (together, places): (_, [[usize; 2]; 4]) = (self.together(), std::array::from_fn(|n| self.places(n)));
         executor.run(executor.threads(), batches * rows, &|_, index| {
-            let pos = on.axes[0].at(&self.request.positions(on, index / rows)[0], index % rows);
+            let pos = on.places.axes[0].at(&self.request.positions(on, index / rows)[0], index % rows);
             let (mut line, mut words) = ([0.0f32; LINE], [0u32; LINE / 2]);
             for first in (0..weights.k).step_by(LINE) {
                 let count = LINE.min(weights.k - first);
-                on.a.read(&on.axes[1], &pos, first, &mut line[..count]);
+                on.a.read(&on.places.axes[1], &pos, first, &mut line[..count]);
                 // Zeros meet what the last words of the weights have behind the depth.
                 line[count..].fill(0.0);
                 let count = count.next_multiple_of(together);
@@ -297,7 +297,7 @@ impl Unpacked {
             return (batch * self.request.rows * row, row);
         }
         let size = if self.pairs { 2 } else { 4 };
-        let row = on.axes[0].stride(&on.a.view).unwrap_or(0) as usize;
+        let row = on.places.axes[0].stride(&on.a.view).unwrap_or(0) as usize;
         (on.a.view.offset(&self.request.positions(on, batch)[0]) * size, row * size)
     }
 
@@ -343,8 +343,8 @@ impl ReadyUnpacked {
         let a_sums = request.sum_groups(on, scratch.take(a_sums)?, executor);
         let (scale, zero) = (request.grouped.and_then(|g| g.scale), request.grouped.and_then(|g| g.zero));
         let factors = [
-            request.factor(on, (scale, &on.scale), on.factors[0], scratch.take(scales), executor)?,
-            request.factor(on, (zero, &on.zero), on.factors[1], scratch.take(zeros), executor)?,
+            request.factor(on, (scale, on.scale), on.factors[0], scratch.take(scales), executor)?,
+            request.factor(on, (zero, on.zero), on.factors[1], scratch.take(zeros), executor)?,
         ];
         let pack = |panels: Packed, to: &mut [f32]| match packer {
             Packer::Panels(unpacker) => product.unpack(unpacker, on.b, &factors, panels, to),
@@ -356,10 +356,10 @@ impl ReadyUnpacked {
             request.finish(on, a_sums, at, sums);
         };
         let lines = scratch.take(lines)?.into_slice();
-        let args = product.tail.as_ref().map(|tail| tail.args(on.tail.chain(), on.dst[1], &[], lines)).transpose()?;
+        let args = product.tail.as_ref().map(|tail| tail.args(on.tail.chain(), on.places.dst[1], &[], lines)).transpose()?;
         let begin = |block: Block<'_>| request.begin(on, a_sums, block);
         let dst = on.tail.dst();
-        let (size, row) = (dst.dtype().bits() / 8, dst.stride(on.dst[0]).unwrap_or(0) as usize);
+        let (size, row) = (dst.dtype().bits() / 8, dst.stride(on.places.dst[0]).unwrap_or(0) as usize);
         let to = |batch: usize| if args.is_some() { dst.offset(&request.positions(on, batch)[2]) * size } else { 0 };
         let operands = gemm::Operands {
             a,

@@ -201,7 +201,7 @@ impl Product {
             Elements { buf, dtype, at, stride: distance / size }.read(on.tail.dst().simd(), line);
             for (row, sums) in sums.chunks_mut(step).enumerate().take(self.request.rows) {
                 let mut a = [0.0];
-                on.a.read(&on.axes[1], &on.axes[0].at(&pos, row), last, &mut a);
+                on.a.read(&on.places.axes[1], &on.places.axes[0].at(&pos, row), last, &mut a);
                 sums[from..].iter_mut().zip(&*line).for_each(|(sum, b)| *sum += a[0] * b);
             }
         }

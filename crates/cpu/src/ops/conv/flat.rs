@@ -1,7 +1,9 @@
 //! `flat:jit`: gradients of the weights of windows of one pixel as those of an inner product, whose rows are the pixels of all images.
 //!
-//! Tensors whose pixels lie closest (NCHW) are multiplied where they lie, which rows for channels last would transpose. 16-bit pixels whose channels lie closest
+//! Tensors whose pixels lie closest (NCHW) are multiplied where they lie, several images [one by one](images), which rows for channels last would transpose. 16-bit pixels whose channels lie closest
 //! have one side transposed, where others interleave both.
+
+mod images;
 
 use super::weights::{Setup, tiled};
 use crate::CpuTarget;
@@ -30,13 +32,22 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let inner = match &mut plain.op {
         Op::Conv(op) => {
             op.weights = row_major(&op.weights)?;
-            flat([&op.src, &op.weights, &op.dst], op.bias.clone())?
+            flat([&op.src, &op.weights, &op.dst], op.bias.clone())
         }
         Op::Deconv(op) => {
             op.weights = row_major(&op.weights)?;
-            flat([&op.src, &op.weights, &op.dst], op.bias.clone())?
+            flat([&op.src, &op.weights, &op.dst], op.bias.clone())
         }
         _ => return Err(Skip::Op("anything but convolution")),
+    };
+    let none = || Skip::Layout("of data, nor any that inner products take".into());
+    let inner = match inner {
+        Ok(inner) => inner,
+        Err(_) if s.mb > 1 => {
+            let images = images::plan(&plain, target, self::plan)?;
+            return if *images.problem() == problem { Ok(images) } else { staged::copied(&problem, images, target).ok_or_else(none) };
+        }
+        Err(skip) => return Err(skip),
     };
     let closest = |t: &Tensor, d: usize| t.blocking().is_some_and(|b| b.strides[d] == 1);
     let planes = closest(&inner.src, 0) && closest(&inner.dst, 0);
@@ -50,7 +61,6 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Shape("few pixels"));
     }
     let inner = Problem::new(inner, problem.attr.clone()).map_err(|e| Skip::Layout(e.to_string()))?;
-    let none = || Skip::Layout("of data, nor any that inner products take".into());
     let chosen = rows(&inner.op).iter().filter(is_generated).find_map(|row| (row.plan)(&inner, target).ok()).ok_or_else(none)?;
     let viewed = staged::viewed(plain.clone(), chosen, target)?;
     if plain.op == problem.op { Ok(viewed) } else { staged::copied(&problem, viewed, target).ok_or_else(none) }

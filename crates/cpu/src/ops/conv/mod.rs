@@ -140,7 +140,7 @@ fn repeated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
 }
 
 fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    with_copies(problem, target, GENERATED)
+    passes::unless_sooner(problem, target, |problem, target| with_copies(problem, target, GENERATED))
 }
 
 /// Plans by the first of `rows` that takes copies of some operands: of the source, of the pixels that windows meet.

@@ -518,6 +518,7 @@ impl Tiles {
         let groups = s.sizes.g as usize;
         // Of real numbers that are not finite, zeros of other groups would make no numbers.
         let units = Units::of(isa, groups, channels, if weights_shifted || !product.is_whole() { 0 } else { rows });
+        passes::fills(attr, [rows.saturating_mul(groups / units[0].joined.max(1)), channels * units[0].joined], (isa, target))?;
         let repacks = units[0].joined > 1 || in_lines(s, isa, product);
         let lie = Lines { groups: 1, depth, columns: channels, together, width: panel_width, tap, panel: all * tap };
         let mut common = Common {

@@ -8,13 +8,13 @@ use crate::kernels::broadcast::Broadcast;
 use crate::kernels::chain::{Before, Chain};
 use crate::kernels::dot::pack::Source;
 use crate::kernels::epilogue::{self, Epilogue};
-use crate::kernels::gemv::{Operands, Product, ReadyProduct, Request, Weights};
+use crate::kernels::gemv::{Operands, Places, Product, ReadyProduct, Request, Weights};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::ops::support;
 use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
 
 /// Most columns: with more of them a tile has lanes enough to be faster.
 const COLUMNS: i64 = 4;
@@ -55,6 +55,7 @@ pub(crate) struct Few {
     attr: Attr,
     sides: Sides,
     product: Product,
+    places: Places,
     /// Whether the few rows are taken as they lie.
     in_place: bool,
 }
@@ -144,7 +145,10 @@ impl Sides {
         });
         let in_place = plain && product.takes_in_place() && product.word_type() == few.dtype;
         let scratch_bytes = product.scratch_bytes().ok_or(TOO_LARGE)?;
-        Ok((Few { attr: problem.attr.clone(), sides: self, product, in_place }, scratch_bytes))
+        let Sides { few: side, many: other, batch, .. } = &self;
+        let dims = [[other.across[0], other.depth[0]], [side.across[1], other.across[1]]];
+        let places = Places::new([few, many, result], *batch, [&side.across[..1], &side.depth], dims)?;
+        Ok((Few { attr: problem.attr.clone(), sides: self, product, places, in_place }, scratch_bytes))
     }
 }
 
@@ -160,7 +164,8 @@ impl Generated for Few {
     }
 
     fn run(&self, code: &ReadyProduct, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let Sides { few, many, result, batch } = &self.sides;
+        const NOTHING: [Broadcast<'static>; 2] = [Broadcast::constant(0.0), Broadcast::constant(1.0)];
+        let Sides { few, many, result, .. } = &self.sides;
         let a = Source::plain(simd, ctx, few.arg)?;
         let [b, c] = [View::of(simd, ctx, many.arg)?, View::of(simd, ctx, *result)?];
         c.zero_padding();
@@ -169,20 +174,15 @@ impl Generated for Few {
         let bias =
             bias.map(|bias| if bias.dims().len() == c.dims().len() { Broadcast::tensor(bias) } else { Broadcast::along(bias, column) });
         let before = Before { factors: None, bias };
-        let bits = b.dtype().bits() as i64;
         let operands = Operands {
-            a,
+            places: &self.places,
+            a: &a,
             in_place: ctx.input(few.arg).filter(|_| self.in_place),
-            axes: [Axis::new(&[few.across[0]], a.view.dims()), Axis::new(&few.depth, a.view.dims())],
             b: b.buf(),
-            zero: Broadcast::constant(0.0),
-            scale: Broadcast::constant(1.0),
+            zero: &NOTHING[0],
+            scale: &NOTHING[1],
             factors: [None; 2],
-            weights: [many.across[0], many.depth[0]],
-            tail: Epilogue::new(Chain::new(simd, ctx, &self.attr, *result)?.with(&before))?,
-            dst: [few.across[1], many.across[1]],
-            batch: Dims::from_fn(*batch, |d| c.dims()[d]),
-            batch_bytes: Dims::from_fn(*batch, |d| if b.dims()[d] == 1 { 0 } else { b.blocking().strides[d] * bits / 8 }),
+            tail: &Epilogue::new(Chain::new(simd, ctx, &self.attr, *result)?.with(&before))?,
         };
         code.run(&operands, ctx.executor(), &mut scratch)
     }

@@ -229,8 +229,10 @@ impl Request<'_> {
             passes::left(tail.as_ref(), self.attr)?;
         }
         let columns = place::count(c.tensor, c.columns);
+        let batch = c.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
+        passes::fills(self.attr, [batch.saturating_mul(place::count(c.tensor, c.rows)), columns], (isa, target))?;
         let sizes = Sizes {
-            batch: c.tensor.dims()[..self.batch].iter().product::<i64>() as usize,
+            batch,
             rows: place::count(c.tensor, c.rows) + usize::from(beside),
             columns,
             width: place::width(isa, b.tensor, b.columns),

@@ -294,7 +294,7 @@ impl Blended {
     /// Whether results are words that nothing is done to, and all vectors of them are as far from the first as whole ones are.
     fn has_whole_vectors(&self, op: &Resampling) -> bool {
         let result = if op.prop.is_forward() { &op.dst } else { &op.src };
-        let words = self.specs[0].sums.copies || result.dtype == DataType::F32 && self.attr.is_default();
+        let words = if self.specs[0].sums.copies { self.sizes[1] == 4 } else { result.dtype == DataType::F32 && self.attr.is_default() };
         let Place { start, strides, run, .. } = &self.places[1];
         let lanes = self.lanes();
         let whole = [*start, *run, self.made, self.channels].iter().chain(strides).all(|n| n.is_multiple_of(lanes));

@@ -17,7 +17,7 @@ use crate::kernels::scratch::booked;
 use crate::kernels::strip::{Channels, Line as Taps, Row, Strip, Table};
 use crate::kernels::tile::tail::{About, Tail};
 use crate::ops::strips::{Met, Place, Segment, Width, table};
-use crate::ops::support;
+use crate::ops::{passes, support};
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
@@ -299,6 +299,8 @@ impl Depthwise {
         check_groups(words, source_elem, jit, [masked && !single, attr.zero_points.contains_key(&s.source.0)])?;
         let to_place = Place::of(s.result.0, result, lanes)?;
         let tail = tail(s, attr)?;
+        let pixels = to.iter().fold(s.sizes.mb.max(0) as usize, |all, n| all.saturating_mul((*n).max(0) as usize));
+        passes::fills(attr, [pixels, channels], (jit, target))?;
         let row = (from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
         let far = are_far([source, result], target);
         let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.is_repeatable();
