@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{check, check_with, tensor};
+use common::{check, check_on, check_with, tensor};
 use oxidnn_cpu::{CpuTarget, Isa, ops};
 use oxidnn_spec::op::{BinaryAlg, Conv, ConvAlg, Deconv, EltwiseAlg, Window};
 use oxidnn_spec::{Arg, Attr, DataType, DataType::*, Dims, Op, PostOp, Problem, Prop, Quant, Real};
@@ -260,9 +260,9 @@ fn pixels_last() {
         let mut met = std::collections::BTreeSet::new();
         for (g, ic, oc, lines) in SHAPES.iter().chain(&several) {
             let rows: &[&str] = if *ic == 1 && *oc == 1 {
-                &["direct:jit", "scaled:jit", "transposed_direct:jit"]
+                &["direct:jit", "scaled:jit", "staged:jit"]
             } else {
-                &["packed:jit", "transposed:jit", "nchw1x1:jit", "unit_stride:jit"]
+                &["packed:jit", "nchw1x1:jit", "unit_stride:jit", "staged:jit"]
             };
             for tags in [["abx", "any", "abx"], ["abx", "any", "axb"], ["axb", "any", "abx"]] {
                 for (prop, bias) in [(FWD, Some(F32)), (FWD, None), (Prop::BackwardData, None)] {
@@ -280,8 +280,37 @@ fn pixels_last() {
                 }
             }
         }
-        let all = ["scaled:jit", "transposed_direct:jit", "transposed:jit", "nchw1x1:jit", "unit_stride:jit"];
+        let all = ["scaled:jit", "staged:jit", "nchw1x1:jit", "unit_stride:jit"];
         assert!(all.iter().all(|row| met.contains(row)), "{met:?}");
+    }
+}
+
+/// Copies in rounds of images, of which caches hold one, and in bands of those whose windows are one pixel.
+#[test]
+fn staged_in_rounds() {
+    let (windows, pixels): (&[Line], &[Line]) = (&[[9, 3, 1, 0, 1, 1], [11, 3, 2, 0, 1, 1]], &[[24, 1, 1, 0, 0, 0], [10, 1, 1, 0, 0, 0]]);
+    for isa in generated() {
+        let large = CpuTarget::within(isa, 3);
+        let mut small = large;
+        (small.caches.l2, small.caches.l3) = (48 << 10, 64 << 10);
+        let mut taken = 0;
+        for (g, channels, lines) in [(1, 20, windows), (24, 1, windows), (1, 24, pixels)] {
+            for (types, prop) in [([F32; 3], FWD), ([Bf16; 3], FWD), ([F32; 3], Prop::BackwardData)] {
+                let mut c = Case { prop, types, tags: ["abx", "any", "abx"], mb: 6, ..case(g, channels, channels, lines) };
+                if prop == FWD {
+                    c.attr.post_ops = vec![PostOp::Sum { scale: Real::new(0.5), zero_point: 0, dtype: None }];
+                }
+                let problem = c.problem();
+                let row = ops::rows(&problem.op).iter().find(|row| row.name == "staged:jit").unwrap();
+                let scratch = |target: &CpuTarget| (row.plan)(&problem, target).map(|plan| plan.scratch_bytes());
+                if let (Ok(all), Ok(some)) = (scratch(&large), scratch(&small)) {
+                    assert!(some < all || lines == pixels, "{problem:?}: {some} of {all} bytes");
+                    check_on(&small, &problem, row.name, &[]);
+                    taken += 1;
+                }
+            }
+        }
+        assert!(taken >= 6, "{taken} on {isa:?}");
     }
 }
 

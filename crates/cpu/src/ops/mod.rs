@@ -4,7 +4,6 @@ pub mod batch_norm;
 pub mod binary;
 pub mod concat;
 pub mod conv;
-pub mod deconv;
 pub mod eltwise;
 pub mod fallback;
 pub mod group_norm;
@@ -22,6 +21,7 @@ pub mod resampling;
 mod reusable;
 pub mod rnn;
 mod rounded;
+mod rounds;
 pub mod sdpa;
 pub mod shuffle;
 pub mod softmax;
@@ -57,8 +57,7 @@ pub fn rows(op: &Op) -> &'static [Impl<CpuTarget>] {
         Op::Shuffle(_) => shuffle::IMPLS,
         Op::Softmax(_) => softmax::IMPLS,
         Op::Sum(_) => sum::IMPLS,
-        Op::Conv(_) => conv::IMPLS,
-        Op::Deconv(_) => deconv::IMPLS,
+        Op::Conv(_) | Op::Deconv(_) => conv::IMPLS,
         Op::InnerProduct(_) => inner_product::IMPLS,
         Op::Matmul(_) => matmul::IMPLS,
     }

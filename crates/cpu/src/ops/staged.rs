@@ -2,20 +2,25 @@
 //!
 //! An operation is planned with some of its operands in whatever layout a row of generated code asks for. What that row reads and writes then
 //! lies in scratch, which reorders fill before it and empty behind it: a pass over memory, where the portable rows would gather elements one by
-//! one. Of all sets of operands the one of fewest elements is copied with which such a row takes the problem.
+//! one. Of all sets of operands the one of fewest elements is copied with which such a row takes the problem. Convolutions between copies of source and
+//! result (NCHW) go on in rounds of images, so that these stay in the caches; windows of one pixel in bands of rows, a worker in each. Weights lie for all
+//! images as the row wants them.
 
+use super::conv::window::Setup;
+use super::rounds::{behind, bytes, differs, divisor, is_apart, part};
 use super::support::{OPERANDS, run_between, run_with};
 use super::{matmul, passes, reorder};
 use crate::CpuTarget;
 use crate::decision::around;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::Program;
-use crate::kernels::scratch::{Scratch, booked};
+use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::row::{Generated, RowPlan};
-use oxidnn_runtime::{Bound, Buf, Choose, Ctx, Decision, Exec, Plan, Region, Skip};
+use oxidnn_runtime::queue::Immediate;
+use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Choose, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Operand, Reorder, Use};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Op, Problem, Prop, Tensor};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 mod repeat;
 #[cfg(test)]
@@ -28,13 +33,18 @@ const LEAST: i64 = 1024;
 const RUN: usize = 16;
 /// Bytes of a number of scratch.
 const WORD: usize = 4;
+/// Fewest bands that are taken by a worker each, and fewest pixels of one.
+const BANDS: i64 = 8;
+const PIXELS: i64 = 48;
 
 /// An operand that the operation sees as something else.
 #[derive(Debug)]
 struct Stage {
     arg: Arg,
-    /// What it is to the operation.
+    /// What it is to the operation, in a round.
     tensor: Tensor,
+    /// Of images: bytes of the operand from those of a round to the next, and from band to band.
+    steps: Option<[usize; 2]>,
     /// Whether that lies in scratch, and not in the operand's own memory.
     apart: bool,
     /// Reorders that make it of the operand before the operation, and the operand of it behind that.
@@ -48,6 +58,21 @@ struct Staged {
     what: &'static str,
     inner: Box<dyn Plan>,
     stages: Vec<Stage>,
+    rounds: Rounds,
+}
+
+/// Rounds of images, and of bands of rows of these.
+#[derive(Clone, Copy, Debug)]
+struct Rounds {
+    count: usize,
+    /// Bands of an image.
+    bands: usize,
+    /// Workers that take rounds of their own; 0 where all work on one.
+    workers: usize,
+}
+
+impl Rounds {
+    const ONE: Rounds = Rounds { count: 1, bands: 1, workers: 0 };
 }
 
 /// The code of the operation and of the reorders of every stage.
@@ -110,13 +135,13 @@ pub(crate) fn viewed(problem: Problem, inner: Box<dyn Plan>, target: &CpuTarget)
     for o in problem.operands() {
         let tensor = inner.problem().tensor(o.arg).ok_or(Skip::Op("without an operand"))?;
         if o.tensor != tensor {
-            stages.push(Stage { arg: o.arg, tensor, apart: false, reorders: [None, None] });
+            stages.push(Stage { arg: o.arg, tensor, steps: None, apart: false, reorders: [None, None] });
         }
     }
     if stages.len() > STAGED.len() {
         return Err(Skip::Shape("so many operands"));
     }
-    finish(problem, Staged { what: COPIES, inner, stages }, target)
+    finish(problem, Staged { what: COPIES, inner, stages, rounds: Rounds::ONE }, target)
 }
 
 /// An operand that is something else to an operation.
@@ -137,11 +162,12 @@ pub(crate) struct Copied {
 pub(crate) fn with_copy(problem: Problem, inner: Box<dyn Plan>, copied: Copied, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Copied { what, arg, apart, reorders } = copied;
     let tensor = inner.problem().op.tensor(arg).ok_or(Skip::Op("without an operand"))?.clone();
-    finish(problem, Staged { what, inner, stages: vec![Stage { arg, tensor, apart, reorders }] }, target)
+    finish(problem, Staged { what, inner, stages: vec![Stage { arg, tensor, steps: None, apart, reorders }], rounds: Rounds::ONE }, target)
 }
 
 fn finish(problem: Problem, staged: Staged, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::of(problem, target, staged.parts().and_then(|parts| booked(&parts)), staged)
+    let scratch = staged.each().and_then(|each| booked(&[for_workers(staged.rounds.workers, each)?]));
+    RowPlan::of(problem, target, scratch, staged)
 }
 
 /// The plan with copies of these types.
@@ -166,7 +192,7 @@ fn copies(all: &[(Arg, Tensor)], set: usize) -> impl Iterator<Item = &(Arg, Tens
 
 /// The plan with copies of these operands, in layouts that a row chooses.
 fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], copies: &[(Arg, Tensor)]) -> Option<Box<dyn Plan>> {
-    let mut staged = problem.clone();
+    let (mut staged, cut) = (problem.clone(), cut(problem, copies, target));
     for (arg, tensor) in copies {
         let operand = staged.op.tensor_mut(*arg)?;
         // A copy in floating-point elements of whole ones is what these stand for.
@@ -174,16 +200,61 @@ fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], co
             staged.attr.scales.remove(arg);
             staged.attr.zero_points.remove(arg);
         }
-        *staged.op.tensor_mut(*arg)? = tensor.clone();
+        let mut tensor = tensor.clone();
+        if let Some(cut) = cut.filter(|_| *arg != Arg::WEIGHTS) {
+            tensor.layout.dims[0] = cut.images;
+            tensor.layout.dims[2] = cut.rows.unwrap_or(tensor.layout.dims[2]);
+        }
+        *staged.op.tensor_mut(*arg)? = tensor;
     }
-    copied(problem, rows.iter().find_map(|row| row(&staged, target).ok())?, target)
+    let workers = cut.and_then(|cut| cut.rows).map_or(0, |_| target.threads.max(1));
+    let inner = CpuTarget { threads: if workers > 0 { 1 } else { target.threads }, ..*target };
+    in_rounds(problem, rows.iter().find_map(|row| row(&staged, &inner).ok())?, workers, target)
+}
+
+/// What a convolution takes in a round: images, and rows of these where not all.
+#[derive(Clone, Copy)]
+struct Cut {
+    images: i64,
+    rows: Option<i64>,
+}
+
+/// The rounds of a convolution whose source and result are copied: as many images as divide the batch, with copies that stay in the last cache; of windows of
+/// one pixel, where there are enough of them, what a core's own cache holds.
+fn cut(problem: &Problem, copies: &[(Arg, Tensor)], target: &CpuTarget) -> Option<Cut> {
+    let (attr, data) = (&problem.attr, || copies.iter().filter(|(arg, _)| *arg != Arg::WEIGHTS));
+    let s = Setup::of(&problem.op).ok().filter(|_| data().count() == 2)?;
+    let quants = attr.scales.iter().chain(&attr.zero_points);
+    let by_position = quants.filter(|(arg, _)| **arg != Arg::WEIGHTS).any(|(_, q)| q.mask & !0b10 != 0);
+    let apart = |dim: usize| [s.source.1, s.result.1].iter().all(|t| is_apart(t, dim)) && !differs(attr, |d| d == dim);
+    if by_position || !apart(0) {
+        return None;
+    }
+    let (all, dims) = (s.sizes.mb, s.result.1.dims());
+    let bytes: i64 = data().filter_map(|(_, copy)| Some(copy.dims().volume()? * copy.dtype.bits() as i64 / 8 / all)).sum();
+    let (bytes, pixels) = (bytes.max(1), dims[2..].iter().product::<i64>());
+    let pointwise = [s.sizes.k, s.sizes.s] == [[1; 3]; 2] && s.source.1.dims()[2..] == dims[2..];
+    if pointwise && copies.len() == 2 && !differs(attr, |d| d != 1) && apart(2) {
+        let most = (target.caches.budget(false).plain as i64 * pixels / bytes).min(PIXELS.max(all * pixels / BANDS));
+        let rows = divisor(dims[2] as usize, (most * dims[2] / pixels) as usize) as i64;
+        let images = if rows == dims[2] { divisor(all as usize, (most / pixels) as usize) as i64 } else { 1 };
+        if images * rows * pixels / dims[2] >= PIXELS && all / images * (dims[2] / rows) >= BANDS {
+            return Some(Cut { images, rows: Some(rows) });
+        }
+    }
+    Some(Cut { images: divisor(all as usize, target.caches.l3 / 8 / bytes as usize) as i64, rows: None })
 }
 
 /// The plan of `problem` by that of the same problem with some operands in other layouts or of other types, on copies of these.
 pub(crate) fn copied(problem: &Problem, inner: Box<dyn Plan>, target: &CpuTarget) -> Option<Box<dyn Plan>> {
+    in_rounds(problem, inner, 0, target)
+}
+
+/// The same where the other problem may be a round of it, which `workers` take by themselves.
+fn in_rounds(problem: &Problem, inner: Box<dyn Plan>, workers: usize, target: &CpuTarget) -> Option<Box<dyn Plan>> {
     let (mut resolved, chosen) = (problem.clone(), inner.problem());
     resolved.attr.post_ops = chosen.attr.post_ops.clone();
-    let mut stages = Vec::new();
+    let (mut stages, mut rounds) = (Vec::new(), Rounds { workers, ..Rounds::ONE });
     for o in resolved.op.operands_mut() {
         let tensor = chosen.op.tensor(o.arg)?;
         if o.tensor.layout.is_any() {
@@ -194,16 +265,24 @@ pub(crate) fn copied(problem: &Problem, inner: Box<dyn Plan>, target: &CpuTarget
             let before = o.usage == Use::In || problem.attr.reads_dst();
             let nothing = Attr::default();
             let quant = if o.tensor.dtype.is_integral() && !tensor.dtype.is_integral() { &problem.attr } else { &nothing };
-            let before = if before { Some(copy(o.tensor, tensor, (o.arg, quant), target)?) } else { None };
-            let after = if o.usage == Use::Out { Some(copy(tensor, o.tensor, (o.arg, &nothing), target)?) } else { None };
-            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), apart: true, reorders: [before, after] });
+            let (mut outside, mut steps) = (o.tensor.clone(), None);
+            if o.tensor.dims() != tensor.dims() {
+                let [images, rows] = [0, 2].map(|d| tensor.dims()[d]);
+                outside = part(o.tensor, images, rows)?;
+                steps = Some([bytes(o.tensor, 0) * images as usize, bytes(o.tensor, 2) * rows as usize]);
+                let [images, bands] = [0, 2].map(|d| (o.tensor.dims()[d] / tensor.dims()[d]) as usize);
+                rounds = Rounds { count: images * bands, bands, workers };
+            }
+            let before = if before { Some(copy(&outside, tensor, (o.arg, quant), target)?) } else { None };
+            let after = if o.usage == Use::Out { Some(copy(tensor, &outside, (o.arg, &nothing), target)?) } else { None };
+            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), steps, apart: true, reorders: [before, after] });
         }
     }
     // Where nothing is copied the row itself takes the problem.
     if stages.is_empty() {
         return None;
     }
-    finish(resolved, Staged { what: COPIES, inner, stages }, target).ok()
+    finish(resolved, Staged { what: COPIES, inner, stages, rounds }, target).ok()
 }
 
 /// Plans a problem element by element by `row`, on copies of the operands that have other neighbours than its result: to change their places is what takes
@@ -285,17 +364,17 @@ pub(crate) fn repeated(problem: &Problem, target: &CpuTarget, rows: &[Choose<Cpu
     for o in resolved.op.operands_mut() {
         let tensor = inner.problem().op.tensor(o.arg).ok_or(Skip::Op("without an operand"))?;
         if o.arg == Arg::DIFF_WEIGHTS {
-            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), apart: false, reorders: [None, None] });
+            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), steps: None, apart: false, reorders: [None, None] });
         } else if o.arg == arg {
             let [from, to] = [(&*o.tensor, 1), (tensor, all / groups)].map(|(t, each)| in_groups(t, [groups, each]));
             let element_by_element = || from.zip(to).and_then(|(from, to)| spread(&from, &to, target));
             let before = repeat::plan(o.tensor, tensor, (all / groups) as usize, target).or_else(element_by_element).ok_or_else(none)?;
-            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), apart: true, reorders: [Some(before), None] });
+            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), steps: None, apart: true, reorders: [Some(before), None] });
         } else if o.tensor.layout.is_any() {
             *o.tensor = tensor.clone();
         }
     }
-    finish(resolved, Staged { what: COPIES, inner, stages }, target)
+    finish(resolved, Staged { what: COPIES, inner, stages, rounds: Rounds::ONE }, target)
 }
 
 /// A tensor whose channels are two dimensions: groups, and the channels of a group.
@@ -312,7 +391,7 @@ fn spread(src: &Tensor, dst: &Tensor, target: &CpuTarget) -> Option<Box<dyn Plan
 }
 
 /// A copy that is not the reference's, with what the attributes say of the elements of an argument.
-fn copy(src: &Tensor, dst: &Tensor, (arg, quant): (Arg, &Attr), target: &CpuTarget) -> Option<Box<dyn Plan>> {
+pub(crate) fn copy(src: &Tensor, dst: &Tensor, (arg, quant): (Arg, &Attr), target: &CpuTarget) -> Option<Box<dyn Plan>> {
     if let Format::Sparse(_) = src.layout.format {
         return matmul::sparse::expansion(src, dst, target);
     }
@@ -332,16 +411,17 @@ impl Stage {
 }
 
 impl Staged {
-    /// Elements of scratch of the operation or of the reorders, which follow each other.
+    /// Bytes of scratch of the operation or of the reorders, which follow each other.
     fn shared(&self) -> usize {
         let reorders = self.stages.iter().flat_map(|s| &s.reorders).flatten();
-        reorders.fold(self.inner.scratch_bytes(), |most, p| most.max(p.scratch_bytes())).div_ceil(WORD)
+        reorders.fold(self.inner.scratch_bytes(), |most, p| most.max(p.scratch_bytes()))
     }
 
-    /// Elements of scratch: what is shared, and those of every copy; `None` on overflow.
-    fn parts(&self) -> Option<Vec<usize>> {
-        let copies = self.stages.iter().map(|s| s.tensor.layout.elements().map(|_| s.bytes().div_ceil(WORD)));
-        std::iter::once(Some(self.shared())).chain(copies).collect()
+    /// Elements of scratch of a round: what is shared, and those of every copy; `None` on overflow.
+    fn each(&self) -> Option<usize> {
+        let whole = |bytes: usize| bytes.checked_next_multiple_of(ALIGNMENT);
+        let add = |sum: usize, s: &Stage| s.tensor.layout.elements().and_then(|_| sum.checked_add(whole(s.bytes())?));
+        Some(self.stages.iter().try_fold(whole(self.shared())?, add)? / WORD)
     }
 }
 
@@ -352,7 +432,7 @@ impl Generated for Staged {
         let moved = self.stages.iter().filter(|s| s.reorders.iter().any(Option::is_some));
         match moved.map(|s| s.tensor.bytes()).sum() {
             0 => self.inner.decision(),
-            bytes => around(self.what, &*self.inner, 1, bytes),
+            bytes => around(self.what, &*self.inner, self.rounds.count.div_ceil(self.rounds.workers.max(1)), bytes),
         }
     }
 
@@ -363,21 +443,51 @@ impl Generated for Staged {
     }
 
     fn run(&self, code: &Code, _simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let shared = Region::host(scratch.take(self.shared())?.into_buf());
-        let mut copies = [[Region::host(Buf::empty())]; STAGED.len()];
-        for (copy, stage) in copies.iter_mut().zip(&self.stages) {
-            let bytes = stage.bytes();
-            *copy = [Region::host(scratch.take(bytes.div_ceil(WORD))?.into_buf().part(0, bytes))];
+        let (each, Rounds { count, workers, .. }) = (self.each().unwrap_or(0), self.rounds);
+        let shares = scratch.take(for_workers(workers, each).unwrap_or(0))?.into_buf();
+        let share = |worker: usize| shares.part(worker * each * WORD, each * WORD);
+        if workers == 0 {
+            return (0..count).try_for_each(|round| self.round(code, ctx, share(0), round));
         }
+        let failure = OnceLock::new();
+        ctx.executor().run(workers.min(ctx.executor().threads().max(1)), count, &|worker, round| {
+            if let Err(e) = self.round(code, &Ctx { queue: Immediate::inline(), ..*ctx }, share(worker), round) {
+                let _ = failure.set(e);
+            }
+        });
+        failure.into_inner().map_or(Ok(()), Err)
+    }
+}
+
+impl Staged {
+    /// A round: what comes before the operation, that, and what comes behind it. Other copies than those of images are there from the first one on.
+    fn round(&self, code: &Code, ctx: &Ctx<'_>, scratch: Buf<'_>, round: usize) -> Result<(), Error> {
+        let mut used = 0;
+        let mut take = |bytes: usize| {
+            let part = scratch.part(used, bytes);
+            used += bytes.next_multiple_of(ALIGNMENT);
+            part
+        };
+        let shared = Region::host(take(self.shared()));
+        let mut copies = [[Region::host(Buf::empty())]; STAGED.len()];
+        copies.iter_mut().zip(&self.stages).for_each(|(copy, stage)| *copy = [Region::host(take(stage.bytes()))]);
         let reorder = |which: usize| {
             self.stages.iter().zip(&copies).zip(&code.stages).try_for_each(|((stage, copy), execs)| {
                 let plan = stage.reorders[which].as_ref().map(|p| &p.problem().op);
-                let (Some(exec), Some(Op::Reorder(Reorder { src, dst })), Some(outside)) = (&execs[which], plan, ctx.bound(stage.arg))
-                else {
+                let (Some(exec), Some(Op::Reorder(Reorder { src, dst })), Some(bound)) = (&execs[which], plan, ctx.bound(stage.arg)) else {
                     return Ok(());
                 };
-                let inside = if stage.apart { Bound { regions: copy, ..*outside } } else { *outside };
-                let (from, to) = if which == 0 { (*outside, inside) } else { (inside, *outside) };
+                let part = match stage.steps.filter(|_| round > 0) {
+                    None if round > 0 => return Ok(()),
+                    None => None,
+                    Some([images, bands]) => {
+                        let at = images * (round / self.rounds.bands) + bands * (round % self.rounds.bands);
+                        Some([Region::host(behind(ctx.buf(stage.arg)?, at))])
+                    }
+                };
+                let outside = part.as_ref().map_or(*bound, |regions| Bound { regions, ..*bound });
+                let inside = if stage.apart { Bound { regions: copy, ..outside } } else { outside };
+                let (from, to) = if which == 0 { (outside, inside) } else { (inside, outside) };
                 run_between(&**exec, ctx, shared, [Bound { tensor: src, ..from }, Bound { tensor: dst, ..to }], |arg| match which {
                     0 if stage.arg == Arg::DST => None,
                     0 if arg == Arg::scale(stage.arg) => Some(Arg::scale(Arg::SRC)),

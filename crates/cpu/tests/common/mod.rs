@@ -112,9 +112,13 @@ fn execute(problem: &Problem, row: &str, target: &CpuTarget, threads: Threads, d
 
 /// Plans `problem` with `row`, runs it and the reference, and compares every output; `concrete` replaces tensors with runtime dimensions.
 pub(crate) fn check_with(problem: &Problem, row: &str, isa: Isa, concrete: &[(Arg, Tensor)]) {
-    let target = CpuTarget::within(isa, 3);
+    check_on(&CpuTarget::within(isa, 3), problem, row, concrete);
+}
+
+/// The same on a target.
+pub(crate) fn check_on(target: &CpuTarget, problem: &Problem, row: &str, concrete: &[(Arg, Tensor)]) {
     let imp = rows(&problem.op).iter().find(|r| r.name == row).expect("the row");
-    let plan = (imp.plan)(problem, &target).unwrap_or_else(|why| panic!("{row} skips {problem:?}: {why}"));
+    let plan = (imp.plan)(problem, target).unwrap_or_else(|why| panic!("{row} skips {problem:?}: {why}"));
     let problem = plan.problem().clone();
     let mut random = Random(1);
     let mut data: Vec<Data> = problem
@@ -134,10 +138,10 @@ pub(crate) fn check_with(problem: &Problem, row: &str, isa: Isa, concrete: &[(Ar
     let copy =
         |data: &[Data]| -> Vec<Data> { data.iter().map(|d| Data { operand: d.operand.clone(), memory: d.memory.clone() }).collect() };
     let mut expected = copy(&data);
-    execute(&problem, "ref:any", &target, Threads::inline(), &mut expected);
+    execute(&problem, "ref:any", target, Threads::inline(), &mut expected);
     let mut parallel = copy(&data);
-    execute(&problem, row, &target, Threads::over(Arc::new(Workers(2))), &mut parallel);
-    execute(&problem, row, &target, Threads::inline(), &mut data);
+    execute(&problem, row, target, Threads::over(Arc::new(Workers(2))), &mut parallel);
+    execute(&problem, row, target, Threads::inline(), &mut data);
     for ((got, want), parallel) in data.iter_mut().zip(&mut expected).zip(&mut parallel).filter(|((d, _), _)| d.operand.usage == Use::Out) {
         compare(&problem, got, want);
         let bytes = got.operand.tensor.bytes();

@@ -10,10 +10,10 @@
 //! Blocks of channels know nothing of each other: as many as the nearest cache holds are done with before the next, so that what statistics have
 //! read is there still when it is normalised.
 
+use super::portable;
 use crate::CpuTarget;
 use crate::hardware::Caches;
 use crate::kernels::code::elem;
-use super::portable;
 use crate::kernels::columns::{self, Act, Bound, Sweep};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;

@@ -4,10 +4,11 @@
 //! yet, the second one the band. What it reads was written a moment ago and is in L2. Small images go through together, as many as L2 holds.
 //! Each of the rows is the best one that takes its part of the problem, so types, layouts and instruction sets are those of all rows.
 
-use super::{IMPLS, planes, window};
+use super::{IMPLS, window};
 use crate::CpuTarget;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
+use crate::ops::rounds::{behind, bytes, differs, divisor, is_apart, part};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Bound, Buf, Ctx, Decision, Exec, Plan, Region, Skip, Tier};
@@ -132,34 +133,6 @@ fn depthwise_dst(op: &Conv) -> &Tensor {
     op.depthwise_dst.as_ref().unwrap_or(&op.dst)
 }
 
-/// Memory from a byte on.
-fn behind(buf: Buf<'_>, at: usize) -> Buf<'_> {
-    buf.part(at, buf.len().saturating_sub(at))
-}
-
-/// Bytes from an index of a dimension to the next.
-fn bytes(tensor: &Tensor, dim: usize) -> usize {
-    tensor.blocking().map_or(0, |b| b.strides[dim] as usize * tensor.dtype.bits() / 8)
-}
-
-/// Whether a dimension is no part of blocks.
-fn is_apart(tensor: &Tensor, dim: usize) -> bool {
-    tensor.dtype.bits() >= 8 && tensor.blocking().is_some_and(|b| b.inner.of(dim) <= 1)
-}
-
-/// So many images and rows of a tensor, where they lie.
-fn part(tensor: &Tensor, images: i64, rows: i64) -> Option<Tensor> {
-    let mut part = tensor.clone();
-    for (dim, size) in [(0, images), (2, rows)] {
-        let whole = part.layout.dims[dim] == size;
-        part.layout.dims[dim] = size;
-        if !whole {
-            part.layout.blocking_mut()?.padded_dims[dim] = size;
-        }
-    }
-    Some(part)
-}
-
 /// Rounds of as many images as L2 holds the intermediate results of, or bands of an image.
 fn cut(op: &Conv, attr: &Attr, (sizes, target): (&ConvSizes, &CpuTarget)) -> Result<Cut, Skip> {
     let too_large = Skip::Shape("an intermediate result beyond the address space");
@@ -168,9 +141,9 @@ fn cut(op: &Conv, attr: &Attr, (sizes, target): (&ConvSizes, &CpuTarget)) -> Res
     let row = row.ok_or(too_large)?.div_ceil(8).max(1);
     let budget = target.caches.l2 / 2 * target.threads.max(1);
     let dst = depthwise_dst(op);
-    let cuts = |dim: usize| is_apart(&op.src, dim) && is_apart(dst, dim) && !planes::differs(attr, |d| d == dim);
+    let cuts = |dim: usize| is_apart(&op.src, dim) && is_apart(dst, dim) && !differs(attr, |d| d == dim);
     let image = row.saturating_mul(height as usize);
-    let images = if cuts(0) { planes::divisor(all as usize, budget / image) as i64 } else { all };
+    let images = if cuts(0) { divisor(all as usize, budget / image) as i64 } else { all };
     let first = op.sizes();
     let same_rows = first.s[1] == 1 && first.pl[1] == 0 && first.i[1] == first.o[1];
     let bands = images == 1 && image > budget && same_rows && op.dst.dtype.bits() >= 8 && cuts(2);

@@ -1,4 +1,4 @@
-//! Rows of convolution.
+//! Rows of convolution and deconvolution, which is a convolution's gradient with respect to its source as a forward operation.
 
 mod columns;
 mod compensation;
@@ -14,9 +14,8 @@ mod order;
 mod packed;
 mod padded;
 mod pixels;
-pub(crate) mod planes;
 mod sampled;
-pub(crate) mod scaled;
+mod scaled;
 mod scattered;
 #[cfg(test)]
 mod tests;
@@ -35,17 +34,14 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("fused:any", fused::plan),
     Impl::new("scaled:jit", scaled::plan),
     Impl::new("direct:jit", direct),
-    Impl::new("transposed_direct:jit", transposed_direct),
     Impl::new("rounded:amx", rounded).for_some_shapes(),
     Impl::new("winograd:jit", winograd).for_some_shapes(),
     Impl::new("packed:amx", amx),
-    Impl::new("transposed:amx", transposed_amx),
     Impl::new("nchw1x1:jit", nchw1x1),
     Impl::new("unit_stride:jit", sampled::plan),
     Impl::new("scattered:jit", scattered).for_some_shapes(),
     Impl::new("edges:jit", edges).for_some_shapes(),
     Impl::new("packed:jit", packed),
-    Impl::new("transposed:jit", transposed),
     Impl::new("repeated:jit", repeated),
     Impl::new("bwd_weights:amx", bwd_weights_amx),
     Impl::new("flat:jit", flat),
@@ -59,41 +55,27 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 ];
 
 /// f32 on tiles of AMX.
-pub(crate) fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    rounded::plan(problem, target, &[amx, transposed_amx, bwd_weights_amx])
+fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    rounded::plan(problem, target, &[amx, amx_to_copy, bwd_weights_amx])
+}
+
+/// On tiles of AMX, to a copy of the result, from a source that lies as they want it.
+fn amx_to_copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    if !window::Setup::of(&problem.op)?.source.1.layout.is_any() {
+        return Err(Skip::Layout("of the source: given".into()));
+    }
+    staged::plan(problem, target, &[amx], &[&[]])
 }
 
 /// The rows that [`staged`] makes copies for.
-const GENERATED: &[Choose<CpuTarget>] = &[
-    scaled::plan,
-    direct,
-    transposed_direct,
-    winograd,
-    amx,
-    transposed_amx,
-    nchw1x1,
-    sampled::plan,
-    edges,
-    packed,
-    transposed,
-    bwd_weights_amx,
-    bwd_weights,
-];
+const GENERATED: &[Choose<CpuTarget>] = &[direct, winograd, amx, nchw1x1, sampled::plan, edges, packed, bwd_weights_amx, bwd_weights];
 
 /// Depthwise, and groups of few channels.
-pub(crate) fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {
         Some(Prop::BackwardWeights) => depthwise::gradient::plan(problem.clone(), target),
         _ => depthwise::jit::plan(problem.clone(), target),
     }
-}
-
-/// The same of NCHW, between transpositions, unless products read and write it in place.
-pub(crate) fn transposed_direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    if nchw1x1(problem, target).is_ok() {
-        return Err(Skip::Layout("of source and result: products take it as it is".into()));
-    }
-    planes::plan(problem.clone(), target, depthwise::jit::plan)
 }
 
 fn winograd(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -101,60 +83,48 @@ fn winograd(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
 }
 
 /// On tiles of AMX, channels last.
-pub(crate) fn amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     tiles::plan_amx(problem.clone(), target)
 }
 
-/// On tiles of AMX, NCHW, between transpositions.
-pub(crate) fn transposed_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    dense(problem)?;
-    planes::plan(problem.clone(), target, tiles::plan_amx)
-}
-
 /// Windows of one pixel, NCHW in place.
-pub(crate) fn nchw1x1(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn nchw1x1(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     columns::plan(problem, target)
 }
 
 /// To few channels, NCHW.
-pub(crate) fn scattered(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn scattered(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     scattered::plan(problem, target)
 }
 
 /// Windows over small images, channels last.
-pub(crate) fn edges(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn edges(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     edges::plan(problem.clone(), target)
 }
 
 /// On vectors, channels last.
-pub(crate) fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     tiles::plan(problem.clone(), target)
 }
 
-/// On vectors, NCHW, between transpositions.
-pub(crate) fn transposed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    dense(problem)?;
-    planes::plan(problem.clone(), target, tiles::plan)
-}
-
 /// Gradients of weights, on tiles of AMX.
-pub(crate) fn bwd_weights_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn bwd_weights_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     weights::tiled::plan_amx(problem.clone(), target)
 }
 
 /// Gradients of weights of windows of one pixel.
-pub(crate) fn flat(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn flat(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     flat::plan(problem, target)
 }
 
 /// Gradients of weights, on vectors.
-pub(crate) fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     let weights = problem.op.tensor(Arg::DIFF_WEIGHTS).zip(problem.op.tensor(Arg::SRC));
     let grouped = weights.is_some_and(|(weights, src)| weights.dims().len() > src.dims().len() && weights.dims()[0] > 1);
@@ -165,7 +135,7 @@ pub(crate) fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<d
 }
 
 /// Gradients of weights of groups of one channel of one operand and several of the other.
-pub(crate) fn repeated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn repeated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     staged::repeated(problem, target, &[direct, |problem, target| with_copies(problem, target, &[direct])])
 }
 
@@ -174,7 +144,7 @@ fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
 }
 
 /// Plans by the first of `rows` that takes copies of some operands: of the source, of the pixels that windows meet.
-pub(crate) fn with_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
+fn with_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
     let Some(met) = sampled::met(problem) else { return of_all(problem, target, rows) };
     let inner = of_all(&met, target, rows)?;
     let mut resolved = problem.clone();
@@ -196,11 +166,11 @@ fn of_all(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> 
     })
 }
 
-pub(crate) fn direct_portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn direct_portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     depthwise::plan(problem.clone(), target)
 }
 
-pub(crate) fn packed_portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+fn packed_portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {
         Some(Prop::BackwardWeights) => weights::plan(problem.clone(), target),
         _ => window::plan(problem.clone(), target),

@@ -1,0 +1,47 @@
+//! Rounds: an operation over some images at a time, so that copies and intermediate results stay in the caches.
+
+use oxidnn_runtime::Buf;
+use oxidnn_spec::{Attr, MAX_NDIMS, PostOp, Tensor};
+
+/// Whether an operand of a post-op differs by a dimension that `which` names.
+pub(super) fn differs(attr: &Attr, which: impl Fn(usize) -> bool) -> bool {
+    let tensor = |t: &Tensor| t.dims().iter().enumerate().any(|(d, n)| *n != 1 && which(d));
+    attr.post_ops.iter().any(|p| match p {
+        PostOp::Binary { src1, src2, .. } => tensor(src1) || src2.as_ref().is_some_and(tensor),
+        PostOp::Prelu { mask } => (0..MAX_NDIMS).any(|d| mask >> d & 1 == 1 && which(d)),
+        _ => false,
+    })
+}
+
+/// The largest divisor of `n` that is at most `most`; at least 1.
+pub(super) fn divisor(n: usize, most: usize) -> usize {
+    (1..=most.clamp(1, n.max(1))).rev().find(|d| n.is_multiple_of(*d)).unwrap_or(1)
+}
+
+/// Bytes from an index of a dimension to the next.
+pub(super) fn bytes(tensor: &Tensor, dim: usize) -> usize {
+    tensor.blocking().map_or(0, |b| b.strides[dim] as usize * tensor.dtype.bits() / 8)
+}
+
+/// Whether a dimension is no part of blocks.
+pub(super) fn is_apart(tensor: &Tensor, dim: usize) -> bool {
+    tensor.dtype.bits() >= 8 && tensor.blocking().is_some_and(|b| b.inner.of(dim) <= 1)
+}
+
+/// So many images and rows of a tensor, where they lie.
+pub(super) fn part(tensor: &Tensor, images: i64, rows: i64) -> Option<Tensor> {
+    let mut part = tensor.clone();
+    for (dim, size) in [(0, images), (2, rows)] {
+        let whole = part.layout.dims[dim] == size;
+        part.layout.dims[dim] = size;
+        if !whole {
+            part.layout.blocking_mut()?.padded_dims[dim] = size;
+        }
+    }
+    Some(part)
+}
+
+/// Memory from a byte on.
+pub(super) fn behind(buf: Buf<'_>, at: usize) -> Buf<'_> {
+    buf.part(at, buf.len().saturating_sub(at))
+}
