@@ -169,8 +169,8 @@ struct Call {
     /// Whether long rows come from memory beyond the caches, which is faster row by row.
     far: bool,
     /// Elements of a row that are counted together, and rows that are made together.
-    together: usize,
-    joint: usize,
+    together: u16,
+    joint: u8,
 }
 
 /// What an operand of a kernel is.
@@ -691,7 +691,7 @@ impl Chosen<'_> {
 
 impl Call {
     fn new(spec: Spec, isa: Isa, from: Vec<Origin>) -> Call {
-        let (together, joint) = (isa.width().lanes() * spec.together(isa), spec.rows_together());
+        let (together, joint) = ((isa.width().lanes() * spec.together(isa)) as u16, spec.rows_together() as u8);
         Call { spec, isa, from, far: false, together, joint }
     }
 
@@ -705,7 +705,7 @@ impl Call {
     /// When an element lies outside its buffer, or there is no room for what is folded.
     fn run(&self, code: &Entry<Args>, memory: &[Memory<'_>; OPERANDS], mut own: Option<Own<'_>>, chunks: &Chunks<'_>) {
         let (chunk, lanes) = (&chunks.chunk, self.isa.width().lanes());
-        let (run, together) = (chunk.run, self.together);
+        let (run, together) = (chunk.run, usize::from(self.together));
         let mut args = Args {
             planes: chunks.count,
             joint: 0,
@@ -745,7 +745,7 @@ impl Call {
             let memory = Written::from(memory[i].buf);
             let (at, plane) = (chunk.at[i] as usize, chunks.strides[i] as usize);
             let (rows, row) = match way {
-                Way::Own => (self.joint, own_row(run)),
+                Way::Own => (usize::from(self.joint), own_row(run)),
                 Way::Sums => (1, 0),
                 _ => (chunk.rows, chunk.outer[i] as usize),
             };
@@ -774,8 +774,9 @@ impl Call {
             assert!(usize::from(vectors) * lanes == run, "a row of {run}");
         }
         assert!(self.spec.rows != Rows::Down || chunks.count == 1, "{} planes of columns", chunks.count);
-        if self.joint > 1 && !self.far {
-            (args.joint, args.rows) = (chunk.rows / self.joint, chunk.rows % self.joint);
+        let joint = usize::from(self.joint);
+        if joint > 1 && !self.far {
+            (args.joint, args.rows) = (chunk.rows / joint, chunk.rows % joint);
         }
         // SAFETY: the elements of all rows lie in the memory that they were asked of, and what is folded in the totals.
         unsafe { code.call(&args) }

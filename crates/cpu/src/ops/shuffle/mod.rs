@@ -2,17 +2,18 @@
 
 mod permuted;
 
-use crate::kernels::pointwise::Tables;
+use crate::kernels::pointwise::{Copies, Tables};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::Shuffle;
-use oxidnn_spec::{Arg, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Tensor};
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("lanes:jit", permuted),
     Impl::new("tables:jit", looked_up),
+    Impl::new("tiles:portable", plan),
     Impl::new("tables:portable", |p, t| RowPlan::resolved(p, t, |problem| Ok((placed(problem, |tables| tables)?, 0)))),
     fallback::ROW,
 ];
@@ -36,6 +37,13 @@ fn permuted(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
     })
 }
 
+fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| match &problem.op {
+        Op::Shuffle(op) => Ok((copies(op)?, 0)),
+        _ => Err(Skip::Op("another operation than shuffle")),
+    })
+}
+
 fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
@@ -53,4 +61,53 @@ fn placed(problem: &Problem, rows_of: fn(Tables) -> Tables) -> Result<Tables, Sk
     let mut tables = rows_of(Tables::new(args[0], to)?);
     tables.fill(args[1], from, |d, p| if d == op.axis { p % rows * columns + p / rows } else { p })?;
     Ok(tables)
+}
+
+fn copies(op: &Shuffle) -> Result<Copies, Skip> {
+    let forward = op.prop.is_forward();
+    let (from, to) = if forward { (&op.src, &op.dst) } else { (&op.dst, &op.src) };
+    let (src, dst) = if forward { (Arg::SRC, Arg::DST) } else { (Arg::DIFF_DST, Arg::DIFF_SRC) };
+    let (dims, axis) = (*from.dims(), op.axis);
+    if from.dtype != to.dtype {
+        return Err(Skip::DataType(format!("{} to {}", from.dtype, to.dtype)));
+    }
+    if to.blocking().is_some_and(|b| b.strides[axis] == 1) {
+        return Err(Skip::Layout(format!("of {dst}: elements of the axis that are neighbours")));
+    }
+    let mut copies = Copies::new(dst, to)?;
+    if from.is_empty() {
+        return Ok(copies);
+    }
+    let groups = dims[axis] / op.group_size;
+    let (rows, columns) = if forward { (groups, op.group_size) } else { (op.group_size, groups) };
+    if dims.len() == oxidnn_spec::MAX_NDIMS {
+        return Err(Skip::Shape("12 dimensions"));
+    }
+    let seen = |layout: &Layout, sizes: [i64; 2]| {
+        let dims = Dims::from_fn(dims.len() + 1, |d| {
+            if d < axis {
+                dims[d]
+            } else if d > axis + 1 {
+                dims[d - 1]
+            } else {
+                sizes[d - axis]
+            }
+        });
+        layout.reshape(&dims).map_err(|_| Skip::Layout("with blocks of the axis".into()))
+    };
+    let from = seen(&from.layout, [rows, columns])?;
+    let swapped: Vec<usize> = (0..dims.len() + 1)
+        .map(|d| {
+            if d == axis {
+                axis + 1
+            } else if d == axis + 1 {
+                axis
+            } else {
+                d
+            }
+        })
+        .collect();
+    let to = seen(&to.layout, [columns, rows])?.permute(&swapped).map_err(|e| Skip::Layout(e.to_string()))?;
+    copies.add(src, &from.dims, &to, &from)?;
+    Ok(copies)
 }
