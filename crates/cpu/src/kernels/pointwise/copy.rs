@@ -265,7 +265,7 @@ fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, chunk: &Chunk<'_>) {
     } else if outer == 1 && chunk.rows > 1 {
         simd.run(Transpose { from, at, stride: inner, block, run: chunk.run });
     } else if inner == 2 {
-        block.chunks_exact_mut(chunk.run).enumerate().for_each(|(r, row)| simd.run(Alternate { from, at: at + r * outer, row }));
+        simd.run(Alternate { from, at, outer, block, run: chunk.run });
     } else {
         for (r, row) in block.chunks_exact_mut(chunk.run).enumerate() {
             for (j, b) in row.iter_mut().enumerate() {
@@ -298,18 +298,20 @@ fn rows<const N: usize>(to: Buf, from: Buf, rows: usize, [dst, src]: [[usize; 2]
     }
 }
 
-/// Fills a row with every second element from one on.
+/// Fills the rows of `block`, of `run` elements, with every second element: row `r` from `at + r * outer` on.
 struct Alternate<'a, T> {
     from: Buf<'a>,
     at: usize,
-    row: &'a mut [T],
+    outer: usize,
+    block: &'a mut [T],
+    run: usize,
 }
 
 impl<T: Element> Body for Alternate<'_, T> {
     type Out = ();
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        match self.row.len() {
+        match self.run {
             16.. => self.pieces::<16, 31>(),
             8.. => self.pieces::<8, 15>(),
             4.. => self.pieces::<4, 7>(),
@@ -319,15 +321,16 @@ impl<T: Element> Body for Alternate<'_, T> {
 }
 
 impl<T: Element> Alternate<'_, T> {
-    /// Pieces of `N` elements, which `M` hold: the last overlaps those before.
+    /// Pieces of `N` elements, which `M` hold: the last one of a row overlaps those before.
     #[inline(always)]
     fn pieces<const N: usize, const M: usize>(self) {
-        let count = self.row.len();
-        for i in (0..count).step_by(N).map(|i| i.min(count - N)) {
-            let mut all = [T::zeroed(); M];
-            self.from.read(self.at + 2 * i, &mut all);
-            let met: [T; N] = std::array::from_fn(|k| all[2 * k]);
-            self.row[i..i + N].copy_from_slice(&met);
+        for (r, row) in self.block.chunks_exact_mut(self.run).enumerate() {
+            for i in (0..self.run).step_by(N).map(|i| i.min(self.run - N)) {
+                let mut all = [T::zeroed(); M];
+                self.from.read(self.at + r * self.outer + 2 * i, &mut all);
+                let met: [T; N] = std::array::from_fn(|k| all[2 * k]);
+                row[i..i + N].copy_from_slice(&met);
+            }
         }
     }
 }

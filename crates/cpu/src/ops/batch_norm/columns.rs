@@ -100,7 +100,10 @@ impl Matrices {
     fn sweep(&self, pass: &Pass, bufs: &[Buf], segment: &Segment, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
         let kernel = match pass {
             Pass::Generated(kernel) => kernel,
-            Pass::Portable(simd, act) => return portable::run((*simd, *act), bufs, (segment.rows.clone(), self.width), (sums, numbers)),
+            Pass::Portable(simd, act) => {
+                let rows = portable::Rows { simd: *simd, act: *act, rows: segment.rows.clone(), width: self.width };
+                return rows.run(bufs, sums, numbers);
+            }
         };
         let blocks = columns::Blocks { count: segment.blocks.len(), distance: self.rows * self.width };
         for image in segment.images.clone() {

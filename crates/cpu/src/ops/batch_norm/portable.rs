@@ -10,29 +10,35 @@ const PIECE: usize = 2048;
 /// Rows that are added before their sum is.
 const TOGETHER: usize = 4;
 
-/// Does `act` for some rows of matrices of `width` columns: the sources, then the result; with sums, and other numbers, by column.
-pub(super) fn run(
-    (simd, act): (Simd, Act),
-    bufs: &[Buf],
-    (rows, width): (Range<usize>, usize),
-    (sums, numbers): (&mut [&mut [f32]], &[&[f32]]),
-) {
-    let each = (PIECE / width).max(1);
-    let (mut all_x, mut all_d) = ([0.0; PIECE], [0.0; PIECE]);
-    for first in (0..width).step_by(PIECE) {
-        let columns = first..width.min(first + PIECE);
-        for start in rows.clone().step_by(each) {
-            let (at, len) = (start * width + first, each.min(rows.end - start) * columns.len());
-            let (x, d) = (&mut all_x[..len], &mut all_d[..len]);
-            bufs[0].read(at, x);
-            if matches!(act, Act::Products { .. } | Act::Gradient { .. }) {
-                bufs[1].read(at, d);
-            }
-            simd.run(Piece { act, columns: columns.clone(), x: &mut *x, d: &mut *d, sums: &mut *sums, numbers });
-            match act {
-                Act::Scale(_) => bufs[1].write(at, x),
-                Act::Gradient { .. } => bufs[2].write(at, d),
-                _ => {}
+/// What is done with some rows of matrices of so many columns: the sources, then the result.
+pub(super) struct Rows {
+    pub(super) simd: Simd,
+    pub(super) act: Act,
+    pub(super) rows: Range<usize>,
+    pub(super) width: usize,
+}
+
+impl Rows {
+    /// Does it, with sums, and other numbers, by column.
+    pub(super) fn run(self, bufs: &[Buf], sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
+        let Rows { simd, act, rows, width } = self;
+        let each = (PIECE / width).max(1);
+        let (mut all_x, mut all_d) = ([0.0; PIECE], [0.0; PIECE]);
+        for first in (0..width).step_by(PIECE) {
+            let columns = first..width.min(first + PIECE);
+            for start in rows.clone().step_by(each) {
+                let (at, len) = (start * width + first, each.min(rows.end - start) * columns.len());
+                let (x, d) = (&mut all_x[..len], &mut all_d[..len]);
+                bufs[0].read(at, x);
+                if matches!(act, Act::Products { .. } | Act::Gradient { .. }) {
+                    bufs[1].read(at, d);
+                }
+                simd.run(Piece { act, columns: columns.clone(), x: &mut *x, d: &mut *d, sums: &mut *sums, numbers });
+                match act {
+                    Act::Scale(_) => bufs[1].write(at, x),
+                    Act::Gradient { .. } => bufs[2].write(at, d),
+                    _ => {}
+                }
             }
         }
     }

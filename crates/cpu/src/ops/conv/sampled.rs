@@ -17,6 +17,9 @@ mod tests;
 /// Bytes that are gathered at most: all images at once.
 const MOST: usize = 8 << 20;
 
+/// Fewest pixels of a line that is gathered for a row which takes it as it lies: shorter ones are no faster than what transposes them.
+const LINE: i64 = 5;
+
 /// Plans `problem`, where it is a convolution forward of such windows.
 ///
 /// # Errors
@@ -74,8 +77,8 @@ fn dense(problem: &Problem) -> Result<(Problem, Tensor), Skip> {
     }
     let plain = Tensor::with_tag(dims, DataType::F32, "abx").map_err(|e| Skip::Layout(e.to_string()))?;
     let met = std::mem::replace(&mut op.src, plain);
-    if op.src.bytes() > MOST {
-        return Err(Skip::Shape("many images"));
+    if op.src.bytes() > MOST || dims[n - 1] < LINE {
+        return Err(Skip::Shape("many images, or short lines"));
     }
     Ok((dense, met))
 }
