@@ -8,7 +8,7 @@ use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
-/// The kernels, one for each [`Like`] of the places.
+/// The kernels of some [`Places`]: one for each run of vectors that come from as many vectors of the source.
 #[derive(Clone, Debug)]
 pub struct Looker(Vec<Entry<Args>>);
 
