@@ -18,17 +18,17 @@ pub(super) fn divisor(n: usize, most: usize) -> usize {
     (1..=most.clamp(1, n.max(1))).rev().find(|d| n.is_multiple_of(*d)).unwrap_or(1)
 }
 
-/// Bytes from an index of a dimension to the next.
+/// The stride of a dimension in bytes.
 pub(super) fn bytes(tensor: &Tensor, dim: usize) -> usize {
     tensor.blocking().map_or(0, |b| b.strides[dim] as usize * tensor.dtype.bits() / 8)
 }
 
-/// Whether a dimension is no part of blocks.
+/// Whether no block of the layout spans a dimension, so that its indices are a fixed number of bytes apart.
 pub(super) fn is_apart(tensor: &Tensor, dim: usize) -> bool {
     tensor.dtype.bits() >= 8 && tensor.blocking().is_some_and(|b| b.inner.of(dim) <= 1)
 }
 
-/// So many images and rows of a tensor, where they lie.
+/// The first images and rows of a tensor, as a view with its strides; `None` for other than strided layouts.
 pub(super) fn part(tensor: &Tensor, images: i64, rows: i64) -> Option<Tensor> {
     let mut part = tensor.clone();
     for (dim, size) in [(0, images), (2, rows)] {
@@ -41,7 +41,7 @@ pub(super) fn part(tensor: &Tensor, images: i64, rows: i64) -> Option<Tensor> {
     Some(part)
 }
 
-/// Memory from a byte on.
+/// The rest of a buffer from a byte on; empty beyond its end.
 pub(super) fn behind(buf: Buf<'_>, at: usize) -> Buf<'_> {
     buf.part(at, buf.len().saturating_sub(at))
 }

@@ -1,10 +1,10 @@
-//! `staged:jit`: products whose operands do not lie, or are not of a type, as generated code takes them, on copies that do.
+//! `staged:jit`: products whose operands have a layout or a type that no generated row takes, computed on copies that have one.
 //!
-//! An operation is planned with some of its operands in whatever layout a row of generated code asks for. What that row reads and writes then
-//! lies in scratch, which reorders fill before it and empty behind it: a pass over memory, where the portable rows would gather elements one by
-//! one. Of all sets of operands the one of fewest elements is copied with which such a row takes the problem. Convolutions between copies of source and
-//! result (NCHW) go on in rounds of images, so that these stay in the caches; windows of one pixel in bands of rows, a worker in each. Weights lie for all
-//! images as the row wants them.
+//! The operation is planned with some of its operands in the layout that a generated row asks for. These copies are in scratch: reorders write
+//! them before the row runs, and read its result from there afterwards. That is one pass over memory, where the portable rows would gather
+//! elements one by one. Of all sets of operands with which a generated row takes the problem, the one with the fewest elements is copied.
+//! Convolutions whose source and result are copied (NCHW) run in rounds of images, so that the copies stay in the caches; those of 1x1 windows
+//! run in bands of rows, one worker each. Weights are copied once for all images.
 
 use super::conv::window::Setup;
 use super::rounds::{behind, bytes, differs, divisor, is_apart, part};

@@ -1,4 +1,4 @@
-//! `chosen:portable`: gradients of maxima of whole planes: zeros, but for the one element of each plane that was the largest.
+//! `chosen:portable`: gradients of global max pooling: zero, except for the element of each plane that was the largest.
 
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::{grain_rows, split};
