@@ -25,7 +25,7 @@ pub(crate) mod window;
 mod winograd;
 
 use crate::CpuTarget;
-use crate::ops::{fallback, passes, rounded, staged, support};
+use crate::ops::{doubles, fallback, passes, rounded, staged, support};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Problem, Prop};
 
@@ -51,6 +51,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("direct:portable", direct_portable),
     Impl::new("packed:portable", packed_portable),
     Impl::new("passes:portable", passes::portable),
+    Impl::new("doubles:portable", doubles::plan),
     fallback::ROW,
 ];
 

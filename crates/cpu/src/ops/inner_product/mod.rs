@@ -10,7 +10,7 @@ use crate::kernels::gemv::MAX_ROWS;
 use crate::kernels::tile::layout::together;
 use crate::ops::matmul::few::{Side, Sides};
 use crate::ops::matmul::gemv;
-use crate::ops::{fallback, passes, rounded, staged};
+use crate::ops::{doubles, fallback, passes, rounded, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Op, Problem, Prop};
 
@@ -32,6 +32,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("passes:jit", passes::generated),
     Impl::new("packed:portable", packed::plan),
     Impl::new("passes:portable", passes::portable),
+    Impl::new("doubles:portable", doubles::plan),
     fallback::ROW,
 ];
 

@@ -14,7 +14,7 @@ mod zero_points;
 use crate::CpuTarget;
 use crate::kernels::dot::panel_width;
 use crate::kernels::tile::layout;
-use crate::ops::{fallback, passes, rounded, staged, support};
+use crate::ops::{doubles, fallback, passes, rounded, staged, support};
 use few::{Side, Sides};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::op::Matmul;
@@ -39,6 +39,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("packed:portable", packed::plan),
     Impl::new("sparse:portable", sparse::plan),
     Impl::new("passes:portable", passes::portable),
+    Impl::new("doubles:portable", doubles::plan),
     fallback::ROW,
 ];
 

@@ -21,5 +21,5 @@ fn passes_are_made_for_generated_code_alone() {
         taken.map(|row| row.name)
     };
     let generated = if target.jit.is_some() { "passes:jit" } else { "packed:portable" };
-    assert_eq!([DataType::F32, DataType::F64].map(|dtype| chosen(added(dtype))), [Some(generated), Some("ref:any")]);
+    assert_eq!([DataType::F32, DataType::F64].map(|dtype| chosen(added(dtype))), [Some(generated), Some("doubles:portable")]);
 }
