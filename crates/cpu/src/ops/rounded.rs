@@ -1,7 +1,7 @@
 //! Products on copies of their factors in another type, whose products are so much faster that the copies, a pass over either factor, pay for all but thin
 //! ones. Results and gradients stay what they are.
 //!
-//! `rounded:amx`: f32 that may be computed in bf16 (`fpmath` modes `bf16` and `any`), of which tiles of AMX multiply 16 times as many pairs in a cycle as vectors
+//! `rounded:amx`: f32 that may be computed in bf16 (`fpmath` modes `bf16` and `any`), of which AMX tiles multiply 16 times as many pairs in a cycle as vectors
 //! multiply f32. `widened:jit`: f16 as f32, where vectors are multiplied twice in a cycle: to convert every element that a row of a tile meets takes the same ports
 //! of the processor for as long again.
 

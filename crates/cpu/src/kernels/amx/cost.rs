@@ -1,4 +1,4 @@
-//! Whether tiles of AMX multiply a product faster than vectors: a model of what either costs, for operands that stay in L2.
+//! Whether AMX tiles multiply a product faster than vectors: a model of what either costs, for operands that stay in L2.
 //!
 //! Tiles pay for their registers in every product of a batch, and their sums pass through memory to the tail; vectors finish them where they are.
 //! In return a tile makes 16 times as many products an instruction. So vectors win where there are few products, or little depth.

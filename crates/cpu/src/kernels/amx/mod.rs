@@ -68,7 +68,7 @@ const GATHERED: usize = 4 << 20;
 /// Bytes from the panels of a single tile of rows to its prefetch, at least.
 const AHEAD: usize = 32 << 10;
 
-/// A product either on vectors or on tiles of AMX.
+/// A product either on vectors or on AMX tiles.
 #[derive(Clone, Debug)]
 pub enum Loops {
     /// On vectors.
@@ -124,7 +124,7 @@ impl Loops {
     /// [`PADDING`](super::nest::PADDING).
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be made.
+    /// [`Error::Runtime`] where a kernel cannot be generated.
     pub fn build<W: Rows>(&self, rows: Option<&W>) -> Result<ReadyLoops, Error> {
         Ok(match self {
             Loops::Vectors(nest) => ReadyLoops::Vectors(Box::new(nest.build(rows)?)),
@@ -159,7 +159,7 @@ impl ReadyLoops {
     }
 }
 
-/// The instructions of a row on tiles of AMX.
+/// The instructions of a row on AMX tiles.
 ///
 /// # Errors
 /// The processor's lack of them.
@@ -449,10 +449,10 @@ impl Drive {
         if narrow { self.shape.columns % self.shape.panel } else { self.shape.panel }
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be made.
+    /// [`Error::Runtime`] where a kernel cannot be generated.
     pub fn build(self: &Arc<Self>) -> Result<Ready, Error> {
         let shape = &self.shape;
         let size = 4 / shape.product.depth();

@@ -319,10 +319,10 @@ impl Product {
         }
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] when code cannot be made.
+    /// [`Error::Runtime`] when code cannot be generated.
     pub fn build(&self) -> Result<ReadyProduct, Error> {
         let Request { isa, weights, rows, grouped, .. } = self.request;
         let (lanes, in_word) = (self.lanes(), self.decode.stored.in_word());

@@ -1,5 +1,5 @@
 //! Products with weights of 8 or 4 bits, plain or in panels: the [nest](crate::kernels::nest) packs its panels by unpacking them, K block by K block,
-//! and all rows of a block meet them in L2. Tiles of AMX meet all of them unpacked.
+//! and all rows of a block meet them in L2. AMX tiles meet all of them unpacked.
 //!
 //! Without groups, integers become bf16 exactly where the source has that type, and scales are the tail's; with groups they become f32,
 //! scaled. Sums begin with what zero points without groups add, so that all behind them happens in registers where the tail can do it.
@@ -164,7 +164,7 @@ impl Unpacked {
         row.is_multiple_of(ALIAS) && rows > MOST_ROWS
     }
 
-    /// Whether it is on tiles of AMX.
+    /// Whether it is on AMX tiles.
     pub fn is_on_amx(&self) -> bool {
         self.gemm.is_on_amx()
     }
@@ -200,10 +200,10 @@ impl Unpacked {
         booked(&[a, a_sums, scales, zeros, lines, work])
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] when code cannot be made.
+    /// [`Error::Runtime`] when code cannot be generated.
     pub fn build(&self) -> Result<ReadyUnpacked, Error> {
         let packer = match self.from {
             From::Panels { columns, distance } => {

@@ -267,7 +267,7 @@ impl Nest {
     /// Makes the kernels, and lists by a provider whose operands begin at address 0 and whose padding is at [`PADDING`], if there is one.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be made.
+    /// [`Error::Runtime`] where a kernel cannot be generated.
     pub fn build<W: Rows>(self: &Arc<Self>, rows: Option<&W>) -> Result<Ready, Error> {
         let mut tiles = [(); 4].map(|()| vec![None; self.tall * 2 * PHASES]);
         let kinds = [(false, self.shape.whole() > 0), (true, self.shape.panels() > self.shape.whole())];

@@ -25,7 +25,7 @@ pub(super) struct Inner<K>(pub(super) K);
 /// Takes all passes in the types that vectors multiply.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     plan_on(problem, target, isa.without_amx(), tiles)
@@ -34,7 +34,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 /// Takes forward passes of bytes of one row or one channel, whose operands are contiguous along the depth.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_dots(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     plan_on(problem, target, isa.without_amx(), Dots::plan)
@@ -45,10 +45,10 @@ fn tiles(request: &Request<'_>) -> Result<(Inner<Tiled>, usize), Skip> {
     request.plan().map(|(tiled, scratch)| (Inner(tiled), scratch))
 }
 
-/// Takes forward passes in the types that tiles of AMX multiply, where vectors are through with a product before these.
+/// Takes forward passes in the types that AMX tiles multiply, where vectors are through with a product before these.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     amx::isa(target.jit)?;
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
@@ -66,10 +66,10 @@ pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
     plan(problem, target)
 }
 
-/// Takes the passes in the types that tiles of AMX multiply.
+/// Takes the passes in the types that AMX tiles multiply.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     plan_on(problem, target, amx::isa(target.jit)?, tiles)
 }

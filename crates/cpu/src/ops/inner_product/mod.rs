@@ -35,7 +35,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     fallback::ROW,
 ];
 
-/// f32 on tiles of AMX.
+/// f32 on AMX tiles.
 fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     rounded::plan(problem, target, &[jit::plan_amx, weights::plan_amx])
 }

@@ -30,7 +30,7 @@ struct Packed {
 /// Takes products of all types up to 32 bits.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut problem = problem.clone();
     let Op::InnerProduct(op) = &mut problem.op else { return Err(Skip::Op("anything but inner product")) };

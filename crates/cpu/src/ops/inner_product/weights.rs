@@ -24,15 +24,15 @@ use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
 /// Takes gradients of the weights on vectors.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     plan_on(problem, target, target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx())
 }
 
-/// Takes those that tiles of AMX multiply.
+/// Takes those that AMX tiles multiply.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     plan_on(problem, target, amx::isa(target.jit)?)
 }
@@ -64,7 +64,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     tiled::finish(problem.clone(), gradient, target)
 }
 
-/// Images below which sums, which pass through memory, take longer than products on tiles of AMX: 6 times as long as `transposed:jit` for 16 of them, twice as long for
+/// Images below which sums, which pass through memory, take longer than products on AMX tiles: 6 times as long as `transposed:jit` for 16 of them, twice as long for
 /// 64, on Sapphire Rapids.
 const SHALLOW: usize = 128;
 
@@ -74,7 +74,7 @@ const SMALL: usize = 128 << 10;
 /// Takes plain gradients of which one side is up to 8 channels, where a walk along the other side's operand is faster than tiles.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut problem = problem.clone();
     resolve(&mut problem)?;
@@ -106,7 +106,7 @@ pub(super) fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
 /// channels.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_transposed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
     if op.prop != Prop::BackwardWeights {

@@ -24,7 +24,7 @@ const ROWS: std::ops::RangeInclusive<usize> = 64..=512;
 /// Plans a normalisation.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     generated::plan(problem, target, Across::new, Across::space)
 }

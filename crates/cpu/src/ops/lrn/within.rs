@@ -26,7 +26,7 @@ const MOST_SUMS: usize = 8 << 20;
 /// Plans a normalisation.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     generated::plan(problem, target, Within::new, |within| within.space.end)
 }

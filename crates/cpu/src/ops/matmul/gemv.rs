@@ -85,7 +85,7 @@ const SHALLOW: [usize; 2] = [3, 48];
 const ENOUGH_FAR: usize = 6;
 /// The same of row-major f32, which tiles read in place where a panel's lines stay in L2.
 const IN_PLACE: usize = 4;
-/// The same of weights in panels that tiles of AMX multiply: these take as long for any of up to 16 rows, a walk as long as memory for up to so many.
+/// The same of weights in panels that AMX tiles multiply: these take as long for any of up to 16 rows, a walk as long as memory for up to so many.
 const ENOUGH_ON_AMX: usize = 4;
 /// Weights of so many times L2 come from memory.
 const FAR: usize = 8;
@@ -147,10 +147,10 @@ pub(super) fn plan_compressed(problem: &Problem, target: &CpuTarget) -> Result<B
     unpacked(problem, target, false)
 }
 
-/// Rows from which on tiles of AMX, for which all weights are unpacked before, are faster than vectors, for which K blocks are.
+/// Rows from which on AMX tiles, for which all weights are unpacked before, are faster than vectors, for which K blocks are.
 const TILES: i64 = 8;
 
-/// Takes the same where both operands are bf16 once weights are unpacked, and rows are enough for tiles of AMX.
+/// Takes the same where both operands are bf16 once weights are unpacked, and rows are enough for AMX tiles.
 pub(super) fn plan_compressed_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     amx::isa(target.jit)?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };

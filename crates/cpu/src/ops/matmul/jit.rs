@@ -20,10 +20,10 @@ use std::sync::Arc;
 /// Bytes of weights that tiles are through with before memory matters.
 const SMALL: i64 = 64 << 10;
 
-/// Takes what [`plan`] takes where there are few weights; where tiles of AMX multiply the types, where vectors are through with a product before these.
+/// Takes what [`plan`] takes where there are few weights; where AMX tiles multiply the types, where vectors are through with a product before these.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     support::known(problem)?;
@@ -48,7 +48,7 @@ pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
     Ok(planned)
 }
 
-/// The product, where tiles of AMX multiply the types on this processor.
+/// The product, where AMX tiles multiply the types on this processor.
 fn on_amx(op: &Matmul, target: &CpuTarget) -> Option<Product> {
     let product = target.jit.filter(|isa| isa.amx).and_then(|_| product(op.src.dtype, op.weights.dtype).ok())?;
     amx::check(product).ok().map(|()| product)
@@ -57,7 +57,7 @@ fn on_amx(op: &Matmul, target: &CpuTarget) -> Option<Product> {
 /// Takes what [`plan`] takes where there are few rows, but enough for tiles to be faster than a walk along the weights.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     if !(1..=MAX_ROWS as i64).contains(&op.src.dims()[op.src.dims().len() - 2]) {
@@ -73,7 +73,7 @@ pub(super) fn plan_few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
 /// Takes dense products of the types that vectors multiply.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     plan_on(problem, target, isa.without_amx(), |request| request.plan())
@@ -82,16 +82,16 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 /// Takes products of bytes of one row or one column whose operands are contiguous along the depth.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_dots(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     plan_on(problem, target, isa.without_amx(), Dots::plan)
 }
 
-/// Takes dense products of the types that tiles of AMX multiply.
+/// Takes dense products of the types that AMX tiles multiply.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = amx::isa(target.jit)?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };

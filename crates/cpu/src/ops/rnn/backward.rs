@@ -92,7 +92,7 @@ struct Lens {
 }
 
 impl Lens {
-    /// Bytes of all of them; `None` on overflow.
+    /// Bytes in total; `None` on overflow.
     fn bytes(&self) -> Option<usize> {
         let Lens { layer, iter, projection, peephole, src, first, cell, dh, dc, .. } = *self;
         let Lens { given, given_panels, given_words, outputs, rows, panels, words, reset, attention, sides: [x, h], workers, .. } = *self;
@@ -109,10 +109,10 @@ fn has_pairs(op: &Rnn) -> bool {
     weights.into_iter().flatten().all(|t| t.dtype == DataType::Bf16)
 }
 
-/// Takes backward passes whose weights tiles of AMX multiply, where these are faster.
+/// Takes backward passes whose weights AMX tiles multiply, where these are faster.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = amx::isa(target.jit)?;
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
@@ -126,7 +126,7 @@ pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
 /// Takes backward passes of floating-point elements.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx();
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };

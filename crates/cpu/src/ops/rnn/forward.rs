@@ -134,20 +134,20 @@ impl<'a> States<'a> {
 /// Takes forward passes in the types that vectors multiply.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     plan_on(problem, target, target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx())
 }
 
-/// Takes forward passes in the types that tiles of AMX multiply, where these are faster.
+/// Takes forward passes in the types that AMX tiles multiply, where these are faster.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     plan_on(problem, target, amx::isa(target.jit)?)
 }
 
-/// Whether tiles of AMX multiply the states of a network, and do so faster than vectors.
+/// Whether AMX tiles multiply the states of a network, and do so faster than vectors.
 ///
 /// # Errors
 /// Types, and steps that are too small.

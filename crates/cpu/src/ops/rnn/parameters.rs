@@ -190,7 +190,7 @@ impl Parameters {
         })
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     ///
     /// # Errors
     /// As for [`Gemm::build`].

@@ -77,10 +77,10 @@ impl Quantised {
         }
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where one cannot be made.
+    /// [`Error::Runtime`] where one cannot be generated.
     pub(super) fn build(&self) -> Result<Code, Error> {
         Ok(Code { layer: self.layer.build()?, iter: self.iter.build()?, projected: self.projected.build()? })
     }

@@ -1,7 +1,7 @@
 //! The products of a step: the rows of a slice of the batch by a few panels, in tiles, sums left in the worker's scratch.
 //!
 //! Weights come from L2, 64 bytes in a cycle where nothing else is asked for; so every panel meets all rows at once, of which half
-//! a panel takes more than a whole one. On tiles of AMX rows come 32 at a time.
+//! a panel takes more than a whole one. On AMX tiles rows come 32 at a time.
 
 use super::cut::Cut;
 use crate::kernels::amx::{self, Accumulate, Addend};
@@ -69,7 +69,7 @@ pub(super) struct Skinny {
 pub(super) struct Ready {
     skinny: Skinny,
     tiles: Vec<Option<Tile>>,
-    /// That on tiles of AMX, in their place.
+    /// That on AMX tiles, in their place.
     on_amx: Option<Box<Accumulate>>,
     /// The same for weights of seven bits, where these are multiplied in another way.
     seven_bits: Vec<Option<Tile>>,
@@ -105,10 +105,10 @@ impl Skinny {
         self.columns() == self.width
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be made.
+    /// [`Error::Runtime`] where a kernel cannot be generated.
     pub(super) fn build(&self) -> Result<Ready, Error> {
         if self.on_amx {
             let kernels = Accumulate::get(self.isa, self.product, self.vectors, [self.vectors; 2])?;

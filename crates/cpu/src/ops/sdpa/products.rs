@@ -159,7 +159,7 @@ impl Products {
     /// Makes the kernels for these products.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be made.
+    /// [`Error::Runtime`] where a kernel cannot be generated.
     pub(super) fn build(&self, kinds: &[Kind]) -> Result<Ready, Error> {
         match self {
             Products::Tiles(tiling) => Tiles::new(*tiling, kinds).map(Ready::Tiles),

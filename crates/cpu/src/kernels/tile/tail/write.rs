@@ -143,7 +143,7 @@ fn in_registers(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Optio
             column.iter().enumerate().for_each(|(i, x)| f.store(local.at(((i * sums.vectors + v) * width.bytes()) as i32), *x));
             continue;
         }
-        // Two neighbours leave together where what computes them beside tiles of AMX has registers left to wait in.
+        // Two neighbours leave together where what computes them beside AMX tiles has registers left to wait in.
         let leaves = match (kind, tail.dst) {
             (Kind::Normal, Elem::Bf16) => true,
             (Kind::Whole, Elem::U8 | Elem::I8) | (Kind::Real | Kind::Normal, Elem::U8) => rows.len().is_multiple_of(2),
