@@ -648,7 +648,7 @@ impl Gradient {
         self.rows.strides.filter(|_| self.rows.in_place).map_or(usize::MAX, |s| s.block)
     }
 
-    /// Whether the rows of a tile are contiguous but not those of a block: with several window rows merged, rows of one window row are.
+    /// Whether the rows of a tile are contiguous: unless several rows of the window are merged.
     pub(crate) fn is_across(&self) -> bool {
         self.rows.grid.joint > 1
     }
