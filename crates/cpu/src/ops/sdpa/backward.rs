@@ -53,7 +53,7 @@ struct Space {
     score: usize,
     /// Columns of panels of keys, of key elements, of value elements.
     widths: [usize; 3],
-    /// The elements of a key and of a value in whole panels.
+    /// The elements of a key and of a value, rounded up to whole panels.
     depth: usize,
     values: usize,
     lens: Worker<usize>,

@@ -247,7 +247,7 @@ impl Generated for Forward {
     }
 }
 
-/// Whether operands are the elements that they hold.
+/// Whether no operand has scales or zero points.
 fn is_unscaled(attr: &Attr) -> bool {
     attr.scales.is_empty() && attr.zero_points.is_empty()
 }
