@@ -33,8 +33,8 @@ pub(super) struct Run<'a> {
 
 /// What cells need besides sums.
 pub(super) struct ByChannel<'a> {
-    /// Bias by stack, panel and gate; of integer sums what is taken away from them, factors, and by stack and panel 1 where
-    /// a panel of the weights of the state has seven bits.
+    /// Bias by stack, panel and gate; or for integer sums what is subtracted from them, their factors, and, by stack and panel, 1 if
+    /// a panel of the recurrent weights has seven bits.
     pub(super) bias: &'a [f32],
     pub(super) whole: [&'a [f32]; 3],
     /// The same three for the projection's sums, by stack and panel.
