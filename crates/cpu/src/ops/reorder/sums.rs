@@ -214,7 +214,7 @@ struct Lines<'l> {
 }
 
 impl Lines<'_> {
-    /// Adds `count` words of each line: pairs of bytes in 16-bit sums, the even ones in one sum and the odd ones in another.
+    /// Adds `count` words of each line; the two bytes of a 16-bit half are added in one 16-bit sum.
     #[inline(always)]
     fn add(&self, count: usize) -> [i32; LINE] {
         let (mut sums, mut halves) = ([0_i32; LINE], [0_i16; 2 * LINE]);
