@@ -23,7 +23,7 @@ pub struct KSteps {
     pub matrix: usize,
     /// The same where lines that are read in place drive each other out of caches.
     pub aliased: usize,
-    /// The same on tiles of AMX, whose panels are as wide and whose rows come 32 at a time.
+    /// The same on AMX tiles, whose panels are as wide and whose rows come 32 at a time.
     pub amx: usize,
     /// Of windows over images, whose rows are taps.
     pub window: usize,

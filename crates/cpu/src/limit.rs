@@ -45,7 +45,7 @@ impl Limit {
     /// No limit.
     pub const NONE: Limit = EVERYTHING;
 
-    /// No limit, with tiles of AMX emulated.
+    /// No limit, with AMX tiles emulated.
     pub const EMULATED_AMX: Limit = Limit { isa: Isa::Avx512, jit: Some(Jit::EMULATED_AMX) };
 
     /// The limit that oneDNN's name of an instruction set stands for; `None` for a name it does not know.
@@ -58,7 +58,7 @@ impl Limit {
         knobs::get().max_cpu_isa.as_deref().and_then(Limit::named).unwrap_or(Limit::NONE).as_emulated()
     }
 
-    /// The same with tiles of AMX emulated, where there are any and the knob `EMULATE_AMX` wants that.
+    /// The same with AMX tiles emulated, where there are any and the knob `EMULATE_AMX` wants that.
     pub fn as_emulated(self) -> Limit {
         let emulate = |jit: Jit| Jit { emulated: jit.amx && knobs::get().emulate_amx, ..jit };
         Limit { jit: self.jit.map(emulate), ..self }

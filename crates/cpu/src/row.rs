@@ -41,7 +41,7 @@ pub trait Generated: fmt::Debug + Send + Sync + 'static {
     /// Makes the code.
     ///
     /// # Errors
-    /// [`Error::Runtime`] when code cannot be made.
+    /// [`Error::Runtime`] when code cannot be generated.
     fn build(&self) -> Result<Self::Code, Error>;
 
     /// As [`Kernel::table_bytes`].

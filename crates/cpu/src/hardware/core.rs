@@ -12,7 +12,7 @@ pub struct Core {
     pub name: &'static str,
     /// Vectors that are multiplied and added in a cycle, by their bytes: 16 and 32, and 64.
     vectors: [f64; 2],
-    /// Steps of 4 bytes of a row by a column that tiles of AMX multiply in a cycle; 0 without them.
+    /// Steps of 4 bytes of a row by a column that AMX tiles multiply in a cycle; 0 without them.
     tiles: f64,
     /// Bytes in a cycle of L2, of L3 and of memory.
     bytes: [f64; 3],
@@ -94,7 +94,7 @@ impl Core {
         self.vectors[usize::from(lanes > 8)] * (lanes * depth) as f64
     }
 
-    /// Multiply-adds in a cycle on tiles of AMX, with `depth` elements in 4 bytes; without such tiles, of vectors that stand in for them.
+    /// Multiply-adds in a cycle on AMX tiles, with `depth` elements in 4 bytes; without such tiles, of vectors that stand in for them.
     pub fn tile_rate(&self, depth: usize) -> f64 {
         if self.tiles > 0.0 { self.tiles * depth as f64 } else { self.rate(16, depth) / EMULATED }
     }

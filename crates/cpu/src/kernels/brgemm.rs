@@ -106,7 +106,7 @@ impl Brgemm {
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when a size is 0 or a distance shorter than a line; [`Error::Runtime`] and [`Error::OutOfMemory`] when
-    /// code cannot be made.
+    /// code cannot be generated.
     pub fn new(isa: Isa, shape: Shape) -> Result<Brgemm, Error> {
         let Shape { m, n, k, lda, ldb, ldc, .. } = shape;
         for (name, size, least) in [("m", m, 1), ("n", n, 1), ("k", k, 1), ("lda", lda, k), ("ldb", ldb, n), ("ldc", ldc, n)] {

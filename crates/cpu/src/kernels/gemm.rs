@@ -1,6 +1,6 @@
-//! Products of plain matrices, in batches: the provider of rows at one distance for the loop nest, on vectors and on tiles of AMX.
+//! Products of plain matrices, in batches: the provider of rows at one distance for the loop nest, on vectors and on AMX tiles.
 //!
-//! `B` lies in panels, or is row-major or transposed. The nest packs it K block by K block for each group of panels; for tiles of AMX, whose rows
+//! `B` lies in panels, or is row-major or transposed. The nest packs it K block by K block for each group of panels; for AMX tiles, whose rows
 //! pass by several times as fast, all panels are packed before, once for all workers, unless each is met by one task alone.
 
 use super::amx::{self, Half, Lines, Loops, ReadyLoops, Run};
@@ -145,7 +145,7 @@ impl Sizes {
 }
 
 impl Gemm {
-    /// The product on a processor: on tiles of AMX where instructions and types allow them.
+    /// The product on a processor: on AMX tiles where instructions and types allow them.
     ///
     /// # Errors
     /// For reductions of more than 2^24 steps.
@@ -196,7 +196,7 @@ impl Gemm {
         self.loops.shape().product
     }
 
-    /// Whether it is on tiles of AMX.
+    /// Whether it is on AMX tiles.
     pub fn is_on_amx(&self) -> bool {
         matches!(self.loops, Loops::Tiles(_))
     }
@@ -232,10 +232,10 @@ impl Gemm {
         panels.checked_mul(shape.panel_bytes / 4)?.checked_next_multiple_of(16)
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be made.
+    /// [`Error::Runtime`] where a kernel cannot be generated.
     pub fn build(&self) -> Result<Ready, Error> {
         let packed = self.panels_len().unwrap_or(0);
         Ok(Ready { gemm: self.clone(), loops: self.loops.build(None::<&Strided<'_, '_>>)?, packed })

@@ -11,7 +11,7 @@ use oxidnn_spec::{Arg, Error, Problem, Tensor};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Multiply-adds in a cycle.
+/// Multiply-adds a cycle, as a prediction.
 const RATE: f64 = 0.25;
 
 /// The row.

@@ -1,4 +1,5 @@
-//! `flat:jit`: inner products of sources in blocks of channels by weights that lie as they do: channels and pixels are one dimension, in whatever order.
+//! `flat:jit`: inner products of blocked sources with weights of the same blocked order: channels and pixels are one dimension, in any
+//! order.
 
 use super::IMPLS;
 use crate::CpuTarget;
@@ -8,13 +9,13 @@ use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::InnerProduct;
 use oxidnn_spec::{Dims, Op, Problem, Tensor};
 
-/// Rows for each column of weights of layout `any`, which are in panels where there are fewer: the source is copied for them.
+/// Rows for each column of weights of open layout: with fewer rows, panels are better, although the source is copied for them.
 const ROWS: i64 = 2;
 
 /// Plans `problem`.
 ///
 /// # Errors
-/// Sources without blocks, weights that lie otherwise, and what no row takes.
+/// Sources without blocks, weights of another order, and problems that no row takes.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut resolved = problem.clone();
     let Op::InnerProduct(op) = &mut resolved.op else { return Err(Skip::Op("anything but inner product")) };
@@ -36,12 +37,12 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let flat = InnerProduct { src: src?, weights: weights?, ..op.clone() };
     let flat = Problem::new(flat, problem.attr.clone()).map_err(|e| Skip::Layout(e.to_string()))?;
     let chosen = IMPLS.iter().filter(is_generated).find_map(|row| (row.plan)(&flat, target).ok()).ok_or_else(unlike)?;
-    // Operands of post-ops lie as the row that takes them chose.
+    // Operands of post-ops get the layouts that the chosen row prefers.
     resolved.attr = chosen.problem().attr.clone();
     staged::viewed(resolved, chosen, target)
 }
 
-/// A tensor as rows, where all behind its first dimension is dense.
+/// The tensor as rows, if all behind its first dimension is dense.
 fn rows(t: &Tensor) -> Option<Tensor> {
     let (dims, b) = (t.dims(), t.blocking()?);
     let all = dims.iter().skip(1).try_fold(1i64, |n, size| n.checked_mul(*size))?;

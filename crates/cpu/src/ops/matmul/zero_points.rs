@@ -1,9 +1,10 @@
-//! What zero points of weights, and those of a source that differ by row, add to sums of products of integers.
+//! Zero points of the weights, and zero points of a source that differ by row, in products of integers.
 //!
-//! `sum over k of (A[m][k] - a[m]) * (B[k][n] - b[n])` is the sum of products less `b[n] * (sum of A[m] - K * a[m])` less `a[m] * (sum of B[n])`: numbers by
-//! row times numbers by column. Sums begin with that, in 32-bit integers, so that everything behind them is as without zero points.
+//! `sum over k of (A[m][k] - a[m]) * (B[k][n] - b[n])` is the sum of products, minus `b[n] * (sum of A[m] - K * a[m])`, minus `a[m] * (sum
+//! of B[n])`: numbers by row times numbers by column. Sums start with these terms, in 32-bit integers, so that all that follows is as
+//! without zero points.
 //!
-//! Also the sums of columns of plain right operands, for zero points and for what is added to signed elements of the left one.
+//! Also the column sums of plain right operands, for zero points and for the 128 that is added to signed elements of the left operand.
 
 use super::tiled::Tiled;
 use crate::kernels::broadcast::{Broadcast, varying};
@@ -13,52 +14,52 @@ use crate::kernels::scratch::lend;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Tensor};
 
-/// Columns whose elements are looked up at a time.
+/// Columns whose terms are computed at a time.
 const CHUNK: usize = 128;
 
 /// Rows whose elements are summed at a time.
 const ROWS: usize = 64;
-/// Signed bytes that fit into 16 bits when they are added.
+/// Signed bytes whose sum always fits into 16 bits.
 const BYTES: usize = 255;
 
-/// Which elements there are.
+/// Which terms there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Outer {
     /// Zero points of the left operand, one a row.
     pub(super) by_row: bool,
-    /// Zero points of the right operand, of one column or of all.
+    /// Zero points of the right operand, one for all columns or one per column.
     by_column: bool,
 }
 
-/// The elements of an execution.
+/// The terms of an execution.
 pub(super) struct Terms<'t> {
     tiled: &'t Tiled,
     outer: Outer,
     simd: Simd,
-    /// By product of the batch and row: what the zero points of columns are multiplied by, then the zero points of rows.
+    /// By product of the batch and row: the factor of the right operand's zero points, then the row's zero point.
     rows: &'t [i32],
-    /// Zero points of the right operand by positions of the result.
+    /// Zero points of the right operand by position in the result.
     columns: Broadcast<'t>,
-    /// Sums of the columns of every right operand, where rows have zero points.
+    /// Column sums of every right operand, if rows have zero points.
     column_sums: &'t [i32],
 }
 
 impl Outer {
-    /// What the attributes ask for; `None` where sums begin with zero.
+    /// The terms that the attributes need; `None` if sums start with zero.
     pub(super) fn of(attr: &Attr, a: (Arg, &Tensor), b: Arg) -> Option<Outer> {
         let by_row = attr.zero_points.get(&a.0).is_some_and(|q| varying(q, a.1.dims()) != 0);
         let by_column = attr.zero_points.contains_key(&b);
         (by_row || by_column).then_some(Outer { by_row, by_column })
     }
 
-    /// Elements by row for so many rows; `None` on overflow.
+    /// Elements of scratch for the terms of `rows` rows; `None` on overflow.
     pub(super) fn numbers(self, rows: usize) -> Option<usize> {
         rows.checked_mul(usize::from(self.by_row) + usize::from(self.by_column))
     }
 }
 
 impl<'t> Terms<'t> {
-    /// The elements of an execution, those by row in scratch of [`Outer::elements`] elements; `None` where sums begin with zero.
+    /// The terms of an execution; those by row are in scratch of [`Outer::numbers`] elements. `None` if sums start with zero.
     ///
     /// # Errors
     /// [`Error`] when an argument is missing.
@@ -79,7 +80,7 @@ impl<'t> Terms<'t> {
         ctx.executor().run(ctx.executor().threads(), sizes.batch * pieces, &|_, task| {
             let (unit, first) = (task / pieces, task % pieces * ROWS);
             let here = ROWS.min(sizes.rows - first);
-            // Behind the rows of the matrix there may be one of ones, which has no zero point.
+            // The last row may be the row of ones, which has no zero point.
             let own = here.min(sizes.rows - usize::from(tiled.beside) - first);
             let (mut pos, mut zero_points, mut sums) = (tiled.position(unit), [0; ROWS], [0; ROWS]);
             for (i, zero_point) in zero_points[..own].iter_mut().enumerate() {
@@ -102,7 +103,7 @@ impl<'t> Terms<'t> {
         Ok(Some(Terms { tiled, outer, simd, rows: bytemuck::cast_slice(rows), columns, column_sums }))
     }
 
-    /// Writes what the sums of a block begin with.
+    /// Writes what the sums of a block start with.
     pub(super) fn begin(&self, block: Block<'_>) {
         let (tiled, Outer { by_row, by_column }) = (self.tiled, self.outer);
         let (height, all) = (tiled.gemm.sizes().rows, self.rows.len());
@@ -129,10 +130,10 @@ impl<'t> Terms<'t> {
     }
 }
 
-/// Writes the sums of the columns of all plain right operands, `factor` times each.
+/// Writes `factor` times the column sums of all plain right operands.
 ///
 /// # Errors
-/// [`Error`] when the argument is missing or written, too.
+/// [`Error`] when the argument is missing or also written.
 pub(super) fn column_sums(tiled: &Tiled, (simd, ctx): (Simd, &Ctx<'_>), factor: i32, to: Buf) -> Result<(), Error> {
     let (arg, place, depth, width) = (tiled.args[1], tiled.places[1], tiled.gemm.sizes().depth, tiled.width());
     let bytes: &[u8] = ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))?;
@@ -154,10 +155,10 @@ pub(super) fn column_sums(tiled: &Tiled, (simd, ctx): (Simd, &Ctx<'_>), factor: 
     Ok(())
 }
 
-/// The sums of columns of signed bytes that follow each other.
+/// Column sums of a row-major matrix of signed bytes.
 struct Columns<'c> {
     bytes: &'c [u8],
-    /// Bytes from a row to the next.
+    /// Bytes from one row to the next.
     row: usize,
     depth: usize,
     sums: &'c mut [i32],
@@ -170,7 +171,7 @@ impl Body for Columns<'_> {
     fn run<const W: usize, const FMA: bool>(mut self) {
         let (mut done, count) = (0, self.sums.len());
         while done < count {
-            // The fewest columns that are all which are left, some of them once more, but no more than there are.
+            // The narrowest pass that covers the rest; it may repeat columns, if there are as many as it is wide.
             done = match (count - done, count) {
                 (65.., 128..) => self.sum::<128>(done),
                 (33.., 64..) => self.sum::<64>(done),
@@ -186,8 +187,8 @@ impl Body for Columns<'_> {
 }
 
 impl Columns<'_> {
-    /// Sums `N` columns from column `done` on, or the last ones, in 16 bits, which registers hold, as many rows as fit there at a time. Returns the
-    /// number of columns that are done then.
+    /// Sums `N` columns from column `done` on, or the last `N`, in 16-bit registers, over as many rows at a time as cannot overflow.
+    /// Returns the number of columns that are done then.
     #[inline(always)]
     fn sum<const N: usize>(&mut self, done: usize) -> usize {
         let end = self.sums.len().min(done + N);
@@ -208,7 +209,7 @@ impl Columns<'_> {
 /// The sums of rows of bytes.
 struct RowSums<'b> {
     rows: &'b [u8],
-    /// Bytes from a row to the next, and of a row.
+    /// Bytes from one row to the next, and of a row.
     step: usize,
     depth: usize,
     signed: bool,
@@ -231,7 +232,7 @@ impl Body for RowSums<'_> {
     }
 }
 
-/// Products of numbers by row and numbers by column, to be subtracted from rows of sums that are `step` apart.
+/// Subtracts numbers by row times numbers by column from rows of sums that are `step` apart.
 struct Products<'p> {
     rows: [&'p [i32]; 2],
     columns: [&'p [i32]; 2],
@@ -246,7 +247,7 @@ impl Body for Products<'_> {
     fn run<const W: usize, const FMA: bool>(self) {
         let Products { rows, columns: [by, other], sums, step } = self;
         let count = rows[0].len().max(rows[1].len());
-        // Most have zero points of columns alone, and one for all: products of integers take longer than to look.
+        // Usually only columns have zero points, all equal; integer products take longer than this test.
         let of_all = by.first().copied().filter(|first| by.iter().all(|b| b == first));
         for (i, line) in sums.chunks_mut(step).take(count).enumerate() {
             let [x, y] = rows.map(|r| r.get(i).map_or(0, |r| r.wrapping_neg()));

@@ -1,4 +1,4 @@
-//! `chosen:portable`: gradients of global max pooling: zero, except for the element of each plane that was the largest.
+//! `chosen:portable`: gradients of global max pooling: zero, except for the element of each plane that was the maximum.
 
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::{grain_rows, split};
@@ -11,10 +11,10 @@ use oxidnn_spec::{Arg, DataType, Error, Tensor};
 /// The kernel.
 #[derive(Debug)]
 pub(super) struct Chosen {
-    /// Bits of an element, and whether places are bytes.
+    /// Bits of an element, and whether the workspace has bytes.
     bits: usize,
     bytes: bool,
-    /// Planes of an image, all, and elements of one.
+    /// Planes of an image and of all images, and elements of a plane.
     channels: usize,
     planes: usize,
     plane: usize,
@@ -23,7 +23,7 @@ pub(super) struct Chosen {
     places: Planes,
 }
 
-/// Where the planes of a tensor are, in elements.
+/// The planes of a tensor, in elements.
 #[derive(Clone, Copy, Debug)]
 struct Planes {
     start: usize,
@@ -32,7 +32,7 @@ struct Planes {
 }
 
 impl Planes {
-    /// Those of a tensor whose planes are dense.
+    /// The planes of a tensor whose planes are dense.
     fn of(arg: Arg, tensor: &Tensor) -> Result<Planes, Skip> {
         let other = || Skip::Layout(format!("of {arg}: no planes"));
         let (b, dims) = (tensor.blocking().filter(|b| b.inner.is_empty()).ok_or_else(other)?, tensor.dims());
@@ -56,7 +56,7 @@ impl Chosen {
     /// The kernel of a pooling.
     ///
     /// # Errors
-    /// [`Skip`] for anything but gradients of maxima of whole planes, and for types and layouts.
+    /// [`Skip`] for all but gradients of maxima over whole planes, and for other types and layouts.
     pub(super) fn new(op: &Pool) -> Result<Chosen, Skip> {
         let workspace = op.workspace.as_ref().filter(|_| op.alg == PoolAlg::Max && !op.prop.is_forward() && super::is_whole(op));
         let workspace = workspace.ok_or(Skip::Shape("anything but gradients of maxima of whole planes"))?;
