@@ -209,7 +209,7 @@ __device__ __forceinline__ void multiply(const Shared &s, const PlanarParams &p,
 #pragma unroll
         for (int k = 0; k < 4; k++) Wgmma<TILE_N, 0, 0>::multiply(acc, a + k * 2, descriptor_planes(at, p.positions, k * 2), k ? 1 : previous >= 0);
         wgmma_commit();
-        wgmma_wait<1>();   // all but what was just begun
+        wgmma_wait<1>();   // all but the group just committed
         if (leader && previous >= 0) barrier_arrive(s.empty(previous));
         if (leader && read >= 0) barrier_arrive(s.free(read));
         previous = ring.at, read = -1;

@@ -51,7 +51,7 @@ __device__ __forceinline__ float2 load_pair(const u8 *from) {
     return float2{Element<T_F16>::load(u16(v)), Element<T_F16>::load(u16(v >> 16))};
 }
 
-// Neighbouring pixels.
+// COUNT consecutive pixels of a row.
 template <int COUNT> __device__ __forceinline__ void load_pixels(float2 (&v)[COUNT], const u8 *from) {
 #pragma unroll
     for (int i = 0; i < COUNT; i++) v[i] = load_pair(from + i * kPixel);
