@@ -1,5 +1,5 @@
-//! `stem:sm90`: forward convolution of few input channels (the first layer of a network), 16-bit types, on Hopper (`kernels/conv_window_sm90.cu`). The source, in any
-//! layout, and the weights are packed before (`kernels/window_pack.cu`).
+//! `stem:sm90`: forward convolution of few input channels (the first layer of a network), 16-bit types, on Hopper (`kernels/conv_window_sm90.cu`). The source, in
+//! any layout, and the weights are packed before (`kernels/window_pack.cu`).
 
 use super::conv::OVERFLOW;
 use super::shape::{Choice, Request, Shape, Store, ceil};
