@@ -4,8 +4,8 @@
 // A CTA computes tiles of 64 x 64 (grid-stride loop): 16 of K of both operands are loaded and converted into shared memory, and each of 256 threads accumulates
 // 4 x 4. Split-K: with PARTS, part i of K goes to `partial`, and parts.cu adds the parts.
 //
-// The generated header has `left` and `right`, which load and convert an element; `store(a, z, m, n, sum)`, the epilogue; `factor`, the type of operands (float, double
-// or int), and `total`, that of sums. LEFT_K_FIRST and RIGHT_N_FIRST tell which index neighbouring threads take, so that loads are coalesced.
+// The generated header has `left` and `right`, which load and convert an element; `store(a, z, m, n, sum)`, the epilogue; `factor`, the type of operands
+// (float, double or int), and `total`, that of sums. LEFT_K_FIRST and RIGHT_N_FIRST tell which index neighbouring threads take, so that loads are coalesced.
 #include "args.cuh"
 
 #define TILE 64
