@@ -1,10 +1,11 @@
 //! Executing a program: from `execute` to the launches. One of the files with unsafe code.
 //!
-//! What happens at each call, with nothing allocated, loaded or synchronized:
+//! What happens at each call. In the steady state nothing is compiled, loaded or synchronized, and device memory is allocated only when the scratch must grow.
 //!
 //! 1. The runtime (`Primitive::execute`) has checked the memories against the primitive's descriptors and submits [`Work::Run`](oxidnn_runtime::Work) with
 //!    the bound arguments to the stream's queue.
-//! 2. [`CudaQueue`] makes the context current, takes the lock that orders executions on the stream, leases scratch, and calls [`Launches::run`](Exec::run).
+//! 2. [`CudaQueue`] takes the lock that keeps the launches of an execution together on the stream, makes the context current, leases scratch, and calls
+//!    [`Launches::run`](Exec::run).
 //! 3. `run` refuses addresses that are not aligned to the element type.
 //! 4. [`Launches::launch`] checks the addresses that must be multiples of 16 bytes, for TMA and vector accesses. If one is not, the generic program
 //!    for the same problem runs instead ([`Program::unaligned`]), which is planned and loaded the first time that happens.
@@ -174,7 +175,7 @@ impl Launches {
         self.list.len()
     }
 
-    /// True where there is nothing to do.
+    /// Whether there are no launches.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -120,7 +120,7 @@ pub struct TensorMap {
     pub dims: [u64; 5],
     /// Strides of all dimensions but the innermost, in bytes, multiples of 16.
     pub strides: [u64; 4],
-    /// What one copy moves.
+    /// What one instruction copies.
     pub tile: MapTile,
     /// The layout in shared memory.
     pub swizzle: Swizzle,
@@ -211,7 +211,7 @@ impl Unaligned {
     /// The program, for the problem and target of the program that it replaces.
     ///
     /// # Errors
-    /// Why there are none.
+    /// Why it does not apply.
     pub fn program(&self, problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
         match self {
             Unaligned::Made(program) => Ok((**program).clone()),

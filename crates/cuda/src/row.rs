@@ -44,7 +44,7 @@ impl Row {
     }
 }
 
-/// The problem with every layout chosen.
+/// The problem with all layouts (`any`) chosen.
 pub(crate) fn resolved(problem: &Problem) -> Result<Arc<Problem>, Skip> {
     // With runtime sizes, each execution's sizes form a problem of their own (`runtime::family`), which is planned here.
     if problem.op.has_runtime() {
