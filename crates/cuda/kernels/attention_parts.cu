@@ -12,7 +12,7 @@
 using C = Element<C_TYPE>;
 
 struct PartsParams {
-    const float4 *out;      // (parts, rows, HEAD): unnormalized outputs
+    const float4 *out;      // (parts, rows, HEAD): unnormalised outputs
     const float2 *sums;     // (parts, rows): maxima times log2(e), and sums
     C::Raw *to;
     float *log_sum;         // (rows): log-sum-exp, or null

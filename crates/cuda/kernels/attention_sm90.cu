@@ -8,7 +8,7 @@
 // Two overlaps hide the softmax:
 //   within a warpgroup    the wgmma of S of the next tile and of P V of this one are issued together; the softmax of the next tile runs while P V does
 //   between warpgroups    named barriers make consumers issue their wgmma in turns (ping-pong), so one's softmax overlaps the others' products
-// The result goes through shared memory and TMA. With DIVIDED the keys of a head are split over several work items (flash-decoding), whose unnormalized
+// The result goes through shared memory and TMA. With DIVIDED the keys of a head are split over several work items (flash-decoding), whose unnormalised
 // outputs, maxima and sums attention_parts.cu combines.
 //
 // Interface
@@ -295,7 +295,7 @@ __device__ __forceinline__ void give_turn(int consumer) {
 }
 
 #if DIVIDED
-// Stores the unnormalized output, maximum and sum of a part of the keys.
+// Stores the unnormalised output, maximum and sum of a part of the keys.
 __device__ __forceinline__ void store_part(const AttentionParams &p, const Work &w, int consumer, const Acc (&out)[HEAD / 2], const Rows &rows, float scale) {
     int lane = threadIdx.x % 32, query = w.first + consumer * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
 #pragma unroll

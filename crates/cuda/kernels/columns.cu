@@ -1,4 +1,4 @@
-// Sums down the columns of row-major matrices (batch normalization of NHWC, gradients of scale, shift and bias), in parts: partial[sum, part, column].
+// Sums down the columns of row-major matrices (batch normalisation of NHWC, gradients of scale, shift and bias), in parts: partial[sum, part, column].
 //
 // A thread has VECTOR columns; LANES threads are side by side (coalesced), the other DOWN of the CTA go down the rows. blockIdx.y is the part: part i starts
 // at row i * apart and takes groups of DOWN rows, `row_step` apart, within `span` rows. Threads of a column are added by a tree in shared memory.

@@ -1,7 +1,7 @@
-// Large batch normalization of NHWC tensors (matrices of pixels by channels), forward training and backward, in one launch: two sums per column, then the
+// Large batch normalisation of NHWC tensors (matrices of pixels by channels), forward training and backward, in one launch: two sums per column, then the
 // elements that depend on them.
 //
-// A cooperative launch: all CTAs are co-resident. Pass 1 adds each CTA's rows; the sums go to `partial`; the CTAs of a group of columns synchronize through a
+// A cooperative launch: all CTAs are co-resident. Pass 1 adds each CTA's rows; the sums go to `partial`; the CTAs of a group of columns synchronise through a
 // counter in global memory (`counters`, zeroed); each CTA then adds the sums of all parts in a fixed order, and pass 2 computes its rows' elements in
 // the reverse order. Each thread streams its own rows through a ring of STAGES slots in shared memory (cp.async, no barriers): the rows that pass 1 read last
 // are still in the ring when pass 2 begins, and many of the others are in L2. The first `once` rows of a thread do not fit and are loaded with evict-first.

@@ -1,4 +1,4 @@
-// Element-wise operations on row-major matrices with coefficients per column (the second pass of batch normalization of NHWC).
+// Element-wise operations on row-major matrices with coefficients per column (the second pass of batch normalisation of NHWC).
 //
 // A thread has VECTOR columns and keeps their coefficients in registers; LANES threads are side by side, the others of the CTA take rows. Rows are divided into
 // parts as in columns.cu, and visited from the last to the first: what the preceding launch read last is still in L2. AHEAD rows are loaded together;

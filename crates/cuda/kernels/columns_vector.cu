@@ -1,4 +1,4 @@
-// Reductions down columns (softmax or normalization along a dimension that is not contiguous), with all terms in registers: one read of the input, all stages,
+// Reductions down columns (softmax or normalisation along a dimension that is not contiguous), with all terms in registers: one read of the input, all stages,
 // one write.
 //
 // GROUP threads (a warp or the CTA) share columns: LANES of them are side by side with VECTOR columns each, the other GROUP / LANES divide the terms. A thread

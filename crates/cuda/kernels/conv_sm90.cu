@@ -1,7 +1,7 @@
 // Implicit GEMM convolution of NHWC and NDHWC tensors on Hopper: C[pixel, oc] = epilogue(sum over taps and ic of src[pixel of the tap, ic] *
 // weights[oc, tap, ic]). M = output pixels, N = output channels, K = taps x input channels, the channels of a tap being consecutive stages.
 //
-// The pipeline, warp specialization, schedules and stores are those of gemm_sm90.cu. Only A's loads differ: TMA's im2col mode (PTX ISA: tensor im2col
+// The pipeline, warp specialisation, schedules and stores are those of gemm_sm90.cu. Only A's loads differ: TMA's im2col mode (PTX ISA: tensor im2col
 // mode) gathers TILE_M pixels of 128 bytes of channels. It walks the bounding box of the positions of the filter's first tap with the convolution's
 // strides, adds the tap's offset, and fills the padding with zeros.
 //

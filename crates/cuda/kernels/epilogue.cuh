@@ -1,4 +1,4 @@
-// The epilogue: scales, bias, post-ops and quantization of one element of C, between its sum and its conversion to C's type.
+// The epilogue: scales, bias, post-ops and quantisation of one element of C, between its sum and its conversion to C's type.
 //
 // This file is a stand-in that does nothing. The host generates the header of this name for each kernel (ops/gemm/mod.rs, `epilogue`): `Epilogue` has
 // the arguments and is the last member of every kernel's parameters, `epilogue` computes the value. `row` and `column` are indices into the user's

@@ -24,7 +24,7 @@ struct GemmF32Params {
     const float *a, *b;
     float *c;
     int m, n, k, part;                      // part: K of a part, a multiple of 16
-    int tiles_m, tiles_n, group;            // rasterization as in tile_sm90.cuh, Schedule
+    int tiles_m, tiles_n, group;            // rasterisation as in tile_sm90.cuh, Schedule
     int a_modulo, b_modulo, batch;          // batch of the operand = batch % modulo
     i64 a_stride, b_stride;                 // leading dimensions in elements: of M or N, or of K with A_MN, B_MN
     i64 a_batch, b_batch;

@@ -29,7 +29,7 @@ struct Gemm80Params {
     const B::Raw *b;
     C::Raw *c;
     int m, n, k;
-    int tiles_m, tiles_n, group;            // rasterization as in tile_sm90.cuh, Schedule
+    int tiles_m, tiles_n, group;            // rasterisation as in tile_sm90.cuh, Schedule
     int a_divide, a_modulo, b_divide, b_modulo;   // batch of the operand = batch / divide % modulo
     i64 a_stride, b_stride;                 // leading dimensions in elements: of M or N, or of K with A_MN, B_MN
     i64 a_batch, b_batch;

@@ -1,4 +1,4 @@
-// C[batch, M, N] = epilogue(A[batch, M, K] B[batch, K, N]) on Hopper (sm_90a): a persistent, warp-specialized GEMM with TMA and wgmma.
+// C[batch, M, N] = epilogue(A[batch, M, K] B[batch, K, N]) on Hopper (sm_90a): a persistent, warp-specialised GEMM with TMA and wgmma.
 //
 // Mapping. A CTA computes TILE_M x TILE_N tiles of C. At most as many CTAs are launched as the GPU has SMs (without SPLIT); each cluster starts at
 // the tile of its index and strides by the number of clusters, in the order of Schedule, which keeps the operands of concurrent tiles in L2.

@@ -1,5 +1,5 @@
 // Programmatic dependent launch (PTX ISA: griddepcontrol). On Hopper and later, kernels that call begin() are launched with the attribute of programmatic
-// stream serialization: their CTAs may start while the preceding kernel finishes. Before Hopper these functions do nothing. Kernels that do not call
+// stream serialisation: their CTAs may start while the preceding kernel finishes. Before Hopper these functions do nothing. Kernels that do not call
 // it have so few CTAs that an early start would put them all on the SMs that become free first.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Batch normalization of NCHW tensors, forward training and backward, in one launch: two sums per channel, then the elements that depend on them.
+// Batch normalisation of NCHW tensors, forward training and backward, in one launch: two sums per channel, then the elements that depend on them.
 //
 // A cluster of CLUSTER CTAs has one channel. Pass 1 adds the channel's vectors, the CTAs exchange their sums through distributed shared memory, and pass 2
 // computes the elements in the reverse order. Each thread streams its own vectors through a ring of STAGES slots in shared memory (cp.async, no barriers):

@@ -1,4 +1,4 @@
-// Several time steps of a recurrent layer in one cooperative launch: all CTAs are co-resident, keep their weights in shared memory, and synchronize between
+// Several time steps of a recurrent layer in one cooperative launch: all CTAs are co-resident, keep their weights in shared memory, and synchronise between
 // steps through a counter in global memory per row of CTAs (`counters`, zeroed): a step reads the states of its samples that the step before wrote.
 //
 // The first MOVED words of the arguments depend on the step: in step 0 they are as passed, in step s > 0 they are later + (s - 1) * strides. `steps` is the

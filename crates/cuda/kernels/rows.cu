@@ -1,4 +1,4 @@
-// Generic reductions (softmax, normalizations, reduction): each output reduces a row of `terms` terms in STAGES stages (a mean, then a variance), and with
+// Generic reductions (softmax, normalisations, reduction): each output reduces a row of `terms` terms in STAGES stages (a mean, then a variance), and with
 // WRITES the row's elements are written from the results.
 //
 // A CTA has `width` outputs that are neighbours in memory, and 256 / width threads per output. A thread combines every (256 / width)-th term, AHEAD loads at

@@ -1,4 +1,4 @@
-// Layer normalization backward in one pass over the rows: diff_src of each row, and partial sums for the gradients of scale and shift.
+// Layer normalisation backward in one pass over the rows: diff_src of each row, and partial sums for the gradients of scale and shift.
 //
 // With x^ = (x - mean) * inverse and g = scale * diff_dst: diff_src = (g - mean(g) - x^ mean(g x^)) * inverse, diff_scale = sum of diff_dst x^ and diff_shift =
 // sum of diff_dst over the rows.
@@ -8,7 +8,7 @@
 // the reductions over a row need a barrier.
 //
 // The generated header has the matrices `src`, `diff_dst` and `diff_src` (columns.rs), `row_mean` and `row_variance` of a row, `inverse_of` a variance, `factor`
-// (scale) of a column, and CENTRED (0 for RMS normalization: no mean).
+// (scale) of a column, and CENTRED (0 for RMS normalisation: no mean).
 #include "fetch.cuh"
 #include "args.cuh"
 

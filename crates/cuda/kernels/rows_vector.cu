@@ -1,4 +1,4 @@
-// Reductions along contiguous rows (softmax, layer normalization) with the row in registers: one read of the input, all stages, one write.
+// Reductions along contiguous rows (softmax, layer normalisation) with the row in registers: one read of the input, all stages, one write.
 //
 // A row has THREADS threads (several rows per CTA if that is below 256), or CLUSTER CTAs of THREADS threads, which exchange values through distributed
 // shared memory. Grid-stride loop over rows.

@@ -18,7 +18,7 @@ __device__ __forceinline__ void barrier_init(u32 barrier, u32 arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 
-// Makes initialized mbarriers visible to the other CTAs of the cluster and to the asynchronous proxy.
+// Makes initialised mbarriers visible to the other CTAs of the cluster and to the asynchronous proxy.
 __device__ __forceinline__ void barrier_init_fence() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
 __device__ __forceinline__ void barrier_arrive(u32 barrier) {

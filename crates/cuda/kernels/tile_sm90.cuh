@@ -1,4 +1,4 @@
-// Building blocks of the warp-specialized Hopper kernels (gemm_sm90.cu, conv_sm90.cu and relatives): the shared-memory pipeline, the wgmma main
+// Building blocks of the warp-specialised Hopper kernels (gemm_sm90.cu, conv_sm90.cu and relatives): the shared-memory pipeline, the wgmma main
 // loop, the reduction over a split-K cluster, the epilogue and the stores of one tile of C.
 //
 // A CTA has a producer warpgroup, one thread of which loads, and CONSUMERS consumer warpgroups. They communicate through a ring of STAGES stages;
@@ -126,7 +126,7 @@ __device__ __forceinline__ Shared shared_layout() {
     return Shared{(shared_address(shared_memory) + 1023) & ~1023u};
 }
 
-// Prologue of a CTA: initializes the mbarriers, makes them visible to the cluster, and waits for the preceding kernel (programmatic dependent launch).
+// Prologue of a CTA: initialises the mbarriers, makes them visible to the cluster, and waits for the preceding kernel (programmatic dependent launch).
 __device__ __forceinline__ void start_block(const Shared &s) {
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
@@ -153,7 +153,7 @@ struct Tile {
     int batch, m, n;   // m and n in elements
 };
 
-// Rasterization order of the tiles, in units of clusters: groups of `group` rows of tiles, column by column within a group. CTAs that run at the same
+// Rasterisation order of the tiles, in units of clusters: groups of `group` rows of tiles, column by column within a group. CTAs that run at the same
 // time then read few distinct rows of A and columns of B, which hit in L2.
 struct Schedule {
     int tiles_m, tiles_n, batch, group;

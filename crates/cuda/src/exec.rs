@@ -1,6 +1,6 @@
 //! Executing a program: from `execute` to the launches. One of the files with unsafe code.
 //!
-//! What happens at each call. In the steady state nothing is compiled, loaded or synchronized, and device memory is allocated only when the scratch must grow.
+//! What happens at each call. In the steady state nothing is compiled, loaded or synchronised, and device memory is allocated only when the scratch must grow.
 //!
 //! 1. The runtime (`Primitive::execute`) has checked the memories against the primitive's descriptors and submits [`Work::Run`](oxidnn_runtime::Work) with
 //!    the bound arguments to the stream's queue.

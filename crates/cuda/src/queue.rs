@@ -308,7 +308,7 @@ impl Queue for CudaQueue {
     fn wait_until(&self, ticket: Ticket) -> Result<(), Error> {
         // Once, for all driver calls below.
         let current = Current::of(&self.device.context)?;
-        // For the last submission, synchronizing the stream is the same as waiting for an event.
+        // For the last submission, synchronising the stream is the same as waiting for an event.
         let is_last = self.lock().pending.back().is_some_and(|p| p.ticket <= ticket && p.event.is_none());
         if is_last && !self.stream.is_capturing(&current)? {
             return self.wait();

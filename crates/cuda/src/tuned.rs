@@ -86,7 +86,7 @@ impl Tuned {
     }
 }
 
-/// Serializes a choice as a line of numbers.
+/// Serialises a choice as a line of numbers.
 fn written(r: &Request, s: &Shape) -> String {
     let flags = [r.a_mn, r.b_mn, r.swapped, r.promote, r.aligned, r.window, r.undivided, r.scattered, r.planes, r.computed].map(i64::from);
     let numbers = [r.m, r.n, r.k, r.batch, r.bytes, r.result_bytes, r.taps].into_iter().chain(flags);

@@ -23,10 +23,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
-/// Loads and initializes the driver, once.
+/// Loads and initialises the driver, once.
 ///
 /// # Errors
-/// [`CudaError::Missing`] without a driver, [`CudaError::Call`] if it cannot be initialized.
+/// [`CudaError::Missing`] without a driver, [`CudaError::Call`] if it cannot be initialised.
 pub fn load() -> Result<(), CudaError> {
     static LOADED: OnceLock<Result<(), CudaError>> = OnceLock::new();
     LOADED
@@ -74,7 +74,7 @@ extern "C" fn end() {
 }
 
 impl Calls {
-    /// Registers the wait at process exit. The driver has been initialized before, so its own exit handler runs later.
+    /// Registers the wait at process exit. The driver has been initialised before, so its own exit handler runs later.
     pub(crate) fn announce() {
         static REGISTERED: Once = Once::new();
         REGISTERED.call_once(|| {

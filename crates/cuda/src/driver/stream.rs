@@ -18,7 +18,7 @@ unsafe impl Send for Stream {}
 unsafe impl Sync for Stream {}
 
 impl Stream {
-    /// A new stream that does not synchronize with the null stream.
+    /// A new stream that does not synchronise with the null stream.
     ///
     /// # Errors
     /// [`CudaError::Call`].

@@ -23,7 +23,7 @@ pub(crate) struct Tail<'a> {
 }
 
 impl<'a> Tail<'a> {
-    /// The epilogue of `problem`'s result `arg`; only [`Arg::DST`] has post-ops, dropout and quantization.
+    /// The epilogue of `problem`'s result `arg`; only [`Arg::DST`] has post-ops, dropout and quantisation.
     pub(crate) fn of(problem: &'a Problem, arg: Arg, dst: &'a Tensor) -> Tail<'a> {
         let attr = &problem.attr;
         let post_ops = if arg == Arg::DST { 0..attr.post_ops.len() } else { 0..0 };

@@ -1,5 +1,5 @@
 //! Sums down the columns of row-major matrices, such as pixels by channels of NHWC tensors (`kernels/columns.cu`), element-wise operations with coefficients per
-//! column (`columns_map.cu`), and layer normalization backward (`rows_gradient.cu`).
+//! column (`columns_map.cu`), and layer normalisation backward (`rows_gradient.cu`).
 
 use crate::CudaTarget;
 use crate::emit::{Emitter, Place, Real, View, memory_order};

@@ -1,4 +1,4 @@
-//! Two-pass column operations (large batch normalization of NHWC) in one cooperative launch (`kernels/columns_kept.cu`): part of the matrix stays in shared memory
+//! Two-pass column operations (large batch normalisation of NHWC) in one cooperative launch (`kernels/columns_kept.cu`): part of the matrix stays in shared memory
 //! between the passes.
 
 use super::columns::{Matrix, Shape, made};

@@ -1,4 +1,4 @@
-//! Dynamic quantization: scales that the library computes from the largest magnitude of the elements that share one.
+//! Dynamic quantisation: scales that the library computes from the largest magnitude of the elements that share one.
 
 use super::rows::{Rows, Stage};
 use super::{DENSE_MATMUL, zero};

@@ -1,4 +1,4 @@
-//! Local response normalization.
+//! Local response normalisation.
 
 use super::map::{Map, Tile};
 use super::pointwise::tensor;
@@ -15,7 +15,7 @@ const NEAR: i64 = 4;
 /// Channels of a thread if they are not contiguous in memory.
 const TALL: i64 = 8;
 
-/// Local response normalization forward and backward.
+/// Local response normalisation forward and backward.
 pub(crate) fn lrn(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     let Op::Lrn(op) = &problem.op else { return Err(Skip::Op("anything but local response normalisation")) };
     let beta = f64::from(op.beta.get());

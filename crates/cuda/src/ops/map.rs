@@ -17,7 +17,7 @@ pub(crate) struct Map<'a> {
     /// Statements for padding.
     clear: String,
     dst: &'a Layout,
-    /// The destination and the inputs, if `element` uses them only by position and `finish`: it can then be vectorized.
+    /// The destination and the inputs, if `element` uses them only by position and `finish`: it can then be vectorised.
     vectors: Option<Vec<Neighbours>>,
     lanes: Option<Lanes>,
     planes: Option<Planes>,
@@ -60,7 +60,7 @@ impl<'a> Map<'a> {
     }
 
     /// Declares the epilogue and the inputs for an `element` that reads them as `name(a, p)` and writes by `finish(a, p, value)`, or copies the first one by
-    /// `copy(a, p)`; it is vectorized if possible.
+    /// `copy(a, p)`; it is vectorised if possible.
     pub(crate) fn elementwise(&mut self, tail: &Tail<'_>, inputs: &[View<'_>]) -> Result<(), Skip> {
         self.tail(tail)?;
         for view in inputs {
@@ -70,7 +70,7 @@ impl<'a> Map<'a> {
         Ok(())
     }
 
-    /// Allows vectorizing if epilogue and views have been declared: `element` reads `inputs` as `name(a, p)`, and other values are the same for neighbours.
+    /// Allows vectorising if epilogue and views have been declared: `element` reads `inputs` as `name(a, p)`, and other values are the same for neighbours.
     pub(crate) fn together(&mut self, dst: &View<'_>, inputs: &[View<'_>]) {
         let of = |view: &View<'_>| Neighbours { name: view.name.into(), dtype: view.dtype, layout: view.layout.clone() };
         self.vectors = Some(std::iter::once(dst).chain(inputs).map(of).collect());

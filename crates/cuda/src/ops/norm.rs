@@ -1,6 +1,6 @@
-//! Batch, layer and group normalization, forward and backward: one algorithm over three ways to group elements.
+//! Batch, layer and group normalisation, forward and backward: one algorithm over three ways to group elements.
 //!
-//! For layer and group normalization a CTA reads, reduces and writes the row that shares statistics. For batch normalization the sums of a channel are computed in
+//! For layer and group normalisation a CTA reads, reduces and writes the row that shares statistics. For batch normalisation the sums of a channel are computed in
 //! parts, then combined, then applied element by element (three launches), or all in one launch (`whole`).
 
 mod whole;
@@ -38,7 +38,7 @@ enum Share {
     Group(i64),
 }
 
-/// A normalization.
+/// A normalisation.
 struct Norm<'a> {
     problem: &'a Problem,
     real: Real,
@@ -51,7 +51,7 @@ struct Norm<'a> {
     vectors: Option<&'a CudaTarget>,
 }
 
-/// Batch, layer and group normalization.
+/// Batch, layer and group normalisation.
 pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let flat = flattened(problem);
     aligned(|vectors| lower_by(flat.as_ref().unwrap_or(problem), vectors.then_some(target)))
@@ -261,7 +261,7 @@ impl Norm<'_> {
         Ok((mean.into(), format!("(real)1 / sqrt(variance(a, q) + {})", literal(self.epsilon))))
     }
 
-    /// Statements that normalize the element at `p`.
+    /// Statements that normalise the element at `p`.
     fn applied(&self, emit: &mut Emitter, mean: &str, inverse: &str) -> Result<String, Skip> {
         let (channel, flags) = (self.channel(), self.flags);
         emit.view(&View::of("src", Arg::SRC, self.src))?;
@@ -287,7 +287,7 @@ impl Norm<'_> {
         Ok(text)
     }
 
-    /// Batch normalization forward: statistics, then elements.
+    /// Batch normalisation forward: statistics, then elements.
     fn batch_forward(&self, program: &mut Program, dst: &Tensor) -> Result<(), Skip> {
         if self.whole_forward(program, dst)? {
             return Ok(());
@@ -303,7 +303,7 @@ impl Norm<'_> {
         self.elements_forward(program, dst, (places, &channels))
     }
 
-    /// Group normalization whose groups are too large for a CTA or too few for the GPU: moments of parts of each image and channel in one pass. Returns their place,
+    /// Group normalisation whose groups are too large for a CTA or too few for the GPU: moments of parts of each image and channel in one pass. Returns their place,
     /// parts per image, and pixels per part.
     fn group_parts(&self, program: &mut Program, channels: i64) -> Result<Option<(usize, [i64; 2])>, Skip> {
         let Some(target) = self.vectors.filter(|_| self.by_lanes() && !self.flags.rms) else { return Ok(None) };
@@ -322,7 +322,7 @@ impl Norm<'_> {
         Ok(self.plane_moments(program)?.map(|(at, ..)| (at, [1, pixels])))
     }
 
-    /// Group normalization in parts: statistics of groups from those of the parts, then the elements; false if it does not apply.
+    /// Group normalisation in parts: statistics of groups from those of the parts, then the elements; false if it does not apply.
     fn group_forward(&self, program: &mut Program, dst: &Tensor, channels: i64) -> Result<bool, Skip> {
         let Some((at, [parts, rows_of_part])) = self.group_parts(program, channels)? else { return Ok(false) };
         let (images, count) = (self.src.dims()[0], self.src.dims()[1]);
@@ -355,7 +355,7 @@ impl Norm<'_> {
         Ok(true)
     }
 
-    /// The configuration for matrices of pixels by contiguous channels; for group normalization no part spans two images.
+    /// The configuration for matrices of pixels by contiguous channels; for group normalisation no part spans two images.
     fn column_rows(&self, all: &[Option<Matrix<'_>>]) -> Option<Shape> {
         let target = self.vectors.filter(|_| self.by_lanes())?;
         let all = all.iter().copied().collect::<Option<Vec<_>>>()?;
@@ -371,7 +371,7 @@ impl Norm<'_> {
         }
     }
 
-    /// Appends the launch that normalizes the elements, with mean and reciprocal standard deviation at `places` per channel, or per image and channel.
+    /// Appends the launch that normalises the elements, with mean and reciprocal standard deviation at `places` per channel, or per image and channel.
     fn elements_forward(&self, program: &mut Program, dst: &Tensor, (places, stats): ([usize; 2], &Tensor)) -> Result<(), Skip> {
         let tail = Tail::of(self.problem, Arg::DST, dst);
         let declare = |emit: &mut Emitter| -> Result<(), Skip> {
@@ -642,7 +642,7 @@ impl Norm<'_> {
         Ok(Some((at, Layout::plain([shape.parts, count].into()).map_err(|_| OVERFLOW)?)))
     }
 
-    /// Layer normalization backward in one pass (`rows_gradient.cu`): the source gradient, and the partial sums of [`Self::gradient_parts`]; `None` if it does not
+    /// Layer normalisation backward in one pass (`rows_gradient.cu`): the source gradient, and the partial sums of [`Self::gradient_parts`]; `None` if it does not
     /// apply.
     fn rows_and_columns(&self, program: &mut Program) -> Result<Option<(usize, Layout)>, Skip> {
         let whole = [Arg::WORKSPACE, Arg::DIFF_SRC_1].into_iter().all(|arg| self.tensor(arg).is_none());

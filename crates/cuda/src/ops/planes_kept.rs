@@ -1,4 +1,4 @@
-//! Batch normalization of NCHW in one launch (`kernels/planes_kept.cu`): part of a channel stays in shared memory between the two passes.
+//! Batch normalisation of NCHW in one launch (`kernels/planes_kept.cu`): part of a channel stays in shared memory between the two passes.
 
 use crate::Facts;
 use crate::emit::{Emitter, type_name};

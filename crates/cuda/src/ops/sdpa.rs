@@ -86,7 +86,7 @@ impl Attention<'_> {
         Ok(program)
     }
 
-    /// Declares `name(a, p)`: an element of an operand, dequantized.
+    /// Declares `name(a, p)`: an element of an operand, dequantised.
     fn declare_side(&self, emit: &mut Emitter, name: &str, arg: Arg, t: &Tensor) -> Result<(), Skip> {
         let attr = &self.problem.attr;
         let (code, scale, zero) = (format!("{name}_given"), format!("{name}_scale"), format!("{name}_zero"));

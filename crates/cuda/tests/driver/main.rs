@@ -170,7 +170,7 @@ const STEADY: &str = "--matmul --dt=bf16 --stag=ab --wtag=ab --dtag=ab 512x512:5
                       --conv --dir=BWD_W --dt=bf16 --stag=axb --wtag=axb --dtag=axb mb4ic64ih14oc64kh3ph1";
 
 /// Driver calls of an execution: it gets the current context, asks whether the stream is captured, and launches; an event is recorded and queried every so many
-/// executions. Waiting gets the context once more and synchronizes.
+/// executions. Waiting gets the context once more and synchronises.
 fn calls_of_executions() {
     let engine = oxidnn_cuda::engine(0).unwrap();
     let streams = [(Stream::asynchronous(&engine).unwrap(), 5), (Stream::new(&engine).unwrap(), 11)];

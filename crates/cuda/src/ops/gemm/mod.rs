@@ -29,7 +29,7 @@ use oxidnn_spec::op::{InnerProduct, Matmul};
 use oxidnn_spec::{Arg, Blocking, DataType, FpMathMode, Op, Problem, Prop, Rounding, Tensor};
 use shape::{Store, ceil};
 
-/// Rows of tiles per group of the rasterization order (`Schedule` in `tile_sm90.cuh`), for L2 reuse.
+/// Rows of tiles per group of the rasterisation order (`Schedule` in `tile_sm90.cuh`), for L2 reuse.
 const GROUP: i64 = 8;
 
 /// The expressions of scale and bias that follow the sum in the epilogue.
@@ -747,7 +747,7 @@ pub(super) fn pairs(ints: &[i64]) -> Vec<Word> {
     ints.chunks(2).map(|p| Word::Value(u64::from(p[0] as u32) | u64::from(p.get(1).map_or(0, |&v| v as u32)) << 32)).collect()
 }
 
-/// The header `epilogue.cuh` for the result `arg`: scales, bias, post-ops and quantization of an element.
+/// The header `epilogue.cuh` for the result `arg`: scales, bias, post-ops and quantisation of an element.
 fn epilogue(problem: &Problem, arg: Arg, declare: &dyn Fn(&mut Emitter) -> Result<Declared, Skip>) -> Result<Emitter, Skip> {
     let tensor = problem.op.tensor(arg).ok_or(Skip::Op("a problem without a result"))?;
     let mut emit = Emitter::new(Real::Single, 1);

@@ -1,4 +1,4 @@
-//! Batch normalization in one launch: NHWC by `columns_kept.cu`, NCHW by `planes_kept.cu`.
+//! Batch normalisation in one launch: NHWC by `columns_kept.cu`, NCHW by `planes_kept.cu`.
 
 use super::{Norm, OVERFLOW, Share, zero};
 use crate::emit::{Emitter, Place, Real, Tail, View, literal};

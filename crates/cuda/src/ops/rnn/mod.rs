@@ -4,8 +4,8 @@
 //! The launches of a step are planned once per layer and direction, with placeholder arguments for what changes from step to step ([`Mark`]), and relocated for each
 //! step.
 //!
-//! States have the source's data type. 8-bit states are quantized, `scale * x + shift`: sums are over the states minus the shift times the quantized weights, and
-//! are dequantized where a gate reads them.
+//! States have the source's data type. 8-bit states are quantised, `scale * x + shift`: sums are over the states minus the shift times the quantised weights, and
+//! are dequantised where a gate reads them.
 
 mod backward;
 mod step;
@@ -80,7 +80,7 @@ struct Buffers {
     reset: usize,
     cell: usize,
     first: usize,
-    /// Counters for the synchronization of CTAs between steps.
+    /// Counters for the synchronisation of CTAs between steps.
     counters: usize,
     /// Scales of the weights, and of the projection weights.
     scales: [Scales; 2],
@@ -155,7 +155,7 @@ fn bytes(dtype: DataType, elements: i64) -> Result<usize, Skip> {
 }
 
 impl Net<'_> {
-    /// The type that states are computed in: double for quantized states, where saturated activations and integer sums give exact ties.
+    /// The type that states are computed in: double for quantised states, where saturated activations and integer sums give exact ties.
     fn real(&self) -> Real {
         if self.state.is_x8() { Real::Double } else { Real::Single }
     }
@@ -220,7 +220,7 @@ impl Net<'_> {
         Ok(Scales::Each(at))
     }
 
-    /// Declares `code_of(a, x)` (quantize a state), `real_of(a, q)` (dequantize it) and `scaled(a, column, sum)` (dequantize a sum).
+    /// Declares `code_of(a, x)` (quantise a state), `real_of(a, q)` (dequantise it) and `scaled(a, column, sum)` (dequantise a sum).
     fn declare_codes(&self, emit: &mut Emitter, scales: Scales) {
         if !self.state.is_x8() {
             return emit.code(
@@ -296,7 +296,7 @@ impl Net<'_> {
         multiplied(all, self.rows, [src, weights, dst], [from, MapPlace::Arg(arg, 0), MapPlace::Scratch(to)], self.target)
     }
 
-    /// The same by the generic products, for any types; the shift of quantized states is subtracted.
+    /// The same by the generic products, for any types; the shift of quantised states is subtracted.
     fn sums(&self, all: &mut Program, from: MapPlace, weights: Weights, [src, dst]: [Tensor; 2], to: usize) -> Result<Program, Skip> {
         let declare = |emit: &mut Emitter| {
             emit.define("RANK", 2);
