@@ -1,9 +1,10 @@
-// C = epilogue(the sum of parts) of batches of any width, for products whose K was divided: parts lie behind each other in f32 and are added in order.
+// C[batch, m, n] = epilogue(sum over i of parts[i, batch, m, n]): the reduction of the split-K products of gemm_f32.cu, whose parts are dense f32.
+// For any n; parts are added in their order. One thread per element.
 //
-// ABI
+// Interface
 //   defines      C_TYPE
 //   parameters   (AddParams) by value
-//   grid         ceil(batch * m * n / 256) blocks of 256 threads, one an element
+//   grid         ceil(batch * m * n / 256) CTAs of 256 threads
 #include "epilogue.cuh"
 
 struct AddParams {

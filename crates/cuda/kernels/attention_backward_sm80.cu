@@ -1,21 +1,22 @@
-// Gradients of attention of 16-bit types by the instructions that all GPUs with tensor cores have, without scores in memory.
+// Attention backward for 16-bit types by mma.sync (sm_80 and later). Scores are not stored: the probabilities are recomputed from the log-sum-exp of the
+// forward pass, as in FlashAttention (Dao et al., 2022), appendix B.
 //
-// A block owns 128 rows and walks over tiles of 64 others (32 where registers want it), making the weights of the forward pass again from its logarithms of sums:
-//   OF_KEYS 1   owns keys and walks over the queries of all heads that share them: diff_v = P^T dO, diff_k = dS^T Q
-//   OF_KEYS 0   owns queries and walks over the keys they see: diff_q = dS K
-// with S the scaled scores, P = e^(S - l), dS = P (dO V^T - own), l and own a number a query. Each output has one block, and its terms come in a fixed order:
-// the same bits on every run. (With both roles in one pass the other one's gradients would be added up between blocks.)
+// With S = scale * Q K^T, P = exp(S - log_sum) and dS = P (dO V^T - own), where own is the row sum of dO * O:
+//   OF_KEYS 1   a CTA owns 128 keys and loops over tiles of queries of all heads that share them: diff_v = P^T dO, diff_k = scale * dS^T Q
+//   OF_KEYS 0   a CTA owns 128 queries and loops over tiles of the keys that they see: diff_q = scale * dS K
+// Two launches instead of one: each gradient is then summed by one CTA in a fixed order, without atomics.
 //
-// The owned rows are the products' M, of which each of eight warps has 16; sums of S and dS in registers are the next product's left operand as they lie.
+// The owned rows are M of all products, 16 for each of 8 warps. The tile of the others (64 rows, or 32 where registers are short) is double-buffered in shared
+// memory by cp.async. S and dS stay in registers, where accumulators have the layout of A fragments of the next product.
 //
-// ABI
-//   defines      A_TYPE (bf16, f16), C_TYPE, HEAD 64 or 128 (smaller heads: zeros beyond), K_MN 1 if K lies as (head size, keys), OF_KEYS, CAUSAL,
+// Interface
+//   defines      A_TYPE (bf16, f16), C_TYPE, HEAD 64 or 128 (smaller heads: zeros beyond), K_MN 1 if K is (head size, keys), OF_KEYS, CAUSAL,
 //                DIVIDE, SCALE_TYPE
 //   parameters   (BackwardParams) by value; rows are aligned to 16 bytes
 //   grid         (blocks of 128 owned rows, heads (of keys with OF_KEYS), batch), 256 threads
 #include "types.cuh"
 
-// With wide heads both gradients of keys leave registers for the scores of 32 others.
+// kOther: with heads of 128, diff_k and diff_v leave registers for the scores of 32 queries only.
 enum : int {
     kOwn = 128, kOther = OF_KEYS && HEAD == 128 ? 32 : 64,
     kOwnBytes = kOwn * HEAD * 2, kOtherBytes = kOther * HEAD * 2,
@@ -23,18 +24,18 @@ enum : int {
 #define LOG2E 1.4426950408889634f
 using C = Element<C_TYPE>;
 
-// A tensor of batch, heads, rows and columns, in elements.
+// A tensor (batch, heads, rows, columns); strides in elements.
 struct Tensor4 {
     u64 data;
     i64 batch, head, row, column;
 };
 
 struct BackwardParams {
-    int queries, keys, heads, share;      // heads of queries, and how many share one of keys
-    int depth, values, causal_offset, pad;
-    Tensor4 q, k, v, d;                   // of k rows are keys and columns the head's; d is the destination's gradient
+    int queries, keys, heads, share;      // heads: of queries; share: query heads per kv head
+    int depth, values, causal_offset, pad;   // head sizes of Q and K, and of V and O
+    Tensor4 q, k, v, d;                   // rows of k are keys; d is dO
     Tensor4 first, second;                // diff_k and diff_v, or diff_q
-    const float *log_sum, *own;
+    const float *log_sum, *own;           // (batch, heads, queries)
     u64 scale;                            // the bits of the scale, where scale_at is null
     const Element<SCALE_TYPE>::Raw *scale_at;
 };
@@ -60,7 +61,8 @@ __device__ __forceinline__ float the_scale(const BackwardParams &p) {
     return DIVIDE ? 1.0f / S::load(raw) : S::load(raw);
 }
 
-// LINES lines of INNER elements in blocks of 64, 128 bytes a line, units of 16 bytes mixed within eight lines; zeros beyond `lines` and `inners`.
+// Loads a tile of LINES x INNER elements by cp.async: blocks of 64 inner elements, 128 bytes a line, 16-byte units swizzled (u ^ line % 8) against bank
+// conflicts; zeros beyond `lines` and `inners`.
 template <int LINES, int INNER> __device__ __forceinline__ void load_tile(u32 to, const u16 *from, i64 stride, int line0, int lines, int inner0, int inners) {
 #pragma unroll
     for (int i = 0; i < LINES * INNER / 8 / 256; i++) {
@@ -80,7 +82,7 @@ template <bool TRANSPOSED> __device__ __forceinline__ void load_matrices(u32 (&r
     }
 }
 
-// 16 of M or N from `row` on by 16 of K from `k` on, of a tile of LINES lines: those are M or N, or with BY_K they are K.
+// Loads the fragment of 16 of M or N from `row` on by 16 of K from `k` on. The lines of the tile are along M or N, or with BY_K along K.
 template <bool BY_K, int LINES> __device__ __forceinline__ void load_fragment(u32 (&r)[4], u32 tile, int row, int k) {
     int lane = threadIdx.x % 32;
     if constexpr (BY_K) {
@@ -103,7 +105,7 @@ __device__ __forceinline__ void multiply(float (&d)[4], const u32 (&a)[4], u32 b
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// Scores of a warp's 16 owned rows and all others: A (OWN lines are rows, or K with A_BY_K) by B, over the head.
+// sum = own other^T: a warp's 16 owned rows by all other rows, summed over the head size. A_BY_K, B_BY_K as in load_fragment.
 template <bool A_BY_K, bool B_BY_K> __device__ __forceinline__ void multiply_rows(float (&sum)[kOther / 8][4], u32 own, u32 other, int row) {
     constexpr int kOwnLines = A_BY_K ? HEAD : kOwn, kOtherLines = B_BY_K ? HEAD : kOther;
 #pragma unroll
@@ -122,7 +124,7 @@ template <bool A_BY_K, bool B_BY_K> __device__ __forceinline__ void multiply_row
     }
 }
 
-// out += weights by the others' rows: a warp's 16 rows by the head.
+// out += weights other: a warp's 16 owned rows by the head size, summed over the other rows.
 template <bool B_BY_K> __device__ __forceinline__ void multiply_others(float (&out)[HEAD / 8][4], const float (&weights)[kOther / 8][4], u32 other) {
     constexpr int kLines = B_BY_K ? kOther : HEAD;
 #pragma unroll
@@ -156,7 +158,7 @@ __device__ __forceinline__ const u16 *matrix_of(const Tensor4 &t, int batch, int
     return reinterpret_cast<const u16 *>(t.data) + batch * t.batch + head * t.head;
 }
 
-// Loads rows of K from `key` on: TILE of them, as lines, or along lines where K lies by the head's columns.
+// Loads TILE keys of K from `key` on: one per line, or with K_MN along the lines.
 template <int TILE> __device__ __forceinline__ void load_keys(u32 to, const BackwardParams &p, int batch, int kv_head, int key) {
     const u16 *k = matrix_of(p.k, batch, kv_head);
     if constexpr (K_MN) {
@@ -170,7 +172,7 @@ struct Numbers {
     float log_sum, own;
 };
 
-// The numbers of a query; of one without weights an infinite logarithm.
+// Log-sum-exp (times log2(e)) and `own` of a query. Queries beyond the last, and those all of whose keys are masked, get +infinity: their P is 0.
 __device__ __forceinline__ Numbers numbers_of(const BackwardParams &p, int batch, int head, int query) {
     const float infinity = __int_as_float(0x7f800000);
     if (query >= p.queries) return Numbers{infinity, 0};
@@ -179,7 +181,7 @@ __device__ __forceinline__ Numbers numbers_of(const BackwardParams &p, int batch
     return Numbers{l == -infinity ? infinity : l * LOG2E, p.own[at]};
 }
 
-// A weight of the forward pass, and the gradient of its score before the scale.
+// From the unscaled score s and (dO V^T) in ds: the probability P in s, and the gradient of the scaled score dS in ds.
 __device__ __forceinline__ void differentiate(float &s, float &ds, const BackwardParams &p, const Numbers &n, float scale, int query, int key) {
     bool seen = key < p.keys && (!CAUSAL || key <= query + p.causal_offset);
     s = seen ? exp2_fast(s * scale - n.log_sum) : 0.0f;
@@ -201,7 +203,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) attention_backward_sm80(con
     float out_v[HEAD / 8][4] = {};
     load_keys<kOwn>(base, p, batch, kv_head, first);
     load_tile<kOwn, HEAD>(base + kOwnBytes, matrix_of(p.v, batch, kv_head), p.v.row, first, p.keys, 0, p.values);
-    // Queries before this one do not see the first key.
+    // Causal: tiles of queries before this one do not see the first owned key.
     const int begin = CAUSAL ? max(0, first - p.causal_offset) / kOther : 0, tiles = (p.queries + kOther - 1) / kOther;
     const int each = max(0, tiles - begin), count = each * p.share;
     auto load = [&](int i) {
@@ -260,7 +262,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) attention_backward_sm80(con
         }
         multiply_others<!K_MN>(out, ds, tile);
 #endif
-        __syncthreads();   // all have left the tile that is loaded next
+        __syncthreads();   // all have read the buffer that is loaded next
     }
 #if OF_KEYS
     store_rows(p.first, batch, kv_head, first + row, p.keys, p.depth, out, factor);

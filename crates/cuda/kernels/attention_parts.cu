@@ -1,21 +1,24 @@
-// Attention over parts of the keys as one: outputs and sums against each part's maximum, in a fixed order.
+// Combines the parts of attention_sm90.cu with DIVIDED (flash-decoding): rescales each part's output and sum to the common maximum, adds them in a fixed
+// order and divides.
 //
-// ABI
+// One CTA per row (query of a head); a thread adds every kLanes-th part of four elements, and the threads' sums are added through shared memory.
+//
+// Interface
 //   defines      C_TYPE; HEAD 64 or 128
 //   parameters   (PartsParams) by value
-//   grid         rows; 256 threads: four elements of some of the parts each
+//   grid         rows; 256 threads
 #include "types.cuh"
 
 using C = Element<C_TYPE>;
 
 struct PartsParams {
-    const float4 *out;      // (parts, rows, HEAD), and
-    const float2 *sums;     // (parts, rows), as attention_sm90.cu has them
+    const float4 *out;      // (parts, rows, HEAD): unnormalised outputs
+    const float2 *sums;     // (parts, rows): maxima times log2(e), and sums
     C::Raw *to;
-    float *log_sum;         // (rows): the logarithm of each softmax's denominator, or null
+    float *log_sum;         // (rows): log-sum-exp, or null
     int parts, rows, queries, heads;
-    i64 size;               // of a head, of which the results' elements lie next to each other
-    i64 query, head, batch; // strides in elements
+    i64 size;               // head size, at most HEAD; contiguous in the result
+    i64 query, head, batch; // strides of the result, in elements
 };
 
 __device__ __forceinline__ float exp2_fast(float x) {

@@ -1,24 +1,29 @@
-// O = softmax(scale * Q K^T + mask) V on Hopper, forward, one pass over keys and values with a running maximum and sum (the online softmax of
-// Milakov and Gimelshein; the schedule is that of the FlashAttention papers).
+// Attention forward on Hopper: O = softmax(scale * Q K^T + mask) V in one pass over keys and values, with online softmax (Milakov and Gimelshein, 2018) and
+// the schedule of FlashAttention-3 (Shah et al., 2024). 16-bit types, f32 accumulation; scores and probabilities stay in registers.
 //
-// A block owns 64 * CONSUMERS queries of one head, each consumer 64. One thread loads tiles of TILE_N keys and values into a ring. A consumer
-// begins the next tile's scores before it multiplies this tile's probabilities with V, and works on that softmax meanwhile; consumers take
-// turns to issue products, so that one's exponentials run under the others' products. Scores and probabilities stay in registers.
+// Mapping. Persistent: a CTA loops over tiles of 64 * CONSUMERS queries of one head. Warpgroup 0 is the producer: one thread loads Q of the tile, and tiles
+// of TILE_N keys and values into two rings of STAGES stages (full and empty mbarriers for K and for V). Each of the CONSUMERS other warpgroups has 64 queries
+// and walks over the tiles of keys from the last to the first:
+//   S = Q K^T by wgmma from shared memory; scale, mask, online softmax in registers; O += P V by wgmma with P from registers.
+// Two overlaps hide the softmax:
+//   within a warpgroup    the wgmma of S of the next tile and of P V of this one are issued together; the softmax of the next tile runs while P V does
+//   between warpgroups    named barriers make consumers issue their wgmma in turns (ping-pong), so one's softmax overlaps the others' products
+// The result goes through shared memory and TMA. With DIVIDED the keys of a head are split over several work items (flash-decoding), whose unnormalised
+// outputs, maxima and sums attention_parts.cu combines.
 //
-// ABI
+// Interface
 //   defines      A_TYPE = B_TYPE (T_BF16, T_F16), C_TYPE; HEAD 64 or 128 (smaller heads: zeros beyond the tensor); TILE_N, multiple of 64 with K_MN, else
-//                of 16; CONSUMERS 1 to 3; STAGES; CAUSAL; K_MN 1 if K lies as (head size, keys) with keys contiguous; MASK_TYPE if there is a mask to add;
-//                SCALE_TYPE (else f32) of the scale, DIVIDE 1 if scores are divided by it; DIVIDED 1 if keys are divided in parts, whose outputs and sums
-//                attention_parts.cu puts together
-//   parameters   (TensorMap q, TensorMap k, TensorMap v, TensorMap o, AttentionParams), all by value
+//                of 16; CONSUMERS 1 to 3; STAGES; CAUSAL; K_MN 1 if K is (head size, keys) with keys contiguous; MASK_TYPE if there is a mask to add;
+//                SCALE_TYPE of the scale (default f32), DIVIDE 1 if scores are divided by it; DIVIDED 1 if keys are divided into parts
+//   parameters   (TensorMap q, TensorMap k, TensorMap v, TensorMap o, AttentionParams), by value
 //   maps         rank 4, 128-byte swizzle, zeros beyond, strides multiples of 16 bytes; dimensions innermost first:
 //                  q  (head size, queries, heads, batch), box (64, 64 * CONSUMERS, 1, 1)
 //                  k  K_MN 0: (head size, keys, kv heads, batch), box (64, TILE_N, 1, 1)    K_MN 1: (keys, head size, kv heads, batch), box (64, HEAD, 1, 1)
 //                  v  (head size, keys, kv heads, batch), box (64, TILE_N, 1, 1)
 //                  o  (head size, queries, heads, batch), box (64, 64, 1, 1)
-//   grid         min(multiprocessors (twice those where two blocks fit, see kResident), tiles of queries * heads * batch * parts); no cluster; block 128 * (1 + CONSUMERS)
+//   grid         min(SMs * kResident, tiles of queries * heads * batch * parts); no cluster; block 128 * (1 + CONSUMERS)
 //   shared       1,280 + HEAD * 2 * (2 * 64 * CONSUMERS + 2 * STAGES * TILE_N) bytes; where that is beyond 232,448, or with DIVIDED, HEAD * 128 * CONSUMERS less
-//   decode       one query of each of the heads that share keys: the host passes them as queries of one head
+//   decode       a single query per head with grouped heads: the host passes the heads that share keys as queries of one head
 #include "wgmma.cuh"
 
 #ifndef DIVIDED
@@ -29,9 +34,9 @@ enum : int {
     kQueries = 64 * CONSUMERS, kBlocksD = HEAD / 64,
     kBytesQ = kQueries * HEAD * 2, kBytesKv = TILE_N * HEAD * 2,
     kThreads = 128 * (1 + CONSUMERS),
-    kResident = CONSUMERS == 1 && kBytesQ + STAGES * kBytesKv <= 56 << 10 ? 2 : 1,   // blocks of a multiprocessor
+    kResident = CONSUMERS == 1 && kBytesQ + STAGES * kBytesKv <= 56 << 10 ? 2 : 1,   // CTAs per SM
 };
-// The result goes out through a block of its own, or where that does not fit, through that of Q, which is free for the next queries only then.
+// O is staged in a buffer of its own, or where that does not fit in Q's, which is then released to the producer only after the store.
 enum : bool { kOwnBlock = DIVIDED || 1280 + 2 * kBytesQ + 2 * STAGES * kBytesKv <= 232448 };
 enum : int { kBytesQo = kOwnBlock && !DIVIDED ? 2 * kBytesQ : kBytesQ };
 #ifndef SCALE_TYPE
@@ -46,17 +51,17 @@ using C = Element<C_TYPE>;
 
 struct AttentionParams {
     int queries, keys, heads, batch;
-    int share;                 // query heads of each kv head
-    int tiles;                 // of queries of a head
-    int chunk;                 // heads whose tiles are walked together: their keys and values should fit the second-level cache
+    int share;                 // query heads per kv head
+    int tiles;                 // tiles of queries per head
+    int chunk;                 // heads whose tiles are scheduled together, so that their keys and values fit L2
     int causal_offset;         // query i sees keys up to i + causal_offset
     u64 scale;                 // the bits of the scale, where scale_at is null
     const Element<SCALE_TYPE>::Raw *scale_at;
-    float *log_sum;            // (batch, heads, queries): the logarithm of each softmax's denominator, or null
+    float *log_sum;            // (batch, heads, queries): log-sum-exp of the scores, or null
 #if DIVIDED
-    int parts, part;           // parts of the keys, and how many tiles of keys one has
-    float *out;                // (parts, batch, heads, queries, HEAD): sums of values by exponentials against each part's maximum
-    float2 *sums;              // (parts, batch, heads, queries): that maximum, as a power of two, and the sum of exponentials
+    int parts, part;           // parts of the keys; tiles of keys in a part
+    float *out;                // (parts, batch, heads, queries, HEAD): O before division by the sum
+    float2 *sums;              // (parts, batch, heads, queries): the maximum, times log2(e), and the sum of exponentials
 #endif
 #ifdef MASK_TYPE
     const Element<MASK_TYPE>::Raw *mask;
@@ -71,7 +76,7 @@ struct Shared {
     __device__ __forceinline__ u32 o() const { return base + kBytesQo - kBytesQ; }
     __device__ __forceinline__ u32 k(int stage) const { return base + kBytesQo + stage * kBytesKv; }
     __device__ __forceinline__ u32 v(int stage) const { return base + kBytesQo + (STAGES + stage) * kBytesKv; }
-    // Barriers: two of Q, then full and empty ones of K and of V.
+    // mbarriers: full and empty of Q; then of each stage full K, empty K, full V, empty V.
     __device__ __forceinline__ u32 barrier(int i) const { return base + kBytesQo + 2 * STAGES * kBytesKv + i * 8; }
     __device__ __forceinline__ u32 q_full() const { return barrier(0); }
     __device__ __forceinline__ u32 q_empty() const { return barrier(1); }
@@ -90,7 +95,7 @@ struct Ring {
     }
 };
 
-// Queries `first` on of one head, and the tiles of keys that they see, or those of them that are in a part.
+// A work item: the queries from `first` on of one head, and the tiles of keys [begin, end) that they see (with DIVIDED those in a part).
 struct Work {
     int first, head, batch, kv_head, begin, end, part;
 };
@@ -105,13 +110,13 @@ __device__ __forceinline__ int count_parts(const AttentionParams &p) {
 
 __device__ __forceinline__ int count_work(const AttentionParams &p) { return p.tiles * p.heads * p.batch * count_parts(p); }
 
-// This block's tile after the tile `t`. Under a causal mask odd rounds go backwards over the blocks, which evens out tiles of falling length.
+// This CTA's work item after `t`. With a causal mask, where items get shorter, every other round assigns CTAs in reverse order (load balance).
 __device__ __forceinline__ int next_tile(int t) {
     int blocks = gridDim.x;
     return CAUSAL ? 2 * (t / blocks + 1) * blocks - 1 - t : t + blocks;
 }
 
-// Chunks of heads; in each, tiles with most keys first, so that the last ones are short.
+// Work items are ordered by chunk of heads, then by queries from the last to the first (under a causal mask: longest first), then by head and part.
 __device__ __forceinline__ Work work_at(const AttentionParams &p, int t) {
     int part = t % count_parts(p);
     t /= count_parts(p);
@@ -129,7 +134,7 @@ __device__ __forceinline__ Work work_at(const AttentionParams &p, int t) {
     return w;
 }
 
-// ---- loading ---------------------------------------------------------------------------------------------------------------------------------
+// ---- producer --------------------------------------------------------------------------------------------------------------------------------
 
 __device__ __forceinline__ void load_keys(const Shared &s, const Ring &ring, const TensorMap &k, int key, const Work &w) {
     barrier_wait(s.k_empty(ring.stage), ring.phase ^ 1);
@@ -164,9 +169,9 @@ __device__ __forceinline__ void load_work(const Shared &s, const TensorMap &q, c
     }
 }
 
-// ---- products --------------------------------------------------------------------------------------------------------------------------------
+// ---- wgmma -----------------------------------------------------------------------------------------------------------------------------------
 
-// Begins scores = Q K^T of a consumer's queries and one tile of keys.
+// Issues scores = Q K^T of a consumer's queries and one tile of keys.
 __device__ __forceinline__ void begin_scores(const Shared &s, int stage, int consumer, Acc (&scores)[TILE_N / 2]) {
     wgmma_fence();
 #pragma unroll
@@ -178,7 +183,7 @@ __device__ __forceinline__ void begin_scores(const Shared &s, int stage, int con
     wgmma_commit();
 }
 
-// Begins out += P V; with `add` 0 what `out` held is dropped.
+// Issues out += P V; `add` 0 overwrites `out`.
 __device__ __forceinline__ void begin_output(const Shared &s, int stage, const u32 (&p)[TILE_N / 16][4], Acc (&out)[HEAD / 2], u32 add) {
     wgmma_fence();
     u64 v = descriptor_mn_major(s.v(stage), TILE_N * 128);
@@ -199,7 +204,8 @@ __device__ __forceinline__ float exp2_fast(float x) {
     return r;
 }
 
-// A thread has two rows of its warp's 16; four threads share a row. `max` is of scores before scaling, `sum` is the thread's own part.
+// A thread has two rows of its warp's 16; four threads share a row. `max` is the running maximum of the scores that softmax gets, `sum` the thread's
+// partial sum.
 struct Rows {
     float max[2], sum[2];
 };
@@ -224,8 +230,8 @@ __device__ __forceinline__ float the_scale(const AttentionParams &p) {
     return DIVIDE ? 1.0f / S::load(raw) : S::load(raw);
 }
 
-// Scales scores here where the softmax does not (with a mask, which is added behind the scale, and where the scale is not positive), and adds the mask.
-// `query` is the thread's first row, `key` its first column.
+// Scales the scores and adds the mask where that cannot be folded into the exponential: with a mask, which is added after scaling, or a scale that is not
+// positive. `query` is the thread's first row, `key` its first column.
 template <bool SCALED> __device__ __forceinline__ void scale_scores(Acc (&scores)[TILE_N / 2], const AttentionParams &p, const Work &w, int query, int key, float factor) {
 #ifdef MASK_TYPE
     const Element<MASK_TYPE>::Raw *mask = p.mask + w.batch * p.mask_batch + w.head * p.mask_head;
@@ -242,9 +248,9 @@ template <bool SCALED> __device__ __forceinline__ void scale_scores(Acc (&scores
 #endif
 }
 
-// Hides the keys beyond the last one and those that a query must not see.
+// Sets the scores of keys beyond the last one, and of those that the causal mask excludes, to -infinity.
 __device__ __forceinline__ void hide(Acc (&scores)[TILE_N / 2], const AttentionParams &p, int query, int key) {
-    // The last keys that the thread's two rows see.
+    // The last keys of the thread's two rows.
     int last = CAUSAL ? min(p.keys - 1, query + p.causal_offset) : p.keys - 1, last8 = CAUSAL ? min(p.keys - 1, query + 8 + p.causal_offset) : p.keys - 1;
 #pragma unroll
     for (int i = 0; i < TILE_N / 2; i++) {
@@ -252,7 +258,7 @@ __device__ __forceinline__ void hide(Acc (&scores)[TILE_N / 2], const AttentionP
     }
 }
 
-// Turns scores into exponentials against the new maximum; returns by what to multiply earlier sums of each row.
+// A step of the online softmax: updates maximum and sum and replaces the scores by exp(score - maximum). `correction` rescales the earlier output of each row.
 template <bool FIRST> __device__ __forceinline__ void softmax(Acc (&scores)[TILE_N / 2], Rows &rows, float scale, float (&correction)[2]) {
     const float kLowest = -__int_as_float(0x7f800000);
     float max[2] = {FIRST ? kLowest : rows.max[0], FIRST ? kLowest : rows.max[1]}, shift[2];
@@ -261,7 +267,7 @@ template <bool FIRST> __device__ __forceinline__ void softmax(Acc (&scores)[TILE
 #pragma unroll
     for (int r = 0; r < 2; r++) {
         max[r] = over_row(max[r], true);
-        shift[r] = max[r] == kLowest ? 0.0f : max[r] * scale;   // a row of which nothing is seen yet
+        shift[r] = max[r] == kLowest ? 0.0f : max[r] * scale;   // all keys of the row so far are masked: avoid -inf - -inf
         correction[r] = FIRST ? 0.0f : exp2_fast(rows.max[r] * scale - shift[r]);
         rows.max[r] = max[r];
         rows.sum[r] = FIRST ? 0.0f : rows.sum[r] * correction[r];
@@ -272,15 +278,15 @@ template <bool FIRST> __device__ __forceinline__ void softmax(Acc (&scores)[TILE
     for (int i = 0; i < TILE_N / 2; i++) rows.sum[i / 2 % 2] += scores[i];
 }
 
-// Accumulators of 64 x 16 are laid out as A's registers want them.
+// P as 16-bit A fragments: the accumulator layout of 64 x 16 is the fragment layout of A.
 __device__ __forceinline__ void pack_probabilities(const Acc (&scores)[TILE_N / 2], u32 (&p)[TILE_N / 16][4]) {
 #pragma unroll
     for (int i = 0; i < TILE_N / 4; i++) p[i / 4][i % 4] = pack2<A_TYPE>(scores[i * 2], scores[i * 2 + 1]);
 }
 
-// ---- a consumer ------------------------------------------------------------------------------------------------------------------------------
+// ---- consumer --------------------------------------------------------------------------------------------------------------------------------
 
-// Consumers issue products in turns: named barriers 1 to CONSUMERS are their turns.
+// Ping-pong between consumers: named barrier 1 + i is consumer i's turn to issue wgmma.
 __device__ __forceinline__ void take_turn(int consumer) {
     if constexpr (CONSUMERS > 1) named_barrier(1 + consumer, 256);
 }
@@ -289,7 +295,7 @@ __device__ __forceinline__ void give_turn(int consumer) {
 }
 
 #if DIVIDED
-// Keeps sums and maxima of a part of the keys.
+// Stores the unnormalised output, maximum and sum of a part of the keys.
 __device__ __forceinline__ void store_part(const AttentionParams &p, const Work &w, int consumer, const Acc (&out)[HEAD / 2], const Rows &rows, float scale) {
     int lane = threadIdx.x % 32, query = w.first + consumer * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
 #pragma unroll
@@ -305,7 +311,7 @@ __device__ __forceinline__ void store_part(const AttentionParams &p, const Work 
 }
 #endif
 
-// Divides by the sums, and sends 64 rows out through this consumer's rows of the staging block.
+// Divides by the sums and stores 64 rows by TMA through this consumer's rows of the staging buffer; stores the log-sum-exp if wanted.
 __device__ __forceinline__ void store_output(const Shared &s, const TensorMap &o, const AttentionParams &p, const Work &w, int consumer, Acc (&out)[HEAD / 2],
                                              const Rows &rows, float scale) {
     int thread = threadIdx.x % 128, lane = thread % 32, warp = thread / 32, query = w.first + consumer * 64 + warp * 16 + lane / 4;
@@ -341,6 +347,7 @@ __device__ __forceinline__ void store_output(const Shared &s, const TensorMap &o
     }
 }
 
+// The loop of a consumer over work items. The first tile of keys that it visits, the last in order, is peeled: only there may keys be beyond the end.
 template <bool SCALED>
 __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, const AttentionParams &p, int consumer, float factor) {
     const float scale = SCALED ? LOG2E : factor * LOG2E;
@@ -354,7 +361,7 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
         u32 probabilities[TILE_N / 16][4];
         Rows rows;
         float correction[2];
-        // Keys from here on are hidden from the consumer's first query.
+        // Keys from here on are masked for the consumer's first query: only tiles that reach it need masking.
         int hidden = CAUSAL ? min(p.keys, w.first + consumer * 64 + p.causal_offset + 1) : p.keys;
         barrier_wait(s.q_full(), phase);
         {
@@ -407,7 +414,7 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
         store_output(s, o, p, w, consumer, out, rows, scale);
 #endif
     }
-    if (consumer == 0) take_turn(consumer);   // the last one given
+    if (consumer == 0) take_turn(consumer);   // consumes the last arrival, which nobody waits for otherwise
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, kResident)

@@ -1,15 +1,16 @@
-// Sums down the columns of matrices whose columns are neighbours in memory: VECTOR columns a thread, LANES threads next to each other, the others of the
-// block go down the rows. Rows are divided in parts (blockIdx.y): part i begins with row i * apart and has every group of as many rows as go down together that is a
-// multiple of `row_step` further, within `span` rows. What a part gives goes to `partial`, one row for each sum and part.
+// Sums down the columns of row-major matrices (batch normalisation of NHWC, gradients of scale, shift and bias), in parts: partial[sum, part, column].
 //
-// The header has SUMS and `struct Terms`: `begin(a, c)` prepares the columns from c on, `at(a, r, c, t)` gives their terms of row r. With MOMENTS there
-// is one term, and the two numbers of a part are its mean and its sum of squared differences from that: every thread adds differences from its own
-// first term, so that no large numbers cancel; `rows_of(a, part)` is the number of rows of a part. With ADDS `at` adds the terms of row r to `t`.
+// A thread has VECTOR columns; LANES threads are side by side (coalesced), the other DOWN of the CTA go down the rows. blockIdx.y is the part: part i starts
+// at row i * apart and takes groups of DOWN rows, `row_step` apart, within `span` rows. Threads of a column are added by a tree in shared memory.
+//
+// The generated header has SUMS and `struct Terms`: `begin(a, c)` prepares the columns from c on, `at(a, r, c, t)` sets t to their terms of row r (with ADDS it
+// adds them to t). With MOMENTS there is one term, and the results of a part are its mean and its sum of squared differences from the mean. Each thread
+// then adds differences from its own first term, so that large means do not cancel; `rows_of(a, part)` is the number of rows of a part.
 #include "args.cuh"
 
 #define DOWN (256 / LANES)
 
-// The sum over the threads of each column, in all threads.
+// The sum of each column over the CTA's threads, returned to all of them.
 DEVICE void summed(real (*tree)[VECTOR + 1], real (&x)[VECTOR]) {
     const int lane = threadIdx.x % LANES, down = threadIdx.x / LANES;
     __syncthreads();
@@ -61,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(256) columns(const __grid_constant_
                 square[v] = fma(d, d, square[v]);
             }
         };
-        // Rows without a branch between them are read together.
+        // No branches between four rows, so that their loads are in flight together.
         for (r += step; r + 3 * step < end; r += 4 * step, count += 4) {
 #pragma unroll
             for (int j = 0; j < 4; ++j) add(r + j * step);

@@ -1,15 +1,21 @@
-// Sums down the columns of matrices, and then elements by these, in one launch whose blocks run all at once: each adds its rows, all meet, and each makes its rows' elements
-// from the last row to the first. Rows come through a ring of STAGES in shared memory, copied ahead by the threads that read them: those that were added last are there
-// when elements are made, and many of those before them in the second-level cache.
+// Large batch normalisation of NHWC tensors (matrices of pixels by channels), forward training and backward, in one launch: two sums per column, then the
+// elements that depend on them.
 //
-// A thread has VECTOR columns, LANES threads are next to each other, the others of the block go down the rows. Part i (blockIdx.y) has the groups of as many rows as go down
-// together that begin with row i * DOWN and are a multiple of `row_step` further.
+// A cooperative launch: all CTAs are co-resident. Pass 1 adds each CTA's rows; the sums go to `partial`; the CTAs of a group of columns synchronise through a
+// counter in global memory (`counters`, zeroed); each CTA then adds the sums of all parts in a fixed order, and pass 2 computes its rows' elements in
+// the reverse order. Each thread streams its own rows through a ring of STAGES slots in shared memory (cp.async, no barriers): the rows that pass 1 read last
+// are still in the ring when pass 2 begins, and many of the others are in L2. The first `once` rows of a thread do not fit and are loaded with evict-first.
 //
-// The header has `struct Loaded`, what one row has of the matrices: `fetch` copies it to a place of the ring, from where `load` takes it; `struct Terms`: `begin(a, c)`
-// prepares the columns from c on, `add(x, v, s)` adds the terms of column v to both sums, or with MOMENTS `term(x, v)` is the number whose mean and variance are wanted;
-// `settle(a, c, s, is_first, to)`, which makes of column c's sums, or mean and variance, the NUMBERS that its elements are made with, and stores results where it is
-// the first; `struct Columns`: `begin(from)` takes these numbers, and `make(a, x, r, c)` writes the elements of row r. The first `once` rows of a thread are gone before they are
-// read again. `counters` has a zero for each group of columns.
+// Mapping: a thread has VECTOR columns; LANES threads are side by side, the others of the CTA are DOWN rows. Part i (blockIdx.y) has the groups of DOWN rows that
+// begin at i * DOWN plus multiples of `row_step`.
+//
+// The generated header has
+//   struct Loaded    one row's vector of each matrix: `fetch` copies it to a ring slot, `load` reads it from there
+//   struct Terms     `begin(a, c)` prepares the columns from c on; `add(x, v, s0, s1)` adds the terms of column v to both sums; with MOMENTS `term(x, v)` is the
+//                    number whose mean and variance are wanted
+//   settle           `settle(a, c, s, is_first, to)` derives NUMBERS coefficients of column c from the sums (or mean and variance), and stores statistics and
+//                    parameter gradients if `is_first`
+//   struct Columns   `begin(from)` takes the coefficients; `make(a, x, r, c)` writes the elements of row r
 #include "fetch.cuh"
 #include "args.cuh"
 
@@ -19,7 +25,7 @@
 #define FOURS (WIDTH / 4)
 #define JOINED (THREADS / (FOURS > 32 ? FOURS : 32))
 
-// The sum over the threads of each column, in all of them.
+// The sum of each column over the CTA's threads, returned to all of them.
 DEVICE void summed(real (*room)[WIDTH], real (&x)[VECTOR]) {
     const int own = threadIdx.x % LANES * VECTOR;
 #pragma unroll
@@ -48,7 +54,7 @@ DEVICE void keep(const Args& a, int sum, i64 c, const real (&x)[VECTOR]) {
     for (int v = 0; v < VECTOR; ++v) to[v] = x[v];
 }
 
-// All blocks with these columns have kept their sums.
+// Waits until all CTAs of this group of columns have stored their sums.
 DEVICE void meet(const Args& a) {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -65,7 +71,7 @@ DEVICE void meet(const Args& a) {
 DEVICE void add_four(float4& sum, float4 x) { sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w; }
 
 #ifdef MOMENTS
-// The mean of a part and its squared differences as sums of differences from `from`.
+// Turns the mean and the sum of squared differences of a part with `rows` rows into sums of differences, and of their squares, from the common value `from`.
 DEVICE void shift(real& mean, real& square, real from, real rows) {
     const real d = mean - from;
     mean = rows * d;
@@ -73,7 +79,7 @@ DEVICE void shift(real& mean, real& square, real from, real rows) {
 }
 #endif
 
-// Adds the numbers of all parts, in a fixed order: column j's go to `numbers`.
+// Adds the sums of all parts in a fixed order, and stores the coefficients of the CTA's columns in `numbers`.
 DEVICE void join(const Args& a, real (*room)[WIDTH], real (*numbers)[WIDTH], i64 first) {
     const int four = threadIdx.x % FOURS * 4, parts = (int)gridDim.y;
     const i64 c = first + four;
@@ -161,7 +167,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) columns_kept(const __gr
         wait_fetches<STAGES - 1>();
         Loaded x;
         x.load(ring + slot * SLOT);
-        // What stays in the ring is not looked for in the cache.
+        // Rows that stay in the ring for pass 2 need not stay in L2.
         if (k < again) Loaded::fetch(a, begin + (k + STAGES) * step, c, ring + slot * SLOT, k + STAGES < once || k + STAGES >= again ? goes : stays);
         commit_fetches();
         slot = slot + 1 == STAGES ? 0 : slot + 1;

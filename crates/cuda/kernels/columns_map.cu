@@ -1,10 +1,11 @@
-// Elements of matrices whose columns are neighbours in memory, by numbers that belong to the columns: VECTOR columns a thread, which keeps their numbers, LANES threads
-// next to each other; the others of the block go up the rows. Rows are divided in parts as those of columns.cu, and the last ones are made first: what the launch
-// before read last is in the second-level cache still.
+// Element-wise operations on row-major matrices with coefficients per column (the second pass of batch normalisation of NHWC).
 //
-// The header has `struct Loaded`, what one row has of the matrices that are read, and `struct Columns`: `begin(a, r, c)` prepares the columns from c on, of a part that
-// begins with row r, and `make(a, x, r, c)` writes theirs of row r. AHEAD rows are read together; BLOCKS blocks share a
-// multiprocessor.
+// A thread has VECTOR columns and keeps their coefficients in registers; LANES threads are side by side, the others of the CTA take rows. Rows are divided into
+// parts as in columns.cu, and visited from the last to the first: what the preceding launch read last is still in L2. AHEAD rows are loaded together;
+// BLOCKS CTAs share an SM.
+//
+// The generated header has `struct Loaded`, one row's vector of each matrix that is read, and `struct Columns`: `begin(a, r, c)` loads the coefficients of the
+// columns from c on, for a part that begins at row r; `make(a, x, r, c)` writes their elements of row r.
 #include "args.cuh"
 
 extern "C" __global__ void __launch_bounds__(256, BLOCKS) columns_map(const __grid_constant__ Args a) {

@@ -1,11 +1,14 @@
-// Columns whose terms stay in registers between their stages: of the GROUP threads that share columns, a warp or the block, LANES next to each other have VECTOR
-// neighbouring columns each, and the others share the terms of these. A thread has CHUNKS terms or fewer, but SURE of them. BLOCKS blocks share a multiprocessor at least.
+// Reductions down columns (softmax or normalisation along a dimension that is not contiguous), with all terms in registers: one read of the input, all stages,
+// one write.
 //
-// Where STAGED is not 0 no more blocks run than at once, and each copies the columns of so many of its turns ahead into shared memory: memory is read while columns are
-// reduced and written. A thread copies what it reads itself, so that no barrier is needed.
+// GROUP threads (a warp or the CTA) share columns: LANES of them are side by side with VECTOR columns each, the other GROUP / LANES divide the terms. A thread
+// has at most CHUNKS terms, and at least SURE (those need no bounds check). BLOCKS: CTAs per SM, at least.
 //
-// The header has `column`, which loads, reduces and writes the columns from output o on, and asks for those that are `step` further; it calls `reduced`, with a stage's
-// numbers of each thread's terms: those of all of them, combined in an order that depends on nothing but the sizes. `fetch_columns` asks for the first ones.
+// With STAGED > 0 the kernel is persistent and each CTA prefetches the columns of its next STAGED iterations into shared memory (cp.async), so that loads overlap
+// with reductions and stores. A thread copies what it reads itself: no barriers.
+//
+// The generated header has `column`, which loads, reduces and writes the columns from output o on and prefetches those `step` further, `fetch_columns`, the
+// prefetch, and `reduced`, which combines a stage's values of all threads in an order that depends on the sizes only.
 #define PARTS (GROUP / LANES)
 #define WIDTH (THREADS / GROUP * LANES * VECTOR)
 #include "fetch.cuh"

@@ -1,12 +1,13 @@
-// Convolution in groups of 8 to 64 channels, NHWC, of 16-bit types, by the instructions that all GPUs with tensor cores have.
+// Grouped convolution of NHWC tensors of 16-bit types with 8 to 64 channels per group, by mma.sync (sm_80 and later).
 //
-// A block makes 8 x 16 pixels of the groups of 64 input channels. The source's pixels under them come into shared memory once, 128 bytes each, and serve all
-// taps: a warp has a row of 16 pixels, and for each tap and group multiplies 16 pixels by that group's channels, so that groups never meet. Weights lie by
-// taps, output channels and the group's input channels, and are read from the first-level cache as the instructions want them.
+// A CTA computes 8 x 16 output pixels of the groups that share 64 input channels. cp.async loads the input patch (tile and halo) into shared memory once,
+// 128 bytes per pixel, for all taps. Each of the 8 warps has a row of 16 pixels (M of mma.sync); for each tap and group it multiplies the group's channels
+// only. Weights (taps, output channels, the group's input channels) are read from L1 directly in fragment order. The result is staged in shared memory and
+// stored in 16-byte units.
 //
-// ABI
-//   defines      A_TYPE, C_TYPE (16 bits), GIVEN (input channels of a group: 8, 16, 32, 64), MADE (output channels of the groups of a block: at most 128),
-//                SHARED (bytes of dynamic shared memory)
+// Interface
+//   defines      A_TYPE, C_TYPE (16 bits); GIVEN: input channels of a group (8, 16, 32, 64); MADE: output channels of a CTA's groups (at most 128);
+//                SHARED: bytes of dynamic shared memory
 //   parameters   (GroupsParams) by value
 //   grid         (tiles of pixels of all images, blocks of 64 input channels), 256 threads
 #include "epilogue.cuh"
@@ -15,28 +16,28 @@ using C = Element<C_TYPE>;
 
 enum : int {
     kHigh = 8, kWide = 16, kChannels = 64,
-    kColumns = MADE / 8,                          // of 8 output channels
-    kPerGroup = MADE / (kChannels / GIVEN) / 8,   // of a group
-    kTerms = GIVEN < 16 ? 8 : 16, kSteps = GIVEN / kTerms,
+    kColumns = MADE / 8,                          // blocks of 8 output channels (N of mma.sync)
+    kPerGroup = MADE / (kChannels / GIVEN) / 8,   // of those per group
+    kTerms = GIVEN < 16 ? 8 : 16, kSteps = GIVEN / kTerms,   // K of mma.sync; instructions per group
 };
 
 struct GroupsParams {
     const u16 *src;
     const u16 *weights;
     u16 *dst;
-    int given, made;                              // all channels
+    int given, made;                              // input and output channels of all groups
     int height, width;                            // of the source
     int rows, columns;                            // of the result
     int across, down;                             // tiles of an image
     int taps[2], stride[2], padding[2], dilation[2];   // along H, W
-    int patch[2];                                 // pixels in shared memory along H, W
+    int patch[2];                                 // pixels of the input patch along H, W
     i64 src_n, src_h, src_w, dst_n, dst_h, dst_w;
     Epilogue epilogue;
 };
 
 __device__ __forceinline__ u32 shared_address(const void *p) { return u32(__cvta_generic_to_shared(p)); }
 
-// Where 16 bytes of a pixel lie, so that eight pixels in a row meet in no bank.
+// The address of a 16-byte unit of a pixel, swizzled so that ldmatrix of eight consecutive pixels is free of bank conflicts.
 __device__ __forceinline__ u32 unit_at(u32 base, int pixel, int unit) { return base + pixel * 128 + (unit ^ pixel % 8) * 16; }
 
 __device__ __forceinline__ void load_patch(u32 to, const GroupsParams &p, int n, int y0, int x0, int c0) {
@@ -51,7 +52,7 @@ __device__ __forceinline__ void load_patch(u32 to, const GroupsParams &p, int n,
     asm volatile("cp.async.wait_group 0;" ::: "memory");
 }
 
-// Two units of 16 pixels: (pixels 0-7, unit), (pixels 8-15, unit), (pixels 0-7, unit + 1), (pixels 8-15, unit + 1).
+// Fragments of A of 16 pixels and two units: (pixels 0-7, unit), (pixels 8-15, unit), (pixels 0-7, unit + 1), (pixels 8-15, unit + 1).
 __device__ __forceinline__ void load_pixels(u32 (&r)[4], u32 base, int first, int step, int unit) {
     int lane = threadIdx.x % 32, pixel = first + lane % 16 * step;
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -91,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(256) conv_groups_sm80(const __grid_
     __syncthreads();
 
     float acc[kColumns][4] = {};
-    // This lane's row of weights of the first column, and how far the next rows are.
+    // The weights of this lane's output channel of the first block, from its first k on.
     const u16 *weights = p.weights + i64(o0 + lane / 4) * GIVEN + lane % 4 * 2;
     for (int ky = 0; ky < p.taps[0]; ky++) {
         for (int kx = 0; kx < p.taps[1]; kx++, weights += i64(p.made) * GIVEN) {
@@ -106,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(256) conv_groups_sm80(const __grid_
 #pragma unroll
                     for (int j = 0; j < kPerGroup; j++) {
                         const int column = group * kPerGroup + j;
-                        // A last block may have fewer groups.
+                        // The last CTA may have fewer groups.
                         if (o0 + column * 8 < p.made) multiply(acc[column], a, half, weights + column * 8 * GIVEN + step * kTerms);
                     }
                 }
@@ -114,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(256) conv_groups_sm80(const __grid_
         }
     }
 
-    __syncthreads();   // all have read their pixels
+    __syncthreads();   // all have read the patch, whose memory stages the result
     u32 *staged = reinterpret_cast<u32 *>(memory);
 #pragma unroll
     for (int column = 0; column < kColumns; column++) {

@@ -1,31 +1,38 @@
-// Convolution of NCHW tensors of 16 bits on Hopper in one launch, without strides: rows are channels of the result, columns its pixels, and K runs over input
-// channels and the taps of the filter. Pixels stay where they are in memory; the way into shared memory is what puts channels next to each other.
+// Convolution of NCHW tensors of 16-bit types on Hopper, stride 1, forward and backward data, without transposing the tensors in memory.
 //
-// A block makes 64 * CONSUMERS channels of TILE_N positions of one image. Positions number the result's lines with a pitch that has room for what the filter
-// reaches beside them, so a tap is one distance from each position to the pixel that it reads; those in the room beside a line are computed and not stored.
-// Input channels come in chunks of 64. For each, the loading warps write what all taps read once: planes of 8 channels, 16 bytes a position, which wgmma
-// reads without a swizzle from any position on. Weights come through TMA, 64 channels of one tap a stage.
+// Implicit GEMM with M = output channels, N = pixels, K = taps x input channels: A is the weights, B the input. The loading warps transpose the input on its
+// way into shared memory, once for all taps.
+//
+// A CTA computes 64 * CONSUMERS channels of TILE_N positions of one image. Positions enumerate the input's padded lines (`pitch` positions per line), so
+// a tap is a constant offset between positions, and B of a tap is the input tile read from an offset. Positions in the padding are computed and not stored.
+//
+// Warps
+//   consumers   CONSUMERS warpgroups: wgmma
+//   loaders     kLoaders warps: per chunk of 64 input channels each writes one plane of 8 channels, 16 bytes per position; 8 consecutive positions of a plane
+//               are a core matrix of an unswizzled wgmma operand, and a tap may start at any position
+//   weights     one thread loads the weights by TMA, 64 channels of one tap a stage
+// Shared memory: rings of `stages` weight stages and of `buffers` input chunks, each with full and empty mbarriers; tables of pixels and taps; sums on
+// their way out.
 //
 // Defines: A_TYPE = B_TYPE (16 bits), C_TYPE, TILE_N (64, 128), CONSUMERS (1, 2)
 //
-// ABI
+// Interface
 //   parameters   (TensorMap weights, PlanarParams), by value
 //   maps         weights  tiled, rank 3, (IC, taps, OC), box (64, 1, 64 * CONSUMERS), 128-byte swizzle
-//   grid         tiles along channels, along positions, images, the first fastest; block kThreads; shared memory as `Shared` has it, and 1,024 bytes more for
-//                alignment
+//   grid         1-D: tiles of channels (fastest), tiles of positions, images; block kThreads; shared memory as in `Shared`, and 1,024 bytes for alignment
 #include "wgmma.cuh"
 #include "epilogue.cuh"
 
 using C = Element<C_TYPE>;
 
 enum : int {
-    kLoaders = 8,   // warps, each with one plane of every 64 channels
+    kLoaders = 8,   // warps
     kThreads = 128 * CONSUMERS + 32 * kLoaders + 32,
-    kResident = CONSUMERS == 1 && TILE_N == 64 ? 2 : 1,
+    kResident = CONSUMERS == 1 && TILE_N == 64 ? 2 : 1,   // CTAs per SM
     kStage = CONSUMERS * 8192,
-    kLine = 64 * 4 + 32,   // of 64 sums on their way out: no two lanes in one bank
+    kLine = 64 * 4 + 32,   // bytes of a line of 64 sums, padded against bank conflicts
     kSums = CONSUMERS * 4 * 16 * kLine,
-    kTaps = 64,                  // of a filter at most
+    kTaps = 64,                  // of a filter, at most
     kStages = 8, kBuffers = 2,   // at most
 };
 
@@ -35,7 +42,7 @@ __device__ __forceinline__ float2 shared_load_pair(u32 address) {
     return v;
 }
 
-// A read that stays where it is among others: those of a thread are on their way together.
+// A volatile load, so that the compiler keeps the loads of a thread together and all are in flight at once.
 __device__ __forceinline__ u16 load_in_order(const u16 *from) {
     u16 v;
     asm volatile("ld.global.b16 %0, [%1];" : "=h"(v) : "l"(from));
@@ -43,17 +50,17 @@ __device__ __forceinline__ u16 load_in_order(const u16 *from) {
 }
 
 struct PlanarParams {
-    int made, given;             // channels
-    int chunks;
-    int taps, filter_w, reversed;   // taps of the filter and of a row of it; the filter's last tap reads the first pixel
-    int step_h, step_w;          // from one tap's pixel to the next
+    int made, given;             // output and input channels (of this product)
+    int chunks;                  // of 64 input channels
+    int taps, filter_w, reversed;   // taps of the filter and of one of its rows; backward data: taps in reverse order
+    int step_h, step_w;          // dilation: pixels from one tap to the next
     int pad_h, pad_w;
     int in_h, in_w, out_h, out_w;
-    int pitch, span;             // positions of a line, and those of a plane that are read
-    int stages, buffers;         // of weights, of input
+    int pitch, span;             // positions of a line; positions that the tile reads
+    int stages, buffers;         // of weights; of input
     int positions;               // of a plane, a multiple of 8
-    int table;                   // positions and what fills the last reads of a warp
-    int tiles_c, tiles_p;
+    int table;                   // entries of the table of pixels: `span` rounded up to what a warp reads at once
+    int tiles_c, tiles_p;        // tiles along channels and positions
     const u16 *src;
     i64 src_channel, src_image;
     C::Raw *dst;
@@ -61,10 +68,10 @@ struct PlanarParams {
     Epilogue epilogue;
 };
 
-// What all launches have at the same place comes first.
+// Shared memory. mbarriers and the taps' offsets (`reach`) come first, at fixed offsets.
 struct Shared {
-    u32 base, planes;            // the buffers of input lie behind the stages of weights
-    int plane;                   // bytes
+    u32 base, planes;            // the input buffers follow the stages of weights
+    int plane;                   // bytes of a plane of 8 channels
     u32 out;
 
     __device__ __forceinline__ Shared(u32 at, const PlanarParams &p)
@@ -93,7 +100,7 @@ struct Ring {
     }
 };
 
-// The tile of this block.
+// The tile of this CTA.
 struct Tile {
     int channel, first, image;   // the first position
 
@@ -105,7 +112,7 @@ struct Tile {
     }
 };
 
-// Which pixel of an image lies at each position of a plane, -1 for padding, and how many bytes further each tap reads.
+// Fills the tables: the input pixel of each position of the tile (-1 for padding) and the offset of each tap in bytes. Zeroes the input buffers.
 __device__ __forceinline__ void place_pixels(const Shared &s, const PlanarParams &p, int first) {
 #pragma unroll 1
     for (int q = threadIdx.x; q < p.table; q += kThreads) {
@@ -113,20 +120,20 @@ __device__ __forceinline__ void place_pixels(const Shared &s, const PlanarParams
         bool inside = q < p.span && u32(y) < u32(p.in_h) && u32(x) < u32(p.in_w);
         shared_store(s.pixels() + q * 4, inside ? u32(y * p.in_w + x) : ~0u);
     }
-    // By the last warp, which has no pixels of small tiles.
+    // From the last thread down: with small tiles those have no pixels.
 #pragma unroll 1
     for (int t = kThreads - 1 - int(threadIdx.x); t < p.taps; t += kThreads) {
         int i = p.reversed ? p.taps - 1 - t : t, line = i / p.filter_w;
         shared_store(s.reach() + t * 4, u32(line * p.step_h * p.pitch + (i - line * p.filter_w) * p.step_w) * 16);
     }
-    // Padding stays zero.
+    // Positions in the padding are never written again.
     for (u32 at = threadIdx.x * 16; at < p.buffers * 8 * s.plane; at += kThreads * 16) shared_store(s.input(0) + at, 0, 0, 0, 0);
     fence_async_proxy();
 }
 
-enum : int { kFlying = 4 };   // positions that a thread has on their way
+enum : int { kFlying = 4 };   // positions that a thread has in flight
 
-// A loading warp: its plane of all chunks. What lies beyond the channels is zero.
+// A loading warp: fills its plane of every chunk. Channels beyond the last are zero.
 __device__ __forceinline__ void load_planes(const Shared &s, const PlanarParams &p, const Tile &tile, int warp) {
     int lane = threadIdx.x % 32, channel = warp * 8;
     u32 pixels = s.pixels() + lane * 4;
@@ -144,7 +151,7 @@ __device__ __forceinline__ void load_planes(const Shared &s, const PlanarParams 
             int pixel[kFlying];
 #pragma unroll
             for (int b = 0; b < kFlying; b++) pixel[b] = int(shared_load(pixels + (q + b * 32) * 4));
-            // Planes beyond the channels and padding read what is there, to no use.
+            // Padding and channels beyond the last load a valid address; the value is dropped.
 #pragma unroll
             for (int b = 0; b < kFlying; b++) {
 #pragma unroll
@@ -180,15 +187,17 @@ __device__ __forceinline__ void load_weights(const Shared &s, const TensorMap &w
     }
 }
 
-// Planes of 16 bytes a position, from the one with number `first` on: 8 positions follow each other everywhere.
+// The matrix descriptor of B, K-major without swizzle: core matrices are 8 positions of 16 bytes; the next along N is 8 positions further, the next
+// along K a plane further. `first` is the first plane.
 __device__ __forceinline__ u64 descriptor_planes(u32 address, int positions, int first) {
     return u64((address >> 4 & 0x3FFF) + u32(first * positions) | u32(positions) << 16) | 8ull << 32;
 }
 
+// The main loop of a consumer: per chunk and tap, four wgmma over 64 channels.
 __device__ __forceinline__ void multiply(const Shared &s, const PlanarParams &p, int consumer, Acc (&acc)[TILE_N / 2]) {
     bool leader = threadIdx.x % 128 == 0;
     Ring ring(p.stages), input(p.buffers);
-    int previous = -1, read = -1;   // by the products before: a stage, and a buffer where those were the last of it
+    int previous = -1, read = -1;   // to be released: the previous stage, and the buffer if that stage was its last tap
     int tap = 0;
 #pragma unroll 1
     for (int left = p.chunks * p.taps; left > 0; left--, ring.next()) {
@@ -200,7 +209,7 @@ __device__ __forceinline__ void multiply(const Shared &s, const PlanarParams &p,
 #pragma unroll
         for (int k = 0; k < 4; k++) Wgmma<TILE_N, 0, 0>::multiply(acc, a + k * 2, descriptor_planes(at, p.positions, k * 2), k ? 1 : previous >= 0);
         wgmma_commit();
-        wgmma_wait<1>();   // all but what was just begun
+        wgmma_wait<1>();   // all but the group just committed
         if (leader && previous >= 0) barrier_arrive(s.empty(previous));
         if (leader && read >= 0) barrier_arrive(s.free(read));
         previous = ring.at, read = -1;
@@ -210,12 +219,12 @@ __device__ __forceinline__ void multiply(const Shared &s, const PlanarParams &p,
     wgmma_pin(acc);
 }
 
-// A warp's 16 channels go out line by line, 64 positions at a time, neighbouring lanes to neighbouring pairs of them.
+// Stores a warp's 16 channels through shared memory, 64 positions at a time, so that the stores of neighbouring lanes are coalesced.
 __device__ __forceinline__ void store(const Shared &s, const PlanarParams &p, const Tile &tile, const Acc (&acc)[TILE_N / 2]) {
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32, channel = tile.channel + warp * 16, lines = min(16, p.made - channel);
     u32 sums = s.sums(warp), own = sums + lane / 4 * kLine + lane % 4 * 8;
     C::Raw *image = p.dst + tile.image * p.dst_image + channel * p.dst_channel;
-    // Both of a pair are pixels, or none, and next to each other.
+    // Two 16-bit results per store: the positions of a pair are both pixels or both padding, and the address is aligned.
     bool paired = sizeof(C::Raw) == 2 && (p.pitch | p.out_w | int(p.dst_channel)) % 2 == 0 && reinterpret_cast<u64>(image) % 4 == 0;
 #pragma unroll
     for (int first = 0; first < TILE_N; first += 64) {

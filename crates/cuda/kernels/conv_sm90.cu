@@ -1,21 +1,24 @@
-// Convolution of NHWC and NDHWC tensors on Hopper as an implicit product: rows are pixels of the result, columns its channels, and K runs over the
-// taps of the filter and, in each, over input channels. TMA's im2col mode gathers the rows: from a first pixel it walks the bounding box of all
-// places that the filter's first tap visits, with the convolution's strides, and adds the tap's offset; what lies in the padding reads zeros.
+// Implicit GEMM convolution of NHWC and NDHWC tensors on Hopper: C[pixel, oc] = epilogue(sum over taps and ic of src[pixel of the tap, ic] *
+// weights[oc, tap, ic]). M = output pixels, N = output channels, K = taps x input channels, the channels of a tap being consecutive stages.
 //
-// The same kernel is
-//   forward           src with weights (oc, taps, ic), B_MN 0
-//   backward by data  diff_dst with the same weights as they lie, B_MN 1: K over output channels, taps in reverse order (tap_step -1). Of a strided
-//                     convolution each residue of the source's pixels is a walk of its own: its taps are every stride-th one, its stride is 1, and
-//                     its pixels lie apart (STORE_ROWS with `place`); a residue without taps is a walk that reads zeros. Walks of the same size, with the
-//                     longest first, are one launch: they count as batches
-//   transposed        as backward by data
+// The pipeline, warp specialisation, schedules and stores are those of gemm_sm90.cu. Only A's loads differ: TMA's im2col mode (PTX ISA: tensor im2col
+// mode) gathers TILE_M pixels of 128 bytes of channels. It walks the bounding box of the positions of the filter's first tap with the convolution's
+// strides, adds the tap's offset, and fills the padding with zeros.
 //
-// ABI
-//   parameters   (TensorMap a, TensorMap b, TensorMap c, ConvParams), all by value
+// The same kernel computes
+//   forward          B_MN 0, weights (oc, taps, ic)
+//   backward data    diff_dst with the same weights in place, B_MN 1: K = taps x output channels, taps in reverse order (tap_step -1). A strided
+//                    convolution is split by the residue of the source pixel modulo the stride: each residue is a Walk of stride 1 over every
+//                    stride-th tap, whose pixels are not contiguous in the result (STORE_ROWS, `place`). A residue that no tap reaches is a Walk that
+//                    loads one stage of zeros. Walks of the same size share a launch as batches, the one with most taps first.
+//   deconvolution    as backward data
+//
+// Interface
+//   parameters   (TensorMap a, TensorMap b, TensorMap c, ConvParams), by value
 //   maps         a  im2col, rank SPATIAL + 2: (C, W, H[, D], N), channels per pixel tile K, pixels per column TILE_M, element strides = strides, corners
 //                   lower = -padding, upper = padding after - (taps - 1) * dilation; 128-byte swizzle
 //                b  tiled, rank 3, 128-byte swizzle. B_MN 0: (IC, taps, OC), box (tile K, 1, TILE_N / CLUSTER_M)
-//                                                    B_MN 1: (IC, taps, OC), box (64, 1, tile K), where IC are this product's columns
+//                                                    B_MN 1: (IC, taps, OC), box (64, 1, tile K); IC is N and OC is K of this product
 //                c  as in gemm_sm90.cu with M = pixels, N = channels, one batch; STORE_PLANES by TMA: (pixels of an image, a multiple of 64, OC,
 //                   N), box (64, min(64, columns), 1)
 //   grid, cluster, block, shared memory: as in gemm_sm90.cu, CLUSTER_N 1
@@ -25,33 +28,34 @@
 #define SPATIAL 2   // 1-D convolutions have H = 1
 #endif
 
-enum : int { kWalks = STORE == STORE_ROWS ? 8 : 1 };   // of a launch at most
+enum : int { kWalks = STORE == STORE_ROWS ? 8 : 1 };   // of a launch, at most
 
+// A set of output pixels that use the same taps. Arrays are along W, H, D.
 struct Walk {
-    int taps[3];                          // that it visits along W, H, D
-    int tap_first[3], tap_step[3];        // which of the filter's they are
-    int tap_offset[3];                    // pixels from one visited tap to the next
-    int shift[3];                         // pixels from where all walks start to the first tap of this one
-    int stages;                           // of all taps; without taps (0 along W) one that reads channels beyond the last, which are zeros
+    int taps[3];                          // number of taps
+    int tap_first[3], tap_step[3];        // tap i of the walk is tap_first + i * tap_step of the filter
+    int tap_offset[3];                    // input pixels from one tap of the walk to the next
+    int shift[3];                         // input pixels from the launch's `start` to the first tap of this walk
+    int stages;                           // of all taps. Without taps (taps[0] is 0): 1, at a channel beyond the last, which reads zeros
     i64 at;                               // of the result's first pixel, in elements
 };
 
 struct ConvParams {
-    int pixels, channels;                 // of a walk's result: M and N
-    int k_blocks;                         // stages of each tap
-    int filter[3];                        // the filter's taps along W, H, D
-    int size[3], stride[3], start[3];     // of the result along W, H, D; of the walks; where the first pixel's first tap is
+    int pixels, channels;                 // M and N of a walk
+    int k_blocks;                         // stages of a tap
+    int filter[3];                        // taps of the whole filter along W, H, D
+    int size[3], stride[3], start[3];     // along W, H, D: result pixels; stride of the input; input position of the first pixel's first tap
     Schedule schedule;
     int unused;
     Walk walks[kWalks];
     Destination c;
-    i64 place[4];                         // STORE_ROWS: strides of the result along W, H, D, N in elements; STORE_PLANES: the last one
+    i64 place[4];                         // strides of the result along W, H, D, N in elements (STORE_ROWS; STORE_PLANES uses N's only)
     Epilogue epilogue;
 };
 
 __device__ __forceinline__ int walk_of(const Tile &t) { return kWalks > 1 ? t.batch : 0; }
 
-// The pixel of the source that the first tap of the result's pixel `m` reads.
+// The input pixel that the first tap of output pixel `m` reads.
 struct Pixel {
     int w, h, d, n;
 };
@@ -62,8 +66,8 @@ __device__ __forceinline__ Pixel first_pixel(const ConvParams &p, int m) {
     return Pixel{w * p.stride[0] + p.start[0], h * p.stride[1] + p.start[1], d * p.stride[2] + p.start[2], n};
 }
 
-// This block's share of a tile's weights, for all blocks of the cluster. K-major: rows are output channels, `k` counts input channels. Else
-// rows of a stage are output channels too, but they are K, and columns are input channels.
+// Loads this CTA's share of a stage of B and multicasts it to the cluster. `k` is the first channel along K, `column` along N. With B_MN, the rows of
+// the stage are channels along K.
 __device__ __forceinline__ void load_weights(const Shared &s, const Ring &ring, const TensorMap &b, int k, int tap, int column) {
     constexpr int kParts = B_MN ? TILE_N / 64 / CLUSTER_M : 1, kPart = B_MN ? 64 : TILE_N / CLUSTER_M;
     constexpr int kPartBytes = B_MN ? kTileK * 128 : kPart * 128;
@@ -83,7 +87,7 @@ __device__ __forceinline__ void load_weights(const Shared &s, const Ring &ring, 
 
 static_assert(!(ALTERNATE && STORE == STORE_ROWS), "consumers take turns at tiles of equal length");
 
-// Stages of a walk's tile of this block: all, or its share where the blocks of a cluster divide K.
+// The stages of a walk's tile that this CTA multiplies: all, or with SPLIT the share of its rank in the cluster.
 struct Span {
     int first, count;
 };
@@ -94,7 +98,7 @@ __device__ __forceinline__ Span span(const ConvParams &p, int walk) {
     return Span{first, stages * (rank + 1) / SPLIT - first};
 }
 
-// A tap's number in the filter, and its distance from the first one in pixels.
+// Tap i of a walk: its index in the filter, and its offset in input pixels for TMA.
 struct Tap {
     int index;
     u16 x, y, z;
@@ -106,6 +110,7 @@ struct Tap {
     }
 };
 
+// The producer thread. `k` counts the stages of a tap; a walk without taps loads its stages at k = k_blocks, beyond the last channel.
 __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, const TensorMap &b, const ConvParams &p, int first, int step) {
     Ring ring;
     for (int t = first; t < p.schedule.count(); t += step) {
@@ -129,7 +134,7 @@ __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, 
     }
 }
 
-// Where the rows of a result go whose pixels lie apart, or channels do.
+// Addresses of rows for STORE_ROWS (pixels are not contiguous) and STORE_PLANES (NCHW).
 struct PixelPlace : MatrixPlace {
     const ConvParams &p;
     int walk;
@@ -176,7 +181,7 @@ __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap 
     }
 }
 
-// Registers of the thread that loads, which wants more of them for several walks, and of those that multiply.
+// setmaxnreg of the producer, which needs more registers for several walks, and of the consumers.
 enum : int { kLoading = (kWalks > 1) ? 56 : CONSUMERS == 2 ? 40 : 32, kMultiplying = (CONSUMERS == 2 ? 232 : 160) - (kWalks > 1 ? 8 : 0) };
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
@@ -195,7 +200,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     if (warpgroup == 0) {
         if constexpr (CONSUMERS > 1) registers_lower<kLoading>();
         if (threadIdx.x == 0) load_tiles(s, a, b, p, first, step);
-        if constexpr (SPLIT > 1) cluster_meet();   // the consumers' one, in add_partial_sums
+        if constexpr (SPLIT > 1) cluster_meet();   // matches the consumers' cluster barrier in add_partial_sums
     } else {
         if constexpr (CONSUMERS > 1) registers_raise<kMultiplying>();
         multiply_tiles(s, c, p, warpgroup - 1, first, step);

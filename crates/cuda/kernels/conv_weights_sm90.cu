@@ -1,18 +1,18 @@
-// Gradient of a convolution by its weights on Hopper, NHWC and NDHWC, 16-bit types and TF32: diff_weights[oc, tap, ic] = sum over pixels of
-// diff_dst[pixel, oc] * src[pixel moved by the tap, ic].
+// Weight gradient of a convolution on Hopper, NHWC and NDHWC, 16-bit types and TF32:
+// diff_weights[oc, tap, ic] = sum over output pixels of diff_dst[pixel, oc] * src[pixel of the tap, ic].
 //
-// A product whose K runs over pixels: A is diff_dst as it lies (contiguous along M), B is gathered by TMA's im2col mode, 128 bytes of input channels of
-// one tap at a time (contiguous along N), zeros behind the last, so that a tile's columns can span taps. Pixels are divided in parts; their sums go to a workspace of f32 and
-// reduce.cu adds them in order.
+// Implicit GEMM with M = output channels, N = taps x input channels, K = pixels; both operands are MN-major. The pipeline is that of gemm_sm90.cu.
+// A is loaded in tiled mode. B is gathered in im2col mode, 128 bytes of channels of one tap at a time, with the channels of a tap padded with zeros to
+// kRun, so that a tile can span taps. Split-K: pixels are divided into parts, whose f32 sums go to a workspace that reduce_parts.cu adds.
 //
-// With SHIFTS, the taps along H, rows are those taps by 64 channels: a block of rows is diff_dst moved down by one tap, so that the pixels in shared memory meet
-// the filter's whole height. The walk has as many lines more as the filter reaches down, where the moved diff_dst is zero.
+// SHIFTS > 1 (the number of taps along H) reuses B for all taps along H: consumer j has 64 output channels of diff_dst shifted by tap j, so the same
+// stage of src serves every filter row. The walk over pixels has (SHIFTS - 1) * shift additional lines, where the shifted diff_dst is zero.
 //
-// ABI
-//   parameters   (TensorMap a, TensorMap b, TensorMap c, WeightsParams), all by value; A_MN = B_MN = 1
-//   maps         a  tiled, rank 2 as 3: (OC, pixels, 1), box (RUN, RUN, 1), 128-byte swizzle; with SHIFTS im2col like b, walked from the last tap's line on
-//                b  im2col, rank SPATIAL + 2: (C, W, H[, D], N), channels per pixel RUN, pixels per column RUN, strides and corners as in conv_sm90.cu
-//                c  (taps * IC, OC, parts) as in gemm_sm90.cu: the workspace, or the gradient where there is one part; IC rounded up to RUN
+// Interface
+//   parameters   (TensorMap a, TensorMap b, TensorMap c, WeightsParams), by value; A_MN = B_MN = 1
+//   maps         a  tiled, rank 3: (OC, pixels, 1), box (kRun, kRun, 1), 128-byte swizzle; with SHIFTS im2col like b, from the last tap's line on
+//                b  im2col, rank SPATIAL + 2: (C, W, H[, D], N), channels per pixel kRun, pixels per column kRun, strides and corners as in conv_sm90.cu
+//                c  (taps * IC, OC, parts) as in gemm_sm90.cu: the workspace, or with one part the gradient; IC rounded up to kRun
 //   grid, block, shared memory: as in gemm_sm90.cu; no clusters, SPLIT 1
 #include "tile_sm90.cuh"
 
@@ -26,18 +26,18 @@
 static_assert(SHIFTS == 1 || (SHIFTS == CONSUMERS && TILE_M == 64 * SHIFTS && kRun == 64), "a warpgroup has 64 channels of one tap along H");
 
 struct WeightsParams {
-    int m, n;                           // output channels; taps * input channels, without those along H where these are rows
+    int m, n;                           // output channels; columns: taps * input channels, with SHIFTS without the taps along H
     int stages;                         // of a part, kTileK pixels each
-    int blocks;                         // of kRun input channels
+    int blocks;                         // of kRun input channels, per tap
     int filter[3], dilation[3];         // along W, H, D
-    int size[3], stride[3], start[3];   // of the walk over diff_dst along W, H, D; over src; where the first pixel's first tap is
-    int shift, line;                    // pixels from one tap along H to the next; taps along W * input channels
-    Schedule schedule;                  // its batch counts parts
+    int size[3], stride[3], start[3];   // along W, H, D: pixels of diff_dst; stride in src; position in src of the first pixel's first tap
+    int shift, line;                    // SHIFTS: pixels from one tap along H to the next; columns of a filter row (taps along W * input channels)
+    Schedule schedule;                  // its batch counts the parts
     Destination c;
     Epilogue epilogue;
 };
 
-// The channels and the tap of kRun columns.
+// The first channel and the tap offset of a block of kRun columns of B.
 struct Columns {
     int c;
     u16 x, y, z;
@@ -45,13 +45,13 @@ struct Columns {
     __device__ __forceinline__ void find(const WeightsParams &p, int block) {
         int tap = block / p.blocks, line = tap / p.filter[0], iz = line / p.filter[1];
         c = (block - tap * p.blocks) * kRun;
-        // Columns beyond the last tap are not stored; channels beyond the last read zeros.
+        // Columns beyond the last tap load a channel beyond the last, which reads zeros; they are not stored.
         if (block * kRun >= p.n) c = p.blocks * kRun, tap = line = iz = 0;
         x = u16((tap - line * p.filter[0]) * p.dilation[0]), y = u16((line - iz * p.filter[1]) * p.dilation[1]), z = u16(iz * p.dilation[2]);
     }
 };
 
-// A pixel of diff_dst.
+// The pixel of diff_dst with index i; `add` advances by a stage with carries instead of divisions.
 struct Pixel {
     int w, h, d, n;
 
@@ -118,7 +118,7 @@ __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap 
         accumulate(s, ring, consumer, p.stages, acc);
         Block block{p.m, p.n, tile.batch, tile.m, tile.n};
         if constexpr (SHIFTS > 1) {
-            // Each warpgroup has the same rows of the gradient; a tile lies in one line of taps.
+            // All consumers have the same output channels and different taps along H. A tile's columns lie in one row of the filter.
             int line = tile.n / p.line;
             block.row = tile.m / SHIFTS - consumer * 64, block.column += (line * (SHIFTS - 1) + consumer) * p.line;
         }

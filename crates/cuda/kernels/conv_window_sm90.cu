@@ -1,18 +1,20 @@
-// Forward convolution of few input channels on Hopper (the first one of a network), 16-bit types, filters up to 8 wide.
+// Forward convolution of few input channels (the stem of a network) on Hopper, 16-bit types, filters up to 8 wide.
 //
-// window_pack.cu first copies the source into CHANNELS channels (4 or 8, the others zero) with its padding around it. A row of the filter at one
-// pixel is then a run of 8 * CHANNELS elements, pieces of 16 bytes, and those of the next pixel begin PHASES pieces further. Each row of the copy holds
-// its pieces by their number modulo PHASES, so that those at the same place in neighbouring windows are neighbours: wgmma reads the windows, which
-// overlap, from rows that lie in shared memory once. K runs over the filter's rows, and in each over the pieces in the order in which they lie.
+// Implicit GEMM whose A is read from overlapping windows in shared memory, without a gather. window_pack.cu first copies the source with its padding
+// and CHANNELS channels (4 or 8, filled with zeros). A filter row at one output pixel is then 8 * CHANNELS consecutive elements: CHANNELS pieces of 16
+// bytes. The row of the next output pixel begins `phases` pieces further. The copy stores the pieces of a line by their index modulo `phases`, so
+// the i-th pieces of neighbouring windows are neighbours, and 8 of them are a core matrix of an unswizzled wgmma operand (descriptor_pieces).
+// K runs over filter rows, and in a row over pieces in the order of `piece`.
 //
-// A tile is two blocks of TILE_W x 64 / TILE_W pixels of one image, one below the other and each a warpgroup's: 64 x 1 where the result's pixels are next to
-// each other, else 8 x 8. A block keeps the weights of its 64 channels, and walks over tiles.
+// A CTA keeps the weights of 64 output channels in shared memory and loops over tiles of pixels (persistent). A tile is two blocks of TILE_W x 64 / TILE_W
+// pixels of one image, one above the other, one per consumer warpgroup: 64 x 1 for NCHW results, 8 x 8 for NHWC. A producer thread loads the input lines
+// of the next tiles into a ring of `buffers` buffers.
 //
-// ABI
-//   defines      CHANNELS 4 (the stride of W is even) or 8; TILE_M 128, TILE_N 64, CONSUMERS 2, STAGES 1; A_MN = B_MN = 0; TILE_W 8, or 64 with STORE_PLANES
-//   parameters   (TensorMap a, TensorMap b, TensorMap c, WindowParams), all by value
-//   maps         a  the copy in words of 8 bytes, rank 4, (2 positions, phases, rows, N), box (2 width, phases, lines, 1), no swizzle
-//                b  packed weights (KH rounded up to 128 bytes of K, times 8 * CHANNELS; OC), rank 3, box (64, TILE_N, 1), 128-byte swizzle
+// Interface
+//   defines      CHANNELS 4 (even stride along W) or 8; TILE_M 128, TILE_N 64, CONSUMERS 2, STAGES 1; A_MN = B_MN = 0; TILE_W 8, or 64 with STORE_PLANES
+//   parameters   (TensorMap a, TensorMap b, TensorMap c, WindowParams), by value
+//   maps         a  the copy as 8-byte elements, rank 4, (2 positions, phases, rows, N), box (2 width, phases, lines, 1), no swizzle
+//                b  packed weights (KH * 8 * CHANNELS rounded up to 128 bytes; OC), rank 3, box (64, TILE_N, 1), 128-byte swizzle
 //                c  (OC, OW, OH, N), box (64, 8, 8, 1), 128-byte swizzle; STORE_PLANES: (OW, OH, OC, N), box (64, 1, 64, 1)
 //   grid         a multiple of `columns`; 384 threads; 32,768 + 3,072 + filters * 8,192 + buffers * buffer bytes of shared memory; SPLIT 1, no clusters
 #ifndef TILE_W
@@ -22,26 +24,28 @@
 #include "tile_sm90.cuh"
 
 enum : int {
-    kPieces = CHANNELS,            // of a row of the filter
-    kFilter = TILE_N * 128,        // bytes of a stage of weights
+    kPieces = CHANNELS,            // 16-byte pieces of a filter row
+    kFilter = TILE_N * 128,        // bytes of 128 bytes of K of the weights
     kBuffers = 4,                  // at most
-    kFilters = kBarriers + 1024,   // where weights are
+    kFilters = kBarriers + 1024,   // offset of the weights in shared memory
 };
 
+// A unit is 16 bytes.
 struct WindowParams {
-    int oc, columns;              // tiles of channels
-    int tiles, across, down;      // of pixels, and of an image along W and H
-    int step;                     // stride of H
+    int oc, columns;              // output channels; tiles of them
+    int tiles, across, down;      // tiles of pixels: in all, and per image along W and H
+    int step;                     // stride along H
     int rows;                     // of the filter
-    int line, loaded;             // units of 16 bytes of a row, and bytes of all rows that a tile reads
-    int next_rows, next_block;    // units to the next 8 rows of A, and to the second warpgroup's
-    int filters;                  // stages of weights
-    int buffers, buffer;          // of the tiles' rows, and bytes of one
-    int piece[kPieces];           // where they are from a window's beginning on, in units
+    int line, loaded;             // units of a line of the input tile; bytes of all its lines
+    int next_rows, next_block;    // units to the next 8 rows of A; to the second consumer's block
+    int filters;                  // 128-byte slices of K of the weights
+    int buffers, buffer;          // input buffers; bytes of one
+    int piece[kPieces];           // units from the beginning of a window to its pieces
     Destination c;
     Epilogue epilogue;
 };
 
+// The input buffers and their full (`ready`) and empty (`free`) mbarriers.
 struct Input {
     u32 at, barriers;
     const WindowParams &p;
@@ -52,6 +56,7 @@ struct Input {
     __device__ __forceinline__ u32 free(int i) const { return barriers + (kBuffers + i) * 8; }
 };
 
+// A position in the ring of input buffers.
 struct Turn {
     int at = 0;
     u32 phase = 0;
@@ -61,6 +66,7 @@ struct Turn {
     }
 };
 
+// The first pixel of the block of rows that begins at row `row` of M.
 struct Corner {
     int w, h, n;
 };
@@ -83,7 +89,7 @@ struct WindowPlace : MatrixPlace {
     }
 };
 
-// The loading thread: all weights once, then the rows that each tile reads.
+// The producer thread: all weights once, then the input lines of each tile.
 __device__ __forceinline__ void load_tiles(const Shared &s, const Input &input, const TensorMap &a, const TensorMap &b, const WindowParams &p) {
     int first = blockIdx.x / p.columns, column = (blockIdx.x - first * p.columns) * TILE_N;
     barrier_expect(s.full(0), p.filters * kFilter);
@@ -97,6 +103,7 @@ __device__ __forceinline__ void load_tiles(const Shared &s, const Input &input, 
     }
 }
 
+// The main loop of a tile: per filter row, one wgmma for each two pieces.
 __device__ __forceinline__ void multiply(u32 filter, u32 unit, const WindowParams &p, Acc (&acc)[TILE_N / 2]) {
     wgmma_fence();
 #pragma unroll 1

@@ -1,8 +1,8 @@
-// Depthwise convolution of images on Hopper, channels last: what depthwise_sm90.cu and depthwise_weights_sm90.cu share.
+// Depthwise convolution of NHWC images on Hopper: what depthwise_sm90.cu and depthwise_weights_sm90.cu share.
 //
-// TMA brings a tile of the source into shared memory, 64 channels of each pixel, with the pixels around it that windows reach; those beyond the image are
-// zeros. A warp takes STRIP neighbouring pixels of a row of the result, a lane two channels of them, so that a pixel of the source is read once a row of the
-// filter for all the pixels whose windows it is in.
+// TMA (tiled mode) loads a source tile with its halo into shared memory, 64 channels per pixel, with zeros outside of the image. A warp computes STRIP
+// consecutive pixels of an output row, a lane two channels of them: each source pixel is read once per filter row, into registers, for all outputs of
+// the strip that use it.
 //
 // Defines: A_TYPE (T_BF16, T_F16, T_F32), TAPS_W (taps along W), STEP (stride along W), STRIP
 #pragma once
@@ -14,21 +14,21 @@ using A = Element<A_TYPE>;
 enum : int {
     kChannels = 64, kWarps = 8,
     kPair = 2 * int(sizeof(A::Raw)), kPixel = kChannels / 2 * kPair,   // bytes
-    kSpan = (STRIP - 1) * STEP + TAPS_W,                               // pixels of a row that a strip reads
+    kSpan = (STRIP - 1) * STEP + TAPS_W,                               // source pixels of a row that a strip reads
 };
 
 struct Geometry {
-    int channels, blocks;                // of the tensors; blocks of 64
+    int channels, blocks;                // channels; blocks of 64 of them
     int height;                          // of the source
     int rows, columns;                   // of the result
-    int tile_rows, strips;               // rows of a tile, strips of each
-    int down, across;                    // tiles of an image
-    int pitch, bytes;                    // pixels of a row of the source's tile; its size
+    int tile_rows, strips;               // rows of an output tile; strips per row
+    int down, across;                    // tiles of an image along H and W
+    int pitch, bytes;                    // pixels of a row of the source tile; bytes of the tile
     int stride, dilation;                // along H
     int padding_h, padding_w;
 };
 
-// The first pixel of a tile of the result.
+// The first pixel of an output tile.
 struct Tile {
     int n, y, x;
 };
@@ -37,7 +37,7 @@ __device__ __forceinline__ Tile tile_at(const Geometry &g, int t) {
     return Tile{n, (line - n * g.down) * g.tile_rows, (t - line * g.across) * g.strips * STRIP};
 }
 
-// Dynamic shared memory as copies want it.
+// Dynamic shared memory, aligned to 128 bytes for TMA.
 __device__ __forceinline__ u8 *aligned_memory() {
     extern __shared__ u8 memory[];
     return memory + (-shared_address(memory) & 127);
@@ -51,7 +51,7 @@ __device__ __forceinline__ float2 load_pair(const u8 *from) {
     return float2{Element<T_F16>::load(u16(v)), Element<T_F16>::load(u16(v >> 16))};
 }
 
-// Neighbouring pixels.
+// COUNT consecutive pixels of a row.
 template <int COUNT> __device__ __forceinline__ void load_pixels(float2 (&v)[COUNT], const u8 *from) {
 #pragma unroll
     for (int i = 0; i < COUNT; i++) v[i] = load_pair(from + i * kPixel);

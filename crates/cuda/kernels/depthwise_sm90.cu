@@ -1,21 +1,22 @@
-// Depthwise convolution of images on Hopper: the result, or as a convolution by the turned filter the source's gradient.
+// Depthwise convolution of NHWC images on Hopper, forward, and backward data as a convolution with the flipped filter. Mapping in depthwise.cuh: one CTA per
+// tile of output pixels and 64 channels; the filter is in shared memory, or in registers if it has at most 9 taps.
 //
-// ABI
+// Interface
 //   defines      of depthwise.cuh; C_TYPE; TAPS_H (taps along H)
 //   parameters   (TensorMap src, DepthwiseParams), both by value
-//   map          (C, W, H, N) without swizzle, box (64, pitch, rows of a tile, 1)
-//   grid         blocks of channels * tiles of all images; 256 threads; shared memory for a tile, and 128 bytes
+//   map          (C, W, H, N) without swizzle, box (64, pitch, rows of a source tile, 1)
+//   grid         blocks of channels * tiles of all images; 256 threads; shared memory for a source tile, and 128 bytes for alignment
 #include "depthwise.cuh"
 
 using C = Element<C_TYPE>;
 
 enum : int { kTaps = TAPS_H * TAPS_W };
-enum : bool { kHeld = kTaps <= 9 };   // the filter's taps stay in registers
+enum : bool { kHeld = kTaps <= 9 };   // the filter is kept in registers
 
 struct DepthwiseParams {
     Geometry g;
     const A::Raw *filter;
-    i64 filter_c, filter_h, filter_w;   // strides; below zero where the filter is turned
+    i64 filter_c, filter_h, filter_w;   // strides; negative where the filter is flipped
     C::Raw *dst;
     i64 dst_n, dst_h, dst_w;
     Epilogue epilogue;

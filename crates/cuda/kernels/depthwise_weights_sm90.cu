@@ -1,21 +1,21 @@
-// Gradient of a depthwise convolution of images by its weights on Hopper: for every channel and tap the sum over pixels of diff_dst times the source moved by
-// the tap.
+// Weight gradient of a depthwise convolution of NHWC images on Hopper: diff_weights[tap, c] = sum over output pixels of diff_dst[pixel, c] * src[pixel of the
+// tap, c]. Mapping in depthwise.cuh.
 //
-// Tiles are divided among the parts. A lane keeps the sums of two channels over all tiles of its part and the strips of its warp in registers; at the end the
-// warps' sums are added in order and stored, and reduce_parts.cu adds those of the parts.
+// Tiles are distributed over gridDim.x parts. A lane accumulates two channels over all tiles of its part and the strips of its warp in registers; the warps'
+// sums are added through shared memory, and reduce_parts.cu adds the parts.
 //
-// ABI
-//   defines      of depthwise.cuh; ROWS (rows of the filter that a block does)
-//   parameters   (TensorMap src, TensorMap diff_dst, DepthwiseWeightsParams), all by value
+// Interface
+//   defines      of depthwise.cuh; ROWS (filter rows of a CTA)
+//   parameters   (TensorMap src, TensorMap diff_dst, DepthwiseWeightsParams), by value
 //   maps         (C, W, H, N) without swizzle, boxes (64, pitch, rows of a tile, 1) and (64, STRIP * strips, rows of the result, 1)
-//   grid         (parts, blocks of channels, groups of rows of the filter), 256 threads; shared memory for both tiles, or at least for the sums of all warps
+//   grid         (parts, blocks of channels, groups of filter rows), 256 threads; shared memory for both tiles, at least for the sums of all warps
 #include "depthwise.cuh"
 
 enum : int { kTaps = ROWS * TAPS_W };
 
 struct DepthwiseWeightsParams {
     Geometry g;
-    int tiles, high;   // of all images; taps along H
+    int tiles, high;   // tiles of all images; taps along H
     float *parts;      // (parts, taps, channels)
 };
 

@@ -1,4 +1,5 @@
-// Sums of products, one thread an output: for groups of so few channels that tiles would be empty. The header is that of products.cu.
+// products.cu with one thread per output, for groups with so few channels that tiles would be mostly empty. The same generated header. With Z_FIRST
+// neighbouring threads take neighbouring groups.
 #include "args.cuh"
 
 extern "C" __global__ void __launch_bounds__(256) dots(const __grid_constant__ Args a) {

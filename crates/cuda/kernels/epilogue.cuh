@@ -1,9 +1,8 @@
-// What happens to an element of the result between its sum and its store.
+// The epilogue: scales, bias, post-ops and quantisation of one element of C, between its sum and its conversion to C's type.
 //
-// This file does nothing. The host gives the compiler another one of this name, with the arguments that the chain of post-ops wants in
-// `Epilogue` (the end of every kernel's parameters, so their offsets before it stay) and its formula in `epilogue`. `row` and `column` are
-// those of the user's result: of a convolution the pixel (n, d, h, w in one number) and the output channel. They lie inside of the result
-// also where the tile does not.
+// This file is a stand-in that does nothing. The host generates the header of this name for each kernel (ops/gemm/mod.rs, `epilogue`): `Epilogue` has
+// the arguments and is the last member of every kernel's parameters, `epilogue` computes the value. `row` and `column` are indices into the user's
+// result and within its bounds: for a matrix row and column; for a convolution the pixel (n, d, h, w as one index) and the output channel.
 #pragma once
 #include "types.cuh"
 

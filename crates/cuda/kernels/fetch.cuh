@@ -1,7 +1,7 @@
-// Copies from global to shared memory that run while the thread goes on.
+// cp.async: asynchronous copies from global to shared memory.
 #pragma once
 
-// Copies BYTES, a multiple of 4, which are there when the thread has waited for what it committed.
+// Copies BYTES, a multiple of 4; complete after commit_fetches and wait_fetches, for this thread.
 template <int BYTES>
 __device__ __forceinline__ void fetch(void* to, const void* from) {
     const int piece = BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : 4;
@@ -16,14 +16,14 @@ __device__ __forceinline__ void fetch(void* to, const void* from) {
     }
 }
 
-// Ends a group of a thread's copies, and waits until no more than COUNT groups are on their way.
+// Commits a thread's copies as a group; waits until at most COUNT groups are pending.
 __device__ __forceinline__ void commit_fetches() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int COUNT>
 __device__ __forceinline__ void wait_fetches() {
     asm volatile("cp.async.wait_group %0;" ::"n"(COUNT) : "memory");
 }
 
-// What the second-level cache does with lines: they stay as others do, or go first.
+// L2 eviction policies: normal, and evict first.
 __device__ __forceinline__ unsigned long long stays_policy() {
     unsigned long long policy;
     asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
@@ -35,7 +35,7 @@ __device__ __forceinline__ unsigned long long goes_policy() {
     return policy;
 }
 
-// The same by one of these policies.
+// Copies BYTES with one of these policies; the policy is ignored if BYTES is no multiple of 16.
 template <int BYTES>
 __device__ __forceinline__ void fetch(void* to, const void* from, unsigned long long policy) {
     if (BYTES % 16 != 0) return fetch<BYTES>(to, from);

@@ -1,8 +1,8 @@
-// Weights of four bits, two in a byte, as 16-bit floats.
+// 4-bit weights (s4, or u4 with UNSIGNED) as 16-bit floats.
 #pragma once
 #include "types.cuh"
 
-// Four bits each in the low bits of two halves, as two floats: put under the exponent of 128 (of 1,024 in f16) and then less that.
+// Converts the low four bits of both halves of x: put into the mantissa of 128 (1,024 for f16) and subtract that (and the offset 8 of s4).
 __device__ __forceinline__ u32 widen(u32 x) {
 #if A_TYPE == T_BF16
     constexpr u32 kBase = 0x43004300, kLess = UNSIGNED ? 0xC300C300 : 0xC308C308;   // -128 or -136

@@ -1,13 +1,14 @@
-// Products of f32 without tensor cores: C = epilogue(A B), every product and sum rounded as f32 has it.
+// C[batch, M, N] = epilogue(A[batch, M, K] B[batch, K, N]) in f32 with FMA on the CUDA cores (SIMT), in IEEE arithmetic.
 //
-// A thread has ROWS x 8 sums in registers, as squares of 4 x 4; a warp has 4 x 8 threads. K goes by 16; the next stage is on its way from memory to registers
-// while one is multiplied.
+// A CTA computes a tile of WARPS_M * 4 * ROWS by WARPS_N * 64. A warp is 4 x 8 threads; a thread has ROWS x 8 accumulators, as blocks of 4 x 4. Shared
+// memory is double-buffered, 16 of K a stage; the next stage is loaded from global memory to registers while one is multiplied. Split-K: blockIdx.z divides
+// K, and add_parts.cu adds the parts.
 //
-// Products of a row follow each other, and rows go back and forth: so one operand of each is the one of the product before, which needs no register to be read.
+// The FMAs of a row are consecutive and alternate rows run backwards, so consecutive FMAs share an operand and use the register reuse cache.
 //
-// ABI
-//   defines      A_MN, B_MN (contiguous along M or N in place of K), ALIGNED (rows are aligned to 16 bytes), C_ALIGNED (so are runs of four columns of C); ROWS 8 or 16; WARPS_M, WARPS_N; BLOCKS of a
-//                multiprocessor
+// Interface
+//   defines      A_MN, B_MN: contiguous along M or N instead of K; ALIGNED: rows are aligned to 16 bytes; C_ALIGNED: so are groups of four columns of C;
+//                ROWS 8 or 16; WARPS_M, WARPS_N; BLOCKS: CTAs per SM
 //   parameters   (GemmF32Params) by value
 //   grid         (tiles of WARPS_M * 4 * ROWS by WARPS_N * 64, batch, parts of K), 32 * WARPS_M * WARPS_N threads
 //   shared       128 * (tile's rows + columns) + 512 bytes
@@ -15,30 +16,30 @@
 
 enum : int { kThreads = 32 * WARPS_M * WARPS_N, kColumns = 8, kTileM = WARPS_M * 4 * ROWS, kTileN = WARPS_N * 8 * kColumns, kDepth = 16 };
 
-// Where an operand's elements of depth `d` begin in a stage: those of every four depths are 8 further, so that a warp that turns rows of K meets each bank once.
+// Offset of the elements of depth `d` (of K) in a stage. Every four depths are padded by 8 elements, so that transposing K-major rows has no bank conflicts.
 template <int TILE> __device__ __forceinline__ constexpr int line(int d) { return d * TILE + d / 4 * 8; }
 enum : int { kStageA = line<kTileM>(kDepth), kStageB = line<kTileN>(kDepth) };
 
 struct GemmF32Params {
     const float *a, *b;
     float *c;
-    int m, n, k, part;                      // K of a part, a multiple of 16
-    int tiles_m, tiles_n, group;            // groups of rows of tiles are walked column by column
-    int a_modulo, b_modulo, batch;
-    i64 a_stride, b_stride;                 // elements from one row (of M or N, or of K with A_MN, B_MN) to the next
+    int m, n, k, part;                      // part: K of a part, a multiple of 16
+    int tiles_m, tiles_n, group;            // rasterisation as in tile_sm90.cuh, Schedule
+    int a_modulo, b_modulo, batch;          // batch of the operand = batch % modulo
+    i64 a_stride, b_stride;                 // leading dimensions in elements: of M or N, or of K with A_MN, B_MN
     i64 a_batch, b_batch;
     i64 c_row, c_column, c_batch;
-    float *partial;                         // where K is divided: sums by part, batch, row and column
+    float *partial;                         // split-K: (parts, batch, m, n); otherwise null
     Epilogue epilogue;
 };
 
-// A thread's elements of a stage of one operand, in runs of four.
+// A thread's elements of a stage of one operand, in groups of four, on their way from global to shared memory.
 template <bool MN, int TILE> struct Piece {
     enum : int { kRuns = TILE * kDepth / 4 / kThreads, kAcross = MN ? TILE / 4 : kDepth / 4 };
     static_assert(kRuns * kThreads * 4 == TILE * kDepth, "threads share a stage evenly");
     float v[kRuns][4];
 
-    // Where run `i` of this thread is in a tile: its row (of M or N) and its K.
+    // Group `i` of this thread: its row (of M or N) and depth (of K) in the tile.
     static __device__ __forceinline__ int unit(int i) { return int(threadIdx.x) + i * kThreads; }
     static __device__ __forceinline__ int row(int i) { return MN ? unit(i) % kAcross * 4 : unit(i) / kAcross; }
     static __device__ __forceinline__ int depth(int i) { return MN ? unit(i) / kAcross : unit(i) % kAcross * 4; }
@@ -74,7 +75,7 @@ template <bool MN, int TILE> struct Piece {
     }
 };
 
-// Runs of four, STEP elements from one to the next.
+// Reads groups of four elements, STEP elements from one to the next.
 template <int COUNT, int STEP> __device__ __forceinline__ void read(float (&to)[COUNT], const float *from) {
 #pragma unroll
     for (int i = 0; i < COUNT / 4; i++) {
@@ -101,7 +102,7 @@ __device__ __forceinline__ void multiply(const float *a, const float *b, float (
     }
 }
 
-// Stores four neighbours of a row of C, or of sums of a part.
+// Stores four neighbouring elements of a row of C, or of a part.
 __device__ __forceinline__ void store4(const GemmF32Params &p, float *c, float *partial, int y, int x, float *sums) {
     if (!partial) {
 #pragma unroll
@@ -126,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS) gemm_f32(const __
     int rows = min(p.group, p.tiles_m - first), m0 = (first + within % rows) * kTileM, n0 = within / rows * kTileN;
     const float *a = p.a + int(blockIdx.y) % p.a_modulo * p.a_batch, *b = p.b + int(blockIdx.y) % p.b_modulo * p.b_batch;
     int begin = int(blockIdx.z) * p.part, end = min(begin + p.part, p.k);
-    // Neighbouring lanes are in neighbouring rows and columns of a warp.
+    // Position of the lane in the warp's 4 x 8 threads: two rows of threads per half warp.
     int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
     int row = warp / WARPS_N * 4 * ROWS + (lane / 16 * 2 + lane % 2) * 4, column = warp % WARPS_N * 8 * kColumns + lane % 16 / 2 * 4;
 

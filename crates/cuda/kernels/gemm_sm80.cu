@@ -1,12 +1,13 @@
-// C[batch, M, N] = epilogue(A[batch, M, K] B[batch, K, N]) with cp.async and mma.sync: for sm_80 and later, and everywhere for operands that TMA
-// cannot address (any alignment and any strides of rows).
+// C[batch, M, N] = epilogue(A[batch, M, K] B[batch, K, N]) with cp.async and mma.sync: for sm_80 and later, and on all GPUs for operands that TMA cannot
+// address (any alignment, any row stride).
 //
-// A block of 8 warps owns 128 x 128; stages of 128 bytes of K run through shared memory. Rows of 128 bytes are swizzled: the 16-byte unit u of row r
-// lies at u ^ r % 8, so that neither copies nor ldmatrix meet in a bank.
+// A CTA of 8 warps computes one tile of 128 x 128, a warp 64 x 32 of it (2 x 4 warps). A multistage cp.async pipeline of STAGES stages of 128 bytes of K feeds
+// ldmatrix and mma.sync. Rows of 128 bytes are swizzled in shared memory: 16-byte unit u of row r is at u ^ r % 8, so neither the copies nor ldmatrix have
+// bank conflicts. Accumulators are in registers; the epilogue is applied and stored element by element.
 //
-// ABI
+// Interface
 //   defines      A_TYPE, B_TYPE, C_TYPE (bf16, f16, tf32, s8, u8; f8 from sm_89 on); A_MN, B_MN as in tile_sm90.cuh (16-bit types only);
-//                A_ALIGN, B_ALIGN: bytes (16, 8, 4 or less) that every row's begin is aligned to; STAGES 3 or 4
+//                A_ALIGN, B_ALIGN: alignment of the rows in bytes (16, 8, 4 or less); STAGES 3 or 4
 //   parameters   (Gemm80Params) by value
 //   grid         (tiles of M * tiles of N, batch); block 256 threads; shared memory STAGES * 32,768 bytes
 #include "epilogue.cuh"
@@ -28,9 +29,9 @@ struct Gemm80Params {
     const B::Raw *b;
     C::Raw *c;
     int m, n, k;
-    int tiles_m, tiles_n, group;            // groups of rows of tiles are walked column by column
-    int a_divide, a_modulo, b_divide, b_modulo;
-    i64 a_stride, b_stride;                 // elements from one row (of M or N, or of K with A_MN, B_MN) to the next
+    int tiles_m, tiles_n, group;            // rasterisation as in tile_sm90.cuh, Schedule
+    int a_divide, a_modulo, b_divide, b_modulo;   // batch of the operand = batch / divide % modulo
+    i64 a_stride, b_stride;                 // leading dimensions in elements: of M or N, or of K with A_MN, B_MN
     i64 a_batch, b_batch;
     i64 c_row, c_column, c_batch;
     Epilogue epilogue;
@@ -38,7 +39,7 @@ struct Gemm80Params {
 
 __device__ __forceinline__ u32 shared_address(const void *p) { return u32(__cvta_generic_to_shared(p)); }
 
-// Copies 16 bytes of which the first `valid` exist, zeros behind them.
+// Copies 16 bytes to shared memory, the first `valid` from memory, zeros behind them: by cp.async of the widest unit that ALIGN allows, or byte by byte.
 template <int ALIGN> __device__ __forceinline__ void copy16(u32 to, const u8 *from, int valid) {
     valid = max(0, min(16, valid));
     if constexpr (ALIGN >= 16) {
@@ -59,7 +60,7 @@ template <int ALIGN> __device__ __forceinline__ void copy16(u32 to, const u8 *fr
     }
 }
 
-// One operand's stage. K-major: 128 rows of 128 bytes of K. MN: two blocks of 64 of M or N, each kTileK rows (of K) of 128 bytes.
+// Loads one operand's stage. K-major: 128 rows of 128 bytes of K. MN-major: two blocks of 64 of M or N, each kTileK rows (of K) of 128 bytes.
 template <bool MN, int ALIGN, class Raw>
 __device__ __forceinline__ void load_operand(u32 to, const Raw *base, i64 stride, int row0, int rows, int k0, int depth) {
 #pragma unroll
@@ -84,7 +85,7 @@ template <bool TRANSPOSED> __device__ __forceinline__ void load_matrices(u32 (&r
     }
 }
 
-// 16 rows from `row` on by 32 bytes of K (`step`): the matrices are (rows 0-7, low K), (rows 8-15, low), (rows 0-7, high), (rows 8-15, high).
+// Loads a fragment of 16 rows from `row` on by 32 bytes of K (`step`): matrices (rows 0-7, low K), (rows 8-15, low), (rows 0-7, high), (rows 8-15, high).
 template <bool MN> __device__ __forceinline__ void load_fragment(u32 (&r)[4], u32 block, int row, int step) {
     int lane = threadIdx.x % 32;
     if constexpr (MN) {   // rows of memory are K, 16 to a step
@@ -96,7 +97,7 @@ template <bool MN> __device__ __forceinline__ void load_fragment(u32 (&r)[4], u3
     }
 }
 
-// 32 bytes of K of 16 x 8.
+// D[16, 8] += A[16, K] B[K, 8] with 32 bytes of K.
 __device__ __forceinline__ void multiply(Acc (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
 #if A_TYPE == T_BF16
 #define MMA "m16n8k16.row.col.f32.bf16.bf16.f32"
@@ -131,13 +132,13 @@ __device__ __forceinline__ void multiply(Acc (&d)[4], const u32 (&a)[4], u32 b0,
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// Numbers of f32 as the tensor cores read them, rounded to nearest in place of cut off.
+// Rounds f32 to TF32 (to nearest); the tensor cores would truncate.
 __device__ __forceinline__ void round_fragment(u32 (&r)[4]) {
 #pragma unroll
     for (int i = 0; i < 4; i++) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r[i]) : "f"(__uint_as_float(r[i])));
 }
 
-// A warp's 64 x 32 of one stage.
+// Multiplies a warp's 64 x 32 of one stage.
 __device__ __forceinline__ void multiply_stage(u32 a, u32 b, int row, int column, Acc (&acc)[4][4][4]) {
 #pragma unroll
     for (int step = 0; step < 4; step++) {
@@ -193,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(256) gemm_sm80(const __grid_constan
     for (int i = 0; i < STAGES - 1; i++) load(i);
     for (int i = 0; i < count; i++) {
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
-        __syncthreads();   // the stage is there for all, and all have left the one that is loaded now
+        __syncthreads();   // stage i is complete, and all have read the stage that is loaded next
         load(i + STAGES - 1);
         u32 from = base + i % STAGES * 2 * kBytes;
         multiply_stage(from, from + kBytes, row, column, acc);

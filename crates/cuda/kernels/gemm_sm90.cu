@@ -1,33 +1,50 @@
-// C[batch, M, N] = epilogue(A[batch, M, K] B[batch, K, N]) on Hopper: persistent blocks, TMA, wgmma.
+// C[batch, M, N] = epilogue(A[batch, M, K] B[batch, K, N]) on Hopper (sm_90a): a persistent, warp-specialised GEMM with TMA and wgmma.
 //
-// One thread loads stages of A and B into a ring; two warpgroups multiply them, each half of a tile or every other tile (tile_sm90.cuh). Blocks take
-// tiles in an order that keeps what they read in the second-level cache, and the loading thread runs ahead into the next tile while results are stored.
+// Mapping. A CTA computes TILE_M x TILE_N tiles of C. At most as many CTAs are launched as the GPU has SMs (without SPLIT); each cluster starts at
+// the tile of its index and strides by the number of clusters, in the order of Schedule, which keeps the operands of concurrent tiles in L2.
+//   warpgroup 0    the producer: one thread issues TMA loads of A and B into a ring of STAGES stages in shared memory (load_tiles).
+//   the others     CONSUMERS consumer warpgroups: wgmma from shared memory into f32 or s32 accumulators in registers, then the epilogue and
+//                  the store (multiply_tiles). ALTERNATE 0 is the cooperative schedule: a consumer has TILE_M / CONSUMERS rows of every tile.
+//                  ALTERNATE 1 is the ping-pong schedule: two consumers take alternate tiles, and one's epilogue overlaps the other's main loop.
+// The producer does not wait at the end of a tile: it loads the next tile's stages while the consumers store this one. setmaxnreg moves the
+// producer's registers to the consumers.
 //
-// ABI
-//   parameters   (TensorMap a, TensorMap b, TensorMap c, GemmParams), all by value. With STORE_DIRECT, c is not read.
-//   maps         rank 3, 128-byte swizzle, zeros beyond the tensor, element strides 1; dimensions, innermost first:
+// Pipeline. A stage holds 128 bytes of K (64 elements of 16 bits) of TILE_M rows of A and TILE_N rows of B, in TMA's 128-byte swizzle, and has two
+// mbarriers: `full` completes when TMA has written the bytes of the stage, `empty` when all consumers that read it have released it, in every CTA
+// of the cluster. In a cluster of CLUSTER_M x CLUSTER_N CTAs, each CTA loads its share of the tiles that are common to a row or column of the
+// cluster and multicasts it.
+//
+// Split-K, for too few tiles: SPLIT CTAs of a cluster divide K, exchange partial sums through distributed shared memory and each store a share of
+// the columns; or `parts` parts of K are stored as f32 batches of C, which reduce_parts.cu adds. Both add in a fixed order.
+//
+// tile_sm90.cuh has the pipeline, the main loop, the epilogue and the stores, which conv_sm90.cu and others share; its head lists the defines.
+//
+// Interface
+//   parameters   (TensorMap a, TensorMap b, TensorMap c, GemmParams), by value. With STORE_DIRECT c is not used.
+//   maps         tiled mode, rank 3, 128-byte swizzle, zero fill, element strides 1; dimensions innermost first:
 //                  a  A_MN 0: (K, M, batches), box (128 bytes, TILE_M / CLUSTER_N, 1)     A_MN 1: (M, K, batches), box (128 bytes, tile K, 1)
 //                  b  B_MN 0: (K, N, batches), box (128 bytes, TILE_N / CLUSTER_M, 1)     B_MN 1: (N, K, batches), box (128 bytes, tile K, 1)
-//                  c  STORE_TMA: (N, M, batches), box (128 bytes, 64, 1)     STORE_TMA_TRANSPOSED: (M, N, batches), box (128 bytes, as many columns or fewer, 1)
-//                tile K is 128 bytes; columns is TILE_N, or max(8, TILE_N / SPLIT). Bases are aligned to 16 bytes, strides are multiples of 16.
-//   grid         SPLIT 1: min(clusters that fit, tiles of clusters) * CLUSTER_M * CLUSTER_N; else tiles * SPLIT. In one dimension.
+//                  c  STORE_TMA: (N, M, batches), box (128 bytes, 64, 1)
+//                     STORE_TMA_TRANSPOSED: (M, N, batches), box (128 bytes, min(128 bytes of columns, columns of a CTA), 1)
+//                tile K is the number of elements in 128 bytes; a CTA has TILE_N columns, or max(8, TILE_N / SPLIT). Bases and strides are multiples
+//                of 16 bytes.
+//   grid         1-D. SPLIT 1: min(SMs / cluster size, clusters of tiles) * cluster size; otherwise tiles * SPLIT.
 //   cluster      CLUSTER_M * CLUSTER_N, or SPLIT
 //   block        128 * (1 + CONSUMERS) threads
-//   shared       1,024 + STAGES * (TILE_M + TILE_N) * 128 + (STORE_DIRECT ? 0 : CONSUMERS * 16,384) + 16 * (STAGES + 1) bytes
-//   f8           sums of the tensor cores keep 14 bits or so: PROMOTE adds them to f32 registers every so many stages
+//   shared       1,024 (alignment) + STAGES * (TILE_M + TILE_N) * 128 + (STORE_DIRECT ? 0 : CONSUMERS * 16,384) + 16 * (STAGES + 1) bytes
 #include "tile_sm90.cuh"
 
 struct GemmParams {
-    int m, n, k_stages;          // of the product; stages of K in one part, at least SPLIT
-    int parts;                   // K is divided in this many parts, stored as batches behind each other (for reduce.cu)
-    Schedule schedule;           // in clusters; its batch counts parts too
-    int a_divide, a_modulo;      // the operand's batch is batch / divide % modulo, so that broadcasts need no copies
+    int m, n, k_stages;          // extent of C; stages of one part of K, at least SPLIT
+    int parts;                   // parts of K; the batch index of C is batch * parts + part
+    Schedule schedule;           // in clusters of tiles; its batch count includes the parts
+    int a_divide, a_modulo;      // batch of the operand = batch / divide % modulo: broadcast without copies
     int b_divide, b_modulo;
     Destination c;
     Epilogue epilogue;
 };
 
-// Stages of K of this block: all of a part, or its share where the blocks of a cluster divide it.
+// The stages of K that this CTA multiplies: all of a part, or with SPLIT the share of its rank in the cluster.
 struct Span {
     int first, count;
 };
@@ -37,6 +54,7 @@ __device__ __forceinline__ Span span(const GemmParams &p, int part) {
     return Span{first, p.k_stages * (rank + 1) / SPLIT - first};
 }
 
+// The producer thread: for each tile and stage, waits until the stage is empty and issues the loads, which complete on its full barrier.
 __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, const TensorMap &b, const GemmParams &p, int first, int step) {
     Ring ring;
     for (int t = first; t < p.schedule.count(); t += step) {
@@ -52,6 +70,8 @@ __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, 
     }
 }
 
+// A consumer warpgroup: for each of its tiles, accumulates all stages, reduces over the cluster (SPLIT), applies the epilogue and stores.
+// In the ping-pong schedule it skips the stages of the other consumer's tiles.
 __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap &c, const GemmParams &p, int consumer, int first, int step) {
     Ring ring;
     int turn = 0, stages = span(p, 0).count, before = consumer % kTurns;
@@ -90,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     if (warpgroup == 0) {
         if constexpr (CONSUMERS > 1) registers_lower<CONSUMERS == 2 ? 40 : 32>();
         if (threadIdx.x == 0) load_tiles(s, a, b, p, first, step);
-        if constexpr (SPLIT > 1) cluster_meet();   // the consumers' one, in add_partial_sums
+        if constexpr (SPLIT > 1) cluster_meet();   // matches the consumers' cluster barrier in add_partial_sums
     } else {
         if constexpr (CONSUMERS > 1) registers_raise<CONSUMERS == 2 ? 232 : 160>();
         multiply_tiles(s, c, p, warpgroup - 1, first, step);

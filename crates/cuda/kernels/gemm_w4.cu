@@ -1,12 +1,13 @@
-// C[rows, N] = epilogue(A[rows, K] W[K, N]) for weights of four bits with scales of groups of K, and up to 16 rows, at the speed of memory.
+// C[rows, N] = epilogue(A[rows, K] W[K, N]) for 4-bit weights with scales per group of K, and up to 16 rows (decode), bound by the bandwidth of reading W.
 //
-// Two weights of a byte are neighbours along N. The product is made as its transpose with mma.sync: W^T is the operand of 16 rows, and as the order
-// of rows and of K within an instruction is free, a lane's words are used as they lie: each byte of its word of one k gives rows g and g + 8 of an
-// instruction. Weights become 16-bit floats exactly (their values are small integers); scales multiply the sums of each group.
+// The transposed product C^T = W^T A^T by mma.sync: columns of C are M (16 per instruction), rows of C are N (8). A byte holds two weights that are neighbours
+// along N. The order of rows and of K within an instruction is free, so weights need no shuffling: each byte of a lane's word of one k gives rows g and
+// g + 8 of an instruction. Weights become 16-bit floats exactly (small integers); scales multiply the f32 sums of each group.
 //
-// A block owns WIDTH columns. Its 8 warps and the SPLIT blocks of its cluster divide K; sums are added in a fixed order.
+// A CTA computes WIDTH columns. Split-K: the 8 warps of a CTA and the SPLIT CTAs of its cluster divide K; sums are added in a fixed order, through shared and
+// distributed shared memory. No shared memory for the operands: W and A go from global memory to registers, kAhead pieces ahead.
 //
-// ABI
+// Interface
 //   defines      A_TYPE (T_BF16 or T_F16), C_TYPE, SCALE_TYPE; UNSIGNED 0 or 1; ROWS 8 or 16 (rows beyond the last one are not stored); WIDTH 64;
 //                SPLIT 1, 2, 4, 8
 //   parameters   (W4Params) by value; K a multiple of 32, N of 16, rows of weights aligned to 8 bytes; groups a multiple of 32 of K, or none (`group` K)
@@ -19,10 +20,10 @@ using A = Element<A_TYPE>;
 using C = Element<C_TYPE>;
 using Scale = Element<SCALE_TYPE>;
 enum : int { kWarps = 8, kBlocks = ROWS / 8 };
-// Pieces on their way to registers, and blocks of a multiprocessor: with more of the first, or of both, an H200 takes longer.
+// Pieces in flight to registers, and CTAs per SM (measured on an H200: more is slower).
 enum : int {
     kAhead = ROWS == 8 ? 3 : 2, kBlocksAtOnce = ROWS == 8 ? 2 : 1,
-    kLane = WIDTH / 8, kTiles = kLane / 2,   // columns of a lane; instructions that they make
+    kLane = WIDTH / 8, kTiles = kLane / 2,   // columns of a lane; M tiles of mma.sync that they make
 };
 
 struct W4Params {
@@ -46,7 +47,7 @@ __device__ __forceinline__ void multiply(float (&d)[4], const u32 (&a)[4], u32 b
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// 32 of K for all columns: lane (g, q) has kLane columns of 8 k, from 8q on.
+// A warp's operands for 32 of K and all columns: lane (g, q) has kLane columns of 8 k, from 8q on.
 struct Piece {
     u32 w[8];
     uint4 a[kBlocks];
@@ -70,7 +71,7 @@ __device__ __forceinline__ void multiply_piece(const Piece &x, float (&sum)[kTil
     for (int half = 0; half < 2; half++) {   // 16 of K each
 #pragma unroll
         for (int byte = 0; byte < kTiles; byte++) {
-            // Four columns of two k's, each in a half; what is not wanted is masked off later.
+            // Two bytes (four columns) of two k, one k in each half of the word; `widen` masks what is not wanted.
             const u32 *word = x.w + half * 4, select = byte < 2 ? 0x5410 : 0x7632, shift = byte % 2 * 8;
             u32 low = __byte_perm(word[0], word[1], select), high = __byte_perm(word[2], word[3], select);
             u32 a[4] = {widen(low >> shift), widen(low >> (shift + 4)), widen(high >> shift), widen(high >> (shift + 4))};
@@ -80,7 +81,7 @@ __device__ __forceinline__ void multiply_piece(const Piece &x, float (&sum)[kTil
     }
 }
 
-// The scales of a lane's columns, on their way from the first piece of a group on.
+// The scales of a lane's columns, loaded with the first piece of a group.
 struct Scales {
     Scale::Raw of[kLane];
 };
@@ -105,10 +106,10 @@ __device__ __forceinline__ void add_group(const Scales &scales, float (&sum)[kTi
     }
 }
 
-// Elements that a block finishes, and those of them or of another block's that a thread has: four neighbours at a time.
+// Results that a CTA of the cluster stores; turns in which a CTA's threads visit all ROWS * WIDTH sums, four neighbours at a time.
 enum : int { kShare = ROWS * WIDTH / SPLIT, kTurns = (ROWS * WIDTH + 1023) / 1024 };
 
-// The sums of the block's warps, of four elements from `at` on.
+// Adds the warps' sums of the four elements from `at` on.
 __device__ __forceinline__ float4 sum_of_warps(const float *parts, int at) {
     float4 x = {};
 #pragma unroll
@@ -120,7 +121,7 @@ __device__ __forceinline__ float4 sum_of_warps(const float *parts, int at) {
 }
 
 extern "C" __global__ void __launch_bounds__(256, kBlocksAtOnce) gemm_w4(const __grid_constant__ W4Params p) {
-    extern __shared__ float parts[];   // [warp][row][column], and what other blocks send: [block][element]
+    extern __shared__ float parts[];   // [warp][row][column], and what the other CTAs of the cluster send: [rank][element]
     __shared__ u64 arrived;
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, q = lane % 4;
     int rank = SPLIT > 1 ? int(cluster_rank()) : 0, first_column = blockIdx.x / SPLIT * WIDTH, column = first_column + g * kLane;

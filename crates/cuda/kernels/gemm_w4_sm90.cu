@@ -1,13 +1,16 @@
-// C[M, N] = epilogue(A[M, K] W[K, N]) on Hopper for weights of four bits with scales of groups of K.
+// C[M, N] = epilogue(A[M, K] W[K, N]) on Hopper for 4-bit weights with scales per group of K (mixed-input GEMM).
 //
-// The product is made as its transpose, so that W^T is wgmma's operand in registers: weights are widened there and never go back to shared memory,
-// which has just enough bandwidth for A. Two weights of a byte are neighbours along N, so a word of `ldmatrix.trans` holds four columns of two k: as
-// the order of rows within an instruction is free, four bits of both k are a word of the operand. While the tensor cores have one stage, a consumer widens the next.
+// The transposed product C^T = W^T A^T, so that W^T is wgmma's register operand: weights are converted in registers and not written back to shared memory,
+// whose bandwidth A needs. The pipeline, producer and split-K cluster are those of tile_sm90.cuh; its "A" is W^T and its "B" is A of this product.
 //
-// ABI
+// A byte holds two weights that are neighbours along N, so a word of ldmatrix.trans holds four columns of two k. The order of rows within an instruction is
+// free: the two nibbles at the same position of both k make one register of the operand (two k of one row). The two consumers take different bytes of these
+// words (own_column). A consumer converts the next stage while wgmma multiplies one.
+//
+// Interface
 //   defines      of tile_sm90.cuh with A_TYPE = B_TYPE (16 bits), A_MN 0, B_MN 0, PACKED_A 1, CONSUMERS 2, TILE_M 128 (columns of C), TILE_N 8, 16, 32, 64,
 //                128 or 256 (rows of C), STORE_DIRECT, no clusters but SPLIT; UNSIGNED 0 or 1; PAIRED 1: C is aligned to two of its elements
-//   parameters   (TensorMap w, TensorMap scales, TensorMap a, W4Params), all by value
+//   parameters   (TensorMap w, TensorMap scales, TensorMap a, W4Params), by value
 //   maps         w of bytes, rank 3, 64-byte swizzle: (N / 2, K, 1), box (64, 64, 1); scales of A's type: (N, K / group, 1), no swizzle, box (128, 1, 1); a as b in
 //                gemm_sm90.cu: (K, M, 1), box (64, TILE_N, 1)
 //   grid         as in gemm_sm90.cu; block 384 threads; shared memory 1,024 + STAGES * (4,096 + TILE_N * 128 + 256 + 16) + 16 bytes
@@ -16,8 +19,8 @@
 #include "tile_sm90.cuh"
 
 struct W4Params {
-    int n, m, k_stages, group;   // columns and rows of C; stages of one row of scales
-    Schedule schedule;           // its rows are columns of C
+    int n, m, k_stages, group;   // columns and rows of C; stages of K; stages per group of scales
+    Schedule schedule;           // its M is N of C
     C::Raw *c;
     i64 c_row;
     Epilogue epilogue;
@@ -47,7 +50,7 @@ __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &w, 
     }
 }
 
-// ---- multiplying -------------------------------------------------------------------------------------------------------------------------
+// ---- consumers: main loop ----------------------------------------------------------------------------------------------------------------
 
 __device__ __forceinline__ u32 multiply_pair(u32 a, u32 b) {
     u32 r;
@@ -59,14 +62,14 @@ __device__ __forceinline__ u32 multiply_pair(u32 a, u32 b) {
     return r;
 }
 
-// A stage of wgmma's operand: the rows g and g + 8 of lane (g, q) are the columns own_column() and the next of the tile.
+// A stage of wgmma's register operand. Rows g and g + 8 of lane (g, q) are column own_column() of the tile and the next one.
 typedef u32 Widened[kStepsK][4];
 __device__ __forceinline__ int own_column(int consumer) { return int(threadIdx.x) % 128 / 32 * 32 + int(threadIdx.x) % 32 / 4 * 4 + consumer * 2; }
 
 __device__ __forceinline__ void widen_stage(Widened &w, const Shared &s, int stage, int consumer) {
     u32 lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32, shift = consumer * 8;
     u32 at = s.a(stage) + lane * 64 + ((warp ^ (lane >> 1 & 3)) * 16), words[2 * kStepsK];
-    matrix_load4_transposed(words, at);   // of 8 k each
+    matrix_load4_transposed(words, at);   // 8 k each
     matrix_load4_transposed(words + 4, at + 2048);
     u32 scales = shared_load(s.scales(stage) + own_column(consumer) * 2);
     u32 even = __byte_perm(scales, 0, 0x1010), odd = __byte_perm(scales, 0, 0x3232);
@@ -80,7 +83,7 @@ __device__ __forceinline__ void widen_stage(Widened &w, const Shared &s, int sta
     }
 }
 
-// The sums of `stages` stages (one or more), in registers.
+// The main loop: accumulates `stages` stages (one or more).
 __device__ __forceinline__ void accumulate_widened(const Shared &s, Ring &ring, int consumer, int stages, Acc (&acc)[1][TILE_N / 2]) {
     Widened w[2];
     int previous = 0;
@@ -96,7 +99,7 @@ __device__ __forceinline__ void accumulate_widened(const Shared &s, Ring &ring, 
             for (int k = 0; k < kStepsK; k++) WgmmaRegisters<TILE_N, 0>::multiply(acc[0], w[h][k], b + (k * 32 >> 4), k ? 1 : done + h);
             wgmma_commit();
             if (done + h) {
-                wgmma_wait<1>();   // all but what was just begun: the stage before is free, and its registers
+                wgmma_wait<1>();   // all but the group just committed: the previous stage and its registers are free
                 release_stage(s, previous);
             }
             previous = ring.stage;
@@ -108,9 +111,9 @@ __device__ __forceinline__ void accumulate_widened(const Shared &s, Ring &ring, 
     wgmma_pin(acc[0]);
 }
 
-// ---- storing -----------------------------------------------------------------------------------------------------------------------------
+// ---- consumers: epilogue and stores ------------------------------------------------------------------------------------------------------
 
-// COLUMNS rows of C from `row` on, of the two columns of it that this thread has.
+// Stores COLUMNS rows of C from `row` on, of the two neighbouring columns of C that this thread has.
 template <int COLUMNS> __device__ __forceinline__ void store_pairs(const W4Params &p, const Acc (&acc)[COLUMNS / 2], int row, int column) {
     struct alignas(2 * sizeof(C::Raw)) Pair {
         C::Raw even, odd;
@@ -164,7 +167,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, TILE_N <= 32 ? 2 : 1)
     if (warpgroup == 0) {
         if constexpr (TILE_N > 32) registers_lower<40>();
         if (threadIdx.x == 0) load_tiles(s, w, scales, a, p, first, step);
-        if constexpr (SPLIT > 1) cluster_meet();   // the consumers' one, in add_partial_sums
+        if constexpr (SPLIT > 1) cluster_meet();   // matches the consumers' cluster barrier in add_partial_sums
     } else {
         if constexpr (TILE_N > 32) registers_raise<232>();
         multiply_tiles(s, p, warpgroup - 1, first, step);

@@ -1,7 +1,9 @@
-// C[rows, N] = epilogue(A[rows, K] W[N, K]^T) for up to 8 rows and weights whose K is contiguous, at the speed of memory: every weight is read once, 16
-// bytes a lane. A warp owns COLUMNS columns of the result; lanes divide K and are added in a fixed order.
+// C[batch, rows, N] = epilogue(A[batch, rows, K] W[batch, N, K]^T) for up to 8 rows, bound by the bandwidth of reading W once.
 //
-// ABI
+// A warp computes COLUMNS columns of all rows. Its lanes divide K, 16 bytes (8 elements) each, coalesced, with kUnroll loads in flight; a butterfly of
+// shuffles adds the lanes' sums. 4 warps per CTA.
+//
+// Interface
 //   defines      A_TYPE, B_TYPE (16-bit types), C_TYPE; ROWS 1, 2, 4 or 8 (rows beyond the last one are not stored); COLUMNS 1, 2 or 4
 //   parameters   (GemvParams) by value; K a multiple of 8, rows of A and W aligned to 16 bytes
 //   grid         (ceil(N / (4 * COLUMNS)), batch), blocks of 128 threads
@@ -11,7 +13,7 @@ using A = Element<A_TYPE>;
 using B = Element<B_TYPE>;
 using C = Element<C_TYPE>;
 
-enum : int { kUnroll = 32 / (COLUMNS + ROWS) >= 4 ? 4 : 2 };   // loads of 16 bytes under way, of each row and column
+enum : int { kUnroll = 32 / (COLUMNS + ROWS) >= 4 ? 4 : 2 };   // 16-byte loads in flight per row and column
 
 struct GemvParams {
     const u16 *a, *w;
@@ -28,7 +30,7 @@ template <class T> __device__ __forceinline__ void unpack(uint4 v, float (&x)[8]
     for (int i = 0; i < 8; i++) x[i] = T::load(u16(words[i / 2] >> i % 2 * 16));
 }
 
-// Weights are read once: they need not stay in the first-level cache.
+// Weights are read once: do not allocate them in L1.
 __device__ __forceinline__ uint4 load_once(const u16 *p) {
     uint4 v;
     asm volatile("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));

@@ -1,13 +1,13 @@
-// Positions: an index of elements split by sizes that are arguments.
+// Index arithmetic: division by sizes that are kernel arguments, by multiplication.
 #pragma once
 
-// A size with what a division by it needs: the quotient of an i below 2^31 is (high half of i * magic + i) >> shift.
+// A divisor with its magic number (after Granlund and Montgomery, 1994): for 0 <= i < 2^31, i / n = (__umulhi(i, magic) + i) >> shift.
 struct Size {
     i64 n;
     u32 magic, shift;
 };
 
-// Replaces `i` by its quotient by the size and gives the remainder.
+// Divides `i` by the size in place and returns the remainder.
 DEVICE int split(const Size& size, int& i) {
     const int q = (int)((__umulhi((u32)i, size.magic) + (u32)i) >> size.shift), rest = i - q * (int)size.n;
     i = q;

@@ -1,5 +1,6 @@
-// Launches that overlap: from Hopper on, kernels that call this are launched with the attribute of programmatic stream serialisation, and their blocks start
-// while the kernel before still ends. The others are those whose few blocks would gather on the multiprocessors that are free first.
+// Programmatic dependent launch (PTX ISA: griddepcontrol). On Hopper and later, kernels that call begin() are launched with the attribute of programmatic
+// stream serialisation: their CTAs may start while the preceding kernel finishes. Before Hopper these functions do nothing. Kernels that do not call
+// it have so few CTAs that an early start would put them all on the SMs that become free first.
 #pragma once
 
 #if __CUDA_ARCH__ >= 900
@@ -10,23 +11,23 @@
 #define LAUNCH ""
 #endif
 
-// Nothing that the kernel before wrote may be read, nor anything be written, before it returns. The next kernel's blocks may start then;
-// they find all kernels done but this one.
+// Waits until the preceding kernel has completed and its writes are visible, then lets the next kernel's CTAs start. A kernel must neither read what
+// the preceding kernel writes nor write anything before this. Because it also waits, the next kernel finds all kernels complete but this one.
 __device__ __forceinline__ void begin() {
 #ifndef BESIDE
     asm volatile(WAIT "\n " LAUNCH ::: "memory");
 #endif
 }
 
-// The start of a kernel that waits for all before it: only where LEADS says that the next one runs beside it may that start now.
+// In a kernel that is launched without that attribute: with LEADS, lets the next kernel, which is compiled with BESIDE, start now.
 __device__ __forceinline__ void lead() {
 #ifdef LEADS
     asm volatile(LAUNCH ::: "memory");
 #endif
 }
 
-// The end of a kernel. With BESIDE it runs beside the one before, of the same execution, which has begun or leads: it neither reads nor writes what that writes,
-// and ends after it, so that the next one finds both done.
+// The end of a kernel. With BESIDE the kernel is independent of the preceding one, of the same program, and runs concurrently with it: it waits here
+// instead of in begin(), so that it completes last and the next kernel finds both complete.
 __device__ __forceinline__ void end() {
 #ifdef BESIDE
     asm volatile(WAIT ::: "memory");

@@ -1,4 +1,4 @@
-// Neighbourhoods of local response normalisation: `AXIS_FIRST` to `AXIS_LAST` are the dimensions that they extend along, `half` elements to both sides.
+// Neighbourhoods of local response normalisation: they extend `half` elements to both sides along the dimensions [AXIS_FIRST, AXIS_LAST).
 #pragma once
 
 // Calls f(q) for every position q around p.

@@ -1,7 +1,7 @@
-// Powers for local response normalisation over channels.
+// Powers for local response normalisation across channels.
 #pragma once
 
-// x^y to 2^-20 (1 + |y log x|), relative, for results that are rounded to 16 bits or fewer; none of a negative x.
+// x^y for x >= 0 with relative error 2^-20 (1 + |y log x|), for results that are rounded to 16 bits or fewer.
 DEVICE float short_power(float x, float y) {
     float l, r;
     asm("lg2.approx.f32 %0, %1;" : "=f"(l) : "f"(x));

@@ -1,8 +1,8 @@
-// Pointwise: each thread makes elements of the destination, neighbours in memory by neighbouring threads.
+// Element-wise operations: a grid-stride loop over the elements of the destination in the order of memory (coalesced).
 //
-// The header has `unravel` (the position of element i), `element` (reads, computes, writes), and where the destination has padding `inside` and
-// `clear`, which zeroes it. Where neighbours lie next to each other in every tensor it has `vector`, which does VECTOR elements, and `aligned`: whether
-// memory is such that they are moved in words of 16 bytes; what is left behind whole vectors is made one by one. With BACKWARDS the last elements are made first.
+// The generated header has `unravel`, the position of element i, and `element`, which reads, computes and writes one element; if the destination has padding,
+// `inside` and `clear`, which zeroes it. If all tensors are contiguous along the same dimension it has `vector`, which does the same for VECTOR elements, and
+// `aligned`, whether the addresses allow vector accesses; elements after the last whole vector are done singly. With BACKWARDS the order is reversed.
 #include "args.cuh"
 
 #ifdef BACKWARDS

@@ -1,6 +1,7 @@
-// The numbers of every data type: codes in memory to `real` and back. Defined by crates/expr/src/number; rounding is to nearest, ties to even.
+// All data types for the generic kernels: conversion between codes in memory and `real`, as crates/expr/src/number defines it. Rounding is to nearest even.
+// Also approximations of functions that generated formulas use.
 //
-// Generated code has `typedef float real` (or double) before this header.
+// The generated header has `typedef float real` (or double) before this file.
 #pragma once
 #include "launch.cuh"
 
@@ -12,7 +13,7 @@ typedef long long i64;
 
 #define DEVICE __device__ __forceinline__
 
-// A float that rounds to every narrower type as the double does: inexact numbers get an odd last digit (rounding to odd).
+// Converts to float so that a further rounding to a narrower type gives the same as from double: round to odd.
 DEVICE float narrowed(float v) { return v; }
 DEVICE float narrowed(double v) {
     float f = __double2float_rz(v);
@@ -24,7 +25,7 @@ DEVICE int nearest_int(double v) { return v != v ? 0 : __double2int_rn(v); }
 DEVICE i64 nearest_long(float v) { return v != v ? 0 : __float2ll_rn(v); }
 DEVICE i64 nearest_long(double v) { return v != v ? 0 : __double2ll_rn(v); }
 
-// The hyperbolic tangent without branches, to a few units of the last place: by its series near zero, else by 1 - 2 / (e^2x + 1).
+// tanh without branches, to a few ulp: a polynomial near zero, else 1 - 2 / (e^2x + 1).
 DEVICE float tangent(float x) {
     const float a = fabsf(x), t = x * x;
     const float series = fmaf(t, fmaf(t, fmaf(t, fmaf(t, -0.0088632355f, 0.021869488f), -0.053968254f), 0.13333334f), -0.33333334f);
@@ -33,8 +34,7 @@ DEVICE float tangent(float x) {
 }
 DEVICE double tangent(double x) { return tanh(x); }
 
-// A quotient to a unit of the last place without branches, for divisors of at least the smallest normal number: sums of exponentials, which are often
-// infinite. The compiler's own division takes a long way for these.
+// Division to 1 ulp without branches, for normal or infinite divisors (sums of exponentials); the compiler's division takes a slow path for infinite ones.
 DEVICE float ratio(float x, float y) {
     float r;
     asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(y));
@@ -43,8 +43,8 @@ DEVICE float ratio(float x, float y) {
 }
 DEVICE double ratio(double x, double y) { return x / y; }
 
-// An exponential to 2^-20 |x| and a quotient to 2^-22, relative, by an instruction for the function and one or two around it: for results that are rounded to 16
-// bits or fewer. Divisors are 1 and more, up to infinity.
+// Approximations for results that are rounded to 16 bits or fewer. short_exp: relative error 2^-20 |x|. short_ratio: relative error 2^-22, divisors from 1 to
+// infinity.
 DEVICE float short_exp(float x) {
     float r;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
@@ -52,21 +52,21 @@ DEVICE float short_exp(float x) {
 }
 DEVICE float short_ratio(float x, float y) {
     float r;
-    // A quarter, so that the reciprocal of the largest numbers is none that the instruction takes for zero.
+    // A quarter of y: the reciprocals of the largest floats are subnormal, which .ftz flushes to zero.
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(0.25f * y));
     return 0.25f * x * r;
 }
-// The error function to a millionth of one (Abramowitz and Stegun, formula 7.1.26).
+// erf with absolute error 1e-6 (Abramowitz and Stegun, formula 7.1.26).
 DEVICE float short_erf(float x) {
     const float a = fabsf(x), t = short_ratio(1.0f, fmaf(0.3275911f, a, 1.0f));
     const float series = fmaf(t, fmaf(t, fmaf(t, fmaf(t, 1.061405429f, -1.453152027f), 1.421413741f), -0.284496736f), 0.254829592f);
     return copysignf(fmaf(-t * series, short_exp(-a * a), 1.0f), x);
 }
 
-// What is beyond the largest finite code of a short float.
+// How a short float encodes what exceeds its largest finite number.
 enum Overflow { TO_INFINITY, TO_NAN, SATURATE };
 
-// A float of a sign, E exponent bits and M mantissa bits, in the low bits of a word.
+// A float with a sign bit, E exponent bits and M mantissa bits in the low bits of a word; MAX is the largest finite code.
 template <int E, int M, u32 MAX, Overflow BEYOND>
 struct ShortFloat {
     enum : int { BIAS = (1 << (E - 1)) - 1 };
@@ -92,7 +92,7 @@ struct ShortFloat {
     static DEVICE u32 encode(float v) {
         const u32 bits = __float_as_uint(v), magnitude = bits & 0x7fffffffu, sign = (bits >> 31) << (E + M);
         const int cut = 23 - M;
-        // A format without mantissa sends ties up; all others to the even code.
+        // Ties go to the even code; without mantissa bits they go up.
         const u32 odd = M == 0 ? 1 : magnitude >> cut & 1;
         const u32 normal = ((magnitude + (1u << (cut - 1)) - 1 + odd) >> cut) - ((127u - BIAS) << M);
         const float grid = __uint_as_float((u32)(151 - BIAS - M) << 23);
@@ -152,7 +152,7 @@ typedef Short<8, 4, 3, 0x7e, TO_NAN> F8E4m3;
 typedef Short<4, 2, 1, 0x7, SATURATE> F4E2m1;
 typedef Short<4, 3, 0, 0x7, SATURATE> F4E3m0;
 
-// A power of two without sign and zero: the one at or below the magnitude.
+// A power of two, without sign and zero: encodes the largest one that does not exceed the magnitude.
 struct E8m0 {
     enum { BITS = 8, EXPONENT = 8, MANTISSA = 0, FLOATING = 0 };
     typedef u8 word;
@@ -165,7 +165,7 @@ struct E8m0 {
     }
 };
 
-// Whole numbers saturate; NaN is 0.
+// Integers: encoding saturates; NaN becomes 0.
 template <int BITS_OF, class WORD, int LOW, int HIGH>
 struct Whole {
     enum { BITS = BITS_OF, EXPONENT = 0, MANTISSA = 0, FLOATING = 0 };
@@ -200,14 +200,14 @@ struct Boolean {
     static DEVICE word encode(real v) { return v != 0 && v == v; }
 };
 
-// The code of element `at`; 4-bit elements lie two to a byte, the even one in the low half.
+// The code of element `at`. 4-bit elements are packed two per byte, the even one in the low half.
 template <class T>
 DEVICE typename T::word load_code(const void* data, i64 at) {
     if (T::BITS == 4) return (typename T::word)(((const u8*)data)[at >> 1] >> (at & 1) * 4 & 15);
     return ((const typename T::word*)data)[at];
 }
 
-// Half bytes are written by atomic operations on the word around them: two threads may own the halves of a byte, and the order does not show.
+// 4-bit elements are written by atomics on the enclosing word, because two threads may write the halves of a byte; the result does not depend on the order.
 template <class T>
 DEVICE void store_code(void* data, i64 at, typename T::word code) {
     if (T::BITS == 4) {

@@ -1,4 +1,5 @@
-// Adds what products.cu left of a K in parts, in their order, and finishes the sums. The header is that of products.cu.
+// The reduction of a split-K launch of products.cu: adds the partial sums in the order of the parts and stores the results. It includes the generated
+// header of products.cu (sizes, `partial`, `store`). A grid-stride loop, one element per thread.
 #include "args.cuh"
 
 extern "C" __global__ void __launch_bounds__(256) parts(const __grid_constant__ Args a) {

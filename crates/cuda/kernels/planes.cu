@@ -1,9 +1,9 @@
-// Windows over planes whose pixels lie next to each other: a block copies the rows that the windows of its results have into shared memory, or a group of small planes,
-// and each thread makes tiles of TALL_TILE results along a column by WIDE_TILE along a row there.
+// Pooling and resampling of NCHW tensors through shared memory. A CTA computes a band of rows of one plane, or a group of whole small planes: it copies the
+// input rows that these need into shared memory (cp.async, 16 bytes), then each thread computes tiles of TALL_TILE x WIDE_TILE results from there.
 //
-// The header has `tile`, as that of windows.cu, which finds inputs by `plane.words` and `plane.at(q)`; `rows_of`, the inputs' rows of results from `first` up to
-// `last`; and `STAGED_TYPE`, `staged_data`, `staged_at` of the inputs. With TABLE `plane.columns` and `plane.rows`, of which the first is row `plane.top`, have what this makes
-// of each column and row of results: `entry` elements of type Entry.
+// The generated header has `tile`, as in windows.cu, which reads inputs by `plane.words` and `plane.at(q)`; `rows_of`, the input rows of the result rows
+// [first, last); `STAGED_TYPE`, `staged_data`, `staged_at` of the input. With TABLE, `plane.columns` and `plane.rows` (starting at row `plane.top`) hold
+// values that depend on the column or row of the result only (such as interpolation weights): `entry` elements of type Entry each, computed by TABLE.
 #include "launch.cuh"
 
 struct Rows {
@@ -11,10 +11,10 @@ struct Rows {
 };
 #include "args.cuh"
 
-// Copies `count` elements to shared memory, where they lie behind each other from the address returned on.
+// Copies `count` contiguous elements to shared memory; returns their address there.
 DEVICE const STAGED_TYPE::word* staged(u8* room, const void* data, i64 at, int count) {
     const u8* from = (const u8*)((const STAGED_TYPE::word*)data + at);
-    // Both sides have the same distance from a multiple of 16.
+    // Source and target have the same offset from a multiple of 16 bytes; the ends are copied element by element.
     const int before = (int)((u64)from & 15), size = before + count * (int)sizeof(STAGED_TYPE::word);
     from -= before;
     for (int i = threadIdx.x * 16; i < size; i += 256 * 16) {
@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) planes(const __grid_constan
     const index band = (index)(blockIdx.x % a.bands), pair = (index)(blockIdx.x / a.bands * a.group), here = min((index)a.group, (index)a.pairs - pair);
     const index first = band * (index)a.band, last = min(first + (index)a.band, (index)a.length[2]);
     const index down = (last - first + TALL_TILE - 1) / TALL_TILE;
-    // Those of a tile's results beyond the plane, too.
+    // Includes the rows of the last tile that lie beyond the plane.
     const Rows rows = rows_of(a, first, first + down * TALL_TILE);
     index image = pair, q[RANK] = {};
     q[1] = split(a.steps[2], image), q[0] = image, q[2] = rows.begin;
@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) planes(const __grid_constan
     for (index i = threadIdx.x; i < here * down * (index)a.steps[0].n; i += 256) {
         index rest = i, p[RANK];
         p[3] = split(a.steps[0], rest) * WIDE_TILE;
-        // Groups have whole planes.
+        // A group consists of whole planes.
         p[2] = first + (a.group == 1 ? rest : split(a.steps[1], rest)) * TALL_TILE;
         const index own = a.group == 1 ? 0 : rest;
         image = pair + own;

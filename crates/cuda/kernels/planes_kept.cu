@@ -1,18 +1,23 @@
-// Sums over the planes of a channel, and then its elements by these, in one launch: CLUSTER blocks have a channel, each adds its vectors, all put their sums together, and
-// each makes its elements from the last vector to the first. Vectors come through a ring of STAGES in shared memory, copied ahead by the threads that read them: those that were
-// added last are there when elements are made, and many of those before them in the second-level cache. BLOCKS blocks share a multiprocessor.
+// Batch normalisation of NCHW tensors, forward training and backward, in one launch: two sums per channel, then the elements that depend on them.
 //
-// Images have planes of `plane.n` vectors of VECTOR elements; the vectors of a channel, image by image, are those of the threads of its blocks in turns.
+// A cluster of CLUSTER CTAs has one channel. Pass 1 adds the channel's vectors, the CTAs exchange their sums through distributed shared memory, and pass 2
+// computes the elements in the reverse order. Each thread streams its own vectors through a ring of STAGES slots in shared memory (cp.async, no barriers):
+// the vectors that pass 1 read last are still in the ring when pass 2 begins, and many of the others are in L2. BLOCKS CTAs share an SM.
 //
-// The header has `struct Loaded`, a vector of each tensor: `fetch` copies it to a place of the ring, from where `load` takes it; `struct Terms`: `begin(a, c)` prepares
-// channel c, `add(x, v, s0, s1)` adds the terms of element v to both sums, or with MOMENTS `term(x, v)` is the number whose mean and variance are wanted; `struct Channel`:
-// `begin(a, c, s, is_first)` makes of the sums, or mean and variance, what elements are made with, and stores results where it is the first, and `make` writes a vector.
+// A plane has `plane.n` vectors of VECTOR elements; the vectors of a channel, image by image, are distributed round-robin over the threads of the cluster.
+//
+// The generated header has
+//   struct Loaded    one vector of each tensor: `fetch` copies it to a ring slot, `load` reads it from there
+//   struct Terms     `begin(a, c)` prepares channel c; `add(x, v, s0, s1)` adds the terms of element v to both sums; with MOMENTS `term(x, v)` is the number
+//                    whose mean and variance are wanted
+//   struct Channel   `begin(a, c, s, is_first)` derives the coefficients of pass 2 from the sums (or mean and variance), and stores statistics and parameter
+//                    gradients if `is_first`; `make` writes a vector
 #include "fetch.cuh"
 #include "args.cuh"
 
 #define WARPS (THREADS / 32)
 
-// The sum over the block's threads, in all of them; `room` is another one from call to call.
+// The sum over the CTA, returned to all threads. Each call needs a `room` of its own.
 DEVICE real summed(real* room, real x) {
 #pragma unroll
     for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(~0u, x, step);
@@ -27,7 +32,7 @@ DEVICE real summed(real* room, real x) {
 #if CLUSTER > 1
 DEVICE void meet() { asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory"); }
 
-// What block `rank` of the cluster has in place of x.
+// Reads the variable x (in shared memory) of CTA `rank` of the cluster.
 DEVICE real there(const real& x, int rank) {
     u64 at;
     asm("mapa.u64 %0, %1, %2;" : "=l"(at) : "l"(&x), "r"(rank));
@@ -87,7 +92,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) planes_kept(const 
     }
     real s[2] = {sums[0][0] + sums[1][0], sums[0][1] + sums[1][1]};
 #ifdef MOMENTS
-    // Numbers of the block, whose mean and squared differences these become.
+    // Mean and sum of squared differences: of the thread from sums of differences from its first term, then of the CTA, then of the cluster, merged as by
+    // Chan, Golub and LeVeque (1983) so that large means do not cancel. `block` is the number of vectors of the CTA.
     const int block = max((vectors - rank * THREADS) / step * THREADS + min((vectors - rank * THREADS) % step, THREADS), 0);
     const real own = (real)(turns * VECTOR), share = turns > 0 ? (real)1 / own : (real)0, count = (real)block * VECTOR;
     s[1] = max(fma(-s[0], s[0] * share, s[1]), (real)0);
@@ -138,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) planes_kept(const 
         channel.make(a, x, image, c, pixel);
     }
 #if CLUSTER > 1
-    // No block's numbers are gone before the others have read them.
+    // A CTA must not exit while others read its shared memory.
     meet();
 #endif
 }

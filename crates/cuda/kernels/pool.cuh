@@ -1,7 +1,7 @@
-// Pooling windows: output position o of a spatial dimension sees the inputs o * stride - padding + k * dilation, k below the kernel's size.
+// Pooling windows: along a spatial dimension, output o sees the inputs o * stride - padding + k * dilation for k < kernel size.
 #pragma once
 
-// Moves `p` to the input under kernel element k (row-major) of the window at `out`; false in the padding.
+// Sets `p` to the input under kernel element k (row-major) of the window of `out`; false if that is padding.
 DEVICE bool tap(const Args& a, const index* out, index k, index* p) {
     bool inside = true;
     p[0] = out[0], p[1] = out[1];
@@ -14,7 +14,7 @@ DEVICE bool tap(const Args& a, const index* out, index k, index* p) {
     return inside;
 }
 
-// Moves `out` to the output whose window has input `p` under kernel element k; false where there is none.
+// Sets `out` to the output whose window has input `p` under kernel element k; false if there is none.
 DEVICE bool window(const Args& a, const index* p, index k, index* out) {
     bool inside = true;
     out[0] = p[0], out[1] = p[1];
@@ -30,8 +30,8 @@ DEVICE bool window(const Args& a, const index* p, index k, index* out) {
     return inside;
 }
 
-// Tiles: TALL results along LINE, the last spatial dimension but one where there are several, by WIDE along the last one. With DILATED it is one result. ACROSS
-// neighbours along the last dimension are read together.
+// A thread computes a tile of TALL results along LINE (the last but one spatial dimension, if there are several) by WIDE along LAST; with DILATED one result.
+// ACROSS neighbours along LAST are loaded together.
 #define LINE (SPATIAL > 1 ? SPATIAL - 2 : 0)
 #define LAST (SPATIAL - 1)
 #ifdef DILATED
@@ -40,7 +40,7 @@ DEVICE bool window(const Args& a, const index* p, index k, index* out) {
 #define DISTANCE(d) ((index)1)
 #endif
 
-// The kernel elements from `begin` up to `end` of the window that starts at input `start`, `size` long, are inputs; others are padding.
+// The kernel elements [begin, end) of the window of `size` elements that starts at input `start` are inputs; the others are padding.
 struct Inside {
     index begin, end;
 };
@@ -50,7 +50,7 @@ DEVICE Inside inside_of(const Args& a, int d, index start, index size) {
     return {(before + distance - 1) / distance, min(size, (room + distance - 1) / distance)};
 }
 
-// Kernel elements of the windows, or inputs, of a tile: negative where there is none.
+// The kernel element for each window (or input) of a tile; negative if there is none.
 template <int TALL, int WIDE>
 struct Elements {
     index line[TALL], own[TALL * WIDE];
@@ -61,8 +61,8 @@ struct Elements {
 };
 #define NOWHERE (-(1 << 29))
 
-// Calls `f(q, k, is)` for the inputs q of the windows of the tile at `out`, in order: where it `is` one, it is under kernel element k[j] of window j, or in none
-// of it where that is negative.
+// Forward: calls `f(q, k, is)` for the inputs q of the windows of the tile at `out`, in order. k[j] is the kernel element of window j that q is under, negative
+// if q is not in window j; without `is` the call is beyond the last input.
 template <int TALL, int WIDE, class F>
 DEVICE void each_tap(const Args& a, const index* out, const F& f) {
     index q[RANK], start[SPATIAL];
@@ -105,7 +105,7 @@ DEVICE void each_tap(const Args& a, const index* out, const F& f) {
     }
 }
 
-// The outputs whose windows have one of `count` inputs from `at` (padding included) on, from the last one to the first.
+// The outputs whose windows contain one of the `count` inputs from `at` (counted with the padding) on.
 struct Outputs {
     index last, first;
 };
@@ -117,7 +117,7 @@ DEVICE Outputs outputs_of(const Args& a, int d, index at, index count) {
     return {min(last, (index)a.output[d] - 1), first};
 }
 
-// The kernel element that input `at` (padding included) is under in the window of output o; negative where in none.
+// The kernel element that input `at` (counted with the padding) is under in the window of output o; negative if it is outside of the window.
 DEVICE index element_under(const Args& a, int d, index at, index o) {
     const index distance = DISTANCE(d);
     index r = at - o * (index)a.stride[d];
@@ -128,8 +128,8 @@ DEVICE index element_under(const Args& a, int d, index at, index o) {
     return r >= 0 && r < (index)a.kernel[d].n ? r : -1;
 }
 
-// Calls `f(q, k, is)` for the outputs q whose windows have an input of the tile at `p`, in the order of kernel elements: where it `is` one, input j is under k[j],
-// or in none of it where that is negative.
+// Backward: calls `f(q, k, is)` for the outputs q whose windows contain an input of the tile at `p`, in the order of kernel elements. k[j] is the kernel element
+// that input j is under, negative if it is not in the window; without `is` the call is beyond the first output.
 template <int TALL, int WIDE, class F>
 DEVICE void each_window(const Args& a, const index* p, const F& f) {
     index q[RANK], at[SPATIAL];
@@ -169,7 +169,7 @@ DEVICE void each_window(const Args& a, const index* p, const F& f) {
     }
 }
 
-// What the sum over the window at `out` is divided by.
+// The divisor of average pooling at `out`.
 DEVICE real divisor(const Args& a, const index* out) {
 #ifdef INCLUDE_PADDING
     return (real)a.taps;
@@ -184,7 +184,7 @@ DEVICE real divisor(const Args& a, const index* out) {
 #endif
 }
 
-// Whether the element that was kept for channel i is k; four bytes at a time differ from theirs.
+// Whether the workspace says that the maximum of channel i is at element k; bytes are compared four at a time.
 template <class T, int COUNT>
 DEVICE bool was_kept(const Vector<T, COUNT>& kept, int i, index k) {
     if (T::BITS != 8 || COUNT % 4 != 0) return kept.words[i] == (typename T::word)k;
@@ -192,7 +192,7 @@ DEVICE bool was_kept(const Vector<T, COUNT>& kept, int i, index k) {
     return (apart & 0xffu << i % 4 * 8) == 0;
 }
 
-// The largest of numbers, channel by channel; a number is larger than what is none.
+// The maximum per channel; NaN is ignored (the initial value is NaN, and fmax returns the other operand).
 template <class T, int COUNT>
 struct Largest {
     real best[COUNT];
@@ -207,7 +207,7 @@ struct Largest {
     DEVICE real number(int i) const { return best[i]; }
 };
 
-// Two numbers of 16 bits at a time.
+// The same for 16-bit types, two at a time.
 template <class T, int COUNT>
 struct LargestPairs {
     Vector<T, COUNT> best;

@@ -1,9 +1,11 @@
-// Pooling of planes by small windows: each thread makes TALL_STRIP rows of ACROSS_STRIP neighbouring results from as many rows of VECTOR inputs as their windows have, with what
-// lies beside these, all in registers. The code knows the windows: KERNEL inputs along either dimension, STRIDE apart, the first one PADDING before the plane; a row of
-// results has STRIDE times fewer than one of inputs.
+// Max and average pooling of NCHW images with small square windows, whose size is known to the compiler: KERNEL x KERNEL, STRIDE, PADDING; an output row is
+// STRIDE times shorter than an input row.
 //
-// The header has `strip_of`, the position of strip i in strips, the tensors `src`, `dst` and, with KEPT, `ws` for the windows' chosen elements; without MAXIMUM results
-// are averages. LOWEST is the result of a window without inputs.
+// A thread computes a strip of TALL_STRIP rows of ACROSS_STRIP outputs in registers: it loads the input rows of their windows, each as one vector of VECTOR
+// inputs and single elements to its left and right. Grid-stride loop over strips.
+//
+// The generated header has `strip_of` (position of strip i, in strips), the tensors `src`, `dst` and, with KEPT, the workspace `ws` for the positions of the
+// maxima. MAXIMUM: max pooling, otherwise average. LOWEST: result of a window without inputs.
 #include "args.cuh"
 
 #define ACROSS_STRIP (VECTOR / STRIDE)
@@ -11,7 +13,7 @@
 #define COLUMNS ((ACROSS_STRIP - 1) * STRIDE + KERNEL)
 #define RIGHT (COLUMNS > PADDING + VECTOR ? COLUMNS - PADDING - VECTOR : 0)
 
-// Inputs of a row: those of the vector, and beside it.
+// An input row of a strip: the vector, and the elements beside it.
 struct Row {
     Vector<src_type, VECTOR> middle;
     src_type::word sides[PADDING + RIGHT + 1];
@@ -27,7 +29,7 @@ struct Row {
             if (is_right) sides[PADDING + j] = load_code<src_type>(a.src_data, at + VECTOR + j);
         }
     }
-    // Input j, or `outside` where there is none.
+    // Input j counted from the left padding, or `outside` if it is padding.
     DEVICE real number(int j, bool is_left, bool is_right, real outside) const {
         if (j < PADDING) return is_left ? src_type::decode(sides[j]) : outside;
         if (j < PADDING + VECTOR) return middle.number(j - PADDING);
@@ -35,13 +37,13 @@ struct Row {
     }
 };
 
-// What is known of a window: the largest of its numbers, where a number is larger than what is none, or their sum.
+// The state of a window: its maximum (NaN is smaller than any number) or sum.
 struct Window {
     real x;
     index chosen;
     bool any;
 
-    // `first` is the first element that is an input.
+    // `first` is the first kernel element that is not padding.
     DEVICE void begin(index first) {
 #ifdef MAXIMUM
         x = __uint_as_float(0x7fc00000u);
@@ -55,13 +57,13 @@ struct Window {
     }
 };
 
-// How many of the inputs along a dimension of `size` the window of result o has.
+// The number of inputs that the window of output o has along a dimension of `size` inputs.
 DEVICE index inside_size(index o, index size) {
     const index first = o * STRIDE - PADDING;
     return max(min(first + KERNEL, size) - max(first, (index)0), (index)0);
 }
 
-// A sum divided by a count, whose reciprocal is known. Whole numbers are rounded behind it: a half must come out as one.
+// sum / count, with `share` = 1 / count. For integer results the quotient must be exact enough that ties stay ties: a division.
 DEVICE real average(real sum, real count, real share) { return dst_type::FLOATING ? sum * share : ratio(sum, count); }
 
 extern "C" __global__ void __launch_bounds__(256) pool_strips(const __grid_constant__ Args a) {
@@ -148,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(256) pool_strips(const __grid_const
 #elif defined INCLUDE_PADDING
                 const real v = average(w.x, (real)(KERNEL * KERNEL), (real)1 / (real)(KERNEL * KERNEL));
 #else
-                // Windows between those at the strip's ends have all inputs of their rows.
+                // Windows that do not reach beyond the vector have no padding to the left and right.
                 const bool is_whole = i * STRIDE >= PADDING && i * STRIDE - PADDING + KERNEL <= VECTOR;
                 const real v = is_whole ? average(w.x, whole, share) : ratio(w.x, (real)max(down * inside_size(p[3] + i, (index)a.input[1]), (index)1));
 #endif

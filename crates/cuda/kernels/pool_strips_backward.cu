@@ -1,11 +1,14 @@
-// Gradients of pooling of planes by small windows: each thread makes TALL_STRIP rows of VECTOR neighbouring inputs' gradients from the results whose windows have these,
-// in registers. The code knows the windows as pool_strips.cu does; TALL_STRIP and VECTOR are multiples of STRIDE.
+// Gradients of pooling of NCHW images with small square windows (KERNEL, STRIDE, PADDING as in pool_strips.cu).
 //
-// The header has `strip_of`, the position of strip i in strips, the tensors `diff_dst`, `dst` (of the inputs) and, with KEPT, `ws` of the windows' chosen elements; without
-// it windows are averages, by `divisor` of pool.cuh.
+// A thread computes a strip of TALL_STRIP rows of VECTOR input gradients in registers (both multiples of STRIDE) from all outputs whose windows contain one
+// of these inputs. Every gradient is gathered by one thread: no atomics. Grid-stride loop over strips.
+//
+// The generated header has `strip_of` (position of strip i, in strips), the tensors `diff_dst`, `dst` (the input gradient) and, with KEPT, the workspace `ws`
+// with the positions of the maxima (max pooling); otherwise average pooling with `divisor` of pool.cuh.
 #include "args.cuh"
 
-// Results are counted from the one whose number is that of the strip's first input over STRIDE: the first and the last one whose windows have an input of `size`.
+// Outputs are numbered relative to that at (first input of the strip) / STRIDE. The windows of outputs FIRST to LAST_OF(size) contain an input of a strip
+// of `size` inputs.
 #define FIRST (-((KERNEL - 1 - PADDING) / STRIDE))
 #define LAST_OF(size) (((size) - 1 + PADDING) / STRIDE)
 #define ACROSS_STRIP (VECTOR / STRIDE)
@@ -13,7 +16,7 @@
 #define COLUMNS (LAST_OF(VECTOR) - FIRST + 1)
 #define BESIDE(j) ((j) < -FIRST || (j) >= ACROSS_STRIP - FIRST)
 
-// The numbers of a row of results.
+// A row of outputs of a strip: the vector, and the elements beside it (BESIDE).
 template <class T>
 struct Row {
     Vector<T, ACROSS_STRIP> middle;
@@ -67,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(256) pool_strips_backward(const __g
                 const index o[RANK] = {p[0], p[1], top + r, p[3] / STRIDE + j + FIRST};
                 d = d * ((real)1 / divisor(a, o));
 #endif
-                // Where the window begins in the strip.
+                // The window's first input relative to the strip.
                 const int down = (r + FIRST) * STRIDE - PADDING, along = (j + FIRST) * STRIDE - PADDING;
 #pragma unroll
                 for (int y = 0; y < KERNEL; ++y) {

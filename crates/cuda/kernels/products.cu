@@ -1,11 +1,11 @@
-// Sums of products: out(z, m, n) = sum over k of left(z, m, k) * right(z, k, n), for any types and layouts.
+// Generic batched (implicit) GEMM for any types and layouts: out(z, m, n) = sum over k of left(z, m, k) * right(z, k, n). Matmul, inner product, convolution and
+// its gradients differ only in the generated accessors.
 //
-// A block makes tiles of 64 x 64: 16 terms of both operands at a time come into shared memory, fetched and converted by the header's `left` and
-// `right`, and every thread multiplies 4 x 4. Sums run over k in order; `part` of the sum where K is divided (PARTS). `store(a, z, m, n, sum)`
-// takes what is finished.
+// A CTA computes tiles of 64 x 64 (grid-stride loop): 16 of K of both operands are loaded and converted into shared memory, and each of 256 threads accumulates
+// 4 x 4. Split-K: with PARTS, part i of K goes to `partial`, and parts.cu adds the parts.
 //
-// The header also has `factor` (the type of terms: float, double or int) and `total` (that of sums), and says by LEFT_K_FIRST and RIGHT_N_FIRST which
-// index neighbouring threads take so that they read neighbours in memory.
+// The generated header has `left` and `right`, which load and convert an element; `store(a, z, m, n, sum)`, the epilogue; `factor`, the type of operands
+// (float, double or int), and `total`, that of sums. LEFT_K_FIRST and RIGHT_N_FIRST tell which index neighbouring threads take, so that loads are coalesced.
 #include "args.cuh"
 
 #define TILE 64

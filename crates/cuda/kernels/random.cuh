@@ -1,5 +1,5 @@
-// Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): a number depends on its index, the seed and an offset only.
-// The arrangement of these in counter and key is that of crates/expr/src/philox.
+// Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): counter-based, so a number depends on its index, the seed and an offset only. How these form counter
+// and key is defined by crates/expr/src/philox.
 #pragma once
 
 DEVICE void philox(u32 (&counter)[4], u32 key0, u32 key1) {
@@ -20,7 +20,7 @@ DEVICE u32 philox_at(u64 index, i64 seed, i64 offset) {
     return lane == 0 ? c[0] : lane == 1 ? c[1] : lane == 2 ? c[2] : c[3];
 }
 
-// Whether dropout with probability p keeps the element; an offset of 0 is as none at all.
+// Whether dropout with probability p keeps the element. Without an offset (0) the counter is another one.
 DEVICE bool dropout_keeps(u64 index, i64 seed, i64 offset, float p) {
     const u32 threshold = __float2uint_rz(__fmul_rn(p, 4294967296.0f));
     if (offset != 0) return philox_at(index, seed, offset) > threshold;
@@ -30,7 +30,8 @@ DEVICE bool dropout_keeps(u64 index, i64 seed, i64 offset, float p) {
     return c[2] > threshold;
 }
 
-// `v` rounded to T up in magnitude with the probability of the distance past the lower neighbour; the random bits are as many as f32 loses.
+// Stochastic rounding to T: away from zero with the probability of the distance past the neighbour towards zero, with as many random bits as f32 has more
+// mantissa bits than T.
 template <class T>
 DEVICE real round_stochastic(real v, u64 index, u32 seed) {
     if (!T::FLOATING || T::MANTISSA == 23 || !(v - v == 0)) return v;

@@ -1,17 +1,19 @@
-// C = epilogue(the sum of parts), for products whose K was divided: parts lie behind each other in f32. The order of additions depends on nothing
-// but the number of parts.
+// C[m, n] = epilogue(sum over i of parts[i, m, n]): the reduction of a split-K product whose parts are dense f32 matrices, one after the other.
 //
-// ABI
-//   defines      C_TYPE, LANES (8, 32: threads that share the parts of an element)
-//   parameters   (ReduceParams) by value; rows of the parts are `n` elements, n a multiple of 4
-//   grid         ceil(m * n * LANES / 1,024) blocks of 256 threads: groups of four elements by lanes, each of which adds every LANES-th part
+// A thread adds every LANES-th part of four neighbouring elements; LANES threads per group of four, whose sums are added through shared memory. The
+// order of additions depends on the number of parts and LANES only.
+//
+// Interface
+//   defines      C_TYPE, LANES (8 or 32)
+//   parameters   (ReduceParams) by value; n is a multiple of 4
+//   grid         ceil(m * n * LANES / 1,024) CTAs of 256 threads
 #include "epilogue.cuh"
 
 struct ReduceParams {
     const float *parts;
     int count, m, n;
     Element<C_TYPE>::Raw *c;
-    i64 row, column;   // strides of c in elements
+    i64 row, column;   // strides of c, in elements
     Epilogue epilogue;
 };
 

@@ -1,7 +1,7 @@
-// Resampling with half-pixel centres: output o of O lies at (o + 1/2) I / O - 1/2 among the I inputs.
+// Resampling with half-pixel centres: output o of O is at (o + 1/2) I / O - 1/2 on the axis of the I inputs. Exact integer arithmetic.
 #pragma once
 
-// The two inputs of output o along dimension d, and the weight of the second; nearest has one. `numerator` is a type that holds (2 O) (I + 1).
+// The two inputs of output o along dimension d and the weight of the second; nearest has one input. `numerator` is an integer type that holds 2 O (I + 1).
 DEVICE void taps(const Args& a, int d, numerator o, index (&at)[2], real& second) {
     const numerator inputs = (numerator)a.input[d], outputs = (numerator)a.output[d];
     numerator below = (2 * o + 1) * inputs;
@@ -10,7 +10,7 @@ DEVICE void taps(const Args& a, int d, numerator o, index (&at)[2], real& second
     at[0] = at[1] = (index)below;
     second = 0;
 #else
-    // Half a pixel further, so that it is no negative number.
+    // Shifted by half an input pixel, so that the dividend is not negative.
     below += outputs;
     const numerator rest = split(a.doubled[d], below);
     second = ratio((real)rest, (real)(2 * outputs));
@@ -18,7 +18,7 @@ DEVICE void taps(const Args& a, int d, numerator o, index (&at)[2], real& second
 #endif
 }
 
-// The same as a word for both places, where there are fewer than 65,536. Where the second has no weight it is the first, and either has a half.
+// The same for a table in shared memory, with both inputs (below 65,536) in a word. If the second has weight 0, both are the first with weight 1/2.
 struct __align__(8) Tap {
     u32 places;
     real second;
@@ -30,7 +30,7 @@ DEVICE void tap_of(const Args& a, int d, index o, Tap* to) {
     to->places = (u32)at[0] | (u32)at[1] << 16;
 }
 
-// The outputs that inputs i to j are taps of; of nearest a few that they are not.
+// Backward: the outputs that use any of the inputs i to j; for nearest the range may include a few that do not.
 DEVICE void reach(const Args& a, int d, numerator i, numerator j, index& first, index& last) {
     const numerator inputs = (numerator)a.input[d], outputs = (numerator)a.output[d];
     numerator before = (2 * i - 1) * outputs - inputs, behind = (2 * j + 3) * outputs - inputs - 1;
@@ -54,7 +54,7 @@ DEVICE real weight_of(const Args& a, int d, numerator o, numerator i) {
 #endif
 }
 
-// The outputs that input i is a tap of, and its weights there: the first one and how many in a word, and as many floats behind it.
+// Backward, for a table in shared memory: the first output that uses input i and their number in a word, followed by the weights.
 DEVICE void spread_of(const Args& a, int d, index i, u32* to) {
     index first, last;
     reach(a, d, i, i, first, last);

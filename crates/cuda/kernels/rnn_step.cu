@@ -1,27 +1,29 @@
-// Steps of a recurrent network in f32 (rnn_steps.cuh): the products of the state by the weights of all gates, then the cell.
+// The recurrent part of RNN, LSTM and GRU time steps in f32: gates[sample, gate, channel] = state[sample, :] weights[:, gate, channel], then the cell function.
+// One launch computes one or more steps (rnn_steps.cuh).
 //
-// A block makes UNITS channels of BATCH samples with all their gates. Warps divide K: each brings pieces of the state, transposed, into shared memory of its own
-// and keeps sums of its channels by all samples in registers; then the warps' sums are added in order, and a thread has all gates of a channel. The weights come
-// into shared memory while the kernel before still runs, which is not one that writes them, and stay there.
+// A CTA computes UNITS channels of BATCH samples with all their gates. Its weights stay in shared memory for all steps; they are loaded before begin(), that is
+// while the preceding kernel, which does not write them, still runs. The 8 warps divide K: each transposes pieces of 16 of K of the state into shared memory
+// of its own, and accumulates its channels by all samples in registers. The warps' sums are added in order through shared memory, and one thread per
+// (sample, channel) computes the cell from the sums of all gates.
 //
-// The header has UNITS (4, 8), BATCH (16, 32), GATES, the state before and the weights with their strides, and `cell(a, p, sums)`.
-//   grid         (channels by UNITS, samples by BATCH), 256 threads; shared memory for the weights of K rounded up to 16, and the states or the sums
+// The generated header has UNITS (4, 8), BATCH (16, 32), GATES, the previous state and the weights with their strides, and `cell(a, p, sums)`.
+//   grid         (channels / UNITS, samples / BATCH), 256 threads; shared memory for the weights, with K rounded up to 16, and for the states or the sums
 #include "args.cuh"
 #include "rnn_steps.cuh"
 
 enum : int {
     kWarps = 8, kDepth = 16, kPitch = BATCH + 4,
-    kGates = GATES == 3 ? 4 : GATES, kColumns = UNITS * kGates,   // of a row of weights in shared memory
-    kGroups = 32 / UNITS, kRows = BATCH / kGroups,                // threads that share a channel, samples of each
-    kRun = kRows < 4 ? kRows : 4,                                 // neighbouring ones
-    kPieces = BATCH / 8,                                          // of four numbers of a warp's piece of the state, a thread
+    kGates = GATES == 3 ? 4 : GATES, kColumns = UNITS * kGates,   // gates with padding; columns of a row of weights in shared memory
+    kGroups = 32 / UNITS, kRows = BATCH / kGroups,                // threads of a warp that share a channel; samples of each
+    kRun = kRows < 4 ? kRows : 4,                                 // of these that are neighbours
+    kPieces = BATCH / 8,                                          // float4 loads of a thread per piece of the state
 };
 
 template <int COUNT> struct __align__(COUNT * 4) Run {
     float v[COUNT];
 };
 
-// A thread goes down K where neighbouring channels are neighbours in memory, else across the columns of its own K.
+// Coalesced: neighbouring threads take neighbouring K if the weights are contiguous along K, otherwise neighbouring channels.
 DEVICE void load_weights(float* to, const Args& a, int depth, int channel) {
     constexpr int kAll = UNITS * GATES, kStep = 256 / kAll;
     auto load = [&](int k, int unit, int gate) {
@@ -41,7 +43,7 @@ DEVICE void load_weights(float* to, const Args& a, int depth, int channel) {
     }
 }
 
-// Pieces of the state at K from `k` on: those of four lanes lie next to each other.
+// Loads a warp's piece of the state, 16 of K from `k` on; four lanes share a row.
 DEVICE void fetch(float4 (&v)[kPieces], const Args& a, int row0, int k) {
 #pragma unroll
     for (int j = 0; j < kPieces; ++j) {
@@ -51,6 +53,7 @@ DEVICE void fetch(float4 (&v)[kPieces], const Args& a, int row0, int k) {
     }
 }
 
+// Stores the piece transposed: K by samples.
 DEVICE void keep(float* to, const float4 (&v)[kPieces]) {
 #pragma unroll
     for (int j = 0; j < kPieces; ++j) {
@@ -95,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) rnn_step(const __grid_const
             }
         }
 
-        __syncthreads();   // all have read their states
+        __syncthreads();   // all have read their states, whose memory the sums reuse
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
             const int row = r / kRun * kRun * kGroups + group * kRun + r % kRun;

@@ -1,24 +1,26 @@
-// Steps of a recurrent network in 16-bit floats (rnn_steps.cuh): the products of the state by the weights of all gates by mma.sync, then the cell.
+// The recurrent part of RNN, LSTM and GRU time steps in 16-bit floats by mma.sync (see rnn_step.cu).
 //
-// A block makes UNITS channels of BATCH samples with all their gates: 32 columns, in four chunks of 8 neighbouring channels of a gate. Its warps divide K by blocks
-// of 32; their sums are added in order. The weights come into shared memory as in rnn_step.cu, the state goes from memory to registers: within a block of K,
-// lane (g, q) has the 8 neighbours from 8q on of rows g and g + 8, in pairs, and takes the weights in that order of K, too.
+// A CTA computes UNITS channels of BATCH samples with all their gates: 32 columns, as chunks of 8 neighbouring channels of a gate (N of mma.sync). The warps
+// divide K in blocks of 32; their sums are added in order through shared memory. Weights are kept in shared memory as in rnn_step.cu. The state goes from
+// global memory directly to A fragments: the order of K within a block is free, so lane (g, q) loads the 16 bytes from 8q on of rows g and g + 8, and
+// the weights are read in the same order of K.
 //
-// The header has UNITS (8; 32 of one gate), BATCH (16, 32), GATES, the state before and the weights with their strides, and `cell(a, p, sums)`; options: BF16 1 or
-// 0 for f16, K_FIRST 1 where the weights are contiguous along K, else they are along channels. States and weights have runs of 8, aligned to 16 bytes.
-//   grid         (channels by UNITS, samples by BATCH), 256 threads; shared memory for 32 columns of weights of K rounded up to 64, and the warps' sums
+// The generated header has UNITS (8; 32 with one gate), BATCH (16, 32), GATES, the previous state and the weights with their strides, and `cell(a, p, sums)`;
+// options: BF16 1, or 0 for f16; K_FIRST 1 if the weights are contiguous along K, otherwise along channels. State and weights are aligned to 16 bytes and
+// contiguous in groups of 8.
+//   grid         (channels / UNITS, samples / BATCH), 256 threads; shared memory for 32 columns of weights, with K rounded up to 64, and the warps' sums
 #include "args.cuh"
 #include "rnn_steps.cuh"
 
 enum : int {
     kWarps = 8, kTiles = BATCH / 16, kChunks = GATES == 3 ? 3 : 4,
-    kAhead = 4 / kTiles,   // blocks of K whose states are on their way
-    kPitch = 40,           // of the sums of a row
+    kAhead = 4 / kTiles,   // blocks of K whose states are in flight
+    kPitch = 40,           // floats of a row of sums, padded against bank conflicts
 };
 
 DEVICE u32 shared_address(const void* p) { return u32(__cvta_generic_to_shared(p)); }
 
-// Where chunk j begins.
+// The gate and the first channel of chunk j.
 DEVICE int gate_of(int j) { return GATES == 1 ? 0 : j; }
 DEVICE int channel_of(int j) { return GATES == 1 ? j * 8 : 0; }
 
@@ -26,7 +28,7 @@ DEVICE void copy16(u32 to, const void* from, bool inside) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
 }
 
-// K by columns, a row of 64 bytes whose chunk j lies at j ^ k / 8 % 4; or columns by K, `pitch` bytes each.
+// Layout in shared memory: K by columns, rows of 64 bytes with chunk j swizzled to j ^ k / 8 % 4; or with K_FIRST columns by K, `pitch` bytes per column.
 DEVICE void load_weights(u32 to, const Args& a, int depth, int pitch, int channel) {
     for (int i = threadIdx.x; i < depth * 4; i += 256) {
         int j, k, unit;
@@ -47,7 +49,7 @@ DEVICE void load_weights(u32 to, const Args& a, int depth, int pitch, int channe
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// The state of a block of K, of rows g and g + 8 of each tile.
+// The A fragments of a block of K: rows g and g + 8 of each tile of 16 samples.
 typedef uint4 State[kTiles][2];
 DEVICE void fetch(State& x, const Args& a, int row0, int k) {
     const int g = threadIdx.x % 32 / 4, q = threadIdx.x % 4, at = k + q * 8, terms = (int)a.terms, samples = (int)a.samples;
@@ -59,7 +61,7 @@ DEVICE void fetch(State& x, const Args& a, int row0, int k) {
     }
 }
 
-// The weights of 8 columns and a block of K: two words for each of its two instructions.
+// The B fragments of chunk j and a block of K: two registers for each of its two instructions.
 DEVICE void weights_of(u32 (&b)[4], u32 weights, int pitch, int j, int k) {
     const int lane = threadIdx.x % 32;
     if constexpr (K_FIRST) {
@@ -90,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) rnn_step_mma(const __grid_c
     const int depth = ((int)a.terms + 63) / 64 * 64, pitch = depth * 2 + 64, channel = blockIdx.x * UNITS, row0 = blockIdx.y * BATCH;
     const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
     const u32 weights = shared_address(memory);
-    float* sums = memory + 8 * pitch;   // behind 32 columns
+    float* sums = memory + 8 * pitch;   // after 32 columns of `pitch` bytes
     load_weights(weights, a, depth, pitch, channel);
     begin();
     if (threadIdx.x < 128) advance(now, a, 0, threadIdx.x);

@@ -1,10 +1,11 @@
-// Steps of a recurrent network one after the other in one launch, whose blocks run all at once: they keep their weights, and meet between two steps.
+// Several time steps of a recurrent layer in one cooperative launch: all CTAs are co-resident, keep their weights in shared memory, and synchronise between
+// steps through a counter in global memory per row of CTAs (`counters`, zeroed): a step reads the states of its samples that the step before wrote.
 //
-// The generated header has `steps`, and what the MOVED words of arguments before it are: in the first step as they stand there, in the second `later`, and in
-// every one after that `strides` more. `counters` has a zero for each row of blocks.
+// The first MOVED words of the arguments depend on the step: in step 0 they are as passed, in step s > 0 they are later + (s - 1) * strides. `steps` is the
+// number of steps.
 #pragma once
 
-// The arguments of a step, put into shared memory by threads from `thread` on.
+// Computes the arguments of a step in shared memory, by 128 threads.
 DEVICE void advance(Args& now, const Args& a, int step, int thread) {
     for (int i = thread; i < MOVED; i += 128) {
         const u64 later = (u64)a.later[i] + (u64)(step - 1) * (u64)a.strides[i];
@@ -12,7 +13,7 @@ DEVICE void advance(Args& now, const Args& a, int step, int thread) {
     }
 }
 
-// All blocks of the row have written the states of this step; `now` is that of the next one. Threads meet before and after.
+// Waits until all CTAs of the row have written the states of this step, and sets `now` to the arguments of the next one. Includes barriers of the CTA.
 DEVICE void next_step(Args& now, const Args& a, int step) {
     __syncthreads();
     if (threadIdx.x >= 128) {

@@ -1,10 +1,12 @@
-// Rows: each output is made of many terms in stages (a mean, then a variance), and the row may be written afterwards.
+// Generic reductions (softmax, normalisations, reduction): each output reduces a row of `terms` terms in STAGES stages (a mean, then a variance), and with
+// WRITES the row's elements are written from the results.
 //
-// A block has `width` outputs next to each other in memory and 256 / width threads for the terms of each. Every thread reads AHEAD terms together, and adds them in order, then
-// the threads' sums are added as a tree: the order depends on sizes only.
+// A CTA has `width` outputs that are neighbours in memory, and 256 / width threads per output. A thread combines every (256 / width)-th term, AHEAD loads at
+// a time; a tree in shared memory combines the threads' values. The order depends on the sizes only.
 //
-// The header has `output(a, o, p)`, the position of output o; `row_term(a, r, p)`, which moves p to term r of its row; by stage `identity`, `combine`,
-// `term` and `close`, which gives the stage's number; `result`, run once an output with the positions of its terms at 0, and `each`, run once a term, with the numbers of all stages.
+// The generated header has `output(a, o, p)`, the position of output o; `row_term(a, r, p)`, which moves p to term r of its row; per stage `identity`, `term`,
+// `combine` and `close`, which turns the combined value into the stage's result; `result`, called once per output; and `each`, called once per term; both
+// with the results of all stages.
 #include "args.cuh"
 
 extern "C" __global__ void __launch_bounds__(256) rows(const __grid_constant__ Args a) {
@@ -17,14 +19,14 @@ extern "C" __global__ void __launch_bounds__(256) rows(const __grid_constant__ A
         index p[RANK + 2] = {};
         real s[STAGES];
         if (valid) output(a, (index)o, p);
-        // Where the terms of an output are split among several, p[RANK + 1] says which part this is.
+        // p[RANK + 1] is the part, where the terms of a row are split over several outputs.
         const i64 begin = p[RANK + 1] * a.chunk, end = min(begin + a.chunk, a.terms);
 #pragma unroll
         for (int stage = 0; stage < STAGES; ++stage) {
             real x = identity(stage);
             if (valid) {
                 i64 r = begin + part;
-                // Terms without a branch between them are read together.
+                // No branches between AHEAD terms, so that their loads are in flight together.
                 for (; r + (AHEAD - 1) * parts < end; r += AHEAD * parts) {
                     real t[AHEAD];
 #pragma unroll

@@ -1,23 +1,27 @@
-// Gradients of rows that share a mean and a variance (layer normalisation), with the sums down the columns for those of scale and shift in the same pass.
+// Layer normalisation backward in one pass over the rows: diff_src of each row, and partial sums for the gradients of scale and shift.
 //
-// A block takes every gridDim.x-th row, and copies STAGES - 1 rows into shared memory while it reduces one. A thread has VECTOR * CHUNKS columns, which it copies
-// itself, so that no barrier is needed for these; their sums over the rows of the block go to `partial`, one row for each sum and block.
+// With x^ = (x - mean) * inverse and g = scale * diff_dst: diff_src = (g - mean(g) - x^ mean(g x^)) * inverse, diff_scale = sum of diff_dst x^ and diff_shift =
+// sum of diff_dst over the rows.
 //
-// The header has the matrices `src`, `diff_dst` and `diff_src` of columns.rs, `row_mean` and `row_variance` of a row, `inverse_of` a variance, `factor` of a column, and
-// CENTRED: whether rows have a mean.
+// CTA i takes rows i, i + gridDim.x, ... A thread has VECTOR * CHUNKS columns, and keeps their two column sums in registers over all rows of the CTA; they go
+// to partial[sum, CTA, column]. Rows are prefetched into a ring of STAGES slots in shared memory (cp.async); each thread copies what it reads itself, so only
+// the reductions over a row need a barrier.
+//
+// The generated header has the matrices `src`, `diff_dst` and `diff_src` (columns.rs), `row_mean` and `row_variance` of a row, `inverse_of` a variance, `factor`
+// (scale) of a column, and CENTRED (0 for RMS normalisation: no mean).
 #include "fetch.cuh"
 #include "args.cuh"
 
 #define WARPS (THREADS / 32)
 #define TOGETHER (VECTOR < 4 ? VECTOR : 4)
 
-// Bytes of a thread's neighbours.
+// Bytes of a thread's vector.
 #define SRC_BYTES (VECTOR * (int)sizeof(src_number::word))
 #define DIFF_BYTES (VECTOR * (int)sizeof(diff_dst_number::word))
 
 DEVICE i64 column(int chunk) { return (i64)(chunk * THREADS + threadIdx.x) * VECTOR; }
 
-// Where a thread's neighbours of a chunk lie in a stage.
+// The vectors of a chunk in a stage of the ring.
 DEVICE u8* staged(int stage, int chunk) {
     extern __shared__ __align__(16) u8 ring[];
     return ring + (i64)(stage * CHUNKS + chunk) * THREADS * (SRC_BYTES + DIFF_BYTES);
@@ -37,7 +41,7 @@ DEVICE void fetch_row(const Args& a, i64 r, int stage) {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Words of 16 bytes, each by one instruction, that nobody reads soon.
+// Streaming stores of 16 bytes: the result is not read again soon.
 DEVICE void store_once(const Vector<diff_src_number, VECTOR>& v, void* data, i64 at) {
     const int bytes = VECTOR * (int)sizeof(diff_src_number::word);
     uint4* to = (uint4*)((diff_src_number::word*)data + at);
@@ -46,7 +50,7 @@ DEVICE void store_once(const Vector<diff_src_number, VECTOR>& v, void* data, i64
     for (int i = 0; i < bytes / 16; ++i) __stcs(to + i, ((const uint4*)v.words)[i]);
 }
 
-// The sums over all threads, in an order that depends on nothing; `parts` is another one from row to row.
+// The sums over the CTA, in a fixed order, returned to all threads. `parts` alternates between rows, so that one barrier is enough.
 DEVICE void reduced(real (&s)[2], real (*parts)[WARPS]) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {

@@ -1,31 +1,31 @@
-// The instructions of Hopper that the kernels are made of, one function each: barriers in shared memory, the tensor memory accelerator,
-// order between the two proxies, clusters, registers of a warpgroup.
+// Hopper's instructions, one function each: mbarriers, TMA, proxy fences, setmaxnreg, named barriers, clusters, ldmatrix and stmatrix.
 //
-// Addresses of shared memory are 32-bit ones of the shared window (`shared_address`), as the instructions want them.
+// Addresses of shared memory are 32-bit addresses of the shared state space (`shared_address`). "Barrier" in a name is an mbarrier unless it says
+// "named".
 #pragma once
 #include "types.cuh"
 
-// A tensor map, encoded by the host and passed as a `__grid_constant__` parameter.
+// A CUtensorMap, encoded by the host and passed as a `__grid_constant__` parameter.
 struct alignas(64) TensorMap {
     u64 opaque[16];
 };
 
 __device__ __forceinline__ u32 shared_address(const void *p) { return u32(__cvta_generic_to_shared(p)); }
 
-// ---- barriers in shared memory -------------------------------------------------------------------------------------------------------
+// ---- mbarriers -----------------------------------------------------------------------------------------------------------------------
 
 __device__ __forceinline__ void barrier_init(u32 barrier, u32 arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 
-// Makes initialised barriers visible to the other blocks of the cluster and to the asynchronous proxy.
+// Makes initialised mbarriers visible to the other CTAs of the cluster and to the asynchronous proxy.
 __device__ __forceinline__ void barrier_init_fence() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
 __device__ __forceinline__ void barrier_arrive(u32 barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// Arrives at the same barrier of the block `rank` of the cluster. Orders no ordinary memory among blocks.
+// Arrives at the mbarrier at the same offset in CTA `rank` of the cluster.
 __device__ __forceinline__ void barrier_arrive_at(u32 barrier, u32 rank) {
     asm volatile(
         "{\n .reg .b32 remote;\n mapa.shared::cluster.u32 remote, %0, %1;\n"
@@ -34,12 +34,12 @@ __device__ __forceinline__ void barrier_arrive_at(u32 barrier, u32 rank) {
         : "memory");
 }
 
-// Arrives, and lets the phase wait for `bytes` of asynchronous copies besides.
+// Arrives, and adds `bytes` to the transaction count that the phase waits for.
 __device__ __forceinline__ void barrier_expect(u32 barrier, u32 bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-// Waits until the phase of this parity is complete.
+// Waits until the phase of this parity has completed.
 __device__ __forceinline__ void barrier_wait(u32 barrier, u32 parity) {
     u32 done;
     do {
@@ -51,13 +51,13 @@ __device__ __forceinline__ void barrier_wait(u32 barrier, u32 parity) {
     } while (!done);
 }
 
-// ---- the tensor memory accelerator ---------------------------------------------------------------------------------------------------
+// ---- TMA -----------------------------------------------------------------------------------------------------------------------------
 
 __device__ __forceinline__ void tma_prefetch(const TensorMap &map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-// Loads a box at coordinates (inner, outer, batch) into shared memory of this block.
+// Tiled mode: loads the box at these coordinates, innermost first, into this CTA's shared memory; completes on `barrier`.
 __device__ __forceinline__ void tma_load(u32 to, const TensorMap &map, u32 barrier, int x, int y, int z) {
     asm volatile(
         "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to), "l"(&map),
@@ -79,7 +79,7 @@ __device__ __forceinline__ void tma_load(u32 to, const TensorMap &map, u32 barri
         : "memory");
 }
 
-// The same into the blocks of the cluster whose bits are set in `ranks`, at the same offset, completing on the same barrier of each.
+// Multicast: the same into every CTA of the cluster whose bit is set in `ranks`, at the same offset, completing on the same mbarrier of each.
 __device__ __forceinline__ void tma_load_multicast(u32 to, const TensorMap &map, u32 barrier, u16 ranks, int x, int y, int z) {
     asm volatile(
         "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%4, %5, %6}], [%2], "
@@ -88,8 +88,7 @@ __device__ __forceinline__ void tma_load_multicast(u32 to, const TensorMap &map,
         : "memory");
 }
 
-// Loads a column of pixels of an NHWC tensor, each moved by the filter's tap: channels from `c`, pixels from (w, h, n) on in the order of
-// the map's bounding box.
+// im2col mode, NHWC: loads pixels of the map's bounding box from (w, h, n) on, each displaced by the filter tap, with channels from `c` on.
 __device__ __forceinline__ void tma_load_im2col(u32 to, const TensorMap &map, u32 barrier, int c, int w, int h, int n, u16 tap_w,
                                                 u16 tap_h) {
     asm volatile(
@@ -99,7 +98,7 @@ __device__ __forceinline__ void tma_load_im2col(u32 to, const TensorMap &map, u3
         : "memory");
 }
 
-// The same of an NDHWC tensor.
+// im2col mode, NDHWC.
 __device__ __forceinline__ void tma_load_im2col(u32 to, const TensorMap &map, u32 barrier, int c, int w, int h, int d, int n, u16 tap_w,
                                                 u16 tap_h, u16 tap_d) {
     asm volatile(
@@ -109,7 +108,7 @@ __device__ __forceinline__ void tma_load_im2col(u32 to, const TensorMap &map, u3
         : "memory");
 }
 
-// Stores a box; what lies beyond the tensor is left out.
+// Tiled mode: stores a box; elements beyond the tensor are not written.
 __device__ __forceinline__ void tma_store(const TensorMap &map, u32 from, int x, int y, int z) {
     asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(&map), "r"(from), "r"(x), "r"(y),
                  "r"(z)
@@ -124,12 +123,12 @@ __device__ __forceinline__ void tma_store(const TensorMap &map, u32 from, int x,
 
 __device__ __forceinline__ void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 
-// Waits until at most PENDING committed groups of this thread still read shared memory.
+// Waits until at most PENDING committed bulk groups of this thread still read shared memory.
 template <int PENDING> __device__ __forceinline__ void tma_store_wait() {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
 }
 
-// Orders this thread's stores to shared memory before what the asynchronous proxy (copies, wgmma) reads after a barrier.
+// Makes this thread's stores to shared memory visible to the asynchronous proxy (TMA, wgmma) after a barrier.
 __device__ __forceinline__ void fence_async_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // ---- warpgroups and clusters ---------------------------------------------------------------------------------------------------------
@@ -137,7 +136,7 @@ __device__ __forceinline__ void fence_async_proxy() { asm volatile("fence.proxy.
 template <int COUNT> __device__ __forceinline__ void registers_raise() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT)); }
 template <int COUNT> __device__ __forceinline__ void registers_lower() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT)); }
 
-// A barrier of `threads` threads with one of the numbers 1 to 15; 0 is that of __syncthreads.
+// A named barrier (1 to 15; 0 is that of __syncthreads) of `threads` threads.
 __device__ __forceinline__ void named_barrier(int number, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
@@ -145,7 +144,7 @@ __device__ __forceinline__ void named_barrier_arrive(int number, int threads) {
     asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
-// Which warpgroup of the block this thread is in, in a way that the compiler knows to be the same for a warp.
+// The warpgroup of this thread, as a warp-uniform value (the shuffle tells the compiler).
 __device__ __forceinline__ int warpgroup_index() { return __shfl_sync(~0u, int(threadIdx.x) / 128, 0); }
 
 __device__ __forceinline__ u32 cluster_rank() {
@@ -154,7 +153,7 @@ __device__ __forceinline__ u32 cluster_rank() {
     return r;
 }
 
-// All threads of all blocks of the cluster meet: barriers that were initialised before are ready after, memory is not ordered otherwise.
+// Barrier of all threads of the cluster. The arrival is relaxed: it does not make earlier writes to memory visible.
 __device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory"); }
 __device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
 __device__ __forceinline__ void cluster_meet() {
@@ -162,23 +161,23 @@ __device__ __forceinline__ void cluster_meet() {
     cluster_wait();
 }
 
-// The place in the shared memory of the block `rank` that has this address here.
+// The shared::cluster address of the same offset in CTA `rank`.
 __device__ __forceinline__ u32 cluster_address(u32 address, u32 rank) {
     u32 r;
     asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(address), "r"(rank));
     return r;
 }
 
-// Sends 16 bytes to a place in another block, whose barrier, a place there too, counts them as they arrive.
+// Stores 16 bytes to another CTA's shared memory (st.async); they count as transaction bytes on `barrier`, an mbarrier of that CTA.
 __device__ __forceinline__ void cluster_send4(u32 to, u32 barrier, u32 a, u32 b, u32 c, u32 d) {
     asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%2, %3, %4, %5}, [%1];" ::"r"(to), "r"(barrier), "r"(a), "r"(b),
                  "r"(c), "r"(d)
                  : "memory");
 }
 
-// ---- shared memory to and from matrix fragments --------------------------------------------------------------------------------------
+// ---- shared memory to and from fragments ---------------------------------------------------------------------------------------------
 
-// Four 8x8 matrices of 16-bit elements; lane 8i + r holds the address of row r of matrix i.
+// Four 8x8 matrices of 16-bit elements; lane 8i + r has the address of row r of matrix i.
 __device__ __forceinline__ void matrix_store4(u32 address, u32 a, u32 b, u32 c, u32 d) {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(a), "r"(b), "r"(c), "r"(d)
                  : "memory");
@@ -188,7 +187,7 @@ __device__ __forceinline__ void matrix_store4_transposed(u32 address, u32 a, u32
                  : "memory");
 }
 
-// Four 8x8 matrices likewise, transposed: of matrix i, lane 4g + q gets in r[i] the elements of rows 2q and 2q + 1 and column g.
+// Loads four 8x8 matrices transposed: in r[i] lane 4g + q gets the elements of matrix i in rows 2q and 2q + 1 and column g.
 __device__ __forceinline__ void matrix_load4_transposed(u32 *r, u32 address) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])

@@ -1,25 +1,30 @@
-// One tile of a product on Hopper: what `gemm_sm90.cu` and `conv_sm90.cu` share.
+// Building blocks of the warp-specialised Hopper kernels (gemm_sm90.cu, conv_sm90.cu and relatives): the shared-memory pipeline, the wgmma main
+// loop, the reduction over a split-K cluster, the epilogue and the stores of one tile of C.
 //
-// A block has one warpgroup that loads (a single thread of it) and CONSUMERS warpgroups that multiply. They meet at a ring of STAGES stages in
-// shared memory; a stage holds 128 bytes of K of TILE_M rows of A and TILE_N rows of B. Each consumer owns TILE_M / CONSUMERS rows of the tile;
-// with ALTERNATE the two take whole tiles in turns, so that one stores its result while the other multiplies.
+// A CTA has a producer warpgroup, one thread of which loads, and CONSUMERS consumer warpgroups. They communicate through a ring of STAGES stages;
+// a stage holds 128 bytes of K of TILE_M rows of A and TILE_N rows of B. A consumer computes TILE_M / CONSUMERS rows of a tile (cooperative
+// schedule), or with ALTERNATE whole tiles, in turns with the other consumer (ping-pong schedule).
 //
-// Defines (all by the host):
-//   A_TYPE, B_TYPE, C_TYPE     codes of types.cuh
-//   A_MN, B_MN                 1: the operand is contiguous along M or N instead of K (16-bit types; TF32: A then goes through registers, and with B_MN mma.sync multiplies)
-//   TILE_M, TILE_N             64 * CONSUMERS or 128 * CONSUMERS (64 or 128 with ALTERNATE); 8, 16, 32 or a multiple of 64 that wgmma.cuh has
+// Accumulators: acc[i] is the wgmma fragment of 64 rows by TILE_N columns (layout in wgmma.cuh); a consumer has kBlocksM of them.
+//
+// Defines, all set by the host:
+//   A_TYPE, B_TYPE, C_TYPE     type codes of types.cuh
+//   A_MN, B_MN                 1: the operand is contiguous along M or N (MN-major) instead of K. wgmma reads that for 16-bit types only. TF32: an
+//                              MN-major A is passed in registers; with an MN-major B the main loop uses mma.sync.
+//   TILE_M, TILE_N             TILE_M: 64 or 128 times CONSUMERS (64 or 128 with ALTERNATE); TILE_N: a width of Wgmma in wgmma.cuh
 //   CONSUMERS, STAGES
-//   ALTERNATE                  1: two consumers multiply tiles in turns
-//   CLUSTER_M, CLUSTER_N       blocks of a cluster along M and N: those with the same n share loads of B, those with the same m of A
-//   SPLIT                      blocks of a cluster that share one tile and divide K; their sums are added in the order of their ranks
-//   STORE                      STORE_TMA, STORE_TMA_TRANSPOSED (C is contiguous along M; 16 and 32 bits), STORE_ROWS (each row of C has its own
-//                              address, a multiple of 16 bytes), STORE_PLANES (rows are contiguous in C, images of them apart; 16-bit types),
-//                              STORE_DIRECT (any strides)
-//   PLANE_UNIT                 of STORE_PLANES: 0 by TMA, or how many rows a thread stores at a time, which are in one image and aligned together
-//   C_SWAPPED                  1: with direct stores, the user's rows are this product's columns
-//   PROMOTE                    0, or after how many stages the tensor cores' sums are added to f32 registers (f8, whose sums are short)
-//   PACKED_A                   1: A's stage is 64 rows (of K) of TILE_M numbers of four bits, and one row of their scales (gemm_w4_sm90.cu)
-//   OPERANDS_APART             1: the kernel has its own places for A and B in shared memory, and stages are empty (conv_window_sm90.cu)
+//   ALTERNATE                  1: ping-pong schedule of two consumers
+//   CLUSTER_M, CLUSTER_N       CTAs of a cluster along M and N; multicast shares B among those with the same n and A among those with the same m
+//   SPLIT                      CTAs of a cluster that divide K of one tile (split-K); partial sums are added in the order of ranks
+//   STORE                      STORE_TMA; STORE_TMA_TRANSPOSED: C is contiguous along M (16 and 32 bits); STORE_ROWS: each row of C has its own
+//                              address, a multiple of 16 bytes; STORE_PLANES: C is contiguous along M within an image (NCHW, 16-bit types);
+//                              STORE_DIRECT: any strides, element by element
+//   PLANE_UNIT                 STORE_PLANES: 0 for TMA, or the rows of C that a thread stores at a time; they lie in one image and are aligned together
+//   C_SWAPPED                  1: the host swapped A and B, so row and column are exchanged for the epilogue (direct stores)
+//   PROMOTE                    0, or the number of stages after which wgmma's sums are added to f32 registers. FP8 wgmma accumulates with some 14
+//                              bits of mantissa (DeepSeek-V3 technical report, arXiv:2412.19437, section 3.3.2).
+//   PACKED_A                   1: a stage of A is 64 rows of K of TILE_M 4-bit weights and one row of their scales (gemm_w4_sm90.cu)
+//   OPERANDS_APART             1: the kernel lays out A and B in shared memory itself, and stages have no bytes here (conv_window_sm90.cu)
 #pragma once
 #include "wgmma.cuh"
 #include "mma_tf32.cuh"
@@ -31,7 +36,7 @@
 #define STORE_ROWS 3
 #define STORE_PLANES 4
 
-// TF32 as wgmma does not read it from shared memory: it takes A from registers, and of B nothing else.
+// MN-major TF32: wgmma cannot read it from shared memory. A may come from registers, B may not.
 #define A_LOADED (A_TYPE == T_TF32 && A_MN && !B_MN)
 #define MMA_SYNC (A_TYPE == T_TF32 && B_MN)
 
@@ -60,20 +65,20 @@ using C = Element<C_TYPE>;
 
 enum : int {
     kTileK = 128 / int(sizeof(A::Raw)),
-    kRun = kTileK,                          // of M or N in 128 bytes of an operand that is contiguous along it
-    kStepsK = 4,                            // instructions along K in a stage, 32 bytes each
+    kRun = kTileK,                          // elements along M or N in 128 bytes of an MN-major operand
+    kStepsK = 4,                            // wgmma instructions along K in a stage, 32 bytes each
     kSharers = ALTERNATE ? 1 : CONSUMERS,   // consumers of one tile
-    kTurns = CONSUMERS / kSharers,          // tiles that consumers have at the same time
-    kBlocksM = TILE_M / (64 * kSharers),    // blocks of 64 rows of one consumer
+    kTurns = CONSUMERS / kSharers,          // tiles in progress at the same time
+    kBlocksM = TILE_M / (64 * kSharers),    // 64-row blocks of one consumer
     kBytesA = PACKED_A ? TILE_M * 32 : TILE_M * 128, kBytesB = TILE_N * 128,
     kBytesStage = OPERANDS_APART ? 0 : kBytesA + kBytesB,
     kCluster = CLUSTER_M * CLUSTER_N,
     kThreads = 128 * (1 + CONSUMERS),
-    kColumns = SPLIT == 1 ? TILE_N : (TILE_N / SPLIT < 8 ? 8 : TILE_N / SPLIT),   // what a block stores of each of its rows
-    kBytesSums = TILE_M * kColumns * 4,                                           // of what one block sends to another
+    kColumns = SPLIT == 1 ? TILE_N : (TILE_N / SPLIT < 8 ? 8 : TILE_N / SPLIT),   // columns that a CTA stores
+    kBytesSums = TILE_M * kColumns * 4,                                           // partial sums that one CTA sends to another
 };
 enum : bool { kTurned = STORE == STORE_TMA_TRANSPOSED || STORE == STORE_PLANES };   // C is contiguous along M
-enum : int { kChunkBytes = 8192 };                     // of a consumer's result on its way out; each has two
+enum : int { kChunkBytes = 8192 };                     // a chunk stages 64 x 128 bytes of C for the store; each consumer has two
 
 static_assert(kBlocksM * 64 * kSharers == TILE_M, "a tile is made of blocks of 64 rows");
 static_assert(!ALTERNATE || (CONSUMERS == 2 && SPLIT == 1 && !PROMOTE && !MMA_SYNC && !PACKED_A), "two consumers take turns at whole tiles by wgmma");
@@ -81,10 +86,10 @@ static_assert(STORE != STORE_TMA || kColumns * int(sizeof(C::Raw)) % 128 == 0, "
 static_assert(SPLIT == 1 || kCluster == 1, "a cluster divides K or shares loads");
 static_assert(SPLIT == 1 || SPLIT * kBytesSums <= STAGES * kBytesStage, "partial sums must fit where the stages were");
 
-// Shared memory: the ring, the chunks, the barriers. The host asks for SHARED_BYTES and 1,024 more for alignment.
+// Shared memory, from a 1,024-byte boundary: the stages, the chunks of C, the scales of PACKED_A, the mbarriers.
 enum : int {
     kChunks = STORE == STORE_DIRECT ? 0 : CONSUMERS * 2 * kChunkBytes,
-    kBytesScales = PACKED_A ? TILE_M * 2 : 0,   // of a stage
+    kBytesScales = PACKED_A ? TILE_M * 2 : 0,   // per stage
     kBarriers = STAGES * (kBytesStage + kBytesScales) + kChunks,
 };
 
@@ -100,7 +105,7 @@ struct Shared {
     __device__ __forceinline__ u32 sums() const { return base + kBarriers + 2 * STAGES * 8; }
 };
 
-// A position in the ring.
+// A position in the ring and the parity of its mbarrier phase.
 struct Ring {
     int stage = 0;
     u32 phase = 0;
@@ -108,7 +113,7 @@ struct Ring {
     __device__ __forceinline__ void next() {
         if (++stage == STAGES) stage = 0, phase ^= 1;
     }
-    // Past `count` stages, which are another consumer's.
+    // Skips the `count` stages of another consumer's tile.
     __device__ __forceinline__ void skip(int count) {
         stage += count;
         phase ^= stage / STAGES & 1;
@@ -121,7 +126,7 @@ __device__ __forceinline__ Shared shared_layout() {
     return Shared{(shared_address(shared_memory) + 1023) & ~1023u};
 }
 
-// Once per block, before anything else: barriers, and all blocks of the cluster know of them.
+// Prologue of a CTA: initialises the mbarriers, makes them visible to the cluster, and waits for the preceding kernel (programmatic dependent launch).
 __device__ __forceinline__ void start_block(const Shared &s) {
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; i++) {
@@ -142,14 +147,14 @@ __device__ __forceinline__ void start_block(const Shared &s) {
     begin();
 }
 
-// ---- which tile --------------------------------------------------------------------------------------------------------------------------
+// ---- tile scheduler ----------------------------------------------------------------------------------------------------------------------
 
 struct Tile {
     int batch, m, n;   // m and n in elements
 };
 
-// The order of tiles, in units of clusters: groups of `group` rows of tiles, each walked column by column, so that the blocks that run at the
-// same time read few rows of A and few columns of B, which stay in the second-level cache.
+// Rasterisation order of the tiles, in units of clusters: groups of `group` rows of tiles, column by column within a group. CTAs that run at the same
+// time then read few distinct rows of A and columns of B, which hit in L2.
 struct Schedule {
     int tiles_m, tiles_n, batch, group;
 
@@ -165,9 +170,9 @@ struct Schedule {
     }
 };
 
-// ---- loading -----------------------------------------------------------------------------------------------------------------------------
+// ---- producer ----------------------------------------------------------------------------------------------------------------------------
 
-// Loads this block's share of ROWS rows of an operand, of which SHARERS blocks need the same; `mask` names them.
+// Loads ROWS rows of an operand into a stage. SHARERS CTAs of the cluster need the same rows: each loads its share and multicasts it to the CTAs in `mask`.
 template <bool MN, int ROWS, int SHARERS>
 __device__ __forceinline__ void load_rows(u32 to, const TensorMap &map, u32 barrier, int share, u16 mask, int k, int row, int batch) {
     if constexpr (!MN) {
@@ -204,23 +209,23 @@ template <bool MN> __device__ __forceinline__ void load_b(const Shared &s, const
     load_rows<MN, TILE_N, CLUSTER_M>(s.b(ring.stage), map, s.full(ring.stage), rank % CLUSTER_M, mask, k, n, batch);
 }
 
-// The loading thread: waits until all who read the stage have left it, in every block that gets these loads.
+// Waits until the stage is empty in every CTA that receives these loads, and tells its full barrier how many bytes to expect.
 __device__ __forceinline__ void claim_stage(const Shared &s, const Ring &ring) {
     barrier_wait(s.empty(ring.stage), ring.phase ^ 1);
     barrier_expect(s.full(ring.stage), kBytesStage + kBytesScales);
 }
 
-// ---- multiplying -------------------------------------------------------------------------------------------------------------------------
+// ---- consumers: main loop ----------------------------------------------------------------------------------------------------------------
 
-// Which of the tile's shares of rows a consumer has.
+// Which part of the tile's rows a consumer has.
 __device__ __forceinline__ int share_of(int consumer) { return ALTERNATE ? 0 : consumer; }
 
-// Consumers with tiles of their own multiply in turns: a barrier tells only the last phase of a stage from the one before, so nobody may wait for a
-// stage before the other has seen all of his.
+// Ping-pong: the main loops of the two consumers are ordered by named barriers. An mbarrier wait tells only the current phase from the one before
+// (parity), so a consumer must not wait for its stages until the other has seen all of its own.
 __device__ __forceinline__ void take_turn(int consumer) { named_barrier(4 + consumer, 256); }
 __device__ __forceinline__ void give_turn(int consumer) { named_barrier_arrive(5 - consumer, 256); }
 
-// A consumer has read a stage.
+// The consumer has read the stage: arrives at its empty barrier in every CTA of the cluster.
 __device__ __forceinline__ void release_stage(const Shared &s, int stage) {
     u32 thread = threadIdx.x % 128;
     if constexpr (kCluster == 1) {
@@ -230,10 +235,10 @@ __device__ __forceinline__ void release_stage(const Shared &s, int stage) {
     }
 }
 
-// Behind the products of a stage, which have begun, and so many before: the stage before is free.
+// After issuing the wgmma of a stage: the previous stage's have completed, so that stage is released. `before` is 0 for the first stage.
 __device__ __forceinline__ void free_before(const Shared &s, Ring &ring, int &previous, int before) {
     if (before) {
-        wgmma_wait<1>();   // all but what was just begun
+        wgmma_wait<1>();   // all but the group just committed
         release_stage(s, previous);
     }
     previous = ring.stage;
@@ -241,7 +246,7 @@ __device__ __forceinline__ void free_before(const Shared &s, Ring &ring, int &pr
 }
 
 #if MMA_SYNC
-// Adds one stage to `acc` by mma.sync: a warp has the rows that wgmma would give it.
+// Adds one stage to `acc` by mma.sync. Each warp computes the rows that wgmma would give it, so the accumulators have the same layout.
 __device__ __forceinline__ void add_stage(const Shared &s, int stage, int consumer, Acc (&acc)[kBlocksM][TILE_N / 2]) {
     constexpr int kLines = TILE_N < 16 ? TILE_N : 16;
     int row = consumer * kBlocksM * 64 + int(threadIdx.x) % 128 / 32 * 16;
@@ -263,7 +268,7 @@ __device__ __forceinline__ void add_stage(const Shared &s, int stage, int consum
     }
 }
 #else
-// Multiplies one stage into `acc`; with `add` 0 what `acc` held is dropped.
+// Issues the wgmma of one stage; `add` 0 overwrites `acc`.
 __device__ __forceinline__ void multiply_stage(const Shared &s, int stage, int consumer, Acc (&acc)[kBlocksM][TILE_N / 2], u32 add) {
     constexpr u32 kStepA = A_MN ? 2048 : 32, kStepB = B_MN ? 2048 : 32;       // 32 bytes of K
     constexpr u32 kBlockA = 8192;                                             // 64 rows
@@ -283,7 +288,7 @@ __device__ __forceinline__ void multiply_stage(const Shared &s, int stage, int c
 #endif
 
 #if A_LOADED
-// A's part of a stage in registers, and its product with the stage's B.
+// MN-major TF32 A: loads the consumer's rows of a stage into registers, from which wgmma reads them.
 typedef u32 LoadedA[kStepsK][kBlocksM][4];
 
 __device__ __forceinline__ void load_stage(LoadedA &a, const Shared &s, int stage, int consumer) {
@@ -295,7 +300,7 @@ __device__ __forceinline__ void load_stage(LoadedA &a, const Shared &s, int stag
         for (int i = 0; i < kBlocksM; i++) {
             u32 r[4];
             load_lines<true, 16>(r, s.a(stage), row + i * 64, k);
-            // B has the order of K that memory has.
+            // load_lines exchanges k and k + 4 in odd lanes; B is read from shared memory in plain order, so undo that.
 #pragma unroll
             for (int j = 0; j < 4; j++) a[k][i][j] = odd ? r[j ^ 2] : r[j];
         }
@@ -313,7 +318,8 @@ __device__ __forceinline__ void multiply_loaded(const LoadedA &a, const Shared &
 }
 #endif
 
-// The sums of `stages` stages (one or more), in registers. With ALTERNATE the other consumer multiplies from then on, if there is `more`.
+// The main loop: accumulates `stages` stages (one or more). In the ping-pong schedule the other consumer starts its main loop once all wgmma are
+// issued, if there is `more` to do.
 __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int consumer, int stages, Acc (&acc)[kBlocksM][TILE_N / 2], bool more = false) {
 #if PROMOTE
     Acc part[kBlocksM][TILE_N / 2];
@@ -341,14 +347,14 @@ __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int cons
     for (int k = 0; k < stages; k++) {
         barrier_wait(s.full(ring.stage), ring.phase);
         add_stage(s, ring.stage, consumer, acc);
-        named_barrier(1 + consumer, 128);   // all warps have read the stage
+        named_barrier(1 + consumer, 128);   // all warps of the consumer have read the stage
         release_stage(s, ring.stage);
         ring.next();
     }
 #else
     int previous = 0;
 #if A_LOADED
-    LoadedA a[2];   // one is loaded while the tensor cores have the other
+    LoadedA a[2];   // double buffer: one is loaded while wgmma reads the other
     for (int done = 0; done < stages; done += 2) {
 #pragma unroll
         for (int h = 0; h < 2; h++) {
@@ -374,12 +380,13 @@ __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int cons
 #endif
 }
 
-// SPLIT blocks hold partial sums of one tile: each sends those of the others' columns to their rings, which are idle, and adds what comes of its own, in the
-// order of the ranks. What a block sends lies as threads have it, 64 rows behind each other.
+// Split-K over a cluster: SPLIT CTAs hold partial sums of the whole tile. Each CTA owns kColumns columns; it sends the sums of the others' columns to
+// their shared memory (st.async, into the idle stages) and adds what it receives for its own, in the order of ranks. Sums are laid out as threads
+// hold them: 16 bytes per thread, 128 threads, then the next four accumulators.
 __device__ __forceinline__ void add_partial_sums(const Shared &s, int consumer, Acc (&acc)[kBlocksM][TILE_N / 2], Acc (&sum)[kBlocksM][kColumns / 2]) {
     constexpr int kOwn = kColumns / 2;
     u32 rank = cluster_rank(), at = s.base + consumer * kBlocksM * kOwn * 512 + threadIdx.x % 128 * 16;
-    cluster_meet();   // no consumer of any block reads its ring any more
+    cluster_meet();   // no CTA of the cluster reads its stages any more
 #pragma unroll
     for (int r = 0; r < SPLIT && r * kColumns < TILE_N; r++) {
         if (r == rank) continue;
@@ -411,27 +418,27 @@ __device__ __forceinline__ void add_partial_sums(const Shared &s, int consumer, 
     }
 }
 
-// ---- storing -----------------------------------------------------------------------------------------------------------------------------
+// ---- consumers: epilogue and stores ------------------------------------------------------------------------------------------------------
 
-// The result in memory, for direct stores: strides in elements.
+// C in global memory, for stores by threads; strides in elements.
 struct Destination {
     C::Raw *data;
     i64 row, column, batch;
 };
 
-// The extent of the kernel's product, and where a consumer's 64 rows of it begin.
+// The extent of C (m, n), and the first row and column of a block of 64 rows.
 struct Block {
     int m, n, batch, row, column;
 };
 
-// Whether bias comes to the elements by shuffles.
+// A bias that depends on the column only is held in the lanes of a warp and distributed by shuffles.
 #if defined(COLUMN_BIAS) && STORE != STORE_DIRECT && STORE != STORE_TMA_TRANSPOSED
 #define BIAS_IN_LANES 1
 #else
 #define BIAS_IN_LANES 0
 #endif
 
-// The chain of post-ops of a block's columns. Where bias differs by column only, a warp's lanes hold it, two of every 64 columns each.
+// The epilogue of COLUMNS columns. With BIAS_IN_LANES lane l holds the bias of columns 2l and 2l + 1 of every 64, loaded before the main loop.
 template <int COLUMNS> struct Finish {
     const Epilogue &e;
 #if BIAS_IN_LANES
@@ -447,7 +454,7 @@ template <int COLUMNS> struct Finish {
         }
 #endif
     }
-    // The bias of this thread's two of the 8 columns from `first` on.
+    // The bias of the two accumulator columns that this thread has among the 8 columns from `first` on.
     __device__ __forceinline__ float2 bias_of(int first) const {
 #if BIAS_IN_LANES
         float2 v = bias[first / 64];
@@ -459,7 +466,7 @@ template <int COLUMNS> struct Finish {
     }
 };
 
-// The value of an element, by the chain of post-ops, in the result's type.
+// The epilogue of one element. Rows and columns beyond C are clamped: their values are computed but not stored.
 __device__ __forceinline__ float finish(Acc sum, float bias, const Epilogue &e, const Block &b, int row, int column) {
     row = min(row, b.m - 1), column = min(column, b.n - 1);
 #if BIAS_IN_LANES
@@ -468,7 +475,7 @@ __device__ __forceinline__ float finish(Acc sum, float bias, const Epilogue &e, 
     return STORE == STORE_TMA_TRANSPOSED || C_SWAPPED ? epilogue(float(sum), e, b.batch, column, row) : epilogue(float(sum), e, b.batch, row, column);
 }
 
-// Without post-ops, sums of integers go out exactly.
+// Converts to C's type. Integer sums without an epilogue are stored without going through f32.
 __device__ __forceinline__ C::Raw convert(Acc sum, float bias, const Epilogue &e, const Block &b, int row, int column) {
 #if C_TYPE == T_S32 && (A_TYPE == T_S8 || A_TYPE == T_U8) && !defined(HAS_EPILOGUE)
     return sum;
@@ -488,13 +495,13 @@ __device__ __forceinline__ void store_direct(const Destination &c, const Acc (&a
     }
 }
 
-// Writes a chunk of 64 rows of 128 bytes, swizzled as TMA's 128-byte swizzle reads it. WIDTH columns from FIRST on.
+// Writes WIDTH columns from FIRST on into a chunk, in TMA's 128-byte swizzle: 64 rows of 128 bytes, or transposed (kTurned) lines of 128 bytes of M.
 template <int FIRST, int WIDTH, int COLUMNS>
 __device__ __forceinline__ void write_chunk(u32 chunk, const Acc (&acc)[COLUMNS / 2], const Finish<COLUMNS> &f, const Block &b) {
     int lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32, g = lane / 4, q = lane % 4;
     int row = warp * 16 + g, y = b.row + row, x = b.column + FIRST + q * 2;
     if constexpr (sizeof(C::Raw) == 2) {
-        // Lane l gives stmatrix the address of row l % 8 of the matrix l / 8: rows 0-7 and 8-15 of 8 columns, then of the next 8.
+        // stmatrix.x4: lane l has the address of row l % 8 of matrix l / 8. Matrices: rows 0-7 and 8-15 of 8 columns, then of the next 8.
         int line = kTurned ? (lane >> 4) * 8 + lane % 8 : warp * 16 + (lane >> 3 & 1) * 8 + lane % 8;
         u32 unit = kTurned ? u32(warp * 2 + (lane >> 3 & 1)) ^ (lane % 8) : u32(lane >> 4) ^ (lane % 8);
         u32 at = chunk + line * 128;
@@ -523,7 +530,7 @@ __device__ __forceinline__ void write_chunk(u32 chunk, const Acc (&acc)[COLUMNS 
                 int i = FIRST / 2 + j * 4 + h * 2, r = y + h * 8, c = x + j * 8;
                 C::Raw low = convert(acc[i], bias.x, f.e, b, r, c), high = convert(acc[i + 1], bias.y, f.e, b, r, c + 1);
                 if constexpr (kTurned) {
-                    // Lines are columns, in two blocks of 32 rows.
+                    // A line is 128 bytes of M of one column; the 64 rows are two blocks of 32.
                     int line = j * 8 + q * 2, place = row + h * 8, unit = place % 32 / 4;
                     u32 at = chunk + place / 32 * 4096 + line * 128 + place % 4 * 4;
                     shared_store(at + (unit ^ line % 8) * 16, *reinterpret_cast<u32 *>(&low));
@@ -542,7 +549,7 @@ __device__ __forceinline__ void write_chunk(u32 chunk, const Acc (&acc)[COLUMNS 
     }
 }
 
-// Where chunks of a plain matrix go. Kernels whose rows lie otherwise have their own.
+// How a chunk of a plain matrix is stored by TMA. Kernels with another layout of C have their own Place.
 struct MatrixPlace {
     __device__ __forceinline__ void store(const TensorMap &map, u32 chunk, const Block &b, int column) const {
         if constexpr (STORE == STORE_TMA_TRANSPOSED) {
@@ -556,7 +563,7 @@ struct MatrixPlace {
     __device__ __forceinline__ i64 offset(int row) const { return 0; }
 };
 
-// Sends COLUMNS columns of a consumer's 64 rows out through its two chunks, which take turns.
+// Stores COLUMNS columns of 64 rows by TMA through the consumer's two chunks: one is written while TMA still reads the other.
 template <int COLUMNS, int FIRST = 0, class Place>
 __device__ __forceinline__ void store_tma(const Shared &s, const TensorMap &map, const Place &place, int consumer, const Acc (&acc)[COLUMNS / 2],
                                           const Finish<COLUMNS> &f, const Block &b, int &turn) {
@@ -579,7 +586,7 @@ __device__ __forceinline__ void store_tma(const Shared &s, const TensorMap &map,
     }
 }
 
-// The same, but threads copy the rows of the chunk, 16 bytes at a time: eight threads a row, four rows a thread.
+// STORE_ROWS: threads copy the rows from the chunk to their addresses, 16 bytes at a time; eight threads per row, four rows per thread.
 template <int COLUMNS, int FIRST = 0>
 __device__ __forceinline__ void store_scattered(const Shared &s, C::Raw *data, const i64 (&offsets)[4], int consumer, const Acc (&acc)[COLUMNS / 2],
                                                 const Finish<COLUMNS> &f, const Block &b, int &turn) {
@@ -588,7 +595,8 @@ __device__ __forceinline__ void store_scattered(const Shared &s, C::Raw *data, c
         u32 chunk = s.chunk(consumer, turn);
         turn ^= 1;
         write_chunk<FIRST, COLUMNS - FIRST < kUnit ? COLUMNS - FIRST : kUnit, COLUMNS>(chunk, acc, f, b);
-        named_barrier(1 + consumer, 128);   // all have read what this chunk held two turns ago, and have written it now
+        // One barrier is enough for two chunks: behind it all have written this one, and have read the other, which is written next.
+        named_barrier(1 + consumer, 128);
         int thread = threadIdx.x % 128, unit = thread % 8, column = b.column + FIRST + unit * kPiece;
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -606,7 +614,7 @@ struct alignas(PLANE_UNIT * 2) PlaneUnit {
     u16 v[PLANE_UNIT];
 };
 
-// The same of images whose planes TMA does not reach: neighbouring threads copy neighbouring pixels of a channel.
+// STORE_PLANES for layouts that TMA cannot address: neighbouring threads copy neighbouring pixels of a channel from the chunk.
 template <int COLUMNS, int FIRST = 0, class Place>
 __device__ __forceinline__ void store_planes(const Shared &s, const Destination &c, const Place &place, int consumer, const Acc (&acc)[COLUMNS / 2],
                                              const Finish<COLUMNS> &f, const Block &b, int &turn) {
@@ -630,7 +638,7 @@ __device__ __forceinline__ void store_planes(const Shared &s, const Destination 
 }
 #endif
 
-// Stores a consumer's part of a tile whose first element is (m, n).
+// Applies the epilogue to a consumer's rows of a tile and stores them. `b` is the position of the tile.
 template <int COLUMNS, class Place>
 __device__ __forceinline__ void store_rows(const Shared &s, const TensorMap &map, const Destination &c, const Place &place, int consumer,
                                            const Acc (&acc)[kBlocksM][COLUMNS / 2], const Finish<COLUMNS> &f, Block b, int &turn) {
@@ -654,9 +662,9 @@ __device__ __forceinline__ void store_rows(const Shared &s, const TensorMap &map
     }
 }
 
-// ---- a block's end -----------------------------------------------------------------------------------------------------------------------
+// ---- end of a CTA ------------------------------------------------------------------------------------------------------------------------
 
-// Shared memory is in use until here: by stores on their way, and by the other blocks that share loads.
+// Keeps the CTA's shared memory alive until TMA stores have read it and, in a cluster, until no other CTA multicasts into it or arrives at its barriers.
 __device__ __forceinline__ void finish_block() {
     if constexpr (STORE != STORE_DIRECT) tma_store_wait<0>();
     if constexpr (kCluster > 1) cluster_meet();

@@ -1,11 +1,11 @@
-// Transpositions: elements that are neighbours in memory along one loop before and along another one afterwards, moved through shared memory in tiles of
-// 4,096, in words as large as the rows on either side allow, of which a thread has several on their way.
+// Batched matrix transposition, for reorders that only permute dimensions: dst[c, r] = src[r, c], in tiles of ROWS x COLUMNS through shared memory. Loads and stores
+// are coalesced and as wide as alignment allows, with several loads of a thread in flight. Grid-stride loop over tiles.
 //
-// The header has ROWS and COLUMNS of a tile, DENSE, 1 where its rows follow each other without holes before, UNIT, the type of the elements as words, FROM and TO, how many of them the rows before and afterwards are aligned to where both tensors are
-// aligned to 16 bytes, and `bases`, which adds where the tiles of batch `b` begin.
+// The generated header has ROWS and COLUMNS of a tile; DENSE 1 if the rows of a tile are contiguous in the source; UNIT, the type of the elements as words; FROM
+// and TO, the vector width (in elements) of source and destination rows if both tensors are aligned to 16 bytes; and `bases`, which adds the offsets of batch b.
 #include "args.cuh"
 
-// Rows of a tile are an odd number of 32-bit words apart.
+// An odd number of 32-bit words, against bank conflicts.
 #define PITCH (COLUMNS + (sizeof(UNIT) < 4 ? 4 / sizeof(UNIT) : 1))
 
 template <int N> struct __align__(16) Units {
@@ -24,7 +24,7 @@ template <int N> DEVICE void load_word(Units<N>& to, const UNIT* from) {
     }
 }
 
-// By instructions of their own: of elements that come one by one the compiler makes several words.
+// In assembly: from elements that are gathered one by one the compiler makes several narrower stores.
 template <int N> DEVICE void store_word(UNIT* to, const Units<N>& from) {
     const int bytes = N * (int)sizeof(UNIT);
     if (bytes == 16) {
@@ -39,14 +39,14 @@ template <int N> DEVICE void store_word(UNIT* to, const Units<N>& from) {
     }
 }
 
-// Words of a line of a tile of so many LINES, lines that the block moves at once, how often, and words of a thread that are on their way.
+// How 256 threads move a tile of LINES lines of LENGTH elements in words of N: words per line, lines per step, steps, and words of a thread in flight.
 template <int N, int LENGTH, int LINES> struct Walk {
     enum : int { WORDS = LENGTH / N, STEP = 256 / WORDS, COUNT = LINES / STEP, FLYING = COUNT < 4 ? COUNT : 4 };
 };
 
 template <int N> DEVICE void load_tile(UNIT (*tile)[PITCH], const UNIT* src, i64 stride, int rows, int columns) {
     if (DENSE) {
-        // Of short rows, words span several.
+        // Rows are short: a word may span several.
 #pragma unroll 2
         for (int at = threadIdx.x * N; at < rows * columns; at += 256 * N) {
             Units<N> word;

@@ -1,7 +1,5 @@
-// Element types as the kernels see them: the raw storage, and conversions from and to f32.
-//
-// A kernel is compiled for its types by defines (`-DA_TYPE=T_BF16`). NVRTC is given no system headers, and needs none: every conversion
-// that the hardware has is one instruction here.
+// Element types of the tensor-core kernels: their storage and conversions from and to f32. A kernel is compiled for its types by defines
+// (A_TYPE T_BF16). NVRTC is given no system headers, so conversions are PTX cvt instructions instead of cuda_bf16.h and relatives.
 #pragma once
 #include "launch.cuh"
 
@@ -12,7 +10,7 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
-// The codes that `-D` defines name.
+// Type codes.
 #define T_F32 0
 #define T_TF32 1
 #define T_BF16 2
@@ -31,7 +29,7 @@ template <> struct Element<T_F32> {
     static __device__ __forceinline__ Raw store(float x) { return x; }
 };
 
-// f32 in memory; the tensor cores read its upper 19 bits.
+// f32 in memory, of which the tensor cores read the upper 19 bits.
 template <> struct Element<T_TF32> : Element<T_F32> {};
 
 template <> struct Element<T_BF16> {
@@ -114,7 +112,7 @@ template <> struct Element<T_S32> {
     }
 };
 
-// Two values of a 16-bit type in one register, the first in the low half.
+// Packs two values of a 16-bit type into one register, the first in the low half.
 template <int TYPE> __device__ __forceinline__ u32 pack2(float low, float high) {
     u32 r;
     if constexpr (TYPE == T_BF16) {

@@ -1,16 +1,16 @@
-// Neighbouring elements of a tensor, moved together.
+// Short vectors of neighbouring elements of a tensor in registers, with wide loads and stores.
 #pragma once
 
 struct Args;
 
-// N elements of type T in registers. Called like the tensor's accessor, it gives element `lane`.
+// N elements of type T. Callable like the tensor's generated accessor: it then returns element `lane`, so that formulas work on either.
 template <class T, int N>
 struct __align__(16) Vector {
     typename T::word words[N];
     int lane;
 
     DEVICE void load(const void* data, i64 at) { copy(words, (const typename T::word*)data + at); }
-    // Elements from `from` up to `to` alone.
+    // Elements [from, to) only.
     DEVICE void load_part(const void* data, i64 at, int from, int to) {
         if (from == 0 && to == N) return load(data, at);
 #pragma unroll
@@ -29,7 +29,7 @@ struct __align__(16) Vector {
 #pragma unroll
         for (int i = 0; i < N; ++i) words[i] = ((const typename T::word*)data)[at + i * stride];
     }
-    // By one instruction for up to 16 bytes, which the compiler would divide: parts of a sector keep the second-level cache busy four times.
+    // One instruction per 16 bytes, in assembly because the compiler would split the store; partial writes of a sector cost L2 bandwidth.
     DEVICE void store(void* data, i64 at) const {
         const int bytes = N * (int)sizeof(typename T::word);
         typename T::word* to = (typename T::word*)data + at;
@@ -46,7 +46,7 @@ struct __align__(16) Vector {
             copy(to, words);
         }
     }
-    // The same where nobody reads it soon.
+    // Streaming store (evict first): the data is not read again soon.
     DEVICE void store_once(void* data, i64 at) const {
         const int bytes = N * (int)sizeof(typename T::word);
         typename T::word* to = (typename T::word*)data + at;
@@ -55,7 +55,7 @@ struct __align__(16) Vector {
         for (int i = 0; i < bytes / 16; ++i) __stcs((uint4*)to + i, ((const uint4*)words)[i]);
     }
     DEVICE real number(int i) const {
-        // Of two numbers that are the upper halves of floats one is there already.
+        // bf16 is the upper half of a float: a shift or a mask of the pair converts it.
         if (T::BITS == 16 && T::EXPONENT == 8 && N % 2 == 0) {
             const u32 pair = ((const u32*)words)[i / 2];
             return __uint_as_float(i % 2 == 0 ? pair << 16 : pair & 0xffff0000u);

@@ -1,10 +1,9 @@
-// wgmma: a warpgroup multiplies a 64 x K block of A by a K x N block of B, both described in shared memory (A may be in registers), and adds
-// to 64 x N accumulators in registers.
+// wgmma.mma_async (PTX ISA: asynchronous warpgroup level matrix instructions), M = 64 and one instruction's K of 32 bytes: D[64, N] (+)= A[64, K] B[K, N].
+// A comes from shared memory or registers, B from shared memory, D is in registers. A_TYPE and B_TYPE fix the types of a module; D is f32, or s32
+// for integers.
 //
-// Accumulators: thread t of the warpgroup, with w = t / 32, g = t % 32 / 4, q = t % 4, holds in d[4j .. 4j+3] the elements
+// Layout of D: thread t of the warpgroup, with w = t / 32, g = t % 32 / 4, q = t % 4, holds in d[4j .. 4j+3] the elements
 // (16w + g, 8j + 2q), (16w + g, 8j + 2q + 1), (16w + g + 8, 8j + 2q), (16w + g + 8, 8j + 2q + 1).
-//
-// A module multiplies one pair of types, A_TYPE by B_TYPE. Sums are f32, or s32 for integers.
 #pragma once
 #include "sm90.cuh"
 
@@ -16,7 +15,7 @@ typedef float Acc;
 #define ACC(x) "+f"(x)
 #endif
 
-// Elements of K in one instruction: 32 bytes.
+// The instruction's K, in elements, and its types.
 #if A_TYPE == T_BF16
 #define WGMMA_TYPES "k16.f32.bf16.bf16"
 #elif A_TYPE == T_F16
@@ -41,7 +40,7 @@ typedef float Acc;
 #define WGMMA_TYPES "k32.s32.u8.u8"
 #endif
 
-// Behind the descriptors: whether to add, the signs of A and B, and for 16-bit types which of them is not K-major.
+// Immediates after scale-d: the signs of A and B (imm-scale) and, for 16-bit types, whether A and B are MN-major (imm-trans).
 #if A_TYPE == T_S8 || A_TYPE == T_U8
 #define WGMMA_FLAGS(A, B) ""
 #elif A_TYPE == T_BF16 || A_TYPE == T_F16
@@ -76,10 +75,10 @@ typedef float Acc;
 #define OPERANDS_96(i) OPERANDS_64(i), OPERANDS_32(i + 64)
 #define OPERANDS_128(i) OPERANDS_64(i), OPERANDS_64(i + 64)
 
-// `d = a b` or, with `add`, `d += a b`. MN_A and MN_B: the operand is contiguous along M or N (16-bit types only).
+// d = a b, or d += a b with `add`. `a` and `b` are matrix descriptors; MN_A, MN_B: the operand is MN-major (16-bit types only).
 template <int N, int MN_A, int MN_B> struct Wgmma;
 
-// R = N / 2 registers; operands behind them are numbered from R on.
+// R = N / 2 accumulators, assembly operands %0 to %(R - 1); the others are numbered from R on.
 #define WGMMA(N, R, P0, P1, P2, P3, P4)                                                                                                  \
     template <int MN_A, int MN_B> struct Wgmma<N, MN_A, MN_B> {                                                                          \
         static __device__ __forceinline__ void multiply(Acc (&d)[R], u64 a, u64 b, u32 add) {                                            \
@@ -103,8 +102,8 @@ WGMMA(192, 96, 96, 97, 98, 99, 100)
 WGMMA(256, 128, 128, 129, 130, 131, 132)
 
 #if A_TYPE == T_BF16 || A_TYPE == T_F16 || A_TYPE == T_TF32
-// A in registers: four of them hold a 64 x 16 block of 16 bits, laid out as the accumulators of 64 x 16 are, two elements in each, or a 64 x 8 block of TF32: of
-// lane 4g + q of warp w elements (16w + g, q), (16w + g + 8, q), (16w + g, q + 4), (16w + g + 8, q + 4).
+// A in registers, four per thread. 16-bit types, 64 x 16: two elements per register, in the order of the accumulators of a 64 x 16 block.
+// TF32, 64 x 8: lane 4g + q of warp w has (16w + g, q), (16w + g + 8, q), (16w + g, q + 4), (16w + g + 8, q + 4).
 #if A_TYPE == T_TF32
 #define WGMMA_FLAG(B)
 #else
@@ -131,31 +130,31 @@ WGMMA_REGISTERS(192, 96, 96, 97, 98, 99, 100, 101, 102)
 WGMMA_REGISTERS(256, 128, 128, 129, 130, 131, 132, 133, 134)
 #endif
 
-// Registers and shared memory written before are seen by the wgmma that follow.
+// Orders register accesses before it with the wgmma after it. Stores to shared memory need fence_async_proxy besides.
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 // Waits until at most PENDING committed groups are unfinished.
 template <int PENDING> __device__ __forceinline__ void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory"); }
-// Keeps the compiler from moving accesses to these registers across it.
+// A compiler barrier: accesses to these accumulators are not moved across it.
 template <int R> __device__ __forceinline__ void wgmma_pin(Acc (&d)[R]) {
 #pragma unroll
     for (int i = 0; i < R; i++) asm volatile("" : ACC(d[i])::"memory");
 }
 
-// ---- blocks in shared memory ---------------------------------------------------------------------------------------------------------
+// ---- matrix descriptors (PTX ISA: asynchronous warpgroup level matrix shared memory layout) ------------------------------------------
 
-// Every block here is made of rows of 128 bytes, swizzled in 8 rows (1,024 bytes) as TMA's 128-byte swizzle writes them.
+// The first two describe 128-byte swizzle: rows of 128 bytes, permuted in 16-byte units within 8 rows (1,024 bytes), as TMA writes them.
 //
-// K-major: a row is 128 bytes of K of one m or n; groups of 8 rows follow each other.
+// K-major: a row is 128 bytes of K of one m or n. Stride between groups of 8 rows: 1,024 bytes.
 __device__ __forceinline__ u64 descriptor_k_major(u32 address) { return u64(address >> 4 & 0x3FFF) | 1ull << 16 | 64ull << 32 | 1ull << 62; }
 
-// MN-major: a row is 64 elements (of 16 bits) of M or N of one k; `next` is the distance in bytes to the next 64 of M or N.
+// MN-major, 16-bit types: a row is 64 elements of M or N of one k; `next` is the distance in bytes to the next 64 elements of M or N.
 __device__ __forceinline__ u64 descriptor_mn_major(u32 address, u32 next) {
     return u64(address >> 4 & 0x3FFF) | u64(next >> 4) << 16 | 64ull << 32 | 1ull << 62;
 }
 
-// K-major without a swizzle: 8 rows of 16 bytes follow each other, `next_k` units of 16 bytes from those of the next 16 bytes of K and `next_rows` from those
-// of the next 8 rows. Rows may begin at any multiple of 16 bytes, and overlap.
+// K-major without swizzle, made of core matrices (8 consecutive rows of 16 bytes). In units of 16 bytes: the address, and the distance to the next
+// core matrix along K (`next_k`) and along M or N (`next_rows`). Core matrices may overlap.
 __device__ __forceinline__ u64 descriptor_pieces(u32 unit, u32 next_k, u32 next_rows) {
     return u64(unit & 0x3FFF) | u64(next_k) << 16 | u64(next_rows) << 32;
 }

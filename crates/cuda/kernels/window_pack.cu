@@ -1,16 +1,17 @@
-// What conv_window_sm90.cu reads: a source with its padding around it and CHANNELS channels, and weights whose rows are 8 taps of CHANNELS channels.
+// Packs the operands of conv_window_sm90.cu: the source with its padding and CHANNELS channels, and weights whose rows are 8 taps of CHANNELS channels.
+// Missing channels, taps and padding are zeros.
 //
-// ABI
+// Interface
 //   defines        CHANNELS 4 or 8; 16-bit elements
-//   window_pack    (PackParams); one thread a piece of the result, blocks of 256 threads; any strides of the source, so NCHW needs no other copy
-//   window_weights (WeightsPackParams); one thread a tap (of 8 in a row) of an output channel, blocks of 256 threads
+//   window_pack    (PackParams); one thread per piece of 16 bytes, CTAs of 256 threads; any strides of the source (NHWC, NCHW)
+//   window_weights (WeightsPackParams); one thread per tap (8 in a row) of an output channel, CTAs of 256 threads
 #include "types.cuh"
 
 struct alignas(CHANNELS * 2) Pixel {
     u16 c[CHANNELS];
 };
 
-// Neighbouring pixels of 16 bytes.
+// A piece: the neighbouring pixels in 16 bytes.
 enum : int { kPixels = 8 / CHANNELS };
 struct alignas(16) Piece {
     Pixel pixel[kPixels];
@@ -18,10 +19,10 @@ struct alignas(16) Piece {
 
 struct PackParams {
     const u16 *src;
-    Piece *to;                              // (images, rows, phases, positions): piece i of a row is at position i / phases of phase i % phases
+    Piece *to;                              // (images, rows, phases, positions): piece i of a row is at phase i % phases, position i / phases
     int channels, width, height;            // of the source
     int before_w, before_h;                 // padding
-    int positions, phases, rows, pieces;    // of the result, and how many there are in all
+    int positions, phases, rows, pieces;    // of the result; pieces in all
     int unused;
     i64 stride_c, stride_w, stride_h, stride_n;
 };
@@ -50,7 +51,7 @@ struct WeightsPackParams {
     const u16 *weights;
     Pixel *to;                              // (oc, rows, 8 taps)
     int oc, channels, taps_w, taps_h, rows; // rows: taps_h rounded up to whole stages
-    u32 order;                              // of the pieces of a row, four bits each
+    u32 order;                              // permutation of the pieces of a row, four bits each
     i64 stride_o, stride_c, stride_w, stride_h;
 };
 

@@ -1,7 +1,8 @@
-// Windows: each thread makes a tile of results, TALL_TILE along one dimension by WIDE_TILE along the last one, of VECTOR channels: what their windows share is read once.
-// Neighbouring threads have neighbours in memory.
+// Pooling, resampling and LRN: each thread computes a tile of TALL_TILE x WIDE_TILE results of VECTOR channels, so that inputs shared by their windows are read
+// once. Grid-stride loop over tiles; neighbouring threads have neighbours in memory.
 //
-// The header has `first`, the position of the first result of tile i, `tile`, which makes those that are there, and `aligned`: whether memory is such that VECTOR channels are moved in words of 16 bytes.
+// The generated header has `first`, the position of the first result of tile i; `tile`, which computes the results of a tile that exist; and `aligned`, whether
+// the addresses allow vector accesses of VECTOR channels; otherwise channels are done singly.
 #include "args.cuh"
 
 extern "C" __global__ void __launch_bounds__(256, 4) windows(const __grid_constant__ Args a) {

@@ -1,4 +1,4 @@
-//! cuBLASLt, loaded at run time, to race against: products as its heuristics do them. One of the files with unsafe code.
+//! cuBLASLt as a peer for benchmarks, loaded at run time: products by the first algorithm of its heuristics. One of the files with unsafe code.
 
 use crate::device::CudaDevice;
 use crate::driver::{Block, Current};
@@ -12,26 +12,26 @@ use oxidnn_spec::{DataType, Error};
 use std::ffi::c_void;
 use std::ptr;
 
-/// Bytes of workspace, as PyTorch grants on such GPUs.
+/// Bytes of workspace, as PyTorch has on Hopper.
 const WORKSPACE: usize = 32 << 20;
 
-/// What follows a product.
+/// The epilogue of a product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Behind {
     /// Nothing.
     Nothing,
-    /// A bias of the columns.
+    /// A bias per column.
     Bias,
     /// A bias and ReLU.
     BiasRelu,
-    /// A bias and GELU by tanh.
+    /// A bias and GELU (tanh).
     BiasGelu,
 }
 
-/// A product of row-major or column-major matrices.
+/// A batched product of row-major or column-major matrices.
 #[derive(Clone, Copy, Debug)]
 pub struct Product {
-    /// Rows, columns, summed terms, batches.
+    /// M, N, K, batch.
     pub sizes: [i64; 4],
     /// Types of source, weights and destination.
     pub types: [DataType; 3],
@@ -39,11 +39,11 @@ pub struct Product {
     pub turned: [bool; 2],
     /// f32 operands may be rounded to tf32.
     pub rounded: bool,
-    /// What follows.
+    /// The epilogue.
     pub behind: Behind,
 }
 
-/// A product with its memory, ready to run.
+/// A product with its memory and algorithm, ready to run.
 #[derive(Debug)]
 pub struct Prepared {
     handle: sys::cublasLtHandle_t,
@@ -77,7 +77,7 @@ fn kind(dtype: DataType) -> Result<Kind, Error> {
 }
 
 impl Prepared {
-    /// The product with these bytes of source and weights, by the first algorithm of the library's heuristics.
+    /// Prepares the product with these bytes of source and weights.
     ///
     /// # Errors
     /// [`Error::Runtime`] where there is no library, or it does not do the product.
@@ -131,7 +131,7 @@ impl Prepared {
         })
     }
 
-    /// Column-major, the destination's transpose is the weights' times the source's.
+    /// cuBLASLt is column-major: it computes the transposed product, weights^T source^T.
     fn describe(&mut self, p: &Product) -> Result<(), Error> {
         let ([m, n, k, batch], [source, weights]) = (p.sizes, p.turned);
         for (what, turned) in [(Of::CUBLASLT_MATMUL_DESC_TRANSA, weights), (Of::CUBLASLT_MATMUL_DESC_TRANSB, source)] {
@@ -197,7 +197,7 @@ impl Prepared {
         if count == 0 { Err(Error::Runtime("cuBLASLt has no algorithm for it".into())) } else { Ok(()) }
     }
 
-    /// Puts the product behind the queue's work.
+    /// Enqueues the product on the queue's stream.
     ///
     /// # Errors
     /// [`Error::Runtime`] where the library fails.

@@ -1,4 +1,4 @@
-//! `CudaDevice`: a GPU as the runtime sees it.
+//! `CudaDevice`: a GPU as a device of the runtime. Creates plans, memory and queues.
 
 use crate::compile::Loader;
 use crate::driver::{Block, Context, CudaError, Pool, count};
@@ -10,7 +10,7 @@ use oxidnn_runtime::{Allocation, Device, DeviceId, Engine, EngineKind, Planned, 
 use oxidnn_spec::{Error, Problem};
 use std::sync::Arc;
 
-/// A GPU with its context, its memory and its code.
+/// A GPU with its context, memory pool and loaded kernels.
 #[derive(Clone, Debug)]
 pub struct CudaDevice {
     ordinal: usize,
@@ -32,7 +32,7 @@ impl CudaDevice {
         CudaDevice::over(Context::primary(ordinal)?, ordinal)
     }
 
-    /// The GPU of a context.
+    /// The GPU of an existing context.
     ///
     /// # Errors
     /// [`CudaError`].
@@ -60,12 +60,12 @@ impl CudaDevice {
         &self.context
     }
 
-    /// The facts that plans are made from.
+    /// What plans are made from.
     pub fn target(&self) -> &CudaTarget {
         &self.target
     }
 
-    /// A block as a region of this device's memory.
+    /// An allocation as a region of this device's memory.
     pub(crate) fn region(&self, block: &Block) -> Region<'static> {
         Region::device(self.id, block.address(), block.bytes())
     }

@@ -1,4 +1,21 @@
-//! Ready code: the launches of a program with their functions. One of the files with unsafe code.
+//! Executing a program: from `execute` to the launches. One of the files with unsafe code.
+//!
+//! What happens at each call. In the steady state nothing is compiled, loaded or synchronised, and device memory is allocated only when the scratch must grow.
+//!
+//! 1. The runtime (`Primitive::execute`) has checked the memories against the primitive's descriptors and submits [`Work::Run`](oxidnn_runtime::Work) with
+//!    the bound arguments to the stream's queue.
+//! 2. [`CudaQueue`] takes the lock that keeps the launches of an execution together on the stream, makes the context current, leases scratch, and calls
+//!    [`Launches::run`](Exec::run).
+//! 3. `run` refuses addresses that are not aligned to the element type.
+//! 4. [`Launches::launch`] checks the addresses that must be multiples of 16 bytes, for TMA and vector accesses. If one is not, the generic program
+//!    for the same problem runs instead ([`Program::unaligned`]), which is planned and loaded the first time that happens.
+//! 5. For each launch of the program, in order: the words of the kernel's parameter structure are filled in (numbers are known from planning; addresses are
+//!    those of this execution's arguments and scratch), and TMA descriptors are encoded for these addresses, or taken from those of earlier executions.
+//! 6. [`Function::launch`] calls `cuLaunchKernelEx` with grid, block, cluster and shared memory of the plan, and the attributes for programmatic dependent
+//!    launch and cooperative launch.
+//! 7. Back in the queue, the submission gets a number (ticket); events are recorded only where somebody waits, and every so many submissions.
+//!
+//! Functions come from [`Loader`](compile::Loader) when the primitive is created ([`Launches::load`]).
 
 use crate::CudaTarget;
 use crate::compile;
@@ -10,17 +27,17 @@ use oxidnn_spec::{Arg, DataType, Error, Op, Problem};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// Words of arguments that a launch keeps on the stack; more are rare (a sum of many sources) and go to the heap.
+/// Words of parameters that fit a buffer on the stack; more (a sum of many sources) go to the heap.
 const ON_STACK: usize = 256;
 
-/// Maps of tensors that a kernel has at most.
+/// TMA descriptors of a kernel, at most.
 const MAPS: usize = 4;
 
-/// Where the arguments of an execution are.
+/// The addresses of an execution's arguments.
 pub trait Places {
-    /// The address of buffer `buffer` of an argument; `None` where it is not passed.
+    /// The address of buffer `buffer` of an argument; `None` if it is not passed.
     fn address(&self, arg: Arg, buffer: usize) -> Option<u64>;
-    /// The bits of a number on the host, in the low end of the word.
+    /// The bits of a host scalar, in the low end of the word.
     fn host_scalar(&self, arg: Arg) -> Option<u64>;
     /// The address of the scratch.
     fn scratch(&self) -> u64;
@@ -34,13 +51,13 @@ fn located(place: MapPlace, places: &dyn Places) -> u64 {
     }
 }
 
-/// Encoded maps that a launch keeps: those of the memory that it was last used with, as a program's buffers take turns.
+/// Sets of encoded TMA descriptors that a launch caches, because an application's buffers repeat.
 const KEPT: usize = 8;
 
-/// Maps for these addresses.
+/// Descriptors by the addresses that they were encoded for.
 type Encoded = ([u64; MAPS], [EncodedMap; MAPS]);
 
-/// Maps as they were last encoded, and the one that goes next.
+/// A cache of descriptors, replaced in order of age.
 #[derive(Default, Debug)]
 struct Kept {
     all: Vec<Encoded>,
@@ -48,7 +65,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// Keeps maps in the place of those that have been there longest.
+    /// Adds descriptors, in the place of the oldest ones if the cache is full.
     fn keep(&mut self, maps: Encoded) {
         if self.all.len() < KEPT {
             self.all.push(maps);
@@ -59,24 +76,24 @@ impl Kept {
     }
 }
 
-/// A launch with its function.
+/// A launch and its loaded function.
 #[derive(Debug)]
 struct Loaded {
     launch: Launch,
     function: Function,
-    /// Its blocks start while the launch before ends.
+    /// Launched with programmatic dependent launch: its CTAs may start while the preceding kernel finishes.
     overlaps: bool,
     encoded: Mutex<Kept>,
 }
 
 impl Loaded {
-    /// The maps of the launch at its places.
+    /// The TMA descriptors for the addresses of this execution.
     fn maps(&self, places: &dyn Places) -> Result<[EncodedMap; MAPS], CudaError> {
         let mut addresses = [0; MAPS];
         for (address, map) in addresses.iter_mut().zip(&self.launch.maps) {
             *address = located(map.place, places);
         }
-        // Executions wait for no lock: whoever finds another thread here encodes for itself.
+        // Executions do not wait for this lock: if another thread holds it, encode without the cache.
         let mut kept = self.encoded.try_lock().ok();
         if let Some((_, maps)) = kept.iter().flat_map(|k| &k.all).find(|e| e.0 == addresses) {
             return Ok(*maps);
@@ -92,22 +109,22 @@ impl Loaded {
     }
 }
 
-/// Launches with their functions.
+/// A program's launches with their functions: the executable code of a primitive.
 #[derive(Debug)]
 pub struct Launches {
     list: Vec<Loaded>,
     unaligned: Option<Box<Unaligned>>,
-    /// Arguments in the GPU's memory, and the bytes of a number there.
+    /// Arguments in device memory, and the alignment of their elements in bytes.
     numbers: Vec<(Arg, u64)>,
 }
 
-/// What runs where an address is not aligned: loaded when that happens first, which it rarely does.
+/// The program for addresses that are not aligned to 16 bytes, loaded when it is first needed.
 #[derive(Debug)]
 struct Unaligned {
     launches: program::Unaligned,
     problem: Arc<Problem>,
     target: CudaTarget,
-    /// Bytes of scratch that executions have.
+    /// Bytes of scratch that were booked for it.
     scratch: usize,
     ready: OnceLock<Launches>,
 }
@@ -128,7 +145,7 @@ impl Unaligned {
 }
 
 impl Launches {
-    /// Makes and loads the code of a program.
+    /// Compiles and loads the kernels of a program.
     ///
     /// # Errors
     /// [`Error::Runtime`] where it does not compile or load, or the GPU is only described.
@@ -158,12 +175,12 @@ impl Launches {
         self.list.len()
     }
 
-    /// True where there is nothing to do.
+    /// Whether there are no launches.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Puts the launches behind the stream's work.
+    /// Enqueues the launches on the stream.
     ///
     /// # Errors
     /// [`Error::Runtime`].
@@ -213,7 +230,7 @@ impl Launches {
     }
 }
 
-/// The arguments of an execution.
+/// The bound arguments of an execution.
 struct Arguments<'a>(&'a Ctx<'a>);
 
 impl Places for Arguments<'_> {
@@ -232,8 +249,8 @@ impl Places for Arguments<'_> {
     }
 }
 
-/// The arguments that a program reads and writes, and the bytes of a number there: a kernel that meets one at another address ends the context. Recurrent
-/// networks and attention keep f32 in a workspace of bytes.
+/// The arguments that a program accesses, and the alignment that their elements need: a misaligned access in a kernel would make the CUDA context
+/// unusable. The workspaces of RNN and attention are declared as bytes and hold f32.
 fn numbers(program: &Program, problem: &Problem) -> Vec<(Arg, u64)> {
     let kept = matches!(problem.op, Op::Rnn(_) | Op::Sdpa(_));
     let bytes = |arg: Arg| match problem.tensor(arg)?.dtype {

@@ -1,8 +1,12 @@
-//! The CUDA engine: kernels compiled at run time for the GPU that is there.
+//! The CUDA engine: kernels in CUDA C++, compiled by NVRTC for the GPU at hand.
 //!
-//! A plan lowers a problem to a [`program::Program`]: launches of the kernels in `kernels/*.cu`, each with a generated header (module `emit`) that holds what
-//! its code depends on (types, layouts, post-ops, formulas of `expr`) and words that hold what it does not (sizes, strides, addresses). Plans are made
-//! from a [`CudaTarget`] on any host; only building them needs a GPU.
+//! - Planning (`ops`): a [`Row`] lowers a problem to a [`program::Program`], a list of launches of the kernels in `kernels/*.cu`. A [`CudaTarget`] describes the
+//!   GPU, which need not be present.
+//! - Code generation (`emit`): each launch has a generated header with what its code depends on (types, layouts, post-ops, formulas of `expr`). Sizes,
+//!   strides and addresses are kernel parameters, so a new shape compiles nothing.
+//! - Compilation ([`compile`]): cubins come from memory, the installed kernels, the user's kernel store, or NVRTC.
+//! - Execution ([`exec`]): the path from `execute` to `cuLaunchKernelEx`; [`CudaQueue`] is a stream.
+//! - [`driver`] wraps the CUDA driver API, loaded at run time.
 
 pub mod compile;
 pub mod cublas;

@@ -1,7 +1,8 @@
-//! What a plan decides: launches of kernels, each with the words of its arguments.
+//! The result of planning: a list of kernel launches.
 //!
-//! A [`Program`] is plain data made from a problem and a target, on any host. Kernels get one structure of 64-bit words by value; words are known
-//! when the program is made, or are addresses of arguments and scratch that an execution has.
+//! A [`Program`] is plain data, computed from a problem and a target on any host, without a GPU. A [`Launch`] has the kernel's source, TMA descriptors, grid,
+//! CTA and cluster sizes, shared memory, and the parameters: one structure of 64-bit [`Word`]s, passed by value. A word is a number known at planning, or an
+//! address of an argument or of scratch, which an execution fills in (`exec`).
 
 use crate::CudaTarget;
 use crate::row::Lower;
@@ -9,35 +10,35 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, DataType, Problem};
 use std::sync::Arc;
 
-/// One 64-bit word of a kernel's arguments.
+/// One 64-bit word of a kernel's parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Word {
     /// A number.
     Value(u64),
     /// The address of buffer `buffer` of an argument.
     Address {
-        /// Whose.
+        /// The argument.
         arg: Arg,
-        /// Which buffer; 0 unless it is sparse.
+        /// The buffer; 0 for dense tensors.
         buffer: usize,
     },
-    /// The bits of a number that the caller keeps on the host.
+    /// The bits of a host scalar.
     HostScalar(Arg),
-    /// An address so many bytes into the scratch.
+    /// An address at this offset in the scratch.
     Scratch(usize),
-    /// The address of a dense argument, so many bytes further.
+    /// The address of a dense argument plus an offset.
     Offset {
-        /// Whose.
+        /// The argument.
         arg: Arg,
-        /// How much further.
+        /// The offset.
         bytes: u64,
     },
 }
 
-/// Elements as the tensor copy engine sees them.
+/// The element type of a TMA descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MapKind {
-    /// Bytes of any meaning.
+    /// 8 bits of any type.
     Bytes,
     /// f16.
     Half,
@@ -45,16 +46,16 @@ pub enum MapKind {
     Brain,
     /// f32.
     Single,
-    /// f32, of which tf32 is loaded, rounded to nearest.
+    /// f32 that TMA rounds to TF32 (to nearest) on loading.
     Rounded,
     /// s32.
     Whole,
-    /// Eight bytes of any meaning.
+    /// 64 bits of any type.
     Words,
 }
 
 impl MapKind {
-    /// That of a data type of 8, 16 or 32 bits.
+    /// The kind of a data type of 8, 16 or 32 bits.
     pub fn of(dtype: DataType) -> MapKind {
         match dtype {
             DataType::F16 => MapKind::Half,
@@ -66,50 +67,50 @@ impl MapKind {
     }
 }
 
-/// Where a mapped tensor lies.
+/// Where a tensor is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MapPlace {
-    /// In the memory of an argument, so many bytes from its beginning.
+    /// In the memory of an argument, at this offset in bytes.
     Arg(Arg, u64),
-    /// So many bytes into the scratch.
+    /// In the scratch, at this offset in bytes.
     Scratch(usize),
 }
 
-/// What one copy moves.
+/// What one TMA instruction copies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MapTile {
-    /// A box of these sizes.
+    /// Tiled mode: a box of these sizes.
     Box([u32; 5]),
-    /// Pixels under one element of a convolution's kernel, with some of their channels.
+    /// im2col mode: pixels under one tap of a convolution's filter, with some of their channels.
     Window {
-        /// Where the first pixel is before the padding, by W, H, D.
+        /// Lower corner of the bounding box, relative to the first pixel, along W, H, D.
         lower: [i32; 3],
-        /// Where the last one is, from the last pixel on.
+        /// Upper corner, relative to the last pixel.
         upper: [i32; 3],
-        /// Channels.
+        /// Channels per pixel.
         channels: u32,
-        /// Pixels.
+        /// Pixels per column.
         pixels: u32,
-        /// The convolution's strides, those of channels and batch 1.
+        /// Element strides: those of the convolution, 1 for channels and batch.
         steps: [u32; 5],
     },
 }
 
-/// How rows of what is copied are mixed in shared memory, so that neither copies nor products meet in a bank.
+/// The swizzle mode of copies in shared memory, against bank conflicts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Swizzle {
-    /// Not at all.
+    /// No swizzle.
     None,
-    /// Within 64 bytes.
+    /// 64-byte swizzle.
     Half,
-    /// Within 128 bytes.
+    /// 128-byte swizzle.
     Full,
 }
 
-/// What the tensor copy engine (TMA) is to know of a tensor, dimensions innermost first; beyond it are zeros.
+/// A TMA descriptor before it is encoded; dimensions innermost first. Elements out of bounds read as zeros.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TensorMap {
-    /// Where it lies; the address must be a multiple of 16.
+    /// Where the tensor is; the address must be a multiple of 16.
     pub place: MapPlace,
     /// Type of the elements.
     pub kind: MapKind,
@@ -117,16 +118,16 @@ pub struct TensorMap {
     pub rank: usize,
     /// Sizes.
     pub dims: [u64; 5],
-    /// Bytes from one index to the next of all dimensions but the innermost, multiples of 16.
+    /// Strides of all dimensions but the innermost, in bytes, multiples of 16.
     pub strides: [u64; 4],
-    /// What one copy moves.
+    /// What one instruction copies.
     pub tile: MapTile,
-    /// How it lies in shared memory.
+    /// The layout in shared memory.
     pub swizzle: Swizzle,
 }
 
 impl TensorMap {
-    /// A tensor moved by boxes: three to five sizes and as many of a box, and a stride less.
+    /// A descriptor in tiled mode with 128-byte swizzle: three to five sizes, as many of the box, and one stride less.
     pub fn boxes(place: MapPlace, kind: MapKind, dims: &[u64], strides: &[u64], tile: &[u32]) -> TensorMap {
         let one = |v: &[u64], i: usize| v.get(i).copied().unwrap_or(1);
         TensorMap {
@@ -141,48 +142,48 @@ impl TensorMap {
     }
 }
 
-/// Source text of a kernel: what its code depends on, and nothing else.
+/// The source of a kernel: everything that its code depends on. Sizes, strides and addresses are parameters instead, so new shapes compile nothing.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Source {
-    /// The file with the kernel, a name of the registry.
+    /// The kernel's file, by its name in `compile::files`.
     pub file: &'static str,
-    /// Macros that the kernel is compiled with, a header of `#define`s.
+    /// Defines that the kernel is compiled with, as a header.
     pub options: Arc<str>,
-    /// The generated header, by the name that the kernel includes: structure of arguments, accessors, formulas.
+    /// The generated header (`args.cuh` or `epilogue.cuh`): parameter structure, accessors, formulas.
     pub header: Arc<str>,
 }
 
-/// One launch.
+/// One kernel launch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
-    /// The kernel; its function has the name of the file.
+    /// The kernel; its `__global__` function has the name of the file.
     pub source: Arc<Source>,
-    /// Maps of tensors, the kernel's first parameters.
+    /// TMA descriptors, the kernel's first parameters.
     pub maps: Vec<TensorMap>,
-    /// Its arguments, the last parameter.
+    /// The words of its parameter structure, the last parameter.
     pub words: Vec<Word>,
-    /// Memory besides that of the maps whose address must be a multiple of 16.
+    /// Further memory whose address must be a multiple of 16, for vector accesses.
     pub aligned: Vec<MapPlace>,
-    /// All blocks run at once, as they wait for each other.
+    /// A cooperative launch: all CTAs are co-resident, because they wait for each other.
     pub resident: bool,
-    /// Blocks.
+    /// CTAs along each dimension.
     pub grid: [u32; 3],
-    /// Threads of a block.
+    /// Threads per CTA.
     pub block: u32,
-    /// Blocks of a cluster.
+    /// CTAs per cluster.
     pub cluster: u32,
-    /// Bytes of dynamic shared memory.
+    /// Dynamic shared memory in bytes.
     pub shared: u32,
 }
 
 impl Launch {
-    /// A launch without maps, clusters and dynamic shared memory.
+    /// A launch without TMA descriptors, clusters and dynamic shared memory.
     pub fn new(source: Arc<Source>, words: Vec<Word>, grid: [u32; 3], block: u32) -> Launch {
         Launch { source, maps: Vec::new(), words, aligned: Vec::new(), resident: false, grid, block, cluster: 1, shared: 0 }
     }
 
-    /// Lets the launch behind this one of the same program run beside it (`kernels/launch.cuh`): neither reads nor writes what the other writes, and both are copies,
-    /// `map` or `transpose`, or those of `window_pack.cu`.
+    /// Lets the next launch of the same program run concurrently with this one (`kernels/launch.cuh`, `BESIDE`): neither reads nor writes what the other writes,
+    /// and both are copies (`map`, `transpose` or the kernels of `window_pack.cu`).
     pub fn lead(&mut self, next: &mut Launch) {
         if self.source.file == "transpose" {
             self.define("LEADS");
@@ -197,20 +198,20 @@ impl Launch {
     }
 }
 
-/// What runs where memory that must be aligned to 16 bytes (that of a [`TensorMap`], [`Launch::aligned`]) is not, which only an execution shows.
+/// The program that runs instead if an address that must be a multiple of 16 bytes ([`TensorMap`], [`Launch::aligned`]) is not, which is known only at execution.
 #[derive(Clone, Debug)]
 pub enum Unaligned {
-    /// These launches.
+    /// This program.
     Made(Box<Program>),
-    /// What this makes of the same problem: lowered when it is wanted first, which it rarely is.
+    /// The program that this lowers the same problem to, when it is first needed.
     Later(Lower),
 }
 
 impl Unaligned {
-    /// The launches, for the problem and the target of the program that they stand behind.
+    /// The program, for the problem and target of the program that it replaces.
     ///
     /// # Errors
-    /// Why there are none.
+    /// Why it does not apply.
     pub fn program(&self, problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
         match self {
             Unaligned::Made(program) => Ok((**program).clone()),
@@ -219,22 +220,23 @@ impl Unaligned {
     }
 }
 
-/// The launches of an operation, in order.
+/// The plan of an operation: launches in stream order.
 #[derive(Clone, Default, Debug)]
 pub struct Program {
     /// The launches.
     pub launches: Vec<Launch>,
-    /// Bytes of scratch that they share.
+    /// Bytes of scratch that the launches share.
     pub scratch: usize,
-    /// What runs instead where memory is not aligned, in the same scratch.
+    /// What runs instead if memory is not aligned, in the same scratch.
     pub unaligned: Option<Unaligned>,
 }
 
-/// Alignment of parts of the scratch, in bytes.
+/// Alignment of allocations in the scratch, in bytes.
 const PART: usize = 256;
 
 impl Program {
-    /// No launches yet; where memory is not aligned those that `lower` makes, whose scratch is booked, unless another program encloses this one.
+    /// A program without launches yet, whose alternative for unaligned memory is what `lower` makes; the scratch of that is booked. A program that becomes part
+    /// of another one has no alternative.
     pub(crate) fn or_unaligned(lower: Lower, problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
         if target.is_enclosed() {
             return Ok(Program::default());
@@ -243,14 +245,14 @@ impl Program {
         Ok(Program { scratch, unaligned: Some(Unaligned::Later(lower)), ..Program::default() })
     }
 
-    /// Books `bytes` of scratch and gives their offset; `None` where the sizes overflow.
+    /// Allocates `bytes` of scratch and returns their offset; `None` on overflow.
     pub fn book(&mut self, bytes: usize) -> Option<usize> {
         let at = self.scratch;
         self.scratch = at.checked_add(bytes)?.checked_next_multiple_of(PART)?;
         Some(at)
     }
 
-    /// The same launches with every place changed: `arg` of a word or a map, and how far it is inside.
+    /// Relocates the launches: `arg` maps places in arguments, `scratch` offsets in the scratch.
     fn placed(mut self, arg: impl Fn(Arg, u64) -> MapPlace, scratch: impl Fn(usize) -> usize) -> Program {
         let place = |p: MapPlace| match p {
             MapPlace::Arg(a, bytes) => arg(a, bytes),
@@ -277,13 +279,13 @@ impl Program {
         self
     }
 
-    /// The launches alone, with the scratch behind the first `bytes` of it.
+    /// The launches with their scratch moved up by `bytes`, without the alternative for unaligned memory.
     pub fn shifted(self, bytes: usize) -> Program {
         let scratch = self.scratch + bytes;
         Program { scratch, unaligned: None, ..self.placed(MapPlace::Arg, |at| at + bytes) }
     }
 
-    /// The launches with what is passed as `arg` at another place.
+    /// The launches with the memory of `arg` replaced by another place.
     pub fn moved(self, arg: Arg, to: MapPlace) -> Program {
         let there = |a, bytes: u64| match to {
             _ if a != arg => MapPlace::Arg(a, bytes),

@@ -1,11 +1,11 @@
 //! `CudaQueue`: a CUDA stream as a queue of the runtime. One of the files with unsafe code.
 //!
-//! Launches go behind each other on the stream; nothing waits for them here. Scratch is one block a stream, which grows where an execution needs more:
-//! the stream's order keeps executions from meeting in it. What a submission holds is let go once an event behind it is reached, when the queue is next
-//! asked; events are recorded where somebody waits, and every so many submissions.
+//! Submissions are enqueued on the stream in order and asynchronously. Scratch is one allocation per stream, which grows when an execution needs more; executions
+//! share it because the stream orders them. The resources that a submission holds (memory, code) are released after an event behind it has completed,
+//! the next time the queue is used. Events are recorded only where somebody waits, and every `EVERY` submissions.
 //!
-//! Where the stream is being captured into a graph, submissions become nodes of it, and the queue holds what they use (scratch, memory, code) as long as it
-//! lives: a graph is launched no longer than that. Nothing is waited for then, and nothing is copied from or to the host.
+//! While the stream is captured into a graph, submissions become nodes of the graph, and the queue holds what they use as long as it lives, which is
+//! longer than the graph. Waiting, and copies from or to the host, are errors then.
 
 use crate::device::CudaDevice;
 use crate::driver::{Block, CudaError, Current, Event, Graph, Stream};
@@ -18,21 +18,21 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Submissions that may wait before the host does, and from one event to the next.
+/// Pending submissions beyond which the host waits (`throttle`), and submissions from one event to the next.
 const WAITING: usize = 1024;
 const EVERY: usize = 32;
 
 thread_local! {
-    /// The queue in whose execution this thread is: what the execution submits belongs to it.
+    /// The queue whose execution this thread is in: nested submissions run as part of that execution.
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A stream with what its work holds.
+/// A stream and the resources that its pending work holds.
 #[derive(Debug)]
 pub struct CudaQueue {
     device: CudaDevice,
     stream: Arc<Stream>,
-    /// Held for the launches of one execution, which share the scratch.
+    /// Held while an execution enqueues its launches: they must be adjacent on the stream, because executions share the scratch.
     order: Mutex<()>,
     state: Mutex<State>,
 }
@@ -41,22 +41,22 @@ pub struct CudaQueue {
 struct State {
     next: u64,
     scratch: Option<Block>,
-    /// A graph uses the scratch.
+    /// A captured graph uses the scratch.
     is_captured: bool,
     pending: VecDeque<Pending>,
-    /// Pending submissions behind the last event.
+    /// Pending submissions after the last event.
     unmarked: usize,
-    /// Events to be used again.
+    /// Events for reuse.
     spare: Vec<Arc<Event>>,
-    /// What graphs use.
+    /// Scratch and other resources that captured graphs use.
     blocks: Vec<Block>,
     captured: Vec<Box<dyn Any + Send>>,
 }
 
-/// A submission that may not be done.
+/// A submission that may not have completed.
 struct Pending {
     ticket: Ticket,
-    /// Behind it, where one was recorded there.
+    /// The event behind it, if one was recorded.
     event: Option<Arc<Event>>,
     _held: Option<Box<dyn Any + Send>>,
 }
@@ -67,16 +67,17 @@ impl std::fmt::Debug for Pending {
     }
 }
 
-/// Executions of a queue as a graph of the driver. Its launches go behind the queue's work; other queues do not wait for them.
+/// Executions of a queue, captured as a CUDA graph. Its launches are enqueued on the queue's stream; tickets do not cover them, so other queues cannot wait for
+/// them.
 #[derive(Debug)]
 pub struct Captured<'q> {
     graph: Graph,
-    /// Holds what the graph uses.
+    /// Holds the resources of the graph.
     _queue: &'q CudaQueue,
 }
 
 impl Captured<'_> {
-    /// Puts the graph behind the queue's work.
+    /// Enqueues the graph on the queue's stream.
     ///
     /// # Errors
     /// [`Error::Runtime`] where the driver fails.
@@ -87,7 +88,7 @@ impl Captured<'_> {
     }
 }
 
-/// A point in a stream, with its time.
+/// A timed event in a stream.
 struct CudaMark {
     ticket: Ticket,
     event: Event,
@@ -103,7 +104,7 @@ impl CudaQueue {
         Ok(CudaQueue::over(device, stream))
     }
 
-    /// A queue on a stream that is there.
+    /// A queue on an existing stream.
     pub fn over(device: &CudaDevice, stream: Arc<Stream>) -> CudaQueue {
         CudaQueue { device: device.clone(), stream, order: Mutex::new(()), state: Mutex::default() }
     }
@@ -118,7 +119,7 @@ impl CudaQueue {
         &self.stream
     }
 
-    /// What `work` executes on this queue, as a graph: nothing of it begins now.
+    /// Captures what `work` submits to this queue into a graph; nothing of it runs now.
     ///
     /// # Errors
     /// Those of `work`; [`Error::Runtime`] where the driver cannot capture it.
@@ -126,7 +127,7 @@ impl CudaQueue {
         Ok(Captured { graph: Graph::capture(&self.stream, work)?, _queue: self })
     }
 
-    /// Whether a graph is being made of what is submitted now.
+    /// Whether the stream is being captured.
     fn is_capturing(&self) -> Result<bool, CudaError> {
         self.stream.is_capturing(&Current::of(&self.device.context)?)
     }
@@ -135,14 +136,14 @@ impl CudaQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// At least `bytes` of scratch.
+    /// Leases at least `bytes` of scratch.
     fn scratch(&self, bytes: usize, capturing: bool) -> Result<Region<'static>, CudaError> {
         if bytes == 0 {
             return Ok(Region::empty());
         }
         let mut state = self.lock();
         if state.scratch.as_ref().is_none_or(|b| b.bytes() < bytes) {
-            // The old block is freed in the stream's order, behind the work that uses it, or lives on for its graphs.
+            // The old block is freed in stream order, after the work that uses it, or kept for the graphs that use it.
             let old = state.scratch.take();
             if std::mem::take(&mut state.is_captured) {
                 state.blocks.extend(old);
@@ -203,7 +204,7 @@ impl CudaQueue {
         }
     }
 
-    /// Lets go of what finished submissions hold.
+    /// Releases the resources of completed submissions.
     fn reap(&self) -> Result<(), Error> {
         let mut done = Vec::new();
         let mut state = self.lock();
@@ -219,7 +220,7 @@ impl CudaQueue {
         Ok(())
     }
 
-    /// Drops what submissions hold outside of the lock; an event that nobody waits for is used again.
+    /// Drops the resources of submissions without holding the lock; events that nobody else holds are reused.
     fn let_go(&self, done: Vec<Pending>) {
         let events: Vec<Arc<Event>> = done.into_iter().filter_map(|p| p.event).filter(|e| Arc::strong_count(e) == 1).collect();
         if !events.is_empty() {
@@ -227,7 +228,7 @@ impl CudaQueue {
         }
     }
 
-    /// Puts an event behind all that is pending.
+    /// Records an event behind the last pending submission.
     fn mark_end(&self, state: &mut State) -> Result<(), CudaError> {
         let event = match state.spare.pop() {
             Some(event) => event,
@@ -241,7 +242,7 @@ impl CudaQueue {
         Ok(())
     }
 
-    /// Numbers a submission, and keeps what it holds.
+    /// Assigns a ticket to a submission and keeps its resources.
     fn finish(&self, held: Option<Box<dyn Any + Send>>, capturing: bool) -> Result<Ticket, Error> {
         let mut state = self.lock();
         state.next += 1;
@@ -258,7 +259,7 @@ impl CudaQueue {
         Ok(ticket)
     }
 
-    /// Calls `f` with an event that is not before `ticket`, where it is not known to be done.
+    /// Calls `f` with an event at or after `ticket`; `None` if the submission is known to be done.
     fn with_event<T>(&self, ticket: Ticket, f: impl FnOnce(&Event) -> Result<T, CudaError>) -> Result<Option<T>, Error> {
         let found = {
             let mut state = self.lock();
@@ -288,13 +289,13 @@ impl Queue for CudaQueue {
             return Ok(Ticket(self.lock().next + 1));
         }
         let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
-        // Once for all calls of the driver below.
+        // Once, for all driver calls below.
         let current = Current::of(&self.device.context)?;
         let capturing = self.stream.is_capturing(&current)?;
         let outer = INSIDE.replace(me);
         let result = self.work(work, capturing);
         INSIDE.set(outer);
-        // Where the work failed half-way, what it began still uses what it holds.
+        // If the work failed half-way, the launches that were enqueued still use its resources.
         let ticket = self.finish(held, capturing)?;
         result.map(|()| ticket)
     }
@@ -305,9 +306,9 @@ impl Queue for CudaQueue {
     }
 
     fn wait_until(&self, ticket: Ticket) -> Result<(), Error> {
-        // Once for all calls of the driver below.
+        // Once, for all driver calls below.
         let current = Current::of(&self.device.context)?;
-        // Behind the last submission there is nothing that an event would tell from it.
+        // For the last submission, synchronising the stream is the same as waiting for an event.
         let is_last = self.lock().pending.back().is_some_and(|p| p.ticket <= ticket && p.event.is_none());
         if is_last && !self.stream.is_capturing(&current)? {
             return self.wait();
@@ -332,7 +333,7 @@ impl Queue for CudaQueue {
         match other.as_any().downcast_ref::<CudaQueue>() {
             Some(other) => other.with_event(ticket, |event| self.stream.wait(event)).map(drop),
             None => {
-                // Failures of the other queue's work are that queue's.
+                // Errors of the other queue's work are reported by that queue.
                 let _ = other.wait_until(ticket);
                 Ok(())
             }

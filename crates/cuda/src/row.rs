@@ -1,4 +1,5 @@
-//! Rows and plans: how a problem finds its launches.
+//! Implementations and plans. A [`Row`] is one implementation of an operation; the rows of an operation are tried in order (`ops::rows`), and the first one
+//! that lowers the problem to a [`Program`] wins. The others say why they do not ([`Skip`]).
 
 use crate::CudaTarget;
 use crate::exec::Launches;
@@ -10,16 +11,16 @@ use std::sync::Arc;
 /// One implementation of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// `how:tier`, such as `tiles:generic`.
+    /// `algorithm:tier`, such as `gemm:sm90` or `tiles:generic`.
     pub name: &'static str,
-    /// Lowers a problem, its layouts resolved and its sizes known, to launches; cheap.
+    /// Lowers a problem with known layouts and sizes to launches; cheap, without a GPU.
     pub lower: Lower,
 }
 
-/// Lowers a problem to launches, or says why not.
+/// Lowers a problem to launches, or returns the reason why this implementation does not apply.
 pub type Lower = fn(&Problem, &CudaTarget) -> Result<Program, Skip>;
 
-/// The plan of a row.
+/// A row's plan for a problem.
 #[derive(Debug)]
 pub struct RowPlan {
     problem: Arc<Problem>,
@@ -31,21 +32,21 @@ impl Row {
     /// The plan for a problem.
     ///
     /// # Errors
-    /// Why the row declines.
+    /// Why the row does not apply.
     pub fn plan(&self, problem: &Problem, target: &CudaTarget) -> Result<RowPlan, Skip> {
         self.plan_resolved(&resolved(problem)?, target)
     }
 
-    /// The plan for a problem whose layouts are resolved.
+    /// The plan for a problem whose layouts are chosen.
     pub(crate) fn plan_resolved(&self, problem: &Arc<Problem>, target: &CudaTarget) -> Result<RowPlan, Skip> {
         let program = (self.lower)(problem, target)?;
         Ok(RowPlan { problem: Arc::clone(problem), program, target: target.clone() })
     }
 }
 
-/// The problem with every layout chosen.
+/// The problem with all layouts (`any`) chosen.
 pub(crate) fn resolved(problem: &Problem) -> Result<Arc<Problem>, Skip> {
-    // An execution's sizes make a problem of their own (`runtime::family`), which comes here.
+    // With runtime sizes, each execution's sizes form a problem of their own (`runtime::family`), which is planned here.
     if problem.op.has_runtime() {
         return Err(Skip::Shape("sizes that an execution gives"));
     }
@@ -60,10 +61,10 @@ impl RowPlan {
         &self.program
     }
 
-    /// These launches, those where memory is not aligned, and what stands behind those.
+    /// This program and its alternatives for unaligned memory.
     ///
     /// # Errors
-    /// Why there are none of the latter.
+    /// Why an alternative does not apply.
     pub fn programs(&self) -> Result<Vec<Program>, Skip> {
         let mut all = vec![self.program.clone()];
         while let Some(unaligned) = all.last().and_then(|program| program.unaligned.clone()) {

@@ -1,36 +1,36 @@
-//! `CudaTarget`: what plans are made from. Always an argument, so that plans for any GPU are made on any host.
+//! `CudaTarget`: the GPU to plan for. It is always passed explicitly, so plans for any GPU can be made on any host.
 
 use crate::compile::Loader;
 use crate::tuned::Tuned;
 use std::sync::Arc;
 
-/// A GPU to plan for: the facts about it, and its loader of code where it is really there.
+/// A GPU to plan for: its properties, and the kernel loader if it is present.
 #[derive(Clone, Debug)]
 pub struct CudaTarget {
-    /// The facts.
+    /// Its properties.
     pub facts: Facts,
-    /// Who loads code; without it plans are made and cannot be built.
+    /// The kernel loader; without it plans can be made but not built.
     pub loader: Option<Arc<Loader>>,
-    /// What was measured on it.
+    /// Tile shapes that were measured on it.
     pub tuned: Option<Arc<Tuned>>,
-    /// Only the scratch of programs is wanted: the generic products, whose text takes longest, leave their launches out.
+    /// Only the scratch size of a program is wanted: generic products then skip generating their source.
     sketched: bool,
-    /// The program is part of another one, which has what runs where memory is not aligned.
+    /// The program becomes part of another one, which has the alternative for unaligned memory.
     enclosed: bool,
 }
 
 impl CudaTarget {
-    /// A GPU that is only described.
+    /// A GPU that need not be present.
     pub fn described(facts: Facts) -> CudaTarget {
         CudaTarget::new(facts, None, None)
     }
 
-    /// A GPU with its loader and what was measured on it.
+    /// A GPU with its loader and measured tile shapes.
     pub(crate) fn new(facts: Facts, loader: Option<Arc<Loader>>, tuned: Option<Arc<Tuned>>) -> CudaTarget {
         CudaTarget { facts, loader, tuned, sketched: false, enclosed: false }
     }
 
-    /// The same for programs of which only the scratch is wanted.
+    /// The same for planning only the scratch size.
     pub(crate) fn sketch(&self) -> CudaTarget {
         CudaTarget { sketched: true, ..self.clone() }
     }
@@ -39,7 +39,7 @@ impl CudaTarget {
         self.sketched
     }
 
-    /// The same for programs within another one.
+    /// The same for programs that become part of another one.
     pub(crate) fn within(&self) -> CudaTarget {
         CudaTarget { enclosed: true, ..self.clone() }
     }
@@ -49,22 +49,22 @@ impl CudaTarget {
     }
 }
 
-/// What a GPU is like.
+/// The properties of a GPU that planning uses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Facts {
     /// Compute capability, major times 10 plus minor: 80, 90, 100.
     pub sm: u32,
-    /// Multiprocessors.
+    /// Multiprocessors (SMs).
     pub multiprocessors: u32,
-    /// Shared memory that one block may have, in bytes.
+    /// Maximum shared memory of a CTA, in bytes.
     pub shared_memory: u32,
-    /// Second-level cache, in bytes.
+    /// L2 cache, in bytes.
     pub l2: u32,
-    /// Clock of the multiprocessors, in kHz.
+    /// SM clock, in kHz.
     pub clock: u32,
-    /// Clock of the memory, in kHz.
+    /// Memory clock, in kHz.
     pub memory_clock: u32,
-    /// Width of the memory's bus, in bits.
+    /// Width of the memory bus, in bits.
     pub memory_bus: u32,
 }
 
@@ -127,12 +127,12 @@ impl Facts {
         memory_bus: 8192,
     };
 
-    /// GPUs by the numbers of their architectures, of each generation that kernels are prebuilt for; the first one of a number stands for it. Which kernels
-    /// are best depends on bandwidth, too, so that two GPUs of a generation may need different ones.
+    /// GPUs by architecture, for prebuilding kernels; the first one of an architecture represents it. The choice of kernels also depends on bandwidth, so two GPUs
+    /// of one architecture may need different kernels.
     pub const NAMED: [(&'static str, Facts); 6] =
         [("80", Facts::A100), ("86", Facts::A40), ("89", Facts::L40S), ("90", Facts::H200), ("90", Facts::H100), ("100", Facts::B200)];
 
-    /// The GPU of an architecture, `90` for example.
+    /// The representative GPU of an architecture, such as `90`.
     pub fn named(name: &str) -> Option<Facts> {
         Facts::all(name).next()
     }
@@ -142,7 +142,7 @@ impl Facts {
         Facts::NAMED.iter().filter(move |n| n.0 == name).map(|n| n.1)
     }
 
-    /// The architecture that code is compiled for, `sm_90a` for example: with the instructions that only this generation has, where there are such.
+    /// The architecture that kernels are compiled for, such as `sm_90a`: from Hopper on with the architecture-specific instructions.
     pub fn architecture(&self) -> String {
         let specific = if self.sm >= 90 && self.sm < 120 { "a" } else { "" };
         format!("sm_{}{specific}", self.sm)

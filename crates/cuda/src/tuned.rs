@@ -1,4 +1,4 @@
-//! Tiles that somebody has measured on this GPU (`oxidnn bench --tune`): they take the place of what the model of times would choose.
+//! Autotuning results (`oxidnn bench --tune`): tile shapes that were measured on this GPU override the choice of the time model (`ops::gemm::shape`).
 
 use crate::CudaTarget;
 use crate::compile;
@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Mutex;
 
-/// Measured choices of one kind of GPU, as they are in the kernel store.
+/// The measured tile shapes of one GPU model, kept in the kernel store.
 #[derive(Default, Debug)]
 pub struct Tuned {
-    /// What the choices are kept as: the kind of GPU, and the version of the code whose tiles these are.
+    /// The key in the store: GPU model and version of this crate.
     key: Vec<u8>,
     state: Mutex<State>,
 }
@@ -21,11 +21,11 @@ pub struct Tuned {
 #[derive(Default, Debug)]
 struct State {
     chosen: HashMap<Request, Shape>,
-    /// Products that plans asked for, where somebody watches.
+    /// Requests of plans, while they are recorded.
     asked: Option<Vec<Request>>,
 }
 
-/// A product whose tile can be chosen, and the tiles that it may have, those first that the model prefers.
+/// A product to tune and its candidate tiles, in the order of the time model.
 #[derive(Debug)]
 pub struct Product {
     request: Request,
@@ -33,14 +33,14 @@ pub struct Product {
 }
 
 impl Product {
-    /// Number of its tiles.
+    /// Number of candidates.
     pub fn tiles(&self) -> usize {
         self.tiles.len()
     }
 }
 
 impl Tuned {
-    /// What the store has for a kind of GPU; nothing without a store.
+    /// The shapes that the store has for a GPU model; none without a store.
     pub(crate) fn of(gpu: &str) -> Tuned {
         let key = format!("tuned\0{}\0{gpu}", env!("CARGO_PKG_VERSION")).into_bytes();
         let kept = compile::store().and_then(|store| store.get(&key)).unwrap_or_default();
@@ -48,7 +48,7 @@ impl Tuned {
         Tuned { key, state: Mutex::new(State { chosen, asked: None }) }
     }
 
-    /// The measured tile of a product.
+    /// The measured tile shape of a product.
     pub(crate) fn shape(&self, request: &Request) -> Option<Shape> {
         let mut state = fork::lock(&self.state);
         if let Some(asked) = state.asked.as_mut().filter(|all| !all.contains(request)) {
@@ -57,7 +57,7 @@ impl Tuned {
         state.chosen.get(request).copied()
     }
 
-    /// The products that plans of `work` ask for.
+    /// Runs `work` and returns the products that its plans asked for.
     pub fn watch<T>(&self, target: &CudaTarget, work: impl FnOnce() -> T) -> (T, Vec<Product>) {
         fork::lock(&self.state).asked = Some(Vec::new());
         let done = work();
@@ -66,14 +66,14 @@ impl Tuned {
         (done, asked.into_iter().map(product).collect())
     }
 
-    /// Plans that are made from now on have tile `i` of this product.
+    /// Makes plans from now on use candidate `i` for this product.
     pub fn choose(&self, product: &Product, i: usize) {
         if let Some(tile) = product.tiles.get(i) {
             fork::lock(&self.state).chosen.insert(product.request, tile.shape);
         }
     }
 
-    /// Keeps all choices in the store.
+    /// Saves all choices to the store.
     ///
     /// # Errors
     /// [`CudaError::Store`] where there is none, or it cannot be written.
@@ -86,7 +86,7 @@ impl Tuned {
     }
 }
 
-/// A choice as a line of numbers.
+/// Serialises a choice as a line of numbers.
 fn written(r: &Request, s: &Shape) -> String {
     let flags = [r.a_mn, r.b_mn, r.swapped, r.promote, r.aligned, r.window, r.undivided, r.scattered, r.planes, r.computed].map(i64::from);
     let numbers = [r.m, r.n, r.k, r.batch, r.bytes, r.result_bytes, r.taps].into_iter().chain(flags);
@@ -98,7 +98,7 @@ fn written(r: &Request, s: &Shape) -> String {
     line
 }
 
-/// The choice of a line; `None` for what is none.
+/// Parses a line; `None` if it is not a choice.
 fn read(line: &str) -> Option<(Request, Shape)> {
     let all: Vec<i64> = line.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
     let &[

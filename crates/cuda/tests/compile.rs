@@ -1,6 +1,4 @@
-//! Problem lines lowered for GPUs that are only described, and what they lower to compiled by NVRTC.
-//!
-//! Where NVRTC comes from, `common` says.
+//! Problem lines lowered for GPUs that need not be present, and their kernels compiled by NVRTC (module `common` finds it).
 
 mod common;
 
@@ -35,16 +33,16 @@ const DRIVERS: &[&str] = &[
     "sum",
 ];
 
-/// What no row takes: each refused line has one of these words.
+/// Lines that no row supports have one of these words.
 const REFUSED: &[&str] = &["packed"];
 
-/// One of so many kernels is compiled in the test.
+/// The test compiles one of so many kernels.
 const SAMPLE: usize = 24;
 
-/// What the smoke lines of a driver lower to.
+/// What the smoke lines of an operation lower to.
 #[derive(Default)]
 struct Lowered {
-    /// Kernels with the line that first wanted them, in the order of the lines.
+    /// Kernels with the first line that needs them, in the order of lines.
     kernels: Vec<(String, Arc<Source>)>,
     refused: Vec<String>,
     cases: usize,
@@ -89,7 +87,7 @@ fn smoke_lines_are_lowered_for_described_gpus() {
     }
 }
 
-/// The kernels of the first rows that take the lines of files, each once, with the line that needs them.
+/// The kernels of the first row that supports each line of the files, each once, with the line that needs it.
 fn needed(files: &[PathBuf], facts: Facts) -> HashMap<Arc<Source>, String> {
     let (target, mut all) = (CudaTarget::described(facts), HashMap::new());
     for file in files {
@@ -130,7 +128,7 @@ fn shapes_do_not_change_what_is_compiled() {
         row.plan(&case.problem, &target).unwrap().program().launches.iter().map(|l| Arc::clone(&l.source)).collect::<Vec<_>>()
     };
     for (a, b) in [
-        // Rows that registers hold come in a few classes of length, planes in those of the vectors that divide their rows; all others are one.
+        // `rows_vector` is compiled for a few classes of row length, planes for the vector widths that divide their rows; others have one variant.
         ("--softmax --sdt=f32 --ddt=f32 --axis=1 16x1000", "--softmax --sdt=f32 --ddt=f32 --axis=1 77x900"),
         ("--softmax --sdt=f32 --ddt=f32 --axis=1 16x1001", "--softmax --sdt=f32 --ddt=f32 --axis=1 77x1011"),
         ("--softmax --sdt=f32 --ddt=f32 --axis=1 16x555555", "--softmax --sdt=f32 --ddt=f32 --axis=1 77x333333"),

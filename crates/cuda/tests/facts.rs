@@ -1,4 +1,5 @@
-//! The kernels on tensor cores, without a GPU: which lines of `tests/gpu/tensor-cores.txt` they take on a described H200, and what the compiler made of them.
+//! The tensor-core kernels, without a GPU: every line of `tests/gpu/tensor-cores.txt` is lowered to one of them for an H200, and their code has no spills and the
+//! intended instructions.
 
 mod common;
 
@@ -11,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-/// Instructions that must be in the code of a file: one word of each list.
+/// Instructions that the code of a file must have: one of each list.
 const MEANT: &[(&str, &[&str])] = &[
     ("gemm_sm90", &["HGMMA QGMMA IGMMA", "UTMALDG"]),
     ("conv_sm90", &["HGMMA QGMMA IGMMA", "UTMALDG"]),
@@ -33,10 +34,10 @@ const MEANT: &[(&str, &[&str])] = &[
     ("reduce_parts", &["LDG"]),
 ];
 
-/// The section of a module's variables.
+/// The section of global variables of a cubin.
 const NAMED: &[u8] = b".nv.global";
 
-/// Each line for tensor cores with its problem's first plan.
+/// Each line with the first plan for its problem.
 fn plans(facts: Facts) -> Vec<(String, &'static str, Program)> {
     plans_of("tensor-cores.txt", facts)
 }
@@ -128,7 +129,7 @@ fn older_gpus_get_products_on_their_tensor_cores() {
     assert!(plans.iter().all(|p| !p.1.ends_with(":sm90")));
 }
 
-/// Registers and bytes of local memory and stack, and the words of instructions.
+/// Registers, bytes of local memory and stack, and instruction mnemonics.
 fn facts(tools: &Path, cubin: &[u8], name: &str) -> ([u64; 3], HashSet<String>) {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.cubin"));
     std::fs::write(&file, cubin).unwrap();
@@ -151,7 +152,7 @@ fn facts(tools: &Path, cubin: &[u8], name: &str) -> ([u64; 3], HashSet<String>) 
     (numbers, words)
 }
 
-/// Kernels by file, each variant once, in the order of the lines.
+/// Kernels by file, each variant once, in the order of lines.
 fn kernels() -> Vec<(String, Arc<Source>)> {
     let mut known = HashSet::new();
     let lines = plans(Facts::H200).into_iter().chain(plans_of("vectors.txt", Facts::H200));
@@ -163,7 +164,7 @@ fn kernels() -> Vec<(String, Arc<Source>)> {
 fn the_compiler_keeps_sums_in_registers_and_uses_the_instructions_that_are_meant() {
     let Some(tools) = common::nvrtc() else { return };
     let only = std::env::var("OXIDNN_KERNELS").ok();
-    // A few variants of each file; all of those that the variable names.
+    // A few variants of each file; all variants of the files that the environment variable names.
     let (mut seen, mut wrong) = (BTreeMap::<&str, usize>::new(), Vec::new());
     for (i, (line, source)) in kernels().iter().enumerate() {
         let count = seen.entry(source.file).or_default();
@@ -179,12 +180,12 @@ fn the_compiler_keeps_sums_in_registers_and_uses_the_instructions_that_are_meant
                 let ([registers, local, stack], words) = facts(tools, &cubin, &format!("{}-{i}", source.file));
                 eprintln!("{} {registers} registers, {local} + {stack} bytes: {line}", source.file);
                 let lists = MEANT.iter().find(|m| m.0 == source.file).map_or(&[][..], |m| m.1);
-                // A TF32 B that is contiguous along N is what wgmma does not read.
+                // wgmma cannot read an N-major TF32 B.
                 let turned = source.options.contains("A_TYPE T_TF32") && source.options.contains("B_MN 1");
                 let meant = |list: &&&'static str| if turned && list.contains("HGMMA") { "HMMA" } else { **list };
                 let missing = lists.iter().map(|list| meant(&list)).filter(|list| !list.split(' ').any(|word| words.contains(word)));
                 wrong.extend(missing.map(|list| format!("{line}\n  {}: no {list}", source.file)));
-                // What a kernel does not read would still be loaded with it, and addresses in it set right.
+                // Global variables would be loaded and relocated with every module.
                 if cubin.windows(NAMED.len()).any(|w| w == NAMED) {
                     wrong.push(format!("{line}\n  {}: variables, where enumerators do", source.file));
                 }

@@ -1,4 +1,4 @@
-//! What is done before anybody asks for it, by a thread that lives as long as there is something to do.
+//! Preloading of kernels in the background, by a thread that exists only while there is work.
 
 use crate::driver::Calls;
 use std::collections::HashSet;
@@ -7,13 +7,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
-/// What is done for a family, a piece at a time; the iterator's items are pieces that are done.
+/// Prepares a family (the kernels of a file) step by step; each item of the iterator is a completed step.
 type Work = Box<dyn Fn(&'static str) -> Box<dyn Iterator<Item = ()>> + Send + Sync>;
 
-/// Families of kernels, and the thread that prepares one after the other.
+/// A queue of families and the thread that prepares them one after the other.
 pub(super) struct Ahead {
     shared: Arc<Shared>,
-    /// The process that has the thread; a child of a fork has not.
+    /// The process that has the thread; a forked child does not.
     process: u32,
 }
 
@@ -24,11 +24,11 @@ struct Shared {
 
 #[derive(Default)]
 struct Jobs {
-    /// Families that were asked for.
+    /// All families that were requested.
     known: HashSet<&'static str>,
-    /// Those that wait, the next one last.
+    /// Families to prepare, the next one last.
     waiting: Vec<&'static str>,
-    /// It ends when nothing waits.
+    /// The thread is running; it ends when nothing is waiting.
     running: bool,
     thread: Option<JoinHandle<()>>,
     ended: bool,
@@ -45,7 +45,7 @@ impl Shared {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The family to prepare now; with none the thread ends.
+    /// The family to prepare next; the thread ends without one.
     fn next(&self) -> Option<&'static str> {
         let mut jobs = self.jobs();
         let next = if jobs.ended { None } else { jobs.waiting.pop() };
@@ -55,14 +55,14 @@ impl Shared {
 
     fn run(&self) {
         while let Some(family) = self.next() {
-            // What a panic, which is reported, leaves undone is done when somebody asks for it.
+            // After a panic, which is reported, the rest of the family is loaded on demand.
             let _ = catch_unwind(AssertUnwindSafe(|| self.all_of(family)));
         }
     }
 
     fn all_of(&self, family: &'static str) {
         let mut pieces = (self.work)(family);
-        // Between two calls nothing of the driver is in use, so a process may end there.
+        // Between two steps no driver call is in progress, so the process may exit.
         while let Some(_calls) = Calls::enter().filter(|_| !self.jobs().ended) {
             if pieces.next().is_none() {
                 break;
@@ -76,7 +76,7 @@ impl Ahead {
         Ahead { shared: Arc::new(Shared { work, jobs: Mutex::default() }), process: std::process::id() }
     }
 
-    /// Somebody uses a kernel of `family`: others of it are likely to follow, before those of families that wait.
+    /// A kernel of `family` was used: prepares that family before all that are waiting.
     pub(super) fn hurry(&self, family: &'static str) {
         self.prepare(family);
         let waiting = &mut self.shared.jobs().waiting;
@@ -85,7 +85,7 @@ impl Ahead {
         }
     }
 
-    /// Kernels of `family` are likely to be used. Returns at once; a family is prepared once.
+    /// Queues `family` once; returns at once.
     pub(super) fn prepare(&self, family: &'static str) {
         let mut jobs = self.shared.jobs();
         if !jobs.known.insert(family) {
@@ -94,7 +94,7 @@ impl Ahead {
         jobs.waiting.insert(0, family);
         if !jobs.running {
             Calls::announce();
-            // It has nothing left to do but to end.
+            // The thread before this one has nothing left to do.
             join(jobs.thread.take());
             let shared = Arc::clone(&self.shared);
             jobs.thread = Builder::new().name("oxidnn-kernels".into()).spawn(move || shared.run()).ok();
@@ -117,7 +117,7 @@ impl Drop for Ahead {
 }
 
 fn join(thread: Option<JoinHandle<()>>) {
-    // Panics were reported where they happened.
+    // Panics have been reported.
     let _ = thread.map(JoinHandle::join);
 }
 

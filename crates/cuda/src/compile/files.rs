@@ -1,10 +1,10 @@
-//! The files of `kernels/`, embedded.
+//! The registry of kernels: the files of `kernels/`, embedded.
 
 use crate::program::Source;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// The headers that kernels include, by name.
+/// Headers that kernels include, by name.
 pub const HEADERS: &[(&str, &str)] = &[
     ("launch.cuh", include_str!("../../kernels/launch.cuh")),
     ("number.cuh", include_str!("../../kernels/number.cuh")),
@@ -26,7 +26,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("four_bits.cuh", include_str!("../../kernels/four_bits.cuh")),
 ];
 
-/// Kernels, each with a function of the same name, and the generated header that they include.
+/// Kernels: name (also of the `__global__` function), source, and the generated header that the source includes.
 const KERNELS: &[(&str, &str, &str)] = &[
     ("map", include_str!("../../kernels/map.cu"), "args.cuh"),
     ("windows", include_str!("../../kernels/windows.cu"), "args.cuh"),
@@ -69,24 +69,24 @@ const KERNELS: &[(&str, &str, &str)] = &[
     ("attention_sm90", include_str!("../../kernels/attention_sm90.cu"), "args.cuh"),
 ];
 
-/// The text of a kernel's file, and the name of the generated header that it includes.
+/// The source of a kernel, and the name of the generated header that it includes.
 pub fn kernel(name: &str) -> Option<(&'static str, &'static str)> {
     KERNELS.iter().find(|k| k.0 == name).map(|k| (k.1, k.2))
 }
 
-/// Whether a kernel waits itself for the launch before (`launch.cuh`), so that its blocks may start while that ends, or runs beside it.
+/// Whether a kernel waits for the preceding kernel itself (`launch.cuh`), so that it can be launched with programmatic dependent launch.
 pub fn waits(source: &Source) -> bool {
     is_waiting(source.file) || source.options.contains("#define BESIDE ")
 }
 
-/// Whether the kernel of this name does so wherever it is launched.
+/// Whether the kernel of this name does so in all variants.
 fn is_waiting(name: &str) -> bool {
     static WAITING: LazyLock<HashSet<&str>> =
         LazyLock::new(|| KERNELS.iter().filter(|k| WAITS.iter().any(|call| k.1.contains(call))).map(|k| k.0).collect());
     WAITING.contains(name)
 }
 
-/// How kernels wait: themselves, or at the start of a block of `tile_sm90.cuh`.
+/// The calls by which kernels wait: their own, or the prologue in `tile_sm90.cuh`.
 const WAITS: [&str; 2] = ["    begin();", "    start_block(s);"];
 
 #[cfg(test)]

@@ -1,4 +1,8 @@
-//! The code of one GPU: made once a kernel, whoever asks, and kept.
+//! The loader of one GPU: compiles and loads each kernel once.
+//!
+//! A kernel is looked up in memory, in the installed kernels (`oxidnn-kernels`), and in the kernel store of the user's cache directory; otherwise NVRTC
+//! compiles it, and the cubin goes to the store. The key is everything that a cubin depends on: version, architecture, source text, headers, options and
+//! generated header; a change of any of them, a comment included, is a miss.
 
 use super::ahead::Ahead;
 use super::compile;
@@ -14,14 +18,14 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Modules that stay loaded although nobody uses them.
+/// Modules that stay loaded while unused, at most.
 const KEPT: usize = 4096;
-/// Kernels of a file that are loaded before anybody asks for them; a kernel takes some 30 KiB of the GPU's memory and 0.1 ms of a thread (H200).
+/// Kernels of a file that are preloaded, at most; a kernel takes some 30 KiB of device memory and 0.1 ms of a thread (H200).
 const AHEAD: usize = 512;
-/// So many are loaded ahead that what was asked for stays.
+/// Loaded modules beyond which nothing is preloaded, so that preloading evicts nothing that was used.
 const ROOM: usize = KEPT / 2;
 
-/// The files of products and convolutions: a program that uses one uses others, and those of the copies around them.
+/// The files of products and convolutions, and of the copies around them: a program that uses one of them is likely to use others.
 const PRODUCTS: &[&str] = &[
     "gemm_sm90",
     "conv_sm90",
@@ -36,40 +40,41 @@ const PRODUCTS: &[&str] = &[
 ];
 const COPIES: &[&str] = &["transpose", "reduce_parts", "map", "window_pack", "window_weights", "add_parts", "dots"];
 
-/// Loads kernels into a context. Two threads that want the same kernel at the same time get what one of them makes. Where kernels are installed, those of products are
-/// loaded from the beginning. Where a program uses one kernel of a file, those of the same file that are kept come next, and then those of other products behind one of
-/// these, so that most of its new shapes find theirs.
+/// Loads kernels into a context. If several threads want the same kernel, one of them makes it and the others wait.
+///
+/// A background thread preloads kernels that are installed or stored: those of products at once if there are installed kernels; when a kernel is used for the
+/// first time, the others of its file, and if it is one of a product, those of all products.
 pub struct Loader {
     kernels: Arc<Kernels>,
     ahead: Ahead,
 }
 
-/// What both the callers and the thread ahead of them load into.
+/// State shared by callers and the preloading thread.
 struct Kernels {
     context: Arc<Context>,
     architecture: String,
     overlaps: bool,
-    /// Bytes of shared memory that a block may have.
+    /// Maximum shared memory of a CTA, in bytes.
     shared: u32,
-    /// The digest of the files that kernels include.
+    /// The digest of all headers.
     headers: String,
     installed: Option<Installed>,
     store: Option<Store>,
     state: Mutex<State>,
     landed: Condvar,
-    /// The keys of what is installed and in the store, as they were when they were first asked for.
+    /// The keys of the store and of the installed kernels, as they were when first listed.
     listed: OnceLock<Vec<Vec<u8>>>,
 }
 
 struct State {
     ready: Lru<Arc<Source>, Function>,
-    /// Kernels that some thread is making.
+    /// Kernels that are being made by some thread.
     making: HashSet<Arc<Source>>,
-    /// Compilations so far.
+    /// Number of compilations.
     compiled: usize,
 }
 
-/// A kernel that this thread makes. However that ends, those who wait for it go on.
+/// Marks a kernel as being made by this thread; wakes the waiting threads when dropped, also after an error.
 struct Flight<'a> {
     kernels: &'a Kernels,
     source: &'a Arc<Source>,
@@ -110,7 +115,7 @@ impl Loader {
             Box::new(kernels.kept_of(file).into_iter().map(move |source| kernels.prepare(&source)))
         }));
         let loader = Loader { kernels, ahead };
-        // Whoever installed kernels wants first results at once.
+        // Installed kernels are there for a fast first result.
         if loader.kernels.installed.is_some() {
             loader.prepare_products();
         }
@@ -121,12 +126,12 @@ impl Loader {
         PRODUCTS.iter().chain(COPIES).for_each(|file| self.ahead.prepare(file));
     }
 
-    /// Whether the GPU starts blocks of a launch while the one before ends, where they wait for it themselves.
+    /// Whether the GPU has programmatic dependent launch.
     pub fn overlaps(&self) -> bool {
         self.kernels.overlaps
     }
 
-    /// Kernels that were compiled so far.
+    /// Number of kernels compiled so far.
     pub fn compiled(&self) -> usize {
         self.kernels.state().compiled
     }
@@ -152,7 +157,7 @@ impl Kernels {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The function of a kernel, which `make` makes where it is not there; whether it did.
+    /// The function of a kernel, made by `make` if it is not loaded; and whether it was made.
     fn function(&self, source: &Arc<Source>, make: impl FnOnce() -> Result<Function, CudaError>) -> Result<(Function, bool), CudaError> {
         let mut state = self.state();
         loop {
@@ -179,7 +184,7 @@ impl Kernels {
         Ok(function)
     }
 
-    /// A kernel that is installed or in the store, which `get` asks.
+    /// A kernel that is installed, or in the store, which is read by `get`.
     fn kept(&self, source: &Source, key: &[u8], get: impl Fn(&Store, &[u8]) -> Option<Vec<u8>>) -> Option<Function> {
         let load = |cubin: Vec<u8>| self.load(source.file, &cubin).ok();
         let (installed, store) = (self.installed.as_ref(), self.store.as_ref());
@@ -194,7 +199,7 @@ impl Kernels {
         let cubin = compile(source, &self.architecture)?;
         self.state().compiled += 1;
         if let Some(store) = &self.store {
-            // Code that cannot be kept is compiled again next time.
+            // A cubin that cannot be stored is compiled again by the next process.
             let _ = store.put(&key, &cubin);
         }
         self.load(source.file, &cubin)
@@ -204,14 +209,14 @@ impl Kernels {
         key(source, &self.architecture, &self.headers)
     }
 
-    /// The kernels of a file that are kept, those in the store first that were used last.
+    /// The installed and stored kernels of a file; those of the store come first, most recently used first.
     fn kept_of(&self, file: &'static str) -> Vec<Arc<Source>> {
         let listed = self.listed.get_or_init(|| {
             let (store, installed) = (self.store.as_ref(), self.installed.as_ref());
             [store.map(Store::keys), installed.map(Installed::keys)].into_iter().flatten().flatten().collect()
         });
         let empty = Source { file, options: Arc::from(""), header: Arc::from("") };
-        // What a key says before options and header, and the separator between those two.
+        // The key up to the options, and one more separator, which is removed below.
         let before = self.key(&empty);
         let source = |key: &Vec<u8>| {
             let rest = std::str::from_utf8(key.strip_prefix(&before[..before.len() - 1])?).ok()?;
@@ -221,7 +226,7 @@ impl Kernels {
         listed.iter().filter_map(source).take(AHEAD).collect()
     }
 
-    /// Loads a kernel that is kept, before anybody asks for it; what cannot be loaded now is made when it is asked for.
+    /// Preloads a kernel that is installed or stored; one that cannot be loaded is made on demand.
     fn prepare(&self, source: &Arc<Source>) {
         if self.state().ready.len() >= ROOM {
             return;
@@ -233,13 +238,13 @@ impl Kernels {
     }
 }
 
-/// The digest of the files that kernels include.
+/// The digest of all headers.
 fn headers() -> String {
     let files: String = HEADERS.iter().map(|h| h.1).collect();
     format!("{:032x}", digest(files.as_bytes()))
 }
 
-/// Between the parts of a key.
+/// Separates the parts of a key.
 const SEPARATOR: &str = "\0";
 
 /// Everything that a cubin depends on.
@@ -249,10 +254,10 @@ fn key(source: &Source, architecture: &str, headers: &str) -> Vec<u8> {
     [env!("CARGO_PKG_VERSION"), architecture, source.file, headers, &text, &source.options, &source.header].join(SEPARATOR).into_bytes()
 }
 
-/// Compiles a kernel for `architecture` into a store, before anybody needs it and without a GPU; false where it is there already.
+/// Compiles a kernel for `architecture` into a store, without a GPU; false if the store has it.
 ///
 /// # Errors
-/// [`CudaError::Missing`] without NVRTC, [`CudaError::Compile`], [`CudaError::Store`] where it cannot be kept.
+/// [`CudaError::Missing`] without NVRTC, [`CudaError::Compile`], [`CudaError::Store`] if it cannot be stored.
 pub fn prebuild(source: &Source, architecture: &str, store: &Store) -> Result<bool, CudaError> {
     let key = key(source, architecture, &headers());
     if store.get(&key).is_some() {
@@ -263,18 +268,17 @@ pub fn prebuild(source: &Source, architecture: &str, store: &Store) -> Result<bo
     Ok(true)
 }
 
-/// The folder with kernels that were compiled before and installed with the engine: beside the library or program that it is part of, or in the `lib` beside a
-/// program's `bin`.
+/// The folder of kernels that are installed with the engine: beside the library or program that contains this code, or in the `lib` beside a program's `bin`.
 const INSTALLED: &str = "oxidnn-kernels";
 
-/// The kernels that were installed with the engine; none where there are none, or others may write there.
+/// The installed kernels; `None` if there are none, or if others may write there.
 fn installed() -> Option<Installed> {
     let file = home()?;
     let folder = file.parent()?;
     [folder.join(INSTALLED), folder.join("../lib").join(INSTALLED)].into_iter().find_map(|dir| Installed::open(dir).ok())
 }
 
-/// The library or program that this code is part of, as the system lists what is mapped where; none on systems that do not.
+/// The file of the library or program that contains this code, from `/proc/self/maps`; `None` on systems without it.
 fn home() -> Option<PathBuf> {
     let here = home as *const () as u64;
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
@@ -287,7 +291,8 @@ fn home() -> Option<PathBuf> {
     line.find('/').map(|at| PathBuf::from(&line[at..]))
 }
 
-/// The store of the user's cache directory, as the knob `KERNEL_STORE` has it; none where there is no such directory or others may write there.
+/// The kernel store in the user's cache directory, of the size of the knob `KERNEL_STORE`; `None` if it is 0, there is no such directory, or others may
+/// write there.
 pub fn store() -> Option<Store> {
     let budget = knobs::get().kernel_store as u64;
     Store::open(user_folder("cubin")?, budget).ok().filter(|_| budget > 0)

@@ -1,4 +1,4 @@
-//! Kernels from source to code: embedded files, NVRTC, and the code that is there already.
+//! Kernels from source to loaded code: embedded files, NVRTC, the kernel store, preloading.
 
 mod ahead;
 mod files;

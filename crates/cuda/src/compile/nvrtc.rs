@@ -1,4 +1,4 @@
-//! NVRTC, loaded when it is first needed. One of the files with unsafe code.
+//! Compilation by NVRTC, which is loaded when it is first needed. One of the files with unsafe code.
 
 use super::files::{HEADERS, kernel};
 use crate::driver::CudaError;
@@ -7,13 +7,13 @@ use cudarc::nvrtc::sys::{self, nvrtcResult};
 use std::ffi::{CStr, CString};
 use std::ptr;
 
-/// The name of the header with a kernel's macros, which comes before everything.
+/// The header with a kernel's defines, included before everything.
 const OPTIONS: &str = "options.cuh";
 
-/// Compiles a kernel to a cubin for `architecture`, `sm_90a` for example.
+/// Compiles a kernel to a cubin for `architecture`, such as `sm_90a`.
 ///
 /// # Errors
-/// [`CudaError::Missing`] without the library, [`CudaError::Compile`] with the compiler's words.
+/// [`CudaError::Missing`] without the library, [`CudaError::Compile`] with the compiler's log.
 pub fn compile(source: &Source, architecture: &str) -> Result<Vec<u8>, CudaError> {
     load()?;
     let (text, generated) = kernel(source.file).unwrap_or_default();

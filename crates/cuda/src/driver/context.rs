@@ -1,4 +1,4 @@
-//! Contexts: the primary one of a GPU, or the user's.
+//! CUDA contexts: the primary one of a GPU, or the user's.
 
 use super::{CudaError, check, load};
 use crate::Facts;
@@ -22,7 +22,7 @@ pub fn count() -> Result<usize, CudaError> {
 pub struct Context {
     raw: CUcontext,
     device: CUdevice,
-    /// It is the primary one, which this value retains.
+    /// Whether it is the primary context, which this value retains.
     primary: bool,
 }
 
@@ -78,7 +78,7 @@ impl Context {
         self.device
     }
 
-    /// The number of its GPU among those that this process sees.
+    /// The ordinal of its GPU.
     ///
     /// # Errors
     /// [`CudaError::Call`]; [`CudaError::NoDevice`] for a context on something else, such as a part of a GPU.
@@ -102,7 +102,7 @@ impl Context {
         Ok(value.max(0) as u32)
     }
 
-    /// The facts of the GPU.
+    /// The properties of the GPU that planning uses.
     ///
     /// # Errors
     /// [`CudaError::Call`].
@@ -132,7 +132,7 @@ impl Context {
         Ok(String::from_utf8_lossy(&name[..end]).into_owned())
     }
 
-    /// What tells this GPU from all others.
+    /// The GPU's UUID.
     ///
     /// # Errors
     /// [`CudaError::Call`].
@@ -164,14 +164,15 @@ impl Drop for Context {
     }
 }
 
-/// A context that is the calling thread's current one until this is dropped. Calls that want one take this, so that it is made current once for all of them.
+/// Makes a context the calling thread's current one until it is dropped. Functions that need a current context take it as proof, so that a sequence of calls
+/// makes it current once.
 #[derive(Debug)]
 pub struct Current {
     pushed: bool,
 }
 
 impl Current {
-    /// Makes `context` current, if it is not.
+    /// Makes `context` current, if it is not already.
     ///
     /// # Errors
     /// [`CudaError::Call`].

@@ -1,30 +1,30 @@
-//! What goes wrong between the host and the GPU.
+//! Errors of the CUDA driver and NVRTC.
 
 use oxidnn_spec::Error;
 
-/// An error of NVIDIA's libraries, or their absence.
+/// An error of NVIDIA's libraries or of the kernel store.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CudaError {
-    /// The library is not there.
+    /// The library is not installed.
     #[error(
         "{library} was not found; looked for {names} where the system's loader looks (LD_LIBRARY_PATH, the cache of ldconfig); {advice}"
     )]
     Missing {
-        /// What it is.
+        /// The library.
         library: &'static str,
         /// The file names that were tried.
         names: String,
-        /// What to do.
+        /// How to install it.
         advice: &'static str,
     },
-    /// A function failed.
+    /// A function of a library failed.
     #[error("{function} failed: {name} ({text})")]
     Call {
         /// The function of the library.
         function: &'static str,
         /// The name of its status.
         name: String,
-        /// What the library says of it.
+        /// The library's description of the status.
         text: String,
     },
     /// A kernel does not compile.
@@ -32,29 +32,29 @@ pub enum CudaError {
     Compile {
         /// The kernel's file.
         kernel: &'static str,
-        /// For what.
+        /// The architecture.
         architecture: String,
-        /// What the compiler says.
+        /// The compiler's log.
         log: String,
     },
-    /// Code cannot be kept.
+    /// A kernel cannot be stored.
     #[error("the kernel store does not take a kernel: {why}")]
     Store {
-        /// What the store says.
+        /// The reason.
         why: String,
     },
     /// There is no such GPU.
     #[error("there is no GPU {ordinal}: this machine has {count}")]
     NoDevice {
-        /// Its number.
+        /// The ordinal.
         ordinal: usize,
-        /// How many there are.
+        /// The number of GPUs.
         count: usize,
     },
-    /// The memory of a GPU, or the budget for it, is used up.
+    /// The memory of a GPU, or its budget, is exhausted.
     #[error("no {bytes} bytes of GPU memory are left")]
     OutOfMemory {
-        /// What was asked for.
+        /// The requested bytes.
         bytes: usize,
     },
 }

@@ -1,10 +1,10 @@
-//! Graphs: work of a stream, captured once and launched as a whole.
+//! CUDA graphs: work of a stream, captured once and launched as a whole.
 
 use super::{CudaError, Current, Stream, check};
 use cudarc::driver::sys::{self, CUgraph, CUgraphExec, CUstreamCaptureMode as Mode};
 use std::sync::Arc;
 
-/// While it lives, the thread's calls that no stream orders are allowed although a stream is captured.
+/// Puts the thread into relaxed capture mode while it lives: calls such as loading modules and allocating are allowed during a capture.
 #[derive(Debug)]
 pub(crate) struct Relaxed(Mode);
 
@@ -24,7 +24,7 @@ impl Drop for Relaxed {
     }
 }
 
-/// A graph that can be launched.
+/// An executable graph.
 #[derive(Debug)]
 pub struct Graph {
     raw: CUgraphExec,
@@ -35,10 +35,10 @@ pub struct Graph {
 unsafe impl Send for Graph {}
 
 impl Graph {
-    /// What `work` puts on the stream, which begins nothing of it.
+    /// Captures what `work` enqueues on the stream; nothing of it runs.
     ///
     /// # Errors
-    /// [`CudaError::Call`] where the driver cannot capture it; the error of `work`.
+    /// [`CudaError::Call`] if the driver cannot capture it; the error of `work`.
     pub fn capture<E: From<CudaError>>(stream: &Arc<Stream>, work: impl FnOnce() -> Result<(), E>) -> Result<Graph, E> {
         let _current = Current::of(stream.context())?;
         let mode = Mode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
@@ -64,13 +64,13 @@ impl Graph {
         Ok(Graph { raw, stream: Arc::clone(stream) })
     }
 
-    /// Puts the graph behind its stream's work.
+    /// Enqueues the graph on its stream.
     ///
     /// # Errors
     /// [`CudaError::Call`].
     ///
     /// # Safety
-    /// What the captured work uses is valid until it is done.
+    /// What the captured work uses is valid until it has completed.
     pub unsafe fn launch(&self) -> Result<(), CudaError> {
         let _current = Current::of(self.stream.context())?;
         // SAFETY: graph and stream live; that the memory does is the caller's promise.

@@ -1,4 +1,4 @@
-//! GPU memory: a pool in stream order with a budget, copies and fills.
+//! Device memory: a stream-ordered pool with a budget, copies and fills.
 
 use super::{Context, CudaError, Current, Relaxed, Stream, check};
 use cudarc::driver::sys::{
@@ -7,12 +7,12 @@ use cudarc::driver::sys::{
 };
 use std::sync::Arc;
 
-/// A pool of memory of one GPU.
+/// A memory pool of one GPU (`cuMemPool`).
 #[derive(Debug)]
 pub struct Pool {
     raw: CUmemoryPool,
     context: Arc<Context>,
-    /// Where memory is made and freed that belongs to no stream.
+    /// The stream of allocations that belong to no stream.
     stream: Stream,
 }
 
@@ -22,7 +22,7 @@ unsafe impl Send for Pool {}
 unsafe impl Sync for Pool {}
 
 impl Pool {
-    /// A pool that holds at most `budget` bytes (0: as much as the GPU has).
+    /// A pool of at most `budget` bytes (0: all memory of the GPU).
     ///
     /// # Errors
     /// [`CudaError::Call`].
@@ -45,7 +45,7 @@ impl Pool {
         Ok(Arc::new(Pool { raw, context: Arc::clone(context), stream }))
     }
 
-    /// Memory for work on `stream` from now on; with none for all streams, zeroed, and ready when this returns.
+    /// Allocates in the order of `stream`; without a stream the memory is zeroed, and usable on all streams on return.
     ///
     /// # Errors
     /// [`CudaError::OutOfMemory`], [`CudaError::Call`].
@@ -53,10 +53,10 @@ impl Pool {
         let mut address = 0;
         if bytes > 0 {
             let _current = Current::of(&self.context)?;
-            // Memory of no stream may be made while the thread captures one into a graph.
+            // Such an allocation is allowed while the thread captures another stream.
             let _relaxed = Relaxed::new();
             let handle = stream.map_or(self.stream.handle(), |s| s.handle());
-            // Whole words around the last byte belong to the block.
+            // Rounded up to whole words: kernels access the word that contains the last byte.
             let padded = bytes.checked_next_multiple_of(256).ok_or(CudaError::OutOfMemory { bytes })?;
             // SAFETY: writes an address; pool and stream live.
             match unsafe { sys::cuMemAllocFromPoolAsync(&raw mut address, padded, self.raw, handle) } {
@@ -72,7 +72,7 @@ impl Pool {
         Ok(Block { address, bytes, pool: Arc::clone(self), stream: stream.cloned() })
     }
 
-    /// Gives memory that nothing uses back to the system.
+    /// Releases unused memory to the system.
     ///
     /// # Errors
     /// [`CudaError::Call`].
@@ -104,7 +104,7 @@ impl Drop for Pool {
     }
 }
 
-/// Memory of a pool; freed when dropped, in the order of its stream.
+/// An allocation of a pool; freed in stream order when dropped.
 #[derive(Debug)]
 pub struct Block {
     address: u64,
@@ -114,12 +114,12 @@ pub struct Block {
 }
 
 impl Block {
-    /// Where it begins.
+    /// Its address.
     pub fn address(&self) -> u64 {
         self.address
     }
 
-    /// How long it is.
+    /// Its size.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -138,13 +138,13 @@ impl Drop for Block {
 }
 
 impl Stream {
-    /// Copies bytes of the host to the GPU in the stream's order; returns when the host's memory may be changed.
+    /// Copies host memory to the GPU in stream order; on return the host memory may be changed.
     ///
     /// # Errors
     /// [`CudaError::Call`].
     ///
     /// # Safety
-    /// The bytes at `to` belong to this process's use of the GPU.
+    /// The bytes at `to` are device memory of this process.
     pub unsafe fn upload(&self, from: &[u8], to: u64) -> Result<(), CudaError> {
         if from.is_empty() {
             return Ok(());
@@ -155,13 +155,13 @@ impl Stream {
         self.synchronise()
     }
 
-    /// Copies bytes of the GPU to the host after the stream's work so far; returns when they are there.
+    /// Copies device memory to the host after the stream's work so far; synchronous.
     ///
     /// # Errors
     /// [`CudaError::Call`].
     ///
     /// # Safety
-    /// The bytes at `from` belong to this process's use of the GPU.
+    /// The bytes at `from` are device memory of this process.
     pub unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), CudaError> {
         if to.is_empty() {
             return Ok(());
@@ -172,13 +172,13 @@ impl Stream {
         self.synchronise()
     }
 
-    /// Copies bytes between places of the GPU in the stream's order.
+    /// Copies device memory in stream order.
     ///
     /// # Errors
     /// [`CudaError::Call`].
     ///
     /// # Safety
-    /// Both places belong to this process's use of the GPU until the copy is done.
+    /// Both ranges are device memory of this process until the copy has completed.
     pub unsafe fn copy(&self, from: u64, to: u64, bytes: usize) -> Result<(), CudaError> {
         if bytes == 0 {
             return Ok(());
@@ -188,13 +188,13 @@ impl Stream {
         check("cuMemcpyDtoDAsync", unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, self.handle()) })
     }
 
-    /// Sets bytes of the GPU in the stream's order.
+    /// Sets bytes of device memory in stream order.
     ///
     /// # Errors
     /// [`CudaError::Call`].
     ///
     /// # Safety
-    /// The place belongs to this process's use of the GPU until the fill is done.
+    /// The range is device memory of this process until the fill has completed.
     pub unsafe fn fill(&self, to: u64, byte: u8, bytes: usize) -> Result<(), CudaError> {
         if bytes == 0 {
             return Ok(());

@@ -1,5 +1,4 @@
-//! The CUDA driver, loaded when it is first needed: contexts, streams, events, memory, modules, launches. The files here and `compile::nvrtc` are the only
-//! ones of this crate with unsafe code.
+//! Safe wrappers of the CUDA driver API, which is loaded when it is first needed: contexts, streams, events, memory, modules, launches, graphs, TMA descriptors.
 
 mod context;
 mod error;
@@ -24,10 +23,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
-/// Loads the driver, once.
+/// Loads and initialises the driver, once.
 ///
 /// # Errors
-/// [`CudaError::Missing`] without a driver, [`CudaError::Call`] where it does not start.
+/// [`CudaError::Missing`] without a driver, [`CudaError::Call`] if it cannot be initialised.
 pub fn load() -> Result<(), CudaError> {
     static LOADED: OnceLock<Result<(), CudaError>> = OnceLock::new();
     LOADED
@@ -46,27 +45,27 @@ pub fn load() -> Result<(), CudaError> {
         .clone()
 }
 
-/// Calls of a thread that the program does not know of: the driver must not end under them, as it does with the process.
+/// Driver calls of a background thread: process exit, which shuts the driver down, waits for them.
 pub(crate) struct Calls {
     _one: MutexGuard<'static, ()>,
 }
 
-/// Locked during [`Calls`].
+/// Held during [`Calls`].
 static CALLS: Mutex<()> = Mutex::new(());
-/// The process ends.
+/// The process is exiting.
 static ENDED: AtomicBool = AtomicBool::new(false);
-/// The process whose end it is; a child of a fork has no such threads.
+/// The process that registered `end`; a forked child has no background threads.
 static PROCESS: OnceLock<u32> = OnceLock::new();
 
 unsafe extern "C" {
     fn atexit(function: extern "C" fn()) -> c_int;
 }
 
-/// Waits for [`Calls`], and lets no more begin.
+/// At exit: lets no more [`Calls`] begin and waits for those in progress, up to a second.
 extern "C" fn end() {
     ENDED.store(true, Ordering::SeqCst);
     let is_ours = PROCESS.get() == Some(&std::process::id());
-    // Code loads in less than a millisecond.
+    // Loading a module takes less than a millisecond.
     let mut tries = if is_ours { 1000 } else { 0 };
     while tries > 0 && matches!(CALLS.try_lock(), Err(TryLockError::WouldBlock)) {
         std::thread::sleep(Duration::from_millis(1));
@@ -75,7 +74,7 @@ extern "C" fn end() {
 }
 
 impl Calls {
-    /// A thread will have some: the end of the process waits for them from now on. The driver was started before, so that its own end comes after that.
+    /// Registers the wait at process exit. The driver has been initialised before, so its own exit handler runs later.
     pub(crate) fn announce() {
         static REGISTERED: Once = Once::new();
         REGISTERED.call_once(|| {
@@ -85,14 +84,14 @@ impl Calls {
         });
     }
 
-    /// Begins some; `None` where the process ends.
+    /// Begins driver calls; `None` if the process is exiting.
     pub(crate) fn enter() -> Option<Calls> {
         let one = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
         (!ENDED.load(Ordering::SeqCst)).then_some(Calls { _one: one })
     }
 }
 
-/// The status of a function as a result.
+/// Converts the status of a driver function.
 pub(crate) fn check(function: &'static str, status: CUresult) -> Result<(), CudaError> {
     if status == CUresult::CUDA_SUCCESS {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Modules of code, their functions, launches.
+//! Modules (loaded cubins), functions and launches.
 
 use super::{Context, CudaError, Current, Stream, check};
 use cudarc::driver::sys::{
@@ -7,7 +7,7 @@ use cudarc::driver::sys::{
 use std::ffi::{CString, c_void};
 use std::sync::Arc;
 
-/// Loaded code.
+/// A loaded cubin.
 #[derive(Debug)]
 pub struct Module {
     raw: CUmodule,
@@ -23,7 +23,7 @@ impl Module {
     /// Loads a cubin.
     ///
     /// # Errors
-    /// [`CudaError::Call`] where it is none for this GPU.
+    /// [`CudaError::Call`] if it is not one for this GPU.
     pub fn load(context: &Arc<Context>, cubin: &[u8]) -> Result<Arc<Module>, CudaError> {
         let _current = Current::of(context)?;
         let mut raw = std::ptr::null_mut();
@@ -35,7 +35,7 @@ impl Module {
     /// The function called `name`.
     ///
     /// # Errors
-    /// [`CudaError::Call`] where there is none.
+    /// [`CudaError::Call`] if there is none.
     pub fn function(self: &Arc<Module>, name: &str) -> Result<Function, CudaError> {
         let _current = Current::of(&self.context)?;
         let name = CString::new(name).unwrap_or_default();
@@ -55,11 +55,11 @@ impl Drop for Module {
     }
 }
 
-/// A function of a module.
+/// A `__global__` function of a module.
 #[derive(Clone, Debug)]
 pub struct Function {
     raw: CUfunction,
-    /// Stays loaded as long as this lives.
+    /// Keeps the module loaded.
     module: Arc<Module>,
 }
 
@@ -68,29 +68,28 @@ unsafe impl Send for Function {}
 // SAFETY: as above.
 unsafe impl Sync for Function {}
 
-/// Blocks, threads and shared memory of a launch.
+/// The configuration of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaunchShape {
-    /// Blocks.
+    /// CTAs along each dimension.
     pub grid: [u32; 3],
-    /// Threads of a block.
+    /// Threads per CTA.
     pub block: u32,
-    /// Blocks of a cluster along the first dimension; 1 for none.
+    /// CTAs per cluster, along the first dimension; 1 for no clusters.
     pub cluster: u32,
-    /// Bytes of dynamic shared memory.
+    /// Dynamic shared memory in bytes.
     pub shared: u32,
-    /// Its blocks may start while what was launched before ends: the kernel waits for that itself.
+    /// Programmatic dependent launch: CTAs may start while the preceding kernel finishes; the kernel itself waits for that.
     pub overlaps: bool,
-    /// All its blocks run at once, or it fails.
+    /// Cooperative launch: all CTAs are co-resident, or it fails.
     pub resident: bool,
 }
 
 impl Function {
-    /// Lets launches have `most` bytes of shared memory, static and dynamic together, where it is 48 KiB otherwise. Where the driver loads code when it is
-    /// first used, it does so here.
+    /// Raises the limit of shared memory (static and dynamic) from 48 KiB to `most` bytes. With lazy loading this also makes the driver load the code now.
     ///
     /// # Errors
-    /// [`CudaError::Call`] where the GPU has less.
+    /// [`CudaError::Call`] if the GPU has less.
     pub fn allow(&self, most: u32) -> Result<(), CudaError> {
         let _current = Current::of(&self.module.context)?;
         let mut own = 0;
@@ -103,13 +102,13 @@ impl Function {
         check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(self.raw, attribute, dynamic) })
     }
 
-    /// Puts a launch behind the stream's work; its context is current, `parameters` are the values of the kernel's parameters.
+    /// Enqueues a launch on the stream, whose context is current; `parameters` point to the values of the kernel's parameters.
     ///
     /// # Errors
     /// [`CudaError::Call`].
     ///
     /// # Safety
-    /// The parameters are as many and as long as the function's, and the memory that they name is valid for what it does, until it is done.
+    /// The parameters match the function's in number and size, and the memory that they refer to is valid for its accesses until it has completed.
     pub unsafe fn launch(&self, _: &Current, stream: &Stream, shape: LaunchShape, parameters: &mut [*mut c_void]) -> Result<(), CudaError> {
         // SAFETY: a plain C structure, for which zeros are the defaults.
         let mut attributes: [CUlaunchAttribute; 3] = unsafe { std::mem::zeroed() };

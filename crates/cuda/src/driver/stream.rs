@@ -4,7 +4,7 @@ use super::{Context, CudaError, Current, check};
 use cudarc::driver::sys::{self, CUevent, CUresult, CUstream, CUstreamCaptureStatus};
 use std::sync::Arc;
 
-/// Work in order: a stream of ours, or the user's.
+/// A CUDA stream: our own, or the user's.
 #[derive(Debug)]
 pub struct Stream {
     raw: CUstream,
@@ -18,7 +18,7 @@ unsafe impl Send for Stream {}
 unsafe impl Sync for Stream {}
 
 impl Stream {
-    /// A new stream, which does not wait for the null stream.
+    /// A new stream that does not synchronise with the null stream.
     ///
     /// # Errors
     /// [`CudaError::Call`].
@@ -30,7 +30,7 @@ impl Stream {
         Ok(Stream { raw, owned: true, context: Arc::clone(context) })
     }
 
-    /// The user's stream: a `CUstream`, null (the legacy null stream), 1 (the same) or 2 (the one of each thread).
+    /// The user's stream: a `CUstream`, or null or 1 (legacy default stream) or 2 (per-thread default stream).
     ///
     /// # Safety
     /// The stream belongs to the context and lives longer than the result.
@@ -52,7 +52,7 @@ impl Stream {
         self.raw
     }
 
-    /// Returns when all its work is done.
+    /// Waits until all its work has completed.
     ///
     /// # Errors
     /// [`CudaError::Call`], also for work that failed.
@@ -62,7 +62,7 @@ impl Stream {
         check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(self.raw) })
     }
 
-    /// Whether a graph is being made of its work; its context is current.
+    /// Whether it is being captured into a graph; its context is current.
     ///
     /// # Errors
     /// [`CudaError::Call`].
@@ -73,7 +73,7 @@ impl Stream {
         Ok(status != CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE)
     }
 
-    /// Lets later work wait for the event.
+    /// Makes later work wait for the event.
     ///
     /// # Errors
     /// [`CudaError::Call`].
@@ -95,7 +95,7 @@ impl Drop for Stream {
     }
 }
 
-/// A point in a stream's work.
+/// A CUDA event.
 #[derive(Debug)]
 pub struct Event {
     raw: CUevent,
@@ -108,7 +108,7 @@ unsafe impl Send for Event {}
 unsafe impl Sync for Event {}
 
 impl Event {
-    /// An event; with `timed` two of them give the time in between.
+    /// An event; `timed` ones measure time.
     ///
     /// # Errors
     /// [`CudaError::Call`].
@@ -121,7 +121,7 @@ impl Event {
         Ok(Event { raw, context: Arc::clone(context) })
     }
 
-    /// Marks the end of what the stream has so far.
+    /// Records the event behind the stream's work so far.
     ///
     /// # Errors
     /// [`CudaError::Call`].
@@ -131,7 +131,7 @@ impl Event {
         check("cuEventRecord", unsafe { sys::cuEventRecord(self.raw, stream.handle()) })
     }
 
-    /// Whether the work before it is done.
+    /// Whether the work before it has completed.
     ///
     /// # Errors
     /// [`CudaError::Call`], also for work that failed.
@@ -144,7 +144,7 @@ impl Event {
         }
     }
 
-    /// Returns when the work before it is done.
+    /// Waits until the work before it has completed.
     ///
     /// # Errors
     /// [`CudaError::Call`], also for work that failed.
@@ -154,7 +154,7 @@ impl Event {
         check("cuEventSynchronize", unsafe { sys::cuEventSynchronize(self.raw) })
     }
 
-    /// Milliseconds from this event to a later one, both timed and done.
+    /// Milliseconds from this event to a later one, both timed and completed.
     ///
     /// # Errors
     /// [`CudaError::Call`].

@@ -1,4 +1,4 @@
-//! Descriptions of tensors for the tensor copy engine (TMA).
+//! Encoding of TMA descriptors (`CUtensorMap`).
 
 use super::{CudaError, check};
 use crate::program::{MapKind, MapTile, Swizzle, TensorMap};
@@ -7,16 +7,16 @@ use cudarc::driver::sys::{
     CUtensorMapSwizzle,
 };
 
-/// A description as kernels take it: 128 bytes, aligned to 64.
+/// An encoded TMA descriptor, as kernels take it: 128 bytes, aligned to 64.
 #[derive(Clone, Copy, Default, Debug)]
 #[repr(C, align(64))]
 pub struct EncodedMap([u64; 16]);
 
 impl EncodedMap {
-    /// The description of a tensor at `address`.
+    /// Encodes the descriptor of a tensor at `address`.
     ///
     /// # Errors
-    /// [`CudaError::Call`] where the engine cannot read it: addresses and strides must be multiples of 16.
+    /// [`CudaError::Call`] if TMA cannot address it: addresses and strides must be multiples of 16.
     pub fn new(map: &TensorMap, address: u64) -> Result<EncodedMap, CudaError> {
         let kind = match map.kind {
             MapKind::Bytes => Kind::CU_TENSOR_MAP_DATA_TYPE_UINT8,

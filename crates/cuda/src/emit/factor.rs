@@ -1,34 +1,34 @@
-//! Scales and zero points: a number for each position of a tensor.
+//! Scales and zero points: a value for each position of a tensor, broadcast along the dimensions of its mask.
 
 use super::{Emitter, type_name};
 use crate::program::Word;
 use oxidnn_spec::{Arg, Attr, Quant};
 
-/// Scales or zero points of a tensor. The header has `x(a, p)`, and where numbers are given also `x_at(a, p)`, their index.
+/// Scales or zero points of a tensor. The header has `x(a, p)`, the value at a position, and if the attributes have values also `x_at(a, p)`, their index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Factor<'a> {
     pub(crate) name: &'a str,
     pub(crate) quant: Option<&'a Quant>,
-    /// The argument with the numbers.
+    /// The argument with the values.
     pub(crate) arg: Arg,
     /// The tensor's sizes.
     pub(crate) dims: &'a [i64],
-    /// The number where none are given.
+    /// The value if the attributes have none.
     pub(crate) default: f64,
 }
 
 impl<'a> Factor<'a> {
-    /// The scales of `of`, a tensor of `dims`; 1 where the attributes have none.
+    /// The scales of `of`, a tensor of `dims`; 1 if the attributes have none.
     pub(crate) fn scale(name: &'a str, attr: &'a Attr, of: Arg, dims: &'a [i64]) -> Factor<'a> {
         Factor { name, quant: attr.scales.get(&of), arg: Arg::scale(of), dims, default: 1.0 }
     }
 
-    /// The zero points of `of`; 0 where the attributes have none.
+    /// The zero points of `of`; 0 if the attributes have none.
     pub(crate) fn zero_point(name: &'a str, attr: &'a Attr, of: Arg, dims: &'a [i64]) -> Factor<'a> {
         Factor { name, quant: attr.zero_points.get(&of), arg: Arg::zero_point(of), dims, default: 0.0 }
     }
 
-    /// True where the numbers differ along dimension `d`.
+    /// Whether the values vary along dimension `d`.
     pub(crate) fn varies(&self, d: usize) -> bool {
         self.quant.is_some_and(|q| q.dims(self.dims)[d] > 1)
     }
@@ -38,7 +38,7 @@ impl Emitter {
     /// Declares a factor.
     pub(crate) fn factor(&mut self, f: &Factor<'_>) {
         let name = f.name;
-        // A tensor without elements has no numbers either.
+        // A tensor without elements has no values either.
         let Some(quant) = f.quant.filter(|q| !q.dims(f.dims).contains(&0)) else {
             return self.code(&format!("DEVICE real {name}(const Args&, const index*) {{ return {}; }}", super::literal(f.default)));
         };

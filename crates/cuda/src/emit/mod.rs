@@ -1,7 +1,9 @@
-//! Generated headers: what a kernel's code depends on, printed; what it does not depend on, words of its arguments.
+//! Generation of the headers that kernels include: `args.cuh` for generic kernels, `epilogue.cuh` for products.
 //!
-//! An [`Emitter`] collects the fields of `struct Args` with their [`Word`]s, and device functions that use them: [`View`]s of tensors, [`Factor`]s
-//! (scales and zero points), traversals, formulas of `expr`, and the tail of attributes ([`Tail`]).
+//! What a kernel's code depends on (types, layouts, post-ops, formulas) is printed as CUDA C; everything else (sizes, strides, addresses, constants) is a field
+//! of `struct Args`, which the kernel gets by value, so that a new shape compiles nothing. An [`Emitter`] collects the fields with their [`Word`]s, and
+//! device functions that use them: accessors of tensors ([`View`]), scales and zero points ([`Factor`]), traversals, formulas of `expr`, and the epilogue
+//! ([`Tail`]). The header defines `real`, the type that the kernel computes in (float or double), and `index`, that of positions (int or long long).
 
 mod factor;
 mod symbol;
@@ -24,20 +26,20 @@ use oxidnn_spec::{DataType, PostOp, Problem};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Threads of a block of the generic kernels.
+/// Threads per CTA of the generic kernels.
 pub(crate) const BLOCK: u32 = 256;
 
-/// The type that kernels compute in.
+/// The type that a kernel computes in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Real {
     /// f32.
     Single,
-    /// f64: where numbers of 32 bits and more must come out exactly.
+    /// f64, if results of s32, s64 or f64 must be exact.
     Double,
 }
 
 impl Real {
-    /// f64 where an operand has a type that f32 does not hold, else f32.
+    /// f64 if an operand has a type that f32 does not represent exactly, otherwise f32.
     pub(crate) fn of(problem: &Problem) -> Real {
         let wide = |d: DataType| matches!(d, DataType::F64 | DataType::S32 | DataType::S64);
         let data = problem.op.operands().into_iter().filter(|o| o.arg.is_data() || o.arg.0 < 64).any(|o| wide(o.tensor.dtype));
@@ -57,7 +59,7 @@ impl Real {
         }
     }
 
-    /// The type of a tensor of such numbers.
+    /// The data type of a tensor of this type.
     pub(crate) fn dtype(self) -> DataType {
         match self {
             Real::Single => DataType::F32,
@@ -88,7 +90,7 @@ pub(crate) fn type_name(dtype: DataType) -> &'static str {
     }
 }
 
-/// The launch of a kernel that has all of its arguments itself, over `items` items, one a thread.
+/// The launch of a kernel without a generated header, over `items` items, one per thread.
 pub(crate) fn bare(file: &'static str, options: &[(&str, &str)], words: Vec<Word>, items: i64) -> Launch {
     let options: String = options.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
     let source = Arc::new(Source { file, options: Arc::from(options), header: Arc::from("") });
@@ -96,14 +98,14 @@ pub(crate) fn bare(file: &'static str, options: &[(&str, &str)], words: Vec<Word
     Launch::new(source, words, [blocks, 1, 1], BLOCK)
 }
 
-/// The header of one kernel in the making.
+/// The header of one kernel under construction.
 pub(crate) struct Emitter {
     real: Real,
-    /// Indices have 64 bits.
+    /// Positions need 64 bits.
     wide: bool,
-    /// Macros that belong to the whole kernel.
+    /// Defines that the kernel's own file sees, too.
     options: String,
-    /// Before the structure of arguments.
+    /// Text before `struct Args`.
     head: String,
     fields: String,
     functions: String,
@@ -111,10 +113,10 @@ pub(crate) struct Emitter {
 }
 
 impl Emitter {
-    /// A header that computes in `real` over tensors of at most `elements` positions.
+    /// A header for computing in `real` over tensors of at most `elements` positions.
     pub(crate) fn new(real: Real, elements: i64) -> Emitter {
         let wide = elements > i64::from(i32::MAX);
-        // As long as most become: nothing grows by steps while somebody waits for the first result.
+        // Capacities that most headers do not exceed.
         let text = String::with_capacity;
         Emitter {
             real,
@@ -127,29 +129,29 @@ impl Emitter {
         }
     }
 
-    /// A field of the arguments; `declaration` is one word long.
+    /// A field of `Args` of one word.
     pub(crate) fn word(&mut self, declaration: &str, word: Word) {
         let _ = writeln!(self.fields, "    {declaration};");
         self.words.push(word);
     }
 
-    /// Words of the arguments so far.
+    /// Number of words of `Args` so far.
     pub(crate) fn words(&self) -> usize {
         self.words.len()
     }
 
-    /// A whole number among the arguments.
+    /// An integer field.
     pub(crate) fn number(&mut self, name: &str, value: i64) {
         let _ = writeln!(self.fields, "    i64 {name};");
         self.words.push(Word::Value(value as u64));
     }
 
-    /// A real number among the arguments.
+    /// A floating-point field.
     pub(crate) fn real_number(&mut self, name: &str, value: f64) {
         self.word(&format!("double {name}"), Word::Value(value.to_bits()));
     }
 
-    /// An array of whole numbers among the arguments; nothing where it is empty.
+    /// A field that is an array of integers; nothing if it is empty.
     pub(crate) fn numbers(&mut self, name: &str, values: &[i64]) {
         if !values.is_empty() {
             let _ = writeln!(self.fields, "    i64 {name}[{}];", values.len());
@@ -157,13 +159,13 @@ impl Emitter {
         }
     }
 
-    /// An array of real numbers among the arguments.
+    /// A field that is an array of floating-point numbers.
     pub(crate) fn real_numbers(&mut self, name: &str, values: &[f64]) {
         let _ = writeln!(self.fields, "    double {name}[{}];", values.len().max(1));
         self.words.extend(values.iter().map(|v| Word::Value(v.to_bits())));
     }
 
-    /// Sizes among the arguments, with what divisions by them need.
+    /// A field that is an array of sizes with the magic numbers for dividing by them (`index.cuh`).
     pub(crate) fn sizes(&mut self, name: &str, sizes: &[i64]) {
         if sizes.is_empty() {
             return;
@@ -177,22 +179,22 @@ impl Emitter {
         }
     }
 
-    /// A macro.
+    /// A define of the header.
     pub(crate) fn define(&mut self, name: &str, value: impl std::fmt::Display) {
         let _ = writeln!(self.head, "#define {name} {value}");
     }
 
-    /// A macro that the kernel's own files see.
+    /// A define that the kernel's own file sees, too.
     pub(crate) fn option(&mut self, name: &str, value: impl std::fmt::Display) {
         let _ = writeln!(self.options, "#define {name} {value}");
     }
 
-    /// Code before the structure of arguments.
+    /// Text before `struct Args`.
     pub(crate) fn before(&mut self, text: &str) {
         self.head.push_str(text);
     }
 
-    /// Device code behind what is there.
+    /// Appends device code.
     pub(crate) fn code(&mut self, text: &str) {
         self.functions.push_str(text);
         if !text.ends_with('\n') {
@@ -200,36 +202,36 @@ impl Emitter {
         }
     }
 
-    /// A device function of real numbers by a formula of `expr`.
+    /// A device function that computes a formula of `expr`.
     pub(crate) fn formula(&mut self, name: &str, arity: usize, formula: impl FnOnce(&[Symbol]) -> Symbol) {
         self.formula_to(DataType::F64, name, arity, formula);
     }
 
-    /// Whether functions that are rounded to `dtype` may be those of 16 bits (`short_exp` and others).
+    /// Whether results that are rounded to `dtype` may use the approximations of `number.cuh` (`short_exp` and others).
     pub(crate) fn is_short(real: Real, dtype: DataType) -> bool {
         real == Real::Single && !dtype.is_integral() && dtype.bits() <= 16
     }
 
-    /// The same where nothing but a rounding to `dtype` comes behind it.
+    /// The same for a formula whose result is only rounded to `dtype`.
     pub(crate) fn formula_to(&mut self, dtype: DataType, name: &str, arity: usize, formula: impl FnOnce(&[Symbol]) -> Symbol) {
         let text = symbol::function(name, arity, if Emitter::is_short(self.real, dtype) { Rounded::Short } else { Rounded::No }, formula);
         self.code(&text);
     }
 
-    /// The launch of the kernel in `file` over `items` items, one a thread.
+    /// The launch of the kernel in `file` over `items` items, one per thread.
     pub(crate) fn launch(self, file: &'static str, items: i64) -> Launch {
         let blocks = (items.max(1) as u64).div_ceil(u64::from(BLOCK)).min(1 << 20) as u32;
         self.launch_blocks(file, [blocks, 1, 1])
     }
 
-    /// The launch of the kernel in `file` on so many blocks.
+    /// The launch of the kernel in `file` with this grid.
     pub(crate) fn launch_blocks(self, file: &'static str, grid: [u32; 3]) -> Launch {
         let header = self.header();
         let source = Arc::new(Source { file, options: Arc::from(self.options), header: Arc::from(header) });
         Launch::new(source, self.words, grid, BLOCK)
     }
 
-    /// A launch of a kernel that has a structure of arguments of its own, `before`, with this header's behind it as `Epilogue`.
+    /// The launch of a kernel with a parameter structure of its own, whose words are `before`, followed by this header's `Args` as `Epilogue`.
     pub(crate) fn epilogue_of(mut self, file: &'static str, before: Vec<Word>) -> Launch {
         if self.fields.is_empty() {
             self.number("unused", 0);

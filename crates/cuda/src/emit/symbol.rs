@@ -1,6 +1,5 @@
-//! The formulas of `expr` as CUDA C: a number that records what is done with it.
-//!
-//! A formula generic over [`Num`] is evaluated once with [`Symbol`]s; every operation becomes a statement, equal ones once.
+//! The formulas of `expr` as CUDA C, by symbolic evaluation: a formula generic over [`Num`] is evaluated once with [`Symbol`]s, which record each operation as
+//! a statement (equal ones once).
 
 use oxidnn_expr::Num;
 use std::cell::RefCell;
@@ -16,29 +15,28 @@ thread_local! {
 struct Tape {
     text: String,
     known: HashMap<String, u32>,
-    /// Numbers that are one and more because they are sums of one and exponentials.
+    /// Values of the form 1 + exp(x), which are at least 1.
     sums_of_exponentials: HashSet<u32>,
     exponentials: HashSet<u32>,
     ones: HashSet<u32>,
     rounded: Rounded,
 }
 
-/// What becomes of a formula's results.
+/// The accuracy that a formula's result needs.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Rounded {
-    /// They are as exact as f32, or f64.
+    /// That of f32, or f64.
     #[default]
     No,
-    /// They are rounded to 16 bits or fewer: exponentials, quotients by sums of them and the error function take instructions that approximate, whose errors are far
-    /// below that.
+    /// It is rounded to 16 bits or fewer: exponentials, quotients by 1 + exp(x) and erf use approximate instructions, whose errors are far smaller.
     Short,
 }
 
-/// The name of a recorded number.
+/// A recorded value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Symbol(u32);
 
-/// The name of a recorded comparison.
+/// A recorded comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Condition(u32);
 
@@ -53,7 +51,7 @@ fn record(kind: &str, value: String) -> u32 {
     })
 }
 
-/// The device function of this name, or the one that is as exact as a short result wants.
+/// The device function of this name, or its approximation for short results.
 fn short(name: &str) -> String {
     let prefix = if TAPE.with_borrow(|tape| tape.rounded == Rounded::Short) { "short_" } else { "" };
     format!("{prefix}{name}")
@@ -67,7 +65,7 @@ fn condition(value: String) -> Condition {
     Condition(record("bool", value))
 }
 
-/// A constant as CUDA C writes it, exact in `f64`.
+/// A constant in CUDA C, exact in f64.
 pub(crate) fn literal(v: f64) -> String {
     if v.is_nan() {
         "(real)__longlong_as_double(0x7ff8000000000000ll)".into()
@@ -78,7 +76,7 @@ pub(crate) fn literal(v: f64) -> String {
     }
 }
 
-/// A device function `real name(real x0, real x1, ..)` of `arity` numbers that computes `formula`.
+/// A device function `real name(real x0, real x1, ..)` with `arity` parameters that computes `formula`.
 pub(crate) fn function(name: &str, arity: usize, rounded: Rounded, formula: impl FnOnce(&[Symbol]) -> Symbol) -> String {
     TAPE.with_borrow_mut(|tape| *tape = Tape { rounded, ..Tape::default() });
     let inputs: Vec<Symbol> = (0..arity).map(|i| number(format!("x{i}"))).collect();
@@ -114,7 +112,7 @@ impl Num for Symbol {
         number(format!("t{} * t{}", self.0, o.0))
     }
     fn div(self, o: Symbol) -> Symbol {
-        // Both divisions are right; one of them is made for these divisors.
+        // Both are accurate; `ratio` is faster for these divisors.
         match TAPE.with_borrow(|tape| tape.sums_of_exponentials.contains(&o.0)) {
             true => number(format!("{}(t{}, t{})", short("ratio"), self.0, o.0)),
             false => number(format!("t{} / t{}", self.0, o.0)),

@@ -1,6 +1,5 @@
-//! The tail of an operation: what the attributes do to a result between its sum and memory.
-//!
-//! In order: dropout, post-ops, division by the destination's scale, its zero point, rounding (stochastic where asked for), conversion.
+//! The epilogue of an operation, from its result in `real` to memory: dropout, post-ops, division by the destination's scale, its zero point, rounding (stochastic
+//! if requested), conversion.
 
 use super::view::View;
 use super::{Emitter, Factor, literal, type_name};
@@ -10,28 +9,29 @@ use oxidnn_spec::{Arg, Attr, DataType, PostOp, Problem, QuantMode, Rounding, Ten
 use std::fmt::Write;
 use std::ops::Range;
 
-/// The tail of the result passed as `arg`. The header has `dst` as a view for writing, `value(a, p, at, v)`: dropout and post-ops;
-/// `write(a, p, at, v)`: scale, zero point, rounding and conversion; `finish(a, p, v)`: all of it.
+/// The epilogue of the result passed as `arg`. The header has the view `dst`; `value(a, p, at, v)`: dropout and post-ops; `write(a, p, at, v)`: scale, zero
+/// point, rounding, conversion and store; `finish(a, p, v)`: all of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Tail<'a> {
     pub(crate) attr: &'a Attr,
     pub(crate) arg: Arg,
     pub(crate) dst: View<'a>,
-    /// The post-ops that belong to it.
+    /// The post-ops that are part of it.
     pub(crate) post_ops: Range<usize>,
-    /// Operands of post-ops and the mask of dropout, as their views are to have them: one a tensor, in the order of [`Tail::operands`].
+    /// The operands of post-ops and the dropout mask: name, argument and tensor of their views.
     pub(crate) operands: Vec<(String, Arg, Tensor)>,
 }
 
 impl<'a> Tail<'a> {
-    /// The tail of `problem`'s result `arg`; post-ops, dropout and quantisation belong to [`Arg::DST`] alone.
+    /// The epilogue of `problem`'s result `arg`; only [`Arg::DST`] has post-ops, dropout and quantisation.
     pub(crate) fn of(problem: &'a Problem, arg: Arg, dst: &'a Tensor) -> Tail<'a> {
         let attr = &problem.attr;
         let post_ops = if arg == Arg::DST { 0..attr.post_ops.len() } else { 0..0 };
         Tail::part(problem, arg, View { padded: true, ..View::of("dst", arg, dst) }, post_ops)
     }
 
-    /// The tail with some of the post-ops: those before or after a depthwise convolution. Dropout goes with the first, stochastic rounding with the last.
+    /// The epilogue with a range of the post-ops: those before or after a fused depthwise convolution. Dropout is part of the first one, stochastic rounding of
+    /// the last.
     pub(crate) fn part(problem: &'a Problem, arg: Arg, dst: View<'a>, post_ops: Range<usize>) -> Tail<'a> {
         let mut tail = Tail { attr: &problem.attr, arg, dst, post_ops, operands: Vec::new() };
         tail.operands = tail.find_operands(problem);
@@ -62,7 +62,7 @@ impl<'a> Tail<'a> {
         self.attr.dropout.is_some() && self.arg == Arg::DST && self.post_ops.start == 0
     }
 
-    /// Whether scale and zero point of the destination are applied.
+    /// Whether the destination's scale and zero point are applied.
     fn is_quantised(&self) -> bool {
         self.arg == Arg::DST || self.arg == Arg::depthwise(Arg::DST)
     }
@@ -74,7 +74,7 @@ impl<'a> Tail<'a> {
 }
 
 impl Tail<'_> {
-    /// True where the tail only converts.
+    /// Whether it only converts.
     pub(crate) fn is_plain(&self) -> bool {
         let numbers = self.attr.scales.contains_key(&self.arg) || self.attr.zero_points.contains_key(&self.arg);
         let quantised = self.is_quantised() && numbers;
@@ -83,10 +83,10 @@ impl Tail<'_> {
 }
 
 impl Emitter {
-    /// Declares the tail.
+    /// Declares the epilogue.
     ///
     /// # Errors
-    /// Reasons why the kernels here do not do it.
+    /// Why the kernels do not support it.
     pub(crate) fn tail(&mut self, tail: &Tail<'_>) -> Result<(), Skip> {
         self.view(&tail.dst)?;
         for (name, arg, tensor) in &tail.operands {
@@ -110,7 +110,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Scale, zero point, rounding and conversion.
+    /// Declares scale, zero point, rounding, conversion and store.
     fn writer(&mut self, tail: &Tail<'_>) -> Result<(), Skip> {
         let (attr, dims) = (tail.attr, &tail.dst.layout.dims);
         let mut body = String::new();
@@ -140,7 +140,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// `name(a)`: the whole number or float that an argument of one element is.
+    /// Declares `name(a)`: the value of an argument of one element.
     fn single(&mut self, name: &str, arg: Arg, dtype: DataType, on_host: bool) {
         let t = type_name(dtype);
         let kind = if dtype == DataType::F32 { "float" } else { "i64" };
@@ -176,7 +176,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Declares what post-op `i` needs and gives the expression of its value.
+    /// Declares what post-op `i` needs, and returns the expression of its value.
     fn post_op(&mut self, i: usize, tail: &Tail<'_>) -> Result<String, Skip> {
         let dst = tail.dst.dtype;
         Ok(match &tail.attr.post_ops[i] {
@@ -185,7 +185,7 @@ impl Emitter {
                 format!("fma({}, {old} - {}, v)", literal(f64::from(scale.get())), literal(f64::from(*zero_point)))
             }
             PostOp::Eltwise { alg, alpha, beta } => {
-                // What follows might cancel.
+                // Later post-ops might amplify the error of an approximation by cancellation.
                 let to = if i + 1 == tail.attr.post_ops.len() { dst } else { DataType::F64 };
                 self.formula_to(to, &format!("post_op_{i}"), 1, |x| eltwise::forward(*alg, alpha.get(), beta.get(), x[0]));
                 format!("post_op_{i}(v)")

@@ -1,10 +1,10 @@
-//! Traversals: the positions of a tensor by an index, neighbours in memory next to each other.
+//! Traversals: the positions of a tensor by a linear index, in the order of memory.
 
 use super::Emitter;
 use oxidnn_spec::{Format, Layout};
 use std::fmt::Write;
 
-/// The dimensions of a layout from the one with the largest stride to the fastest; where there are blocks, that of the innermost is last.
+/// The dimensions of a layout by decreasing stride; that of the innermost block, if there are blocks, is last.
 pub(crate) fn memory_order(layout: &Layout) -> Vec<usize> {
     let mut order: Vec<usize> = (0..layout.ndims()).collect();
     if let Format::Blocked(b) = &layout.format {
@@ -18,8 +18,8 @@ pub(crate) fn memory_order(layout: &Layout) -> Vec<usize> {
 }
 
 impl Emitter {
-    /// Declares `name(a, i, p)`: the position with number `i` among the positions of `dims`, those of the last dimension in `order` fastest.
-    /// Dimensions that `order` leaves out stay as they are in `p`.
+    /// Declares `name(a, i, p)`: the position with index `i` among the positions of `dims`, where the last dimension in `order` is fastest. Dimensions that are not
+    /// in `order` are not changed in `p`.
     pub(crate) fn traversal(&mut self, name: &str, dims: &[i64], order: &[usize]) {
         let sizes: Vec<i64> = order.iter().skip(1).map(|&d| dims[d]).collect();
         self.sizes(&format!("{name}_size"), &sizes);
@@ -34,8 +34,8 @@ impl Emitter {
         self.code(&text);
     }
 
-    /// As [`Emitter::traversal`] over all of a tensor that is written, padding included, with `inside(a, p)`: whether a position is a logical one.
-    /// Gives the number of positions.
+    /// As [`Emitter::traversal`], over a tensor that is written, including its padding; with `inside(a, p)`: whether a position is not padding. Returns the number
+    /// of positions.
     pub(crate) fn destination(&mut self, layout: &Layout) -> i64 {
         let order = memory_order(layout);
         let mut count: i64 = 1;

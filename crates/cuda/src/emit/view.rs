@@ -1,4 +1,4 @@
-//! Views: a tensor's elements by position.
+//! Views: accessors of a tensor's elements by position.
 
 use super::{Emitter, type_name};
 use crate::program::Word;
@@ -6,32 +6,32 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Blocking, DataType, Format, Layout, Tensor};
 use std::fmt::Write;
 
-/// Where a tensor's elements are.
+/// Where a tensor is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     /// In the memory of an argument.
     Arg(Arg),
-    /// So many bytes into the scratch.
+    /// At this offset in the scratch.
     Scratch(usize),
 }
 
-/// A tensor that a kernel reads or writes by position. Its functions in the header, for a view called `x`:
+/// A tensor that a kernel accesses by position. For a view called `x` the header has
 ///
-/// - `x_at(a, p)`: the element offset of a position;
-/// - `x_load(a, at)`, `x_store(a, at, v)`: an element by its offset;
-/// - `x(a, p)`: an element by its position; `x_type`: its type.
+/// - `x_at(a, p)`: the offset of a position, in elements;
+/// - `x_load(a, at)`, `x_store(a, at, v)`: access by offset;
+/// - `x(a, p)`: the element at a position; `x_type`: its type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {
     pub(crate) name: &'a str,
     pub(crate) place: Place,
     pub(crate) dtype: DataType,
     pub(crate) layout: &'a Layout,
-    /// Positions may lie in the padding; else any position along a dimension of size 1 counts as 0.
+    /// Positions may be in the padding; otherwise the tensor is broadcast along dimensions of size 1.
     pub(crate) padded: bool,
 }
 
 impl<'a> View<'a> {
-    /// The elements of `tensor`, passed as `arg`, broadcast along dimensions of size 1.
+    /// A view of `tensor`, passed as `arg`, broadcast along dimensions of size 1.
     pub(crate) fn of(name: &'a str, arg: Arg, tensor: &'a Tensor) -> View<'a> {
         View { name, place: Place::Arg(arg), dtype: tensor.dtype, layout: &tensor.layout, padded: false }
     }
@@ -41,7 +41,7 @@ impl Emitter {
     /// Declares a view.
     ///
     /// # Errors
-    /// [`Skip::Layout`] where elements have no offsets.
+    /// [`Skip::Layout`] if the layout is opaque.
     pub(crate) fn view(&mut self, view: &View<'_>) -> Result<(), Skip> {
         self.view_of_buffer(view, 0)
     }
@@ -49,7 +49,7 @@ impl Emitter {
     /// Declares a view of an argument's buffer `buffer`.
     ///
     /// # Errors
-    /// [`Skip::Layout`] where elements have no offsets.
+    /// [`Skip::Layout`] if the layout is opaque.
     pub(crate) fn view_of_buffer(&mut self, view: &View<'_>, buffer: usize) -> Result<(), Skip> {
         let (name, dtype) = (view.name, type_name(view.dtype));
         self.code(&format!("typedef {dtype} {name}_type;"));
@@ -89,7 +89,7 @@ impl Emitter {
         self.word(&format!("void* {}_data", view.name), word);
     }
 
-    /// The function that gives offsets, with its fields. They are computed in the type of positions where that holds all of them.
+    /// Declares the function that computes offsets, and its fields. Offsets are computed in `index` if that holds all of them.
     fn offset(&mut self, view: &View<'_>, b: &Blocking) {
         let (name, dims) = (view.name, &view.layout.dims);
         let number = if view.layout.extent().is_some_and(|end| end <= i64::from(i32::MAX)) { "index" } else { "i64" };
@@ -123,7 +123,7 @@ impl Emitter {
     }
 }
 
-/// What padded position `p` of dimension `d` adds to the offset.
+/// The contribution of padded position `p` of dimension `d` to the offset.
 fn blocked_term(b: &Blocking, d: usize, mut p: i64) -> i64 {
     let (mut term, mut stride) = (0i64, 1);
     for (e, size) in b.inner.iter().rev() {

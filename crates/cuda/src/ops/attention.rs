@@ -1,5 +1,5 @@
-//! `attention:sm90`: scaled dot-product attention in one pass on Hopper's tensor cores (`kernels/attention_sm90.cu`), of 16-bit types and heads of up to 128.
-//! Where queries are few, keys are divided in parts, so that all multiprocessors have some.
+//! `attention:sm90`: fused attention forward on Hopper for 16-bit types and head sizes of up to 128 (`kernels/attention_sm90.cu`). With few tiles of queries the
+//! keys are divided into parts (flash-decoding), which `kernels/attention_parts.cu` combines.
 
 use super::gemm::shape::ceil;
 use super::gemm::{hopper, pairs, plain};
@@ -10,17 +10,16 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, DataType, Format, Op, Problem, Tensor};
 
-/// Bytes of keys and values that the second-level cache should keep while tiles of queries go over them, and up to how many tiles each multiprocessor gets
-/// the order of tiles matters.
+/// Bytes of keys and values that should stay in L2; tiles per SM up to which the order of tiles matters for load balance.
 const CACHED: i64 = 24_000_000;
 const UNEVEN: i64 = 16;
-/// Keys up to which causal attention goes by narrow tiles (H200: 384 take 38.3 us by them and 39.8 by wide ones, 1,024 64.2 and 59.3).
+/// Keys up to which causal attention uses narrow tiles of keys (H200: 384 keys take 38.3 us with them and 39.8 with wide ones, 1,024 keys 64.2 and 59.3).
 const FEW_KEYS: i64 = 512;
 
-/// Keys of a part at least.
+/// Keys of a part, at least.
 const LEAST: i64 = 256;
 
-/// A tensor's four dimensions as the kernel counts them, innermost first: sizes and strides.
+/// A 4-D tensor in the kernel's order, innermost first.
 #[derive(Clone, Copy)]
 struct Four {
     arg: Arg,
@@ -31,20 +30,20 @@ struct Four {
 }
 
 impl Four {
-    /// The tensor's last dimension innermost, or with `turned` the one before it.
+    /// `turned`: the last but one dimension is the innermost.
     fn of(arg: Arg, t: &Tensor, turned: bool) -> Result<Four, Skip> {
         let (b, d) = (plain(t)?, t.dims());
         let order = if turned { [2, 3, 1, 0] } else { [3, 2, 1, 0] };
         Ok(Four { arg, dtype: t.dtype, offset: b.offset, sizes: order.map(|i| d[i]), strides: order.map(|i| b.strides[i]) })
     }
 
-    /// Heads of groups of `share` as the queries of one head each.
+    /// Groups of `share` heads as the queries of one head each (grouped heads with one query).
     fn grouped(self, share: i64) -> Four {
         let ([d, _, heads, batch], [inner, _, head, outer]) = (self.sizes, self.strides);
         Four { sizes: [d, share, heads / share, batch], strides: [inner, head, head * share, outer], ..self }
     }
 
-    /// The map of boxes of 64 of the innermost dimension by `rows`; an error where TMA cannot read it.
+    /// The TMA descriptor with boxes of these sizes; an error if TMA cannot address the tensor.
     fn map(&self, box_of: [i64; 2]) -> Result<TensorMap, Skip> {
         let bytes = (self.dtype.bits() / 8) as i64;
         let mut strides = [0u64; 3];
@@ -75,18 +74,18 @@ struct Attention<'a> {
     head: i64,
     causal: Option<i64>,
     keys: i64,
-    /// Query heads of a head of keys.
+    /// Query heads per kv head.
     share: i64,
-    /// Warpgroups that multiply, keys of a tile, stages.
+    /// Consumer warpgroups, keys of a tile, stages.
     consumers: i64,
     tile: i64,
     stages: i64,
-    /// Parts of the keys, and tiles of keys of each.
+    /// Parts of the keys, and tiles of keys of a part.
     parts: i64,
     part: i64,
 }
 
-/// The kernels' name for a type.
+/// The kernels' code of a type.
 fn name(t: DataType) -> Result<&'static str, Skip> {
     match t {
         DataType::F16 => Ok("T_F16"),
@@ -96,7 +95,7 @@ fn name(t: DataType) -> Result<&'static str, Skip> {
     }
 }
 
-/// Attention without scores in memory.
+/// Attention forward.
 pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     hopper(target)?;
     let Op::Sdpa(op) = &problem.op else { return Err(Skip::Op("anything but attention")) };
@@ -132,7 +131,7 @@ impl<'a> Attention<'a> {
         let mut share = heads / op.k.dims()[1];
         let causal = match op.mask_kind {
             SdpaMask::CausalTopLeft => Some(0),
-            // A single query is the last one: it sees all keys.
+            // A single query is the last one and sees all keys.
             SdpaMask::CausalBottomRight if queries > 1 => Some(keys - queries),
             _ => None,
         };
@@ -140,14 +139,14 @@ impl<'a> Attention<'a> {
         if queries == 1 && share > 1 && causal.is_none() && op.mask_kind != SdpaMask::Buffer {
             (q, o, share) = (q.grouped(share), o.grouped(share), 1);
         }
-        // A mask's elements want registers of their own.
+        // Loading the mask takes registers.
         let masked = op.mask_kind == SdpaMask::Buffer;
         let [consumers, tile, stages] = match (q.sizes[1], head, causal) {
             (..=64, ..) if masked => [1, 64, 3],
             _ if masked => [2, 64, 3],
             (..=64, ..) => [1, 128, 3],
             (_, 64, None) => [3, 128, 3],
-            // Of few keys a causal mask leaves little of wide tiles.
+            // With few keys a causal mask hides much of wide tiles.
             (_, 64, Some(_)) if keys <= FEW_KEYS => [3, 64, 3],
             _ => [2, 128, 2],
         };
@@ -159,33 +158,33 @@ impl<'a> Attention<'a> {
         64 * self.consumers
     }
 
-    /// Tiles of queries of a head.
+    /// Tiles of queries per head.
     fn tiles(&self) -> i64 {
         ceil(self.q.sizes[1], self.rows())
     }
 
-    /// Bytes of a tile of queries, and of the ring's keys, which values have too.
+    /// Bytes of a tile of Q, and of the ring of K, which is also that of the ring of V.
     fn bytes(&self) -> [i64; 2] {
         [self.head * 2 * self.rows(), self.stages * self.head * 2 * self.tile]
     }
 
-    /// Bytes of shared memory; parts leave results to threads, others go out through a place of their own where there is room.
+    /// Shared memory in bytes, with a staging buffer for O if it fits (and there are no parts, which threads store directly).
     fn shared(&self, facts: &Facts) -> i64 {
         let [own, ring] = self.bytes();
         let out = if self.parts > 1 || 1280 + 2 * own + 2 * ring > i64::from(facts.shared_memory) { 0 } else { own };
         1280 + own + 2 * ring + out
     }
 
-    /// Blocks that a multiprocessor has at a time.
+    /// CTAs per SM.
     fn resident(&self) -> i64 {
         let [own, ring] = self.bytes();
         if self.consumers == 1 && own + ring <= 56 << 10 { 2 } else { 1 }
     }
 
-    /// Divides the keys where there are too few tiles of queries for the multiprocessors.
+    /// Divides the keys into parts if there are fewer tiles of queries than SMs.
     fn divided(self, facts: &Facts) -> Attention<'a> {
         let ([_, _, heads, batch], tiles) = (self.q.sizes, self.tiles());
-        // Under a causal mask all tiles of queries but one see fewer keys than the last.
+        // With a causal mask the tiles of queries see different numbers of keys: only a single tile is divided.
         let seen = match self.causal {
             None => self.keys,
             Some(offset) if tiles == 1 => (self.rows() + offset).clamp(1, self.keys),
@@ -199,7 +198,7 @@ impl<'a> Attention<'a> {
         if part == all { self } else { Attention { parts: ceil(all, part), part, ..narrow } }
     }
 
-    /// Where the outputs and the sums of parts are.
+    /// Books scratch for the outputs and sums of the parts.
     fn book(&self, program: &mut Program) -> Result<[usize; 2], Skip> {
         let overflow = || Skip::Shape("sizes that overflow");
         let [_, queries, heads, batch] = self.q.sizes;
@@ -208,7 +207,7 @@ impl<'a> Attention<'a> {
         Ok([book(rows * self.head as usize * 4)?, book(rows * 8)?])
     }
 
-    /// The launch that puts parts together.
+    /// The launch that combines the parts.
     fn together(&self, parts: [usize; 2]) -> Result<Launch, Skip> {
         let ([size, queries, heads, batch], [_, query, head, image]) = (self.o.sizes, self.o.strides);
         let rows = queries * heads * batch;
@@ -221,7 +220,7 @@ impl<'a> Attention<'a> {
         Ok(bare("attention_parts", &[("C_TYPE", name(self.o.dtype)?), ("HEAD", &head)], words, rows * 256))
     }
 
-    /// Where training keeps the logarithms of the sums.
+    /// Where the log-sum-exp goes in training.
     fn log_sum(&self) -> Word {
         self.op.workspace.as_ref().map_or(Word::Value(0), |_| Word::Address { arg: Arg::WORKSPACE, buffer: 0 })
     }
@@ -283,7 +282,7 @@ impl<'a> Attention<'a> {
         Ok(launch)
     }
 
-    /// Heads whose tiles are walked together: few, for the second-level cache, but so that a causal mask's uneven tiles spread over the multiprocessors.
+    /// Heads per chunk of the schedule: few, so that their keys and values stay in L2, but enough to balance the load of a causal mask.
     fn chunk(&self, [tiles, heads, rows]: [i64; 3], facts: &Facts) -> i64 {
         let fits = ((CACHED / (self.keys * self.q.sizes[0] * 4).max(1)).max(1) * self.share).min(heads);
         let units = i64::from(facts.multiprocessors);
@@ -305,7 +304,7 @@ impl<'a> Attention<'a> {
         }
     }
 
-    /// The work of the busiest multiprocessor over that of the mean, in tiles of keys.
+    /// The load of the busiest SM relative to the mean, in tiles of keys.
     fn unevenness(&self, [tiles, heads, rows]: [i64; 3], chunk: i64, units: usize) -> f64 {
         let mut load = vec![0.0f64; units];
         let mut i = 0;

@@ -1,5 +1,5 @@
-//! `backward:sm80`: gradients of attention of 16-bit types and heads of up to 128 in two passes on tensor cores (`kernels/attention_backward_sm80.cu`), behind
-//! one that sums destination by gradient for every query. No scores lie in memory.
+//! `backward:sm80`: fused attention backward for 16-bit types and head sizes of up to 128 (`kernels/attention_backward_sm80.cu`): a launch that computes the row
+//! sums of dO * O, then one for the gradients of keys and values, and one for those of queries. Scores are not stored.
 
 use super::gemm::{pairs, plain};
 use super::pointwise::tensor;
@@ -12,21 +12,21 @@ use oxidnn_spec::{Arg, DataType, Format, Op, Problem, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
-/// Rows that a block owns, and that it walks over at a time.
+/// Rows that a CTA owns, and rows of the tiles that it loops over.
 const OWN: i64 = 128;
 const OTHER: i64 = 64;
 
 struct Backward<'a> {
     op: &'a Sdpa,
     problem: &'a Problem,
-    /// The kernel's width of heads.
+    /// `HEAD` of the kernel.
     head: i64,
     causal: Option<i64>,
-    /// Where a query's sum of destination by gradient lies.
+    /// Offset in scratch of the row sums of dO * O.
     own: usize,
 }
 
-/// The gradients of attention.
+/// Attention backward.
 pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Sdpa(op) = &problem.op else { return Err(Skip::Op("anything but attention")) };
     if op.prop.is_forward() {
@@ -73,12 +73,12 @@ pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, S
     Ok(program)
 }
 
-/// Bytes of shared memory: what is owned of two tensors, and two stages of the others.
+/// Shared memory in bytes: the owned rows of two tensors, and two stages of the others.
 fn shared(head: i64) -> i64 {
     2 * head * 2 * (OWN + 2 * OTHER)
 }
 
-/// The words of a tensor by batch, heads, rows and columns, with its last two dimensions exchanged where it is `turned`.
+/// The words of a `Tensor4` of the kernel; `turned`: the last two dimensions are exchanged.
 fn words_of(arg: Arg, t: &Tensor, turned: bool) -> Result<[Word; 5], Skip> {
     let b = plain(t)?;
     let (row, column) = if turned { (b.strides[3], b.strides[2]) } else { (b.strides[2], b.strides[3]) };
@@ -86,7 +86,7 @@ fn words_of(arg: Arg, t: &Tensor, turned: bool) -> Result<[Word; 5], Skip> {
     Ok([data, Word::Value(b.strides[0] as u64), Word::Value(b.strides[1] as u64), Word::Value(row as u64), Word::Value(column as u64)])
 }
 
-/// Whether a tensor's rows are aligned and contiguous along the dimension `inner`.
+/// Whether a tensor is contiguous along dimension `inner`, and its rows are aligned.
 fn is_aligned(t: &Tensor, inner: usize) -> Result<bool, Skip> {
     let b = plain(t)?;
     let others = (0..4).filter(|&d| d != inner && t.dims()[d] != 1);

@@ -1,5 +1,5 @@
-//! `between:sm90`: convolutions of tensors whose pixels lie next to each other, by the rows for channels next to each other, between copies of what these do not
-//! read or write as it lies.
+//! `between:sm90`: convolutions of NCHW tensors by the rows for NHWC, with transpositions of the operands that these cannot read before, and of results that they
+//! cannot write after.
 
 use super::transpose::{Kept, copied};
 use super::{conv, gemm};
@@ -12,14 +12,14 @@ use oxidnn_spec::{Arg, Dims, Layout, Op, PostOp, Problem, Prop, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
-/// What is copied, how its channels lie then, and the rows that read or write the copies.
+/// A way to do it: which tensors are copied, in which order of dimensions, and the rows that use the copies.
 struct Way<'a> {
     args: &'a [Arg],
     channels_last: bool,
     rows: &'a [Lower],
 }
 
-/// Convolution of tensors whose pixels lie next to each other.
+/// Convolution of NCHW tensors.
 pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     gemm::hopper(target)?;
@@ -37,11 +37,11 @@ pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Sk
     let apart = |t: &Tensor| t.blocking().is_some_and(|b| b.is_plain() && b.strides[1] != 1 && t.dims()[1] > 1);
     let all: Vec<Arg> = [src, dst].into_iter().filter(|&arg| problem.op.tensor(arg).is_some_and(apart)).collect();
     let (written, read): (Vec<Arg>, Vec<Arg>) = all.iter().partition(|&&arg| is_written(arg));
-    // Of a window of one pixel with strides the copy holds what is read only, where products read it as it lies.
+    // 1x1 with strides: the copy holds only the pixels that are read, and the convolution becomes a product.
     let gathered: &[Lower] = if is_apart(op) { &[gemm::pointwise_conv] } else { &[] };
     let one_side: &[Lower] = if written.is_empty() { &[] } else { &[gemm::conv] };
     let ways = [
-        // A first layer reads any order.
+        // The rows for few input channels read any layout.
         Way { args: if written == [Arg::DST] { &written } else { &[] }, channels_last: true, rows: &[gemm::stem::conv] },
         Way { args: &read, channels_last: false, rows: gathered },
         Way { args: &read, channels_last: true, rows: one_side },
@@ -64,13 +64,13 @@ fn is_written(arg: Arg) -> bool {
     matches!(arg, Arg::DST | Arg::DIFF_SRC)
 }
 
-/// Whether a window of one pixel reads pixels of the source that lie apart, and none beside it.
+/// Whether it is a strided 1x1 convolution without padding.
 fn is_apart(op: &Conv) -> bool {
     let z = op.sizes();
     op.prop != Prop::BackwardData && z.k == [1; 3] && z.pl == [0; 3] && z.s != [1; 3] && (0..3).all(|d| (z.o[d] - 1) * z.s[d] < z.i[d])
 }
 
-/// The pixels that such a window reads of `src`, as they lie.
+/// The pixels of `src` that such a convolution reads, as a strided tensor.
 fn visited(src: &Tensor, dst: &Tensor, steps: &Dims) -> Result<Tensor, Skip> {
     let mut dims = *src.dims();
     dims[2..].copy_from_slice(&dst.dims()[2..]);

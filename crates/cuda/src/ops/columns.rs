@@ -1,4 +1,5 @@
-//! Sums down columns that are neighbours in memory (`kernels/columns.cu`): channels of tensors that have them last, columns of matrices.
+//! Sums down the columns of row-major matrices, such as pixels by channels of NHWC tensors (`kernels/columns.cu`), element-wise operations with coefficients per
+//! column (`columns_map.cu`), and layer normalisation backward (`rows_gradient.cu`).
 
 use crate::CudaTarget;
 use crate::emit::{Emitter, Place, Real, View, memory_order};
@@ -6,29 +7,29 @@ use crate::program::{Launch, MapPlace, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, DataType, Layout, MAX_NDIMS, Tensor};
 
-/// Rows that a thread of a part adds at least, and blocks of a multiprocessor.
+/// Rows that a thread of a part adds, at least; CTAs per SM.
 const ROWS: i64 = 8;
 const BLOCKS: i64 = 8;
-/// Columns that a thread of `rows_gradient.cu` has at most.
+/// Columns of a thread of `rows_gradient.cu`, at most.
 const COLUMNS: i64 = 16;
-/// Bytes of the rows that the blocks of a multiprocessor copy ahead.
+/// Bytes of the prefetch rings of all CTAs of an SM (`rows_gradient.cu`).
 const RING: i64 = 192 * 1024;
 
-/// A matrix in memory.
+/// A row-major matrix in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Matrix<'a> {
     pub(crate) name: &'a str,
     pub(crate) arg: Arg,
     pub(crate) dtype: DataType,
     offset: i64,
-    /// Elements from one row to the next.
+    /// Row stride in elements.
     step: i64,
-    /// The dimensions whose positions are the rows, slowest first.
+    /// The dimensions that form the rows, slowest first.
     order: [u8; MAX_NDIMS],
 }
 
 impl<'a> Matrix<'a> {
-    /// The tensor as rows by the index along `channel`, which is its fastest dimension: `None` where its rows are not evenly spaced.
+    /// The tensor as a matrix with `channel`, the contiguous dimension, as columns; `None` if the other dimensions cannot be merged.
     pub(crate) fn of(name: &'a str, arg: Arg, t: &Tensor, channel: usize) -> Option<Matrix<'a>> {
         let b = t.blocking().filter(|b| b.is_plain() && b.padded_dims == *t.dims())?;
         if b.strides[channel] != 1 || t.dtype.bits() < 8 {
@@ -48,7 +49,7 @@ impl<'a> Matrix<'a> {
         Some(Matrix { name, arg, dtype: t.dtype, offset: b.offset, step: merged.map_or(t.dims()[channel], |m| m.1), order })
     }
 
-    /// Declares its address, its offset and its step as fields, and its type as `name_number`.
+    /// Declares its address, offset and row stride as fields, and its type as `name_number`.
     pub(crate) fn declare(&self, emit: &mut Emitter) {
         let (name, dtype) = (self.name, crate::emit::type_name(self.dtype));
         emit.word(&format!("void* {name}_rows"), Word::Address { arg: self.arg, buffer: 0 });
@@ -58,29 +59,29 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// The shape of a launch.
+/// The configuration of a launch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(super) rows: i64,
     pub(super) columns: i64,
     pub(crate) vector: i64,
     pub(super) lanes: i64,
-    /// Rows that a block's threads go down together.
+    /// Rows that a CTA reads at a time.
     pub(super) down: i64,
     pub(crate) parts: i64,
-    /// Rows from the beginning of one part to that of the next, rows within which a part lies, and rows from one group of it to the next.
+    /// Rows between the starts of neighbouring parts; rows that a part spans; rows between the groups of a part (`row_step`).
     pub(super) apart: i64,
     pub(super) span: i64,
     pub(super) step: i64,
 }
 
 impl Shape {
-    /// For all of these matrices together; `None` where they are not read in vectors.
+    /// The configuration for these matrices; `None` if they cannot be read in vectors.
     pub(crate) fn of(all: &[Matrix<'_>], [rows, columns]: [i64; 2], real: Real, target: &CudaTarget) -> Option<Shape> {
         Shape::on(BLOCKS, all, [rows, columns], real, target)
     }
 
-    /// The same for kernels of which no more than `blocks` share a multiprocessor, as they keep more in registers.
+    /// The same for kernels with at most `blocks` CTAs per SM.
     pub(crate) fn on(blocks: i64, all: &[Matrix<'_>], [rows, columns]: [i64; 2], real: Real, target: &CudaTarget) -> Option<Shape> {
         let least = all.iter().map(|m| m.dtype.bits() as i64 / 8).min()?;
         let vector = if real == Real::Double { 2 } else { (16 / least).clamp(1, 8) };
@@ -101,13 +102,13 @@ impl Shape {
         Some(Shape { rows, columns, vector, lanes, down, parts, apart: chunk, span: chunk, step: down })
     }
 
-    /// The same with parts that take turns, so that all blocks together read from the front to the back.
+    /// The same with interleaved parts, so that all CTAs together read the matrix from front to back.
     pub(crate) fn in_turns(self) -> Shape {
         let parts = self.parts.min((self.rows / self.down).max(1));
         Shape { parts, apart: self.down, span: self.rows, step: self.down * parts, ..self }
     }
 
-    /// The same for the rows of images, of which no part has those of two: all parts have as many, and those of an image follow each other.
+    /// The configuration in which no part has rows of two images; all parts have the same number of rows, and those of an image are consecutive.
     pub(crate) fn of_images(all: &[Matrix<'_>], [images, rows, columns]: [i64; 3], real: Real, target: &CudaTarget) -> Option<Shape> {
         let shape = Shape::on(blocks_of(all.len()), all, [images.checked_mul(rows)?, columns], real, target)?;
         let own = (1..=(shape.parts / images).max(1)).rev().find(|parts| rows % parts == 0)?;
@@ -120,7 +121,8 @@ impl Shape {
     pub(crate) fn count(&self, emit: &mut Emitter) {
         let down = self.down;
         let groups = self.rows / down + i64::from(self.rows % down != 0);
-        // Of parts that take turns some have a group more, and the one with the last group may lack rows of it; else all are alike but the last one.
+        // With interleaved parts, the first `more` parts have one group more, and the owner of the last group may lack rows of it; otherwise only the last part is
+        // shorter.
         let in_turns = self.span == self.rows && self.parts > 1;
         let [whole, more, owner, missing] = if in_turns {
             [groups / self.parts * down, groups % self.parts, (groups - 1) % self.parts, groups * down - self.rows]
@@ -136,8 +138,8 @@ impl Shape {
         ));
     }
 
-    /// The launch of `rows_gradient.cu` over matrices of this shape: source, gradient of the destination and of the source. `emit` has what belongs to a row and to a
-    /// column; the sums go into scratch that this books, by as many parts as it returns. `None` where a thread would have too many columns.
+    /// Appends the launch of `rows_gradient.cu` for source, destination gradient and source gradient. `emit` has the functions of rows and columns that the kernel
+    /// needs. Returns place and layout of the partial sums; `None` if a thread would have too many columns.
     pub(crate) fn rows_gradient(
         &self,
         mut emit: Emitter,
@@ -171,12 +173,13 @@ impl Shape {
         Ok(Some((at, Layout::plain([parts, self.columns].into()).map_err(|_| Skip::Shape("sizes that overflow"))?)))
     }
 
-    /// The numbers of all parts, a tensor of sums by parts by columns.
+    /// The results of all parts: a tensor (sums, parts, columns).
     pub(crate) fn partial(&self, sums: i64, real: Real) -> Result<Tensor, Skip> {
         Tensor::plain([sums, self.parts, self.columns], real.dtype()).map_err(|_| Skip::Shape("sizes that overflow"))
     }
 
-    /// The launch into the scratch at `partial`. `terms` are the members of `struct Terms`; the matrices' vectors are there as `name.load(a, r, c)`.
+    /// The launch of `columns.cu`, which stores to the scratch at `partial`. `terms` are the members of `struct Terms`, which read by `name_vector(a, r, c, x)`;
+    /// without `sums` the results are moments.
     pub(crate) fn launch(&self, mut emit: Emitter, all: &[Matrix<'_>], terms: &str, sums: Option<i64>, partial: usize) -> Launch {
         for (name, value) in [("VECTOR", self.vector), ("LANES", self.lanes), ("SUMS", sums.unwrap_or(1))] {
             emit.option(name, value);
@@ -207,23 +210,23 @@ impl Shape {
     }
 }
 
-/// Elements of a matrix by numbers of its columns (`kernels/columns_map.cu`).
+/// An element-wise operation with coefficients per column (`kernels/columns_map.cu`).
 pub(crate) struct Elements<'a> {
-    /// What is read, by the names of the matrices.
+    /// Inputs.
     pub(crate) read: &'a [Matrix<'a>],
-    /// What is written; the emitter has its tail.
+    /// The result, whose epilogue the emitter has.
     pub(crate) dst: Matrix<'a>,
     pub(crate) layout: &'a Layout,
-    /// Members of `struct Columns`: what belongs to a column, by its place in the vector.
+    /// Members of `struct Columns`: arrays of coefficients of a thread's columns.
     pub(crate) members: &'a [&'a str],
-    /// Statements that set the members `i` of the columns from `c` on, whose first row's position is `p`: once, and for each with its position.
+    /// Statements that set the coefficients of the columns from `c` on: once, and per column `i` with its position `p`.
     pub(crate) begin: [&'a str; 2],
-    /// Statements that make `v`, the number of column `i`, of what is read as `x.name.number(i)`.
+    /// Statements that compute `v`, the element in column `i`, from the inputs `x.name.number(i)`.
     pub(crate) value: &'a str,
 }
 
 impl Shape {
-    /// The launch over this shape's rows.
+    /// The launch of `columns_map.cu`.
     pub(crate) fn elements(&self, mut emit: Emitter, elements: &Elements<'_>) -> Launch {
         let Elements { read, dst, layout, members, begin, value } = elements;
         for (name, value) in [
@@ -264,7 +267,7 @@ impl Shape {
     }
 }
 
-/// The member function that makes the elements of a row of what is read as `x` by the statements of `value`, and stores them by `store`.
+/// The member function `make`, which computes a row's elements by the statements of `value` and stores them by `store`.
 pub(crate) fn made(dst: &Matrix<'_>, value: &str, store: &str) -> String {
     let to = dst.name;
     format!(
@@ -275,18 +278,18 @@ pub(crate) fn made(dst: &Matrix<'_>, value: &str, store: &str) -> String {
     )
 }
 
-/// Blocks of `columns_map.cu`, and of moments, that share a multiprocessor, by their matrices.
+/// CTAs per SM of `columns_map.cu`, and of `columns.cu` with moments, by the number of matrices.
 pub(crate) fn blocks_of(matrices: usize) -> i64 {
     if matrices > 2 { 3 } else { 4 }
 }
 
-/// A view of one of the sums of the parts, as parts by columns in the dimensions of `layout`.
+/// A view of one of the partial sums, with `layout` as parts by columns.
 pub(crate) fn part_view<'a>(name: &'a str, at: usize, sum: i64, layout: &'a Layout, real: Real) -> View<'a> {
     let (count, bytes) = (layout.dims.iter().product::<i64>(), if real == Real::Double { 8 } else { 4 });
     View { name, place: Place::Scratch(at + (sum * count * bytes) as usize), dtype: real.dtype(), layout, padded: false }
 }
 
-/// Books the numbers of all parts.
+/// Books scratch for the results of all parts.
 pub(crate) fn book(program: &mut Program, shape: &Shape, sums: i64, real: Real) -> Result<usize, Skip> {
     program.book(shape.partial(sums, real)?.bytes()).ok_or(Skip::Shape("sizes that overflow"))
 }

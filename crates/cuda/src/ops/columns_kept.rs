@@ -1,4 +1,5 @@
-//! Sums down columns and then elements by these in one launch (`kernels/columns_kept.cu`), where a matrix is large: a part of it stays in shared memory from one to the other.
+//! Two-pass column operations (large batch normalisation of NHWC) in one cooperative launch (`kernels/columns_kept.cu`): part of the matrix stays in shared memory
+//! between the passes.
 
 use super::columns::{Matrix, Shape, made};
 use crate::CudaTarget;
@@ -6,48 +7,47 @@ use crate::emit::{Emitter, Real, memory_order};
 use crate::program::{Launch, MapPlace, Word};
 use oxidnn_spec::Layout;
 
-/// Threads of a block.
+/// Threads per CTA.
 const THREADS: i64 = 512;
-/// Bytes of what is read below which three launches take no longer.
+/// Bytes read, below which separate launches are as fast.
 const LARGE: i64 = 8 << 20;
-/// Groups of copies that a thread waits for one by one.
+/// Stages of the ring, at most.
 const MOST_STAGES: i64 = 48;
-/// Of the bytes of the second-level cache those in hundredths that are found there again.
+/// Percentage of L2 that the second pass finds again.
 const FOUND: i64 = 40;
 
-/// The shape of a launch.
+/// The configuration of a launch.
 pub(crate) struct Whole {
     pub(crate) shape: Shape,
-    /// Groups of columns.
+    /// Groups of columns (`gridDim.x`).
     pub(crate) across: i64,
     stages: i64,
-    /// Bytes of a turn of all threads of a block.
+    /// Bytes of a ring slot: one vector of each input for all threads of a CTA.
     slot: i64,
-    /// Turns of a thread whose rows are gone when they are read again.
+    /// Rows of a thread that neither the ring nor L2 keeps for the second pass.
     once: i64,
-    /// What is written is larger than the second-level cache.
+    /// The result does not fit L2: streaming stores.
     beyond: bool,
 }
 
-/// What a launch makes.
+/// The operation.
 pub(crate) struct Body<'a> {
-    /// What is read, by the names of the matrices, and what is written; the emitter has its tail.
+    /// Inputs, and the result, whose epilogue the emitter has.
     pub(crate) read: &'a [Matrix<'a>],
     pub(crate) dst: Matrix<'a>,
     pub(crate) layout: &'a Layout,
     /// Members of `struct Terms`; with `moments` there is one term.
     pub(crate) terms: &'a str,
     pub(crate) moments: bool,
-    /// Numbers of a column that elements are made with, and the statements that set each at `to[k * WIDTH]` by the column's sums.
+    /// Coefficients of a column, and the statements that compute them (`to[k * WIDTH]`) from the column's sums.
     pub(crate) numbers: &'a [&'a str],
     pub(crate) settle: &'a str,
-    /// Statements that make `v`, the number of column `i`, of what is read as `x.name.number(i)`.
+    /// Statements that compute `v`, the element in column `i`, from the inputs `x.name.number(i)`.
     pub(crate) value: &'a str,
 }
 
 impl Whole {
-    /// The shape for these matrices, which are read, and the one that is written; `None` where they are small, not read in vectors, or columns do not divide among
-    /// the multiprocessors.
+    /// The configuration; `None` if the matrices are small or cannot be read in vectors, or the columns do not divide evenly among the SMs.
     pub(crate) fn of([read, dst]: [&[Matrix<'_>]; 2], [rows, columns]: [i64; 2], numbers: i64, target: &CudaTarget) -> Option<Whole> {
         let facts = &target.facts;
         let all: Vec<Matrix<'_>> = read.iter().chain(dst).copied().collect();
@@ -77,7 +77,7 @@ impl Whole {
         (stages >= 4).then_some(Whole { shape, across, stages, slot, once: (turns - stages - found).max(0), beyond })
     }
 
-    /// The launch, with scratch for the numbers of parts at `partial` and for a counter of each group of columns at `counters`, which are zeros.
+    /// The launch, with scratch for partial sums at `partial`, and for a zeroed counter per group of columns at `counters`.
     pub(crate) fn launch(&self, mut emit: Emitter, body: &Body<'_>, [partial, counters]: [usize; 2]) -> Launch {
         let Body { read, dst, layout, terms, moments, numbers, settle, value } = *body;
         let Shape { rows, columns, vector, lanes, parts, step, .. } = self.shape;

@@ -1,5 +1,5 @@
-//! Columns whose terms a block keeps in registers (`kernels/columns_vector.cu`): what [`rows_vector`] is for outputs that lie next to each other in memory while
-//! their terms are apart.
+//! Column reductions with the terms in registers (`kernels/columns_vector.cu`): the counterpart of [`rows_vector`] for outputs that are contiguous in memory while
+//! the terms of an output are not.
 
 use super::rows_vector::{Body, Extent, Input, chunks, combine, mentions, surely, together};
 use crate::Facts;
@@ -7,51 +7,51 @@ use crate::emit::Emitter;
 use crate::program::Launch;
 use std::fmt::Write;
 
-/// Numbers that a thread keeps, so that all its terms are made at once, and words that it keeps at most: two blocks of 256 threads share a multiprocessor, or one of
-/// 512 has it.
+/// Values of a thread up to which its loop over terms is unrolled without bounds checks; 32-bit registers for terms, at most, so that two CTAs of 256 threads or one
+/// of 512 fit an SM.
 const NUMBERS: i64 = 64;
 const WORDS: i64 = 64;
-/// Registers of a multiprocessor, and those that a thread needs besides.
+/// Registers of an SM, and those that a thread needs besides its terms.
 const REGISTERS: i64 = 64 * 1024;
 const BESIDES: i64 = 56;
-/// Bytes of shared memory that a block has besides the columns.
+/// Shared memory of a CTA besides the prefetched columns.
 const OWN_BYTES: i64 = 5 * 1024;
-/// Bytes next to each other that threads who share columns read of a term, best first, with the block's threads and those that share; bytes that are a long run.
+/// Candidates in order of preference: contiguous bytes that a group reads of a term, threads per CTA, threads of a group; and bytes that make coalesced accesses.
 const RUNS: [(i64, i64, i64); 8] =
     [(128, 256, 32), (64, 256, 32), (128, 256, 256), (64, 256, 256), (128, 512, 512), (64, 512, 512), (32, 256, 256), (32, 512, 512)];
 const LONG: i64 = 64;
 
-/// The shape of the kernel.
+/// The configuration of the kernel.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     vector: i64,
     lanes: i64,
-    /// Threads that share columns, all of a block or a warp.
+    /// Threads that share columns: a warp or the CTA.
     group: i64,
     threads: i64,
     chunks: i64,
-    /// Terms that every thread has and makes without a branch.
+    /// Terms that every thread has, which need no bounds check.
     sure: i64,
-    /// Blocks that share a multiprocessor at least.
+    /// CTAs per SM, at least.
     blocks: i64,
-    /// The dimension along which neighbouring outputs lie.
+    /// The dimension along which outputs are contiguous.
     along: usize,
-    /// The dimension of the terms, where it is the only one and all tensors have strides along it.
+    /// The dimension of the terms, if it is a single one along which all tensors have a stride.
     down: Option<usize>,
-    /// Turns whose columns are copied ahead into shared memory, of so many bytes, by blocks that all run at once.
+    /// Iterations that are prefetched into shared memory, bytes of one, and CTAs of the then persistent kernel.
     staged: i64,
     bytes: i64,
     at_once: i64,
 }
 
 impl Shape {
-    /// Columns of a block.
+    /// Columns of a CTA.
     fn width(&self) -> i64 {
         self.threads / self.group * self.lanes * self.vector
     }
 }
 
-/// The shape for columns, which lie along the dimension of `extent`; `None` where registers do not hold the terms, or elements share bytes.
+/// The configuration; `None` if the terms do not fit in registers, or the elements have fewer than 8 bits.
 pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, facts: &Facts) -> Option<Shape> {
     let Extent { outputs, terms, along, down } = *extent;
     let tensors = || inputs.iter().chain(dst);
@@ -61,7 +61,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     let down = down.filter(|_| tensors().all(Input::is_plain));
     let of = |(run, threads, group): (i64, i64, i64)| {
         let mut lanes = (run / (vector * least)).clamp(1, 32);
-        // Threads that would have no term have columns.
+        // Threads without a term take further columns instead.
         while lanes < 32 && group / lanes > terms {
             lanes *= 2;
         }
@@ -86,7 +86,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     quick.or_else(|| all.clone().find(busy)).or_else(|| all.max_by_key(blocks))
 }
 
-/// Declares what the kernel's file and all of its functions know.
+/// Declares the kernel's defines and sizes.
 fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     let Shape { vector, lanes, group, threads, chunks, sure, blocks, staged, .. } = *shape;
     let sizes = [("THREADS", threads), ("LANES", lanes), ("GROUP", group), ("VECTOR", vector), ("CHUNKS", chunks), ("SURE", sure)];
@@ -105,14 +105,14 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     let Body { inputs, dst, stages, each, result, outputs, .. } = *body;
     let Shape { vector, threads, along, down, staged, bytes, at_once, .. } = *shape;
     declare(&mut emit, shape, body);
-    // Where a thread's element of a chunk is: so far from the first one, or found by its position.
+    // The offset of a thread's element of a chunk: by a stride, or from its position.
     let place = |name: &str| if down.is_some() { format!("{name}_first + c * {name}_apart") } else { format!("{name}_at(a, p)") };
     let first = |name: &str| {
         let apart = |d| format!("    const i64 {name}_first = {name}_at(a, p), {name}_apart = (i64)PARTS * a.{name}_stride[{d}];\n");
         down.map_or(String::new(), apart)
     };
     let begin = "    row_term(a, (index)part, p);\n";
-    // What is done with each chunk of terms that is there.
+    // A loop over the chunks of terms that exist.
     let chunks_of = |text: &str| {
         format!(
             "#pragma unroll\n    for (int c = 0; c < CHUNKS; ++c) {{\n        const index r = c * PARTS + part;\n        if (c < SURE || r < (index)a.terms) {{\n            \
@@ -131,7 +131,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         let _ = writeln!(loads, "            {name}_kept[c].load({from}, 0);");
         let _ = write!(room, " + CHUNKS * THREADS * {piece}");
     }
-    // The terms of a thread, for whose columns `body` is done.
+    // A loop over a thread's terms and columns.
     let chunk = |text: &str, before: &str, body: &str, after: &str| {
         let (mut bound, mut own) = (String::new(), String::new());
         for name in inputs.iter().map(Input::name).filter(|name| mentions(text, name)) {
@@ -146,7 +146,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     let mut body = String::new();
     for (k, stage) in stages.iter().enumerate() {
         let term = format!("                all[i] = combine({k}, all[i], {});\n", stage.term);
-        // The first stage has read all that was copied.
+        // After the first stage the slot has been read: prefetch into it.
         let next = if k == 0 && staged > 0 { "    fetch_columns(a, o + step, part, slot);\n" } else { "" };
         let _ = write!(
             body,
@@ -198,7 +198,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     launch
 }
 
-/// `reduced(stage, x)`: the numbers of all threads of each column: those of a warp by its lanes, those of the warps by as many lanes, in all threads.
+/// `reduced(stage, x)`: combines the values of each column over the threads that share it, by shuffles within a warp and through shared memory between warps.
 const REDUCED: &str = "DEVICE void reduced(int stage, real (&x)[VECTOR]) {\n#pragma unroll\n    for (int step = 16; step >= LANES; step /= 2) {\n#pragma unroll\n        \
     for (int i = 0; i < VECTOR; ++i) x[i] = combine(stage, x[i], __shfl_xor_sync(~0u, x[i], step));\n    }\n#if GROUP > 32\n    \
     const int columns = LANES * VECTOR, warps = THREADS / 32, own = threadIdx.x % LANES * VECTOR;\n    __shared__ real parts[warps][columns + 4], totals[columns];\n    \

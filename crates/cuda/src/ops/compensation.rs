@@ -1,4 +1,4 @@
-//! The sums that a reorder puts behind int8 weights, for kernels that multiply unsigned by signed bytes.
+//! The compensation sums that a reorder stores behind int8 weights, for CPU kernels that multiply u8 by s8.
 
 use super::rows::{Rows, Stage};
 use crate::emit::{Real, View, literal};

@@ -1,7 +1,7 @@
-//! Convolution and deconvolution over generic products, in all directions.
+//! Convolution and deconvolution by the generic products (`tiles:generic`), in all directions: implicit GEMM with accessors that compute positions.
 //!
-//! A kernel relates positions of a small spatial grid to positions of a large one: `large = small * stride - padding + k * dilation`. A convolution reads
-//! the large grid and writes the small one, a deconvolution the reverse, and their backward-data passes the opposite of that.
+//! A filter relates a small grid of pixels to a large one: `large = small * stride - padding + tap * dilation`. A convolution reads the large grid and writes
+//! the small one, a deconvolution the reverse; their backward-data passes are the opposite.
 
 use super::map::Map;
 use super::pointwise::tensor;
@@ -15,14 +15,14 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Conv, ConvSizes};
 use oxidnn_spec::{Arg, Layout, Op, PostOp, Problem, Prop, Tensor};
 
-/// Which of the two directions of data a launch goes.
+/// A forward or backward-data pass.
 #[derive(Clone, Copy)]
 struct Way {
-    /// From the input to the output.
+    /// Forward.
     forward: bool,
-    /// What is read lies on the large grid.
+    /// The large grid is read.
     from_large: bool,
-    /// Channels of a group that are summed over, and that come out.
+    /// Channels of a group: summed over, and output.
     given: i64,
     made: i64,
 }
@@ -34,7 +34,7 @@ struct Pass<'a> {
     problem: &'a Problem,
     prop: Prop,
     sizes: ConvSizes,
-    /// The large grid is the input's: a convolution.
+    /// The large grid is that of the input (convolution).
     input_is_large: bool,
     src: &'a Tensor,
     weights: &'a Tensor,
@@ -42,7 +42,7 @@ struct Pass<'a> {
     dst: &'a Tensor,
 }
 
-/// Convolution in all directions, and forward with a depthwise one behind it.
+/// Convolution in all directions; forward also with a fused depthwise convolution after it.
 pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     let pass = Pass {
@@ -77,7 +77,7 @@ pub(crate) fn deconv(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     pass.lower(target)
 }
 
-/// Appends the gradient of the bias: sums of the destination's gradient by channel.
+/// Appends the bias gradient: sums of diff_dst per channel.
 pub(crate) fn bias_gradient(program: &mut Program, problem: &Problem, diff_dst: &Tensor, bias: &Tensor) -> Result<(), Skip> {
     if bias.is_empty() {
         return Ok(());
@@ -91,12 +91,12 @@ pub(crate) fn bias_gradient(program: &mut Program, problem: &Problem, diff_dst: 
     zero::padding(program, Arg::DIFF_BIAS, bias)
 }
 
-/// True where channels are the fastest dimension.
+/// Whether channels are the fastest dimension.
 fn channels_last(layout: &Layout) -> bool {
     memory_order(layout).last() == Some(&1)
 }
 
-/// The three spatial positions of a tensor of `spatial` dimensions as a list behind its first ones.
+/// The indices of the spatial dimensions, to append to those of batch and channel.
 fn spatial(positions: [&str; 3], spatial: usize) -> String {
     positions[3 - spatial..].iter().map(|p| format!(", {p}")).collect()
 }
@@ -120,11 +120,11 @@ impl Pass<'_> {
         self.src.dims().len() - 2
     }
 
-    /// Strides, paddings, dilations and the sizes of both grids.
+    /// Declares strides, padding, dilation and the sizes of both grids.
     fn geometry(&self, emit: &mut Emitter) {
         let z = &self.sizes;
         let (small, large) = if self.input_is_large { (z.o, z.i) } else { (z.i, z.o) };
-        // Of a line of one position the stride may be any number, even one that the kernel's type of positions does not hold.
+        // For a dimension of one position the stride is irrelevant, and may exceed the kernel's type of positions.
         let stride = std::array::from_fn(|d| if small[d] == 1 { 1 } else { z.s[d] });
         for (name, values) in [("stride", stride), ("padding", z.pl), ("dilation", z.d), ("small", small), ("large", large)] {
             emit.numbers(name, &values);
@@ -140,13 +140,13 @@ impl Pass<'_> {
         );
     }
 
-    /// How operands are summed.
+    /// The types of operands and sums.
     fn sum(&self, types: [&Tensor; 2]) -> Sum {
         let whole = self.problem.attr.zero_points.values().all(|q| q.dtype.is_integral());
         Sum::of(types.map(|t| t.dtype), whole)
     }
 
-    /// The output of a forward pass, or the input's gradient.
+    /// Forward, or backward data.
     fn data(&self, forward: bool, tail: &Tail<'_>, target: &CudaTarget) -> Result<Program, Skip> {
         let z = &self.sizes;
         let (small, large) = if self.input_is_large { (z.o, z.i) } else { (z.i, z.o) };
@@ -293,7 +293,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// A 1x1 convolution with a depthwise one after it: the first one's result, as the second one reads it, lies in scratch.
+    /// A 1x1 convolution with a fused depthwise convolution: the intermediate result goes to scratch in the type that the second one reads.
     fn with_depthwise(&self, op: &Conv, index: usize, target: &CudaTarget) -> Result<Program, Skip> {
         let (problem, attr) = (self.problem, &self.problem.attr);
         let z = op.depthwise_sizes(attr).ok_or(Skip::Op("a depthwise post-op without sizes"))?;

@@ -1,4 +1,4 @@
-//! Scales of a destination that the library computes: the largest magnitude of the elements that share one, then these divided by it.
+//! Dynamic quantisation: scales that the library computes from the largest magnitude of the elements that share one.
 
 use super::rows::{Rows, Stage};
 use super::{DENSE_MATMUL, zero};
@@ -12,7 +12,7 @@ use oxidnn_spec::{Arg, Attr, DataType, Format, Op, PostOp, Problem, Quant, Quant
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
-/// The scales that are to be computed.
+/// The scales to compute.
 fn wanted(problem: &Problem) -> Result<&Quant, Skip> {
     let quant = problem.attr.scales.get(&Arg::DST).filter(|q| q.mode != QuantMode::Static);
     quant.ok_or_else(|| Skip::Attr("scales that are given".into()))
@@ -42,7 +42,7 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
     Ok(program)
 }
 
-/// Products: sums with their post-ops in f32 in scratch, then as a reorder of these.
+/// Matmul: results with post-ops in f32 in scratch, then as a reorder of these.
 pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let quant = wanted(problem)?;
@@ -85,7 +85,7 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     Ok(program)
 }
 
-/// Appends the launches that write `dst` and its scales; the header has `given(a, q)`, the number at a position. `divided` has what is done besides.
+/// Appends the launches that write `dst` and its scales; the header has `given(a, q)`, the value at a position. `divided` has the other attributes.
 fn scaled(program: &mut Program, mut emit: Emitter, quant: &Quant, divided: &Problem, dst: &Tensor) -> Result<(), Skip> {
     let (dims, n) = (dst.dims(), dst.dims().len());
     let counts = quant.dims(dims);
@@ -95,7 +95,7 @@ fn scaled(program: &mut Program, mut emit: Emitter, quant: &Quant, divided: &Pro
         _ => quant.groups.get(d + 2 - n).map_or(1, |&g| g.max(1)),
     };
     let groups: Vec<i64> = (0..n).map(group).collect();
-    // Groups by the first dimensions of a position, elements of one by the others.
+    // Positions are a group and an element within the group.
     let sizes: Vec<i64> = (0..n).map(|d| if quant.mask >> d & 1 == 1 { counts[d] } else { 1 }).chain(groups.iter().copied()).collect();
     emit.tail(&Tail::of(divided, Arg::DST, dst))?;
     let mut attr = Attr::default();
@@ -107,7 +107,7 @@ fn scaled(program: &mut Program, mut emit: Emitter, quant: &Quant, divided: &Pro
     emit.traversal("output", &sizes, &(0..n).collect::<Vec<_>>());
     emit.traversal("row_term", &sizes, &memory_order(&dst.layout).into_iter().map(|d| n + d).collect::<Vec<_>>());
     let to_scale = |x: &str| format!("{0}::decode({0}::encode({x}))", type_name(quant.dtype));
-    // Whole numbers saturate.
+    // Integers saturate.
     let top = literal(if dst.dtype.is_integral() { number::round_to(dst.dtype, f64::MAX) } else { -number::lowest(dst.dtype) });
     let value = match quant.mode {
         QuantMode::DynamicMx => to_scale(&format!("{} / {}", to_scale("x"), to_scale(&top))),

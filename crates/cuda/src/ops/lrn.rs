@@ -9,10 +9,10 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Lrn, LrnAlg};
 use oxidnn_spec::{Arg, Op, Problem, Tensor};
 
-/// Channels to one side of a neighbourhood that threads keep in registers.
+/// Largest half width of a neighbourhood of channels that is kept in registers.
 const NEAR: i64 = 4;
 
-/// Neighbouring channels that a thread makes where they are apart in memory.
+/// Channels of a thread if they are not contiguous in memory.
 const TALL: i64 = 8;
 
 /// Local response normalisation forward and backward.
@@ -59,8 +59,8 @@ pub(crate) fn lrn(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     Ok(program)
 }
 
-/// Neighbourhoods of channels: a thread keeps those of `COUNT` channels, which are a vector where they lie next to each other. Of a channel, `base` is
-/// `k + alpha / n * sum(x^2)`; the gradient is `dd base^-beta - 2 alpha beta / n x sum(dd x base^(-beta - 1))`.
+/// Across channels: a thread computes `COUNT` channels (a vector if they are contiguous) and keeps their neighbourhoods in registers. With
+/// `base = k + alpha / n * sum(x^2)` the gradient is `dd base^-beta - 2 alpha beta / n x sum(dd x base^(-beta - 1))`.
 fn across_channels(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
     let forward = op.prop.is_forward();
     let (arg, dst) = if forward { (Arg::DST, tensor(problem, Arg::DST)?) } else { (Arg::DIFF_SRC, tensor(problem, Arg::DIFF_SRC)?) };
@@ -81,7 +81,7 @@ fn across_channels(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
     map.emit.real_number("beta", f64::from(op.beta.get()));
     let power = if Emitter::is_short(real, dst.dtype) { "short_power" } else { "pow" };
     let apart = dst.blocking().is_some_and(|b| b.is_plain() && b.strides[1] != 1);
-    // The number of channel i, counted from `reach` before the first one that the thread makes.
+    // Channel i is counted from `reach` before the thread's first channel.
     let value = |name: &str, reach: &str| {
         let inside = format!("(q[1] >= 0 && q[1] < (index)a.channels ? {name}(a, q) : (real)0)");
         if apart { inside } else { format!("(i >= {reach} && i < COUNT + {reach} ? own_{name}.number(i - {reach}) : {inside})") }
@@ -140,7 +140,7 @@ fn across_channels(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
     Ok(map.program())
 }
 
-/// Number of elements of a whole neighbourhood.
+/// Number of elements of a full neighbourhood.
 fn divisor(op: &Lrn) -> f64 {
     let (first, last) = axes(op);
     (op.local_size as f64).powi((last - first) as i32)

@@ -1,6 +1,6 @@
-//! `map`: kernels that make one element of the destination after the other.
+//! Element-wise kernels over the destination (`kernels/map.cu`), and tiles of windows (`windows.cu`, `planes.cu`).
 //!
-//! Where all tensors of a problem are strides over common loops, the loops stand in for the dimensions: few, merged where memory is contiguous.
+//! Dimensions that can be merged in all tensors of a problem are merged first ([`flattened`]).
 
 use super::planes::Planes;
 use crate::emit::{Emitter, Real, Tail, View, memory_order};
@@ -9,42 +9,42 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Format, Layout, MAX_NDIMS, Problem, Tensor};
 use std::sync::Arc;
 
-/// A kernel over the positions of the destination in the making.
+/// A kernel over the destination's elements under construction.
 pub(crate) struct Map<'a> {
     pub(crate) emit: Emitter,
-    /// What is done at a position.
+    /// Statements per element.
     pub(crate) element: String,
-    /// What is done in the padding.
+    /// Statements for padding.
     clear: String,
     dst: &'a Layout,
-    /// The tensors that are read, and the destination first, where the elements are only read by position and only written by `finish`.
+    /// The destination and the inputs, if `element` uses them only by position and `finish`: it can then be vectorised.
     vectors: Option<Vec<Neighbours>>,
     lanes: Option<Lanes>,
     planes: Option<Planes>,
     backwards: bool,
 }
 
-/// An element's code as a template of how many neighbouring channels it makes.
+/// Statements as a template over the number of neighbouring channels.
 struct Lanes {
     code: String,
-    /// How many channels lie next to each other, in the tensors of these names.
+    /// The vector width along channels, and the names of the tensors.
     together: Option<(i64, Vec<String>)>,
-    /// What is made together besides.
+    /// The tile of a thread.
     tile: Option<Tile>,
 }
 
-/// Elements that are made together where there are enough of them.
+/// The results that a thread computes together, if there are enough of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tile {
-    /// The dimension along which there are `tall`.
+    /// The dimension of `tall`.
     pub(crate) along: usize,
-    /// How many.
+    /// Results along that dimension.
     pub(crate) tall: i64,
-    /// How many along the last dimension, where channels are next to each other.
+    /// Results along the last dimension, if channels are contiguous.
     pub(crate) wide: i64,
 }
 
-/// What a vector of a tensor's elements depends on.
+/// A tensor that is accessed in vectors.
 struct Neighbours {
     name: String,
     dtype: DataType,
@@ -52,15 +52,15 @@ struct Neighbours {
 }
 
 impl<'a> Map<'a> {
-    /// A kernel over the positions of `dst`.
+    /// A kernel over the elements of `dst`.
     pub(crate) fn over(real: Real, dst: &'a Layout) -> Map<'a> {
         let dims = dst.blocking().map_or(dst.dims, |b| b.padded_dims);
         let emit = Emitter::new(real, dims.volume().unwrap_or(i64::MAX));
         Map { emit, element: String::new(), clear: String::new(), dst, vectors: None, lanes: None, planes: None, backwards: false }
     }
 
-    /// Declares the result's tail and the tensors that are read, for an element that reads them as `name(a, p)` and writes by `finish(a, p, value)`, or
-    /// copies the first one by `copy(a, p)`: neighbours may be computed together.
+    /// Declares the epilogue and the inputs for an `element` that reads them as `name(a, p)` and writes by `finish(a, p, value)`, or copies the first one by
+    /// `copy(a, p)`; it is vectorised if possible.
     pub(crate) fn elementwise(&mut self, tail: &Tail<'_>, inputs: &[View<'_>]) -> Result<(), Skip> {
         self.tail(tail)?;
         for view in inputs {
@@ -70,22 +70,21 @@ impl<'a> Map<'a> {
         Ok(())
     }
 
-    /// Lets neighbours be computed together where tail and views are declared already: the element reads `inputs` as `name(a, p)`, and what it reads besides
-    /// is the same for neighbours.
+    /// Allows vectorising if epilogue and views have been declared: `element` reads `inputs` as `name(a, p)`, and other values are the same for neighbours.
     pub(crate) fn together(&mut self, dst: &View<'_>, inputs: &[View<'_>]) {
         let of = |view: &View<'_>| Neighbours { name: view.name.into(), dtype: view.dtype, layout: view.layout.clone() };
         self.vectors = Some(std::iter::once(dst).chain(inputs).map(of).collect());
     }
 
-    /// Makes `LANES` neighbouring channels at a time by the statements of `code`, at whose position the first of them is: as many as all tensors of `all`, named as
-    /// their views, have next to each other, else one. The statements end with what `finish_lanes` writes.
+    /// Sets statements that compute `LANES` neighbouring channels from position `p` on and write them by `finish_lanes`. `LANES` is the vector width that all
+    /// tensors of `all` (with the names of their views) allow, or 1.
     pub(crate) fn lanes(&mut self, code: &str, all: &[(&str, &Tensor)]) {
         let names = all.iter().map(|t| t.0.to_owned()).collect();
         let together = channels(all.iter().map(|t| t.1)).map(|n| (n, names));
         self.lanes = Some(Lanes { code: code.to_owned(), together, tile: None });
     }
 
-    /// The same by tiles (`kernels/windows.cu`): the statements make `TALL` by `WIDE` elements, and end with what `finish_lanes` writes of each that `moved` finds.
+    /// The same in tiles (`kernels/windows.cu`): the statements compute `TALL` x `WIDE` results, and write by `finish_lanes` those for which `moved` holds.
     pub(crate) fn tiles(&mut self, code: &str, all: &[(&str, &Tensor)], tile: Tile) {
         self.lanes(code, all);
         if let Some(lanes) = &mut self.lanes {
@@ -93,31 +92,31 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Lets blocks of tiles copy what they read into shared memory first, where channels do not lie next to each other (`kernels/planes.cu`).
+    /// Allows staging the input in shared memory if channels are not contiguous (`kernels/planes.cu`).
     pub(crate) fn planes(&mut self, planes: Planes) {
         self.planes = Some(planes);
     }
 
-    /// Declares the result's tail, whose destination is this traversal's.
+    /// Declares the epilogue of the destination.
     pub(crate) fn tail(&mut self, tail: &Tail<'_>) -> Result<(), Skip> {
         self.emit.tail(tail)?;
         self.clears("dst");
         Ok(())
     }
 
-    /// A further tensor that is written along with the destination: its padding lies as the destination's does.
+    /// Declares a further result with the destination's layout.
     pub(crate) fn written(&mut self, view: &View<'_>) -> Result<(), Skip> {
         self.emit.view(&View { padded: true, ..*view })?;
         self.clears(view.name);
         Ok(())
     }
 
-    /// Elements are made from the last to the first: what the launch before read last is in the second-level cache still.
+    /// Visits elements in reverse order: what the preceding launch read last is still in L2.
     pub(crate) fn backwards(&mut self) {
         self.backwards = true;
     }
 
-    /// The padding of this view is zeroed.
+    /// Zeroes the padding of this view.
     pub(crate) fn clears(&mut self, name: &str) {
         self.clear += &format!("    store_code<{name}_type>(a.{name}_data, {name}_at(a, p), 0);\n");
     }
@@ -157,7 +156,7 @@ impl<'a> Map<'a> {
         });
         emit.code(&format!("DEVICE void element(const Args& a, const index* p) {{\n{element}}}\n"));
         if let Some((n, names)) = by_channels {
-            // Few elements keep more threads busy than vectors.
+            // With few elements, more threads are better than wide vectors.
             let n = if count / n < FEW { 2.min(n) } else { n };
             emit.define("VECTOR", n);
             emit.code(&aligned(&names));
@@ -174,19 +173,19 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// The program of this launch alone.
+    /// A program of this launch.
     pub(crate) fn program(self) -> Program {
         Program { launches: vec![self.launch()], ..Program::default() }
     }
 }
 
-/// The function that writes neighbouring channels.
+/// `finish_lanes`: writes neighbouring channels.
 pub(crate) const FINISH_LANES: &str = "template <int LANES>\nDEVICE void finish_lanes(const Args& a, const index* p, const real (&v)[LANES]) {\n    index q[RANK];\n    \
     for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    const i64 at = dst_at(a, p);\n    Vector<dst_type, LANES> out;\n#pragma unroll\n    \
     for (int i = 0; i < LANES; ++i) {\n        q[1] = p[1] + i;\n        out.words[i] = dst_type::encode(rounded(a, q, at + i, value(a, q, at + i, v[i])));\n    }\n    \
     out.store(a.dst_data, at);\n}\n";
 
-/// The function that makes a tile by these statements, with what they need.
+/// `tile` with these statements, and `moved`, which they use.
 pub(crate) fn tile_of(code: &str, along: usize, rank: usize, more: &str) -> String {
     let last = rank - 1;
     let wide = if last == along {
@@ -201,19 +200,19 @@ pub(crate) fn tile_of(code: &str, along: usize, rank: usize, more: &str) -> Stri
     )
 }
 
-/// `aligned(a)`: whether these tensors' memory is.
+/// `aligned(a)`: whether the memory of these tensors is aligned for vectors.
 fn aligned(names: &[String]) -> String {
     let bits: Vec<String> = names.iter().map(|name| format!("(u64)a.{name}_data")).collect();
     format!("DEVICE bool aligned(const Args& a) {{ return (({}) & 15) == 0; }}\n", bits.join(" | "))
 }
 
-/// The launch over tiles of a destination without padding.
+/// The launch of `windows.cu` over a destination without padding.
 fn by_tiles(mut emit: Emitter, dst: &Layout, (code, together): (&str, Option<&(i64, Vec<String>)>), tile: Tile) -> Launch {
     let (along, last) = (tile.along, dst.ndims() - 1);
     let (vector, names) = together.map_or((1, &[][..]), |t| (t.0, &t.1));
     let wide = if vector == 1 || last == along { 1 } else { tile.wide };
     let count = dst.dims.volume().unwrap_or(i64::MAX);
-    // Few elements keep more threads busy one by one, and in short vectors.
+    // With few elements, more threads are better than tiles and wide vectors.
     let [tall, wide] = if count / vector / (tile.tall * wide) < 4 * FEW { [1; 2] } else { [tile.tall, wide] };
     let vector = if count / vector < FEW { vector.min(2) } else { vector };
     let mut sizes = dst.dims.to_vec();
@@ -238,7 +237,7 @@ fn by_tiles(mut emit: Emitter, dst: &Layout, (code, together): (&str, Option<&(i
     emit.launch("windows", tiles)
 }
 
-/// Elements that are moved together where the innermost loop is one run of memory in every tensor that moves along it.
+/// The vector width along the innermost dimension, if it is contiguous in every tensor that varies along it.
 fn width(all: &[Neighbours]) -> Option<i64> {
     let last = all.first()?.layout.ndims().checked_sub(1)?;
     let size = all[0].layout.dims[last];
@@ -252,32 +251,32 @@ fn width(all: &[Neighbours]) -> Option<i64> {
             b.is_plain() && b.padded_dims == t.layout.dims && (!moves || t.is_apart() || b.strides[last] == 1 && outer && whole(b.offset))
         })
     };
-    // What is left of a single run is made one by one.
+    // A single row may have a remainder, which is done element by element.
     let whole = if last == 0 { size >= n } else { size % n == 0 && size > 1 };
     (whole && !all[0].is_apart() && all.iter().all(fits)).then_some(n)
 }
 
-/// Elements that are moved together where some are read one by one.
+/// The vector width if some tensors are read element by element.
 const GATHERED: i64 = 4;
 
 impl Neighbours {
-    /// Neighbours along the innermost loop are apart in memory.
+    /// Not contiguous along the innermost dimension.
     fn is_apart(&self) -> bool {
         let last = self.layout.ndims() - 1;
         self.layout.blocking().is_some_and(|b| b.is_plain() && self.layout.dims[last] != 1 && b.strides[last] != 1)
     }
 }
 
-/// Threads below which each makes two channels in place of all that fit a vector.
+/// Threads below which vectors are shortened to two channels.
 const FEW: i64 = 1 << 16;
 
-/// Channels that are moved together, where they lie next to each other in every tensor.
+/// The vector width along channels, if they are contiguous in every tensor.
 fn channels<'t>(all: impl Iterator<Item = &'t Tensor> + Clone) -> Option<i64> {
     let bytes = all.clone().filter(|t| t.dims().len() > 1).map(|t| t.dtype.bits() as i64 / 8).filter(|&b| b > 0).min()?;
     let n = (16 / bytes).clamp(4, 8);
     let fits = |t: &Tensor| {
         t.blocking().is_some_and(|b| {
-            // What goes by channel has no other dimension.
+            // Tensors per channel have one dimension.
             if t.dims().len() == 1 {
                 return b.is_plain() && b.strides[0] == 1 && t.dims()[0] % n == 0 && b.offset % n == 0 && t.dtype.bits() >= 8;
             }
@@ -293,7 +292,7 @@ fn channels<'t>(all: impl Iterator<Item = &'t Tensor> + Clone) -> Option<i64> {
     all.clone().all(fits).then_some(n)
 }
 
-/// `aligned(a)` and `vector(a, p)`: the element's statements for `n` neighbours, with vectors in place of the tensors' accessors.
+/// `aligned(a)` and `vector(a, p)`: the statements of `element` for `n` neighbours, with vectors in place of the tensors' accessors.
 fn vectorised(n: i64, all: &[Neighbours], element: &str) -> String {
     let last = all[0].layout.ndims() - 1;
     let moving: Vec<&Neighbours> = all.iter().filter(|t| t.layout.dims[last] != 1).collect();
@@ -325,8 +324,8 @@ fn vectorised(n: i64, all: &[Neighbours], element: &str) -> String {
         )
 }
 
-/// The problem over common loops in place of its dimensions, where every tensor has strides over them and nothing goes by dimension: the same
-/// elements in fewer dimensions. The destination `dst` gives the order.
+/// The same problem with dimensions merged where all tensors allow it, in the order of the destination `dst`'s memory; `None` if a layout has more than strides, or
+/// an attribute refers to dimensions.
 pub(crate) fn flattened(problem: &Problem, dst: Arg) -> Option<Problem> {
     let attr = &problem.attr;
     let by_dimension = |mask: u32| mask != 0;
@@ -347,8 +346,7 @@ pub(crate) fn flattened(problem: &Problem, dst: Arg) -> Option<Problem> {
     Some(flat)
 }
 
-/// The problem with one dimension in place of all from `first` on, where these are one run of elements in every tensor that has as many dimensions as that passed as
-/// `arg`, and nothing goes by dimension.
+/// The same problem with all dimensions from `first` on merged to one, if every tensor of the rank of `arg` allows it, and no attribute refers to dimensions.
 pub(crate) fn merged_behind(problem: &Problem, arg: Arg, first: usize) -> Option<Problem> {
     let whole = problem.op.tensor(arg)?;
     let n = whole.dims().len();
@@ -383,13 +381,13 @@ fn has_dimensions(op: &oxidnn_spec::PostOp) -> bool {
     !matches!(op, PostOp::Eltwise { .. } | PostOp::Sum { .. })
 }
 
-/// One loop: its size and how far each tensor moves a step.
+/// A loop: its size, and the stride of each tensor.
 struct Loop {
     size: i64,
     strides: Vec<i64>,
 }
 
-/// Layouts of the same elements over the shortest list of common loops; sizes of `order`, against which a size of 1 is broadcast.
+/// Merges dimensions: layouts of the same elements over the shortest list of common loops, with the sizes of `order`; sizes of 1 are broadcast.
 pub(crate) fn collapsed(order: &Layout, layouts: &[&Layout]) -> Option<Vec<Layout>> {
     let dims = order.dims;
     let mut all: Vec<(&Blocking, Dims)> = vec![(order.blocking()?, order.dims)];

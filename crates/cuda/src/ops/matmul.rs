@@ -1,4 +1,4 @@
-//! Matmul and inner product over generic products.
+//! Matmul and inner product by the generic products (`tiles:generic`).
 
 use super::pointwise::tensor;
 use super::products::{Products, Sizes, Sum};
@@ -10,13 +10,13 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{InnerProduct, Matmul};
 use oxidnn_spec::{Arg, Layout, Op, Problem, Prop, Tensor};
 
-/// True where the tensor's last dimension is its fastest.
+/// Whether the last dimension is the fastest.
 fn last_is_fastest(layout: &Layout) -> bool {
     let n = layout.ndims();
     memory_order(layout).iter().rev().find(|&&d| layout.dims[d] != 1).is_none_or(|&d| d + 1 == n)
 }
 
-/// Whether the numbers of a zero point are whole.
+/// Whether the values of a zero point are integers.
 fn whole_zero(problem: &Problem, arg: Arg) -> bool {
     problem.attr.zero_points.get(&arg).is_none_or(|q| q.dtype.is_integral())
 }
@@ -47,7 +47,7 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
 }
 
 impl Products<'_> {
-    /// The launches, and one that zeroes the padding of the destination.
+    /// The launches, with one that zeroes the destination's padding.
     pub(crate) fn program(&self, arg: Arg, dst: &Tensor, target: &CudaTarget) -> Result<Program, Skip> {
         let mut program = Program::default();
         self.append(&mut program, target)?;
@@ -69,7 +69,7 @@ fn declare_matmul(op: &Matmul, problem: &Problem, (scales, inside): (&[Factor<'_
         let zero_name = format!("{name}_zero");
         let zero = Factor::zero_point(&zero_name, attr, arg, t.dims());
         emit.factor(&zero);
-        // Sums that the caller has of the other operand stand for this one's zero point.
+        // Precomputed reductions of the other operand replace subtracting this one's zero point.
         let other = if i == 0 { Arg::WEIGHTS } else { Arg::SRC };
         let summed = attr.precomputed_reductions.contains_key(&other);
         let minus = if zero.quant.is_some() && !summed { format!(" - {name}_zero(a, p)") } else { String::new() };
@@ -88,7 +88,7 @@ fn declare_matmul(op: &Matmul, problem: &Problem, (scales, inside): (&[Factor<'_
         }
         None => "",
     };
-    // A scale that differs along K has multiplied the terms; any other multiplies the sum.
+    // Scales that vary along K are applied to the operands; others to the sum.
     let mut factors = String::new();
     for (i, (name, d)) in [("src_scale", n - 1), ("weights_scale", n - 2)].into_iter().enumerate() {
         if !inside[i] && scales[i].quant.is_some() {
@@ -106,8 +106,8 @@ fn declare_matmul(op: &Matmul, problem: &Problem, (scales, inside): (&[Factor<'_
     Ok(())
 }
 
-/// Declares `correction(a, p)`, what the zero points add to a sum that the terms left out, from the sums `S` and `W` of source and weights over groups of K that
-/// the caller has: `-zw * S - zs * W + zs * zw * count`, where the sum that is not given is already without its zero point.
+/// Declares `correction(a, p)`: the contribution of zero points that the operands do not subtract, from precomputed reductions `S` and `W` of source and weights
+/// over groups of K: `-zw * S - zs * W + zs * zw * count`; an operand whose reduction is not given has its zero point subtracted already.
 fn declare_correction(op: &Matmul, problem: &Problem, inside: [bool; 2], emit: &mut Emitter) {
     let attr = &problem.attr;
     let n = op.dst.dims().len();

@@ -1,4 +1,4 @@
-//! The implementation rows of every operation: one table per operation, best first.
+//! The implementations of every operation: one table of rows per operation, in the order of preference. The first row that can lower a problem is used.
 
 mod attention;
 mod backward;
@@ -66,7 +66,7 @@ const MATMUL: &[Row] = &[
     Row { name: "rows:generic", lower: dynamic::matmul },
     Row { name: "sparse:generic", lower: sparse::matmul },
 ];
-/// The rows for two dense operands; the last takes any alignment.
+/// The rows for two dense operands; the last one takes any alignment.
 const DENSE_MATMUL: &[Row] = &[GEMV, FOUR_BITS, GEMM, MMA, FMA, TILES];
 const INNER_PRODUCT: &[Row] = &[
     Row { name: "gemv:sm80", lower: gemm::inner_rows },
@@ -103,7 +103,7 @@ const SDPA: &[Row] = &[
     Row { name: "tiles:generic", lower: sdpa::lower },
 ];
 
-/// The rows of an operation, best first.
+/// The rows of an operation, in the order of preference.
 pub fn rows(op: &Op) -> &'static [Row] {
     match op {
         Op::Eltwise(_) | Op::Binary(_) | Op::Sum(_) => POINTWISE,

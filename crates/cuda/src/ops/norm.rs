@@ -1,7 +1,7 @@
 //! Batch, layer and group normalisation, forward and backward: one algorithm over three ways to group elements.
 //!
-//! Statistics of layer and group normalisation belong to rows that one block reads, reduces and writes. Those of batch normalisation belong to
-//! channels: their sums are made in parts, put together, and applied element by element.
+//! For layer and group normalisation a CTA reads, reduces and writes the row that shares statistics. For batch normalisation the sums of a channel are computed in
+//! parts, then combined, then applied element by element (three launches), or all in one launch (`whole`).
 
 mod whole;
 
@@ -21,10 +21,10 @@ use oxidnn_spec::{Arg, Layout, Op, Problem, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
-/// Bytes of a row beyond which no block keeps it in registers.
+/// Bytes of a row that a CTA can keep in registers, at most.
 const LARGEST_ROW: i64 = 96 * 1024;
 
-/// Terms of `columns.cu` that are the source's elements.
+/// `struct Terms` of `columns.cu`: the source's elements.
 const OWN_TERMS: &str = "    DEVICE void begin(const Args&, i64) {}\n    DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[1][VECTOR]) { src_vector(a, r, c, t[0]); }\n";
 
 /// Which elements share a mean and a variance.
@@ -47,7 +47,7 @@ struct Norm<'a> {
     flags: NormFlags,
     epsilon: f64,
     src: &'a Tensor,
-    /// Neighbours may be read together, by this GPU.
+    /// The GPU, if vector accesses are allowed.
     vectors: Option<&'a CudaTarget>,
 }
 
@@ -57,8 +57,7 @@ pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, S
     aligned(|vectors| lower_by(flat.as_ref().unwrap_or(problem), vectors.then_some(target)))
 }
 
-/// The same with one spatial dimension in place of several, where they are one run of pixels in every tensor: neighbours are read together then, although rows
-/// of an image may be short.
+/// The problem with the spatial dimensions merged to one, if they are contiguous in every tensor: vectors can then span rows of an image.
 fn flattened(problem: &Problem) -> Option<Problem> {
     matches!(problem.op, Op::BatchNorm(_) | Op::GroupNorm(_)).then(|| merged_behind(problem, Arg::SRC, 2))?
 }
@@ -93,12 +92,12 @@ impl Norm<'_> {
         self.problem.op.tensor(arg)
     }
 
-    /// The dimension that scale and shift go by.
+    /// The dimension of scale and shift.
     fn channel(&self) -> usize {
         if self.share == Share::Row { self.src.dims().len() - 1 } else { 1 }
     }
 
-    /// The position in mean and variance that belongs to position `p`.
+    /// Statements that compute `q`, the position in mean and variance for position `p`.
     fn stat(&self) -> String {
         match self.share {
             Share::Channel => "    const index q[] = {p[1]};\n".into(),
@@ -107,7 +106,7 @@ impl Norm<'_> {
         }
     }
 
-    /// Rows of the elements that share statistics.
+    /// A reduction over the elements that share statistics.
     fn rows(&self) -> Rows {
         let layout = &self.src.layout;
         let (dims, n) = (&layout.dims, layout.ndims());
@@ -138,12 +137,12 @@ impl Norm<'_> {
         }
     }
 
-    /// A parameter's gradient, where it is asked for.
+    /// The gradient of a parameter, if requested.
     fn wanted(&self, arg: Arg) -> Option<&Tensor> {
         self.tensor(arg).filter(|_| self.prop == Prop::Backward)
     }
 
-    /// Declares an argument that is there; whether it is.
+    /// Declares an argument if the problem has it, and returns whether it does.
     fn input(&self, emit: &mut Emitter, name: &str, arg: Arg) -> Result<bool, Skip> {
         match self.tensor(arg) {
             Some(t) => emit.view(&View::of(name, arg, t)).map(|()| true),
@@ -151,7 +150,7 @@ impl Norm<'_> {
         }
     }
 
-    /// `index_of(a, p)`: the number of a position's bit; the source is declared.
+    /// Declares `index_of(a, p)`: the bit of a position in the ReLU mask.
     fn number_of(&self, emit: &mut Emitter) {
         let Op::BatchNorm(op) = &self.problem.op else { return };
         if op.bits().is_some_and(|order| order == self.src.layout) {
@@ -193,7 +192,7 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// Rows that are reduced and written in one launch.
+    /// One launch that reduces and writes rows.
     fn rows_forward(&self, dst: &Tensor) -> Result<Rows, Skip> {
         let mut rows = self.rows();
         rows.emit.tail(&Tail::of(self.problem, Arg::DST, dst))?;
@@ -203,7 +202,7 @@ impl Norm<'_> {
         let kept = self.kept(&mut rows.emit, mean, &format!("s[{variance}]"))?;
         rows.result = self.stat() + &kept;
         if let Share::Group(channels) = self.share {
-            // An output's own position has its group behind the dimensions.
+            // In `result` the group is stored after the dimensions of `p`.
             rows.result = rows.result.replace(&format!("p[1] / {channels}"), &format!("p[{}]", self.src.dims().len()));
         }
         let inverse = format!("(real)1 / sqrt(s[{variance}] + {})", literal(self.epsilon));
@@ -212,7 +211,7 @@ impl Norm<'_> {
         Ok(rows)
     }
 
-    /// Lets neighbours of a row be read together: the tensors of `data`, kept, and scale and shift where they go along the row.
+    /// Allows vector accesses: to the tensors of `data`, which are kept in registers, and to scale and shift if they vary along the row.
     fn vectorise(&self, rows: &mut Rows, data: &[(&str, Arg)], arg: Arg, dst: &Tensor) -> Result<(), Skip> {
         let whole = self.tensor(Arg::WORKSPACE).is_none() && self.tensor(Arg::SRC_1).is_none() && self.tensor(Arg::DIFF_SRC_1).is_none();
         let Some(target) = self.vectors.filter(|_| whole) else { return Ok(()) };
@@ -231,7 +230,7 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// The stages of mean and variance; RMS has no mean.
+    /// The stages for mean and variance; RMS has no mean.
     fn statistics(&self, mean: &str) -> Vec<Stage> {
         let square = format!("(src(a, p) - {mean}) * (src(a, p) - {mean})");
         let mut stages = vec![Stage::sum("src(a, p)", "x / (real)a.terms"), Stage::sum(square, "x / (real)a.terms")];
@@ -241,7 +240,7 @@ impl Norm<'_> {
         stages
     }
 
-    /// Statements that keep computed statistics where there is room for them.
+    /// Statements that store the computed statistics that the problem has as outputs.
     fn kept(&self, emit: &mut Emitter, mean: &str, variance: &str) -> Result<String, Skip> {
         let mut text = String::new();
         if !self.flags.rms && self.input(emit, "mean", Arg::MEAN)? {
@@ -253,7 +252,7 @@ impl Norm<'_> {
         Ok(text)
     }
 
-    /// Expressions of mean and reciprocal standard deviation as given, at the position `q`.
+    /// Expressions of the given mean and of the reciprocal of the given standard deviation at position `q`.
     fn given(&self, emit: &mut Emitter) -> Result<(String, String), Skip> {
         let mean = if !self.flags.rms && self.input(emit, "mean", Arg::MEAN)? { "mean(a, q)" } else { "(real)0" };
         if !self.input(emit, "variance", Arg::VARIANCE)? {
@@ -262,7 +261,7 @@ impl Norm<'_> {
         Ok((mean.into(), format!("(real)1 / sqrt(variance(a, q) + {})", literal(self.epsilon))))
     }
 
-    /// The statements that normalise the element at `p`.
+    /// Statements that normalise the element at `p`.
     fn applied(&self, emit: &mut Emitter, mean: &str, inverse: &str) -> Result<String, Skip> {
         let (channel, flags) = (self.channel(), self.flags);
         emit.view(&View::of("src", Arg::SRC, self.src))?;
@@ -288,7 +287,7 @@ impl Norm<'_> {
         Ok(text)
     }
 
-    /// Means and variances of channels from sums in parts, then the elements.
+    /// Batch normalisation forward: statistics, then elements.
     fn batch_forward(&self, program: &mut Program, dst: &Tensor) -> Result<(), Skip> {
         if self.whole_forward(program, dst)? {
             return Ok(());
@@ -304,8 +303,8 @@ impl Norm<'_> {
         self.elements_forward(program, dst, (places, &channels))
     }
 
-    /// Means and squared differences of parts of the images' channels, in one pass, how many parts an image has, and how many pixels a part: of channels that lie next to
-    /// each other, or of planes, where groups are too large for a block or too few for the GPU.
+    /// Group normalisation whose groups are too large for a CTA or too few for the GPU: moments of parts of each image and channel in one pass. Returns their place,
+    /// parts per image, and pixels per part.
     fn group_parts(&self, program: &mut Program, channels: i64) -> Result<Option<(usize, [i64; 2])>, Skip> {
         let Some(target) = self.vectors.filter(|_| self.by_lanes() && !self.flags.rms) else { return Ok(None) };
         let dims = self.src.dims();
@@ -323,7 +322,7 @@ impl Norm<'_> {
         Ok(self.plane_moments(program)?.map(|(at, ..)| (at, [1, pixels])))
     }
 
-    /// Statistics of groups by those of parts, then the elements in vectors; false where they are not made so.
+    /// Group normalisation in parts: statistics of groups from those of the parts, then the elements; false if it does not apply.
     fn group_forward(&self, program: &mut Program, dst: &Tensor, channels: i64) -> Result<bool, Skip> {
         let Some((at, [parts, rows_of_part])) = self.group_parts(program, channels)? else { return Ok(false) };
         let (images, count) = (self.src.dims()[0], self.src.dims()[1]);
@@ -356,7 +355,7 @@ impl Norm<'_> {
         Ok(true)
     }
 
-    /// The rows of channels that lie next to each other in all of these tensors, such that none is of two images where statistics belong to these.
+    /// The configuration for matrices of pixels by contiguous channels; for group normalisation no part spans two images.
     fn column_rows(&self, all: &[Option<Matrix<'_>>]) -> Option<Shape> {
         let target = self.vectors.filter(|_| self.by_lanes())?;
         let all = all.iter().copied().collect::<Option<Vec<_>>>()?;
@@ -372,7 +371,7 @@ impl Norm<'_> {
         }
     }
 
-    /// The elements, with a mean and a reciprocal standard deviation at `places` for each channel, or each image and channel.
+    /// Appends the launch that normalises the elements, with mean and reciprocal standard deviation at `places` per channel, or per image and channel.
     fn elements_forward(&self, program: &mut Program, dst: &Tensor, (places, stats): ([usize; 2], &Tensor)) -> Result<(), Skip> {
         let tail = Tail::of(self.problem, Arg::DST, dst);
         let declare = |emit: &mut Emitter| -> Result<(), Skip> {
@@ -426,7 +425,7 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// Whether elements are made by vectors: nothing is kept or added besides, and no scale is applied.
+    /// Whether elements can be processed in vectors: no ReLU mask, no second source, no scale of the source.
     fn by_lanes(&self) -> bool {
         let none = |arg| self.tensor(arg).is_none();
         self.vectors.is_some()
@@ -435,7 +434,7 @@ impl Norm<'_> {
             && !self.problem.attr.scales.contains_key(&Arg::SRC)
     }
 
-    /// Whether elements are made by vectors of pixels of a channel, under the same conditions.
+    /// The same for vectors of pixels of a channel.
     fn by_planes(&self) -> bool {
         let last = self.src.dims().len() - 1;
         self.by_lanes()
@@ -444,7 +443,7 @@ impl Norm<'_> {
             && self.src.blocking().is_some_and(|b| b.is_plain() && b.strides[last] == 1)
     }
 
-    /// Rows that are the planes of channels, which keep a GPU busy, and where two numbers of each go: by images and channels.
+    /// A reduction over the planes of channels, if there are enough of them for the GPU, with place and layout of two results per image and channel.
     fn planes(&self, program: &mut Program) -> Result<Option<(Rows, usize, Layout)>, Skip> {
         let dims = self.src.dims();
         let few = self.vectors.is_none_or(|t| dims[0] * dims[1] < 2 * i64::from(t.facts.multiprocessors));
@@ -461,7 +460,7 @@ impl Norm<'_> {
         Ok(Some((rows, at, partial)))
     }
 
-    /// Statements that store the mean and the variance `s[0]` and `s[1]` of a channel where they are asked for, and what elements are made with.
+    /// Statements that store mean `s[0]` and variance `s[1]` of a channel as outputs if requested, and mean and reciprocal standard deviation for the elements.
     fn keep_moments(&self, emit: &mut Emitter, places: [usize; 2], channels: &Tensor) -> Result<String, Skip> {
         emit.view(&scratch("kept_mean", places[0], channels))?;
         emit.view(&scratch("kept_inverse", places[1], channels))?;
@@ -478,7 +477,7 @@ impl Norm<'_> {
         Ok(text)
     }
 
-    /// Means and squared differences from them of parts of channels that lie next to each other, in one pass, and the shape of the parts; `None` where they do not.
+    /// Moments (mean and sum of squared differences) of parts of contiguous channels in one pass; `None` for other layouts.
     fn column_moments(&self, program: &mut Program) -> Result<Option<(usize, Layout, Option<Shape>)>, Skip> {
         let count = self.src.dims()[1];
         let n = self.src.dims().volume().unwrap_or(0) / count.max(1);
@@ -493,7 +492,7 @@ impl Norm<'_> {
         Ok(Some((at, partial, Some(shape))))
     }
 
-    /// The same of planes of channels, which are parts of as many pixels each.
+    /// The same with the planes of each channel as parts.
     fn plane_moments(&self, program: &mut Program) -> Result<Option<(usize, Layout, Option<Shape>)>, Skip> {
         let (Some((mut rows, at, partial)), Some(target)) = (self.planes(program)?, self.vectors) else { return Ok(None) };
         rows.emit.view(&View::of("src", Arg::SRC, self.src))?;
@@ -504,7 +503,7 @@ impl Norm<'_> {
         Ok(Some((at, partial, None)))
     }
 
-    /// Means and variances of channels from those of parts; false where they are not made so.
+    /// Means and variances of channels from the moments of parts (Chan, Golub and LeVeque, 1983); false if it does not apply.
     fn moments(&self, program: &mut Program, places: [usize; 2], channels: &Tensor) -> Result<bool, Skip> {
         let parts = match self.column_moments(program)? {
             None => self.plane_moments(program)?,
@@ -538,7 +537,7 @@ impl Norm<'_> {
         Ok(true)
     }
 
-    /// The same in two passes: means, then squared differences from them.
+    /// The same in two passes: means, then sums of squared differences.
     fn two_sums(&self, program: &mut Program, places: [usize; 2], channels: &Tensor) -> Result<(), Skip> {
         let n = self.src.dims().volume().unwrap_or(0) / self.src.dims()[1].max(1);
         for i in 0..2 {
@@ -561,8 +560,8 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// Appends launches that add `term` over all positions with the same index along `channel`: in parts, then the parts. `result` gives the
-    /// statements that take the sum `s[0]` of the channel `p[1]`.
+    /// Appends launches that sum `term` per index along `channel`: in parts, then the parts. `result` returns the statements that use the sum `s[0]` of channel
+    /// `p[1]`.
     fn channel_sum(
         &self,
         program: &mut Program,
@@ -574,7 +573,7 @@ impl Norm<'_> {
         let dims = self.src.dims();
         let channels = dims[channel];
         let terms = dims.volume().ok_or(OVERFLOW)? / channels.max(1);
-        // Parts of at least 1,024 terms, as many as keep a large GPU busy.
+        // Parts of at least 1,024 terms, enough to fill a large GPU.
         let parts = (terms / 1024).clamp(1, (65_536 / channels.max(1)).max(1)).min(1024);
         let partial = Tensor::plain([parts, channels], self.real.dtype()).map_err(|_| OVERFLOW)?;
         let at = program.book(partial.bytes()).ok_or(OVERFLOW)?;
@@ -587,7 +586,7 @@ impl Norm<'_> {
         self.add_parts(program, &scratch("partial", at, &partial), result)
     }
 
-    /// Appends the launch that adds the parts of sums by channel.
+    /// Appends the launch that adds the partial sums of each channel.
     fn add_parts(
         &self,
         program: &mut Program,
@@ -602,8 +601,7 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// Both sums of the gradients of scale and shift in one pass down the channels, into parts in the scratch; `None` where channels do not lie next to
-    /// each other.
+    /// The partial sums of both parameter gradients in one pass down contiguous channels; `None` for other layouts.
     fn gradient_parts(&self, program: &mut Program) -> Result<Option<(usize, Layout)>, Skip> {
         let Some(target) = self.vectors.filter(|_| self.tensor(Arg::WORKSPACE).is_none() && self.real == Real::Single) else {
             return Ok(None);
@@ -644,7 +642,8 @@ impl Norm<'_> {
         Ok(Some((at, Layout::plain([shape.parts, count].into()).map_err(|_| OVERFLOW)?)))
     }
 
-    /// The source's gradient row by row and, in the same pass, both sums of [`Self::gradient_parts`]; `None` where rows are not normalised alone or not read in vectors.
+    /// Layer normalisation backward in one pass (`rows_gradient.cu`): the source gradient, and the partial sums of [`Self::gradient_parts`]; `None` if it does not
+    /// apply.
     fn rows_and_columns(&self, program: &mut Program) -> Result<Option<(usize, Layout)>, Skip> {
         let whole = [Arg::WORKSPACE, Arg::DIFF_SRC_1].into_iter().all(|arg| self.tensor(arg).is_none());
         let own = self.share == Share::Row && !self.flags.use_global_stats && self.real == Real::Single;
@@ -674,7 +673,7 @@ impl Norm<'_> {
         shape.rows_gradient(emit, &[x, dd, dx], program, target)
     }
 
-    /// The same by planes of channels.
+    /// The same over the planes of channels.
     fn plane_gradients(&self, program: &mut Program) -> Result<Option<(usize, Layout)>, Skip> {
         if self.share != Share::Channel || self.flags.use_global_stats {
             return Ok(None);
@@ -693,8 +692,8 @@ impl Norm<'_> {
         Ok(Some((at, partial)))
     }
 
-    /// Statements that keep what elements of the source's gradient are made with, of the sums of `g` and of `g x^` of a channel: with `d` the destination's
-    /// gradient, an element's is `d own + (src - mean) apart + fixed`.
+    /// Statements that store the coefficients of a channel's source gradient, from the sums of `g` and `g x^`: with `d` the destination's gradient, an element's
+    /// gradient is `d own + (src - mean) apart + fixed`.
     fn keep_coefficients(&self, emit: &mut Emitter, [sum_gx, own, apart, fixed]: [usize; 4], channels: &Tensor) -> Result<String, Skip> {
         for (name, at) in [("sum_gx", sum_gx), ("own", own), ("apart", apart), ("fixed", fixed)] {
             emit.view(&scratch(name, at, channels))?;
@@ -710,9 +709,8 @@ impl Norm<'_> {
         ))
     }
 
-    /// Backward passes. With `x^ = (src - mean) / sigma` and `g = scale * dd`: `diff_src = (g - mean(g) - x^ mean(g x^)) / sigma`; without the means
-    /// where the statistics are constants, and without the first of them for RMS. Gradients of parameters come first: the source's may lie over
-    /// its inputs.
+    /// Backward. With `x^ = (src - mean) / sigma` and `g = scale * dd`: `diff_src = (g - mean(g) - x^ mean(g x^)) / sigma`, without the means if the statistics are
+    /// constants, and without `mean(g)` for RMS. Parameter gradients come first, because the source gradient may overwrite its inputs.
     fn backward(&self, program: &mut Program) -> Result<(), Skip> {
         let channels = self.src.dims()[self.channel()];
         let sums = Tensor::plain([channels], self.real.dtype()).map_err(|_| OVERFLOW)?;
@@ -783,8 +781,8 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// Declares the source, the statistics and `gradient(a, p)`: the destination's gradient where the fused ReLU let it pass. Expressions of mean
-    /// and reciprocal standard deviation.
+    /// Declares the source, the statistics and `gradient(a, p)`, the destination's gradient after the fused ReLU's mask. Returns the expressions of mean and
+    /// reciprocal standard deviation.
     fn gradient(&self, emit: &mut Emitter) -> Result<(String, String), Skip> {
         emit.view(&View::of("src", Arg::SRC, self.src))?;
         emit.view(&View::of("diff_dst", Arg::DIFF_DST, tensor(self.problem, Arg::DIFF_DST)?))?;
@@ -802,13 +800,13 @@ impl Norm<'_> {
         Ok(stats)
     }
 
-    /// Declares the scale, and gives the factor of a gradient.
+    /// Declares the scale and returns the factor of a gradient.
     fn scale(&self, emit: &mut Emitter) -> Result<String, Skip> {
         let there = self.flags.use_scale && self.input(emit, "scale", Arg::SCALE)?;
         Ok(if there { format!(" * scale(a, p + {})", self.channel()) } else { String::new() })
     }
 
-    /// The statement that stores the gradient of the second source, where there is one.
+    /// The statement that stores the gradient of the second source, if there is one.
     fn added_gradient(&self, emit: &mut Emitter) -> Result<&'static str, Skip> {
         Ok(match self.tensor(Arg::DIFF_SRC_1) {
             Some(t) => {
@@ -819,7 +817,7 @@ impl Norm<'_> {
         })
     }
 
-    /// Statements that write the gradients at `p`, with the means of `g` and `g x^` where they count.
+    /// Statements that write the gradients at `p`.
     fn gradients(&self, emit: &mut Emitter, [mean, inverse]: [&str; 2], means: Option<[&str; 2]>, scale: &str) -> Result<String, Skip> {
         let added = self.added_gradient(emit)?;
         let own = match means {
@@ -829,7 +827,7 @@ impl Norm<'_> {
         Ok(self.stat() + &format!("    const real dd = gradient(a, p), inverse = {inverse};\n{added}    finish(a, p, {own} * inverse);\n"))
     }
 
-    /// The source's gradient where the statistics are constants, or by coefficients of channels that are there.
+    /// The source gradient with constant statistics, or from the coefficients of channels.
     fn elements_backward(&self, program: &mut Program, diff_src: &Tensor, made: Option<([usize; 3], &Tensor)>) -> Result<(), Skip> {
         let tail = Tail::of(self.problem, Arg::DIFF_SRC, diff_src);
         let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
@@ -885,7 +883,7 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// The source's gradient row by row.
+    /// The source gradient row by row.
     fn rows_backward(&self, program: &mut Program, diff_src: &Tensor) -> Result<(), Skip> {
         let mut rows = self.rows();
         rows.emit.tail(&Tail::of(self.problem, Arg::DIFF_SRC, diff_src))?;
@@ -896,7 +894,7 @@ impl Norm<'_> {
         let mut normal = "normal(a, p)".to_owned();
         let mut dd = "gradient(a, p)";
         if self.share == Share::Row && self.tensor(Arg::WORKSPACE).is_none() {
-            // A row's own statistics are at its position.
+            // The statistics of a row are at its position.
             let here = |text: &str| text.replace("(a, q)", "(a, p)");
             normal = format!("((src(a, p) - {}) * ({}))", here(&mean), here(&inverse));
             dd = "diff_dst(a, p)";
@@ -914,12 +912,12 @@ impl Norm<'_> {
     }
 }
 
-/// Whether elements lie in the order of their positions: the numbers of a row are found by its number then.
+/// Whether a tensor is dense in the order of its dimensions: a row's statistics are then found by its index.
 fn in_order(t: &Tensor) -> bool {
     Layout::plain(*t.dims()).is_ok_and(|plain| plain == t.layout)
 }
 
-/// An expression of statistics at `q` as one of those of row `r`.
+/// Rewrites an expression of statistics at `q` for row `r`.
 fn of_row(text: &str) -> String {
     text.replace("mean(a, q)", "mean_load(a, r)").replace("variance(a, q)", "variance_load(a, r)")
 }

@@ -1,49 +1,49 @@
-//! Windows over planes of pixels that lie next to each other (`kernels/planes.cu`): pooling and resampling of NCHW.
+//! Pooling and resampling of NCHW through shared memory (`kernels/planes.cu`).
 
 use super::map::{FINISH_LANES, Tile, tile_of};
 use crate::emit::{Emitter, type_name};
 use crate::program::Launch;
 use oxidnn_spec::{Layout, Tensor};
 
-/// Bytes of the rows that a block copies: of a part of a plane, of planes together, and at most.
+/// Bytes of input rows that a CTA stages: for a band of a plane, for a group of planes, and at most.
 const BAND: i64 = 16 * 1024;
 const GROUP: i64 = 8 * 1024;
 const MOST: i64 = 48 * 1024 - 64;
 
-/// What blocks copy before they make tiles.
+/// What CTAs stage in shared memory, and how results are computed from it.
 pub(crate) struct Planes {
-    /// The view that the tiles' statements read as `name_data` and `name_at`.
+    /// The view of the input, which the tiles' statements read by `name_data` and `name_at`.
     pub(crate) name: &'static str,
     pub(crate) tensor: Tensor,
-    /// Statements that return the rows of the results from `first` up to `last`.
+    /// Statements that return the input rows of the result rows [`first`, `last`).
     pub(crate) rows: String,
-    /// Of `n` results along a column, windows have `(n - 1) * ratio.0 / ratio.1 + more` rows at most.
+    /// `n` result rows need at most `(n - 1) * ratio.0 / ratio.1 + more` input rows.
     pub(crate) ratio: (i64, i64),
     pub(crate) more: i64,
-    /// Statements in place of the tiles' that make so many results along a row, and end with what `finish_run` writes of each row that `moved` finds.
+    /// Statements that replace those of tiles and compute this many results along a row, written by `finish_run`.
     pub(crate) runs: Option<(i64, String)>,
-    /// What a block makes first of each column and row of results, for the runs' statements.
+    /// Values that depend on the column or the row only, computed once per CTA.
     pub(crate) table: Option<Table>,
 }
 
-/// Tables of columns and rows.
+/// Tables in shared memory of values per column and per row.
 #[derive(Clone, Copy)]
 pub(crate) struct Table {
-    /// The function that makes an entry, and the type of its elements, of which there are so many of so many bytes.
+    /// The function that computes an entry; type, number and size of its elements.
     pub(crate) function: &'static str,
     pub(crate) element: &'static str,
     pub(crate) count: i64,
     pub(crate) bytes: i64,
 }
 
-/// How planes are divided among blocks.
+/// How planes are divided among CTAs.
 pub(crate) struct Shape {
     tile: Tile,
-    /// Rows of results of a block, and its planes.
+    /// Result rows of a CTA, and its planes.
     band: i64,
     group: i64,
     shared: i64,
-    /// Columns and rows of the tables, and their bytes.
+    /// Entries of the tables of columns and rows; their bytes.
     tables: [i64; 3],
 }
 
@@ -52,12 +52,12 @@ impl Planes {
         self.tensor.dims()[3] * self.tensor.dtype.bits() as i64 / 8
     }
 
-    /// Bytes that the windows of `band` results along a column have.
+    /// Bytes of the input rows of `band` result rows.
     fn bytes(&self, band: i64) -> i64 {
         ((band - 1) * self.ratio.0 / self.ratio.1 + self.more).min(self.tensor.dims()[2]).saturating_mul(self.row_bytes())
     }
 
-    /// The shape for a destination; `None` where rows of inputs do not lie behind each other, or are too long.
+    /// The division for a destination; `None` if input rows are not contiguous, or too long.
     pub(crate) fn shape(&self, dst: &Layout, tile: Tile) -> Option<Shape> {
         let (t, dims) = (&self.tensor, self.tensor.dims());
         let b = t.blocking().filter(|b| dims.len() == 4 && t.dtype.bits() >= 8 && b.is_plain() && b.padded_dims == *dims)?;
@@ -71,9 +71,9 @@ impl Planes {
         let band = if whole <= BAND { rows } else { (1..=rows / tile.tall).rev().map(|n| n * tile.tall).find(fits).unwrap_or(tile.tall) };
         let behind = (dims[1] == 1 || b.strides[1] == plane) && (dims[0] == 1 || b.strides[0] == dims[1] * plane);
         let group = if band >= rows && behind { (GROUP / whole).clamp(1, pairs) } else { 1 };
-        // A group's planes are whole.
+        // A group consists of whole planes.
         let shared = if group > 1 { group * whole } else { self.bytes(band + tile.tall - 1) };
-        // Those of a tile's results beyond the plane, too.
+        // Includes the rows and columns of tiles beyond the plane.
         let upper = |n: i64, d: i64| (n / d + i64::from(n % d != 0)) * d;
         let (tables, entry) = match (&self.runs, self.table) {
             (Some((wide, _)), Some(table)) => {
@@ -92,7 +92,7 @@ impl Planes {
         })
     }
 
-    /// The launch of tiles by the statements of `code`.
+    /// The launch; `code` computes a tile.
     pub(crate) fn launch(&self, mut emit: Emitter, dst: &Layout, code: &str, shape: &Shape) -> Launch {
         let (dims, name, word) = (self.tensor.dims(), self.name, type_name(self.tensor.dtype));
         let Shape { tile, band, group, shared, tables } = *shape;
@@ -143,13 +143,13 @@ impl Planes {
     }
 }
 
-/// Whether rows of a destination without padding are runs of `n` neighbours.
+/// Whether the rows of a destination without padding can be written in vectors of `n`.
 fn is_in_runs(dst: &Layout, n: i64) -> bool {
     let whole = |b: &oxidnn_spec::Blocking| b.offset % n == 0 && (0..3).all(|d| dst.dims[d] == 1 || b.strides[d] % n == 0);
     dst.dims[3] % n == 0 && dst.blocking().is_some_and(|b| b.strides[3] == 1 && whole(b))
 }
 
-/// The function that writes neighbours along a row.
+/// `finish_run`: writes neighbours along a row, as a vector if possible.
 const FINISH_RUN: &str = "template <int WIDE>\nDEVICE void finish_run(const Args& a, const index* p, const real (&v)[WIDE]) {\n    index q[RANK] = {p[0], p[1], p[2], p[3]};\n    \
     if (a.runs && ((u64)a.dst_data & 15) == 0) {\n        const i64 at = dst_at(a, p);\n        Vector<dst_type, WIDE> out;\n#pragma unroll\n        \
     for (int i = 0; i < WIDE; ++i) {\n            q[3] = p[3] + i;\n            out.words[i] = dst_type::encode(rounded(a, q, at + i, value(a, q, at + i, v[i])));\n        }\n        \

@@ -1,18 +1,18 @@
-//! Sums over the planes of channels and then elements by these in one launch (`kernels/planes_kept.cu`): a part of a channel stays in shared memory from one to the other.
+//! Batch normalisation of NCHW in one launch (`kernels/planes_kept.cu`): part of a channel stays in shared memory between the two passes.
 
 use crate::Facts;
 use crate::emit::{Emitter, type_name};
 use crate::program::{Launch, MapPlace, Word};
 use oxidnn_spec::{Arg, DataType, Tensor};
 
-/// Threads of a block.
+/// Threads per CTA.
 const THREADS: i64 = 256;
-/// Bytes of what is read below which more launches take no longer.
+/// Bytes read, below which separate launches are as fast.
 const LARGE: i64 = 8 << 20;
-/// Of the bytes of the second-level cache those in hundredths that are found there again.
+/// Percentage of L2 that the second pass finds again.
 const FOUND: i64 = 40;
 
-/// A tensor of images by channels by pixels, which lie next to each other.
+/// A tensor as (images, channels, contiguous pixels).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plane<'a> {
     pub(crate) name: &'a str,
@@ -24,7 +24,7 @@ pub(crate) struct Plane<'a> {
 }
 
 impl<'a> Plane<'a> {
-    /// The tensor as that; `None` where it is no such one.
+    /// `None` if the tensor does not have that form.
     pub(crate) fn of(name: &'a str, arg: Arg, t: &Tensor) -> Option<Plane<'a>> {
         let b = t.blocking().filter(|b| b.is_plain() && b.padded_dims == *t.dims() && t.dims().len() == 3 && b.strides[2] == 1)?;
         (t.dtype.bits() >= 8).then(|| Plane { name, arg, dtype: t.dtype, offset: b.offset, image: b.strides[0], channel: b.strides[1] })
@@ -44,38 +44,37 @@ impl<'a> Plane<'a> {
     }
 }
 
-/// The shape of a launch.
+/// The configuration of a launch.
 pub(crate) struct Kept {
     vector: i64,
     cluster: i64,
     blocks: i64,
     stages: i64,
     slot: i64,
-    /// Vectors of a plane, and of a channel; channels.
+    /// Vectors of a plane and of a channel; channels.
     plane: i64,
     vectors: i64,
     channels: i64,
     beyond: bool,
 }
 
-/// What a launch makes.
+/// The operation.
 pub(crate) struct Body<'a> {
-    /// What is read, and what is written; the emitter has its tail.
+    /// Inputs, and the result, whose epilogue the emitter has.
     pub(crate) read: &'a [Plane<'a>],
     pub(crate) dst: Plane<'a>,
     /// Members of `struct Terms`; with `moments` there is one term.
     pub(crate) terms: &'a str,
     pub(crate) moments: bool,
-    /// Numbers of a channel that elements are made with, and the statements that set them by its sums.
+    /// Coefficients of a channel, and the statements that compute them from its sums.
     pub(crate) numbers: &'a [&'a str],
     pub(crate) settle: &'a str,
-    /// Statements that make `v`, the number of element `i`, of what is read as `x.name.number(i)`.
+    /// Statements that compute `v`, element `i`, from the inputs `x.name.number(i)`.
     pub(crate) value: &'a str,
 }
 
 impl Kept {
-    /// The shape for these tensors, which are read, and the one that is written, of images, channels and pixels; `None` where they are small, not read in vectors, or
-    /// channels do not divide among the multiprocessors.
+    /// The configuration; `None` if the tensors are small or cannot be read in vectors, or the channels do not divide evenly among the SMs.
     pub(crate) fn of([read, dst]: [&[Plane<'_>]; 2], [images, channels, pixels]: [i64; 3], facts: &Facts) -> Option<Kept> {
         let all = || read.iter().chain(dst);
         let least = all().map(Plane::bytes).min()?;
@@ -90,7 +89,7 @@ impl Kept {
         let vectors = images * plane;
         let ceil = |n: i64, d: i64| n / d + i64::from(n % d != 0);
         let units = i64::from(facts.multiprocessors);
-        // Two blocks share a multiprocessor, or more where channels are short.
+        // Two CTAs per SM, or more if channels are short.
         let (blocks, cluster) = [(2, 8), (2, 4), (2, 2), (2, 1), (4, 1)].into_iter().find(|&(blocks, cluster)| {
             let (at_once, stages) = (units * blocks, (i64::from(facts.shared_memory) / blocks - 2048) / slot);
             let waves = ceil(channels * cluster, at_once);
@@ -101,7 +100,7 @@ impl Kept {
         let turns = ceil(vectors, cluster * THREADS);
         let found = i64::from(facts.l2) / 100 * FOUND / (units * blocks * slot);
         let beyond = bytes / row * dst.iter().map(Plane::bytes).sum::<i64>() > i64::from(facts.l2) / 2;
-        // Where more is read from memory again, launches of their own take no longer.
+        // If more has to be read from memory again, separate launches are as fast.
         (turns <= stages + found).then_some(Kept { vector, cluster, blocks, stages, slot, plane, vectors, channels, beyond })
     }
 

@@ -1,4 +1,4 @@
-//! Operations on each element alone: eltwise, binary, sum, prelu forward, shuffle, concat, reorder.
+//! Element-wise operations: eltwise, binary, sum, PReLU forward, shuffle, concat, reorder.
 
 use super::map::{Map, flattened};
 use crate::CudaTarget;
@@ -9,15 +9,15 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Binary, Concat, Eltwise, Prelu, Reorder, Shuffle, Sum};
 use oxidnn_spec::{Arg, Attr, DataType, Format, Op, Problem, RnnQuant, Tensor};
 
-/// Sources that one launch of a sum adds.
+/// Sources that one launch of a sum adds, at most.
 const SUM_SOURCES: usize = 32;
 
-/// The tensor that the operation has as `arg`.
+/// The operation's tensor `arg`.
 pub(crate) fn tensor(problem: &Problem, arg: Arg) -> Result<&Tensor, Skip> {
     problem.op.tensor(arg).ok_or(Skip::Op("a problem without one of its tensors"))
 }
 
-/// Eltwise, binary, sum and prelu forward.
+/// Eltwise, binary, sum and PReLU forward.
 pub(crate) fn lower(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     let dst = if problem.op.tensor(Arg::DIFF_SRC).is_some() { Arg::DIFF_SRC } else { Arg::DST };
     let flat = flattened(problem, dst);
@@ -66,7 +66,7 @@ fn pairs(op: &Binary, problem: &Problem) -> Result<Program, Skip> {
     Ok(map.program())
 }
 
-/// A sum of many sources is added in parts, in the order of the sources, with what is there so far in scratch.
+/// A sum of many sources: several launches, in the order of the sources, with the intermediate sum in scratch.
 fn sums(op: &Sum, problem: &Problem) -> Result<Program, Skip> {
     let real = Real::of(problem);
     let mut program = Program::default();
@@ -123,12 +123,12 @@ fn slopes(op: &Prelu, problem: &Problem) -> Result<Program, Skip> {
     Ok(map.program())
 }
 
-/// True where elements are copied bit by bit.
+/// Whether elements are copied without conversion.
 fn is_exact(src: &Tensor, dst: &Tensor, attr: &Attr) -> bool {
     src.dtype == dst.dtype && attr.scales.is_empty() && attr.zero_points.is_empty() && attr.post_ops.is_empty()
 }
 
-/// The statements that put the element of `src` at `from` to the one of the destination at `to`; `value` makes the number where it is not copied.
+/// Statements that move the element of `src` at `from` to the destination at `to`; `value` is the expression if it is not a copy.
 fn copy(emit: &mut Emitter, exact: bool, [from, to]: [&str; 2], value: &str) -> String {
     emit.define("EXACT", i32::from(exact));
     if exact {
@@ -148,7 +148,7 @@ pub(crate) fn shuffle(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
     let mut map = Map::over(Real::of(problem), &to.1.layout);
     map.tail(&Tail::of(problem, to.0, to.1))?;
     map.emit.view(&View::of("src", from.0, from.1))?;
-    // The source of target t is i with t = i % columns * rows + i / columns.
+    // Target t comes from source i with t = i % columns * rows + i / columns.
     map.emit.sizes("rows", &[rows]);
     map.emit.number("columns", src.dims()[*axis] / rows.max(1));
     let exact = is_exact(from.1, to.1, &problem.attr);
@@ -160,7 +160,7 @@ pub(crate) fn shuffle(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
     Ok(map.program())
 }
 
-/// Concatenation: a launch a source over the source's positions, and one that zeroes the destination's padding.
+/// Concatenation: one launch per source over the source's elements, and one that zeroes the destination's padding.
 pub(crate) fn concat(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Concat(Concat { axis, srcs, dst }) = &problem.op else { return Err(Skip::Op("anything but concatenations")) };
     let mut program = Program::default();
@@ -175,7 +175,7 @@ pub(crate) fn concat(problem: &Problem, target: &CudaTarget) -> Result<Program, 
             program.launches.extend(copy.moved(Arg::SRC, MapPlace::Arg(arg, 0)).launches);
             continue;
         }
-        // Positions are those of the source, without its padding, in the destination's order.
+        // Over the source's elements without padding, in the order of the destination.
         let inside = dst.layout.resized(*t.dims());
         let plain = oxidnn_spec::Layout::plain(*t.dims()).map_err(|_| Skip::Shape("sizes that overflow"))?;
         let over = if inside.blocking().is_some_and(|b| b.is_plain()) { inside } else { plain };
@@ -198,7 +198,7 @@ pub(crate) fn concat(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     Ok(program)
 }
 
-/// The copy of a source to its part of a destination, from `start` on along the axis, where that is strides alone and changes no number.
+/// The copy of a source to its part of the destination (from `start` on along the axis), if both layouts have strides only and no value changes.
 fn copied(src: &Tensor, start: i64, concat: &Problem, target: &CudaTarget) -> Option<Program> {
     let Op::Concat(Concat { axis, dst, .. }) = &concat.op else { return None };
     let attr = &concat.attr;

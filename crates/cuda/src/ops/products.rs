@@ -1,5 +1,5 @@
-//! `products`: sums of products `out(z, m, n) = sum over k of left(z, m, k) * right(z, k, n)`, which matmul, inner product, convolution and attention are
-//! tables for.
+//! Generic batched products `out(z, m, n) = sum over k of left(z, m, k) * right(z, k, n)` (`kernels/products.cu`, `dots.cu`), to which matmul, inner product,
+//! convolution and attention are lowered by declaring `left`, `right` and `store`.
 
 use crate::CudaTarget;
 use crate::emit::{BLOCK, Emitter, Real};
@@ -7,7 +7,7 @@ use crate::program::{Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::DataType;
 
-/// Rows and columns of a block's tile.
+/// Rows and columns of a tile.
 const TILE: i64 = 64;
 
 /// The sizes of a product.
@@ -32,19 +32,19 @@ impl Sizes {
     }
 }
 
-/// How terms are summed.
+/// The types of operands and sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sum {
     /// f32.
     Single,
     /// f64.
     Double,
-    /// Whole numbers, exactly.
+    /// Integers, exactly.
     Whole,
 }
 
 impl Sum {
-    /// For operands of these types; `exact` where nothing but whole numbers comes to them.
+    /// For operands of these types; `exact`: zero points and scales keep them integers.
     pub(crate) fn of([a, b]: [DataType; 2], exact: bool) -> Sum {
         match (a, b) {
             _ if exact && a.is_integral() && b.is_integral() => Sum::Whole,
@@ -53,7 +53,7 @@ impl Sum {
         }
     }
 
-    /// Types of terms and of sums.
+    /// The CUDA types of operands and of sums.
     fn names(self) -> [&'static str; 2] {
         match self {
             Sum::Single => ["float", "float"],
@@ -67,12 +67,12 @@ impl Sum {
     }
 }
 
-/// A product's header, made once for each kernel that takes part.
+/// A product: `declare` is called once per kernel.
 pub(crate) struct Products<'a> {
     pub(crate) real: Real,
     pub(crate) sum: Sum,
     pub(crate) sizes: Sizes,
-    /// Neighbouring k of the left operand, neighbouring n of the right one, neighbouring batches lie next to each other.
+    /// For coalesced loads: `left` is contiguous along k, `right` along n; all are contiguous along batches.
     pub(crate) left_k_first: bool,
     pub(crate) right_n_first: bool,
     pub(crate) z_first: bool,
@@ -149,7 +149,7 @@ impl Products<'_> {
         Ok(())
     }
 
-    /// In how many parts K is summed: where there are too few tiles for the GPU, parts of at least 512 terms.
+    /// Split-K: the number of parts, of at least 512 terms, if there are too few tiles for the GPU.
     fn parts(&self, tiles: i64, multiprocessors: i64) -> i64 {
         (2 * multiprocessors / tiles.max(1)).min(self.sizes.k / 512).max(1)
     }

@@ -1,4 +1,4 @@
-//! Reduction, softmax, and the gradient of prelu's weights: rows of terms.
+//! Reduction, softmax, and PReLU backward.
 
 use super::columns::{self, Matrix, Shape};
 use super::map::{Map, merged_behind};
@@ -13,7 +13,7 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Prelu, Reduction, ReductionAlg, Softmax, SoftmaxAlg};
 use oxidnn_spec::{Arg, Layout, Op, Problem};
 
-/// Reduction over every dimension that the destination has as 1.
+/// Reduction over every dimension of size 1 in the destination.
 pub(crate) fn reduction(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     aligned(|vectors| match down_columns(problem, target)? {
         Some(program) if vectors => Ok(program),
@@ -21,7 +21,7 @@ pub(crate) fn reduction(problem: &Problem, target: &CudaTarget) -> Result<Progra
     })
 }
 
-/// Sums and means of columns that are neighbours in memory, in parts; `None` where they are not.
+/// Sums and means down contiguous columns, in parts; `None` for other reductions.
 fn down_columns(problem: &Problem, target: &CudaTarget) -> Result<Option<Program>, Skip> {
     let Op::Reduction(op) = &problem.op else { return Ok(None) };
     let (src, dst) = (op.src.dims(), op.dst.dims());
@@ -38,7 +38,7 @@ fn down_columns(problem: &Problem, target: &CudaTarget) -> Result<Option<Program
     let partial = Layout::plain([shape.parts, src[channel]].into()).map_err(|_| Skip::Shape("sizes that overflow"))?;
     let mut last = Rows::over(real, &partial, |d| d == 1);
     last.emit.view(&columns::part_view("partial", at, 0, &partial, real))?;
-    // The destination's own positions.
+    // The position in the destination.
     let own: Vec<String> = (0..dst.len()).map(|d| if d == channel { "p[1]".into() } else { "0".to_owned() }).collect();
     let tail = Tail::of(problem, Arg::DST, &op.dst);
     last.emit.tail(&tail)?;
@@ -72,7 +72,7 @@ fn reduction_by(problem: &Problem, target: &CudaTarget, vectors: bool) -> Result
     if vectors {
         rows.vectorised(vec![Input::of(&View::of("src", Arg::SRC, &op.src), 0, true)], None, &target.facts);
     }
-    // Reduced dimensions of the position are 0 here.
+    // The reduced dimensions of the position are 0 here.
     rows.result = "    finish(a, p, s[0]);\n".into();
     program.launches.push(rows.launch());
     zero::padding(&mut program, Arg::DST, &op.dst)?;
@@ -98,15 +98,15 @@ fn stage(op: &Reduction) -> Stage {
     }
 }
 
-/// Softmax and its logarithm along an axis, forward and backward.
+/// Softmax and log-softmax along an axis, forward and backward.
 pub(crate) fn softmax(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Softmax(op) = &problem.op else { return Err(Skip::Op("anything but softmax")) };
-    // What lies behind the axis is one run of columns.
+    // The dimensions after the axis are merged.
     let flat = merged_behind(problem, Arg::DST, op.axis + 1);
     aligned(|vectors| softmax_by(flat.as_ref().unwrap_or(problem), vectors.then_some(target)))
 }
 
-/// The program with vectors, and the one without for memory that is not aligned.
+/// The program with vector accesses, and the one without as its alternative for unaligned memory.
 pub(crate) fn aligned(make: impl Fn(bool) -> Result<Program, Skip>) -> Result<Program, Skip> {
     let mut program = make(true)?;
     if program.launches.iter().any(|l| !l.aligned.is_empty() || !l.maps.is_empty()) {
@@ -150,7 +150,7 @@ fn forward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip>
     let largest = Stage { identity: literal(f64::NEG_INFINITY), combine: "fmax(x, y)", term: "src(a, p)".into(), close: "x".into() };
     let is_short = Emitter::is_short(Real::of(problem), op.dst.dtype);
     let share = format!("{}(src(a, p) - s[0])", if is_short { "short_exp" } else { "exp" });
-    // The sum is one or more: shares are multiplied by its reciprocal.
+    // The sum is at least 1: multiply by its reciprocal.
     let is_inverse = Real::of(problem) == Real::Single && op.alg != SoftmaxAlg::Log;
     let close = match (is_inverse, is_short) {
         (true, true) => "short_ratio((real)1, x)",
@@ -160,7 +160,7 @@ fn forward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip>
     rows.stages = vec![largest, Stage::sum(share.clone(), close)];
     let value = match op.alg {
         SoftmaxAlg::Log => "src(a, p) - s[0] - log(s[1])".into(),
-        // A row of nothing but negative infinity has no NaN, where it counts as zero: its sum would be one.
+        // A row of only -infinity must give zeros instead of NaN if the algorithm says so; its sum would be 1.
         SoftmaxAlg::Accurate | SoftmaxAlg::InfAsZero => format!("{share} {} s[1]", if is_inverse { "*" } else { "/" }),
     };
     if op.alg == SoftmaxAlg::InfAsZero {
@@ -175,7 +175,7 @@ fn forward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip>
     Ok(())
 }
 
-/// `ds = d (dd - sum(dd d))`; of the logarithm `ds = dd - e^d sum(dd)`.
+/// Softmax: `ds = d (dd - sum(dd d))`; log-softmax: `ds = dd - e^d sum(dd)`.
 fn backward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip> {
     rows.emit.view(&View::of("data", Arg::DST, &op.dst))?;
     rows.emit.view(&View::of("diff_dst", Arg::DIFF_DST, tensor(problem, Arg::DIFF_DST)?))?;
@@ -186,7 +186,7 @@ fn backward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip
     Ok(())
 }
 
-/// Backward passes of prelu: the weights' gradient first, as the source's may lie over its inputs.
+/// PReLU backward: first the weight gradient, because the source gradient may overwrite its inputs.
 pub(crate) fn prelu(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Prelu(op) = &problem.op else { return Err(Skip::Op("anything but prelu")) };
     let Prelu { prop, src, weights, .. } = &**op;

@@ -1,4 +1,5 @@
-//! `rows`: kernels whose outputs are made of many terms each.
+//! Reductions: each output combines a row of terms in one or more stages (`kernels/rows.cu`, or `rows_vector.cu` and `columns_vector.cu` if the terms fit in
+//! registers).
 
 use super::columns_vector;
 use super::rows_vector::{self, Body, Extent, Input};
@@ -10,20 +11,20 @@ use oxidnn_spec::{Arg, Layout, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
-/// Outputs of columns that blocks of 32 do not spread over a GPU, and blocks of 8.
+/// Outputs below which a CTA has 8 neighbouring columns instead of 32, and 2.
 const FEW: i64 = 1 << 13;
 const FEWER: i64 = 1 << 10;
 
-/// How terms become one number.
+/// A stage of a reduction.
 #[derive(Clone, Debug)]
 pub(crate) struct Stage {
-    /// The number of no terms.
+    /// The neutral value.
     pub(crate) identity: String,
-    /// Two numbers `x` and `y` as one.
+    /// Combines two values `x` and `y`.
     pub(crate) combine: &'static str,
-    /// The term at position `p`, with the numbers `s` of the stages before.
+    /// The term at position `p`, with the results `s` of earlier stages.
     pub(crate) term: String,
-    /// The stage's number, of all terms `x`.
+    /// The stage's result from the combined value `x`.
     pub(crate) close: String,
 }
 
@@ -34,45 +35,45 @@ impl Stage {
     }
 }
 
-/// Tensors that are read and written together by neighbours.
+/// The tensors for vector accesses.
 struct Vectors {
     inputs: Vec<Input>,
     dst: Option<Input>,
     facts: Facts,
 }
 
-/// The kernels that keep terms in registers, for outputs whose terms are neighbours and for those that are neighbours themselves.
+/// The kernels that keep terms in registers, for contiguous terms and for contiguous outputs.
 enum Kept {
     Rows(rows_vector::Shape),
     Columns(columns_vector::Shape),
 }
 
-/// A kernel over rows in the making.
+/// A reduction kernel under construction.
 pub(crate) struct Rows {
     pub(crate) emit: Emitter,
     pub(crate) stages: Vec<Stage>,
-    /// What is done once an output.
+    /// Statements per output.
     pub(crate) result: String,
-    /// What is done once a term, afterwards; nothing where it is empty.
+    /// Statements per term, after all stages; none if empty.
     pub(crate) each: String,
     outputs: i64,
     terms: i64,
-    /// Terms of one output, where several share them.
+    /// Terms per output, if a row is split over several outputs.
     chunk: i64,
-    /// Neighbouring outputs lie next to each other in memory, neighbouring terms do not.
+    /// Outputs are contiguous in memory, terms are not.
     columns: bool,
     /// The fastest dimension of the terms, and its size.
     along: Option<(usize, i64)>,
-    /// The last dimension of the outputs, and its size, where neighbouring outputs lie along it.
+    /// The last dimension of the outputs, and its size, if outputs are contiguous along it.
     across: Option<(usize, i64)>,
-    /// The tensors that move along the terms, and the one that `each` writes, where these are all and are used by their accessors and `finish` alone.
+    /// All tensors that vary along the terms, and the one that `each` writes, if they are only used by their accessors and `finish`.
     vectors: Option<Vectors>,
-    /// Terms that a thread reads together.
+    /// Terms that a thread loads together.
     ahead: i64,
 }
 
 impl Rows {
-    /// Rows of a tensor of `layout`: outputs by the dimensions that `kept` names, terms by the others, both in the order of memory.
+    /// Over a tensor of `layout`: outputs along the dimensions for which `kept` holds, terms along the others, both in the order of memory.
     pub(crate) fn over(real: Real, layout: &Layout, kept: impl Fn(usize) -> bool) -> Rows {
         let dims = &layout.dims;
         let order = memory_order(layout);
@@ -90,7 +91,7 @@ impl Rows {
         Rows { along, across, ..Rows::with(emit, [outputs, terms], columns) }
     }
 
-    /// Rows whose positions the caller declares as `output` and `row_term`.
+    /// With positions that the caller declares as `output` and `row_term`.
     pub(crate) fn with(emit: Emitter, [outputs, terms]: [i64; 2], columns: bool) -> Rows {
         Rows {
             emit,
@@ -108,19 +109,19 @@ impl Rows {
         }
     }
 
-    /// Terms are simple, and outputs few: more of them are read together.
+    /// More loads in flight, for simple terms and few outputs.
     pub(crate) fn ahead(mut self) -> Rows {
         self.ahead = 8;
         self
     }
 
-    /// The fastest dimension of the terms has so many positions.
+    /// Sets the fastest dimension of the terms and its size.
     pub(crate) fn along(mut self, dimension: usize, size: i64) -> Rows {
         self.along = Some((dimension, size));
         self
     }
 
-    /// Lets neighbours be read together: these tensors, and the one that is written, are all that moves along the terms.
+    /// Allows vector accesses: these tensors, and the one that is written, are all that vary along the terms.
     pub(crate) fn vectorised(&mut self, inputs: Vec<Input>, dst: Option<Input>, facts: &Facts) {
         self.vectors = Some(Vectors { inputs, dst, facts: *facts });
     }
@@ -139,12 +140,12 @@ impl Rows {
         columns_vector::shape(inputs, dst.as_ref(), &extent, facts).map(Kept::Columns)
     }
 
-    /// Sums by the index along `channel`, the terms of each split into parts. Output `o` is part `o / channels` of channel `o % channels`.
+    /// Per index along `channel`, with the terms split into parts. Output `o` is part `o / channels` of channel `o % channels`.
     pub(crate) fn channels(real: Real, layout: &Layout, channel: usize, parts: i64) -> Rows {
         Rows::split(real, layout, &|d| d == channel, parts)
     }
 
-    /// Rows by the dimensions that `kept` names, the terms of each split into parts. Output `o` is part `o / n` of the row with number `o % n` of `n`.
+    /// As [`Rows::over`], with the terms split into parts. Output `o` is part `o / n` of row `o % n` of `n`.
     fn split(real: Real, layout: &Layout, kept: &dyn Fn(usize) -> bool, parts: i64) -> Rows {
         let (dims, n) = (&layout.dims, layout.ndims());
         let order = memory_order(layout);
@@ -162,8 +163,7 @@ impl Rows {
         Rows { chunk, ..Rows::with(emit, [parts * outputs, terms], columns) }
     }
 
-    /// Threads that share an output's terms are as many as the terms keep busy; outputs of columns are read 32 at a time, or where these are few
-    /// blocks, a sector of the cache and less.
+    /// Outputs per CTA: as few as the number of terms allows; with contiguous outputs at least 32 for coalesced accesses, fewer if there are few outputs.
     fn width(&self) -> i64 {
         let block = i64::from(BLOCK);
         let by_terms = (block / (self.chunk.max(1) as u64).next_power_of_two().min(block as u64) as i64).max(1);
@@ -220,7 +220,7 @@ impl Rows {
     }
 }
 
-/// A reduction by one stage of the elements of a tensor.
+/// A one-stage reduction of a tensor.
 pub(crate) struct Reduced<'a> {
     pub(crate) real: Real,
     pub(crate) layout: &'a Layout,
@@ -229,11 +229,11 @@ pub(crate) struct Reduced<'a> {
 }
 
 impl Reduced<'_> {
-    /// Appends the launches: in parts, and then these, where rows by the dimensions that `kept` names are too few to keep a GPU busy. `declare` has what terms are
-    /// made of, `result` the statements that take the number `s[0]` of the row at `p`. False, and nothing, where they are enough.
+    /// If there are too few rows for the GPU, appends two launches: parts of rows, then the parts. `declare` declares the inputs of the terms, `result` returns the
+    /// statements that store the result `s[0]` of the row at `p`. Otherwise returns false.
     ///
     /// # Errors
-    /// Those of what is declared.
+    /// Those of `declare` and `result`.
     pub(crate) fn in_parts(
         self,
         program: &mut Program,
@@ -243,7 +243,7 @@ impl Reduced<'_> {
     ) -> Result<bool, Skip> {
         let Reduced { real, layout, stage, target } = self;
         let whole = Rows::split(real, layout, kept, 1);
-        // Threads of a row where there are many parts, and those that a GPU wants.
+        // Threads per part, and threads that fill the GPU.
         let own = if whole.columns { 8 } else { i64::from(BLOCK) };
         let wanted = 2048 * i64::from(target.facts.multiprocessors);
         let parts = (wanted / whole.outputs.saturating_mul(own).max(1)).min(whole.terms / 512).min(4096);

@@ -1,5 +1,5 @@
-//! Rows whose terms a block keeps in registers, in vectors of neighbours (`kernels/rows_vector.cu`): the code of [`Rows`](super::rows::Rows) with vectors in
-//! place of the tensors' accessors.
+//! Row reductions with the row in registers (`kernels/rows_vector.cu`): the statements of [`Rows`](super::rows::Rows), with vectors in place of the tensors'
+//! accessors.
 
 use super::rows::Stage;
 use crate::Facts;
@@ -8,31 +8,31 @@ use crate::program::{Launch, MapPlace};
 use oxidnn_spec::{DataType, Layout};
 use std::fmt::Write;
 
-/// Numbers of a thread that are kept in registers at most, in words, where rows are read besides that all share, and with blocks of 1,024 threads.
+/// 32-bit registers of a thread for the row, at most: in general; with further tensors that all rows share; with 1,024 threads.
 const WORDS: i64 = 32;
 const WORDS_OF_SHARED: i64 = 16;
 const WORDS_OF_MANY: i64 = 24;
 
-/// Threads of a block of a cluster, and words that each keeps: such that two blocks share a multiprocessor, or one has it.
+/// With clusters: threads per CTA, and registers for the row with two CTAs per SM, and with one.
 const CLUSTERED: i64 = 512;
 const WORDS_OF_CLUSTERED: [i64; 2] = [24, 64];
-/// Bytes of a row that are worth a cluster.
+/// Bytes of a row from which clusters pay off.
 const LARGE: i64 = 64 * 1024;
 
-/// A tensor that moves along the rows.
+/// A tensor that varies along the rows.
 pub(crate) struct Input {
     name: String,
     dtype: DataType,
     layout: Layout,
-    /// Its position begins so many dimensions further.
+    /// Its position begins at this dimension of `p`.
     shift: usize,
-    /// Loaded once, or where it is used: what all rows share.
+    /// Kept in registers; otherwise (shared by all rows) loaded where it is used.
     kept: bool,
     place: Option<MapPlace>,
 }
 
 impl Input {
-    /// A tensor whose elements are read once a term, kept where `kept` says so; its positions begin at dimension `shift`.
+    /// A tensor of which one element is read per term; its position begins at dimension `shift`.
     pub(crate) fn of(view: &View<'_>, shift: usize, kept: bool) -> Input {
         let place = match view.place {
             crate::emit::Place::Arg(arg) => Some(MapPlace::Arg(arg, 0)),
@@ -41,7 +41,7 @@ impl Input {
         Input { name: view.name.into(), dtype: view.dtype, layout: view.layout.clone(), shift, kept, place }
     }
 
-    /// Its position where that of the row's term is `p`.
+    /// The expression of its position for a term at `p`.
     fn position(&self) -> String {
         if self.shift == 0 { "p".to_owned() } else { format!("p + {}", self.shift) }
     }
@@ -51,33 +51,33 @@ impl Input {
         &self.name
     }
 
-    /// Where it lies, if it is an argument.
+    /// Its place, if it is an argument.
     pub(crate) fn place(&self) -> Option<MapPlace> {
         self.place
     }
 
-    /// Whether its elements move with the terms and nothing else, so that they are kept.
+    /// Whether it is kept in registers.
     pub(crate) fn is_kept(&self) -> bool {
         self.kept
     }
 
-    /// Whether its elements are strides apart.
+    /// Whether its layout has strides only.
     pub(crate) fn is_plain(&self) -> bool {
         self.layout.blocking().is_some_and(oxidnn_spec::Blocking::is_plain)
     }
 
-    /// Bytes of an element; 0 where two share one.
+    /// Bytes of an element; 0 for 4-bit types.
     pub(crate) fn bytes(&self) -> i64 {
         self.dtype.bits() as i64 / 8
     }
 
-    /// Words of so many neighbours in registers.
+    /// Registers of a vector.
     pub(crate) fn words(&self, vector: i64) -> i64 {
         (vector * self.bytes()).div_euclid(4).max(1)
     }
 }
 
-/// The neighbours along `along`, of `size` positions, that are moved together in all of these tensors.
+/// The vector width along dimension `along` of `size` positions that all of these tensors allow.
 pub(crate) fn together<'t>(all: impl Iterator<Item = &'t Input> + Clone, (along, size): (usize, i64)) -> Option<i64> {
     let least = all.clone().map(Input::bytes).min().filter(|&b| b > 0)?;
     let fits = |n: i64| {
@@ -100,8 +100,7 @@ pub(crate) fn together<'t>(all: impl Iterator<Item = &'t Input> + Clone, (along,
     [8, 4, 2].into_iter().filter(|n| n * least <= 16).find(|&n| fits(n))
 }
 
-/// The neighbours of rows that begin anywhere: tensors that are moved along their rows lie alike, so that a row begins at the same place within a vector in all of
-/// them. `None` where they do not.
+/// The vector width for rows that begin at any offset, if a row has the same offset from a vector boundary in all tensors.
 fn adrift<'t>(mut all: impl Iterator<Item = &'t Input>, along: usize) -> Option<i64> {
     let place = |t: &Input| {
         let b = t.layout.blocking().filter(|b| t.shift == 0 && b.is_plain() && b.padded_dims == t.layout.dims && b.strides[along] == 1)?;
@@ -113,35 +112,35 @@ fn adrift<'t>(mut all: impl Iterator<Item = &'t Input>, along: usize) -> Option<
     all.all(|t| place(t).as_ref() == Some(&first)).then_some(first.1)
 }
 
-/// The shape of the kernel.
+/// The configuration of the kernel.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     vector: i64,
-    /// Rows begin anywhere within a vector.
+    /// Rows begin at any offset from a vector boundary.
     adrift: bool,
     threads: i64,
     chunks: i64,
-    /// Blocks of a row.
+    /// CTAs per row.
     cluster: i64,
-    /// The dimension along which neighbours lie.
+    /// The dimension along which vectors are.
     along: usize,
 }
 
-/// Numbers of vectors that kernels are made for.
+/// Vectors per thread that kernels are compiled for.
 const CHUNKS: [i64; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32];
 
-/// Vectors that each of so many threads has, of the numbers that kernels are made for.
+/// Vectors per thread for `threads` threads, rounded up to one of [`CHUNKS`].
 pub(crate) fn chunks(vectors: i64, threads: i64) -> Option<i64> {
     let needed = vectors / threads + i64::from(vectors % threads != 0);
     CHUNKS.into_iter().find(|&c| c >= needed)
 }
 
-/// Vectors that every thread has, where a kernel is made for so many.
+/// Vectors that every thread surely has in a kernel for `chunks`.
 pub(crate) fn surely(chunks: i64) -> i64 {
     CHUNKS.into_iter().rev().find(|&c| c < chunks).unwrap_or(0)
 }
 
-/// How many outputs there are, and terms of each; the dimension, with its size, along which neighbours lie; that of the terms, where it is one.
+/// Number of outputs and of terms per output; the contiguous dimension and its size; the dimension of the terms, if it is a single one.
 pub(crate) struct Extent {
     pub(crate) outputs: i64,
     pub(crate) terms: i64,
@@ -149,7 +148,7 @@ pub(crate) struct Extent {
     pub(crate) down: Option<usize>,
 }
 
-/// The shape for rows over tensors that all move along their fastest dimension in one run; `None` where they do not, or the rows are too long for registers.
+/// The configuration; `None` if the rows are too long for registers.
 pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, facts: &Facts) -> Option<Shape> {
     let Extent { outputs, terms, along, down } = *extent;
     if inputs.iter().chain(dst).any(|t| t.bytes() == 0) {
@@ -187,20 +186,20 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     all.clone().find(busy).or_else(|| all.max_by_key(|s| s.cluster)).or(single)
 }
 
-/// What is done with rows.
+/// The operation.
 pub(crate) struct Body<'a> {
-    /// The tensors that move along them, and the one that is written.
+    /// The tensors that vary along the rows, and the one that is written.
     pub(crate) inputs: &'a [Input],
     pub(crate) dst: Option<&'a Input>,
     pub(crate) stages: &'a [Stage],
-    /// Writes an element by `finish`, where there is a destination; run once a row.
+    /// Statements per term, which write by `finish`, and per output.
     pub(crate) each: &'a str,
     pub(crate) result: &'a str,
     pub(crate) outputs: i64,
     pub(crate) terms: i64,
 }
 
-/// Declares what the kernel's file and all of its functions know.
+/// Declares the kernel's defines and sizes, `combine` and `reduced`.
 fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     let Body { stages, outputs, terms, .. } = *body;
     let Shape { vector, threads, chunks, cluster, .. } = *shape;
@@ -223,7 +222,8 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     ));
 }
 
-/// The accessors that a text uses, as the vectors of the current chunk, and what moves them to element `i`. Where rows begin anywhere, what they share is not moved in vectors.
+/// Statements that bind the accessors used in `text` to the vectors of the current chunk, and that select element `i`. With rows at any offset, shared tensors are
+/// not accessed in vectors.
 fn used(inputs: &[Input], text: &str, adrift: bool) -> [String; 2] {
     let (mut bound, mut lanes) = (String::new(), String::new());
     for t in inputs.iter().filter(|t| mentions(text, &t.name) && (t.kept || !adrift)) {
@@ -254,7 +254,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         let _ = writeln!(declared, "    Vector<{name}_type, VECTOR> {name}_kept[CHUNKS];");
         let _ = writeln!(loads, "            {name}_kept[c].load{part}(a.{name}_data, {name}_at(a, {}){bounds});", t.position());
     }
-    // The terms of a chunk that are this thread's, from position `p` on, and those of its elements that are terms.
+    // The position of a thread's vector of a chunk; with rows at any offset, which of its elements belong to the row.
     let (term, is_term) = if adrift {
         let text = format!(
             " - before;\n        if (valid && r < a.terms) {{\n            row_term(a, 0, p);\n            p[{along}] += (index)r;\n            \
@@ -287,7 +287,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
             stage.close
         );
     }
-    // No block's numbers are gone before the others have read them.
+    // A CTA must not overwrite its values, or exit, before the others have read them.
     let left = if cluster > 1 { LEFT } else { "" };
     if dst.is_some() && !each.is_empty() {
         let before = "            const i64 at = dst_at(a, p);\n            Vector<dst_type, VECTOR> out;\n";
@@ -297,7 +297,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         body += &chunk(each, before, &lane, &format!("            out.store{part}(a.dst_data, at{bounds});\n"));
     }
     let load = each_chunk(&loads);
-    // Elements of a row's first vector that come before the row.
+    // Elements of the row's first vector that precede the row.
     let own = inputs.iter().filter(|t| t.kept).chain(dst).next().filter(|_| adrift);
     let before = own.map_or(String::new(), |t| {
         format!(
@@ -326,20 +326,20 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     launch
 }
 
-/// Combines the numbers of a cluster's blocks, in their order.
+/// `across(stage, x)`: combines the values of a cluster's CTAs in the order of ranks, through distributed shared memory.
 const ACROSS: &str = "DEVICE real across(int stage, real x) {\n    __shared__ real totals[STAGES];\n    if (threadIdx.x == 0) totals[stage] = x;\n    \
     asm volatile(\"barrier.cluster.arrive.aligned;\\n barrier.cluster.wait.aligned;\" ::: \"memory\");\n#pragma unroll\n    \
     for (int b = 0; b < CLUSTER; ++b) {\n        u64 there;\n        asm(\"mapa.u64 %0, %1, %2;\" : \"=l\"(there) : \"l\"(&totals[stage]), \"r\"(b));\n        \
     const real y = *(const volatile real*)there;\n        x = b == 0 ? y : combine(stage, x, y);\n    }\n    return x;\n}\n";
 const LEFT: &str = "    asm volatile(\"barrier.cluster.arrive.aligned;\\n barrier.cluster.wait.aligned;\" ::: \"memory\");\n";
 
-/// `combine(stage, x, y)`: two numbers of a stage as one.
+/// `combine(stage, x, y)`: combines two values of a stage.
 pub(crate) fn combine(stages: &[Stage]) -> String {
     let cases: String = stages.iter().enumerate().map(|(i, s)| format!("    if (stage == {i}) return {};\n", s.combine)).collect();
     format!("DEVICE real combine(int stage, real x, real y) {{\n{cases}    return 0;\n}}\n")
 }
 
-/// Whether an accessor is called in a text.
+/// Whether `text` calls the accessor `name`.
 pub(crate) fn mentions(text: &str, name: &str) -> bool {
     let call = format!("{name}(");
     text.match_indices(&call).any(|(i, _)| !text[..i].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))

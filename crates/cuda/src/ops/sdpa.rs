@@ -1,4 +1,4 @@
-//! Scaled dot-product attention and its gradients by scores in scratch: products, with what is done to rows of scores between them.
+//! Unfused attention and its gradients (`tiles:generic`): generic products with the scores in scratch, and row reductions between them.
 
 use super::pointwise::tensor;
 use super::products::{Products, Sizes, Sum};
@@ -13,17 +13,17 @@ use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
-/// Heads of queries, and how many of them share a head of keys.
+/// Query heads, and query heads per kv head.
 const HEADS: &str = "DEVICE index kv_head(const Args& a, index head) {\n    split(a.heads[1], head);\n    return head;\n}\n";
 
-/// Attention, or its gradients.
+/// Attention forward or backward.
 pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Sdpa(op) = &problem.op else { return Err(Skip::Op("anything but attention")) };
     let attention = Attention { op, problem, target };
     if op.prop.is_forward() { attention.forward() } else { attention.backward() }
 }
 
-/// The product of a declaration's operands.
+/// The sum of products of what `declare` defines.
 type Declare<'d> = &'d dyn Fn(&mut Emitter) -> Result<(), Skip>;
 
 struct Attention<'a> {
@@ -38,7 +38,7 @@ impl Attention<'_> {
         [self.op.q.dims()[0], self.op.q.dims()[1], self.op.q.dims()[2], self.op.k.dims()[3]]
     }
 
-    /// A matrix of scores for every head, and its place in scratch.
+    /// A score matrix per head, and its place in scratch.
     fn matrix(&self, program: &mut Program) -> Result<(Tensor, usize), Skip> {
         let t = Tensor::plain(self.sizes(), DataType::F32).map_err(|_| OVERFLOW)?;
         let at = program.book(t.bytes()).ok_or(OVERFLOW)?;
@@ -86,7 +86,7 @@ impl Attention<'_> {
         Ok(program)
     }
 
-    /// Declares an operand of a head of keys as `name(a, p)`: its number without zero point and scale.
+    /// Declares `name(a, p)`: an element of an operand, dequantised.
     fn declare_side(&self, emit: &mut Emitter, name: &str, arg: Arg, t: &Tensor) -> Result<(), Skip> {
         let attr = &self.problem.attr;
         let (code, scale, zero) = (format!("{name}_given"), format!("{name}_scale"), format!("{name}_zero"));
@@ -106,7 +106,7 @@ impl Attention<'_> {
         emit.code(HEADS);
     }
 
-    /// Declares `the_factor(a)`, by which scores are multiplied.
+    /// Declares `the_factor(a)`, the scale of the scores.
     fn declare_factor(&self, emit: &mut Emitter) -> Result<(), Skip> {
         let op = self.op;
         let value = match &op.scale {
@@ -121,7 +121,7 @@ impl Attention<'_> {
         Ok(())
     }
 
-    /// Declares the product of queries and keys, and `scaled(a, p, sum)`: a score with its scale and mask.
+    /// Declares the product of queries and keys, and `scaled(a, p, sum)`: the score with scale and mask.
     fn declare_scores(&self, emit: &mut Emitter) -> Result<(), Skip> {
         let op = self.op;
         self.declare_heads(emit);
@@ -151,7 +151,7 @@ impl Attention<'_> {
         Ok(())
     }
 
-    /// Softmax of every row in place; zeros where all scores are negative infinity. Training keeps the logarithms of the sums.
+    /// Softmax of every row in place; zeros if all scores of a row are -infinity. Training stores the log-sum-exp.
     fn weigh(&self, scores: &View<'_>) -> Result<Launch, Skip> {
         let mut rows = Rows::over(Real::Single, scores.layout, |d| d != 3);
         rows.emit.view(scores)?;
@@ -188,7 +188,7 @@ impl Attention<'_> {
         Ok(())
     }
 
-    /// The gradients of queries, keys and values, by the weights of the forward pass made again and the gradients of the scores.
+    /// The gradients of queries, keys and values, from recomputed probabilities and the gradients of the scores.
     fn backward(&self) -> Result<Program, Skip> {
         let op = self.op;
         let [batch, heads, queries, keys] = self.sizes();
@@ -239,7 +239,7 @@ impl Attention<'_> {
         Ok(program)
     }
 
-    /// The weights of the forward pass from its logarithms of sums.
+    /// Recomputes the probabilities from the log-sum-exp.
     fn declare_weights(&self, weights: &View<'_>, emit: &mut Emitter) -> Result<(), Skip> {
         let kept = tensor(self.problem, Arg::WORKSPACE)?;
         emit.view(weights)?;
@@ -253,7 +253,7 @@ impl Attention<'_> {
         Ok(())
     }
 
-    /// The gradients of the scores before their scale, times it.
+    /// The gradients of the scaled scores, times the scale.
     fn declare_changes(&self, [weights, changes, own]: [&View<'_>; 3], emit: &mut Emitter) -> Result<(), Skip> {
         [weights, changes, own].into_iter().try_for_each(|v| emit.view(v))?;
         self.declare_heads(emit);
@@ -285,7 +285,7 @@ impl Attention<'_> {
         Ok(())
     }
 
-    /// Declares sums over the heads that share keys: `place(a, z, k, p)` is the query of term `k` for the keys' head `z`.
+    /// Declares sums over the query heads that share a kv head: `place(a, z, k, p)` is the query of term `k` for kv head `z`.
     fn declare_shared(&self, [given, to]: [(&str, Arg, &Tensor); 2], emit: &mut Emitter) -> Result<(), Skip> {
         self.declare_heads(emit);
         emit.sizes("queries", &[self.op.q.dims()[2]]);
@@ -301,7 +301,7 @@ impl Attention<'_> {
     }
 }
 
-/// Each query's sum of destination by gradient.
+/// The row sums of dO * O.
 pub(crate) fn shares(op: &Sdpa, problem: &Problem, own: &View<'_>) -> Result<Launch, Skip> {
     let diff_dst = tensor(problem, Arg::DIFF_DST)?;
     let mut rows = Rows::over(Real::Single, &diff_dst.layout, |d| d != 3);

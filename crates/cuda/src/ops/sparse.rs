@@ -1,6 +1,6 @@
-//! `sparse:generic`: products with a sparse operand, which becomes dense in scratch; the best row for dense ones does the rest.
+//! `sparse:generic`: matmul with a sparse operand, which is expanded to dense in scratch and then multiplied by the best row for dense operands.
 //!
-//! Indices are the caller's data: entries outside of the matrix are left out.
+//! Indices are the caller's data: entries outside of the matrix are ignored.
 
 use super::map::Map;
 use super::reductions::aligned;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
-/// Matmul with a sparse source or sparse weights; `rows` are those for dense operands, best first.
+/// Matmul with a sparse source or sparse weights.
 pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let encoded = [(Arg::SRC, &op.src), (Arg::WEIGHTS, &op.weights)].into_iter().find_map(|(arg, t)| match &t.layout.format {
@@ -45,7 +45,7 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     })
 }
 
-/// The program of the best row for dense operands, or of the one that takes any alignment.
+/// The program of the first row for dense operands that applies, or of the one that takes any alignment.
 fn best(problem: &Problem, target: &CudaTarget, vectors: bool) -> Result<Program, Skip> {
     let rows = super::DENSE_MATMUL;
     let mut last = OVERFLOW;
@@ -58,7 +58,7 @@ fn best(problem: &Problem, target: &CudaTarget, vectors: bool) -> Result<Program
     Err(last)
 }
 
-/// Zeros, and the entries of CSR (row pointers) or COO (row indices) at their places.
+/// Expands CSR (row pointers) or COO (row indices): zeros, then the entries.
 fn scatter(program: &mut Program, (arg, nnz): (Arg, i64), dense: &View<'_>, pointers: bool) -> Result<(), Skip> {
     let mut clear = Map::over(Real::Single, dense.layout);
     clear.emit.view(dense)?;
@@ -75,7 +75,7 @@ fn scatter(program: &mut Program, (arg, nnz): (Arg, i64), dense: &View<'_>, poin
         map.emit.number(name, dense.layout.dims[d]);
     }
     let row = if pointers {
-        // The last row that begins at or before the entry.
+        // Binary search: the last row that begins at or before the entry.
         "    i64 row = 0;\n    for (i64 end = a.height; row + 1 < end;) {\n        const i64 middle = (row + end) / 2;\n        \
          if (a.rows[middle] <= p[0]) row = middle; else end = middle;\n    }\n"
     } else {
@@ -89,7 +89,7 @@ fn scatter(program: &mut Program, (arg, nnz): (Arg, i64), dense: &View<'_>, poin
     Ok(())
 }
 
-/// The values of a packed operand at their places: a bit an offset says whether there is one, and for every 64 offsets there is the number of values before.
+/// Expands a packed operand: a bit per offset tells whether there is a value, and for every 64 offsets there is the number of values before.
 fn unpack(program: &mut Program, (arg, nnz): (Arg, i64), dense: &View<'_>, blocking: &Arc<Blocking>) -> Result<(), Skip> {
     let values = Tensor::plain([nnz], dense.dtype).map_err(|_| OVERFLOW)?;
     let layout = Layout { dims: dense.layout.dims, format: Format::Blocked(Arc::clone(blocking)) };
@@ -108,9 +108,9 @@ fn unpack(program: &mut Program, (arg, nnz): (Arg, i64), dense: &View<'_>, block
     Ok(())
 }
 
-/// Declares `packed_at(a, p)`, the offset of a position, and the bits as `packed_data`.
+/// Declares `packed_at(a, p)`, the offset of a position, and the bit mask as `packed_data`.
 fn declare_offset(emit: &mut Emitter, layout: &Layout, arg: Arg) -> Result<(), Skip> {
-    // The mask is one byte for eight offsets; as a view its address alone is used.
+    // The mask has one byte for eight offsets; only the address of the view is used.
     let mask = View { name: "packed", place: Place::Arg(arg), dtype: DataType::U8, layout, padded: false };
     emit.view_of_buffer(&mask, 1)
 }

@@ -1,4 +1,4 @@
-//! Pooling of planes by small windows that the code knows: rows of inputs, and of results, in registers.
+//! Pooling of NCHW images with small square windows, in registers (`kernels/pool_strips.cu`, `pool_strips_backward.cu`).
 
 use super::windows::geometry;
 use crate::emit::{Emitter, Real, Tail, View, literal, memory_order};
@@ -8,10 +8,10 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Pool, PoolAlg};
 use oxidnn_spec::{Arg, Problem, Tensor};
 
-/// Strips of two rows that keep a GPU busy.
+/// Strips of two rows that fill a GPU.
 const MANY: i64 = 1 << 17;
 
-/// Windows that are alike along both dimensions.
+/// Windows with the same size, stride and padding along both dimensions.
 #[derive(Clone, Copy)]
 struct Windows {
     kernel: i64,
@@ -20,7 +20,7 @@ struct Windows {
 }
 
 impl Windows {
-    /// Those of an operation on planes, where they are small and rows of results have so many times fewer pixels than those of inputs.
+    /// The windows of an operation, if they are small and an output row is `stride` times shorter than an input row.
     fn of(op: &Pool) -> Option<Windows> {
         let (w, dims) = (&op.window, op.src.dims());
         let [kernel, stride, padding] = [op.kernel.first(), w.strides.first(), w.padding_l.first()].map(|n| n.copied().unwrap_or(0));
@@ -35,7 +35,7 @@ impl Windows {
     }
 }
 
-/// Whether `n` neighbours along rows of the tensor's planes are moved together.
+/// Whether rows can be accessed in vectors of `n`.
 fn is_run(t: &Tensor, n: i64) -> bool {
     let whole = |d: usize, b: &oxidnn_spec::Blocking| t.dims()[d] == 1 || b.strides[d] % n == 0;
     t.blocking().is_some_and(|b| {
@@ -48,7 +48,7 @@ fn is_run(t: &Tensor, n: i64) -> bool {
     })
 }
 
-/// The launch, forward (`kernels/pool_strips.cu`) or backward (`kernels/pool_strips_backward.cu`); `None` where windows or tensors are others.
+/// The launch, forward or backward; `None` for other windows or layouts.
 pub(crate) fn pool(problem: &Problem, op: &Pool) -> Result<Option<Launch>, Skip> {
     let (real, forward) = (Real::of(problem), op.prop.is_forward());
     let Some(windows) = Windows::of(op).filter(|_| real == Real::Single && !op.dst.is_empty() && !op.src.is_empty()) else {

@@ -1,4 +1,4 @@
-//! `transpose`: reorders that only move elements, contiguous along another loop before than afterwards.
+//! `transpose:generic`: reorders that only permute dimensions, as batched transpositions in tiles (`kernels/transpose.cu`).
 
 use super::gemm;
 use super::map::collapsed;
@@ -9,10 +9,10 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Op, Problem, Tensor};
 
-/// Rows and columns of a tile, and the least of both for which tiles are worth it.
+/// Rows and columns of a tile, and the least of both for which it is used.
 const TILE: [i64; 2] = [64, 64];
 const LEAST: i64 = 4;
-/// So few columns or rows have tiles of their own.
+/// Up to so many columns or rows a tile is as narrow as the matrix.
 const FEW: i64 = 16;
 
 /// Reorders between dense layouts of the same type, without scales and post-ops.
@@ -28,7 +28,7 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
     transposed(&whole.src, &whole.dst)
 }
 
-/// The launch that moves elements of one type from `src` to `dst`.
+/// The launch that copies `src` to `dst`, of the same type.
 fn transposed(src: &Tensor, dst: &Tensor) -> Result<Program, Skip> {
     let bits = src.dtype.bits();
     let unit = match bits {
@@ -48,7 +48,7 @@ fn transposed(src: &Tensor, dst: &Tensor) -> Result<Program, Skip> {
         return Err(Skip::Layout("that stays contiguous along its loop, or has short ones".into()));
     }
     let others: Vec<usize> = (0..n).filter(|&d| d != row && d != column).collect();
-    // Elements of the widest word that a side's rows are whole numbers of.
+    // The widest vector that divides the rows of a side.
     let word = |size: i64, stride: i64, b: &Blocking| {
         let fits = |w: &i64| [size, stride, b.offset].into_iter().chain(others.iter().map(|&d| b.strides[d])).all(|v| v % w == 0);
         let most = 128 / bits as i64;
@@ -95,7 +95,7 @@ fn transposed(src: &Tensor, dst: &Tensor) -> Result<Program, Skip> {
     Ok(Program { launches: vec![emit.launch_blocks("transpose", [blocks, 1, 1])], ..Program::default() })
 }
 
-/// Rows and columns of the tiles of a matrix.
+/// Rows and columns of a tile.
 fn tile([rows, columns]: [i64; 2]) -> [i64; 2] {
     let long = TILE[0] * TILE[1] / FEW;
     if columns <= FEW {
@@ -107,14 +107,14 @@ fn tile([rows, columns]: [i64; 2]) -> [i64; 2] {
     }
 }
 
-/// What is passed as `arg`, in another layout in the scratch.
+/// A copy of an argument in another layout in scratch.
 pub(crate) struct Kept {
     pub(crate) arg: Arg,
     pub(crate) tensor: Tensor,
     pub(crate) at: usize,
 }
 
-/// The launches that copy `tensor`, as it is passed, to or from the same elements in the scratch.
+/// The launches that copy an argument to its copy in scratch, or back.
 pub(crate) fn copied(tensor: &Tensor, kept: &Kept, to_scratch: bool, target: &CudaTarget) -> Result<Program, Skip> {
     let Kept { arg, tensor: other, at } = kept;
     let (src, dst) = if to_scratch { (tensor, other) } else { (other, tensor) };

@@ -1,4 +1,4 @@
-//! Operations on windows around each element: pooling, resampling.
+//! Pooling and resampling (`kernels/windows.cu`; NCHW also `planes.cu` and `pool_strips.cu`).
 
 use super::map::{Map, Tile};
 use super::planes::{Planes, Table};
@@ -55,12 +55,12 @@ pub(crate) fn geometry(op: &Pool, emit: &mut Emitter) {
     emit.code("#include \"pool.cuh\"\n");
 }
 
-/// The dimension along which tiles are tall: the last one but one, where there are several.
+/// The dimension of a tile's rows: the last but one spatial dimension, if there are several.
 fn along(rank: usize) -> usize {
     if rank > 3 { rank - 2 } else { 2 }
 }
 
-/// Tiles of windows, which share inputs unless these are far apart.
+/// The tile of a thread; 1 x 1 with dilation, where windows share no inputs.
 fn tile(op: &Pool, [tall, wide]: [i64; 2]) -> Tile {
     let apart = op.window.dilations.iter().any(|&d| d != 0);
     let [tall, wide] = if apart { [1; 2] } else { [tall, wide] };
@@ -69,7 +69,7 @@ fn tile(op: &Pool, [tall, wide]: [i64; 2]) -> Tile {
 
 fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
-    // Windows that are wide are read in longer runs.
+    // More loads in flight for wide windows.
     map.emit.define("ACROSS", if op.kernel.last().is_some_and(|&k| k > 6) { 7 } else { 3 });
     let mut all = vec![("src", &op.src), ("dst", &op.dst)];
     let load = "        Vector<src_type, LANES> x = {};\n        if (is) x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int j = 0; j < TALL * WIDE; ++j) {\n            \
@@ -91,7 +91,7 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     } else if let Some(ws) = &op.workspace {
         map.written(&View::of("ws", Arg::WORKSPACE, ws))?;
         all.push(("ws", ws));
-        // A number is taken before any that is none, as `fmax` does.
+        // NaN is never chosen, as with `fmax`.
         each(
             &format!(
                 "    real best[TALL * WIDE][LANES];\n    index chosen[TALL * WIDE][LANES] = {{}};\n    bool any[TALL * WIDE] = {{}};\n#pragma unroll\n    \
@@ -112,7 +112,7 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
             &format!("#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any[j] ? best[j].number(i) : {lowest};\n"),
         )
     };
-    // Windows share inputs where they are wider than their distance; what is chosen takes registers of its own.
+    // Tiles pay off if windows overlap; the positions of the maxima take registers.
     let shares = |d: usize| op.kernel[d] > op.window.strides[d];
     let (last, kept) = (op.kernel.len() - 1, op.workspace.is_some());
     let tall = if !kept && shares(last.saturating_sub(1)) { 2 } else { 1 };
@@ -138,7 +138,7 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
 
 fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, &op.dst))?;
-    // Windows side by side.
+    // Whether windows overlap much.
     let own = op.kernel.last().zip(op.window.strides.last()).is_some_and(|(&k, &s)| k > 2 * s);
     map.emit.define("ACROSS", if own { 3 } else { 2 });
     let mut all = vec![("diff_dst", &op.dst), ("dst", &op.src)];
@@ -197,13 +197,13 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
                 .into(),
             ratio: (op.src.dims()[2], op.dst.dims()[2].max(1)),
             more: 3,
-            // Inputs further apart than results meet in a bank.
+            // When downsampling, reads from shared memory would have bank conflicts.
             runs: (op.dst.dims()[3] >= op.src.dims()[3]).then(|| (4, resampled_runs(nearest))),
             table: (!nearest).then(|| Table { function: "tap_of", element: "Tap", count: 1, bytes: if Real::of(problem) == Real::Double { 16 } else { 8 } }),
         });
     }
     if !forward && rank == 4 && Real::of(problem) == Real::Single {
-        // Outputs that an input is a tap of, at most.
+        // Outputs that use an input, at most.
         let most = |d: usize| {
             let (i, o) = (op.src.dims()[d].max(1), op.dst.dims()[d].saturating_mul(2));
             o / i + i64::from(o % i != 0)
@@ -225,8 +225,8 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
     Ok(map.program())
 }
 
-/// Statements that interpolate a tile of a plane, by the taps of its columns and rows: runs of lines of inputs, of which the last two are kept, then between these. Taps of
-/// linear interpolation come from the tables.
+/// Statements that interpolate a tile of a plane in shared memory: along input rows, of which the last two are kept, then between these. Taps of linear
+/// interpolation come from the tables.
 fn resampled_runs(nearest: bool) -> String {
     let find = if nearest {
         "taps(a, d, min(o, (index)a.length[2 + d] - 1), at, second);"
@@ -249,7 +249,7 @@ fn resampled_runs(nearest: bool) -> String {
     )
 }
 
-/// Statements that add to a tile of a plane what the outputs around it give back, by the weights of its columns and rows, line by line.
+/// Statements that sum the gradients of a tile of a plane in shared memory over the outputs that use it, row by row, with weights from the tables.
 const SPREAD_RUNS: &str = "    index from[WIDE], count[WIDE];\n    float weights[WIDE][MOST];\n#pragma unroll\n    \
     for (int x = 0; x < WIDE; ++x) {\n        const Entry* column = plane.columns + (p[3] + x) * (MOST + 1);\n        from[x] = column[0] & 0xffff, count[x] = column[0] >> 16;\n#pragma unroll\n        \
     for (int k = 0; k < MOST; ++k) weights[x][k] = __uint_as_float(column[1 + k]);\n    }\n    const Entry* rows[TALL];\n    index first = 0x7fffffff, last = -1;\n#pragma unroll\n    \
@@ -262,12 +262,12 @@ const SPREAD_RUNS: &str = "    index from[WIDE], count[WIDE];\n    float weights
     const real w = __uint_as_float(rows[j][1 + k]);\n#pragma unroll\n            for (int x = 0; x < WIDE; ++x) sum[j][x] = fma(w, t[x], sum[j][x]);\n        }\n    }\n#pragma unroll\n    \
     for (int j = 0; j < TALL; ++j) {\n        index own[RANK];\n        if (moved(a, p, j, 0, own)) finish_run<WIDE>(a, own, sum[j]);\n    }\n";
 
-/// The dimensions of windows that have a loop of their own within a line, by number.
+/// The spatial dimensions other than `along`.
 fn across(rank: usize, along: usize) -> impl Iterator<Item = usize> {
     (2..rank).filter(move |&d| d != along).map(|d| d - 2)
 }
 
-/// Statements that interpolate a strip: lines of inputs across it, of which the last two are kept, then between these.
+/// Statements that interpolate a column of results: along the other dimensions per input line, of which the last two are kept, then between these.
 fn resampled(rank: usize, along: usize) -> String {
     let (mut before, mut open, mut close, mut weight) = (String::new(), String::new(), String::new(), "(real)1".to_owned());
     for d in across(rank, along) {
@@ -293,7 +293,7 @@ fn resampled(rank: usize, along: usize) -> String {
     )
 }
 
-/// Statements that add to a strip of inputs what the outputs around it give back, line by line.
+/// Statements that sum the gradients of a column of inputs over the outputs that use them, line by line.
 fn spread(op: &Resampling, along: usize) -> String {
     let rank = op.src.dims().len();
     let (mut before, mut open, mut close, mut weight) = (String::new(), String::new(), String::new(), "(real)1".to_owned());

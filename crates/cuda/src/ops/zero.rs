@@ -1,4 +1,4 @@
-//! What belongs to no logical element: padding is zeroed by a launch of its own where the kernel does not visit it.
+//! Zeroing: the padding of results that their kernel does not visit.
 
 use super::map::Map;
 use crate::emit::{Real, View};
@@ -6,12 +6,12 @@ use crate::program::Program;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Tensor};
 
-/// True where the tensor has padding.
+/// Whether the tensor has padding.
 pub(crate) fn has_padding(tensor: &Tensor) -> bool {
     tensor.blocking().is_some_and(|b| b.padded_dims != *tensor.dims())
 }
 
-/// Appends a launch that zeroes the padding of `tensor`, where it has any.
+/// Appends a launch that zeroes the padding of `tensor`, if it has any.
 pub(crate) fn padding(program: &mut Program, arg: Arg, tensor: &Tensor) -> Result<(), Skip> {
     if has_padding(tensor) {
         let mut map = Map::over(Real::Single, &tensor.layout);
@@ -21,7 +21,7 @@ pub(crate) fn padding(program: &mut Program, arg: Arg, tensor: &Tensor) -> Resul
     Ok(())
 }
 
-/// Appends a launch that sets every logical element of `tensor` to zero, and its padding.
+/// Appends a launch that zeroes `tensor`, including its padding.
 pub(crate) fn all(program: &mut Program, arg: Arg, tensor: &Tensor) -> Result<(), Skip> {
     let mut map = Map::over(Real::Single, &tensor.layout);
     map.written(&View::of("dst", arg, tensor))?;

@@ -1,13 +1,13 @@
-//! NVIDIA's compiler and disassembler without a GPU.
+//! Finds NVRTC and the disassembler, without a GPU.
 //!
-//! They come from the folder `nvidia/cu13` that `OXIDNN_CUDA` names, else from PyPI's packages in a virtual environment under the target directory, which is made
-//! where there are Python and a network. Without them what needs them is left out, loudly, except under `CI`, where it fails.
+//! They come from the folder `nvidia/cu13` that `OXIDNN_CUDA` names, otherwise from PyPI's packages in a virtual environment under the target directory, which is
+//! created if there are Python and a network. Without them, tests that need them are skipped with a message, except under `CI`, where they fail.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The packages; every driver of CUDA 13 loads the code of this NVRTC.
+/// The packages. Every CUDA 13 driver loads the code of this NVRTC.
 const PACKAGES: [&str; 3] = ["nvidia-cuda-nvrtc==13.0.*", "nvidia-cuda-cuobjdump==13.*", "nvidia-cuda-nvdisasm==13.*"];
 
 /// The folder with `lib` and `bin` of a virtual environment under the target directory.
@@ -35,7 +35,7 @@ fn load(folder: &Path) {
     }
 }
 
-/// Loads NVRTC, so that it is found by its name from now on, and gives the folder with the tools in `bin`; `None` where they are nowhere.
+/// Loads NVRTC, so that it is found by its name from now on, and returns the folder with the tools in `bin`; `None` if there is none.
 pub(crate) fn nvrtc() -> Option<&'static Path> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {

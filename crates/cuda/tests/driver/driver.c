@@ -1,8 +1,8 @@
-// A driver of CUDA and a compiler (NVRTC) without a GPU, for tests: launches compute nothing, and what the real ones refuse is refused. Memory is the host's at
-// addresses that the host cannot use: who reads or writes it without a copy ends the process, as with a GPU.
+// A mock of the CUDA driver and of NVRTC for tests without a GPU: launches compute nothing, and what the real ones refuse is refused. Device memory is host memory
+// at addresses that the host cannot use, so an access without a copy ends the process, as with a GPU.
 //
-// The device is an H200 by its attributes; its name ends with the numbers of calls of the driver, of launches and of compilations so far, so that tests can say
-// what an execution costs. Types are those of cuda.h and nvrtc.h as far as layouts matter; handles are pointers.
+// The device has the attributes of an H200; its name ends with the numbers of driver calls, launches and compilations so far, so that tests can check what an
+// execution costs. Types are those of cuda.h and nvrtc.h as far as layouts matter; handles are pointers.
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -33,7 +33,7 @@ static _Thread_local int depth;
 EXPORT int cuGetErrorName(int status, const char **text) { *text = status == INVALID_VALUE ? "CUDA_ERROR_INVALID_VALUE" : "CUDA_ERROR"; return SUCCESS; }
 EXPORT int cuGetErrorString(int status, const char **text) { (void)status; *text = "refused by the driver of the tests"; return SUCCESS; }
 
-// The driver ends with the process, and nobody may be inside of it then, or come in later. Loading takes the microseconds that a test says.
+// The driver shuts down at process exit: no thread may be inside of it then, or call it later. Loading takes the microseconds that a test sets.
 
 static atomic_int inside, ended;
 
@@ -83,12 +83,12 @@ CALL(cuCtxPopCurrent_v2, void **to) if (!depth) return INVALID_CONTEXT; *to = st
 
 #define NEEDS_CONTEXT if (!depth) return INVALID_CONTEXT;
 
-// Streams, events, graphs: work is done when it is submitted
+// Streams, events, graphs: work completes when it is submitted
 
 struct stream { int capturing; };
 struct event { int recorded; };
 
-// Memory of arguments is made on the first stream, scratch on those of queues.
+// Memory of arguments is allocated on the first stream, scratch on those of queues.
 static void *first;
 
 CALL(cuStreamCreate, void **to, unsigned flags) (void)flags; NEEDS_CONTEXT *to = calloc(1, sizeof(struct stream)); if (!first) first = *to; END
@@ -113,10 +113,10 @@ CALL(cuEventElapsedTime_v2, float *ms, void *from, void *to) (void)from; (void)t
 
 // Memory
 
-// What an address of the device's has beyond that of the host's memory behind it.
+// Distance of a device address from the host memory behind it.
 static const uint64_t FAR = (uint64_t)1 << 56;
 
-// The host's memory behind an address of the device's, NULL for others.
+// The host memory behind a device address, NULL for other addresses.
 static void *behind(uint64_t address) { return address & FAR ? (void *)(uintptr_t)(address ^ FAR) : NULL; }
 
 #define NEEDS_DEVICE(address) if (!behind(address)) return INVALID_VALUE;
@@ -126,7 +126,7 @@ CALL(cuMemPoolDestroy, void *pool) free(pool); END
 CALL(cuMemPoolSetAttribute, void *pool, int attribute, void *value) (void)pool; (void)attribute; (void)value; END
 CALL(cuMemPoolGetAttribute, void *pool, int attribute, uint64_t *value) (void)pool; (void)attribute; *value = 0; END
 CALL(cuMemPoolTrimTo, void *pool, size_t keep) (void)pool; (void)keep; END
-// What a test wants addresses of arguments to have beyond a multiple of 512.
+// Misalignment of arguments that a test wants, relative to a multiple of 512.
 static uint64_t beyond(void) {
     const char *bytes = getenv("OXIDNN_TEST_BEYOND");
     return bytes ? (uint64_t)atoi(bytes) : 0;
@@ -150,7 +150,7 @@ CALL(cuMemcpyDtoDAsync_v2, uint64_t to, uint64_t from, size_t n, void *stream) (
     memmove(behind(to), behind(from), n);
 END
 
-// Maps of tensors, by the rules of the driver's documentation
+// TMA descriptors, by the rules of the driver's documentation
 
 static const unsigned BYTES[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
 
@@ -185,8 +185,8 @@ CALL(cuTensorMapEncodeIm2col, void *to, unsigned kind, unsigned rank, void *addr
     return map(kind, rank, (uint64_t)(uintptr_t)address, dims, strides, swizzle, channels);
 }
 
-// Code: an image is what the compiler below makes, or a real cubin. A module is the shared memory that its function may have: what the real one has besides is not
-// known here, so all of it must be asked for.
+// Modules: an image is the output of the mock compiler below, or a real cubin. A module is the limit of dynamic shared memory of its function; static shared memory
+// is not known here, so all of it must be requested.
 
 CALL(cuModuleLoadData, void **to, const void *image) NEEDS_CONTEXT if (memcmp(image, "\177ELF", 4)) return INVALID_IMAGE; load_slowly(); *to = calloc(1, sizeof(unsigned)); END
 CALL(cuModuleUnload, void *module) free(module); END

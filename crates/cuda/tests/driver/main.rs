@@ -1,8 +1,8 @@
-//! The whole way from a problem to the calls of the driver, without a GPU: on a driver and a compiler of the tests' own (`driver.c`), which compute nothing and
-//! refuse what the real ones refuse.
+//! From a problem to the calls of the driver, without a GPU: with a mock CUDA driver and NVRTC (`driver.c`), which compute nothing and refuse what the real ones
+//! refuse.
 //!
-//! Each test runs in a process of its own, whose loader finds them; the C compiler makes them. Without one the tests are left out, loudly, except under `CI`,
-//! where they fail.
+//! Each test runs in a process of its own that finds the mocks, which the C compiler builds. Without a C compiler the tests are skipped with a message, except under
+//! `CI`, where they fail.
 
 use oxidnn_cuda::driver::Context;
 use oxidnn_runtime::store::Store;
@@ -14,14 +14,14 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// The folder with the driver and the compiler, `None` without a C compiler.
+/// The folder with the mocks, `None` without a C compiler.
 fn libraries() -> Option<&'static Path> {
     static MADE: OnceLock<Option<PathBuf>> = OnceLock::new();
     let make = || {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("driver");
         std::fs::create_dir_all(&folder).unwrap();
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/driver/driver.c");
-        // Another process of the tests may load what is there.
+        // Another test process may be loading the existing file.
         let made = folder.join(format!("{}.so", std::process::id()));
         let cc = Command::new("cc").args(["-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-o"]).arg(&made).arg(source).output();
         let Ok(Output { status, stderr, .. }) = cc else {
@@ -31,7 +31,7 @@ fn libraries() -> Option<&'static Path> {
         };
         assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
         std::fs::rename(made, folder.join("libcuda.so")).unwrap();
-        // One library by two names, so that it counts for both.
+        // One library by two names, with common counters.
         if let Err(e) = std::os::unix::fs::symlink("libcuda.so", folder.join("libnvrtc.so")) {
             assert_eq!(e.kind(), std::io::ErrorKind::AlreadyExists, "{e}");
         }
@@ -40,17 +40,17 @@ fn libraries() -> Option<&'static Path> {
     MADE.get_or_init(make).as_deref()
 }
 
-/// Set in processes that find the driver of the tests.
+/// Set in processes that find the mocks.
 const ON_THE_DRIVER: &str = "OXIDNN_TEST_DRIVER";
 
 fn is_on_the_driver() -> bool {
     std::env::var_os(ON_THE_DRIVER).is_some()
 }
 
-/// How long the driver of the tests loads code, in microseconds.
+/// How long the mock driver takes to load a module, in microseconds.
 const LOAD: &str = "OXIDNN_TEST_LOAD_US";
 
-/// Runs a test in a process of `program`, this one by default, with that driver and a kernel store in `cache`; what it printed.
+/// Runs a test in a process of `program` (default: this one) with the mocks and a kernel store in `cache`; returns what it printed.
 fn on_the_driver(test: &str, program: Option<&Path>, cache: Option<&Path>) -> Option<String> {
     on_the_driver_with(test, program, cache, &[])
 }
@@ -74,7 +74,7 @@ fn on_the_driver_with(test: &str, program: Option<&Path>, cache: Option<&Path>, 
     Some(text)
 }
 
-/// Calls of the driver, launches and compilations so far.
+/// Driver calls, launches and compilations so far.
 fn counts() -> [usize; 3] {
     let name = Context::primary(0).unwrap().name().unwrap();
     let mut numbers = name.rsplit(' ').map(|n| n.parse().unwrap());
@@ -89,7 +89,7 @@ fn memory(engine: &Engine, tensor: &Tensor) -> Result<Memory<'static>, Error> {
     }
 }
 
-/// A primitive's arguments; sizes that only an execution gives are those of the line.
+/// A primitive's arguments; runtime sizes are those of the line.
 fn arguments(engine: &Engine, desc: &PrimitiveDesc, case: &Case) -> Result<Vec<(Arg, Memory<'static>)>, Error> {
     let mut op = desc.problem().op.clone();
     for o in op.operands_mut().into_iter().filter(|o| o.tensor.layout.has_runtime()) {
@@ -108,7 +108,7 @@ fn executed(engine: &Engine, stream: &Stream, desc: &PrimitiveDesc, case: &Case)
     stream.wait()
 }
 
-/// The cases of the lists that `OXIDNN_LINES` names, else of the smoke and regress lists of all drivers and of those for GPUs.
+/// The cases of the lists that `OXIDNN_LINES` names, by default of all smoke and regression lists and of those for GPUs.
 fn lines() -> Vec<Case> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     let given = std::env::var("OXIDNN_LINES").ok().map(|files| files.split(',').map(PathBuf::from).collect::<Vec<_>>());
@@ -127,7 +127,7 @@ fn cases(lines: &str) -> Vec<Case> {
     lines.lines().flat_map(|line| text::parse_line(&mut settings, line).unwrap_or_else(|e| panic!("{line}: {e}"))).collect()
 }
 
-/// Every row of every line is described, made and executed.
+/// Every row of every line is planned, built and executed.
 fn every_row_of_every_line() {
     let (engine, cases) = (oxidnn_cuda::engine(0).unwrap(), lines());
     let stream = Stream::new(&engine).unwrap();
@@ -165,12 +165,12 @@ fn nothing_is_refused_where_memory_is_not_aligned() {
     }
 }
 
-/// Kernels of all kinds: maps of tensors, scratch, several launches.
+/// Kernels with TMA descriptors, scratch, and several launches.
 const STEADY: &str = "--matmul --dt=bf16 --stag=ab --wtag=ab --dtag=ab 512x512:512x512\n--softmax --axis=1 64x1000\n\
                       --conv --dir=BWD_W --dt=bf16 --stag=axb --wtag=axb --dtag=axb mb4ic64ih14oc64kh3ph1";
 
-/// An execution asks for the context and whether the stream is captured, and launches; an event is recorded and looked at every so many. A stream that waits asks
-/// once more, and waits.
+/// Driver calls of an execution: it gets the current context, asks whether the stream is captured, and launches; an event is recorded and queried every so many
+/// executions. Waiting gets the context once more and synchronises.
 fn calls_of_executions() {
     let engine = oxidnn_cuda::engine(0).unwrap();
     let streams = [(Stream::asynchronous(&engine).unwrap(), 5), (Stream::new(&engine).unwrap(), 11)];
@@ -199,7 +199,7 @@ fn an_execution_is_its_launches() {
     }
 }
 
-/// Makes primitives, and says how many kernels were compiled for them.
+/// Creates primitives and prints how many kernels were compiled for them.
 fn compilations_of_primitives() {
     let engine = oxidnn_cuda::engine(0).unwrap();
     for case in cases(STEADY) {
@@ -228,7 +228,7 @@ fn installed_kernels_are_not_compiled_again() {
     assert_eq!(compiled(None), Some(first), "without a store each process compiles");
     let cache = folder.join("cache");
     assert_eq!([compiled(Some(&cache)), compiled(Some(&cache))], [Some(first), Some(0)], "a process and the next one of the same user");
-    // What the first user's process kept, installed for everybody.
+    // The kernel store of the first process, installed for all.
     std::fs::create_dir_all(&lib).unwrap();
     std::fs::rename(cache.join("oxidnn/cubin"), lib.join("oxidnn-kernels")).unwrap();
     assert_eq!(compiled(None), Some(0), "a user without a store");
@@ -238,7 +238,7 @@ fn installed_kernels_are_not_compiled_again() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Products whose kernels are of one file.
+/// Products whose kernels are in one file.
 fn products() -> Vec<Case> {
     let kinds = ["bf16", "f16", "f16:f16:f32", "bf16:bf16:f32"];
     let lines = kinds.map(|kind| format!("--matmul --reset --dt={kind} --stag=ab --wtag=ab,ba --dtag=ab 512x512:512x512\n"));
@@ -260,7 +260,7 @@ fn a_process_ends_while_kernels_are_loaded_ahead() {
             let engines = [engine(), engine()];
             engines.iter().for_each(|e| create(e, products().into_iter().take(1).collect()));
             std::thread::sleep(Duration::from_micros(us * 3 / 2));
-            // The harness says so of tests that return.
+            // The test harness prints that for tests that return.
             println!("compiled {}, 1 passed", counts()[2]);
             std::process::exit(0);
         }

@@ -1,5 +1,5 @@
-//! `depthwise:generic`: convolutions of as many groups as channels, with channels next to each other: vectors of them at a time. `few:generic`: gradients of
-//! sources of few channels.
+//! `depthwise:generic`: depthwise convolution with contiguous channels, in vectors of channels. `few:generic`: backward data of convolutions with few input
+//! channels.
 
 mod strips;
 
@@ -17,14 +17,14 @@ use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Prop, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
-/// Taps whose sums one launch of the gradient of weights keeps in registers.
+/// Taps whose sums one launch of the weight gradient keeps in registers.
 const TAPS: i64 = 9;
 
-/// Channels of a source whose gradient is made element by element, and those of the destination that are read together.
+/// `few:generic`: source channels, at most; destination channels that are read together.
 const FEW: i64 = 8;
 const VECTOR: i64 = 8;
 
-/// Convolution of single channels, in all directions.
+/// Depthwise convolution in all directions.
 pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     let z = op.sizes();
@@ -48,7 +48,7 @@ pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Sk
     data(op, problem, &z)
 }
 
-/// Sizes and steps, for `pool.cuh`.
+/// Declares the geometry for `pool.cuh`.
 fn geometry(op: &Conv, z: &ConvSizes, emit: &mut Emitter) {
     let n = op.src.dims().len() - 2;
     let own = |v: [i64; 3]| v[3 - n..].to_vec();
@@ -62,14 +62,14 @@ fn geometry(op: &Conv, z: &ConvSizes, emit: &mut Emitter) {
     emit.code("#include \"pool.cuh\"\n");
 }
 
-/// The output, or the source's gradient.
+/// Forward, or backward data.
 fn data(op: &Conv, problem: &Problem, z: &ConvSizes) -> Result<Program, Skip> {
     let forward = op.prop.is_forward();
     let (from, to) =
         if forward { ((Arg::SRC, &op.src), (Arg::DST, &op.dst)) } else { ((Arg::DIFF_DST, &op.dst), (Arg::DIFF_SRC, &op.src)) };
     let (real, n) = (Real::of(problem), op.src.dims().len() - 2);
     let taps: i64 = z.k.iter().product();
-    // Weights by taps and channels.
+    // The weights are copied to (taps, channels).
     let dims = Dims::from_fn(n + 1, |d| if d < n { z.k[3 - n + d] } else { z.g });
     let filter = Tensor::plain(dims, op.weights.dtype).map_err(|_| OVERFLOW)?;
     let mut program = Program::default();
@@ -111,7 +111,7 @@ fn data(op: &Conv, problem: &Problem, z: &ConvSizes) -> Result<Program, Skip> {
     Ok(program)
 }
 
-/// Statements, and the value behind them, of `sum` of the channel `p[1] + i` with scales and bias.
+/// Statements, and then the expression, of `sum` of channel `p[1] + i` with scales and bias.
 fn scaled(op: &Conv, problem: &Problem, sum: &str, emit: &mut Emitter) -> Result<[String; 2], Skip> {
     let (mut before, mut value) = (String::new(), sum.to_owned());
     let (src, weights) = (
@@ -132,7 +132,7 @@ fn scaled(op: &Conv, problem: &Problem, sum: &str, emit: &mut Emitter) -> Result
     Ok([before, value])
 }
 
-/// The gradients of weights and bias: sums down the pixels for every tap, in parts.
+/// The gradients of weights and bias: column sums over pixels for every tap, in parts.
 fn gradient(op: &Conv, problem: &Problem, z: &ConvSizes, target: &CudaTarget) -> Result<Program, Skip> {
     let real = Real::of(problem);
     let diff_dst = tensor(problem, Arg::DIFF_DST)?;
@@ -188,7 +188,7 @@ fn gradient(op: &Conv, problem: &Problem, z: &ConvSizes, target: &CudaTarget) ->
     Ok(program)
 }
 
-/// The source's gradient of few channels, as of a network's first layer: every element by its own sum over taps and vectors of the destination's channels.
+/// Backward data with few source channels (the first layer of a network): one thread per element, summing over taps and vectors of destination channels.
 pub(crate) fn few_channels(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     let (z, attr) = (op.sizes(), &problem.attr);

@@ -1,5 +1,5 @@
-//! Depthwise convolution of images by strips: a thread makes four neighbouring pixels of a vector of channels, so that it reads each of a row's pixels once for
-//! all of them and works out few addresses. Kernels up to 7 wide without dilation along rows; the floor is the memory's, source and result once.
+//! Depthwise convolution of images in strips: a thread computes four neighbouring pixels of a vector of channels, and reads each input pixel of a row once for all
+//! of them. Filters up to 7 wide without dilation along W. Bound by memory: source and result are moved once.
 
 use super::{OVERFLOW, TAPS, scaled};
 use crate::CudaTarget;
@@ -15,21 +15,21 @@ use oxidnn_spec::{Arg, Layout, Problem, Tensor};
 
 /// Pixels of a strip.
 const STRIP: i64 = 4;
-/// The widest kernel, and the largest step along rows.
+/// Widest filter, and largest stride along W.
 const WIDE: i64 = 7;
 const STEP: i64 = 2;
 
-/// Whether strips do it, in that direction: by data without strides only.
+/// Whether strips apply; backward data without strides only.
 pub(super) fn fits(op: &Conv, z: &ConvSizes, by_data: bool) -> bool {
     op.src.dims().len() == 4 && z.d[2] == 1 && z.k[2] <= WIDE && z.s[2] <= STEP && (!by_data || z.s == [1; 3])
 }
 
-/// Strips of `images` by `rows` by pixels `across`.
+/// The number of strips.
 fn strips(images: i64, rows: i64, across: i64) -> [i64; 3] {
     [images, rows, across / STRIP + i64::from(across % STRIP != 0)]
 }
 
-/// The output, or the source's gradient; the weights by taps and channels lie in scratch as `filter` says, by data from the last tap on.
+/// Forward, or backward data; `filter` is the copy of the weights as (taps, channels), flipped for backward data.
 pub(super) fn data(op: &Conv, problem: &Problem, z: &ConvSizes, filter: &View<'_>) -> Result<crate::program::Launch, Skip> {
     let forward = op.prop.is_forward();
     let (from, to) =
@@ -69,7 +69,7 @@ pub(super) fn data(op: &Conv, problem: &Problem, z: &ConvSizes, filter: &View<'_
     Ok(map.launch())
 }
 
-/// The gradient of weights: sums over strips for the taps of some of the kernel's rows at a time, in parts.
+/// The weight gradient: sums over strips, for some filter rows per launch, in parts.
 pub(super) fn gradient(op: &Conv, problem: &Problem, z: &ConvSizes, target: &CudaTarget) -> Result<Program, Skip> {
     let real = Real::of(problem);
     let diff_dst = tensor(problem, Arg::DIFF_DST)?;

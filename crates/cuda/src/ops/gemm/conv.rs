@@ -1,9 +1,8 @@
-//! `window:sm90`: convolution and deconvolution, forward and by data, on Hopper's tensor cores (`kernels/conv_sm90.cu`). TMA gathers the pixels under
-//! each element of the kernel.
+//! `window:sm90`: implicit GEMM convolution and deconvolution, forward and backward data, of NHWC (and in 16 bits to NCHW) on Hopper (`kernels/conv_sm90.cu`).
 //!
-//! A kernel relates a small grid of pixels to a large one: `large = small * stride - padding + k * dilation`. What reads the large grid walks it with the
-//! convolution's strides. What reads the small one is a walk for each residue of the large grid's pixels by the strides: those are reached by every
-//! stride-th element of the kernel only, and lie apart.
+//! A filter relates a small grid of pixels to a large one: `large = small * stride - padding + tap * dilation`. Passes that read the large grid (convolution
+//! forward, deconvolution backward data) are one [`Walk`] with the convolution's strides. Passes that read the small grid (the others) are one walk
+//! per residue of the large grid's pixels modulo the strides: only every stride-th tap reaches those, and they are not contiguous.
 
 use super::shape::{self, Choice, Request, Store, ceil};
 use super::{
@@ -19,18 +18,18 @@ use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Blocking, Layout, Op, Problem, Prop, Tensor};
 use std::iter::once;
 
-/// Walks of one pass at most, and of one launch whose pixels lie apart.
+/// Walks of a pass, and of one launch, at most.
 const WALKS: usize = 27;
 const TOGETHER: usize = 8;
 
 pub(super) const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
-/// Spatial numbers innermost first, as the copy engine and the kernel have them.
+/// Reverses D, H, W to the order of TMA and the kernel.
 pub(super) fn inner_first<T: Copy>(v: [T; 3]) -> [T; 3] {
     [v[2], v[1], v[0]]
 }
 
-/// Convolution without groups, channels next to each other.
+/// Convolution without groups.
 pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     let channels = Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst };
@@ -38,7 +37,7 @@ pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Sk
     Window::new(problem, channels, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: true, otherwise })?.program(target)
 }
 
-/// Deconvolution without groups, channels next to each other.
+/// Deconvolution without groups.
 pub(crate) fn deconv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Deconv(op) = &problem.op else { return Err(Skip::Op("anything but deconvolutions")) };
     let channels = Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst };
@@ -46,47 +45,47 @@ pub(crate) fn deconv(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     Window::new(problem, channels, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: false, otherwise })?.program(target)
 }
 
-/// A convolution whose pixels are gathered by TMA.
+/// A convolution or deconvolution pass, as the kernel sees it: reads `from`, writes `to`.
 pub(super) struct Window<'a> {
     pub(super) problem: &'a Problem,
     pub(super) channels: Channels<'a>,
     pub(super) z: ConvSizes,
     pub(super) forward: bool,
-    /// What is read lies on the large grid.
+    /// Whether the large grid is read.
     pub(super) from_large: bool,
     pub(super) from: (Arg, &'a Tensor),
     pub(super) to: (Arg, &'a Tensor),
-    /// Channels that are summed over, and that come out.
+    /// Channels that are summed over (K), and output channels (N).
     pub(super) given: i64,
     pub(super) made: i64,
     pub(super) otherwise: Lower,
 }
 
-/// Pixels that the same taps reach, by D, H, W.
+/// Output pixels that the same taps reach; arrays are along D, H, W.
 #[derive(Clone)]
 struct Walk {
-    /// Pixels that are made; what is stepped over in what is read; where the first pixel's first tap is.
+    /// Number of output pixels; stride in the input; input position of the first pixel's first tap.
     size: [i64; 3],
     stride: [i64; 3],
     start: [i64; 3],
-    /// Taps that are visited, the first of them and the step to the next in the kernel, and pixels from one to the next.
+    /// Number of taps; index of the first one and step to the next in the filter; input pixels from one tap to the next.
     taps: [i64; 3],
     first: [i64; 3],
     step: [i64; 3],
     offset: [i64; 3],
-    /// Made pixels are those at these positions by the convolution's strides; all where there is but one walk.
+    /// The residue of the output pixels modulo the strides; zeros if there is a single walk.
     residue: [i64; 3],
-    /// No tap reaches them.
+    /// No tap reaches these pixels.
     empty: bool,
 }
 
 impl Walk {
-    /// Taps that are visited.
+    /// Number of taps.
     fn count(&self) -> i64 {
         if self.empty { 0 } else { self.taps.iter().product() }
     }
 
-    /// The kernel's words of it, with so many stages a tap, of a result with these strides by D, H, W.
+    /// The words of the kernel's `Walk`; `blocks` stages per tap, `strides` of the result along D, H, W.
     fn words(&self, start: [i64; 3], blocks: i64, strides: [i64; 3]) -> [Word; 9] {
         let taps = if self.empty { [1, 1, 0] } else { self.taps };
         let mut ints = Vec::with_capacity(16);
@@ -100,27 +99,27 @@ impl Walk {
         words
     }
 
-    /// Pixels from the first tap to the last.
+    /// Input pixels from the first tap to the last.
     fn reach(&self) -> [i64; 3] {
         std::array::from_fn(|d| (self.taps[d] - 1) * self.offset[d])
     }
 }
 
-/// Walks in groups of one size, those with most taps first, which start in one place: from there on their first taps are so many pixels away.
+/// Groups walks of the same size into launches, those with most taps first, with a common start for TMA.
 fn grouped(mut walks: Vec<Walk>) -> Vec<(Vec<Walk>, [i64; 3])> {
     walks.sort_by_key(|w| (w.size, -w.count()));
     let groups = walks.chunk_by(|a, b| a.size == b.size).flat_map(|g| g.chunks(TOGETHER));
     groups.map(|g| (g.to_vec(), std::array::from_fn(|d| g.iter().map(|w| w.start[d]).min().unwrap_or(0)))).collect()
 }
 
-/// Whether what TMA walks has its pixels at legal places.
+/// Whether TMA can address a tensor with contiguous channels.
 fn is_close(t: &Tensor, b: &Blocking) -> bool {
     let whole = |v: i64| v * (t.dtype.bits() / 8) as i64 % 16 == 0;
     b.strides[1] == 1 && whole(b.offset) && b.strides.iter().enumerate().all(|(d, &s)| d == 1 || t.dims()[d] == 1 || whole(s) && s > 0)
 }
 
-/// Of a tensor whose pixels of an image are a run of memory, channels apart: 0 where copies of 64 pixels by TMA make whole images, else how many neighbours are
-/// always in one image and aligned together.
+/// For an NCHW tensor of a 16-bit type: 0 if TMA can store it in blocks of 64 pixels of an image, otherwise how many neighbouring pixels are always in one image
+/// and aligned (`PLANE_UNIT`); `None` for other layouts.
 fn plane_unit(t: &Tensor, b: &Blocking) -> Option<i64> {
     let image: i64 = t.dims().iter().skip(2).product();
     if t.dtype.bits() != 16 || b.strides[1] == 1 || t.dims()[1] == 1 || pixel_step(t, b, 2) != Some(1) {
@@ -131,13 +130,13 @@ fn plane_unit(t: &Tensor, b: &Blocking) -> Option<i64> {
     if image % 64 == 0 && fits(&8) { Some(0) } else { [8, 4].into_iter().find(fits) }
 }
 
-/// Whether the elements of a tensor are where `layout`, which is dense, has them.
+/// Whether a tensor has the dense layout `layout`.
 fn is_alike(t: &Tensor, layout: &Layout) -> bool {
     let (Ok(own), Some(other)) = (plain(t), layout.blocking()) else { return false };
     own.offset == 0 && t.dims().iter().enumerate().all(|(d, &size)| size == 1 || own.strides[d] == other.strides[d])
 }
 
-/// Whether TMA's boxes of pixels reach as far as a walk does: where it begins, where it ends before the tensor's last pixel, taps, and steps.
+/// Whether a walk is within the limits of im2col mode: corners of the bounding box, tap offsets, and strides.
 pub(super) fn is_in_reach([start, size, stride, reach, read]: [[i64; 3]; 5], deep: bool) -> bool {
     let (corner, offset) = if deep { (15, 31) } else { (127, 255) };
     (0..3).all(|d| {
@@ -146,24 +145,24 @@ pub(super) fn is_in_reach([start, size, stride, reach, read]: [[i64; 3]; 5], dee
     })
 }
 
-/// A walk over the pixels of a tensor of `sizes`: how many are visited and with what strides, and where the first tap of the first one is.
+/// A walk of im2col mode over a tensor of `sizes`: number of pixels visited, strides, and position of the first pixel's first tap.
 #[derive(Clone, Copy)]
 pub(super) struct Visits {
     pub(super) sizes: [i64; 3],
     pub(super) size: [i64; 3],
     pub(super) stride: [i64; 3],
     pub(super) lower: [i64; 3],
-    /// There are three spatial dimensions.
+    /// Three spatial dimensions.
     pub(super) deep: bool,
 }
 
-/// The map of a tensor with its channels next to each other, whose pixels are walked.
+/// The TMA descriptor in im2col mode of a tensor with contiguous channels.
 pub(super) fn walked((arg, t): (Arg, &Tensor), visits: &Visits, [channels, pixels]: [i64; 2]) -> TensorMap {
     let Visits { sizes, size, stride, lower, deep } = *visits;
     let (blocking, bytes) = (t.blocking(), (t.dtype.bits() / 8) as i64);
     let step = |d: usize| blocking.map_or(0, |b| b.strides[d]);
     let (n, c) = (t.dims().len(), t.dims()[1]);
-    // Elements from one position to the next of W, H, D; where a tensor has no such dimension, past all that is inside of it.
+    // Strides of W, H, D; a dimension that the tensor does not have gets the extent of those inside of it.
     let spatial: [i64; 3] = std::array::from_fn(|i| if i + 2 < n && t.dims()[n - 1 - i] != 1 { step(n - 1 - i) } else { 0 });
     let inner = inner_first(sizes);
     let (mut strides, mut last) = ([0u64; 4], c);
@@ -190,19 +189,19 @@ pub(super) fn walked((arg, t): (Arg, &Tensor), visits: &Visits, [channels, pixel
 pub(super) struct Direction {
     pub(super) prop: Prop,
     pub(super) sizes: ConvSizes,
-    /// The large grid is the input's: a convolution.
+    /// The large grid is that of the input (convolution), not of the output (deconvolution).
     pub(super) input_is_large: bool,
-    /// What does the problem where addresses are not aligned.
+    /// Lowers the problem for addresses that are not aligned.
     pub(super) otherwise: Lower,
 }
 
-/// What all launches of a problem have in common.
+/// What all launches of a pass have in common.
 struct Chosen<'a> {
     request: &'a Request,
     choice: &'a Choice,
     types: [&'static str; 3],
     weights: MapPlace,
-    /// Pixels of a channel that a thread stores at a time where channels lie apart; 0 by TMA.
+    /// `PLANE_UNIT` of the kernel.
     unit: i64,
 }
 
@@ -225,12 +224,12 @@ impl<'a> Window<'a> {
         Ok(Window { problem, channels, z, forward, from_large: forward == input_is_large, from, to, given, made, otherwise })
     }
 
-    /// The sizes of what is read and of what is made.
+    /// The spatial sizes of input and output of this pass.
     pub(super) fn grids(&self) -> [[i64; 3]; 2] {
         if self.forward { [self.z.i, self.z.o] } else { [self.z.o, self.z.i] }
     }
 
-    /// The walks that make all pixels.
+    /// The walks that cover all output pixels.
     fn walks(&self) -> Vec<Walk> {
         let (z, [_, to]) = (&self.z, self.grids());
         if self.from_large {
@@ -263,7 +262,7 @@ impl<'a> Window<'a> {
         let mut w =
             Walk { size, stride: [1; 3], start: [0; 3], taps: [1; 3], first: [0; 3], step: [-1; 3], offset: [1; 3], residue, empty: false };
         for (d, &own) in residue.iter().enumerate() {
-            // From the last tap on, whose pixel comes first.
+            // In reverse order: the last tap reads the first pixel.
             let mine: Vec<i64> = (0..z.k[d]).rev().filter(|t| (own + z.pl[d] - t * z.d[d]) % z.s[d] == 0).collect();
             let Some(&last) = mine.first() else {
                 w.empty = true;
@@ -329,7 +328,7 @@ impl<'a> Window<'a> {
         Ok(program)
     }
 
-    /// The product of the walks with most taps, which have those of the mean.
+    /// The request for a tile: the group with most taps, with their mean number per walk.
     fn request(&self, groups: &[(Vec<Walk>, [i64; 3])], bytes: i64, to: &Blocking) -> Result<Request, Skip> {
         let result_bytes = (self.to.1.dtype.bits() / 8) as i64;
         let taps = |g: &[Walk]| g.iter().map(Walk::count).sum::<i64>();
@@ -371,15 +370,15 @@ impl<'a> Window<'a> {
         })
     }
 
-    /// The weights' order of memory with these channels outermost and innermost.
+    /// The dense layout of the weights with these channel dimensions outermost and innermost.
     fn filter_order(&self, outer: usize, inner: usize) -> Result<Layout, Skip> {
         let dims = *self.channels.weights.dims();
         let order: Vec<usize> = once(outer).chain(2..dims.len()).chain([inner]).collect();
         Layout::dense(dims, &order).map_err(|_| OVERFLOW)
     }
 
-    /// Where the weights lie, and whether the channels that come out are next to each other there instead of those that are summed over: as they
-    /// are given where the kernel reads that, else a copy in scratch.
+    /// Where the kernel reads the weights, and whether they are contiguous along N (output channels) instead of K: the argument itself if the kernel can read
+    /// its layout, otherwise a copy in scratch.
     fn weights(&self, program: &mut Program, bytes: i64, target: &CudaTarget) -> Result<(MapPlace, bool), Skip> {
         let (given, made) = if self.forward { (1, 0) } else { (0, 1) };
         if bytes == 2 && self.made * bytes % 16 == 0 && is_alike(self.channels.weights, &self.filter_order(given, made)?) {
@@ -388,8 +387,7 @@ impl<'a> Window<'a> {
         Ok((self.filter(program, target)?, false))
     }
 
-    /// Where weights lie whose channels that are summed over are next to each other, and those that come out outermost: as they are given, or a copy in
-    /// scratch.
+    /// The weights with K innermost and N outermost: the argument itself, or a copy in scratch.
     pub(super) fn filter(&self, program: &mut Program, target: &CudaTarget) -> Result<MapPlace, Skip> {
         let t = self.channels.weights;
         let (given, made) = if self.forward { (1, 0) } else { (0, 1) };
@@ -467,7 +465,7 @@ impl<'a> Window<'a> {
         Ok(TensorMap::boxes(place, kind, &[r.n as u64, r.m as u64, 1], &strides, &tile))
     }
 
-    /// The map that stores 64 pixels of each channel.
+    /// The TMA descriptor that stores 64 pixels per channel (NCHW).
     fn planes_map(&self, choice: &Choice) -> Result<TensorMap, Skip> {
         let (t, b) = (self.to.1, plain(self.to.1)?);
         let image: i64 = t.dims().iter().skip(2).product();

@@ -1,6 +1,5 @@
-//! `depthwise:sm90`: depthwise convolution of images, channels last, of f32 and 16-bit types, in all directions (`kernels/depthwise_sm90.cu`,
-//! `depthwise_weights_sm90.cu`). The floor is the memory's: source and result once. TMA brings each pixel into shared memory once a tile, with a border that the
-//! second-level cache has; nine multiplications an element take less time than its bytes.
+//! `depthwise:sm90`: depthwise convolution of NHWC images of f32 and 16-bit types in all directions (`kernels/depthwise_sm90.cu`, `depthwise_weights_sm90.cu`).
+//! Bound by memory: source and result are moved once; TMA loads each tile with its halo, which hits in L2.
 
 use super::conv::OVERFLOW;
 use super::shape::ceil;
@@ -13,15 +12,15 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Conv, ConvSizes};
 use oxidnn_spec::{Arg, DataType, Op, Problem, Prop, Tensor};
 
-/// Channels of a block, its warps, and the bytes of shared memory that kernels are compiled for: more and three blocks of a multiprocessor.
+/// Channels of a CTA and its warps; sizes of shared memory that kernels are compiled for, with three CTAs per SM for the weight gradient.
 const CHANNELS: i64 = 64;
 const WARPS: i64 = 8;
 const SHARED: [i64; 2] = [40 << 10, 74 << 10];
 const BLOCKS: i64 = 3;
-/// The largest kernel, and the largest step along rows.
+/// Largest filter, and largest stride along W.
 const TAPS: i64 = 7;
 const STEP: i64 = 2;
-/// Taps whose sums a lane keeps in registers.
+/// Weight gradient: taps whose sums a lane keeps in registers, at most.
 const KEPT: i64 = 28;
 
 /// Depthwise convolution, and its gradients.
@@ -58,18 +57,18 @@ struct Depthwise<'a> {
     target: &'a CudaTarget,
 }
 
-/// A convolution along H and W, as it is tiled.
+/// A pass along H and W, as it is tiled.
 #[derive(Clone, Copy)]
 struct Walk {
-    /// Sizes of what is read and of the result.
+    /// Sizes of input and result.
     read: [i64; 2],
     written: [i64; 2],
     padding: [i64; 2],
-    /// Rows of the kernel that are read together.
+    /// Filter rows of one CTA.
     high: i64,
 }
 
-/// Tiles of a result: strips of neighbouring pixels that a warp makes, strips of a row and rows of a tile, tiles of an image, the box of the source.
+/// The tiling: pixels of a strip; strips per row and rows of a tile; tiles of an image along H and W; size of the source box.
 #[derive(Clone, Copy)]
 struct Tiling {
     strip: i64,
@@ -79,11 +78,11 @@ struct Tiling {
     across: i64,
     pitch: i64,
     lines: i64,
-    /// Bytes of shared memory.
+    /// Shared memory in bytes.
     shared: i64,
 }
 
-/// The name of a type in the kernels.
+/// The kernels' code of a type.
 fn name(dtype: DataType) -> Result<&'static str, Skip> {
     match dtype {
         DataType::F32 => Ok("T_F32"),
@@ -97,7 +96,7 @@ fn size(t: &Tensor) -> i64 {
     (t.dtype.bits() / 8) as i64
 }
 
-/// Whether TMA reads a tensor with its channels next to each other, and pairs of them are written.
+/// Checks that TMA can address a tensor with contiguous channels, and that channels can be stored in pairs.
 fn is_readable(t: &Tensor) -> Result<(), Skip> {
     let b = plain(t)?;
     let whole = |v: i64| v * size(t) % 16 == 0;
@@ -108,10 +107,10 @@ fn is_readable(t: &Tensor) -> Result<(), Skip> {
     Ok(())
 }
 
-/// The map of a tensor as channels, pixels of a row, rows and images.
+/// The TMA descriptor (tiled mode) of a tensor as (C, W, H, N).
 fn map((arg, t): (Arg, &Tensor), [pixels, rows]: [i64; 2]) -> Result<TensorMap, Skip> {
     let (b, d) = (plain(t)?, t.dims());
-    // The engine wants strides of dimensions of one, too.
+    // Dimensions of size 1 need a legal stride, too.
     let stride = |i: usize| if d[i] == 1 { 16 } else { (b.strides[i] * size(t)) as u64 };
     let place = MapPlace::Arg(arg, (b.offset * size(t)) as u64);
     let dims = [d[1], d[3], d[2], d[0]].map(|n| n as u64);
@@ -121,7 +120,7 @@ fn map((arg, t): (Arg, &Tensor), [pixels, rows]: [i64; 2]) -> Result<TensorMap, 
 }
 
 impl Depthwise<'_> {
-    /// The tiling that wastes least, of the largest tiles for which shared memory suffices, with the result's where `both` come there.
+    /// The tiling with the largest tiles that fit shared memory and the fewest wasted pixels; `both`: result tiles are loaded, too.
     fn tiling(&self, walk: &Walk, pixel: i64, both: bool) -> Result<Tiling, Skip> {
         let z = &self.z;
         let [height, width] = walk.written;
@@ -143,7 +142,7 @@ impl Depthwise<'_> {
         found.ok_or(Skip::Shape("a kernel too large for shared memory"))
     }
 
-    /// `struct Geometry` of the kernels.
+    /// The kernels' `struct Geometry`.
     fn geometry(&self, walk: &Walk, t: &Tiling, pixel: i64) -> Vec<i64> {
         let z = &self.z;
         let [height, width] = walk.written;
@@ -162,7 +161,7 @@ impl Depthwise<'_> {
         Ok(())
     }
 
-    /// The output, or the source's gradient, which is a convolution by the turned filter.
+    /// Forward, or backward data, which is a convolution with the flipped filter.
     fn data(&self) -> Result<Launch, Skip> {
         let (op, z) = (self.op, &self.z);
         let forward = op.prop.is_forward();
@@ -200,7 +199,7 @@ impl Depthwise<'_> {
         Ok(launch)
     }
 
-    /// The gradient of weights, in parts that are added in order.
+    /// The weight gradient, in parts that `reduce_parts.cu` adds.
     fn gradient(&self, program: &mut Program) -> Result<(), Skip> {
         let (op, z) = (self.op, &self.z);
         let diff_dst = self.problem.op.tensor(Arg::DIFF_DST).ok_or(OVERFLOW)?;
@@ -222,7 +221,7 @@ impl Depthwise<'_> {
         let (own, pixel) = (|v: [i64; 3]| [v[1], v[2]], CHANNELS * size(&op.src));
         let walk = Walk { read: own(z.i), written: own(z.o), padding: own(z.pl), high };
         let mut t = self.tiling(&walk, pixel, true)?;
-        // The sums of all warps lie where the tiles were.
+        // The warps' sums reuse the memory of the tiles.
         if WARPS * high * z.k[2] * CHANNELS * 4 + 128 > t.shared {
             t.shared = SHARED[1];
         }

@@ -1,8 +1,8 @@
-//! `first:sm90`: the first layer of a network, of few input channels, in the directions that `stem:sm90` does not do.
+//! `first:sm90`: convolutions of few input channels (the first layer of a network) that `stem:sm90` does not support: forward in TF32, and gradients.
 //!
-//! Its source is copied to where a row of the kernel at a pixel is one run of channels; the layer is then a convolution by a kernel one column wide, over pixels
-//! that overlap, for the kernels of `window:sm90` and `weights:sm90`. The gradient of a strided source has a channel for each residue of its pixels by the
-//! strides in place of pixels that lie apart, and is taken apart afterwards.
+//! The source is copied so that a filter row at a pixel is one contiguous run, which becomes the channels of a convolution with a filter one column wide over
+//! overlapping pixels, for the kernels of `window:sm90` and `weights:sm90`. The gradient of a strided source is computed with one channel per residue of
+//! its pixels modulo the strides, and distributed to the pixels afterwards.
 
 use super::conv::{OVERFLOW, Window};
 use super::shape::ceil;
@@ -17,13 +17,13 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Conv, ConvSizes};
 use oxidnn_spec::{Arg, DataType, Layout, Op, Problem, Prop, Tensor};
 
-/// Taps of a row of the kernel that lie together, and the most channels of a source.
+/// Taps of a filter row, padded; input channels, at most.
 const TAPS: i64 = 8;
 const FEW: i64 = 8;
-/// Residues and channels of a source's gradient: columns of a tile.
+/// Residues times channels of the source gradient, at most.
 const RESIDUES: i64 = 64;
 
-/// A convolution of few channels.
+/// A convolution of few input channels.
 struct First<'a> {
     op: &'a Conv,
     problem: &'a Problem,
@@ -49,7 +49,7 @@ pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Sk
     }
 }
 
-/// A tensor with its channels last.
+/// An NHWC tensor with sizes given as N, C, H, W.
 fn channels_last(dims: [i64; 4], dtype: DataType) -> Result<Tensor, Skip> {
     Ok(Tensor { dtype, layout: Layout::dense(dims.into(), &[0, 2, 3, 1]).map_err(|_| OVERFLOW)? })
 }
@@ -63,7 +63,7 @@ impl First<'_> {
         Program::or_unaligned(crate::ops::conv::conv, self.problem, self.target)
     }
 
-    /// The sizes of the convolution over rows of the kernel: `channels` times 8 taps are its input channels.
+    /// The sizes of the convolution over filter rows, with 8 taps x `channels` as input channels.
     fn by_rows(&self, channels: i64) -> ConvSizes {
         let z = self.z;
         let one = |v: [i64; 3], own: i64| [v[0], v[1], own];
@@ -79,8 +79,7 @@ impl First<'_> {
         }
     }
 
-    /// Copies the source so that `channels` times 8 taps of a row of the kernel at a pixel are one run; gives the tensor of these pixels, which overlap, and its
-    /// place.
+    /// Copies the source so that 8 taps x `channels` of a filter row at a pixel are contiguous; returns the tensor of these overlapping pixels and its place.
     fn rows(&self, program: &mut Program, channels: i64) -> Result<(Tensor, usize), Skip> {
         let (op, z) = (self.op, &self.z);
         let pitch = ceil((z.o[2] - 1) * z.s[2] + TAPS, 8) * 8;
@@ -112,7 +111,7 @@ impl First<'_> {
         Ok(())
     }
 
-    /// Of f32 as tf32.
+    /// Forward, in TF32.
     fn forward(&self) -> Result<Program, Skip> {
         const CHANNELS: i64 = 4;
         let (op, z) = (self.op, &self.z);
@@ -160,7 +159,7 @@ impl First<'_> {
         if !as_tf32 && op.src.dtype.bits() != 16 || z.k[1] == 1 {
             return Err(Skip::DataType("anything but 16-bit types and f32 as tf32, or a kernel of one row".into()));
         }
-        // A row of taps at a pixel is 128 bytes where there are few channels.
+        // With few channels, a filter row at a pixel is 128 bytes.
         let channels = if as_tf32 && z.ic <= 4 { 4 } else { 8 };
         let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
         let mut program = self.program()?;
@@ -194,7 +193,7 @@ impl First<'_> {
         Ok(program)
     }
 
-    /// Along one dimension of a size: how far before a small pixel the first one lies that reaches any residue, and how many in a row do.
+    /// Along one dimension: how far before a pixel of the small grid the first one is that reaches any residue, and how many consecutive ones do.
     fn reach(&self, d: usize) -> Option<[i64; 2]> {
         let (k, s, p) = (self.z.k[d], self.z.s[d], self.z.pl[d]);
         let all = (0..s).flat_map(|r| (0..k).map(move |t| r + p - t)).filter(|v| v % s == 0).map(|v| v / s);
@@ -261,7 +260,7 @@ impl First<'_> {
         Ok(program)
     }
 
-    /// The weights by residues and channels of the source, as a convolution without strides has them; `first` is how far before a pixel it begins.
+    /// The weights of the convolution without strides whose output channels are residues x channels of the source; `first` is how far before a pixel it begins.
     fn residues(&self, filter: &Tensor, at: usize, first: [i64; 2]) -> Result<crate::program::Launch, Skip> {
         let z = &self.z;
         let mut map = Map::over(Real::Single, &filter.layout);

@@ -1,4 +1,5 @@
-//! Products of 16-bit numbers by weights of four bits: `gemm_w4_sm90.cu` over tiles, `gemm_w4.cu` for few rows where weights times scales may not be rounded.
+//! `w4:sm90`: 16-bit source by 4-bit weights with scales per group of K. Up to 16 rows: `kernels/gemm_w4.cu`, scales multiply sums; more rows:
+//! `kernels/gemm_w4_sm90.cu`, scales multiply the weights in the source's type.
 
 use super::rows::values;
 use super::shape::ceil;
@@ -10,19 +11,19 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Matmul;
 use oxidnn_spec::{Arg, DataType, FpMathMode, Op, Problem};
 
-/// Columns of a tile; the rows that one may have, and up to which of them a multiprocessor has two blocks.
+/// Columns of a tile; possible rows; up to how many rows two CTAs share an SM.
 const COLUMNS: i64 = 128;
 const ROWS: [i64; 6] = [8, 16, 32, 64, 128, 256];
 const TWO_BLOCKS: i64 = 32;
 
-/// Clock cycles of a stage at least, and besides the products: weights are widened, then multiplied. Those of a stage of two blocks of a multiprocessor.
+/// Cycles of a stage: at least; for converting the weights, in addition to wgmma; with two CTAs per SM.
 const STAGE: i64 = 590;
 const WIDEN: i64 = 190;
 const BOTH: i64 = 850;
-/// Blocks that divide K, what adding their sums takes, and what a row of each takes of that: the memory of other multiprocessors is slow.
+/// Split-K clusters: CTAs, and fixed cycles and cycles per row of their reduction through distributed shared memory.
 const SPLITS: [(i64, i64, i64); 4] = [(1, 0, 0), (2, 0, 30), (4, 4000, 140), (8, 9000, 140)];
 
-/// Rows of a tile, the blocks that divide K, and the stages of the ring.
+/// The tile: rows, CTAs that divide K, and stages.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Tiles {
     rows: i64,
@@ -31,7 +32,7 @@ struct Tiles {
 }
 
 impl Tiles {
-    /// The tiles with the least predicted time for a product of so many rows, columns and stages of K.
+    /// The tile with the least predicted time.
     fn best(rows: i64, columns: i64, k_stages: i64, facts: &Facts) -> Option<Tiles> {
         let all = ROWS.iter().flat_map(|&r| SPLITS.map(|split| (r, split)));
         let possible = all.filter_map(|(r, (split, fixed, by_row))| {
@@ -40,7 +41,7 @@ impl Tiles {
             let room = i64::from(facts.shared_memory) / blocks - 2048;
             let stages = (room / (bytes + 16)).min(16);
             let slots = i64::from(facts.multiprocessors) * blocks;
-            // Blocks of a cluster wait for each other, so all clusters run at once, and their sums fit where the stages were.
+            // Split-K only if all clusters are resident at once; the partial sums must fit the memory of the stages.
             if split > 1 && (tiles * split > slots || k_stages < 4 * split) || stages < 2 || COLUMNS * r * 4 > stages * (bytes - 256) {
                 return None;
             }
@@ -53,10 +54,10 @@ impl Tiles {
     }
 }
 
-/// Blocks of few rows up to which two divide K.
+/// CTAs of `gemm_w4.cu` up to which two CTAs divide K.
 const FEW_BLOCKS: i64 = 200;
 
-/// A product with weights of four bits: scales lie by groups of K and columns.
+/// A product with 4-bit weights and scales (groups of K, columns).
 struct FourBits<'a> {
     op: &'a Matmul,
     problem: &'a Problem,
@@ -65,15 +66,15 @@ struct FourBits<'a> {
     m: i64,
     n: i64,
     k: i64,
-    /// Terms that share a scale.
+    /// K of a group.
     group: i64,
     scales: DataType,
-    /// Bytes from one row of weights to the next, and before the first.
+    /// Row stride and offset of the weights in bytes.
     row: i64,
     offset: i64,
 }
 
-/// Matmul of 16-bit numbers by weights of four bits with scales of groups of K, contiguous along their columns.
+/// Matmul with 4-bit weights that are contiguous along N.
 pub(crate) fn four_bits(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     super::hopper(target)?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
@@ -112,7 +113,7 @@ pub(crate) fn four_bits(problem: &Problem, target: &CudaTarget) -> Result<Progra
 }
 
 impl FourBits<'_> {
-    /// The header and the names of types; the weights' scales are the kernel's own.
+    /// The epilogue header; the kernel applies the weights' scales itself.
     fn emitter(&self) -> Result<Emitter, Skip> {
         let scales = [Factor::scale("src_scale", &self.problem.attr, Arg::SRC, self.op.src.dims())];
         epilogue(self.problem, Arg::DST, &|emit| declare_matmul(self.op, &scales, emit))
@@ -134,12 +135,12 @@ impl FourBits<'_> {
         Word::Address { arg: Arg::scale(Arg::WEIGHTS), buffer: 0 }
     }
 
-    /// Up to 16 rows of any scales, which multiply sums of groups.
+    /// `gemm_w4.cu`: up to 16 rows, any type of scales.
     fn few(&self) -> Result<Launch, Skip> {
         let mut emit = self.emitter()?;
         self.options(&mut emit)?;
         let (rows, width) = (if self.m <= 8 { 8 } else { 16 }, 64);
-        // Blocks that divide K, as far as most of them run at once.
+        // CTAs that divide K, while most CTAs run at once.
         let split = if ceil(self.n, width) > FEW_BLOCKS { 1 } else { 2 };
         for (name, value) in [("ROWS", rows), ("WIDTH", width), ("SPLIT", split)] {
             emit.option(name, value);
@@ -155,7 +156,7 @@ impl FourBits<'_> {
         Ok(launch)
     }
 
-    /// Tiles of the transposed product: weights become 16-bit numbers times their scales on the way to the tensor cores.
+    /// `gemm_w4_sm90.cu`: tiles of the transposed product.
     fn tiles(&self, target: &CudaTarget) -> Result<Launch, Skip> {
         let allowed = matches!(
             (self.problem.attr.fpmath.mode, self.op.src.dtype),
@@ -206,7 +207,7 @@ impl FourBits<'_> {
         Ok(launch)
     }
 
-    /// The maps of the weights, their scales and the source.
+    /// The TMA descriptors of weights, scales and source.
     fn maps(&self, rows: i64) -> Vec<TensorMap> {
         let (n, k) = (self.n as u64, self.k as u64);
         let weights = TensorMap {

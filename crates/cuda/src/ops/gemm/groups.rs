@@ -1,5 +1,5 @@
-//! `groups:sm80`: convolution in groups of 8 to 64 channels, channels last, of 16-bit types (`kernels/conv_groups_sm80.cu`), forward and by data without strides.
-//! The floor is the memory's: source and result once.
+//! `groups:sm80`: grouped convolution of NHWC images of 16-bit types with 8 to 64 channels per group (`kernels/conv_groups_sm80.cu`), forward, and backward
+//! data without strides. Bound by memory: source and result are moved once.
 
 use super::conv::OVERFLOW;
 use super::shape::ceil;
@@ -12,14 +12,14 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Op, Problem, Prop, Tensor};
 
-/// Input channels and pixels of a block along H and W, the most output channels of its groups.
+/// Input channels of a CTA; pixels along H and W; output channels of its groups, at most.
 const CHANNELS: i64 = 64;
 const TILE: [i64; 2] = [8, 16];
 const MADE: i64 = 128;
-/// Bytes of shared memory that kernels are compiled for.
+/// Sizes of shared memory that kernels are compiled for.
 const SHARED: [i64; 4] = [24 << 10, 48 << 10, 96 << 10, 160 << 10];
 
-/// Convolution in groups.
+/// Grouped convolution.
 pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     check_attributes(problem)?;
@@ -68,7 +68,7 @@ struct Groups<'a> {
     forward: bool,
     from: (Arg, &'a Tensor),
     to: (Arg, &'a Tensor),
-    /// Channels of a group that are summed over and that come out; output channels of the groups of 64 input channels.
+    /// Input and output channels of a group; output channels of the groups that share 64 input channels.
     given: i64,
     made: i64,
     per_block: i64,
@@ -88,7 +88,7 @@ impl Groups<'_> {
         let own = |v: [i64; 3]| [v[1], v[2]];
         let (taps, stride, dilation) = (own(z.k), own(z.s), own(z.d));
         let (read, written) = if self.forward { (own(z.i), own(z.o)) } else { (own(z.o), own(z.i)) };
-        // By data, from the last tap on.
+        // Backward data: taps in reverse order.
         let padding: [i64; 2] = std::array::from_fn(|d| if self.forward { z.pl[d + 1] } else { (taps[d] - 1) * dilation[d] - z.pl[d + 1] });
         let patch: [i64; 2] = std::array::from_fn(|d| (TILE[d] - 1) * stride[d] + (taps[d] - 1) * dilation[d] + 1);
         let bytes = (patch[0] * patch[1] * CHANNELS * 2).max(TILE[0] * TILE[1] * self.per_block * 2);
@@ -120,7 +120,7 @@ impl Groups<'_> {
         Ok(program)
     }
 
-    /// Weights by taps, output channels and a group's input channels; by data as the convolution that gives the gradient has them.
+    /// Copies the weights to (taps, output channels, input channels of the group); for backward data those of the convolution that computes the gradient.
     fn filter(&self, filter: &Tensor, at: usize) -> Result<Launch, Skip> {
         let z = &self.z;
         let mut map = Map::over(Real::Single, &filter.layout);

@@ -1,4 +1,7 @@
-//! `gemm:sm90`: products on Hopper's tensor cores (`kernels/gemm_sm90.cu`), of matrices that TMA can read.
+//! Products and convolutions on tensor cores (and in f32 on CUDA cores): problems become matrix products with an epilogue ([`Gemm`]), which are lowered to kernels.
+//!
+//! This module has `gemm:sm90` (`kernels/gemm_sm90.cu`): matmul, inner product in all directions and 1x1 convolution on Hopper, for matrices that TMA can
+//! address. `shape` chooses the tile; submodules have the other kernels.
 
 mod conv;
 pub(super) mod depthwise;
@@ -26,32 +29,32 @@ use oxidnn_spec::op::{InnerProduct, Matmul};
 use oxidnn_spec::{Arg, Blocking, DataType, FpMathMode, Op, Problem, Prop, Rounding, Tensor};
 use shape::{Store, ceil};
 
-/// Rows of tiles that are walked together, so that what they read stays in the second-level cache.
+/// Rows of tiles per group of the rasterisation order (`Schedule` in `tile_sm90.cuh`), for L2 reuse.
 const GROUP: i64 = 8;
 
-/// The expressions of a result's scale and bias, behind the sum.
+/// The expressions of scale and bias that follow the sum in the epilogue.
 #[derive(Default)]
 struct Declared {
     scale: String,
     bias: String,
-    /// Bias differs by column only.
+    /// The bias depends on the column only.
     by_column: bool,
 }
 
-/// A matrix in memory, or a batch of them; strides in elements.
+/// A batch of matrices in memory; strides in elements.
 #[derive(Clone, Copy, Debug)]
 struct Matrix {
     arg: Arg,
     dtype: DataType,
     offset: i64,
-    /// Along rows (M of A, N of B) or K; of the result rows and columns.
+    /// Strides along M (A) or N (B), and along K; of the result between rows, and between columns.
     outer: i64,
     inner: i64,
     batches: i64,
     batch_stride: i64,
 }
 
-/// A product of matrices with its epilogue.
+/// A batched matrix product with its epilogue: C = epilogue(A B).
 #[derive(Clone, Copy)]
 struct Gemm<'a> {
     problem: &'a Problem,
@@ -59,17 +62,17 @@ struct Gemm<'a> {
     n: i64,
     k: i64,
     batch: i64,
-    /// A by rows and K, B by columns and K, C by rows and columns.
+    /// A is M x K, B is N x K, C is M x N.
     a: Matrix,
     b: Matrix,
     c: Matrix,
-    /// What does the problem where addresses are not aligned.
+    /// Lowers the problem for addresses that are not aligned.
     otherwise: Lower,
-    /// Declares `place(e, batch, row, column, p)`, the position of an element, and gives the expressions of its scale and bias.
+    /// Declares `place(e, batch, row, column, p)`, the position of a result element, and returns the expressions of scale and bias.
     declare: &'a (dyn Fn(&mut Emitter) -> Result<Declared, Skip> + 'a),
 }
 
-/// The batch dimensions of a tensor as one: its size and stride; `None` where they are not evenly spaced.
+/// The batch dimensions of a tensor merged to one: size and stride; `None` if they cannot be merged.
 fn batches(t: &Tensor, b: &Blocking) -> Option<(i64, i64)> {
     let n = t.dims().len() - 2;
     let mut merged: Option<(i64, i64)> = None;
@@ -88,7 +91,7 @@ pub(super) fn plain(t: &Tensor) -> Result<&Blocking, Skip> {
     t.blocking().filter(strided).ok_or_else(|| Skip::Layout("that is not strides alone".into()))
 }
 
-/// The last two dimensions of a tensor as matrices; `transposed`: the last one is the outer.
+/// The last two dimensions of a tensor as matrices; `transposed`: the last dimension is the outer one.
 fn matrix(arg: Arg, t: &Tensor, transposed: bool) -> Result<Matrix, Skip> {
     let b = plain(t)?;
     let n = t.dims().len();
@@ -100,7 +103,7 @@ fn matrix(arg: Arg, t: &Tensor, transposed: bool) -> Result<Matrix, Skip> {
     Ok(Matrix { arg, dtype: t.dtype, offset: b.offset, outer, inner, batches, batch_stride })
 }
 
-/// What is done with a product: one of the kernels for it.
+/// Lowers a product to one of the kernels.
 type Way<'a> = &'a dyn Fn(&Gemm<'_>) -> Result<Program, Skip>;
 
 /// Matmul.
@@ -109,12 +112,12 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     matrices(problem, &|gemm| gemm.program(target))
 }
 
-/// Matmul of few rows.
+/// Matmul of few rows (`gemv:sm80`).
 pub(crate) fn matmul_rows(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     matrices(problem, &|gemm| gemm.few_rows(target))
 }
 
-/// Matmul by the instructions that all GPUs with tensor cores have.
+/// Matmul by `mma.sync` (`gemm:sm80`).
 pub(crate) fn matmul_mma(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     matrices(problem, &|gemm| gemm.mma(target))
 }
@@ -178,18 +181,18 @@ fn declare_matmul(op: &Matmul, scales: &[Factor<'_>], emit: &mut Emitter) -> Res
     Ok(Declared { scale: factors.iter().map(|f| format!(" * {f}")).collect(), bias, by_column })
 }
 
-/// Inner product in all directions, where the summed dimensions of source and weights lie alike without holes.
+/// Inner product in all directions, if the dimensions after the first have the same dense order in source and weights.
 pub(crate) fn inner_product(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     hopper(target)?;
     inner_matrices(problem, &|gemm| gemm.program(target))
 }
 
-/// Inner product of few rows.
+/// Inner product of few rows (`gemv:sm80`).
 pub(crate) fn inner_rows(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     inner_matrices(problem, &|gemm| gemm.few_rows(target))
 }
 
-/// Inner product by the instructions that all GPUs with tensor cores have.
+/// Inner product by `mma.sync` (`gemm:sm80`).
 pub(crate) fn inner_mma(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     inner_matrices(problem, &|gemm| gemm.mma(target))
 }
@@ -284,14 +287,14 @@ fn declare_inner(op: &InnerProduct, problem: &Problem, emit: &mut Emitter) -> Re
     Ok(Declared { scale: factors, bias, by_column: true })
 }
 
-/// 1x1 convolution without strides, padding and groups, forward and by data: pixels by channels where channels lie next to each other, and for each
-/// image channels by pixels where pixels do.
+/// 1x1 convolution without strides, padding and groups, forward and backward data. NHWC: one product with M = pixels and N = channels. NCHW: a batch with
+/// M = channels and N = pixels of an image.
 pub(crate) fn pointwise_conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     hopper(target)?;
     pixels(problem, &|gemm| gemm.program(target))
 }
 
-/// The same by the instructions that all GPUs with tensor cores have.
+/// The same by `mma.sync` (`gemm:sm80`).
 pub(crate) fn pointwise_conv_mma(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     pixels(problem, &|gemm| gemm.mma(target))
 }
@@ -330,7 +333,7 @@ fn pixels(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
     };
     let gemm = if planar {
         let matrix = |(arg, t): (Arg, &Tensor), b: &Blocking| {
-            // Pixels of an image are a run in both, and channels lie anywhere.
+            // The pixels of an image are contiguous in both tensors; channels have any stride.
             let step = pixel_step(t, b, 2).filter(|&step| step == 1);
             step.ok_or_else(|| Skip::Layout("neither channels nor pixels that are next to each other".into()))?;
             let batches = t.dims()[0];
@@ -350,7 +353,7 @@ fn pixels(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
     way(&gemm)
 }
 
-/// The elements from one pixel to the next, over all dimensions from `first` on but that of channels.
+/// The stride between pixels, if all dimensions from `first` on except that of channels can be merged.
 fn pixel_step(t: &Tensor, b: &Blocking, first: usize) -> Option<i64> {
     let mut merged: Option<(i64, i64)> = None;
     for d in (first..t.dims().len()).rev().filter(|&d| d != 1 && t.dims()[d] != 1) {
@@ -372,11 +375,11 @@ struct Channels<'a> {
     dst: &'a Tensor,
 }
 
-/// Pixels of the destination that lie apart: their sizes and strides, and the first ones of each batch, by D, H, W.
+/// Pixels of the destination with strides: sizes, strides, and the first pixel of each batch, along D, H, W.
 type Apart<'a> = ([i64; 3], [i64; 3], &'a [[i64; 3]]);
 
 impl Channels<'_> {
-    /// Declares the place of a row, a pixel of the destination, and a column, a channel; gives scales and bias.
+    /// Declares `place` for rows that are pixels of the destination and columns that are channels.
     fn declare(&self, problem: &Problem, apart: Option<Apart<'_>>, emit: &mut Emitter) -> Result<Declared, Skip> {
         let (dims, n) = (self.dst.dims(), self.dst.dims().len());
         let order: Vec<usize> = (0..n).filter(|&d| d != 1).collect();
@@ -401,7 +404,7 @@ impl Channels<'_> {
         Ok(Declared { by_column: true, ..self.factors(problem, emit)? })
     }
 
-    /// The same of rows that are channels and columns that are pixels of the image `batch`.
+    /// Declares `place` for rows that are channels and columns that are pixels of image `batch`.
     fn declare_planar(&self, problem: &Problem, emit: &mut Emitter) -> Result<Declared, Skip> {
         let (dims, n) = (self.dst.dims(), self.dst.dims().len());
         emit.traversal("pixel", dims, &(2..n).collect::<Vec<_>>());
@@ -411,7 +414,7 @@ impl Channels<'_> {
         self.factors(problem, emit)
     }
 
-    /// The same of groups of `made` output channels.
+    /// Declares `place` as [`Channels::declare`] does, for groups of `made` output channels.
     fn declare_groups(&self, problem: &Problem, made: i64, emit: &mut Emitter) -> Result<Declared, Skip> {
         let (dims, n) = (self.dst.dims(), self.dst.dims().len());
         let order: Vec<usize> = (0..n).filter(|&d| d != 1).collect();
@@ -423,13 +426,13 @@ impl Channels<'_> {
         self.factors_by(problem, "index g = c;\n    const index own = split(a.of_group[0], g)", "g, own", emit)
     }
 
-    /// The expressions of scales and bias at the position `p`.
+    /// The expressions of scales and bias at position `p`.
     fn factors(&self, problem: &Problem, emit: &mut Emitter) -> Result<Declared, Skip> {
         let place = if self.weights.dims().len() > self.dst.dims().len() { "0, c" } else { "c" };
         self.factors_by(problem, "", place, emit)
     }
 
-    /// The same where the first positions of channel `c`'s weights are `place`, behind the statements `before`.
+    /// The same, where `place` are the first indices of channel `c` in the weights, after the statements `before`.
     fn factors_by(&self, problem: &Problem, before: &str, place: &str, emit: &mut Emitter) -> Result<Declared, Skip> {
         let n = self.dst.dims().len();
         emit.define("RANK", n);
@@ -464,18 +467,18 @@ impl Channels<'_> {
     }
 }
 
-/// Kernels of Hopper run there only.
+/// Checks for Hopper: sm_90a code runs nowhere else.
 pub(super) fn hopper(target: &CudaTarget) -> Result<(), Skip> {
     if target.facts.sm == 90 { Ok(()) } else { Err(Skip::Isa("sm_90a")) }
 }
 
-/// What no convolution on Hopper's tensor cores does.
+/// Rejects what no convolution on Hopper's tensor cores supports.
 fn check(problem: &Problem, target: &CudaTarget) -> Result<(), Skip> {
     hopper(target)?;
     check_attributes(problem)
 }
 
-/// What no product on the tensor cores does.
+/// Rejects attributes that no product on tensor cores supports.
 fn check_attributes(problem: &Problem) -> Result<(), Skip> {
     let attr = &problem.attr;
     if !attr.zero_points.keys().all(|&arg| arg == Arg::DST) {
@@ -490,7 +493,7 @@ fn check_attributes(problem: &Problem) -> Result<(), Skip> {
     Ok(())
 }
 
-/// The kernel's name for a type of operands, which may be f32 read as tf32.
+/// The kernel's code for an operand type; f32 is TF32 if the math mode allows it.
 fn operand(dtype: DataType, mode: FpMathMode) -> Option<&'static str> {
     Some(match dtype {
         DataType::Bf16 => "T_BF16",
@@ -504,7 +507,7 @@ fn operand(dtype: DataType, mode: FpMathMode) -> Option<&'static str> {
     })
 }
 
-/// The kernel's name for a type of results.
+/// The kernel's code for a result type.
 fn result(dtype: DataType) -> Option<&'static str> {
     Some(match dtype {
         DataType::Bf16 => "T_BF16",
@@ -522,7 +525,7 @@ impl Matrix {
         (self.dtype.bits() / 8) as i64
     }
 
-    /// Whether it is contiguous along its outer dimension in place of K; `None` where TMA cannot read it.
+    /// Whether it is MN-major (contiguous along M or N) instead of K-major; `None` if TMA cannot address it.
     fn direction(&self, rows: i64, k: i64) -> Option<bool> {
         let aligned = |elements: i64| elements * self.bytes() % 16 == 0;
         let spaced = self.batches == 1 || aligned(self.batch_stride) && self.batch_stride > 0;
@@ -538,13 +541,13 @@ impl Matrix {
         }
     }
 
-    /// The map that loads tiles of it.
+    /// The TMA descriptor for loading tiles.
     fn map(&self, mn: bool, rows: i64, k: i64, tile: i64) -> TensorMap {
         let size = self.bytes();
         let step = 128 / size;
         let lead = if mn { self.inner } else { self.outer };
         let (inner, outer) = if mn { (rows, k) } else { (k, rows) };
-        // What is not stepped over still needs a legal stride.
+        // Dimensions of size 1 need a legal stride, too.
         let lead = if lead <= 0 || outer == 1 { ceil(inner * size, 16) * 16 / size } else { lead };
         let batch = if self.batches == 1 { lead * outer.max(1) } else { self.batch_stride };
         let (dims, tile_box) = if mn { ([rows, k, self.batches], [step, step, 1]) } else { ([k, rows, self.batches], [step, tile, 1]) };
@@ -555,7 +558,7 @@ impl Matrix {
 }
 
 impl Gemm<'_> {
-    /// The kernels' names of the types, of sizes that they count; `alike`: where both operands have one type, bytes aside.
+    /// Checks types and sizes, and returns the kernel's codes of the types; `alike`: both operands must have the same type, except for s8 and u8.
     fn types(&self, alike: bool) -> Result<[&'static str; 3], Skip> {
         let mode = self.problem.attr.fpmath.mode;
         let types = || Skip::DataType(format!("{}:{}:{}", self.a.dtype, self.b.dtype, self.c.dtype));
@@ -578,7 +581,7 @@ impl Gemm<'_> {
         let misaligned = || Skip::Layout("rows that are not 16-byte aligned and contiguous".into());
         let a_mn = self.a.direction(self.m, self.k).ok_or_else(misaligned)?;
         let b_mn = self.b.direction(self.n, self.k).ok_or_else(misaligned)?;
-        // Few rows, or TF32 that wgmma reads as A alone; of two such operands the smaller one may be copied.
+        // Swap A and B for few rows, and for an MN-major TF32 operand, which wgmma takes as A only; of two of these, the smaller may be transposed before.
         let swapped = self.m <= 32 || self.a.bytes() == 4 && b_mn && (!a_mn || self.m < self.n);
         let (rows, columns) = if swapped { (self.n, self.m) } else { (self.m, self.n) };
         let spaced = |stride: i64| stride * self.c.bytes() % 16 == 0;
@@ -616,7 +619,7 @@ impl Gemm<'_> {
         Ok(program)
     }
 
-    /// Products of f32 as TF32 by wgmma, of a copy of the operand that it does not read as it lies; false where `mma.sync`, which takes so many seconds, is faster.
+    /// TF32 products with a transposed copy of the MN-major operand that wgmma cannot read; false if `mma.sync`, which takes `seconds`, is faster.
     fn turned(&self, program: &mut Program, r: &Request, seconds: f64, target: &CudaTarget) -> Result<bool, Skip> {
         let request = Request { b_mn: false, ..*r };
         let Some(choice) = shape::best(&request, target) else { return Ok(false) };
@@ -672,7 +675,7 @@ impl Gemm<'_> {
         Ok(launch)
     }
 
-    /// The map that stores tiles of the result; with direct stores any that is legal.
+    /// The TMA descriptor for storing tiles of the result; any legal one with direct stores.
     fn result_map(&self, choice: &Choice) -> TensorMap {
         let size = self.c.bytes();
         let columns = if choice.shape.split == 1 { choice.shape.n } else { (choice.shape.n / choice.shape.split).max(8) };
@@ -690,12 +693,12 @@ impl Gemm<'_> {
     }
 }
 
-/// How operands of a type are loaded.
+/// The element type for TMA loads of an operand.
 fn operand_kind(dtype: DataType) -> MapKind {
     if dtype == DataType::F32 { MapKind::Rounded } else { MapKind::of(dtype) }
 }
 
-/// Macros of a tile, for kernels over `tile_sm90.cuh`.
+/// The defines of `tile_sm90.cuh`.
 fn tile_options(emit: &mut Emitter, types: [&str; 3], r: &Request, choice: &Choice) {
     let shape = choice.shape;
     for (name, value) in ["A_TYPE", "B_TYPE", "C_TYPE"].into_iter().zip(types) {
@@ -720,7 +723,7 @@ fn tile_options(emit: &mut Emitter, types: [&str; 3], r: &Request, choice: &Choi
     }
 }
 
-/// Sets blocks, threads, clusters and shared memory of a launch, and gives the clusters along both dimensions.
+/// Sets grid, threads, cluster and shared memory of a launch of a kernel over `tile_sm90.cuh`.
 fn launch_shape(launch: &mut Launch, r: &Request, choice: &Choice, target: &CudaTarget) {
     let shape = choice.shape;
     let [down, across] = clusters(r, choice);
@@ -733,19 +736,18 @@ fn launch_shape(launch: &mut Launch, r: &Request, choice: &Choice, target: &Cuda
     launch.shared = (1024 + choice.stages * (shape.m + shape.n) * 128 + chunks + 16 * (choice.stages + 1)) as u32;
 }
 
-/// Clusters of tiles along both dimensions.
+/// Number of clusters of tiles along M and N.
 fn clusters(r: &Request, choice: &Choice) -> [i64; 2] {
     let shape = choice.shape;
     [ceil(ceil(r.m, shape.m), shape.cluster[0]), ceil(ceil(r.n, shape.n), shape.cluster[1])]
 }
 
-/// 32-bit numbers of a kernel's arguments, two a word.
+/// 32-bit parameters of a kernel, two per word.
 pub(super) fn pairs(ints: &[i64]) -> Vec<Word> {
     ints.chunks(2).map(|p| Word::Value(u64::from(p[0] as u32) | u64::from(p.get(1).map_or(0, |&v| v as u32)) << 32)).collect()
 }
 
-/// The header `epilogue.cuh` of the result `arg`: scales, bias, post-ops and quantisation of an element. `declare` declares the place of an element and
-/// gives the expressions of its scale and bias.
+/// The header `epilogue.cuh` for the result `arg`: scales, bias, post-ops and quantisation of an element.
 fn epilogue(problem: &Problem, arg: Arg, declare: &dyn Fn(&mut Emitter) -> Result<Declared, Skip>) -> Result<Emitter, Skip> {
     let tensor = problem.op.tensor(arg).ok_or(Skip::Op("a problem without a result"))?;
     let mut emit = Emitter::new(Real::Single, 1);

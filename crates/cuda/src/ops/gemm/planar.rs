@@ -1,5 +1,5 @@
-//! `planar:sm90`: convolution of tensors whose pixels are next to each other, of 16-bit types and without strides, forward and by data
-//! (`kernels/conv_planar_sm90.cu`). Nothing but the weights is transposed in memory.
+//! `planar:sm90`: convolution of NCHW tensors of 16-bit types with stride 1, forward and backward data, on Hopper (`kernels/conv_planar_sm90.cu`). Only the weights
+//! are transposed in memory.
 
 use super::conv::{Direction, OVERFLOW, Window};
 use super::shape::ceil;
@@ -10,35 +10,35 @@ use crate::{CudaTarget, Facts};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Op, PostOp, Problem, Tensor};
 
-/// Taps of a filter at most.
+/// Taps of a filter, at most.
 const TAPS: i64 = 64;
-/// Where transpositions around `window:sm90` are the alternative: taps at least, since fewer read too seldom what is put into shared memory; steps of K at
-/// most, and pixels of an image and of all at most, since larger tiles and those that divide K are faster than what the transpositions cost (H200: 3x3 of 128
-/// channels of 16 images of 28 x 28 takes 0.83 of their time, of 256 channels of 14 x 14 0.87, of 512 channels of 7 x 7 1.16).
+/// Limits within which it is faster than `window:sm90` between transpositions: least taps, since these reuse the transposed input in shared memory; largest K, and
+/// largest number of pixels of an image and in all, since `conv_sm90.cu` has larger tiles and split-K (time relative to the alternative on an H200 for
+/// 3x3 and 16 images: 0.83 for 128 channels of 28 x 28, 0.87 for 256 channels of 14 x 14, 1.16 for 512 channels of 7 x 7).
 const WORTH_TAPS: i64 = 9;
 const WORTH_STEPS: i64 = 2560;
 const WORTH_PIXELS: [i64; 2] = [1024, 12_544];
-/// Channels that are summed over at least.
+/// Input channels, at least.
 const LEAST: i64 = 24;
-/// How many stages of weights there may be.
+/// Possible numbers of weight stages.
 const STAGES: [i64; 5] = [8, 6, 4, 3, 2];
-/// Bytes of sums of a warpgroup on their way out, and of barriers, the table of taps and what aligns the memory.
+/// Shared memory of a consumer's staged sums; of mbarriers, the table of taps, and alignment.
 const SUMS: i64 = 4 * 16 * 288;
 const BESIDES: i64 = 1024 + 1024;
 
-/// Where positions are and what is read from them, by H and W.
+/// Sizes of the pass, along H and W.
 struct Walk {
     read: [i64; 2],
     made: [i64; 2],
     taps: [i64; 2],
     step: [i64; 2],
     padding: [i64; 2],
-    /// Positions of a line, and the furthest one that a tap reads.
+    /// Positions of a padded line, and the offset of the last tap in positions.
     pitch: i64,
     reach: i64,
 }
 
-/// A kernel and what follows from it.
+/// A variant of the kernel and what follows from it.
 #[derive(Clone, Copy)]
 struct Tile {
     consumers: i64,
@@ -46,11 +46,11 @@ struct Tile {
     buffers: i64,
     stages: i64,
     positions: i64,
-    /// Clock cycles.
+    /// Predicted cycles.
     cycles: i64,
 }
 
-/// Convolution without groups, pixels next to each other.
+/// Convolution without groups.
 pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     check(problem, target)?;
@@ -105,7 +105,7 @@ impl Walk {
         Ok(Walk { read, made, taps, step, padding, pitch, reach: reach[0] * pitch + reach[1] })
     }
 
-    /// Tiles of so many positions that an image has.
+    /// Tiles of `columns` positions in an image.
     fn tiles(&self, columns: i64) -> i64 {
         ceil((self.made[0] - 1) * self.pitch + self.made[1], columns)
     }
@@ -159,23 +159,23 @@ fn other_types(w: &Window<'_>) -> Skip {
 }
 
 impl Tile {
-    /// Positions with what fills the last reads of a warp.
+    /// Entries of the table of pixels: positions, rounded up to what a warp reads at once.
     fn table(&self) -> i64 {
         ceil(self.positions, 128) * 128
     }
 
-    /// Bytes of shared memory.
+    /// Shared memory in bytes.
     fn shared(&self) -> i64 {
         let input = self.buffers * 8 * self.positions * 16;
         BESIDES + self.stages * self.consumers * 8192 + input + self.consumers * SUMS + self.table() * 4
     }
 
-    /// Blocks that a multiprocessor has at a time.
+    /// CTAs per SM.
     fn resident(&self) -> i64 {
         if self.consumers == 1 && self.columns == 64 { 2 } else { 1 }
     }
 
-    /// The one that is predicted to take least.
+    /// The variant with the least predicted time.
     fn best(w: &Window<'_>, walk: &Walk, facts: &Facts) -> Option<Tile> {
         let shapes = [[1, 64], [1, 128], [2, 64], [2, 128]];
         shapes.into_iter().filter_map(|shape| Tile::new(shape, w, walk, facts)).min_by_key(|t| t.cycles)
@@ -188,7 +188,7 @@ impl Tile {
         let mut tile = Tile { consumers, columns, buffers: chunks.min(2), stages: 0, positions, cycles: 0 };
         let room = i64::from(facts.shared_memory) / tile.resident() - 1024;
         tile.stages = STAGES.into_iter().find(|&stages| Tile { stages, ..tile }.shared() <= room)?;
-        // Of a chunk: its products, and the way of its input, a few reads at a time.
+        // Cycles of a chunk: wgmma, and loading of the input.
         let products = tile.resident() * taps * (consumers * columns * 9 / 4).max(160);
         let input = ceil(used, 128) * 700 + 2 * used;
         let blocks = ceil(w.made, 64 * consumers) * walk.tiles(columns) * w.z.mb;

@@ -1,5 +1,5 @@
-//! Products that are not `gemm_sm90.cu`'s: few rows (`gemv.cu`), and those by the instructions that all GPUs with tensor cores have (`gemm_sm80.cu`), which
-//! read any alignment.
+//! `gemv:sm80`: products of few rows (`kernels/gemv.cu`). `gemm:sm80`: products by `mma.sync` for any alignment and for GPUs before Hopper
+//! (`kernels/gemm_sm80.cu`).
 
 use super::shape::ceil;
 use super::{GROUP, Gemm, Matrix, epilogue, pairs};
@@ -7,11 +7,11 @@ use crate::CudaTarget;
 use crate::program::{Launch, MapPlace, Program, Word};
 use oxidnn_runtime::Skip;
 
-/// Rows that `gemv.cu` takes, and the largest number of blocks along a grid's second dimension.
+/// Rows of `gemv.cu`, at most; the limit of a grid's y and z dimensions.
 const FEW: i64 = 8;
 pub(super) const ACROSS: i64 = 65_535;
 
-/// Rows and columns of a block of `gemm_sm80.cu`, the bytes of a stage, and the most stages.
+/// `gemm_sm80.cu`: rows and columns of a tile, bytes of a stage, and stages, at most.
 const TILE: i64 = 128;
 const STAGE: i64 = 32_768;
 const STAGES: i64 = 4;
@@ -25,12 +25,12 @@ impl Matrix {
         Word::Offset { arg: self.arg, bytes: (self.offset * self.bytes()) as u64 }
     }
 
-    /// Elements from one batch to the next; 0 where there is but one.
+    /// The batch stride; 0 if there is one batch, which is then broadcast.
     pub(super) fn step(&self) -> i64 {
         if self.batches == 1 { 0 } else { self.batch_stride }
     }
 
-    /// The bytes that all rows are aligned to, of memory that is aligned to 16.
+    /// The alignment of all rows in bytes, if the memory is aligned to 16.
     pub(super) fn alignment(&self, rows: i64, lead: i64) -> i64 {
         let all = [self.offset, if rows == 1 { 0 } else { lead }, self.step()];
         [16, 8, 4].into_iter().find(|a| all.iter().all(|v| v * self.bytes() % a == 0)).unwrap_or(1)
@@ -42,7 +42,7 @@ pub(super) fn values(all: &[i64]) -> impl Iterator<Item = Word> + '_ {
 }
 
 impl Gemm<'_> {
-    /// Up to 8 rows by weights whose K is contiguous.
+    /// `gemv.cu`: up to 8 rows, K-major weights.
     pub(super) fn few_rows(&self, target: &CudaTarget) -> Result<Program, Skip> {
         if target.facts.sm < 80 {
             return Err(Skip::Isa("sm_80"));
@@ -71,7 +71,7 @@ impl Gemm<'_> {
         self.with_unaligned(launch, target)
     }
 
-    /// Any alignment, and rows that lie in any distance.
+    /// `gemm_sm80.cu`: any alignment and row strides.
     pub(super) fn mma(&self, target: &CudaTarget) -> Result<Program, Skip> {
         let sm = target.facts.sm;
         let [ta, tb, tc] = self.types(!self.a.dtype.is_f8() || !self.b.dtype.is_f8())?;
@@ -81,7 +81,7 @@ impl Gemm<'_> {
         if self.batch > ACROSS {
             return Err(Skip::Shape("very many batches"));
         }
-        // Contiguous along the outer dimension in place of K.
+        // Whether the operand is MN-major.
         let turned = |x: &Matrix, rows: i64| {
             let spaced = x.batches == 1 || x.batch_stride > 0;
             match () {

@@ -1,52 +1,52 @@
-//! Which tile a product on Hopper is made of: all shapes that the kernel has, and a model of their times by the device's facts.
+//! The choice of tile, cluster, split-K and schedule for products on Hopper: a list of shapes, and a time model over the GPU's properties, with constants
+//! fitted to measurements on an H200.
 
 use crate::{CudaTarget, Facts};
 
-/// Bytes a clock that a multiprocessor takes in, and that the second-level cache gives it, beside tiles without and with post-ops.
+/// Load bandwidth of an SM, and of L2 per SM without and with post-ops, in bytes per cycle.
 const INGRESS: f64 = 64.0;
 const FROM_L2: [f64; 2] = [64.0, 48.0];
-/// How much longer rows take that are gathered from under a window.
+/// Cost factor of rows that are gathered in im2col mode.
 const GATHERED: f64 = 1.2;
-/// Time of a stage over that of the tensor cores alone, by how many warpgroups multiply, and where they take turns; and clock cycles of a stage besides.
+/// Time of a stage relative to the tensor cores' peak, by number of consumers, and for the ping-pong schedule; fixed cycles per stage.
 const PRODUCTS: [f64; 3] = [1.6, 1.1, 1.05];
 const IN_TURNS: f64 = 1.2;
 const STAGE: f64 = 20.0;
-/// Products of f32 as TF32 that `mma.sync` does in a clock cycle, words of shared memory that a multiprocessor reads in one, and what waiting adds to both.
+/// `mma.sync` in TF32: multiply-adds per cycle, words read from shared memory per cycle, and a factor for stalls.
 const MMA_SYNC: f64 = 600.0;
 const WORDS: f64 = 32.0;
 const UNEVEN: f64 = 1.15;
-/// Clock cycles of a launch, of a launch of clusters besides, of a tile's way out, of one that several blocks add up, and of another wave of those.
+/// Cycles of a launch, in addition of a launch with clusters, of a tile's epilogue, of the reduction of a split-K cluster, and of each further wave of those.
 const START: f64 = 2200.0;
 const CLUSTER: f64 = 1200.0;
 const TAIL: f64 = 600.0;
 const ADD: f64 = 1000.0;
 const AGAIN: f64 = 5000.0;
-/// Elements of a result with post-ops that a multiprocessor makes in a clock cycle, and how much of a tile's way out the next tile's products do not hide, without
-/// and with post-ops.
+/// Elements with post-ops per cycle of an SM; the share of an epilogue that the next tile's main loop does not hide, without and with post-ops.
 const MADE: f64 = 20.0;
 const EXPOSED: [f64; 2] = [0.2, 1.0];
-/// What products keep of the highest clock, and copies of the memory's bandwidth.
+/// Sustained shares of the maximum clock and of the memory bandwidth.
 const CLOCK: f64 = 0.86;
 const BANDWIDTH: f64 = 0.82;
-/// Part of the memory's bandwidth that a multiprocessor's blocks take longer than where all of them have tiles, where all tiles are fewer, and behind others.
+/// Least share of a full wave's memory time that a partial wave takes: as the only wave, and after others.
 const ALONE: f64 = 0.8;
 const LAST: f64 = 0.5;
-/// Seconds of a transposition's launch, and what it keeps of the memory's bandwidth.
+/// Seconds of a transposition's launch, and its share of the memory bandwidth.
 const COPY: f64 = 3e-6;
 const TURNED: f64 = 0.7;
 
-/// A tile and who shares it.
+/// A tile shape: the parameters of `tile_sm90.cuh`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Shape {
     pub(crate) m: i64,
     pub(crate) n: i64,
-    /// Warpgroups that multiply.
+    /// Consumer warpgroups.
     pub(crate) consumers: i64,
-    /// Blocks of a cluster along both dimensions, which share what they load.
+    /// CTAs of a cluster along M and N (multicast).
     pub(crate) cluster: [i64; 2],
-    /// Blocks of a cluster that divide K.
+    /// CTAs of a cluster that divide K.
     pub(crate) split: i64,
-    /// Two warpgroups take whole tiles in turns: one stores while the other multiplies.
+    /// Ping-pong schedule.
     pub(crate) alternate: bool,
 }
 
@@ -54,7 +54,7 @@ const fn shape(m: i64, n: i64, consumers: i64, cluster: [i64; 2], split: i64) ->
     Shape { m, n, consumers, cluster, split, alternate: false }
 }
 
-/// The shapes of `gemm_sm90.cu` that are tried; those narrower than 64 columns serve few rows.
+/// The candidate shapes of `gemm_sm90.cu`; those narrower than 64 columns are for few rows.
 const SHAPES: &[Shape] = &[
     shape(128, 256, 2, [2, 1], 1),
     shape(128, 256, 2, [1, 2], 1),
@@ -95,40 +95,40 @@ const SHAPES: &[Shape] = &[
     shape(64, 16, 1, [1, 1], 2),
 ];
 
-/// The product as the kernel sees it: rows of A by columns of B.
+/// The product as the kernel sees it; also the key of measured shapes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Request {
     pub(crate) m: i64,
     pub(crate) n: i64,
     pub(crate) k: i64,
     pub(crate) batch: i64,
-    /// Bytes of an element of the operands and of the result.
+    /// Element sizes of operands and result, in bytes.
     pub(crate) bytes: i64,
     pub(crate) result_bytes: i64,
-    /// The operand is contiguous along M or N.
+    /// The operand is MN-major.
     pub(crate) a_mn: bool,
     pub(crate) b_mn: bool,
-    /// The user's rows are this product's columns.
+    /// A and B are swapped: the transposed product.
     pub(crate) swapped: bool,
-    /// Sums leave the tensor cores' short accumulators every few stages.
+    /// FP8: accumulators are promoted to f32 registers every few stages.
     pub(crate) promote: bool,
-    /// The result may go out through TMA.
+    /// TMA can store the result.
     pub(crate) aligned: bool,
-    /// Rows are the pixels of a window, which blocks of a cluster do not share.
+    /// A is gathered in im2col mode, which has no multicast.
     pub(crate) window: bool,
-    /// Blocks of a cluster do not divide K.
+    /// No split-K cluster.
     pub(crate) undivided: bool,
-    /// Rows of the result lie anywhere.
+    /// Rows of the result have addresses of their own (`STORE_ROWS`).
     pub(crate) scattered: bool,
-    /// They are next to each other, images of them apart.
+    /// The result is NCHW (`STORE_PLANES`).
     pub(crate) planes: bool,
-    /// Post-ops come behind the sums.
+    /// There are post-ops.
     pub(crate) computed: bool,
-    /// Elements of a window that a row is made of: all but the first come from the second-level cache.
+    /// Taps of a row of A: all but the first are read from L2.
     pub(crate) taps: i64,
 }
 
-/// How the result goes out.
+/// How the result is stored: `STORE` of `tile_sm90.cuh`, in its order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Store {
     Direct,
@@ -138,7 +138,7 @@ pub(crate) enum Store {
     Planes,
 }
 
-/// A shape with what follows from it.
+/// A shape with the number of stages, the kind of store and the predicted time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Choice {
     pub(crate) shape: Shape,
@@ -149,19 +149,19 @@ pub(crate) struct Choice {
 }
 
 impl Request {
-    /// TF32 of a B that is contiguous along N: `mma.sync` multiplies it, as wgmma does not read it. A goes through registers where it is contiguous along M.
+    /// TF32 with an N-major B, which wgmma cannot read: the main loop uses `mma.sync`.
     pub(crate) fn by_mma_sync(&self) -> bool {
         self.bytes == 4 && self.b_mn
     }
 
-    /// The user's rows are so few that narrow tiles have them.
+    /// Few rows: narrow tiles of the transposed product.
     fn is_narrow(&self) -> bool {
         self.swapped && self.n <= 32
     }
 }
 
 impl Shape {
-    /// Clock cycles of a stage by `mma.sync`: those of its products, or of their operands' way from shared memory, which every warp reads itself.
+    /// Cycles of a stage by `mma.sync`: multiply-adds, or reads from shared memory, where every warp loads its own fragments.
     fn synchronous(&self) -> f64 {
         let products = (self.m * self.n * 32) as f64 / MMA_SYNC;
         let words = (self.consumers * 4 * (self.m / (4 * self.consumers) + self.n.max(16)) * 32) as f64;
@@ -173,7 +173,7 @@ pub(crate) fn ceil(a: i64, b: i64) -> i64 {
     a / b + i64::from(a % b != 0)
 }
 
-/// The shape that was measured for the product on this GPU, else the one with the least predicted time.
+/// The shape that was measured on this GPU (`tuned`), otherwise the one with the least predicted time.
 pub(crate) fn best(request: &Request, target: &CudaTarget) -> Option<Choice> {
     let facts = &target.facts;
     let measured = target.tuned.as_ref().and_then(|t| t.shape(request)).filter(|s| SHAPES.contains(s));
@@ -181,17 +181,17 @@ pub(crate) fn best(request: &Request, target: &CudaTarget) -> Option<Choice> {
     measured.and_then(|s| choice(s, request, facts)).or_else(predicted)
 }
 
-/// Seconds of a launch that transposes a matrix of `elements` of f32.
+/// Predicted seconds of transposing `elements` of f32.
 pub(crate) fn transposition(elements: i64, facts: &Facts) -> f64 {
     COPY + (elements * 8) as f64 / (bandwidth(facts) * TURNED)
 }
 
-/// Bytes of memory a second.
+/// Peak memory bandwidth in bytes per second.
 fn bandwidth(facts: &Facts) -> f64 {
     f64::from(facts.memory_clock) * 1e3 * 2.0 * f64::from(facts.memory_bus) / 8.0
 }
 
-/// All shapes that the product may have, the one with the least predicted time first.
+/// All possible shapes, by predicted time.
 pub(crate) fn candidates(request: &Request, facts: &Facts) -> Vec<Choice> {
     let mut all: Vec<Choice> = SHAPES.iter().filter_map(|s| choice(*s, request, facts)).collect();
     all.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
@@ -209,13 +209,13 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
         let moved = r.result_bytes == 2 || r.result_bytes == 4 && !r.is_narrow();
         if r.aligned && moved { Store::Transposed } else { Store::Direct }
     } else if r.scattered {
-        // Wider tiles have no registers for the addresses of rows.
+        // Wider tiles leave no registers for the addresses of rows.
         if !(64..=128).contains(&n) {
             return None;
         }
         Store::Rows
     } else if r.planes {
-        // Chunks of 64 columns, which is what neighbouring threads store fast.
+        // Planes are stored in chunks of 64 columns.
         if columns % 64 != 0 {
             return None;
         }
@@ -242,19 +242,19 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
     let room = i64::from(facts.shared_memory) - 1024 - chunks - 256;
     let mut stages = (room / ((m + n) * 128)).min(if r.is_narrow() { 16 } else { 8 });
     if r.is_narrow() {
-        // Two blocks of a multiprocessor.
+        // At most 100 KiB, so that two CTAs fit the shared memory of an SM.
         stages = stages.min((100 << 10) / ((m + n) * 128));
     }
     let partial = split > 1 && m * n * 4 > stages * (m + n) * 128;
     (stages >= 2 && !partial).then(|| Choice { shape, stages, store, seconds: seconds(shape, store, r, k_stages, facts) })
 }
 
-/// The model, fitted to 1,100 times of 130 problems on an H200: the shape that it prefers takes 2.4 % longer than the best one in the mean.
+/// The time model, fitted to 1,100 measurements of 130 problems on an H200: its choice is 2.4 % slower than the best shape on average.
 fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts) -> f64 {
     let Shape { m, n, consumers, cluster, split, alternate } = shape;
     let (size, units) = (cluster[0] * cluster[1], i64::from(facts.multiprocessors));
     let clusters = ceil(ceil(r.m, m), cluster[0]) * ceil(ceil(r.n, n), cluster[1]) * r.batch;
-    // Clusters of blocks that divide K do not fill every group of multiprocessors.
+    // Split-K clusters do not fill every GPC.
     let waves =
         if split > 1 { ceil(clusters, (units / split * 15 / 16).max(1)) } else { ceil(clusters * size, units / size * size) } as f64;
     let (fm, fn_) = (m as f64, n as f64);
@@ -272,16 +272,16 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let start = START + if size > 1 { CLUSTER } else { 0.0 };
     let cycles = waves * ceil(k_stages, split) as f64 * stage + (waves - 1.0) * again + tail * (1.0 + exposed * (waves - 1.0)) + start;
     let moved = (r.batch * (r.m / r.taps + r.n) * r.k * r.bytes + r.batch * r.m * r.n * r.result_bytes) as f64;
-    // Few rows have two blocks of a multiprocessor.
+    // Few rows have two CTAs per SM.
     let last = if r.is_narrow() { 0.0 } else { LAST };
     let bandwidth = bandwidth(facts) * BANDWIDTH / few((clusters * size * split) as f64 / units as f64, last);
     let clock = f64::from(facts.clock) * 1e3 * CLOCK;
-    // The larger of the two, and a little of the smaller.
+    // A smooth maximum of compute and memory time.
     ((cycles / clock).powi(4) + (moved / bandwidth + 1.5e-6).powi(4)).sqrt().sqrt()
 }
 
-/// How much longer than its share of the memory's bandwidth so many tiles a multiprocessor take: few blocks do not draw all of it, and the last tiles, which
-/// take `least` of a tile's time at least, are few.
+/// How much longer than its share of the memory bandwidth `tiles` tiles per SM take: a partial wave does not saturate the memory, and takes at least `least` of
+/// a full wave's time after others.
 fn few(tiles: f64, least: f64) -> f64 {
     let whole = tiles.floor();
     match tiles - whole {
@@ -290,28 +290,28 @@ fn few(tiles: f64, least: f64) -> f64 {
     }
 }
 
-/// A tile of a gradient of weights, whose K are pixels in parts.
+/// The tile and split-K of a weight gradient.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Gradient {
     pub(crate) shape: Shape,
     pub(crate) stages: i64,
     pub(crate) parts: i64,
-    /// Taps along H whose blocks of 64 rows lie behind each other; 1 where taps are columns.
+    /// `SHIFTS` of `conv_weights_sm90.cu`: taps along H that share a stage of the source; 1 for none.
     pub(crate) shifts: i64,
     seconds: f64,
 }
 
-/// What a gradient of weights is like whose taps along H are rows.
+/// A weight gradient with `SHIFTS`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shifts {
-    /// Those taps, and columns of a line of the others, which holds whole tiles.
+    /// Taps along H; columns of a filter row, a multiple of the tile.
     pub(crate) taps: i64,
     pub(crate) line: i64,
-    /// With those of the lines beyond the image.
+    /// Pixels, including those of the additional lines.
     pub(crate) pixels: i64,
 }
 
-/// Shapes of `conv_weights_sm90.cu`; those of one warpgroup and 128 rows for `mma.sync`, which reads B half as often then.
+/// The candidate shapes of `conv_weights_sm90.cu`; those with one consumer and 128 rows are for `mma.sync`, which then reads B half as often.
 const GRADIENTS: &[Shape] = &[
     shape(64, 192, 1, [1, 1], 1),
     shape(64, 64, 1, [1, 1], 1),
@@ -328,7 +328,7 @@ const GRADIENTS: &[Shape] = &[
     shape(128, 128, 1, [1, 1], 1),
 ];
 
-/// Shapes of those whose taps along H are rows.
+/// The candidate shapes with `SHIFTS`.
 const SHIFTED: &[Shape] = &[
     shape(192, 192, 3, [1, 1], 1),
     shape(192, 128, 3, [1, 1], 1),
@@ -337,7 +337,7 @@ const SHIFTED: &[Shape] = &[
     shape(128, 128, 2, [1, 1], 1),
 ];
 
-/// The tile and the parts for a gradient of `m` by `n` numbers over `pixels`, 128 bytes of operands of so many bytes an element a stage.
+/// The tile and the number of parts with the least predicted time for a gradient of `m` x `n` over `pixels`; `bytes` per element of the operands.
 pub(crate) fn gradient([m, n, pixels]: [i64; 3], shifts: Option<Shifts>, bytes: i64, facts: &Facts) -> Option<Gradient> {
     let units = i64::from(facts.multiprocessors);
     let candidate = |&shape: &Shape, shifts: Option<Shifts>, waves: i64| {

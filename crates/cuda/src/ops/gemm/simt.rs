@@ -1,5 +1,4 @@
-//! `gemm:f32`: products of f32 as IEEE has them (`kernels/gemm_f32.cu`), of rows in any distance. The floor is the rate of fused multiply-adds: 67 Tflop/s of an
-//! H200.
+//! `gemm:f32`: f32 products in IEEE arithmetic on CUDA cores (`kernels/gemm_f32.cu`), for any row strides. Bound by the FMA rate: 67 Tflop/s on an H200.
 
 use super::rows::{ACROSS, values};
 use super::shape::ceil;
@@ -9,26 +8,26 @@ use crate::program::{Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{DataType, Problem};
 
-/// A tile of the kernel: rows of sums of a thread, warps along both dimensions, and blocks of a multiprocessor at a time.
+/// A tile of the kernel: accumulator rows of a thread (`ROWS`), warps along M and N, and CTAs per SM.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Tile {
     rows: i64,
     warps: [i64; 2],
     blocks: i64,
-    /// Products of a multiprocessor in a clock cycle, with all its blocks, and the share of them with one block and with one more.
+    /// FMAs per cycle of an SM with all its CTAs, and the share of that with one and with two CTAs.
     products: f64,
     shares: [f64; 2],
 }
 
-/// Fitted to times of eight products on an H200.
+/// Fitted to measurements of eight products on an H200.
 const TILES: [Tile; 2] = [
     Tile { rows: 16, warps: [4, 2], blocks: 1, products: 108.0, shares: [1.0; 2] },
     Tile { rows: 8, warps: [2, 2], blocks: 3, products: 98.0, shares: [0.6, 0.9] },
 ];
-/// Terms of a part at least where K is divided, and parts at most.
+/// Split-K: least K of a part, and parts, at most.
 const PART: i64 = 64;
 const PARTS: i64 = 64;
-/// Clock cycles of a block besides its products, and of each of its sums; those of a launch that adds parts, and bytes of parts a cycle.
+/// Cycles of a CTA besides its FMAs, and per result; cycles of the reduction launch, and its bytes per cycle.
 const START: f64 = 1500.0;
 const STORE: f64 = 0.2;
 const ADD: f64 = 4000.0;
@@ -44,7 +43,7 @@ pub(crate) fn inner_product(problem: &Problem, target: &CudaTarget) -> Result<Pr
     inner_matrices(problem, &|gemm| gemm.simt(target))
 }
 
-/// 1x1 convolution, forward and by data.
+/// 1x1 convolution, forward and backward data.
 pub(crate) fn pointwise_conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     pixels(problem, &|gemm| gemm.simt(target))
 }
@@ -61,7 +60,7 @@ impl Tile {
         [ceil(m, rows), ceil(n, columns)]
     }
 
-    /// Clock cycles of a product of these sizes (rows, columns, terms, batches) whose terms are divided so.
+    /// Predicted cycles of a product of sizes (M, N, K, batch) with `parts` parts of K on `units` SMs.
     fn cycles(&self, sizes: [i64; 4], parts: i64, units: i64) -> f64 {
         let ([down, across], [rows, columns], [m, n, k, batch]) = (self.count(sizes), self.size(), sizes);
         let own = ceil(down * across * batch * parts, units);
@@ -72,7 +71,7 @@ impl Tile {
         products + ceil(own, self.blocks) as f64 * (START + (rows * columns) as f64 * STORE) + added
     }
 
-    /// The one that is predicted to take least, and the terms of a part.
+    /// The tile with the least predicted time, and K of a part.
     fn best(sizes: [i64; 4], units: i64) -> (Tile, i64) {
         let most = (sizes[2] / PART).clamp(1, PARTS);
         let all = TILES.iter().flat_map(|&tile| (1..=most).map(move |parts| (tile, parts)));
@@ -83,7 +82,7 @@ impl Tile {
 }
 
 impl Gemm<'_> {
-    /// Whether runs of four columns of the result are aligned to 16 bytes.
+    /// Whether groups of four columns of the result are aligned to 16 bytes.
     fn c_aligned(&self) -> bool {
         let c = &self.c;
         c.inner == 1 && self.n % 4 == 0 && c.alignment(self.m, c.outer) == 16 && (self.batch == 1 || c.batch_stride % 4 == 0)
@@ -100,7 +99,7 @@ impl Gemm<'_> {
         if self.m < 16 && self.n < 16 || self.k < 8 {
             return Err(Skip::Shape("matrices far smaller than a tile"));
         }
-        // Contiguous along the outer dimension in place of K.
+        // Whether the operand is MN-major.
         let turned = |x: &Matrix, rows: i64| {
             if (x.inner == 1 || self.k == 1) && (rows == 1 || x.outer > 0) {
                 return Ok(false);

@@ -1,5 +1,5 @@
-//! `stem:sm90`: forward convolution of few input channels, the first one of a network, of 16-bit types (`kernels/conv_window_sm90.cu`). The source is
-//! copied once, with its padding around it, in pieces of 16 bytes that a row of the kernel at a pixel is made of; it may lie in any order before.
+//! `stem:sm90`: forward convolution of few input channels (the first layer of a network), 16-bit types, on Hopper (`kernels/conv_window_sm90.cu`). The source, in
+//! any layout, and the weights are packed before (`kernels/window_pack.cu`).
 
 use super::conv::OVERFLOW;
 use super::shape::{Choice, Request, Shape, Store, ceil};
@@ -11,41 +11,41 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Conv, ConvSizes};
 use oxidnn_spec::{Arg, Blocking, Op, Problem};
 
-/// Taps of a row of the kernel.
+/// Taps of a filter row, padded with zeros.
 const TAPS: i64 = 8;
-/// Pixels of a tile along W and H, and where those of the result are next to each other.
+/// Pixels of a tile along W and H for NHWC results, and for NCHW ones.
 const TILE: [i64; 2] = [8, 16];
 const LINES: [i64; 2] = [64, 2];
 const SHAPE: Shape = Shape { m: 128, n: 64, consumers: 2, cluster: [1, 1], split: 1, alternate: false };
-/// Bytes of a stage of weights, and of shared memory beside them and the buffers for what tiles read: results on their way out, barriers, alignment.
+/// Bytes of 128 bytes of K of the weights; shared memory for staged results, mbarriers and alignment.
 const FILTER: i64 = SHAPE.n * 128;
 const BESIDES: i64 = 2 * 16_384 + 2 * 1024;
-/// Buffers at most.
+/// Input buffers, at most.
 const BUFFERS: i64 = 4;
-/// Lines and phases that one copy moves at most.
+/// Extent of a TMA box, at most.
 const BOX: i64 = 256;
 
 struct Stem<'a> {
     op: &'a Conv,
     problem: &'a Problem,
     z: ConvSizes,
-    /// Steps from one pixel of the result to the next along H and W, which a line of one pixel does not take.
+    /// Strides along H and W (2 for dimensions of one output pixel, where they do not matter).
     step: [i64; 2],
-    /// Channels of the copy, as many as a window's row has pieces.
+    /// Channels of the packed source; also pieces of a filter row.
     channels: i64,
-    /// Pieces from one pixel's window to the next one's, by which number each row of the copy is sorted; positions of each phase; rows of an image.
+    /// Pieces from one output pixel's window to the next (phases); positions per phase of a line; lines of an image.
     phases: i64,
     positions: i64,
     rows: i64,
-    /// Stages of weights, and rows of the kernel that they hold.
+    /// 128-byte slices of K of the weights, and filter rows that they hold.
     stages: i64,
     kernel_rows: i64,
-    /// The result's pixels are next to each other, not its channels.
+    /// The result is NCHW.
     planes: bool,
     tile: [i64; 2],
 }
 
-/// Shared memory of a block, and blocks that a multiprocessor has at a time.
+/// Shared memory of a CTA, and CTAs per SM.
 struct Room {
     buffer: i64,
     buffers: i64,
@@ -53,7 +53,7 @@ struct Room {
     resident: i64,
 }
 
-/// Forward convolution of at most 8 channels and a kernel at most 8 wide.
+/// Forward convolution of at most 8 input channels with filters at most 8 wide.
 pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     check(problem, target)?;
@@ -124,7 +124,7 @@ impl Stem<'_> {
         Ok(program)
     }
 
-    /// Positions of a row that a tile reads, and its rows.
+    /// Positions of a line, and lines, that a tile reads.
     fn width(&self) -> i64 {
         self.tile[0] + (self.channels - 1) / self.phases
     }
@@ -133,7 +133,7 @@ impl Stem<'_> {
         (self.tile[1] - 1) * self.step[0] + self.z.k[1]
     }
 
-    /// The pieces of a window's row as they lie, phase by phase.
+    /// The order of a filter row's pieces in memory: phase by phase.
     fn order(&self) -> Vec<i64> {
         let mut all: Vec<i64> = (0..self.channels).collect();
         all.sort_by_key(|piece| (piece % self.phases, *piece));
@@ -153,7 +153,7 @@ impl Stem<'_> {
         fit(2).or_else(|| fit(1)).ok_or(Skip::Shape("weights or rows that shared memory does not hold"))
     }
 
-    /// Declares the pixel of a row, those of tiles behind each other, and a column's channel.
+    /// Declares `place` for rows that are the pixels of tile after tile, and columns that are channels.
     fn declare(&self, emit: &mut Emitter) -> Result<super::Declared, Skip> {
         let (z, [across, down]) = (&self.z, self.tile);
         emit.sizes("tiles", &[ceil(z.o[2], across), ceil(z.o[1], down)]);

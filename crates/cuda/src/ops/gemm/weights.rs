@@ -1,5 +1,5 @@
-//! `weights:sm90`: gradients of weights of convolution and deconvolution on Hopper's tensor cores, of 16-bit types and TF32 (`kernels/conv_weights_sm90.cu`, and
-//! `gemm_sm90.cu` for one pixel): a product whose K are pixels, in parts that `reduce_parts.cu` adds in order.
+//! `weights:sm90`: weight gradients of convolution and deconvolution on Hopper, 16-bit types and TF32 (`kernels/conv_weights_sm90.cu`; `gemm_sm90.cu` for 1x1): an
+//! implicit GEMM with K = pixels, with split-K into parts that `reduce_parts.cu` adds.
 
 use super::conv::{Direction, OVERFLOW, Visits, inner_first, is_in_reach, walked};
 use super::shape::{self, Choice, Gradient, Request, Shifts, Store, ceil};
@@ -14,31 +14,31 @@ use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Prop, Tensor};
 use std::iter::once;
 
-/// Threads that share the parts of an element, and up to how many elements more of them do.
+/// `LANES` of `reduce_parts.cu`, and up to how many elements the larger one is used.
 const LANES: [i64; 2] = [8, 32];
 const FEW: i64 = 1 << 15;
 
-/// A gradient of weights as a product over pixels.
+/// A weight gradient as a product over pixels.
 pub(super) struct Pass<'a> {
     pub(super) problem: &'a Problem,
     pub(super) z: ConvSizes,
-    /// The tensor on the small grid, whose channels are the product's rows, and the one on the large grid, whose channels and taps are its columns.
+    /// The tensor on the small grid (A, its channels are M), and the one on the large grid (B, taps x its channels are N).
     pub(super) small: (Arg, &'a Tensor),
     pub(super) large: (Arg, &'a Tensor),
     pub(super) sizes: [[i64; 3]; 2],
     pub(super) gradient: &'a Tensor,
-    /// The rows are the first dimension of the weights.
+    /// M is the first dimension of the weights.
     pub(super) rows_first: bool,
 }
 
-/// The gradient of a convolution's weights, and of its bias.
+/// The gradients of a convolution's weights and bias.
 pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     let otherwise = crate::ops::conv::conv;
     lower(problem, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: true, otherwise }, [&op.src, &op.weights], target)
 }
 
-/// The gradient of a deconvolution's weights, and of its bias.
+/// The gradients of a deconvolution's weights and bias.
 pub(crate) fn deconv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Deconv(op) = &problem.op else { return Err(Skip::Op("anything but deconvolutions")) };
     let otherwise = crate::ops::conv::deconv;
@@ -75,7 +75,7 @@ impl Pass<'_> {
         self.sizes[0][0] > 1 || self.sizes[1][0] > 1 || self.z.k[0] > 1
     }
 
-    /// The launches, with their scratch behind the first `scratch` bytes.
+    /// The launches, whose scratch begins at offset `scratch`.
     pub(super) fn program(&self, scratch: usize, target: &CudaTarget) -> Result<Program, Skip> {
         let (small, large, z) = (self.small.1, self.large.1, &self.z);
         let names = [small, large].map(|t| operand(t.dtype, self.problem.attr.fpmath.mode));
@@ -114,19 +114,19 @@ impl Pass<'_> {
         Ok(program)
     }
 
-    /// The walk over the small grid when `shifts` taps along H are rows: its sizes, and where it begins.
+    /// The walk over the small grid with `SHIFTS`: its sizes, and its start.
     fn walk(&self, shifts: i64) -> [[i64; 3]; 2] {
         let ([mut size, _], down) = (self.sizes, (shifts - 1) * self.z.d[1]);
         size[1] += down;
         [size, [0, -down, 0]]
     }
 
-    /// Pixels of that walk.
+    /// Number of pixels of that walk.
     fn pixels(&self, shifts: i64) -> i64 {
         self.small.1.dims()[0] * self.walk(shifts)[0].iter().product::<i64>()
     }
 
-    /// Whether taps along H can be rows: without strides a line of them meets the same pixels, and without steps few lines beyond the image.
+    /// Whether `SHIFTS` applies: without strides all taps along H read the same lines, and without dilation few lines are added.
     fn shifts(&self, held: i64) -> Option<Shifts> {
         let (z, taps) = (&self.z, self.z.k[1]);
         if self.bytes() != 2 || self.is_pointwise() || z.s != [1; 3] || z.d[1] != 1 || !matches!(taps, 2 | 3) {
@@ -139,17 +139,17 @@ impl Pass<'_> {
         (near && self.pixels(taps) <= i64::from(i32::MAX) / 2).then(|| Shifts { taps, line: z.k[2] * held, pixels: self.pixels(taps) })
     }
 
-    /// Bytes of an element of both operands.
+    /// Element size of the operands in bytes.
     fn bytes(&self) -> i64 {
         (self.small.1.dtype.bits() / 8) as i64
     }
 
-    /// Pixels of a stage, and channels that are gathered together.
+    /// Elements in 128 bytes: pixels of a stage, and channels that are gathered together.
     fn depth(&self) -> i64 {
         128 / self.bytes()
     }
 
-    /// The channels of a tap with those behind them, which are zeros, that the gathering of whole runs brings.
+    /// The channels of a tap, padded to what is gathered together.
     fn held(&self, channels: i64) -> i64 {
         if self.is_pointwise() { channels } else { ceil(channels, self.depth()) * self.depth() }
     }
@@ -158,7 +158,7 @@ impl Pass<'_> {
         Skip::DataType(format!("{}:{}:{}", self.small.1.dtype, self.large.1.dtype, self.gradient.dtype))
     }
 
-    /// Whether TMA reads both tensors.
+    /// Checks that TMA can address both tensors.
     fn is_readable(&self, [rows, channels]: [i64; 2]) -> Result<(), Skip> {
         let (small, large, z) = (self.small.1, self.large.1, &self.z);
         let whole = |v: i64| v * self.bytes() % 16 == 0;
@@ -180,7 +180,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Where the gradient goes by rows, taps and the channels `held`: where it lies so, there; else to scratch, from where the launches copy it.
+    /// Where the kernel stores (M, taps, `held` channels): the gradient itself if it has that layout, otherwise scratch, and the launches that copy it from there.
     fn destination(&self, program: &mut Program, held: i64) -> Result<(MapPlace, Vec<Launch>), Skip> {
         let (t, n) = (self.gradient, self.gradient.dims().len());
         let (first, last) = if self.rows_first { (0, 1) } else { (1, 0) };
@@ -202,7 +202,7 @@ impl Pass<'_> {
         Ok((MapPlace::Scratch(at), vec![map.launch()]))
     }
 
-    /// The maps of both operands.
+    /// The TMA descriptors of both operands.
     fn maps(&self, g: &Gradient) -> Result<[TensorMap; 2], Skip> {
         let ([size, lower], [small, large], deep) = (self.walk(g.shifts), self.sizes, self.deep());
         let walk = |of: (Arg, &Tensor), sizes, stride, lower| walked(of, &Visits { sizes, size, stride, lower, deep }, [self.depth(); 2]);
@@ -279,7 +279,7 @@ impl Pass<'_> {
     }
 }
 
-/// Sums of products over parts of K, behind each other in f32 at a place of the scratch.
+/// Split-K parts: dense f32 matrices at an offset in the scratch.
 #[derive(Clone, Copy)]
 pub(super) struct Parts {
     pub(super) count: i64,
@@ -288,12 +288,12 @@ pub(super) struct Parts {
     pub(super) at: usize,
 }
 
-/// The launch that adds the parts of a gradient of weights, of the type `name`, whose rows and columns have these strides.
+/// The launch of `reduce_parts.cu` for a weight gradient of type `name` with these row and column strides.
 pub(super) fn add(problem: &Problem, parts: Parts, name: &str, to: MapPlace, strides: [i64; 2]) -> Result<Launch, Skip> {
     let Parts { count, rows, columns, at } = parts;
     let mut emit = epilogue(problem, Arg::DIFF_WEIGHTS, &|_| Ok(Default::default()))?;
     emit.option("C_TYPE", name);
-    // Few elements of many parts are shared by more threads.
+    // Few elements and many parts: more threads per element.
     let lanes = if rows * columns <= FEW && count > LANES[0] { LANES[1] } else { LANES[0] };
     emit.option("LANES", lanes);
     let mut words = vec![Word::Scratch(at)];
@@ -308,7 +308,7 @@ pub(super) fn add(problem: &Problem, parts: Parts, name: &str, to: MapPlace, str
     Ok(launch)
 }
 
-/// The map of a tensor as pixels by channels, 128 bytes of channels and as many pixels at a time.
+/// The TMA descriptor (tiled mode) of a tensor as pixels by channels, in boxes of 128 bytes of channels by as many pixels.
 fn pixels_map((arg, t): (Arg, &Tensor), pixels: i64) -> Result<TensorMap, Skip> {
     let (b, size) = (plain(t)?, (t.dtype.bits() / 8) as i64);
     let step = pixel_step(t, b, 0).ok_or(OVERFLOW)?;

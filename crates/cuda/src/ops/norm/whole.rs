@@ -1,4 +1,4 @@
-//! Batch normalisation, statistics and elements in one launch: of channels that lie next to each other, and of planes.
+//! Batch normalisation in one launch: NHWC by `columns_kept.cu`, NCHW by `planes_kept.cu`.
 
 use super::{Norm, OVERFLOW, Share, zero};
 use crate::emit::{Emitter, Place, Real, Tail, View, literal};
@@ -11,26 +11,26 @@ use crate::program::Program;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, DataType, Tensor};
 
-/// A kernel's shape.
+/// The configuration of either kernel.
 enum Shape<'a> {
-    /// Of columns, and the scratch of their parts.
+    /// With the scratch of partial sums and of counters.
     Columns(Whole, [Matrix<'a>; 3], [usize; 2]),
     Planes(Kept, [Plane<'a>; 3]),
 }
 
-/// What either kernel makes, in words that both have.
+/// The operation, for either kernel.
 struct Body<'a> {
-    /// How many of the tensors are read.
+    /// Number of inputs.
     read: usize,
     terms: &'a str,
-    /// Numbers of a channel and the expressions that they are set to, by the statements before.
+    /// Coefficients of a channel and their expressions, after the statements `before`.
     numbers: &'a [(&'a str, String)],
     before: &'a str,
     value: &'a str,
 }
 
 impl Norm<'_> {
-    /// The shape of a launch over these tensors, the last of which is written, and the launch before it that sets counters to zero.
+    /// The configuration for these tensors, the last of which is the result; appends a launch that zeroes the counters.
     fn whole<'n>(&self, program: &mut Program, given: &[(&'n str, Arg, &Tensor)], numbers: i64) -> Result<Option<Shape<'n>>, Skip> {
         let Some(target) = self.vectors.filter(|_| self.share == Share::Channel && self.by_lanes() && !self.flags.rms) else {
             return Ok(None);
@@ -90,7 +90,7 @@ impl Norm<'_> {
         });
     }
 
-    /// The whole forward pass; false where it is not made so.
+    /// The forward pass; false if it does not apply.
     pub(super) fn whole_forward(&self, program: &mut Program, dst: &Tensor) -> Result<bool, Skip> {
         let Some(shape) = self.whole(program, &[("src", Arg::SRC, self.src), ("to", Arg::DST, dst)], 3)? else { return Ok(false) };
         let mut emit = Emitter::new(self.real, dst.dims().volume().unwrap_or(i64::MAX));
@@ -121,7 +121,7 @@ impl Norm<'_> {
         Ok(true)
     }
 
-    /// The whole backward pass; false where it is not made so.
+    /// The backward pass; false if it does not apply.
     pub(super) fn whole_backward(&self, program: &mut Program) -> Result<bool, Skip> {
         let (diff_dst, diff_src) = (tensor(self.problem, Arg::DIFF_DST)?, tensor(self.problem, Arg::DIFF_SRC)?);
         let given = [("src", Arg::SRC, self.src), ("diff_dst", Arg::DIFF_DST, diff_dst), ("to", Arg::DIFF_SRC, diff_src)];

@@ -1,7 +1,7 @@
-//! Gradients of recurrent networks: time is walked against its direction, layers from the last to the first.
+//! Gradients of recurrent networks (backpropagation through time), layers from the last to the first.
 //!
-//! The gradients of all gates' sums (`deltas`) are computed step by step; those of weights, bias and the layer's input are then sums over all steps.
-//! Everything between is f32. What backward does and in which order is `reference::rnn::backward`.
+//! The gradients of the gates' sums (`deltas`) are computed step by step; those of weights, bias and the layer's input are then sums over all steps. All
+//! intermediates are f32. `reference::rnn::backward` defines the computation and its order.
 
 use super::{Mark, OVERFLOW, Stack, by_k_and_n, matrix, multiplied};
 use crate::CudaTarget;
@@ -18,27 +18,27 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{EltwiseAlg, Rnn, RnnActivation, RnnCell, RnnDirection, RnnSizes};
 use oxidnn_spec::{Arg, DataType, Dims, Op, Problem, Tensor};
 
-/// Stand-ins of a step: rows of deltas, of the states' gradients, of the workspace here and a step before, of the attention's gradient.
+/// Further placeholders of a step: rows of deltas, of the gradients of states, of the workspace a step before, and of the gradient of the attention.
 const DELTAS: Arg = Arg(30_011);
 const OUTPUTS: Arg = Arg(30_012);
 const EARLIER: Arg = Arg(30_013);
 const DIFF_ATTENTION: Arg = Arg(30_014);
 
-/// The gradients in the making, f32 in scratch.
+/// Offsets of the gradients in scratch, f32.
 struct Buffers {
-    /// Of the layer's states, T x N x the wider of DIC and SLC; becomes that of its input.
+    /// Of the layer's states, T x N x max(DIC, SLC); later of its input.
     outputs: usize,
-    /// Of gate sums, T x N x bias gates x DHC.
+    /// Of the gates' sums, T x N x bias gates x DHC.
     deltas: usize,
     /// Of the source, T x N x SLC.
     input: usize,
-    /// Of the state before a step, N x the wider of DIC and SIC; of the cell state; of the state before projection or of the reset state.
+    /// Of the state before a step, N x max(DIC, SIC); of the cell state; of the state before the projection, or of the reset state.
     h: usize,
     c: usize,
     extra: usize,
 }
 
-/// A product of deltas by recurrent weights: of so many gates from the first on, to rows in scratch of this width, or added to what they are.
+/// A product of deltas by recurrent weights: for `gates` gates from `first` on, to rows of `width` in scratch at `to`, overwriting or adding.
 struct Way {
     first: i64,
     gates: i64,
@@ -55,9 +55,9 @@ struct Net<'a> {
     bias_gates: i64,
     width: i64,
     state_width: i64,
-    /// Numbers of a row of the workspace.
+    /// Elements of a workspace row.
     row: i64,
-    /// The rows that make products of matrices, best first; other products are sums of what functions give.
+    /// The rows for matrix products, in the order of preference; other products are generic.
     rows: &'a [Lower],
     target: &'a CudaTarget,
 }
@@ -118,7 +118,7 @@ impl Net<'_> {
         d == 1 || self.op.direction == RnnDirection::Right2Left
     }
 
-    /// Where in a row of the workspace the state, the cell state and the further numbers are.
+    /// Offsets of state, cell state and further values in a workspace row.
     fn fields(&self) -> [i64; 3] {
         let z = &self.z;
         let state = z.gates * z.dhc;
@@ -126,7 +126,7 @@ impl Net<'_> {
         [state, cell, cell + if self.op.cell == RnnCell::Lstm { z.dhc } else { 0 }]
     }
 
-    /// Bytes from the workspace's beginning to the rows of a step.
+    /// Offset of a step's rows in the workspace, in bytes.
     fn kept(&self, s: Stack, t: i64) -> u64 {
         let z = &self.z;
         (((s.l * z.directions + s.d) * z.time + t) * z.batch * self.row * 4) as u64
@@ -164,7 +164,7 @@ impl Net<'_> {
         self.inputs(all, s)
     }
 
-    /// Declares the workspace's rows here and before, and the state and cell state before: of the step before, or what came in.
+    /// Declares the workspace rows of this step and of the one before, and the state and cell state before: from the workspace, or the initial ones.
     fn declare_kept(&self, emit: &mut Emitter, s: Stack, first: bool) -> Result<(), Skip> {
         let [state, cell, extra] = self.fields();
         emit.word("const float* kept_rows", Word::Address { arg: Mark::KEPT, buffer: 0 });
@@ -204,7 +204,7 @@ impl Net<'_> {
         Ok(())
     }
 
-    /// Gradients that come from outside of the layer.
+    /// The gradients that come from outside of the layer.
     fn start(&self, all: &mut Program, s: Stack) -> Result<(), Skip> {
         let (z, op) = (&self.z, self.op);
         if s.l + 1 == z.layers {
@@ -242,7 +242,7 @@ impl Net<'_> {
         Ok(())
     }
 
-    /// A matrix of a stack's weights: inputs by gates by channels.
+    /// Declares a layer's weights as a matrix (inputs, gates x channels).
     fn declare_weights(&self, emit: &mut Emitter, s: Stack, arg: Arg, t: &Tensor) -> Result<(), Skip> {
         emit.view(&View::of("weights", arg, t))?;
         emit.numbers("weights_stack", &[s.l, s.d]);
@@ -254,7 +254,7 @@ impl Net<'_> {
         Ok(())
     }
 
-    /// The launches of a step, over the stand-ins: gradients of the states after it become those of the states before it.
+    /// The launches of a step, over the placeholders: from the gradients of the states after it to those of the states before it.
     fn step(&self, all: &mut Program, s: Stack, first: bool) -> Result<Program, Skip> {
         let (z, op) = (&self.z, self.op);
         let mut step = Program { scratch: all.scratch, ..Program::default() };
@@ -305,7 +305,7 @@ impl Net<'_> {
         by_k_and_n([z.batch, z.dhc, z.dic], &declare).append(step, self.target)
     }
 
-    /// Rows of the deltas of all gates by weights of f32, to so many columns of rows of some width, as a product of matrices; `None` where no row takes it.
+    /// The product of deltas of all gates by f32 weights as a matrix product; `None` if no row applies.
     fn by_weights(
         &self,
         all: &mut Program,
@@ -327,7 +327,7 @@ impl Net<'_> {
         multiplied(all, self.rows, [deltas, weights, result], [from, MapPlace::Arg(arg, 0), to], self.target).ok()
     }
 
-    /// Deltas by the recurrent weights.
+    /// A product of deltas by recurrent weights.
     fn product_of_deltas(&self, step: &mut Program, s: Stack, way: &Way) -> Result<(), Skip> {
         let Way { first, gates, to, width, adds } = *way;
         let z = &self.z;
@@ -349,7 +349,7 @@ impl Net<'_> {
             emit.number("candidate", if self.is_lbr() { 2 * z.dhc } else { i64::MAX });
             emit.number("channels", z.dhc);
             let old = if adds { " + result_load(a, at)" } else { "" };
-            // The candidate of linear-before-reset cells has a delta of its own behind the others.
+            // For linear-before-reset cells the candidate has a separate delta after the others.
             emit.code(&format!(
                 "DEVICE factor left(const Args& a, index, index m, index k) {{\n    const index p[] = {{m, (index)(k + a.first + (k >= a.candidate ? a.channels : 0))}};\n    return deltas(a, p);\n}}\n\
                  DEVICE factor right(const Args& a, index, index k, index n) {{ return weight(a, n, (index)(k + a.first)); }}\n\
@@ -361,7 +361,7 @@ impl Net<'_> {
         by_k_and_n([z.batch, z.sic, gates * z.dhc], &declare).append(step, self.target)
     }
 
-    /// Declares what a step's kernels over samples and channels have.
+    /// Declares what a step's element-wise kernels use.
     fn declare_step(&self, emit: &mut Emitter, s: Stack, first: bool) -> Result<(), Skip> {
         let (op, z) = (self.op, &self.z);
         let [outputs, deltas, h, c, extra] = [
@@ -403,7 +403,7 @@ impl Net<'_> {
         Ok(())
     }
 
-    /// The deltas of a step, but for the reset of a GRU.
+    /// The deltas of a step, except for the reset gate of a GRU.
     fn cell(&self, s: Stack, first: bool) -> Result<crate::program::Launch, Skip> {
         let (op, z) = (self.op, &self.z);
         let cells = plain(&[z.batch, z.dhc])?;
@@ -462,7 +462,7 @@ impl Net<'_> {
         Ok(map.launch())
     }
 
-    /// The gradient of a step's attention: a sum over the channels.
+    /// The gradient of a step's attention: a sum over channels.
     fn attention(&self, s: Stack, first: bool) -> Result<crate::program::Launch, Skip> {
         let z = &self.z;
         let t = tensor(self.problem, Arg::DIFF_SRC_3)?;
@@ -481,7 +481,7 @@ impl Net<'_> {
         Ok(rows.launch())
     }
 
-    /// The delta of a GRU's reset, and its way to the state before.
+    /// The delta of a GRU's reset gate, and its contribution to the gradient of the state before.
     fn reset(&self, s: Stack, first: bool) -> Result<crate::program::Launch, Skip> {
         let cells = plain(&[self.z.batch, self.z.dhc])?;
         let mut map = Map::over(Real::Single, &cells.layout);
@@ -494,7 +494,7 @@ impl Net<'_> {
         Ok(map.launch())
     }
 
-    /// The gradients of the states that came in.
+    /// The gradients of the initial states.
     fn first_states(&self, all: &mut Program, s: Stack) -> Result<(), Skip> {
         let z = &self.z;
         for (at, width, channels, arg) in [(self.b.h, self.state_width, z.sic, Arg::DIFF_SRC_1), (self.b.c, z.dhc, z.dhc, Arg::DIFF_SRC_2)]
@@ -514,13 +514,13 @@ impl Net<'_> {
         Ok(())
     }
 
-    /// Zeroes the padding of a gradient behind its last part.
+    /// Zeroes the padding of a gradient after its last part.
     fn clear(&self, all: &mut Program, s: Stack, arg: Arg) -> Result<(), Skip> {
         if s.l == 0 && s.d + 1 == self.z.directions { zero::padding(all, arg, tensor(self.problem, arg)?) } else { Ok(()) }
     }
 
-    /// Declares what sums over all steps read: `delta(a, i, gate, c)`, `here(a, i, field)` and `earlier_state(a, i, c)`, `earlier_cell(a, i, c)` of step and
-    /// sample i.
+    /// Declares what sums over all steps read: `delta(a, i, gate, c)`, `here(a, i, field)`, `earlier_state(a, i, c)` and `earlier_cell(a, i, c)` of step and
+    /// sample `i`.
     fn declare_all(&self, emit: &mut Emitter, s: Stack) -> Result<(), Skip> {
         let z = &self.z;
         let [state, cell, extra] = self.fields();
@@ -553,7 +553,7 @@ impl Net<'_> {
         Ok(())
     }
 
-    /// Declares the gradient of a parameter as `diff`, and `give(a, p, v)`, which writes an element of it or adds to what is there.
+    /// Declares the gradient of a parameter as `diff`, and `give(a, p, v)`, which writes or accumulates an element.
     fn declare_gradient(&self, emit: &mut Emitter, s: Stack, arg: Arg) -> Result<(), Skip> {
         emit.view(&View::of("diff", arg, tensor(self.problem, arg)?))?;
         emit.numbers("stack", &[s.l, s.d]);
@@ -564,7 +564,7 @@ impl Net<'_> {
         Ok(())
     }
 
-    /// Gradients of weights and bias.
+    /// The gradients of weights and bias.
     fn parameters(&self, all: &mut Program, s: Stack) -> Result<(), Skip> {
         let z = &self.z;
         let input = if s.l == 0 {
@@ -597,7 +597,7 @@ impl Net<'_> {
         Ok(())
     }
 
-    /// The same as a product of matrices: the input is copied to rows of steps and samples, and the sums go from scratch to where they belong. False where no row takes it.
+    /// The same as a matrix product: the input is copied to dense rows, and the result from scratch to the gradient. False if no row applies.
     fn dense_gradient(&self, all: &mut Program, s: Stack, arg: Arg, [inputs, columns, first]: [i64; 3], left: &str) -> Result<bool, Skip> {
         let (z, rows) = (&self.z, self.z.time * self.z.batch);
         let (copy, sums) = (plain(&[rows, inputs])?, plain(&[inputs, columns])?);
@@ -631,7 +631,7 @@ impl Net<'_> {
         Ok(true)
     }
 
-    /// Declares the source, and the rows of the layer below.
+    /// Declares the layer's input: the source, or the states of the layer below.
     fn declare_input(&self, emit: &mut Emitter, s: Stack) -> Result<(), Skip> {
         emit.view(&View::of("src", Arg::SRC, &self.op.src_layer))?;
         let below = Stack { l: (s.l - 1).max(0), ..s };
@@ -639,7 +639,7 @@ impl Net<'_> {
         Ok(())
     }
 
-    /// The gradient of `inputs` rows of weights in `columns` columns from `first` on: sums over steps and samples of an input, which `left` gives, by a delta.
+    /// The gradient of `inputs` rows of weights in `columns` columns from `first` on: sums over steps and samples of `left` by a delta.
     fn gradient(&self, all: &mut Program, s: Stack, arg: Arg, [inputs, columns, first]: [i64; 3], left: &str) -> Result<(), Skip> {
         let z = &self.z;
         let recurrent = arg == Arg::DIFF_WEIGHTS_1;
@@ -686,7 +686,7 @@ impl Net<'_> {
         product.append(all, self.target)
     }
 
-    /// Gradients of the bias or of peephole weights: sums over steps and samples, by gate and channel.
+    /// The gradients of bias or peephole weights: sums over steps and samples per gate and channel.
     fn by_channel(&self, all: &mut Program, s: Stack, arg: Arg, gates: i64) -> Result<(), Skip> {
         let z = &self.z;
         let over = plain(&[z.time * z.batch, gates, z.dhc])?;
@@ -706,7 +706,7 @@ impl Net<'_> {
         Ok(())
     }
 
-    /// The gradient of the layer's input: to the layer below, or to the source, where directions are added.
+    /// The gradient of the layer's input: to the layer below, or to the source, where the directions are added.
     fn inputs(&self, all: &mut Program, s: Stack) -> Result<(), Skip> {
         let z = &self.z;
         let (at, width) = if s.l == 0 { (self.b.input, z.slc) } else { (self.b.outputs, self.width) };

@@ -1,9 +1,11 @@
-//! Recurrent networks forward: the products of all inputs of a layer at once, then step by step a product of the state and a pointwise launch.
+//! Recurrent networks forward. Per layer and direction: one product for the inputs of all time steps, then per time step a product of the state and an
+//! element-wise launch for the cell, or one launch for both, or for all steps (`step`).
 //!
-//! A step's launches are made once a layer and direction, over stand-ins for what changes from step to step ([`Mark`]), which are moved to their places.
+//! The launches of a step are planned once per layer and direction, with placeholder arguments for what changes from step to step ([`Mark`]), and relocated for each
+//! step.
 //!
-//! States lie as the type of the source has them. Where that has 8 bits they are codes, `scale * x + shift`; sums are of codes less the shift by weights
-//! as they are given, and become real where a gate reads them.
+//! States have the source's data type. 8-bit states are quantised, `scale * x + shift`: sums are over the states minus the shift times the quantised weights, and
+//! are dequantised where a gate reads them.
 
 mod backward;
 mod step;
@@ -23,7 +25,7 @@ use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Prop, RnnQuant, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
-/// Stands for the sums of a step's inputs, its state before and after, its rows of the workspace and of the attention.
+/// Placeholders for a step's input sums, its state before and after, its rows of the workspace, and of the attention.
 struct Mark;
 
 impl Mark {
@@ -34,43 +36,43 @@ impl Mark {
     const ATTENTION: Arg = Arg(30_005);
 }
 
-/// Numbers of the attributes that one launch puts into scratch.
+/// Scales that one launch copies from its parameters to scratch.
 const NUMBERS: usize = 128;
 
-/// Scales of the columns of weights: one for all, or one each, in scratch.
+/// Scales of weights: one for all columns, or one per column in scratch.
 #[derive(Clone, Copy)]
 enum Scales {
     One(f64),
     Each(usize),
 }
 
-/// Some of the weights that are passed as `arg`.
+/// A matrix within the weights that are passed as `arg`.
 struct Weights {
     arg: Arg,
     matrix: Tensor,
 }
 
-/// A network in the making.
+/// A forward pass.
 struct Net<'a> {
     op: &'a Rnn,
     z: RnnSizes,
-    /// The type of states, and the scale and shift of their codes.
+    /// The data type of states; their scale and shift.
     state: DataType,
     code: [f64; 2],
     quant: &'a RnnQuant,
-    /// The rows that make products, best first.
+    /// The rows for products, in the order of preference.
     rows: &'a [Lower],
     target: &'a CudaTarget,
 }
 
-/// A layer of a direction.
+/// A layer in one direction.
 #[derive(Clone, Copy, Debug)]
 struct Stack {
     l: i64,
     d: i64,
 }
 
-/// Buffers of all steps in the scratch.
+/// Offsets of the buffers in scratch.
 struct Buffers {
     gates: usize,
     recurrent: usize,
@@ -78,11 +80,11 @@ struct Buffers {
     reset: usize,
     cell: usize,
     first: usize,
-    /// Where blocks that make steps count each other.
+    /// Counters for the synchronisation of CTAs between steps.
     counters: usize,
-    /// Scales of the weights' columns, and of the projection's.
+    /// Scales of the weights, and of the projection weights.
     scales: [Scales; 2],
-    /// The states of all steps, by direction, of a layer and the one below.
+    /// The states of all steps and directions, of a layer and of the one below.
     sequences: [usize; 2],
 }
 
@@ -111,7 +113,7 @@ pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, S
     })
 }
 
-/// A matrix of `dims` with these strides, so many elements into its memory.
+/// A matrix with these strides and offset.
 fn matrix(dtype: DataType, dims: [i64; 2], strides: [i64; 2], offset: i64) -> Result<Tensor, Skip> {
     let mut t = Tensor::plain(dims, dtype).map_err(|_| OVERFLOW)?;
     let b = t.layout.blocking_mut().ok_or(OVERFLOW)?;
@@ -119,7 +121,7 @@ fn matrix(dtype: DataType, dims: [i64; 2], strides: [i64; 2], offset: i64) -> Re
     Ok(t)
 }
 
-/// The launches of a product by the first row that takes it; source, weights and destination lie at these places.
+/// The launches of a product by the first row that applies, with source, weights and destination at these places.
 fn multiplied(
     all: &mut Program,
     rows: &[Lower],
@@ -142,7 +144,7 @@ fn multiplied(
     Err(last)
 }
 
-/// Sums in f32 of terms whose neighbours along K of the left and along N of the right operand are neighbours in memory.
+/// A generic product in f32 with `left` contiguous along K and `right` along N.
 fn by_k_and_n([m, n, k]: [i64; 3], declare: &dyn Fn(&mut Emitter) -> Result<(), Skip>) -> Products<'_> {
     let sizes = Sizes { batches: 1, m, n, k };
     Products { real: Real::Single, sum: Sum::Single, sizes, left_k_first: true, right_n_first: true, z_first: false, declare }
@@ -153,7 +155,7 @@ fn bytes(dtype: DataType, elements: i64) -> Result<usize, Skip> {
 }
 
 impl Net<'_> {
-    /// What states are made in: those that are codes in double precision, as saturated activations and whole sums give numbers just between two codes.
+    /// The type that states are computed in: double for quantised states, where saturated activations and integer sums give exact ties.
     fn real(&self) -> Real {
         if self.state.is_x8() { Real::Double } else { Real::Single }
     }
@@ -195,7 +197,7 @@ impl Net<'_> {
         Ok(all)
     }
 
-    /// The scales of weights, in scratch where there are many.
+    /// The scales of weights; several are copied to scratch.
     fn scales(&self, all: &mut Program, given: &Option<(u32, Vec<oxidnn_spec::Real>)>) -> Result<Scales, Skip> {
         let many = match given {
             Some((_, scales)) if self.state.is_x8() => scales,
@@ -218,8 +220,7 @@ impl Net<'_> {
         Ok(Scales::Each(at))
     }
 
-    /// Declares `code_of(a, x)` and `real_of(a, q)`: a state's code and the real number that it stands for; and `scaled(a, column, sum)`, the real sum of codes
-    /// by weights.
+    /// Declares `code_of(a, x)` (quantise a state), `real_of(a, q)` (dequantise it) and `scaled(a, column, sum)` (dequantise a sum).
     fn declare_codes(&self, emit: &mut Emitter, scales: Scales) {
         if !self.state.is_x8() {
             return emit.code(
@@ -246,7 +247,7 @@ impl Net<'_> {
         ));
     }
 
-    /// Where the source lies row by row: where it is given so, there; else in a copy.
+    /// Where the source is dense: the argument itself, or a copy in scratch.
     fn input(&self, all: &mut Program) -> Result<MapPlace, Skip> {
         let src = &self.op.src_layer;
         let plain = Tensor::plain(*src.dims(), src.dtype).map_err(|_| OVERFLOW)?;
@@ -262,19 +263,19 @@ impl Net<'_> {
         Ok(MapPlace::Scratch(at))
     }
 
-    /// The place of the state of direction `d` at time `t`.
+    /// The offset in scratch of the state of a layer and direction at time `t`.
     fn state_at(&self, b: &Buffers, s: Stack, t: i64) -> Result<usize, Skip> {
         let z = &self.z;
         Ok(b.sequences[(s.l % 2) as usize] + bytes(self.state, ((s.d * z.time + t) * z.batch) * z.dic)?)
     }
 
-    /// The time of a step.
+    /// The time index of a step.
     fn time(&self, d: i64, step: i64) -> i64 {
         let back = d == 1 || self.op.direction == RnnDirection::Right2Left;
         if back { self.z.time - 1 - step } else { step }
     }
 
-    /// The weights of some gates as a matrix of inputs by columns.
+    /// The weights of `gates` gates from the first on as a matrix (inputs, gates x channels).
     fn weights(&self, t: &Tensor, s: Stack, [first, gates]: [i64; 2]) -> Result<Tensor, Skip> {
         let b = gemm::plain(t)?;
         let (dims, st) = (t.dims(), &b.strides);
@@ -284,7 +285,7 @@ impl Net<'_> {
         matrix(t.dtype, [dims[2], gates * dims[4]], [st[2], st[4]], b.offset + s.l * st[0] + s.d * st[1] + first * st[3])
     }
 
-    /// The launches of a product from `from` by weights, passed as `arg`, to the scratch at `to`.
+    /// The launches of a product of `from` by weights to the scratch at `to`.
     fn product(&self, all: &mut Program, [rows, k]: [i64; 2], from: MapPlace, weights: Weights, to: usize) -> Result<Program, Skip> {
         let Weights { arg, matrix: weights } = weights;
         let columns = weights.dims()[1];
@@ -295,7 +296,7 @@ impl Net<'_> {
         multiplied(all, self.rows, [src, weights, dst], [from, MapPlace::Arg(arg, 0), MapPlace::Scratch(to)], self.target)
     }
 
-    /// The same by sums of any types: of codes less their shift.
+    /// The same by the generic products, for any types; the shift of quantised states is subtracted.
     fn sums(&self, all: &mut Program, from: MapPlace, weights: Weights, [src, dst]: [Tensor; 2], to: usize) -> Result<Program, Skip> {
         let declare = |emit: &mut Emitter| {
             emit.define("RANK", 2);
@@ -355,7 +356,7 @@ impl Net<'_> {
         self.last_states(all, b, s)
     }
 
-    /// Zeros where blocks count each other.
+    /// Zeroes the counters.
     fn count_from_zero(&self, all: &mut Program, b: &Buffers) -> Result<(), Skip> {
         let counters = Tensor::plain([self.z.batch], DataType::S32).map_err(|_| OVERFLOW)?;
         let mut map = Map::over(Real::Single, &counters.layout);
@@ -365,7 +366,7 @@ impl Net<'_> {
         Ok(())
     }
 
-    /// The states that the first step begins from.
+    /// The initial states.
     fn first_states(&self, all: &mut Program, b: &Buffers, s: Stack) -> Result<(), Skip> {
         let z = &self.z;
         for (at, dtype, channels, given, arg) in
@@ -392,7 +393,7 @@ impl Net<'_> {
         Ok(())
     }
 
-    /// The states that the last step leaves, where they are asked for.
+    /// Stores the final states, if requested.
     fn last_states(&self, all: &mut Program, b: &Buffers, s: Stack) -> Result<(), Skip> {
         let z = &self.z;
         let last = self.state_at(b, s, self.time(s.d, z.time - 1))?;
@@ -418,7 +419,7 @@ impl Net<'_> {
         Ok(())
     }
 
-    /// The destination of the last layer's states.
+    /// Stores the last layer's states to the destination.
     fn result(&self, all: &mut Program, b: &Buffers) -> Result<(), Skip> {
         let (z, dst) = (&self.z, &self.op.dst_layer);
         let own = Tensor::plain([z.directions, z.time, z.batch, z.dic], self.state).map_err(|_| OVERFLOW)?;
@@ -439,7 +440,7 @@ impl Net<'_> {
         Ok(())
     }
 
-    /// The launches of a step, over the stand-ins.
+    /// The launches of a step, over the placeholders.
     fn step(&self, all: &mut Program, b: &Buffers, s: Stack) -> Result<Program, Skip> {
         let (op, z) = (self.op, &self.z);
         let before = MapPlace::Arg(Mark::BEFORE, 0);
@@ -476,7 +477,7 @@ impl Net<'_> {
         Ok(program)
     }
 
-    /// The state that a projection gives, from its sums.
+    /// The state from the sums of the projection.
     fn projected(&self, b: &Buffers) -> Result<crate::program::Launch, Skip> {
         let z = &self.z;
         let sums = Tensor::plain([z.batch, z.dic], DataType::F32).map_err(|_| OVERFLOW)?;
@@ -493,14 +494,14 @@ impl Net<'_> {
         Ok(map.launch())
     }
 
-    /// Declares the rows of the workspace.
+    /// Declares the workspace rows.
     fn keeper(&self, emit: &mut Emitter) {
         emit.word("float* workspace", Word::Address { arg: Mark::KEPT, buffer: 0 });
         emit.number("workspace_row", self.op.workspace_row().unwrap_or(0));
         emit.code("DEVICE float* kept(const Args& a, index n) { return a.workspace + (i64)n * a.workspace_row; }\n");
     }
 
-    /// A launch over samples and channels of a cell.
+    /// An element-wise launch over samples and channels of a cell.
     fn pointwise(&self, b: &Buffers, s: Stack, code: &str, recurrent: i64) -> Result<crate::program::Launch, Skip> {
         let cells = Tensor::plain([self.z.batch, self.z.dhc], DataType::F32).map_err(|_| OVERFLOW)?;
         let mut map = Map::over(self.real(), &cells.layout);
@@ -509,8 +510,8 @@ impl Net<'_> {
         Ok(map.launch())
     }
 
-    /// Declares what a cell reads and writes, and gives the statements before its own at the sample and channel `p`. The state's sums are those of so many gates in
-    /// scratch, or with `None` the array `sums`.
+    /// Declares the inputs and outputs of a cell, and returns the statements that precede its own at sample and channel `p`. The state's sums are in scratch, for so
+    /// many gates, or with `None` in the array `sums`.
     fn declare_cell(&self, emit: &mut Emitter, b: &Buffers, s: Stack, recurrent: Option<i64>) -> Result<String, Skip> {
         let (op, z) = (self.op, &self.z);
         let f32_of = |dims: [i64; 3]| Tensor::plain(dims, DataType::F32).map_err(|_| OVERFLOW);
@@ -596,14 +597,14 @@ impl Net<'_> {
         ))
     }
 
-    /// Update and reset of a GRU, which take the places of their sums, and the state that is reset.
+    /// GRU: the update and reset gates, stored over their sums, and the reset state.
     fn reset_code(&self) -> String {
         "    const real update = gate_0(input(0) + state(0)), reset = gate_1(input(1) + state(1));\n    gates_store(a, at(0), update);\n    \
          gates_store(a, at(1), reset);\n    reset_state_store(a, reset_state_at(a, p), code_of(a, reset * old_state()));\n"
             .into()
     }
 
-    /// What ends a step.
+    /// Statements that store the results of a step.
     fn cell_code(&self) -> String {
         let (op, z) = (self.op, &self.z);
         let attention = |code: &str| format!("    const real keep = (real)1 - attention_of(a, n);\n{code}");

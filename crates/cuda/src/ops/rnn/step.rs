@@ -1,5 +1,6 @@
-//! Steps of a network in one launch, where the cell has one product of the state and few samples: in f32 (`kernels/rnn_step.cu`) and in 16 bits on tensor cores
-//! (`kernels/rnn_step_mma.cu`). Where all blocks run at once, that launch makes all steps of a layer, and the weights stay on the multiprocessors.
+//! Time steps as one launch for the state's product and the cell, for cells with one product and few samples: f32 (`kernels/rnn_step.cu`), or 16-bit types on tensor
+//! cores (`kernels/rnn_step_mma.cu`). If all CTAs fit the GPU at once, one cooperative launch computes all steps of a layer, with the weights kept in shared
+//! memory.
 
 use super::{Buffers, Mark, Net, OVERFLOW, Stack};
 use crate::Facts;
@@ -10,37 +11,36 @@ use crate::program::{Launch, MapPlace, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Blocking, DataType};
 
-/// Samples and channels of a block: of 16 samples or fewer, so many channels that blocks are few enough to run at once; of more samples, squarer ones, which read the
-/// least. And the depth by which warps divide K.
+/// `BATCH` for few samples, and otherwise; `UNITS`: 4 or 8 channels, as few as let all CTAs run at once; the granularity of K of a warp; warps.
 const FEW_SAMPLES: i64 = 16;
 const SAMPLES: i64 = 32;
 const UNITS: [i64; 2] = [4, 8];
 const DEPTH: i64 = 16;
 const WARPS: i64 = 8;
-/// More samples fill the tiles of `gemm:f32`.
+/// Samples, at most: more fill the tiles of `gemm:f32`.
 const FEW: i64 = 256;
-/// Bytes of shared memory that kernels are compiled for.
+/// Sizes of shared memory that kernels are compiled for.
 const SHARED: [i64; 3] = [72 << 10, 108 << 10, 220 << 10];
-/// On tensor cores: columns of a block, those of a chunk, the multiple of K, and numbers of a row of a warp's sums.
+/// `rnn_step_mma.cu`: columns of a CTA and of a chunk, granularity of K, and floats of a row of sums.
 const COLUMNS: i64 = 32;
 const CHUNK: i64 = 8;
 const DEPTH_MMA: i64 = 64;
 const PITCH: i64 = 40;
 
-/// A kernel for the step.
+/// The kernel of a step.
 struct Kernel {
     file: &'static str,
-    /// Samples and channels of a block.
+    /// `BATCH` and `UNITS`.
     samples: i64,
     units: i64,
-    /// Bytes of shared memory that it needs.
+    /// Shared memory in bytes.
     bytes: i64,
     options: Vec<(&'static str, i64)>,
-    /// What the weights must be aligned to 16 bytes for.
+    /// The weights must be aligned to 16 bytes.
     is_aligned: bool,
 }
 
-/// The step, over the stand-ins for what changes from one to the next; `None` where it takes a product and a pointwise launch.
+/// The launch of a step, over the placeholders; `None` if it takes a product and an element-wise launch.
 pub(super) fn fused(net: &Net<'_>, b: &Buffers, s: Stack, code: &str) -> Result<Option<Launch>, Skip> {
     let (op, z) = (net.op, &net.z);
     let Ok(weights) = gemm::plain(&op.weights_iter) else { return Ok(None) };
@@ -91,7 +91,8 @@ pub(super) fn fused(net: &Net<'_>, b: &Buffers, s: Stack, code: &str) -> Result<
     Ok(Some(launch))
 }
 
-/// All `steps` of a layer in one launch, from those of the first three; `None` where they are not one launch each, or too many blocks to wait for each other.
+/// All `steps` of a layer as one cooperative launch, derived from the launches of the first three; `None` if a step is not one launch, or its CTAs are not
+/// co-resident.
 pub(super) fn in_one([first, second, third]: [&Program; 3], steps: i64, facts: &Facts) -> Option<Launch> {
     let ([first], [second], [third]) = (&first.launches[..], &second.launches[..], &third.launches[..]) else { return None };
     if !matches!(first.source.file, "rnn_step" | "rnn_step_mma") {
@@ -112,7 +113,7 @@ pub(super) fn in_one([first, second, third]: [&Program; 3], steps: i64, facts: &
     Some(launch)
 }
 
-/// How far a word moves, where it stays in the same memory.
+/// The difference between two words of the same memory.
 fn distance(from: Word, to: Word) -> Option<u64> {
     let place = |word| match word {
         Word::Address { arg, buffer: 0 } => Some((Some(arg), 0)),
@@ -138,7 +139,7 @@ fn single(net: &Net<'_>) -> Option<Kernel> {
     whole.then_some(Kernel { file: "rnn_step", samples, units, bytes, options: Vec::new(), is_aligned: false })
 }
 
-/// Where all blocks run at once, and states and weights are runs that can be loaded 16 bytes at a time.
+/// `rnn_step_mma.cu`, if all CTAs run at once, and states and weights can be loaded 16 bytes at a time.
 fn on_tensor_cores(net: &Net<'_>, weights: &Blocking, first: i64) -> Option<Kernel> {
     let z = &net.z;
     let samples = if z.batch <= FEW_SAMPLES { FEW_SAMPLES } else { SAMPLES };
@@ -151,7 +152,7 @@ fn on_tensor_cores(net: &Net<'_>, weights: &Blocking, first: i64) -> Option<Kern
         () => return None,
     };
     let at_once = 2 * i64::from(net.target.facts.multiprocessors);
-    // Products of other rows than the last one want aligned memory, too.
+    // `rows` has more than the last row only if memory is aligned.
     if net.rows.len() < 2 || !whole(&[z.sic, z.dic, z.dhc, first]) || ceil(z.dhc, units) * ceil(z.batch, samples) > at_once {
         return None;
     }
