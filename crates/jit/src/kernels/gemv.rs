@@ -683,6 +683,8 @@ impl Columns<'_> {
                 // The memory behind the last element of a row is not zero.
                 let a = match mask.filter(|_| w.parts() == 1) {
                     Some(mask) => Src::Val(f.load_masked(at, mask)),
+                    // Loaded once for all columns, where there is a register.
+                    None if self.columns > 1 && (f.isa().avx512 || w.parts() == 1) => Src::Val(f.load(w.width, at)),
                     None => Src::Mem(at),
                 };
                 x.iter().zip(sums.chunks(w.rows)).for_each(|(b, sums)| f.accumulate(w.op(), sums[row], *b, a));
