@@ -64,6 +64,11 @@ impl<'a> View<'a> {
         Elements { buf: self.buf, dtype: self.dtype, at: offset, stride }.read(self.simd, out);
     }
 
+    /// Writes elements from element `offset` on, `stride` apart, rounded to nearest even, integers saturated.
+    pub fn write_run(&self, offset: usize, stride: usize, values: &[f32]) {
+        Elements { buf: self.buf, dtype: self.dtype, at: offset, stride }.write(self.simd, values);
+    }
+
     /// Type of the elements.
     pub fn dtype(&self) -> DataType {
         self.dtype
@@ -128,9 +133,7 @@ impl<'a> View<'a> {
 
     /// Writes elements from `pos` on along `dim`, rounded to nearest even, integers saturated.
     pub fn write(&self, pos: &Pos, dim: usize, values: &[f32]) {
-        self.pieces(pos, dim, values.len(), |at, stride, piece| {
-            Elements { buf: self.buf, dtype: self.dtype, at, stride }.write(self.simd, &values[piece]);
-        });
+        self.pieces(pos, dim, values.len(), |at, stride, piece| self.write_run(at, stride, &values[piece]));
     }
 
     /// Reads one element.

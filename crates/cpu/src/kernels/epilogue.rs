@@ -171,6 +171,20 @@ impl<'a> Epilogue<'a> {
     /// Stores a run column by column.
     fn store_across(&self, rows: &[f32], step: usize, columns: usize, dim: usize, run: &Run) {
         let mut line = [0.0; CHUNK];
+        let dst = self.dst();
+        let whole = run.step == 1 && (1..=CHUNK).contains(&run.count) && dst.stride(run.dim) == Some(1);
+        if whole && dst.stride(dim) == Some(run.count as i64) {
+            // Columns follow each other.
+            let (each, start) = (CHUNK / run.count, dst.offset(&run.pos));
+            for first in (0..columns).step_by(each) {
+                let line = &mut line[..each.min(columns - first) * run.count];
+                for (j, column) in line.chunks_exact_mut(run.count).enumerate() {
+                    column.iter_mut().enumerate().for_each(|(i, x)| *x = rows[i * step + first + j]);
+                }
+                dst.write_run(start + first * run.count, 1, line);
+            }
+            return;
+        }
         for j in 0..columns {
             for start in (0..run.count).step_by(CHUNK) {
                 let line = &mut line[..(run.count - start).min(CHUNK)];

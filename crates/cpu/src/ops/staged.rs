@@ -333,6 +333,14 @@ pub(crate) fn repeated(problem: &Problem, target: &CpuTarget, rows: &[Choose<Cpu
         return Err(Skip::Shape("groups without a single channel of one operand and several of the other"));
     }
     super::support::known(problem)?;
+    let none = || Skip::Layout("of the operands, nor any that they could be copied to".into());
+    let last = Tensor::with_tag(*thin.dims(), thin.dtype, "axb").map_err(|e| Skip::Layout(e.to_string()))?;
+    if !thin.layout.is_any() && *thin != last {
+        // Channels are repeated where they are neighbours, and a reorder makes them so.
+        let mut neighbours = problem.clone();
+        neighbours.op.tensor_mut(arg).into_iter().for_each(|t| *t = last.clone());
+        return copied(problem, repeated(&neighbours, target, rows)?, target).ok_or_else(none);
+    }
     let mut resolved = problem.clone();
     for o in resolved.op.operands_mut() {
         match o.arg {
@@ -359,7 +367,6 @@ pub(crate) fn repeated(problem: &Problem, target: &CpuTarget, rows: &[Choose<Cpu
         }
     }
     let wide = Problem::new(wide.op, wide.attr).map_err(|_| Skip::Op("what is no depthwise convolution with repeated channels"))?;
-    let none = || Skip::Layout("of the operands, nor any that they could be copied to".into());
     let inner = rows.iter().find_map(|row| row(&wide, target).ok()).ok_or_else(none)?;
     let mut stages = Vec::new();
     for o in resolved.op.operands_mut() {

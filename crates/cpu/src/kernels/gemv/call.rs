@@ -145,6 +145,7 @@ impl Ready {
                 }
             }
             Walk::Columns { columns: taken, masked, scales } => {
+                let results = usize::from(taken) * rows;
                 let taken = on.groups.saturating_mul(usize::from(taken));
                 let vectors = on.count.saturating_mul(on.parts.max(1)) + usize::from(masked);
                 let column = on.count.saturating_mul(on.parts.max(1)).saturating_mul(vector) + columns(masked) - columns(false);
@@ -160,7 +161,7 @@ impl Ready {
                         vectors.saturating_mul(decode.parts() * rows * self.lanes)
                     },
                     b: if taken == 0 { 0 } else { far(column, taken, on.b_row) },
-                    c: taken.saturating_mul(rows * self.lanes),
+                    c: if taken == 0 { 0 } else { far(results.next_multiple_of(self.lanes), on.groups, results) },
                     scale: scales.map_or(0, scale),
                     ..Reach::default()
                 }

@@ -17,7 +17,6 @@ use super::access::Axis;
 use super::broadcast::Broadcast;
 use super::dot::pack::Source;
 use super::epilogue::Epilogue;
-use super::lanes::Lanes;
 use super::scratch::{Part, Scratch, booked, for_workers};
 use crate::decision::How;
 use crate::hardware::Core;
@@ -316,7 +315,7 @@ impl Product {
                 let sums = self.cut.block.checked_add(self.lanes() * in_lane)?;
                 sums.checked_add(if scaled { self.cut.block } else { 0 })?.checked_mul(rows)
             }
-            Lie::Columns { .. } => self.cut.block.checked_mul(rows)?.checked_mul(self.lanes()),
+            Lie::Columns { .. } => self.cut.block.checked_mul(rows)?.checked_add(self.lanes()),
         }
     }
 

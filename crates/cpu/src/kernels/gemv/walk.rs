@@ -2,7 +2,7 @@
 
 use super::call::{Column, On};
 use super::weights::Lie;
-use super::{Lanes, Operands, Product, REREAD, Set, Shared};
+use super::{Operands, Product, REREAD, Set, Shared};
 use crate::kernels::convert::Elements;
 use oxidnn_jit::kernels::unpack::Stored;
 use oxidnn_spec::DataType;
@@ -161,7 +161,7 @@ impl Product {
         }
     }
 
-    /// Columns of weights: the kernel leaves a vector of partial sums for each row and column.
+    /// Columns of weights: the kernel leaves the sums of all rows of a column behind each other.
     pub(super) fn columns_of(&self, set: &Set, on: On<'_>, distance: usize, block: WeightBlock, to: RawSums<'_>) {
         let (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step }) = (block, to);
         let (lanes, rows) = (self.lanes(), self.request.rows);
@@ -180,11 +180,13 @@ impl Product {
             let b = on.b.part(place, on.b.len() - place);
             let scale = on.scale.zip(size).map(|(of, size)| of.behind(start / size, first + from));
             let call = On { b, b_row: distance, groups, count, parts, last: words % lanes, scale, ..on };
-            ready.run(&call, &mut raw[from * rows * lanes..], 0);
+            ready.run(&call, &mut raw[from * rows..], 0);
         }
-        let numbers = raw.chunks_exact(lanes).map(|v| if lanes == 16 { Lanes::<16>::load(v).sum() } else { Lanes::<8>::load(v).sum() });
-        for (i, x) in numbers.take(columns * rows).enumerate() {
-            sums[i % rows * step + i / rows] = x;
+        if rows == 1 {
+            return sums[..columns].copy_from_slice(&raw[..columns]);
+        }
+        for (row, sums) in sums.chunks_mut(step).take(rows).enumerate() {
+            sums[..columns].iter_mut().zip(raw[row..].iter().step_by(rows)).for_each(|(to, sum)| *to = *sum);
         }
     }
 

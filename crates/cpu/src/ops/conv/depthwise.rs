@@ -24,7 +24,7 @@ use crate::ops::strips::meeting;
 use crate::ops::support;
 use crate::row::{Kernel, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
-use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem};
+use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
 
 /// Largest number of channels of a task.
 const CHANNELS: usize = 256;
@@ -73,7 +73,19 @@ fn weights_tag(ndims: usize, lanes: usize, group: [usize; 2], (result_channel, p
     format!("{groups}{results}{taps}{source}{groups_block}{results_block}{source_block}")
 }
 
-/// The reason why the rows of dense products decline depthwise problems.
+/// Vectors of channels from which on it costs little to fill up the last one.
+const VECTORS: i64 = 4;
+
+/// The layout that kernels of depthwise windows give data of layout `any`: channels last, or in blocks of a vector where several pixels are read whose
+/// channels end within one, since vectors would begin anywhere in lines of the cache then.
+fn data_tag(data: [&Tensor; 2], taps: i64, lanes: usize) -> String {
+    let (channels, lanes) = (data[0].dims()[1], lanes as i64);
+    let open = data.iter().all(|t| t.layout.is_any() && t.dims()[1] == channels && !t.dtype.is_integral());
+    let blocked = open && taps > 1 && channels % lanes != 0 && channels > VECTORS * lanes;
+    if blocked { format!("aBx{lanes}b") } else { "axb".into() }
+}
+
+/// Why rows of products leave a problem to those of depthwise windows.
 pub(crate) const ONE: Skip = Skip::Shape("one channel in a group");
 
 /// Whether every group has one channel in and out, and the window is one that the rows of this file take.

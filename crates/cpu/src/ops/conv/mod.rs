@@ -5,6 +5,7 @@ mod compensation;
 pub(crate) mod depthwise;
 mod edges;
 mod execute;
+mod few;
 mod filled;
 mod flat;
 mod fused;
@@ -37,6 +38,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("rounded:amx", rounded).for_some_shapes(),
     Impl::new("winograd:jit", winograd).for_some_shapes(),
     Impl::new("packed:amx", amx),
+    Impl::new("few_channels:jit", few::plan).for_some_shapes(),
     Impl::new("nchw1x1:jit", nchw1x1),
     Impl::new("unit_stride:jit", sampled::plan),
     Impl::new("scattered:jit", scattered).for_some_shapes(),

@@ -1,9 +1,8 @@
 //! `scaled:jit`: depthwise 1x1 windows without strides, which multiply each channel by a number, as a program over elements.
 //!
-//! It takes floats of any layout in place. Channels-last tensors are left to [`direct`](super::direct) as long as they fit into the caches.
+//! It takes floats however they lie, in place, but for blocks of channels, which are [`direct`](super::direct)'s.
 
 use super::depthwise::is_depthwise;
-use super::depthwise::jit::are_far;
 use crate::CpuTarget;
 use crate::kernels::pointwise::{Builder, Pipeline, Program};
 use crate::ops::strips::Place;
@@ -52,8 +51,8 @@ fn alike([a, b]: [&mut Tensor; 2], target: &CpuTarget) -> Result<(), Skip> {
         (false, false) if a.layout != b.layout => return Err(Skip::Layout("of source and result: another for each".into())),
         (false, false) => {}
     }
-    let near = Place::of(Arg::SRC, a, target.isa.lanes()).is_ok() && !are_far([&*a, &*b], target);
-    if near { Err(Skip::Layout("of channels that lie closest, near enough for strips".into())) } else { Ok(()) }
+    let strips = a.blocking().is_some_and(|b| !b.is_plain()) && Place::of(Arg::SRC, a, target.isa.lanes()).is_ok();
+    if strips { Err(Skip::Layout("of blocks of channels, which are for strips".into())) } else { Ok(()) }
 }
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {

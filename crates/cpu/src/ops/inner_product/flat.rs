@@ -12,6 +12,9 @@ use oxidnn_spec::{Dims, Op, Problem, Tensor};
 /// Rows for each column of weights of open layout: with fewer rows, panels are better, although the source is copied for them.
 const ROWS: i64 = 2;
 
+/// Rows and columns up to which a walk along the columns takes less than the copy and a panel that is mostly padding.
+const FEW: [i64; 2] = [4, 16];
+
 /// Plans `problem`.
 ///
 /// # Errors
@@ -23,7 +26,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let unlike = || Skip::Layout("of source and weights: not in the same blocks".into());
     let inner = *op.src.blocking().filter(|b| !b.is_plain()).map(|b| &b.inner).ok_or_else(unlike)?;
     if op.weights.layout.is_any() {
-        if op.prop.is_forward() && op.weights.dims()[0].saturating_mul(ROWS) > op.src.dims()[0] {
+        let (rows, columns) = (op.src.dims()[0], op.weights.dims()[0]);
+        if op.prop.is_forward() && columns.saturating_mul(ROWS) > rows && (rows > FEW[0] || columns > FEW[1]) {
             return Err(Skip::Shape("enough columns for panels"));
         }
         op.weights.layout = op.src.layout.resized(*op.weights.dims());

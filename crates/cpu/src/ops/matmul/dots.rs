@@ -104,7 +104,7 @@ impl Generated for Dots {
         let before = tiled.before(simd, ctx)?;
         let epilogue = tiled.epilogue(simd, ctx, &before)?;
         epilogue.dst().zero_padding();
-        let zeros = tiled.zero_points(simd, ctx)?;
+        let zeros = [tiled.zero_points((simd, ctx), 0)?, tiled.zero_points((simd, ctx), 1)?];
         let input = |i: usize| -> Result<&[u8], Error> {
             let arg = tiled.args[i];
             ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))

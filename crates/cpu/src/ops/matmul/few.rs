@@ -23,7 +23,9 @@ const DEPTH: [usize; 2] = [64, 768];
 /// Least elements of the streamed side, for one column and for several, that make preparing the other side worthwhile. `DEPTH` and `WALKED`
 /// were measured on Zen 3.
 const WALKED: [usize; 2] = [4 << 10, 96 << 10];
-/// Least bytes of K for reading several contiguous columns in place: a sum of lanes is needed for each. Measured on Zen 4.
+/// Least depth where the other side is contiguous across it: lanes are results, whose sums pass through L1.
+const LINES: usize = 16;
+/// Least bytes of depth for each of several columns that are contiguous, and so taken as they lie: lanes are added for each. Measured on Zen 4.
 const CONTIGUOUS: usize = 128;
 
 /// An operand of a product.
@@ -93,7 +95,12 @@ impl Sides {
         }
         let contiguous = few.blocking().is_some_and(|b| b.is_plain() && Axis::new(&self.few.depth, few.dims()).chained(b) == Some(1));
         let several = usize::from(columns > 1 && !contiguous);
-        let least = if columns > 1 && contiguous { CONTIGUOUS * columns as usize * 8 / few.dtype.bits() } else { DEPTH[several] };
+        let by_row = many.blocking().is_some_and(|b| b.is_plain() && b.strides[self.many.across[0]] == 1 && rows > 1);
+        let least = match by_row {
+            true => LINES,
+            false if columns > 1 && contiguous => CONTIGUOUS * columns as usize * 8 / few.dtype.bits(),
+            false => DEPTH[several],
+        };
         let walked = depth.saturating_mul(rows.max(0) as usize);
         let fits = (1..=COLUMNS).contains(&columns) && rows >= columns && depth >= least && walked >= WALKED[several];
         if fits { Ok(()) } else { Err(Skip::Shape("not of 1 to 4 columns by so many rows and so much depth that a walk pays")) }
@@ -134,9 +141,6 @@ impl Sides {
             rounds: false,
             zero: false,
         };
-        if self.few.arg == Arg::WEIGHTS && !request.weights.is_by_columns() {
-            return Err(Skip::Layout("of the source: its depth is not contiguous".into()));
-        }
         let product = Product::new(request)?;
         let plain = few.blocking().is_some_and(|b| {
             let even = |n: &i64| product.word_type() == DataType::F32 || n % 2 == 0;

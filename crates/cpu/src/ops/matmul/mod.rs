@@ -56,8 +56,11 @@ fn widened(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
 /// The rows that [`staged`] plans over copies of operands.
 const GENERATED: &[Choose<CpuTarget>] = &[gemv::plan, gemv::plan_compressed_amx, gemv::plan_compressed, jit::plan_amx, jit::plan];
 
-/// Products of few columns with plain weights.
-fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+/// Products of few columns of weights that lie as the user has them.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let n = op.dst.dims().len();
     let (row, column) = (n - 2, n - 1);

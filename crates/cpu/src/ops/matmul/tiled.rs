@@ -142,8 +142,9 @@ pub(crate) fn product(a: DataType, b: DataType) -> Result<Product, Skip> {
     }
 }
 
-/// Bytes of weights up to which reading them twice, from L2, costs less than losing the epilogue in registers.
+/// Bytes of weights for each of the first rows that are as well read twice, from L1: a tail in registers is worth more.
 const READ_TWICE: usize = 8 << 10;
+const FIRST_ROWS: usize = 4;
 
 /// The first element of a tensor of `columns` contiguous f32.
 fn line(t: &Tensor, columns: usize) -> Option<usize> {
@@ -193,8 +194,12 @@ impl Request<'_> {
         let (c, isa) = (self.c, self.isa);
         let vectors = place::width(isa, self.b.tensor, self.b.columns) / isa.width().lanes();
         let one = c.tensor.dims()[..self.batch].iter().all(|d| *d == 1) && c.rows.len() == 1 && c.columns.len() == 1;
-        let weights = place::count(c.tensor, c.columns).saturating_mul(place::count(self.b.tensor, self.b.rows));
-        one && !isa.amx && weights > READ_TWICE && place::count(c.tensor, c.rows) < tallest(isa, product, vectors)
+        let (rows, columns) = (place::count(c.tensor, c.rows), place::count(c.tensor, c.columns));
+        let weights = columns.saturating_mul(place::count(self.b.tensor, self.b.rows));
+        // Columns that are contiguous along the depth are summed one by one.
+        let by_column = place::plain(self.b.tensor, self.b.rows, self.b.columns).is_ok_and(|place| place.row == 1 && columns > 1);
+        let many = weights > READ_TWICE * if by_column { 1 } else { rows.min(FIRST_ROWS) };
+        one && !isa.amx && many && rows < tallest(isa, product, vectors)
     }
 
     /// The kernel and its bytes of scratch.
@@ -204,7 +209,7 @@ impl Request<'_> {
     pub(crate) fn plan(&self) -> Result<(Tiled, usize), Skip> {
         let Request { a, b, c, isa, target, .. } = *self;
         let product = product(a.tensor.dtype, b.tensor.dtype)?;
-        let outer = Outer::of(self.attr, (a.arg, a.tensor), b.arg);
+        let outer = Outer::of(self.attr, (a.arg, a.tensor), (b.arg, b.tensor));
         let [shifted, flips] = [outer.is_some() || self.attr.zero_points.contains_key(&a.arg), product == Product::S8S8 && !isa.amx];
         if shifted && !product.is_whole() {
             return Err(Skip::Attr("zero points of real numbers".into()));
@@ -394,15 +399,7 @@ impl Tiled {
 
     /// The factor of the column sums that are subtracted.
     fn factor(&self, simd: Simd, ctx: &Ctx<'_>) -> Result<i32, Error> {
-        let arg = self.args[0];
-        let zero_point = Broadcast::first((simd, ctx), self.attr.zero_points.get(&arg), Arg::zero_point(arg), 0.0)?;
-        Ok(zero_point as i32 + self.added())
-    }
-
-    /// Zero points of the left operand by position in the result.
-    pub(super) fn shift<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Broadcast<'a>, Error> {
-        let dims = ctx.bound(self.args[0]).map_or(&[][..], |b| b.tensor.dims());
-        Ok(Broadcast::zero_point(simd, ctx, &self.attr, self.args[0], dims)?.permuted(&self.scales[0]))
+        Ok(self.first_zero_points(simd, ctx)?[0] + self.added())
     }
 
     /// Sizes of the product.
@@ -411,11 +408,17 @@ impl Tiled {
         ProductSizes { batch: sizes.batch, sides: [sizes.rows - usize::from(self.beside), sizes.columns], depth: sizes.depth }
     }
 
-    /// Zero points of both operands by position in the result.
-    pub(super) fn zero_points<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<[Broadcast<'a>; 2], Error> {
-        let dims = ctx.bound(self.args[1]).map_or(&[][..], |b| b.tensor.dims());
-        let right = Broadcast::zero_point(simd, ctx, &self.attr, self.args[1], dims)?.permuted(&self.scales[1]);
-        Ok([self.shift(simd, ctx)?, right])
+    /// Zero points of an operand, 0 for the left one, by positions of the result.
+    pub(super) fn zero_points<'a>(&self, (simd, ctx): (Simd, &Ctx<'a>), operand: usize) -> Result<Broadcast<'a>, Error> {
+        let arg = self.args[operand];
+        let dims = ctx.bound(arg).map_or(&[][..], |b| b.tensor.dims());
+        Ok(Broadcast::zero_point(simd, ctx, &self.attr, arg, dims)?.permuted(&self.scales[operand]))
+    }
+
+    /// The first zero points of both operands.
+    pub(super) fn first_zero_points(&self, simd: Simd, ctx: &Ctx<'_>) -> Result<[i32; 2], Error> {
+        let of = |arg: Arg| Broadcast::first((simd, ctx), self.attr.zero_points.get(&arg), Arg::zero_point(arg), 0.0);
+        Ok([of(self.args[0])? as i32, of(self.args[1])? as i32])
     }
 
     /// What is applied to sums before the post-ops.

@@ -12,7 +12,7 @@ use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::nest::Block;
 use crate::kernels::scratch::lend;
 use oxidnn_runtime::{Buf, Ctx};
-use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Tensor};
 
 /// Columns whose terms are computed at a time.
 const CHUNK: usize = 128;
@@ -27,8 +27,9 @@ const BYTES: usize = 255;
 pub(super) struct Outer {
     /// Zero points of the left operand, one a row.
     pub(super) by_row: bool,
-    /// Zero points of the right operand, one for all columns or one per column.
+    /// Zero points of the right operand, and whether each column has its own.
     by_column: bool,
+    differ: bool,
 }
 
 /// The terms of an execution.
@@ -38,18 +39,18 @@ pub(super) struct Terms<'t> {
     simd: Simd,
     /// By product of the batch and row: the factor of the right operand's zero points, then the row's zero point.
     rows: &'t [i32],
-    /// Zero points of the right operand by position in the result.
-    columns: Broadcast<'t>,
-    /// Column sums of every right operand, if rows have zero points.
+    /// Zero points of the right operand by positions of the result, where they differ; those by row are multiplied by the one that all columns have.
+    columns: Option<Broadcast<'t>>,
+    /// Sums of the columns of every right operand, where rows have zero points.
     column_sums: &'t [i32],
 }
 
 impl Outer {
-    /// The terms that the attributes need; `None` if sums start with zero.
-    pub(super) fn of(attr: &Attr, a: (Arg, &Tensor), b: Arg) -> Option<Outer> {
-        let by_row = attr.zero_points.get(&a.0).is_some_and(|q| varying(q, a.1.dims()) != 0);
-        let by_column = attr.zero_points.contains_key(&b);
-        (by_row || by_column).then_some(Outer { by_row, by_column })
+    /// What the attributes ask for; `None` where sums begin with zero.
+    pub(super) fn of(attr: &Attr, a: (Arg, &Tensor), b: (Arg, &Tensor)) -> Option<Outer> {
+        let [by_row, differ] = [a, b].map(|(arg, t)| attr.zero_points.get(&arg).is_some_and(|q| varying(q, t.dims()) != 0));
+        let by_column = attr.zero_points.contains_key(&b.0);
+        (by_row || by_column).then_some(Outer { by_row, by_column, differ })
     }
 
     /// Elements of scratch for the terms of `rows` rows; `None` on overflow.
@@ -74,8 +75,10 @@ impl<'t> Terms<'t> {
         let (count, to) = (sizes.batch * sizes.rows, lend(&mut *rows));
         let bytes: &[u8] = ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))?;
         let signed = ctx.bound(arg).is_some_and(|b| b.tensor.dtype == DataType::S8);
-        let [shift, columns] = tiled.zero_points(simd, ctx)?;
-        let of_all = shift.at(&[0; MAX_NDIMS]) as i32;
+        let shift = outer.by_row.then(|| tiled.zero_points((simd, ctx), 0)).transpose()?;
+        let columns = outer.differ.then(|| tiled.zero_points((simd, ctx), 1)).transpose()?;
+        let [of_rows, of_columns] = tiled.first_zero_points(simd, ctx)?;
+        let factor = if outer.differ { 1 } else { of_columns };
         let pieces = sizes.rows.div_ceil(ROWS);
         ctx.executor().run(ctx.executor().threads(), sizes.batch * pieces, &|_, task| {
             let (unit, first) = (task / pieces, task % pieces * ROWS);
@@ -85,13 +88,13 @@ impl<'t> Terms<'t> {
             let (mut pos, mut zero_points, mut sums) = (tiled.position(unit), [0; ROWS], [0; ROWS]);
             for (i, zero_point) in zero_points[..own].iter_mut().enumerate() {
                 pos[tiled.row.unwrap_or(0)] = (first + i) as i64;
-                *zero_point = if outer.by_row { shift.at(&pos) as i32 } else { of_all };
+                *zero_point = shift.as_ref().map_or(of_rows, |shift| shift.at(&pos) as i32);
             }
             if outer.by_column {
                 let rows = &bytes[tiled.starts(unit)[0] + first * tiled.places[0].row..];
                 simd.run(RowSums { rows, step: tiled.places[0].row, depth: sizes.depth, signed, sums: &mut sums[..own] });
                 for (sum, zero_point) in sums[..own].iter_mut().zip(&zero_points) {
-                    *sum = sum.wrapping_sub(zero_point.wrapping_mul(sizes.depth as i32));
+                    *sum = sum.wrapping_sub(zero_point.wrapping_mul(sizes.depth as i32)).wrapping_mul(factor);
                 }
                 to.write(unit * sizes.rows + first, &sums[..here]);
             }
@@ -105,20 +108,26 @@ impl<'t> Terms<'t> {
 
     /// Writes what the sums of a block start with.
     pub(super) fn begin(&self, block: Block<'_>) {
-        let (tiled, Outer { by_row, by_column }) = (self.tiled, self.outer);
+        let (tiled, Outer { by_row, by_column, .. }) = (self.tiled, self.outer);
         let (height, all) = (tiled.gemm.sizes().rows, self.rows.len());
         let first = block.unit * height + block.rows.start;
         let of_rows = |there: bool, start: usize| if there { &self.rows[start + first..][..block.rows.len()] } else { &[] };
         let rows = [of_rows(by_column, 0), of_rows(by_row, if by_column { all / 2 } else { 0 })];
         let of_right = tiled.right(block.unit) * tiled.width();
+        if self.columns.is_none() && !by_row {
+            for (line, x) in block.sums.chunks_mut(block.step).zip(rows[0]) {
+                bytemuck::cast_slice_mut::<f32, i32>(&mut line[..block.columns.len()]).fill(x.wrapping_neg());
+            }
+            return;
+        }
         let (mut pos, column) = (tiled.position(block.unit), tiled.columns[0]);
-        let mut columns = [[0; CHUNK]; 2];
+        let mut columns = [[1; CHUNK]; 2];
         for start in block.columns.clone().step_by(CHUNK) {
             let count = CHUNK.min(block.columns.end - start);
             pos[column] = start as i64;
-            if by_column {
+            if let Some(zero_points) = &self.columns {
                 let mut line = [0.0; CHUNK];
-                self.columns.line(&pos, column, &mut line[..count]);
+                zero_points.line(&pos, column, &mut line[..count]);
                 columns[0].iter_mut().zip(&line).for_each(|(to, from)| *to = *from as i32);
             }
             if by_row {
@@ -223,16 +232,22 @@ impl Body for RowSums<'_> {
     fn run<const W: usize, const FMA: bool>(self) {
         for (i, sum) in self.sums.iter_mut().enumerate() {
             let row = &self.rows[i * self.step..][..self.depth];
-            *sum = if self.signed {
-                row.iter().map(|byte| i32::from(byte.cast_signed())).sum()
-            } else {
-                row.iter().map(|byte| i32::from(*byte)).sum()
-            };
+            *sum = if self.signed { row_sum(row, |byte| i32::from(byte.cast_signed())) } else { row_sum(row, i32::from) };
         }
     }
 }
 
-/// Subtracts numbers by row times numbers by column from rows of sums that are `step` apart.
+/// The sum of a row, in lanes whose number the compiler knows.
+#[inline(always)]
+fn row_sum(row: &[u8], number: impl Fn(u8) -> i32) -> i32 {
+    const LANES: usize = 16;
+    let (whole, rest) = row.as_chunks::<LANES>();
+    let mut lanes = [0; LANES];
+    whole.iter().for_each(|bytes| lanes.iter_mut().zip(bytes).for_each(|(sum, byte)| *sum += number(*byte)));
+    lanes.iter().sum::<i32>() + rest.iter().map(|byte| number(*byte)).sum::<i32>()
+}
+
+/// Products of numbers by row and numbers by column, to be subtracted from rows of sums that are `step` apart.
 struct Products<'p> {
     rows: [&'p [i32]; 2],
     columns: [&'p [i32]; 2],
@@ -247,15 +262,12 @@ impl Body for Products<'_> {
     fn run<const W: usize, const FMA: bool>(self) {
         let Products { rows, columns: [by, other], sums, step } = self;
         let count = rows[0].len().max(rows[1].len());
-        // Usually only columns have zero points, all equal; integer products take longer than this test.
-        let of_all = by.first().copied().filter(|first| by.iter().all(|b| b == first));
         for (i, line) in sums.chunks_mut(step).take(count).enumerate() {
             let [x, y] = rows.map(|r| r.get(i).map_or(0, |r| r.wrapping_neg()));
             let line = line.iter_mut().zip(by);
-            match of_all {
-                Some(of_all) if rows[1].is_empty() => line.for_each(|(sum, _)| *sum = x.wrapping_mul(of_all)),
-                _ if rows[1].is_empty() => line.for_each(|(sum, b)| *sum = x.wrapping_mul(*b)),
-                _ => line.zip(other).for_each(|((sum, b), c)| *sum = x.wrapping_mul(*b).wrapping_add(y.wrapping_mul(*c))),
+            match rows[1].is_empty() {
+                true => line.for_each(|(sum, b)| *sum = x.wrapping_mul(*b)),
+                false => line.zip(other).for_each(|((sum, b), c)| *sum = x.wrapping_mul(*b).wrapping_add(y.wrapping_mul(*c))),
             }
         }
     }

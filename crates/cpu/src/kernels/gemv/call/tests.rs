@@ -29,10 +29,10 @@ fn walks_refuse_operands_that_are_too_short() {
             vec![6 * rows, 11 * lanes, (rows - 1) * 3 * lanes + lanes, 5 * lanes, 5 * lanes, 2 * rows],
         ),
         (Walk::Lines { lines: 2, masked: true }, vec![4 * rows, 3 * 4 * lanes + 3 * lanes + 5, 4 * rows * lanes]),
-        (Walk::Columns { columns: 2, masked: true, scales: None }, vec![7 * lanes + 5, 3 * 4 * lanes + 3 * lanes + 5, 4 * rows * lanes]),
+        (Walk::Columns { columns: 2, masked: true, scales: None }, vec![7 * lanes + 5, 3 * 4 * lanes + 3 * lanes + 5, 2 * rows + lanes]),
         (
             Walk::Columns { columns: 2, masked: false, scales: Some(Scales { elem: Elem::F32, in_vector: 2 }) },
-            vec![10 * lanes, 3 * 4 * lanes + 6 * lanes, 4 * rows * lanes, 3 * 4 * lanes + 4],
+            vec![10 * lanes, 3 * 4 * lanes + 6 * lanes, 2 * rows + lanes, 3 * 4 * lanes + 4],
         ),
     ];
     for (walk, lens) in cases {

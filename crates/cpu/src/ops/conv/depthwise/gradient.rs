@@ -8,7 +8,7 @@
 use super::super::weights::side::Dim;
 use super::super::weights::{self, Setup};
 use super::super::window::{cut, place_tap, spatial};
-use super::weights_tag;
+use super::{data_tag, weights_tag};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
@@ -101,12 +101,13 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     if taps > TAPS || reach > REACH || s.sizes.s[2] > STRIDE {
         return Err(Skip::Shape("a large window"));
     }
+    let data_tag = if group == 1 { data_tag([s.x.1, s.y.1], taps, lanes) } else { "axb".into() };
     let (tag, data) = (weights_tag(n + 1, lanes, [group as usize; 2], (0, false)), [s.x.0, s.y.0]);
     for o in problem.op.operands_mut() {
         if o.arg == Arg::DIFF_WEIGHTS {
             support::resolve(o.tensor, &tag)?;
         } else if data.contains(&o.arg) {
-            support::resolve(o.tensor, "axb")?;
+            support::resolve(o.tensor, &data_tag)?;
         }
     }
     problem.resolve();

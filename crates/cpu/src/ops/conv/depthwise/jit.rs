@@ -7,7 +7,7 @@
 
 use super::super::geometry::{self, Line, Phase};
 use super::super::window::{Setup, check_quantisation, cut, resolve_data, sizes_of, spatial};
-use super::weights_tag;
+use super::{data_tag, weights_tag};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
@@ -167,6 +167,11 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     }
     let pairs = dots(&s, &problem.attr, group, jit).is_some_and(|words| words != group);
     let tag = weights_tag(weights, lanes, group, (s.result_channel, pairs));
+    let (data, taps) = ([s.source.0, s.result.0], kd.saturating_mul(kh).saturating_mul(kw));
+    let data_tag = if group == [1, 1] { data_tag([s.source.1, s.result.1], taps, lanes) } else { "axb".into() };
+    for o in problem.op.operands_mut().into_iter().filter(|o| data.contains(&o.arg)) {
+        support::resolve(o.tensor, &data_tag)?;
+    }
     resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;
@@ -396,8 +401,8 @@ fn element(tensor: &Tensor) -> Result<Elem, Skip> {
     elem(tensor.dtype).filter(|e| *e != Elem::I32).ok_or_else(unknown)
 }
 
-/// Whether pixels of both tensors come from memory, by single cache lines.
-pub(in crate::ops::conv) fn are_far(tensors: [&Tensor; 2], target: &CpuTarget) -> bool {
+/// Whether pixels of both come from afar, a line of the cache here and there.
+fn are_far(tensors: [&Tensor; 2], target: &CpuTarget) -> bool {
     tensors.iter().all(|t| is_plain(t))
         && tensors.iter().fold(0, |n: usize, t| n.saturating_add(t.bytes())) > Core::host().near(&target.caches)
 }
