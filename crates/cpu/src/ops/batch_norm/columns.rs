@@ -400,8 +400,9 @@ impl BatchNorm {
             squares.fill(0.0);
             matrices.sweep(&code[1], &[src], &segment, &mut [sums, squares], &[means]);
         });
-        let [mean, variance] = lines.map(|line| line[group.columns(width)].chunks_mut(width));
-        for (block, (mean, variance)) in group.blocks.clone().zip(mean.zip(variance)) {
+        // The blocks of a segment follow each other.
+        let [mean, variance] = lines.map(|line| line[group.columns(width)].chunks_mut(each));
+        for (block, (mean, variance)) in group.blocks.clone().step_by(group.each).zip(mean.zip(variance)) {
             for (i, (mean, variance)) in mean.chunks_mut(COLUMNS).zip(variance.chunks_mut(COLUMNS)).enumerate() {
                 simd.run(Joined { matrices, folded, group, block, first: i * COLUMNS, mean, variance });
             }
@@ -457,9 +458,11 @@ impl BatchNorm {
         let outputs = [(self.learnt[0], Arg::DIFF_SCALE), (self.learnt[1], Arg::DIFF_SHIFT)];
         for group in matrices.groups(self.together) {
             let folded = self.products(on, &group, &mut folded, mean)?;
-            for (block, first) in group.blocks.clone().flat_map(|block| (0..width).step_by(COLUMNS).map(move |first| (block, first))) {
+            let part = |block: usize| group.each.min(group.blocks.end - block) * width;
+            let parts = group.blocks.clone().step_by(group.each);
+            for (block, first) in parts.flat_map(|block| (0..part(block)).step_by(COLUMNS).map(move |first| (block, first))) {
                 let c = block * width + first;
-                let columns = c..(c + COLUMNS.min(width - first)).min(matrices.channels).max(c);
+                let columns = c..(c + COLUMNS.min(part(block) - first)).min(matrices.channels).max(c);
                 let lines = [&mut factor[columns.clone()], &mut slope[columns.clone()], &mut constant[columns.clone()]];
                 let (group, epsilon) = (&group, self.epsilon);
                 let learnt = on.simd.run(Learnt { folded, group, block, first, width, all, epsilon, lines });
@@ -545,7 +548,7 @@ fn center(mean: f32, row: f32) -> f32 {
     if center.is_finite() { center } else { 0.0 }
 }
 
-/// Combines the segments' results: mean and variance of some columns of a block of a group.
+/// Puts together what segments have folded: mean and variance of some columns of the blocks of a segment, from one on; `block` is the first.
 struct Joined<'a> {
     matrices: &'a Matrices,
     folded: &'a [f32],
@@ -609,8 +612,8 @@ impl Body for Inverse<'_> {
     }
 }
 
-/// Computes what the gradients of some columns of a block of a group need. `lines` are `factor`, `slope` (on input the variance) and
-/// `constant` of the gradient, for as many columns as exist. Also gives the gradients of scale and shift.
+/// What the gradients of some columns of the blocks of a segment need, from one on; `block` is the first. `lines` are `factor`, `slope`, which is the variance before, and
+/// `constant` of the gradient, of as many columns as exist. Gives the gradients of scale and shift.
 struct Learnt<'a> {
     folded: &'a [f32],
     group: &'a Group,

@@ -347,11 +347,11 @@ fn of_rows(
     table(lines, [depth, height], row, line)
 }
 
-/// The value of a line: its factor in a mean over elements inside, or the place of its first tap.
+/// What a kernel knows of a line of the window: its factor where it is shared, or the bits of the place of its first tap.
 fn value(s: &ConvSizes, take: Take, [[kd, kh], [z, y]]: Met) -> f32 {
     match take {
         Take::Shared => 1.0 / (taps_inside(s, 0, z) * taps_inside(s, 1, y)).max(1) as f32,
-        _ => ((kd * s.k[1] + kh) * s.k[2]) as f32,
+        _ => f32::from_bits(((kd * s.k[1] + kh) * s.k[2]) as u32),
     }
 }
 

@@ -121,7 +121,9 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
             return Err(Skip::Attr("scales that differ between the runs of a tile, or from tile to tile".into()));
         }
         let is_copy = super::check_copy(op, &problem.attr).is_ok();
-        if kept || data.kernel.adds || is_thin(op, &data.kernel) {
+        // Parts of vectors of narrow numbers are stored one by one without AVX-512.
+        let single = !jit.avx512 && data.kernel.to.bytes() < size_of::<f32>();
+        if kept || data.kernel.adds || single || is_thin(op, &data.kernel) {
             super::check_filled(op, problem, target)?;
         }
         if is_copy && is_scattered(op, problem, target) {
@@ -173,8 +175,8 @@ fn keeps(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
         || super::spread(op) >= super::SCATTERED && has_short_runs(op, jit)
 }
 
-/// Whether the destination has several blocks of its innermost dimension.
-fn is_interleaved(op: &Reorder) -> bool {
+/// Whether the destination has several blocks of the dimension that is innermost.
+pub(super) fn is_interleaved(op: &Reorder) -> bool {
     let blocks = || op.dst.blocking().into_iter().flat_map(|b| b.inner.iter().map(|(d, _)| d));
     blocks().next_back().is_some_and(|last| blocks().filter(|d| *d == last).count() > 1)
 }
