@@ -6,6 +6,7 @@
 mod whole;
 
 use super::columns::{self, Elements, Matrix, Shape};
+use super::columns_kept::Bits;
 use super::map::{Map, merged_behind};
 use super::pointwise::tensor;
 use super::reductions::aligned;
@@ -165,10 +166,13 @@ impl Norm<'_> {
 
     /// Forward passes.
     fn forward(&self, program: &mut Program) -> Result<(), Skip> {
+        let dst = tensor(self.problem, Arg::DST)?;
+        if self.share == Share::Channel && !self.flags.use_global_stats && self.whole_forward(program, dst)? {
+            return self.clear_statistics(program);
+        }
         if let Some(ws) = self.tensor(Arg::WORKSPACE) {
             zero::all(program, Arg::WORKSPACE, ws)?;
         }
-        let dst = tensor(self.problem, Arg::DST)?;
         if self.flags.use_global_stats {
             let mut map = Map::over(self.real, &dst.layout);
             map.tail(&Tail::of(self.problem, Arg::DST, dst))?;
@@ -185,6 +189,11 @@ impl Norm<'_> {
                 zero::padding(program, Arg::DST, dst)?;
             }
         }
+        self.clear_statistics(program)
+    }
+
+    /// Zeros in the padding of the statistics.
+    fn clear_statistics(&self, program: &mut Program) -> Result<(), Skip> {
         for arg in [Arg::MEAN, Arg::VARIANCE] {
             if let Some(t) = self.tensor(arg) {
                 zero::padding(program, arg, t)?;
@@ -290,9 +299,6 @@ impl Norm<'_> {
 
     /// Means and variances of channels from sums in parts, then the elements.
     fn batch_forward(&self, program: &mut Program, dst: &Tensor) -> Result<(), Skip> {
-        if self.whole_forward(program, dst)? {
-            return Ok(());
-        }
         let channels = Tensor::plain([self.src.dims()[1]], self.real.dtype()).map_err(|_| OVERFLOW)?;
         let mut places = [0; 2];
         for at in &mut places {
@@ -428,11 +434,25 @@ impl Norm<'_> {
 
     /// Whether elements are made by vectors: nothing is kept or added besides, and no scale is applied.
     fn by_lanes(&self) -> bool {
+        self.tensor(Arg::WORKSPACE).is_none() && self.has_own_elements()
+    }
+
+    /// Whether an element depends on the same one of the tensors alone, besides its channel.
+    fn has_own_elements(&self) -> bool {
         let none = |arg| self.tensor(arg).is_none();
         self.vectors.is_some()
             && self.real == Real::Single
-            && [Arg::WORKSPACE, Arg::SRC_1, Arg::DIFF_SRC_1].into_iter().all(none)
+            && [Arg::SRC_1, Arg::DIFF_SRC_1].into_iter().all(none)
             && !self.problem.attr.scales.contains_key(&Arg::SRC)
+    }
+
+    /// The same where the bits of the ReLU lie as rows of channels, whole words each.
+    fn has_bits_by_columns(&self) -> bool {
+        let Op::BatchNorm(op) = &self.problem.op else { return false };
+        self.has_own_elements()
+            && self.src.dims()[1] % Bits::COLUMNS == 0
+            && self.src.blocking().is_some_and(|b| b.is_plain() && b.strides[1] == 1)
+            && op.bits().is_some_and(|order| order == self.src.layout)
     }
 
     /// Whether elements are made by vectors of pixels of a channel, under the same conditions.
@@ -654,7 +674,9 @@ impl Norm<'_> {
         let (diff_dst, diff_src) = (tensor(self.problem, Arg::DIFF_DST)?, tensor(self.problem, Arg::DIFF_SRC)?);
         let given = [("src", Arg::SRC, self.src), ("diff_dst", Arg::DIFF_DST, diff_dst), ("diff_src", Arg::DIFF_SRC, diff_src)];
         let [Some(x), Some(dd), Some(dx)] = given.map(|(name, arg, t)| Matrix::of(name, arg, t, channel)) else { return Ok(None) };
-        let Some(shape) = Shape::of(&[x, dd, dx], [rows, dims[channel]], self.real, target) else { return Ok(None) };
+        let (all, sizes) = ([x, dd, dx], [rows, dims[channel]]);
+        let shape = Shape::of(&all, sizes, self.real, target).or_else(|| Shape::adrift(&all, sizes, self.real, target));
+        let Some(shape) = shape else { return Ok(None) };
         let statistics = [self.tensor(Arg::MEAN), self.tensor(Arg::VARIANCE)].into_iter().flatten();
         if !statistics.chain(given.map(|g| g.2)).all(in_order) || !Tail::of(self.problem, Arg::DIFF_SRC, diff_src).is_plain() {
             return Ok(None);
@@ -671,7 +693,7 @@ impl Norm<'_> {
             inverse.replace("variance(a, q)", "variance"),
             if scaled { "scale(a, p)" } else { "(real)1" }
         ));
-        shape.rows_gradient(emit, &[x, dd, dx], program, target)
+        shape.rows_gradient(emit, &all, program, target)
     }
 
     /// The same by planes of channels.

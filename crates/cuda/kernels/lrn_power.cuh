@@ -1,4 +1,4 @@
-// Powers for local response normalisation over channels.
+// Powers for local response normalisation.
 #pragma once
 
 // x^y to 2^-20 (1 + |y log x|), relative, for results that are rounded to 16 bits or fewer; none of a negative x.
