@@ -604,18 +604,8 @@ impl Norm<'_> {
         rows.stages = vec![Stage::sum(term, "x")];
         rows.result = "    partial_store(a, o, s[0]);\n".into();
         program.launches.push(rows.launch());
-        self.add_parts(program, &scratch("partial", at, &partial), result)
-    }
-
-    /// Appends the launch that adds the parts of sums by channel.
-    fn add_parts(
-        &self,
-        program: &mut Program,
-        partial: &View<'_>,
-        result: impl FnOnce(&mut Emitter) -> Result<String, Skip>,
-    ) -> Result<(), Skip> {
-        let mut rows = Rows::over(self.real, partial.layout, |d| d == 1);
-        rows.emit.view(partial)?;
+        let mut rows = Rows::over(self.real, &partial.layout, |d| d == 1);
+        rows.emit.view(&scratch("partial", at, &partial))?;
         rows.stages = vec![Stage::sum("partial(a, p)", "x")];
         rows.result = result(&mut rows.emit)?;
         program.launches.push(rows.launch());
@@ -717,8 +707,8 @@ impl Norm<'_> {
 
     /// Statements that keep what elements of the source's gradient are made with, of the sums of `g` and of `g x^` of a channel: with `d` the destination's
     /// gradient, an element's is `d own + (src - mean) apart + fixed`.
-    fn keep_coefficients(&self, emit: &mut Emitter, [sum_gx, own, apart, fixed]: [usize; 4], channels: &Tensor) -> Result<String, Skip> {
-        for (name, at) in [("sum_gx", sum_gx), ("own", own), ("apart", apart), ("fixed", fixed)] {
+    fn keep_coefficients(&self, emit: &mut Emitter, places: [usize; 3], channels: &Tensor, [sum_gx, sum_g]: [&str; 2]) -> Result<String, Skip> {
+        for (name, at) in ["own", "apart", "fixed"].into_iter().zip(places) {
             emit.view(&scratch(name, at, channels))?;
         }
         let (_, inverse) = self.given(emit)?;
@@ -727,9 +717,60 @@ impl Norm<'_> {
         emit.real_number("count_of_terms", n as f64);
         Ok(format!(
             "    const index q[] = {{p[1]}};\n    const real inverse = {inverse}, factor = inverse{scale};\n    own_store(a, own_at(a, q), factor);\n    \
-             apart_store(a, apart_at(a, q), -factor * inverse * sum_gx(a, q) / (real)a.count_of_terms);\n    \
-             fixed_store(a, fixed_at(a, q), -factor * s[0] / (real)a.count_of_terms);\n"
+             apart_store(a, apart_at(a, q), -factor * inverse * {sum_gx} / (real)a.count_of_terms);\n    \
+             fixed_store(a, fixed_at(a, q), -factor * {sum_g} / (real)a.count_of_terms);\n"
         ))
+    }
+
+    /// Statements that store the sum `s[i]` of channel `p[1]` as the gradient of scale (0) or shift (1), where it is asked for.
+    fn keep_sum(&self, emit: &mut Emitter, i: usize, sum: &str) -> Result<String, Skip> {
+        let (name, arg) = [("diff_scale", Arg::DIFF_SCALE), ("diff_shift", Arg::DIFF_SHIFT)][i];
+        let Some(t) = self.wanted(arg) else { return Ok(String::new()) };
+        emit.view(&View::of(name, arg, t))?;
+        Ok(format!("    {name}_store(a, {name}_at(a, p + 1), {sum});\n"))
+    }
+
+    /// Both sums of each channel from their parts, in one launch.
+    fn add_gradients(&self, program: &mut Program, (at, layout): (usize, &Layout), made: Option<([usize; 3], &Tensor)>) -> Result<(), Skip> {
+        let mut rows = Rows::over(self.real, layout, |d| d == 1);
+        for (i, name) in ["part_0", "part_1"].into_iter().enumerate() {
+            rows.emit.view(&columns::part_view(name, at, i as i64, layout, self.real))?;
+            rows.stages.push(Stage::sum(format!("{name}(a, p)"), "x"));
+            rows.result += &self.keep_sum(&mut rows.emit, i, &format!("s[{i}]"))?;
+        }
+        if let Some((places, channels)) = made {
+            rows.result += &self.keep_coefficients(&mut rows.emit, places, channels, ["s[0]", "s[1]"])?;
+        }
+        program.launches.push(rows.launch());
+        Ok(())
+    }
+
+    /// Both sums of each channel element by element, where they are asked for.
+    fn sum_gradients(&self, program: &mut Program, sums: &Tensor, made: Option<[usize; 3]>) -> Result<(), Skip> {
+        let kept = program.book(sums.bytes()).ok_or(OVERFLOW)?;
+        for (i, arg) in [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].into_iter().enumerate() {
+            if self.wanted(arg).is_none() && made.is_none() {
+                continue;
+            }
+            let declare = |emit: &mut Emitter| -> Result<(), Skip> {
+                let (mean, inverse) = self.gradient(emit)?;
+                let value = if i == 0 { format!("gradient(a, p) * (src(a, p) - {mean}) * ({inverse})") } else { "gradient(a, p)".into() };
+                emit.code(&format!("DEVICE real summand(const Args& a, const index* p) {{\n{}    return {value};\n}}\n", self.stat()));
+                Ok(())
+            };
+            let result = |emit: &mut Emitter| {
+                let text = self.keep_sum(emit, i, "s[0]")?;
+                let Some(places) = made else { return Ok(text) };
+                emit.view(&scratch("kept", kept, sums))?;
+                let more = match i {
+                    0 => "    kept_store(a, kept_at(a, p + 1), s[0]);\n".to_owned(),
+                    _ => self.keep_coefficients(emit, places, sums, ["kept(a, q)", "s[0]"])?,
+                };
+                Ok(text + &more)
+            };
+            self.channel_sum(program, self.channel(), "summand(a, p)", declare, result)?;
+        }
+        Ok(())
     }
 
     /// Backward passes. With `x^ = (src - mean) / sigma` and `g = scale * dd`: `diff_src = (g - mean(g) - x^ mean(g x^)) / sigma`; without the means
@@ -743,11 +784,10 @@ impl Norm<'_> {
         if batch && self.whole_backward(program)? {
             return Ok(());
         }
-        let mut kept = [0; 2];
-        let sums_of_columns = batch || wanted.iter().any(Option::is_some);
-        let fused = if sums_of_columns && !batch { self.rows_and_columns(program)? } else { None };
+        let asked = batch || wanted.iter().any(Option::is_some);
+        let fused = if asked && !batch { self.rows_and_columns(program)? } else { None };
         let with_rows = fused.is_some();
-        let mut parts = if sums_of_columns && !with_rows { self.gradient_parts(program)? } else { fused };
+        let mut parts = if asked && !with_rows { self.gradient_parts(program)? } else { fused };
         if parts.is_none() && batch {
             parts = self.plane_gradients(program)?;
         }
@@ -755,36 +795,10 @@ impl Norm<'_> {
         for at in coefficients.iter_mut().filter(|_| batch) {
             *at = program.book(sums.bytes()).ok_or(OVERFLOW)?;
         }
-        for (i, (name, arg)) in [("diff_scale", Arg::DIFF_SCALE), ("diff_shift", Arg::DIFF_SHIFT)].into_iter().enumerate() {
-            if wanted[i].is_none() && !batch {
-                continue;
-            }
-            kept[i] = program.book(sums.bytes()).ok_or(OVERFLOW)?;
-            let mut term = String::new();
-            let declare = |emit: &mut Emitter| -> Result<(), Skip> {
-                let (mean, inverse) = self.gradient(emit)?;
-                let value = if i == 0 { format!("gradient(a, p) * (src(a, p) - {mean}) * ({inverse})") } else { "gradient(a, p)".into() };
-                emit.code(&format!("DEVICE real summand(const Args& a, const index* p) {{\n{}    return {value};\n}}\n", self.stat()));
-                Ok(())
-            };
-            term.push_str("summand(a, p)");
-            let result = |emit: &mut Emitter| {
-                emit.view(&scratch("kept", kept[i], &sums))?;
-                let mut text = String::from("    kept_store(a, kept_at(a, p + 1), s[0]);\n");
-                if let Some(t) = wanted[i] {
-                    emit.view(&View::of(name, arg, t))?;
-                    text += &format!("    {name}_store(a, {name}_at(a, p + 1), s[0]);\n");
-                }
-                if batch && i == 1 {
-                    let [own, apart, fixed] = coefficients;
-                    text += &self.keep_coefficients(emit, [kept[0], own, apart, fixed], &sums)?;
-                }
-                Ok(text)
-            };
-            match &parts {
-                Some((at, layout)) => self.add_parts(program, &columns::part_view("partial", *at, i as i64, layout, self.real), result)?,
-                None => self.channel_sum(program, self.channel(), &term, declare, result)?,
-            }
+        match &parts {
+            Some((at, layout)) => self.add_gradients(program, (*at, layout), batch.then_some((coefficients, &sums)))?,
+            None if asked => self.sum_gradients(program, &sums, batch.then_some(coefficients))?,
+            None => {}
         }
         for (t, arg) in wanted.iter().zip([Arg::DIFF_SCALE, Arg::DIFF_SHIFT]) {
             if let Some(t) = t {
