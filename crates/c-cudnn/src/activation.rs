@@ -47,7 +47,7 @@ impl ActivationDesc {
         self.mode.ok_or_else(|| Failure::invalid("activationDesc", "a descriptor that was never set", "one that describes an activation"))
     }
 
-    /// True where nothing is done.
+    /// Whether it is the identity.
     pub(crate) fn is_identity(&self) -> bool {
         self.mode == Some(CUDNN_ACTIVATION_IDENTITY)
     }
@@ -69,7 +69,7 @@ impl ActivationDesc {
         })
     }
 
-    /// True of a ReLU, clipped or not: only these functions compare, so only they can turn NaN into a number.
+    /// Whether it is a ReLU, clipped or not: only these compare, so only they can replace NaN.
     fn compares(&self) -> bool {
         matches!(self.mode, Some(CUDNN_ACTIVATION_RELU | CUDNN_ACTIVATION_CLIPPED_RELU))
     }
@@ -107,7 +107,7 @@ impl ActivationDesc {
         Ok(if alg == EltwiseAlg::Relu { job } else { job.eltwise(alg, f64::from(parameters[0]), f64::from(parameters[1])) })
     }
 
-    /// The function whose gradient is computed, and whether from the result: programs that compute in place have nothing else left.
+    /// The function whose gradient is computed, and whether from the result, because programs that compute in place have overwritten the source.
     fn gradient(&self) -> Result<(EltwiseAlg, [f32; 2], bool), Failure> {
         let (alg, parameters) = self.function()?;
         if alg == EltwiseAlg::Relu && self.nan == CUDNN_NOT_PROPAGATE_NAN {

@@ -1,4 +1,4 @@
-//! The backward passes: by data, which keeps the gradients of the projected vectors, and by weights, which uses them.
+//! The backward passes: data, which also stores the gradients of the projected vectors, and weights, which uses these.
 
 use super::call::{At, Call, transposed};
 use crate::exec::{Blend, Job};
@@ -70,7 +70,7 @@ impl Call<'_> {
         self.join(2, &apart)
     }
 
-    /// Where the gradients of keys or values of each beam go: in their place, unless beams share keys.
+    /// The tensor for the gradients of keys or values of each beam: the final one, unless beams share keys.
     fn apart(&self, side: usize) -> Result<At, Failure> {
         let shared = self.extent.beams[0] != self.extent.beams[1];
         let at = if shared { self.work(|w| w.apart[side - 1]) } else { self.kept(|k| k.gradients[side]) };
@@ -103,7 +103,7 @@ impl Call<'_> {
         self.scatter(side, rows, to)
     }
 
-    /// Gradients of weights and biases, from queries, keys, values and the results that the other passes kept.
+    /// Gradients of weights and biases, from queries, keys, values and the results that the other passes stored.
     pub(super) fn by_weights(&self, given: [Data; 3], to: Data, beta: f64) -> Result<(), Failure> {
         let a = self.attention;
         for side in (0..4).filter(|s| a.projects(*s)) {

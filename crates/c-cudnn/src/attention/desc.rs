@@ -45,7 +45,7 @@ pub(super) struct Attention {
     pub(super) beam: i64,
 }
 
-/// One of the weights or biases in the weight buffer: where it begins, in numbers, with its sizes and strides.
+/// A weight or bias in the weight buffer: offset in elements, sizes and strides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weight {
     pub(super) at: i64,
@@ -71,7 +71,7 @@ impl Attention {
         if self.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 }
     }
 
-    /// Whether every beam has keys and values of its own.
+    /// Whether each beam has its own keys and values.
     pub(super) fn one_to_one(&self) -> bool {
         self.mode & ONE_TO_ONE != 0
     }
@@ -96,17 +96,17 @@ impl Attention {
         self.heads * self.width(2)
     }
 
-    /// Channels that are given.
+    /// Output channels.
     pub(super) fn outputs(&self) -> i64 {
         if self.projects(3) { self.projections[3] } else { self.joined() }
     }
 
-    /// Rows and columns of the matrix of a projection: channels before and behind it.
+    /// Rows and columns of a projection's matrix: its input and output channels.
     pub(super) fn matrix(&self, side: usize) -> [i64; 2] {
         if side == 3 { [self.joined(), self.outputs()] } else { [self.sizes[side], self.heads * self.width(side)] }
     }
 
-    /// Weights by `cudnnMultiHeadAttnWeightKind_t`: matrices, row-major as [`Attention::matrix`] has them, and behind them the biases.
+    /// Weights by `cudnnMultiHeadAttnWeightKind_t`: row-major matrices ([`Attention::matrix`]), followed by the biases.
     pub(super) fn weights(&self) -> ([Option<Weight>; 8], i64) {
         let (mut all, mut end) = ([None; 8], 0);
         for side in (0..4).filter(|s| self.projects(*s)) {

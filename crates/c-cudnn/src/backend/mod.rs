@@ -1,7 +1,7 @@
 //! The backend interface: graphs of operations, engines, plans and their execution, by descriptors with attributes.
 //!
 //! `schema` describes every descriptor as data; `attributes` sets and gets by it; `finalize` checks; `graph` orders operations; `lower`
-//! makes primitives of them, and `plan` runs these. Nothing here computes.
+//! turns them into primitives, and `plan` runs these. Nothing here computes.
 
 mod attributes;
 mod engine;
@@ -86,7 +86,7 @@ pub extern "C" fn cudnnBackendGetAttribute(
     })
 }
 
-/// The plan and the pack that a program means.
+/// The plan and the variant pack of two handles.
 fn bound(plan: Data, pack: Data) -> Result<(Arc<Plan>, Arc<Pack>), Failure> {
     let wrong = |name: &str| {
         let what = format_args!("{name}: got a descriptor of another type");
@@ -123,7 +123,7 @@ pub extern "C" fn cudnnBackendExecute(handle: In<'_, Handle>, plan: Data, pack: 
     })
 }
 
-/// Puts a plan's executions into a graph of the runtime on the host.
+/// Adds a plan's execution to a graph of the host's runtime.
 fn populate(handle: In<'_, Handle>, plan: Data, pack: Data, graph: Data) -> Result<(), Failure> {
     let handle = handle.get("handle")?;
     let (plan, pack) = bound(plan, pack)?;

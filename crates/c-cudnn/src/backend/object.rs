@@ -1,7 +1,7 @@
 //! Descriptors, which a program fills, finalizes and sets as attributes of others.
 //!
-//! The program's handle is not an address but an index into a registry of the process, so that destroyed and invented handles are refused.
-//! Finalizing freezes the values; parents share frozen values, so that a program may destroy parts in any order.
+//! The program's handle is not an address but an index into a registry of the process, so that destroyed and invalid handles are detected. Finalizing freezes the
+//! values; parents share frozen values, so that a program may destroy descriptors in any order.
 
 use super::engine::{Config, Engine};
 use super::graph::Graph;
@@ -53,7 +53,7 @@ pub(crate) struct Typed {
 /// Attributes by their numbers.
 pub(crate) type Values = BTreeMap<i32, Typed>;
 
-/// The object that finalizing made of the values.
+/// The object that finalizing created.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     /// Nothing but the values.
@@ -110,9 +110,9 @@ impl Object {
     }
 }
 
-/// Parts of the register, each with a lock of its own.
+/// Shards of the registry, each with a lock.
 const PARTS: usize = 16;
-/// Distance of two numbers, and the first of them: they look like addresses and are none.
+/// Distance between handles, and the first one: they look like addresses but are not.
 const STEP: usize = 64;
 
 type Part = Mutex<HashMap<usize, Arc<Object>>>;
@@ -137,7 +137,7 @@ pub(crate) fn create(id: i32) -> Result<Data, Failure> {
     Ok(Data::NULL.behind(number))
 }
 
-/// The descriptor that a program means.
+/// The descriptor of a handle.
 ///
 /// # Errors
 /// `BAD_PARAM_NULL_POINTER`, `BAD_PARAM` for handles that are not of a living descriptor.
@@ -146,7 +146,7 @@ pub(crate) fn find(name: &str, at: Data) -> Result<Arc<Object>, Failure> {
     found.ok_or_else(|| Failure::invalid(name, format_args!("{:#x}", at.number()), "a descriptor that was created and not destroyed"))
 }
 
-/// Ends the program's share of a descriptor; null is legal.
+/// Drops the program's reference to a descriptor; null is legal.
 ///
 /// # Errors
 /// `BAD_PARAM` for handles that are not of a living descriptor.

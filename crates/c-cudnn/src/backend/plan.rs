@@ -24,21 +24,21 @@ pub(crate) struct Plan {
     pub(crate) config: Arc<Frozen>,
     engine: Engine,
     program: Arc<Program>,
-    /// The sizes of the last execution that brought its own, and their program.
+    /// The sizes of the last execution with overridden shapes, and their program.
     resized: Mutex<Option<Resized>>,
 }
 
 type Resized = (BTreeMap<i64, Sizes>, Arc<Program>);
 
-/// A program's kernel cache: the plans that were made with it. Plans of new sizes find the kernels of others in any case; the text lets
-/// another process make these plans before they are needed.
+/// A kernel cache: the plans that were made with it. Plans of new sizes reuse the kernels of others anyway; serialised, it lets another process make these plans
+/// in advance.
 #[derive(Debug, Default)]
 pub(crate) struct KernelCache {
     plans: Mutex<Vec<String>>,
 }
 
 impl KernelCache {
-    /// The cache that the text tells of, its plans made.
+    /// Deserialises a cache and makes its plans.
     ///
     /// # Errors
     /// `BAD_PARAM` for other text, and the errors of plans.
@@ -50,7 +50,7 @@ impl KernelCache {
         Ok(KernelCache { plans: Mutex::new(plans) })
     }
 
-    /// Remembers a plan, as long as there is room.
+    /// Adds a plan, if there is room.
     pub(crate) fn keep(&self, plan: &Plan) {
         let (text, mut plans) = (plan.json(), fork::lock(&self.plans));
         if plans.len() < CAPACITY && !plans.contains(&text) {
@@ -148,7 +148,7 @@ impl Plan {
         Ok(program)
     }
 
-    /// Computes once, where `sink` says.
+    /// Executes once, on `sink`.
     ///
     /// # Errors
     /// The program's error.

@@ -38,11 +38,11 @@ pub(crate) struct Binding {
 pub(crate) struct Step {
     pub(crate) primitive: Primitive,
     pub(crate) bindings: Vec<Binding>,
-    /// The number that is the primitive's epsilon, which the caller gives by value.
+    /// The scalar passed by value that is the primitive's epsilon.
     pub(crate) epsilon: Option<(Place, DataType)>,
 }
 
-/// A number by its bytes; `None` of types that epsilons do not have.
+/// A scalar from its bytes; `None` for types that an epsilon cannot have.
 pub(crate) fn number(dtype: DataType, bytes: &[u8]) -> Option<f32> {
     let real = matches!(dtype, DataType::F32 | DataType::F64 | DataType::F16 | DataType::Bf16);
     let own = bytes.get(..dtype.bits() / 8).filter(|_| real)?;
@@ -55,7 +55,7 @@ impl Step {
         Ready::new(primitive, engine, self.bindings.iter().map(|b| (b.arg, &b.tensor)))
     }
 
-    /// Lets an execution have another epsilon than the last one had.
+    /// Sets the epsilon of an execution.
     fn follow(&self, ready: &mut Ready, engine: &Engine, epsilon: f32) -> Result<(), Failure> {
         let (desc, epsilon) = (ready.primitive().desc(), Real::new(epsilon));
         let had = match &desc.given().op {
@@ -80,7 +80,7 @@ impl Step {
     }
 }
 
-/// Numbers of the caller's that a program keeps on a device.
+/// Scalars passed by value that a program keeps in device memory.
 const NUMBERS: usize = 64;
 
 /// Steps and their resources. Any number of threads may run it at once.
@@ -88,15 +88,15 @@ const NUMBERS: usize = 64;
 pub(crate) struct Program {
     pub(crate) steps: Vec<Step>,
     pub(crate) constants: Vec<Memory<'static>>,
-    /// Numbers of the caller's tensors.
+    /// Ids of the caller's tensors.
     pub(crate) uids: Vec<i64>,
     /// Bytes of those that come by value, 0 for the others.
     pub(crate) by_value: Vec<usize>,
     /// Bytes of intermediate results and scratchpads.
     pub(crate) scratch: usize,
-    /// Operations of the graph that became one primitive with others.
+    /// Operations that were fused with others.
     pub(crate) fused: usize,
-    /// The steps as they were executed last, while no thread executes them.
+    /// The steps of the last execution, while no thread uses them.
     pub(crate) ready: Mutex<Option<Vec<Ready>>>,
     /// Numbers that were given by value, in memory of a device that cannot read the host's: by the caller's tensor and the bytes.
     pub(crate) numbers: Mutex<BTreeMap<(usize, Vec<u8>), Memory<'static>>>,
@@ -114,7 +114,7 @@ impl Program {
         self.fused > 0
     }
 
-    /// Computes once. Memory objects of the last execution serve the next one, of one thread at a time.
+    /// Executes once. Memory objects of the last execution are reused, by one thread at a time.
     ///
     /// # Errors
     /// `BAD_PARAM_NULL_POINTER` for a tensor or a workspace without memory.
@@ -153,7 +153,7 @@ impl Program {
         Ok(())
     }
 
-    /// Copies of the numbers that the caller gave by value, and may forget when the call returns.
+    /// Copies of the scalars passed by value, which the caller may free when the call returns.
     fn values(&self, handle: &Handle, pack: &Pack) -> Result<Vec<Option<Memory<'static>>>, Failure> {
         let copy = |(uid, bytes): (&i64, &usize)| {
             let Some(at) = pack.address(*uid).filter(|_| *bytes > 0) else { return Ok(None) };
@@ -196,7 +196,7 @@ impl Program {
         self.steps.iter().map(|step| step.primitive.desc())
     }
 
-    /// How many implementations there are for the step that has the most, the reference aside: more than one is a choice.
+    /// The largest number of implementations of a step, without the reference: with more than one there is a knob.
     pub(crate) fn rows(&self) -> usize {
         let takes = |verdict: &Verdict| !matches!(verdict, Verdict::Skipped(_));
         let rows = |desc: &PrimitiveDesc| desc.explain().iter().filter(|(name, verdict)| takes(verdict) && !is_reference(name)).count();

@@ -20,9 +20,9 @@ pub(crate) struct TensorDesc {
     pub(crate) is_virtual: bool,
     pub(crate) reordering: i64,
     pub(crate) is_ragged: bool,
-    /// Its number is read when it is executed, wherever the program keeps it.
+    /// A scalar that is read at execution, from host or device memory.
     pub(crate) is_by_value: bool,
-    /// The bytes of a number that is known now.
+    /// The bytes of a constant scalar.
     pub(crate) constant: Option<Vec<u8>>,
 }
 
@@ -113,7 +113,7 @@ impl TensorDesc {
         let dtype = self.real_type()?;
         let Some((d, count)) = self.vector else {
             let strided = Tensor::with_strides(self.dims, dtype, Some(self.strides));
-            // The layout of a virtual tensor does not matter, and cudnn-frontend gives some impossible strides.
+            // The layout of a virtual tensor does not matter, and cudnn-frontend sets impossible strides for some.
             return Ok(if self.is_virtual { strided.or_else(|_| Tensor::plain(self.dims, dtype))? } else { strided? });
         };
         let large = || Failure::invalid("tensor", self.dims, "sizes that 64 bits hold");

@@ -1,4 +1,4 @@
-//! Trials: plans are run on memory of the library's own, and timed.
+//! Trials: plans are timed on the library's own memory.
 
 use super::engine::Engine;
 use super::json;
@@ -18,7 +18,7 @@ use std::cell::LazyCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Bytes that a trial may take.
+/// Bytes of a trial, at most.
 const MOST: usize = 1 << 30;
 
 impl Engine {
@@ -34,7 +34,7 @@ pub(super) fn known(engine: &Engine, candidates: impl FnOnce() -> Vec<Engine>) -
     measured::known(&problem(engine), |way| ways.contains(&way))
 }
 
-/// The times of `candidates`, all of one graph: as they were measured before, else now. None where a trial would say nothing.
+/// The times of `candidates`, all of one graph: measured before, or now. `None` if a trial would be meaningless.
 pub(super) fn times(candidates: &[Engine]) -> Times {
     let before = candidates.first().and_then(|first| known(first, || candidates.to_vec()));
     let before = before.filter(|times| candidates.iter().all(|e| times.of(e.way()).is_some()));
@@ -63,7 +63,7 @@ fn measure(candidates: &[Engine]) -> Result<Times, Failure> {
     Ok(times)
 }
 
-/// Refuses graphs whose time depends on numbers that only the program knows: lengths, positions, pages.
+/// Refuses graphs whose time depends on data: lengths, positions, pages.
 fn check(engine: &Engine) -> Result<(), Failure> {
     let graph = &engine.graph;
     for uid in graph.nodes.iter().flat_map(|n| &n.reads) {

@@ -65,7 +65,7 @@ impl ConvDesc {
         Ok(())
     }
 
-    /// Takes math type, groups and order of a filter from another descriptor.
+    /// Copies math type, groups and filter order from another descriptor.
     pub(super) fn become_like(&mut self, other: &ConvDesc, geometry: Geometry) -> Result<(), Failure> {
         (self.math, self.groups, self.reorder) = (other.math, other.groups, other.reorder);
         self.set(geometry)
@@ -86,7 +86,7 @@ impl ConvDesc {
         self.groups
     }
 
-    /// Whether the filter is turned around: the convolution of mathematics, not a correlation.
+    /// Whether the filter is flipped (`CUDNN_CONVOLUTION`, not cross-correlation).
     pub(crate) fn flips(&self) -> Result<bool, Failure> {
         Ok(self.geometry()?.mode == CUDNN_CONVOLUTION)
     }

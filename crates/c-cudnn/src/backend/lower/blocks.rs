@@ -1,4 +1,4 @@
-//! Numbers of few bits with a scale for every block of them.
+//! Block-scaled data types: narrow floats with a scale per block.
 
 use super::value::Val;
 use super::{Lowering, misfit, unsupported};
@@ -113,7 +113,7 @@ fn flat(scale: &Val) -> [i64; 3] {
     [d[0], d[1] * d[2] * d[3], d[4] * d[5]]
 }
 
-/// Largest finite numbers of types of few bits, and the powers of two at or below them.
+/// Largest finite values of narrow types, and the largest powers of two that do not exceed them.
 const LARGEST: [(DataType, f64, f64); 4] =
     [(DataType::F8E4m3, 448.0, 256.0), (DataType::F8E5m2, 57344.0, 32768.0), (DataType::F4E2m1, 6.0, 4.0), (DataType::S8, 127.0, 64.0)];
 
@@ -162,7 +162,7 @@ pub(super) fn quantize(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
     let made = scales(l, &largest, y.dtype(), scale.dtype())?;
     let divisor = l.real(&made)?;
     let small = l.div(&x, &divisor)?;
-    // The scale may be the power of two below the one that the largest number needs: then that number is clamped.
+    // The scale may be rounded down to a power of two: then the largest value is clamped.
     let (_, top, _) = known(y.dtype())?;
     let small = l.with_number(BinaryAlg::Min, &small, top)?;
     let small = l.with_number(BinaryAlg::Max, &small, -top)?;

@@ -1,4 +1,4 @@
-//! Products of matrices.
+//! Matrix products.
 
 use super::value::Val;
 use super::{Lowering, misfit, unsupported};
@@ -51,7 +51,7 @@ fn whole(l: &mut Lowering<'_>, [a, b, c]: [&Val; 3]) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// The product of matrices whose sizes differ by batch: elements behind them count as 0, and are the padding value in the result.
+/// The product of matrices whose sizes differ by batch: elements beyond them count as 0, and get the padding value in the result.
 fn within(l: &mut Lowering<'_>, [a, b]: [&Val; 2], lengths: &[Option<Val>; 3], padding: f64) -> Result<Val, Failure> {
     let rank = a.rank().max(b.rank());
     let (mut a, mut b) = (a.at_rank(rank)?, b.at_rank(rank)?);

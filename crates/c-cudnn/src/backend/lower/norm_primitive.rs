@@ -1,5 +1,5 @@
-//! Normalisations that are one primitive: batch, layer or group normalisation, chosen by the sizes of the statistics and the scale, not by
-//! the mode's name. Only a few short vectors are computed beside it.
+//! Normalisations that are one primitive: batch, layer or group normalisation, chosen by the sizes of statistics and scale, not by the mode's name. Only a few
+//! short vectors are computed separately.
 
 use super::calc::Then;
 use super::norm::{Backward, Epsilon, Forward, Moments, parameters};
@@ -15,7 +15,7 @@ use oxidnn_spec::{Arg, DataType, Dims, Op, Problem, Tensor};
 enum Kind {
     Batch,
     Layer,
-    /// Of so many groups of channels.
+    /// With this number of groups of channels.
     Group(i64),
 }
 
@@ -27,7 +27,7 @@ struct Shape {
     data: Dims,
     stats: Dims,
     channels: i64,
-    /// Whether scale and bias are those of the primitive; else they are applied apart.
+    /// Whether the primitive applies scale and bias; otherwise they are separate steps.
     learns: bool,
 }
 
@@ -103,7 +103,7 @@ impl Shape {
     }
 }
 
-/// The implementation of an operation, unless only the reference takes it.
+/// The implementation of an operation, unless only the reference supports it.
 fn described(l: &Lowering<'_>, op: Op) -> Option<PrimitiveDesc> {
     let problem = Problem::new(op, l.attr()).ok()?;
     l.described_by(problem).ok().filter(|desc| !is_reference(desc.impl_name()))
@@ -118,12 +118,12 @@ fn place(l: &mut Lowering<'_>, wanted: Option<&Val>, dims: Dims, view: impl Fn(&
     Ok(view(&value).map(|seen| [value, seen]))
 }
 
-/// The deviation as a variance to which nothing is added.
+/// The deviation as a variance with epsilon 0.
 fn variance(l: &mut Lowering<'_>, inverse: &Val) -> Result<Val, Failure> {
     l.power(inverse, -2.0)
 }
 
-/// The forward pass as a primitive, with the moments if it gives them. `None` if there is no primitive for it; then nothing has been done.
+/// The forward pass as a primitive, with the moments if it computes them. `None`, without effect, if there is no primitive for it.
 pub(super) fn forward(l: &mut Lowering<'_>, f: &Forward, epsilon: Option<Epsilon>) -> Result<Option<Option<Moments>>, Failure> {
     let given = f.is_given();
     let Some(shape) = Shape::of(&f.x, &f.stats, f.scale.as_ref().or(f.bias.as_ref())) else { return Ok(None) };
@@ -141,7 +141,7 @@ pub(super) fn forward(l: &mut Lowering<'_>, f: &Forward, epsilon: Option<Epsilon
     let op = |x: &Val| shape.forward(prop, flags, epsilon.value, [x.tensor.clone(), dst.tensor.clone()]);
     let mut desc = described(l, op(&x));
     if desc.is_none() && x.dtype() != dst.dtype() && dst.dtype() == DataType::F32 {
-        // A primitive of one type for source and result: the source is widened.
+        // The primitive has one type for source and result: convert the source.
         let wide = Val { tensor: Tensor { dtype: DataType::F32, layout: x.tensor.layout.resized(*x.dims()) }, ..x.clone() };
         desc = described(l, op(&wide));
         x = if desc.is_some() { l.real(&x)? } else { x };
@@ -197,7 +197,7 @@ fn affine(l: &mut Lowering<'_>, f: &Forward, normal: &Val) -> Result<(), Failure
     l.store(&y, &f.y)
 }
 
-/// The backward pass by a primitive; false where there is none for it, and nothing has been done.
+/// The backward pass as a primitive; false, without effect, if there is none for it.
 pub(super) fn backward(l: &mut Lowering<'_>, b: &Backward) -> Result<bool, Failure> {
     let (Some(inverse), true) = (&b.inverse, b.rms || b.mean.is_some()) else { return Ok(false) };
     let Some(shape) = Shape::of(&b.x, &b.stats, Some(&b.scale)) else { return Ok(false) };

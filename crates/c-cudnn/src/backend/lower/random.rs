@@ -1,4 +1,4 @@
-//! Random numbers: all are made of truth values, which dropout draws.
+//! Random numbers, made of random bits that dropout draws.
 
 use super::value::Val;
 use super::{Lowering, unsupported};
@@ -19,7 +19,7 @@ pub(super) struct Start {
 }
 
 impl Lowering<'_> {
-    /// One whole number of 64 bits: of a tensor, else 0.
+    /// One 64-bit integer: of a tensor, or 0.
     pub(super) fn whole_number(&mut self, given: Option<Val>) -> Result<Val, Failure> {
         let tensor = Tensor::plain([1], DataType::S64)?;
         let Some(value) = given else { return self.constant(tensor, |_| 0.0) };
@@ -89,7 +89,7 @@ pub(super) fn lower(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
             l.with_number(BinaryAlg::Add, &wide, low)?
         }
         _ => {
-            // Box and Muller's: the distance of a point by its logarithm, and one of its coordinates.
+            // The Box-Muller transform.
             let both = l.uniform(2, count, &start)?;
             let first = l.one(EltwiseAlg::Linear, [-1.0, 1.0], &both.along(0, 0, 1)?)?;
             let log = l.one(EltwiseAlg::Log, [0.0; 2], &first)?;

@@ -33,7 +33,7 @@ struct Pooling {
     window: Window,
     /// The value of padding in a maximum, if it counts.
     zero_padding: bool,
-    /// A maximum is NaN where an element of its window is.
+    /// The maximum of a window with NaN is NaN.
     carries_nan: bool,
 }
 
@@ -155,7 +155,7 @@ pub(super) fn forward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> 
     l.store(&pooled, &y)
 }
 
-/// The pooled tensor in the source's type, and where the maxima were.
+/// The pooled tensor in the source's type, and the positions of the maxima.
 fn pool(l: &mut Lowering<'_>, pooling: &Pooling, x: &Val, y: &Val, index: Option<&Val>) -> Result<Val, Failure> {
     let to = if x.dtype() == y.dtype() && !pooling.zero_padding && !pooling.carries_nan {
         y.clone()
@@ -176,7 +176,7 @@ fn pool(l: &mut Lowering<'_>, pooling: &Pooling, x: &Val, y: &Val, index: Option
     Ok(to)
 }
 
-/// Room for where maxima are: the place in the window.
+/// Memory for the positions of maxima within their windows.
 fn places(l: &mut Lowering<'_>, pooling: &Pooling, y: &Val) -> Result<Val, Failure> {
     let dtype = if pooling.kernel.volume().is_some_and(|k| k <= 255) { DataType::U8 } else { DataType::S32 };
     Ok(l.temp(Tensor { dtype, layout: y.tensor.layout.resized(*y.dims()) }))
@@ -213,7 +213,7 @@ pub(super) fn backward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
     if to.spot == dx.spot { Ok(()) } else { l.reorder(&to, &dx) }
 }
 
-/// Where the maxima were: as the forward pass has told, else found again in the source.
+/// The positions of the maxima: from the forward pass, otherwise recomputed from the source.
 fn maxima(l: &mut Lowering<'_>, op: &Frozen, pooling: &Pooling, dy: &Val) -> Result<Val, Failure> {
     let places = places(l, pooling, dy)?;
     if let Some(index) = l.maybe(op, CUDNN_ATTR_OPERATION_RESAMPLE_BWD_IDXDESC)? {

@@ -1,5 +1,4 @@
-//! Functions that no primitive computes, composed of those that one does: rounding down, remainders, powers, trigonometry, the error
-//! function; and booleans of a bit each.
+//! Functions that no primitive computes, composed of others: floor, remainder, power, trigonometric functions, erf; and packed booleans.
 
 use super::value::Val;
 use super::{Lowering, unsupported};
@@ -12,7 +11,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 const WHOLE: f64 = 4_503_599_627_370_496.0;
 
 impl Lowering<'_> {
-    /// The nearest integer, ties to even; numbers too large to have fractions stay.
+    /// The nearest integer, ties to even; values too large to have fractions are unchanged.
     fn rounded(&mut self, x: &Val) -> Result<Val, Failure> {
         if self.real == DataType::F32 {
             return self.one(EltwiseAlg::Round, [0.0; 2], x);
@@ -25,7 +24,7 @@ impl Lowering<'_> {
         self.select(&fractional, &back, x)
     }
 
-    /// The largest whole number that is not above.
+    /// Floor.
     pub(super) fn floor(&mut self, x: &Val) -> Result<Val, Failure> {
         let x = self.real(x)?;
         let near = self.rounded(&x)?;
@@ -33,7 +32,7 @@ impl Lowering<'_> {
         self.sub(&near, &above)
     }
 
-    /// `f` computed in f64, its result in the type that is computed in.
+    /// `f` computed in f64, and its result converted to the compute type.
     fn wide(&mut self, f: impl FnOnce(&mut Self) -> Result<Val, Failure>) -> Result<Val, Failure> {
         let narrow = std::mem::replace(&mut self.real, DataType::F64);
         let result = f(self);
@@ -60,7 +59,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// `x` to the power of `b`: by logarithms of its size, and the sign where the exponent is whole.
+    /// `x` to the power of `b`: by the logarithm of the magnitude, with the sign if the exponent is an integer.
     pub(super) fn power_of(&mut self, x: &Val, b: &Val) -> Result<Val, Failure> {
         let (x, b) = (x.clone(), b.clone());
         self.wide(|l| {
@@ -100,7 +99,7 @@ impl Lowering<'_> {
         Ok(sum)
     }
 
-    /// Sine and cosine: of the distance to the nearest multiple of a quarter turn by their series, then by the quarter.
+    /// Sine and cosine: range reduction to the nearest multiple of pi / 2, then their series, chosen by the quadrant.
     pub(super) fn circle(&mut self, x: &Val) -> Result<(Val, Val), Failure> {
         let narrow = std::mem::replace(&mut self.real, DataType::F64);
         let made = self.circle_wide(x);
@@ -110,7 +109,7 @@ impl Lowering<'_> {
     }
 
     fn circle_wide(&mut self, x: &Val) -> Result<(Val, Val), Failure> {
-        // A quarter turn in two parts, the first of which has few bits, so that its multiples are exact.
+        // pi / 2 in two parts (Cody and Waite), the first of which has few bits, so that its multiples are exact.
         const HIGH: f64 = 1.570_796_326_734_125_6;
         const LOW: f64 = 6.077_100_506_506_192e-11;
         let x = self.real(x)?;
@@ -131,7 +130,7 @@ impl Lowering<'_> {
         let sin = self.polynomial(&square, &series(1))?;
         let sin = self.mul(&sin, &rest)?;
         let cos = self.polynomial(&square, &series(0))?;
-        // The quarter, 0 to 3.
+        // The quadrant, 0 to 3.
         let fourth = self.with_number(BinaryAlg::Mul, &quarter, 0.25)?;
         let floor = self.floor(&fourth)?;
         let whole = self.with_number(BinaryAlg::Mul, &floor, 4.0)?;
@@ -151,7 +150,7 @@ impl Lowering<'_> {
         Ok((sin, cos))
     }
 
-    /// The angle of the point (`x`, `y`): the series of a slope below the tangent of an eighth turn's half, then by octants.
+    /// atan2: range reduction to a slope below tan(pi / 8), the series, then octants.
     pub(super) fn arc_tangent(&mut self, y: &Val, x: &Val) -> Result<Val, Failure> {
         let (y, x) = (y.clone(), x.clone());
         self.wide(|l| {
