@@ -87,7 +87,7 @@ impl DropoutDesc {
         let factor = if share > 0.0 { 1.0 / share } else { 0.0 };
         let (mut kept, mut at) = (mask_of(given), Place::from(mask));
         if given.dtype == DataType::F64 {
-            // Products of doubles are of doubles only.
+            // An f64 product takes f64 operands only.
             let copy = handle.temporary(given)?;
             handle.combine((&kept, at), (given, copy.view(given.clone())?.into()), Blend::PLAIN)?;
             (kept, at) = (given.clone(), copy.into());
@@ -152,7 +152,7 @@ fn room(states: Data, bytes: usize) -> Result<(), Failure> {
     }
 }
 
-/// `cudnnSetDropoutDescriptor`: null for the states changes the probability only.
+/// `cudnnSetDropoutDescriptor`: with null states, changes the probability only.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetDropoutDescriptor(
     desc: InOut<'_, DropoutDesc>,
@@ -176,7 +176,7 @@ pub extern "C" fn cudnnSetDropoutDescriptor(
     })
 }
 
-/// `cudnnRestoreDropoutDescriptor`: the states, which may be a copy, are not changed.
+/// `cudnnRestoreDropoutDescriptor`: uses existing states, which may be a copy, unchanged.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnRestoreDropoutDescriptor(
     desc: InOut<'_, DropoutDesc>,

@@ -34,8 +34,7 @@ impl From<runtime::Memory<'static>> for Place {
     }
 }
 
-/// The blend of a result with the destination's old values: `alpha * result + beta * before`. With a `beta` of 0 the old values are not
-/// read.
+/// cuDNN's scaling of results: `alpha * result + beta * before`. With a `beta` of 0 the old values are not read.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Blend {
     pub(crate) alpha: f64,
@@ -352,7 +351,7 @@ impl Handle {
         }
         let (wide, beta) = (dst.dtype == DataType::F64, blend.beta);
         if wide != (src.dtype == DataType::F64) {
-            // Products of doubles are of doubles only.
+            // An f64 product takes f64 operands only.
             let alike = Tensor::plain(*from.0.dims(), dst.dtype)?;
             let copy = self.temporary(&alike)?;
             self.combine(from, (&alike, copy.view(alike.clone())?.into()), Blend::PLAIN)?;

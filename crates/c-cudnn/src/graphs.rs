@@ -71,8 +71,8 @@ fn needed(name: &str, data: Data, channels: i64) -> Result<Data, Failure> {
     if channels == 0 { Ok(data) } else { data.some(name) }
 }
 
-/// `cudnnGnnAggSimpleForward`. Positions are those of source nodes, and of rows of the table of edges; -1 for nodes without neighbours, whose
-/// aggregates are 0.
+/// `cudnnGnnAggSimpleForward`. Positions are indices of source nodes, and of rows of the edge table; nodes without neighbours get -1 and an
+/// aggregate of 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGnnAggSimpleForward(
     stream: Data,

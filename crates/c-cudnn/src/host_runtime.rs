@@ -1,7 +1,8 @@
-//! The host's CUDA runtime (`c-cudart`), if the process has it: executions on its asynchronous streams and in its graphs. One of the files with unsafe code.
+//! Executions on the asynchronous streams and in the graphs of the host's CUDA runtime (`c-cudart`), if the process has it. One of the files
+//! with unsafe code.
 //!
-//! On the CPU engine an execution is done when the call returns, unless the handle's stream belongs to that runtime and has a thread or is being captured: then
-//! it is submitted there with all that it needs.
+//! On the CPU engine an execution is done when the call returns, unless the handle's stream belongs to that runtime and has a thread of its
+//! own or is being captured: then it is queued there, together with the memory that it needs.
 
 use crate::handle::Handle;
 use crate::logging;
@@ -12,7 +13,7 @@ use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::OnceLock;
 
-/// Where executions go.
+/// Where executions go: run now, or queued on a stream or graph of the host's runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sink {
     /// Executed, or submitted to the handle's own stream, before the call returns.
@@ -128,10 +129,10 @@ impl Sink {
         }
     }
 
-    /// Gives it work.
+    /// Submits work.
     ///
     /// # Errors
-    /// `BAD_PARAM` where the runtime refuses the stream or the graph.
+    /// `BAD_PARAM` if the runtime refuses the stream or the graph.
     pub(crate) fn give(self, work: impl Fn() -> Result<(), Failure> + Send + Sync + 'static) -> Result<(), Failure> {
         let (give, to, name) = match (self, runtime()) {
             (Sink::Stream(stream), Some(runtime)) => (runtime.submit, stream, "the handle's stream"),

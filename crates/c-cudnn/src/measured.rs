@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 #[cfg(test)]
 mod tests;
 
-/// `0`: every measurement is repeated, nothing is stored or loaded.
+/// `0`: measure every time, store and load nothing.
 const VARIABLE: &str = "OXIDNN_CUDNN_CHOICES";
 /// The folder of the entries in the user's cache directory.
 const FOLDER: &str = "measured";
@@ -30,15 +30,15 @@ const CAPACITY: usize = 4096;
 /// If the first run takes this long, it is the only one.
 const LONG: Duration = Duration::from_millis(250);
 
-/// A way to compute a problem: an algorithm, or an engine with the value of its knob.
+/// One way to compute a problem: an algorithm, or an engine with the value of its knob.
 pub(crate) type Way = [i64; 2];
 
-/// How long ways took.
+/// Measured times.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Times(Vec<(Way, Duration)>);
 
 impl Times {
-    /// That of a way.
+    /// The time of a way.
     pub(crate) fn of(&self, way: Way) -> Option<Duration> {
         self.0.iter().find(|t| t.0 == way).map(|t| t.1)
     }
@@ -74,7 +74,7 @@ impl Times {
     }
 }
 
-/// Whether choices are kept at all.
+/// Whether measured times are kept at all.
 fn is_on() -> bool {
     static ON: OnceLock<bool> = OnceLock::new();
     *fork::once(&ON, || std::env::var(VARIABLE).as_deref() != Ok("0"))
@@ -108,7 +108,7 @@ fn store(folder: PathBuf) -> Result<Store, StoreError> {
     Store::open(folder, knobs::get().kernel_store as u64)
 }
 
-/// Everything that times depend on.
+/// The key: everything that times depend on.
 fn key(problem: &str) -> Result<Vec<u8>, Failure> {
     Ok(format!("cudnn {FORM}\0{}\0{}\0{problem}", env!("CARGO_PKG_VERSION"), handle::identity()?).into_bytes())
 }
@@ -140,7 +140,7 @@ fn found(problem: &str, is_one: impl Fn(Way) -> bool) -> Result<Option<Times>, S
     Times::read(&text, is_one).map(Some).ok_or_else(|| "an entry of ways that there are not".into())
 }
 
-/// Keeps measured times for this process and those to come.
+/// Stores measured times for this process and later ones.
 pub(crate) fn keep(problem: &str, times: &Times) {
     logging::told(|| format!("measured: {}: {problem}", times.0.len()));
     if !is_on() {

@@ -33,7 +33,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// The gradient of scores, before they were scaled, from that of the heads' outputs.
+    /// The gradient of the unscaled scores from that of the heads' outputs.
     fn harden(&self, joined: Data) -> Result<(), Failure> {
         let (scores, at) = (self.scores()?, self.work(|w| w.scores));
         let values = (transposed(&self.heads(2, 1)?)?, self.kept(|k| k.projected[2]));
@@ -132,7 +132,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Computes in the compute type and blends the result with the destination's old values.
+    /// Computes in the compute type and blends the result into the destination.
     fn store(&self, to: &At, blend: Blend, compute: impl FnOnce(At, Blend) -> Result<(), Failure>) -> Result<(), Failure> {
         let real = self.attention.real();
         if to.0.dtype == real {

@@ -10,7 +10,7 @@ use crate::tensor::TensorDesc;
 use crate::values;
 use oxidnn_spec::{DataType, Dims, Tensor};
 
-/// Bit of the mode: as many containers of keys as beams. The header defines both as macros.
+/// Bit of the mode: keys have beams too. The header defines both bits as macros.
 const ONE_TO_ONE: u32 = 1;
 /// Bit of the mode: projections add biases.
 const BIASES: u32 = 2;
@@ -21,7 +21,7 @@ pub struct AttnDesc {
     set: Option<Attention>,
 }
 
-/// Attention as it was described. Lists are in the order queries, keys, values, output.
+/// Attention as the caller described it. Lists are in the order queries, keys, values, output.
 #[derive(Clone, Debug)]
 pub(super) struct Attention {
     mode: u32,
@@ -37,7 +37,7 @@ pub(super) struct Attention {
     dropouts_at: [Data; 2],
     /// Channels of the vectors.
     pub(super) sizes: [i64; 3],
-    /// Channels of a head in queries, keys and values, and of the output; 0 if nothing is projected.
+    /// Channels of a head in queries, keys and values, and of the output; 0 if there is no projection.
     pub(super) projections: [i64; 4],
     /// Time-steps of queries, and of keys.
     pub(super) longest: [i64; 2],
@@ -59,7 +59,7 @@ impl AttnDesc {
     /// The attention.
     ///
     /// # Errors
-    /// `BAD_PARAM` where it was never set.
+    /// `BAD_PARAM` if it was never set.
     pub(super) fn attention(&self) -> Result<&Attention, Failure> {
         self.set.as_ref().ok_or_else(|| Failure::invalid("attnDesc", "a descriptor that was never set", "one that describes attention"))
     }
@@ -172,7 +172,7 @@ fn sizes<const N: usize>(given: [(&str, i32); N], least: i32) -> Result<[i64; N]
     }
 }
 
-/// `cudnnSetAttnDescriptor`. A projection of 0 channels is none.
+/// `cudnnSetAttnDescriptor`. A projection size of 0 means no projection.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetAttnDescriptor(
     attn_desc: InOut<'_, AttnDesc>,

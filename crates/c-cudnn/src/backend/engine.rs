@@ -87,7 +87,7 @@ impl Engine {
     /// The knobs.
     ///
     /// # Errors
-    /// As making the plan.
+    /// As creating the plan.
     pub(crate) fn knobs(&self) -> Result<Vec<Arc<Frozen>>, Failure> {
         let rows = plan::program(&Engine { row: 0, ..self.clone() })?.rows() as i64;
         if rows == 1 {
@@ -106,7 +106,7 @@ impl Engine {
     /// Notes on its numbers, of `cudnnBackendNumericalNote_t`.
     ///
     /// # Errors
-    /// As making the plan.
+    /// As creating the plan.
     pub(crate) fn numerical_notes(&self) -> Result<Vec<i64>, Failure> {
         let program = plan::program(self)?;
         let any = |test: &dyn Fn(&PrimitiveDesc) -> bool| program.implementations().any(test);
@@ -142,23 +142,22 @@ impl Config {
     /// Bytes of workspace that a plan of it needs.
     ///
     /// # Errors
-    /// As making the plan.
+    /// As creating the plan.
     pub(crate) fn workspace(&self) -> Result<i64, Failure> {
         Ok(plan::program(&self.engine)?.workspace())
     }
 }
 
-/// Whether an implementation of the CUDA engine multiplies on tensor cores: the rows for an architecture do, except for products of few
-/// rows.
+/// Whether an implementation of the CUDA engine uses tensor cores: those for an architecture (`...:sm90`) do, except `gemv`.
 fn has_tensor_cores(name: &str) -> bool {
     name.split_once(':').is_some_and(|(how, tier)| tier.starts_with("sm") && how != "gemv")
 }
 
-/// Configurations for a graph, best first: as measured, else as expected. The last engine is always among them, and needs the least
-/// workspace. Mode B measures configurations without a known time; the other modes choose by the known times.
+/// Engine configurations for a graph, best first: by measured times where known, else in the expected order. The last engine, which needs the
+/// least workspace, is always among them. Mode B measures configurations without a known time; the other modes only use known times.
 ///
 /// # Errors
-/// `NOT_SUPPORTED` with the reason, where the graph has an operation that oxidnn does not compute.
+/// `NOT_SUPPORTED` with the reason, if oxidnn does not support an operation of the graph.
 pub(crate) fn configurations(graph: &Arc<Frozen>, mode: i64) -> Result<Vec<Arc<Frozen>>, Failure> {
     let body = graph.as_graph().ok_or_else(|| Failure::null("ENGINEHEUR_OPERATION_GRAPH"))?;
     let fallback = mode == i64::from(CUDNN_HEUR_MODE_FALLBACK);

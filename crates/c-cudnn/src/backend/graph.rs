@@ -36,7 +36,7 @@ impl Node {
             for inner in op.objects(row.id).iter().filter_map(|o| o.as_graph()) {
                 reads.extend(inner.outer_reads(op));
             }
-            // An operation within the operation reads and writes tensors that are not between the two.
+            // Nested operations: their tensors that are not virtual are read and written by the whole.
             for inner in op.objects(row.id).iter().filter(|o| o.descriptor.is_operation()) {
                 let outside = |uid: &i64| tensors_of(inner).any(|t| t.uid == *uid && !t.is_virtual);
                 let node = Node::new(inner);

@@ -137,7 +137,7 @@ fn read_elements(kind: Type, elements: &[Json], depth: usize) -> Result<Value, F
 /// The device that plans are made for.
 ///
 /// # Errors
-/// `NOT_SUPPORTED` where the environment asks for an engine that is not there.
+/// `NOT_SUPPORTED` if the environment selects an engine that is not available.
 pub(crate) fn device() -> Result<String, Failure> {
     let engine = crate::handle::engine()?;
     Ok(json!({ "oxidnn_device": SCHEMA, "kind": engine.kind().to_string(), "name": engine.device().name() }).to_string())

@@ -1,4 +1,4 @@
-//! Descriptors, which a program fills, finalizes and sets as attributes of others.
+//! Backend descriptors: a program sets their attributes, finalizes them, and uses them as attributes of others.
 //!
 //! The program's handle is not an address but an index into a registry of the process, so that destroyed and invalid handles are detected. Finalizing freezes the
 //! values; parents share frozen values, so that a program may destroy descriptors in any order.
@@ -20,7 +20,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 /// The elements of an attribute.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
-    /// Whole numbers, enumerators, truth values.
+    /// Integers, enumerators, booleans.
     Ints(Vec<i64>),
     Reals(Vec<f64>),
     Fractions(Vec<[i64; 2]>),
@@ -50,7 +50,7 @@ pub(crate) struct Typed {
     pub(crate) value: Value,
 }
 
-/// Attributes by their numbers.
+/// Attributes by name (`cudnnBackendAttributeName_t`).
 pub(crate) type Values = BTreeMap<i32, Typed>;
 
 /// The object that finalizing created.
@@ -161,17 +161,17 @@ pub(crate) fn destroy(at: Data) -> Result<(), Failure> {
 }
 
 impl Frozen {
-    /// The only whole number of an attribute.
+    /// The integer of an attribute with one element.
     pub(crate) fn int(&self, id: i32) -> Option<i64> {
         self.ints(id).first().copied()
     }
 
-    /// The whole numbers of an attribute; none where it is not set.
+    /// The integers of an attribute; empty if it is not set.
     pub(crate) fn ints(&self, id: i32) -> &[i64] {
         ints(&self.values, id)
     }
 
-    /// The only number of an attribute.
+    /// The floating-point value of an attribute with one element.
     pub(crate) fn real(&self, id: i32) -> Option<f64> {
         match &self.values.get(&id)?.value {
             Value::Reals(v) => v.first().copied(),
@@ -198,12 +198,12 @@ impl Frozen {
         }
     }
 
-    /// The only descriptor of an attribute.
+    /// The descriptor of an attribute with one element.
     pub(crate) fn object(&self, id: i32) -> Option<&Arc<Frozen>> {
         self.objects(id).first()
     }
 
-    /// The only tensor of an attribute.
+    /// The tensor of an attribute with one element.
     pub(crate) fn tensor(&self, id: i32) -> Option<&Arc<TensorDesc>> {
         self.object(id).and_then(|o| o.as_tensor())
     }
@@ -225,7 +225,7 @@ impl Frozen {
     }
 }
 
-/// The whole numbers of an attribute; none where it is not set.
+/// The integers of an attribute; empty if it is not set.
 pub(crate) fn ints(values: &Values, id: i32) -> &[i64] {
     match values.get(&id).map(|t| &t.value) {
         Some(Value::Ints(v)) => v,

@@ -1,4 +1,5 @@
-//! Programs: lowered graphs. Steps, each a primitive, over places: the caller's tensors, constants, and the workspace.
+//! Programs: lowered graphs. A program is a list of steps, each a primitive whose arguments are the caller's tensors, constants, or parts of the
+//! workspace.
 
 use super::lower::is_reference;
 use super::pack::Pack;
@@ -14,14 +15,14 @@ use oxidnn_spec::{Arg, DataType, Op, Problem, Real, Tensor};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// The place of a tensor.
+/// The location of a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
-    /// A tensor of the caller's, by its place in [`Program::uids`].
+    /// A tensor of the caller's: index in [`Program::uids`].
     User(usize),
-    /// A constant of the program, by its place in [`Program::constants`].
+    /// A constant: index in [`Program::constants`].
     Constant(usize),
-    /// Byte of the workspace.
+    /// Byte offset in the workspace.
     Workspace(usize),
 }
 
@@ -83,27 +84,27 @@ impl Step {
 /// Scalars passed by value that a program keeps in device memory.
 const NUMBERS: usize = 64;
 
-/// Steps and their resources. Any number of threads may run it at once.
+/// Steps and their resources. Several threads may run it at once.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) steps: Vec<Step>,
     pub(crate) constants: Vec<Memory<'static>>,
     /// Ids of the caller's tensors.
     pub(crate) uids: Vec<i64>,
-    /// Bytes of those that come by value, 0 for the others.
+    /// Size in bytes of those passed by value, 0 for the others.
     pub(crate) by_value: Vec<usize>,
-    /// Bytes of intermediate results and scratchpads.
+    /// Size in bytes of intermediate results and scratchpads.
     pub(crate) scratch: usize,
     /// Operations that were fused with others.
     pub(crate) fused: usize,
     /// The steps of the last execution, while no thread uses them.
     pub(crate) ready: Mutex<Option<Vec<Ready>>>,
-    /// Numbers that were given by value, in memory of a device that cannot read the host's: by the caller's tensor and the bytes.
+    /// Device copies of scalars passed by value, for devices that cannot read host memory: by tensor and value.
     pub(crate) numbers: Mutex<BTreeMap<(usize, Vec<u8>), Memory<'static>>>,
 }
 
 impl Program {
-    /// Bytes of workspace, including room to align its contents.
+    /// Workspace size in bytes, with room for alignment.
     pub(crate) fn workspace(&self) -> i64 {
         let bytes = if self.scratch == 0 { 0 } else { self.scratch + ALIGNMENT - 1 };
         i64::try_from(bytes).unwrap_or(i64::MAX)
@@ -129,7 +130,7 @@ impl Program {
             Sink::Now => self.on_device(handle, pack)?,
             _ => self.values(handle, pack)?,
         };
-        // Later work may run after the end of the program, and keeps its resources.
+        // Queued work may outlive the program, and keeps its resources alive.
         let address = if sink == Sink::Now { Data::at } else { Data::of };
         let value = |i: usize| values.get(i).and_then(Option::as_ref);
         let user = |i: usize| value(i).map_or_else(|| user(self.uids[i]).unwrap_or(Data::NULL), address);
@@ -166,7 +167,7 @@ impl Program {
         self.uids.iter().zip(&self.by_value).map(copy).collect()
     }
 
-    /// The numbers that the caller gave by value where the device reads them. They stay: work that reads them may be under way, and they come again.
+    /// Device copies of the scalars passed by value. They are kept: queued work may still read them, and later calls reuse them.
     fn on_device(&self, handle: &Handle, pack: &Pack) -> Result<Vec<Option<Memory<'static>>>, Failure> {
         let mut known = fork::lock(&self.numbers);
         if known.len() > NUMBERS {

@@ -77,7 +77,7 @@ fn check(engine: &Engine) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How long an execution of the program takes.
+/// Times an execution of the program.
 fn once(handle: &Handle, engine: &Engine, program: &Arc<Program>) -> Result<Duration, Failure> {
     let tensors = program.uids.iter().map(|uid| engine.graph.tensors[uid].tensor()).collect::<Result<Vec<Tensor>, Failure>>()?;
     let workspace = usize::try_from(program.workspace()).unwrap_or(usize::MAX);
@@ -86,7 +86,7 @@ fn once(handle: &Handle, engine: &Engine, program: &Arc<Program>) -> Result<Dura
     let memory = |bytes: usize| -> Result<Memory<'static>, Failure> {
         Ok(Memory::new(handle.engine(), Tensor::plain([i64::try_from(bytes.max(1)).unwrap_or(i64::MAX)], DataType::U8)?)?)
     };
-    // A value passed by value is on the host: the number 1, which is meaningful everywhere.
+    // A scalar passed by value is on the host; 1 is valid everywhere.
     let numbers: Vec<Vec<u8>> = tensors.iter().zip(&program.by_value).map(|(t, &bytes)| one(t.dtype, bytes)).collect();
     let held = tensors.iter().map(|t| memory(t.bytes())).collect::<Result<Vec<_>, Failure>>()?;
     let places = numbers.iter().zip(&held).map(|(number, held)| if number.is_empty() { Data::at(held) } else { Data::of_bytes(number) });
@@ -97,7 +97,7 @@ fn once(handle: &Handle, engine: &Engine, program: &Arc<Program>) -> Result<Dura
     Ok(time)
 }
 
-/// The number 1 in so many bytes.
+/// `bytes` bytes of elements with value 1.
 fn one(dtype: DataType, bytes: usize) -> Vec<u8> {
     let mut number = vec![0; bytes];
     let width = dtype.bits() / 8;

@@ -1,4 +1,4 @@
-//! cuDNN's algorithms, and their meaning here.
+//! cuDNN's convolution algorithms, and what each selects here.
 //!
 //! All direct algorithms are one to oxidnn. Programs use the first one of each pass (`IMPLICIT_GEMM`, `ALGO_0`) without a workspace, so it uses the library's
 //! scratch; the others use the caller's workspace. FFT is not supported; Winograd is if oxidnn has a kernel for the problem.
@@ -9,7 +9,7 @@ use crate::status::Failure;
 use crate::values;
 use oxidnn_spec::op::ConvAlg;
 
-/// The meaning of an algorithm.
+/// What an algorithm selects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct How {
     pub(crate) alg: ConvAlg,
@@ -64,7 +64,7 @@ fn kind(pass: Pass) -> &'static str {
 }
 
 impl Request {
-    /// The meaning of the algorithm with this number.
+    /// What the algorithm with this number selects.
     ///
     /// # Errors
     /// `BAD_PARAM` for unknown algorithms, `NOT_SUPPORTED` for those that oxidnn does not have.

@@ -78,7 +78,7 @@ pub extern "C" fn cudnnIm2Col(
     })
 }
 
-/// `cudnnReorderFilterAndBias`: filters of both orders have the same layout here, so they are copied.
+/// `cudnnReorderFilterAndBias`: a copy, since reordered filters have the same layout here.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnReorderFilterAndBias(
     handle: In<'_, Handle>,

@@ -1,4 +1,4 @@
-//! Lists of algorithms: predicted, or measured.
+//! The lists that Get (predicted) and Find (measured) return.
 
 use super::algorithms::table;
 use super::request::{Pass, Places, Request, Settings};
@@ -27,7 +27,7 @@ pub struct AlgoPerf {
 
 const _: () = assert!(size_of::<AlgoPerf>() == 48);
 
-/// Where a list of algorithms goes.
+/// The caller's buffer for a list of algorithms.
 pub(super) struct List<'a> {
     pub(super) requested: i32,
     pub(super) returned: Out<'a, i32>,
@@ -125,7 +125,7 @@ pub(super) fn measured_apart(request: &Request, handle: &Handle, list: List<'_>)
     result
 }
 
-/// How many algorithms a pass has.
+/// Number of algorithms of a pass.
 pub(super) fn count(pass: Pass) -> i32 {
     table(pass).len() as i32
 }

@@ -55,7 +55,7 @@ pub(crate) struct Request {
     math: i32,
 }
 
-/// Where a call's tensors are.
+/// The addresses of a call's tensors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Places {
     pub(crate) src: Data,
@@ -117,7 +117,7 @@ impl Request {
         Attr { fpmath: FpMath { mode, apply_to_int: false }, ..Attr::default() }
     }
 
-    /// The primitive that `how` means.
+    /// The primitive that `how` selects.
     ///
     /// # Errors
     /// `NOT_SUPPORTED` if there is none.
@@ -191,14 +191,14 @@ impl Request {
             flip(handle, &self.filter, [flipped, places.weights], blend)?;
         }
         match leased {
-            // Work that reads it may still be under way.
+            // Queued work may still read it.
             Some(_) if !handle.stream().is_synchronous() => Ok(handle.stream().wait()?),
             _ => Ok(()),
         }
     }
 }
 
-/// The next address that is a multiple of the alignment of memory.
+/// The address rounded up to the alignment of memory.
 fn aligned(data: Data) -> Data {
     data.behind(data.number().next_multiple_of(runtime::ALIGNMENT) - data.number())
 }

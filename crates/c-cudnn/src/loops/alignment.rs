@@ -101,11 +101,11 @@ impl Loss<'_> {
     }
 }
 
-/// Sums over the alignments of one sample.
+/// The forward-backward algorithm over the alignments of one sample.
 struct Sample {
-    /// Labels with blanks around each.
+    /// The labels with a blank before, between and after them.
     path: Vec<usize>,
-    /// Logarithms, by step and place on the path: of beginnings up to there, and of ends from there on, emission included.
+    /// Logarithms of the forward and backward variables, by step and position in the label sequence with blanks, both including the emission.
     before: Vec<Vec<f64>>,
     after: Vec<Vec<f64>>,
     /// Logarithm of the probability of the labels.
@@ -129,8 +129,8 @@ impl Sample {
     }
 }
 
-/// Sums of all beginnings up to each step and place: a place is reached from itself, the one before it, and the one before that where it is another
-/// label.
+/// The forward variables, by step and position: a position is reached from itself, from the previous one, and from the one before that if that is
+/// another label.
 fn sums<'a>(logs: impl Iterator<Item = &'a Vec<f64>>, path: &[usize]) -> Vec<Vec<f64>> {
     let mut all: Vec<Vec<f64>> = Vec::new();
     for row in logs {

@@ -1,13 +1,13 @@
 //! Recurrent cells that the primitive does not compute: in double precision, and LSTMs with clipped cells. One layer in one direction over steps in which the
 //! same samples are alive.
 
-/// Which cell.
+/// The cell type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Relu,
     Tanh,
     Lstm,
-    /// Update, reset and new gate; the state's part of the new gate, with its bias, is reset behind its product.
+    /// Gates: update, reset, new. The reset gate applies after the product with the state and its bias ("linear before reset").
     Gru,
 }
 
@@ -51,7 +51,7 @@ struct Trace {
     h: Vec<f64>,
     c: Vec<f64>,
     gates: Vec<f64>,
-    /// The state's part of a GRU's new gate, or an LSTM's cell before it was clipped.
+    /// The state's part of a GRU's new gate, or an LSTM's cell state before clipping.
     inner: Vec<f64>,
     cell: Vec<f64>,
     /// An LSTM's state before its projection.
@@ -143,8 +143,8 @@ impl Cell {
         (next, trace)
     }
 
-    /// Walks through the steps: `y` and the states are written. The values that gradients need are stored by steps in the order of the
-    /// walk, sample by sample.
+    /// Runs through the steps and writes `y` and the states. Returns the values that the backward pass needs, by step in the order of computation,
+    /// then by sample.
     fn walk(&self, w: &Matrices, rows: &mut Rows) -> Vec<Trace> {
         let (i, p, n) = (self.inputs, self.projected, self.hidden);
         let mut traces = Vec::with_capacity(self.steps * self.samples);
@@ -206,8 +206,8 @@ impl Cell {
         }
     }
 
-    /// Gradients of the sums of a step's gates, as seen from the input and from the state; and of an LSTM's previous cell, or of the
-    /// previous state's path past the gates.
+    /// Gradients of a step's gates before their activation, for the input's and the state's matrices; and of an LSTM's previous cell state, or
+    /// of the previous hidden state apart from the gates.
     fn step_back(&self, trace: &Trace, dh: &[f64], dc: &[f64]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let (n, g) = (self.hidden, &trace.gates);
         match self.kind {

@@ -1,5 +1,5 @@
-//! The three passes as reductions and arithmetic: in double precision, for which the primitive has no statistics, and for per-activation
-//! statistics in another order than the activations.
+//! The three passes composed of reductions and pointwise operations: for double precision, in which the primitive has no statistics, and for
+//! per-activation statistics whose layout differs from the activations'.
 
 use super::run::{Given, Gradients, Norm, Statistics, Training};
 use crate::exec::{Blend, Job, Place, repeated};

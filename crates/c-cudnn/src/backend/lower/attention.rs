@@ -9,7 +9,7 @@ use crate::status::Failure;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, ReductionAlg};
 use oxidnn_spec::{DataType, Dims, Tensor};
 
-/// Softmax of rows and its parts.
+/// Row-wise softmax with its maxima and sums of exponentials.
 struct Rows {
     result: Val,
     max: Val,
@@ -80,7 +80,8 @@ pub(super) fn softmax(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> 
     l.store(&rows.result, &y)
 }
 
-/// `row + lengths + shift` compared with the column, or `column + bound - lengths` with the row: where that does not hold there is another value.
+/// Diagonal band mask. With a left bound it compares `column - len_kv + len_q + bound` with the row, otherwise `row + len_kv - len_q + shift` with the
+/// column; elements for which the comparison is false are replaced.
 pub(super) fn band_mask(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
     let x = l.read(op, CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_XDESC)?;
     if op.has(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_CU_SEQ_LEN_QDESC) || op.has(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_CU_SEQ_LEN_KVDESC)
@@ -121,7 +122,7 @@ pub(super) fn band_mask(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure
     l.store(&masked, &y)
 }
 
-/// Most pages of a cache: each is a step.
+/// Limit on the pages of a cache; each becomes a step.
 const PAGES: i64 = 4096;
 
 pub(super) fn paged_load(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
@@ -137,7 +138,7 @@ pub(super) fn paged_load(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failur
     l.store(&loaded, &y)
 }
 
-/// A cache whose sequences (dimension `d`) are in pages: batch x heads x sequence x size, or with the last two exchanged.
+/// Gathers a paged cache: batch x heads x sequence x size, or with the last two swapped; `d` is the sequence dimension.
 fn paged(l: &mut Lowering<'_>, container: &Val, table: &Val, d: usize) -> Result<Val, Failure> {
     let c = *container.dims();
     if c[0] > PAGES {
@@ -145,7 +146,7 @@ fn paged(l: &mut Lowering<'_>, container: &Val, table: &Val, d: usize) -> Result
     }
     let (batch, pages) = (table.dims()[0], table.tensor.layout.elements().unwrap_or(0) / table.dims()[0].max(1));
     let table = l.real(table)?;
-    // Batch x pages x heads x the page's two dimensions.
+    // Batch x pages x heads x the two dimensions of a page.
     let table = l.reshaped(&table, &[batch, pages, 1, 1, 1])?;
     let mut all = l.number(0.0)?;
     for page in 0..c[0] {

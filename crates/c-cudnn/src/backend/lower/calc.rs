@@ -94,7 +94,7 @@ impl Lowering<'_> {
         if taken { Ok(value.clone()) } else { self.real(value) }
     }
 
-    /// `alg(a, b)`, sizes of 1 repeated.
+    /// `alg(a, b)`, sizes of 1 broadcast.
     pub(super) fn two(&mut self, alg: BinaryAlg, a: &Val, b: &Val) -> Result<Val, Failure> {
         self.chained(alg, a, b, &[])
     }
@@ -185,7 +185,7 @@ impl Lowering<'_> {
         self.cast(&real, DataType::S8)
     }
 
-    /// `condition != 0 ? a : b`, sizes of 1 repeated.
+    /// `condition != 0 ? a : b`, sizes of 1 broadcast.
     pub(super) fn select(&mut self, condition: &Val, a: &Val, b: &Val) -> Result<Val, Failure> {
         let rank = condition.rank().max(a.rank()).max(b.rank());
         let condition = self.truth(&condition.at_rank(rank)?)?;
@@ -233,7 +233,8 @@ impl Lowering<'_> {
         Ok(copy.with(copy.tensor.layout.reshape(dims)?))
     }
 
-    /// `a` times `b`, products of the last two dimensions, in the compute type. Batches of `b` may be 1, or divide those of `a`.
+    /// The batched matrix product of `a` and `b` in the compute type. Batch sizes are equal or one is 1; the innermost of them may also divide the other
+    /// (grouped-query attention).
     pub(super) fn product(&mut self, a: &Val, b: &Val) -> Result<Val, Failure> {
         let rank = a.rank().max(b.rank());
         let (a, b) = (a.at_rank(rank)?, b.at_rank(rank)?);
@@ -256,7 +257,7 @@ impl Lowering<'_> {
             0 => return Ok(dst),
             _ => dst.dims().to_vec(),
         };
-        // The dimension that was split in two becomes one again.
+        // Merge the two dimensions into which `grouped` split the heads.
         let mut whole = heads;
         let split = rank - 3;
         let group = whole.remove(split + 1);
@@ -264,7 +265,7 @@ impl Lowering<'_> {
         self.reshaped(&dst, &whole)
     }
 
-    /// Operands one of which has several heads for each head of the other: heads as two dimensions, the second of which is 1 in the other.
+    /// If one operand has several heads for each head of the other, splits heads into two dimensions, the second of which is then broadcast.
     fn grouped(&mut self, a: &Val, b: &Val) -> Result<(Val, Val), Failure> {
         let rank = a.rank();
         let Some(d) = rank.checked_sub(3) else { return Ok((a.clone(), b.clone())) };

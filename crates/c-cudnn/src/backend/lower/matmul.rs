@@ -12,7 +12,7 @@ pub(super) fn lower(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
     let parameters = op.object(CUDNN_ATTR_OPERATION_MATMUL_DESC).ok_or_else(|| unsupported("no parameters"))?.clone();
     l.precision(&parameters, CUDNN_ATTR_MATMUL_COMP_TYPE);
     if parameters.int(CUDNN_ATTR_MATMUL_COMP_TYPE) == Some(i64::from(CUDNN_DATA_INT32)) {
-        // Sums of products of bytes are exact in f32's place as well: the primitive keeps them in 32 bits.
+        // The primitive accumulates products of 8-bit integers in s32 whatever this says.
         l.real = oxidnn_spec::DataType::F32;
     }
     let (a, b) = (l.read(op, CUDNN_ATTR_OPERATION_MATMUL_ADESC)?, l.read(op, CUDNN_ATTR_OPERATION_MATMUL_BDESC)?);

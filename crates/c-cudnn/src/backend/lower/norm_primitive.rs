@@ -19,7 +19,7 @@ enum Kind {
     Group(i64),
 }
 
-/// How a primitive sees the tensors of a normalisation.
+/// The tensors of a normalisation as the primitive needs them.
 struct Shape {
     kind: Kind,
     /// The dimensions in the order in which they become those of the primitive.
@@ -109,7 +109,7 @@ fn described(l: &Lowering<'_>, op: Op) -> Option<PrimitiveDesc> {
     l.described_by(problem).ok().filter(|desc| !is_reference(desc.impl_name()))
 }
 
-/// A place for a result of `f32` that the primitive sees by `view`: the caller's own, where it is of that type, else room of `dims`.
+/// The buffer of an `f32` result, and its `view` for the primitive: the caller's output if it is `f32`, else a temporary of `dims`.
 fn place(l: &mut Lowering<'_>, wanted: Option<&Val>, dims: Dims, view: impl Fn(&Val) -> Option<Val>) -> Result<Option<[Val; 2]>, Failure> {
     let value = match wanted.filter(|w| w.dtype() == DataType::F32 && view(w).is_some()) {
         Some(own) => own.clone(),
@@ -186,7 +186,7 @@ pub(super) fn forward(l: &mut Lowering<'_>, f: &Forward, epsilon: Option<Epsilon
     Ok(Some(moments))
 }
 
-/// Scale and bias that depend on more than the position within a normalised row.
+/// Applies scale and bias that depend on more than the position within a normalised row.
 fn affine(l: &mut Lowering<'_>, f: &Forward, normal: &Val) -> Result<(), Failure> {
     let y = match (&f.scale, &f.bias) {
         (Some(scale), Some(bias)) => l.chained(BinaryAlg::Mul, normal, scale, &[Then::Two(BinaryAlg::Add, bias)])?,

@@ -48,7 +48,7 @@ pub(super) fn program(l: Lowering<'_>) -> Result<Program, Failure> {
     })
 }
 
-/// Bytes of the largest workspace.
+/// Limit on the workspace in bytes.
 const LARGEST: usize = 1 << 60;
 
 /// The bytes of an intermediate result, rounded up to the alignment.

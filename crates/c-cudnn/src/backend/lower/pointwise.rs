@@ -294,7 +294,7 @@ fn gradient(l: &mut Lowering<'_>, parameters: &Frozen, mode: i32, [x, dy]: [&Val
 fn slope_times(l: &mut Lowering<'_>, parameters: &Frozen, mode: i32, [x, dy]: [&Val; 2]) -> Result<Val, Failure> {
     let (x, dy) = (l.real(x)?, l.real(dy)?);
     if let Some((alg, numbers)) = function(parameters, mode - 100) {
-        // A blocked gradient is 0, even if it is NaN, which a slope of 0 would keep.
+        // Where ReLU blocks the gradient it is 0, even if dy is NaN; multiplying by a slope of 0 would keep NaN.
         let stops = alg == EltwiseAlg::Relu && numbers[0] == 0.0 && !propagates(parameters);
         let (alg, numbers) = if stops { (EltwiseAlg::Clip, [0.0, f32::INFINITY]) } else { (alg, numbers) };
         let diff = oxidnn_spec::op::Diff { src: l.room(*x.dims())?.tensor, dst: dy.spread(x.dims())?.tensor };

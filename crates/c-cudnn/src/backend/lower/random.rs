@@ -8,10 +8,10 @@ use crate::status::Failure;
 use oxidnn_spec::op::{BinaryAlg, Eltwise, EltwiseAlg, Prop, ReductionAlg};
 use oxidnn_spec::{Arg, DataType, Dims, Dropout, Tensor};
 
-/// Bits of a uniform number.
+/// Random bits per uniform value.
 const BITS: i64 = 24;
 
-/// Where a sequence of random numbers begins.
+/// Seed and offset of a random sequence.
 #[derive(Clone)]
 pub(super) struct Start {
     pub(super) seed: Val,
@@ -32,7 +32,7 @@ impl Lowering<'_> {
         Ok(copy)
     }
 
-    /// Bytes that are 1 with a probability, else 0.
+    /// Bytes that are 1 with the given probability, else 0.
     pub(super) fn chances(&mut self, dims: Dims, probability: f64, start: &Start) -> Result<Val, Failure> {
         let zero = self.constant(Tensor::plain([1], DataType::F32)?, |_| 0.0)?.spread(&dims)?;
         let (mask, waste) = (self.temp(Tensor::plain(dims, DataType::U8)?), self.temp(Tensor::plain(dims, DataType::F32)?));
@@ -53,7 +53,7 @@ impl Lowering<'_> {
         Ok(mask)
     }
 
-    /// `rows` times `count` numbers of at least 0 and below 1: sums of bits with their weights.
+    /// `rows` x `count` uniform values in [0, 1), put together from random bits.
     fn uniform(&mut self, rows: i64, count: i64, start: &Start) -> Result<Val, Failure> {
         let bits = self.chances(Dims::from([rows, BITS, count]), 0.5, start)?;
         let weights = self.constant(Tensor::plain([1, BITS, 1], DataType::F32)?, |i| 0.5f64.powi(i as i32 + 1))?;

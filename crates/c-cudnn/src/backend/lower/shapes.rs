@@ -28,7 +28,7 @@ pub(crate) fn follow(graph: &Graph, changed: &mut BTreeMap<i64, Arc<TensorDesc>>
             if dims.len() != old.dims.len() {
                 return Err(impossible(node));
             }
-            // The order in memory stays.
+            // Keep the order of dimensions in memory.
             let mut order: Vec<usize> = (0..dims.len()).collect();
             order.sort_by_key(|&d| (old.strides[d], std::cmp::Reverse(d)));
             let (mut strides, mut next) = (dims, 1);

@@ -7,7 +7,7 @@ use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use oxidnn_spec::{DataType, Dims, Tensor};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-/// Whole numbers from here on have no neighbours between them in f64.
+/// From here on every f64 is an integer.
 const WHOLE: f64 = 4_503_599_627_370_496.0;
 
 impl Lowering<'_> {
@@ -73,13 +73,13 @@ impl Lowering<'_> {
             let half = l.with_number(BinaryAlg::Mul, &b, 0.5)?;
             let floor = l.floor(&half)?;
             let odd = l.two(BinaryAlg::Ne, &floor, &half)?;
-            // 1 or -1 of a whole exponent, no number of another.
+            // The sign of a negative x's power: 1 or -1 for integer exponents, else NaN.
             let sign = l.one(EltwiseAlg::Linear, [-2.0, 1.0], &odd)?;
             let sign = l.select_or(&whole, &sign, f64::NAN)?;
             let negative = l.with_number(BinaryAlg::Lt, &x, 0.0)?;
             let signed = l.mul(&size, &sign)?;
             let power = l.select(&negative, &signed, &size)?;
-            // Anything to the power of 0 is 1, and so is 1 to the power of anything.
+            // x^0 and 1^x are 1 for every x.
             let (zeroth, unit) = (l.with_number(BinaryAlg::Eq, &b, 0.0)?, l.with_number(BinaryAlg::Eq, &x, 1.0)?);
             let always = l.two(BinaryAlg::Max, &zeroth, &unit)?;
             let one = l.number(1.0)?;
@@ -161,7 +161,7 @@ impl Lowering<'_> {
             let zero = l.with_number(BinaryAlg::Eq, &high, 0.0)?;
             let equal = l.two(BinaryAlg::Eq, &low, &high)?;
             let slope = l.div(&low, &high)?;
-            // Equal legs, infinite ones too, have the slope 1; two that are 0 have 0.
+            // Equal legs, even infinite ones, have slope 1; if both are 0, slope 0.
             let one = l.number(1.0)?;
             let slope = l.select(&equal, &one, &slope)?;
             let none = l.number(0.0)?;
@@ -205,7 +205,7 @@ impl Lowering<'_> {
             let series: Vec<f64> = (0..18).rev().map(term).collect();
             let small = l.polynomial(&square, &series)?;
             let small = l.mul(&small, &inside)?;
-            // Beyond 6 it is 1 to the last bit.
+            // Beyond 6 it rounds to 1.
             let far = l.with_number(BinaryAlg::Min, &size, 6.0)?;
             let far = l.with_number(BinaryAlg::Max, &far, 1.0)?;
             let scaled = l.with_number(BinaryAlg::Mul, &far, std::f64::consts::SQRT_2)?;
@@ -221,7 +221,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// The bytes of booleans of a bit each, contiguous, bit `i % 8` of byte `i / 8`.
+    /// The bytes of bit-packed booleans: element `i` is bit `i % 8` of byte `i / 8`.
     fn bytes_of_bits(value: &Val) -> Result<(Val, i64), Failure> {
         let count = value.tensor.layout.elements().unwrap_or(0);
         let dense = value.tensor.layout.is_dense(false) && value.tensor.layout.is_row_major();
@@ -232,7 +232,7 @@ impl Lowering<'_> {
         Ok((Val { tensor: Tensor::plain([bytes], DataType::U8)?, ..value.clone() }, bytes))
     }
 
-    /// Truth values of a bit each as bytes of 0 and 1.
+    /// Unpacks booleans: bits to bytes of 0 and 1.
     pub(super) fn unpack_bits(&mut self, value: &Val) -> Result<Val, Failure> {
         let (packed, bytes) = Self::bytes_of_bits(value)?;
         let dims = Dims::from([bytes, 8]);
@@ -252,7 +252,7 @@ impl Lowering<'_> {
         Ok(flat.with(flat.tensor.layout.reshape(value.dims())?))
     }
 
-    /// Bytes of 0 and 1 as truth values of a bit each.
+    /// Packs booleans: bytes of 0 and 1 to bits.
     pub(super) fn pack_bits(&mut self, from: &Val, to: &Val) -> Result<(), Failure> {
         let (packed, bytes) = Self::bytes_of_bits(to)?;
         let count = to.tensor.layout.elements().unwrap_or(0);
