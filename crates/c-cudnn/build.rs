@@ -1,4 +1,4 @@
-//! Names the library and the versions of its symbols as programs linked with cuDNN look for them, and keeps it loaded.
+//! Linker options: the soname and symbol versions that programs linked with cuDNN expect, and `nodelete`.
 
 fn main() {
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libcudnn.so.9");
@@ -6,7 +6,7 @@ fn main() {
     // as cargo lists them.
     println!("cargo::rustc-cdylib-link-arg=-fuse-ld=bfd");
     println!("cargo::rustc-cdylib-link-arg=-Wl,--default-symver");
-    // A library with threads and caches of its own stays where it is when a program closes it.
+    // A library with threads and caches of its own must not be unloaded by dlclose.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     println!("cargo::rerun-if-changed=build.rs");
 }

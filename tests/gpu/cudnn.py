@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """libcudnn.so.9 of oxidnn on its CUDA engine, with PyTorch's memory and streams: usage tests/gpu/cudnn.py LIBCUDNN [times]
 
-Calls the classic functions and plans of the backend interface, with numbers by value, through ctypes on tensors of PyTorch's, on its default stream and on
-another one, and compares with PyTorch on the CPU in double precision. Fails where something is wrong. `times` adds the time of each convolution beside PyTorch's cuDNN.
+Calls the classic functions and plans of the backend interface (also with scalars by value) through ctypes on PyTorch's tensors, on the default stream and on
+another one, and compares with PyTorch on the CPU in double precision. Fails if a result is wrong. `times` adds the time of each convolution beside PyTorch's cuDNN.
 Needs a GPU and PyTorch; LIBCUDNN (target/release/libcudnn.so) may be built anywhere.
 """
 import ctypes

@@ -1,7 +1,7 @@
 """Prints random convolutions and products without post-ops: python3 first.py SEED COUNT > LINES.
 
-`oxidnn kernels` of many of them puts their kernels into the store; `oxidnn bench --engine gpu --first` of others then says what a shape costs that was never
-seen before.
+`oxidnn kernels` of many of them puts their kernels into the store; `oxidnn bench --engine gpu --first` of others then measures the first execution of new
+shapes.
 """
 
 import random

@@ -283,7 +283,7 @@ def conv_backward_data(folder, v, dy, w, dx, stride, pad, dil):
             continue
         first, taps, start, step, offset = [], [], [], [], []
         for k, s, p, q, a in zip(ks, stride, pad, dil, res):
-            mine = [t for t in range(k) if (a + p - t * q) % s == 0]   # the taps that reach this residue
+            mine = [t for t in range(k) if (a + p - t * q) % s == 0]   # the taps of this residue
             taps.append(len(mine))
             first.append(mine[-1] if mine else 0)
             start.append((a + p - mine[-1] * q) // s if mine else 0)
@@ -307,7 +307,7 @@ _workspaces = {}
 
 
 def workspace(elements):
-    """One workspace of each size for all: what used it before has ended, in the order of the stream."""
+    """One workspace of each size, shared by all in stream order."""
     import torch
     if elements not in _workspaces:
         _workspaces[elements] = torch.empty(elements, device="cuda")

@@ -1,16 +1,16 @@
-"""Which tile shapes a problem is tried with, and a model of their times."""
+"""The candidate tile shapes of a problem, and the time model that orders them (as in crates/cuda/src/ops/gemm/shape.rs)."""
 
 import math
 
-SHARED = 232448     # bytes that a block may have
+SHARED = 232448     # maximum shared memory of a CTA in bytes
 SMS, CLOCK, DRAM = 132, 1.70e9, 4.0e12
 SIZE = {"T_U8": 1, "T_S8": 1, "T_E4M3": 1, "T_E5M2": 1, "T_S32": 4, "T_F16": 2, "T_F32": 4, "T_TF32": 4, "T_BF16": 2}
-GATHERED = 1.2                     # how much longer rows take that are gathered from under a window
-INGRESS, L2_BYTES = 64, 64          # bytes a clock that a multiprocessor takes in, and that the second-level cache gives it
-MMA = {1: 1.6, 2: 1.1, 3: 1.05}     # time of products over that of the tensor cores alone, by how many warpgroups multiply
-IN_TURNS = 1.2                      # and where two take turns at tiles
+GATHERED = 1.2                     # cost factor of rows gathered in im2col mode
+INGRESS, L2_BYTES = 64, 64          # load bandwidth of an SM, and of L2 per SM, in bytes per cycle
+MMA = {1: 1.6, 2: 1.1, 3: 1.05}     # time relative to the peak of the tensor cores, by number of consumers
+IN_TURNS = 1.2                      # the same for the ping-pong schedule
 
-# tile m, tile n, consumers, cluster m, cluster n, split, and 1 where consumers take turns at tiles
+# tile m, tile n, consumers, cluster m, cluster n, split, and 1 for the ping-pong schedule
 SHAPES = [
     (128, 128, 2, 1, 1, 1, 1),
     (128, 256, 2, 2, 1, 1), (128, 256, 2, 1, 2, 1), (128, 256, 2, 1, 1, 1), (256, 128, 2, 2, 1, 1), (256, 128, 2, 1, 2, 1), (256, 128, 2, 1, 1, 1),
@@ -68,7 +68,7 @@ def ceil(a, b):
 
 
 def attention_chunk(d, heads, tiles, rows, keys, size, share):
-    """Heads walked together: few, for the cache, but so that a causal mask's uneven tiles spread evenly over the multiprocessors."""
+    """Heads per chunk of the schedule: few, so that keys and values stay in L2, but enough to balance the load of a causal mask."""
     fits = max(1, int(24e6 / (keys * size * 4)) * share)
     if not d["CAUSAL"]:
         return min(heads, fits)
@@ -107,7 +107,7 @@ def attention_plans(q):
 
 
 def predict(q, v):
-    """Microseconds, by the device's facts."""
+    """Predicted microseconds."""
     if q["op"] == "sdpa":
         return 0.0
     if v.get("KERNEL"):
@@ -152,7 +152,7 @@ def predict(q, v):
         z = q["z"]
         moved = z["mb"] * (z["ic"] * math.prod(z["i"]) + z["oc"] * math.prod(z["o"])) * SIZE[q["types"][0]]
     seconds, memory = cycles / CLOCK, moved / DRAM / min(1, clusters * size * split / (0.8 * SMS)) + 1.5e-6
-    return (seconds**4 + memory**4) ** 0.25 * 1e6   # the larger, and a little of the smaller
+    return (seconds**4 + memory**4) ** 0.25 * 1e6   # a smooth maximum
 
 
 def plan(q, shape, **more):
@@ -163,7 +163,7 @@ def plan(q, shape, **more):
     if q.get("way") == "BWD_D":
         m, n, b_mn = m * math.prod(q["z"]["s"]), q["z"]["ic"], 1
         if max(q["z"]["s"]) > 1 and tn > 128:
-            return None   # registers for the rows' addresses
+            return None   # registers for the addresses of rows
     if q["op"] == "matmul" and m <= 32:
         m, n, a_mn, b_mn, a, b, swap = n, m, b_mn, a_mn, b, a, 1
     if swap:
@@ -175,10 +175,10 @@ def plan(q, shape, **more):
         if tn < 64:
             return None
         if columns * SIZE[c] % 128 and n * SIZE[c] % 16 == 0 and tn > 64:
-            return None   # a tile that TMA can store is as good
+            return None   # no better than tiles that TMA can store
         store = "STORE_TMA" if columns * SIZE[c] % 128 == 0 and n * SIZE[c] % 16 == 0 else "STORE_DIRECT"
     if q["op"] in ("matmul", "w4") and ((m if a_mn else q["k"]) * SIZE[a] % 16 or (n if b_mn else q["k"]) * SIZE[b] % 16):
-        return None   # TMA wants rows that are multiples of 16 bytes apart
+        return None   # TMA needs row strides that are multiples of 16 bytes
     if b_mn and tn % (64 * cm):
         return None
     if a_mn and tm % (64 * cn):
@@ -197,7 +197,7 @@ def plan(q, shape, **more):
         d["ALTERNATE"] = 1
     if swap:
         d["SWAP"] = 1
-        d["STAGES"] = min(d["STAGES"], (100 << 10) // ((tm + tn) * 128))   # two blocks of a multiprocessor
+        d["STAGES"] = min(d["STAGES"], (100 << 10) // ((tm + tn) * 128))   # two CTAs per SM
         if store == "STORE_DIRECT":
             d["C_SWAPPED"] = 1
     if a in ("T_E4M3", "T_E5M2"):

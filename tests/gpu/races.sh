@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Bad accesses and races under compute-sanitizer: usage tests/gpu/races.sh OXIDNN [SECONDS [LIST...]]
 #
-# The lists, all drivers' regress lists where none is named, take turns under memcheck and then racecheck until the seconds (300) are over; a list that does not end in its
-# share is said to be unfinished. Fails where either tool finds something.
+# Runs the lists (default: all regression lists) under memcheck and then racecheck within the given seconds (300); a list that does not end within its share is
+# reported as unfinished. Fails if either tool finds something.
 set -u
 oxidnn=$(realpath "$1") seconds=${2:-300}
 cd "$(dirname "$0")/../.." || exit 2

@@ -1,5 +1,5 @@
 """Times a training step of torchvision's ResNet-50 as the example `resnet50` does it: bf16 by autocast, channels last, f32 master weights, stochastic gradient
-descent with momentum; images and classes stay the same.
+descent with momentum; the same images and classes in every step.
 
     python3 tests/gpu/resnet50.py [BATCH] [SIZE]"""
 import sys, time

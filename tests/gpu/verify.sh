@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Everything that a GPU is needed for, in one command: usage tests/gpu/verify.sh OXIDNN [smoke|full]
+# All tests that need a GPU: usage tests/gpu/verify.sh OXIDNN [smoke|full]
 #
-# OXIDNN is the program, built anywhere; where the examples of the crate `oxidnn` lie beside it in `examples`, they run too. Every row of the GPU runs every problem line and is compared with the reference; the lines of the rows on
-# tensor cores too, what memory bounds on memory that is not aligned, and these and some of each family once more under compute-sanitizer, where it is there. Fails where a row is wrong or nobody takes a problem.
+# OXIDNN is the program, built anywhere. Every row of the GPU is compared with the reference on tensor-cores.txt, vectors.txt and the smoke or full list of every
+# driver, the memory-bound drivers also on unaligned memory; graphs follow. If compute-sanitizer is installed, the first lines of each list run under memcheck
+# and racecheck. The examples of the crate `oxidnn` run if they are in `examples` beside the program. Fails if a result is wrong or no row supports a problem.
 set -u
 oxidnn=$(realpath "$1") list=${2:-smoke}
 cd "$(dirname "$0")/../.." || exit 2

@@ -42,12 +42,12 @@ impl ActivationDesc {
     /// `cudnnActivationMode_t`.
     ///
     /// # Errors
-    /// `BAD_PARAM` where it was never set.
+    /// `BAD_PARAM` if it was never set.
     pub(crate) fn mode(&self) -> Result<i32, Failure> {
         self.mode.ok_or_else(|| Failure::invalid("activationDesc", "a descriptor that was never set", "one that describes an activation"))
     }
 
-    /// True where nothing is done.
+    /// Whether it is the identity.
     pub(crate) fn is_identity(&self) -> bool {
         self.mode == Some(CUDNN_ACTIVATION_IDENTITY)
     }
@@ -55,7 +55,7 @@ impl ActivationDesc {
     /// The function with its two parameters.
     ///
     /// # Errors
-    /// `BAD_PARAM` where it was never set.
+    /// `BAD_PARAM` if it was never set.
     pub(crate) fn function(&self) -> Result<(EltwiseAlg, [f32; 2]), Failure> {
         let c = self.coefficient as f32;
         Ok(match self.mode()? {
@@ -69,7 +69,7 @@ impl ActivationDesc {
         })
     }
 
-    /// True of a ReLU, clipped or not: only these functions compare, so only they can turn NaN into a number.
+    /// Whether it is a ReLU, clipped or not: only these compare, so only they can replace NaN.
     fn compares(&self) -> bool {
         matches!(self.mode, Some(CUDNN_ACTIVATION_RELU | CUDNN_ACTIVATION_CLIPPED_RELU))
     }
@@ -77,7 +77,7 @@ impl ActivationDesc {
     /// Appends the function to a job with results of `dtype`: a maximum with 0 if NaN becomes 0.
     ///
     /// # Errors
-    /// `BAD_PARAM` where it was never set.
+    /// `BAD_PARAM` if it was never set.
     pub(crate) fn behind(&self, job: Job, engine: &Engine, dtype: DataType, rank: usize) -> Result<Job, Failure> {
         let (alg, [alpha, beta]) = self.function()?;
         if !self.drops_nan(dtype) {
@@ -107,11 +107,11 @@ impl ActivationDesc {
         Ok(if alg == EltwiseAlg::Relu { job } else { job.eltwise(alg, f64::from(parameters[0]), f64::from(parameters[1])) })
     }
 
-    /// The function whose gradient is computed, and whether from the result: programs that compute in place have nothing else left.
+    /// The function whose gradient is computed, and whether from the result, because programs that compute in place have overwritten the source.
     fn gradient(&self) -> Result<(EltwiseAlg, [f32; 2], bool), Failure> {
         let (alg, parameters) = self.function()?;
         if alg == EltwiseAlg::Relu && self.nan == CUDNN_NOT_PROPAGATE_NAN {
-            // A blocked gradient is 0, even if it is NaN, which a slope of 0 would keep.
+            // Where ReLU blocks the gradient it is 0, even if dy is NaN; multiplying by a slope of 0 would keep NaN.
             return Ok((EltwiseAlg::Clip, [0.0, f32::INFINITY], true));
         }
         let by_result = match alg {
@@ -141,8 +141,8 @@ pub extern "C" fn cudnnDestroyActivationDescriptor(desc: pointers::Handle<Activa
     })
 }
 
-/// `cudnnSetActivationDescriptor`. `nan` concerns ReLU, clipped or not: with `CUDNN_NOT_PROPAGATE_NAN` NaN becomes 0, and so does its
-/// gradient; else both are NaN. Other functions return NaN for NaN.
+/// `cudnnSetActivationDescriptor`. `nan` applies to ReLU and clipped ReLU: with `CUDNN_NOT_PROPAGATE_NAN` NaN and its gradient become 0, else
+/// both are NaN. Other functions always propagate NaN.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetActivationDescriptor(desc: InOut<'_, ActivationDesc>, mode: i32, nan: i32, coefficient: f64) -> Status {
     guard("cudnnSetActivationDescriptor", || {

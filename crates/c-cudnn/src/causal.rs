@@ -1,4 +1,4 @@
-//! Causal convolutions of sequences, a filter a channel: depthwise convolutions that are padded before only.
+//! Causal depthwise convolutions of sequences: padded at the beginning only.
 
 use crate::enums::*;
 use crate::exec::{Blend, Job};
@@ -21,7 +21,7 @@ pub(crate) struct Causal {
 }
 
 impl Causal {
-    /// Of `[batch, dim, length, kernel]` on a stream; channels last where `last`.
+    /// For `[batch, dim, length, kernel]` on a stream; `last`: channels last.
     pub(crate) fn new(stream: Data, sizes: [i32; 4], dtype: i32, activation: i32, last: bool) -> Result<Causal, Failure> {
         let [n, c, l, k] = sizes.map(i64::from);
         if let Some((name, size)) = ["batch", "dim", "seqLen", "kernelSize"].into_iter().zip([n, c, l, k]).find(|s| s.1 < 1) {
@@ -56,7 +56,7 @@ impl Causal {
         if self.silu { job.eltwise(EltwiseAlg::Swish, 1.0, 0.0).run(self.handle) } else { job.run(self.handle) }
     }
 
-    /// The gradients: that of `x` overwrites, those of weights and bias, of type `number`, are added to the old values.
+    /// The gradients: that of `x` overwrites; those of weights and bias, of type `number`, accumulate.
     fn backward(&self, given: [Data; 3], dy: Data, [dx, dweight, dbias]: [Data; 3], number: i32) -> Result<(), Failure> {
         let (handle, dtype) = (self.handle, values::data_type("dwDataType", number)?);
         let wide = if self.data.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 };
@@ -85,8 +85,8 @@ impl Causal {
     }
 }
 
-/// The same with the taps of a filter from now into the past, as in the functions by Fourier transforms. The sums are the same, so they are
-/// computed in the same way: with padding behind, the gradient of a convolution runs into the past.
+/// The same with the taps of a filter in reverse order (from the present to the past), as in the FFT functions. The sums are the same, computed directly: with
+/// padding at the end, the gradient of a convolution runs into the past.
 struct Reversed(Causal);
 
 impl Reversed {
@@ -113,7 +113,7 @@ impl Reversed {
         job.arg(Arg::DIFF_WEIGHTS, dweight.some("dweight")?).run(self.0.handle)
     }
 
-    /// The operands that the long path keeps for its gradients: source and filter, one behind the other.
+    /// The operands that the long variant stores for its gradients: source and filter, consecutively.
     fn kept(&self) -> usize {
         self.0.data.bytes() + self.0.weights.bytes()
     }
@@ -219,7 +219,7 @@ pub extern "C" fn cudnnCausalConv1dNwhBackward(
     })
 }
 
-/// `cudnnFFTCausalConv1dForward`: sums of products, for kernels of any size.
+/// `cudnnFFTCausalConv1dForward`: computed directly, for kernels of any size.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnFFTCausalConv1dForward(
     stream: Data,

@@ -1,10 +1,10 @@
-//! Two causal convolutions with gates around the second, as Hyena's operators have them. Of the three channels `p0, p1, p2` that the first one gives,
+//! Two causal convolutions with gates around the second, as in Hyena operators. With the three channels `p0, p1, p2` of the first one's result,
 //!
 //! ```text
 //! z = p1 * p2        y = mixer(z) + skip * z        gated = y * p0
 //! ```
 //!
-//! All of it is computed in single precision, or in double for doubles.
+//! Computed in single precision, or in double precision for doubles.
 
 use crate::causal::Causal;
 use crate::enums::*;
@@ -63,7 +63,7 @@ impl Chained {
         let of = |channels, kernel| {
             Causal::new(stream, [batch, channels, length, kernel], number, CUDNN_CAUSAL_CONV1D_ACTIVATION_IDENTITY, false)
         };
-        // The sizes are checked with the type that was given, and once more with the one that is computed in.
+        // The sizes are checked with the given type, and again with the compute type.
         of(channels, kernels[0])?;
         let of =
             |channels, kernel| Causal::new(stream, [batch, channels, length, kernel], wide, CUDNN_CAUSAL_CONV1D_ACTIVATION_IDENTITY, false);
@@ -72,7 +72,7 @@ impl Chained {
         Ok(Chained { handle: Handle::of_stream(stream)?, first, second, dtype, wide })
     }
 
-    /// A tensor of the caller's in the type that is computed in: itself, or a copy, which is kept in `held`.
+    /// A tensor of the caller's in the compute type: itself, or a copy, which is kept in `held`.
     fn widened(&self, tensor: &Tensor, data: Data, held: &mut Vec<Memory<'static>>) -> Result<At, Failure> {
         if self.dtype == self.wide {
             return Ok((tensor.clone(), data));
@@ -141,7 +141,7 @@ impl Chained {
         Ok(handle.stream().wait()?)
     }
 
-    /// The gradients of `x` and, in single or double precision, of the weights, which all overwrite.
+    /// The gradients of `x` and, in single or double precision, of the weights; all overwrite.
     fn backward(&self, [x, y, dy]: [Data; 3], weights: Weights, dx: Data, gradients: Weights) -> Result<(), Failure> {
         let (mut held, handle) = (Vec::new(), self.handle);
         let (_, x) = self.widened(&self.first.data, x.some("x")?, &mut held)?;

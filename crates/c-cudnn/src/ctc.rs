@@ -14,7 +14,7 @@ use oxidnn_spec::DataType;
 pub struct CtcDesc {
     compute: i32,
     normalization: i32,
-    /// `cudnnCTCGradMode_t`; the older functions give it as `cudnnNanPropagation_t`, whose numbers mean the same.
+    /// `cudnnCTCGradMode_t`; older functions pass it as `cudnnNanPropagation_t` with the same values.
     gradients: i32,
     longest: i32,
 }
@@ -42,7 +42,7 @@ impl CtcDesc {
     }
 }
 
-/// The parameters of both computing functions.
+/// The parameters of both executing functions.
 struct Call<'a> {
     handle: In<'a, Handle>,
     desc: In<'a, CtcDesc>,
@@ -53,7 +53,7 @@ struct Call<'a> {
     gradients: (In<'a, TensorDesc>, Data),
 }
 
-/// Costs, and gradients where they are wanted.
+/// Costs, and gradients if requested.
 fn compute(call: Call<'_>) -> Result<(), Failure> {
     let desc = call.desc.get("ctcLossDesc")?;
     values::check("algo", "cudnnCTCLossAlgo_t", call.algo)?;

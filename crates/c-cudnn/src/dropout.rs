@@ -1,4 +1,4 @@
-//! Dropout. The states are a seed and a count of the drawn numbers, so that a copy of them continues as the original would.
+//! Dropout. The states are a seed and a count of executions, so that a copy of them continues as the original would.
 
 use crate::exec::{Blend, Job, Place};
 use crate::handle::Handle;
@@ -38,11 +38,11 @@ struct States {
     reserved: u64,
 }
 
-/// How states begin, so that foreign ones are noticed.
+/// A magic number at the beginning of states, to detect foreign ones.
 const MAGIC: u64 = u64::from_le_bytes(*b"oxidrop1");
 
 impl DropoutDesc {
-    /// Takes a fresh part of the stream of random numbers: the seed, and where the part begins.
+    /// Takes a new part of the stream of random numbers: returns the seed and the offset of the part.
     ///
     /// # Errors
     /// `BAD_PARAM` if there are no states, or these are not ours.
@@ -56,7 +56,7 @@ impl DropoutDesc {
         Ok((states.seed as i64, (states.drawn << 32) as i64))
     }
 
-    /// Drops elements of `tensor` at `x` and puts the others, scaled, to `y`, and a byte for each that says which these are to `mask`.
+    /// Drops elements of `tensor` at `x`, writes the others, scaled, to `y`, and a byte per element to `mask`.
     ///
     /// # Errors
     /// As [`DropoutDesc::draw`], and of the execution.
@@ -87,7 +87,7 @@ impl DropoutDesc {
         let factor = if share > 0.0 { 1.0 / share } else { 0.0 };
         let (mut kept, mut at) = (mask_of(given), Place::from(mask));
         if given.dtype == DataType::F64 {
-            // Products of doubles are of doubles only.
+            // An f64 product takes f64 operands only.
             let copy = handle.temporary(given)?;
             handle.combine((&kept, at), (given, copy.view(given.clone())?.into()), Blend::PLAIN)?;
             (kept, at) = (given.clone(), copy.into());
@@ -152,7 +152,7 @@ fn room(states: Data, bytes: usize) -> Result<(), Failure> {
     }
 }
 
-/// `cudnnSetDropoutDescriptor`: null for the states changes the probability only.
+/// `cudnnSetDropoutDescriptor`: with null states, changes the probability only.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetDropoutDescriptor(
     desc: InOut<'_, DropoutDesc>,
@@ -176,7 +176,7 @@ pub extern "C" fn cudnnSetDropoutDescriptor(
     })
 }
 
-/// `cudnnRestoreDropoutDescriptor`: the states, which may be a copy, are not changed.
+/// `cudnnRestoreDropoutDescriptor`: uses existing states, which may be a copy, unchanged.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnRestoreDropoutDescriptor(
     desc: InOut<'_, DropoutDesc>,

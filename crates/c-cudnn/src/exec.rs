@@ -1,5 +1,5 @@
-//! Executions: an operation on the caller's memory becomes a primitive, which is made once, and its result is blended with the
-//! destination's old values.
+//! Executions: an operation on the caller's memory becomes a primitive, which is created once and cached, and its result is blended with the destination's old
+//! values.
 
 use crate::handle::Handle;
 use crate::host_runtime::Sink;
@@ -18,7 +18,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 pub(crate) enum Place {
     /// The caller's.
     At(Data),
-    /// The library's own, for as long as the work takes.
+    /// The library's own, until the work is done.
     Own(runtime::Memory<'static>),
 }
 
@@ -34,8 +34,7 @@ impl From<runtime::Memory<'static>> for Place {
     }
 }
 
-/// The blend of a result with the destination's old values: `alpha * result + beta * before`. With a `beta` of 0 the old values are not
-/// read.
+/// cuDNN's scaling of results: `alpha * result + beta * before`. With a `beta` of 0 the old values are not read.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Blend {
     pub(crate) alpha: f64,
@@ -60,7 +59,7 @@ impl Blend {
         Blend { alpha: round(self.alpha), beta: round(self.beta) }
     }
 
-    /// True if both are numbers of single precision, as parameters of post-ops are.
+    /// Whether both are exact in single precision, as parameters of post-ops must be.
     fn is_single(self) -> bool {
         let single = |v: f64| f64::from(v as f32) == v || v.is_nan();
         single(self.alpha) && single(self.beta)
@@ -96,14 +95,14 @@ impl<'a, P> From<(&'a Tensor, P)> for Located<'a, P> {
     }
 }
 
-/// A buffer of the caller's for the time of a call.
+/// A buffer of the caller's during a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Workspace {
     pub(crate) data: Data,
     pub(crate) bytes: usize,
 }
 
-/// A primitive for a request, and whether its executions want room on the stack.
+/// A primitive for a request, and whether its executions need much stack.
 pub(crate) struct Made {
     primitive: runtime::Primitive,
     deep: bool,
@@ -115,7 +114,7 @@ impl Made {
         &self.primitive
     }
 
-    /// Bytes of scratch that the caller provides, slack for alignment included.
+    /// Bytes of scratch that the caller provides, including slack for alignment.
     pub(crate) fn scratch_bytes(&self) -> usize {
         self.primitive.desc().scratchpad().map_or(0, |t| t.bytes())
     }
@@ -133,12 +132,12 @@ pub(crate) struct Job {
     args: Vec<(Arg, Place)>,
     blend: Blend,
     scratch: Option<Workspace>,
-    /// The primitive for the operation without attributes that are added later, where the caller has looked it up.
+    /// The primitive for the operation without attributes that are added later, if the caller has looked it up.
     known: Option<Arc<Made>>,
 }
 
 impl Job {
-    /// `op`, its memory to be told.
+    /// `op`, whose memory is set later.
     pub(crate) fn new(op: impl Into<Op>) -> Job {
         Job { op: op.into(), attr: Attr::default(), args: Vec::with_capacity(8), blend: Blend::PLAIN, scratch: None, known: None }
     }
@@ -149,7 +148,7 @@ impl Job {
         self
     }
 
-    /// The memory of an argument that need not be there.
+    /// The memory of an optional argument.
     pub(crate) fn arg_if(self, arg: Arg, place: Option<impl Into<Place>>) -> Job {
         match place {
             Some(place) => self.arg(arg, place),
@@ -173,28 +172,28 @@ impl Job {
         self.post_op(PostOp::Eltwise { alg, alpha: Real::new(alpha as f32), beta: Real::new(beta as f32) })
     }
 
-    /// The result and `tensor`, repeated where it has one element.
+    /// Adds `tensor`, broadcast along dimensions of size 1, to the result.
     pub(crate) fn plus(self, tensor: &Tensor, place: impl Into<Place>) -> Job {
         self.with_tensor(BinaryAlg::Add, tensor, place)
     }
 
-    /// `alg` of the result and `tensor`.
+    /// Applies `alg` to the result and `tensor`.
     pub(crate) fn with_tensor(self, alg: BinaryAlg, tensor: &Tensor, place: impl Into<Place>) -> Job {
         let index = self.attr.post_ops.len();
         self.post_op(PostOp::Binary { alg, src1: tensor.clone(), src2: None }).arg(Arg::post_op(index, Arg::SRC_1), place)
     }
 
-    /// The blend of the first result.
+    /// Sets the blend of the first result.
     pub(crate) fn blend(self, blend: Blend) -> Job {
         Job { blend, ..self }
     }
 
-    /// Scratch of the caller's.
+    /// Sets the caller's scratch.
     pub(crate) fn scratch(self, scratch: Option<Workspace>) -> Job {
         Job { scratch, ..self }
     }
 
-    /// The primitive for the operation with its present attributes and the given scratch: it is not looked up again.
+    /// Sets the primitive for the operation with its present attributes and scratch, so that it is not looked up again.
     pub(crate) fn known(self, made: Arc<Made>) -> Job {
         Job { known: Some(made), ..self }
     }
@@ -225,14 +224,14 @@ impl Job {
         handle.combine((&tensor, Place::Own(temporary)), (&dst, target), blend)
     }
 
-    /// The argument of the result: the destination, else the first gradient.
+    /// The argument of the result: the destination, or the first gradient.
     fn result(&self) -> Result<Arg, Failure> {
         let out: Vec<Arg> = self.op.operands().into_iter().filter(|o| o.usage == Use::Out).map(|o| o.arg).collect();
         let found = out.iter().find(|a| **a == Arg::DST).or(out.first());
         found.copied().ok_or_else(|| Failure::unsupported("an operation without result"))
     }
 
-    /// The attributes with post-ops that compute `blend`, if the operation takes them.
+    /// The attributes with post-ops that compute `blend`, if the operation supports them.
     fn folded(&self) -> Option<Attr> {
         let mut attr = self.attr.clone();
         attr.post_ops.extend(self.blend.post_ops());
@@ -240,14 +239,14 @@ impl Job {
         takes.then_some(attr)
     }
 
-    /// Gives the result more precision than `dst`, to which it is rounded after the blend; returns its description. If the operation does
-    /// not take such a result alone, its inputs of `dst`'s type are copied to that precision, too.
+    /// Computes the result in higher precision than `dst`, to which it is rounded after the blend; returns its tensor. If the operation does not support that, its
+    /// inputs of `dst`'s type are converted, too.
     fn widened(&mut self, handle: &Handle, result: Arg, dst: &Tensor) -> Result<Tensor, Failure> {
         let wide = |tensor: &Tensor| Tensor { dtype: DataType::F32, layout: tensor.layout.clone() };
         if matches!(dst.dtype, DataType::F32 | DataType::F64) {
             return Ok(dst.clone());
         }
-        // A request that is refused without factors is refused with them.
+        // A request that is refused without scaling factors is refused with them, too.
         Problem::new(self.op.clone(), self.attr.clone()).map_err(|e| Failure::from(e).reproduced(&self.op))?;
         let operands = self.op.operands().into_iter();
         let alike = operands.filter(|o| o.tensor.dtype == dst.dtype && (o.usage != Use::Out || o.arg == result)).map(|o| o.arg).collect();
@@ -278,8 +277,7 @@ impl Job {
         let mut made = known.map_or_else(|| primitive(handle.engine(), self.op, self.attr), Ok)?;
         let mut scratch = self.scratch;
         if scratch.is_some_and(|s| s.bytes < made.scratch_bytes()) {
-            // The caller asked for the operation alone, before scaling factors and activations were known: the additional scratch for these
-            // is leased.
+            // The caller sized the workspace for the operation alone, before scaling factors and activations were known: additional scratch is leased.
             let problem = made.primitive.desc().problem();
             let attr = Attr { scratchpad: ScratchpadMode::Library, ..problem.attr.clone() };
             (made, scratch) = (primitive(handle.engine(), problem.op.clone(), attr)?, None);
@@ -290,7 +288,7 @@ impl Job {
             let memory = match place {
                 Place::Own(memory) => memory,
                 Place::At(data) => {
-                    // An argument that this primitive does not have is not looked at.
+                    // Arguments that this primitive does not have are ignored.
                     let Some(tensor) = desc.tensor(arg) else { continue };
                     memory_over(handle.engine(), tensor.clone(), data)?
                 }
@@ -311,7 +309,7 @@ impl Job {
 }
 
 impl Handle {
-    /// Memory like `tensor` for the time of some work, contents undefined.
+    /// Temporary memory for `tensor`, uninitialised.
     ///
     /// # Errors
     /// If there is no memory.
@@ -319,7 +317,7 @@ impl Handle {
         Ok(runtime::Memory::scratch(self.engine(), tensor.bytes().max(1))?.view(tensor.clone())?)
     }
 
-    /// A number as a tensor of `rank` dimensions of 1.
+    /// A scalar as a tensor of `rank` dimensions of 1.
     ///
     /// # Errors
     /// If there is no memory.
@@ -341,7 +339,7 @@ impl Handle {
         Job::new(op).arg(Arg::SRC, value.view(src)?).arg(Arg::DST, at).run(self)
     }
 
-    /// `to = alpha * from + beta * to`, `from` repeated along dimensions in which it has 1 element.
+    /// `to = alpha * from + beta * to`, with `from` broadcast along dimensions of size 1.
     ///
     /// # Errors
     /// Of the execution.
@@ -353,7 +351,7 @@ impl Handle {
         }
         let (wide, beta) = (dst.dtype == DataType::F64, blend.beta);
         if wide != (src.dtype == DataType::F64) {
-            // Products of doubles are of doubles only.
+            // An f64 product takes f64 operands only.
             let alike = Tensor::plain(*from.0.dims(), dst.dtype)?;
             let copy = self.temporary(&alike)?;
             self.combine(from, (&alike, copy.view(alike.clone())?.into()), Blend::PLAIN)?;
@@ -370,7 +368,7 @@ impl Handle {
         Job::new(op).arg(Arg::SRC, from.1).arg(Arg::SRC_1, value).arg(Arg::DST, place).blend(blend).run(self)
     }
 
-    /// `at = factor * at`; gives the place back.
+    /// `at = factor * at`; returns `at`.
     ///
     /// # Errors
     /// Of the execution.
@@ -392,10 +390,10 @@ impl Handle {
     }
 }
 
-/// `tensor` broadcast to `dims`: dimensions of one element are repeated.
+/// `tensor` broadcast to `dims`.
 ///
 /// # Errors
-/// `BAD_PARAM_SHAPE_MISMATCH` where a size is neither 1 nor the one wanted; `NOT_SUPPORTED` for vectors of channels that are to be repeated.
+/// `BAD_PARAM_SHAPE_MISMATCH` if a size is neither 1 nor the required one; `NOT_SUPPORTED` for broadcasting vectors of channels.
 pub(crate) fn repeated(tensor: &Tensor, dims: &Dims) -> Result<Tensor, Failure> {
     if tensor.dims() == dims {
         return Ok(tensor.clone());
@@ -413,17 +411,17 @@ pub(crate) fn repeated(tensor: &Tensor, dims: &Dims) -> Result<Tensor, Failure> 
 
 type Requests = HashMap<(runtime::DeviceId, Op, Attr), Arc<Made>, BuildHasherDefault<Mixer>>;
 
-/// Two generations: an entry that is asked for again moves to the young one; when that is full, the old one is dropped.
+/// A cache of two generations: an entry that is used again moves to the young one; when that is full, the old one is dropped.
 #[derive(Default)]
 struct Generations {
     young: Requests,
     old: Requests,
 }
 
-/// The primitive for a request: made now, or known. The capacity is the primitive cache's.
+/// The primitive for a request, created or cached. The capacity is that of the primitive cache.
 ///
 /// # Errors
-/// Of the problem, with its line, and where nothing implements it.
+/// Errors of the problem, with its line; no implementation.
 pub(crate) fn primitive(engine: &runtime::Engine, op: Op, attr: Attr) -> Result<Arc<Made>, Failure> {
     static KNOWN: LazyLock<Mutex<Generations>> = LazyLock::new(Mutex::default);
     let request = (engine.id(), op, attr);

@@ -20,9 +20,9 @@ pub(crate) struct Filter {
     pub(crate) number: i32,
     /// `cudnnTensorFormat_t`.
     pub(crate) format: i32,
-    /// Output channels, input channels of a group, spatial sizes.
+    /// Output channels, input channels per group, spatial sizes.
     pub(crate) dims: Dims,
-    /// Its oxidnn tensor.
+    /// The oxidnn tensor.
     pub(crate) tensor: Tensor,
     stamp: Stamp,
 }
@@ -36,10 +36,10 @@ impl Stamped for FilterDesc {
 }
 
 impl FilterDesc {
-    /// Describes a filter.
+    /// Sets the description.
     ///
     /// # Errors
-    /// For sizes that are not positive, and for unknown types and formats.
+    /// For sizes that are not positive, unknown types and formats.
     pub(crate) fn set(&mut self, number: i32, format: i32, dims: Dims) -> Result<(), Failure> {
         values::check("dataType", "cudnnDataType_t", number)?;
         if dims.iter().any(|&d| d < 1) {
@@ -58,7 +58,7 @@ impl FilterDesc {
     /// The values that were set.
     ///
     /// # Errors
-    /// `BAD_PARAM` where nothing was.
+    /// `BAD_PARAM` if nothing was.
     pub(crate) fn filter(&self, name: &str) -> Result<&Filter, Failure> {
         self.set.as_ref().ok_or_else(|| Failure::invalid(name, "a descriptor that was never set", "one that describes a filter"))
     }
@@ -75,10 +75,10 @@ impl<'a> In<'a, FilterDesc> {
 }
 
 impl Filter {
-    /// The weights with a dimension of groups in front.
+    /// The weights with a leading dimension of groups.
     ///
     /// # Errors
-    /// `BAD_PARAM` where the groups do not divide the output channels, `NOT_SUPPORTED` for groups of vectors of channels.
+    /// `BAD_PARAM` if the groups do not divide the output channels, `NOT_SUPPORTED` for groups with vectorised channels.
     pub(crate) fn grouped(&self, groups: i64) -> Result<Tensor, Failure> {
         if groups == 1 {
             return Ok(self.tensor.clone());
@@ -98,7 +98,7 @@ impl Filter {
         Ok(Tensor::with_strides(dims, self.tensor.dtype, Some(strides))?)
     }
 
-    /// The type of its elements.
+    /// The element type.
     pub(crate) fn dtype(&self) -> DataType {
         self.tensor.dtype
     }
@@ -170,7 +170,7 @@ pub extern "C" fn cudnnSetFilterNdDescriptor(
     guard("cudnnSetFilterNdDescriptor", || desc.get("filterDesc")?.set(dtype, format, list("filterDimA", dims, count)?))
 }
 
-/// `cudnnGetFilterNdDescriptor`: as many sizes as are asked for.
+/// `cudnnGetFilterNdDescriptor`: returns as many sizes as the caller asks for.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetFilterNdDescriptor(
     desc: In<'_, FilterDesc>,

@@ -1,7 +1,7 @@
-//! Operations that are fused with a convolution, or with the statistics of a batch normalisation: packs of parameters, plans, and their execution.
+//! Fused operations (`cudnnFusedOps*`) of convolution and batch normalisation: parameter packs, plans, and their execution.
 //!
-//! A pack of constants has descriptors, and says of each pointer whether there will be one: operations without their pointers are left out.
-//! `cudnn_cnn.h` reserves the operations on bit masks of activations for a future version that did not come; they are refused.
+//! A pack of constants has descriptors, and for each pointer whether it will be present: operations without their pointers are skipped. The operations on bit
+//! masks of activations, which `cudnn_cnn.h` reserves, are refused.
 
 use crate::activation::ActivationDesc;
 use crate::conv::ConvDesc;
@@ -58,13 +58,13 @@ impl Owned for ConstPack {}
 impl Owned for VariantPack {}
 impl Owned for FusedPlan {}
 
-/// The operation with this number.
+/// The operation with this enumerator.
 fn operation(number: i32) -> Result<i32, Failure> {
     values::check("ops", "cudnnFusedOps_t", number)
 }
 
 impl Param {
-    /// Reads the caller's value for a label: the handle of a descriptor, or the address of a number.
+    /// Reads the caller's value for a label: the handle of a descriptor, or the address of a scalar.
     fn read(label: i32, param: Data) -> Result<Param, Failure> {
         Ok(match label {
             CUDNN_PARAM_CONV_DESC => Param::Conv(param.object::<ConvDesc>("param")?.clone()),
@@ -76,7 +76,7 @@ impl Param {
         })
     }
 
-    /// Gives it to the caller: into a descriptor, or as a number.
+    /// Returns it to the caller: into a descriptor, or as a scalar.
     fn give(&self, param: Data) -> Result<(), Failure> {
         match self {
             Param::Tensor(desc) => *param.object_mut::<TensorDesc>("param")? = desc.clone(),
@@ -124,7 +124,7 @@ pub extern "C" fn cudnnDestroyFusedOpsConstParamPack(const_pack: pointers::Handl
     })
 }
 
-/// `cudnnSetFusedOpsConstParamPackAttribute`: descriptors are copied; null takes a parameter away.
+/// `cudnnSetFusedOpsConstParamPackAttribute`: descriptors are copied; null removes a parameter.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetFusedOpsConstParamPackAttribute(const_pack: InOut<'_, ConstPack>, param_label: i32, param: Data) -> Status {
     guard("cudnnSetFusedOpsConstParamPackAttribute", || {
@@ -173,7 +173,7 @@ pub extern "C" fn cudnnDestroyFusedOpsVariantParamPack(var_pack: pointers::Handl
     })
 }
 
-/// `cudnnSetFusedOpsVariantParamPackAttribute`: the address itself for pointers, the address of a number for the others.
+/// `cudnnSetFusedOpsVariantParamPackAttribute`: the address itself for pointers, the address of a scalar for the others.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetFusedOpsVariantParamPackAttribute(var_pack: InOut<'_, VariantPack>, param_label: i32, ptr: Data) -> Status {
     guard("cudnnSetFusedOpsVariantParamPackAttribute", || {
@@ -221,7 +221,7 @@ pub extern "C" fn cudnnDestroyFusedOpsPlan(plan: pointers::Handle<FusedPlan>) ->
     })
 }
 
-/// `cudnnMakeFusedOpsPlan`: checks the constants, which the plan keeps, and says how much workspace an execution takes.
+/// `cudnnMakeFusedOpsPlan`: checks the constants, which the plan keeps, and returns the size of the workspace.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnMakeFusedOpsPlan(
     handle: In<'_, Handle>,

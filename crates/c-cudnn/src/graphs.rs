@@ -1,4 +1,4 @@
-//! Sums, means and extrema over the neighbours of nodes in graphs.
+//! Aggregation over the neighbours of graph nodes (`cudnnGnnAggSimple*`): sums, means and extrema.
 
 use crate::enums::*;
 use crate::handle::Handle;
@@ -22,7 +22,7 @@ pub struct CscGraph {
     index_type: i32,
 }
 
-/// Channels of nodes, of edges, and of features that are passed through.
+/// Channels of nodes, of edges, and of features that are copied.
 fn features(sizes: [i32; 3], number: i32) -> Result<Features, Failure> {
     let [nodes, edges, passed] = sizes.map(i64::from);
     if let Some((name, size)) = [("nodeFeatDim", nodes), ("edgeFeatDim", edges), ("concatFeatDim", passed)].iter().find(|s| s.1 < 0) {
@@ -66,13 +66,13 @@ fn aggregate(number: i32) -> Result<Aggregate, Failure> {
     })
 }
 
-/// An address that must be there where there are channels.
+/// An address that must not be null if there are channels.
 fn needed(name: &str, data: Data, channels: i64) -> Result<Data, Failure> {
     if channels == 0 { Ok(data) } else { data.some(name) }
 }
 
-/// `cudnnGnnAggSimpleForward`. Positions are those of source nodes, and of rows of the table of edges; -1 for nodes without neighbours, whose
-/// aggregates are 0.
+/// `cudnnGnnAggSimpleForward`. Positions are indices of source nodes, and of rows of the edge table; nodes without neighbours get -1 and an
+/// aggregate of 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGnnAggSimpleForward(
     stream: Data,
@@ -101,7 +101,7 @@ pub extern "C" fn cudnnGnnAggSimpleForward(
     })
 }
 
-/// `cudnnGnnAggSimpleBackward`: gradients of nodes and edges are added to the old values, always in the same order.
+/// `cudnnGnnAggSimpleBackward`: gradients of nodes and edges accumulate, in a fixed order.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGnnAggSimpleBackward(
     stream: Data,

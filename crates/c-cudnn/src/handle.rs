@@ -1,4 +1,4 @@
-//! Handles: an engine, a stream on it, and the CUDA stream that the program named.
+//! Handles: an engine, a stream on it, and the program's CUDA stream.
 
 use crate::enums::*;
 use crate::host_runtime;
@@ -15,15 +15,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 const VARIABLE: &str = "OXIDNN_CUDNN_ENGINE";
 /// Chooses the GPU of the CUDA engine: its number, 0 by default.
 const DEVICE: &str = "OXIDNN_CUDNN_DEVICE";
-/// Streams whose queues a handle keeps: programs that change between a few find theirs again.
+/// Streams whose queues a handle keeps, for programs that switch between a few.
 const MOST_STREAMS: usize = 64;
 
 /// The object behind a `cudnnHandle_t`.
 #[derive(Debug)]
 pub struct Handle {
     stream: runtime::Stream,
-    /// The argument of `cudnnSetStream`. It is the stream of the CUDA engine; to the CPU engine it is a name, or a stream of the host's
-    /// runtime.
+    /// The argument of `cudnnSetStream`: the stream of the CUDA engine; for the CPU engine an opaque value, or a stream of the host's runtime.
     given: Data,
     /// Streams that were set before, on the CUDA engine.
     others: Vec<(Data, runtime::Stream)>,
@@ -69,7 +68,7 @@ impl Gpu {
 }
 
 impl Machine {
-    /// The environment's request.
+    /// The engine that the environment requests.
     fn chosen() -> Result<Machine, Failure> {
         match std::env::var(VARIABLE).as_deref() {
             Ok("cuda") => {
@@ -85,7 +84,7 @@ impl Machine {
         }
     }
 
-    /// The work of a stream of the caller's, in order.
+    /// The queue over a stream of the caller's.
     fn stream(&self, stream: Data) -> Result<runtime::Stream, Failure> {
         match &self.cuda {
             Some(gpu) => Ok(runtime::Stream::over(&self.engine, Arc::new(queue_over(gpu, stream)))),
@@ -95,10 +94,10 @@ impl Machine {
 }
 
 impl Handle {
-    /// A handle on the engine that the environment asks for, and on the default stream.
+    /// A handle on the engine that the environment requests, and on the default stream.
     ///
     /// # Errors
-    /// `NOT_INITIALIZED` for an engine that is not there.
+    /// `NOT_INITIALIZED` for an engine that is not available.
     pub(crate) fn new() -> Result<Handle, Failure> {
         Ok(Handle::over(machine()?.stream(Data::NULL)?, Data::NULL))
     }
@@ -107,7 +106,7 @@ impl Handle {
         Handle { stream, given, others: Vec::new(), memo: Mutex::default() }
     }
 
-    /// The state of functions without a handle, which name a stream.
+    /// The state of functions without a handle, which take a stream.
     ///
     /// # Errors
     /// As [`Handle::new`].
@@ -129,12 +128,12 @@ impl Handle {
         self.stream.engine()
     }
 
-    /// The stream on which primitives are executed. It may be asynchronous: nothing may assume that work is done when a call returns.
+    /// The stream on which primitives are executed. It may be asynchronous: work need not be done when a call returns.
     pub(crate) fn stream(&self) -> &runtime::Stream {
         &self.stream
     }
 
-    /// The calls that it remembers.
+    /// The calls that it has recorded.
     pub(crate) fn memo(&self) -> &Mutex<Memo> {
         &self.memo
     }
@@ -144,7 +143,7 @@ impl Handle {
         self.given
     }
 
-    /// Executes on another stream of the caller's from now on.
+    /// Switches to another stream of the caller's.
     fn set_stream(&mut self, stream: Data) -> Result<(), Failure> {
         let machine = machine()?;
         if stream == self.given || machine.cuda.is_none() {
@@ -172,7 +171,7 @@ fn machine() -> Result<&'static Machine, Failure> {
 /// The process's engine. Descriptors and plans can be made on it before there is a handle.
 ///
 /// # Errors
-/// `NOT_INITIALIZED` for an engine that is not there.
+/// `NOT_INITIALIZED` for an engine that is not available.
 pub(crate) fn engine() -> Result<&'static runtime::Engine, Failure> {
     machine().map(|m| &m.engine)
 }

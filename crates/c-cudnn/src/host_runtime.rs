@@ -1,8 +1,8 @@
-//! The CUDA runtime on the host (`c-cudart`), where the process has it: work for streams that do it later, and for graphs. One of the files with unsafe
-//! code.
+//! Executions on the asynchronous streams and in the graphs of the host's CUDA runtime (`c-cudart`), if the process has it. One of the files
+//! with unsafe code.
 //!
-//! On the CPU engine an execution is done when the call returns, unless the handle's stream is one of that runtime's which has a thread, or is recorded:
-//! then it goes there with all that it needs.
+//! On the CPU engine an execution is done when the call returns, unless the handle's stream belongs to that runtime and has a thread of its
+//! own or is being captured: then it is queued there, together with the memory that it needs.
 
 use crate::handle::Handle;
 use crate::logging;
@@ -13,10 +13,10 @@ use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::OnceLock;
 
-/// Where executions go.
+/// Where executions go: run now, or queued on a stream or graph of the host's runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sink {
-    /// They are done, or given to the handle's own stream, before the call returns.
+    /// Executed, or submitted to the handle's own stream, before the call returns.
     Now,
     /// A stream of the host's runtime.
     Stream(Data),
@@ -24,7 +24,7 @@ pub(crate) enum Sink {
     Graph(Data),
 }
 
-/// Work that may be done several times, which the runtime holds.
+/// Work that may run several times, held by the runtime.
 struct Deferred(Box<dyn Fn() -> Result<(), Failure> + Send + Sync>);
 
 impl Owned for Deferred {}
@@ -35,7 +35,7 @@ type Give = extern "C" fn(Data, Run, End, Data) -> i32;
 type Ask = extern "C" fn(Data) -> i32;
 
 thread_local! {
-    /// Memory of the library's own whose addresses the thread's call has taken.
+    /// The library's own memory whose addresses the thread's current call uses.
     static LENT: RefCell<Vec<Memory<'static>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -44,17 +44,17 @@ fn view(memory: &Memory<'static>) -> Option<Memory<'static>> {
     memory.view(memory.tensor().clone()).ok()
 }
 
-/// Remembers until the end of the call that the address of a memory was taken.
+/// Records until the end of the call that the address of a memory is used.
 pub(crate) fn lend(memory: &Memory<'static>) {
     LENT.with_borrow_mut(|lent| lent.extend(view(memory)));
 }
 
-/// Views of lent memory, for work that is done later.
+/// Views of that memory, for deferred work.
 pub(crate) fn lent() -> Vec<Memory<'static>> {
     LENT.with_borrow(|lent| lent.iter().filter_map(view).collect())
 }
 
-/// Forgets lent memory: the call has ended.
+/// Clears the record at the end of the call.
 pub(crate) fn forget() {
     let gone = LENT.take();
     drop(gone);
@@ -73,14 +73,14 @@ unsafe extern "C" {
     fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// The address of a function that the process has under a name.
+/// The address of a symbol of the process.
 fn symbol(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: the C library's function; null asks for the whole process, and the name ends with a zero.
     let found = unsafe { dlsym(std::ptr::null_mut(), name.as_ptr()) };
     (!found.is_null()).then_some(found)
 }
 
-/// The runtime on the host, if the process has it.
+/// The host's runtime, if the process has it.
 fn runtime() -> Option<&'static Runtime> {
     static FOUND: OnceLock<Option<Runtime>> = OnceLock::new();
     let find = || {
@@ -107,7 +107,7 @@ pub(crate) fn is_there() -> bool {
     runtime().is_some()
 }
 
-/// Does the work, and tells the listener where it fails: the call that asked for it has returned.
+/// Runs the work, and reports failures to the logging callback, because the call has returned.
 extern "C" fn run(work: In<'_, Deferred>) {
     let result = work.get("work").and_then(|work| crate::status::caught(|| (work.0)()));
     if let Err(failure) = result {
@@ -120,7 +120,7 @@ extern "C" fn end(work: pointers::Handle<Deferred>) {
 }
 
 impl Sink {
-    /// Where executions of a handle go, whose stream is the host's.
+    /// Where executions of a handle go whose stream belongs to the host's runtime.
     pub(crate) fn of(handle: &Handle) -> Sink {
         let stream = handle.given_stream();
         match runtime() {
@@ -129,10 +129,10 @@ impl Sink {
         }
     }
 
-    /// Gives it work.
+    /// Submits work.
     ///
     /// # Errors
-    /// `BAD_PARAM` where the runtime refuses the stream or the graph.
+    /// `BAD_PARAM` if the runtime refuses the stream or the graph.
     pub(crate) fn give(self, work: impl Fn() -> Result<(), Failure> + Send + Sync + 'static) -> Result<(), Failure> {
         let (give, to, name) = match (self, runtime()) {
             (Sink::Stream(stream), Some(runtime)) => (runtime.submit, stream, "the handle's stream"),
@@ -147,7 +147,7 @@ impl Sink {
     }
 }
 
-/// A graph of the host's runtime, whose nodes are taken out.
+/// A graph of the host's runtime, emptied of its nodes.
 ///
 /// # Errors
 /// `NOT_SUPPORTED_CUDA_GRAPH_NATIVE_API` without that runtime, `BAD_PARAM` for no graph.
@@ -162,7 +162,7 @@ pub(crate) fn emptied(graph: Data) -> Result<Sink, Failure> {
     }
 }
 
-/// Waits for the work of a handle's stream, so that the host may look at its results.
+/// Waits for the work of a handle's stream, so that the host can read its results.
 ///
 /// # Errors
 /// `NOT_SUPPORTED` if the stream is being captured; the error of its work.

@@ -1,8 +1,8 @@
 //! `libcudnn.so.9`: cuDNN's C interface over oxidnn, so that programs written for cuDNN run on it unchanged.
 //!
-//! Each exported function has argument types of [`pointers`], which are pointers for C and checked values for Rust, and a body under
-//! [`status::guard`]: it maps numbers, calls the runtime, and turns errors into statuses with a text that `cudnnGetLastErrorString`
-//! returns; a panic becomes `CUDNN_STATUS_INTERNAL_ERROR`. Whatever a primitive of oxidnn can compute, it computes.
+//! Each exported function takes the types of [`pointers`], which are pointers to C and checked values to Rust. Its body, run by
+//! [`status::guard`], translates the arguments, calls the runtime, and turns errors into a status and a text for `cudnnGetLastErrorString`;
+//! a panic becomes `CUDNN_STATUS_INTERNAL_ERROR`. Whatever a primitive of oxidnn supports, the function supports.
 
 #![allow(non_snake_case, non_upper_case_globals, reason = "exported functions and enumerators have cuDNN's names")]
 

@@ -60,17 +60,17 @@ pub extern "C" fn cudnnGetCallback(mask: Out<'_, u32>, udata: Out<'_, Data>, fpt
     })
 }
 
-/// Tells the listener, if it listens to errors.
+/// Calls the callback, if it wants errors.
 pub(crate) fn failed(_function: &'static str, status: Status, text: &str) {
     tell(CUDNN_SEV_ERROR, status, || text.to_owned());
 }
 
-/// Tells the listener, if it listens to more than errors and warnings.
+/// Calls the callback, if it wants information.
 pub(crate) fn told(text: impl FnOnce() -> String) {
     tell(CUDNN_SEV_INFO, Status(CUDNN_STATUS_SUCCESS), text);
 }
 
-/// Tells the listener, if it listens to warnings.
+/// Calls the callback, if it wants warnings.
 pub(crate) fn warned(text: impl FnOnce() -> String) {
     tell(CUDNN_SEV_WARNING, Status(CUDNN_STATUS_SUCCESS), text);
 }

@@ -1,4 +1,4 @@
-//! Local response normalisation, across channels and divisive.
+//! Local response normalisation (across channels) and divisive normalisation.
 
 use crate::exec::{Blend, Job};
 use crate::handle::Handle;
@@ -13,7 +13,7 @@ use oxidnn_spec::{Arg, Real, Tensor};
 /// The object behind a `cudnnLRNDescriptor_t`.
 #[derive(Clone, Copy, Debug)]
 pub struct LrnDesc {
-    /// Size of the neighbourhood.
+    /// The window size.
     pub(crate) n: u32,
     pub(crate) alpha: f64,
     pub(crate) beta: f64,
@@ -23,7 +23,7 @@ pub struct LrnDesc {
 impl Owned for LrnDesc {}
 
 impl Default for LrnDesc {
-    /// cuDNN's own defaults.
+    /// cuDNN's defaults.
     fn default() -> LrnDesc {
         LrnDesc { n: 5, alpha: 1e-4, beta: 0.75, k: 2.0 }
     }
@@ -138,7 +138,7 @@ pub extern "C" fn cudnnLRNCrossChannelBackward(
     })
 }
 
-/// `cudnnDivisiveNormalizationForward`: the temporary tensors are not needed. `means` may be null, for zeros.
+/// `cudnnDivisiveNormalizationForward`: ignores the temporary tensors. Null `means` stand for zeros.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnDivisiveNormalizationForward(
     handle: In<'_, Handle>,
@@ -163,7 +163,7 @@ pub extern "C" fn cudnnDivisiveNormalizationForward(
     })
 }
 
-/// `cudnnDivisiveNormalizationBackward`: the temporary tensors are not needed. `means` and `dMeans` may be null.
+/// `cudnnDivisiveNormalizationBackward`: ignores the temporary tensors. `means` and `dMeans` may be null.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnDivisiveNormalizationBackward(
     handle: In<'_, Handle>,

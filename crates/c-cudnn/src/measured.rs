@@ -1,8 +1,7 @@
-//! Measured choices: how long each way to compute a problem took on this device. They are kept in the kernel store, so that later processes choose by them
-//! without measuring.
+//! Autotuning: how long each way to compute a problem took on this device. The times are kept in the kernel store, so that later processes need not measure.
 //!
-//! An entry's key is the device, the version of the library and the problem. Its value is text, a line for each way, which is checked
-//! against the present ways before use: damaged entries, and those of other ways, are ignored with a warning to the listener, and measured
+//! An entry's key is the device, the version of the library and the problem. Its value is text, a line per way, which is checked against the
+//! available ways before use: damaged entries, and those of other ways, are ignored with a warning to the logging callback, and measured
 //! again.
 
 use crate::handle::{self, Handle};
@@ -20,26 +19,26 @@ use std::time::{Duration, Instant};
 #[cfg(test)]
 mod tests;
 
-/// `0`: every measurement is repeated, nothing is stored or loaded.
+/// `0`: measure every time, store and load nothing.
 const VARIABLE: &str = "OXIDNN_CUDNN_CHOICES";
 /// The folder of the entries in the user's cache directory.
 const FOLDER: &str = "measured";
-/// The version of the entries' form.
+/// The version of the format of entries.
 const FORM: u32 = 1;
-/// Problems whose times a process remembers.
+/// Problems whose times a process caches.
 const CAPACITY: usize = 4096;
-/// No further run where a first one took as long.
+/// If the first run takes this long, it is the only one.
 const LONG: Duration = Duration::from_millis(250);
 
-/// A way to compute a problem: an algorithm, or an engine with the value of its knob.
+/// One way to compute a problem: an algorithm, or an engine with the value of its knob.
 pub(crate) type Way = [i64; 2];
 
-/// How long ways took.
+/// Measured times.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Times(Vec<(Way, Duration)>);
 
 impl Times {
-    /// That of a way.
+    /// The time of a way.
     pub(crate) fn of(&self, way: Way) -> Option<Duration> {
         self.0.iter().find(|t| t.0 == way).map(|t| t.1)
     }
@@ -59,7 +58,7 @@ impl Times {
         self.0.iter().map(|([a, b], time)| format!("{a} {b} {}\n", time.as_nanos())).collect()
     }
 
-    /// The times that text tells, each of a way that `is_one` knows, none twice; `None` for other text.
+    /// Parses times; each way must satisfy `is_one` and appear once, otherwise `None`.
     fn read(text: &[u8], is_one: impl Fn(Way) -> bool) -> Option<Times> {
         let mut times = Times::default();
         for line in std::str::from_utf8(text).ok()?.lines() {
@@ -75,7 +74,7 @@ impl Times {
     }
 }
 
-/// Whether choices are kept at all.
+/// Whether measured times are kept at all.
 fn is_on() -> bool {
     static ON: OnceLock<bool> = OnceLock::new();
     *fork::once(&ON, || std::env::var(VARIABLE).as_deref() != Ok("0"))
@@ -83,14 +82,14 @@ fn is_on() -> bool {
 
 type Table = Lru<String, Option<Times>>;
 
-/// The process's knowledge, by problem; `None` if the store has nothing.
+/// The process's cache, by problem; `None` if the store has nothing.
 fn table() -> Locked<'static, Table> {
     static KNOWN: LazyLock<Mutex<Table>> = LazyLock::new(|| Mutex::new(Lru::new(CAPACITY, usize::MAX)));
     let _inside = fork::enter();
     fork::lock(&KNOWN)
 }
 
-/// Remembers in the process.
+/// Adds to the process's cache.
 fn remember(problem: &str, times: Option<Times>) {
     let mut table = table();
     table.remove(&problem.to_owned());
@@ -99,22 +98,22 @@ fn remember(problem: &str, times: Option<Times>) {
     drop(gone);
 }
 
-/// The folder of the entries; none where nothing is kept.
+/// The folder of the entries; `None` if nothing is kept.
 fn folder() -> Option<PathBuf> {
     user_folder(FOLDER).filter(|_| knobs::get().kernel_store > 0)
 }
 
-/// The store, made where it is not there.
+/// The store, created if needed.
 fn store(folder: PathBuf) -> Result<Store, StoreError> {
     Store::open(folder, knobs::get().kernel_store as u64)
 }
 
-/// Everything that times depend on.
+/// The key: everything that times depend on.
 fn key(problem: &str) -> Result<Vec<u8>, Failure> {
     Ok(format!("cudnn {FORM}\0{}\0{}\0{problem}", env!("CARGO_PKG_VERSION"), handle::identity()?).into_bytes())
 }
 
-/// The times of a problem, where this process or an earlier one has measured; `is_one` says which ways there are.
+/// The times of a problem, if this process or an earlier one has measured them; `is_one` tells which ways exist.
 pub(crate) fn known(problem: &str, is_one: impl Fn(Way) -> bool) -> Option<Times> {
     if !is_on() {
         return None;
@@ -141,7 +140,7 @@ fn found(problem: &str, is_one: impl Fn(Way) -> bool) -> Result<Option<Times>, S
     Times::read(&text, is_one).map(Some).ok_or_else(|| "an entry of ways that there are not".into())
 }
 
-/// Keeps measured times for this process and those to come.
+/// Stores measured times for this process and later ones.
 pub(crate) fn keep(problem: &str, times: &Times) {
     logging::told(|| format!("measured: {}: {problem}", times.0.len()));
     if !is_on() {
@@ -155,7 +154,7 @@ pub(crate) fn keep(problem: &str, times: &Times) {
     }
 }
 
-/// The better of two runs after a first one, as the handle's stream has them.
+/// The better of two runs after a first one, timed on the handle's stream.
 ///
 /// # Errors
 /// Of the runs.

@@ -1,4 +1,4 @@
-//! NaN, as `cudnnNanPropagation_t` demands.
+//! NaN propagation as `cudnnNanPropagation_t` requires.
 //!
 //! Maxima and minima of the primitives are IEEE 754's maximumNumber and minimumNumber: the other operand if one is NaN.
 //! `CUDNN_NOT_PROPAGATE_NAN` asks for that, so it costs nothing. For `CUDNN_PROPAGATE_NAN` a *carrier* is added to the result: a tensor
@@ -15,17 +15,17 @@ use oxidnn_spec::{Arg, DataType, Dims, Tensor};
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex};
 
-/// Whether a type has NaN, and functions of two tensors.
+/// Whether a type has NaN and binary operations.
 pub(crate) fn has(dtype: DataType) -> bool {
     matches!(dtype, DataType::F32 | DataType::F64 | DataType::F16 | DataType::Bf16)
 }
 
-/// Whether NaN has to be carried from tensors of the type.
+/// Whether NaN of tensors of the type must be propagated explicitly.
 pub(crate) fn propagates(option: i32, dtype: DataType) -> bool {
     option == CUDNN_PROPAGATE_NAN && has(dtype)
 }
 
-/// The post-ops that make a carrier of a flag: 0 stays 0, and 1 becomes the root of -1.
+/// The post-ops that turn a flag into a carrier: 0 stays 0, and 1 becomes the square root of -1, NaN.
 pub(crate) const CARRIES: [(EltwiseAlg, [f32; 2]); 2] = [(EltwiseAlg::Linear, [-1.0, 0.0]), (EltwiseAlg::Sqrt, [0.0, 0.0])];
 
 /// The carrier of a tensor, in its type and layout.
@@ -40,7 +40,7 @@ pub(crate) fn carrier(handle: &Handle, tensor: &Tensor, at: Data) -> Result<Plac
     Ok(memory.into())
 }
 
-/// Makes the elements at `to` NaN where those at `from` are.
+/// Sets the elements at `to` to NaN where those at `from` are NaN.
 ///
 /// # Errors
 /// Of the execution.
@@ -50,13 +50,13 @@ pub(crate) fn carry(handle: &Handle, from: Located<'_>, to: Located<'_>) -> Resu
     Job::new(op).arg(Arg::SRC, to.at).arg(Arg::SRC_1, carrier).arg(Arg::DST, to.at).run(handle)
 }
 
-/// Numbers that calls compute with, in memory that lives as long as the process: those of remembered calls are read again.
+/// Scalar operands of calls, in memory that lives as long as the process, because recorded calls read them again.
 static NUMBERS: LazyLock<Mutex<Numbers>> = LazyLock::new(Mutex::default);
 
 /// By device, type and bits.
 type Numbers = BTreeMap<(DeviceId, DataType, u64), Memory<'static>>;
 
-/// One of a few numbers as a tensor of `rank` dimensions of 1.
+/// One of a few scalars as a tensor of `rank` dimensions of 1.
 ///
 /// # Errors
 /// If there is no memory.
@@ -74,7 +74,7 @@ pub(crate) fn number(engine: &Engine, dtype: DataType, rank: usize, value: f64) 
     Ok((tensor, view))
 }
 
-/// Whether an address is that of one of these numbers.
+/// Whether an address is that of one of these scalars.
 pub(crate) fn is_number(at: Data) -> bool {
     fork::lock(&NUMBERS).values().any(|memory| Data::at(memory) == at)
 }

@@ -1,10 +1,10 @@
-//! C's parameters: pointers to objects, to places for results, to arrays, to text, to tensors' data. **The only file of this crate, beside
-//! the backend's, that dereferences them.**
+//! Types of C's pointer parameters: objects, results, arrays, text, tensor data. **Apart from the backend's, the only file of this crate
+//! that dereferences them.**
 //!
-//! Each type is a pointer for C and nothing else (`repr(transparent)`). Those that are references in Rust (`In`, `InOut`, `Out`) may be
-//! made anywhere. The others have no constructor outside of this file, so a value in the hands of a body came from a C caller. By calling,
-//! the caller promised what cuDNN's documentation says of the pointer. Every `SAFETY` line here rests on that promise: a non-null address
-//! is valid, aligned and initialised as the parameter's declaration says, for the duration of the call.
+//! To C, each type is just a pointer (`repr(transparent)`). Those that are references in Rust (`In`, `InOut`, `Out`) can be created
+//! anywhere. The others have no constructor outside of this file, so any value of theirs came from a C caller, who vouches for what cuDNN's
+//! documentation requires of the pointer. Every `SAFETY` line here rests on that: a non-null address is valid, aligned and initialised as
+//! the parameter's declaration says, for the duration of the call.
 
 use crate::handle::Gpu;
 use crate::host_runtime;
@@ -17,10 +17,10 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-/// A type whose objects C holds as boxes.
+/// A type whose objects C owns through handles, which are boxes.
 pub trait Owned: Send + Sync + Sized {}
 
-/// `const T *`, or the handle of an object: one that is read.
+/// `const T *`, or the handle of an object that is only read.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct In<'a, T>(Option<&'a T>);
@@ -46,7 +46,7 @@ impl<'a, T> In<'a, T> {
         self.0
     }
 
-    /// The pointer, to be handed back.
+    /// The pointer itself.
     pub fn address(&self) -> Data {
         Data(self.0.map_or(std::ptr::null_mut(), |object| std::ptr::from_ref(object).cast_mut().cast()))
     }
@@ -79,7 +79,7 @@ impl<'a, T> InOut<'a, T> {
     }
 }
 
-/// `T *`: a place for a result.
+/// `T *`: where to write a result.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Out<'a, T>(Option<&'a mut MaybeUninit<T>>);
@@ -94,7 +94,7 @@ impl<T> Out<'_, T> {
         Ok(())
     }
 
-    /// Writes the result if there is a place for it.
+    /// Writes the result if the pointer is not null.
     pub fn set_optional(self, value: T) {
         if let Some(place) = self.0 {
             place.write(value);
@@ -107,7 +107,7 @@ impl<T> Out<'_, T> {
     }
 }
 
-/// `T **`: a place for a handle.
+/// `T **`: where to write a new handle.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct New<'a, T>(Out<'a, *const T>);
@@ -125,13 +125,13 @@ impl<T: Owned> New<'_, T> {
     }
 }
 
-/// The handle of an object that the caller gives back.
+/// The handle of an object to be destroyed.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Handle<T>(*mut T);
 
 impl<T: Owned> Handle<T> {
-    /// Ends the object; null is legal.
+    /// Destroys the object; null is allowed.
     pub fn destroy(self) {
         if !self.0.is_null() {
             // SAFETY: objects of `Owned` types reach C as handles only through `New::own`, and the caller gives each back once.
@@ -140,7 +140,7 @@ impl<T: Owned> Handle<T> {
     }
 }
 
-/// `const T *`: an array, whose length another parameter says.
+/// `const T *`: an array, whose length is another parameter.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Array<'a, T>(*const T, PhantomData<&'a T>);
@@ -149,7 +149,7 @@ impl<'a, T> Array<'a, T> {
     /// The `len` elements.
     ///
     /// # Errors
-    /// `BAD_PARAM_NULL_POINTER` where elements are expected.
+    /// `BAD_PARAM_NULL_POINTER` if elements are expected.
     pub fn slice(&self, name: &str, len: usize) -> Result<&'a [T], Failure> {
         match self.optional(len) {
             Some(elements) => Ok(elements),
@@ -160,7 +160,7 @@ impl<'a, T> Array<'a, T> {
 
     /// The `len` elements, if the pointer is not null.
     pub fn optional(&self, len: usize) -> Option<&'a [T]> {
-        // SAFETY: the caller promised an array of the length that another parameter says.
+        // SAFETY: the caller promised an array of the length in the other parameter.
         (!self.0.is_null()).then(|| unsafe { std::slice::from_raw_parts(self.0, len) })
     }
 
@@ -170,7 +170,7 @@ impl<'a, T> Array<'a, T> {
     }
 }
 
-/// `T *`: an array that is written, whose length another parameter says.
+/// `T *`: an array to write, whose length is another parameter.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct ArrayMut<'a, T>(*mut T, PhantomData<&'a mut T>);
@@ -179,7 +179,7 @@ impl<T: Copy> ArrayMut<'_, T> {
     /// Copies `elements` to the beginning of the array, which may be uninitialised.
     ///
     /// # Errors
-    /// `BAD_PARAM_NULL_POINTER` where there are elements.
+    /// `BAD_PARAM_NULL_POINTER` if there are elements.
     pub fn fill(self, name: &str, elements: &[T]) -> Result<(), Failure> {
         if elements.is_empty() {
             return Ok(());
@@ -192,7 +192,7 @@ impl<T: Copy> ArrayMut<'_, T> {
         Ok(())
     }
 
-    /// As [`ArrayMut::fill`], where there is an array.
+    /// As [`ArrayMut::fill`], if the pointer is not null.
     pub fn fill_optional(self, elements: &[T]) {
         if !self.0.is_null() {
             let _ = self.fill("", elements);
@@ -206,7 +206,7 @@ impl<T: Copy> ArrayMut<'_, T> {
 }
 
 impl ArrayMut<'_, c_char> {
-    /// Writes text and its closing zero into `room` bytes, truncated if need be.
+    /// Writes a zero-terminated string into `room` bytes, truncated if need be.
     pub fn write_text(self, text: &str, room: usize) {
         let Some(room) = room.checked_sub(1) else { return };
         let end = (0..=text.len().min(room)).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
@@ -215,12 +215,12 @@ impl ArrayMut<'_, c_char> {
     }
 }
 
-/// `void *`: the address of a tensor's data, of a workspace, or of a value whose type another parameter says.
+/// `void *`: the address of a tensor's data, of a workspace, or of a value whose type is another parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub struct Data(*mut u8);
 
-// SAFETY: an address; what is done with it is between the caller and the execution, see `memory_over`.
+// SAFETY: just an address; `memory_over` states the rules for using it.
 unsafe impl Send for Data {}
 // SAFETY: as above.
 unsafe impl Sync for Data {}
@@ -242,12 +242,12 @@ impl Data {
         if self.is_null() { Err(Failure::null(name)) } else { Ok(self) }
     }
 
-    /// The address `bytes` behind this one.
+    /// This address plus `bytes`.
     pub fn behind(self, bytes: usize) -> Data {
         Data(self.0.wrapping_add(bytes))
     }
 
-    /// The number of the address.
+    /// The address as an integer.
     pub fn number(self) -> usize {
         self.0.addr()
     }
@@ -257,98 +257,97 @@ impl Data {
         self.0
     }
 
-    /// The object whose handle a `void *` is; another parameter gives its type.
+    /// The object of which this is the handle; another parameter gives its type.
     ///
     /// # Errors
     /// `BAD_PARAM_NULL_POINTER`.
     pub(crate) fn object<'a, T: Owned>(self, name: &str) -> Result<&'a T, Failure> {
         self.some(name)?;
-        // SAFETY: the caller promised the handle of an object of the kind that another parameter says.
+        // SAFETY: the caller promised the handle of an object of the type in the other parameter.
         Ok(unsafe { &*self.0.cast::<T>() })
     }
 
-    /// As [`Data::object`], to be changed.
+    /// As [`Data::object`], mutable.
     ///
     /// # Errors
     /// `BAD_PARAM_NULL_POINTER`.
     pub(crate) fn object_mut<'a, T: Owned>(self, name: &str) -> Result<&'a mut T, Failure> {
         self.some(name)?;
-        // SAFETY: as above, and that nothing else uses it for the time of the call.
+        // SAFETY: as above, and that nothing else uses it during the call.
         Ok(unsafe { &mut *self.0.cast::<T>() })
     }
 
-    /// The first byte of the library's own memory. Work that the call leaves for later, on a stream of the host's runtime, keeps the
-    /// memory.
+    /// The address of memory that the library owns. Work that the call queues on a stream of the host's runtime keeps the memory alive.
     pub(crate) fn of(memory: &runtime::Memory<'static>) -> Data {
         host_runtime::lend(memory);
         Data::at(memory)
     }
 
-    /// The same for memory that outlives its users.
+    /// The same, for memory that outlives its users anyway.
     pub(crate) fn at(memory: &runtime::Memory<'static>) -> Data {
         Data(memory.data_handle(0).unwrap_or(std::ptr::null_mut()))
     }
 
-    /// The first of some bytes of the host's that outlive their users, and are only read.
+    /// The address of host bytes that outlive their users and are only read.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Data {
         Data(bytes.as_ptr().cast_mut())
     }
 
-    /// The value of host memory behind the address, which need not be aligned.
+    /// Reads a value from host memory; the address need not be aligned.
     ///
     /// # Errors
     /// `BAD_PARAM_NULL_POINTER`.
     pub fn read<T: bytemuck::AnyBitPattern>(self, name: &str) -> Result<T, Failure> {
         self.some(name)?;
-        // SAFETY: the caller promised a value of the type that another parameter says, in the host's memory.
+        // SAFETY: the caller promised a value of the type in the other parameter, in host memory.
         Ok(unsafe { self.0.cast::<T>().read_unaligned() })
     }
 
-    /// Puts a value into host memory behind the address, which need not be aligned.
+    /// Writes a value to host memory; the address need not be aligned.
     ///
     /// # Errors
     /// `BAD_PARAM_NULL_POINTER`.
     pub fn write<T: bytemuck::NoUninit>(self, name: &str, value: T) -> Result<(), Failure> {
         self.some(name)?;
-        // SAFETY: the caller promised a place for a value of the type that another parameter says, in the host's memory.
+        // SAFETY: the caller promised room for a value of the type in the other parameter, in host memory.
         unsafe { self.0.cast::<T>().write_unaligned(value) };
         Ok(())
     }
 }
 
-/// Memory over an address that a C caller gave, or of memory that lives longer.
+/// Memory at an address that a C caller passed, or in memory that lives longer.
 ///
 /// # Errors
-/// [`Error::InvalidArguments`] for descriptions that memory cannot have.
+/// [`Error::InvalidArguments`] if memory cannot have this description.
 pub(crate) fn memory_over(engine: &runtime::Engine, tensor: Tensor, data: Data) -> Result<runtime::Memory<'static>, Error> {
-    // SAFETY: the caller promised that the address serves the tensor until the work submitted with it is done, and that calls which share it do not
-    // conflict.
+    // SAFETY: the caller promised that the address holds the tensor until the submitted work is done, and that concurrent calls do not conflict on
+    // it.
     unsafe { runtime::Memory::from_raw(engine, tensor, &[data.0]) }
 }
 
-/// Points memory that [`memory_over`] gave at another address.
+/// Moves memory made by [`memory_over`] to another address.
 ///
 /// # Errors
-/// [`Error::InvalidArguments`] for descriptions that memory cannot have.
+/// [`Error::InvalidArguments`] if memory cannot have this description.
 pub(crate) fn repoint(memory: &mut runtime::Memory<'static>, data: Data) -> Result<(), Error> {
     // SAFETY: as for `memory_over`.
     unsafe { memory.set_data_handle(0, data.0) }
 }
 
-/// The work of a stream that a C caller gave.
+/// A queue over a CUDA stream that a C caller passed.
 pub(crate) fn queue_over(gpu: &Gpu, stream: Data) -> CudaQueue {
-    // SAFETY: the caller promised a stream of the GPU's context, which lives for as long as calls name it.
+    // SAFETY: the caller promised a stream of the GPU's context that lives as long as calls use it.
     CudaQueue::over(&gpu.device, Arc::new(unsafe { driver::Stream::of_user(&gpu.context, stream.0.cast()) }))
 }
 
-/// The `bytes` of host memory at an address that a C caller gave.
+/// `bytes` bytes of host memory at an address that a C caller passed.
 pub(crate) fn host_bytes<'a>(data: Data, bytes: usize) -> &'a [u8] {
-    // SAFETY: the caller promised as many bytes as the tensor's description says, which nobody writes meanwhile.
+    // SAFETY: the caller promised as many bytes as the tensor's description says, which nobody writes during the call.
     if data.is_null() || bytes == 0 { &[] } else { unsafe { std::slice::from_raw_parts(data.0, bytes) } }
 }
 
-/// As [`host_bytes`], to write: they are those of one output, of which there is one slice at a time.
+/// As [`host_bytes`], mutable: for an output, with one such slice at a time.
 pub(crate) fn host_bytes_mut<'a>(data: Data, bytes: usize) -> &'a mut [u8] {
-    // SAFETY: the caller promised as many bytes as the tensor's description says, which nobody else uses meanwhile.
+    // SAFETY: the caller promised as many bytes as the tensor's description says, which nobody else uses during the call.
     if data.is_null() || bytes == 0 { &mut [] } else { unsafe { std::slice::from_raw_parts_mut(data.0, bytes) } }
 }

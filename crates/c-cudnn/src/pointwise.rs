@@ -1,4 +1,4 @@
-//! Sums, products and copies of tensors.
+//! Pointwise operations on tensors: sum, product, scaling, fill, copy between layouts.
 
 use crate::enums::*;
 use crate::exec::{Blend, Job, Place, factor, repeated};
@@ -43,7 +43,7 @@ pub extern "C" fn cudnnDestroyOpTensorDescriptor(desc: pointers::Handle<OpTensor
     })
 }
 
-/// `cudnnSetOpTensorDescriptor`. `nan` is of minimum and maximum: with `CUDNN_NOT_PROPAGATE_NAN` they are the other operand where one is NaN.
+/// `cudnnSetOpTensorDescriptor`. `nan` applies to minimum and maximum: with `CUDNN_NOT_PROPAGATE_NAN`, if one operand is NaN, they return the other.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetOpTensorDescriptor(desc: InOut<'_, OpTensorDesc>, op: i32, compute: i32, nan: i32) -> Status {
     guard("cudnnSetOpTensorDescriptor", || {
@@ -72,7 +72,7 @@ pub extern "C" fn cudnnGetOpTensorDescriptor(
     })
 }
 
-/// `factor * at`, which is not rounded to less than single precision: the tensor itself where the factor is 1.
+/// `factor * at`, in single precision (double for double); the tensor itself if the factor is 1.
 pub(crate) fn scaled(handle: &Handle, at: (&Tensor, Data), factor: f64) -> Result<(Tensor, Place), Failure> {
     if factor == 1.0 {
         return Ok((at.0.clone(), at.1.into()));
@@ -114,7 +114,7 @@ pub extern "C" fn cudnnOpTensor(
             _ => None,
         };
         let Some(alg) = two else {
-            // Of one operand: times one, and then a function of it.
+            // A unary operation: multiply by one, then apply the function as a post-op.
             let (one, value) = handle.scalar(dst.dtype, dst.dims().len(), 1.0)?;
             let op_of_one = Binary { alg: BinaryAlg::Mul, src0, src1: one, src2: None, dst: dst.clone() };
             let job = Job::new(op_of_one).arg(Arg::SRC, first).arg(Arg::SRC_1, value).arg(Arg::DST, c.some("C")?);
@@ -137,7 +137,7 @@ pub extern "C" fn cudnnOpTensor(
     })
 }
 
-/// `cudnnAddTensor`: `C = alpha * A + beta * C`, `A` repeated where it has one element.
+/// `cudnnAddTensor`: `C = alpha * A + beta * C`, with `A` broadcast along dimensions of size 1.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnAddTensor(
     handle: In<'_, Handle>,
@@ -173,7 +173,7 @@ pub extern "C" fn cudnnScaleTensor(handle: In<'_, Handle>, y_desc: In<'_, Tensor
     })
 }
 
-/// `cudnnSetTensor`: the value is of the tensor's type.
+/// `cudnnSetTensor`: the value has the tensor's type.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetTensor(handle: In<'_, Handle>, y_desc: In<'_, TensorDesc>, y: Data, value: Data) -> Status {
     guard("cudnnSetTensor", || {

@@ -1,4 +1,4 @@
-//! Pooling. Gradients of maxima find them anew: cuDNN's interface keeps nothing from the forward pass.
+//! Pooling. The backward pass of max pooling recomputes the positions of the maxima: cuDNN's interface keeps nothing from the forward pass.
 
 use crate::enums::*;
 use crate::exec::{Blend, Job, Place};
@@ -55,7 +55,7 @@ impl PoolingDesc {
         Ok(())
     }
 
-    /// Sizes of the result for a source.
+    /// Output sizes for an input.
     fn output(&self, src: &Tensor) -> Result<Dims, Failure> {
         let g = self.geometry()?;
         let s = src.dims();
@@ -82,7 +82,7 @@ impl Geometry {
         }
     }
 
-    /// The pooling of `src` to `dst`, with the right padding that follows from their sizes.
+    /// The pooling from `src` to `dst`; their sizes determine the padding on the right.
     fn op(&self, prop: Prop, src: &Tensor, dst: &Tensor) -> Result<Pool, Failure> {
         let (s, d, n) = (src.dims(), dst.dims(), self.kernel.len());
         if s.len() != n + 2 || d.len() != n + 2 {
@@ -92,12 +92,12 @@ impl Geometry {
         Ok(Pool::new(prop, self.alg(), [src.clone(), dst.clone()], self.kernel, self.window()))
     }
 
-    /// Whether a maximum is NaN where an element of its window is.
+    /// Whether a NaN in the window makes the maximum NaN.
     fn carries_nan(&self, src: &Tensor) -> bool {
         self.alg() == PoolAlg::Max && nan::propagates(self.nan, src.dtype)
     }
 
-    /// NaN for each window in which an element is, 0 for the others: the mean of the source's carrier.
+    /// NaN for each window that contains NaN, else 0: average pooling of [`nan::carrier`] of the source.
     fn carrier(&self, handle: &Handle, src: &Tensor, x: Data, dst: &Tensor) -> Result<Memory<'static>, Failure> {
         let (carrier, means) = (nan::carrier(handle, src, x)?, handle.temporary(dst)?);
         let op = Pool { alg: PoolAlg::AvgIncludePadding, ..self.op(Prop::ForwardInference, src, dst)? };
@@ -105,7 +105,7 @@ impl Geometry {
         Ok(means)
     }
 
-    /// The source with infinity in place of NaN, which is the largest of its window then: there its gradient goes.
+    /// The source with NaN replaced by infinity, so that NaN is the maximum of its window and receives the gradient.
     fn ordered(handle: &Handle, src: &Tensor, x: Data) -> Result<Memory<'static>, Failure> {
         let (infinity, value) = nan::number(handle.engine(), src.dtype, src.dims().len(), f64::INFINITY)?;
         let copy = handle.temporary(src)?;
@@ -130,8 +130,8 @@ pub extern "C" fn cudnnDestroyPoolingDescriptor(desc: pointers::Handle<PoolingDe
     })
 }
 
-/// `cudnnSetPooling2dDescriptor`. `nan` concerns maxima: with `CUDNN_NOT_PROPAGATE_NAN` a maximum is that of the window's numbers, else NaN
-/// if any element is NaN; the gradient of NaN goes to the first such element.
+/// `cudnnSetPooling2dDescriptor`. `nan` applies to max pooling: with `CUDNN_NOT_PROPAGATE_NAN` the maximum ignores NaN, else it is NaN if any
+/// element of the window is, and its gradient goes to the first NaN.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetPooling2dDescriptor(
     desc: InOut<'_, PoolingDesc>,
@@ -197,7 +197,7 @@ pub extern "C" fn cudnnSetPoolingNdDescriptor(
     })
 }
 
-/// `cudnnGetPoolingNdDescriptor`: as many numbers as are asked for.
+/// `cudnnGetPoolingNdDescriptor`: returns as many values as the caller asks for.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetPoolingNdDescriptor(
     desc: In<'_, PoolingDesc>,
@@ -313,7 +313,7 @@ pub extern "C" fn cudnnPoolingBackward(
             let op = geometry.op(Prop::BackwardData, wanted, given)?;
             let mut job = Job::new(op.clone()).arg(Arg::DIFF_DST, dy.some("dy")?).arg(Arg::DIFF_SRC, dx.some("dx")?);
             if geometry.alg() == PoolAlg::Max {
-                // Which elements were the largest is found again, in the order of the gradient.
+                // Recompute the positions of the maxima.
                 let src = x_desc.tensor("xDesc")?;
                 let problem = Problem::new(geometry.op(Prop::ForwardTraining, src, given)?, oxidnn_spec::Attr::default())?;
                 let places = problem.op.workspace().cloned().ok_or_else(|| Failure::unsupported("maxima without their places"))?;

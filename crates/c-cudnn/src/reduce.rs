@@ -13,25 +13,25 @@ use crate::values;
 use oxidnn_spec::op::{Binary, BinaryAlg, Eltwise, EltwiseAlg, Prop, Reduction, ReductionAlg};
 use oxidnn_spec::{Arg, Real, Tensor};
 
-/// `to = blend(sums of from over the dimensions in which `to` has 1 element, to)`.
+/// `to = blend(sum of from over the dimensions where `to` has size 1, to)`.
 ///
 /// # Errors
-/// Where sizes do not fit.
+/// If the sizes do not match.
 pub(crate) fn sum_to(handle: &Handle, from: Located<'_>, to: Located<'_>, blend: Blend) -> Result<(), Failure> {
     reduce(handle, ReductionAlg::Sum, (from.tensor, Place::At(from.at)).into(), to, blend)
 }
 
-/// Adds up the squares of `from` over the dimensions in which `to` has one element.
+/// Sums the squares of `from` over the dimensions where `to` has size 1.
 ///
 /// # Errors
-/// Of the execution.
+/// Those of the execution.
 pub(crate) fn squares_to(handle: &Handle, from: Located<'_>, to: Located<'_>) -> Result<(), Failure> {
     let alg = ReductionAlg::NormLpPowerPSum;
     let op = Reduction { alg, src: from.tensor.clone(), dst: to.tensor.clone(), p: Real::new(2.0), eps: Real::new(0.0) };
     Job::new(op).arg(Arg::SRC, from.at).arg(Arg::DST, to.at).run(handle)
 }
 
-/// A reduction, or a copy where there is nothing to reduce.
+/// A reduction, or a copy if there is nothing to reduce.
 fn reduce(handle: &Handle, alg: ReductionAlg, from: Located<'_, Place>, to: Located<'_>, blend: Blend) -> Result<(), Failure> {
     if from.tensor.dims() == to.tensor.dims() {
         return handle.combine((from.tensor, from.at), (to.tensor, to.at.into()), blend);
@@ -48,7 +48,7 @@ fn reduction(alg: ReductionAlg, from: Located<'_, Place>, to: Located<'_>) -> Jo
 /// The object behind a `cudnnReduceTensorDescriptor_t`.
 #[derive(Clone, Debug, Default)]
 pub struct ReduceDesc {
-    /// Operation, type of computation, NaN option, whether indices are wanted, their type.
+    /// Operation, compute type, NaN option, whether indices are returned, their type.
     set: Option<[i32; 5]>,
 }
 
@@ -59,7 +59,7 @@ impl ReduceDesc {
         self.set.ok_or_else(|| Failure::invalid("reduceTensorDesc", "a descriptor that was never set", "one that describes a reduction"))
     }
 
-    /// Whether the indices of extrema are asked for.
+    /// Whether the indices of minima or maxima are returned.
     fn wants_indices(&self) -> Result<bool, Failure> {
         let [op, _, _, indices, _] = self.get()?;
         let extremum = matches!(op, CUDNN_REDUCE_TENSOR_MIN | CUDNN_REDUCE_TENSOR_MAX | CUDNN_REDUCE_TENSOR_AMAX);
@@ -82,8 +82,8 @@ pub extern "C" fn cudnnDestroyReduceTensorDescriptor(desc: pointers::Handle<Redu
     })
 }
 
-/// `cudnnSetReduceTensorDescriptor`. Indices have 32 bits, as in cuDNN. `nan` concerns minima and maxima: with `CUDNN_NOT_PROPAGATE_NAN`
-/// they are those of the numbers, and NaN has no index; sums and products return NaN for NaN.
+/// `cudnnSetReduceTensorDescriptor`. Indices have 32 bits, as in cuDNN. `nan` applies to minima and maxima: with `CUDNN_NOT_PROPAGATE_NAN`
+/// they ignore NaN, also for indices. Sums and products always propagate NaN.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetReduceTensorDescriptor(
     desc: InOut<'_, ReduceDesc>,
@@ -126,7 +126,7 @@ pub extern "C" fn cudnnGetReduceTensorDescriptor(
     })
 }
 
-/// Bytes of the indices of a reduction to `tensor`.
+/// Size in bytes of the indices of a reduction to `tensor`.
 fn indices_bytes(desc: &ReduceDesc, tensor: &Tensor) -> Result<usize, Failure> {
     let elements = tensor.layout.elements().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
     Ok(if desc.wants_indices()? { elements * size_of::<u32>() } else { 0 })
@@ -216,7 +216,7 @@ pub extern "C" fn cudnnReduceTensor(
     })
 }
 
-/// NaN for each element of `dst` that one is reduced to, 0 for the others.
+/// NaN for each element of `dst` that has NaN among its inputs, else 0.
 fn carried(handle: &Handle, from: Located<'_>, dst: &Tensor) -> Result<Place, Failure> {
     let (sums, carrier) = (handle.temporary(dst)?, nan::carrier(handle, from.tensor, from.at)?);
     reduce(handle, ReductionAlg::Sum, (from.tensor, carrier).into(), (dst, Data::of(&sums)).into(), Blend::PLAIN)?;
@@ -231,7 +231,7 @@ fn magnitudes(handle: &Handle, tensor: &Tensor, a: Data) -> Result<Place, Failur
     Ok(copy.into())
 }
 
-/// `a` with ones in place of zeros.
+/// `a` with zeros replaced by ones.
 fn without_zeros(handle: &Handle, tensor: &Tensor, a: Data) -> Result<Place, Failure> {
     let copy = handle.temporary(tensor)?;
     let (zero, value) = handle.scalar(tensor.dtype, tensor.dims().len(), 0.0)?;

@@ -1,5 +1,4 @@
-//! A problem as a line of Python for PyTorch, for messages: users who have a framework at hand and not `oxidnn` can reproduce the problem
-//! with it.
+//! A problem as a line of Python for PyTorch, for error messages: it reproduces the problem without `oxidnn`'s tools.
 
 #[cfg(test)]
 mod tests;
@@ -26,18 +25,18 @@ fn dtype(dtype: DataType) -> Option<&'static str> {
     })
 }
 
-/// A list of numbers as a tuple.
+/// A list of integers as a Python tuple.
 fn tuple(numbers: &[i64]) -> String {
     let list: Vec<String> = numbers.iter().map(i64::to_string).collect();
     if list.len() == 1 { format!("({},)", list[0]) } else { format!("({})", list.join(", ")) }
 }
 
-/// Text in the making: declarations, then the call.
+/// The text so far: declarations, then the call.
 #[derive(Default)]
 struct Snippet(String);
 
 impl Snippet {
-    /// A tensor of ones under a name.
+    /// Declares a tensor of ones.
     fn tensor(&mut self, name: &str, tensor: &Tensor) -> Option<()> {
         let strides = tensor.blocking().filter(|b| b.is_plain()).map(|b| b.strides);
         let strides = strides.or_else(|| Tensor::plain(*tensor.dims(), tensor.dtype).ok()?.blocking().map(|b| b.strides))?;
@@ -51,7 +50,7 @@ impl Snippet {
     }
 }
 
-/// Padding of equal sides, and the source padded where they are not.
+/// The padding argument; if left and right differ, pads the source explicitly and returns 0.
 fn padded(snippet: &mut Snippet, window: &Window) -> Dims {
     if window.padding_l == window.padding_r {
         return window.padding_l;
@@ -105,7 +104,7 @@ fn pool(p: &Pool) -> Option<String> {
     s.call(&call)
 }
 
-/// Functions of PyTorch by algorithm, of tensors `a` and `b`, and of `x`.
+/// PyTorch expressions by algorithm: of tensors `a` and `b`, and of `x`.
 const OF_TWO: [(BinaryAlg, &str); 6] = [
     (BinaryAlg::Add, "a + b"),
     (BinaryAlg::Sub, "a - b"),
@@ -130,7 +129,7 @@ fn entry<A: PartialEq + Copy>(table: &[(A, &'static str)], alg: A) -> Option<&'s
     table.iter().find(|e| e.0 == alg).map(|e| e.1)
 }
 
-/// The tensors of an operation that is one call, by name, and the call.
+/// The named tensors and the call, for operations that are a single call.
 fn plain(op: &Op) -> Option<(Vec<(&'static str, &Tensor)>, String)> {
     Some(match op {
         Op::Matmul(m) => (vec![("a", &m.src), ("b", &m.weights)], "torch.matmul(a, b)".into()),
@@ -159,7 +158,7 @@ fn plain(op: &Op) -> Option<(Vec<(&'static str, &Tensor)>, String)> {
     })
 }
 
-/// The line for an operation; `None` where PyTorch has no function of it.
+/// The line for an operation; `None` if PyTorch has no such function.
 pub(crate) fn torch(op: &Op) -> Option<String> {
     let (tensors, call) = match op {
         Op::Conv(c) => return conv(c),

@@ -12,11 +12,11 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{Prop, Softmax, SoftmaxAlg};
 use oxidnn_spec::{Arg, DataType, Dims, Tensor};
 
-/// The kind of softmax: its algorithm, and its dimensions.
+/// Algorithm and mode of a softmax.
 #[derive(Clone, Copy)]
 struct Kind {
     alg: SoftmaxAlg,
-    /// Over all of a sample, not over its channels.
+    /// Over whole samples (`CUDNN_SOFTMAX_MODE_INSTANCE`), not over channels.
     whole: bool,
 }
 
@@ -29,7 +29,7 @@ impl Kind {
     }
 }
 
-/// One of the tensors: its place, and another place to which it is copied if its samples are not rows.
+/// One of the tensors; if its samples have to be rows and are not, with a copy.
 struct Side {
     given: (Tensor, Data),
     seen: Tensor,
@@ -37,7 +37,7 @@ struct Side {
 }
 
 impl Side {
-    /// The sides of tensors of one size: in place if the softmax is over channels, as rows if it is over samples.
+    /// The sides of tensors of the same size: as they are for a softmax over channels, as rows for one over samples.
     fn all<const N: usize>(handle: &Handle, kind: Kind, given: [(Tensor, Data); N]) -> Result<[Side; N], Failure> {
         let (dims, strides) = (*given[0].0.dims(), given[0].0.blocking().map(|b| b.strides));
         if let Some(other) = given.iter().find(|g| *g.0.dims() != dims) {
@@ -54,7 +54,7 @@ impl Side {
                 let seen = Tensor::with_strides(rows, tensor.dtype, Some(Dims::from([step, 1])))?;
                 return Ok(Side { given: (tensor, data), seen, copy: None });
             }
-            // A value that is rounded again on its way must not be rounded to integers here.
+            // Floating-point, so that integers are rounded only once, at the end.
             let seen = Tensor::plain(rows, if tensor.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 })?;
             let copy = Some(handle.temporary(&seen)?);
             Ok(Side { given: (tensor, data), seen, copy })
@@ -63,14 +63,14 @@ impl Side {
         sides.try_into().map_err(|_| Failure::unsupported("so many tensors"))
     }
 
-    /// The copy, described by the caller's sizes.
+    /// The copy, with the caller's sizes.
     fn apart(&self) -> Result<Option<(Tensor, Memory<'static>)>, Failure> {
         let Some(copy) = &self.copy else { return Ok(None) };
         let plain = Tensor::plain(*self.given.0.dims(), self.seen.dtype)?;
         Ok(Some((plain.clone(), copy.view(plain)?)))
     }
 
-    /// Its argument; an input is copied first.
+    /// Adds the argument to the job; an input is copied first if necessary.
     fn put(&self, handle: &Handle, job: Job, arg: Arg, reads: bool) -> Result<Job, Failure> {
         let Some((plain, place)) = self.apart()? else { return Ok(job.arg(arg, self.given.1)) };
         if reads {
@@ -79,7 +79,7 @@ impl Side {
         Ok(job.arg(arg, self.copy.as_ref().map_or(Ok(None), |c| c.view(self.seen.clone()).map(Some))?.ok_or_else(|| Failure::null(arg))?))
     }
 
-    /// Computes `job`, whose result this is.
+    /// Runs `job`, whose output this is.
     fn finish(&self, handle: &Handle, job: Job, blend: Blend) -> Result<(), Failure> {
         let Some((plain, place)) = self.apart()? else { return job.blend(blend).run(handle) };
         job.run(handle)?;
@@ -87,7 +87,7 @@ impl Side {
     }
 }
 
-/// `cudnnSoftmaxForward`. The fast algorithm, which subtracts no maximum, is the accurate one here.
+/// `cudnnSoftmaxForward`. `CUDNN_SOFTMAX_FAST`, which would not subtract the maximum, is the same as `ACCURATE`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSoftmaxForward(
     handle: In<'_, Handle>,

@@ -1,4 +1,4 @@
-//! Spatial transformers: grids of affine transforms are products of matrices, samples are taken by `loops::sampler`.
+//! Spatial transformers: the grid of an affine transform is a matrix product, `loops::sampler` samples the image.
 
 use crate::enums::*;
 use crate::exec::{Blend, Job, Place};
@@ -21,7 +21,7 @@ pub struct TransformerDesc {
 impl Owned for TransformerDesc {}
 
 impl TransformerDesc {
-    /// Type and sizes of the result: N, C, H, W.
+    /// Type and sizes (N, C, H, W) of the output.
     pub(crate) fn get(&self) -> Result<(DataType, Dims), Failure> {
         self.set.ok_or_else(|| Failure::invalid("stDesc", "a descriptor that was never set", "one that describes a transformer"))
     }
@@ -33,7 +33,7 @@ impl TransformerDesc {
     }
 }
 
-/// The places of a grid's points before the transform, between -1 and 1, and ones: HW x 3.
+/// The grid before the transform, in homogeneous coordinates (x, y, 1) with x and y from -1 to 1: HW x 3.
 fn points(handle: &Handle, dtype: DataType, [h, w]: [i64; 2]) -> Result<Memory<'static>, Failure> {
     let memory = Memory::new(handle.engine(), Tensor::plain([1, h * w, 3], dtype)?)?;
     let place = |i: i64, n: i64| if n > 1 { 2.0 * i as f64 / (n - 1) as f64 - 1.0 } else { 0.0 };
@@ -48,7 +48,7 @@ fn points(handle: &Handle, dtype: DataType, [h, w]: [i64; 2]) -> Result<Memory<'
     Ok(memory)
 }
 
-/// `dst = src x weights`, batches of matrices.
+/// `dst = src * weights`, a batched matrix product.
 fn multiply(handle: &Handle, operands: [(Tensor, Place); 2], dst: (Tensor, Data)) -> Result<(), Failure> {
     let [src, weights] = operands;
     let op = Matmul { src: src.0, weights: weights.0, bias: None, dst: dst.0 };
@@ -70,7 +70,7 @@ pub extern "C" fn cudnnDestroySpatialTransformerDescriptor(desc: pointers::Handl
     })
 }
 
-/// `cudnnSetSpatialTransformerNdDescriptor`: of images.
+/// `cudnnSetSpatialTransformerNdDescriptor`: 2D only.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetSpatialTransformerNdDescriptor(
     st_desc: InOut<'_, TransformerDesc>,
@@ -93,7 +93,7 @@ pub extern "C" fn cudnnSetSpatialTransformerNdDescriptor(
     })
 }
 
-/// `cudnnSpatialTfGridGeneratorForward`: the corners of the result are those of the source, -1 and 1.
+/// `cudnnSpatialTfGridGeneratorForward`: corners are aligned, -1 and 1 are the centres of the outermost pixels.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSpatialTfGridGeneratorForward(
     handle: In<'_, Handle>,

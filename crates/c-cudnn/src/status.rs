@@ -1,4 +1,4 @@
-//! Statuses: the result of a body, the guard around it, and the record of a thread's last error.
+//! Status codes: the error type of a function's body, the guard around the body, and a thread's last error.
 
 use crate::enums::*;
 use crate::host_runtime;
@@ -25,18 +25,18 @@ impl Status {
     /// `CUDNN_STATUS_NOT_SUPPORTED`.
     pub const NOT_SUPPORTED: Status = Status(CUDNN_STATUS_NOT_SUPPORTED);
 
-    /// The enumerator, `CUDNN_STATUS_UNRECOGNIZED` for numbers that are none.
+    /// The enumerator's name, `CUDNN_STATUS_UNRECOGNIZED` for other values.
     pub fn name(self) -> &'static str {
         all().find(|e| e.0 == "cudnnStatus_t" && e.2 == self.0).map_or("CUDNN_STATUS_UNRECOGNIZED", |e| e.1)
     }
 }
 
-/// A status other than success, and why.
+/// A status other than success, with its reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// The status to return.
     pub status: Status,
-    /// The mistake, and the correct value.
+    /// What was wrong, and what would be right.
     pub message: String,
 }
 
@@ -51,12 +51,12 @@ impl Failure {
         Failure::new(CUDNN_STATUS_BAD_PARAM, format_args!("{name}: got {got}, expected {expected}"))
     }
 
-    /// `BAD_PARAM_NULL_POINTER` for a null where none is allowed.
+    /// `BAD_PARAM_NULL_POINTER`.
     pub fn null(name: impl Display) -> Failure {
         Failure::new(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, format_args!("{name}: got a null pointer, expected an address"))
     }
 
-    /// `BAD_PARAM_SHAPE_MISMATCH`: sizes that do not fit each other.
+    /// `BAD_PARAM_SHAPE_MISMATCH`: sizes that do not match.
     pub fn shape(name: impl Display, got: impl Display, expected: impl Display) -> Failure {
         Failure::new(CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, format_args!("{name}: got {got}, expected {expected}"))
     }
@@ -71,7 +71,7 @@ impl Failure {
         Failure::new(CUDNN_STATUS_NOT_SUPPORTED, format_args!("not supported: {what}"))
     }
 
-    /// The same failure, with the line for PyTorch that reproduces it, where there is one.
+    /// Adds the line of Python that reproduces the problem, if there is one.
     pub(crate) fn reproduced(self, op: &Op) -> Failure {
         match snippet::torch(op).filter(|_| !self.message.contains(TORCH)) {
             Some(line) => Failure { message: format!("{}\n  {TORCH}{line}", self.message), ..self },
@@ -79,7 +79,7 @@ impl Failure {
         }
     }
 
-    /// The same failure, with its context.
+    /// Adds context.
     pub fn within(self, what: impl Display) -> Failure {
         Failure { message: format!("{what}: {}", self.message), ..self }
     }
@@ -97,7 +97,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// The beginning of a line for PyTorch in a message.
+/// What precedes a line of Python in a message.
 const TORCH: &str = "in PyTorch: ";
 
 thread_local! {
@@ -105,12 +105,12 @@ thread_local! {
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// The message of the thread's last failure, which is forgotten with that.
+/// Takes the message of the thread's last failure.
 pub fn take_last_error() -> String {
     LAST.take()
 }
 
-/// The status of `body`, which `function` consists of.
+/// Runs `body`, the body of `function`, and returns its status.
 pub fn guard(function: &'static str, body: impl FnOnce() -> Result<(), Failure>) -> Status {
     let result = caught(body);
     host_runtime::forget();
@@ -125,7 +125,7 @@ pub fn guard(function: &'static str, body: impl FnOnce() -> Result<(), Failure>)
     }
 }
 
-/// The result of `body`, for functions that return no status; `otherwise` where it panics.
+/// Runs `body`, for functions that return no status; returns `otherwise` if it panics.
 pub fn guard_value<T>(function: &'static str, otherwise: T, body: impl FnOnce() -> T) -> T {
     let mut result = otherwise;
     guard(function, || {
@@ -135,7 +135,7 @@ pub fn guard_value<T>(function: &'static str, otherwise: T, body: impl FnOnce() 
     result
 }
 
-/// The result of `body`; a panic is an internal error.
+/// Runs `body`; a panic is an internal error.
 pub(crate) fn caught<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));

@@ -1,9 +1,9 @@
-//! Steps: executions of primitives on memory that is told anew each time, and calls that are remembered as steps.
+//! Recorded calls: a repeated call replays the primitives of an earlier one.
 //!
-//! A call executes the same primitives on the same arguments as an earlier one if the states of its descriptors and its numbers are the
-//! same, and its addresses are equal to each other, and null, in the same places. So the second such call is recorded, and later ones run
-//! its steps: no descriptor is read, nothing is looked up by the problem, and nothing is allocated. Calls that use memory of the library's
-//! own are not recorded.
+//! Two calls execute the same primitives on corresponding arguments if they agree in function, descriptor states and scalars, and in which
+//! of their addresses are null or equal to each other. The second such call is recorded as a list of steps (a primitive, and which of the
+//! call's addresses its arguments are); later ones only run the steps: no descriptor is read, no primitive is looked up, nothing is
+//! allocated. Calls that use temporary memory of the library are not recorded.
 
 use crate::exec::Made;
 use crate::handle::Handle;
@@ -19,39 +19,39 @@ use std::hash::{BuildHasher, BuildHasherDefault};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-/// Arguments of an execution that are listed on the stack.
+/// Arguments of an execution that are listed on the stack rather than on the heap.
 const ARGS: usize = 8;
-/// Numbers and addresses of a call, at most.
+/// Limits on the words and the addresses of a call.
 const WORDS: usize = 12;
 const PLACES: usize = 8;
-/// Calls that a handle remembers, and those that it has seen once.
+/// Recorded calls of a handle, and slots for the hashes of calls seen once.
 const CALLS: usize = 256;
 const SEEN: usize = 256;
 
-/// The state of a descriptor: every change makes another one, which no descriptor has had before.
+/// Identifies the state of a descriptor: each change gets a new value, unique in the process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamp(u64);
 
 impl Stamp {
-    /// A state that is new.
+    /// A new value.
     pub(crate) fn new() -> Stamp {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Stamp(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-/// A descriptor whose states are told apart.
+/// A descriptor with a stamp.
 pub(crate) trait Stamped {
-    /// Its state; none where it was never set.
+    /// Its stamp; `None` if it was never set.
     fn stamp(&self) -> Option<Stamp>;
 }
 
-/// The state of a descriptor as a number of a call, 0 for none.
+/// The stamp as a word of a call's key, 0 if there is none.
 pub(crate) fn stamp<T: Stamped>(desc: In<'_, T>) -> u64 {
     desc.optional().and_then(Stamped::stamp).map_or(0, |s| s.0)
 }
 
-/// An execution of a primitive, with memories that point to where they did the last time.
+/// An execution of a primitive; before each run its memories are set to the call's addresses.
 #[derive(Debug)]
 pub(crate) struct Step {
     primitive: Primitive,
@@ -60,10 +60,10 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// The step of a primitive whose arguments are these.
+    /// The step of a primitive with these arguments.
     ///
     /// # Errors
-    /// For descriptions that memory cannot have.
+    /// If memory cannot have such a description.
     pub(crate) fn new<'a>(primitive: &Primitive, engine: &Engine, args: impl Iterator<Item = (Arg, &'a Tensor)>) -> Result<Step, Failure> {
         let args = args.map(|(arg, tensor)| Ok((arg, memory_over(engine, tensor.clone(), Data::NULL)?)));
         let args = args.collect::<Result<Vec<_>, Failure>>()?;
@@ -75,10 +75,10 @@ impl Step {
         &self.primitive
     }
 
-    /// Computes on memory at the addresses that `at` gives by the places of the arguments.
+    /// Executes it; `at` maps the index of an argument to its address.
     ///
     /// # Errors
-    /// Of the execution.
+    /// Those of the execution.
     pub(crate) fn run(&mut self, handle: &Handle, sink: Sink, at: impl Fn(usize) -> Data) -> Result<(), Failure> {
         for (i, (_, memory)) in self.args.iter_mut().enumerate() {
             repoint(memory, at(i))?;
@@ -87,10 +87,10 @@ impl Step {
     }
 }
 
-/// Executes, or gives the execution with views of its memory to where it goes. Deep primitives are executed where there is room on the stack.
+/// Executes now, or passes the execution, with views of its memory, to `sink`. Primitives that need a deep stack run on one.
 ///
 /// # Errors
-/// Of the execution.
+/// Those of the execution.
 pub(crate) fn execute(primitive: (&Primitive, bool), handle: &Handle, sink: Sink, args: &[(Arg, Memory<'static>)]) -> Result<(), Failure> {
     if sink == Sink::Now {
         return here(primitive, handle.stream(), args);
@@ -104,7 +104,7 @@ pub(crate) fn execute(primitive: (&Primitive, bool), handle: &Handle, sink: Sink
     })
 }
 
-/// Executes, where there is room on the stack.
+/// Executes, on a larger stack if necessary.
 fn here((primitive, deep): (&Primitive, bool), stream: &Stream, args: &[(Arg, Memory<'static>)]) -> Result<(), Failure> {
     if deep && stack::is_short() {
         return stack::deep(|| with(primitive, stream, args));
@@ -133,7 +133,7 @@ fn with(primitive: &Primitive, stream: &Stream, args: &[(Arg, Memory<'static>)])
 struct Key {
     function: &'static str,
     words: [u64; WORDS],
-    /// Of each address the place of the first that is the same, four bits each; all of them where it is null.
+    /// For each address, four bits: the index of the first address equal to it, or 0xf for null.
     alike: u64,
 }
 
@@ -146,33 +146,33 @@ impl Key {
     }
 }
 
-/// Where an argument of a remembered step is.
+/// The address of a recorded step's argument.
 #[derive(Clone, Copy, Debug)]
 enum Spot {
-    /// At one of the call's addresses.
+    /// One of the call's addresses.
     Call(usize),
-    /// A number that lives as long as the process.
+    /// A constant that lives as long as the process.
     Number(Data),
 }
 
-/// A step with the places of its arguments.
+/// A step with the addresses of its arguments.
 type Noted = (Step, Vec<Spot>);
 
 /// The steps of a call.
 #[derive(Debug)]
 struct Recorded(Vec<Noted>);
 
-/// The calls that a handle remembers.
+/// The recorded calls of a handle.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
     seen: Vec<u64>,
     known: HashMap<Key, Recorded, BuildHasherDefault<Mixer>>,
 }
 
-/// A call while it is recorded: its addresses, and its executions.
+/// A call being recorded: its addresses and its steps.
 struct Recorder {
     places: Vec<Data>,
-    /// None after something that cannot be remembered.
+    /// `None` after an execution that cannot be recorded.
     steps: Option<Vec<Noted>>,
 }
 
@@ -180,7 +180,7 @@ thread_local! {
     static RECORDER: RefCell<Option<Recorder>> = const { RefCell::new(None) };
 }
 
-/// Remembers an execution, where the thread's call is recorded.
+/// Records an execution, if the thread's current call is being recorded.
 pub(crate) fn note(made: &Made, engine: &Engine, args: &[(Arg, Memory<'static>)]) {
     RECORDER.with_borrow_mut(|recorder| {
         let Some(Recorder { places, steps }) = recorder else { return };
@@ -209,11 +209,11 @@ fn lock(memo: &Mutex<Memo>) -> Option<MutexGuard<'_, Memo>> {
     }
 }
 
-/// Runs `body`, the whole of a call of `function`, or the steps that it took before. `body` computes by jobs only, and they follow from
-/// `words` (states of descriptors, numbers of the call) and from which of `places` are equal.
+/// Runs `body`, the body of `function`, or the recorded steps of an equal call. `body` must compute by jobs only, and these must depend only
+/// on `words` (stamps of descriptors, scalars) and on which of `places` are null or equal.
 ///
 /// # Errors
-/// Errors of `body`, and of executions.
+/// Those of `body` and of executions.
 pub(crate) fn remembered<const W: usize, const P: usize>(
     handle: In<'_, Handle>,
     function: &'static str,
@@ -254,7 +254,7 @@ pub(crate) fn remembered<const W: usize, const P: usize>(
 }
 
 impl Memo {
-    /// Whether the call came before, as far as that is still known.
+    /// Whether the call was seen before; a later call may have overwritten the slot.
     fn comes_again(&mut self, key: &Key) -> bool {
         let hash = BuildHasherDefault::<Mixer>::default().hash_one(key);
         self.seen.resize(SEEN, 0);

@@ -10,7 +10,7 @@ use oxidnn_spec::{DataType, Dims, Tensor};
 #[cfg(test)]
 mod tests;
 
-/// Dimensions that a descriptor has at most: `CUDNN_DIM_MAX`.
+/// Limit on the dimensions of a descriptor: `CUDNN_DIM_MAX`.
 pub(crate) const MOST_DIMS: usize = 8;
 
 /// The object behind a `cudnnTensorDescriptor_t`.
@@ -24,11 +24,11 @@ pub struct TensorDesc {
 pub(crate) struct Described {
     /// `cudnnDataType_t`.
     pub(crate) number: i32,
-    /// Sizes; channels one by one, also where they come in vectors.
+    /// Sizes; channels count single elements even for vectorised types.
     pub(crate) dims: Dims,
-    /// Distances in elements, or in vectors.
+    /// Strides in elements, or in vectors for vectorised types.
     pub(crate) strides: Dims,
-    /// Its oxidnn tensor, if it has one.
+    /// The oxidnn tensor, if it can be represented.
     tensor: Result<Tensor, Failure>,
     stamp: Stamp,
 }
@@ -45,7 +45,7 @@ impl TensorDesc {
     /// The tensor.
     ///
     /// # Errors
-    /// `BAD_PARAM` where nothing was set, `NOT_SUPPORTED` where oxidnn has no such tensors.
+    /// `BAD_PARAM` if nothing was set, `NOT_SUPPORTED` if oxidnn has no such tensor.
     pub(crate) fn tensor(&self, name: &str) -> Result<&Tensor, Failure> {
         self.described(name)?.tensor.as_ref().map_err(|e| e.clone().within(name))
     }
@@ -53,12 +53,12 @@ impl TensorDesc {
     /// The values that were set.
     ///
     /// # Errors
-    /// `BAD_PARAM` where nothing was.
+    /// `BAD_PARAM` if nothing was.
     pub(crate) fn described(&self, name: &str) -> Result<&Described, Failure> {
         self.set.as_ref().ok_or_else(|| Failure::invalid(name, "a descriptor that was never set", "one that describes a tensor"))
     }
 
-    /// Describes a tensor.
+    /// Sets the description.
     ///
     /// # Errors
     /// For sizes that are not positive, strides that are negative, and unknown data types.
@@ -78,14 +78,14 @@ impl<'a> In<'a, TensorDesc> {
     }
 }
 
-/// A scaling factor as a number of a call: all ones for null.
+/// A scaling factor as a word of a call's key: all ones for null.
 pub(crate) fn factor_bits(at: Data, like: In<'_, TensorDesc>) -> u64 {
     let wide = like.optional().and_then(|d| d.set.as_ref()).is_some_and(|d| d.number == CUDNN_DATA_DOUBLE);
     let value = if wide { at.read::<f64>("") } else { at.read::<f32>("").map(f64::from) };
     value.map_or(u64::MAX, f64::to_bits)
 }
 
-/// Elements in a vector of the type; 1 for types that are not vectors.
+/// Elements per vector of a type; 1 for types that are not vectorised.
 pub(crate) fn vector(number: i32) -> i64 {
     match number {
         CUDNN_DATA_INT8x4 | CUDNN_DATA_UINT8x4 => 4,
@@ -94,7 +94,7 @@ pub(crate) fn vector(number: i32) -> i64 {
     }
 }
 
-/// The type of one element of the type with this number.
+/// The element type of a `cudnnDataType_t`.
 ///
 /// # Errors
 /// As [`values::data_type`].
@@ -123,7 +123,7 @@ impl Described {
         Ok(Described { number, dims, strides, tensor, stamp: Stamp::new() })
     }
 
-    /// Bytes from the first element to the end of the last.
+    /// Size in bytes from the first to the end of the last element.
     fn bytes(&self) -> Result<usize, Failure> {
         let v = vector(self.number);
         let mut last = 0i64;
@@ -162,7 +162,7 @@ fn tensor_of(number: i32, dims: Dims, strides: Dims) -> Result<Tensor, Failure> 
     Ok(tensor)
 }
 
-/// The layout of vectors of `v` channels, `aBcd4b` for example.
+/// The blocked layout of channels in vectors of `v`, such as `aBcd4b`.
 pub(crate) fn vector_tag(rank: usize, v: i64) -> String {
     let letters: String = ('a'..).take(rank).map(|c| if c == 'b' { 'B' } else { c }).collect();
     format!("{letters}{v}b")
@@ -171,7 +171,7 @@ pub(crate) fn vector_tag(rank: usize, v: i64) -> String {
 /// Strides of a dense tensor in a format, in the order N, C, spatial.
 ///
 /// # Errors
-/// `BAD_PARAM` for an unknown format, or vectors in a type that is none.
+/// `BAD_PARAM` for an unknown format, or a vectorised format with another type.
 pub(crate) fn strides_of(format: i32, number: i32, dims: &Dims) -> Result<Dims, Failure> {
     values::check("format", "cudnnTensorFormat_t", format)?;
     let (n, v) = (dims.len(), vector(number));
@@ -195,7 +195,7 @@ pub(crate) fn strides_of(format: i32, number: i32, dims: &Dims) -> Result<Dims, 
     Ok(strides)
 }
 
-/// Whether all elements of a sample are next to each other.
+/// Whether each sample is contiguous.
 pub(crate) fn is_row(tensor: &Tensor) -> bool {
     let Some(b) = tensor.blocking() else { return false };
     let mut inner: Vec<(i64, i64)> = b.strides.iter().copied().zip(tensor.dims().iter().copied()).skip(1).filter(|d| d.1 > 1).collect();
@@ -208,10 +208,10 @@ pub(crate) fn is_row(tensor: &Tensor) -> bool {
     })
 }
 
-/// A list of the caller's as dimensions.
+/// A list of the caller's as [`Dims`].
 ///
 /// # Errors
-/// `NOT_SUPPORTED` for more dimensions than descriptors have, `BAD_PARAM` for none.
+/// `NOT_SUPPORTED` for more than [`MOST_DIMS`] dimensions, `BAD_PARAM` for none.
 pub(crate) fn list(name: &str, array: Array<'_, i32>, len: i32) -> Result<Dims, Failure> {
     let n = usize::try_from(len).ok().filter(|n| (1..=MOST_DIMS).contains(n));
     let n = n.ok_or_else(|| Failure::invalid(format_args!("number of {name}"), len, format_args!("1 to {MOST_DIMS}")))?;
@@ -219,7 +219,7 @@ pub(crate) fn list(name: &str, array: Array<'_, i32>, len: i32) -> Result<Dims, 
     Ok(Dims::from_fn(n, |i| i64::from(values[i])))
 }
 
-/// The first `requested` numbers of a list for the caller.
+/// The first `requested` values of a list, for the caller.
 pub(crate) fn give(array: ArrayMut<'_, i32>, dims: &[i64], requested: i32) {
     let count = usize::try_from(requested).unwrap_or(0).min(dims.len());
     let values: Vec<i32> = dims[..count].iter().map(|&d| d as i32).collect();
@@ -338,7 +338,7 @@ pub extern "C" fn cudnnSetTensorNdDescriptorEx(
     })
 }
 
-/// `cudnnGetTensorNdDescriptor`: as many sizes and strides as are asked for.
+/// `cudnnGetTensorNdDescriptor`: returns as many sizes and strides as the caller asks for.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetTensorNdDescriptor(
     desc: In<'_, TensorDesc>,

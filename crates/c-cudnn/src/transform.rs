@@ -1,4 +1,4 @@
-//! Transforms of tensors that pad and crop, and fold spatial dimensions into channels.
+//! Tensor transforms: padding, cropping, and folding spatial dimensions into channels (space to depth).
 
 use crate::enums::*;
 use crate::exec::{Blend, Located};
@@ -16,7 +16,7 @@ pub struct TransformDesc {
     set: Option<Transform>,
 }
 
-/// Padding, and folding of spatial dimensions into channels: those of a channel stay together, the first spatial dimension outermost.
+/// Padding, and folding of spatial dimensions into channels: the parts of a channel are adjacent, the first spatial dimension outermost.
 #[derive(Clone, Debug)]
 pub(crate) struct Transform {
     format: i32,
@@ -37,13 +37,13 @@ impl TransformDesc {
 }
 
 impl Transform {
-    /// A transform into `format` that pads and then folds, or unfolds and then pads.
+    /// A transform to `format` that pads and then folds, or unfolds and then pads.
     pub(crate) fn new(format: i32, before: Vec<i32>, after: Vec<i32>, folds: Vec<u32>, unfolds: bool) -> Transform {
         let direction = if unfolds { CUDNN_TRANSFORM_UNFOLD } else { CUDNN_TRANSFORM_FOLD };
         Transform { format, before, after, folds, direction }
     }
 
-    /// By how much the spatial dimensions are folded.
+    /// The folding factors of the spatial dimensions.
     fn folds(&self) -> impl Iterator<Item = i64> {
         self.folds.iter().map(|&f| i64::from(f.max(1)))
     }
@@ -55,7 +55,7 @@ impl Transform {
         all.map(|all| (factors, all)).ok_or_else(|| Failure::unsupported("folding by more than 2^31"))
     }
 
-    /// Whether spatial dimensions become channels, or channels these.
+    /// Whether it folds or unfolds at all.
     fn is_folding(&self) -> bool {
         self.folds().any(|f| f > 1)
     }
@@ -64,7 +64,7 @@ impl Transform {
         self.direction == CUDNN_TRANSFORM_UNFOLD
     }
 
-    /// Sizes with padding; negative padding crops.
+    /// Padded sizes; negative padding crops.
     fn padded(&self, src: &Dims) -> Result<Dims, Failure> {
         if self.before.len() != src.len() {
             return Err(Failure::shape("srcDesc", src, format_args!("{} dimensions as the transform", self.before.len())));
@@ -76,7 +76,7 @@ impl Transform {
         }
     }
 
-    /// Sizes with spatial dimensions as channels, from those without: each factor divides a size.
+    /// Folded sizes; each factor must divide its dimension.
     fn folded(&self, dims: &Dims) -> Result<Dims, Failure> {
         let (factors, all) = self.factors()?;
         let fits = factors.len() + 2 == dims.len() && factors.iter().enumerate().all(|(d, f)| dims[d + 2] % f == 0);
@@ -90,7 +90,7 @@ impl Transform {
         }
     }
 
-    /// Sizes with channels as spatial dimensions again.
+    /// Unfolded sizes.
     fn unfolded(&self, dims: &Dims) -> Result<Dims, Failure> {
         let (factors, all) = self.factors()?;
         match factors.len() + 2 == dims.len() && dims[1] % all == 0 {
@@ -103,7 +103,7 @@ impl Transform {
         }
     }
 
-    /// Sizes of the result for a source.
+    /// Output sizes for an input.
     fn result(&self, src: &Dims) -> Result<Dims, Failure> {
         match (self.is_folding(), self.unfolds()) {
             (false, _) => self.padded(src),
@@ -112,7 +112,7 @@ impl Transform {
         }
     }
 
-    /// `to = blend(transformed(from), to)`.
+    /// `to = blend(transform(from), to)`.
     fn run(&self, handle: &Handle, from: Located<'_>, to: Located<'_>, blend: Blend) -> Result<(), Failure> {
         let wanted = self.result(from.tensor.dims())?;
         if *to.tensor.dims() != wanted {
@@ -137,7 +137,7 @@ impl Transform {
         if handle.stream().is_synchronous() { Ok(()) } else { Ok(handle.stream().wait()?) }
     }
 
-    /// A folded tensor with its channels apart: batch, channels, the parts of each spatial dimension, spatial dimensions.
+    /// A folded tensor with its channels split: batch, channels, a factor per spatial dimension, spatial dimensions.
     fn apart(&self, tensor: &Tensor) -> Result<Tensor, Failure> {
         let ((factors, all), dims) = (self.factors()?, *tensor.dims());
         let Some(b) = tensor.blocking().filter(|b| b.is_plain()) else {
@@ -155,7 +155,7 @@ impl Transform {
         seen(tensor, &sizes, &strides)
     }
 
-    /// The same of a tensor that is not folded.
+    /// The same dimensions of a tensor that is not folded.
     fn split(&self, tensor: &Tensor) -> Result<Tensor, Failure> {
         let (factors, dims) = (self.folds().collect::<Vec<i64>>(), *tensor.dims());
         let from = tensor.blocking().map_or(dims, |b| b.strides);
@@ -167,7 +167,7 @@ impl Transform {
         seen(tensor, &sizes, &strides)
     }
 
-    /// `to = alpha * padded(from) + beta * to`.
+    /// `to = blend(pad(from), to)`.
     fn pad(&self, handle: &Handle, from: Located<'_>, to: Located<'_>, blend: Blend) -> Result<(), Failure> {
         let (src, wanted) = (from.tensor.dims(), self.padded(from.tensor.dims())?);
         let n = src.len();
@@ -191,7 +191,7 @@ impl Transform {
     }
 }
 
-/// The elements of a tensor in other dimensions.
+/// A tensor's elements with other sizes and strides.
 fn seen(tensor: &Tensor, sizes: &[i64], strides: &[i64]) -> Result<Tensor, Failure> {
     let many = || Failure::unsupported("folding of tensors of so many dimensions");
     let (sizes, strides) = (Dims::new(sizes).ok_or_else(many)?, Dims::new(strides).ok_or_else(many)?);
@@ -199,7 +199,7 @@ fn seen(tensor: &Tensor, sizes: &[i64], strides: &[i64]) -> Result<Tensor, Failu
 }
 
 impl TransformDesc {
-    /// Describes a transform.
+    /// Sets the description.
     pub(crate) fn set(&mut self, transform: Transform) {
         self.set = Some(transform);
     }
@@ -220,7 +220,7 @@ pub extern "C" fn cudnnDestroyTensorTransformDescriptor(desc: pointers::Handle<T
     })
 }
 
-/// `cudnnSetTensorTransformDescriptor`: lists that are null are zeros, and factors of 1.
+/// `cudnnSetTensorTransformDescriptor`: null stands for padding of 0 and factors of 1.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetTensorTransformDescriptor(
     transform_desc: InOut<'_, TransformDesc>,

@@ -1,10 +1,10 @@
-//! Numbers that C passes for enums, checked.
+//! Checks of enum values from C.
 
 use crate::enums::{self, *};
 use crate::status::Failure;
 use oxidnn_spec::DataType;
 
-/// The data types of cuDNN that are ours, one element at a time.
+/// cuDNN's data types that oxidnn has.
 const TYPES: &[(i32, DataType)] = &[
     (CUDNN_DATA_FLOAT, DataType::F32),
     (CUDNN_DATA_DOUBLE, DataType::F64),
@@ -23,10 +23,10 @@ const TYPES: &[(i32, DataType)] = &[
     (CUDNN_DATA_UINT4, DataType::U4),
 ];
 
-/// The data type of `number`, one element at a time.
+/// The data type of a `cudnnDataType_t`.
 ///
 /// # Errors
-/// `BAD_PARAM` where it stands for nothing, `NOT_SUPPORTED_DATA_TYPE` for those that oxidnn does not have.
+/// `BAD_PARAM` if it is no enumerator, `NOT_SUPPORTED_DATA_TYPE` if oxidnn does not have the type.
 pub fn data_type(name: &str, number: i32) -> Result<DataType, Failure> {
     if let Some(known) = TYPES.iter().find(|t| t.0 == number) {
         return Ok(known.1);
@@ -39,7 +39,7 @@ pub fn data_type(name: &str, number: i32) -> Result<DataType, Failure> {
 /// Checks that `number` is an enumerator of `kind`.
 ///
 /// # Errors
-/// `BAD_PARAM` with the names that would do.
+/// `BAD_PARAM`, with the names of the valid ones.
 pub fn check(name: &str, kind: &str, number: i32) -> Result<i32, Failure> {
     if enums::all().any(|e| e.0 == kind && e.2 == number) {
         return Ok(number);

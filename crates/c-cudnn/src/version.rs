@@ -1,4 +1,4 @@
-//! Versions, and texts about errors.
+//! Versions and error strings.
 
 use crate::enums::*;
 use crate::handle::Handle;
@@ -8,12 +8,12 @@ use crate::status::{Failure, Status, guard, guard_value, take_last_error};
 use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
-/// The version that the interface has: that of the headers which `cargo xtask abi` compares with.
+/// The version of the interface: that of the headers that `cargo xtask abi` compares with.
 const NEWEST: usize = 92700;
-/// Says another version: `9.10.2`, or its number, 91002.
+/// Environment variable that sets the reported version: `9.10.2` or 91002.
 const VARIABLE: &str = "OXIDNN_CUDNN_VERSION";
 
-/// The reported version, numbered as cuDNN does: 9.27.0 is 92700. A knob, because programs choose their requests by it.
+/// The reported version, numbered as in cuDNN: 9.27.0 is 92700. It can be set because programs choose what they call by it.
 pub(crate) fn reported() -> usize {
     static REPORTED: OnceLock<usize> = OnceLock::new();
     *oxidnn_runtime::fork::once(&REPORTED, || {
@@ -22,7 +22,7 @@ pub(crate) fn reported() -> usize {
     })
 }
 
-/// A version of major 9: `9.10.2` or 91002.
+/// Parses a version 9.x: `9.10.2` or 91002.
 fn parse(text: &str) -> Option<usize> {
     let numbers: Option<Vec<usize>> = text.split('.').map(|n| n.parse().ok()).collect();
     let version = match numbers?[..] {
@@ -40,13 +40,13 @@ pub extern "C" fn cudnnGetVersion() -> usize {
     guard_value("cudnnGetVersion", NEWEST, reported)
 }
 
-/// `cudnnGetMaxDeviceVersion`: the newest compute capability that is known.
+/// `cudnnGetMaxDeviceVersion`: the newest known compute capability.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetMaxDeviceVersion() -> usize {
     1210
 }
 
-/// `cudnnGetCudartVersion`: that of the headers which the interface is of.
+/// `cudnnGetCudartVersion`: that of the headers of the interface.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetCudartVersion() -> usize {
     13000
@@ -63,7 +63,7 @@ pub extern "C" fn cudnnGetProperty(property: i32, value: Out<'_, i32>) -> Status
     })
 }
 
-/// Writes the functions that say whether a part of the library is as new as its header: all parts are one library.
+/// Defines the functions that check a sub-library's version against its header: here all are one library.
 macro_rules! version_checks {
     ($($(#[$doc:meta])* $name:ident)*) => {
         $($(#[$doc])*
@@ -86,7 +86,7 @@ version_checks! {
     cudnnSubquadraticOpsVersionCheck
 }
 
-/// `cudnnGetErrorString`: the enumerator's name, which lives as long as the process.
+/// `cudnnGetErrorString`: the enumerator's name, valid as long as the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetErrorString(status: Status) -> *const c_char {
     static NAMES: OnceLock<Vec<CString>> = OnceLock::new();
@@ -98,7 +98,7 @@ pub extern "C" fn cudnnGetErrorString(status: Status) -> *const c_char {
     names.iter().find(|n| n.as_bytes() == name.as_bytes()).map_or(std::ptr::null(), |n| n.as_ptr())
 }
 
-/// `cudnnGetLastErrorString`: the error of the calling thread's last failed call; it is returned once.
+/// `cudnnGetLastErrorString`: the error of the calling thread's last failed call, and clears it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetLastErrorString(message: ArrayMut<'_, c_char>, max_size: usize) {
     guard_value("cudnnGetLastErrorString", (), || {
@@ -108,7 +108,7 @@ pub extern "C" fn cudnnGetLastErrorString(message: ArrayMut<'_, c_char>, max_siz
     });
 }
 
-/// `cudnnQueryRuntimeError`: waits for the stream's work, as modes other than `CUDNN_ERRQUERY_RAWCODE` do, and tells whether it failed.
+/// `cudnnQueryRuntimeError`: waits for the stream's work and reports whether it failed; `CUDNN_ERRQUERY_RAWCODE` reports success without waiting.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnQueryRuntimeError(handle: In<'_, Handle>, rstatus: Out<'_, Status>, mode: i32, _tag: Data) -> Status {
     guard("cudnnQueryRuntimeError", || {

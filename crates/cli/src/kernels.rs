@@ -1,7 +1,7 @@
-//! `oxidnn kernels`: compiles the kernels that problems need on GPUs before anybody waits for them, without a GPU.
+//! `oxidnn kernels`: compiles the kernels that problems need ahead of time, without a GPU.
 //!
-//! A kernel's code does not depend on the sizes of a problem, so the kernels of a few thousand problems of all kinds (`oxidnn sweep` prints
-//! such) serve all others of these kinds: once they are in the store, a problem never seen compiles nothing.
+//! A kernel's code does not depend on the sizes of a problem, so the kernels of a few thousand problems of all kinds (`oxidnn sweep` prints such) serve all others:
+//! with these in the store, a new problem compiles nothing.
 
 use crate::problems::Named;
 use crate::{Kernels, print, problems};
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Kernels) -> Result<ExitCode> {
         return needed(&cases, registries);
     }
     let store = match &args.dir {
-        // A named folder is to be shipped: a kernel that is not in it would be missed.
+        // A named folder is shipped, so it must have all kernels.
         Some(dir) => Store::open(dir, u64::MAX)?,
         None => {
             compile::store().context("there is no kernel store: no cache directory, or the knob KERNEL_STORE is 0; name one with --dir")?
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Kernels) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// Prints the problems that need a kernel, on any of the GPUs, that no problem before them needs.
+/// Prints the problems that need a kernel, on any of the GPUs, that no earlier problem needs.
 fn needed(cases: &[Named], mut registries: Vec<Registry>) -> Result<ExitCode> {
     let count = |all: &[Registry]| all.iter().map(|r| r.list.len()).sum::<usize>();
     for named in cases {
@@ -78,9 +78,9 @@ impl Registry {
         Ok(Registry { architecture, targets, known: HashSet::new(), list: Vec::new() })
     }
 
-    /// Those of the first row that takes the problem.
+    /// Those of the first row that supports the problem.
     fn add(&mut self, problem: &Problem) -> Result<()> {
-        // Code is the same for all sizes that executions give.
+        // The code is the same for all runtime sizes.
         let problem = problem.example()?;
         for i in 0..self.targets.len() {
             let plan = ops::rows(&problem.op).iter().find_map(|row| row.plan(&problem, &self.targets[i]).ok());

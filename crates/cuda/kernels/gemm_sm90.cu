@@ -6,8 +6,8 @@
 //   the others     CONSUMERS consumer warpgroups: wgmma from shared memory into f32 or s32 accumulators in registers, then the epilogue and
 //                  the store (multiply_tiles). ALTERNATE 0 is the cooperative schedule: a consumer has TILE_M / CONSUMERS rows of every tile.
 //                  ALTERNATE 1 is the ping-pong schedule: two consumers take alternate tiles, and one's epilogue overlaps the other's main loop.
-// The producer does not wait at the end of a tile: it loads the next tile's stages while the consumers store this one. setmaxnreg moves the
-// producer's registers to the consumers.
+// The producer does not wait at the end of a tile: it loads the next tile's stages while the consumers store this one. With several consumers,
+// setmaxnreg moves registers from the producer to them.
 //
 // Pipeline. A stage holds 128 bytes of K (64 elements of 16 bits) of TILE_M rows of A and TILE_N rows of B, in TMA's 128-byte swizzle, and has two
 // mbarriers: `full` completes when TMA has written the bytes of the stage, `empty` when all consumers that read it have released it, in every CTA

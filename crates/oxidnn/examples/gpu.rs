@@ -1,4 +1,4 @@
-//! The same program on a GPU, where there is one: only the engine is another. Reorders bring data there and back; nothing waits in between.
+//! The same program on a GPU, if there is one, and on the CPU: only the engine differs. Reorders copy the inputs to the device; reading the result waits.
 
 use oxidnn::prelude::*;
 

@@ -1,9 +1,8 @@
-//! Many threads on few streams of a GPU, and very many shapes on one: `tests/gpu/verify.sh` runs it to check the promises that hold for a
-//! process.
+//! Many threads on few streams of a GPU, and very many shapes on one stream; `tests/gpu/verify.sh` runs it.
 //!
 //! ```text
 //! cargo run --release -p oxidnn --example gpu_many -- threads          # 64 threads share primitives on 8 streams: the bits of one thread
-//! cargo run --release -p oxidnn --example gpu_many -- shapes 1000000   # so many shapes: memory of host and GPU stays as it is after the first fifth
+//! cargo run --release -p oxidnn --example gpu_many -- shapes 1000000   # so many shapes: host and GPU memory do not grow after the first fifth
 //! ```
 
 use oxidnn::prelude::*;
@@ -16,11 +15,11 @@ const THREADS: usize = 64;
 const STREAMS: usize = 8;
 const ROUNDS: usize = 200;
 
-/// Threads that make shapes, and bytes that the host may grow by after the first fifth, because allocators leave gaps between blocks.
+/// Threads that create shapes; bytes by which host memory may grow after the first fifth, because allocators fragment.
 const MAKERS: usize = 4;
 const SLACK: usize = 32 << 20;
 
-/// A prime that divides no usual number of shapes, so that each comes once.
+/// A prime that does not divide usual numbers of shapes, so that each comes once.
 const SHUFFLE: usize = 611_953;
 
 fn main() -> Outcome {
@@ -33,7 +32,7 @@ fn main() -> Outcome {
     }
 }
 
-/// Convolution, normalisation, product and softmax: all kinds of scratch and of kernels.
+/// Convolution, normalisation, product and softmax: with and without scratch, all kinds of kernels.
 fn primitives(engine: &Engine) -> Result<Vec<Primitive>, Error> {
     let conv = Conv::forward(Prop::ForwardInference).src([4, 64, 28, 28], Bf16).weights([64, 64, 3, 3], Bf16).padding([1, 1]);
     let planar =
@@ -50,7 +49,7 @@ fn primitives(engine: &Engine) -> Result<Vec<Primitive>, Error> {
     ])
 }
 
-/// Memory for all arguments; inputs hold numbers that depend on `seed`.
+/// Memory for all arguments; inputs depend on `seed`.
 fn memories(engine: &Engine, primitive: &Primitive, seed: usize) -> Result<Vec<(Arg, Memory<'static>)>, Error> {
     let one = |o: &oxidnn::Operand<Tensor>| {
         let memory = Memory::new(engine, o.tensor.clone())?;
@@ -88,7 +87,7 @@ fn threads(engine: &Engine) -> Outcome {
         for round in 0..ROUNDS {
             let i = (thread + round) % all.len();
             execute(&all[i], stream, &own[i])?;
-            // Some are read at once, most are overtaken by the next.
+            // Some results are read at once, most executions are followed by the next.
             if round % 16 == 15 {
                 wrong += usize::from(result(&own[i])? != expected[i]);
             }
@@ -116,7 +115,7 @@ fn threads(engine: &Engine) -> Outcome {
     if wrong == 0 { Ok(()) } else { Err("results differ from those of one thread".into()) }
 }
 
-/// The operation number `i` of four kinds, no two alike.
+/// Operation `i` of four kinds, no two alike.
 fn shape(engine: &Engine, i: i64) -> Result<PrimitiveDesc, Error> {
     let (kind, i) = (i % 4, i / 4);
     let (a, b, c) = (1 + i % 61, 1 + i / 61 % 67, 1 + i / (61 * 67));
@@ -138,7 +137,7 @@ fn resident() -> usize {
     pages.unwrap_or(0) * 4096
 }
 
-/// Megabytes of the GPU that are in use, by the driver's tool; none without it.
+/// Megabytes of GPU memory in use, by `nvidia-smi`; `None` without it.
 fn in_use() -> Option<usize> {
     let out = std::process::Command::new("nvidia-smi").args(["--query-gpu=memory.used", "--format=csv,noheader,nounits"]).output().ok()?;
     String::from_utf8(out.stdout).ok()?.lines().next()?.trim().parse().ok()
@@ -155,7 +154,7 @@ fn shapes(engine: &Engine, count: usize) -> Outcome {
                 if i >= end {
                     return stream.wait();
                 }
-                // Large and small shapes in turns: the first fifth has as much in flight as the last.
+                // Large and small shapes alternate, so that the first fifth has as much in flight as the last.
                 let desc = shape(engine, (i * SHUFFLE % count) as i64)?;
                 let all = desc
                     .operands()

@@ -1,4 +1,4 @@
-//! The backward passes: by data, which keeps the gradients of the projected vectors, and by weights, which uses them.
+//! The backward passes: data, which also stores the gradients of the projected vectors, and weights, which uses these.
 
 use super::call::{At, Call, transposed};
 use crate::exec::{Blend, Job};
@@ -33,7 +33,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// The gradient of scores, before they were scaled, from that of the heads' outputs.
+    /// The gradient of the unscaled scores from that of the heads' outputs.
     fn harden(&self, joined: Data) -> Result<(), Failure> {
         let (scores, at) = (self.scores()?, self.work(|w| w.scores));
         let values = (transposed(&self.heads(2, 1)?)?, self.kept(|k| k.projected[2]));
@@ -70,7 +70,7 @@ impl Call<'_> {
         self.join(2, &apart)
     }
 
-    /// Where the gradients of keys or values of each beam go: in their place, unless beams share keys.
+    /// The tensor for the gradients of keys or values of each beam: the final one, unless beams share keys.
     fn apart(&self, side: usize) -> Result<At, Failure> {
         let shared = self.extent.beams[0] != self.extent.beams[1];
         let at = if shared { self.work(|w| w.apart[side - 1]) } else { self.kept(|k| k.gradients[side]) };
@@ -103,7 +103,7 @@ impl Call<'_> {
         self.scatter(side, rows, to)
     }
 
-    /// Gradients of weights and biases, from queries, keys, values and the results that the other passes kept.
+    /// Gradients of weights and biases, from queries, keys, values and the results that the other passes stored.
     pub(super) fn by_weights(&self, given: [Data; 3], to: Data, beta: f64) -> Result<(), Failure> {
         let a = self.attention;
         for side in (0..4).filter(|s| a.projects(*s)) {
@@ -132,7 +132,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Computes in the compute type and blends the result with the destination's old values.
+    /// Computes in the compute type and blends the result into the destination.
     fn store(&self, to: &At, blend: Blend, compute: impl FnOnce(At, Blend) -> Result<(), Failure>) -> Result<(), Failure> {
         let real = self.attention.real();
         if to.0.dtype == real {

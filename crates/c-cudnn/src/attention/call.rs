@@ -1,5 +1,4 @@
-//! Shared by all passes: the sizes of a call, its tensors by heads, and the copies between the caller's containers and rows with zeros as
-//! padding.
+//! Shared by all passes: the sizes of a call, its tensors per head, and copies between the caller's containers and zero-padded rows.
 
 use super::desc::{Attention, row};
 use super::layout::{Extent, Kept, Work};
@@ -28,7 +27,7 @@ pub(super) struct Call<'a> {
     work: (Data, Work),
 }
 
-/// The device's lengths, if the host may read them; else the descriptor's.
+/// The lengths in device memory, if the host can read them, otherwise the descriptor's.
 fn lengths(handle: &Handle, container: &Container, device: Data) -> Result<Vec<i64>, Failure> {
     let known = || container.lengths.iter().map(|&l| i64::from(l)).collect();
     if device.is_null() || !handle.engine().host_visible() {
@@ -43,7 +42,7 @@ fn lengths(handle: &Handle, container: &Container, device: Data) -> Result<Vec<i
     }
 }
 
-/// Sizes that fit the attention and each other.
+/// The sizes, checked against the descriptor and each other.
 fn extent(a: &Attention, [q, k, v, o]: [&Container; 4]) -> Result<Extent, Failure> {
     let most = Extent::most(a);
     let keys = if a.one_to_one() { q.beam() } else { 1 };
@@ -69,7 +68,7 @@ fn extent(a: &Attention, [q, k, v, o]: [&Container; 4]) -> Result<Extent, Failur
 }
 
 impl<'a> Call<'a> {
-    /// A call over containers, whose lengths the device may have; of one time-step of the queries, where one is asked for.
+    /// A call over containers, whose lengths may be in device memory; for a single time-step of the queries, if requested.
     ///
     /// # Errors
     /// `BAD_PARAM` for descriptors that do not fit each other.
@@ -93,7 +92,7 @@ impl<'a> Call<'a> {
         Ok(Call { handle, attention, extent, containers, lengths, kept, work })
     }
 
-    /// The same with its buffers.
+    /// The call with its buffers.
     pub(super) fn within(mut self, kept: Data, work: Data) -> Call<'a> {
         self.kept.0 = kept;
         self.work.0 = work;
@@ -131,13 +130,13 @@ impl<'a> Call<'a> {
         Ok(Tensor::plain([e.batch, e.beams[0], self.attention.heads, e.steps[0], e.steps[1]], self.attention.real())?)
     }
 
-    /// A number of the compute type, as a tensor of so many dimensions.
+    /// A scalar of the compute type, as a tensor of `rank` dimensions.
     pub(super) fn factor(&self, rank: usize) -> Result<(PostOp, crate::exec::Place), Failure> {
         let (one, value) = self.handle.scalar(self.attention.real(), rank, self.attention.scaler)?;
         Ok((PostOp::Binary { alg: BinaryAlg::Mul, src1: one, src2: None }, value.into()))
     }
 
-    /// The weight buffer in the type that is computed in.
+    /// The weight buffer in the compute type.
     pub(super) fn weights(&self, data: Data) -> Result<Data, Failure> {
         let a = self.attention;
         if a.dtype == a.real() {
@@ -154,7 +153,7 @@ impl<'a> Call<'a> {
         Some(buffer.behind(self.attention.real().bytes(weight.at as usize).unwrap_or(0)))
     }
 
-    /// The rows of a side in its place, from a container: batch x beam x time x vector, padding zero.
+    /// Copies a container to the rows of a side: batch x beam x time x vector, zero-padded.
     pub(super) fn gather(&self, side: usize, from: Data, to: Data) -> Result<At, Failure> {
         let container = self.containers[side];
         let theirs = container.tensor(self.extent.steps[Extent::list(side)])?;
@@ -164,7 +163,7 @@ impl<'a> Call<'a> {
         Ok((self.matrix(self.extent.rows(side), container.channels())?, to))
     }
 
-    /// Rows of a side into a container, zeros for its padding.
+    /// Copies the rows of a side to a container, with zeros as padding.
     pub(super) fn scatter(&self, side: usize, from: Data, to: Data) -> Result<(), Failure> {
         self.clear_padding(side, from)?;
         let theirs = self.containers[side].tensor(self.extent.steps[Extent::list(side)])?;
@@ -195,18 +194,18 @@ impl<'a> Call<'a> {
         Ok(self.multiply(operands).post_op(post_op).arg(Arg::post_op(0, Arg::SRC_1), value))
     }
 
-    /// Sums over the dimensions in which the result has one element.
+    /// Sums over the dimensions of size 1 in the result.
     pub(super) fn sum(&self, from: &At, to: &At) -> Result<(), Failure> {
         sum_to(self.handle, (&from.0, from.1).into(), (&to.0, to.1).into(), Blend::PLAIN)
     }
 
-    /// Memory of this call may go once the work is done.
+    /// Keeps this call's memory until the work is done.
     pub(super) fn finish(&self) -> Result<(), Failure> {
         if self.handle.stream().is_synchronous() { Ok(()) } else { Ok(self.handle.stream().wait()?) }
     }
 }
 
-/// A plain matrix, or matrices, the other way round.
+/// The transpose of a matrix, or of a batch of them.
 pub(super) fn transposed(tensor: &Tensor) -> Result<Tensor, Failure> {
     let n = tensor.dims().len();
     let other = |d: usize| if d + 2 < n { d } else { 2 * n - 3 - d };

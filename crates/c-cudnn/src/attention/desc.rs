@@ -10,7 +10,7 @@ use crate::tensor::TensorDesc;
 use crate::values;
 use oxidnn_spec::{DataType, Dims, Tensor};
 
-/// Bit of the mode: as many containers of keys as beams. The header defines both as macros.
+/// Bit of the mode: keys have beams too. The header defines both bits as macros.
 const ONE_TO_ONE: u32 = 1;
 /// Bit of the mode: projections add biases.
 const BIASES: u32 = 2;
@@ -21,7 +21,7 @@ pub struct AttnDesc {
     set: Option<Attention>,
 }
 
-/// Attention as it was described. Lists are in the order queries, keys, values, output.
+/// Attention as the caller described it. Lists are in the order queries, keys, values, output.
 #[derive(Clone, Debug)]
 pub(super) struct Attention {
     mode: u32,
@@ -37,7 +37,7 @@ pub(super) struct Attention {
     dropouts_at: [Data; 2],
     /// Channels of the vectors.
     pub(super) sizes: [i64; 3],
-    /// Channels of a head in queries, keys and values, and of the output; 0 if nothing is projected.
+    /// Channels of a head in queries, keys and values, and of the output; 0 if there is no projection.
     pub(super) projections: [i64; 4],
     /// Time-steps of queries, and of keys.
     pub(super) longest: [i64; 2],
@@ -45,7 +45,7 @@ pub(super) struct Attention {
     pub(super) beam: i64,
 }
 
-/// One of the weights or biases in the weight buffer: where it begins, in numbers, with its sizes and strides.
+/// A weight or bias in the weight buffer: offset in elements, sizes and strides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weight {
     pub(super) at: i64,
@@ -59,7 +59,7 @@ impl AttnDesc {
     /// The attention.
     ///
     /// # Errors
-    /// `BAD_PARAM` where it was never set.
+    /// `BAD_PARAM` if it was never set.
     pub(super) fn attention(&self) -> Result<&Attention, Failure> {
         self.set.as_ref().ok_or_else(|| Failure::invalid("attnDesc", "a descriptor that was never set", "one that describes attention"))
     }
@@ -71,7 +71,7 @@ impl Attention {
         if self.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 }
     }
 
-    /// Whether every beam has keys and values of its own.
+    /// Whether each beam has its own keys and values.
     pub(super) fn one_to_one(&self) -> bool {
         self.mode & ONE_TO_ONE != 0
     }
@@ -96,17 +96,17 @@ impl Attention {
         self.heads * self.width(2)
     }
 
-    /// Channels that are given.
+    /// Output channels.
     pub(super) fn outputs(&self) -> i64 {
         if self.projects(3) { self.projections[3] } else { self.joined() }
     }
 
-    /// Rows and columns of the matrix of a projection: channels before and behind it.
+    /// Rows and columns of a projection's matrix: its input and output channels.
     pub(super) fn matrix(&self, side: usize) -> [i64; 2] {
         if side == 3 { [self.joined(), self.outputs()] } else { [self.sizes[side], self.heads * self.width(side)] }
     }
 
-    /// Weights by `cudnnMultiHeadAttnWeightKind_t`: matrices, row-major as [`Attention::matrix`] has them, and behind them the biases.
+    /// Weights by `cudnnMultiHeadAttnWeightKind_t`: row-major matrices ([`Attention::matrix`]), followed by the biases.
     pub(super) fn weights(&self) -> ([Option<Weight>; 8], i64) {
         let (mut all, mut end) = ([None; 8], 0);
         for side in (0..4).filter(|s| self.projects(*s)) {
@@ -172,7 +172,7 @@ fn sizes<const N: usize>(given: [(&str, i32); N], least: i32) -> Result<[i64; N]
     }
 }
 
-/// `cudnnSetAttnDescriptor`. A projection of 0 channels is none.
+/// `cudnnSetAttnDescriptor`. A projection size of 0 means no projection.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetAttnDescriptor(
     attn_desc: InOut<'_, AttnDesc>,

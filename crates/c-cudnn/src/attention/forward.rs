@@ -10,8 +10,7 @@ use oxidnn_spec::op::{BinaryAlg, Prop, Softmax, SoftmaxAlg};
 use oxidnn_spec::{Arg, PostOp, Tensor};
 
 impl Call<'_> {
-    /// Computes: queries, keys, values and an optional summand of the result. `windows` has the first key of each query and the one behind
-    /// the last.
+    /// Computes from queries, keys, values and an optional residual. `windows` has the first key of each query, and one past the last.
     pub(super) fn forward(&self, given: [Data; 3], residual: Data, windows: [&[i32]; 2], weights: Data) -> Result<Data, Failure> {
         let weights = self.weights(weights)?;
         for (side, data) in given.into_iter().enumerate() {
@@ -45,7 +44,7 @@ impl Call<'_> {
         let rows = self.gather(side, data, self.work(|w| w.rows[side]))?;
         let count = self.extent.rows(side);
         let Some(matrix) = self.weight(weights, side) else {
-            // Every head sees all of it.
+            // Without a projection, every head gets the whole vector.
             let one = Tensor::plain([count, 1, a.width(side)], a.real())?;
             let every = Tensor::plain([count, a.heads, a.width(side)], a.real())?;
             return self.handle.combine((&one, rows.1.into()), (&every, to.into()), Blend::PLAIN);
@@ -54,7 +53,7 @@ impl Call<'_> {
         self.linear(side, [rows, (self.matrix(inputs, outputs)?, matrix), (self.matrix(count, outputs)?, to)], weights)
     }
 
-    /// A product with the bias of a side, if it has one.
+    /// A product, plus the bias of a side if it has one.
     fn linear(&self, side: usize, operands: [super::call::At; 3], weights: Data) -> Result<(), Failure> {
         let columns = operands[2].0.dims()[1];
         let job = self.multiply(operands);
@@ -68,7 +67,7 @@ impl Call<'_> {
         job.run(self.handle)
     }
 
-    /// Scores within the windows, their softmax, and dropout of that.
+    /// Scores within the windows, softmax, and dropout.
     fn soften(&self, windows: [&[i32]; 2]) -> Result<(), Failure> {
         let (scores, at) = (self.scores()?, self.kept(|k| k.scores));
         let queries = (self.heads(0, 0)?, self.kept(|k| k.projected[0]));

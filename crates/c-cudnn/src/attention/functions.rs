@@ -1,4 +1,4 @@
-//! Functions that compute multi-head attention.
+//! The functions that size, run and differentiate multi-head attention.
 
 use super::call::Call;
 use super::desc::AttnDesc;
@@ -10,8 +10,8 @@ use crate::pointers::{Array, Data, In, Out};
 use crate::status::{Failure, Status, guard};
 use crate::values;
 
-/// `cudnnGetMultiHeadAttnBuffers`: sizes for the largest sequences that the descriptor allows. Without a place for the size of the reserve
-/// space, the workspace is that of inference, which includes what training reserves.
+/// `cudnnGetMultiHeadAttnBuffers`: sizes for the largest sequences of the descriptor. If `reserveSpaceSizeInBytes` is null, the workspace is
+/// that of inference, which includes what training keeps in the reserve space.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetMultiHeadAttnBuffers(
     handle: In<'_, Handle>,
@@ -46,7 +46,7 @@ fn weight_buffer(attention: &super::desc::Attention, data: Data, bytes: usize, n
     }
 }
 
-/// `cudnnMultiHeadAttnForward`. Without a reserve space it is inference, of one time-step of the queries where `curr_idx` is not negative.
+/// `cudnnMultiHeadAttnForward`. Without a reserve space it is inference; a `curr_idx` of at least 0 selects a single time-step of the queries.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnMultiHeadAttnForward(
     handle: In<'_, Handle>,
@@ -108,7 +108,7 @@ pub extern "C" fn cudnnMultiHeadAttnForward(
     })
 }
 
-/// `cudnnMultiHeadAttnBackwardData`: the windows are those of the forward pass, which the softmax in the reserve space remembers.
+/// `cudnnMultiHeadAttnBackwardData`: only checks the windows, since the softmax in the reserve space is already masked.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnMultiHeadAttnBackwardData(
     handle: In<'_, Handle>,
@@ -155,7 +155,8 @@ pub extern "C" fn cudnnMultiHeadAttnBackwardData(
     })
 }
 
-/// `cudnnMultiHeadAttnBackwardWeights`: after the backward pass by data, which has left the gradients it needs in the reserve space.
+/// `cudnnMultiHeadAttnBackwardWeights`: to be called after `cudnnMultiHeadAttnBackwardData`, which leaves the gradients it needs in the reserve
+/// space.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnMultiHeadAttnBackwardWeights(
     handle: In<'_, Handle>,

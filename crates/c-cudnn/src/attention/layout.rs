@@ -5,7 +5,7 @@ use crate::pointers::Data;
 use crate::status::Failure;
 use oxidnn_runtime::ALIGNMENT;
 
-/// Sizes of a call, or the largest ones that there may be.
+/// The sizes of a call, or the maximum ones.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub(super) batch: i64,
@@ -75,7 +75,7 @@ pub(super) struct Work {
     pub(super) bytes: usize,
 }
 
-/// Hands out parts of a buffer, one after the other.
+/// Allocates parts of a buffer, one after the other.
 struct Parts {
     end: usize,
     width: usize,
@@ -96,7 +96,7 @@ impl Parts {
         self.bytes(count * self.width as i64)
     }
 
-    /// Bytes of all, with room to align them.
+    /// Bytes of all parts, with room for alignment.
     fn all(&self) -> usize {
         self.end + (ALIGNMENT - 1)
     }
@@ -134,7 +134,7 @@ impl Work {
     }
 }
 
-/// The caller's buffer, where it is large enough: the first address that is aligned.
+/// The first aligned address of the caller's buffer, if that is large enough.
 ///
 /// # Errors
 /// `BAD_PARAM_SIZE_INSUFFICIENT`, `BAD_PARAM_NULL_POINTER`.

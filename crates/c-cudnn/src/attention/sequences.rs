@@ -1,4 +1,4 @@
-//! Descriptors of containers of sequences: time x batch x beam x vector, in any order whose innermost dimension is the vector.
+//! Sequence data descriptors: time x batch x beam x vector, in any order with the vector innermost.
 
 use crate::enums::*;
 use crate::pointers::{self, Array, ArrayMut, Data, In, InOut, New, Out, Owned, host_bytes};
@@ -8,7 +8,7 @@ use oxidnn_spec::{DataType, Dims, Tensor};
 
 /// Dimensions of a container.
 const DIMS: usize = 4;
-/// Numbers that a container has at most.
+/// Limit on the elements of a container.
 pub(super) const MOST_NUMBERS: i128 = 1 << 48;
 
 /// The object behind a `cudnnSeqDataDescriptor_t`.
@@ -26,7 +26,7 @@ pub(super) struct Container {
     sizes: [i64; DIMS],
     /// `cudnnSeqDataAxis_t` from the outermost dimension to the innermost.
     axes: [i32; DIMS],
-    /// Of each sequence, beams of a sample one after the other.
+    /// Length of each sequence; the beams of a sample are consecutive.
     pub(super) lengths: Vec<i32>,
     fill: Option<Vec<u8>>,
 }
@@ -43,7 +43,7 @@ impl<'a> In<'a, SeqDataDesc> {
     /// The container that a descriptor describes.
     ///
     /// # Errors
-    /// For null, and where nothing was described.
+    /// For null, and if the descriptor was never set.
     pub(super) fn container(&self, name: &str) -> Result<&'a Container, Failure> {
         self.get(name)?.container(name)
     }
@@ -163,7 +163,7 @@ pub extern "C" fn cudnnSetSeqDataDescriptor(
     })
 }
 
-/// `cudnnGetSeqDataDescriptor`: as many sizes and lengths as are asked for.
+/// `cudnnGetSeqDataDescriptor`: returns as many sizes and lengths as the caller asks for.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetSeqDataDescriptor(
     seq_data_desc: In<'_, SeqDataDesc>,

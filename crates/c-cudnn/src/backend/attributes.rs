@@ -1,4 +1,4 @@
-//! Setting and getting attributes: one way for all, by the table.
+//! Setting and getting attributes, by the schema.
 
 use super::engine;
 use super::object::{Body, Frozen, Object, State, Typed, Value, find};
@@ -16,7 +16,7 @@ pub(crate) struct Asked {
     pub(crate) count: i64,
 }
 
-/// The attribute with the type of its elements, where the descriptor has it and takes the type.
+/// The attribute and its element type, if the descriptor has it and accepts the type.
 fn row(object: &Object, asked: Asked) -> Result<(&'static Row, Type), Failure> {
     let row = object.descriptor.row(asked.name).ok_or_else(|| {
         let names: Vec<String> = object.descriptor.rows.iter().map(|r| format!("{} ({})", r.name, r.id)).collect();
@@ -109,7 +109,7 @@ fn objects(row: &Row, bytes: &[u8]) -> Result<Vec<Arc<Frozen>>, Failure> {
     addresses(bytes).map(one).collect()
 }
 
-/// `cudnnBackendGetAttribute`. With no array, or none asked for, the count alone is told.
+/// `cudnnBackendGetAttribute`. Without an array, or with a count of 0, returns only the count.
 pub(crate) fn get(object: &Object, asked: Asked, count: Out<'_, i64>, elements: Data) -> Result<(), Failure> {
     let (row, kind) = row(object, asked)?;
     let room = usize::try_from(asked.count).map_err(|_| Failure::invalid("requestedElementCount", asked.count, "0 or more"))?;
@@ -131,7 +131,7 @@ pub(crate) fn get(object: &Object, asked: Asked, count: Out<'_, i64>, elements: 
     Ok(())
 }
 
-/// The library's value, else the one that was set.
+/// The library's value, otherwise the one that was set.
 fn answer(frozen: &Frozen, row: &Row) -> Result<Option<Value>, Failure> {
     let int = |v: i64| Ok(Some(Value::Ints(vec![v])));
     let text = |text: String| Ok(Some(Value::Bytes(text.into_bytes())));

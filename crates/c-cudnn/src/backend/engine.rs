@@ -1,4 +1,4 @@
-//! Engines, configurations and heuristics: which ways there are to compute a graph, best first.
+//! Engines, configurations and heuristics: the ways to compute a graph, best first.
 //!
 //! The engines differ in how much of a graph is one primitive, and whether weights may be packed first. Sums are split by sizes, never by
 //! threads, so none is `NONDETERMINISTIC`, and none converts its inputs down; notes describe the implementations that run. An engine has
@@ -30,7 +30,7 @@ const STYLES: [Style; 3] =
 pub(crate) struct Engine {
     pub(crate) graph: Arc<Graph>,
     pub(crate) index: i64,
-    /// The value of its knob, 0 where it is not turned.
+    /// The value of its knob, 0 by default.
     pub(crate) row: usize,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Config {
     pub(crate) engine: Engine,
 }
 
-/// The knob of engines, and a value of it.
+/// The engines' knob, and a value of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choice {
     pub(crate) knob: i64,
@@ -51,7 +51,7 @@ impl Engine {
     /// The engine of this index.
     ///
     /// # Errors
-    /// `BAD_PARAM` for an index that is none.
+    /// `BAD_PARAM` for an invalid index.
     pub(crate) fn new(graph: Arc<Graph>, index: i64) -> Result<Engine, Failure> {
         if !(0..COUNT).contains(&index) {
             return Err(Failure::invalid("ENGINE_GLOBAL_INDEX", index, format_args!("0 to {}", COUNT - 1)));
@@ -64,10 +64,10 @@ impl Engine {
         Style { row: self.row, ..STYLES[self.index as usize] }
     }
 
-    /// The engine with its knob turned.
+    /// The engine with a value of its knob.
     ///
     /// # Errors
-    /// `BAD_PARAM` for a knob that it has not, `BAD_PARAM_OUT_OF_BOUND` for a value that the knob has not; as making the plan.
+    /// `BAD_PARAM` for a knob that it does not have, `BAD_PARAM_OUT_OF_BOUND` for a value that the knob does not have; errors of making the plan.
     pub(crate) fn turned(&self, choices: &[Choice]) -> Result<Engine, Failure> {
         let mut engine = Engine { row: 0, ..self.clone() };
         let rows = if choices.is_empty() { 1 } else { plan::program(&engine)?.rows() };
@@ -87,7 +87,7 @@ impl Engine {
     /// The knobs.
     ///
     /// # Errors
-    /// As making the plan.
+    /// As creating the plan.
     pub(crate) fn knobs(&self) -> Result<Vec<Arc<Frozen>>, Failure> {
         let rows = plan::program(&Engine { row: 0, ..self.clone() })?.rows() as i64;
         if rows == 1 {
@@ -106,7 +106,7 @@ impl Engine {
     /// Notes on its numbers, of `cudnnBackendNumericalNote_t`.
     ///
     /// # Errors
-    /// As making the plan.
+    /// As creating the plan.
     pub(crate) fn numerical_notes(&self) -> Result<Vec<i64>, Failure> {
         let program = plan::program(self)?;
         let any = |test: &dyn Fn(&PrimitiveDesc) -> bool| program.implementations().any(test);
@@ -127,7 +127,7 @@ impl Engine {
     /// Notes on its behaviour, of `cudnnBackendBehaviorNote_t`.
     ///
     /// # Errors
-    /// `NOT_SUPPORTED` where the environment asks for an engine that is not there.
+    /// `NOT_SUPPORTED` if the environment names an engine that is not available.
     pub(crate) fn behavior_notes(&self) -> Result<Vec<i64>, Failure> {
         let host = crate::handle::engine()?.host_visible();
         let notes = [
@@ -142,23 +142,22 @@ impl Config {
     /// Bytes of workspace that a plan of it needs.
     ///
     /// # Errors
-    /// As making the plan.
+    /// As creating the plan.
     pub(crate) fn workspace(&self) -> Result<i64, Failure> {
         Ok(plan::program(&self.engine)?.workspace())
     }
 }
 
-/// Whether an implementation of the CUDA engine multiplies on tensor cores: the rows for an architecture do, except for products of few
-/// rows.
+/// Whether an implementation of the CUDA engine uses tensor cores: those for an architecture (`...:sm90`) do, except `gemv`.
 fn has_tensor_cores(name: &str) -> bool {
     name.split_once(':').is_some_and(|(how, tier)| tier.starts_with("sm") && how != "gemv")
 }
 
-/// Configurations for a graph, best first: as measured, else as expected. The last engine is always among them, and needs the least
-/// workspace. Mode B measures configurations without a known time; the other modes choose by the known times.
+/// Engine configurations for a graph, best first: by measured times where known, else in the expected order. The last engine, which needs the
+/// least workspace, is always among them. Mode B measures configurations without a known time; the other modes only use known times.
 ///
 /// # Errors
-/// `NOT_SUPPORTED` with the reason, where the graph has an operation that oxidnn does not compute.
+/// `NOT_SUPPORTED` with the reason, if oxidnn does not support an operation of the graph.
 pub(crate) fn configurations(graph: &Arc<Frozen>, mode: i64) -> Result<Vec<Arc<Frozen>>, Failure> {
     let body = graph.as_graph().ok_or_else(|| Failure::null("ENGINEHEUR_OPERATION_GRAPH"))?;
     let fallback = mode == i64::from(CUDNN_HEUR_MODE_FALLBACK);
@@ -166,7 +165,7 @@ pub(crate) fn configurations(graph: &Arc<Frozen>, mode: i64) -> Result<Vec<Arc<F
     let indices = (0..COUNT).filter(|&i| if i == 0 { fuses && !fallback } else { true });
     let mut engines = indices.map(|i| Engine::new(body.clone(), i)).collect::<Result<Vec<_>, Failure>>()?;
     if !fallback {
-        // The other values of the best engine's knob are candidates, too, where times say which of all is the best.
+        // The other values of the best engine's knob are candidates, too, if measured times decide.
         let all = || -> Result<Vec<Engine>, Failure> {
             let best = &engines[0];
             let rows = plan::program(best)?.rows();
@@ -184,7 +183,7 @@ pub(crate) fn configurations(graph: &Arc<Frozen>, mode: i64) -> Result<Vec<Arc<F
     engines.into_iter().map(|engine| configuration(graph, engine)).collect()
 }
 
-/// The configuration of an engine as its knob is turned.
+/// The configuration of an engine with its knob.
 ///
 /// # Errors
 /// None but of the library's own.
@@ -213,7 +212,7 @@ pub(crate) fn frozen(id: i32, values: Values, body: Body) -> Result<Arc<Frozen>,
     Ok(Arc::new(Frozen { descriptor, values, body }))
 }
 
-/// The failure of a configuration: cudnn-frontend goes on to the next one where the status is plain `NOT_SUPPORTED`, and gives up where it is another.
+/// The failure of a configuration: cudnn-frontend tries the next one for plain `NOT_SUPPORTED`, and gives up for any other status.
 pub(crate) fn plainly(failure: Failure) -> Failure {
     match failure.status.0 / 1000 {
         3 => Failure::unsupported(failure.message),

@@ -28,7 +28,7 @@ pub(crate) fn finalize(object: &Object) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Checks the values and makes the object that they describe.
+/// Checks the values and creates the object that they describe.
 ///
 /// # Errors
 /// The statuses that the header gives for the descriptor: `BAD_PARAM` and its kinds, `NOT_SUPPORTED` if oxidnn has nothing for it.
@@ -105,7 +105,7 @@ const RESAMPLE_LISTS: [(&str, i32); 4] = [
     ("RESAMPLE_POST_PADDINGS", CUDNN_ATTR_RESAMPLE_POST_PADDINGS),
 ];
 
-/// One number a spatial dimension in each of the lists.
+/// Each list must have one value per spatial dimension.
 fn window(values: &Values, spatial: i32, lists: &[(&str, i32)]) -> Result<Body, Failure> {
     let count = ints(values, spatial).first().copied().unwrap_or(0);
     if !(1..=6).contains(&count) {
@@ -145,7 +145,7 @@ fn distribution(frozen: &Frozen) -> Result<Body, Failure> {
     }
 }
 
-/// A plan, of a configuration or of the text of another one.
+/// A plan, from a configuration or from the text of a plan.
 fn plan(frozen: &Frozen) -> Result<Plan, Failure> {
     if let Some(config) = frozen.object(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG) {
         return Plan::new(config.clone());

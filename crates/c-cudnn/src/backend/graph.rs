@@ -1,4 +1,4 @@
-//! Graphs of operations: which operation needs which, in an order in which they can be computed.
+//! Graphs of operations, in topological order.
 
 use super::object::Frozen;
 use super::schema::Of;
@@ -8,7 +8,7 @@ use crate::status::Failure;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// An operation with the numbers of its tensors.
+/// An operation with the unique ids of its tensors.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) op: Arc<Frozen>,
@@ -19,7 +19,7 @@ pub(crate) struct Node {
 /// A graph.
 #[derive(Clone, Debug)]
 pub(crate) struct Graph {
-    /// Each operation behind those that it needs.
+    /// Operations in topological order.
     pub(crate) nodes: Vec<Node>,
     pub(crate) tensors: BTreeMap<i64, Arc<TensorDesc>>,
     /// Sizes may be given with each execution.
@@ -36,7 +36,7 @@ impl Node {
             for inner in op.objects(row.id).iter().filter_map(|o| o.as_graph()) {
                 reads.extend(inner.outer_reads(op));
             }
-            // An operation within the operation reads and writes tensors that are not between the two.
+            // Nested operations: their tensors that are not virtual are read and written by the whole.
             for inner in op.objects(row.id).iter().filter(|o| o.descriptor.is_operation()) {
                 let outside = |uid: &i64| tensors_of(inner).any(|t| t.uid == *uid && !t.is_virtual);
                 let node = Node::new(inner);
@@ -55,7 +55,7 @@ impl Node {
     }
 }
 
-/// Statistics that a normalisation in inference is given instead of computing them.
+/// Statistics that a normalisation in inference gets instead of computing them.
 pub(crate) fn given(op: &Frozen, id: i32) -> bool {
     let statistics = matches!(id, CUDNN_ATTR_OPERATION_NORM_FWD_MEAN_DESC | CUDNN_ATTR_OPERATION_NORM_FWD_INV_VARIANCE_DESC);
     statistics && op.int(CUDNN_ATTR_OPERATION_NORM_FWD_PHASE) == Some(i64::from(CUDNN_NORM_FWD_INFERENCE))
@@ -65,7 +65,7 @@ impl Graph {
     /// The graph of the operations.
     ///
     /// # Errors
-    /// `BAD_PARAM` for none or too many, tensors of one number that differ, tensors that two operations write, and circles.
+    /// `BAD_PARAM` for no or too many operations, different tensors with the same id, tensors that two operations write, and cycles.
     pub(crate) fn new(ops: &[Arc<Frozen>], sizes_change: bool) -> Result<Graph, Failure> {
         if ops.is_empty() || ops.len() > MOST {
             return Err(Failure::invalid("OPERATIONGRAPH_OPS", format_args!("{} operations", ops.len()), format_args!("1 to {MOST}")));
@@ -91,7 +91,7 @@ impl Graph {
         Ok(Graph { nodes: ordered(nodes, &writers)?, tensors, sizes_change })
     }
 
-    /// Tensors that the graph of `op`'s own reads from outside.
+    /// Tensors that the subgraph of `op` reads from outside.
     fn outer_reads<'a>(&'a self, op: &'a Frozen) -> impl Iterator<Item = i64> + 'a {
         let written = |uid: i64| self.nodes.iter().any(|n| n.writes.contains(&uid));
         let is_input = |uid: i64| op.int(CUDNN_ATTR_OPERATION_SDPA_FWD_SUBGRAPH_INPUT_UID) == Some(uid);
@@ -105,7 +105,7 @@ impl Graph {
         Graph { tensors, ..self.clone() }
     }
 
-    /// Checks that the graph stands alone: that each virtual tensor is written by an operation.
+    /// Checks that each virtual tensor is written by an operation.
     ///
     /// # Errors
     /// `BAD_PARAM` with the tensor's number.
@@ -119,13 +119,13 @@ impl Graph {
         }
     }
 
-    /// Numbers of the tensors in the program's memory, in their order.
+    /// Ids of the tensors in the caller's memory, in order.
     pub(crate) fn uids(&self) -> Vec<i64> {
         self.tensors.values().filter(|t| !t.is_virtual && t.constant.is_none()).map(|t| t.uid).collect()
     }
 }
 
-/// Tensors of an operation, and of a graph or an operation that it has of its own.
+/// Tensors of an operation, and of the subgraph or operation within it.
 fn tensors_of(op: &Arc<Frozen>) -> Box<dyn Iterator<Item = &Arc<TensorDesc>> + '_> {
     let held = || op.descriptor.rows.iter().flat_map(|r| op.objects(r.id));
     let graphs = held().filter_map(|o| o.as_graph()).flat_map(|g| g.tensors.values());
@@ -133,7 +133,7 @@ fn tensors_of(op: &Arc<Frozen>) -> Box<dyn Iterator<Item = &Arc<TensorDesc>> + '
     Box::new(held().filter_map(|o| o.as_tensor()).chain(graphs).chain(within))
 }
 
-/// The operations in an order in which each follows the producers of its inputs, else in the order given.
+/// The operations in topological order, in which independent ones keep their order.
 fn ordered(nodes: Vec<Node>, writers: &HashMap<i64, usize>) -> Result<Vec<Node>, Failure> {
     let count = nodes.len();
     let mut done = vec![false; count];

@@ -1,4 +1,4 @@
-//! Graphs, plans and the device as text, and back.
+//! Serialisation of graphs, plans and the device.
 
 use super::engine::{self, Choice, Engine};
 use super::finalize::complete;
@@ -11,7 +11,7 @@ use crate::status::Failure;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 
-/// The version of the text's form.
+/// The version of the format.
 const SCHEMA: u64 = 1;
 
 /// Everything that an engine's program depends on, and nothing else.
@@ -21,7 +21,7 @@ pub(crate) fn key(engine: &Engine) -> String {
     format!("{} {} {} {}", engine.index, engine.row, Json::Array(ops), tensors.join(";"))
 }
 
-/// A plan: versions, the graph, the engine and its knob, where that is turned.
+/// A plan: versions, the graph, the engine, and its knob if that is set.
 pub(crate) fn plan(engine: &Engine) -> String {
     let ops: Vec<Json> = engine.graph.nodes.iter().map(|n: &Node| object(&n.op)).collect();
     let knobs = if engine.row == 0 { json!([]) } else { json!([[CUDNN_KNOB_TYPE_KERNEL_CFG, engine.row]]) };
@@ -36,7 +36,7 @@ pub(crate) fn plan(engine: &Engine) -> String {
     .to_string()
 }
 
-/// A descriptor with all that it holds: its type, and its attributes by number with the type of their elements.
+/// A descriptor with everything in it: its type, and its attributes by number with their element types.
 fn object(frozen: &Frozen) -> Json {
     let mut attributes = Map::new();
     for (id, typed) in &frozen.values {
@@ -58,7 +58,7 @@ fn malformed(what: &str) -> Failure {
     Failure::invalid("EXECUTION_PLAN_JSON_REPRESENTATION", what, "the text of a plan of this library")
 }
 
-/// The configuration of the plan that the text tells.
+/// The configuration of a serialised plan.
 ///
 /// # Errors
 /// `BAD_PARAM` for text that is not a plan, `SERIALIZATION_VERSION_MISMATCH` for a plan of another version.
@@ -86,7 +86,7 @@ pub(crate) fn read_plan(text: &[u8]) -> Result<Arc<Frozen>, Failure> {
     engine::configuration(&whole, Engine::new(graph, index)?.turned(&choices)?)
 }
 
-/// Descriptors hold descriptors, but not without end.
+/// The nesting of descriptors is limited.
 const DEEPEST: usize = 8;
 
 fn read_object(json: &Json, depth: usize) -> Result<Arc<Frozen>, Failure> {
@@ -137,13 +137,13 @@ fn read_elements(kind: Type, elements: &[Json], depth: usize) -> Result<Value, F
 /// The device that plans are made for.
 ///
 /// # Errors
-/// `NOT_SUPPORTED` where the environment asks for an engine that is not there.
+/// `NOT_SUPPORTED` if the environment selects an engine that is not available.
 pub(crate) fn device() -> Result<String, Failure> {
     let engine = crate::handle::engine()?;
     Ok(json!({ "oxidnn_device": SCHEMA, "kind": engine.kind().to_string(), "name": engine.device().name() }).to_string())
 }
 
-/// Checks that the text is one of [`device`]'s: plans may be made for another processor of the kind, and are then made again there.
+/// Checks that the text is a serialised [`device`]; a plan for another device is made again.
 ///
 /// # Errors
 /// `BAD_PARAM`.
@@ -158,7 +158,7 @@ pub(crate) fn check_device(text: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// A kernel cache as text: its plans. Their code is made again where the text is read.
+/// A serialised kernel cache: its plans, which are built again when it is read.
 pub(crate) fn kernel_cache(plans: &[String]) -> String {
     json!({ "oxidnn_kernel_cache": SCHEMA, "library": env!("CARGO_PKG_VERSION"), "plans": plans }).to_string()
 }

@@ -1,7 +1,7 @@
 //! The backend interface: graphs of operations, engines, plans and their execution, by descriptors with attributes.
 //!
 //! `schema` describes every descriptor as data; `attributes` sets and gets by it; `finalize` checks; `graph` orders operations; `lower`
-//! makes primitives of them, and `plan` runs these. Nothing here computes.
+//! turns them into primitives, and `plan` runs these. Nothing here computes.
 
 mod attributes;
 mod engine;
@@ -39,7 +39,7 @@ pub extern "C" fn cudnnBackendCreateDescriptor(descriptor_type: i32, descriptor:
     })
 }
 
-/// `cudnnBackendDestroyDescriptor`: null is legal. Descriptors that were set as attributes of others are unchanged there.
+/// `cudnnBackendDestroyDescriptor`: null is allowed. Descriptors that have it as an attribute keep it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnBackendDestroyDescriptor(descriptor: Data) -> Status {
     guard("cudnnBackendDestroyDescriptor", || object::destroy(descriptor))
@@ -86,7 +86,7 @@ pub extern "C" fn cudnnBackendGetAttribute(
     })
 }
 
-/// The plan and the pack that a program means.
+/// The plan and the variant pack of two handles.
 fn bound(plan: Data, pack: Data) -> Result<(Arc<Plan>, Arc<Pack>), Failure> {
     let wrong = |name: &str| {
         let what = format_args!("{name}: got a descriptor of another type");
@@ -103,7 +103,7 @@ fn bound(plan: Data, pack: Data) -> Result<(Arc<Plan>, Arc<Pack>), Failure> {
     Ok((plan, pack))
 }
 
-/// `cudnnGetExecutionPlanWorkspaceSize`: for the sizes that the pack gives.
+/// `cudnnGetExecutionPlanWorkspaceSize`: for the sizes in the variant pack.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetExecutionPlanWorkspaceSize(handle: In<'_, Handle>, plan: Data, pack: Data, bytes: Out<'_, usize>) -> Status {
     guard("cudnnGetExecutionPlanWorkspaceSize", || {
@@ -123,7 +123,7 @@ pub extern "C" fn cudnnBackendExecute(handle: In<'_, Handle>, plan: Data, pack: 
     })
 }
 
-/// Puts a plan's executions into a graph of the runtime on the host.
+/// Adds a plan's execution to a graph of the host's runtime.
 fn populate(handle: In<'_, Handle>, plan: Data, pack: Data, graph: Data) -> Result<(), Failure> {
     let handle = handle.get("handle")?;
     let (plan, pack) = bound(plan, pack)?;
@@ -135,13 +135,13 @@ fn populate(handle: In<'_, Handle>, plan: Data, pack: Data, graph: Data) -> Resu
     plan.run(handle, emptied(graph)?, &pack)
 }
 
-/// `cudnnBackendPopulateCudaGraph`: of the runtime on the host.
+/// `cudnnBackendPopulateCudaGraph`: only with the host's CUDA runtime (`c-cudart`).
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnBackendPopulateCudaGraph(handle: In<'_, Handle>, plan: Data, pack: Data, graph: Data) -> Status {
     guard("cudnnBackendPopulateCudaGraph", || populate(handle, plan, pack, graph))
 }
 
-/// `cudnnBackendUpdateCudaGraph`: the graph is populated anew.
+/// `cudnnBackendUpdateCudaGraph`: populates the graph anew.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnBackendUpdateCudaGraph(handle: In<'_, Handle>, plan: Data, pack: Data, graph: Data) -> Status {
     guard("cudnnBackendUpdateCudaGraph", || populate(handle, plan, pack, graph))

@@ -1,7 +1,7 @@
-//! Descriptors, which a program fills, finalizes and sets as attributes of others.
+//! Backend descriptors: a program sets their attributes, finalizes them, and uses them as attributes of others.
 //!
-//! The program's handle is not an address but an index into a registry of the process, so that destroyed and invented handles are refused.
-//! Finalizing freezes the values; parents share frozen values, so that a program may destroy parts in any order.
+//! The program's handle is not an address but an index into a registry of the process, so that destroyed and invalid handles are detected. Finalizing freezes the
+//! values; parents share frozen values, so that a program may destroy descriptors in any order.
 
 use super::engine::{Config, Engine};
 use super::graph::Graph;
@@ -20,7 +20,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 /// The elements of an attribute.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
-    /// Whole numbers, enumerators, truth values.
+    /// Integers, enumerators, booleans.
     Ints(Vec<i64>),
     Reals(Vec<f64>),
     Fractions(Vec<[i64; 2]>),
@@ -50,10 +50,10 @@ pub(crate) struct Typed {
     pub(crate) value: Value,
 }
 
-/// Attributes by their numbers.
+/// Attributes by name (`cudnnBackendAttributeName_t`).
 pub(crate) type Values = BTreeMap<i32, Typed>;
 
-/// The object that finalizing made of the values.
+/// The object that finalizing created.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     /// Nothing but the values.
@@ -110,9 +110,9 @@ impl Object {
     }
 }
 
-/// Parts of the register, each with a lock of its own.
+/// Shards of the registry, each with a lock.
 const PARTS: usize = 16;
-/// Distance of two numbers, and the first of them: they look like addresses and are none.
+/// Distance between handles, and the first one: they look like addresses but are not.
 const STEP: usize = 64;
 
 type Part = Mutex<HashMap<usize, Arc<Object>>>;
@@ -137,7 +137,7 @@ pub(crate) fn create(id: i32) -> Result<Data, Failure> {
     Ok(Data::NULL.behind(number))
 }
 
-/// The descriptor that a program means.
+/// The descriptor of a handle.
 ///
 /// # Errors
 /// `BAD_PARAM_NULL_POINTER`, `BAD_PARAM` for handles that are not of a living descriptor.
@@ -146,7 +146,7 @@ pub(crate) fn find(name: &str, at: Data) -> Result<Arc<Object>, Failure> {
     found.ok_or_else(|| Failure::invalid(name, format_args!("{:#x}", at.number()), "a descriptor that was created and not destroyed"))
 }
 
-/// Ends the program's share of a descriptor; null is legal.
+/// Drops the program's reference to a descriptor; null is legal.
 ///
 /// # Errors
 /// `BAD_PARAM` for handles that are not of a living descriptor.
@@ -161,17 +161,17 @@ pub(crate) fn destroy(at: Data) -> Result<(), Failure> {
 }
 
 impl Frozen {
-    /// The only whole number of an attribute.
+    /// The integer of an attribute with one element.
     pub(crate) fn int(&self, id: i32) -> Option<i64> {
         self.ints(id).first().copied()
     }
 
-    /// The whole numbers of an attribute; none where it is not set.
+    /// The integers of an attribute; empty if it is not set.
     pub(crate) fn ints(&self, id: i32) -> &[i64] {
         ints(&self.values, id)
     }
 
-    /// The only number of an attribute.
+    /// The floating-point value of an attribute with one element.
     pub(crate) fn real(&self, id: i32) -> Option<f64> {
         match &self.values.get(&id)?.value {
             Value::Reals(v) => v.first().copied(),
@@ -198,12 +198,12 @@ impl Frozen {
         }
     }
 
-    /// The only descriptor of an attribute.
+    /// The descriptor of an attribute with one element.
     pub(crate) fn object(&self, id: i32) -> Option<&Arc<Frozen>> {
         self.objects(id).first()
     }
 
-    /// The only tensor of an attribute.
+    /// The tensor of an attribute with one element.
     pub(crate) fn tensor(&self, id: i32) -> Option<&Arc<TensorDesc>> {
         self.object(id).and_then(|o| o.as_tensor())
     }
@@ -225,7 +225,7 @@ impl Frozen {
     }
 }
 
-/// The whole numbers of an attribute; none where it is not set.
+/// The integers of an attribute; empty if it is not set.
 pub(crate) fn ints(values: &Values, id: i32) -> &[i64] {
     match values.get(&id).map(|t| &t.value) {
         Some(Value::Ints(v)) => v,

@@ -1,4 +1,4 @@
-//! Variant packs: the memory of one execution.
+//! Variant packs: the addresses and sizes of one execution.
 
 use super::object::{Value, Values, ints};
 use crate::enums::*;
@@ -14,10 +14,10 @@ pub(crate) struct Sizes {
     pub(crate) strides: Dims,
 }
 
-/// Addresses by the numbers of tensors.
+/// Addresses by the unique ids of tensors.
 #[derive(Clone, Debug)]
 pub(crate) struct Pack {
-    /// In the order of the numbers.
+    /// Sorted by id.
     addresses: Vec<(i64, Data)>,
     pub(crate) workspace: Data,
     /// Sizes that differ from those of the graph.
@@ -54,19 +54,19 @@ impl Pack {
         Ok(Pack { addresses, workspace, overrides })
     }
 
-    /// The pack of these addresses, in the order of the numbers.
+    /// The pack of these addresses, sorted by id.
     pub(crate) fn of(addresses: Vec<(i64, Data)>, workspace: Data) -> Pack {
         Pack { addresses, workspace, overrides: BTreeMap::new() }
     }
 
-    /// Where the tensor `uid` is.
+    /// The address of the tensor `uid`.
     pub(crate) fn address(&self, uid: i64) -> Option<Data> {
         self.addresses.binary_search_by_key(&uid, |a| a.0).ok().map(|i| self.addresses[i].1)
     }
 }
 
-/// Lists of numbers as cudnn-frontend passes them: the elements of a C++ `std::vector<std::vector<int64_t>>`, each of which is the
-/// addresses of its beginning, its end and the end of its memory.
+/// Lists of integers as cudnn-frontend passes them: the elements of a C++ `std::vector<std::vector<int64_t>>`, each of which consists of the
+/// addresses of its begin, its end and its end of storage.
 fn lists(at: &[Data], count: usize) -> Result<Vec<Dims>, Failure> {
     const NAME: &str = "VARIANT_PACK_OVERRIDE_SHAPES";
     if count == 0 {
@@ -84,7 +84,7 @@ fn lists(at: &[Data], count: usize) -> Result<Vec<Dims>, Failure> {
     words.as_chunks::<3>().0.iter().map(one).collect()
 }
 
-/// `rank` numbers of 64 bits.
+/// `rank` 64-bit integers.
 fn numbers(at: Data, rank: usize) -> Result<Dims, Failure> {
     let bytes = host_bytes(at.some("VARIANT_PACK_OVERRIDE_SHAPES")?, rank * 8);
     let list: Vec<i64> = bytes.as_chunks::<8>().0.iter().map(|w| i64::from_le_bytes(*w)).collect();

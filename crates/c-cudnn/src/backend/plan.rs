@@ -1,4 +1,4 @@
-//! Plans: a configuration with its program. Programs come from one bounded cache of the process, so that equal plans share one.
+//! Execution plans: a configuration with its program. Programs come from a bounded cache of the process, so equal plans share one.
 
 use super::engine::Engine;
 use super::graph::Graph;
@@ -24,21 +24,21 @@ pub(crate) struct Plan {
     pub(crate) config: Arc<Frozen>,
     engine: Engine,
     program: Arc<Program>,
-    /// The sizes of the last execution that brought its own, and their program.
+    /// The sizes of the last execution with overridden shapes, and their program.
     resized: Mutex<Option<Resized>>,
 }
 
 type Resized = (BTreeMap<i64, Sizes>, Arc<Program>);
 
-/// A program's kernel cache: the plans that were made with it. Plans of new sizes find the kernels of others in any case; the text lets
-/// another process make these plans before they are needed.
+/// A kernel cache: the plans that were made with it. Plans of new sizes reuse the kernels of others anyway; serialised, it lets another process make these plans
+/// in advance.
 #[derive(Debug, Default)]
 pub(crate) struct KernelCache {
     plans: Mutex<Vec<String>>,
 }
 
 impl KernelCache {
-    /// The cache that the text tells of, its plans made.
+    /// Deserialises a cache and makes its plans.
     ///
     /// # Errors
     /// `BAD_PARAM` for other text, and the errors of plans.
@@ -50,7 +50,7 @@ impl KernelCache {
         Ok(KernelCache { plans: Mutex::new(plans) })
     }
 
-    /// Remembers a plan, as long as there is room.
+    /// Adds a plan, if there is room.
     pub(crate) fn keep(&self, plan: &Plan) {
         let (text, mut plans) = (plan.json(), fork::lock(&self.plans));
         if plans.len() < CAPACITY && !plans.contains(&text) {
@@ -68,7 +68,7 @@ impl KernelCache {
     }
 }
 
-/// Programs that are kept.
+/// Capacity of the cache.
 const CAPACITY: usize = 4096;
 
 static CACHE: LazyLock<Mutex<Lru<String, Arc<Program>>>> = LazyLock::new(|| Mutex::new(Lru::new(CAPACITY, usize::MAX)));
@@ -78,10 +78,10 @@ fn cache() -> Locked<'static, Lru<String, Arc<Program>>> {
     fork::lock(&CACHE)
 }
 
-/// The program of an engine's graph, made now or earlier.
+/// The program of an engine's graph, from the cache or new.
 ///
 /// # Errors
-/// `NOT_SUPPORTED` with the reason, of operations that oxidnn does not compute.
+/// `NOT_SUPPORTED` with the reason, if oxidnn does not support an operation.
 pub(crate) fn program(engine: &Engine) -> Result<Arc<Program>, Failure> {
     let key = json::key(engine);
     if let Some(found) = cache().get(&key) {
@@ -121,10 +121,10 @@ impl Plan {
         json::plan(&self.engine)
     }
 
-    /// The program for the sizes that the pack gives.
+    /// The program for the sizes in the pack.
     ///
     /// # Errors
-    /// `NOT_SUPPORTED_INVALID_DYNAMIC_SHAPE` for other sizes than the graph's where it does not allow them, or where they do not fit each other.
+    /// `NOT_SUPPORTED_INVALID_DYNAMIC_SHAPE` if the graph does not allow other sizes, or they do not fit each other.
     pub(crate) fn program(&self, pack: &Pack) -> Result<Arc<Program>, Failure> {
         if pack.overrides.is_empty() {
             return Ok(self.program.clone());
@@ -148,7 +148,7 @@ impl Plan {
         Ok(program)
     }
 
-    /// Computes once, where `sink` says.
+    /// Executes once, on `sink`.
     ///
     /// # Errors
     /// The program's error.

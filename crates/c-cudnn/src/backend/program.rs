@@ -1,4 +1,5 @@
-//! Programs: lowered graphs. Steps, each a primitive, over places: the caller's tensors, constants, and the workspace.
+//! Programs: lowered graphs. A program is a list of steps, each a primitive whose arguments are the caller's tensors, constants, or parts of the
+//! workspace.
 
 use super::lower::is_reference;
 use super::pack::Pack;
@@ -14,14 +15,14 @@ use oxidnn_spec::{Arg, DataType, Op, Problem, Real, Tensor};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// The place of a tensor.
+/// The location of a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
-    /// A tensor of the caller's, by its place in [`Program::uids`].
+    /// A tensor of the caller's: index in [`Program::uids`].
     User(usize),
-    /// A constant of the program, by its place in [`Program::constants`].
+    /// A constant: index in [`Program::constants`].
     Constant(usize),
-    /// Byte of the workspace.
+    /// Byte offset in the workspace.
     Workspace(usize),
 }
 
@@ -38,11 +39,11 @@ pub(crate) struct Binding {
 pub(crate) struct Step {
     pub(crate) primitive: Primitive,
     pub(crate) bindings: Vec<Binding>,
-    /// The number that is the primitive's epsilon, which the caller gives by value.
+    /// The scalar passed by value that is the primitive's epsilon.
     pub(crate) epsilon: Option<(Place, DataType)>,
 }
 
-/// A number by its bytes; `None` of types that epsilons do not have.
+/// A scalar from its bytes; `None` for types that an epsilon cannot have.
 pub(crate) fn number(dtype: DataType, bytes: &[u8]) -> Option<f32> {
     let real = matches!(dtype, DataType::F32 | DataType::F64 | DataType::F16 | DataType::Bf16);
     let own = bytes.get(..dtype.bits() / 8).filter(|_| real)?;
@@ -55,7 +56,7 @@ impl Step {
         Ready::new(primitive, engine, self.bindings.iter().map(|b| (b.arg, &b.tensor)))
     }
 
-    /// Lets an execution have another epsilon than the last one had.
+    /// Sets the epsilon of an execution.
     fn follow(&self, ready: &mut Ready, engine: &Engine, epsilon: f32) -> Result<(), Failure> {
         let (desc, epsilon) = (ready.primitive().desc(), Real::new(epsilon));
         let had = match &desc.given().op {
@@ -80,30 +81,30 @@ impl Step {
     }
 }
 
-/// Numbers of the caller's that a program keeps on a device.
+/// Scalars passed by value that a program keeps in device memory.
 const NUMBERS: usize = 64;
 
-/// Steps and their resources. Any number of threads may run it at once.
+/// Steps and their resources. Several threads may run it at once.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) steps: Vec<Step>,
     pub(crate) constants: Vec<Memory<'static>>,
-    /// Numbers of the caller's tensors.
+    /// Ids of the caller's tensors.
     pub(crate) uids: Vec<i64>,
-    /// Bytes of those that come by value, 0 for the others.
+    /// Size in bytes of those passed by value, 0 for the others.
     pub(crate) by_value: Vec<usize>,
-    /// Bytes of intermediate results and scratchpads.
+    /// Size in bytes of intermediate results and scratchpads.
     pub(crate) scratch: usize,
-    /// Operations of the graph that became one primitive with others.
+    /// Operations that were fused with others.
     pub(crate) fused: usize,
-    /// The steps as they were executed last, while no thread executes them.
+    /// The steps of the last execution, while no thread uses them.
     pub(crate) ready: Mutex<Option<Vec<Ready>>>,
-    /// Numbers that were given by value, in memory of a device that cannot read the host's: by the caller's tensor and the bytes.
+    /// Device copies of scalars passed by value, for devices that cannot read host memory: by tensor and value.
     pub(crate) numbers: Mutex<BTreeMap<(usize, Vec<u8>), Memory<'static>>>,
 }
 
 impl Program {
-    /// Bytes of workspace, including room to align its contents.
+    /// Workspace size in bytes, with room for alignment.
     pub(crate) fn workspace(&self) -> i64 {
         let bytes = if self.scratch == 0 { 0 } else { self.scratch + ALIGNMENT - 1 };
         i64::try_from(bytes).unwrap_or(i64::MAX)
@@ -114,7 +115,7 @@ impl Program {
         self.fused > 0
     }
 
-    /// Computes once. Memory objects of the last execution serve the next one, of one thread at a time.
+    /// Executes once. Memory objects of the last execution are reused, by one thread at a time.
     ///
     /// # Errors
     /// `BAD_PARAM_NULL_POINTER` for a tensor or a workspace without memory.
@@ -129,7 +130,7 @@ impl Program {
             Sink::Now => self.on_device(handle, pack)?,
             _ => self.values(handle, pack)?,
         };
-        // Later work may run after the end of the program, and keeps its resources.
+        // Queued work may outlive the program, and keeps its resources alive.
         let address = if sink == Sink::Now { Data::at } else { Data::of };
         let value = |i: usize| values.get(i).and_then(Option::as_ref);
         let user = |i: usize| value(i).map_or_else(|| user(self.uids[i]).unwrap_or(Data::NULL), address);
@@ -153,7 +154,7 @@ impl Program {
         Ok(())
     }
 
-    /// Copies of the numbers that the caller gave by value, and may forget when the call returns.
+    /// Copies of the scalars passed by value, which the caller may free when the call returns.
     fn values(&self, handle: &Handle, pack: &Pack) -> Result<Vec<Option<Memory<'static>>>, Failure> {
         let copy = |(uid, bytes): (&i64, &usize)| {
             let Some(at) = pack.address(*uid).filter(|_| *bytes > 0) else { return Ok(None) };
@@ -166,7 +167,7 @@ impl Program {
         self.uids.iter().zip(&self.by_value).map(copy).collect()
     }
 
-    /// The numbers that the caller gave by value where the device reads them. They stay: work that reads them may be under way, and they come again.
+    /// Device copies of the scalars passed by value. They are kept: queued work may still read them, and later calls reuse them.
     fn on_device(&self, handle: &Handle, pack: &Pack) -> Result<Vec<Option<Memory<'static>>>, Failure> {
         let mut known = fork::lock(&self.numbers);
         if known.len() > NUMBERS {
@@ -196,7 +197,7 @@ impl Program {
         self.steps.iter().map(|step| step.primitive.desc())
     }
 
-    /// How many implementations there are for the step that has the most, the reference aside: more than one is a choice.
+    /// The largest number of implementations of a step, without the reference: with more than one there is a knob.
     pub(crate) fn rows(&self) -> usize {
         let takes = |verdict: &Verdict| !matches!(verdict, Verdict::Skipped(_));
         let rows = |desc: &PrimitiveDesc| desc.explain().iter().filter(|(name, verdict)| takes(verdict) && !is_reference(name)).count();

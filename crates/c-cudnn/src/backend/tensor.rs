@@ -7,7 +7,7 @@ use crate::status::Failure;
 use crate::values::data_type;
 use oxidnn_spec::{Blocking, Blocks, DataType, Dims, Layout, Tensor};
 
-/// A tensor: the type of its elements, their number and their layout.
+/// A tensor: element type, sizes and layout.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct TensorDesc {
     pub(crate) uid: i64,
@@ -20,9 +20,9 @@ pub(crate) struct TensorDesc {
     pub(crate) is_virtual: bool,
     pub(crate) reordering: i64,
     pub(crate) is_ragged: bool,
-    /// Its number is read when it is executed, wherever the program keeps it.
+    /// A scalar that is read at execution, from host or device memory.
     pub(crate) is_by_value: bool,
-    /// The bytes of a number that is known now.
+    /// The bytes of a constant scalar.
     pub(crate) constant: Option<Vec<u8>>,
 }
 
@@ -89,7 +89,7 @@ impl TensorDesc {
         self.tensor().map(drop)
     }
 
-    /// The type of its elements, where oxidnn has it. Truth values that take a bit each are bytes to a program's steps.
+    /// The element type, if oxidnn has it. Bit-packed booleans are bytes to a program's steps.
     ///
     /// # Errors
     /// `NOT_SUPPORTED_DATA_TYPE`.
@@ -100,12 +100,12 @@ impl TensorDesc {
         }
     }
 
-    /// Truth values of a bit each in memory of the program's.
+    /// Whether it is bit-packed booleans in the caller's memory.
     pub(crate) fn is_bits(&self) -> bool {
         self.dtype == CUDNN_DATA_BOOLEAN && !self.is_virtual
     }
 
-    /// The tensor with its strides. Of vectors the sizes are of elements, and the vectors are blocks.
+    /// The oxidnn tensor. Vectorised dimensions become blocked ones, and sizes count elements.
     ///
     /// # Errors
     /// `NOT_SUPPORTED_DATA_TYPE`, `BAD_PARAM` for overlapping elements.
@@ -113,7 +113,7 @@ impl TensorDesc {
         let dtype = self.real_type()?;
         let Some((d, count)) = self.vector else {
             let strided = Tensor::with_strides(self.dims, dtype, Some(self.strides));
-            // The layout of a virtual tensor does not matter, and cudnn-frontend gives some impossible strides.
+            // The layout of a virtual tensor does not matter, and cudnn-frontend sets impossible strides for some.
             return Ok(if self.is_virtual { strided.or_else(|_| Tensor::plain(self.dims, dtype))? } else { strided? });
         };
         let large = || Failure::invalid("tensor", self.dims, "sizes that 64 bits hold");
@@ -131,7 +131,7 @@ impl TensorDesc {
     }
 }
 
-/// The bytes of one number of the type, wherever the program keeps it.
+/// The bytes of a scalar constant of the type.
 fn constant(at: Data, dtype: i32) -> Result<Vec<u8>, Failure> {
     let bytes = data_type("TENSOR_DATA_TYPE", dtype)?.bits().div_ceil(8);
     at.some("TENSOR_CONSTANT_VALUE")?;

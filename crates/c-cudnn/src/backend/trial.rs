@@ -1,4 +1,4 @@
-//! Trials: plans are run on memory of the library's own, and timed.
+//! Trials: plans are timed on the library's own memory.
 
 use super::engine::Engine;
 use super::json;
@@ -18,7 +18,7 @@ use std::cell::LazyCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Bytes that a trial may take.
+/// Bytes of a trial, at most.
 const MOST: usize = 1 << 30;
 
 impl Engine {
@@ -34,7 +34,7 @@ pub(super) fn known(engine: &Engine, candidates: impl FnOnce() -> Vec<Engine>) -
     measured::known(&problem(engine), |way| ways.contains(&way))
 }
 
-/// The times of `candidates`, all of one graph: as they were measured before, else now. None where a trial would say nothing.
+/// The times of `candidates`, all of one graph: measured before, or now. `None` if a trial would be meaningless.
 pub(super) fn times(candidates: &[Engine]) -> Times {
     let before = candidates.first().and_then(|first| known(first, || candidates.to_vec()));
     let before = before.filter(|times| candidates.iter().all(|e| times.of(e.way()).is_some()));
@@ -63,7 +63,7 @@ fn measure(candidates: &[Engine]) -> Result<Times, Failure> {
     Ok(times)
 }
 
-/// Refuses graphs whose time depends on numbers that only the program knows: lengths, positions, pages.
+/// Refuses graphs whose time depends on data: lengths, positions, pages.
 fn check(engine: &Engine) -> Result<(), Failure> {
     let graph = &engine.graph;
     for uid in graph.nodes.iter().flat_map(|n| &n.reads) {
@@ -77,7 +77,7 @@ fn check(engine: &Engine) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How long an execution of the program takes.
+/// Times an execution of the program.
 fn once(handle: &Handle, engine: &Engine, program: &Arc<Program>) -> Result<Duration, Failure> {
     let tensors = program.uids.iter().map(|uid| engine.graph.tensors[uid].tensor()).collect::<Result<Vec<Tensor>, Failure>>()?;
     let workspace = usize::try_from(program.workspace()).unwrap_or(usize::MAX);
@@ -86,7 +86,7 @@ fn once(handle: &Handle, engine: &Engine, program: &Arc<Program>) -> Result<Dura
     let memory = |bytes: usize| -> Result<Memory<'static>, Failure> {
         Ok(Memory::new(handle.engine(), Tensor::plain([i64::try_from(bytes.max(1)).unwrap_or(i64::MAX)], DataType::U8)?)?)
     };
-    // A value passed by value is on the host: the number 1, which is meaningful everywhere.
+    // A scalar passed by value is on the host; 1 is valid everywhere.
     let numbers: Vec<Vec<u8>> = tensors.iter().zip(&program.by_value).map(|(t, &bytes)| one(t.dtype, bytes)).collect();
     let held = tensors.iter().map(|t| memory(t.bytes())).collect::<Result<Vec<_>, Failure>>()?;
     let places = numbers.iter().zip(&held).map(|(number, held)| if number.is_empty() { Data::at(held) } else { Data::of_bytes(number) });
@@ -97,7 +97,7 @@ fn once(handle: &Handle, engine: &Engine, program: &Arc<Program>) -> Result<Dura
     Ok(time)
 }
 
-/// The number 1 in so many bytes.
+/// `bytes` bytes of elements with value 1.
 fn one(dtype: DataType, bytes: usize) -> Vec<u8> {
     let mut number = vec![0; bytes];
     let width = dtype.bits() / 8;

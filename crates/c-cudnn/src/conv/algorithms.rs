@@ -1,8 +1,7 @@
-//! cuDNN's algorithms, and their meaning here.
+//! cuDNN's convolution algorithms, and what each selects here.
 //!
-//! Sums of products are one algorithm to oxidnn. Programs use the first number of each pass (`IMPLICIT_GEMM`, `ALGO_0`) without a
-//! workspace, so its scratch is the library's; the others of the kind take theirs from the caller. Fourier transforms are not supported,
-//! Winograd's are if oxidnn has a kernel for the problem.
+//! All direct algorithms are one to oxidnn. Programs use the first one of each pass (`IMPLICIT_GEMM`, `ALGO_0`) without a workspace, so it uses the library's
+//! scratch; the others use the caller's workspace. FFT is not supported; Winograd is if oxidnn has a kernel for the problem.
 
 use super::request::{Pass, Request};
 use crate::enums::*;
@@ -10,7 +9,7 @@ use crate::status::Failure;
 use crate::values;
 use oxidnn_spec::op::ConvAlg;
 
-/// The meaning of an algorithm.
+/// What an algorithm selects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct How {
     pub(crate) alg: ConvAlg,
@@ -55,7 +54,7 @@ pub(super) fn table(pass: Pass) -> &'static [(i32, Option<How>)] {
     }
 }
 
-/// The name of the enumeration that a pass's algorithms are of.
+/// The name of the enumeration of a pass's algorithms.
 fn kind(pass: Pass) -> &'static str {
     match pass {
         Pass::Forward => "cudnnConvolutionFwdAlgo_t",
@@ -65,10 +64,10 @@ fn kind(pass: Pass) -> &'static str {
 }
 
 impl Request {
-    /// The meaning of the algorithm with this number.
+    /// What the algorithm with this number selects.
     ///
     /// # Errors
-    /// `BAD_PARAM` for numbers that are no algorithm's, `NOT_SUPPORTED` for algorithms that oxidnn does not have.
+    /// `BAD_PARAM` for unknown algorithms, `NOT_SUPPORTED` for those that oxidnn does not have.
     pub(crate) fn how(&self, number: i32) -> Result<How, Failure> {
         match table(self.pass).iter().find(|a| a.0 == number) {
             Some((_, Some(how))) => Ok(*how),

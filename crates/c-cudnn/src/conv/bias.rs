@@ -1,4 +1,4 @@
-//! Bias: its gradient, and its sum with a second tensor and an activation behind a convolution.
+//! Bias: its gradient, and the convolution with bias, a second tensor and an activation.
 
 use super::request::{Places, Request, Settings};
 use crate::activation::ActivationDesc;
@@ -12,7 +12,7 @@ use crate::tensor::TensorDesc;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use oxidnn_spec::{Arg, PostOp, Real, Tensor};
 
-/// The tail of a convolution: `y = act(alpha * conv + factor * second + bias)`.
+/// The epilogue of a convolution: `y = act(alpha * conv + factor * second + bias)`.
 pub(super) struct Finish<'a> {
     pub(super) alpha: f64,
     pub(super) second: Option<(&'a Tensor, Data, f64)>,
@@ -22,7 +22,7 @@ pub(super) struct Finish<'a> {
 }
 
 impl Finish<'_> {
-    /// Runs the convolution with all of it as post-ops.
+    /// Runs the convolution with the epilogue as post-ops.
     pub(super) fn run(self, handle: &Handle, request: &Request, places: Places, settings: Settings) -> Result<(), Failure> {
         let mut post_ops = Vec::new();
         let mut operands: Vec<(usize, Place)> = Vec::new();

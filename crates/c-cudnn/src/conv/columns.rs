@@ -1,4 +1,4 @@
-//! Columns of a convolution's source, and filters in the order of kernels for bytes.
+//! im2col, and reordering of int8 filters.
 
 use super::ConvDesc;
 use crate::exec::Blend;
@@ -11,7 +11,7 @@ use crate::tensor::TensorDesc;
 use crate::values;
 use oxidnn_spec::{DataType, Dims, Tensor};
 
-/// `cudnnIm2Col`: a row for each channel and tap, of all samples and places of the result, which a column is of in BLAS's order.
+/// `cudnnIm2Col`: a row for each channel and tap, over all samples and result positions (a column in BLAS's order).
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnIm2Col(
     handle: In<'_, Handle>,
@@ -36,7 +36,7 @@ pub extern "C" fn cudnnIm2Col(
         handle.combine((&zero.0, zero.1.into()), (&whole, to.into()), Blend::PLAIN)?;
         let bytes = |elements: i64| src.dtype.bytes(elements as usize).unwrap_or(0);
         for tap in 0..taps {
-            // The places of the result at which this tap is inside of the source: one box.
+            // The result positions at which this tap is inside of the source: a box.
             let (mut rest, mut first, mut count, mut from) = (tap, Dims::filled(n, 0), dims, 0);
             count[1] = channels;
             for d in (2..n).rev() {
@@ -78,7 +78,7 @@ pub extern "C" fn cudnnIm2Col(
     })
 }
 
-/// `cudnnReorderFilterAndBias`: filters of both orders have the same layout here, so they are copied.
+/// `cudnnReorderFilterAndBias`: a copy, since reordered filters have the same layout here.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnReorderFilterAndBias(
     handle: In<'_, Handle>,

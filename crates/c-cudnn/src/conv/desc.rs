@@ -20,7 +20,7 @@ pub struct ConvDesc {
     stamp: Stamp,
 }
 
-/// How the filter slides.
+/// Padding, strides and dilations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Geometry {
     pub(super) padding: Dims,
@@ -65,7 +65,7 @@ impl ConvDesc {
         Ok(())
     }
 
-    /// Takes math type, groups and order of a filter from another descriptor.
+    /// Copies math type, groups and filter order from another descriptor.
     pub(super) fn become_like(&mut self, other: &ConvDesc, geometry: Geometry) -> Result<(), Failure> {
         (self.math, self.groups, self.reorder) = (other.math, other.groups, other.reorder);
         self.set(geometry)
@@ -86,15 +86,15 @@ impl ConvDesc {
         self.groups
     }
 
-    /// Whether the filter is turned around: the convolution of mathematics, not a correlation.
+    /// Whether the filter is flipped (`CUDNN_CONVOLUTION`, not cross-correlation).
     pub(crate) fn flips(&self) -> Result<bool, Failure> {
         Ok(self.geometry()?.mode == CUDNN_CONVOLUTION)
     }
 
-    /// Padding and so on for tensors with `spatial` spatial dimensions.
+    /// The window for tensors with `spatial` spatial dimensions.
     ///
     /// # Errors
-    /// `BAD_PARAM` where the descriptor has another number of them.
+    /// `BAD_PARAM` if the descriptor has another number of them.
     pub(crate) fn window(&self, spatial: usize) -> Result<Window, Failure> {
         let g = self.geometry()?;
         if g.padding.len() != spatial {
@@ -108,7 +108,7 @@ impl ConvDesc {
         Ok(Window { strides: g.strides, dilations, padding_l: g.padding, padding_r: g.padding })
     }
 
-    /// Sizes of the result for a source and a filter.
+    /// Output sizes for an input and a filter.
     pub(super) fn output(&self, src: &Tensor, filter: &Dims) -> Result<Dims, Failure> {
         let s = src.dims();
         if s.len() != filter.len() || s.len() < 3 {
@@ -186,7 +186,7 @@ pub extern "C" fn cudnnGetConvolutionGroupCount(desc: In<'_, ConvDesc>, groups: 
     guard("cudnnGetConvolutionGroupCount", || groups.set("groupCount", desc.get("convDesc")?.groups as i32))
 }
 
-/// `cudnnSetConvolutionReorderType`: filters of either kind have the same layout here.
+/// `cudnnSetConvolutionReorderType`: no effect, since reordered filters have the same layout here.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetConvolutionReorderType(desc: InOut<'_, ConvDesc>, reorder: i32) -> Status {
     guard("cudnnSetConvolutionReorderType", || {
@@ -267,7 +267,7 @@ pub extern "C" fn cudnnSetConvolutionNdDescriptor(
     })
 }
 
-/// `cudnnGetConvolutionNdDescriptor`: as many numbers as are asked for.
+/// `cudnnGetConvolutionNdDescriptor`: returns as many values as the caller asks for.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetConvolutionNdDescriptor(
     desc: In<'_, ConvDesc>,

@@ -1,4 +1,4 @@
-//! Filters turned around: a concatenation of their taps, last one first.
+//! Flipped filters: a concatenation of their taps in reverse order.
 
 use crate::exec::{Blend, Job, Place};
 use crate::filter::Filter;
@@ -8,15 +8,15 @@ use crate::status::Failure;
 use oxidnn_spec::op::Concat;
 use oxidnn_spec::{Arg, Dims, Tensor};
 
-/// Taps that one concatenation takes.
+/// Taps of one concatenation, at most.
 const MOST_TAPS: i64 = 1023;
 
-/// Number of positions in a filter's window.
+/// Number of taps of a filter.
 pub(super) fn taps(filter: &Filter) -> i64 {
     filter.dims[2..].iter().product()
 }
 
-/// `to = blend(turned around(from), to)`, both dense as the filter is.
+/// `to = blend(flipped(from), to)`, both with the filter's dense layout.
 ///
 /// # Errors
 /// `NOT_SUPPORTED` for windows of very many taps.

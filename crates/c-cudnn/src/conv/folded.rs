@@ -1,7 +1,7 @@
-//! The gradient of the source of a convolution with strides, as one without: spatial dimensions are folded into channels by the strides.
+//! Backward data of a strided convolution as a convolution without strides: spatial dimensions are folded into channels by the strides.
 //!
 //! With `O` sizes of the gradient of the result and a filter of `R`, padded to a multiple `R'` of the stride `s`, the folded gradient has
-//! `O + R' / s - 1` pixels a dimension, of which the caller's is the part behind the padding.
+//! `O + R' / s - 1` pixels per dimension, of which the caller's is the part after the padding.
 
 use super::desc::{ConvDesc, Geometry};
 use crate::enums::*;
@@ -48,7 +48,7 @@ pub extern "C" fn cudnnGetFoldedConvBackwardDataDescriptors(
         let spatial = |d: usize, f: &dyn Fn(usize) -> i64| if d < 2 { 0 } else { f(d - 2) };
         let lists = |f: &dyn Fn(usize) -> i64| (0..n).map(|d| spatial(d, f) as i32).collect::<Vec<i32>>();
         let taps = |d: usize| (filter.dims[d + 2] + strides[d] - 1) / strides[d];
-        // Pixels of the gradient that a folded convolution gives, of the caller's and of padding.
+        // Pixels of the folded convolution's gradient: the caller's, and padding.
         let whole = |d: usize| (diff.dims[d + 2] + taps(d) - 1) * strides[d];
         let all: i64 = strides.iter().product();
         let (folded_filter, folded_grad) = (

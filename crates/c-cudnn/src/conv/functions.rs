@@ -29,7 +29,7 @@ fn request(
     Request::new(pass, [src.tensor(names[0])?, dst.tensor(names[2])?], filter.filter(names[1])?, conv.get("convDesc")?)
 }
 
-/// A computing call; descriptors and memory are those of source, filter and destination.
+/// An executing call; descriptors and memory of source, filter and destination.
 struct Call<'a> {
     function: &'static str,
     pass: Pass,
@@ -42,7 +42,7 @@ struct Call<'a> {
     scaling: [Data; 2],
 }
 
-/// Runs a pass, by the steps of an earlier call where one was alike.
+/// Runs a pass, by the recorded steps of an earlier equal call if there is one.
 fn run(call: &Call<'_>) -> Result<(), Failure> {
     let Call { function, pass, handle, tensors: (src, filter, dst), conv, places: [x, w, y], algo, .. } = *call;
     let (data, bytes) = call.workspace;

@@ -1,4 +1,4 @@
-//! Lists of algorithms: predicted, or measured.
+//! The lists that Get (predicted) and Find (measured) return.
 
 use super::algorithms::table;
 use super::request::{Pass, Places, Request, Settings};
@@ -27,7 +27,7 @@ pub struct AlgoPerf {
 
 const _: () = assert!(size_of::<AlgoPerf>() == 48);
 
-/// Where a list of algorithms goes.
+/// The caller's buffer for a list of algorithms.
 pub(super) struct List<'a> {
     pub(super) requested: i32,
     pub(super) returned: Out<'a, i32>,
@@ -35,7 +35,7 @@ pub(super) struct List<'a> {
 }
 
 impl List<'_> {
-    /// Gives the first of `all` to the caller, those that work first, of them those first that `times` prefers.
+    /// Returns the first of `all` to the caller: working ones first, in the order of `times`.
     fn give(self, mut all: Vec<AlgoPerf>, times: &Times) -> Result<(), Failure> {
         let count = usize::try_from(self.requested).ok().filter(|&n| n > 0);
         let count = count.ok_or_else(|| Failure::invalid("requestedAlgoCount", self.requested, "at least 1"))?;
@@ -66,7 +66,7 @@ fn known(request: &Request, problem: &str) -> Option<Times> {
     measured::known(problem, |w| table(request.pass).iter().any(|&(algo, how)| way(algo) == w && how.is_some()))
 }
 
-/// Every algorithm of the request's pass, without times, in the order in which they are to be preferred: by times, where they were measured.
+/// Every algorithm of the request's pass, without times, in order of preference (measured times, if known).
 pub(super) fn predicted(request: &Request, engine: &runtime::Engine, list: List<'_>) -> Result<(), Failure> {
     let all = table(request.pass).iter().map(|&(algo, _)| {
         let found = request.how(algo).and_then(|how| request.workspace(engine, how));
@@ -76,7 +76,7 @@ pub(super) fn predicted(request: &Request, engine: &runtime::Engine, list: List<
     list.give(all.collect(), &times.unwrap_or_default())
 }
 
-/// Every algorithm with its time and its bytes of workspace: as it was measured before, else run on the caller's memory within the workspace given.
+/// Every algorithm with its time and workspace size: measured before, or now on the caller's memory within the given workspace.
 pub(super) fn measured(request: &Request, handle: &Handle, trial: (Places, Workspace), list: List<'_>) -> Result<(), Failure> {
     let (places, workspace) = trial;
     let fitting = |algo: i32| {
@@ -108,7 +108,7 @@ pub(super) fn measured(request: &Request, handle: &Handle, trial: (Places, Works
     list.give(all, &times)
 }
 
-/// As [`measured`], on memory of the library's own, with as much workspace as each algorithm wants.
+/// As [`measured`], on the library's own memory, with as much workspace as each algorithm needs.
 pub(super) fn measured_apart(request: &Request, handle: &Handle, list: List<'_>) -> Result<(), Failure> {
     let memory = |bytes: usize| -> Result<runtime::Memory<'static>, Failure> {
         Ok(runtime::Memory::new(handle.engine(), Tensor::plain([i64::try_from(bytes.max(1)).unwrap_or(i64::MAX)], DataType::U8)?)?)
@@ -125,7 +125,7 @@ pub(super) fn measured_apart(request: &Request, handle: &Handle, list: List<'_>)
     result
 }
 
-/// How many algorithms a pass has.
+/// Number of algorithms of a pass.
 pub(super) fn count(pass: Pass) -> i32 {
     table(pass).len() as i32
 }

@@ -50,12 +50,12 @@ pub(crate) struct Request {
     dst: Tensor,
     window: Window,
     filter: Filter,
-    /// The filter is turned around.
+    /// The filter is flipped.
     flips: bool,
     math: i32,
 }
 
-/// Where a call's tensors are.
+/// The addresses of a call's tensors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Places {
     pub(crate) src: Data,
@@ -72,7 +72,7 @@ pub(crate) struct Settings {
 }
 
 impl Request {
-    /// A request of descriptors: source (or its gradient), filter, destination.
+    /// A request from descriptors: source (or its gradient), filter, destination.
     ///
     /// # Errors
     /// `BAD_PARAM` for descriptors that do not fit each other.
@@ -97,7 +97,7 @@ impl Request {
         [self.src.bytes(), self.filter.tensor.bytes(), self.dst.bytes()]
     }
 
-    /// The type that scaling factors are of.
+    /// The type of the scaling factors.
     pub(crate) fn dtype(&self) -> oxidnn_spec::DataType {
         self.dst.dtype
     }
@@ -117,10 +117,10 @@ impl Request {
         Attr { fpmath: FpMath { mode, apply_to_int: false }, ..Attr::default() }
     }
 
-    /// The primitive that `how` means.
+    /// The primitive that `how` selects.
     ///
     /// # Errors
-    /// `NOT_SUPPORTED` where there is none.
+    /// `NOT_SUPPORTED` if there is none.
     pub(crate) fn made(&self, engine: &runtime::Engine, how: How) -> Result<Arc<Made>, Failure> {
         let scratchpad = if how.own { ScratchpadMode::User } else { ScratchpadMode::Library };
         let made = primitive(engine, self.op(how.alg).into(), Attr { scratchpad, ..self.attr() })?;
@@ -130,17 +130,17 @@ impl Request {
         Ok(made)
     }
 
-    /// The problem with everything that the times of its algorithms depend on, as text.
+    /// The key of measured times: the problem with everything that they depend on, as text.
     ///
     /// # Errors
-    /// Where no algorithm computes it.
+    /// If no algorithm computes it.
     pub(crate) fn problem(&self, engine: &runtime::Engine) -> Result<String, Failure> {
         let made = self.made(engine, How { alg: ConvAlg::Direct, own: true })?;
         let turned = if self.flips { " filter turned around" } else { "" };
         Ok(format!("{}{turned}", made.primitive().desc().given()))
     }
 
-    /// Bytes of workspace that a call takes: scratch of the primitive, and the filter turned around.
+    /// Workspace of a call in bytes: scratch of the primitive, and the flipped filter.
     ///
     /// # Errors
     /// As [`Request::made`].
@@ -191,14 +191,14 @@ impl Request {
             flip(handle, &self.filter, [flipped, places.weights], blend)?;
         }
         match leased {
-            // Work that reads it may still be under way.
+            // Queued work may still read it.
             Some(_) if !handle.stream().is_synchronous() => Ok(handle.stream().wait()?),
             _ => Ok(()),
         }
     }
 }
 
-/// The next address that is a multiple of the alignment of memory.
+/// The address rounded up to the alignment of memory.
 fn aligned(data: Data) -> Data {
     data.behind(data.number().next_multiple_of(runtime::ALIGNMENT) - data.number())
 }

@@ -1,4 +1,4 @@
-//! The executions of fused operations.
+//! Execution of fused operations.
 
 use super::{ConstPack, Param, VariantPack};
 use crate::activation::ActivationDesc;
@@ -18,7 +18,7 @@ use oxidnn_spec::{Arg, PostOp, Tensor};
 /// Scratch of the convolution is the library's: the workspace is for its inputs.
 const HOW: How = How { alg: ConvAlg::Direct, own: false };
 
-/// Pointers of the caller's, with the labels that say whether there are such.
+/// The caller's pointers, with the labels that tell whether they are present.
 const PLACEHOLDERS: &[(i32, i32)] = &[
     (CUDNN_PTR_XDATA, CUDNN_PARAM_XDATA_PLACEHOLDER),
     (CUDNN_PTR_BN_EQSCALE, CUDNN_PARAM_BN_EQSCALE_PLACEHOLDER),
@@ -51,7 +51,7 @@ impl ConstPack {
         }
     }
 
-    /// Whether there will be a pointer.
+    /// Whether a pointer will be present.
     fn has(&self, pointer: i32) -> bool {
         let label = PLACEHOLDERS.iter().find(|p| p.0 == pointer).map(|p| p.1);
         label.is_some_and(|l| matches!(self.set.get(&l), Some(Param::Number(n)) if *n != CUDNN_PTR_NULL))
@@ -76,13 +76,13 @@ impl ConstPack {
         Request::new(pass, [self.tensor(CUDNN_PARAM_XDESC)?, self.tensor(dst)?], filter.filter("WDESC")?, conv)
     }
 
-    /// Whether something is done to the source before it is convolved.
+    /// Whether the convolution has a prologue on its source.
     fn has_prologue(&self) -> bool {
         self.ops != CUDNN_FUSED_CONV_SCALE_BIAS_ADD_ACTIVATION
             && (self.has(CUDNN_PTR_BN_EQSCALE) || self.has(CUDNN_PTR_BN_EQBIAS) || self.activation().is_some())
     }
 
-    /// Checks the constants; bytes of workspace that an execution takes.
+    /// Checks the constants; returns the bytes of workspace of an execution.
     pub(super) fn prepare(&self, handle: &Handle) -> Result<usize, Failure> {
         match self.ops {
             CUDNN_FUSED_BN_FINALIZE_STATISTICS_TRAINING | CUDNN_FUSED_BN_FINALIZE_STATISTICS_INFERENCE => {
@@ -110,7 +110,7 @@ impl ConstPack {
         }
     }
 
-    /// The caller's pointer, where there is to be one.
+    /// The caller's pointer, if it is to be present.
     fn at(&self, pack: &VariantPack, label: i32) -> Result<Option<Data>, Failure> {
         match self.has(label) {
             true => self.needed(pack, label).map(Some),
@@ -122,7 +122,7 @@ impl ConstPack {
         pack.pointers.get(&label).copied().unwrap_or(Data::NULL).some(&name("cudnnFusedOpsVariantParamLabel_t", label))
     }
 
-    /// Scale, unless it is applied already, bias, and summands, as far as there are any: post-ops with their operands.
+    /// The epilogue as post-ops: scale (unless already applied), bias, and residuals, as far as present.
     fn tail(&self, pack: &VariantPack, scale: bool, added: Option<(Tensor, Data)>) -> Result<Vec<(PostOp, Option<Data>)>, Failure> {
         let eq = || self.tensor(CUDNN_PARAM_BN_EQSCALEBIAS_DESC).cloned();
         let mut operands = Vec::new();
@@ -137,7 +137,7 @@ impl ConstPack {
         Ok(operands.into_iter().map(binary).collect())
     }
 
-    /// The job with its tail and the activation of its result in `dst`.
+    /// The job with its epilogue and activation, and its result in `dst`.
     fn ended(&self, handle: &Handle, job: Job, tail: Vec<(PostOp, Option<Data>)>, dst: &Tensor) -> Result<Job, Failure> {
         let job = append(job, tail);
         match self.activation() {
@@ -146,7 +146,7 @@ impl ConstPack {
         }
     }
 
-    /// Scale, bias and activation of the source, then a convolution with statistics of its result, or the gradient of a filter.
+    /// Scale, bias and activation of the source, then a convolution with statistics of its result, or a filter gradient.
     fn prologue(&self, handle: &Handle, pack: &VariantPack) -> Result<(), Failure> {
         let (request, tensor) = (self.request()?, self.tensor(CUDNN_PARAM_XDESC)?);
         let mut src = self.needed(pack, CUDNN_PTR_XDATA)?;
@@ -204,8 +204,8 @@ impl ConstPack {
         request.run(handle, places, SETTINGS, |job| self.ended(handle, job, tail, self.tensor(CUDNN_PARAM_YDESC)?))
     }
 
-    /// Scale and bias that a normalisation amounts to: of the statistics of a batch, which are kept and blended with the running ones, or
-    /// of the running ones.
+    /// The scale and bias equivalent to a normalisation, from the statistics of the batch (which are stored and blended with the running ones) or from the running
+    /// ones.
     fn statistics(&self, handle: &Handle, pack: &VariantPack, training: bool) -> Result<(), Failure> {
         let learnt = self.tensor(CUDNN_PARAM_BN_SCALEBIAS_MEANVAR_DESC)?;
         let view = |tensor: &'_ Tensor, label: i32| -> Result<Option<(Tensor, Data)>, Failure> {
@@ -268,15 +268,15 @@ impl ConstPack {
     }
 }
 
-/// Everything is plain, and scratch the library's.
+/// Without blending, and with the library's scratch.
 const SETTINGS: Settings = Settings { how: HOW, workspace: Workspace { data: Data::NULL, bytes: 0 }, blend: Blend::PLAIN };
 
-/// A job with more post-ops, which are its first.
+/// Adds post-ops to a job that has none.
 fn append(job: Job, tail: Vec<(PostOp, Option<Data>)>) -> Job {
     tail.into_iter().enumerate().fold(job, |job, (i, (post_op, at))| job.post_op(post_op).arg_if(Arg::post_op(i, Arg::SRC_1), at))
 }
 
-/// The position of a channel in a tensor of one element a channel.
+/// The position of channel `n` in a tensor with one element per channel.
 fn channel(tensor: &Tensor, n: i64) -> Vec<i64> {
     (0..tensor.dims().len()).map(|d| if d == 1 { n } else { 0 }).collect()
 }

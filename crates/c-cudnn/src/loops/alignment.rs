@@ -1,5 +1,5 @@
-//! The loss of connectionist temporal classification and its gradient: sums over all alignments of labels with time, forward and backward in
-//! time (Graves et al., 2006). A recurrence over labels that no primitive has.
+//! The CTC loss and its gradient by the forward-backward algorithm over all alignments of labels with time (Graves et al., 2006). No primitive has this
+//! recurrence over labels.
 
 use super::view::View;
 use crate::handle::Handle;
@@ -12,13 +12,13 @@ pub(crate) struct Loss<'a> {
     pub(crate) handle: &'a Handle,
     /// T x N x A.
     pub(crate) inputs: (&'a Tensor, Data),
-    /// They are activations, which a softmax makes probabilities.
+    /// The inputs are activations before a softmax.
     pub(crate) is_activation: bool,
-    /// Gradients of steps behind a sample's end become zero; else they are not written.
+    /// Gradients of steps beyond a sample's end become zero; otherwise they are not written.
     pub(crate) zero_behind: bool,
 }
 
-/// The label that means nothing.
+/// The blank label.
 const BLANK: usize = 0;
 
 /// `ln(exp(a) + exp(b))`.
@@ -28,7 +28,7 @@ fn add(a: f64, b: f64) -> f64 {
 }
 
 impl Loss<'_> {
-    /// Costs of all samples in single precision, and gradients where they are wanted: of the activations before a softmax, in either case.
+    /// Costs of all samples in single precision, and gradients if requested, always with respect to the activations before a softmax.
     pub(crate) fn run(
         &self,
         labels: &[i32],
@@ -93,7 +93,7 @@ impl Loss<'_> {
                 shares[letter] = add(shares[letter], sample.before[t as usize][s] + sample.after[t as usize][s]);
             }
             for (a, (log, share)) in row.iter().zip(shares).enumerate() {
-                // The emission of this step is in both sums, once too often.
+                // Both sums include the emission of this step: subtract it once.
                 let value = if possible { log.exp() - (share - log - sample.total).exp() } else { 0.0 };
                 view.set(&[t, n as i64, a as i64], if value.is_nan() { 0.0 } else { value });
             }
@@ -101,11 +101,11 @@ impl Loss<'_> {
     }
 }
 
-/// Sums over the alignments of one sample.
+/// The forward-backward algorithm over the alignments of one sample.
 struct Sample {
-    /// Labels with blanks around each.
+    /// The labels with a blank before, between and after them.
     path: Vec<usize>,
-    /// Logarithms, by step and place on the path: of beginnings up to there, and of ends from there on, emission included.
+    /// Logarithms of the forward and backward variables, by step and position in the label sequence with blanks, both including the emission.
     before: Vec<Vec<f64>>,
     after: Vec<Vec<f64>>,
     /// Logarithm of the probability of the labels.
@@ -129,8 +129,8 @@ impl Sample {
     }
 }
 
-/// Sums of all beginnings up to each step and place: a place is reached from itself, the one before it, and the one before that where it is another
-/// label.
+/// The forward variables, by step and position: a position is reached from itself, from the previous one, and from the one before that if that is
+/// another label.
 fn sums<'a>(logs: impl Iterator<Item = &'a Vec<f64>>, path: &[usize]) -> Vec<Vec<f64>> {
     let mut all: Vec<Vec<f64>> = Vec::new();
     for row in logs {

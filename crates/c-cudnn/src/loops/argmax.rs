@@ -1,4 +1,4 @@
-//! Where extrema are.
+//! Positions of extrema.
 
 use super::view::{View, positions};
 use crate::exec::Located;
@@ -14,7 +14,7 @@ pub(crate) enum Extremum {
     Farthest,
 }
 
-/// Which element, and whether the first NaN is it where there is one; else NaN is passed over.
+/// Which element, and whether the first NaN wins; otherwise NaN is skipped.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     pub(crate) extremum: Extremum,
@@ -22,7 +22,7 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Whether `value` is it rather than `best`, which came before.
+    /// Whether `value` wins over the earlier `best`.
     fn prefers(self, value: f64, best: f64) -> bool {
         match (value.is_nan(), best.is_nan()) {
             (true, true) => false,
@@ -34,8 +34,7 @@ impl Wanted {
     }
 }
 
-/// For each element of `to`, row-major: the number, among the elements that are reduced to it, of the first extremum, row-major over the reduced
-/// dimensions.
+/// For each element of `to`, row-major: the index of the first extremum among the elements that are reduced to it, row-major over the reduced dimensions.
 pub(crate) fn indices(handle: &Handle, wanted: Wanted, from: Located<'_>, to: Located<'_>) -> Result<(), Failure> {
     let view = View::new(handle, from.tensor, from.at)?;
     let (src, dst) = (*from.tensor.dims(), *to.tensor.dims());

@@ -53,7 +53,7 @@ impl Given<'_> {
         put(self.handle, values, y, blend)
     }
 
-    /// The gradients of `x` and, where they are wanted, of the means.
+    /// The gradients of `x` and, if requested, of the means.
     pub(crate) fn backward(&self, dy: Data, wanted: (&Tensor, [Data; 2]), blend: Blend) -> Result<(), Failure> {
         let numbers = self.numbers()?;
         let dy = View::new(self.handle, self.x.0, dy)?;
@@ -73,7 +73,7 @@ impl Given<'_> {
 }
 
 impl Numbers {
-    /// Sums of `of` over the neighbourhood of each element; over the elements in whose neighbourhood it is, where `turned`.
+    /// Sums of `of` over the neighbourhood of each element; with `turned` over the elements whose neighbourhoods contain it.
     fn around(&self, of: &[f64], size: u32, turned: bool) -> Vec<f64> {
         let (before, after) = (i64::from(size - 1) / 2, i64::from(size - 1) - i64::from(size - 1) / 2);
         let (before, after) = if turned { (after, before) } else { (before, after) };
@@ -99,7 +99,7 @@ impl Numbers {
     }
 }
 
-/// Writes numbers, row-major, blended with the old values.
+/// Writes values, row-major, blended with the old ones.
 fn put(handle: &Handle, values: Vec<f64>, to: (&Tensor, Data), blend: Blend) -> Result<(), Failure> {
     if to.0.layout.elements() != i64::try_from(values.len()).ok() {
         return Err(Failure::shape("the result's descriptor", to.0.dims(), format_args!("{} elements", values.len())));

@@ -1,13 +1,13 @@
-//! Operations that no primitive of oxidnn computes: plain loops over the host's memory, after the stream's work is done. Everything else in
-//! this crate is made of primitives.
+//! Operations that no primitive of oxidnn computes: plain loops over host memory, after the stream's work is done. Everything else in this crate is made of
+//! primitives.
 //!
-//! - `alignment`: the loss of connectionist temporal classification.
+//! - `alignment`: the CTC loss.
 //! - `argmax`: the positions of extrema. Reductions give values only.
 //! - `divisive`: divisive normalisation.
-//! - `neighbours`: aggregates over neighbours in graphs.
-//! - `recurrence`: recurrent cells of doubles, and of LSTMs that are clipped.
+//! - `neighbours`: aggregation over neighbours in graphs.
+//! - `recurrence`: recurrent cells in double precision, and clipped LSTMs.
 //! - `sampler`: bilinear samples at given points.
-//! - `view`: tensors as numbers by position, for the others.
+//! - `view`: element access, for the others.
 
 pub(crate) mod alignment;
 pub(crate) mod argmax;

@@ -1,4 +1,4 @@
-//! Aggregates over the neighbours of a graph's nodes.
+//! Aggregation over the neighbours of a graph's nodes.
 
 use super::view::{host, load, store};
 use crate::handle::Handle;
@@ -16,20 +16,20 @@ pub(crate) enum Aggregate {
 }
 
 impl Aggregate {
-    /// Whether one neighbour gives the result.
+    /// Whether a single neighbour determines the result.
     pub(crate) fn is_extremum(self) -> bool {
         matches!(self, Aggregate::Greatest | Aggregate::Least)
     }
 }
 
-/// Neighbours of each destination node: their numbers, and the rows of their edges.
+/// Neighbours of each destination node: their indices, and the rows of their edges.
 pub(crate) struct Rows {
     offsets: Vec<i64>,
     /// Source node, and row in the table of edges.
     neighbours: Vec<(i64, i64)>,
 }
 
-/// Channels of nodes and edges, and of features that are passed through.
+/// Channels of nodes and edges, and of features that are copied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Features {
     pub(crate) dtype: DataType,
@@ -47,7 +47,7 @@ pub(crate) struct Results {
     pub(crate) index: DataType,
 }
 
-/// One number of a table.
+/// One element of a table.
 fn number(dtype: DataType, data: Data, at: i64) -> f64 {
     let width = dtype.bits() / 8;
     load(dtype, host_bytes(data.behind(at as usize * width), width))
@@ -78,7 +78,7 @@ impl Rows {
     /// A graph of `[destinations, edges, sources]` from its offsets, its indices and the rows of its edges, if these are in another order.
     ///
     /// # Errors
-    /// `BAD_PARAM` for offsets that do not grow, and indices of nodes or edges that are not there.
+    /// `BAD_PARAM` for decreasing offsets, and for invalid indices of nodes or edges.
     pub(crate) fn read(handle: &Handle, dtype: DataType, [offsets, indices, edges]: [Data; 3], sizes: [i64; 3]) -> Result<Rows, Failure> {
         host(handle)?;
         let [destinations, count, sources] = sizes;
@@ -114,7 +114,7 @@ impl Rows {
 }
 
 impl Features {
-    /// Tables that are aggregated: whether of edges, where their results begin in a row, how many channels.
+    /// Tables to aggregate: whether of edges, offset of the results in a row, number of channels.
     fn tables(&self) -> [(bool, i64, i64); 2] {
         [(false, 0, self.nodes), (true, self.nodes, self.edges)]
     }
@@ -123,10 +123,10 @@ impl Features {
         self.nodes + self.edges + self.passed
     }
 
-    /// Aggregates of nodes, of edges, and features passed through, one row a destination node; positions of extrema.
+    /// Aggregates nodes and edges, and copies features, one row per destination node; stores positions of extrema.
     ///
     /// # Errors
-    /// None but for places that are not there.
+    /// Only for null addresses.
     pub(crate) fn gather(&self, rows: &Rows, op: Aggregate, given: [Data; 3], to: Results) -> Result<(), Failure> {
         let Results { table: output, positions, index: index_type } = to;
         for (n, neighbours) in rows.each().enumerate() {
@@ -150,10 +150,10 @@ impl Features {
         Ok(())
     }
 
-    /// Gradients from those of the output: added to the tables of nodes and edges, written to the features that were passed through.
+    /// Gradients: accumulated for nodes and edges, written for the copied features.
     ///
     /// # Errors
-    /// `BAD_PARAM` for positions that are none.
+    /// `BAD_PARAM` for invalid positions.
     pub(crate) fn scatter(&self, rows: &Rows, op: Aggregate, given: Results, wanted: [Data; 3]) -> Result<(), Failure> {
         let Results { table: gradient, positions, index: index_type } = given;
         for (n, neighbours) in rows.each().enumerate() {
@@ -188,7 +188,7 @@ impl Features {
     }
 }
 
-/// The aggregate of values with their positions, and the position of the first extremum.
+/// The aggregate of values, and the position of the first extremum.
 fn aggregated(op: Aggregate, values: impl Iterator<Item = (i64, f64)>, count: usize) -> (i64, f64) {
     let better = |a: f64, b: f64| if op == Aggregate::Greatest { a > b } else { a < b };
     let (mut position, mut result) = (-1, 0.0);

@@ -1,13 +1,13 @@
-//! Recurrent cells that the primitive does not compute: of doubles, and of LSTMs whose cells are clipped. One layer in one direction over steps in which
-//! the same samples are alive.
+//! Recurrent cells that the primitive does not compute: in double precision, and LSTMs with clipped cells. One layer in one direction over steps in which the
+//! same samples are alive.
 
-/// Which cell.
+/// The cell type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Relu,
     Tanh,
     Lstm,
-    /// Update, reset and new gate; the state's part of the new gate, with its bias, is reset behind its product.
+    /// Gates: update, reset, new. The reset gate applies after the product with the state and its bias ("linear before reset").
     Gru,
 }
 
@@ -15,7 +15,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
     pub(crate) kind: Kind,
-    /// Bounds of an LSTM's cell, and whether a number that is none stays one.
+    /// Bounds of an LSTM's cell, and whether NaN is kept.
     pub(crate) clip: Option<(f64, f64, bool)>,
     pub(crate) steps: usize,
     pub(crate) samples: usize,
@@ -23,7 +23,7 @@ pub(crate) struct Cell {
     pub(crate) hidden: usize,
     /// Channels of the recurrent state.
     pub(crate) projected: usize,
-    /// Whether steps are walked from the last to the first.
+    /// Whether time runs backward.
     pub(crate) reverse: bool,
 }
 
@@ -51,7 +51,7 @@ struct Trace {
     h: Vec<f64>,
     c: Vec<f64>,
     gates: Vec<f64>,
-    /// The state's part of a GRU's new gate, or an LSTM's cell before it was clipped.
+    /// The state's part of a GRU's new gate, or an LSTM's cell state before clipping.
     inner: Vec<f64>,
     cell: Vec<f64>,
     /// An LSTM's state before its projection.
@@ -67,13 +67,13 @@ fn product(matrix: &[f64], rows: std::ops::Range<usize>, v: &[f64]) -> Vec<f64> 
     rows.map(|r| matrix[r * v.len()..(r + 1) * v.len()].iter().zip(v).map(|(a, b)| a * b).sum()).collect()
 }
 
-/// Numbers, and where their gradients are added.
+/// Values, and where their gradients accumulate.
 struct Pair<'a> {
     of: &'a [f64],
     gradient: &'a mut [f64],
 }
 
-/// From the gradient `d` of a row-major matrix times a vector, those of both.
+/// The gradients of a row-major matrix and a vector, from the gradient `d` of their product.
 fn product_back(matrix: Pair<'_>, v: Pair<'_>, d: &[f64]) {
     let n = v.of.len();
     for (r, &d) in d.iter().enumerate() {
@@ -107,7 +107,7 @@ impl Cell {
         }
     }
 
-    /// One step of one sample: the state behind it, and the values that gradients need.
+    /// One step of one sample: the state after it, and the values that gradients need.
     fn step(&self, w: &Matrices, x: &[f64], h: &[f64], c: &[f64]) -> (Vec<f64>, Trace) {
         let (n, all) = (self.hidden, 0..self.gates() * self.hidden);
         let (by_x, by_h) = (product(&w.input, all.clone(), x), product(&w.state, all.clone(), h));
@@ -143,8 +143,8 @@ impl Cell {
         (next, trace)
     }
 
-    /// Walks through the steps: `y` and the states are written. The values that gradients need are stored by steps in the order of the
-    /// walk, sample by sample.
+    /// Runs through the steps and writes `y` and the states. Returns the values that the backward pass needs, by step in the order of computation,
+    /// then by sample.
     fn walk(&self, w: &Matrices, rows: &mut Rows) -> Vec<Trace> {
         let (i, p, n) = (self.inputs, self.projected, self.hidden);
         let mut traces = Vec::with_capacity(self.steps * self.samples);
@@ -164,7 +164,7 @@ impl Cell {
         traces
     }
 
-    /// The forward pass: `y` and the states behind the steps from `x` and the states before them.
+    /// The forward pass: `y` and the final states, from `x` and the initial states.
     pub(crate) fn forward(&self, w: &Matrices, rows: &mut Rows) {
         self.walk(w, rows);
     }
@@ -206,8 +206,8 @@ impl Cell {
         }
     }
 
-    /// Gradients of the sums of a step's gates, as seen from the input and from the state; and of an LSTM's previous cell, or of the
-    /// previous state's path past the gates.
+    /// Gradients of a step's gates before their activation, for the input's and the state's matrices; and of an LSTM's previous cell state, or
+    /// of the previous hidden state apart from the gates.
     fn step_back(&self, trace: &Trace, dh: &[f64], dc: &[f64]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let (n, g) = (self.hidden, &trace.gates);
         match self.kind {

@@ -1,4 +1,4 @@
-//! Bilinear samples at the points of a grid, zero outside of the image, and their gradients. Resampling, the primitive, has no points of its own.
+//! Bilinear sampling at the points of a grid, zero outside of the image, and its gradients. The resampling primitive has no arbitrary points.
 
 use super::view::{View, positions};
 use crate::exec::{Blend, Located};
@@ -17,11 +17,11 @@ pub(crate) struct Sampler<'a> {
 
 /// A point between four pixels.
 struct Point {
-    /// Row and column of the first, perhaps outside.
+    /// Row and column of the first pixel, possibly outside.
     at: [i64; 2],
     /// How far it is from it, between 0 and 1.
     rest: [f64; 2],
-    /// Pixels between -1 and 1, halved: how the place moves with the grid.
+    /// Half the number of pixels between -1 and 1: the derivative of the position by the grid's coordinate.
     half: [f64; 2],
 }
 
@@ -30,7 +30,7 @@ impl Point {
         let [gx, gy] = [0, 1].map(|i| view.get(&[n, place[0], place[1], i]));
         let half = [(h - 1) as f64 / 2.0, (w - 1) as f64 / 2.0];
         let exact = [(gy + 1.0) * half[0], (gx + 1.0) * half[1]];
-        // Far outside, and NaN, are outside.
+        // Far away and NaN count as outside.
         let exact = exact.map(|v| if v.abs() < 1e9 { v } else { -9.0 });
         Point { at: exact.map(|v| v.floor() as i64), rest: exact.map(|v| v - v.floor()), half }
     }

@@ -1,4 +1,4 @@
-//! Tensors of the caller's as numbers by position.
+//! Access to the elements of the caller's tensors by position.
 
 use crate::handle::Handle;
 use crate::host_runtime::settle;
@@ -17,7 +17,7 @@ impl<'a> View<'a> {
     /// A view, once the stream's work is done.
     ///
     /// # Errors
-    /// `NOT_SUPPORTED` where memory is not the host's, or elements are less than a byte.
+    /// `NOT_SUPPORTED` if memory is not the host's, or elements are smaller than a byte.
     pub(crate) fn new(handle: &Handle, tensor: &'a Tensor, data: Data) -> Result<View<'a>, Failure> {
         host(handle)?;
         if tensor.blocking().is_none() || tensor.dtype.bits() < 8 {
@@ -45,10 +45,10 @@ impl<'a> View<'a> {
     }
 }
 
-/// Waits for the stream's work, so that the host may look at its results.
+/// Waits for the stream's work, so that the host can read its results.
 ///
 /// # Errors
-/// `NOT_SUPPORTED` where memory is not the host's, and while the stream is recorded.
+/// `NOT_SUPPORTED` if memory is not the host's, and while the stream is captured.
 pub(crate) fn host(handle: &Handle) -> Result<(), Failure> {
     if !handle.engine().host_visible() {
         return Err(Failure::unsupported("this function on an engine whose memory is not the host's"));
@@ -56,14 +56,14 @@ pub(crate) fn host(handle: &Handle) -> Result<(), Failure> {
     settle(handle)
 }
 
-/// The number that some bytes are.
+/// Decodes an element.
 pub(crate) fn load(dtype: DataType, bytes: &[u8]) -> f64 {
     let mut word = [0; 8];
     word[..bytes.len()].copy_from_slice(bytes);
     number::decode(dtype, u64::from_le_bytes(word))
 }
 
-/// Writes a number as bytes.
+/// Encodes an element.
 pub(crate) fn store(dtype: DataType, bytes: &mut [u8], value: f64) {
     let word = number::encode(dtype, value).to_le_bytes();
     bytes.copy_from_slice(&word[..bytes.len()]);

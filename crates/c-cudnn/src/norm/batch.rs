@@ -16,7 +16,7 @@ fn per_activation(mode: i32) -> Result<bool, Failure> {
     Ok(values::check("mode", "cudnnBatchNormMode_t", mode)? == CUDNN_BATCHNORM_PER_ACTIVATION)
 }
 
-/// The kind of descriptor that statistics of a tensor have: in single precision, but for doubles.
+/// The descriptor for a tensor's statistics: single precision, or double for doubles.
 pub(super) fn derive(to: &mut TensorDesc, x: &Tensor, per_activation: bool) -> Result<(), Failure> {
     let number = if x.dtype == DataType::F64 { CUDNN_DATA_DOUBLE } else { CUDNN_DATA_FLOAT };
     let n = x.dims().len();
@@ -53,7 +53,7 @@ pub(super) fn checked_epsilon(epsilon: f64) -> Result<f64, Failure> {
     }
 }
 
-/// A second source or its gradient, where something is added.
+/// A second source or its gradient, if there is one.
 pub(super) fn second<'a>(fused: Fused, desc: In<'a, TensorDesc>, data: Data, name: &str) -> Result<Option<Given<'a>>, Failure> {
     if fused == Fused::AddRelu { given(desc, data, name).map(Some) } else { Ok(None) }
 }

@@ -1,5 +1,5 @@
-//! The three passes as reductions and arithmetic: in double precision, for which the primitive has no statistics, and for per-activation
-//! statistics in another order than the activations.
+//! The three passes composed of reductions and pointwise operations: for double precision, in which the primitive has no statistics, and for
+//! per-activation statistics whose layout differs from the activations'.
 
 use super::run::{Given, Gradients, Norm, Statistics, Training};
 use crate::exec::{Blend, Job, Place, repeated};
@@ -24,7 +24,7 @@ impl Val<'_> {
         }
     }
 
-    /// Its memory as an argument that is seen as `tensor`.
+    /// Its memory as an argument with the layout `tensor`.
     fn place(&self, tensor: &Tensor) -> Result<Place, Failure> {
         Ok(match self {
             Val::Given((_, at)) => Place::At(*at),
@@ -50,7 +50,7 @@ impl<'a> Composed<'a> {
         Composed { handle: norm.handle, real, dims, stats, epsilon: norm.epsilon }
     }
 
-    /// Numbers that go into one mean.
+    /// Number of elements of a mean.
     fn count(&self) -> f64 {
         self.dims.iter().zip(self.stats.iter()).filter(|(d, s)| d != s).map(|(d, _)| *d as f64).product()
     }
@@ -59,12 +59,12 @@ impl<'a> Composed<'a> {
         Ok(Val::Own(self.handle.temporary(&Tensor::plain(dims, self.real)?)?))
     }
 
-    /// A description of parameters or statistics in as many dimensions as the data.
+    /// A tensor of parameters or statistics with the rank of the data.
     fn shaped(&self, like: &Tensor) -> Result<Tensor, Failure> {
         if *like.dims() == self.stats { Ok(like.clone()) } else { Ok(Tensor::plain(self.stats, like.dtype)?) }
     }
 
-    /// A tensor of the caller's in the precision of the computation.
+    /// A tensor of the caller's in the compute precision.
     fn read<'t>(&self, given: Given<'t>) -> Result<Val<'t>, Failure> {
         if given.0.dtype == self.real {
             return Ok(Val::Given(given));
@@ -74,12 +74,12 @@ impl<'a> Composed<'a> {
         Ok(copy)
     }
 
-    /// Gives the caller numbers, blended with the old values.
+    /// Stores a result for the caller, blended with the old values.
     fn write(&self, from: &Val<'_>, to: Given<'_>, blend: Blend) -> Result<(), Failure> {
         self.handle.combine((from.tensor(), from.place(from.tensor())?), (to.0, to.1.into()), blend.rounded(to.0.dtype))
     }
 
-    /// `alg` of two tensors to a third, each repeated along dimensions of one element.
+    /// `alg` of two tensors to a third, with broadcasting.
     fn meeting(&self, alg: BinaryAlg, [a, b]: [&Val<'_>; 2], to: &Val<'_>) -> Result<Job, Failure> {
         let dims = to.tensor().dims();
         let (src0, src1, dst) = (repeated(a.tensor(), dims)?, repeated(b.tensor(), dims)?, to.tensor().clone());
@@ -87,7 +87,7 @@ impl<'a> Composed<'a> {
         Ok(Job::new(Binary { alg, src0, src1, src2: None, dst }).arg(Arg::SRC, first).arg(Arg::SRC_1, second).arg(Arg::DST, third))
     }
 
-    /// `alg` of two tensors: of the data's sizes, or of the statistics' where both fit these.
+    /// `alg` of two tensors: with the sizes of the data, or of the statistics if both have these.
     fn two(&self, alg: BinaryAlg, a: &Val<'_>, b: &Val<'_>) -> Result<Val<'static>, Failure> {
         let small = [a, b].iter().all(|v| v.tensor().dims().iter().zip(self.stats.iter()).all(|(d, s)| *d == 1 || d == s));
         let to = self.room(if small { self.stats } else { self.dims })?;
@@ -95,7 +95,7 @@ impl<'a> Composed<'a> {
         Ok(to)
     }
 
-    /// Sums or means of data, for each of the statistics.
+    /// Sums or means of data per statistic.
     fn reduced(&self, alg: ReductionAlg, x: &Val<'_>) -> Result<Val<'static>, Failure> {
         if self.dims == self.stats {
             return self.two(BinaryAlg::Add, x, &self.number(0.0)?);
@@ -106,7 +106,7 @@ impl<'a> Composed<'a> {
         Ok(to)
     }
 
-    /// A number, in as many dimensions as the data.
+    /// A scalar with the rank of the data.
     fn number(&self, value: f64) -> Result<Val<'static>, Failure> {
         Ok(Val::Own(self.handle.scalar(self.real, self.dims.len(), value)?.1))
     }
@@ -119,7 +119,7 @@ impl<'a> Composed<'a> {
         Ok(to)
     }
 
-    /// Data without their means.
+    /// Data minus their means.
     fn centred(&self, x: &Val<'_>, mean: &Val<'_>) -> Result<Val<'static>, Failure> {
         self.two(BinaryAlg::Sub, x, mean)
     }
@@ -146,7 +146,7 @@ impl<'a> Composed<'a> {
     }
 }
 
-/// Inference by statistics that are given: scale, bias, mean and variance.
+/// Inference with given statistics.
 pub(super) fn inference(norm: &Norm<'_>, [x, y]: [Given<'_>; 2], params: [Data; 4], blend: Blend) -> Result<(), Failure> {
     let c = Composed::new(norm, x.0);
     let (learnt, stats) = (c.shaped(norm.learnt)?, c.shaped(norm.stats)?);
@@ -156,7 +156,7 @@ pub(super) fn inference(norm: &Norm<'_>, [x, y]: [Given<'_>; 2], params: [Data; 
     c.normalised([&c.read(x)?, &mean, &c.inverse(&variance)?], [&scale, &bias], y, blend)
 }
 
-/// Training: the statistics of the batch are told.
+/// Training: also returns the statistics of the batch.
 pub(super) fn training(norm: &Norm<'_>, training: Training<'_>, [scale, bias]: [Data; 2], told: Statistics) -> Result<(), Failure> {
     let (c, Training { x, y, blend, .. }) = (Composed::new(norm, training.x.0), training);
     let x = c.read(x)?;

@@ -1,4 +1,4 @@
-//! `cudnnNormalization*`: batch normalisation with descriptions of parameters and statistics of their own.
+//! `cudnnNormalization*`: batch normalisation with separate descriptors of parameters and statistics.
 
 use super::batch::{checked_epsilon, derive, second};
 use super::run::{Fused, Gradients, Norm, Statistics, Training, given};

@@ -1,4 +1,4 @@
-//! Normalisation over batches: per channel, or per activation. One mechanism under cuDNN's three interfaces of it.
+//! Batch normalisation, per channel or per activation: one implementation under cuDNN's three interfaces.
 
 mod batch;
 mod composed;

@@ -1,4 +1,4 @@
-//! The three passes, on the primitive and on a few short vectors of statistics and parameters.
+//! The three passes, by the primitive and operations on a few short vectors of statistics and parameters.
 
 use super::composed;
 use crate::activation::ActivationDesc;
@@ -21,7 +21,7 @@ pub(super) enum Fused {
 }
 
 impl Fused {
-    /// The meaning of a number; only ReLU is an activation of these functions.
+    /// The operation of an enumerator; the only activation of these functions is ReLU.
     pub(super) fn new(number: i32, activation: In<'_, ActivationDesc>) -> Result<Fused, Failure> {
         let fused = match number {
             CUDNN_BATCHNORM_OPS_BN => return Ok(Fused::Nothing),
@@ -40,11 +40,11 @@ impl Fused {
 /// The common parameters of all passes.
 pub(super) struct Norm<'a> {
     pub(super) handle: &'a Handle,
-    /// Statistics for each activation, not each channel.
+    /// Statistics per activation instead of per channel.
     pub(super) per_activation: bool,
     pub(super) fused: Fused,
     pub(super) epsilon: f64,
-    /// Descriptions of scale and bias, and of the statistics.
+    /// Descriptors of scale and bias, and of the statistics.
     pub(super) learnt: &'a Tensor,
     pub(super) stats: &'a Tensor,
 }
@@ -52,7 +52,7 @@ pub(super) struct Norm<'a> {
 /// A tensor of the caller's.
 pub(super) type Given<'a> = (&'a Tensor, Data);
 
-/// A tensor that a descriptor and an address describe.
+/// A descriptor and an address.
 pub(super) fn given<'a>(desc: In<'a, TensorDesc>, data: Data, name: &str) -> Result<Given<'a>, Failure> {
     Ok((desc.tensor(name)?, data.some(name)?))
 }
@@ -98,7 +98,7 @@ impl Norm<'_> {
         NormFlags { use_scale: true, use_shift: true, fuse_relu, fuse_add_relu, ..NormFlags::default() }
     }
 
-    /// A data tensor as the primitive sees it, whose second dimension has the statistics.
+    /// A data tensor as the primitive sees it: the second dimension is that of the statistics.
     fn seen(&self, tensor: &Tensor) -> Result<Tensor, Failure> {
         if !self.per_activation {
             return Ok(tensor.clone());
@@ -120,13 +120,13 @@ impl Norm<'_> {
         Ok(Tensor::with_strides(dims, tensor.dtype, Some(Dims::from([strides[0], 1])))?)
     }
 
-    /// Whether a pass is made of reductions and arithmetic.
+    /// Whether a pass is composed of reductions and arithmetic.
     fn composes(&self, data: [&Tensor; 2]) -> bool {
         let alike = || data.into_iter().all(|tensor| self.seen(tensor).is_ok());
         self.fused == Fused::Nothing && (data[0].dtype == DataType::F64 || !alike())
     }
 
-    /// Numbers of statistics, for a data tensor.
+    /// The number of statistics of a data tensor.
     fn width(&self, tensor: &Tensor) -> Result<i64, Failure> {
         let dims = tensor.dims();
         let width = if self.per_activation { dims[1..].iter().product() } else { dims[1] };
@@ -156,7 +156,7 @@ impl Norm<'_> {
         Ok(memory.into())
     }
 
-    /// Gives the caller a vector, blended with the old values.
+    /// Stores a vector for the caller, blended with the old values.
     fn write(&self, from: &Memory<'static>, (like, to): Given<'_>, blend: Blend) -> Result<(), Failure> {
         let (tensor, dst) = (from.tensor().clone(), Tensor::plain(*from.tensor().dims(), like.dtype)?);
         self.handle.combine((&tensor, from.view(tensor.clone())?.into()), (&dst, to.into()), blend.rounded(like.dtype))
@@ -172,7 +172,7 @@ impl Norm<'_> {
         Ok(to)
     }
 
-    /// Bytes that training keeps for the backward pass.
+    /// Size of the reserve space in bytes.
     pub(super) fn reserve_bytes(&self, x: &Tensor) -> Result<usize, Failure> {
         if self.fused == Fused::Nothing {
             return Ok(0);
@@ -191,7 +191,7 @@ impl Norm<'_> {
         }
     }
 
-    /// With statistics that are given.
+    /// Inference, with given statistics.
     pub(super) fn inference(&self, [x, y]: [Given<'_>; 2], z: Option<Given<'_>>, params: [Data; 4], blend: Blend) -> Result<(), Failure> {
         let width = self.width(x.0)?;
         if z.is_none() && self.composes([x.0, y.0]) {
@@ -211,7 +211,7 @@ impl Norm<'_> {
         job.blend(blend).run(self.handle)
     }
 
-    /// With the statistics of the batch, which are told.
+    /// Training, which returns the statistics of the batch.
     pub(super) fn training(&self, training: Training<'_>, params: [Data; 2], told: Statistics) -> Result<(), Failure> {
         let Training { x, y, z, reserve, blend } = training;
         let width = self.width(x.0)?;
@@ -247,7 +247,7 @@ impl Norm<'_> {
         running(&variance, told.running_variance, unbiased)
     }
 
-    /// The saved mean, and the variance that the saved inverse deviation is of; computed anew where they were not saved.
+    /// The saved mean, and the variance from the saved inverse deviation; recomputed if they were not saved.
     fn statistics(&self, g: &Gradients<'_>, width: i64) -> Result<[Place; 2], Failure> {
         if !g.saved_mean.is_null() && !g.saved_inverse.is_null() {
             let mean = self.read(self.stats, g.saved_mean, width)?;

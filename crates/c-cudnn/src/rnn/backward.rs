@@ -1,4 +1,4 @@
-//! The backward pass: all gradients at once.
+//! The backward pass, which computes all gradients at once.
 
 use super::forward::{Call, Ends};
 use super::layer::{Step, Weights, copy, zero};
@@ -12,28 +12,28 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{Prop, RnnDiff};
 use oxidnn_spec::{Arg, Tensor};
 
-/// The data of one layer in one direction.
+/// The gradients that one layer in one direction reads and writes.
 struct Sides {
-    /// Gradients of the layer's outputs, and of its inputs: packed rows.
+    /// Gradients of the layer's outputs (read) and inputs (written), as packed rows.
     given: Data,
     wanted: Data,
-    /// Gradients of the caller's states: after (read) and before (written).
+    /// Gradients of the caller's final (read) and initial (written) states.
     ends: Ends,
 }
 
-/// Where the gradients of a step come from and go to.
+/// The gradients that one step reads and writes.
 #[derive(Clone, Copy)]
 pub(super) struct Flow<'a> {
     sides: &'a Sides,
-    /// Of the states after and before, by recurrent state and cell.
+    /// Gradients of the states after and before the segment: hidden and cell state.
     pub(super) after: [Data; 2],
     pub(super) before: [Data; 2],
-    /// The beginning of the reserve space.
+    /// The start of the reserve space.
     pub(super) base: Data,
 }
 
 impl Flow<'_> {
-    /// Of the layer's outputs, and of its inputs.
+    /// Gradients of the layer's outputs and inputs, at the segment's rows.
     pub(super) fn rows(&self, step: &Step<'_>) -> [Data; 2] {
         let network = step.network;
         let given = step.row(self.sides.given, network.outputs(), step.direction * network.projected);
@@ -76,7 +76,7 @@ impl Step<'_> {
 }
 
 impl Call<'_> {
-    /// Gradients of the data and the states, into the caller's memory, and of the weights, into the reserve space.
+    /// Computes the gradients of data and states into the caller's memory, those of the weights into the reserve space.
     pub(super) fn backward(&self, base: Data, weights: Data, [dy, dx]: [Data; 2], ends: Ends) -> Result<(), Failure> {
         let network = self.network;
         let (space, held) = self.weights(weights)?;
@@ -106,7 +106,7 @@ impl Call<'_> {
         self.finish((held, given))
     }
 
-    /// Applies the mask of dropout, in place.
+    /// Applies the dropout mask, in place.
     fn mask(&self, base: Data, layer: i64, rows: Data) -> Result<(), Failure> {
         let Some(dropout) = &self.network.dropout else { return Ok(()) };
         dropout.revert(
@@ -116,7 +116,7 @@ impl Call<'_> {
         )
     }
 
-    /// One layer in one direction, against its walk through time.
+    /// One layer in one direction, through its segments in reverse order.
     fn walk_back(&self, base: Data, at: (i64, i64), space: Data, sides: Sides) -> Result<(), Failure> {
         let (network, handle) = (self.network, self.handle);
         let weights = Weights::new(handle, network, space, at)?;
@@ -128,7 +128,7 @@ impl Call<'_> {
         let state = |channels: i64| -> Result<Memory<'static>, Failure> {
             Ok(Memory::new(handle.engine(), Tensor::plain([(self.plan.batch * channels).max(1)], self.plan.real)?)?)
         };
-        // Gradients of the states after and before a segment, by recurrent state and cell.
+        // Gradients of the states after and before a segment: hidden and cell state.
         let after = [state(network.projected)?, state(network.hidden)?];
         let before = [state(network.projected)?, state(network.hidden)?];
         for (k, &j) in order.iter().enumerate().rev() {
@@ -157,7 +157,7 @@ impl Call<'_> {
         self.finish((weights, gradients, after, before))
     }
 
-    /// Hands out the gradients of the weights that [`Call::backward`] left: added to the old values, or in their place.
+    /// Copies the weight gradients that [`Call::backward`] left to the caller, or adds them to the caller's values.
     pub(super) fn weight_gradients(&self, base: Data, to: Data, add: bool) -> Result<(), Failure> {
         let of = |dtype| Tensor::plain([self.network.numbers()], dtype);
         let (ours, theirs) = (of(self.network.real())?, of(self.network.dtype)?);

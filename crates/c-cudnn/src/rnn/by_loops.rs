@@ -1,4 +1,4 @@
-//! Networks that the primitive does not compute, over loops: the same buffers, read and written as numbers of the host's.
+//! Networks that the primitive does not support, computed by loops on the host over the same buffers.
 
 use super::backward::Flow;
 use super::desc::Network;
@@ -12,7 +12,7 @@ use crate::pointers::{Data, host_bytes, host_bytes_mut};
 use crate::status::Failure;
 use oxidnn_spec::DataType;
 
-/// Numbers in rows of `width`, which begin `stride` after each other.
+/// A matrix of `rows` x `width` elements with a row stride of `stride` elements.
 #[derive(Clone, Copy)]
 struct Grid {
     real: DataType,
@@ -42,7 +42,7 @@ impl Grid {
     }
 }
 
-/// Where the weights of a layer are, or their gradients.
+/// The weights of a layer, or their gradients.
 fn grids(network: &Network, layer: i64, weights: &Weights) -> [Option<Grid>; 4] {
     let (real, vector) = (network.real(), network.gates() * network.hidden);
     let biases = if network.cell == CUDNN_GRU { 4 } else { network.gates() };
@@ -79,19 +79,19 @@ impl Step<'_> {
         }
     }
 
-    /// The segment's rows among the packed ones.
+    /// The segment's part of the packed rows.
     fn grid(&self, at: Data, width: i64, stride: i64) -> Grid {
         Grid { real: self.network.real(), at, rows: self.segment.steps * self.segment.samples, width, stride }
     }
 
-    /// States of the samples: recurrent state, and the cell of an LSTM.
+    /// The states of the samples: hidden state, and cell state of an LSTM.
     fn states(&self, [h, c]: [Data; 2]) -> [Grid; 2] {
         let (network, real) = (self.network, self.network.real());
         let cell = if network.cell == CUDNN_LSTM { network.hidden } else { 0 };
         [Grid::dense(real, h, self.segment.samples, network.projected), Grid::dense(real, c, self.segment.samples, cell)]
     }
 
-    /// The inputs of the step: data, and states before it.
+    /// The inputs of the step: data and initial states.
     fn given(&self, inputs: Data, (base, kept): (Data, &Kept)) -> Rows {
         let (network, channels) = (self.network, self.network.inputs(self.layer));
         let x = self.grid(self.row(inputs, channels, 0), channels, channels);
@@ -119,7 +119,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// The backward pass: gradients of the weights are added.
+    /// The backward pass; gradients of the weights are accumulated.
     pub(super) fn walk_back(
         &self,
         handle: &Handle,

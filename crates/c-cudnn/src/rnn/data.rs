@@ -1,4 +1,4 @@
-//! Descriptors of sequences.
+//! Sequence (RNN data) descriptors.
 
 use super::desc::MOST_NUMBERS;
 use crate::enums::*;
@@ -13,7 +13,7 @@ pub struct RnnDataDesc {
     set: Option<Sequences>,
 }
 
-/// Sequences as they were described.
+/// Sequences as the caller described them.
 #[derive(Clone, Debug)]
 pub(crate) struct Sequences {
     number: i32,
@@ -24,7 +24,7 @@ pub(crate) struct Sequences {
     pub(crate) batch: i64,
     pub(crate) channels: i64,
     pub(crate) lengths: Vec<i32>,
-    /// The bytes of a number that is put behind the ends of sequences, if any is.
+    /// The bytes of the value that pads sequences in outputs, if any.
     pub(crate) fill: Option<Vec<u8>>,
 }
 
@@ -34,7 +34,7 @@ impl RnnDataDesc {
     /// The sequences.
     ///
     /// # Errors
-    /// `BAD_PARAM` where they were never set.
+    /// `BAD_PARAM` if the descriptor was never set.
     pub(crate) fn sequences(&self, name: &str) -> Result<&Sequences, Failure> {
         self.set.as_ref().ok_or_else(|| Failure::invalid(name, "a descriptor that was never set", "one that describes sequences"))
     }
@@ -102,7 +102,7 @@ pub extern "C" fn cudnnSetRNNDataDescriptor(
     })
 }
 
-/// `cudnnGetRNNDataDescriptor`: as many lengths as are asked for.
+/// `cudnnGetRNNDataDescriptor`: returns as many lengths as the caller asks for.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetRNNDataDescriptor(
     rnn_data_desc: In<'_, RnnDataDesc>,

@@ -1,4 +1,4 @@
-//! Descriptors of recurrent networks.
+//! RNN descriptors.
 
 use crate::dropout::DropoutDesc;
 use crate::enums::*;
@@ -11,11 +11,11 @@ use oxidnn_spec::DataType;
 #[derive(Clone, Debug, Default)]
 pub struct RnnDesc {
     set: Option<Network>,
-    /// The parameters of a network that is set next.
+    /// The clipping last set, which also applies to networks described later.
     clip: Clip,
 }
 
-/// A network as it was described.
+/// A network as the caller described it.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     algo: i32,
@@ -32,7 +32,7 @@ pub(crate) struct Network {
     math: i32,
     pub(crate) input: i64,
     pub(crate) hidden: i64,
-    /// Channels of the recurrent state: fewer than hidden ones with a projection.
+    /// Channels of the hidden state: fewer than `hidden` if there is a projection.
     pub(crate) projected: i64,
     pub(crate) layers: i64,
     pub(crate) dropout: Option<DropoutDesc>,
@@ -55,9 +55,9 @@ impl Default for Clip {
     }
 }
 
-/// Weights that a network has at most, and numbers that a call works on.
+/// Limit on the weights of a network, and on the elements of a call.
 pub(super) const MOST_NUMBERS: i128 = 1 << 48;
-/// Layers that a network has at most.
+/// Limit on the layers of a network.
 const MOST_LAYERS: i64 = 1 << 12;
 
 impl Owned for RnnDesc {}
@@ -66,7 +66,7 @@ impl RnnDesc {
     /// The network.
     ///
     /// # Errors
-    /// `BAD_PARAM` where it was never set.
+    /// `BAD_PARAM` if the descriptor was never set.
     pub(crate) fn network(&self) -> Result<&Network, Failure> {
         self.set.as_ref().ok_or_else(|| Failure::invalid("rnnDesc", "a descriptor that was never set", "one that describes a network"))
     }
@@ -82,10 +82,10 @@ impl RnnDesc {
         Ok(())
     }
 
-    /// The network, if oxidnn computes it.
+    /// The network, if oxidnn supports it.
     ///
     /// # Errors
-    /// `NOT_SUPPORTED` for networks that oxidnn does not have.
+    /// `NOT_SUPPORTED` if oxidnn does not support it.
     pub(crate) fn computable(&self) -> Result<&Network, Failure> {
         let network = self.network()?;
         match network.dtype {
@@ -103,18 +103,18 @@ impl Network {
         if self.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 }
     }
 
-    /// Whether the first layer's gates use its input without a matrix.
+    /// Whether the layer's gates use its input without a matrix (`CUDNN_SKIP_INPUT`, first layer only).
     pub(crate) fn skips(&self, layer: i64) -> bool {
         layer == 0 && self.input_mode == CUDNN_SKIP_INPUT
     }
 
-    /// Bounds of an LSTM's cell, if there are such, and whether a number that is none stays one.
+    /// Bounds to which an LSTM's cell state is clipped, if any, and whether NaN passes through.
     pub(crate) fn bounds(&self) -> Option<(f64, f64, bool)> {
         let clips = self.cell == CUDNN_LSTM && self.clip.mode == CUDNN_RNN_CLIP_MINMAX;
         clips.then_some((self.clip.low, self.clip.high, self.clip.nan == CUDNN_PROPAGATE_NAN))
     }
 
-    /// Whether loops compute it, not the primitive.
+    /// Whether host loops compute it instead of the primitive.
     pub(crate) fn by_loops(&self) -> bool {
         self.dtype == DataType::F64 || self.bounds().is_some()
     }
@@ -129,7 +129,7 @@ impl Network {
         if self.bidirectional { 2 } else { 1 }
     }
 
-    /// Matrices on the input, and as many on the state.
+    /// Gates: so many matrices on the input, and as many on the hidden state.
     pub(crate) fn gates(&self) -> i64 {
         match self.cell {
             CUDNN_LSTM => 4,
@@ -138,17 +138,17 @@ impl Network {
         }
     }
 
-    /// Channels that a layer reads.
+    /// Input channels of a layer.
     pub(crate) fn inputs(&self, layer: i64) -> i64 {
         if layer == 0 { self.input } else { self.outputs() }
     }
 
-    /// Channels that a layer gives.
+    /// Output channels of a layer.
     pub(crate) fn outputs(&self) -> i64 {
         self.projected * self.directions()
     }
 
-    /// Refuses networks whose sizes in bytes exceed 64 bits.
+    /// Refuses networks whose sizes in bytes overflow 64 bits.
     fn check_size(&self) -> Result<(), Failure> {
         let wide = |n: i64| i128::from(n);
         let columns = wide(self.input.max(self.outputs())) + wide(self.projected) + wide(self.hidden) + 2;
@@ -159,7 +159,7 @@ impl Network {
         }
     }
 
-    /// Whether the state of an LSTM is projected.
+    /// Whether the hidden state of an LSTM is projected.
     pub(crate) fn projects(&self) -> bool {
         self.cell == CUDNN_LSTM && self.projected < self.hidden
     }

@@ -13,7 +13,7 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::op::Prop;
 use oxidnn_spec::{Attr, DataType, Problem, Tensor};
 
-/// The inputs of all passes.
+/// What forward and backward passes have in common.
 pub(super) struct Call<'a> {
     pub(super) handle: &'a Handle,
     pub(super) network: &'a Network,
@@ -23,7 +23,7 @@ pub(super) struct Call<'a> {
     pub(super) reserve: Reserve,
 }
 
-/// The caller's states before and after.
+/// The caller's initial and final states.
 #[derive(Clone, Copy)]
 pub(super) struct Ends {
     pub(super) hx: Data,
@@ -34,7 +34,7 @@ pub(super) struct Ends {
 
 impl<'a> Call<'a> {
     /// # Errors
-    /// `BAD_PARAM` where data do not fit the network.
+    /// `BAD_PARAM` if the data do not fit the network.
     pub(super) fn new(handle: &'a Handle, network: &'a Network, [x, y]: [&'a Sequences; 2]) -> Result<Call<'a>, Failure> {
         let alike = x.lengths == y.lengths
             && x.steps == y.steps
@@ -56,12 +56,12 @@ impl<'a> Call<'a> {
         Ok(Call { handle, network, x, y, plan, reserve })
     }
 
-    /// The caller's rows and packed ones.
+    /// Copies between the caller's sequences and packed rows.
     pub(super) fn exchange(&self, sequences: &'a Sequences) -> Exchange<'_> {
         Exchange { handle: self.handle, sequences, plan: &self.plan }
     }
 
-    /// States of the caller with so many channels.
+    /// The caller's states of `channels` channels.
     pub(super) fn states(&self, data: Data, channels: i64) -> States<'_> {
         States { handle: self.handle, plan: &self.plan, dtype: self.x.dtype, channels, data }
     }
@@ -78,18 +78,18 @@ impl<'a> Call<'a> {
         Ok((Data::of(&memory), Some(memory)))
     }
 
-    /// The index of the kept values of a layer, direction and segment.
+    /// The index in `reserve.kept` of a layer, direction and segment.
     pub(super) fn kept(&self, (layer, direction): (i64, i64), segment: usize) -> usize {
         (layer * self.network.directions() + direction) as usize * self.plan.segments.len() + segment
     }
 
-    /// Recurrent state and cell: their channels, and the indices of their states before and after.
+    /// Hidden and cell state: channels, and the indices of initial and final state in `Kept::states`.
     pub(super) fn sides(&self) -> [(i64, usize, usize); 2] {
         let cell = if self.network.cell == CUDNN_LSTM { self.network.hidden } else { 0 };
         [(self.network.projected, 0, 1), (cell, 2, 3)]
     }
 
-    /// Computes into `base`, which has the parts of the reserve space.
+    /// Computes the outputs; intermediate results go to `base`, which is laid out as a reserve space.
     pub(super) fn forward(&self, base: Data, training: bool, weights: Data, [x, y]: [Data; 2], ends: Ends) -> Result<(), Failure> {
         let (space, held) = self.weights(weights)?;
         self.exchange(self.x).gather(x, base.behind(self.reserve.inputs[0]))?;
@@ -107,7 +107,7 @@ impl<'a> Call<'a> {
         self.finish(held)
     }
 
-    /// Memory of this call may go once the work is done.
+    /// Waits for the call's work, then frees the call's own memory.
     pub(super) fn finish<T>(&self, held: T) -> Result<(), Failure> {
         if !self.handle.stream().is_synchronous() {
             self.handle.stream().wait()?;
@@ -116,7 +116,7 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    /// A layer's output becomes the next one's input, perhaps with dropout.
+    /// Copies a layer's output to the next layer's input, with dropout in training.
     fn hand_on(&self, base: Data, layer: i64, training: bool) -> Result<(), Failure> {
         let l = layer as usize;
         let (from, to) = (base.behind(self.reserve.outputs[l - 1]), base.behind(self.reserve.inputs[l]));
@@ -127,7 +127,7 @@ impl<'a> Call<'a> {
         dropout.apply(self.handle, &rows, [from, to, base.behind(self.reserve.masks[l])])
     }
 
-    /// One layer in one direction: segment after segment, states handed on.
+    /// One layer in one direction, segment by segment; a segment's final states are the next one's initial states.
     fn walk(&self, base: Data, prop: Prop, layer: [i64; 2], space: Data, ends: Ends) -> Result<(), Failure> {
         let at = (layer[0], layer[1]);
         let weights = Weights::new(self.handle, self.network, space, at)?;
@@ -161,10 +161,10 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The layout of a network's intermediate results over sequences.
+/// The layout of a network's intermediate results for some sequences.
 ///
 /// # Errors
-/// For networks that are none.
+/// If the primitive refuses the network.
 pub(super) fn layout(network: &Network, plan: &Plan) -> Result<Reserve, Failure> {
     let wide = |n: i64| i128::from(n);
     let columns = wide(network.input) + 2 * wide(network.outputs()) + 10 * wide(network.hidden);

@@ -1,4 +1,4 @@
-//! Functions that compute recurrent networks.
+//! The functions that size, run and differentiate recurrent networks.
 
 use super::data::RnnDataDesc;
 use super::desc::RnnDesc;
@@ -13,13 +13,13 @@ use crate::values;
 use oxidnn_runtime::{ALIGNMENT, Memory};
 use oxidnn_spec::{Dims, Tensor};
 
-/// The beginning of the contents of a reserve space.
+/// The first aligned address in a reserve space.
 fn aligned(reserve: Data) -> Data {
     reserve.behind(reserve.number().next_multiple_of(ALIGNMENT) - reserve.number())
 }
 
 impl Call<'_> {
-    /// The caller's reserve space, where it is large enough.
+    /// The caller's reserve space, if it is large enough.
     fn reserve_space(&self, (data, bytes): (Data, usize)) -> Result<Data, Failure> {
         match bytes >= self.reserve.bytes {
             true => Ok(aligned(data.some("reserveSpace")?)),
@@ -27,7 +27,7 @@ impl Call<'_> {
         }
     }
 
-    /// Whether descriptions of states fit, where there are any.
+    /// Checks the descriptors of the states that are passed.
     fn check_states(&self, h: In<'_, TensorDesc>, c: In<'_, TensorDesc>, [has_h, has_c]: [bool; 2]) -> Result<(), Failure> {
         let network = self.network;
         for (name, desc, channels, there) in [("hDesc", h, network.projected, has_h), ("cDesc", c, network.hidden, has_c)] {
@@ -47,14 +47,14 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Whether the weight space is large enough.
+    /// The weight space, if it is large enough.
     fn check_weights(&self, (data, bytes): (Data, usize), name: &str) -> Result<Data, Failure> {
         let need = weight_bytes(self.network)?;
         if bytes < need { Err(Failure::small("weightSpaceSize", bytes, need)) } else { data.some(name) }
     }
 }
 
-/// Bytes of the weight space.
+/// Size in bytes of the weight space.
 fn weight_bytes(network: &super::desc::Network) -> Result<usize, Failure> {
     let numbers = usize::try_from(network.numbers()).unwrap_or(usize::MAX);
     network.dtype.bytes(numbers).ok_or_else(|| Failure::unsupported("a weight space of so many bytes"))
@@ -73,8 +73,8 @@ pub extern "C" fn cudnnBuildRNNDynamic(handle: In<'_, Handle>, rnn_desc: In<'_, 
     })
 }
 
-/// `cudnnGetRNNTempSpaceSizes`: the library leases working memory for the duration of a call; training keeps the values that backward
-/// passes need.
+/// `cudnnGetRNNTempSpaceSizes`: no workspace, because the library allocates temporary memory itself; for training, a reserve space for what
+/// the backward pass needs.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetRNNTempSpaceSizes(
     handle: In<'_, Handle>,
@@ -112,7 +112,7 @@ pub extern "C" fn cudnnGetRNNWeightSpaceSize(
     })
 }
 
-/// `cudnnGetRNNWeightParams`: matrices of the input, then of the state; number 8 is the projection.
+/// `cudnnGetRNNWeightParams`: matrices on the input, then on the state; index 8 is the projection.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGetRNNWeightParams(
     handle: In<'_, Handle>,
@@ -169,7 +169,7 @@ pub extern "C" fn cudnnGetRNNWeightParams(
     })
 }
 
-/// `cudnnRNNForward`: `devSeqLengths` is not looked at, the descriptors have the lengths.
+/// `cudnnRNNForward`: ignores `devSeqLengths`; the descriptors contain the lengths.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnRNNForward(
     handle: In<'_, Handle>,
@@ -214,7 +214,7 @@ pub extern "C" fn cudnnRNNForward(
     })
 }
 
-/// `cudnnRNNBackwardData_v8`: the gradients of the weights are computed too, and kept for `cudnnRNNBackwardWeights_v8`.
+/// `cudnnRNNBackwardData_v8`: also computes the gradients of the weights, for `cudnnRNNBackwardWeights_v8`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnRNNBackwardData_v8(
     handle: In<'_, Handle>,
@@ -252,7 +252,7 @@ pub extern "C" fn cudnnRNNBackwardData_v8(
     })
 }
 
-/// `cudnnRNNBackwardWeights_v8`: returns what `cudnnRNNBackwardData_v8` has computed.
+/// `cudnnRNNBackwardWeights_v8`: returns the gradients that `cudnnRNNBackwardData_v8` computed.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnRNNBackwardWeights_v8(
     handle: In<'_, Handle>,

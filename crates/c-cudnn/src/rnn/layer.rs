@@ -1,4 +1,5 @@
-//! One layer in one direction over one segment: the primitive and its memory; and copies between the caller's layouts and packed rows.
+//! One layer in one direction over one segment as a primitive, its weights in the primitive's layout, and copies between the caller's layouts
+//! and packed rows.
 
 use super::data::Sequences;
 use super::desc::Network;
@@ -12,12 +13,12 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{Prop, Reorder, Rnn, RnnActivation, RnnCell, RnnDirection};
 use oxidnn_spec::{Arg, DataType, Dims, Real, Tensor};
 
-/// Bytes of so many numbers of a type.
+/// Size in bytes of `n` elements of a type.
 pub(super) fn numbers(real: DataType, n: i64) -> usize {
     n as usize * (real.bits() / 8)
 }
 
-/// `to = blend(from, to)` of numbers in a row.
+/// `to = blend(from, to)` of contiguous elements.
 pub(super) fn copy(handle: &Handle, [from, to]: [Data; 2], (count, real): (i64, DataType), blend: Blend) -> Result<(), Failure> {
     if count == 0 {
         return Ok(());
@@ -26,7 +27,7 @@ pub(super) fn copy(handle: &Handle, [from, to]: [Data; 2], (count, real): (i64, 
     handle.combine((&row, from.into()), (&row, to.into()), blend)
 }
 
-/// Fills `tensor` with the number whose bytes are given.
+/// Fills `tensor` with a value, passed as its bytes.
 pub(super) fn fill(handle: &Handle, (tensor, to): (&Tensor, Data), value: &[u8]) -> Result<(), Failure> {
     let one = Tensor::plain(Dims::filled(tensor.dims().len(), 1), tensor.dtype)?;
     let memory = Memory::new(handle.engine(), one.clone())?;
@@ -37,12 +38,12 @@ pub(super) fn fill(handle: &Handle, (tensor, to): (&Tensor, Data), value: &[u8])
     Job::new(Reorder { src: seen.clone(), dst: tensor.clone() }).arg(Arg::SRC, memory.view(seen)?).arg(Arg::DST, to).run(handle)
 }
 
-/// Zeros, in a row.
+/// Sets contiguous elements to zero.
 pub(super) fn zero(handle: &Handle, to: Data, (count, real): (i64, DataType)) -> Result<(), Failure> {
     if count == 0 { Ok(()) } else { handle.clear(&Tensor::plain([count], real)?, to) }
 }
 
-/// The caller's sequences and packed rows, between which rows are moved.
+/// Copies between the caller's sequences and packed rows.
 pub(super) struct Exchange<'a> {
     pub(super) handle: &'a Handle,
     pub(super) sequences: &'a Sequences,
@@ -50,7 +51,7 @@ pub(super) struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    /// Distances of steps and samples in the caller's memory, in elements.
+    /// Strides of steps and samples in the caller's memory, in elements.
     fn strides(&self) -> [i64; 2] {
         let s = self.sequences;
         match s.layout {
@@ -63,7 +64,7 @@ impl Exchange<'_> {
         data.behind(self.sequences.dtype.bytes(elements as usize).unwrap_or(0))
     }
 
-    /// Calls `f` with parts that correspond: of the caller's memory, and of packed rows.
+    /// Calls `f` for each pair of corresponding tensors in the caller's memory and in the packed rows.
     fn parts(
         &self,
         user: Data,
@@ -91,12 +92,12 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// The caller's rows as packed ones.
+    /// Copies the caller's sequences to packed rows.
     pub(super) fn gather(&self, user: Data, packed: Data) -> Result<(), Failure> {
         self.parts(user, packed, |theirs, ours| self.handle.combine((&theirs.0, theirs.1.into()), (&ours.0, ours.1.into()), Blend::PLAIN))
     }
 
-    /// Packed rows as the caller wants them, and the filling behind the ends of sequences.
+    /// Copies packed rows to the caller's sequences and pads these.
     pub(super) fn scatter(&self, packed: Data, user: Data) -> Result<(), Failure> {
         self.parts(user, packed, |theirs, ours| self.handle.combine((&ours.0, ours.1.into()), (&theirs.0, theirs.1.into()), Blend::PLAIN))?;
         let s = self.sequences;
@@ -111,7 +112,7 @@ impl Exchange<'_> {
     }
 }
 
-/// States of the caller, layers and directions x samples x channels, of its type; null for zeros.
+/// The caller's states, (layers x directions) x samples x channels, in the caller's type; null stands for zeros.
 #[derive(Clone, Copy)]
 pub(super) struct States<'a> {
     pub(super) handle: &'a Handle,
@@ -122,7 +123,7 @@ pub(super) struct States<'a> {
 }
 
 impl States<'_> {
-    /// Moves the rows `from..to`, in order of length, of a layer and direction: to `rows`, or from there.
+    /// Copies the states of the samples `from..to`, in order of length, of a layer and direction to `rows`, or if `out` from there.
     pub(super) fn exchange(&self, index: i64, (from, to): (i64, i64), rows: Data, out: bool) -> Result<(), Failure> {
         if from >= to || self.channels == 0 || self.data.is_null() && out {
             return Ok(());
@@ -147,27 +148,27 @@ impl States<'_> {
     }
 }
 
-/// Weights of one layer in one direction as the primitive wants them, or their gradients.
+/// The weights of one layer in one direction in the primitive's layout, or their gradients.
 pub(super) struct Weights {
     pub(super) input: Data,
     pub(super) state: Data,
     pub(super) projection: Data,
     pub(super) bias: Option<Data>,
-    /// Gates that were brought into the primitive's order, and biases that were added.
+    /// The buffers of those that are not in the weight space: reordered gates, identity matrices, sums of biases.
     own: Vec<Memory<'static>>,
 }
 
-/// A weight space, and a layer in a direction.
+/// A layer and direction of a weight space.
 #[derive(Clone, Copy)]
 struct Spot {
     base: Data,
     at: (i64, i64),
 }
 
-/// The primitive's gates of a GRU (update, reset, new) by cuDNN's numbers (reset, update, new).
+/// Index of a GRU's gate in the primitive (update, reset, new) by its index in cuDNN (reset, update, new).
 const GRU: [i64; 3] = [1, 0, 2];
 
-/// Which biases of the primitive a bias of cuDNN's is part of.
+/// For each bias of cuDNN's (side, gate): the bias of the primitive to which it is added.
 fn bias_slots(network: &Network) -> Vec<(usize, i64, i64)> {
     let gates = network.gates();
     let slot = |side: usize, gate: i64| match network.cell {
@@ -178,13 +179,13 @@ fn bias_slots(network: &Network) -> Vec<(usize, i64, i64)> {
     (0..2).flat_map(|side| (0..gates).map(move |gate| (side, gate, slot(side, gate)))).collect()
 }
 
-/// Biases of the primitive.
+/// Bias vectors of the primitive.
 fn bias_gates(network: &Network) -> i64 {
     if network.cell == CUDNN_GRU { 4 } else { network.gates() }
 }
 
 impl Weights {
-    /// The weights of a weight space in the compute type.
+    /// The weights from a weight space in the compute type.
     pub(super) fn new(handle: &Handle, network: &Network, base: Data, at: (i64, i64)) -> Result<Weights, Failure> {
         let weights = Weights::blank(handle, network, base, at)?;
         weights.turn(handle, network, Spot { base, at }, true)?;
@@ -203,7 +204,7 @@ impl Weights {
         Ok(weights)
     }
 
-    /// Brings the gates of a GRU into the primitive's order, or back into the weight space.
+    /// Copies the gates of a GRU to the primitive's order, or back to the weight space.
     fn turn(&self, handle: &Handle, network: &Network, spot: Spot, inward: bool) -> Result<(), Failure> {
         if network.cell != CUDNN_GRU {
             return Ok(());
@@ -221,7 +222,7 @@ impl Weights {
         Ok(())
     }
 
-    /// Identity matrices on the input, for every gate.
+    /// Sets the matrices on the input to identities, for `CUDNN_SKIP_INPUT`.
     fn identity(&self, network: &Network) -> Result<(), Failure> {
         let n = network.hidden as usize;
         let ones: Vec<f64> = (0..network.gates() as usize * n * n).map(|i| f64::from(u8::from(i / n % n == i % n))).collect();
@@ -229,8 +230,8 @@ impl Weights {
         Ok(matrix.write_f64(&ones)?)
     }
 
-    /// Places for weights whose gates the primitive has in another order, for matrices that the weight space has not, and for biases: zeros. The others
-    /// are those of the weight space.
+    /// Zeroed buffers for weights whose gates are reordered, for matrices that the weight space lacks, and for biases. The others point into the weight
+    /// space.
     fn blank(handle: &Handle, network: &Network, base: Data, (layer, direction): (i64, i64)) -> Result<Weights, Failure> {
         let (place, real) = (network.place(layer, direction), network.real());
         let mut own = Vec::new();
@@ -249,12 +250,12 @@ impl Weights {
         Ok(Weights { input, state, projection: at(place.projection), bias, own })
     }
 
-    /// Places for gradients, which `base` has zeros for.
+    /// Buffers for gradients; `base` must be zeroed.
     pub(super) fn gradients(handle: &Handle, network: &Network, base: Data, at: (i64, i64)) -> Result<Weights, Failure> {
         Weights::blank(handle, network, base, at)
     }
 
-    /// Puts gradients that are in places of their own into the weight space.
+    /// Copies gradients that have buffers of their own to the weight space.
     pub(super) fn put(&self, handle: &Handle, network: &Network, base: Data, at: (i64, i64)) -> Result<(), Failure> {
         self.turn(handle, network, Spot { base, at }, false)?;
         let (place, real) = (network.place(at.0, at.1), network.real());
@@ -276,13 +277,13 @@ pub(super) struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Rows of the segment among packed rows of `channels`: `width` of them from `first` on.
+    /// The segment's rows of packed rows with `channels` channels, `width` channels of each.
     fn rows(&self, channels: i64, width: i64) -> Result<Tensor, Failure> {
         let Segment { steps, samples, .. } = self.segment;
         Ok(Tensor::with_strides([steps, samples, width], DataType::F32, Some(Dims::from([samples * channels, channels, 1])))?)
     }
 
-    /// Where these begin.
+    /// The address of the segment's rows, at channel `first`.
     pub(super) fn row(&self, packed: Data, channels: i64, first: i64) -> Data {
         packed.behind(numbers(self.network.real(), self.segment.row * channels + first))
     }
@@ -330,7 +331,7 @@ impl Step<'_> {
         })
     }
 
-    /// The arguments that both passes have: data, states and weights, in buffers whose beginning is `base`.
+    /// The job with the arguments of both passes: data, states, weights, workspace; `base` is the reserve space.
     pub(super) fn job(&self, op: Rnn, [inputs, outputs]: [Data; 2], weights: &Weights, (base, kept): (Data, &Kept)) -> Job {
         let (network, lstm) = (self.network, self.network.cell == CUDNN_LSTM);
         let state = |i: usize| base.behind(kept.states[i]);

@@ -1,9 +1,10 @@
-//! Recurrent networks.
+//! Recurrent networks: `cudnnRNNForward` and the two backward functions.
 //!
-//! One primitive computes one layer in one direction over steps in which the same samples are alive (`plan`); layers, directions and
-//! lengths of sequences are loops around it. Everything is computed in single precision, except for networks of doubles and LSTMs with
-//! clipped cells, which are computed in double precision by loops (`by_loops`). cuDNN's two backward functions are one primitive: the first
-//! computes all gradients and keeps those of the weights in the reserve space, the second hands them out.
+//! One primitive computes one layer in one direction over a segment, which is a range of time steps with the same active sequences (`plan`).
+//! Loops around it cover segments, directions and layers. The primitive computes in single precision. Networks of doubles, and LSTMs whose
+//! cell state is clipped, are computed in double precision on the host (`by_loops`). cuDNN has two backward functions, the primitive one
+//! backward pass: the first function computes all gradients and keeps those of the weights in the reserve space, the second copies them to
+//! the caller.
 
 mod backward;
 mod by_loops;

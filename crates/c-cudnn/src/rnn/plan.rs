@@ -1,4 +1,6 @@
-//! Which samples are alive when, and the layout of a call's intermediate results.
+//! Segments of time steps with the same active samples, and the layout of a call's intermediate results.
+//!
+//! Packed rows: segment after segment, step after step, a row per active sample, in order of decreasing length.
 
 use super::data::Sequences;
 use super::desc::Network;
@@ -6,26 +8,26 @@ use crate::enums::*;
 use crate::status::Failure;
 use oxidnn_spec::{DataType, Tensor};
 
-/// Steps in which the same samples are alive.
+/// Consecutive time steps with the same active samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Segment {
-    /// The first step, and how many there are.
+    /// The first step, and the number of steps.
     pub(super) start: i64,
     pub(super) steps: i64,
-    /// Samples alive: the first ones, in order of length.
+    /// Active samples: the first ones in order of length.
     pub(super) samples: i64,
-    /// Rows before it in packed layout.
+    /// The first of its packed rows.
     pub(super) row: i64,
 }
 
-/// The segments of some sequences, and the order of samples in which each is a prefix.
+/// The segments of some sequences, and the order of samples.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) segments: Vec<Segment>,
-    /// Samples, the longest first.
+    /// Samples, longest first.
     pub(super) order: Vec<usize>,
     pub(super) batch: i64,
-    /// Rows in packed layout.
+    /// Packed rows in all.
     pub(super) rows: i64,
     /// The compute type.
     pub(super) real: DataType,
@@ -55,43 +57,43 @@ impl Plan {
         Ok(Plan { segments, order, batch: sequences.batch, rows: row, real })
     }
 
-    /// Whether samples come in order of length.
+    /// Whether the caller's samples are in order of length.
     pub(super) fn is_sorted(&self) -> bool {
         self.order.iter().enumerate().all(|(i, &n)| i == n)
     }
 
-    /// The segments in the order in which a direction walks through time.
+    /// The segments in the order in which a direction runs through time.
     pub(super) fn walk(&self, reverse: bool) -> Vec<usize> {
         let forward = 0..self.segments.len();
         if reverse { forward.rev().collect() } else { forward.collect() }
     }
 }
 
-/// Where the parts of the reserve space begin, in bytes.
+/// Offsets of the parts of the reserve space, in bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Reserve {
-    /// The layers' inputs: packed rows of the compute type.
+    /// The layers' inputs, as packed rows of the compute type.
     pub(super) inputs: Vec<usize>,
     /// Their outputs.
     pub(super) outputs: Vec<usize>,
     /// The dropout masks of the layers' inputs.
     pub(super) masks: Vec<usize>,
-    /// By layer, direction and segment: the primitive's workspace, and states before and after.
+    /// By layer, direction and segment: the primitive's workspace, initial and final states.
     pub(super) kept: Vec<Kept>,
-    /// Gradients of the weight space, in that type.
+    /// Gradients of the weight space, in the compute type.
     pub(super) weights: usize,
     pub(super) bytes: usize,
 }
 
-/// The values kept of one primitive.
+/// What is kept of one primitive's execution.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Kept {
     pub(super) workspace: usize,
-    /// Recurrent states before and after, cells before and after.
+    /// Hidden states before and after, cell states before and after.
     pub(super) states: [usize; 4],
 }
 
-/// Hands out parts of a buffer, one after the other.
+/// Allocates consecutive parts of a buffer.
 struct Parts(usize);
 
 impl Parts {
@@ -103,10 +105,10 @@ impl Parts {
 }
 
 impl Reserve {
-    /// The parts for a network over sequences; `workspace` gives the bytes of the workspace of the primitive of a layer and segment.
+    /// The parts for a network; `weights` and `workspace` give bytes: of the weight space, and of the workspace of a layer's primitive on a segment.
     ///
     /// # Errors
-    /// As `workspace`.
+    /// Those of `workspace`.
     pub(super) fn new(
         network: &Network,
         plan: &Plan,
@@ -135,7 +137,7 @@ impl Reserve {
 }
 
 impl Plan {
-    /// Packed rows.
+    /// The packed rows as a tensor.
     pub(super) fn packed(&self, channels: i64) -> Result<Tensor, Failure> {
         Ok(Tensor::plain([self.rows, channels], self.real)?)
     }

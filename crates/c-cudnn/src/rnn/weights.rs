@@ -1,53 +1,53 @@
-//! The weight space: for each layer and direction the matrices on the input, those on the state, and a projection, row-major in the order of cuDNN's
-//! numbers; behind all of them the biases, in the same order.
+//! The weight space: for each layer and direction the matrices on the input, those on the hidden state, and the projection, row-major, in the order
+//! of cuDNN's indices; then the biases of all layers in the same order.
 
 use super::desc::Network;
 use crate::enums::*;
 
-/// Where the weights of a layer in a direction are, in numbers from the beginning.
+/// Offsets of the weights of a layer and direction, in elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     /// Matrices on the input: gates x hidden x inputs.
     pub(super) input: i64,
-    /// Matrices on the state: gates x hidden x projected.
+    /// Matrices on the hidden state: gates x hidden x projected.
     pub(super) state: i64,
     /// The projection: projected x hidden.
     pub(super) projection: i64,
-    /// Biases of the input and of the state, gates x hidden each, where they are.
+    /// Biases of the input and of the hidden state, gates x hidden each, if present.
     pub(super) biases: [Option<i64>; 2],
 }
 
 impl Network {
-    /// Which biases there are: of the input, of the state.
+    /// Whether there are biases of the input, and of the hidden state.
     fn has_biases(&self) -> [bool; 2] {
         let of = |mode: i32| self.bias == CUDNN_RNN_DOUBLE_BIAS || self.bias == mode;
         [of(CUDNN_RNN_SINGLE_INP_BIAS), of(CUDNN_RNN_SINGLE_REC_BIAS)]
     }
 
-    /// Columns of a layer's matrices on the input: 0 if the gates use the input without a matrix.
+    /// Columns of a layer's matrices on the input: 0 with `CUDNN_SKIP_INPUT`.
     fn columns(&self, layer: i64) -> i64 {
         if self.skips(layer) { 0 } else { self.inputs(layer) }
     }
 
-    /// Numbers of all matrices of a layer in a direction.
+    /// Elements of all matrices of a layer and direction.
     fn matrices(&self, layer: i64) -> i64 {
         let projection = if self.projects() { self.projected * self.hidden } else { 0 };
         self.gates() * self.hidden * (self.columns(layer) + self.projected) + projection
     }
 
-    /// Numbers of the matrices of the first layers.
+    /// Elements of the matrices of the first `layers` layers.
     fn matrices_before(&self, layers: i64) -> i64 {
         let first = if layers > 0 { self.matrices(0) } else { 0 };
         (first + (layers - 1).max(0) * self.matrices(1)) * self.directions()
     }
 
-    /// Numbers in the weight space.
+    /// Elements of the weight space.
     pub(super) fn numbers(&self) -> i64 {
         let biases = self.has_biases().iter().filter(|b| **b).count() as i64 * self.gates() * self.hidden;
         self.matrices_before(self.layers) + biases * self.layers * self.directions()
     }
 
-    /// Where the weights of a layer in a direction are.
+    /// The offsets of a layer and direction.
     pub(super) fn place(&self, layer: i64, direction: i64) -> Place {
         let (before, all) = (self.matrices_before(layer), self.matrices_before(self.layers));
         let (input, vector) = (before + direction * self.matrices(layer), self.gates() * self.hidden);

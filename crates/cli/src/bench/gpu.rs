@@ -1,8 +1,7 @@
-//! Times on a GPU: the median over launches of a graph of executions, over as many copies of the arguments as exceed the second-level cache.
+//! Times on a GPU: the median over launches of a CUDA graph of executions, which use up to eight copies of the arguments in turn, so that large ones do not stay
+//! in L2. A time does not include the host; the host's time of an execution is the mean over many asynchronous ones.
 //!
-//! `--peer cuda` lets cuBLASLt do the products among them, in the same process, with the same numbers and in the same way.
-//!
-//! Such a time includes neither the host nor warm caches. The host's time of an execution is the mean over many that are not waited for.
+//! `--peer cuda` measures cuBLASLt on the products among them, in the same process, with the same data and in the same way.
 
 use super::Setup;
 use super::ours::{self, Bound, Given, Inputs, Ours};
@@ -19,32 +18,31 @@ use oxidnn_spec::{Arg, DataType, Error, FpMathMode, Op, PostOp, Problem, Tensor}
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// Bytes of all copies of the arguments, where eight copies are as many, and executions of a graph.
+/// Bytes of all copies of the arguments; copies, at most; executions of a graph.
 const BYTES: f64 = 250e6;
 const COPIES: f64 = 8.0;
 const EXECUTIONS: f64 = 400.0;
 
-/// Executions over which the host's time is the mean: fewer than may wait.
+/// Executions over which the host's time is averaged: fewer than may be pending.
 const SUBMISSIONS: usize = 256;
 
-/// The number of tiles to try for a product, the best ones by the model, and the share of the time by which one must be faster than those
-/// before it.
+/// Tuning: number of candidate tiles of a product, the best ones by the time model; share of the time by which one must be faster than those before it.
 const TILES: usize = 10;
 const CLEARLY: f64 = 0.01;
 
-/// How long a graph takes at least, and launches that are timed.
+/// How long a graph takes, at least; timed launches.
 const LONG: Duration = Duration::from_millis(2);
 const LAUNCHES: usize = 11;
 
-/// The arguments that get noise.
+/// The arguments that are filled with noise.
 const DATA: [Arg; 7] = [Arg::SRC, Arg::SRC_1, Arg::SRC_2, Arg::WEIGHTS, Arg::WEIGHTS_1, Arg::DST, Arg::DIFF_DST];
 
-/// Bytes after which the noise begins again, which divides no usual size.
+/// Bytes after which the noise repeats; divides no usual size.
 const PERIOD: usize = 8 * 130_003;
 
-/// Numbers of all mantissas and signs, of sizes from an eighth to two: the power that a product takes, and so its clock, depends on its numbers.
+/// Noise with all mantissas and signs, and magnitudes from an eighth to two: the power of a product, and so the clock, depends on its data.
 fn make_noise(dtype: DataType, bytes: &[Cell<u8>]) {
-    // Bits of the mantissa, and the exponent of a quarter.
+    // Mantissa bits, and the exponent of a quarter.
     let (mantissa, quarter) = match dtype {
         DataType::F32 => (23, 125),
         DataType::Bf16 => (7, 125),
@@ -114,8 +112,8 @@ fn one(named: &Named, (threads, stream): (usize, &Stream), bench: &Setup) -> Res
     Ok(row)
 }
 
-/// Times the tiles that the problem's products may have, one product after the other, and keeps the fastest of each in the kernel store. The model's choice stays
-/// where none is clearly faster.
+/// Measures the candidate tiles of the problem's products, one product after the other, and keeps the fastest of each in the kernel store. The model's choice is
+/// kept if none is clearly faster.
 fn tune(named: &Named, given: &[Given], stream: &Stream, bench: &Setup) -> Result<()> {
     let target = queue_of(stream)?.device().target().clone();
     let tuned = target.tuned.as_ref().context("a GPU that keeps no measurements")?;
@@ -135,12 +133,12 @@ fn tune(named: &Named, given: &[Given], stream: &Stream, bench: &Setup) -> Resul
     Ok(tuned.save()?)
 }
 
-/// Copies of the arguments that take turns.
+/// Copies of the arguments, used in turn.
 fn copies(inputs: &Inputs) -> usize {
     (BYTES / inputs.settled.bytes().max(1) as f64).ceil().clamp(1.0, COPIES) as usize
 }
 
-/// The implementation that takes the problem now, and its times over these copies of its arguments.
+/// The implementation that the problem gets now, and its times over these copies of the arguments.
 fn measured(named: &Named, given: &[Given], stream: &Stream, bench: &Setup) -> Result<(String, Figures)> {
     let (mut sides, mut implementation, mut create_us) = (Vec::with_capacity(given.len()), String::new(), 0.0);
     for copy in given {
@@ -155,7 +153,7 @@ fn measured(named: &Named, given: &[Given], stream: &Stream, bench: &Setup) -> R
     Ok((implementation, Figures { create_us, ..figures }))
 }
 
-/// The product as cuBLASLt does it; `None` where it is more than that.
+/// The product for cuBLASLt; `None` if the problem is more than cuBLASLt can do.
 fn product(problem: &Problem) -> Option<Product> {
     let Op::Matmul(op) = &problem.op else { return None };
     let (dims, n) = (op.dst.dims(), op.dst.dims().len());
@@ -181,7 +179,7 @@ fn product(problem: &Problem) -> Option<Product> {
     })
 }
 
-/// cuBLASLt's times, with the same numbers over as many copies.
+/// cuBLASLt's times, with the same data over as many copies.
 fn race(inputs: &Inputs, copies: usize, stream: &Stream) -> Result<Figures> {
     let queue = queue_of(stream)?;
     let product = product(&inputs.settled).context("no product of cuBLASLt")?;

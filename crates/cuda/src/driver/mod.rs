@@ -1,4 +1,5 @@
-//! Safe wrappers of the CUDA driver API, which is loaded when it is first needed: contexts, streams, events, memory, modules, launches, graphs, TMA descriptors.
+//! Wrappers of the CUDA driver API, which is loaded when it is first needed: contexts, streams, events, memory, modules, launches, graphs, TMA descriptors. The
+//! files here have unsafe code.
 
 mod context;
 mod error;

@@ -1,4 +1,4 @@
-//! Attention: softmax, masks, caches in pages, and the whole of it in both directions.
+//! Attention: softmax, masks, paged caches, and fused attention forward and backward.
 
 use super::random::Start;
 use super::value::Val;
@@ -9,7 +9,7 @@ use crate::status::Failure;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, ReductionAlg};
 use oxidnn_spec::{DataType, Dims, Tensor};
 
-/// Softmax of rows and its parts.
+/// Row-wise softmax with its maxima and sums of exponentials.
 struct Rows {
     result: Val,
     max: Val,
@@ -17,7 +17,7 @@ struct Rows {
 }
 
 impl Lowering<'_> {
-    /// Softmax along the last dimension. A row that is masked out wholly gives zeros.
+    /// Softmax along the last dimension. A fully masked row gives zeros.
     fn rows(&mut self, x: &Val, sink: Option<&Val>) -> Result<Rows, Failure> {
         let n = x.rank();
         let dims = Dims::from_fn(n, |d| if d + 1 == n { 1 } else { x.dims()[d] });
@@ -25,7 +25,7 @@ impl Lowering<'_> {
         if let Some(sink) = sink {
             max = self.two(BinaryAlg::Max, &max, sink)?;
         }
-        // A row that is all negative infinity has no largest element to subtract.
+        // For a row of only negative infinity, 0 is subtracted instead of the maximum.
         let held = self.with_number(BinaryAlg::Max, &max, f64::from(f32::MIN))?;
         let below = self.sub(x, &held)?;
         let powers = self.one(EltwiseAlg::Exp, [0.0; 2], &below)?;
@@ -41,7 +41,7 @@ impl Lowering<'_> {
         Ok(Rows { result, max, sum })
     }
 
-    /// The logarithm of a row's sum of powers.
+    /// The log-sum-exp of a row.
     fn row_statistics(&mut self, rows: &Rows) -> Result<Val, Failure> {
         let log = self.one(EltwiseAlg::Log, [0.0; 2], &rows.sum)?;
         self.add(&rows.max, &log)
@@ -55,7 +55,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Writes the softmax statistics that the operation asks for: maxima, sums, and the logarithms of sums.
+/// Writes the softmax statistics that the operation has as outputs: maxima, sums, log-sum-exp.
 fn tell(l: &mut Lowering<'_>, op: &Frozen, rows: &Rows) -> Result<(), Failure> {
     for (value, id) in [(&rows.max, CUDNN_ATTR_OPERATION_SOFTMAX_MAX_DESC), (&rows.sum, CUDNN_ATTR_OPERATION_SOFTMAX_SUM_EXP_DESC)] {
         if let Some(output) = l.wanted(op, id)? {
@@ -80,7 +80,8 @@ pub(super) fn softmax(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> 
     l.store(&rows.result, &y)
 }
 
-/// `row + lengths + shift` compared with the column, or `column + bound - lengths` with the row: where that does not hold there is another value.
+/// Diagonal band mask. With a left bound it compares `column - len_kv + len_q + bound` with the row, otherwise `row + len_kv - len_q + shift` with the
+/// column; elements for which the comparison is false are replaced.
 pub(super) fn band_mask(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
     let x = l.read(op, CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_XDESC)?;
     if op.has(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_CU_SEQ_LEN_QDESC) || op.has(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_CU_SEQ_LEN_KVDESC)
@@ -121,7 +122,7 @@ pub(super) fn band_mask(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure
     l.store(&masked, &y)
 }
 
-/// Most pages of a cache: each is a step.
+/// Limit on the pages of a cache; each becomes a step.
 const PAGES: i64 = 4096;
 
 pub(super) fn paged_load(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
@@ -137,7 +138,7 @@ pub(super) fn paged_load(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failur
     l.store(&loaded, &y)
 }
 
-/// A cache whose sequences (dimension `d`) are in pages: batch x heads x sequence x size, or with the last two exchanged.
+/// Gathers a paged cache: batch x heads x sequence x size, or with the last two swapped; `d` is the sequence dimension.
 fn paged(l: &mut Lowering<'_>, container: &Val, table: &Val, d: usize) -> Result<Val, Failure> {
     let c = *container.dims();
     if c[0] > PAGES {
@@ -145,7 +146,7 @@ fn paged(l: &mut Lowering<'_>, container: &Val, table: &Val, d: usize) -> Result
     }
     let (batch, pages) = (table.dims()[0], table.tensor.layout.elements().unwrap_or(0) / table.dims()[0].max(1));
     let table = l.real(table)?;
-    // Batch x pages x heads x the page's two dimensions.
+    // Batch x pages x heads x the two dimensions of a page.
     let table = l.reshaped(&table, &[batch, pages, 1, 1, 1])?;
     let mut all = l.number(0.0)?;
     for page in 0..c[0] {
@@ -244,7 +245,7 @@ fn keys(l: &mut Lowering<'_>, op: &Frozen, id: i32, pages: i32) -> Result<Val, F
     }
 }
 
-/// Numbers of 8 bits times their scale.
+/// 8-bit values, dequantised.
 fn descaled(l: &mut Lowering<'_>, op: &Frozen, value: &Val, id: i32) -> Result<Val, Failure> {
     match l.maybe(op, id)? {
         Some(scale) if scale.tensor.layout.elements() == Some(1) => {
@@ -256,7 +257,7 @@ fn descaled(l: &mut Lowering<'_>, op: &Frozen, value: &Val, id: i32) -> Result<V
     }
 }
 
-/// The largest size of a number, where the operation tells it.
+/// The absolute maximum, if the operation has it as an output.
 fn largest(l: &mut Lowering<'_>, op: &Frozen, value: &Val, id: i32) -> Result<(), Failure> {
     let Some(output) = l.wanted(op, id)? else { return Ok(()) };
     let size = l.one(EltwiseAlg::Abs, [0.0; 2], value)?;
@@ -265,7 +266,7 @@ fn largest(l: &mut Lowering<'_>, op: &Frozen, value: &Val, id: i32) -> Result<()
     l.reorder(&largest, &output)
 }
 
-/// The scores as the operation's own graph changes them.
+/// The scores after the operation's subgraph.
 fn changed(l: &mut Lowering<'_>, op: &Frozen, scores: Val) -> Result<Val, Failure> {
     let Some(graph) = op.object(CUDNN_ATTR_OPERATION_SDPA_FWD_SUBGRAPH).and_then(|o| o.as_graph()).cloned() else { return Ok(scores) };
     let uid = |id| op.int(id).ok_or_else(|| Failure::invalid("SDPA_FWD_SUBGRAPH", "no unique id of its input and output", "both"));
@@ -279,7 +280,7 @@ fn changed(l: &mut Lowering<'_>, op: &Frozen, scores: Val) -> Result<Val, Failur
     changed.ok_or_else(|| Failure::invalid("SDPA_FWD_SUBGRAPH_OUTPUT_UID", output, "a tensor that the graph writes"))
 }
 
-/// Scores without the keys and queries behind the lengths of their sequences.
+/// Masks the scores of keys and queries beyond the lengths of their sequences.
 fn padded(l: &mut Lowering<'_>, scores: &Val, [q, kv]: &[Option<Val>; 2]) -> Result<Val, Failure> {
     let mut scores = scores.clone();
     for (length, d) in [(q, 2), (kv, 3)] {
@@ -322,7 +323,7 @@ pub(super) fn backward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
     }
     let lengths = [l.maybe(op, CUDNN_ATTR_OPERATION_SDPA_BWD_SEQ_LEN_QDESC)?, l.maybe(op, CUDNN_ATTR_OPERATION_SDPA_BWD_SEQ_LEN_KVDESC)?];
     scores = padded(l, &scores, &lengths)?;
-    // Rows that were masked out wholly have no statistics to take away.
+    // Fully masked rows have no statistics to subtract.
     let stats = l.with_number(BinaryAlg::Max, &stats, f64::from(f32::MIN))?;
     let below = l.sub(&scores, &stats)?;
     let weights = l.one(EltwiseAlg::Exp, [0.0; 2], &below)?;
@@ -349,7 +350,7 @@ pub(super) fn backward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
     Ok(())
 }
 
-/// Heads that several queries share, once for each.
+/// Repeats the heads that several query heads share.
 fn repeated(l: &mut Lowering<'_>, value: &Val, heads: i64) -> Result<Val, Failure> {
     let d = *value.dims();
     if d[1] == heads {
@@ -366,7 +367,7 @@ fn repeated(l: &mut Lowering<'_>, value: &Val, heads: i64) -> Result<Val, Failur
     Ok(copies)
 }
 
-/// The sums of gradients of heads that are one.
+/// Sums the gradients of query heads that share a head.
 fn summed(l: &mut Lowering<'_>, value: &Val, heads: i64) -> Result<Val, Failure> {
     let d = *value.dims();
     if d[1] == heads {

@@ -1,4 +1,4 @@
-//! Numbers of few bits with a scale for every block of them.
+//! Block-scaled data types: narrow floats with a scale per block.
 
 use super::value::Val;
 use super::{Lowering, misfit, unsupported};
@@ -8,7 +8,7 @@ use crate::status::Failure;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, ReductionAlg};
 use oxidnn_spec::{DataType, Dims, Tensor};
 
-/// The dimension of the blocks: the last one with fewer scales than elements.
+/// The dimension along which elements share a scale: the last one with fewer scales than elements.
 fn direction(x: &Val, scale: &Val, block: i64) -> Result<usize, Failure> {
     let along = |d: &usize| scale.dims()[*d] < x.dims()[*d] && scale.dims()[*d].saturating_mul(block) >= x.dims()[*d];
     let found = (scale.rank() == x.rank()).then(|| (0..x.rank()).rev().find(along)).flatten();
@@ -16,7 +16,8 @@ fn direction(x: &Val, scale: &Val, block: i64) -> Result<usize, Failure> {
     found.ok_or_else(|| misfit("SCALE_DESC", scale.dims(), format_args!("{} with a scale for {block} elements of one dimension", x.dims())))
 }
 
-/// Scales in their layout: by strides, or in tiles of 128 x 4, in which every 32nd row is contiguous.
+/// The scales in their memory layout: as their strides say, or in tiles of 128 x 4 (`F8_128x4`): 32 groups of 4 rows (r, r + 32, r + 64, r + 96), each
+/// 16 contiguous scales.
 fn tiled(scale: &Val, rows: usize, columns: usize, is_tiled: bool) -> Result<Val, Failure> {
     if !is_tiled {
         return Ok(scale.clone());
@@ -27,7 +28,7 @@ fn tiled(scale: &Val, rows: usize, columns: usize, is_tiled: bool) -> Result<Val
         return Err(misfit("SCALE_DESC", dims, "multiples of 128 rows and 4 columns in the order F8_128x4"));
     }
     let batch: i64 = dims.iter().enumerate().filter(|(d, _)| *d != rows && *d != columns).map(|(_, &v)| v).product();
-    // Batches of tiles, rows by 128, by 32 and one by one, columns by 4 and one by one.
+    // Dimensions: batch, row / 128, row / 32 % 4, row % 32, column / 4, column % 4.
     let strides = Dims::from([m * k, k / 4 * 512, 4, 16, 512, 1]);
     let tensor = Tensor::with_strides(Dims::from([batch, m / 128, 4, 32, k / 4, 4]), scale.dtype(), Some(strides))?;
     Ok(Val { tensor, ..scale.clone() })
@@ -37,7 +38,7 @@ fn is_tiled(l: &Lowering<'_>, op: &Frozen, id: i32) -> bool {
     l.described(op, id).is_some_and(|t| t.reordering == i64::from(CUDNN_TENSOR_REORDERING_F8_128x4))
 }
 
-/// The other dimension of the tiles: the last one but the dimension of the blocks.
+/// The row dimension of the tiles: the last one other than `along`.
 fn other(rank: usize, along: usize) -> usize {
     (0..rank).rev().find(|&d| d != along).unwrap_or(0)
 }
@@ -83,14 +84,14 @@ pub(super) fn dequantize(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failur
     l.store(&product, &y)
 }
 
-/// Scales in tiles as a tensor of the sizes that were declared.
+/// Tiled scales as a plain tensor of the declared sizes.
 fn untile(l: &mut Lowering<'_>, scale: &Val, dims: &Dims, rows: usize, columns: usize) -> Result<Val, Failure> {
     let plain = l.reshaped(scale, &flat(scale))?;
     let batch: Vec<i64> = dims.iter().enumerate().filter(|(d, _)| *d != rows && *d != columns).map(|(_, &v)| v).collect();
     let mut shape = batch.clone();
     shape.extend([dims[rows], dims[columns]]);
     let plain = l.reshaped(&plain, &shape)?;
-    // From batches, rows, columns to the declared order.
+    // From batch, row, column to the declared order.
     let n = dims.len();
     let mut order = vec![0; n];
     let mut next = 0;
@@ -107,13 +108,13 @@ fn untile(l: &mut Lowering<'_>, scale: &Val, dims: &Dims, rows: usize, columns: 
     plain.permuted(&order)
 }
 
-/// Rows and columns of all tiles together.
+/// Batch, rows and columns of a tiled tensor.
 fn flat(scale: &Val) -> [i64; 3] {
     let d = scale.dims();
     [d[0], d[1] * d[2] * d[3], d[4] * d[5]]
 }
 
-/// Largest finite numbers of types of few bits, and the powers of two at or below them.
+/// Largest finite values of narrow types, and the largest powers of two that do not exceed them.
 const LARGEST: [(DataType, f64, f64); 4] =
     [(DataType::F8E4m3, 448.0, 256.0), (DataType::F8E5m2, 57344.0, 32768.0), (DataType::F4E2m1, 6.0, 4.0), (DataType::S8, 127.0, 64.0)];
 
@@ -122,7 +123,8 @@ fn known(dtype: DataType) -> Result<(DataType, f64, f64), Failure> {
     LARGEST.iter().find(|r| r.0 == dtype).copied().ok_or_else(|| unsupported(format_args!("scales of blocks of {dtype}")))
 }
 
-/// The scales of blocks whose largest numbers are these: quotients of powers of two, or of the numbers themselves, where 0 has the scale 1.
+/// The scales of blocks with these largest magnitudes: the magnitude (for `E8m0` scales rounded to a power of two) over the largest value of `dtype`
+/// (for `E8m0` its largest power of two). Except for `E8m0`, blocks of zeros get the scale 1.
 fn scales(l: &mut Lowering<'_>, largest: &Val, dtype: DataType, scale: DataType) -> Result<Val, Failure> {
     let (_, top, power) = known(dtype)?;
     if scale == DataType::E8m0 {
@@ -162,7 +164,7 @@ pub(super) fn quantize(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
     let made = scales(l, &largest, y.dtype(), scale.dtype())?;
     let divisor = l.real(&made)?;
     let small = l.div(&x, &divisor)?;
-    // The scale may be the power of two below the one that the largest number needs: then that number is clamped.
+    // The scale may be rounded down to a power of two: then the largest value is clamped.
     let (_, top, _) = known(y.dtype())?;
     let small = l.with_number(BinaryAlg::Min, &small, top)?;
     let small = l.with_number(BinaryAlg::Max, &small, -top)?;
@@ -176,7 +178,7 @@ pub(super) fn quantize(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
         let part = if scale.dims() == made.dims() { scale } else { scale.part(made.dims(), &Dims::filled(n, 0))? };
         return l.reorder(&made, &part);
     }
-    // Whole tiles: elements beyond the tensor are 1.
+    // Pad to whole tiles with 1.
     let padded = l.temp(Tensor::plain(*scale.dims(), scale.dtype())?);
     let one = l.constant(Tensor::plain([1], scale.dtype())?, |_| 1.0)?;
     l.reorder(&one.spread(scale.dims())?, &padded)?;

@@ -1,4 +1,4 @@
-//! Arithmetic over tensors as problems: the vocabulary of the operations' rules.
+//! Arithmetic over tensors as problems, for lowering operations.
 
 use super::value::{Spot, Val};
 use super::{Draft, Lowering, misfit, unsupported};
@@ -8,7 +8,7 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{Binary, BinaryAlg, Eltwise, EltwiseAlg, Matmul, Prop, Reduction, ReductionAlg};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Op, PostOp, Problem, Real, Tensor, Use};
 
-/// Types that functions of two tensors take beside f64, which goes with itself only.
+/// Types that binary operations support, besides f64, which does not mix with others.
 const TAKEN: [DataType; 6] = [DataType::F32, DataType::Bf16, DataType::F16, DataType::S32, DataType::S8, DataType::U8];
 
 /// The post-ops of a result before it is stored.
@@ -21,7 +21,7 @@ pub(super) enum Then<'a> {
 /// Elements of the longest constant.
 const LONGEST: i64 = 1 << 26;
 
-/// Sizes that two tensors make together.
+/// The broadcast sizes of two tensors.
 fn joined(a: &Dims, b: &Dims) -> Result<Dims, Failure> {
     let fits = a.len() == b.len() && a.iter().zip(b.iter()).all(|(&x, &y)| x == y || x == 1 || y == 1);
     if !fits {
@@ -31,7 +31,7 @@ fn joined(a: &Dims, b: &Dims) -> Result<Dims, Failure> {
 }
 
 impl Lowering<'_> {
-    /// Numbers of the program's own, row-major.
+    /// A constant of the program, row-major.
     pub(super) fn constant(&mut self, tensor: Tensor, value: impl FnMut(usize) -> f64) -> Result<Val, Failure> {
         if tensor.layout.elements().is_none_or(|n| n > LONGEST) {
             return Err(unsupported(format_args!("a dimension of more than {LONGEST} indices that are numbers")));
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         self.constant(Tensor::plain(dims, self.real)?, |i| i as f64)
     }
 
-    /// Room for a result of `dims` in the type that is computed in.
+    /// Memory for a result of `dims` in the compute type.
     pub(super) fn room(&mut self, dims: Dims) -> Result<Val, Failure> {
         Ok(self.temp(Tensor::plain(dims, self.real)?))
     }
@@ -83,18 +83,18 @@ impl Lowering<'_> {
         Ok(copy)
     }
 
-    /// The value in the type that is computed in.
+    /// The value in the compute type.
     pub(super) fn real(&mut self, value: &Val) -> Result<Val, Failure> {
         self.cast(value, self.real)
     }
 
-    /// The value in a type that functions of two tensors take.
+    /// The value in a type that binary operations support.
     fn operand(&mut self, value: &Val) -> Result<Val, Failure> {
         let taken = if self.real == DataType::F64 { value.dtype() == DataType::F64 } else { TAKEN.contains(&value.dtype()) };
         if taken { Ok(value.clone()) } else { self.real(value) }
     }
 
-    /// `alg(a, b)`, sizes of 1 repeated.
+    /// `alg(a, b)`, sizes of 1 broadcast.
     pub(super) fn two(&mut self, alg: BinaryAlg, a: &Val, b: &Val) -> Result<Val, Failure> {
         self.chained(alg, a, b, &[])
     }
@@ -130,7 +130,7 @@ impl Lowering<'_> {
         Ok((attr, others))
     }
 
-    /// Zero where the value is a number, NaN where it is none.
+    /// 0 for numbers, NaN for NaN.
     pub(super) fn carrier(&mut self, a: &Val) -> Result<Val, Failure> {
         self.chained(BinaryAlg::Ne, a, a, &nan::CARRIES.map(|(alg, parameters)| Then::One(alg, parameters)))
     }
@@ -176,7 +176,7 @@ impl Lowering<'_> {
         self.one(EltwiseAlg::Pow, [1.0, exponent], a)
     }
 
-    /// Truth values as the bytes that a choice takes.
+    /// Booleans as bytes, for `select`.
     fn truth(&mut self, condition: &Val) -> Result<Val, Failure> {
         if matches!(condition.dtype(), DataType::S8 | DataType::U8) {
             return Ok(condition.typed(DataType::S8));
@@ -185,7 +185,7 @@ impl Lowering<'_> {
         self.cast(&real, DataType::S8)
     }
 
-    /// `condition != 0 ? a : b`, sizes of 1 repeated.
+    /// `condition != 0 ? a : b`, sizes of 1 broadcast.
     pub(super) fn select(&mut self, condition: &Val, a: &Val, b: &Val) -> Result<Val, Failure> {
         let rank = condition.rank().max(a.rank()).max(b.rank());
         let condition = self.truth(&condition.at_rank(rank)?)?;
@@ -233,7 +233,8 @@ impl Lowering<'_> {
         Ok(copy.with(copy.tensor.layout.reshape(dims)?))
     }
 
-    /// `a` times `b`, products of the last two dimensions, in the compute type. Batches of `b` may be 1, or divide those of `a`.
+    /// The batched matrix product of `a` and `b` in the compute type. Batch sizes are equal or one is 1; the innermost of them may also divide the other
+    /// (grouped-query attention).
     pub(super) fn product(&mut self, a: &Val, b: &Val) -> Result<Val, Failure> {
         let rank = a.rank().max(b.rank());
         let (a, b) = (a.at_rank(rank)?, b.at_rank(rank)?);
@@ -256,7 +257,7 @@ impl Lowering<'_> {
             0 => return Ok(dst),
             _ => dst.dims().to_vec(),
         };
-        // The dimension that was split in two becomes one again.
+        // Merge the two dimensions into which `grouped` split the heads.
         let mut whole = heads;
         let split = rank - 3;
         let group = whole.remove(split + 1);
@@ -264,7 +265,7 @@ impl Lowering<'_> {
         self.reshaped(&dst, &whole)
     }
 
-    /// Operands one of which has several heads for each head of the other: heads as two dimensions, the second of which is 1 in the other.
+    /// If one operand has several heads for each head of the other, splits heads into two dimensions, the second of which is then broadcast.
     fn grouped(&mut self, a: &Val, b: &Val) -> Result<(Val, Val), Failure> {
         let rank = a.rank();
         let Some(d) = rank.checked_sub(3) else { return Ok((a.clone(), b.clone())) };
@@ -283,7 +284,7 @@ impl Lowering<'_> {
         Ok((split(a)?, split(b)?))
     }
 
-    /// Writes the value to an output: by the step that has just computed it, where that can be, else by a copy.
+    /// Writes the value to an output: by the step that has just computed it, if possible, otherwise by a copy.
     pub(super) fn store(&mut self, value: &Val, output: &Val) -> Result<(), Failure> {
         let value = value.spread(output.dims())?;
         if value.spot == output.spot && value.tensor == output.tensor || self.retarget(&value, output) {

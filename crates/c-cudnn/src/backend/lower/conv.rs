@@ -31,7 +31,7 @@ const FILTER: Names = Names {
     beta: CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA,
 };
 
-/// The parameters of a convolution beside its tensors.
+/// The parameters of a convolution other than its tensors.
 #[derive(Clone)]
 pub(super) struct Slide {
     pub(super) window: Window,
@@ -70,10 +70,10 @@ pub(super) fn grouped(l: &mut Lowering<'_>, w: &Val, channels: i64) -> Result<Va
     if dims.len() == w.rank() { Ok(w.clone()) } else { l.reshaped(w, &dims) }
 }
 
-/// Elements of the widest filter that is turned round: each is a step.
+/// Taps of a filter that is flipped, at most: each is a step.
 const WIDEST: i64 = 1024;
 
-/// A copy of a filter with its spatial dimensions turned round, in row-major order.
+/// A copy of a filter with its spatial dimensions flipped, in row-major order.
 pub(super) fn flipped(l: &mut Lowering<'_>, w: &Val, spatial: usize) -> Result<Val, Failure> {
     let mut from = w.clone();
     let first = w.rank() - spatial;
@@ -95,7 +95,7 @@ pub(super) fn flipped(l: &mut Lowering<'_>, w: &Val, spatial: usize) -> Result<V
 }
 
 impl Lowering<'_> {
-    /// The layout of weights that a primitive is asked with: any it likes, where the engine packs.
+    /// The layout of weights for a primitive: `any`, if the engine packs weights.
     pub(super) fn weights_layout(&self, w: &Val) -> Tensor {
         if self.style.pack { Tensor { dtype: w.dtype(), layout: Layout::any(*w.dims()) } } else { w.tensor.clone() }
     }
@@ -139,7 +139,7 @@ fn factors(op: &Frozen, names: &Names) -> (f64, f64) {
     (op.real(names.alpha).unwrap_or(1.0), op.real(names.beta).unwrap_or(0.0))
 }
 
-/// Where the result of a primitive goes: to the output itself, where nothing is done with it then.
+/// Where a primitive writes: directly to the output, if nothing follows.
 fn target(l: &mut Lowering<'_>, op: &Frozen, names: &Names, y: &Val, dtype: Option<DataType>) -> Result<Val, Failure> {
     if factors(op, names) == (1.0, 0.0) && dtype.is_none_or(|d| d == y.dtype()) {
         return Ok(y.clone());
@@ -228,7 +228,7 @@ pub(super) fn backward_filter(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), F
     blended(l, op, &FILTER, &to, &dw)
 }
 
-/// Sizes of the filter with its groups apart, where there are several.
+/// Sizes of the filter with a dimension of groups, if there are several.
 fn grouped_dims(w: &Val, channels: i64) -> Result<Vec<i64>, Failure> {
     let dims = *w.dims();
     if dims.len() < 3 || dims.len() > 5 {

@@ -1,4 +1,4 @@
-//! Products of tokens by the weights of experts; each expert has the tokens from its first one to that of the next expert.
+//! Grouped matrix products of a mixture of experts; each expert multiplies the tokens from its first one up to the next expert's first one.
 
 use super::value::Val;
 use super::{Lowering, misfit, unsupported};
@@ -7,7 +7,7 @@ use crate::enums::*;
 use crate::status::Failure;
 use oxidnn_spec::op::BinaryAlg;
 
-/// The tokens of an expert, as 1 and 0 along the second of three dimensions.
+/// 1 for the tokens of an expert, else 0, along the second of three dimensions.
 fn members(l: &mut Lowering<'_>, tokens: i64, experts: i64, expert: i64, first: &Val) -> Result<Val, Failure> {
     let ramp = l.ramp(3, 1, tokens)?;
     let begin = first.along(0, expert, 1)?;
@@ -20,7 +20,7 @@ fn members(l: &mut Lowering<'_>, tokens: i64, experts: i64, expert: i64, first: 
     l.mul(&from, &until)
 }
 
-/// Most experts: each is a few steps.
+/// Limit on the experts; each becomes a few steps.
 const EXPERTS: i64 = 4096;
 
 fn few(experts: i64) -> Result<(), Failure> {

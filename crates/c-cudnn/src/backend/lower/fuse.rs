@@ -1,4 +1,4 @@
-//! Fusing: a convolution or a product of matrices with the element-wise operations behind it, as one primitive with post-ops.
+//! Fusion: a convolution or a matrix product with the element-wise operations that follow, as one primitive with post-ops.
 
 use super::conv::{Slide, flipped, grouped};
 use super::pointwise::{binary, floor_of, function, mode, propagates};
@@ -19,16 +19,16 @@ enum Other {
     Number(f64),
 }
 
-/// An operation element by element as post-ops, with the tensor that the last one reads.
+/// An element-wise operation as post-ops, with the tensor that the last one reads.
 struct Link {
     scale: Option<f32>,
     function: Option<(EltwiseAlg, [f32; 2])>,
-    /// The function, and its operands beside the result so far.
+    /// The function, and its operands other than the result so far.
     binary: Option<(BinaryAlg, Other)>,
     output: i64,
 }
 
-/// Lowers the chain that begins with node `first`, where it is one; returns how many operations it took.
+/// Lowers the chain that begins with node `first`, if there is one; returns its number of operations.
 pub(super) fn chain(l: &mut Lowering<'_>, first: usize) -> Result<usize, Failure> {
     let head = &l.graph.nodes[first];
     if !matches!(head.op.descriptor.id, kind::CONVOLUTION_FORWARD | kind::OPERATION_MATMUL) {
@@ -39,7 +39,7 @@ pub(super) fn chain(l: &mut Lowering<'_>, first: usize) -> Result<usize, Failure
     let mut at = head.writes.first().copied().unwrap_or(-1);
     for node in &graph.nodes[first + 1..] {
         let tensor = graph.tensors.get(&at);
-        // Nobody else may use an intermediate tensor, and its type may not be narrower than that of sums.
+        // An intermediate tensor must have no other use, and its type must not be narrower than that of sums.
         let inner = tensor.is_some_and(|t| t.is_virtual && t.dtype == CUDNN_DATA_FLOAT);
         let readers = graph.nodes.iter().flat_map(|n| &n.reads).filter(|&&uid| uid == at).count();
         match link(l, node, at).filter(|_| inner && readers == 1 && links.len() < MAX_POST_OPS / 3) {
@@ -72,7 +72,7 @@ fn uid_of_chain(links: &[(&Node, Link)], head: &Node, uid: i64) -> bool {
     head.writes.contains(&uid) || links.iter().any(|(_, link)| link.output == uid)
 }
 
-/// The operation as a link behind the tensor `at`, if it is one.
+/// The operation as a link after the tensor `at`, if it is one.
 fn link(l: &Lowering<'_>, node: &Node, at: i64) -> Option<Link> {
     let op = &node.op;
     if op.descriptor.id != kind::OPERATION_POINTWISE {
@@ -113,7 +113,7 @@ fn link(l: &Lowering<'_>, node: &Node, at: i64) -> Option<Link> {
     Some(Link { scale, function: Some(function), binary: floor, output })
 }
 
-/// The chain as one primitive; false where that is none.
+/// The chain as one primitive; false if there is no such primitive.
 fn fused(l: &mut Lowering<'_>, head: &Node, links: &[(&Node, Link)]) -> Result<bool, Failure> {
     l.real = DataType::F32;
     let mut attr = l.attr();

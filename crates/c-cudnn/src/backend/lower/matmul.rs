@@ -1,4 +1,4 @@
-//! Products of matrices.
+//! Matrix products.
 
 use super::value::Val;
 use super::{Lowering, misfit, unsupported};
@@ -12,7 +12,7 @@ pub(super) fn lower(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
     let parameters = op.object(CUDNN_ATTR_OPERATION_MATMUL_DESC).ok_or_else(|| unsupported("no parameters"))?.clone();
     l.precision(&parameters, CUDNN_ATTR_MATMUL_COMP_TYPE);
     if parameters.int(CUDNN_ATTR_MATMUL_COMP_TYPE) == Some(i64::from(CUDNN_DATA_INT32)) {
-        // Sums of products of bytes are exact in f32's place as well: the primitive keeps them in 32 bits.
+        // The primitive accumulates products of 8-bit integers in s32 whatever this says.
         l.real = oxidnn_spec::DataType::F32;
     }
     let (a, b) = (l.read(op, CUDNN_ATTR_OPERATION_MATMUL_ADESC)?, l.read(op, CUDNN_ATTR_OPERATION_MATMUL_BDESC)?);
@@ -51,7 +51,7 @@ fn whole(l: &mut Lowering<'_>, [a, b, c]: [&Val; 3]) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// The product of matrices whose sizes differ by batch: elements behind them count as 0, and are the padding value in the result.
+/// The product of matrices whose sizes differ by batch: elements beyond them count as 0, and get the padding value in the result.
 fn within(l: &mut Lowering<'_>, [a, b]: [&Val; 2], lengths: &[Option<Val>; 3], padding: f64) -> Result<Val, Failure> {
     let rank = a.rank().max(b.rank());
     let (mut a, mut b) = (a.at_rank(rank)?, b.at_rank(rank)?);

@@ -1,5 +1,5 @@
-//! From a graph to a program: each operation becomes one or a few primitives over views of its tensors. No operation is refused because of
-//! its neighbours; an engine that fuses first makes one primitive of several operations.
+//! Lowering of a graph to a program: each operation becomes one or a few primitives over views of its tensors. No operation is refused because of its neighbours;
+//! an engine that fuses first lowers several operations to one primitive.
 
 mod attention;
 mod blocks;
@@ -40,9 +40,9 @@ use value::{Spot, Val};
 pub(crate) struct Style {
     /// Operations that follow a product become part of its primitive.
     pub(crate) fuse: bool,
-    /// Weights may be brought into the layout that the primitive likes best.
+    /// Weights may be packed into the layout that the primitive prefers.
     pub(crate) pack: bool,
-    /// Which of the implementations that take a problem computes it, best first; the last one, where there are fewer.
+    /// Which of the implementations that support a problem is used, best first; the last one, if there are fewer.
     pub(crate) row: usize,
 }
 
@@ -84,7 +84,7 @@ fn rule(id: i32) -> Option<Rule> {
     })
 }
 
-/// Whether an implementation is the reference, which takes everything at any cost.
+/// Whether an implementation is the reference, which supports everything and is slow.
 pub(crate) fn is_reference(name: &str) -> bool {
     name.starts_with("ref")
 }
@@ -124,16 +124,16 @@ pub(crate) fn lower(graph: &Graph, engine: &Engine, style: Style) -> Result<Prog
     place::program(l)
 }
 
-/// One step in the making.
+/// One step under construction.
 #[derive(Debug)]
 struct Draft {
     primitive: Primitive,
     bindings: Vec<(Arg, Use, Val)>,
-    /// The number that an execution takes the primitive's epsilon from.
+    /// The scalar from which an execution takes the primitive's epsilon.
     epsilon: Option<Val>,
 }
 
-/// A program in the making.
+/// A program under construction.
 struct Lowering<'a> {
     graph: &'a Graph,
     engine: &'a Engine,
@@ -144,13 +144,13 @@ struct Lowering<'a> {
     constants: Vec<Memory<'static>>,
     uids: Vec<i64>,
     values: HashMap<i64, Val>,
-    /// Numbers of the program's own, by bits and type.
+    /// Constants of the program, by bits and type.
     scalars: HashMap<(u64, DataType), Val>,
-    /// Truth values that have to be packed to bits when the operation is done: bytes, and where bits go.
+    /// Booleans to pack into bits after the operation: bytes, and the destination.
     bits: Vec<(Val, Val)>,
     /// Operations that became one primitive with others.
     fused: usize,
-    /// The type that the operation is computed in, f32 or f64.
+    /// The compute type of the operation, f32 or f64.
     real: DataType,
 }
 
@@ -195,7 +195,7 @@ impl Lowering<'_> {
         self.maybe(op, id)?.ok_or_else(|| Failure::invalid(format_args!("attribute {id}"), "nothing", "a tensor"))
     }
 
-    /// The tensor that an operation reads, where it has one.
+    /// The tensor that an operation reads, if it has one.
     fn maybe(&mut self, op: &Frozen, id: i32) -> Result<Option<Val>, Failure> {
         let Some(tensor) = self.described(op, id) else { return Ok(None) };
         let value = self.value(&tensor)?;
@@ -207,7 +207,7 @@ impl Lowering<'_> {
         self.wanted(op, id)?.ok_or_else(|| Failure::invalid(format_args!("attribute {id}"), "nothing", "a tensor"))
     }
 
-    /// The tensor that an operation writes, where it has one.
+    /// The tensor that an operation writes, if it has one.
     fn wanted(&mut self, op: &Frozen, id: i32) -> Result<Option<Val>, Failure> {
         let Some(tensor) = self.described(op, id) else { return Ok(None) };
         let value = self.value(&tensor)?;
@@ -249,7 +249,7 @@ impl Lowering<'_> {
         Ok(value)
     }
 
-    /// Room for an intermediate result.
+    /// Memory for an intermediate result.
     fn temp(&mut self, tensor: Tensor) -> Val {
         self.temps.push(tensor.bytes());
         Val { spot: Spot::Temp(self.temps.len() - 1), tensor }
@@ -260,7 +260,7 @@ impl Lowering<'_> {
         Attr { scratchpad: ScratchpadMode::User, ..Attr::default() }
     }
 
-    /// Appends a problem. An argument whose layout the problem leaves open is brought into the layout that is chosen, and back.
+    /// Appends a problem. Arguments with layout `any` are reordered to the chosen layout, or back.
     fn step(&mut self, op: impl Into<Op>, args: &[(Arg, &Val)]) -> Result<(), Failure> {
         let attr = self.attr();
         self.step_with(op, attr, args)
@@ -287,7 +287,7 @@ impl Lowering<'_> {
         Ok(desc)
     }
 
-    /// As [`Lowering::step`], of a description at hand, and of one whose epsilon an execution says.
+    /// As [`Lowering::step`], with a descriptor, and with an epsilon that is given at execution.
     fn step_of(&mut self, desc: PrimitiveDesc, args: &[(Arg, &Val)], epsilon: Option<Val>) -> Result<(), Failure> {
         let mut bindings = Vec::with_capacity(args.len() + 1);
         let mut after = Vec::new();

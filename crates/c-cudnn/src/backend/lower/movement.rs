@@ -1,4 +1,4 @@
-//! Moving data: reshaping, transposing, cutting and joining.
+//! Data movement: reshape, transpose, slice, concatenation.
 
 use super::value::Val;
 use super::{Lowering, misfit, unsupported};
@@ -16,7 +16,7 @@ pub(super) fn reshape(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> 
     let view_only = op.int(CUDNN_ATTR_OPERATION_RESHAPE_MODE) != Some(i64::from(CUDNN_RESHAPE_LOGICAL));
     let both_dense = x.tensor.layout.is_dense(false) && y.tensor.layout.is_dense(false);
     if view_only && both_dense {
-        // The same elements in the order of memory, with other sizes and strides.
+        // The elements in memory order stay, only sizes and strides change.
         let count = elements(&x).unwrap_or(0);
         let (flat_x, flat_y) = (flat(&x, count)?, flat(&y, count)?);
         return l.reorder(&flat_x, &flat_y);
@@ -25,7 +25,7 @@ pub(super) fn reshape(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> 
     l.reorder(&x, &y)
 }
 
-/// All elements in the order of memory.
+/// All elements in memory order, as one dimension.
 fn flat(v: &Val, count: i64) -> Result<Val, Failure> {
     Ok(Val { tensor: Tensor::plain([count], v.dtype())?, ..v.clone() })
 }
@@ -92,7 +92,7 @@ pub(super) fn concat(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
         let part = y.along(axis, at, size)?;
         equal(&x, &part)?;
         at += size;
-        // A result computed in place is there already: the program gives one address for both.
+        // A result computed in place is already there: both tensors have the same address.
         if i64::try_from(i) != Ok(in_place) || tensor.is_virtual {
             l.reorder(&x, &part)?;
         }

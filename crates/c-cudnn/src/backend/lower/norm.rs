@@ -1,4 +1,4 @@
-//! Normalisations and their gradients, of any mode: as one primitive where there is one, else by reductions and arithmetic.
+//! Normalisations of any mode and their gradients: as one primitive if there is one, otherwise by reductions and arithmetic.
 
 use super::calc::Then;
 use super::value::Val;
@@ -10,7 +10,7 @@ use crate::status::Failure;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, ReductionAlg};
 use oxidnn_spec::{DataType, Dims};
 
-/// Which elements a mean is taken of: the sizes of the means.
+/// Which elements share a mean, as the sizes of the means.
 fn statistics(mode: i32, x: &Val, scale: Option<&Val>, stats: Option<&Val>) -> Result<Dims, Failure> {
     let dims = *x.dims();
     if let Some(stats) = stats.filter(|s| s.rank() == dims.len()) {
@@ -30,7 +30,7 @@ fn statistics(mode: i32, x: &Val, scale: Option<&Val>, stats: Option<&Val>) -> R
     })
 }
 
-/// The fewest elements that a mean is taken of.
+/// The fewest elements of a mean.
 fn count(x: &Val, stats: &Dims) -> f64 {
     x.dims().iter().zip(stats.iter()).filter(|(x, s)| x != s).map(|(&x, _)| x as f64).product()
 }
@@ -81,7 +81,7 @@ impl Forward {
         })
     }
 
-    /// Whether the statistics are given: the deviation, and the mean where one is taken away.
+    /// Whether the statistics are given: the deviation, and the mean if one is subtracted.
     pub(super) fn is_given(&self) -> bool {
         !self.training && self.inverse.is_some() && (self.rms || self.mean.is_some())
     }
@@ -93,7 +93,7 @@ impl Forward {
 
 /// The statistics that a forward pass computes beside the result.
 pub(super) struct Moments {
-    /// None where none is taken away.
+    /// `None` if no mean is subtracted.
     pub(super) mean: Option<Val>,
     pub(super) variance: Val,
 }
@@ -129,7 +129,7 @@ pub(super) fn forward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> 
     running(l, op, &variance, &VARIANCE, if n > 1.0 { n / (n - 1.0) } else { 1.0 })
 }
 
-/// The forward pass by reductions and arithmetic; the moments where they are computed.
+/// The forward pass by reductions and arithmetic; returns the moments if they are computed.
 fn composed(l: &mut Lowering<'_>, f: &Forward) -> Result<Option<Moments>, Failure> {
     whole(&f.x, &f.stats)?;
     let x = l.real(&f.x)?;
@@ -169,14 +169,14 @@ fn whole(x: &Val, stats: &Dims) -> Result<(), Failure> {
     }
 }
 
-/// A number that the primitive can take: its value where it is known now, and the tensor that the program gives by value where it is not.
+/// A scalar for the primitive: its value if known, otherwise the tensor that is passed by value.
 #[derive(Clone)]
 pub(super) struct Epsilon {
     pub(super) value: f32,
     pub(super) given: Option<Val>,
 }
 
-/// The epsilon of an operation, where it is a number.
+/// The epsilon of an operation, if it is a scalar.
 fn known_epsilon(l: &mut Lowering<'_>, op: &Frozen, id: i32) -> Option<Epsilon> {
     let tensor = l.described(op, id)?;
     let one = tensor.dims.iter().all(|&d| d == 1);
@@ -187,7 +187,7 @@ fn known_epsilon(l: &mut Lowering<'_>, op: &Frozen, id: i32) -> Option<Epsilon> 
     }
 }
 
-/// The epsilon that primitives are made with until an execution says another.
+/// The epsilon of primitives before an execution sets another.
 const USUAL: f32 = 1e-5;
 
 /// The attributes of a running statistic: before and after.

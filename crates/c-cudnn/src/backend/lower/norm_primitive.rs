@@ -1,5 +1,5 @@
-//! Normalisations that are one primitive: batch, layer or group normalisation, chosen by the sizes of the statistics and the scale, not by
-//! the mode's name. Only a few short vectors are computed beside it.
+//! Normalisations that are one primitive: batch, layer or group normalisation, chosen by the sizes of statistics and scale, not by the mode's name. Only a few
+//! short vectors are computed separately.
 
 use super::calc::Then;
 use super::norm::{Backward, Epsilon, Forward, Moments, parameters};
@@ -15,11 +15,11 @@ use oxidnn_spec::{Arg, DataType, Dims, Op, Problem, Tensor};
 enum Kind {
     Batch,
     Layer,
-    /// Of so many groups of channels.
+    /// With this number of groups of channels.
     Group(i64),
 }
 
-/// How a primitive sees the tensors of a normalisation.
+/// The tensors of a normalisation as the primitive needs them.
 struct Shape {
     kind: Kind,
     /// The dimensions in the order in which they become those of the primitive.
@@ -27,7 +27,7 @@ struct Shape {
     data: Dims,
     stats: Dims,
     channels: i64,
-    /// Whether scale and bias are those of the primitive; else they are applied apart.
+    /// Whether the primitive applies scale and bias; otherwise they are separate steps.
     learns: bool,
 }
 
@@ -103,13 +103,13 @@ impl Shape {
     }
 }
 
-/// The implementation of an operation, unless only the reference takes it.
+/// The implementation of an operation, unless only the reference supports it.
 fn described(l: &Lowering<'_>, op: Op) -> Option<PrimitiveDesc> {
     let problem = Problem::new(op, l.attr()).ok()?;
     l.described_by(problem).ok().filter(|desc| !is_reference(desc.impl_name()))
 }
 
-/// A place for a result of `f32` that the primitive sees by `view`: the caller's own, where it is of that type, else room of `dims`.
+/// The buffer of an `f32` result, and its `view` for the primitive: the caller's output if it is `f32`, else a temporary of `dims`.
 fn place(l: &mut Lowering<'_>, wanted: Option<&Val>, dims: Dims, view: impl Fn(&Val) -> Option<Val>) -> Result<Option<[Val; 2]>, Failure> {
     let value = match wanted.filter(|w| w.dtype() == DataType::F32 && view(w).is_some()) {
         Some(own) => own.clone(),
@@ -118,12 +118,12 @@ fn place(l: &mut Lowering<'_>, wanted: Option<&Val>, dims: Dims, view: impl Fn(&
     Ok(view(&value).map(|seen| [value, seen]))
 }
 
-/// The deviation as a variance to which nothing is added.
+/// The deviation as a variance with epsilon 0.
 fn variance(l: &mut Lowering<'_>, inverse: &Val) -> Result<Val, Failure> {
     l.power(inverse, -2.0)
 }
 
-/// The forward pass as a primitive, with the moments if it gives them. `None` if there is no primitive for it; then nothing has been done.
+/// The forward pass as a primitive, with the moments if it computes them. `None`, without effect, if there is no primitive for it.
 pub(super) fn forward(l: &mut Lowering<'_>, f: &Forward, epsilon: Option<Epsilon>) -> Result<Option<Option<Moments>>, Failure> {
     let given = f.is_given();
     let Some(shape) = Shape::of(&f.x, &f.stats, f.scale.as_ref().or(f.bias.as_ref())) else { return Ok(None) };
@@ -141,7 +141,7 @@ pub(super) fn forward(l: &mut Lowering<'_>, f: &Forward, epsilon: Option<Epsilon
     let op = |x: &Val| shape.forward(prop, flags, epsilon.value, [x.tensor.clone(), dst.tensor.clone()]);
     let mut desc = described(l, op(&x));
     if desc.is_none() && x.dtype() != dst.dtype() && dst.dtype() == DataType::F32 {
-        // A primitive of one type for source and result: the source is widened.
+        // The primitive has one type for source and result: convert the source.
         let wide = Val { tensor: Tensor { dtype: DataType::F32, layout: x.tensor.layout.resized(*x.dims()) }, ..x.clone() };
         desc = described(l, op(&wide));
         x = if desc.is_some() { l.real(&x)? } else { x };
@@ -186,7 +186,7 @@ pub(super) fn forward(l: &mut Lowering<'_>, f: &Forward, epsilon: Option<Epsilon
     Ok(Some(moments))
 }
 
-/// Scale and bias that depend on more than the position within a normalised row.
+/// Applies scale and bias that depend on more than the position within a normalised row.
 fn affine(l: &mut Lowering<'_>, f: &Forward, normal: &Val) -> Result<(), Failure> {
     let y = match (&f.scale, &f.bias) {
         (Some(scale), Some(bias)) => l.chained(BinaryAlg::Mul, normal, scale, &[Then::Two(BinaryAlg::Add, bias)])?,
@@ -197,7 +197,7 @@ fn affine(l: &mut Lowering<'_>, f: &Forward, normal: &Val) -> Result<(), Failure
     l.store(&y, &f.y)
 }
 
-/// The backward pass by a primitive; false where there is none for it, and nothing has been done.
+/// The backward pass as a primitive; false, without effect, if there is none for it.
 pub(super) fn backward(l: &mut Lowering<'_>, b: &Backward) -> Result<bool, Failure> {
     let (Some(inverse), true) = (&b.inverse, b.rms || b.mean.is_some()) else { return Ok(false) };
     let Some(shape) = Shape::of(&b.x, &b.stats, Some(&b.scale)) else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! Places of intermediate results: one block for all, in which results that are not needed at the same time share bytes.
+//! Placement of intermediate results in one block, in which results with disjoint lifetimes share memory.
 
 use super::value::{Spot, Val};
 use super::{Lowering, unsupported};
@@ -48,15 +48,15 @@ pub(super) fn program(l: Lowering<'_>) -> Result<Program, Failure> {
     })
 }
 
-/// Bytes of the largest workspace.
+/// Limit on the workspace in bytes.
 const LARGEST: usize = 1 << 60;
 
-/// The bytes that an intermediate result takes, whole lines of memory.
+/// The bytes of an intermediate result, rounded up to the alignment.
 fn room(bytes: usize) -> usize {
     bytes.checked_next_multiple_of(ALIGNMENT).unwrap_or(LARGEST).max(ALIGNMENT)
 }
 
-/// The lives of all that is used, in the order of their first steps.
+/// The lifetimes of all results, in the order of their first steps.
 fn lives(l: &Lowering<'_>) -> Vec<Life> {
     let mut all: Vec<Option<Life>> = vec![None; l.temps.len()];
     for (at, draft) in l.steps.iter().enumerate() {
@@ -71,8 +71,7 @@ fn lives(l: &Lowering<'_>) -> Vec<Life> {
     lives
 }
 
-/// The first byte of each intermediate result, and the size of the block: each result gets the first gap between those that live at the
-/// same time.
+/// The offset of each intermediate result, and the size of the block: first fit among the results with overlapping lifetimes.
 fn offsets(lives: &[Life], sizes: &[usize]) -> (Vec<usize>, usize) {
     let mut offsets = vec![0; sizes.len()];
     let mut placed: Vec<Life> = Vec::new();

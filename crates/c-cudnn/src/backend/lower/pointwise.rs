@@ -1,4 +1,4 @@
-//! Operations element by element: 52 functions of one, two or three tensors, and the gradients of activations.
+//! Element-wise operations: 52 functions of one, two or three tensors, and the gradients of activations.
 
 use super::calc::Then;
 use super::value::Val;
@@ -68,7 +68,7 @@ enum Parameters {
 
 use Parameters::{Fixed, Given};
 
-/// Functions of one tensor that are one primitive; activations also by their gradients, 100 further.
+/// Functions of one tensor that are one primitive; the gradients of activations have numbers 100 higher.
 const ONE: &[(i32, EltwiseAlg, Parameters)] = &[
     (CUDNN_POINTWISE_ABS, EltwiseAlg::Abs, Fixed(0.0, 0.0)),
     (CUDNN_POINTWISE_EXP, EltwiseAlg::Exp, Fixed(0.0, 0.0)),
@@ -86,18 +86,18 @@ const ONE: &[(i32, EltwiseAlg, Parameters)] = &[
     (CUDNN_POINTWISE_GELU_APPROX_TANH_FWD, EltwiseAlg::GeluTanh, Fixed(0.0, 0.0)),
 ];
 
-/// Whether comparisons of a pointwise operation give NaN where one of their operands is none.
+/// Whether a pointwise operation propagates NaN.
 pub(super) fn propagates(parameters: &Frozen) -> bool {
     parameters.int(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION) == Some(i64::from(CUDNN_PROPAGATE_NAN))
 }
 
-/// The number with which an operation is a maximum: of a ReLU without slope and ceiling that turns NaN into a number.
+/// The operand of an operation that is a maximum: a ReLU without slope and ceiling that replaces NaN.
 pub(super) fn floor_of(parameters: &Frozen, mode: i32) -> Option<f64> {
     let Clips { lower, upper, slope } = Clips::of(parameters);
     (mode == CUDNN_POINTWISE_RELU_FWD && !propagates(parameters) && slope == 0.0 && upper >= f64::from(f32::MAX)).then_some(lower)
 }
 
-/// The function of one tensor with its parameters; `None` where it is more than a primitive. Of a ReLU it is right for numbers.
+/// The function of one tensor with its parameters; `None` if it is not one primitive. For a ReLU it is right except for NaN.
 pub(super) fn function(parameters: &Frozen, mode: i32) -> Option<(EltwiseAlg, [f32; 2])> {
     if mode == CUDNN_POINTWISE_RELU_FWD {
         let Clips { lower, upper, slope } = Clips::of(parameters);
@@ -114,7 +114,7 @@ pub(super) fn function(parameters: &Frozen, mode: i32) -> Option<(EltwiseAlg, [f
     })
 }
 
-/// The function of two tensors; `None` where it is more than a primitive.
+/// The function of two tensors; `None` if it is not one primitive.
 pub(super) fn binary(mode: i32) -> Option<BinaryAlg> {
     TWO.iter().find(|f| f.0 == mode).map(|f| f.1)
 }
@@ -281,7 +281,7 @@ fn two(l: &mut Lowering<'_>, mode: i32, x: &Val, b: &Val) -> Result<Val, Failure
     }
 }
 
-/// `dy` times the slope of the activation at `x`.
+/// `dy` times the derivative of the activation at `x`.
 fn gradient(l: &mut Lowering<'_>, parameters: &Frozen, mode: i32, [x, dy]: [&Val; 2]) -> Result<Val, Failure> {
     if mode == CUDNN_POINTWISE_RELU_BWD && propagates(parameters) {
         let (dx, carrier) = (slope_times(l, parameters, mode, [x, dy])?, l.carrier(x)?);
@@ -290,11 +290,11 @@ fn gradient(l: &mut Lowering<'_>, parameters: &Frozen, mode: i32, [x, dy]: [&Val
     slope_times(l, parameters, mode, [x, dy])
 }
 
-/// The same for numbers.
+/// The same, except for NaN.
 fn slope_times(l: &mut Lowering<'_>, parameters: &Frozen, mode: i32, [x, dy]: [&Val; 2]) -> Result<Val, Failure> {
     let (x, dy) = (l.real(x)?, l.real(dy)?);
     if let Some((alg, numbers)) = function(parameters, mode - 100) {
-        // A blocked gradient is 0, even if it is NaN, which a slope of 0 would keep.
+        // Where ReLU blocks the gradient it is 0, even if dy is NaN; multiplying by a slope of 0 would keep NaN.
         let stops = alg == EltwiseAlg::Relu && numbers[0] == 0.0 && !propagates(parameters);
         let (alg, numbers) = if stops { (EltwiseAlg::Clip, [0.0, f32::INFINITY]) } else { (alg, numbers) };
         let diff = oxidnn_spec::op::Diff { src: l.room(*x.dims())?.tensor, dst: dy.spread(x.dims())?.tensor };

@@ -1,4 +1,4 @@
-//! Random numbers: all are made of truth values, which dropout draws.
+//! Random numbers, made of random bits that dropout draws.
 
 use super::value::Val;
 use super::{Lowering, unsupported};
@@ -8,10 +8,10 @@ use crate::status::Failure;
 use oxidnn_spec::op::{BinaryAlg, Eltwise, EltwiseAlg, Prop, ReductionAlg};
 use oxidnn_spec::{Arg, DataType, Dims, Dropout, Tensor};
 
-/// Bits of a uniform number.
+/// Random bits per uniform value.
 const BITS: i64 = 24;
 
-/// Where a sequence of random numbers begins.
+/// Seed and offset of a random sequence.
 #[derive(Clone)]
 pub(super) struct Start {
     pub(super) seed: Val,
@@ -19,7 +19,7 @@ pub(super) struct Start {
 }
 
 impl Lowering<'_> {
-    /// One whole number of 64 bits: of a tensor, else 0.
+    /// One 64-bit integer: of a tensor, or 0.
     pub(super) fn whole_number(&mut self, given: Option<Val>) -> Result<Val, Failure> {
         let tensor = Tensor::plain([1], DataType::S64)?;
         let Some(value) = given else { return self.constant(tensor, |_| 0.0) };
@@ -32,7 +32,7 @@ impl Lowering<'_> {
         Ok(copy)
     }
 
-    /// Bytes that are 1 with a probability, else 0.
+    /// Bytes that are 1 with the given probability, else 0.
     pub(super) fn chances(&mut self, dims: Dims, probability: f64, start: &Start) -> Result<Val, Failure> {
         let zero = self.constant(Tensor::plain([1], DataType::F32)?, |_| 0.0)?.spread(&dims)?;
         let (mask, waste) = (self.temp(Tensor::plain(dims, DataType::U8)?), self.temp(Tensor::plain(dims, DataType::F32)?));
@@ -53,7 +53,7 @@ impl Lowering<'_> {
         Ok(mask)
     }
 
-    /// `rows` times `count` numbers of at least 0 and below 1: sums of bits with their weights.
+    /// `rows` x `count` uniform values in [0, 1), put together from random bits.
     fn uniform(&mut self, rows: i64, count: i64, start: &Start) -> Result<Val, Failure> {
         let bits = self.chances(Dims::from([rows, BITS, count]), 0.5, start)?;
         let weights = self.constant(Tensor::plain([1, BITS, 1], DataType::F32)?, |i| 0.5f64.powi(i as i32 + 1))?;
@@ -89,7 +89,7 @@ pub(super) fn lower(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
             l.with_number(BinaryAlg::Add, &wide, low)?
         }
         _ => {
-            // Box and Muller's: the distance of a point by its logarithm, and one of its coordinates.
+            // The Box-Muller transform.
             let both = l.uniform(2, count, &start)?;
             let first = l.one(EltwiseAlg::Linear, [-1.0, 1.0], &both.along(0, 0, 1)?)?;
             let log = l.one(EltwiseAlg::Log, [0.0; 2], &first)?;

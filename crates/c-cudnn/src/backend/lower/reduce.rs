@@ -22,7 +22,7 @@ pub(super) fn lower(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
     if !fits {
         return Err(misfit("YDESC", dims, format_args!("sizes that divide those of {}", x.dims())));
     }
-    // Neighbours are reduced to each of several: they are a dimension of their own.
+    // Size x to size y: each y is reduced from x / y neighbours, which become a dimension of their own.
     let (mut split, mut to) = (Vec::new(), Vec::new());
     for (&y, &x) in dims.iter().zip(x.dims().iter()) {
         if y == 1 || y == x {

@@ -9,7 +9,7 @@ use crate::status::Failure;
 use oxidnn_spec::op::{BinaryAlg, Pool, PoolAlg, Prop, Resampling, ResamplingAlg, Window};
 use oxidnn_spec::{Arg, DataType, Dims, Tensor};
 
-/// Numbers of a list, which may be fractions.
+/// A list of values, which may be fractions.
 fn fractions(parameters: &Frozen, id: i32) -> Vec<[i64; 2]> {
     match parameters.values.get(&id).map(|t| &t.value) {
         Some(Value::Fractions(f)) => f.clone(),
@@ -18,7 +18,7 @@ fn fractions(parameters: &Frozen, id: i32) -> Vec<[i64; 2]> {
     }
 }
 
-/// Numbers of a list that must be whole.
+/// A list of values that must be integers.
 fn whole(parameters: &Frozen, id: i32) -> Result<Dims, Failure> {
     let list = fractions(parameters, id);
     let all: Option<Vec<i64>> = list.iter().map(|f| (f[0] % f[1] == 0).then(|| f[0] / f[1])).collect();
@@ -26,14 +26,14 @@ fn whole(parameters: &Frozen, id: i32) -> Result<Dims, Failure> {
     Dims::new(&all).ok_or_else(|| misfit("RESAMPLE", "too many spatial dimensions", "at most 6"))
 }
 
-/// The kind of resampling.
+/// The parameters of pooling.
 struct Pooling {
     alg: PoolAlg,
     kernel: Dims,
     window: Window,
-    /// The value of padding in a maximum, if it counts.
+    /// Whether padding takes part in the maximum as 0.
     zero_padding: bool,
-    /// A maximum is NaN where an element of its window is.
+    /// Whether NaN in a window makes the maximum NaN.
     carries_nan: bool,
 }
 
@@ -65,7 +65,7 @@ impl Pooling {
         Ok(Pooling { alg, kernel, window, zero_padding: padded && padding == CUDNN_ZERO_PAD && alg == PoolAlg::Max, carries_nan })
     }
 
-    /// NaN for each window in which an element is, 0 for the others: the mean of the source's carrier.
+    /// NaN for each window that contains NaN, else 0: average pooling of the source's carrier.
     fn carrier(&self, l: &mut Lowering<'_>, x: &Val, y: &Val) -> Result<Val, Failure> {
         let carrier = l.carrier(x)?;
         let means = l.room(*y.dims())?;
@@ -75,7 +75,7 @@ impl Pooling {
         Ok(means)
     }
 
-    /// The source with infinity in place of NaN, which is the largest of its window then.
+    /// The source with NaN replaced by infinity, so that NaN is the maximum of its window.
     fn ordered(&self, l: &mut Lowering<'_>, x: &Val) -> Result<Val, Failure> {
         if !self.carries_nan || !nan::has(x.dtype()) {
             return Ok(x.clone());
@@ -84,7 +84,7 @@ impl Pooling {
         l.cast(&ordered, x.dtype())
     }
 
-    /// The windows that contain padding, as lower bounds of their maximum: 0, and negative infinity elsewhere.
+    /// A lower bound for each window's maximum: 0 if the window contains padding, else negative infinity.
     fn floor(&self, l: &mut Lowering<'_>, x: &Val, y: &Val) -> Result<Val, Failure> {
         let (n, spatial) = (y.rank(), self.kernel.len());
         let mut touched: Option<Val> = None;
@@ -105,7 +105,7 @@ impl Pooling {
     }
 }
 
-/// The method of an interpolation whose windows are those of half-pixel centres with edges repeated.
+/// The algorithm of an interpolation; checks that strides are the ratio of the sizes. `None` for pooling.
 fn interpolation(parameters: &Frozen, from: &Dims, to: &Dims) -> Result<Option<ResamplingAlg>, Failure> {
     let alg = match parameters.int(CUDNN_ATTR_RESAMPLE_MODE).unwrap_or(-1) as i32 {
         CUDNN_RESAMPLE_NEAREST => ResamplingAlg::Nearest,
@@ -155,7 +155,7 @@ pub(super) fn forward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> 
     l.store(&pooled, &y)
 }
 
-/// The pooled tensor in the source's type, and where the maxima were.
+/// The pooled tensor in the source's type, and the positions of the maxima.
 fn pool(l: &mut Lowering<'_>, pooling: &Pooling, x: &Val, y: &Val, index: Option<&Val>) -> Result<Val, Failure> {
     let to = if x.dtype() == y.dtype() && !pooling.zero_padding && !pooling.carries_nan {
         y.clone()
@@ -176,7 +176,7 @@ fn pool(l: &mut Lowering<'_>, pooling: &Pooling, x: &Val, y: &Val, index: Option
     Ok(to)
 }
 
-/// Room for where maxima are: the place in the window.
+/// Memory for the positions of maxima within their windows.
 fn places(l: &mut Lowering<'_>, pooling: &Pooling, y: &Val) -> Result<Val, Failure> {
     let dtype = if pooling.kernel.volume().is_some_and(|k| k <= 255) { DataType::U8 } else { DataType::S32 };
     Ok(l.temp(Tensor { dtype, layout: y.tensor.layout.resized(*y.dims()) }))
@@ -213,7 +213,7 @@ pub(super) fn backward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
     if to.spot == dx.spot { Ok(()) } else { l.reorder(&to, &dx) }
 }
 
-/// Where the maxima were: as the forward pass has told, else found again in the source.
+/// The positions of the maxima: from the forward pass, otherwise recomputed from the source.
 fn maxima(l: &mut Lowering<'_>, op: &Frozen, pooling: &Pooling, dy: &Val) -> Result<Val, Failure> {
     let places = places(l, pooling, dy)?;
     if let Some(index) = l.maybe(op, CUDNN_ATTR_OPERATION_RESAMPLE_BWD_IDXDESC)? {

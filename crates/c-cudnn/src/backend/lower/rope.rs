@@ -1,4 +1,4 @@
-//! Rotary position embedding: pairs of elements, half of the rotated width apart, turned by angles.
+//! Rotary position embedding: rotates pairs of elements that are half of the rotated width apart.
 
 use super::value::Val;
 use super::{Lowering, misfit};
@@ -37,7 +37,7 @@ pub(super) fn backward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
     turn(l, op, &names, true)
 }
 
-/// `y1 = x1 cos(f1) - x2 sin(f1)`, `y2 = x2 cos(f2) + x1 sin(f2)`, or the transposed of that; all times the scale.
+/// `y1 = x1 cos(f1) - x2 sin(f1)`, `y2 = x2 cos(f2) + x1 sin(f2)`, or its transpose for the gradient; all times the scale.
 fn turn(l: &mut Lowering<'_>, op: &Frozen, names: &Names, transposed: bool) -> Result<(), Failure> {
     let (x, y, angles) = (l.read(op, names.from)?, l.output(op, names.to)?, l.read(op, names.angles)?);
     let n = x.rank();

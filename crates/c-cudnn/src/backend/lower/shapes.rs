@@ -1,4 +1,4 @@
-//! Sizes of virtual tensors that follow from those which an execution gives.
+//! Shape inference for virtual tensors from the sizes of an execution.
 
 use super::conv::Slide;
 use crate::backend::graph::{Graph, Node};
@@ -10,7 +10,7 @@ use oxidnn_spec::Dims;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Adds the virtual tensors whose sizes are others now.
+/// Adds the virtual tensors whose sizes change.
 ///
 /// # Errors
 /// `NOT_SUPPORTED_INVALID_DYNAMIC_SHAPE` for operations whose result's sizes do not follow from those of their inputs.
@@ -28,7 +28,7 @@ pub(crate) fn follow(graph: &Graph, changed: &mut BTreeMap<i64, Arc<TensorDesc>>
             if dims.len() != old.dims.len() {
                 return Err(impossible(node));
             }
-            // The order in memory stays.
+            // Keep the order of dimensions in memory.
             let mut order: Vec<usize> = (0..dims.len()).collect();
             order.sort_by_key(|&d| (old.strides[d], std::cmp::Reverse(d)));
             let (mut strides, mut next) = (dims, 1);

@@ -1,5 +1,4 @@
-//! Functions that no primitive computes, composed of those that one does: rounding down, remainders, powers, trigonometry, the error
-//! function; and booleans of a bit each.
+//! Functions that no primitive computes, composed of others: floor, remainder, power, trigonometric functions, erf; and packed booleans.
 
 use super::value::Val;
 use super::{Lowering, unsupported};
@@ -8,11 +7,11 @@ use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use oxidnn_spec::{DataType, Dims, Tensor};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-/// Whole numbers from here on have no neighbours between them in f64.
+/// From here on every f64 is an integer.
 const WHOLE: f64 = 4_503_599_627_370_496.0;
 
 impl Lowering<'_> {
-    /// The nearest integer, ties to even; numbers too large to have fractions stay.
+    /// The nearest integer, ties to even; values too large to have fractions are unchanged.
     fn rounded(&mut self, x: &Val) -> Result<Val, Failure> {
         if self.real == DataType::F32 {
             return self.one(EltwiseAlg::Round, [0.0; 2], x);
@@ -25,7 +24,7 @@ impl Lowering<'_> {
         self.select(&fractional, &back, x)
     }
 
-    /// The largest whole number that is not above.
+    /// Floor.
     pub(super) fn floor(&mut self, x: &Val) -> Result<Val, Failure> {
         let x = self.real(x)?;
         let near = self.rounded(&x)?;
@@ -33,7 +32,7 @@ impl Lowering<'_> {
         self.sub(&near, &above)
     }
 
-    /// `f` computed in f64, its result in the type that is computed in.
+    /// `f` computed in f64, and its result converted to the compute type.
     fn wide(&mut self, f: impl FnOnce(&mut Self) -> Result<Val, Failure>) -> Result<Val, Failure> {
         let narrow = std::mem::replace(&mut self.real, DataType::F64);
         let result = f(self);
@@ -60,7 +59,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// `x` to the power of `b`: by logarithms of its size, and the sign where the exponent is whole.
+    /// `x` to the power of `b`: by the logarithm of the magnitude, with the sign if the exponent is an integer.
     pub(super) fn power_of(&mut self, x: &Val, b: &Val) -> Result<Val, Failure> {
         let (x, b) = (x.clone(), b.clone());
         self.wide(|l| {
@@ -74,13 +73,13 @@ impl Lowering<'_> {
             let half = l.with_number(BinaryAlg::Mul, &b, 0.5)?;
             let floor = l.floor(&half)?;
             let odd = l.two(BinaryAlg::Ne, &floor, &half)?;
-            // 1 or -1 of a whole exponent, no number of another.
+            // The sign of a negative x's power: 1 or -1 for integer exponents, else NaN.
             let sign = l.one(EltwiseAlg::Linear, [-2.0, 1.0], &odd)?;
             let sign = l.select_or(&whole, &sign, f64::NAN)?;
             let negative = l.with_number(BinaryAlg::Lt, &x, 0.0)?;
             let signed = l.mul(&size, &sign)?;
             let power = l.select(&negative, &signed, &size)?;
-            // Anything to the power of 0 is 1, and so is 1 to the power of anything.
+            // x^0 and 1^x are 1 for every x.
             let (zeroth, unit) = (l.with_number(BinaryAlg::Eq, &b, 0.0)?, l.with_number(BinaryAlg::Eq, &x, 1.0)?);
             let always = l.two(BinaryAlg::Max, &zeroth, &unit)?;
             let one = l.number(1.0)?;
@@ -100,7 +99,7 @@ impl Lowering<'_> {
         Ok(sum)
     }
 
-    /// Sine and cosine: of the distance to the nearest multiple of a quarter turn by their series, then by the quarter.
+    /// Sine and cosine: range reduction to the nearest multiple of pi / 2, then their series, chosen by the quadrant.
     pub(super) fn circle(&mut self, x: &Val) -> Result<(Val, Val), Failure> {
         let narrow = std::mem::replace(&mut self.real, DataType::F64);
         let made = self.circle_wide(x);
@@ -110,7 +109,7 @@ impl Lowering<'_> {
     }
 
     fn circle_wide(&mut self, x: &Val) -> Result<(Val, Val), Failure> {
-        // A quarter turn in two parts, the first of which has few bits, so that its multiples are exact.
+        // pi / 2 in two parts (Cody and Waite), the first of which has few bits, so that its multiples are exact.
         const HIGH: f64 = 1.570_796_326_734_125_6;
         const LOW: f64 = 6.077_100_506_506_192e-11;
         let x = self.real(x)?;
@@ -131,7 +130,7 @@ impl Lowering<'_> {
         let sin = self.polynomial(&square, &series(1))?;
         let sin = self.mul(&sin, &rest)?;
         let cos = self.polynomial(&square, &series(0))?;
-        // The quarter, 0 to 3.
+        // The quadrant, 0 to 3.
         let fourth = self.with_number(BinaryAlg::Mul, &quarter, 0.25)?;
         let floor = self.floor(&fourth)?;
         let whole = self.with_number(BinaryAlg::Mul, &floor, 4.0)?;
@@ -151,7 +150,7 @@ impl Lowering<'_> {
         Ok((sin, cos))
     }
 
-    /// The angle of the point (`x`, `y`): the series of a slope below the tangent of an eighth turn's half, then by octants.
+    /// atan2: range reduction to a slope below tan(pi / 8), the series, then octants.
     pub(super) fn arc_tangent(&mut self, y: &Val, x: &Val) -> Result<Val, Failure> {
         let (y, x) = (y.clone(), x.clone());
         self.wide(|l| {
@@ -162,7 +161,7 @@ impl Lowering<'_> {
             let zero = l.with_number(BinaryAlg::Eq, &high, 0.0)?;
             let equal = l.two(BinaryAlg::Eq, &low, &high)?;
             let slope = l.div(&low, &high)?;
-            // Equal legs, infinite ones too, have the slope 1; two that are 0 have 0.
+            // Equal legs, even infinite ones, have slope 1; if both are 0, slope 0.
             let one = l.number(1.0)?;
             let slope = l.select(&equal, &one, &slope)?;
             let none = l.number(0.0)?;
@@ -206,7 +205,7 @@ impl Lowering<'_> {
             let series: Vec<f64> = (0..18).rev().map(term).collect();
             let small = l.polynomial(&square, &series)?;
             let small = l.mul(&small, &inside)?;
-            // Beyond 6 it is 1 to the last bit.
+            // Beyond 6 it rounds to 1.
             let far = l.with_number(BinaryAlg::Min, &size, 6.0)?;
             let far = l.with_number(BinaryAlg::Max, &far, 1.0)?;
             let scaled = l.with_number(BinaryAlg::Mul, &far, std::f64::consts::SQRT_2)?;
@@ -222,7 +221,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// The bytes of booleans of a bit each, contiguous, bit `i % 8` of byte `i / 8`.
+    /// The bytes of bit-packed booleans: element `i` is bit `i % 8` of byte `i / 8`.
     fn bytes_of_bits(value: &Val) -> Result<(Val, i64), Failure> {
         let count = value.tensor.layout.elements().unwrap_or(0);
         let dense = value.tensor.layout.is_dense(false) && value.tensor.layout.is_row_major();
@@ -233,7 +232,7 @@ impl Lowering<'_> {
         Ok((Val { tensor: Tensor::plain([bytes], DataType::U8)?, ..value.clone() }, bytes))
     }
 
-    /// Truth values of a bit each as bytes of 0 and 1.
+    /// Unpacks booleans: bits to bytes of 0 and 1.
     pub(super) fn unpack_bits(&mut self, value: &Val) -> Result<Val, Failure> {
         let (packed, bytes) = Self::bytes_of_bits(value)?;
         let dims = Dims::from([bytes, 8]);
@@ -253,7 +252,7 @@ impl Lowering<'_> {
         Ok(flat.with(flat.tensor.layout.reshape(value.dims())?))
     }
 
-    /// Bytes of 0 and 1 as truth values of a bit each.
+    /// Packs booleans: bytes of 0 and 1 to bits.
     pub(super) fn pack_bits(&mut self, from: &Val, to: &Val) -> Result<(), Failure> {
         let (packed, bytes) = Self::bytes_of_bits(to)?;
         let count = to.tensor.layout.elements().unwrap_or(0);

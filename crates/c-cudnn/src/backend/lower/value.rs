@@ -1,9 +1,9 @@
-//! Tensors at places, and views of them.
+//! Tensors with their locations, and views of them.
 
 use crate::status::Failure;
 use oxidnn_spec::{DataType, Dims, Layout, Tensor};
 
-/// The place of a tensor while the program is made.
+/// The location of a tensor during lowering.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Spot {
     /// A tensor of the caller's.
@@ -52,7 +52,7 @@ impl Val {
         Ok(self.with(self.tensor.layout.permute(&to)?))
     }
 
-    /// The last two dimensions in the other order.
+    /// The last two dimensions swapped.
     pub(super) fn transposed(&self) -> Result<Val, Failure> {
         let n = self.rank();
         let mut order: Vec<usize> = (0..n).collect();
@@ -67,7 +67,7 @@ impl Val {
         self.tensor.layout.reshape(dims).ok().map(|layout| self.with(layout))
     }
 
-    /// Ones before the first dimension, up to `rank` dimensions.
+    /// Prepends dimensions of size 1, up to `rank` dimensions.
     pub(super) fn at_rank(&self, rank: usize) -> Result<Val, Failure> {
         let missing = rank.saturating_sub(self.rank());
         if missing == 0 {
@@ -77,7 +77,7 @@ impl Val {
         Ok(self.with(self.tensor.layout.reshape(&dims)?))
     }
 
-    /// The elements repeated along dimensions of size 1, up to `dims`: strides of 0.
+    /// Broadcasts dimensions of size 1 to `dims`, by strides of 0.
     pub(super) fn spread(&self, dims: &[i64]) -> Result<Val, Failure> {
         let value = self.at_rank(dims.len())?;
         let from = *value.dims();
@@ -101,12 +101,12 @@ impl Val {
         Ok(value.with(layout))
     }
 
-    /// The part of `dims` elements that begins at `offsets`.
+    /// The part of size `dims` at `offsets`.
     pub(super) fn part(&self, dims: &[i64], offsets: &[i64]) -> Result<Val, Failure> {
         Ok(self.with(self.tensor.layout.submemory(dims, offsets)?))
     }
 
-    /// `size` elements of dimension `d` from `from` on.
+    /// `size` elements of dimension `d`, from `from` on.
     pub(super) fn along(&self, d: usize, from: i64, size: i64) -> Result<Val, Failure> {
         let (mut dims, mut offsets) = (*self.dims(), Dims::filled(self.rank(), 0));
         if d >= dims.len() {
