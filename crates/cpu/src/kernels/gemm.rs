@@ -235,7 +235,7 @@ impl Gemm {
     /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be generated.
+    /// [`Error::Runtime`] if a kernel cannot be generated.
     pub fn build(&self) -> Result<Ready, Error> {
         let packed = self.panels_len().unwrap_or(0);
         Ok(Ready { gemm: self.clone(), loops: self.loops.build(None::<&Strided<'_, '_>>)?, packed })
