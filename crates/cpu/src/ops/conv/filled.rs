@@ -3,7 +3,6 @@
 //!
 //! Zero points are known only at execution. If one does not fit into the source's type, the other plan runs: without the copy, and with
 //! results that read padding in passes of their own ([`compensation`](super::compensation)).
-//! zeros.
 
 use super::pixels::Code;
 use super::tiles::Tiles;
