@@ -186,8 +186,8 @@ impl<'a> Part<'a> {
         executor.run(workers.min(executor.threads().max(1)), tasks, &|worker, index| {
             assert!(worker < workers, "worker {worker} of {workers}");
             let (start, len) = piece_len.map_or((worker * own, own), |len| (index * len, len));
-            // SAFETY: every task is called once and calls with the same worker do not overlap; pieces of different tasks do not overlap, nor
-            // do shares of different workers.
+            // SAFETY: every task is called once and calls with the same worker do not overlap; pieces of different tasks do not overlap,
+            // nor do shares of different workers.
             task(index, unsafe { piece(buf, start, len) }, copies.part(worker * copy * 4, copy * 4));
         });
     }
