@@ -1,5 +1,5 @@
-//! Products on copies of their factors in another type, whose products are so much faster that they pay for copying, a pass over each
-//! factor, unless the product is thin. Results and gradients keep their types.
+//! Products on copies of their operands in another type: these products are so much faster that they pay for a pass over each operand,
+//! unless the product is thin. Results and gradients keep their types.
 //!
 //! `rounded:amx`: f32 that may be computed in bf16 (`fpmath` modes `bf16` and `any`): AMX tiles do 16 times as many multiply-adds of bf16 a
 //! cycle as vectors do of f32. `widened:jit`: f16 as f32, on processors with two vector multiply-adds a cycle: converting every element for

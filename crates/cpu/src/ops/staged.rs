@@ -290,7 +290,7 @@ fn in_rounds(problem: &Problem, inner: Box<dyn Plan>, workers: usize, target: &C
 /// transpose faster than element-wise programs do.
 ///
 /// # Errors
-/// Problems without such operands, and those that the row does not take so.
+/// Problems without such operands, and copies that the row does not take.
 pub(crate) fn alike(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget>) -> Result<Box<dyn Plan>, Skip> {
     let mut resolved = problem.clone();
     resolved.resolve();

@@ -120,7 +120,7 @@ impl Half<'_> {
     /// The same for rows at arbitrary addresses, which are gathered.
     ///
     /// # Panics
-    /// As [`Half::line`], or if there is no room for so many rows.
+    /// As [`Half::line`], or if the copy has no room for this many rows.
     pub fn tap(&mut self, b: usize, rows: &[usize; LINES]) {
         if !self.takes(b) {
             return;

@@ -124,7 +124,7 @@ impl Loops {
     /// [`PADDING`](super::nest::PADDING).
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be generated.
+    /// [`Error::Runtime`] if a kernel cannot be generated.
     pub fn build<W: Rows>(&self, rows: Option<&W>) -> Result<ReadyLoops, Error> {
         Ok(match self {
             Loops::Vectors(nest) => ReadyLoops::Vectors(Box::new(nest.build(rows)?)),
@@ -454,7 +454,7 @@ impl Drive {
     /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be generated.
+    /// [`Error::Runtime`] if a kernel cannot be generated.
     pub fn build(self: &Arc<Self>) -> Result<Ready, Error> {
         let shape = &self.shape;
         let size = 4 / shape.product.depth();

@@ -158,7 +158,7 @@ impl Runs<'_> {
     }
 }
 
-/// Decodes runs of elements, `pitch` apart, and scales them by run or by the place in a run.
+/// Decodes runs of elements, `pitch` apart, and scales them by run or by position in the run.
 struct Decode<'d> {
     stored: Stored,
     raw: &'d [u8],

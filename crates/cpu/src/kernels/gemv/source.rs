@@ -77,7 +77,7 @@ impl Order {
         }
         let count = CHUNK.min(self.depth - index * CHUNK);
         let read = |row: usize, line: &mut [f32]| source.read(axes.1, &axes.0.at(pos, row), index * CHUNK, &mut line[..count]);
-        // Numbers of a single row have the order of the words that hold one each.
+        // For a single row and weights with one element a word, the order is the source's.
         if self.rows == 1 && self.decode.stored.in_word() == 1 {
             let (there, behind) = out.split_at_mut(count);
             source.read(axes.1, &axes.0.at(pos, 0), index * CHUNK, there);

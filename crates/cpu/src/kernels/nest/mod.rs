@@ -270,7 +270,7 @@ impl Nest {
     /// is given.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be generated.
+    /// [`Error::Runtime`] if a kernel cannot be generated.
     pub fn build<W: Rows>(self: &Arc<Self>, rows: Option<&W>) -> Result<Ready, Error> {
         let mut tiles = [(); 4].map(|()| vec![None; self.tall * 2 * PHASES]);
         let kinds = [(false, self.shape.whole() > 0), (true, self.shape.panels() > self.shape.whole())];

@@ -208,8 +208,8 @@ impl Grid {
         if self.segments() > 1 { FOLDS * (self.segments() * self.kept.volume()) as usize } else { 0 }
     }
 
-    /// Calls `f` for every chunk of a stage over all positions in the ranges, with [`Visit::Fresh`] before and [`Visit::Done`] after the chunks
-    /// of the same kept positions. At most `limit` kept positions are taken at a time, and with `n` of these `with(n)` reduced ones.
+    /// Calls `f` for every chunk of a stage over all positions in the ranges, with [`Visit::Fresh`] before and [`Visit::Done`] after the
+    /// chunks of the same kept positions. At most `limit` kept positions are taken at a time, and with `n` of these `with(n)` reduced ones.
     pub(super) fn each(
         &self,
         kept: Range<i64>,

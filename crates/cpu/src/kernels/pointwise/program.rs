@@ -137,7 +137,7 @@ pub(super) enum Source {
 pub(super) struct Operand {
     pub(super) source: Source,
     pub(super) kind: Kind,
-    /// `None` where sizes are known only at execution.
+    /// `None` if sizes are known only at execution.
     pub(super) place: Option<Place>,
 }
 

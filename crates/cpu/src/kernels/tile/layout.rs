@@ -48,8 +48,8 @@ pub fn unblocked(b: &Blocking, depth: usize) -> Blocking {
     unblocked
 }
 
-/// The tag of panels: all dimensions but `depth` and `column` outermost in order, then the panels of `width` columns, the dimensions `depth`
-/// from slow to fast, the columns of a panel, and `together` elements of the last of `depth`.
+/// The tag of panels: all dimensions but `depth` and `column` outermost in order, then the panels of `width` columns, the dimensions
+/// `depth` from slow to fast, the columns of a panel, and `together` elements of the last of `depth`.
 pub fn panel_tag(ndims: usize, depth: &[usize], column: usize, width: usize, together: usize) -> String {
     let letter = |d: usize| (b'a' + d as u8) as char;
     let mut tag: String = (0..ndims).filter(|d| *d != column && !depth.contains(d)).map(letter).collect();

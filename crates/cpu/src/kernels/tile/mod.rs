@@ -359,8 +359,8 @@ impl Tile {
         };
         let columns = usize::from(self.spec.vectors) * self.lanes;
         for _ in 0..calls {
-            // SAFETY: `reach`, `Reach::strips` and `Listed::count` have checked what the kernel reads and writes, in every panel, against the
-            // buffers, whose makers promised that they are valid and that parallel parts write disjoint elements.
+            // SAFETY: `reach`, `Reach::strips` and `Listed::count` have checked what the kernel reads and writes, in every panel, against
+            // the buffers, whose makers promised that they are valid and that parallel parts write disjoint elements.
             unsafe { self.entry.call(&args) }
             args.dot.b = args.dot.b.wrapping_add(call.panels.step);
             args.dot.sums = args.dot.sums.wrapping_add(columns * 4);

@@ -29,7 +29,7 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// Tasks for every worker, where there are several.
+/// Tasks for every worker, if there are several workers.
 const TASKS: usize = 8;
 /// Channels whose distance is a multiple of this many bytes map to the same cache sets; and the number of channels for which that does no
 /// harm.
@@ -210,7 +210,7 @@ impl Columns {
         self.pixels.div_ceil(self.panel)
     }
 
-    /// Rows of the tallest tile over so many pixels.
+    /// Rows of the tallest tile over `pixels` pixels.
     fn tall(&self, pixels: usize) -> usize {
         tallest(self.isa, Product::F32, pixels.div_ceil(self.isa.width().lanes()))
     }

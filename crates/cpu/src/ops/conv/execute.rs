@@ -1,4 +1,4 @@
-//! //! Executing a planned [`Window`].
+//! Executing a planned [`Window`].
 
 use super::window::{Part, Window, place, place_tap, spatial};
 use crate::CpuTarget;

@@ -472,7 +472,7 @@ struct Common<'a> {
     depth: usize,
     /// Source channels of a tap in a panel.
     tap_depth: usize,
-    /// Results meet all taps, or none that read padding.
+    /// Whether results have all taps of their pass, including those on padding; else taps on padding are left out where possible.
     all_taps: bool,
     exact: bool,
     /// Padding of a copy may be the source's zero point.
@@ -481,7 +481,7 @@ struct Common<'a> {
     /// Columns of a panel, and bytes of one tap of it.
     width: usize,
     tap: usize,
-    /// Where weights are packed for each execution, how they lie.
+    /// The layout of weights that are packed at execution, if they are.
     packed: Option<Lines>,
     /// The copy of the source that windows slide over.
     padded: Option<Padded>,

@@ -57,7 +57,8 @@ pub(crate) struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    /// A convolution or deconvolution backward by weights: the window slides over a convolution's source, or over a deconvolution's destination.
+    /// A convolution or deconvolution backward by weights: the window slides over a convolution's source, or over a deconvolution's
+    /// destination.
     ///
     /// # Errors
     /// Other operations.

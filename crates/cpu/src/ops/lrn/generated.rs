@@ -17,7 +17,7 @@ use oxidnn_spec::{Arg, Error, Op, Problem, Tensor};
 /// Plans a normalisation by the kernel that `made` makes for a number of workers; `space` gives the scratch of each.
 ///
 /// # Errors
-/// What `made` declines.
+/// Problems that `made` declines.
 pub(super) fn plan<K: Generated>(
     problem: &Problem,
     target: &CpuTarget,

@@ -72,8 +72,9 @@ const PACKED: [f64; 2] = [2.6, 1.55];
 const WAY: f64 = 470.0;
 const STEP: f64 = 0.37;
 const ADDED: f64 = 5.0;
-/// The same of other plain weights that stay in L2, row-major and transposed: rows, and what another row needs of depth. Packing a column takes as long as it is
-/// deep, a walk adds the lanes of each row's sums in the end. Of f32 and f16; of bf16 that is multiplied in pairs, and of other bf16.
+/// Rows from which on tiles are faster, for other plain weights in L2: `least`, plus one for each `more` of K, since gemv adds the lanes of
+/// every row's sums, while packing takes time in proportion to K. By type (f32 and f16; bf16 with native pairs; other bf16) and layout
+/// (row-major, transposed).
 const NEAR: [[[usize; 2]; 2]; 3] = [[[1, usize::MAX], [1, 64]], [[1, 96], [1, 192]], [[2, 32], [1, 64]]];
 /// With panels of weights of up to this part of L2, in lanes, tiles are faster from one row on, because setting up gemv takes longer: a
 /// quarter of L2 with 512-bit vectors, an eighth with 256-bit ones. Measured on Zen 4.

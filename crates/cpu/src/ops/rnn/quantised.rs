@@ -80,7 +80,7 @@ impl Quantised {
     /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where one cannot be generated.
+    /// [`Error::Runtime`] if one cannot be generated.
     pub(super) fn build(&self) -> Result<Code, Error> {
         Ok(Code { layer: self.layer.build()?, iter: self.iter.build()?, projected: self.projected.build()? })
     }

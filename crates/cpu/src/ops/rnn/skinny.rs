@@ -107,7 +107,7 @@ impl Skinny {
     /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be generated.
+    /// [`Error::Runtime`] if a kernel cannot be generated.
     pub(super) fn build(&self) -> Result<Ready, Error> {
         if self.on_amx {
             let kernels = Accumulate::get(self.isa, self.product, self.vectors, [self.vectors; 2])?;

@@ -32,7 +32,7 @@ impl Codec {
         Codec { dtype, whole: None }
     }
 
-    /// Element of a tensor at a position where those from there on along `dim` lie side by side, as they are held.
+    /// The offset of the element at `pos`, if the tensor has this codec's type and the elements along `dim` are contiguous.
     fn as_they_are(&self, view: &View<'_>, pos: &Pos, dim: usize) -> Option<usize> {
         (view.dtype() == self.dtype && view.stride(dim) == Some(1)).then(|| view.offset(pos))
     }

@@ -160,7 +160,7 @@ impl Products {
     /// Generates the kernels for these products.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be generated.
+    /// [`Error::Runtime`] if a kernel cannot be generated.
     pub(super) fn build(&self, kinds: &[Kind]) -> Result<Ready, Error> {
         match self {
             Products::Tiles(tiling) => Tiles::new(*tiling, kinds).map(Ready::Tiles),

@@ -21,9 +21,9 @@ pub(super) const MOST: usize = super::super::program::REGISTERS;
 /// One such operand.
 #[derive(Debug)]
 pub(super) struct Brought {
-    /// Its number in the group.
+    /// Its index in the group.
     pub(super) operand: usize,
-    /// The worker's register for it.
+    /// The worker's register for its elements.
     pub(super) register: usize,
     /// Whether there is one number for each row.
     still: bool,

@@ -1,4 +1,4 @@
-//! Numbers of several rows in one vector: lane `l` has that of row `l % n`, for 1, 2 or 4 rows.
+//! Values of several rows in one vector: lane `l` has that of row `l % n`, for 1, 2 or 4 rows.
 //!
 //! Totals of several rows are reduced together, with a fraction of the instructions of one row after the other. A single row is treated as
 //! if it were all rows, so that its totals do not depend on the number of rows.

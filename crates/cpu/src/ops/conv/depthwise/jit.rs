@@ -79,7 +79,7 @@ pub(crate) struct Depthwise {
     /// Result rows of a task, and of a call.
     pub(super) rows: usize,
     pub(super) together: usize,
-    /// Least results of a row in a call, if there are so many.
+    /// Least results of a row in a call, if a row has as many.
     pub(super) columns: usize,
     /// Whether weights are read in place.
     pub(super) placed: bool,
@@ -258,7 +258,7 @@ fn segments(width: &Width, kernel: &generated::Depthwise, (jit, tail): (Isa, &Ta
 }
 
 impl Depthwise {
-    /// What it keeps where, and how fast it multiplies.
+    /// Blocks and the caches they stay in, and the predicted speed.
     pub(super) fn how(&self) -> How {
         let (taps, vector) = (self.kernel.iter().product::<usize>(), self.lanes * 4);
         let (pixels, window) = (self.width.line.source as usize, self.kernel[0] * self.kernel[1]);

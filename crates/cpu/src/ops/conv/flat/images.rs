@@ -1,5 +1,5 @@
-//! Gradients of 1x1 weights over several NCHW images, image by image: each is an inner product in place whose rows are the image's pixels. The
-//! first image's gradients are written to the result, and those of the others are added to it.
+//! Gradients of 1x1 weights over several NCHW images, image by image: each is an inner product in place whose rows are the image's pixels.
+//! The first image's gradients are written to the result, and those of the others are added to it.
 
 use crate::CpuTarget;
 use crate::decision::around;

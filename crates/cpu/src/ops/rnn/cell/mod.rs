@@ -283,7 +283,7 @@ impl Cell {
     /// The kernel for `spec`, generated if it does not exist yet.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where it cannot be generated.
+    /// [`Error::Runtime`] if it cannot be generated.
     pub(super) fn get(isa: Isa, spec: &Spec) -> Result<Cell, Error> {
         let together = spec.together(isa) * isa.width().lanes();
         Ok(Cell { entry: code::get(isa, spec)?, spec: *spec, together, reaches: Field::ALL.map(|field| spec.reach(field)) })
