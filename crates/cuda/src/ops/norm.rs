@@ -706,7 +706,13 @@ impl Norm<'_> {
 
     /// Statements that keep what elements of the source's gradient are made with, of the sums of `g` and of `g x^` of a channel: with `d` the destination's
     /// gradient, an element's is `d own + (src - mean) apart + fixed`.
-    fn keep_coefficients(&self, emit: &mut Emitter, places: [usize; 3], channels: &Tensor, [sum_gx, sum_g]: [&str; 2]) -> Result<String, Skip> {
+    fn keep_coefficients(
+        &self,
+        emit: &mut Emitter,
+        places: [usize; 3],
+        channels: &Tensor,
+        [sum_gx, sum_g]: [&str; 2],
+    ) -> Result<String, Skip> {
         for (name, at) in ["own", "apart", "fixed"].into_iter().zip(places) {
             emit.view(&scratch(name, at, channels))?;
         }
@@ -730,7 +736,12 @@ impl Norm<'_> {
     }
 
     /// Both sums of each channel from their parts, in one launch.
-    fn add_gradients(&self, program: &mut Program, (at, layout): (usize, &Layout), made: Option<([usize; 3], &Tensor)>) -> Result<(), Skip> {
+    fn add_gradients(
+        &self,
+        program: &mut Program,
+        (at, layout): (usize, &Layout),
+        made: Option<([usize; 3], &Tensor)>,
+    ) -> Result<(), Skip> {
         let mut rows = Rows::over(self.real, layout, |d| d == 1);
         for (i, name) in ["part_0", "part_1"].into_iter().enumerate() {
             rows.emit.view(&columns::part_view(name, at, i as i64, layout, self.real))?;
