@@ -345,7 +345,7 @@ pub(crate) fn repeated(problem: &Problem, target: &CpuTarget, rows: &[Choose<Cpu
     for o in resolved.op.operands_mut() {
         match o.arg {
             Arg::DIFF_WEIGHTS => super::support::resolve(o.tensor, "abx")?,
-            _ if o.arg == arg => super::support::resolve(o.tensor, "axb")?,
+            Arg::SRC | Arg::DIFF_DST => super::support::resolve(o.tensor, "axb")?,
             _ => {}
         }
     }
@@ -378,8 +378,6 @@ pub(crate) fn repeated(problem: &Problem, target: &CpuTarget, rows: &[Choose<Cpu
             let element_by_element = || from.zip(to).and_then(|(from, to)| spread(&from, &to, target));
             let before = repeat::plan(o.tensor, tensor, (all / groups) as usize, target).or_else(element_by_element).ok_or_else(none)?;
             stages.push(Stage { arg: o.arg, tensor: tensor.clone(), steps: None, apart: true, reorders: [Some(before), None] });
-        } else if o.tensor.layout.is_any() {
-            *o.tensor = tensor.clone();
         }
     }
     finish(resolved, Staged { what: COPIES, inner, stages, rounds: Rounds::ONE }, target)
