@@ -10,13 +10,13 @@
 //! group: with the first channel of every group broadcast over the group's results, then with the second, and so on. One instruction loads
 //! a column and broadcasts its channels; if groups have more source channels than results, it takes one for each source vector.
 //!
-//! With dot products of bf16 the elements are words, pairs of numbers: of two channels of a group, or of one and a zero.
+//! With dot products the elements are words: pairs of bf16, of two channels of a group or of one and a zero, or bytes of four channels.
 //!
 //! Rows, lines and strips follow each other as [`strips`](super::strips) says.
 
 use super::strips::{Args, At, Cursor, Finish, Near, Other, StripKey, Tap, Window, WindowKey};
 use crate::asm::Width;
-use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Src, Val};
+use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Src, Unary, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -33,9 +33,9 @@ pub struct Depthwise {
     pub window: Window,
     /// Type of the weights.
     pub weights: Elem,
-    /// True when source and weights are pairs of bf16, as [`Elem::F32`] or, with a zero, as [`Elem::Low16`]; a pair counts as one channel. For processors
-    /// that multiply them.
-    pub dots: bool,
+    /// What multiplies words: pairs of bf16, as [`Elem::F32`] or, with a zero, as [`Elem::Low16`], or four bytes of the source by four of the weights, as
+    /// [`Elem::F32`]. A word counts as one channel. For processors that multiply them.
+    pub dots: Option<Accumulate>,
     /// Channels of a group, of the source and of the result; a vector of results is whole groups. Source channels are at most a vector, and a multiple
     /// of the results where they are more.
     pub group: [u8; 2],
@@ -54,7 +54,11 @@ impl Key for Depthwise {
     /// The name in dumps and profiles, such as `depthwise.f32f32.14x3s1.avx512` or `groups4.f32f32.14x3s1.avx512`.
     fn name(&self, isa: Isa) -> String {
         let Depthwise { window: Window { source, results, stride, taps, streaming, .. }, weights, group, dots, .. } = self;
-        let types = if *dots { "dots".into() } else { format!("{source:?}{weights:?}").to_lowercase() };
+        let types = match dots {
+            Some(Accumulate::DotU8S8) => "bytes".into(),
+            Some(_) => "dots".into(),
+            None => format!("{source:?}{weights:?}").to_lowercase(),
+        };
         let types = if *streaming { format!("{types}.streaming") } else { types };
         let kind = match group {
             [1, 1] => "depthwise".into(),
@@ -126,7 +130,7 @@ impl Writer<'_> {
             |f, at| self.frame(f, at),
             |f, at, frame| {
                 let sums = self.sums(f, at, frame);
-                window.finish(f, at, std::iter::once(&sums), (self.kernel.dots, finish));
+                window.finish(f, at, std::iter::once(&sums), (self.kernel.dots == Some(Accumulate::DotBf16), finish));
             },
         );
     }
@@ -177,13 +181,16 @@ impl Writer<'_> {
                 self.line(f, cursor, (weights, channel), frame, &sums);
             }
         });
+        if self.kernel.dots == Some(Accumulate::DotU8S8) {
+            return sums.iter().map(|sum| f.unary(Unary::F32FromI32, *sum)).collect();
+        }
         sums
     }
 
     /// The products of one line with a channel of every group, column by column.
     fn line(&self, f: &mut Function, mut cursor: Cursor, (weights, channel): (Int, u8), frame: &Frame, sums: &[Val]) {
         let (kernel, window) = (self.kernel, &self.kernel.window);
-        let add = if kernel.dots { Accumulate::DotBf16 } else { Accumulate::FmaF32 };
+        let add = kernel.dots.unwrap_or(Accumulate::FmaF32);
         let spread = self.spread(f, channel);
         let held: Vec<Val> = match window.taps.len() {
             0..=HELD => window.taps.iter().map(|t| f.load_as(kernel.weights, self.weights(weights, t, channel), None)).collect(),

@@ -196,9 +196,11 @@ impl Gemv {
     }
 
     /// Columns of weights that are taken at a time.
-    pub const fn columns(isa: Isa, rows: usize) -> usize {
+    pub const fn columns(isa: Isa, decode: Decode, rows: usize) -> usize {
         match (isa.avx512, rows) {
             (true, 1) => 8,
+            // Parts would need registers of their own.
+            (true, 2) if decode.parts() == 1 => 8,
             (true, ..=5) => 4,
             (true, _) => 2,
             (false, 1) => 4,
@@ -208,8 +210,8 @@ impl Gemv {
     }
 
     /// The same where groups are scaled: totals, factors and masks are beside the sums.
-    pub const fn scaled_columns(isa: Isa, rows: usize) -> usize {
-        Gemv::columns(isa, 4 * rows)
+    pub const fn scaled_columns(isa: Isa, decode: Decode, rows: usize) -> usize {
+        Gemv::columns(isa, decode, 4 * rows)
     }
 
     /// Lines of a panel in the body of the loop.

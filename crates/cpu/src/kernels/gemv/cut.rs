@@ -43,7 +43,7 @@ impl Cut {
         let Request { isa, weights, rows, grouped, .. } = *request;
         let (bytes, n) = (weights.bytes(), weights.n);
         let want = (bytes / TASK_BYTES).clamp(1, TASKS);
-        let most = if grouped.is_some() { Gemv::scaled_columns(isa, rows) } else { Gemv::columns(isa, rows) };
+        let most = if grouped.is_some() { Gemv::scaled_columns(isa, decode, rows) } else { Gemv::columns(isa, decode, rows) };
         let taken = taken(n, most);
         let (block, slices) = match weights.lie {
             Lie::Panels { columns, .. } => {

@@ -58,9 +58,9 @@ struct Tap {
     weights: usize,
 }
 
-/// The layout that `any` resolves to for weights of groups of few channels: vectors of result channels, in these the taps, in these the
-/// source channels of a group, in pairs if `pairs`.
-fn weights_tag(ndims: usize, lanes: usize, group: [usize; 2], (result_channel, pairs): (usize, bool)) -> String {
+/// The layout that `any` stands for in the weights of groups of few channels: vectors of result channels, in each the taps, in each the
+/// source channels of a group; in pairs if they are words.
+fn weights_tag(ndims: usize, lanes: usize, group: [usize; 2], (result_channel, together): (usize, usize)) -> String {
     if group == [1, 1] {
         let taps: String = ('b'..).take(ndims - 1).collect();
         return format!("A{taps}{lanes}a");
@@ -69,19 +69,23 @@ fn weights_tag(ndims: usize, lanes: usize, group: [usize; 2], (result_channel, p
     let (result, source) = if result_channel == 0 { ('b', 'c') } else { ('c', 'b') };
     let block = |d: char, size: usize| if size > 1 { (d.to_ascii_uppercase(), format!("{size}{d}")) } else { (d, String::new()) };
     let ((groups, groups_block), (results, results_block)) = (block('a', lanes / to), block(result, to));
-    let (source, source_block) = if pairs { block(source, 2) } else { (source, String::new()) };
+    let (source, source_block) = block(source, together);
     format!("{groups}{results}{taps}{source}{groups_block}{results_block}{source_block}")
 }
 
 /// Vectors of channels from which on it costs little to fill up the last one.
 const VECTORS: i64 = 4;
 
+/// Bytes between pixels of which multiples meet in few sets of L1.
+const APART: i64 = 1024;
+
 /// The layout that kernels of depthwise windows give data of layout `any`: channels last, or in blocks of a vector where several pixels are read whose
-/// channels end within one, since vectors would begin anywhere in lines of the cache then.
+/// channels end within one, since vectors would begin anywhere in lines of the cache then, or whose distance lets them meet in the same sets.
 fn data_tag(data: [&Tensor; 2], taps: i64, lanes: usize) -> String {
-    let (channels, lanes) = (data[0].dims()[1], lanes as i64);
+    let (channels, lanes, bytes) = (data[0].dims()[1], lanes as i64, data[0].dtype.bits() as i64 / 8);
     let open = data.iter().all(|t| t.layout.is_any() && t.dims()[1] == channels && !t.dtype.is_integral());
-    let blocked = open && taps > 1 && channels % lanes != 0 && channels > VECTORS * lanes;
+    let uneven = channels % lanes != 0 && channels > VECTORS * lanes;
+    let blocked = open && taps > 1 && (uneven || channels > 0 && channels.wrapping_mul(bytes) % APART == 0);
     if blocked { format!("aBx{lanes}b") } else { "axb".into() }
 }
 
@@ -112,7 +116,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     if sizes.k.iter().fold(1i64, |n, k| n.saturating_mul(*k)) > TAPS as i64 {
         return Err(Skip::Shape("a window of more than 256 elements"));
     }
-    let tag = weights_tag(weights.len(), target.isa.lanes(), [1, 1], (s.result_channel, false));
+    let tag = weights_tag(weights.len(), target.isa.lanes(), [1, 1], (s.result_channel, 1));
     resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;

@@ -1,5 +1,6 @@
 //! Rows of convolution and deconvolution. Forward deconvolution is the gradient of a convolution with respect to its source.
 
+mod blocked;
 mod columns;
 mod compensation;
 pub(crate) mod depthwise;
@@ -39,6 +40,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("winograd:jit", winograd).for_some_shapes(),
     Impl::new("packed:amx", amx),
     Impl::new("few_channels:jit", few::plan).for_some_shapes(),
+    Impl::new("blocked1x1:jit", blocked::plan).for_some_shapes(),
     Impl::new("nchw1x1:jit", nchw1x1),
     Impl::new("unit_stride:jit", sampled::plan),
     Impl::new("scattered:jit", scattered).for_some_shapes(),

@@ -4,7 +4,7 @@ use crate::testing::{ISAS, golden, run};
 
 fn three(results: u8, stride: u8) -> Depthwise {
     let window = Window::three(results, stride);
-    Depthwise { window, weights: Elem::F32, dots: false, group: [1, 1], shifted: false, single: false }
+    Depthwise { window, weights: Elem::F32, dots: None, group: [1, 1], shifted: false, single: false }
 }
 
 /// The same kernel over a window with something else.
@@ -24,8 +24,8 @@ fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
     let taps = window.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0);
     let number = |i: usize| ((i * 37 + i / 11) % 13) as f32 - 6.0;
     // A word of a bf16 and a zero, whose bits are above those of its pair.
-    let word = |x: f32| if kernel.dots { f32::from_bits(x.to_bits() >> 16) } else { x };
-    let value = |x: f32| if kernel.dots { f32::from_bits(x.to_bits() << 16) } else { x };
+    let word = |x: f32| if kernel.dots.is_some() { f32::from_bits(x.to_bits() >> 16) } else { x };
+    let value = |x: f32| if kernel.dots.is_some() { f32::from_bits(x.to_bits() << 16) } else { x };
     // Two source lines; channels behind the last are not to be read.
     let [group, to] = kernel.group.map(usize::from);
     let from = channels / to * group;
@@ -110,7 +110,7 @@ fn strips_hold_the_sums() {
             }
         }
         for group in [[1, 1], [4, 4], [4, 8], [4, 2]].into_iter().filter(|_| isa.bf16) {
-            compare(&Depthwise { dots: true, group, ..three(5, 2) }, isa, 3, 3 * lanes);
+            compare(&Depthwise { dots: Some(Accumulate::DotBf16), group, ..three(5, 2) }, isa, 3, 3 * lanes);
         }
         for (results, stride) in [(1, 1), (7, 1), (8, 2), (3, 5)] {
             let kernel = three(results, stride);

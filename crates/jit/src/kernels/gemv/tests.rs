@@ -230,7 +230,7 @@ fn columns_of_weights() {
     for isa in ISAS {
         for decode in decodes(isa) {
             for rows in 1..=MAX_ROWS {
-                for (taken, masked) in [(1, false), (Gemv::columns(isa, rows), true), (Gemv::columns(isa, rows), false)] {
+                for (taken, masked) in [(1, false), (Gemv::columns(isa, decode, rows), true), (Gemv::columns(isa, decode, rows), false)] {
                     let walk = Walk::Columns { columns: taken as u8, masked, scales: None };
                     columns(isa, Gemv { decode, rows: rows as u8, walk }, 2, 3);
                     columns(isa, Gemv { decode, rows: rows as u8, walk }, 1, 0);
@@ -246,7 +246,7 @@ fn columns_with_scales_of_groups() {
         for decode in decodes(isa) {
             let most = if isa.avx512 { 8 } else { 4 };
             for (rows, in_vector) in [(1, 1), (1, 2), (1, 4), (2, 1), (2, most), (3, 2), (4, 4)] {
-                for taken in [1, Gemv::scaled_columns(isa, rows)] {
+                for taken in [1, Gemv::scaled_columns(isa, decode, rows)] {
                     let scales = Some(Scales { elem: Elem::F32, in_vector });
                     let walk = Walk::Columns { columns: taken as u8, masked: false, scales };
                     columns(isa, Gemv { decode, rows: rows as u8, walk }, 2, 4);
@@ -262,10 +262,10 @@ fn inner_loops_do_not_spill() {
     for isa in ISAS {
         for decode in decodes(isa) {
             for rows in 1..=MAX_ROWS {
-                let mut walks = vec![Walk::Columns { columns: Gemv::columns(isa, rows) as u8, masked: true, scales: None }];
+                let mut walks = vec![Walk::Columns { columns: Gemv::columns(isa, decode, rows) as u8, masked: true, scales: None }];
                 if rows <= SCALED_ROWS {
                     let scales = Some(Scales { elem: Elem::Bf16, in_vector: 4 });
-                    walks.push(Walk::Columns { columns: Gemv::scaled_columns(isa, rows) as u8, masked: false, scales });
+                    walks.push(Walk::Columns { columns: Gemv::scaled_columns(isa, decode, rows) as u8, masked: false, scales });
                 }
                 for line in 1..=if isa.avx512 { 4 } else { 2 } {
                     let (vectors, line) = (Gemv::vectors(isa, decode, rows, line) as u8, line as u8);

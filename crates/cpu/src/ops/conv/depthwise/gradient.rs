@@ -102,7 +102,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
         return Err(Skip::Shape("a large window"));
     }
     let data_tag = if group == 1 { data_tag([s.x.1, s.y.1], taps, lanes) } else { "axb".into() };
-    let (tag, data) = (weights_tag(n + 1, lanes, [group as usize; 2], (0, false)), [s.x.0, s.y.0]);
+    let (tag, data) = (weights_tag(n + 1, lanes, [group as usize; 2], (0, 1)), [s.x.0, s.y.0]);
     for o in problem.op.operands_mut() {
         if o.arg == Arg::DIFF_WEIGHTS {
             support::resolve(o.tensor, &tag)?;

@@ -20,7 +20,7 @@ use crate::ops::strips::{Met, Place, Segment, Width, table};
 use crate::ops::{passes, support};
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
-use oxidnn_jit::ir::Elem;
+use oxidnn_jit::ir::{Accumulate, Elem};
 use oxidnn_jit::kernels::depthwise as generated;
 use oxidnn_jit::kernels::strips::{Window, WindowKey};
 use oxidnn_runtime::{Plan, Skip};
@@ -64,7 +64,7 @@ pub(crate) struct Depthwise {
     pub(super) channels: usize,
     /// Source and result channels of a group.
     pub(super) group: [usize; 2],
-    /// The same in the kernels' elements, and whether these are words of two bf16.
+    /// The same for kernels, and true where their elements are words of two bf16 or four bytes.
     pub(super) words: [usize; 2],
     pub(super) dots: bool,
     /// Which of the weights' channel dimensions is the result's.
@@ -106,10 +106,10 @@ impl ScratchLens {
     }
 }
 
-/// Whether weights have the layout that kernels read.
-fn is_placed(weights: &Tensor, lanes: usize, [from, to]: [usize; 2], (result_channel, pairs): (usize, bool)) -> bool {
+/// Whether weights lie as kernels read them.
+fn is_placed(weights: &Tensor, lanes: usize, [from, to]: [usize; 2], (result_channel, together): (usize, usize)) -> bool {
     weights.blocking().is_some_and(|b| {
-        let (last, line, pair) = (weights.dims().len() - 1, lanes as i64, if pairs { 2 } else { 1 });
+        let (last, line, pair) = (weights.dims().len() - 1, lanes as i64, together as i64);
         let blocks = [(0, line / to as i64), (1 + result_channel, to as i64), (2 - result_channel, pair)];
         let blocks = blocks.into_iter().filter(|(_, size)| *size > 1);
         let next = b.strides[2 - result_channel] == line * pair || from as i64 == pair;
@@ -117,23 +117,28 @@ fn is_placed(weights: &Tensor, lanes: usize, [from, to]: [usize; 2], (result_cha
     })
 }
 
-/// Whether kernels use bf16 dot products, and the channels of a group in their words if so. Pairs of channels are words if they are
-/// neighbours in the source, which halves the products. Otherwise a word is a channel and a zero, where converting bf16 to f32 would take
-/// longer: dot products are half as fast only on processors that do two vector products of f32 a cycle.
+/// Whether kernels multiply words in dot products, and the channels of a group then: pairs of channels of bf16, or four of bytes, are words where the source
+/// has them, as fewer products; single ones of bf16 are words with a zero, where spreading bf16 to f32 takes longer than products that are half as fast on
+/// processors which multiply two vectors of f32 in a cycle.
 fn dots(s: &Setup<'_>, attr: &Attr, group: [usize; 2], jit: Isa) -> Option<[usize; 2]> {
     let [from, to] = group;
     let (taps, columns) = (s.sizes.k[2], s.sizes.k[2].min(s.sizes.s[2]));
-    let bf16 = [s.source.1, s.weights].iter().all(|t| t.dtype == DataType::Bf16);
-    if !jit.bf16 || !bf16 || attr.zero_points.contains_key(&s.source.0) {
+    let together = match [s.source.1, s.weights].map(|t| t.dtype) {
+        [DataType::Bf16, DataType::Bf16] if jit.bf16 => 2,
+        [DataType::U8, DataType::S8] if jit.vnni && jit.avx512 => 4,
+        _ => return None,
+    };
+    if [s.source.0, Arg::WEIGHTS].iter().any(|arg| attr.zero_points.contains_key(arg)) {
         return None;
     }
-    let words = from / 2;
+    let words = from / together;
     let plain = s.source.1.layout.is_any() || s.source.1.blocking().is_some_and(|b| b.inner.iter().next().is_none());
-    if plain && from.is_multiple_of(2) && (words < to || words.is_multiple_of(to)) {
+    if plain && from.is_multiple_of(together) && (words < to || words.is_multiple_of(to)) {
         return Some([words, to]);
     }
     let lanes = jit.width().lanes();
-    (from == to && (2 * columns >= taps || Core::host().rate(lanes, 1) <= lanes as f64)).then_some(group)
+    let single = from == to && (2 * columns >= taps || Core::host().rate(lanes, 1) <= lanes as f64);
+    (single && together == 2).then_some(group)
 }
 
 /// Bytes between taps of weights in depth, height and width.
@@ -153,7 +158,8 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     let weights = s.weights.dims().len();
     let lanes = jit.width().lanes();
     let group = few(&s, lanes)?;
-    if is_product(&s, group, jit) {
+    let words = dots(&s, &problem.attr, group, jit);
+    if is_product(&s, group, (jit, words.is_some())) {
         return Err(Skip::Shape("groups whose channels fill steps of products"));
     }
     let [kd, kh, kw] = s.sizes.k;
@@ -165,8 +171,8 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     if s.result.1.dims().iter().skip(2).rev().skip(1).fold(kd * kh, |n, size| n.saturating_mul(*size)) > TABLE {
         return Err(Skip::Shape("so many rows"));
     }
-    let pairs = dots(&s, &problem.attr, group, jit).is_some_and(|words| words != group);
-    let tag = weights_tag(weights, lanes, group, (s.result_channel, pairs));
+    let together = words.map_or(1, |words| group[0] / words[0]);
+    let tag = weights_tag(weights, lanes, group, (s.result_channel, together));
     let (data, taps) = ([s.source.0, s.result.0], kd.saturating_mul(kh).saturating_mul(kw));
     let data_tag = if group == [1, 1] { data_tag([s.source.1, s.result.1], taps, lanes) } else { "axb".into() };
     for o in problem.op.operands_mut().into_iter().filter(|o| data.contains(&o.arg)) {
@@ -214,15 +220,15 @@ fn narrowest(s: &Setup<'_>, isa: Isa) -> Isa {
     if f32 && channels == lanes && plain { narrow } else { isa }
 }
 
-/// Whether the product rows are faster for groups of narrow elements: their instructions take several source channels at once, strips take
-/// one after the other, though few of their columns are results. Measured on Zen 3, Zen 4 and Sapphire Rapids. Needs channels last.
-fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], jit: Isa) -> bool {
+/// Whether products of narrow elements, which take several channels of a group at once where a strip that has no words of them spreads one after the other, are
+/// faster though few of their columns are results: measured on Zen 3, Zen 4 and Sapphire Rapids. They need channels last.
+fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], (jit, words): (Isa, bool)) -> bool {
     let last = |t: &Tensor| t.layout.is_any() || t.blocking().is_some_and(|b| b.inner.iter().next().is_none());
     let whole = s.result.1.dims()[1] % jit.width().lanes() as i64 == 0;
     let [taps, lines] = [&s.sizes.k[..], &s.sizes.k[..2]].map(|k| k.iter().product::<i64>());
     let fills = match s.source.1.dtype {
-        DataType::S8 | DataType::U8 => from >= 8 || from >= 4 && taps == 1 || from > to && !whole,
-        // A vector tile has an address for every row and line of the window, an AMX tile only for its first row.
+        DataType::S8 | DataType::U8 => from >= 8 && !(words && taps > 1) || from >= 4 && taps == 1 || from > to && !whole,
+        // A tile has an address for every row and line of the window; one of AMX only its first.
         DataType::Bf16 => {
             jit.bf16
                 && (from >= 16
@@ -292,10 +298,10 @@ impl Depthwise {
         let group = few(s, lanes)?;
         let dots = dots(s, attr, group, jit);
         let words = dots.unwrap_or(group);
-        let ([from_group, to_group], pairs) = (words, words != group);
+        let ([from_group, to_group], together) = (words, group[0] / words[0]);
         let channels = s.sizes.g as usize * to_group;
         check_reach(&lines[2])?;
-        let (masked, word) = (!channels.is_multiple_of(lanes), if pairs { Elem::F32 } else { Elem::Low16 });
+        let (masked, word) = (!channels.is_multiple_of(lanes), if together > 1 { Elem::F32 } else { Elem::Low16 });
         let single = masked && channels / to_group * from_group <= lanes;
         let from_place = Place::of(s.source.0, source, lanes)?;
         if from_group != to_group && from_place.blocks > 0 {
@@ -311,9 +317,8 @@ impl Depthwise {
         let fills_lines = result.dtype == DataType::F32 && jit.avx512 && tail.is_repeatable();
         let most = common([from_place.even(lanes), to_place.even(lanes)], lanes);
         let shifted = attr.zero_points.contains_key(&Arg::WEIGHTS);
-        let placed = !shifted && is_placed(weights, lanes, group, (s.result_channel, pairs));
-        // Strips write cache lines out of memory order, so non-temporal stores must fill whole lines; even a slow last-level cache merges
-        // partial ones better.
+        let placed = !shifted && is_placed(weights, lanes, group, (s.result_channel, together));
+        // Strips come to lines of the cache out of the order of memory, and so must fill them; even a slow last cache collects them faster.
         let streaming = far && fills_lines && source.bytes().saturating_add(result.bytes()) > target.caches.l3 / 2;
         let elems = match dots {
             _ if !placed => [if dots.is_some() { word } else { source_elem }, Elem::F32],
@@ -324,7 +329,7 @@ impl Depthwise {
         let kernel = generated::Depthwise {
             window,
             weights: elems[1],
-            dots: dots.is_some(),
+            dots: dots.map(|_| if together > 2 { Accumulate::DotU8S8 } else { Accumulate::DotBf16 }),
             group: words.map(|n| n as u8),
             shifted: attr.zero_points.contains_key(&s.source.0),
             single,

@@ -94,22 +94,21 @@ impl Depthwise {
         self.kernel.iter().product::<usize>() * self.words[0] * self.lanes
     }
 
-    /// Packs the weights of a vector of channels: by tap, then by source channel of the groups, or by pair of these.
+    /// Writes the weights of a vector of channels: tap by tap, in each source channel by source channel of the groups, or word by word.
     fn pack(&self, weights: &Weights<'_>, vector: usize, out: &mut [f32]) {
         let (lanes, from) = (self.lanes, self.words[0]);
-        let pairs = self.group[0] / from;
-        let bits = |x: &f32| x.to_bits() >> 16;
+        let together = self.group[0] / from;
         for (i, out) in out.chunks_exact_mut(lanes).enumerate() {
-            let (tap, channel) = (i / from, i % from * pairs);
-            self.pack_channel(weights, (vector, tap, channel), out);
-            if !self.dots {
-                continue;
+            let (tap, channel) = (i / from, i % from * together);
+            let mut words = [0; LANES];
+            for part in 0..together {
+                self.pack_channel(weights, (vector, tap, channel + part), out);
+                let bits = |x: &f32| if together > 2 { u32::from(*x as i8 as u8) << (8 * part) } else { x.to_bits() >> 16 << (16 * part) };
+                words.iter_mut().zip(&*out).for_each(|(word, x)| *word |= bits(x));
             }
-            let mut second = [0.0; LANES];
-            if pairs > 1 {
-                self.pack_channel(weights, (vector, tap, channel + 1), &mut second[..lanes]);
+            if self.dots {
+                out.iter_mut().zip(words).for_each(|(x, word)| *x = f32::from_bits(word));
             }
-            out.iter_mut().zip(&second).for_each(|(x, y)| *x = f32::from_bits(bits(x) | bits(y) << 16));
         }
     }
 
