@@ -124,7 +124,7 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
         if kept || data.kernel.adds || single || is_thin(op, &data.kernel) {
             super::check_filled(op, problem, target)?;
         }
-        if is_copy && is_scattered(op, problem, target) {
+        if is_scattered(op, problem, target, is_copy) {
             return Err(Skip::Layout("of src or dst: mostly padding, which is left alone or cleared at once".into()));
         }
         if is_copy && (super::is_whole(op) || has_runs(op, jit, target)) {
@@ -136,12 +136,13 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
     })
 }
 
-/// Whether a copy among much padding has a row that moves nothing but elements, transposed where the destination has neighbours enough, or in runs: tiles
-/// with two of the sixteen rows of a block take a quarter of the time of as many short runs.
-fn is_scattered(op: &Reorder, problem: &Problem, target: &CpuTarget) -> bool {
+/// Whether elements among much padding have a row that moves nothing but elements: a copy a transposition, where the destination has neighbours enough, or
+/// runs (tiles with two of the sixteen rows of a block take a quarter of the time of as many short runs), others one by one, where that padding is read.
+fn is_scattered(op: &Reorder, problem: &Problem, target: &CpuTarget, is_copy: bool) -> bool {
     let sparse = || super::sparsity(&op.dst, None) >= super::SCATTERED && !is_interleaved(op);
-    let turned = || sparse() && super::turned(problem, target).is_ok();
-    turned() || super::spread(op) > super::SCATTERED && super::generated(problem, target).is_ok()
+    let turned = || is_copy && sparse() && super::turned(problem, target).is_ok();
+    let spread = if is_copy { super::spread(op) } else { super::sparsity(&op.src, None) };
+    turned() || spread > super::SCATTERED && super::generated(problem, target).is_ok()
 }
 
 /// Whether both tensors have runs of half a line or more, and of more than a vector of numbers, and what follows a run in the destination comes from so few
