@@ -155,7 +155,21 @@ pub(super) fn dense(problem: &Problem) -> Result<(), Skip> {
     }
 }
 
-/// Refuses problems with sizes, strides or offsets that are given at execution.
+/// Elements between neighbouring pixels where all of an image follow each other at one distance; 0 where there is one.
+pub(super) fn pixel_distance(tensor: &Tensor) -> Option<i64> {
+    let (b, dims) = (tensor.blocking()?, tensor.dims());
+    let mut sizes = (2..dims.len()).rev().filter(|d| dims[*d] != 1);
+    let first = sizes.clone().next().map_or(0, |d| b.strides[d]);
+    let mut next = first;
+    let follow = sizes.all(|d| {
+        let fits = b.strides[d] == next;
+        next = next.saturating_mul(dims[d]);
+        fits
+    });
+    follow.then_some(first)
+}
+
+/// Whether all sizes, strides and offsets are known when a problem is planned.
 ///
 /// # Errors
 /// The first such tensor, by name.

@@ -242,15 +242,18 @@ fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, chunk: &Chunk<'_>) {
     if (dst.1, src.1) == (1, 1) {
         let size = size_of::<T>();
         let [dst, src] = [dst, src].map(|(at, _, outer)| [at * size, outer * size]);
-        return match chunk.run * size {
-            2 => rows::<2>(to, from, chunk.rows, [dst, src]),
-            4 => rows::<4>(to, from, chunk.rows, [dst, src]),
-            8 => rows::<8>(to, from, chunk.rows, [dst, src]),
-            16 => rows::<16>(to, from, chunk.rows, [dst, src]),
-            32 => rows::<32>(to, from, chunk.rows, [dst, src]),
-            64 => rows::<64>(to, from, chunk.rows, [dst, src]),
-            n => (0..chunk.rows).for_each(|r| to.copy::<u8>(dst[0] + r * dst[1], &from, src[0] + r * src[1], n)),
+        let n = chunk.run * size;
+        let rows: fn(Buf, Buf, [usize; 2], [[usize; 2]; 2]) = match n {
+            1 => rows::<1>,
+            2..4 => rows::<2>,
+            4..8 => rows::<4>,
+            8..16 => rows::<8>,
+            16..32 => rows::<16>,
+            32..64 => rows::<32>,
+            64..=128 => rows::<64>,
+            _ => return (0..chunk.rows).for_each(|r| to.copy::<u8>(dst[0] + r * dst[1], &from, src[0] + r * src[1], n)),
         };
+        return rows(to, from, [chunk.rows, n], [dst, src]);
     }
     let mut block = [T::zeroed(); CHUNK];
     let block = &mut block[..chunk.positions()];
@@ -288,13 +291,18 @@ fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, chunk: &Chunk<'_>) {
     }
 }
 
-/// Copies rows of `N` bytes from byte offsets in destination and source, at their strides: a call for each would take longer than the copy.
-#[inline(always)]
-fn rows<const N: usize>(to: Buf, from: Buf, rows: usize, [dst, src]: [[usize; 2]; 2]) {
-    let mut row = [0u8; N];
+/// Copies rows of `N` bytes, or of `n` up to twice as many in two pieces that overlap, from a byte on and so many apart in destination and source: a call
+/// for each would cost more than to move them.
+fn rows<const N: usize>(to: Buf, from: Buf, [rows, n]: [usize; 2], [dst, src]: [[usize; 2]; 2]) {
+    let (mut first, mut last) = ([0u8; N], [0u8; N]);
     for r in 0..rows {
-        from.read(src[0] + r * src[1], &mut row);
-        to.write(dst[0] + r * dst[1], &row);
+        let [dst, src] = [dst[0] + r * dst[1], src[0] + r * src[1]];
+        from.read(src, &mut first);
+        if n > N {
+            from.read(src + n - N, &mut last);
+            to.write(dst + n - N, &last);
+        }
+        to.write(dst, &first);
     }
 }
 

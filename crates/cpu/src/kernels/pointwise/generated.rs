@@ -253,6 +253,7 @@ impl Program {
         RowPlan::resolved(problem, target, |problem| {
             let (pipeline, scratch) = make(problem)?;
             let mut program = Program::new(pipeline, isa)?.streaming(&target.caches).flushing(problem);
+            let scratch = program.drop_tables(scratch);
             let bytes = program.give_rows(scratch, target.threads).ok_or(Skip::Shape("scratch exceeds the address space"))?;
             Ok((program, bytes))
         })
@@ -266,7 +267,9 @@ impl Program {
         let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
         RowPlan::resolved(problem, target, |problem| {
             let (pipeline, scratch) = make(problem)?;
-            Ok((Program::in_stages(pipeline, isa)?.streaming(&target.caches).flushing(problem), scratch))
+            let mut program = Program::in_stages(pipeline, isa)?.streaming(&target.caches).flushing(problem);
+            let scratch = program.drop_tables(scratch);
+            Ok((program, scratch))
         })
     }
 
@@ -332,7 +335,22 @@ impl Program {
         self
     }
 
-    /// Books a row of elements for each worker behind `scratch` bytes, if stages pass such rows on; returns all bytes.
+    /// The bytes of scratch that are needed of those for all tables: none where one kernel keeps what it folds in registers.
+    fn drop_tables(&mut self, scratch: usize) -> usize {
+        let ([group], [Made::Fused(_)]) = (&mut self.pipeline.groups[..], &self.groups[..]) else { return scratch };
+        if group.has_sums() {
+            return scratch;
+        }
+        self.pipeline.tables = 0;
+        for operand in &mut group.operands {
+            if let Source::Table(at) = &mut operand.source {
+                *at = 0;
+            }
+        }
+        0
+    }
+
+    /// Books a row of elements for each worker behind `scratch` bytes, where stages leave such rows to each other; the bytes of all.
     fn give_rows(&mut self, scratch: usize, workers: usize) -> Option<usize> {
         let [Group { operands, grid: Some(grid), .. }] = &self.pipeline.groups[..] else { return Some(scratch) };
         let Some(operand) = operands.iter().position(|o| o.source == Source::Row) else { return Some(scratch) };

@@ -85,12 +85,18 @@ impl Place {
         match self {
             Place::Table { strides, groups, .. } if strides[d] != 0 && groups[d] > 1 => out.add(groups[d]),
             Place::Tensor(dims, b) if dims[d] != 1 || space[d] == 1 => {
-                let mut unit = 1;
-                for (_, size) in b.inner.iter().rev().filter(|x| x.0 == d) {
-                    unit *= size;
-                    out.add(unit)?;
+                // Blocks that go on where those within them end are none.
+                let (mut unit, mut stride, mut next) = (1, 1, None);
+                for (e, size) in b.inner.iter().rev() {
+                    if e == d {
+                        if next.is_some_and(|next| next != stride) {
+                            out.add(unit)?;
+                        }
+                        (unit, next) = (unit * size, Some(stride * size));
+                    }
+                    stride *= size;
                 }
-                Some(())
+                if next.is_some_and(|next| next != b.strides[d]) { out.add(unit) } else { Some(()) }
             }
             _ => Some(()),
         }

@@ -223,8 +223,8 @@ impl Group {
 /// Plans `problem`; with generated code if there is an instruction set for it.
 ///
 /// # Errors
-/// [`Skip`] for channels that are neither last nor in blocks, for attributes and for fused operations with a second tensor, and for
-/// gradients with constant statistics; without generated code also for all but `f32` with channels last, and for bits of a fused ReLU.
+/// [`Skip`] for channels that are neither last nor in blocks, for attributes and fused operations with a second tensor, and for gradients of a fused ReLU with
+/// constant statistics; without generated code for anything but `f32` with channels last, and bits of a fused ReLU.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Option<Isa>) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
         Op::BatchNorm(op) => {
@@ -281,8 +281,8 @@ impl BatchNorm {
     fn new(op: &op::BatchNorm, problem: &Problem, target: &CpuTarget, isa: Option<Isa>) -> Result<BatchNorm, Skip> {
         let (forward, flags) = (op.prop.is_forward(), op.flags);
         let bits = op.workspace.is_some();
-        if flags.fuse_add_relu || flags.rms || !forward && flags.use_global_stats {
-            return Err(Skip::Op("a fused sum, gradients with constant statistics"));
+        if flags.fuse_add_relu || flags.rms || bits && !forward && flags.use_global_stats {
+            return Err(Skip::Op("a fused sum, gradients of a fused ReLU with constant statistics"));
         }
         let attr = &problem.attr;
         let stochastic = attr.rounding.values().any(|&r| r == Rounding::Stochastic);
@@ -323,7 +323,7 @@ impl BatchNorm {
         for (_, arg) in by_column.into_iter().filter(|a| a.0) {
             check_line(problem, arg, matrices.channels)?;
         }
-        let once = forward && flags.use_global_stats;
+        let once = flags.use_global_stats && (forward || learnt == [false; 2]);
         let together = if once { matrices.blocks } else { matrices.together(args.len(), &target.caches, target.threads) };
         let far = !target.caches.keep(op.src.bytes().saturating_mul(args.len()));
         Ok(BatchNorm { matrices, together, flags, epsilon: op.epsilon.get(), forward, bits, stats, learnt, isa, portable: target.isa, far })
@@ -343,6 +343,7 @@ impl BatchNorm {
         };
         match self.forward {
             true => vec![Act::Sum, Act::Moments, Act::Scale(bound)],
+            false if self.flags.use_global_stats => vec![Act::Products { masked: false }, Act::Scale(Bound::None)],
             false => vec![Act::Products { masked: self.bits }, Act::Gradient { masked: self.bits }],
         }
     }
@@ -446,7 +447,8 @@ impl BatchNorm {
         Ok(())
     }
 
-    /// With `n` rows, `x` the normalised source and `f = scale / sigma`: `diff_src = f (dd - sum(dd) / n - x sum(dd x) / n)`.
+    /// With `n` rows, `x` the normalised source and `f = scale / sigma`: `diff_src = f (dd - sum(dd) / n - x sum(dd x) / n)`, and `f dd` where statistics are
+    /// constants.
     fn backward(&self, on: On<'_, '_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let (ctx, matrices) = (on.ctx, &self.matrices);
         let [mean, slope] = self.given(ctx, &mut scratch)?;
@@ -455,8 +457,16 @@ impl BatchNorm {
         constant.fill(0.0);
         let mut folded = scratch.take(self.folded())?;
         let (mean, width, all) = (&*mean, matrices.width, (matrices.images * matrices.rows) as f32);
+        let fixed = self.flags.use_global_stats;
         let outputs = [(self.learnt[0], Arg::DIFF_SCALE), (self.learnt[1], Arg::DIFF_SHIFT)];
         for group in matrices.groups(self.together) {
+            if fixed && self.learnt == [false; 2] {
+                let columns = group.columns(width);
+                let columns = columns.start..columns.end.min(matrices.channels);
+                on.simd.run(Inverse { factor: &mut factor[columns.clone()], variance: &slope[columns], epsilon: self.epsilon });
+                self.scaled(on, &group, [constant, factor, constant])?;
+                continue;
+            }
             let folded = self.products(on, &group, &mut folded, mean)?;
             let part = |block: usize| group.each.min(group.blocks.end - block) * width;
             let parts = group.blocks.clone().step_by(group.each);
@@ -470,8 +480,20 @@ impl BatchNorm {
                     ctx.buf(arg)?.write(c, &values[..columns.len()]);
                 }
             }
-            self.gradient(on, &group, [mean, factor, slope, constant])?;
+            if fixed {
+                constant[group.columns(width)].fill(0.0);
+                self.scaled(on, &group, [constant, factor, constant])?;
+            } else {
+                self.gradient(on, &group, [mean, factor, slope, constant])?;
+            }
         }
+        Ok(())
+    }
+
+    /// The gradients of the elements of a group where statistics are constants: those of the results, by the factors of their columns.
+    fn scaled(&self, On { code, ctx, .. }: On<'_, '_>, group: &Group, lines: [&[f32]; 3]) -> Result<(), Error> {
+        let all = [ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?, Buf::empty()];
+        self.last(&code[1], ctx.executor(), group, (&all, &lines));
         Ok(())
     }
 
@@ -612,8 +634,8 @@ impl Body for Inverse<'_> {
     }
 }
 
-/// What the gradients of some columns of the blocks of a segment need, from one on; `block` is the first. `lines` are `factor`, `slope`, which is the variance before, and
-/// `constant` of the gradient, of as many columns as exist. Gives the gradients of scale and shift.
+/// What the gradients of some columns of the blocks of a segment need, from one on; `block` is the first. `lines` are `factor`, `slope`,
+/// which is the variance before, and `constant` of the gradient, of as many columns as exist. Gives the gradients of scale and shift.
 struct Learnt<'a> {
     folded: &'a [f32],
     group: &'a Group,

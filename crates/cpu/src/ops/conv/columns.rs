@@ -153,14 +153,7 @@ impl Plane {
     fn of(tensor: &Tensor) -> Result<Plane, Skip> {
         let no = || Skip::Layout("pixels that are not closest".into());
         let (dims, b) = (tensor.dims(), tensor.blocking().filter(|b| b.is_plain()).ok_or_else(no)?);
-        let mut pixels = 1;
-        for d in (2..dims.len()).rev() {
-            if dims[d] != 1 && b.strides[d] != pixels {
-                return Err(no());
-            }
-            pixels *= dims[d];
-        }
-        if pixels == 1 || b.strides[1] < pixels {
+        if support::pixel_distance(tensor) != Some(1) || b.strides[1] < dims[2..].iter().product() {
             return Err(no());
         }
         Ok(Plane { start: b.offset as usize * 4, image: b.strides[0] as usize * 4, channel: b.strides[1] as usize * 4 })

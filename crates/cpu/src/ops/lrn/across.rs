@@ -20,6 +20,8 @@ const BLOCKED: usize = 16;
 /// Elements of a plane of all channels, which stays in L2; and fewest and most pixels of it.
 const PLANE: usize = 16 * 1024;
 const ROWS: std::ops::RangeInclusive<usize> = 64..=512;
+/// Elements of a task: its planes have zeros put around their rows once.
+const TASK: usize = 32 * 1024;
 
 /// Plans a normalisation.
 ///
@@ -46,9 +48,10 @@ struct Across {
     pixels: usize,
     /// Elements of a row: channels, including padding channels, or pixels.
     channels: usize,
-    /// Pixels of a task, and offsets of its planes.
+    /// Pixels that are made together, and where their planes lie; and how often that is done in a task.
     each: usize,
     planes: Planes,
+    times: usize,
 }
 
 impl Across {
@@ -92,7 +95,8 @@ impl Across {
                 (row, Planes { size: (channels + 2 * half) * row, at: Plane { first: half * row, row, near: row } })
             }
         };
-        let across = Across { of, window: 2 * half as u8 + 1, images, pixels, channels, each, planes };
+        let times = (TASK / (each * channels)).clamp(1, pixels.div_ceil(each));
+        let across = Across { of, window: 2 * half as u8 + 1, images, pixels, channels, each, planes, times };
         across.of.check_masks(across.is_masked())?;
         Ok(across)
     }
@@ -134,9 +138,8 @@ impl Across {
         }
     }
 
-    /// Computes some pixels of an image.
+    /// Makes some pixels of an image, in planes with zeros around their rows.
     fn make(&self, code: &Code, bufs: &[Buf<'_>; 3], (image, pixel): (usize, usize), space: &mut [f32]) {
-        self.surround(space);
         let count = self.each.min(self.pixels - pixel);
         let width = self.of.lanes() * self.of.elem.bytes();
         let tensors = std::array::from_fn(|i| self.of.places[i].map(|p| p.side(bufs[i], image, pixel, width)));
@@ -161,10 +164,15 @@ impl Generated for Across {
 
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let bufs = self.of.bufs(ctx)?;
-        let chunks = self.pixels.div_ceil(self.each);
+        let task = self.times * self.each;
+        let tasks = self.pixels.div_ceil(task);
         let mut space = scratch.take(for_workers(self.of.workers, self.space()).unwrap_or(0))?;
-        space.work(ctx.executor(), self.of.workers, self.images * chunks, &|task, space| {
-            self.make(code, &bufs, (task / chunks, task % chunks * self.each), &mut space[..self.space()]);
+        space.work(ctx.executor(), self.of.workers, self.images * tasks, &|index, space| {
+            let (image, first, space) = (index / tasks, index % tasks * task, &mut space[..self.space()]);
+            self.surround(space);
+            for pixel in (first..self.pixels.min(first + task)).step_by(self.each) {
+                self.make(code, &bufs, (image, pixel), space);
+            }
         });
         self.of.finish(simd, ctx)
     }

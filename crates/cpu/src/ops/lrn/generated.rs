@@ -163,15 +163,7 @@ impl Place {
     fn of(arg: Arg, tensor: &Tensor, lanes: usize) -> Result<Place, Skip> {
         let unlike = || Skip::Layout(format!("of {arg}: neither channels nor pixels in vectors"));
         let (b, size, dims) = (tensor.blocking().ok_or_else(unlike)?, tensor.dtype.bits() / 8, tensor.dims());
-        let mut pixel = None;
-        for d in (2..dims.len()).rev().filter(|d| dims[*d] != 1) {
-            let (first, n) = pixel.unwrap_or((b.strides[d], 1));
-            if b.strides[d] != first * n {
-                return Err(unlike());
-            }
-            pixel = Some((first, n * dims[d]));
-        }
-        let pixel = pixel.map_or(0, |p| p.0);
+        let pixel = support::pixel_distance(tensor).ok_or_else(unlike)?;
         let (how, channel) = match b.inner.iter().next() {
             Some(block) if b.inner.len() == 1 && block == (1, lanes as i64) => (Lanes::Channels, b.strides[1]),
             None if pixel == 1 && dims[1] == 1 => (Lanes::Pixels, 0),

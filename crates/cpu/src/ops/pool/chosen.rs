@@ -4,6 +4,7 @@
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::{grain_rows, split};
 use crate::kernels::scratch::Scratch;
+use crate::ops::support;
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx, Element, Skip};
 use oxidnn_spec::op::{Pool, PoolAlg};
@@ -44,12 +45,9 @@ impl Planes {
             (Some((1, block)), None) => block,
             _ => return Err(other()),
         };
-        let mut next = block;
-        for d in (2..dims.len()).rev() {
-            if dims[d] != 1 && b.strides[d] != next || b.padded_dims[d] != dims[d] {
-                return Err(other());
-            }
-            next *= dims[d];
+        let dense = support::pixel_distance(tensor).is_some_and(|pixel| pixel == 0 || pixel == block);
+        if !dense || b.padded_dims[2..] != dims[2..] {
+            return Err(other());
         }
         let [start, image, block, blocks] = [b.offset, b.strides[0], block, b.strides[1]].map(|n| n as usize);
         Ok(Planes { start, image, block, blocks })

@@ -8,6 +8,7 @@ use super::jit::{Bound, Direct, Task};
 use crate::kernels::scratch::{Scratch, for_workers};
 use crate::kernels::transpose::{Matrix, Squares};
 use crate::ops::strips::Place;
+use crate::ops::support;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::transpose::{Transpose, UNCHANGED};
@@ -52,14 +53,7 @@ impl Plane {
     fn of(arg: Arg, tensor: &Tensor, lanes: usize) -> Result<(Plane, Place), Skip> {
         let (dims, size) = (tensor.dims(), tensor.dtype.bits() / 8);
         let count: i64 = dims[2..].iter().product();
-        let mut dense = 1;
-        let planes = tensor.blocking().filter(|b| b.is_plain()).filter(|b| {
-            (2..dims.len()).rev().all(|d| {
-                let fits = b.strides[d] == dense || dims[d] == 1;
-                dense *= dims[d];
-                fits
-            })
-        });
+        let planes = tensor.blocking().filter(|b| b.is_plain() && matches!(support::pixel_distance(tensor), Some(0 | 1)));
         let b = planes.ok_or_else(|| Skip::Layout(format!("of {arg}: channels neither in vectors nor in planes")))?;
         let bytes = |stride: i64| stride as usize * size;
         let plane = Plane { size, start: bytes(b.offset), image: bytes(b.strides[0]), channel: bytes(b.strides[1]), count: count as usize };

@@ -126,7 +126,7 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
         if kept || data.kernel.adds || single || is_thin(op, &data.kernel) {
             super::check_filled(op, problem, target)?;
         }
-        if is_copy && is_scattered(op, problem, target) {
+        if is_scattered((op, is_copy), problem, target) {
             return Err(Skip::Layout("of src or dst: mostly padding, which is left alone or cleared at once".into()));
         }
         if is_copy && (super::is_whole(op) || has_runs(op, jit, target)) {
@@ -138,23 +138,26 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
     })
 }
 
-/// Whether a copy to a tensor with much padding has another row that only moves elements, by transposition or in runs: a tile with two of
-/// the sixteen rows of a block takes a quarter of the time of as many short runs.
-fn is_scattered(op: &Reorder, problem: &Problem, target: &CpuTarget) -> bool {
+/// Whether elements among much padding have a row that moves nothing but elements: a copy a transposition, where the destination has neighbours enough, or
+/// runs (tiles with two of the sixteen rows of a block take a quarter of the time of as many short runs), others one by one, where that padding is read.
+fn is_scattered((op, is_copy): (&Reorder, bool), problem: &Problem, target: &CpuTarget) -> bool {
     let sparse = || super::sparsity(&op.dst, None) >= super::SCATTERED && !is_interleaved(op);
-    let turned = || sparse() && super::turned(problem, target).is_ok();
-    turned() || super::spread(op) > super::SCATTERED && super::generated(problem, target).is_ok()
+    let turned = || is_copy && sparse() && super::turned(problem, target).is_ok();
+    let single = || super::sparsity(&op.src, None) >= super::SCATTERED && near(op, 1) == 1;
+    let scattered = if is_copy { super::spread(op) > super::SCATTERED } else { single() };
+    turned() || scattered && super::generated(problem, target).is_ok()
 }
 
-/// Whether both tensors have runs of at least half a cache line and more than a vector, and the source lines of the destination's next loop
-/// stay in L1 until the rest of them is read.
+/// Whether both tensors have runs of half a line or more, and of more than a vector of numbers, and what follows a run in the destination comes from so few
+/// lines of the source that these are in L1 until the rest of them is read; or runs of two lines, which leave little of any.
 fn has_runs(op: &Reorder, jit: Isa, target: &CpuTarget) -> bool {
     let [Some(to), Some(from)] = [&op.dst, &op.src].map(|t| t.blocking()) else { return false };
     let all = loops(&loops::walked(to, from), [to, from]).unwrap_or_default();
     let [.., next, run] = &all[..] else { return false };
     let line = target.caches.line;
     let long = run.steps == [1; 2] && run.size > jit.width().lanes();
-    long && op.dst.dtype.bytes(run.size).is_some_and(|bytes| 2 * bytes >= line) && next.size * line <= target.caches.l1
+    let fits = |bytes: usize| bytes >= 2 * line || 2 * bytes >= line && next.size * line <= target.caches.l1;
+    long && op.dst.dtype.bytes(run.size).is_some_and(fits)
 }
 
 /// Whether tiles are faster than runs if the contiguous dimension stays the same: for short runs, and for copies only if they are whole
@@ -176,16 +179,20 @@ fn keeps(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
 }
 
 /// Whether the destination has several blocks of the dimension that is innermost.
-pub(super) fn is_interleaved(op: &Reorder) -> bool {
+fn is_interleaved(op: &Reorder) -> bool {
     let blocks = || op.dst.blocking().into_iter().flat_map(|b| b.inner.iter().map(|(d, _)| d));
     blocks().next_back().is_some_and(|last| blocks().filter(|d| *d == last).count() > 1)
 }
 
-/// Whether much of the tiles is padding and a tile is expensive: scales are looked up for each, or short vectors are stored.
-fn is_thin(op: &Reorder, kernel: &Permute) -> bool {
+/// Neighbours that exist in the destination (0) or the source (1).
+pub(super) fn near(op: &Reorder, t: usize) -> usize {
     let all = || loops(op.dst.dims(), [op.dst.blocking()?, op.src.blocking()?]);
-    let near = |t: usize| all().unwrap_or_default().iter().find(|l| l.steps[t] == 1).map_or(1, |l| l.size);
-    let narrow = || kernel.to.bytes() < size_of::<f32>() && (super::run(&op.dst, &op.src) > NARROW || near(1) >= LANES);
+    all().unwrap_or_default().iter().find(|l| l.steps[t] == 1).map_or(1, |l| l.size)
+}
+
+/// Whether much of the tiles is padding, and it takes long to make them all the same: to look for the scales of each, or to store short vectors.
+fn is_thin(op: &Reorder, kernel: &Permute) -> bool {
+    let narrow = || kernel.to.bytes() < size_of::<f32>() && (super::run(&op.dst, &op.src) > NARROW || near(op, 1) >= LANES);
     super::spread(op) >= super::SPARSE && (kernel.factors.contains(&Factor::ByRow) || narrow())
 }
 

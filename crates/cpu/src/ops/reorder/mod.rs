@@ -50,6 +50,9 @@ const ALONE: i64 = 2048;
 const SPARSE: f64 = 4.0;
 const SCATTERED: f64 = 8.0;
 
+/// Neighbours of the destination from which on transposed squares fill it.
+const WIDE: usize = 8;
+
 fn reorder(problem: &Problem) -> Result<&Reorder, Skip> {
     match &problem.op {
         Op::Reorder(op) if op.rnn_scaling(&problem.attr.rnn).is_some() => Err(Skip::Attr("quantisation of recurrent networks".into())),
@@ -118,9 +121,11 @@ fn is_whole(op: &Reorder) -> bool {
     op.src.layout == op.dst.layout && padded() && spread(op) < SCATTERED
 }
 
-/// Declines tensors most of which is padding where a row further behind clears that at once, and moves nothing but elements, more than a few at a time.
+/// Declines tensors most of which is padding where a row further behind clears that at once, and moves nothing but elements: in runs, or transposed, where
+/// the destination has neighbours enough.
 fn check_filled(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(), Skip> {
-    if spread(op) >= SPARSE && !lanes::is_interleaved(op) && (turned(problem, target).is_ok() || generated(problem, target).is_ok()) {
+    let moved = || lanes::near(op, 0) >= WIDE && turned(problem, target).is_ok();
+    if spread(op) >= SPARSE && (moved() || generated(problem, target).is_ok()) {
         return Err(Skip::Layout("of src or dst: mostly padding".into()));
     }
     Ok(())

@@ -209,10 +209,11 @@ impl Blended {
         let mut places = [Place::of(input.0, input.1)?, Place::of(result.0, result.1)?];
         let mut sizes = [input, result].map(|t| t.1.dtype.bits() / 8);
         let mut exist = input.1.dims()[1] as usize;
-        // Copies move words of any type.
-        let copies = forward && op.alg == ResamplingAlg::Nearest && attr.is_default() && input.1.dtype == result.1.dtype;
+        let copies = forward && op.alg == ResamplingAlg::Nearest;
+        // What stays as it is is words, whatever they are.
+        let stays = copies && attr.is_default() && input.1.dtype == result.1.dtype;
         if let (true, [Some(a), Some(b)]) =
-            (copies, [0, 1].map(|i| places[i].in_words(sizes[i]).filter(|p| p.run >= Isa::AVX2.width().lanes())))
+            (stays, [0, 1].map(|i| places[i].in_words(sizes[i]).filter(|p| p.run >= Isa::AVX2.width().lanes())))
         {
             exist = exist * sizes[0] / 4;
             (places, sizes, source, tail) = ([a, b], [4; 2], Elem::F32, Tail::raw());
@@ -254,7 +255,12 @@ impl Blended {
         let columns = columns(width, forward, from.run * sizes[0])?;
         let taps = columns.each().filter(|n| *n <= 4);
         let lines = (depth.start() * height.start(), depth.end() * height.end());
-        let held = jit.avx512 && attr.is_default() && taps.is_some() && !copies && lines.0 == lines.1 && (1..=HELD).contains(&lines.1);
+        let held = (jit.avx512 || vectors <= VECTORS[1])
+            && attr.is_default()
+            && taps.is_some()
+            && !copies
+            && lines.0 == lines.1
+            && (1..=HELD).contains(&lines.1);
         let lines = held.then_some(lines.1 as u8);
         // With several groups, the vectors of a column are contiguous across groups.
         let across = |channels: usize, vectors: usize| last(from) && taps.is_some() && channels > vectors * lanes;
@@ -294,7 +300,8 @@ impl Blended {
     /// Whether results are unprocessed words, at strides that keep all vectors as aligned as the first.
     fn has_whole_vectors(&self, op: &Resampling) -> bool {
         let result = if op.prop.is_forward() { &op.dst } else { &op.src };
-        let words = if self.specs[0].sums.copies { self.sizes[1] == 4 } else { result.dtype == DataType::F32 && self.attr.is_default() };
+        let stays = self.specs[0].sums.copies && op.src.dtype == op.dst.dtype;
+        let words = self.attr.is_default() && if stays { self.sizes[1] == 4 } else { result.dtype == DataType::F32 };
         let Place { start, strides, run, .. } = &self.places[1];
         let lanes = self.lanes();
         let whole = [*start, *run, self.made, self.channels].iter().chain(strides).all(|n| n.is_multiple_of(lanes));

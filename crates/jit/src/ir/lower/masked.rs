@@ -1,6 +1,6 @@
 //! AVX2 vectors in memory whose lanes a mask selects. The instruction set masks nothing below 32 bits, and some processors take 40
 //! operations for a masked store. So a full mask becomes a plain load or store, and a mask of the first lanes becomes pieces of four, two
-//! and one.
+//! and one; of narrow elements any mask is looked at for that.
 
 use super::super::machine::{Arg, Item, Machine, Place, Reg};
 use super::super::{Addr, Elem, Pred};
@@ -19,10 +19,14 @@ pub(super) fn load(m: &mut Machine, elem: Elem, from: Addr, mask: Pred) -> Reg {
         if m.prefixes.contains(&mask.0) {
             return first_lanes(m, elem, from, bits, all);
         }
-        let slot = new_slot(m);
-        m.op(Op::Store, &[Arg::Mem(Place::Slot(slot, 0)), Arg::Reg(all)]);
-        lane_by_lane(m, elem, bits, |lane| (lane_place(from, elem, lane), Place::Slot(slot, lane * elem.bytes() as i32)));
-        m.op(Op::Load, &[Arg::Reg(all), Arg::Mem(Place::Slot(slot, 0))]);
+        let others = behind_first(m, bits);
+        unless(m, Cond::Ne, others, 0, |m| first_lanes(m, elem, from, bits, all));
+        unless(m, Cond::Eq, others, 0, |m| {
+            let slot = new_slot(m);
+            m.op(Op::Store, &[Arg::Mem(Place::Slot(slot, 0)), Arg::Reg(all)]);
+            lane_by_lane(m, elem, bits, |lane| (lane_place(from, elem, lane), Place::Slot(slot, lane * elem.bytes() as i32)));
+            m.op(Op::Load, &[Arg::Reg(all), Arg::Mem(Place::Slot(slot, 0))]);
+        });
     });
     all
 }
@@ -37,9 +41,13 @@ pub(super) fn store(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Pred)
         _ if m.prefixes.contains(&mask.0) => store_first(m, elem, to, src, bits),
         4 => m.op(Op::MaskStore, &[Arg::Mem(to.into()), Arg::Reg(mask.0), whole]),
         _ => {
-            let slot = new_slot(m);
-            m.op(op, &[Arg::Mem(Place::Slot(slot, 0)), whole]);
-            lane_by_lane(m, elem, bits, |lane| (Place::Slot(slot, lane * elem.bytes() as i32), lane_place(to, elem, lane)));
+            let others = behind_first(m, bits);
+            unless(m, Cond::Ne, others, 0, |m| store_first(m, elem, to, src, bits));
+            unless(m, Cond::Eq, others, 0, |m| {
+                let slot = new_slot(m);
+                m.op(op, &[Arg::Mem(Place::Slot(slot, 0)), whole]);
+                lane_by_lane(m, elem, bits, |lane| (Place::Slot(slot, lane * elem.bytes() as i32), lane_place(to, elem, lane)));
+            });
         }
     });
 }
@@ -49,6 +57,15 @@ fn signs(m: &mut Machine, mask: Pred) -> Reg {
     let bits = m.temp_int();
     m.op(Op::SignBits, &[Arg::Reg(bits), Arg::Reg(mask.0)]);
     bits
+}
+
+/// Zero where a mask is of the first lanes.
+fn behind_first(m: &mut Machine, bits: Reg) -> Reg {
+    let others = m.temp_int();
+    m.op(Op::Mov, &[Arg::Reg(others), Arg::Reg(bits)]);
+    m.op(Op::AddImm, &[Arg::Reg(others), Arg::Imm(1)]);
+    m.op(Op::AndInt, &[Arg::Reg(others), Arg::Reg(bits)]);
+    others
 }
 
 /// Skips the code of `body` if the comparison with a number holds.
