@@ -67,13 +67,31 @@ fn tile(op: &Pool, [tall, wide]: [i64; 2]) -> Tile {
     Tile { along: along(op.src.dims().len()), tall, wide }
 }
 
+/// Largest side of windows that the code knows.
+const KNOWN: i64 = 3;
+
+/// Declares the sizes of small windows of planes, that overlap or touch, and where in a window the first input lies.
+fn known(op: &Pool, emit: &mut Emitter) {
+    let (&[rows, columns], &[down, step]) = (&op.kernel[..], &op.window.strides[..]) else { return };
+    if rows.max(columns) > KNOWN || down > rows || step > columns || op.window.dilations.iter().any(|&d| d != 0) {
+        return;
+    }
+    let edge = |d: usize, distance: i64| op.window.padding_l.get(d).map_or(0, |p| p.rem_euclid(distance));
+    for (name, value) in
+        [("ROWS", rows), ("COLUMNS", columns), ("DOWN", down), ("STEP", step), ("EDGE_DOWN", edge(0, down)), ("EDGE_STEP", edge(1, step))]
+    {
+        emit.option(name, value);
+    }
+}
+
 fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
-    // More loads in flight for wide windows.
+    known(op, &mut map.emit);
+    // Windows that are wide are read in longer runs.
     map.emit.define("ACROSS", if op.kernel.last().is_some_and(|&k| k > 6) { 7 } else { 3 });
     let mut all = vec![("src", &op.src), ("dst", &op.dst)];
-    let load = "        Vector<src_type, LANES> x = {};\n        if (is) x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int j = 0; j < TALL * WIDE; ++j) {\n            \
-                if (!is || k[j] < 0) continue;\n";
+    let load =
+        "        Vector<src_type, LANES> x = {};\n        if (is) x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int j = 0; j < TALL * WIDE; ++j) {\n";
     let each = |before: &str, take: &str, after: &str| {
         format!(
             "{before}    each_tap<TALL, WIDE>(a, p, [&](const index* q, const index (&k)[TALL * WIDE], bool is) {{\n{load}{take}        }}\n    }});\n#pragma unroll\n    \
@@ -85,7 +103,7 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     let code = if op.alg != PoolAlg::Max {
         each(
             "    real sum[TALL * WIDE][LANES] = {};\n",
-            "#pragma unroll\n            for (int i = 0; i < LANES; ++i) sum[j][i] += x.number(i);\n",
+            "            if (!is || k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) sum[j][i] += x.number(i);\n",
             "        const real by = divisor(a, q);\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = ratio(sum[j][i], by);\n",
         )
     } else if let Some(ws) = &op.workspace {
@@ -98,8 +116,9 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
                  for (int j = 0; j < TALL * WIDE; ++j) for (int i = 0; i < LANES; ++i) best[j][i] = {};\n",
                 literal(f64::NAN)
             ),
-            "#pragma unroll\n            for (int i = 0; i < LANES; ++i) {\n                const real y = x.number(i);\n                \
-             if (!(y <= best[j][i]) && (y == y || !any[j])) best[j][i] = y, chosen[j][i] = k[j];\n            }\n            any[j] = true;\n",
+            "            const bool in = is && k[j] >= 0;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) {\n                const real y = x.number(i);\n                \
+             const bool better = in && !(y <= best[j][i]) && (y == y || !any[j]);\n                best[j][i] = better ? y : best[j][i], chosen[j][i] = better ? k[j] : chosen[j][i];\n            }\n            \
+             any[j] = any[j] || in;\n",
             &format!(
                 "        Vector<ws_type, LANES> kept;\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any[j] ? best[j][i] : {lowest}, kept.words[i] = (ws_type::word)chosen[j][i];\n        \
                  kept.store(a.ws_data, ws_at(a, q));\n"
@@ -108,7 +127,7 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     } else {
         each(
             "    Largest<src_type, LANES> best[TALL * WIDE];\n    bool any[TALL * WIDE] = {};\n",
-            "            best[j].take(x);\n            any[j] = true;\n",
+            "            if (!is || k[j] < 0) continue;\n            best[j].take(x);\n            any[j] = true;\n",
             &format!("#pragma unroll\n        for (int i = 0; i < LANES; ++i) v[i] = any[j] ? best[j].number(i) : {lowest};\n"),
         )
     };
@@ -138,7 +157,11 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
 
 fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, &op.dst))?;
-    // Whether windows overlap much.
+    // The quotients of averages take many registers.
+    if op.workspace.is_some() {
+        known(op, &mut map.emit);
+    }
+    // Windows side by side.
     let own = op.kernel.last().zip(op.window.strides.last()).is_some_and(|(&k, &s)| k > 2 * s);
     map.emit.define("ACROSS", if own { 3 } else { 2 });
     let mut all = vec![("diff_dst", &op.dst), ("dst", &op.src)];
@@ -156,7 +179,7 @@ fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     let code = format!(
         "    real sum[TALL * WIDE][LANES] = {{}};\n    each_window<TALL, WIDE>(a, p, [&](const index* q, const index (&k)[TALL * WIDE], bool is) {{\n        \
          Vector<diff_dst_type, LANES> x = {{}};\n        if (is) x.load(a.diff_dst_data, diff_dst_at(a, q));\n{load}#pragma unroll\n        \
-         for (int j = 0; j < TALL * WIDE; ++j) {{\n            if (!is || k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) {take}\n        }}\n    \
+         for (int j = 0; j < TALL * WIDE; ++j) {{\n            if (k[j] < 0) continue;\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) {take}\n        }}\n    \
          }});\n#pragma unroll\n    for (int j = 0; j < TALL * WIDE; ++j) {{\n        index q[RANK];\n        if (moved(a, p, j / WIDE, j % WIDE, q)) finish_lanes<LANES>(a, q, sum[j]);\n    }}\n"
     );
     map.tiles(&code, &all, tile(op, [2; 2]));
@@ -187,7 +210,9 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
     map.emit.sizes("spread", &op.src.dims()[2..].iter().map(|i| i.saturating_mul(2)).collect::<Vec<_>>());
     let (rank, along) = (op.src.dims().len(), along(op.src.dims().len()));
     let code = if forward { resampled(rank, along) } else { spread(op, along) };
-    map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall: if forward { 4 } else { 2 }, wide: 1 });
+    // Of vectors of channels fewer results are in registers.
+    let single = to.1.blocking().is_some_and(|b| b.strides[1] != 1);
+    map.tiles(&code, &[("from", from.1), ("dst", to.1)], Tile { along, tall: if forward && single { 4 } else { 2 }, wide: 1 });
     if forward && rank == 4 {
         map.planes(Planes {
             name: "from",
@@ -267,29 +292,26 @@ fn across(rank: usize, along: usize) -> impl Iterator<Item = usize> {
     (2..rank).filter(move |&d| d != along).map(|d| d - 2)
 }
 
-/// Statements that interpolate a column of results: along the other dimensions per input line, of which the last two are kept, then between these.
+/// Statements that interpolate a strip, each result from its own taps: all of them are read before the first is used, and caches have what results share.
 fn resampled(rank: usize, along: usize) -> String {
-    let (mut before, mut open, mut close, mut weight) = (String::new(), String::new(), String::new(), "(real)1".to_owned());
+    let (mut before, mut open, mut close, mut weight) = (String::new(), String::new(), String::new(), "ws".to_owned());
     for d in across(rank, along) {
-        before += &format!("    index at{d}[2];\n    real second{d};\n    taps(a, {d}, p[{}], at{d}, second{d});\n", 2 + d);
+        before += &format!("    index at{d}[2];\n    real second{d};\n    sure_taps(a, {d}, p[{}], at{d}, second{d});\n", 2 + d);
         open += &format!(
-            "#pragma unroll\n        for (int side{d} = 0; side{d} < SIDES; ++side{d}) {{\n        q[{}] = at{d}[side{d}];\n        \
-             const real w{d} = side{d} ? second{d} : (real)1 - second{d};\n",
+            "#pragma unroll\n            for (int side{d} = 0; side{d} < SIDES; ++side{d}) {{\n            q[{}] = at{d}[side{d}];\n            \
+             const real w{d} = weight_of_side(side{d}, second{d});\n",
             2 + d
         );
         weight += &format!(" * w{d}");
-        close.push_str("        }\n");
+        close.push_str("            }\n");
     }
     let line = along - 2;
     format!(
-        "{before}    index q[RANK] = {{p[0], p[1]}};\n    auto line = [&](index at, real (&sum)[LANES]) {{\n        q[{along}] = at;\n#pragma unroll\n        \
-         for (int i = 0; i < LANES; ++i) sum[i] = 0;\n{open}        Vector<from_type, LANES> x;\n        x.load(a.from_data, from_at(a, q));\n        const real weight = {weight};\n        \
-         if (weight != 0) {{\n#pragma unroll\n            for (int i = 0; i < LANES; ++i) sum[i] = fma(weight, x.number(i), sum[i]);\n        }}\n{close}    }};\n    \
-         index held[2] = {{-1, -1}};\n    real lines[2][LANES];\n#pragma unroll\n    for (int j = 0; j < TALL; ++j) {{\n        index own[RANK];\n        if (!moved(a, p, j, 0, own)) break;\n        \
-         index at[2];\n        real second;\n        taps(a, {line}, p[{along}] + j, at, second);\n        if (at[0] != held[0]) {{\n            if (at[0] == held[1]) {{\n#pragma unroll\n                \
-         for (int i = 0; i < LANES; ++i) lines[0][i] = lines[1][i];\n            }} else {{\n                line(at[0], lines[0]);\n            }}\n            held[0] = at[0];\n        }}\n        \
-         if (second != 0 && at[1] != held[1]) {{\n            line(at[1], lines[1]);\n            held[1] = at[1];\n        }}\n        real v[LANES];\n#pragma unroll\n        \
-         for (int i = 0; i < LANES; ++i) v[i] = second != 0 ? fma(second, lines[1][i], ((real)1 - second) * lines[0][i]) : lines[0][i];\n        finish_lanes<LANES>(a, own, v);\n    }}\n"
+        "{before}    index q[RANK] = {{p[0], p[1]}};\n    real v[TALL][LANES] = {{}};\n#pragma unroll\n    for (int j = 0; j < TALL; ++j) {{\n        index at[2];\n        real second;\n        \
+         sure_taps(a, {line}, min(p[{along}] + j, (index)a.length[{along}] - 1), at, second);\n#pragma unroll\n        for (int s = 0; s < SIDES; ++s) {{\n            q[{along}] = at[s];\n            \
+         const real ws = weight_of_side(s, second);\n{open}            Vector<from_type, LANES> x;\n            x.load(a.from_data, from_at(a, q));\n            const real weight = {weight};\n#pragma unroll\n            \
+         for (int i = 0; i < LANES; ++i) v[j][i] = fma(weight, x.number(i), v[j][i]);\n{close}        }}\n    }}\n#pragma unroll\n    \
+         for (int j = 0; j < TALL; ++j) {{\n        index own[RANK];\n        if (moved(a, p, j, 0, own)) finish_lanes<LANES>(a, own, v[j]);\n    }}\n"
     )
 }
 
