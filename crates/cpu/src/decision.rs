@@ -1,4 +1,4 @@
-//! What rows say of their plans: helpers that make a [`Decision`] of a problem and of how it is computed.
+//! How rows describe their plans: helpers that make a [`Decision`] from a problem and the way it is computed.
 
 use crate::hardware::{Caches, Core, Work, hertz};
 use oxidnn_runtime::{Blocked, Decision, Level, Plan};
@@ -11,11 +11,11 @@ pub struct How {
     pub algorithm: String,
     /// What stays in registers, and its bytes.
     pub registers: (String, usize),
-    /// What is met again and again, and its bytes: each lives in the first cache that holds it.
+    /// Blocks that are used repeatedly, with their bytes: each stays in the first cache that holds it.
     pub blocks: Vec<(String, usize)>,
-    /// Multiply-adds of a core in a cycle, and how many it does for each of the problem's, because of padding or of the algorithm.
+    /// Multiply-adds of a core a cycle.
     pub rate: f64,
-    /// As said.
+    /// Multiply-adds done for each one of the problem, because of padding or of the algorithm.
     pub padding: f64,
     /// Bytes that are copied besides the arguments.
     pub copies: usize,
@@ -23,10 +23,10 @@ pub struct How {
     pub cores: usize,
 }
 
-/// Cycles in which portable code does what generated code does in one.
+/// Cycles of portable code for the work of generated code in one.
 pub(crate) const PORTABLE: f64 = 1.3;
 
-/// How much more columns take in whole vectors.
+/// The factor by which rounding columns up to whole vectors increases the work.
 pub(crate) fn padding(columns: usize, lanes: usize) -> f64 {
     columns.next_multiple_of(lanes.max(1)) as f64 / columns.max(1) as f64
 }
@@ -45,7 +45,7 @@ impl How {
     }
 }
 
-/// That of another row, which runs `times` times between copies of so many bytes each.
+/// The decision of another row that runs `times` times, between copies of `copies` bytes each.
 pub(crate) fn around(what: &str, inner: &dyn Plan, times: usize, copies: usize) -> Decision {
     let (inner, caches) = (inner.decision(), Caches::host());
     let copied = Work { multiply_adds: 0.0, rate: 1.0, bytes: 2.0 * copies as f64, cores: 1 }.seconds(Core::host(), &caches, hertz());

@@ -5,7 +5,7 @@ use crate::{CpuTarget, Limit, ops};
 use oxidnn_runtime::{Device, Engine, EngineKind, Planned, Properties, Refused, Skip, plan_rows, threads};
 use oxidnn_spec::Problem;
 
-/// The processor, with the facts that plans are made from.
+/// The processor, with the facts that plans depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuDevice {
     target: CpuTarget,
@@ -17,12 +17,12 @@ impl CpuDevice {
         CpuDevice { target }
     }
 
-    /// The processor that runs this, as far as the knob `MAX_CPU_ISA` allows, with as many workers as the process-wide pool has.
+    /// The processor that runs this, within the knob `MAX_CPU_ISA`, with as many workers as the process-wide pool has.
     pub fn host() -> CpuDevice {
         CpuDevice::new(CpuTarget::limited(Limit::of_environment(), threads::default_threads()))
     }
 
-    /// The facts that plans are made from.
+    /// The facts that plans depend on.
     pub fn target(&self) -> &CpuTarget {
         &self.target
     }
@@ -70,7 +70,7 @@ impl Device for CpuDevice {
     }
 }
 
-/// What a target lacks that has no generated code, at the end of what rows say they need.
+/// How a skip's reason ends when the target has no generated code.
 const CODE: &str = "or executable memory";
 
 /// The engine of the processor that runs this.

@@ -1,8 +1,8 @@
 //! Hardware in one place: the data caches of a processor, and the operands that blocked products keep in each of them.
 //!
-//! A macrokernel walks the reduction in K blocks. During one, `nc` panels of `B` stay in L2 while `mc` tiles of rows of `A` stream past
-//! them; the sums of a microkernel are in registers, a panel or the rows of a tile in L1. One solver ([`KBlock::blocks`]) computes `mc` and
-//! `nc` from the sizes of the caches.
+//! A macrokernel iterates over K blocks. During one, `nc` panels of `B` stay in L2 while `mc` tiles of rows of `A` stream past them; the
+//! sums of a microkernel are in registers, a panel or the rows of a tile in L1. One solver ([`KBlock::blocks`]) computes `mc` and `nc` from
+//! the sizes of the caches.
 //!
 //! The cuts of a reduction determine the order in which terms are added. So K blocks ([`K_STEPS`]) are the same on every machine, and so
 //! are results.
@@ -16,32 +16,32 @@ use std::sync::OnceLock;
 #[cfg(test)]
 mod tests;
 
-/// Steps of a K block at most, of 4 bytes of a row and a line of a panel each.
+/// Most steps of a K block; a step is 4 bytes of a row of `A` and a line of a panel.
 #[derive(Clone, Copy, Debug)]
 pub struct KSteps {
     /// Of plain matrices, on vectors.
     pub matrix: usize,
-    /// The same where lines that are read in place drive each other out of caches.
+    /// The same if lines that are read in place map to the same cache sets.
     pub aliased: usize,
-    /// The same on tiles of AMX, whose panels are as wide and whose rows come 32 at a time.
+    /// The same on AMX, with panels of the same width and rows by 32.
     pub amx: usize,
     /// Of windows over images, whose rows are taps.
     pub window: usize,
 }
 
-/// How reductions are cut, on every machine.
+/// How reductions are cut on every machine.
 pub const K_STEPS: KSteps = KSteps { matrix: 1024, aliased: 256, amx: 512, window: 2560 };
 
-/// The data caches that a core sees: sizes in bytes.
+/// The data caches of a core: sizes in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Caches {
-    /// The one of the core alone, from which vectors are loaded at full speed.
+    /// L1, from which vectors are loaded at full speed.
     pub l1: usize,
-    /// The one behind it.
+    /// L2.
     pub l2: usize,
-    /// The last one; as large as L2 where there is none behind that.
+    /// The last-level cache; as large as L2 if there is none behind that.
     pub l3: usize,
-    /// Bytes of a line.
+    /// Bytes of a cache line.
     pub line: usize,
     /// Cores that share an L2, and an L3.
     pub sharing: [usize; 2],
@@ -49,7 +49,7 @@ pub struct Caches {
 
 impl Caches {
     /// Whether so many bytes stay in a cache from one operation to the next ([`Core::near`]): half of the cache, since other data are in
-    /// it, too. A slow last cache that many cores share does not count: non-temporal stores take two thirds of the time there.
+    /// it, too. A slow last-level cache that many cores share does not count: non-temporal stores take two thirds of the time there.
     #[must_use]
     pub fn keep(&self, bytes: usize) -> bool {
         bytes <= Core::host().near(self)
@@ -63,19 +63,19 @@ pub struct Budget {
     pub l1_panel: usize,
     /// K blocks of packed panels of `B` that stay in L2.
     pub panels: usize,
-    /// The same of plain `B`, whose lines are in L2 beside the panels that are made of them; and of pixels that are columns.
+    /// The same for plain `B`, whose lines are in L2 beside the panels that are made of them; and for pixels that are columns.
     pub plain: usize,
-    /// Sums that a task carries from K block to K block: of matrices, and of windows, whose rows of `A` are in L2 as well.
+    /// Sums that a task carries from K block to K block, for matrices.
     pub sums: usize,
-    /// As said.
+    /// The same for windows, whose rows of `A` are in L2 as well.
     pub window_sums: usize,
-    /// Rows of `A` that stay in L3 while all panels pass by.
+    /// Rows of `A` that stay in L3 for all panels.
     pub rows: usize,
-    /// Rows of a strip of tiles that each of several panels passes by.
+    /// Rows of a strip of tiles that is multiplied by several panels.
     pub strip: usize,
-    /// An operand from which on tiles prefetch, and that stays in L2 from one task to the next.
+    /// The size of an operand above which tiles prefetch, and up to which it stays in L2 from one task to the next.
     pub far: usize,
-    /// Weights that a recurrence reads in every step and that stay in L2 from one to the next.
+    /// Recurrent weights that stay in L2 from one step to the next.
     pub recurrent: usize,
 }
 
@@ -91,25 +91,25 @@ pub struct Blocks {
 /// A K block of a product.
 #[derive(Clone, Copy, Debug)]
 pub struct KBlock {
-    /// Bytes of a panel of `B` in it, and panels of the product.
+    /// Bytes of a panel of `B` in the block.
     pub panel: usize,
-    /// As said.
+    /// Panels of the product.
     pub panels: usize,
     /// Columns of a panel.
     pub width: usize,
-    /// Rows of the tallest tile, and tiles of the product.
+    /// Rows of the tallest tile.
     pub tall: usize,
-    /// As said.
+    /// Tiles of the product.
     pub tiles: usize,
-    /// Whether sums are carried from K block to K block, or leave as they are.
+    /// Whether sums are carried from K block to K block.
     pub carries: bool,
 }
 
 impl Caches {
-    /// The sizes assumed if the system does not tell.
+    /// The sizes that are assumed if the system does not tell.
     pub const USUAL: Caches = Caches { l1: 32 << 10, l2: 1 << 20, l3: 32 << 20, line: 64, sharing: [1, 1] };
 
-    /// Those of the processor that runs this, as the system describes them, or with the sizes of the knob `CPU_CACHES`. Asked once.
+    /// The caches of the processor that runs this, as the system describes them, or with the sizes of the knob `CPU_CACHES`. Asked once.
     pub fn host() -> Caches {
         static HOST: OnceLock<Caches> = OnceLock::new();
         *oxidnn_runtime::fork::once(&HOST, || {
@@ -118,7 +118,7 @@ impl Caches {
         })
     }
 
-    /// The caches that files in the form of Linux describe, `index0/size` and so on.
+    /// The caches that files in Linux's format describe (`index0/size` and so on).
     fn of(read: &dyn Fn(&str) -> Option<String>) -> Caches {
         let mut caches = Caches::USUAL;
         for index in (0..).map_while(|i| read(&format!("index{i}/level")).map(|level| (i, level))) {
@@ -139,7 +139,7 @@ impl Caches {
         caches
     }
 
-    /// The first cache that so many bytes stay in.
+    /// The first cache in which so many bytes stay.
     pub const fn level(&self, bytes: usize) -> Level {
         match bytes {
             n if n <= self.l1 => Level::L1,
@@ -149,8 +149,8 @@ impl Caches {
         }
     }
 
-    /// The shares of caches like these that products use, in proportion to shares measured on cores with 32 KiB, 1 MiB and 32 MiB. AMX
-    /// tiles read their panels from L2 at the pace of their products, so that they get most of it.
+    /// The shares of the caches that products use, in proportion to shares measured on cores with 32 KiB, 1 MiB and 32 MiB. AMX reads its
+    /// panels from L2 at the pace of its products, so they get most of it.
     pub const fn budget(&self, amx: bool) -> Budget {
         let l2 = self.l2;
         Budget {
@@ -190,13 +190,13 @@ fn cores(list: &str) -> usize {
 }
 
 impl KBlock {
-    /// Panels of the K block that stay in so many bytes, and tiles whose sums by these stay in as many more.
+    /// The panels of the K block that fit into `panels` bytes, and the tiles whose sums with these fit into `sums` bytes.
     pub fn blocks(&self, [panels, sums]: [usize; 2]) -> Blocks {
         let nc = (panels / self.panel.max(1)).clamp(1, self.panels.max(1));
         Blocks { mc: self.mc(nc, sums), nc }
     }
 
-    /// Tiles whose sums by `nc` panels stay in `sums` bytes; all of them where no sums are carried.
+    /// Tiles whose sums with `nc` panels fit into `sums` bytes; all tiles if no sums are carried.
     pub fn mc(&self, nc: usize, sums: usize) -> usize {
         let fits = sums / 4 / (nc * self.width).max(1) / self.tall.max(1);
         if self.carries { fits.clamp(1, self.tiles.max(1)) } else { self.tiles.max(1) }

@@ -1,4 +1,4 @@
-//! `Limit`: how far the instruction sets of a processor are used, by oneDNN's names: what the knob `MAX_CPU_ISA` says.
+//! `Limit`: the widest instruction sets that may be used, by oneDNN's names, as the knob `MAX_CPU_ISA` says.
 
 use crate::Isa;
 use oxidnn_jit::Isa as Jit;
@@ -10,9 +10,9 @@ mod tests;
 /// The most that kernels may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limit {
-    /// Portable kernels.
+    /// For portable kernels.
     pub isa: Isa,
-    /// Generated ones; `None` where there are to be none.
+    /// For generated ones; `None` for none.
     pub jit: Option<Jit>,
 }
 
@@ -45,26 +45,26 @@ impl Limit {
     /// No limit.
     pub const NONE: Limit = EVERYTHING;
 
-    /// No limit, with tiles of AMX emulated.
+    /// No limit, with AMX tiles emulated.
     pub const EMULATED_AMX: Limit = Limit { isa: Isa::Avx512, jit: Some(Jit::EMULATED_AMX) };
 
-    /// The limit that oneDNN's name of an instruction set stands for; `None` for a name it does not know.
+    /// The limit that oneDNN's name of an instruction set stands for; `None` for unknown names.
     pub fn named(name: &str) -> Option<Limit> {
         LIMITS.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, limit)| *limit)
     }
 
-    /// What the knobs `MAX_CPU_ISA` and `EMULATE_AMX` say.
+    /// The limit of the knobs `MAX_CPU_ISA` and `EMULATE_AMX`.
     pub fn of_environment() -> Limit {
         knobs::get().max_cpu_isa.as_deref().and_then(Limit::named).unwrap_or(Limit::NONE).as_emulated()
     }
 
-    /// The same with tiles of AMX emulated, where there are any and the knob `EMULATE_AMX` wants that.
+    /// The same with AMX tiles emulated, if it has AMX and the knob `EMULATE_AMX` asks for that.
     pub fn as_emulated(self) -> Limit {
         let emulate = |jit: Jit| Jit { emulated: jit.amx && knobs::get().emulate_amx, ..jit };
         Limit { jit: self.jit.map(emulate), ..self }
     }
 
-    /// The widest set of portable kernels within the limit that the processor which runs this has.
+    /// The widest instruction set of portable kernels within the limit that this processor has.
     pub fn isa(self) -> Isa {
         Isa::ALL.into_iter().find(|i| *i <= self.isa && i.is_present()).unwrap_or(Isa::Baseline)
     }

@@ -1,8 +1,9 @@
-//! The processor's measured peak: what a kernel's speed is compared with.
+//! The processor's measured peak, with which a kernel's speed is compared.
 //!
-//! The peak of a type is that of the widest instructions which multiply it, on registers alone: a generated loop of as many independent chains
-//! as there are registers. Bytes without an instruction that sums four products have the peak of weights of seven bits. Types that the processor multiplies as f32 have the peak of f32. Without generated code there is the portable loop,
-//! which is compiled, for f32. One of the files with unsafe code.
+//! The peak of a type is that of the widest instructions that multiply it, on registers alone: a generated loop with as many independent
+//! chains as there are registers. Bytes have the peak of weights of seven bits if no instruction sums four products, and types that the
+//! processor multiplies as f32 have the peak of f32. Without generated code the portable loop is measured, in f32. One of the files with
+//! unsafe code.
 
 use crate::CpuTarget;
 use crate::kernels::code::{self, Key};
@@ -39,29 +40,29 @@ impl Kind {
     }
 }
 
-/// Operations a second of one core (a multiply-add counts two) for products of `kind` on `target`, which must be of this processor: the best
-/// of several short runs; about 20 ms.
+/// Operations a second of one core (a multiply-add is two) for products of `kind` on `target`, which must be this processor: the best of
+/// several short runs, about 20 ms.
 pub fn single_core(target: &CpuTarget, kind: Kind) -> f64 {
     let generated = target.jit.and_then(|isa| generated(isa, Loop::of(kind, isa)));
     generated.unwrap_or_else(|| Simd::new(target.isa).map_or(0.0, single_core_flops))
 }
 
-/// Multiply-adds on registers, as many rounds as the argument says.
+/// Multiply-adds on registers, for a number of rounds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Loop {
     Vectors {
         op: Accumulate,
         depth: usize,
     },
-    /// Bytes whose products fit 16 bits, two by two.
+    /// Bytes in pairs whose sums of two products fit into 16 bits.
     Pairs,
     Tiles(TileProduct),
 }
 
 impl Loop {
-    /// Times that every chain is written out.
+    /// Unrolling of the loop.
     const UNROLL: usize = 4;
-    /// Sums of tiles; two registers hold the operands.
+    /// AMX tiles for sums; two more hold the operands.
     const TILES: u8 = 6;
 
     /// The fastest instructions for `kind`.
@@ -143,14 +144,14 @@ impl Loop {
     }
 }
 
-/// Operations a second of the generated loop, where it can be made.
+/// Operations a second of the generated loop, if it can be generated.
 fn generated(isa: Isa, key: Loop) -> Option<f64> {
     let entry = code::get(isa, &key).ok()?;
     let rounds = STEPS / key.sums(isa);
     let mut best = 0.0f64;
     for _ in 0..60 {
         let start = Instant::now();
-        // SAFETY: the loop reads its one number and touches no other memory.
+        // SAFETY: the loop reads its one argument and accesses no other memory.
         unsafe { entry.call(black_box(&rounds)) };
         let seconds = start.elapsed().as_secs_f64();
         best = best.max((rounds * key.operations(isa)) as f64 / seconds.max(1e-9));
@@ -191,7 +192,7 @@ impl Body for Chains<'_> {
     }
 }
 
-/// Single-precision operations a second of one core (a multiply-add counts two), the best of several short runs; about 20 ms.
+/// Single-precision operations a second of one core (a multiply-add is two), the best of several short runs, about 20 ms.
 fn single_core_flops(simd: Simd) -> f64 {
     let mut best = 0.0f64;
     for _ in 0..40 {

@@ -9,26 +9,26 @@ use oxidnn_spec::{Error, Problem};
 use std::fmt;
 use std::sync::Arc;
 
-/// A planned computation that generates no code: everything that depends on the problem is decided, and it runs as it is.
+/// A planned computation without generated code: everything that depends on the problem is decided.
 pub trait Kernel: fmt::Debug + Send + Sync + 'static {
-    /// What was decided about its problem, for people to read.
+    /// The decision about its problem, for people to read.
     fn decision(&self, _problem: &Problem) -> Decision {
         Decision::default()
     }
 
-    /// Bytes of the tables that it has besides its own fields, for the budget of the primitive cache. Code is counted where it is made.
+    /// Bytes of its tables besides its own fields, for the budget of the primitive cache. Code is counted where it is generated.
     fn table_bytes(&self) -> usize {
         0
     }
 
-    /// Runs it with the processor's instructions and scratch of the booked size.
+    /// Runs it on the given instruction set, with scratch of the booked size.
     ///
     /// # Errors
     /// As for [`Exec::run`].
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error>;
 }
 
-/// A planned computation that runs generated code. It is a value, which building leaves as it is: built twice, it gives two.
+/// A planned computation that runs generated code. Building leaves it unchanged, so it may be built several times.
 pub trait Generated: fmt::Debug + Send + Sync + 'static {
     /// All the code that it runs.
     type Code: Send + Sync + 'static;
@@ -38,10 +38,10 @@ pub trait Generated: fmt::Debug + Send + Sync + 'static {
         Decision::default()
     }
 
-    /// Makes the code.
+    /// Generates the code.
     ///
     /// # Errors
-    /// [`Error::Runtime`] when code cannot be made.
+    /// [`Error::Runtime`] when code cannot be generated.
     fn build(&self) -> Result<Self::Code, Error>;
 
     /// As [`Kernel::table_bytes`].
@@ -49,7 +49,7 @@ pub trait Generated: fmt::Debug + Send + Sync + 'static {
         0
     }
 
-    /// As [`Kernel::run`], with what [`Generated::build`] made.
+    /// As [`Kernel::run`], with the result of [`Generated::build`].
     ///
     /// # Errors
     /// As for [`Exec::run`].
@@ -82,7 +82,7 @@ pub struct RowPlan<K> {
     pub scratch_bytes: usize,
     /// Instruction set of the target.
     pub isa: Isa,
-    /// What runs.
+    /// The computation.
     pub kernel: Arc<K>,
 }
 
@@ -127,23 +127,23 @@ impl<K: Generated> Exec for Ready<K> {
     }
 }
 
-/// Why a problem is declined whose scratch no memory has.
+/// The reason for declining a problem whose scratch exceeds the address space.
 pub(crate) const TOO_LARGE: Skip = Skip::Shape("scratch exceeds the address space");
 
 impl<K: Generated> RowPlan<K> {
-    /// The plan of a kernel for a resolved problem, with so many bytes of scratch, `None` where these exceed the address space.
+    /// The plan of a kernel for a resolved problem; `scratch_bytes` is `None` if they exceed the address space.
     ///
     /// # Errors
-    /// That they do.
+    /// Scratch that exceeds the address space.
     pub fn of(problem: Problem, target: &CpuTarget, scratch_bytes: Option<usize>, kernel: K) -> Result<Box<dyn Plan>, Skip> {
         let scratch_bytes = scratch_bytes.ok_or(TOO_LARGE)?;
         Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
     }
 
-    /// The plan of the kernel that `make` makes, with the bytes of scratch it needs, of the problem with its layouts resolved.
+    /// The plan of the kernel that `make` makes, with its bytes of scratch, for the problem with its layouts resolved.
     ///
     /// # Errors
-    /// What `make` declines.
+    /// Problems that `make` declines.
     pub fn resolved(
         problem: &Problem,
         target: &CpuTarget,

@@ -1,7 +1,7 @@
-//! `CpuTarget`: the facts about a processor that plans are made from.
+//! `CpuTarget`: the facts about a processor that plans depend on.
 //!
-//! A target is plain data and always an argument: plans for a wider processor can be made anywhere and only their execution needs it.
-//! The number of threads bounds the scratch that plans book; it never changes what is computed.
+//! A target is plain data and always an argument: plans for another processor can be made anywhere, and only their execution needs that
+//! processor. The number of threads bounds the scratch that plans book; it never changes what is computed.
 
 use crate::Limit;
 use crate::hardware::Caches;
@@ -11,7 +11,7 @@ use oxidnn_runtime::threads::cores;
 /// Instruction sets that the portable kernels are compiled for, narrowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Isa {
-    /// What every processor of the architecture has.
+    /// The baseline of the architecture.
     Baseline,
     /// x86-64 with AVX2 and FMA: 256-bit vectors.
     Avx2,
@@ -20,15 +20,15 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// All of them, widest first.
+    /// All of them, the widest first.
     pub const ALL: [Isa; 3] = [Isa::Avx512, Isa::Avx2, Isa::Baseline];
 
-    /// The widest one of the processor that runs this.
+    /// The widest that this processor has.
     pub fn detect() -> Isa {
         Isa::ALL.into_iter().find(|isa| isa.is_present()).unwrap_or(Isa::Baseline)
     }
 
-    /// True when the processor that runs this has it.
+    /// Whether this processor has it.
     pub fn is_present(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         {
@@ -54,7 +54,7 @@ impl Isa {
         }
     }
 
-    /// The name that verbose lines and kernels carry.
+    /// The name in verbose lines and of kernels.
     pub const fn name(self) -> &'static str {
         match self {
             Isa::Baseline => "baseline",
@@ -67,11 +67,12 @@ impl Isa {
 /// A processor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CpuTarget {
-    /// Instruction set that kernels may use.
+    /// Instruction set for portable kernels.
     pub isa: Isa,
-    /// What generated code may use; `None` where there is none: neither AVX2 with FMA, nor leave to run such code.
+    /// Instruction set for generated code; `None` if there is none, because the processor lacks AVX2 with FMA, or the system refuses
+    /// executable memory.
     pub jit: Option<oxidnn_jit::Isa>,
-    /// Largest number of workers that an execution uses.
+    /// Most workers of an execution.
     pub threads: usize,
     /// The data caches of a core.
     pub caches: Caches,
@@ -83,13 +84,13 @@ impl CpuTarget {
         CpuTarget::limited(Limit::NONE, cores())
     }
 
-    /// A processor with `threads` workers and what this one has within `limit`.
+    /// A processor with `threads` workers and this processor's features within `limit`.
     pub fn limited(limit: Limit, threads: usize) -> CpuTarget {
         let jit = limit.jit.and_then(oxidnn_jit::Isa::host_within).filter(|_| code::refusal().is_none());
         CpuTarget { isa: limit.isa(), jit, threads, caches: Caches::host() }
     }
 
-    /// A processor with `threads` workers and what this one has within `isa`.
+    /// A processor with `threads` workers and this processor's features within `isa`.
     pub fn within(isa: Isa, threads: usize) -> CpuTarget {
         let jit = match isa {
             Isa::Baseline => None,

@@ -3,23 +3,25 @@
 // With x^ = (x - mean) * inverse and g = scale * diff_dst: diff_src = (g - mean(g) - x^ mean(g x^)) * inverse, diff_scale = sum of diff_dst x^ and diff_shift =
 // sum of diff_dst over the rows.
 //
-// CTA i takes rows i, i + gridDim.x, ... A thread has VECTOR * CHUNKS columns, and keeps their two column sums in registers over all rows of the CTA; they go
-// to partial[sum, CTA, column]. Rows are prefetched into a ring of STAGES slots in shared memory (cp.async); each thread copies what it reads itself, so only
-// the reductions over a row need a barrier.
-//
-// The generated header has the matrices `src`, `diff_dst` and `diff_src` (columns.rs), `row_mean` and `row_variance` of a row, `inverse_of` a variance, `factor`
-// (scale) of a column, and CENTRED (0 for RMS normalisation: no mean).
+// The header has the matrices `src`, `diff_dst` and `diff_src` of columns.rs, `row_mean` and `row_variance` of a row, `inverse_of` a variance, `factor` of a column, and
+// CENTRED: whether rows have a mean. With ADRIFT rows begin anywhere within a vector, each of a block's at the same place: a thread's first columns may be those of the row
+// before, and its last ones those of the row behind.
 #include "fetch.cuh"
 #include "args.cuh"
 
 #define WARPS (THREADS / 32)
-#define TOGETHER (VECTOR < 4 ? VECTOR : 4)
+#define TOGETHER (ADRIFT ? 1 : VECTOR < 4 ? VECTOR : 4)
 
 // Bytes of a thread's vector.
 #define SRC_BYTES (VECTOR * (int)sizeof(src_number::word))
 #define DIFF_BYTES (VECTOR * (int)sizeof(diff_dst_number::word))
 
-DEVICE i64 column(int chunk) { return (i64)(chunk * THREADS + threadIdx.x) * VECTOR; }
+// The first column of a thread's chunk.
+DEVICE i64 column(const Args& a, int chunk) {
+    const i64 before = ADRIFT ? a.src_offset + (i64)blockIdx.x * a.src_step & VECTOR - 1 : 0;
+    return (i64)(chunk * THREADS + threadIdx.x) * VECTOR - before;
+}
+DEVICE bool is_column(const Args& a, i64 c) { return !ADRIFT || c >= 0 && c < a.columns; }
 
 // The vectors of a chunk in a stage of the ring.
 DEVICE u8* staged(int stage, int chunk) {
@@ -31,11 +33,19 @@ DEVICE void fetch_row(const Args& a, i64 r, int stage) {
     if (r < a.rows) {
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
-            const i64 c = column(k);
+            const i64 c = column(a, k);
             if (c >= a.columns) continue;
-            u8* to = staged(stage, k);
-            fetch<SRC_BYTES>(to + threadIdx.x * SRC_BYTES, (const src_number::word*)a.src_rows + a.src_offset + r * a.src_step + c);
-            fetch<DIFF_BYTES>(to + THREADS * SRC_BYTES + threadIdx.x * DIFF_BYTES, (const diff_dst_number::word*)a.diff_dst_rows + a.diff_dst_offset + r * a.diff_dst_step + c);
+            u8 *to = staged(stage, k), *to_diff = to + THREADS * SRC_BYTES + threadIdx.x * DIFF_BYTES;
+            to += threadIdx.x * SRC_BYTES;
+            const src_number::word* x = (const src_number::word*)a.src_rows + a.src_offset + r * a.src_step + c;
+            const diff_dst_number::word* d = (const diff_dst_number::word*)a.diff_dst_rows + a.diff_dst_offset + r * a.diff_dst_step + c;
+            if (ADRIFT && r == a.rows - 1) {
+                fetch_until<SRC_BYTES>(to, x, (a.columns - c) * (i64)sizeof *x);
+                fetch_until<DIFF_BYTES>(to_diff, d, (a.columns - c) * (i64)sizeof *d);
+            } else {
+                fetch<SRC_BYTES>(to, x);
+                fetch<DIFF_BYTES>(to_diff, d);
+            }
         }
     }
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -75,7 +85,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS) rows_gradie
     for (int k = 0; k < CHUNKS; ++k) {
 #pragma unroll
         for (int i = 0; i < VECTOR; ++i) {
-            if (column(k) < a.columns) factors[k][i] = factor(a, column(k) + i);
+            const i64 c = column(a, k) + i;
+            if (c < a.columns && is_column(a, c)) factors[k][i] = factor(a, c);
         }
     }
 #pragma unroll
@@ -91,15 +102,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS) rows_gradie
         real s[2] = {}, apart[CHUNKS][VECTOR] = {}, g[CHUNKS][VECTOR] = {};   // sums of g = factor * d and of g (x - mean)
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
-            if (column(k) >= a.columns) continue;
+            const i64 c = column(a, k);
+            if (c >= a.columns) continue;
             Vector<src_number, VECTOR> x;
             Vector<diff_dst_number, VECTOR> dd;
             x.load(staged(stage, k), threadIdx.x * VECTOR);
             dd.load(staged(stage, k) + THREADS * SRC_BYTES, threadIdx.x * VECTOR);
 #pragma unroll
             for (int i = 0; i < VECTOR; ++i) {
-                const real d = dd.number(i);
-                apart[k][i] = x.number(i) - mean, g[k][i] = d * factors[k][i];
+                const bool inside = is_column(a, c + i);
+                const real d = inside ? dd.number(i) : (real)0;
+                apart[k][i] = inside ? x.number(i) - mean : (real)0, g[k][i] = d * factors[k][i];
                 s[0] += g[k][i];
                 s[1] = fma(g[k][i], apart[k][i], s[1]);
                 sums[0][k][i] = fma(d * inverse, apart[k][i], sums[0][k][i]);
@@ -111,11 +124,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS) rows_gradie
         const real constant = CENTRED ? -s[0] * share * inverse : (real)0, slope = -(s[1] * share * inverse) * inverse * inverse;
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
-            if (column(k) >= a.columns) continue;
+            const i64 c = column(a, k);
+            if (c >= a.columns) continue;
             Vector<diff_src_number, VECTOR> out;
 #pragma unroll
             for (int i = 0; i < VECTOR; ++i) out.words[i] = diff_src_number::encode(fma(g[k][i], inverse, fma(apart[k][i], slope, constant)));
-            store_once(out, a.diff_src_rows, a.diff_src_offset + r * a.diff_src_step + column(k));
+            const i64 at = a.diff_src_offset + r * a.diff_src_step + c;
+            if (ADRIFT && (c < 0 || c + VECTOR > a.columns)) {
+                out.store_part(a.diff_src_rows, at, (int)max(-c, (i64)0), (int)min(a.columns - c, (i64)VECTOR));
+            } else {
+                store_once(out, a.diff_src_rows, at);
+            }
         }
         mean = next_mean, variance = next_variance;
     }
@@ -123,10 +142,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS) rows_gradie
     for (int sum = 0; sum < 2; ++sum) {
 #pragma unroll
         for (int k = 0; k < CHUNKS; ++k) {
-            if (column(k) >= a.columns) continue;
-            real* to = a.partial + ((i64)sum * gridDim.x + blockIdx.x) * a.columns + column(k);
+            const i64 c = column(a, k);
+            if (c >= a.columns) continue;
+            real* to = a.partial + ((i64)sum * gridDim.x + blockIdx.x) * a.columns + c;
 #pragma unroll
-            for (int i = 0; i < VECTOR; i += TOGETHER) Vector<F32, TOGETHER>::copy((u32*)to + i, (const u32*)sums[sum][k] + i);
+            for (int i = 0; i < VECTOR; i += TOGETHER) {
+                if (!ADRIFT) Vector<F32, TOGETHER>::copy((u32*)to + i, (const u32*)sums[sum][k] + i);
+                else if (is_column(a, c + i)) to[i] = sums[sum][k][i];
+            }
         }
     }
 }

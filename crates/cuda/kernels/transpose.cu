@@ -1,18 +1,19 @@
 // Batched matrix transposition, for reorders that only permute dimensions: dst[c, r] = src[r, c], in tiles of ROWS x COLUMNS through shared memory. Loads and stores
 // are coalesced and as wide as alignment allows, with several loads of a thread in flight. Grid-stride loop over tiles.
 //
-// The generated header has ROWS and COLUMNS of a tile; DENSE 1 if the rows of a tile are contiguous in the source; UNIT, the type of the elements as words; FROM
-// and TO, the vector width (in elements) of source and destination rows if both tensors are aligned to 16 bytes; and `bases`, which adds the offsets of batch b.
+// The header has ROWS and COLUMNS of a tile, DENSE, 1 where its rows follow each other without holes before, UNIT and UNIT_TO, the types of the elements as words before and
+// afterwards, `converted`, which makes one of the other, FROM and TO, how many of them the rows before and afterwards are aligned to where both tensors are
+// aligned to 16 bytes, and `bases`, which adds where the tiles of batch `b` begin.
 #include "args.cuh"
 
 // An odd number of 32-bit words, against bank conflicts.
 #define PITCH (COLUMNS + (sizeof(UNIT) < 4 ? 4 / sizeof(UNIT) : 1))
 
-template <int N> struct __align__(16) Units {
-    UNIT v[N];
+template <class T, int N> struct __align__(16) Units {
+    T v[N];
 };
 
-template <int N> DEVICE void load_word(Units<N>& to, const UNIT* from) {
+template <int N> DEVICE void load_word(Units<UNIT, N>& to, const UNIT* from) {
     const int bytes = N * (int)sizeof(UNIT);
     if (bytes == 16) {
         *(uint4*)to.v = *(const uint4*)from;
@@ -24,9 +25,9 @@ template <int N> DEVICE void load_word(Units<N>& to, const UNIT* from) {
     }
 }
 
-// In assembly: from elements that are gathered one by one the compiler makes several narrower stores.
-template <int N> DEVICE void store_word(UNIT* to, const Units<N>& from) {
-    const int bytes = N * (int)sizeof(UNIT);
+// By instructions of their own: of elements that come one by one the compiler makes several words.
+template <int N> DEVICE void store_word(UNIT_TO* to, const Units<UNIT_TO, N>& from) {
+    const int bytes = N * (int)sizeof(UNIT_TO);
     if (bytes == 16) {
         const uint4 w = *(const uint4*)from.v;
         asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(w.x), "r"(w.y), "r"(w.z), "r"(w.w) : "memory");
@@ -49,7 +50,7 @@ template <int N> DEVICE void load_tile(UNIT (*tile)[PITCH], const UNIT* src, i64
         // Rows are short: a word may span several.
 #pragma unroll 2
         for (int at = threadIdx.x * N; at < rows * columns; at += 256 * N) {
-            Units<N> word;
+            Units<UNIT, N> word;
             load_word(word, src + at);
             int r = at / columns, c = at - r * columns;
 #pragma unroll
@@ -65,7 +66,7 @@ template <int N> DEVICE void load_tile(UNIT (*tile)[PITCH], const UNIT* src, i64
     src += r * stride + c;
 #pragma unroll 1
     for (int first = 0; first < ROWS; first += W::FLYING * W::STEP) {
-        Units<N> word[W::FLYING];
+        Units<UNIT, N> word[W::FLYING];
 #pragma unroll
         for (int i = 0; i < W::FLYING; ++i, src += W::STEP * stride) {
             if (first + r + i * W::STEP < rows && c < columns) load_word(word[i], src);
@@ -78,15 +79,15 @@ template <int N> DEVICE void load_tile(UNIT (*tile)[PITCH], const UNIT* src, i64
     }
 }
 
-template <int N> DEVICE void store_tile(UNIT* dst, UNIT (*tile)[PITCH], i64 stride, int rows, int columns) {
+template <int N> DEVICE void store_tile(UNIT_TO* dst, UNIT (*tile)[PITCH], i64 stride, int rows, int columns) {
     typedef Walk<N, ROWS, COLUMNS> W;
     const int c = threadIdx.x / W::WORDS, r = threadIdx.x % W::WORDS * N;
     dst += c * stride + r;
 #pragma unroll 4
     for (int i = 0; i < W::COUNT; ++i, dst += W::STEP * stride) {
-        Units<N> word;
+        Units<UNIT_TO, N> word;
 #pragma unroll
-        for (int j = 0; j < N; ++j) word.v[j] = tile[r + j][c + i * W::STEP];
+        for (int j = 0; j < N; ++j) word.v[j] = converted(tile[r + j][c + i * W::STEP]);
         if (r < rows && c + i * W::STEP < columns) store_word(dst, word);
     }
 }
@@ -101,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(256, 6) transpose(const __grid_cons
         i64 from = a.src_origin, to = a.dst_origin;
         bases(a, (index)(rest / a.tiles_r), from, to);
         const UNIT* src = (const UNIT*)a.src_data + from + r0 * a.src_row + c0;
-        UNIT* dst = (UNIT*)a.dst_data + to + c0 * a.dst_row + r0;
+        UNIT_TO* dst = (UNIT_TO*)a.dst_data + to + c0 * a.dst_row + r0;
         const int rows = (int)min((i64)ROWS, a.rows - r0), columns = (int)min((i64)COLUMNS, a.columns - c0);
         if (aligned) {
             load_tile<FROM>(tile, src, a.src_row, rows, columns);

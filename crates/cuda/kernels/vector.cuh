@@ -10,14 +10,15 @@ struct __align__(16) Vector {
     int lane;
 
     DEVICE void load(const void* data, i64 at) { copy(words, (const typename T::word*)data + at); }
-    // Elements [from, to) only.
-    DEVICE void load_part(const void* data, i64 at, int from, int to) {
-        if (from == 0 && to == N) return load(data, at);
+    // Elements before `end` alone.
+    DEVICE void load_until(const void* data, i64 at, i64 end) {
+        if (at + N <= end) return load(data, at);
 #pragma unroll
         for (int i = 0; i < N; ++i) {
-            if (i >= from && i < to) words[i] = ((const typename T::word*)data)[at + i];
+            if (at + i < end) words[i] = ((const typename T::word*)data)[at + i];
         }
     }
+    // Elements from `from` up to `to` alone.
     DEVICE void store_part(void* data, i64 at, int from, int to) const {
         if (from == 0 && to == N) return store(data, at);
 #pragma unroll

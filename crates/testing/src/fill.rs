@@ -70,24 +70,31 @@ pub fn arguments(problem: &Problem, hints: &FillHints) -> HostArgs {
 /// As [`arguments`], made quickly, for measurements: the elements of a large plain tensor repeat. Bytes that are multiplied by bytes are small numbers,
 /// unless they are to have all their values.
 pub fn repeating(problem: &Problem, hints: &FillHints, all_bytes: bool) -> HostArgs {
-    let mut args = HostArgs::default();
-    for mut o in problem.operands() {
-        let whole = o.tensor.clone();
-        let dense = whole.layout.is_dense(false) && whole.blocking().is_some_and(|b| b.is_plain() && b.offset == 0);
-        let part = Tensor::plain([PERIOD], whole.dtype).ok().filter(|_| dense && whole.layout.elements() > Some(PERIOD));
-        let filled = match part {
-            _ if o.usage == Use::Out && !reads_output(problem, o.arg) => HostTensor::filled(&whole, 0xA5),
-            None => input(problem, &o, hints, all_bytes),
-            Some(part) => {
-                o.tensor = part;
-                let period = input(problem, &o, hints, all_bytes);
-                let bytes = period.bufs[0].iter().cycle().take(whole.bytes()).cloned().collect();
-                HostTensor { tensor: whole, bufs: vec![bytes] }
-            }
-        };
-        args.0.push((o.arg, filled));
+    HostArgs(problem.operands().into_iter().map(|o| (o.arg, repeated(problem, o, hints, all_bytes))).collect())
+}
+
+/// The same for arguments of no more than `most` bytes and those that lie in no one buffer by strides and blocks; what only a forward pass can make is left out, too.
+pub fn small_arguments(problem: &Problem, hints: &FillHints, most: usize) -> HostArgs {
+    let large = |o: &Operand<Tensor>| o.arg == Arg::WORKSPACE || o.tensor.blocking().is_some() && o.tensor.bytes() > most;
+    let operands = problem.operands().into_iter().filter(|o| !large(o));
+    HostArgs(operands.map(|o| (o.arg, repeated(problem, o, hints, false))).collect())
+}
+
+/// Data for one argument.
+fn repeated(problem: &Problem, mut o: Operand<Tensor>, hints: &FillHints, all_bytes: bool) -> HostTensor {
+    let whole = o.tensor.clone();
+    let dense = whole.layout.is_dense(false) && whole.blocking().is_some_and(|b| b.is_plain() && b.offset == 0);
+    let part = Tensor::plain([PERIOD], whole.dtype).ok().filter(|_| dense && whole.layout.elements() > Some(PERIOD));
+    match part {
+        _ if o.usage == Use::Out && !reads_output(problem, o.arg) => HostTensor::filled(&whole, 0xA5),
+        None => input(problem, &o, hints, all_bytes),
+        Some(part) => {
+            o.tensor = part;
+            let period = input(problem, &o, hints, all_bytes);
+            let bytes = period.bufs[0].iter().cycle().take(whole.bytes()).cloned().collect();
+            HostTensor { tensor: whole, bufs: vec![bytes] }
+        }
     }
-    args
 }
 
 /// Elements after which [`repeating`] begins again: a number that divides no usual size.

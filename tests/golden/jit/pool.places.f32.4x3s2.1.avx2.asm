@@ -1,4 +1,4 @@
-; 312 instructions, 1735 bytes, 14 spills, 0 of them in inner loops
+; 346 instructions, 1909 bytes, 14 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -54,283 +54,318 @@
 0119  add r14,r13
 011c  prefetchw [r14]
 0120  add r14,r13
-0123  vpbroadcastd ymm0,[rel 6C8h]
-012c  vpbroadcastd ymm1,[rel 6C8h]
-0135  vpbroadcastd ymm2,[rel 6C8h]
-013e  vpbroadcastd ymm3,[rel 6C8h]
+0123  vpbroadcastd ymm0,[rel 778h]
+012c  vpbroadcastd ymm1,[rel 778h]
+0135  vpbroadcastd ymm2,[rel 778h]
+013e  vpbroadcastd ymm3,[rel 778h]
 0147  vpxor ymm4,ymm4,ymm4
 014b  vpxor ymm5,ymm5,ymm5
 014f  vpxor ymm6,ymm6,ymm6
 0153  vpxor ymm7,ymm7,ymm7
 0157  mov r13,r9
 015a  mov r14,[r8+10h]
-015e  test r14,r14
-0161  jle near 295h
-0167  nop word [rax+rax]
-0170  nop word [rax+rax]
-0179  nop dword [rax]
-0180  mov r15,[r13]
-0184  add r15,r11
-0187  vpbroadcastd ymm8,[r13+10h]
-018d  vaddps ymm9,ymm8,[rel 6E0h]
-0195  vaddps ymm10,ymm8,[rel 700h]
-019d  vmovups ymm11,[r15]
-01a2  vcmpgt_oqps ymm12,ymm11,ymm0
-01a7  vmaxps ymm0,ymm11,ymm0
-01ab  vblendvps ymm4,ymm4,ymm8,ymm12
-01b1  vmovups ymm11,[r15+rax]
-01b7  vcmpgt_oqps ymm12,ymm11,ymm0
-01bc  vmaxps ymm0,ymm11,ymm0
-01c0  vblendvps ymm4,ymm4,ymm9,ymm12
-01c6  vmovups ymm11,[r15+rax*2]
-01cc  vcmpgt_oqps ymm12,ymm11,ymm1
-01d1  vmaxps ymm1,ymm11,ymm1
-01d5  vblendvps ymm5,ymm5,ymm8,ymm12
-01db  vcmpgt_oqps ymm12,ymm11,ymm0
-01e0  vmaxps ymm0,ymm11,ymm0
-01e4  vblendvps ymm4,ymm4,ymm10,ymm12
-01ea  vmovups ymm11,[r15+rcx]
-01f0  vcmpgt_oqps ymm12,ymm11,ymm1
-01f5  vmaxps ymm1,ymm11,ymm1
-01f9  vblendvps ymm5,ymm5,ymm9,ymm12
-01ff  vmovups ymm11,[r15+rax*4]
-0205  vcmpgt_oqps ymm12,ymm11,ymm2
-020a  vmaxps ymm2,ymm11,ymm2
-020e  vblendvps ymm6,ymm6,ymm8,ymm12
-0214  vcmpgt_oqps ymm12,ymm11,ymm1
-0219  vmaxps ymm1,ymm11,ymm1
-021d  vblendvps ymm5,ymm5,ymm10,ymm12
-0223  add r15,rdx
-0226  vmovups ymm11,[r15]
-022b  vcmpgt_oqps ymm12,ymm11,ymm2
-0230  vmaxps ymm2,ymm11,ymm2
-0234  vblendvps ymm6,ymm6,ymm9,ymm12
-023a  vmovups ymm11,[r15+rax]
-0240  vcmpgt_oqps ymm12,ymm11,ymm3
-0245  vmaxps ymm3,ymm11,ymm3
-0249  vblendvps ymm7,ymm7,ymm8,ymm12
-024f  vcmpgt_oqps ymm8,ymm11,ymm2
-0254  vmaxps ymm2,ymm11,ymm2
-0258  vblendvps ymm6,ymm6,ymm10,ymm8
-025e  vmovups ymm8,[r15+rax*2]
-0264  vcmpgt_oqps ymm11,ymm8,ymm3
-0269  vmaxps ymm3,ymm8,ymm3
-026d  vblendvps ymm7,ymm7,ymm9,ymm11
-0273  vmovups ymm8,[r15+rcx]
-0279  vcmpgt_oqps ymm9,ymm8,ymm3
-027e  vmaxps ymm3,ymm8,ymm3
-0282  vblendvps ymm7,ymm7,ymm10,ymm9
-0288  add r13,18h
-028c  dec r14
-028f  jne near 180h
-0295  vmovups ymm8,ymm0
-0299  vminps ymm8,ymm8,ymm1
-029d  vminps ymm8,ymm8,ymm2
-02a1  vminps ymm8,ymm8,ymm3
-02a5  vpbroadcastd ymm9,[rel 6C8h]
-02ae  vcmpeqps ymm8,ymm8,ymm9
-02b4  lea r13,[rsp]
-02b8  add r13,3Fh
-02bc  and r13,0FFFFFFFFFFFFFFC0h
-02c0  vmovmskps r14d,ymm8
-02c5  mov [r13],r14b
-02c9  movzx r13d,byte [r13]
-02ce  cmp r13,0
-02d2  jle near 52Dh
-02d8  vpbroadcastd ymm8,[rel 6D4h]
-02e1  vmovups ymm0,ymm8
-02e6  vmovups ymm1,ymm8
-02eb  vmovups ymm2,ymm8
-02f0  vmovups ymm3,ymm8
-02f5  vpxor ymm4,ymm4,ymm4
-02f9  vpxor ymm5,ymm5,ymm5
-02fd  vpxor ymm6,ymm6,ymm6
-0301  vpxor ymm7,ymm7,ymm7
-0305  mov r13,r9
-0308  mov r14,[r8+10h]
-030c  test r14,r14
-030f  jle near 52Dh
-0315  nop word [rax+rax]
-031e  nop word [rax+rax]
-0327  nop word [rax+rax]
-0330  nop word [rax+rax]
-0339  nop dword [rax]
-0340  mov r15,[r13]
-0344  add r15,r11
-0347  vpbroadcastd ymm8,[r13+10h]
-034d  vaddps ymm9,ymm8,[rel 6E0h]
-0355  vaddps ymm10,ymm8,[rel 700h]
-035d  vmovups ymm11,[r15]
-0362  vmaxps ymm12,ymm0,ymm11
-0367  vcmpunordps ymm11,ymm11,ymm11
-036d  vblendvps ymm11,ymm12,ymm0,ymm11
-0373  vcmpneqps ymm12,ymm11,ymm0
-0378  vmovups ymm0,ymm11
-037d  vblendvps ymm4,ymm4,ymm8,ymm12
-0383  vmovups ymm11,[r15+rax]
-0389  vmaxps ymm12,ymm0,ymm11
-038e  vcmpunordps ymm11,ymm11,ymm11
-0394  vblendvps ymm11,ymm12,ymm0,ymm11
-039a  vcmpneqps ymm12,ymm11,ymm0
-039f  vmovups ymm0,ymm11
-03a4  vblendvps ymm4,ymm4,ymm9,ymm12
-03aa  vmovups ymm11,[r15+rax*2]
-03b0  vmaxps ymm12,ymm1,ymm11
-03b5  vcmpunordps ymm13,ymm11,ymm11
-03bb  vblendvps ymm12,ymm12,ymm1,ymm13
-03c1  vcmpneqps ymm13,ymm12,ymm1
-03c6  vmovups ymm1,ymm12
-03cb  vblendvps ymm5,ymm5,ymm8,ymm13
-03d1  vmaxps ymm12,ymm0,ymm11
-03d6  vcmpunordps ymm11,ymm11,ymm11
-03dc  vblendvps ymm11,ymm12,ymm0,ymm11
-03e2  vcmpneqps ymm12,ymm11,ymm0
-03e7  vmovups ymm0,ymm11
-03ec  vblendvps ymm4,ymm4,ymm10,ymm12
-03f2  vmovups ymm11,[r15+rcx]
-03f8  vmaxps ymm12,ymm1,ymm11
-03fd  vcmpunordps ymm11,ymm11,ymm11
-0403  vblendvps ymm11,ymm12,ymm1,ymm11
-0409  vcmpneqps ymm12,ymm11,ymm1
-040e  vmovups ymm1,ymm11
-0413  vblendvps ymm5,ymm5,ymm9,ymm12
-0419  vmovups ymm11,[r15+rax*4]
-041f  vmaxps ymm12,ymm2,ymm11
-0424  vcmpunordps ymm13,ymm11,ymm11
-042a  vblendvps ymm12,ymm12,ymm2,ymm13
-0430  vcmpneqps ymm13,ymm12,ymm2
-0435  vmovups ymm2,ymm12
-043a  vblendvps ymm6,ymm6,ymm8,ymm13
-0440  vmaxps ymm12,ymm1,ymm11
-0445  vcmpunordps ymm11,ymm11,ymm11
-044b  vblendvps ymm11,ymm12,ymm1,ymm11
-0451  vcmpneqps ymm12,ymm11,ymm1
-0456  vmovups ymm1,ymm11
-045b  vblendvps ymm5,ymm5,ymm10,ymm12
-0461  add r15,rdx
-0464  vmovups ymm11,[r15]
-0469  vmaxps ymm12,ymm2,ymm11
-046e  vcmpunordps ymm11,ymm11,ymm11
-0474  vblendvps ymm11,ymm12,ymm2,ymm11
-047a  vcmpneqps ymm12,ymm11,ymm2
-047f  vmovups ymm2,ymm11
-0484  vblendvps ymm6,ymm6,ymm9,ymm12
-048a  vmovups ymm11,[r15+rax]
-0490  vmaxps ymm12,ymm3,ymm11
-0495  vcmpunordps ymm13,ymm11,ymm11
-049b  vblendvps ymm12,ymm12,ymm3,ymm13
-04a1  vcmpneqps ymm13,ymm12,ymm3
-04a6  vmovups ymm3,ymm12
-04ab  vblendvps ymm7,ymm7,ymm8,ymm13
-04b1  vmaxps ymm8,ymm2,ymm11
-04b6  vcmpunordps ymm11,ymm11,ymm11
-04bc  vblendvps ymm8,ymm8,ymm2,ymm11
-04c2  vcmpneqps ymm11,ymm8,ymm2
-04c7  vmovups ymm2,ymm8
-04cc  vblendvps ymm6,ymm6,ymm10,ymm11
-04d2  vmovups ymm8,[r15+rax*2]
-04d8  vmaxps ymm11,ymm3,ymm8
-04dd  vcmpunordps ymm8,ymm8,ymm8
-04e3  vblendvps ymm8,ymm11,ymm3,ymm8
-04e9  vcmpneqps ymm11,ymm8,ymm3
-04ee  vmovups ymm3,ymm8
-04f3  vblendvps ymm7,ymm7,ymm9,ymm11
-04f9  vmovups ymm8,[r15+rcx]
-04ff  vmaxps ymm9,ymm3,ymm8
-0504  vcmpunordps ymm8,ymm8,ymm8
-050a  vblendvps ymm8,ymm9,ymm3,ymm8
-0510  vcmpneqps ymm9,ymm8,ymm3
-0515  vmovups ymm3,ymm8
-051a  vblendvps ymm7,ymm7,ymm10,ymm9
-0520  add r13,18h
-0524  dec r14
-0527  jne near 340h
-052d  mov r13,[rdi+90h]
-0534  mov r14,rbp
-0537  vcmpordps ymm8,ymm4,ymm4
-053c  vpand ymm8,ymm8,ymm4
-0540  vminps ymm8,ymm8,[rel 720h]
-0548  vcvtps2dq ymm8,ymm8
-054d  vpackssdw ymm4,ymm8,ymm8
-0552  vpermq ymm4,ymm4,8
-0558  vpackuswb xmm4,xmm4,xmm4
-055c  vmovq [r14],xmm4
-0561  add r14,r13
-0564  vcmpordps ymm4,ymm5,ymm5
-0569  vpand ymm4,ymm4,ymm5
-056d  vminps ymm4,ymm4,[rel 720h]
-0575  vcvtps2dq ymm4,ymm4
-0579  vpackssdw ymm4,ymm4,ymm4
-057d  vpermq ymm4,ymm4,8
-0583  vpackuswb xmm4,xmm4,xmm4
-0587  vmovq [r14],xmm4
-058c  add r14,r13
-058f  vcmpordps ymm4,ymm6,ymm6
-0594  vpand ymm4,ymm4,ymm6
-0598  vminps ymm4,ymm4,[rel 720h]
-05a0  vcvtps2dq ymm4,ymm4
-05a4  vpackssdw ymm4,ymm4,ymm4
-05a8  vpermq ymm4,ymm4,8
-05ae  vpackuswb xmm4,xmm4,xmm4
-05b2  vmovq [r14],xmm4
-05b7  add r14,r13
-05ba  vcmpordps ymm4,ymm7,ymm7
-05bf  vpand ymm4,ymm4,ymm7
-05c3  vminps ymm4,ymm4,[rel 720h]
-05cb  vcvtps2dq ymm4,ymm4
-05cf  vpackssdw ymm4,ymm4,ymm4
-05d3  vpermq ymm4,ymm4,8
-05d9  vpackuswb xmm4,xmm4,xmm4
-05dd  vmovq [r14],xmm4
-05e2  add r14,r13
-05e5  mov r13,[rdi+68h]
-05e9  mov r14,rbx
-05ec  vmovups [r14],ymm0
-05f1  add r14,r13
-05f4  vmovups [r14],ymm1
-05f9  add r14,r13
-05fc  vmovups [r14],ymm2
-0601  add r14,r13
-0604  vmovups [r14],ymm3
-0609  add r14,r13
-060c  mov r13,[rdi+48h]
-0610  add r11,r13
-0613  mov r13,[rdi+70h]
-0617  add rbx,r13
-061a  mov r13,[rdi+98h]
-0621  add rbp,r13
-0624  dec r12
-0627  jne near 100h
-062d  mov r11,[r8+10h]
-0631  mov ebx,18h
-0636  imul r11,rbx
-063a  add r9,r11
-063d  add r8,20h
-0641  dec r10
-0644  jne near 0C0h
-064a  mov r8,[rdi+58h]
-064e  mov r9,[rsp+100h]
-0656  add r9,r8
-0659  mov [rsp+100h],r9
-0661  mov r8,[rdi+80h]
-0668  mov r9,[rsp+140h]
-0670  add r9,r8
-0673  mov [rsp+140h],r9
-067b  mov r8,[rdi+0A8h]
-0682  add rsi,r8
-0685  mov r8,[rsp+80h]
-068d  add r8,8
-0691  mov [rsp+80h],r8
-0699  mov r8,[rsp+0C0h]
-06a1  dec r8
-06a4  mov [rsp+0C0h],r8
-06ac  jne near 80h
-06b2  add rsp,180h
-06b9  pop r15
-06bb  pop r14
-06bd  pop r13
-06bf  pop r12
-06c1  pop rbp
-06c2  pop rbx
-06c3  vzeroupper
-06c6  ret
+015e  cmp r14,0
+0162  jle near 395h
+0168  mov r15,[r13]
+016c  add r15,r11
+016f  vpbroadcastd ymm8,[r13+10h]
+0175  vpaddd ymm9,ymm8,[rel 7A0h]
+017d  vpaddd ymm10,ymm8,[rel 7C0h]
+0185  vmovups ymm11,[r15]
+018a  vmovups ymm0,ymm11
+018f  vmovups ymm4,ymm8
+0194  vmovups ymm11,[r15+rax]
+019a  vcmpgt_oqps ymm12,ymm11,ymm0
+019f  vmaxps ymm0,ymm11,ymm0
+01a3  vblendvps ymm4,ymm4,ymm9,ymm12
+01a9  vmovups ymm11,[r15+rax*2]
+01af  vmovups ymm1,ymm11
+01b4  vmovups ymm5,ymm8
+01b9  vcmpgt_oqps ymm12,ymm11,ymm0
+01be  vmaxps ymm0,ymm11,ymm0
+01c2  vblendvps ymm4,ymm4,ymm10,ymm12
+01c8  vmovups ymm11,[r15+rcx]
+01ce  vcmpgt_oqps ymm12,ymm11,ymm1
+01d3  vmaxps ymm1,ymm11,ymm1
+01d7  vblendvps ymm5,ymm5,ymm9,ymm12
+01dd  vmovups ymm11,[r15+rax*4]
+01e3  vmovups ymm2,ymm11
+01e8  vmovups ymm6,ymm8
+01ed  vcmpgt_oqps ymm12,ymm11,ymm1
+01f2  vmaxps ymm1,ymm11,ymm1
+01f6  vblendvps ymm5,ymm5,ymm10,ymm12
+01fc  add r15,rdx
+01ff  vmovups ymm11,[r15]
+0204  vcmpgt_oqps ymm12,ymm11,ymm2
+0209  vmaxps ymm2,ymm11,ymm2
+020d  vblendvps ymm6,ymm6,ymm9,ymm12
+0213  vmovups ymm11,[r15+rax]
+0219  vmovups ymm3,ymm11
+021e  vmovups ymm7,ymm8
+0223  vcmpgt_oqps ymm8,ymm11,ymm2
+0228  vmaxps ymm2,ymm11,ymm2
+022c  vblendvps ymm6,ymm6,ymm10,ymm8
+0232  vmovups ymm8,[r15+rax*2]
+0238  vcmpgt_oqps ymm11,ymm8,ymm3
+023d  vmaxps ymm3,ymm8,ymm3
+0241  vblendvps ymm7,ymm7,ymm9,ymm11
+0247  vmovups ymm8,[r15+rcx]
+024d  vcmpgt_oqps ymm9,ymm8,ymm3
+0252  vmaxps ymm3,ymm8,ymm3
+0256  vblendvps ymm7,ymm7,ymm10,ymm9
+025c  add r13,18h
+0260  add r14,0FFFFFFFFFFFFFFFFh
+0264  test r14,r14
+0267  jle near 395h
+026d  nop word [rax+rax]
+0276  nop word [rax+rax]
+027f  nop
+0280  mov r15,[r13]
+0284  add r15,r11
+0287  vpbroadcastd ymm8,[r13+10h]
+028d  vpaddd ymm9,ymm8,[rel 7A0h]
+0295  vpaddd ymm10,ymm8,[rel 7C0h]
+029d  vmovups ymm11,[r15]
+02a2  vcmpgt_oqps ymm12,ymm11,ymm0
+02a7  vmaxps ymm0,ymm11,ymm0
+02ab  vblendvps ymm4,ymm4,ymm8,ymm12
+02b1  vmovups ymm11,[r15+rax]
+02b7  vcmpgt_oqps ymm12,ymm11,ymm0
+02bc  vmaxps ymm0,ymm11,ymm0
+02c0  vblendvps ymm4,ymm4,ymm9,ymm12
+02c6  vmovups ymm11,[r15+rax*2]
+02cc  vcmpgt_oqps ymm12,ymm11,ymm1
+02d1  vmaxps ymm1,ymm11,ymm1
+02d5  vblendvps ymm5,ymm5,ymm8,ymm12
+02db  vcmpgt_oqps ymm12,ymm11,ymm0
+02e0  vmaxps ymm0,ymm11,ymm0
+02e4  vblendvps ymm4,ymm4,ymm10,ymm12
+02ea  vmovups ymm11,[r15+rcx]
+02f0  vcmpgt_oqps ymm12,ymm11,ymm1
+02f5  vmaxps ymm1,ymm11,ymm1
+02f9  vblendvps ymm5,ymm5,ymm9,ymm12
+02ff  vmovups ymm11,[r15+rax*4]
+0305  vcmpgt_oqps ymm12,ymm11,ymm2
+030a  vmaxps ymm2,ymm11,ymm2
+030e  vblendvps ymm6,ymm6,ymm8,ymm12
+0314  vcmpgt_oqps ymm12,ymm11,ymm1
+0319  vmaxps ymm1,ymm11,ymm1
+031d  vblendvps ymm5,ymm5,ymm10,ymm12
+0323  add r15,rdx
+0326  vmovups ymm11,[r15]
+032b  vcmpgt_oqps ymm12,ymm11,ymm2
+0330  vmaxps ymm2,ymm11,ymm2
+0334  vblendvps ymm6,ymm6,ymm9,ymm12
+033a  vmovups ymm11,[r15+rax]
+0340  vcmpgt_oqps ymm12,ymm11,ymm3
+0345  vmaxps ymm3,ymm11,ymm3
+0349  vblendvps ymm7,ymm7,ymm8,ymm12
+034f  vcmpgt_oqps ymm8,ymm11,ymm2
+0354  vmaxps ymm2,ymm11,ymm2
+0358  vblendvps ymm6,ymm6,ymm10,ymm8
+035e  vmovups ymm8,[r15+rax*2]
+0364  vcmpgt_oqps ymm11,ymm8,ymm3
+0369  vmaxps ymm3,ymm8,ymm3
+036d  vblendvps ymm7,ymm7,ymm9,ymm11
+0373  vmovups ymm8,[r15+rcx]
+0379  vcmpgt_oqps ymm9,ymm8,ymm3
+037e  vmaxps ymm3,ymm8,ymm3
+0382  vblendvps ymm7,ymm7,ymm10,ymm9
+0388  add r13,18h
+038c  dec r14
+038f  jne near 280h
+0395  vmovups ymm8,ymm0
+0399  vaddps ymm8,ymm8,ymm1
+039d  vaddps ymm8,ymm8,ymm2
+03a1  vaddps ymm8,ymm8,ymm3
+03a5  vcmpneqps ymm8,ymm8,ymm8
+03ab  lea r13,[rsp]
+03af  add r13,3Fh
+03b3  and r13,0FFFFFFFFFFFFFFC0h
+03b7  vmovmskps r14d,ymm8
+03bc  mov [r13],r14b
+03c0  movzx r13d,byte [r13]
+03c5  cmp r13,0
+03c9  jle near 62Dh
+03cf  vpbroadcastd ymm8,[rel 778h]
+03d8  vmovups ymm0,ymm8
+03dd  vmovups ymm1,ymm8
+03e2  vmovups ymm2,ymm8
+03e7  vmovups ymm3,ymm8
+03ec  vpxor ymm4,ymm4,ymm4
+03f0  vpxor ymm5,ymm5,ymm5
+03f4  vpxor ymm6,ymm6,ymm6
+03f8  vpxor ymm7,ymm7,ymm7
+03fc  mov r13,r9
+03ff  mov r14,[r8+10h]
+0403  test r14,r14
+0406  jle near 62Dh
+040c  nop word [rax+rax]
+0415  nop word [rax+rax]
+041e  nop word [rax+rax]
+0427  nop word [rax+rax]
+0430  nop word [rax+rax]
+0439  nop dword [rax]
+0440  mov r15,[r13]
+0444  add r15,r11
+0447  vpbroadcastd ymm8,[r13+10h]
+044d  vpaddd ymm9,ymm8,[rel 7A0h]
+0455  vpaddd ymm10,ymm8,[rel 7C0h]
+045d  vmovups ymm11,[r15]
+0462  vmaxps ymm12,ymm0,ymm11
+0467  vcmpunordps ymm11,ymm11,ymm11
+046d  vblendvps ymm11,ymm12,ymm0,ymm11
+0473  vcmpneqps ymm12,ymm11,ymm0
+0478  vmovups ymm0,ymm11
+047d  vblendvps ymm4,ymm4,ymm8,ymm12
+0483  vmovups ymm11,[r15+rax]
+0489  vmaxps ymm12,ymm0,ymm11
+048e  vcmpunordps ymm11,ymm11,ymm11
+0494  vblendvps ymm11,ymm12,ymm0,ymm11
+049a  vcmpneqps ymm12,ymm11,ymm0
+049f  vmovups ymm0,ymm11
+04a4  vblendvps ymm4,ymm4,ymm9,ymm12
+04aa  vmovups ymm11,[r15+rax*2]
+04b0  vmaxps ymm12,ymm1,ymm11
+04b5  vcmpunordps ymm13,ymm11,ymm11
+04bb  vblendvps ymm12,ymm12,ymm1,ymm13
+04c1  vcmpneqps ymm13,ymm12,ymm1
+04c6  vmovups ymm1,ymm12
+04cb  vblendvps ymm5,ymm5,ymm8,ymm13
+04d1  vmaxps ymm12,ymm0,ymm11
+04d6  vcmpunordps ymm11,ymm11,ymm11
+04dc  vblendvps ymm11,ymm12,ymm0,ymm11
+04e2  vcmpneqps ymm12,ymm11,ymm0
+04e7  vmovups ymm0,ymm11
+04ec  vblendvps ymm4,ymm4,ymm10,ymm12
+04f2  vmovups ymm11,[r15+rcx]
+04f8  vmaxps ymm12,ymm1,ymm11
+04fd  vcmpunordps ymm11,ymm11,ymm11
+0503  vblendvps ymm11,ymm12,ymm1,ymm11
+0509  vcmpneqps ymm12,ymm11,ymm1
+050e  vmovups ymm1,ymm11
+0513  vblendvps ymm5,ymm5,ymm9,ymm12
+0519  vmovups ymm11,[r15+rax*4]
+051f  vmaxps ymm12,ymm2,ymm11
+0524  vcmpunordps ymm13,ymm11,ymm11
+052a  vblendvps ymm12,ymm12,ymm2,ymm13
+0530  vcmpneqps ymm13,ymm12,ymm2
+0535  vmovups ymm2,ymm12
+053a  vblendvps ymm6,ymm6,ymm8,ymm13
+0540  vmaxps ymm12,ymm1,ymm11
+0545  vcmpunordps ymm11,ymm11,ymm11
+054b  vblendvps ymm11,ymm12,ymm1,ymm11
+0551  vcmpneqps ymm12,ymm11,ymm1
+0556  vmovups ymm1,ymm11
+055b  vblendvps ymm5,ymm5,ymm10,ymm12
+0561  add r15,rdx
+0564  vmovups ymm11,[r15]
+0569  vmaxps ymm12,ymm2,ymm11
+056e  vcmpunordps ymm11,ymm11,ymm11
+0574  vblendvps ymm11,ymm12,ymm2,ymm11
+057a  vcmpneqps ymm12,ymm11,ymm2
+057f  vmovups ymm2,ymm11
+0584  vblendvps ymm6,ymm6,ymm9,ymm12
+058a  vmovups ymm11,[r15+rax]
+0590  vmaxps ymm12,ymm3,ymm11
+0595  vcmpunordps ymm13,ymm11,ymm11
+059b  vblendvps ymm12,ymm12,ymm3,ymm13
+05a1  vcmpneqps ymm13,ymm12,ymm3
+05a6  vmovups ymm3,ymm12
+05ab  vblendvps ymm7,ymm7,ymm8,ymm13
+05b1  vmaxps ymm8,ymm2,ymm11
+05b6  vcmpunordps ymm11,ymm11,ymm11
+05bc  vblendvps ymm8,ymm8,ymm2,ymm11
+05c2  vcmpneqps ymm11,ymm8,ymm2
+05c7  vmovups ymm2,ymm8
+05cc  vblendvps ymm6,ymm6,ymm10,ymm11
+05d2  vmovups ymm8,[r15+rax*2]
+05d8  vmaxps ymm11,ymm3,ymm8
+05dd  vcmpunordps ymm8,ymm8,ymm8
+05e3  vblendvps ymm8,ymm11,ymm3,ymm8
+05e9  vcmpneqps ymm11,ymm8,ymm3
+05ee  vmovups ymm3,ymm8
+05f3  vblendvps ymm7,ymm7,ymm9,ymm11
+05f9  vmovups ymm8,[r15+rcx]
+05ff  vmaxps ymm9,ymm3,ymm8
+0604  vcmpunordps ymm8,ymm8,ymm8
+060a  vblendvps ymm8,ymm9,ymm3,ymm8
+0610  vcmpneqps ymm9,ymm8,ymm3
+0615  vmovups ymm3,ymm8
+061a  vblendvps ymm7,ymm7,ymm10,ymm9
+0620  add r13,18h
+0624  dec r14
+0627  jne near 440h
+062d  mov r13,[rdi+90h]
+0634  mov r14,rbp
+0637  vpackusdw ymm4,ymm4,ymm4
+063c  vpermq ymm4,ymm4,8
+0642  vpackuswb xmm4,xmm4,xmm4
+0646  vmovq [r14],xmm4
+064b  add r14,r13
+064e  vpackusdw ymm4,ymm5,ymm5
+0653  vpermq ymm4,ymm4,8
+0659  vpackuswb xmm4,xmm4,xmm4
+065d  vmovq [r14],xmm4
+0662  add r14,r13
+0665  vpackusdw ymm4,ymm6,ymm6
+066a  vpermq ymm4,ymm4,8
+0670  vpackuswb xmm4,xmm4,xmm4
+0674  vmovq [r14],xmm4
+0679  add r14,r13
+067c  vpackusdw ymm4,ymm7,ymm7
+0681  vpermq ymm4,ymm4,8
+0687  vpackuswb xmm4,xmm4,xmm4
+068b  vmovq [r14],xmm4
+0690  add r14,r13
+0693  mov r13,[rdi+68h]
+0697  mov r14,rbx
+069a  vmovups [r14],ymm0
+069f  add r14,r13
+06a2  vmovups [r14],ymm1
+06a7  add r14,r13
+06aa  vmovups [r14],ymm2
+06af  add r14,r13
+06b2  vmovups [r14],ymm3
+06b7  add r14,r13
+06ba  mov r13,[rdi+48h]
+06be  add r11,r13
+06c1  mov r13,[rdi+70h]
+06c5  add rbx,r13
+06c8  mov r13,[rdi+98h]
+06cf  add rbp,r13
+06d2  dec r12
+06d5  jne near 100h
+06db  mov r11,[r8+10h]
+06df  mov ebx,18h
+06e4  imul r11,rbx
+06e8  add r9,r11
+06eb  add r8,20h
+06ef  dec r10
+06f2  jne near 0C0h
+06f8  mov r8,[rdi+58h]
+06fc  mov r9,[rsp+100h]
+0704  add r9,r8
+0707  mov [rsp+100h],r9
+070f  mov r8,[rdi+80h]
+0716  mov r9,[rsp+140h]
+071e  add r9,r8
+0721  mov [rsp+140h],r9
+0729  mov r8,[rdi+0A8h]
+0730  add rsi,r8
+0733  mov r8,[rsp+80h]
+073b  add r8,8
+073f  mov [rsp+80h],r8
+0747  mov r8,[rsp+0C0h]
+074f  dec r8
+0752  mov [rsp+0C0h],r8
+075a  jne near 80h
+0760  add rsp,180h
+0767  pop r15
+0769  pop r14
+076b  pop r13
+076d  pop r12
+076f  pop rbp
+0770  pop rbx
+0771  vzeroupper
+0774  ret

@@ -1,7 +1,7 @@
 //! `--first`: the cost of a shape that was never seen before: from the description to the first result.
 //!
 //! Every problem is created and executed once on either side, without warming up; the sides begin in turns. Creation and the execution are
-//! timed. Between the two, untimed, the arguments get their memory: it is written just before, on both sides.
+//! timed. Between the two, untimed, the arguments get their memory: it is written just before, on both sides. On a GPU large arguments are zeros.
 
 use super::ours::{self, Inputs, Ours};
 use super::row::{Figures, Row, Theirs};
@@ -11,7 +11,7 @@ use crate::problems::Named;
 use crate::progress::Progress;
 use anyhow::Result;
 use oxidnn_peer::{Peer, PeerError};
-use oxidnn_runtime::Stream;
+use oxidnn_runtime::{EngineKind, Stream};
 use std::time::{Duration, Instant};
 
 /// The rows of a suite on one number of threads.
@@ -26,7 +26,8 @@ pub(super) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench:
             break;
         }
         progress.doing(&named.case.problem);
-        let inputs = Inputs::of(named, bench.options.all_bytes)?;
+        let gpu = stream.engine().kind() == EngineKind::Gpu;
+        let inputs = if gpu { Inputs::small(named)? } else { Inputs::of(named, bench.options.all_bytes)? };
         let theirs = || bench.peer.as_ref().map(|peer| their_first(named, &inputs, peer).map_err(|e| e.to_string()));
         let early = if i % 2 == 1 { theirs() } else { None };
         let mut row = Row::new(named, &inputs, threads, bench, our_first(named, &inputs, stream, bench)?);

@@ -14,7 +14,7 @@ use oxidnn_testing::{fill, harness};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Numbers for a problem's arguments, and the problem with every open layout and size settled in the plainest way.
+/// Numbers for a problem's arguments, or for some of them, and the problem with every open layout and size settled in the plainest way.
 pub(super) struct Inputs {
     pub(super) settled: Problem,
     pub(super) values: HostArgs,
@@ -23,17 +23,31 @@ pub(super) struct Inputs {
 /// Copies of all arguments that a measurement has at a time: the numbers, ours in two layouts, and the peer's.
 const COPIES: usize = 4;
 
+/// Bytes of arguments that get numbers where few do.
+const SMALL: usize = 64 * 1024;
+
 impl Inputs {
     /// Numbers for `named`: the same in every run.
     pub(super) fn of(named: &Named, all_bytes: bool) -> Result<Inputs> {
-        let mut settled = named.case.problem.clone();
-        settled.resolve();
-        let settled = concrete(&settled, &named.case.fill)?;
+        let settled = settled(named)?;
         harness::afford(&settled, COPIES, 0)?;
         let mut values = fill::repeating(&settled, &named.case.fill, all_bytes);
         harness::take_forward_results(&settled, &mut values, &[])?;
         Ok(Inputs { settled, values })
     }
+
+    /// Numbers for the small arguments of `named` alone: the others are zeros in the engine's memory, which an execution takes no less time over.
+    pub(super) fn small(named: &Named) -> Result<Inputs> {
+        let settled = settled(named)?;
+        let values = fill::small_arguments(&settled, &named.case.fill, SMALL);
+        Ok(Inputs { settled, values })
+    }
+}
+
+fn settled(named: &Named) -> Result<Problem> {
+    let mut settled = named.case.problem.clone();
+    settled.resolve();
+    Ok(concrete(&settled, &named.case.fill)?)
 }
 
 /// Our primitive with its memory.
@@ -46,9 +60,16 @@ pub(super) struct Ours<'a> {
 /// Arguments in an engine's memory, which primitives may share.
 pub(super) type Given = Vec<(Arg, Arc<Memory<'static>>)>;
 
-/// Memory that holds `inputs`, in plain layouts.
+/// Memory that holds `inputs`, in plain layouts; zeros where they have no numbers.
 pub(super) fn given(inputs: &Inputs, stream: &Stream) -> Result<Given> {
-    Ok(harness::upload(stream.engine(), &inputs.values)?.into_iter().map(|(arg, memory)| (arg, Arc::new(memory))).collect())
+    let engine = stream.engine();
+    let mut given: Given = harness::upload(engine, &inputs.values)?.into_iter().map(|(arg, memory)| (arg, Arc::new(memory))).collect();
+    for o in inputs.settled.operands() {
+        if inputs.values.get(o.arg).is_none() {
+            given.push((o.arg, Arc::new(Memory::new(engine, o.tensor)?)));
+        }
+    }
+    Ok(given)
 }
 
 impl<'a> Ours<'a> {

@@ -18,7 +18,7 @@ pub(crate) struct Row {
     pub(super) flops: f64,
     /// Bytes of its arguments.
     pub(super) bytes: f64,
-    /// Operations a millisecond at the processor's peak, on all threads.
+    /// Operations a millisecond at the processor's peak, on all threads; 0 on a GPU.
     pub(super) peak: f64,
     /// Milliseconds of a copy of as many bytes, of problems that memory bounds.
     pub(super) copy_ms: Option<f64>,
@@ -57,7 +57,7 @@ impl Row {
             kernels: 0,
             flops,
             bytes,
-            peak: bench.peaks.of(&named.case.problem) * 1e6 * threads as f64,
+            peak: if host { bench.peaks.of(&named.case.problem) * 1e6 * threads as f64 } else { 0.0 },
             copy_ms: (flops == 0.0 && host).then(|| bench.peaks.copy_ms(bytes, threads)),
             peer: None,
         }
@@ -85,7 +85,7 @@ impl Row {
 
     /// Share of the processor's peak, of problems that are products.
     pub(super) fn peak_percent(&self) -> Option<f64> {
-        (self.flops > 0.0).then(|| self.flops / self.ours.ms / self.peak * 100.0)
+        (self.flops > 0.0 && self.peak > 0.0).then(|| self.flops / self.ours.ms / self.peak * 100.0)
     }
 
     /// Share of the speed of a copy, of problems that memory bounds.

@@ -10,15 +10,15 @@ use std::time::Instant;
 pub struct Core {
     /// Its name.
     pub name: &'static str,
-    /// Vectors that are multiplied and added in a cycle, by their bytes: 16 and 32, and 64.
+    /// Vector multiply-adds a cycle: with vectors of 16 and 32 bytes, and of 64.
     vectors: [f64; 2],
-    /// Steps of 4 bytes of a row by a column that tiles of AMX multiply in a cycle; 0 without them.
+    /// Steps (4 bytes of a row times a column) that AMX multiplies a cycle; 0 without AMX.
     tiles: f64,
-    /// Bytes in a cycle of L2, of L3 and of memory.
+    /// Bytes a cycle from L2, from L3 and from memory.
     bytes: [f64; 3],
 }
 
-/// Processors by vendor, family and models, numbered as in their manuals, with their cores' facts from manuals and measurements.
+/// Processors by vendor, family and models, numbered as in their manuals, with facts from manuals and measurements.
 const TABLE: [(&str, u32, &[RangeInclusive<u32>], Core); 7] = [
     ("AuthenticAMD", 26, &[0..=255], Core { name: "Zen 5", vectors: [2.0, 2.0], tiles: 0.0, bytes: [48.0, 16.0, 6.0] }),
     (
@@ -44,22 +44,22 @@ const TABLE: [(&str, u32, &[RangeInclusive<u32>], Core); 7] = [
     ("GenuineIntel", 6, &[85..=85], Core { name: "Skylake server", vectors: [2.0, 2.0], tiles: 0.0, bytes: [40.0, 6.0, 4.0] }),
 ];
 
-/// The facts assumed of other processors: those of the slowest.
+/// The facts that are assumed of other processors: those of the slowest.
 const OTHER: Core = Core { name: "unknown", vectors: [2.0, 1.0], tiles: 256.0, bytes: [28.0, 6.0, 4.0] };
 
-/// Cycles that emulated tiles take for the work that vectors do in one.
+/// Cycles of emulated AMX for the work of vectors in one.
 const EMULATED: f64 = 8.0;
 
 /// The work of an execution.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Work {
-    /// Multiply-adds of elements, those by padding too.
+    /// Multiply-adds of elements, including those of padding.
     pub multiply_adds: f64,
-    /// How many of them a core does in a cycle.
+    /// Multiply-adds of a core a cycle.
     pub rate: f64,
     /// Bytes that are read and written.
     pub bytes: f64,
-    /// Cores that share both.
+    /// Cores that share the work.
     pub cores: usize,
 }
 
@@ -71,13 +71,13 @@ impl Core {
         if 4.0 * l3 >= l2 { caches.l3 / 2 } else { 2 * caches.l2 }
     }
 
-    /// That of the processor that runs this, as the system names it. Asked once.
+    /// The core of the processor that runs this, as the system names it. Asked once.
     pub fn host() -> &'static Core {
         static HOST: OnceLock<Core> = OnceLock::new();
         oxidnn_runtime::fork::once(&HOST, || Core::of(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default()))
     }
 
-    /// That of the first processor which text in the form of Linux describes.
+    /// The core of the first processor in a text in Linux's format.
     pub(super) fn of(text: &str) -> Core {
         let get =
             |what: &str| text.lines().find_map(|l| l.split_once(':').filter(|(key, _)| key.trim() == what).map(|(_, value)| value.trim()));
@@ -89,19 +89,19 @@ impl Core {
         TABLE.iter().find(is).map_or(OTHER, |row| row.3)
     }
 
-    /// Multiply-adds in a cycle of vectors of so many 32-bit lanes, with `depth` elements in each.
+    /// Multiply-adds a cycle on vectors of `lanes` 32-bit lanes, with `depth` elements in each.
     pub fn rate(&self, lanes: usize, depth: usize) -> f64 {
         self.vectors[usize::from(lanes > 8)] * (lanes * depth) as f64
     }
 
-    /// Multiply-adds in a cycle on tiles of AMX, with `depth` elements in 4 bytes; without such tiles, of vectors that stand in for them.
+    /// Multiply-adds a cycle on AMX, with `depth` elements in 4 bytes; without AMX, of the vectors that emulate it.
     pub fn tile_rate(&self, depth: usize) -> f64 {
         if self.tiles > 0.0 { self.tiles * depth as f64 } else { self.rate(16, depth) / EMULATED }
     }
 }
 
 impl Work {
-    /// Seconds that it should take: of arithmetic, or of bytes from the cache that holds all of them, whichever is longer.
+    /// The predicted seconds: of arithmetic, or of the bytes from the cache that holds all of them, whichever is longer.
     pub fn seconds(&self, core: &Core, caches: &Caches, hertz: f64) -> f64 {
         let [l2, l3, memory] = core.bytes;
         let (bytes, cores) = (self.bytes / self.cores.max(1) as f64, self.cores.max(1) as f64);
@@ -114,7 +114,7 @@ impl Work {
     }
 }
 
-/// Cycles of a core in a second: timed by a chain of shifts, sums and products of 1, 1 and 3 cycles. Asked once, which takes a millisecond.
+/// Cycles of a core a second: timed by a chain of shifts, sums and products of 1, 1 and 3 cycles. Measured once, in a millisecond.
 pub fn hertz() -> f64 {
     const LINKS: u32 = 1 << 18;
     static HERTZ: OnceLock<f64> = OnceLock::new();

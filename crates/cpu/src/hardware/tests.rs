@@ -31,7 +31,7 @@ fn caches_are_what_the_system_says() {
     assert_eq!(described(&[]), Caches::USUAL);
 }
 
-/// The shares of a core's caches fit in them together.
+/// The budgets of a core fit into its caches together.
 #[test]
 fn budgets_fit() {
     for caches in
@@ -58,7 +58,7 @@ fn blocks_stay_in_their_shares() {
     }
 }
 
-/// Cores are known by what the system writes of them, and unknown ones are assumed to be slow.
+/// Cores are recognised by the system's description; unknown ones are assumed to be slow.
 #[test]
 fn cores_are_known_by_vendor_family_and_model() {
     let name = |vendor: &str, family: u32, model: u32| {
@@ -73,7 +73,7 @@ fn cores_are_known_by_vendor_family_and_model() {
     }
 }
 
-/// A core is as slow as its arithmetic, or as the memory that holds its bytes.
+/// The time of work is that of its arithmetic or that of its memory traffic, whichever is longer.
 #[test]
 fn work_takes_as_long_as_what_bounds_it() {
     let core = Core::of("");

@@ -9,7 +9,7 @@ use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, MAX_NDIMS, Tensor};
 use std::ops::Range;
 
-/// A logical position; entries beyond the tensor's dimensions are not used.
+/// A logical position; entries beyond the tensor's dimensions are ignored.
 pub type Pos = [i64; MAX_NDIMS];
 
 /// A dense tensor bound to memory.
@@ -32,7 +32,7 @@ impl<'a> View<'a> {
         View::new(simd, arg, bound.tensor, ctx.buf(arg)?)
     }
 
-    /// The argument `arg`, where it was passed.
+    /// The argument `arg`, if it was passed.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when it is not dense.
@@ -54,7 +54,7 @@ impl<'a> View<'a> {
         View { dtype, ..self }
     }
 
-    /// The instructions that convert.
+    /// The instruction set of conversions.
     pub fn simd(&self) -> Simd {
         self.simd
     }
@@ -62,6 +62,11 @@ impl<'a> View<'a> {
     /// Reads elements from element `offset` on, `stride` apart.
     pub fn read_run(&self, offset: usize, stride: usize, out: &mut [f32]) {
         Elements { buf: self.buf, dtype: self.dtype, at: offset, stride }.read(self.simd, out);
+    }
+
+    /// Writes elements from element `offset` on, `stride` apart, rounded to nearest even, integers saturated.
+    pub fn write_run(&self, offset: usize, stride: usize, values: &[f32]) {
+        Elements { buf: self.buf, dtype: self.dtype, at: offset, stride }.write(self.simd, values);
     }
 
     /// Type of the elements.
@@ -89,12 +94,12 @@ impl<'a> View<'a> {
         self.blocking.offset_of(&pos[..self.dims.len()]) as usize
     }
 
-    /// Distance of neighbours along `dim` where it is the same everywhere.
+    /// The stride along `dim`, if there is one for all.
     pub fn stride(&self, dim: usize) -> Option<i64> {
         self.blocking.is_plain().then(|| self.blocking.strides[dim])
     }
 
-    /// Elements that follow `pos` along `dim` at a constant distance, and that distance.
+    /// Number of elements from `pos` on along `dim` at a constant stride, and that stride.
     fn piece(&self, pos: &Pos, dim: usize) -> (usize, usize) {
         if let Some(stride) = self.stride(dim) {
             return (usize::MAX, stride as usize);
@@ -107,8 +112,8 @@ impl<'a> View<'a> {
         ((size - pos[dim] % size) as usize, stride as usize)
     }
 
-    /// Calls `each` for the pieces of `len` elements from `pos` on along `dim` that are at a constant distance: with the first of a piece and its elements'
-    /// distance, and which of all these are.
+    /// Calls `each` for the pieces with a constant stride that make up `len` elements from `pos` on along `dim`: with the first element of
+    /// a piece, the stride, and the range of its elements.
     #[inline(always)]
     fn pieces(&self, pos: &Pos, dim: usize, len: usize, mut each: impl FnMut(usize, usize, Range<usize>)) {
         let (mut pos, mut done) = (*pos, 0);
@@ -128,9 +133,7 @@ impl<'a> View<'a> {
 
     /// Writes elements from `pos` on along `dim`, rounded to nearest even, integers saturated.
     pub fn write(&self, pos: &Pos, dim: usize, values: &[f32]) {
-        self.pieces(pos, dim, values.len(), |at, stride, piece| {
-            Elements { buf: self.buf, dtype: self.dtype, at, stride }.write(self.simd, &values[piece]);
-        });
+        self.pieces(pos, dim, values.len(), |at, stride, piece| self.write_run(at, stride, &values[piece]));
     }
 
     /// Reads one element.
@@ -147,7 +150,7 @@ impl<'a> View<'a> {
         });
     }
 
-    /// Zeroes the padded area behind the logical sizes, in runs of what is contiguous within a block.
+    /// Zeroes the padded area behind the logical sizes, in contiguous runs within blocks.
     pub fn zero_padding(&self) {
         let (dims, b) = (self.dims, self.blocking);
         let sizes = Dims::from_fn(dims.len(), |e| b.inner.iter().filter(|i| i.0 == e).map(|i| i.1).product());
@@ -158,12 +161,12 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Zeroes what is behind the logical size of `d` in the blocks, of sizes `sizes`, number `outer` along it.
+    /// Zeroes the padding of dimension `d` in the blocks with index `outer` along it; blocks have the sizes `sizes`.
     fn zero_blocks(&self, sizes: &Dims, d: usize, outer: i64) {
         let first = self.dims[d] - outer * sizes[d];
         let all = sizes.iter().product::<i64>() as usize;
         let is_behind = |at: usize| self.index_in_block(d, at) >= first;
-        // Positions of a dimension without blocks lie at equal distances.
+        // Positions of a dimension without blocks have one stride.
         let line = (0..sizes.len()).rev().find(|e| *e != d && sizes[*e] == 1);
         let (count, step) = line.map_or((1, 0), |e| (self.blocking.padded_dims[e] as usize, self.blocking.strides[e] as usize));
         let low = Dims::from_fn(sizes.len(), |e| if e == d { outer } else { 0 });
@@ -183,7 +186,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Zeroes some runs of elements that follow each other, so many of them at one distance.
+    /// Zeroes some contiguous runs of elements, `count` of them at one stride.
     fn zero_runs(&self, offset: usize, run: usize, (count, step): (usize, usize)) {
         const CHUNK: usize = 256;
         let bits = self.dtype.bits();
@@ -211,7 +214,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Copies elements: as many as the widest vector has, which is usual, by a load and a store of it.
+/// Copies elements; the usual number, that of the widest vector, by one load and one store.
 #[inline]
 pub(crate) fn copy_line(from: &[f32], to: &mut [f32]) {
     match (<&[f32; 16]>::try_from(from), <&mut [f32; 16]>::try_from(&mut *to)) {
@@ -220,7 +223,7 @@ pub(crate) fn copy_line(from: &[f32], to: &mut [f32]) {
     }
 }
 
-/// Zeroes bytes that follow each other: up to a line of the caches by two stores that may overlap.
+/// Zeroes contiguous bytes, up to a cache line by two stores that may overlap.
 #[inline]
 fn zero_bytes(buf: &Buf<'_>, at: usize, count: usize) {
     match count {
@@ -231,7 +234,7 @@ fn zero_bytes(buf: &Buf<'_>, at: usize, count: usize) {
     }
 }
 
-/// Dimensions of a tensor taken together as one: an index counts the last of them fastest.
+/// Dimensions that are merged into one: an index counts the last of them fastest.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
     dims: Dims,
@@ -239,8 +242,8 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// The dimensions `dims` (slowest first) of a tensor of sizes `sizes`. Those of size 1 are left out, unless that leaves none: their
-    /// strides mean nothing.
+    /// The dimensions `dims` (slowest first) of a tensor of sizes `sizes`. Dimensions of size 1 are dropped, unless all are: their strides
+    /// are meaningless.
     pub fn new(dims: &[usize], sizes: &[i64]) -> Axis {
         let (mut kept, mut lengths) = (Dims::default(), Dims::default());
         for (i, &d) in dims.iter().enumerate() {
@@ -282,12 +285,12 @@ impl Axis {
         pos
     }
 
-    /// Distance of neighbours in `view`, where it is the same for all.
+    /// The stride in `view`, if there is one for all.
     pub fn stride(&self, view: &View<'_>) -> Option<i64> {
         if view.blocking().is_plain() { self.chained(view.blocking()) } else { None }
     }
 
-    /// Distance of neighbours by the strides of `blocking` alone, where it is the same for all.
+    /// The stride by the strides of `blocking` alone, if there is one for all.
     pub fn chained(&self, blocking: &Blocking) -> Option<i64> {
         let (strides, n) = (&blocking.strides, self.dims.len());
         let chained = |i: usize| strides[self.dims[i] as usize] == strides[self.dims[i + 1] as usize] * self.sizes[i + 1];

@@ -1,4 +1,4 @@
-//! Weighted columns of lines by generated code: safe to run, since every address is checked before it is used.
+//! Weighted sums of lines in generated code: safe to run, since every address is checked before it is used.
 
 use super::code;
 use super::extent::{Read, Written, reach};
@@ -10,17 +10,17 @@ use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
-/// What a kernel is made for.
+/// The key of a kernel.
 pub type Spec = Tailed<Blend>;
 
-/// The columns of a row: the taps of each, by their distances in bytes from where a line begins.
+/// The columns of a row: the taps of each, by byte offset from the begin of a line.
 #[derive(Clone, Default, Debug)]
 pub struct Columns {
     taps: Vec<Tap>,
     counts: Vec<usize>,
     /// The farthest tap; `None` without taps.
     most: Option<usize>,
-    /// Whether columns have other numbers of taps than the first.
+    /// Whether columns have different numbers of taps.
     uneven: bool,
 }
 
@@ -44,39 +44,39 @@ impl Columns {
         self.taps.len()
     }
 
-    /// The number of taps that every column has.
+    /// The number of taps of every column, if it is the same.
     pub fn each(&self) -> Option<u8> {
         self.counts.first().filter(|_| !self.uneven).and_then(|n| u8::try_from(*n).ok())
     }
 }
 
-/// The source of a call, or its result.
+/// The source or the result of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// The memory, and the first byte.
+    /// The memory.
     pub buf: Buf<'a>,
-    /// As said.
+    /// The first byte.
     pub at: usize,
-    /// Distance of groups of channels in bytes.
+    /// Stride of groups of channels in bytes.
     pub group: usize,
 }
 
-/// Rows.
+/// The rows of a call.
 #[derive(Debug)]
 pub struct Call<'a> {
     /// The columns.
     pub columns: &'a Columns,
     /// The source.
     pub source: Side<'a>,
-    /// The result, and the distance of its columns in bytes.
+    /// The result, and the stride of its columns in bytes.
     pub result: (Side<'a>, usize),
-    /// The farthest line of the source that rows are made of, and the farthest row: bytes.
+    /// Byte offsets of the farthest line of the source, and of the farthest row.
     pub farthest: [usize; 2],
     /// Number of channels.
     pub channels: usize,
-    /// Operands of the tail.
+    /// Operands of the epilogue.
     pub tail: &'a TailArgs<'a>,
-    /// Which of their columns is the first channel's.
+    /// The column of these operands that belongs to the first channel.
     pub channel: usize,
 }
 
@@ -88,7 +88,7 @@ pub struct Blender {
     lanes: usize,
 }
 
-/// A kernel and what rows have in common, which has been checked.
+/// A kernel with what all rows have in common, already checked.
 #[derive(Debug)]
 pub struct Rows<'a> {
     blender: &'a Blender,
@@ -106,10 +106,10 @@ impl Blender {
         Ok(Blender { entry: code::get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes() })
     }
 
-    /// What computes rows; nothing, where there are no channels or columns.
+    /// Prepares for rows; `None` without channels or columns.
     ///
     /// # Panics
-    /// When an address lies outside its buffer, or columns have another number of taps than the kernel is for.
+    /// If an address is outside its buffer, or columns do not have the kernel's number of taps.
     pub fn bind<'a>(&'a self, call: &'a Call<'a>) -> Option<Rows<'a>> {
         let (blend, vectors) = (&self.spec.sums, usize::from(self.spec.sums.vectors));
         let (group, columns) = (vectors * self.lanes, call.columns.counts.len());
@@ -118,7 +118,7 @@ impl Blender {
         }
         let groups = call.channels.div_ceil(group);
         let whole = call.channels.is_multiple_of(group);
-        // The last vector of the last group may be a part of one.
+        // The last vector of the last group may be partial.
         let part = blend.masked && call.channels.div_ceil(self.lanes).is_multiple_of(vectors);
         assert!(whole || part, "{} channels are not whole groups of {group}", call.channels);
         assert!(blend.taps.is_none() || blend.taps == call.columns.each(), "columns of other taps than {blend:?}");
@@ -157,11 +157,12 @@ impl Blender {
 }
 
 impl Rows<'_> {
-    /// Computes and stores the row that lies so many bytes behind the first: the sum of these lines. Others may see what went past the caches when
-    /// the `last` row is made.
+    /// Computes and stores the row at byte offset `row` from the first: the sum of the given lines. With `last`, non-temporal stores become
+    /// visible to other threads.
     ///
     /// # Panics
-    /// When the row or a line lies farther than has been said, copies have other lines than one, or results that go past the caches no places for that.
+    /// If the row or a line is farther than the call said, a copy does not have exactly one line, or a result for non-temporal stores is
+    /// not aligned.
     pub fn run(&mut self, row: usize, lines: &[Tap], last: bool) {
         let [farthest, end] = self.call.farthest;
         assert!(row <= end && lines.iter().all(|line| line.source <= farthest), "row {row} of {lines:?}: {:?}", self.call);
@@ -180,7 +181,7 @@ impl Rows<'_> {
         self.args.args.count = if self.call.columns.most.is_some() { lines.len() } else { 0 };
         self.args.args.result = self.result.wrapping_add(row);
         self.args.args.last = usize::from(last);
-        // SAFETY: lines, taps and counts are as many as the arguments say, and source and result were asked for all that these reach from the first
+        // SAFETY: lines, taps and counts are as many as the arguments say, and source and result were checked for all bytes from the first
         // row and line to the farthest.
         unsafe { self.blender.entry.call(&self.args) }
     }

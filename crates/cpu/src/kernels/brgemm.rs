@@ -1,7 +1,7 @@
-//! `Brgemm`: one block of sums over a list of pairs of matrices, on the calling thread: what programs build their own loops around.
+//! `Brgemm`: a batch-reduce product on the calling thread, around which programs build their own loops.
 //!
-//! `C[m x n] (+)= sum over pairs of A[m x k] * B[k x n]`, rows of all three wherever their distances say. It is [`Tile`]s side by side; the pairs
-//! are the taps of their strips.
+//! `C[m x n] (+)= sum over pairs of A[m x k] * B[k x n]`, with any strides of rows. It is [`Tile`]s side by side; the pairs are the taps of
+//! their strips.
 
 use super::tile::{Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Stride, Strip, Tile, max_rows, max_vectors};
 pub use oxidnn_jit::Isa;
@@ -11,10 +11,10 @@ use oxidnn_spec::Error;
 #[cfg(test)]
 mod tests;
 
-/// Sizes and distances, in elements.
+/// Sizes and strides, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Types. `B` lies with [`Product::together`] elements of depth together for every column, and zeros to the last whole group.
+    /// Types. `B` has [`Product::together`] elements of K interleaved for every column, zero-padded to the last whole group.
     pub product: Product,
     /// Rows of `A` and `C`.
     pub m: usize,
@@ -28,7 +28,7 @@ pub struct Shape {
     pub ldb: usize,
     /// From one row of `C` to the next.
     pub ldc: usize,
-    /// True when `C` is added to.
+    /// Whether sums are added to `C`.
     pub add: bool,
 }
 
@@ -38,11 +38,11 @@ pub struct Brgemm {
     shape: Shape,
     bands: Vec<Band>,
     strips: Vec<Rows>,
-    /// Of signed bytes.
+    /// For signed bytes.
     zeros: Option<Zeros>,
 }
 
-/// Neighbouring columns that a tile has.
+/// Neighbouring columns of one tile.
 #[derive(Debug)]
 struct Band {
     column: usize,
@@ -51,7 +51,7 @@ struct Band {
     last: usize,
 }
 
-/// Rows that tiles of one height serve: as many tiles from the first row on, and the kernel of each band.
+/// Rows of tiles of one height: the first row, number of tiles, and the kernel of each band.
 #[derive(Debug)]
 struct Rows {
     first: usize,
@@ -60,7 +60,7 @@ struct Rows {
     kernels: Vec<Tile>,
 }
 
-/// A row of `A` that is zero: its sums, by the kernel of each band, are what signed bytes have too much.
+/// A row of `A` that is zero: its sums, by the kernels of each band, are the excess of sums of signed bytes.
 #[derive(Debug)]
 struct Zeros {
     row: Allocation,
@@ -69,11 +69,11 @@ struct Zeros {
 
 /// Most columns of a band.
 const MOST_COLUMNS: usize = 64;
-/// Words of a list that needs no allocation.
+/// Words of a list up to which no allocation is needed.
 const WORDS: usize = 256;
 
 impl Shape {
-    /// Bytes of a number of `A`.
+    /// Bytes of an element of `A`.
     fn a_bytes(&self) -> usize {
         4 / self.product.depth()
     }
@@ -83,7 +83,7 @@ impl Shape {
         self.a_bytes() * self.product.together()
     }
 
-    /// Bytes of an `A`, from its first number to behind its last; `None` on overflow.
+    /// Bytes of an `A`, from its first element to the end of its last; `None` on overflow.
     pub fn a_extent(&self) -> Option<usize> {
         let rows = self.lda.checked_mul(self.m.checked_sub(1)?)?;
         rows.checked_add(self.k)?.checked_mul(self.a_bytes())
@@ -102,11 +102,11 @@ impl Shape {
 }
 
 impl Brgemm {
-    /// Makes the kernels that are not there yet.
+    /// Generates the kernels that do not exist yet.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] when a size is 0 or a distance shorter than a line; [`Error::Runtime`] and [`Error::OutOfMemory`] when
-    /// code cannot be made.
+    /// [`Error::InvalidArguments`] when a size is 0 or a stride shorter than a row; [`Error::Runtime`] and [`Error::OutOfMemory`] when code
+    /// cannot be generated.
     pub fn new(isa: Isa, shape: Shape) -> Result<Brgemm, Error> {
         let Shape { m, n, k, lda, ldb, ldc, .. } = shape;
         for (name, size, least) in [("m", m, 1), ("n", n, 1), ("k", k, 1), ("lda", lda, k), ("ldb", ldb, n), ("ldc", ldc, n)] {
@@ -144,16 +144,16 @@ impl Brgemm {
         Ok(Brgemm { shape, bands, strips, zeros })
     }
 
-    /// What it was made for.
+    /// The shape that it was made for.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// Computes: `pairs` are the bytes where the matrices of a pair begin in `a` and `b`, `c` begins with the first sum and holds f32, or the bits
-    /// of i32.
+    /// Computes the product. `pairs` are the byte offsets of each pair's matrices in `a` and `b`; `c` begins with the first sum and holds
+    /// f32, or the bits of i32.
     ///
     /// # Panics
-    /// When a matrix is not inside its memory.
+    /// If a matrix is not inside its memory.
     pub fn run(&self, a: Buf, b: Buf, pairs: &[[usize; 2]], c: &mut [f32]) {
         let mut stack = [0; WORDS];
         let highest = self.strips.iter().map(|s| s.height).max().unwrap_or(1);
@@ -181,7 +181,7 @@ impl Brgemm {
         tile.run(Call { a: on.a, zeros: on.zeros, b: on.b, b_row: shape.ldb * bytes, last: band.last, ..raw });
     }
 
-    /// Takes from the sums of signed bytes what they have too much: the sums that a row of zeros gives.
+    /// Subtracts the excess of sums of signed bytes: the sums that a row of zeros gives.
     fn correct(&self, zeros: &Zeros, pairs: &[[usize; 2]], words: &mut [usize], on: Operands, c: &mut [f32]) {
         let list = list(words, (1, 1, 0), pairs.iter().map(|pair| (pair[1], on.zeros.as_ptr().addr())));
         for (band, tile) in self.bands.iter().zip(&zeros.kernels) {
@@ -205,7 +205,7 @@ struct Operands<'a> {
     zeros: Buf<'a>,
 }
 
-/// A strip of so many rows a tile and tiles, whose rows of `A` are `step` bytes apart, with taps that say where `B` and `A` begin.
+/// A strip of `tiles` tiles of `rows` rows, whose rows of `A` are `step` bytes apart, with taps that give the offsets of `B` and `A`.
 fn list(words: &mut [usize], (rows, tiles, step): (usize, usize, usize), taps: impl Iterator<Item = (usize, usize)>) -> List<'_> {
     let mut list = List::new(words, rows);
     list.strip(Strip { tiles, sums: 0, a_row: step, c_row: 0, to: (0, &[0; MOST_ROWS]) });

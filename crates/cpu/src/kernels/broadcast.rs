@@ -1,4 +1,4 @@
-//! Numbers that go with the elements of a result: bias, scales, zero points, operands of post-ops.
+//! Values that are broadcast over the elements of a result: bias, scales, zero points, operands of post-ops.
 
 use super::access::{Pos, View};
 use super::convert::Elements;
@@ -6,7 +6,7 @@ use super::multiversion::Simd;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Quant};
 
-/// One number for every position of a tensor of up to 12 dimensions, constant along some of them.
+/// One value for every position of a tensor of up to 12 dimensions, constant along some of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Broadcast<'a> {
     source: Source<'a>,
@@ -21,7 +21,7 @@ enum Source<'a> {
     Blocked(View<'a>),
 }
 
-/// The dimensions of a tensor of `dims` along which the elements of a quantisation differ, as bits.
+/// The dimensions of a tensor of `dims` along which a quantisation varies, as bits.
 pub fn varying(quant: &Quant, dims: &[i64]) -> u32 {
     let n = dims.len();
     let group = |d: usize| (d + 2).checked_sub(n).and_then(|i| quant.groups.get(i)).map_or(1, |g| (*g).max(1));
@@ -29,12 +29,12 @@ pub fn varying(quant: &Quant, dims: &[i64]) -> u32 {
 }
 
 impl<'a> Broadcast<'a> {
-    /// The number `value` everywhere.
+    /// The value `value` everywhere.
     pub const fn constant(value: f32) -> Broadcast<'a> {
         Broadcast { source: Source::Constant(value), strides: [0; MAX_NDIMS], groups: [1; MAX_NDIMS] }
     }
 
-    /// The tensor `view`, whose dims are 1 or those of the positions.
+    /// The tensor `view`, whose dimensions are 1 or those of the positions.
     pub fn tensor(view: View<'a>) -> Broadcast<'a> {
         let mut b = Broadcast::constant(0.0);
         if !view.blocking().is_plain() {
@@ -59,7 +59,7 @@ impl<'a> Broadcast<'a> {
         b
     }
 
-    /// Scales of `arg`, a tensor of `dims`, by its own positions; 1 where there are none.
+    /// Scales of `arg`, a tensor of `dims`, by its own positions; 1 without any.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when they were not passed.
@@ -67,7 +67,7 @@ impl<'a> Broadcast<'a> {
         Broadcast::quant((simd, ctx), attr.scales.get(&arg), Arg::scale(arg), dims, 1.0)
     }
 
-    /// Zero points of `arg`, a tensor of `dims`, by its own positions; 0 where there are none.
+    /// Zero points of `arg`, a tensor of `dims`, by its own positions; 0 without any.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when they were not passed.
@@ -75,7 +75,7 @@ impl<'a> Broadcast<'a> {
         Broadcast::quant((simd, ctx), attr.zero_points.get(&arg), Arg::zero_point(arg), dims, 0.0)
     }
 
-    /// The first of the elements of a quantisation that memory `arg` holds; `default` where there is none.
+    /// The first element of a quantisation that memory `arg` holds; `default` without a quantisation.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when they were not passed.
@@ -93,7 +93,7 @@ impl<'a> Broadcast<'a> {
         let mut b = Broadcast::constant(default);
         let Some(quant) = quant else { return Ok(b) };
         let sizes = quant.dims(dims);
-        // A tensor without elements has no numbers either, whoever asks for one.
+        // A tensor without elements has no values of these either.
         if sizes.contains(&0) {
             return Ok(b);
         }
@@ -112,19 +112,19 @@ impl<'a> Broadcast<'a> {
         Ok(b)
     }
 
-    /// The same with dimension `d` taken as 0.
+    /// The same with position 0 for all positions of dimension `d`.
     pub fn without(mut self, d: usize) -> Broadcast<'a> {
         self.strides[d] = 0;
         self
     }
 
-    /// The same with one number for every `size` indices of dimension `d`.
+    /// The same with one value for every `size` indices of dimension `d`.
     pub fn grouped(mut self, d: usize, size: i64) -> Broadcast<'a> {
         self.groups[d] = size;
         self
     }
 
-    /// The same for positions of a result: `dims` lists for each dimension of the result the one of this tensor it stands for.
+    /// The same for positions of a result: `dims` lists for each dimension of the result the corresponding one of this tensor.
     pub fn permuted(mut self, dims: &[Option<usize>]) -> Broadcast<'a> {
         let (strides, groups) = (self.strides, self.groups);
         (self.strides, self.groups) = ([0; MAX_NDIMS], [1; MAX_NDIMS]);
@@ -136,31 +136,31 @@ impl<'a> Broadcast<'a> {
         self
     }
 
-    /// True when the number differs along `dim`.
+    /// Whether the value varies along `dim`.
     pub fn varies(&self, dim: usize) -> bool {
         self.strides[dim] != 0 && !matches!(self.source, Source::Constant(_))
     }
 
-    /// True when the number at `at` along `dim` may be another than the one before.
+    /// Whether the value at `at` along `dim` may differ from the one before.
     pub fn changes(&self, dim: usize, at: i64) -> bool {
         self.varies(dim) && at % self.groups[dim] == 0
     }
 
-    /// True when it is the one number `value` everywhere.
+    /// Whether it is `value` everywhere.
     pub fn is_constant(&self, value: f32) -> bool {
         matches!(self.source, Source::Constant(v) if v == value)
     }
 
-    /// The number at `pos`.
+    /// The value at `pos`.
     pub fn at(&self, pos: &Pos) -> f32 {
         let mut one = [0.0];
         self.line(pos, 0, &mut one);
         one[0]
     }
 
-    /// The numbers from `pos` on along `dim`.
+    /// The values from `pos` on along `dim`.
     pub fn line(&self, pos: &Pos, dim: usize, out: &mut [f32]) {
-        // Most have one number, or one along few dimensions: a division takes longer than to look.
+        // Most are constant, or vary along few dimensions: this test is faster than a division.
         let along = |d: usize| if self.strides[d] == 0 { 0 } else { pos[d] / self.groups[d] * self.strides[d] };
         let index: i64 = (0..MAX_NDIMS).map(along).sum();
         match self.source {

@@ -1,4 +1,4 @@
-//! Products of a vector of bytes with lines of bytes where they lie, on generated code.
+//! Products of a vector of bytes with lines of bytes in place, in generated code.
 
 use super::code;
 use super::extent::{Read, Written};
@@ -10,25 +10,25 @@ use oxidnn_spec::Error;
 /// The kernels of a product.
 #[derive(Debug)]
 pub struct ByteProduct {
-    /// For [`ByteDots::LINES`] lines at a time, and for those behind.
+    /// The kernels for [`ByteDots::LINES`] lines at a time, and for the remaining lines.
     whole: Entry<Args>,
     single: Entry<Args>,
     kernel: ByteDots,
     isa: Isa,
 }
 
-/// Lines at a distance.
+/// Lines at a constant stride.
 #[derive(Clone, Copy, Debug)]
 pub struct Lines<'a> {
-    /// Memory from the first one on.
+    /// Memory from the first line on.
     pub bytes: &'a [u8],
-    /// Distance of lines, and elements of each.
+    /// Bytes from line to line.
     pub step: usize,
-    /// As said.
+    /// Elements of a line.
     pub depth: usize,
 }
 
-/// Elements of a step of the depth: a 32-bit word. What is behind the last whole one is multiplied here.
+/// Elements of a step, a 32-bit word. The elements after the last whole word are multiplied here.
 const WORD: usize = 4;
 
 fn number(signed: bool, byte: u8) -> i32 {
@@ -68,23 +68,23 @@ impl ByteProduct {
         Ok(ByteProduct { whole: code::get(isa, &whole)?, single: code::get(isa, &single)?, kernel: whole, isa })
     }
 
-    /// Bytes that a vector takes arranged.
+    /// Bytes of a rearranged vector.
     pub fn arranged(isa: Isa, depth: usize) -> usize {
         ByteDots::arranged(isa, depth)
     }
 
-    /// Arranges a vector in so many bytes.
+    /// Rearranges a vector to `to`.
     pub fn arrange(&self, x: &[u8], to: &mut [u8]) {
         if !to.is_empty() {
             self.kernel.arrange(self.isa, &x[..x.len() / WORD * WORD], to);
         }
     }
 
-    /// Dot products of a vector, also given arranged, by as many lines as there are places for them, and sums of lines where the kernels make any. All
-    /// arithmetic wraps.
+    /// Dot products of a vector, also given rearranged, with as many lines as there is room for, and the lines' sums if the kernels compute
+    /// these. All arithmetic wraps.
     ///
     /// # Panics
-    /// When a line lies outside its memory, or places are missing.
+    /// If a line is outside its memory, or there is too little room for results.
     pub fn run(&self, simd: Simd, (x, arranged): (&[u8], &[u8]), lines: Lines<'_>, [dots, sums]: [&mut [i32]; 2]) {
         let Lines { bytes, step, depth } = lines;
         let ByteDots { signed, summed, .. } = self.kernel;
@@ -109,7 +109,8 @@ impl ByteProduct {
                 dots: Written::from(&mut dots[first..]).at("products", 0, Some(lines * 4)).cast(),
                 sums: if summed { Written::from(&mut sums[first..]).at("sums", 0, Some(lines * 4)).cast() } else { std::ptr::null_mut() },
             };
-            // SAFETY: the kernel reads the arranged vector and whole words of the lines, and writes a number for each line; all of it was asked for.
+            // SAFETY: the kernel reads the rearranged vector and whole words of the lines, and writes a number for each line; all of these
+            // were checked.
             unsafe { entry.call(&args) }
         }
         let surplus = if !self.kernel.flips(self.isa) {

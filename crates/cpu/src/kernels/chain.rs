@@ -1,9 +1,9 @@
-//! The chain of a result: what happens to sums and other numbers on their way to the destination. Scales of the sources, bias, post-ops, the
+//! The chain of a result: all arithmetic between sums (or other values) and the destination. Scales of the sources, bias, post-ops, the
 //! destination's scale and zero point are steps `x = f(x, y, z)`, whose operands have names.
 //!
-//! [`steps`] is the one place that knows what attributes mean. Kernels say where operands are: lines by column beside a tile in registers
-//! ([`Tail`](super::tile::Tail)), registers of a program ([`Builder`](super::pointwise::Builder)), rows of any position ([`Chain`]). Formulas
-//! are lowered twice: to instructions on vectors ([`jit`]), and to loops over lines of f32 ([`lanes`]).
+//! [`steps`] is the one place that interprets attributes. Kernels provide the operands: lines by column beside a tile in registers
+//! ([`Tail`](super::tile::Tail)), registers of a program ([`Builder`](super::pointwise::Builder)), rows at any position ([`Chain`]).
+//! Formulas are lowered twice: to vector instructions ([`jit`]), and to loops over lines of f32 ([`lanes`]).
 
 pub mod jit;
 pub mod lanes;
@@ -33,12 +33,12 @@ impl Unary {
     }
 }
 
-/// What becomes of an element `x`, with an element `y` and perhaps `z`.
+/// The function of a step, of an element `x` and perhaps `y` and `z`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Formula {
     /// `f(x)`
     Forward(Unary),
-    /// `x * f'(y)`, `y` the source, or the destination for a `Dst` algorithm
+    /// `x * f'(y)`, where `y` is the source, or the destination for a `Dst` algorithm
     Backward(Unary),
     /// `alg(x, y, z)`
     Binary(BinaryAlg),
@@ -48,7 +48,7 @@ pub enum Formula {
     Accumulate {
         /// The factor.
         scale: Real,
-        /// What is subtracted before.
+        /// What is subtracted from `y` before.
         zero_point: Real,
     },
 }
@@ -71,7 +71,7 @@ pub enum Operand {
     Factors,
     /// The bias.
     Bias,
-    /// What the destination held before, as elements of a type.
+    /// The old elements of the destination, read as a type.
     Before(DataType),
     /// An argument of a post-op.
     PostOp(usize, Arg),
@@ -86,7 +86,7 @@ pub enum Operand {
 pub struct Step {
     /// What it computes.
     pub formula: Formula,
-    /// `y` and `z`, where the formula has them.
+    /// `y` and `z`, if the formula has them.
     pub operands: [Option<Operand>; 2],
 }
 
@@ -114,15 +114,15 @@ impl Step {
     }
 }
 
-/// True for what leaves every number as it is: frameworks put such scales behind products.
+/// Whether a post-op changes nothing: frameworks add such scales to products.
 fn is_identity(op: &PostOp) -> bool {
     matches!(op, PostOp::Eltwise { alg: EltwiseAlg::Linear, alpha, beta } if alpha.get() == 1.0 && beta.get() == 0.0)
 }
 
-/// The steps of a result of type `dst`, whose sources perhaps have scales and which perhaps has a bias.
+/// The steps of a result of type `dst`; `scaled` and `biased` say whether the sources have scales and whether there is a bias.
 ///
 /// # Errors
-/// In place of a step: what no chain does.
+/// In place of a step: the attribute that no chain does.
 pub fn steps(attr: &Attr, dst: DataType, [scaled, biased]: [bool; 2]) -> impl Iterator<Item = Result<Step, Skip>> + '_ {
     let step = |wanted: bool, alg, operand| wanted.then_some(Ok(Step::binary(alg, operand)));
     let before = [step(scaled, BinaryAlg::Mul, Operand::Factors), step(biased, BinaryAlg::Add, Operand::Bias)];
@@ -134,17 +134,17 @@ pub fn steps(attr: &Attr, dst: DataType, [scaled, biased]: [bool; 2]) -> impl It
     before.into_iter().flatten().chain(post_ops.map(move |(i, op)| Step::post_op(i, op, dst))).chain(after.into_iter().flatten())
 }
 
-/// What sums meet before post-ops, by positions of the result.
+/// What is applied to sums before post-ops, by position in the result.
 #[derive(Debug, Default)]
 pub struct Before<'a> {
-    /// Scales of the sources, where there are any.
+    /// Scales of the sources, if there are any.
     pub factors: Option<[Broadcast<'a>; 2]>,
     /// The bias.
     pub bias: Option<Broadcast<'a>>,
 }
 
 impl<'a> Before<'a> {
-    /// The bias, and scales of the sources: `factors`, where the attributes have any.
+    /// From the bias, and the scales of the sources, which `factors` gives if the attributes have any.
     ///
     /// # Errors
     /// Those of `factors`.
@@ -157,8 +157,8 @@ impl<'a> Before<'a> {
         Ok(Before { factors, bias })
     }
 
-    /// Those of a result with channels in its second dimension: the bias by channel, the one scale of `source`, which is argument `arg`, and the scales
-    /// of weights, where the attributes have any.
+    /// For a result with channels in its second dimension: the bias by channel, the one scale of `source`, which is argument `arg`, and the
+    /// scales of weights if the attributes have any.
     ///
     /// # Errors
     /// Those of `by_weights`; [`Error::InvalidArguments`] when an argument is missing.
@@ -176,8 +176,8 @@ impl<'a> Before<'a> {
     }
 }
 
-/// A chain with its operands in an execution. Those of post-ops, and scales and zero points of the destination, are looked up where they are used: a table
-/// of them all would take more time to make than a small product.
+/// A chain with its operands in an execution. Operands of post-ops, and scales and zero points of the destination, are looked up when they
+/// are used: filling a table of all would take longer than a small product.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain<'a> {
     ctx: Ctx<'a>,
@@ -200,7 +200,7 @@ impl<'a> Chain<'a> {
         Ok(Chain { ctx: *ctx, attr, dst: View::of(simd, ctx, arg)?, before: None })
     }
 
-    /// The same with what sums meet before post-ops.
+    /// The same with what is applied to sums before post-ops.
     pub fn with(self, before: &'a Before<'a>) -> Chain<'a> {
         Chain { before: Some(before), ..self }
     }
@@ -210,7 +210,7 @@ impl<'a> Chain<'a> {
         &self.dst
     }
 
-    /// The argument of an operand of a post-op.
+    /// The argument that is an operand of a post-op.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when it is missing.
@@ -232,7 +232,7 @@ impl<'a> Chain<'a> {
         self.before.and_then(|before| before.bias.as_ref())
     }
 
-    /// The numbers of an operand from `pos` on along `dim`.
+    /// The values of an operand from `pos` on along `dim`.
     ///
     /// # Errors
     /// As for [`Chain::argument`].

@@ -1,11 +1,11 @@
-//! Generated kernels of the process: each is made once and shared by everything that needs the same one.
+//! The process's generated kernels: each is generated once and shared by all that need the same one.
 //!
-//! A kernel is known by its key, plain data that says all its code depends on, and by the instruction set. Keys hold no sizes of tensors, so
-//! there are few kernels however many shapes pass by. All code lies in one arena with one budget; when that is used up, kernels of all kinds that
-//! nothing holds any more are dropped, and made again when they are asked for. Where all are held, [`refusal`] says so, and problems described
-//! from then on go to rows without generated code.
+//! A kernel is identified by its key, plain data with everything that its code depends on, and by the instruction set. Keys hold no tensor
+//! sizes, so there are few kernels for any number of shapes. All code is in one arena with one budget. When the budget is used up, kernels
+//! of all kinds that nothing holds are dropped, and generated again when needed. If all are held, [`refusal`] says so, and problems that
+//! are described from then on get rows without generated code.
 //!
-//! Each kernel is made once: who asks for one that another thread is making waits for it, and for no other.
+//! A thread that needs a kernel which another thread is generating waits for that kernel only.
 
 pub use oxidnn_jit::Key;
 use oxidnn_jit::arena::{Options, perf_map_path};
@@ -29,7 +29,7 @@ struct Kernels<K: Key>(Mutex<Table<K>>);
 
 type Table<K> = HashMap<(K, Isa), Arc<Place<<K as Key>::Args>>>;
 
-/// A kernel, or who makes it.
+/// A kernel, or the lock for generating it.
 struct Place<A> {
     made: OnceLock<Entry<A>>,
     making: Mutex<()>,
@@ -37,7 +37,7 @@ struct Place<A> {
 
 /// The kernels of any kind.
 trait Kind: Any + Sync {
-    /// Those that nobody uses, no longer known.
+    /// Removes the kernels that nobody uses.
     fn unused(&self) -> Vec<Code>;
 }
 
@@ -55,7 +55,7 @@ fn kernels<K: Key>() -> &'static Kernels<K> {
     })
 }
 
-/// The memory of all kernels. A forked child runs its parent's kernels where they are and has memory of its own for others.
+/// The memory of all kernels. A forked child runs its parent's kernels in place and has memory of its own for others.
 fn arena() -> &'static CodeArena {
     static ARENA: OnceLock<Own<CodeArena>> = OnceLock::new();
     let new = || {
@@ -65,24 +65,24 @@ fn arena() -> &'static CodeArena {
     fork::once(&ARENA, || Own::new(new())).get(|_| new())
 }
 
-/// Why this process runs no generated code; `None` where it may. Asked of the system once.
+/// Why this process runs no generated code; `None` if it may. The system is asked once.
 fn refused() -> Option<&'static str> {
     static REFUSED: OnceLock<Option<String>> = OnceLock::new();
     fork::once(&REFUSED, || if knobs::get().jit { probe(arena()) } else { Some("none, as the knob JIT says".into()) }).as_deref()
 }
 
-/// Why problems that are described now get no generated code; `None` where they may.
+/// Why problems that are described now get no generated code; `None` if they may.
 pub fn refusal() -> Option<&'static str> {
     refused().or_else(|| is_full().then_some("all of the memory that generated code may take is in use"))
 }
 
-/// Set when a kernel found no room though all that nobody used was dropped.
+/// Set when there was no room for a kernel although all unused ones had been dropped.
 static FULL: AtomicBool = AtomicBool::new(false);
 
-/// Room that is worth describing primitives with generated code for: some kernels of usual size.
+/// Free memory that justifies describing primitives with generated code: some kernels of usual size.
 const ROOM: usize = 64 << 10;
 
-/// Whether all of the memory that generated code may take is in use.
+/// Whether all memory for generated code is in use.
 pub fn is_full() -> bool {
     if !FULL.load(Ordering::Relaxed) {
         return false;
@@ -93,13 +93,13 @@ pub fn is_full() -> bool {
     full
 }
 
-/// Drops the kernels of all kinds that nobody uses.
+/// Drops the unused kernels of all kinds.
 fn sweep() {
     let kinds = fork::lock(&KINDS).clone();
     kinds.values().for_each(|kind| drop(kind.unused()));
 }
 
-/// Puts code where it can run. When the budget is used up, what nobody uses makes room.
+/// Makes code executable. When the budget is used up, unused kernels are dropped first.
 fn install(arena: &CodeArena, name: &str, made: &Assembled, sweep: impl Fn()) -> Result<Code, CodeError> {
     match arena.install(name, made) {
         Err(CodeError::Budget { .. }) => {
@@ -115,7 +115,7 @@ thread_local! {
     static GIVEN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// What `make` gives, and the bytes of the kernels that it asked for.
+/// The result of `make`, and the bytes of the kernels that it got.
 pub fn counted<T>(make: impl FnOnce() -> T) -> (T, usize) {
     let before = GIVEN.get();
     let made = make();
@@ -124,18 +124,18 @@ pub fn counted<T>(make: impl FnOnce() -> T) -> (T, usize) {
 
 static MADE: AtomicUsize = AtomicUsize::new(0);
 
-/// Kernels that this process has made so far.
+/// Number of kernels that this process has generated.
 pub fn made() -> usize {
     MADE.load(Ordering::Relaxed)
 }
 
-/// What keeps code out of `arena`.
+/// Why `arena` cannot hold code, if so.
 fn probe(arena: &CodeArena) -> Option<String> {
     let Ok(function) = Function::new(Isa::AVX2).finish() else { return Some("none can be made".into()) };
     arena.install("probe", &function.code).err().map(|e| e.to_string())
 }
 
-/// The type as generated code loads and stores it; `None` for types it does not know. All but [`Elem::I32`] are f32 in registers.
+/// The type as generated code loads and stores it; `None` for types that it does not have. All but [`Elem::I32`] are f32 in registers.
 pub fn elem(dtype: DataType) -> Option<Elem> {
     Some(match dtype {
         DataType::F32 => Elem::F32,
@@ -148,7 +148,7 @@ pub fn elem(dtype: DataType) -> Option<Elem> {
     })
 }
 
-/// Writes a kernel to a file of the working directory, under the name that oneDNN's dumps have; what cannot be written is left out.
+/// Writes a kernel to a file in the working directory, with a name as oneDNN's dumps have; failures are ignored.
 fn dump(name: &str, bytes: &[u8]) {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -156,7 +156,7 @@ fn dump(name: &str, bytes: &[u8]) {
     let _ = std::fs::write(format!("dnnl_dump_cpu_{name}.{number}.bin"), bytes);
 }
 
-/// The kernel for `key`, made now if it has not been before.
+/// The kernel for `key`, generated if it does not exist yet.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`] when there is no executable memory for it; [`Error::Runtime`] when the processor lacks the instruction set or the
@@ -166,7 +166,7 @@ pub fn get<K: Key>(isa: Isa, key: &K) -> Result<Entry<K::Args>, Error> {
     let new = || Arc::new(Place { made: OnceLock::new(), making: Mutex::new(()) });
     let place = fork::lock(&kernels().0).entry((key.clone(), isa)).or_insert_with(new).clone();
     let made = || {
-        // One at a time makes the kernel of this place; who waited finds it there.
+        // One thread at a time generates the kernel of this place; threads that waited find it done.
         let _making = place.making.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = place.made.get() {
             return Ok(entry.clone());
@@ -183,13 +183,13 @@ pub fn get<K: Key>(isa: Isa, key: &K) -> Result<Entry<K::Args>, Error> {
 impl<K: Key> Kind for Kernels<K> {
     fn unused(&self) -> Vec<Code> {
         let mut table = fork::lock(&self.0);
-        // Places are handed out under the lock: a place that only the table has is nobody's, and nobody makes its kernel.
+        // Places are handed out under the lock: a place that only the table holds is unused, and nobody is generating its kernel.
         let unused = |place: &Arc<Place<K::Args>>| Arc::strong_count(place) == 1 && place.made.get().is_none_or(|entry| !entry.is_shared());
         table.extract_if(|_, place| unused(place)).filter_map(|(_, place)| Some(place.made.get()?.code().clone())).collect()
     }
 }
 
-/// Makes a kernel.
+/// Generates a kernel.
 fn make<K: Key>(isa: Isa, key: &K) -> Result<Entry<K::Args>, Error> {
     let name = key.name(isa);
     if !isa.is_present() {

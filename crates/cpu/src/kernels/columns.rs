@@ -1,4 +1,4 @@
-//! Work on columns by generated code: safe to run, since every address is checked before it is used.
+//! Operations on matrix columns in generated code: safe to run, since every address is checked before it is used.
 
 use super::code;
 use super::extent::{Read, Written, reach};
@@ -11,17 +11,17 @@ use std::ops::Range;
 
 pub use oxidnn_jit::kernels::columns::{Act, Bound, Columns};
 
-/// Bytes of the rows of a call that sums columns in several groups: those of the next group are in L1 still.
+/// Bytes of the rows of a call that sums columns in several groups: they are still in L1 for the next group.
 const NEAR: usize = 8 * 1024;
-/// Rows of a call that writes columns in several groups: memory is gone through as it lies.
+/// Rows of a call that writes columns in several groups, so that memory is written nearly in order.
 const ROWS: usize = 4;
 
-/// Matrices of which the same rows are gone through: blocks of columns.
+/// Matrices that are processed together, over the same rows: blocks of columns.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks {
     /// Their number.
     pub count: usize,
-    /// Elements from the beginning of one to that of the next.
+    /// Elements from the begin of one to the begin of the next.
     pub distance: usize,
 }
 
@@ -31,16 +31,16 @@ pub struct Sweep {
     act: Act,
     elem: Elem,
     width: usize,
-    /// Whether columns are left that are no whole vector.
+    /// Whether the last columns are a partial vector.
     masked: bool,
     parts: Vec<Part>,
 }
 
-/// The kernel of some columns of a matrix.
+/// The kernel for some columns of a matrix.
 #[derive(Clone, Debug)]
 struct Part {
     entry: Entry<Args>,
-    /// What stores results past the caches.
+    /// The kernel with non-temporal stores.
     streaming: Option<Entry<Args>>,
     first: usize,
     columns: usize,
@@ -53,20 +53,20 @@ struct Part {
 pub const MATRICES: usize = BITS + 1;
 
 impl Sweep {
-    /// What is done.
+    /// The operation.
     pub fn act(&self) -> Act {
         self.act
     }
 
-    /// The kernels that do `act` on matrices with rows of `width` elements, one behind the other. Results go past the caches if they are `far`, and
-    /// f32 in whole vectors.
+    /// The kernels that do `act` on matrices with rows of `width` elements, one after the other. Results are stored non-temporally if they
+    /// are `far` and f32 in whole vectors.
     ///
     /// # Errors
     /// As for [`code::get`].
     pub fn get(isa: Isa, act: Act, elem: Elem, (width, far): (usize, bool)) -> Result<Sweep, Error> {
         let (lanes, most) = (isa.width().lanes(), Columns::most_vectors(isa, act));
         let (whole, last) = (width / lanes, width % lanes);
-        // Groups of the same vectors where these are many, else as many as there can be, and the rest.
+        // Groups of equal numbers of vectors if these are large enough, else the largest possible groups and a rest.
         let even = (1..=most).rev().find(|n| whole.is_multiple_of(*n) && (whole < most || 2 * n >= most));
         let each = even.unwrap_or(most).max(1);
         let cuts = [(each, whole / each, false), (whole % each, 1, false), (1, usize::from(last > 0), true)];
@@ -82,10 +82,11 @@ impl Sweep {
         Ok(Sweep { act, elem, width, masked: last > 0, parts })
     }
 
-    /// Does it for some rows of so many blocks, the first of which begin at these bytes, with sums and other numbers by column of all of them.
+    /// Runs the operation on some rows of the blocks, which begin at the given bytes, with sums and other values by column of all blocks.
     ///
     /// # Panics
-    /// When a matrix ends before its rows, rows of bits are not whole vectors, a line before its columns, or there are others than the kernel has.
+    /// If a matrix ends before its rows, rows of bits are not whole vectors, a line ends before its columns, or operands are not those of
+    /// the kernel.
     pub fn run(&self, matrices: &[(Buf, usize)], (rows, blocks): (Range<usize>, Blocks), sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
         if rows.is_empty() || blocks.count == 0 || self.width == 0 {
             return;
@@ -138,7 +139,7 @@ impl Sweep {
                 let bytes = part.each * size;
                 let is_aligned = (args.matrices[RESULT].addr() | row | (columns * size)).is_multiple_of(bytes.min(64));
                 let entry = part.streaming.as_ref().filter(|_| is_aligned).unwrap_or(&part.entry);
-                // SAFETY: the kernel touches the rows and lines that were asked for, and writes to results, bits and sums alone.
+                // SAFETY: the kernel accesses the rows and lines that were checked, and writes to results, bits and sums alone.
                 unsafe { entry.call(&args) }
             }
         }

@@ -1,4 +1,4 @@
-//! Elements of any type between memory and f32, in bulk: rounded to nearest even, integers saturated.
+//! Bulk conversion between elements of any type in memory and f32: rounded to nearest even, integers saturated.
 
 use super::multiversion::{Body, Simd};
 use oxidnn_expr::convert;
@@ -40,7 +40,7 @@ impl Body for FromF32<'_> {
     }
 }
 
-/// Elements of bf16 in memory as the upper halves of numbers.
+/// Converts bf16: elements are the upper halves of f32.
 struct Widen<'a>(&'a [Cell<u8>], &'a mut [f32]);
 
 impl Body for Widen<'_> {
@@ -53,17 +53,17 @@ impl Body for Widen<'_> {
     }
 }
 
-/// The numbers of stored elements.
+/// Converts stored elements to f32.
 pub fn to_f32(simd: Simd, dtype: DataType, bytes: &[u8], out: &mut [f32]) {
     simd.run(ToF32(dtype, bytes, out));
 }
 
-/// Numbers as stored elements.
+/// Converts f32 to stored elements.
 pub fn from_f32(simd: Simd, dtype: DataType, values: &[f32], bytes: &mut [u8]) {
     simd.run(FromF32(dtype, values, bytes));
 }
 
-/// Elements in memory, from element `at` on, `stride` apart. Two 4-bit elements of one byte must belong to the same task where they are written.
+/// Elements in memory, from element `at` on, `stride` apart. When written, two 4-bit elements of one byte must belong to the same task.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
     /// The memory.
@@ -72,12 +72,12 @@ pub struct Elements<'a> {
     pub dtype: DataType,
     /// The first.
     pub at: usize,
-    /// Distance of neighbours.
+    /// Elements from one to the next.
     pub stride: usize,
 }
 
 impl Elements<'_> {
-    /// Those behind the first `n`.
+    /// The elements after the first `n`.
     fn behind(self, n: usize) -> Self {
         Elements { at: self.at + n * self.stride, ..self }
     }
@@ -86,7 +86,7 @@ impl Elements<'_> {
         self.dtype.bits() / 8
     }
 
-    /// Reads as many as there is room for.
+    /// Reads as many elements as `out` holds.
     pub fn read(self, simd: Simd, out: &mut [f32]) {
         let Elements { buf, dtype, at, stride } = self;
         match (dtype, stride) {
@@ -159,7 +159,7 @@ impl Elements<'_> {
         scatter(self.buf, self.size(), (self.at, self.stride), bytes);
     }
 
-    /// The packed bytes of 4-bit elements are put together first, then converted.
+    /// The packed bytes of 4-bit elements are collected first, then converted.
     fn read_nibbles(self, simd: Simd, out: &mut [f32]) {
         let Elements { buf, dtype, at, stride } = self;
         let mut packed = [0u8; SMALL];
@@ -175,7 +175,7 @@ impl Elements<'_> {
         to_f32(simd, dtype, packed, out);
     }
 
-    /// Half bytes at the ends of a run belong to the neighbours and are kept.
+    /// Half bytes at the ends of a run belong to neighbours and are kept.
     fn write_nibbles(self, simd: Simd, values: &[f32]) {
         let Elements { buf, dtype, at, stride } = self;
         let mut packed = [0u8; SMALL];
@@ -206,7 +206,7 @@ pub fn gather(buf: Buf, size: usize, (at, stride): (usize, usize), bytes: &mut [
     }
 }
 
-/// Spreads elements of `size` bytes, `stride` elements apart.
+/// Scatters elements of `size` bytes, `stride` elements apart.
 pub fn scatter(buf: Buf, size: usize, (at, stride): (usize, usize), bytes: &[u8]) {
     if stride == 1 {
         return buf.write(at * size, bytes);

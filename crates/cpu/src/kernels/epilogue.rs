@@ -1,5 +1,4 @@
-//! What happens to accumulated sums on their way to the destination: scales, bias, post-ops, the destination's scale and zero point,
-//! conversion.
+//! The portable epilogue of accumulated sums: scales, bias, post-ops, the destination's scale and zero point, conversion.
 //!
 //! Results come as blocks of rows in scratch; a row is a run of elements along one dimension of the destination, and consecutive rows are
 //! neighbours along another one ([`Run`]). Everything is done row by row, in vectors; the block is then stored along whichever of the two
@@ -12,7 +11,7 @@ use oxidnn_spec::{Attr, DataType, Error, QuantMode, Rounding, Tensor};
 
 /// Columns that are processed at a time.
 const CHUNK: usize = 128;
-/// Sums that a step goes over before the next one does: they stay in L1.
+/// Sums that a step processes before the next step does: they stay in L1.
 const NEAR: usize = 4096;
 
 /// Consecutive rows of a block: `count` positions from `pos` on, `step` apart along dimension `dim`.
@@ -20,9 +19,9 @@ const NEAR: usize = 4096;
 pub struct Run {
     /// Position of the first row's first element.
     pub pos: Pos,
-    /// The dimension that the rows follow.
+    /// The dimension along which rows follow each other.
     pub dim: usize,
-    /// Distance of two rows along it.
+    /// Positions from row to row along it.
     pub step: i64,
     /// Number of rows.
     pub count: usize,
@@ -42,27 +41,27 @@ impl Run {
 pub struct Sums<'s> {
     /// The elements.
     pub data: &'s mut [f32],
-    /// The same as 32-bit integers (in the bits), where `data` cannot hold them: then `data` is not read.
+    /// The sums as 32-bit integers (in the bits) if `data` cannot represent them: then `data` is not read.
     pub exact: Option<&'s mut [f32]>,
-    /// Distance of two rows.
+    /// Stride of rows.
     pub step: usize,
     /// Number of columns that belong to the result.
     pub columns: usize,
-    /// The dimension that the columns follow.
+    /// The dimension along columns.
     pub dim: usize,
 }
 
-/// The tail of a primitive, bound to its arguments.
+/// The epilogue of a primitive, bound to its arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Epilogue<'a> {
     chain: Chain<'a>,
     plain: bool,
 }
 
-/// Whether [`Epilogue`] does all that the attributes ask for.
+/// Refuses attributes that [`Epilogue`] does not do.
 ///
 /// # Errors
-/// The attribute that it does not do.
+/// The attribute.
 pub fn check(attr: &Attr, dst: &Tensor) -> Result<(), Skip> {
     let no = |what: &str| Err(Skip::Attr(what.into()));
     if dst.dtype.bits() == 4 || dst.dtype == DataType::F64 {
@@ -84,7 +83,7 @@ pub fn check(attr: &Attr, dst: &Tensor) -> Result<(), Skip> {
 }
 
 impl<'a> Epilogue<'a> {
-    /// The tail that does a chain.
+    /// The epilogue of a chain.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when an argument is missing.
@@ -110,12 +109,12 @@ impl<'a> Epilogue<'a> {
         self.chain.dst()
     }
 
-    /// True when sums go to the destination as they are.
+    /// Whether sums are stored unchanged.
     pub fn is_plain(&self) -> bool {
         self.plain
     }
 
-    /// Finishes a block whose rows are those of `runs` in order, and stores it.
+    /// Finishes and stores a block whose rows are those of `runs`, in order.
     pub fn store(&self, sums: Sums<'_>, runs: impl Iterator<Item = Run>) {
         let Sums { data, exact, step, columns, dim } = sums;
         if columns == 0 {
@@ -148,7 +147,7 @@ impl<'a> Epilogue<'a> {
         }
     }
 
-    /// Stores sums that are integers as they are.
+    /// Stores integer sums unchanged.
     fn store_whole(&self, sums: &[i32], step: usize, (columns, dim): (usize, usize), runs: impl Iterator<Item = Run>) {
         let mut first = 0;
         for run in runs {
@@ -159,7 +158,7 @@ impl<'a> Epilogue<'a> {
         }
     }
 
-    /// Distance of neighbours along `dim` in memory, inside a block where the dimension is blocked.
+    /// The stride along `dim` in memory, within a block if the dimension is blocked.
     fn stride(&self, dim: usize) -> i64 {
         let blocking = self.dst().blocking();
         match blocking.inner.iter().enumerate().rfind(|(_, b)| b.0 == dim) {
@@ -171,6 +170,20 @@ impl<'a> Epilogue<'a> {
     /// Stores a run column by column.
     fn store_across(&self, rows: &[f32], step: usize, columns: usize, dim: usize, run: &Run) {
         let mut line = [0.0; CHUNK];
+        let dst = self.dst();
+        let whole = run.step == 1 && (1..=CHUNK).contains(&run.count) && dst.stride(run.dim) == Some(1);
+        if whole && dst.stride(dim) == Some(run.count as i64) {
+            // Columns follow each other.
+            let (each, start) = (CHUNK / run.count, dst.offset(&run.pos));
+            for first in (0..columns).step_by(each) {
+                let line = &mut line[..each.min(columns - first) * run.count];
+                for (j, column) in line.chunks_exact_mut(run.count).enumerate() {
+                    column.iter_mut().enumerate().for_each(|(i, x)| *x = rows[i * step + first + j]);
+                }
+                dst.write_run(start + first * run.count, 1, line);
+            }
+            return;
+        }
         for j in 0..columns {
             for start in (0..run.count).step_by(CHUNK) {
                 let line = &mut line[..(run.count - start).min(CHUNK)];
@@ -192,10 +205,10 @@ impl<'a> Epilogue<'a> {
         }
     }
 
-    /// Takes the sums of a run through everything but the conversion.
+    /// Applies all steps to the sums of a run, except for the conversion.
     fn rows(&self, run: &Run, dim: usize, rows: &mut [f32], (distance, columns): (usize, usize)) {
         let mut lines = [[0.0; CHUNK]; 2];
-        // Every step was there when the tail was made.
+        // The steps were checked when the epilogue was made.
         for step in self.chain.steps().flatten() {
             for (i, row) in rows.chunks_mut(distance).enumerate().take(run.count) {
                 self.row(&step, run.at(i), dim, &mut row[..columns], &mut lines);
@@ -203,7 +216,7 @@ impl<'a> Epilogue<'a> {
         }
     }
 
-    /// A step on the sums from `pos` on along `dim`.
+    /// Applies a step to the sums from `pos` on along `dim`.
     fn row(&self, step: &Step, mut pos: Pos, dim: usize, row: &mut [f32], lines: &mut [[f32; CHUNK]; 2]) {
         for x in row.chunks_mut(CHUNK) {
             for (operand, line) in step.operands.iter().flatten().zip(&mut *lines) {

@@ -1,8 +1,8 @@
-//! What generated code is given: memory that knows where it ends. One of the few files with unsafe code, which lends slices to kernels.
+//! Memory for generated code, with its bounds. One of the few files with unsafe code, which lends slices to kernels.
 //!
-//! Kernels know addresses and strides. Every address that one is called with comes from a [`Read`] or a [`Written`], which give it away only with the
-//! bytes that the call reaches from there ([`reach`]), and refuse the call before it is made where these are not all theirs. Tiles and blocks of
-//! AMX, which take lists of addresses, check these against the extents of their buffers instead.
+//! Kernels know addresses and strides. Every address that a kernel is called with comes from a [`Read`] or a [`Written`], which give it
+//! away only together with the number of bytes that the call reaches from there ([`reach`]), and refuse if these are not all inside. Tiles
+//! and AMX blocks, which take lists of addresses, check these against the bounds of their buffers instead.
 
 use oxidnn_runtime::{Buf, Element};
 use std::fmt::Debug;
@@ -10,14 +10,14 @@ use std::fmt::Debug;
 #[cfg(test)]
 mod tests;
 
-/// Bytes from the first to the end of the last that nested loops reach, each of so many positions so many bytes apart, with `len` bytes at every position;
-/// `None` where a loop has no position, or on overflow.
+/// Bytes from the first to the end of the last that nested loops reach. Each loop is a number of positions and a stride in bytes; `len`
+/// bytes are accessed at every position. `None` if a loop has no position, or on overflow.
 #[inline]
 pub fn reach(loops: &[(usize, usize)], len: usize) -> Option<usize> {
     loops.iter().try_fold(len, |end, (count, step)| end.checked_add(count.checked_sub(1)?.checked_mul(*step)?))
 }
 
-/// The address of byte `first` of a buffer that holds `reach` bytes from there on.
+/// The address of byte `first` of a buffer, which must have `reach` bytes from there on.
 #[inline]
 fn address(buf: &Buf<'_>, operand: impl Debug, first: usize, reach: Option<usize>) -> *mut u8 {
     let inside = reach.and_then(|reach| first.checked_add(reach)).is_some_and(|end| end <= buf.len());
@@ -25,10 +25,10 @@ fn address(buf: &Buf<'_>, operand: impl Debug, first: usize, reach: Option<usize
     buf.as_ptr().wrapping_add(first)
 }
 
-/// Bytes of a line of the caches at least.
+/// Bytes of a cache line.
 pub const LINE: usize = 64;
 
-/// Asks for the lines of those bytes from `first` on that lie in a buffer.
+/// Prefetches those of `bytes` bytes from `first` on that are inside a buffer.
 #[inline]
 fn ask(buf: &Buf<'_>, first: usize, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -41,12 +41,12 @@ fn ask(buf: &Buf<'_>, first: usize, bytes: usize) {
     let _ = (buf, first, bytes, LINE);
 }
 
-/// Reads from the lines of those bytes from `first` on that lie in a buffer, one behind the other: what the processor sees of a stream and fetches ahead of,
-/// as it does not for lines that it is asked for.
+/// Reads a byte of each cache line of those `bytes` bytes from `first` on that are inside a buffer, in order: hardware prefetchers
+/// recognise reads as a stream, which they do not do with software prefetches.
 #[inline]
 fn meet(buf: &Buf<'_>, first: usize, bytes: usize) {
     for byte in (first..first.saturating_add(bytes).min(buf.len())).step_by(LINE) {
-        // SAFETY: the byte lies in the buffer, which may be read while it is lent.
+        // SAFETY: the byte is inside the buffer, which may be read while it is borrowed.
         unsafe { buf.as_ptr().wrapping_add(byte).read_volatile() };
     }
 }
@@ -63,19 +63,19 @@ impl Read<'_> {
     /// The address of byte `first`, from which the call reads at most `reach` bytes.
     ///
     /// # Panics
-    /// When these do not lie in the memory, or there is no such number.
+    /// If these are not all inside the memory, or `reach` is `None`.
     #[inline]
     pub fn at(&self, operand: impl Debug, first: usize, reach: Option<usize>) -> *const u8 {
         address(&self.0, operand, first, reach)
     }
 
-    /// Asks for bytes that a later call reads.
+    /// Prefetches bytes that a later call reads.
     #[inline]
     pub fn ask(&self, first: usize, bytes: usize) {
         ask(&self.0, first, bytes);
     }
 
-    /// Brings bytes that a later call reads, as the next of a stream that comes from memory.
+    /// Reads ahead bytes that a later call reads, as the next part of a stream from memory.
     #[inline]
     pub fn meet(&self, first: usize, bytes: usize) {
         meet(&self.0, first, bytes);
@@ -86,7 +86,7 @@ impl Written<'_> {
     /// The address of byte `first`, from which the call writes and reads at most `reach` bytes.
     ///
     /// # Panics
-    /// When these do not lie in the memory, or there is no such number.
+    /// If these are not all inside the memory, or `reach` is `None`.
     #[inline]
     pub fn at(&self, operand: impl Debug, first: usize, reach: Option<usize>) -> *mut u8 {
         address(&self.0, operand, first, reach)
@@ -101,7 +101,7 @@ impl<'a> From<Buf<'a>> for Read<'a> {
 
 impl<'a, T: Element> From<&'a [T]> for Read<'a> {
     fn from(numbers: &'a [T]) -> Self {
-        // SAFETY: the region is borrowed for as long as this lives, and only read through it.
+        // SAFETY: the region is borrowed as long as this lives, and is only read through it.
         Read(unsafe { Buf::new(numbers.as_ptr().cast_mut().cast(), size_of_val(numbers)) })
     }
 }
@@ -114,7 +114,7 @@ impl<'a> From<Buf<'a>> for Written<'a> {
 
 impl<'a, T: Element> From<&'a mut [T]> for Written<'a> {
     fn from(numbers: &'a mut [T]) -> Self {
-        // SAFETY: the region is borrowed by this alone for as long as it lives.
+        // SAFETY: the region is borrowed exclusively as long as this lives.
         Written(unsafe { Buf::new(numbers.as_mut_ptr().cast(), size_of_val(numbers)) })
     }
 }

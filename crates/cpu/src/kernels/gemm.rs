@@ -1,7 +1,7 @@
-//! Products of plain matrices, in batches: the provider of rows at one distance for the loop nest, on vectors and on tiles of AMX.
+//! Products of plain matrices, in batches: the provider of rows at constant strides for the loop nest, on vectors and on AMX.
 //!
-//! `B` lies in panels, or is row-major or transposed. The nest packs it K block by K block for each group of panels; for tiles of AMX, whose rows
-//! pass by several times as fast, all panels are packed before, once for all workers, unless each is met by one task alone.
+//! `B` is in panels, row-major or transposed. The nest packs it K block by K block for each group of panels. For AMX, which passes over
+//! panels several times as fast, all panels are packed ahead, once for all workers, unless each is used by one task alone.
 
 use super::amx::{self, Half, Lines, Loops, ReadyLoops, Run};
 use super::multiversion::Simd;
@@ -19,20 +19,20 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What kernels depend on.
+/// The parameters that kernels depend on.
 #[derive(Clone, Debug)]
 pub struct Kind {
-    /// Instructions.
+    /// Instruction set.
     pub isa: Isa,
     /// Types.
     pub product: Product,
-    /// How `B` lies.
+    /// The layout of `B`.
     pub right: Right,
-    /// How the steps of `A` lie.
+    /// The layout of the steps of `A`.
     pub a_step: Stride,
-    /// Whether sums begin with what [`Operands::begin`] writes; else with zero. Only vectors do that.
+    /// Whether sums start with what [`Operands::begin`] writes; else with zero. On vectors only.
     pub begins: bool,
-    /// What finishes sums in registers; without it they are handed on.
+    /// The epilogue in registers; without it raw sums are handed on.
     pub tail: Option<Arc<Tail>>,
 }
 
@@ -47,7 +47,7 @@ pub struct Sizes {
     pub columns: usize,
     /// Columns of a panel.
     pub width: usize,
-    /// Depth.
+    /// The size of K.
     pub depth: usize,
 }
 
@@ -60,11 +60,11 @@ pub struct Gemm {
     workers: usize,
 }
 
-/// K blocks are multiples of so many steps: whole words of weights of 4 bits.
+/// K blocks are multiples of this many steps: whole words of 4-bit weights.
 const STEPS: usize = 8;
-/// Most steps of a reduction: its K blocks are listed, and a plan is to cost little memory.
+/// Most steps of a reduction, since a plan lists its K blocks and should take little memory.
 pub const MOST_STEPS: usize = 1 << 24;
-/// What rows say of those that are longer.
+/// The reason why rows decline longer ones.
 pub const TOO_MANY_STEPS: Skip = Skip::Shape("reductions of more steps than a plan keeps K blocks of");
 
 /// A product with its kernels.
@@ -72,11 +72,11 @@ pub const TOO_MANY_STEPS: Skip = Skip::Shape("reductions of more steps than a pl
 pub struct Ready {
     gemm: Gemm,
     loops: ReadyLoops,
-    /// Elements of all panels that are packed before.
+    /// Elements of all panels that are packed ahead.
     packed: usize,
 }
 
-/// Memory of a product; distances in bytes.
+/// Memory of a product; strides in bytes.
 pub struct Operands<'a> {
     /// Memory of `A`.
     pub a: Buf<'a>,
@@ -86,11 +86,11 @@ pub struct Operands<'a> {
     pub a_depth: usize,
     /// Memory of `B`.
     pub b: Buf<'a>,
-    /// What was found out about it, if it no longer changes.
+    /// Notes about `B`, if it no longer changes.
     pub notes: Option<&'a Notes>,
-    /// What packs its panels, where it is to be packed.
+    /// The packing of its panels, if it is to be packed.
     pub packs: Packs<'a>,
-    /// From a row of `B` to the next; looked at where it is read in place.
+    /// From a row of `B` to the next; used only if it is read in place.
     pub b_row: usize,
     /// From a panel of `B` to the next.
     pub b_column: usize,
@@ -98,20 +98,20 @@ pub struct Operands<'a> {
     pub c: Buf<'a>,
     /// From a row of the destination to the next.
     pub c_row: usize,
-    /// Where a product of the batch begins in `A`, `B` and the destination.
+    /// Byte offsets of a product of the batch in `A`, `B` and the destination.
     pub starts: &'a (dyn Fn(usize) -> [usize; 3] + Sync),
-    /// Operands of the tail.
+    /// Operands of the epilogue.
     pub tail: Option<&'a TailArgs<'a>>,
-    /// The column of these with which a product of the batch begins.
+    /// The column of these at which a product of the batch begins.
     pub tail_column: &'a (dyn Fn(usize) -> usize + Sync),
-    /// Writes what the sums of a block begin with, where they do not with zero.
+    /// Writes the initial sums of a block, if they are not zero.
     pub begin: &'a (dyn Fn(Block<'_>) + Sync),
-    /// Takes raw sums where there is no tail.
+    /// Takes raw sums if there is no epilogue in registers.
     pub store: &'a (dyn Fn(Block<'_>) + Sync),
 }
 
 impl Operands<'_> {
-    /// No memory; sums begin with zero, and raw ones go nowhere.
+    /// No memory; sums start with zero, and raw sums are dropped.
     pub const NONE: Self = Operands {
         a: Buf::empty(),
         a_row: 0,
@@ -132,7 +132,7 @@ impl Operands<'_> {
 }
 
 impl Sizes {
-    /// The depth in equal K blocks of at most so many steps, a multiple of `unit`.
+    /// K cut into equal blocks of at most `most` steps, a multiple of `unit`.
     fn parts(&self, product: Product, most: usize, unit: usize) -> Vec<Part> {
         let (each, steps) = (product.depth(), self.depth.div_ceil(product.depth()).max(1));
         let per = steps.div_ceil(steps.div_ceil(most)).next_multiple_of(unit);
@@ -145,7 +145,7 @@ impl Sizes {
 }
 
 impl Gemm {
-    /// The product on a processor: on tiles of AMX where instructions and types allow them.
+    /// The product on a processor: on AMX if instruction set and types allow it.
     ///
     /// # Errors
     /// For reductions of more than 2^24 steps.
@@ -153,7 +153,7 @@ impl Gemm {
         Gemm::in_blocks(kind, sizes, K_STEPS.matrix, target)
     }
 
-    /// The same with K blocks of at most so many steps on vectors.
+    /// The same with K blocks of at most `most` steps on vectors.
     ///
     /// # Errors
     /// As for [`Gemm::new`].
@@ -173,7 +173,7 @@ impl Gemm {
             panel_bytes: steps * 4 * sizes.width,
             memory: 0,
             parts,
-            // Rows that are read down columns are in too many pieces to be prefetched.
+            // Rows that are read by columns are in too many pieces for prefetch.
             source: if kind.a_step == Stride::Given { 0 } else { sizes.batch * sizes.rows * steps * 4 },
             product: kind.product,
             right,
@@ -191,12 +191,12 @@ impl Gemm {
         self.sizes
     }
 
-    /// What multiplies.
+    /// The types.
     pub fn product(&self) -> Product {
         self.loops.shape().product
     }
 
-    /// Whether it is on tiles of AMX.
+    /// Whether it runs on AMX.
     pub fn is_on_amx(&self) -> bool {
         matches!(self.loops, Loops::Tiles(_))
     }
@@ -206,7 +206,7 @@ impl Gemm {
         self.right
     }
 
-    /// What it keeps where, and how fast it multiplies.
+    /// Blocks and the caches they stay in, and the predicted speed.
     pub fn how(&self) -> How {
         let algorithm = match (&self.loops, self.right) {
             (Loops::Tiles(_), _) => "product of matrices, on tiles of AMX",
@@ -219,12 +219,12 @@ impl Gemm {
         How { algorithm: algorithm.into(), copies: self.panels_len().unwrap_or(0) * 4, cores: how.cores.min(self.workers), ..how }
     }
 
-    /// Elements of scratch of all workers; `None` on overflow, or where tiles would need too much.
+    /// Elements of scratch of all workers; `None` on overflow, or if AMX would need too much.
     pub fn scratch_len(&self) -> Option<usize> {
         self.panels_len()?.checked_add(self.loops.scratch_len(self.workers)?)
     }
 
-    /// Elements of all panels that are packed before; `None` on overflow.
+    /// Elements of all panels that are packed ahead; `None` on overflow.
     fn panels_len(&self) -> Option<usize> {
         let shape = self.loops.shape();
         let packed = matches!(&self.loops, Loops::Tiles(drive) if !drive.packs()) && self.right != Right::Panels;
@@ -232,10 +232,10 @@ impl Gemm {
         panels.checked_mul(shape.panel_bytes / 4)?.checked_next_multiple_of(16)
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be made.
+    /// [`Error::Runtime`] if a kernel cannot be generated.
     pub fn build(&self) -> Result<Ready, Error> {
         let packed = self.panels_len().unwrap_or(0);
         Ok(Ready { gemm: self.clone(), loops: self.loops.build(None::<&Strided<'_, '_>>)?, packed })
@@ -285,13 +285,13 @@ impl Ready {
     }
 }
 
-/// Rows at one distance.
+/// Rows at a constant stride.
 struct Strided<'r, 'a> {
     on: &'r Operands<'a>,
 }
 
 impl Strided<'_, '_> {
-    /// Where rows of `A` and of the destination begin.
+    /// The first rows of `A` and of the destination.
     fn at(&self, unit: usize, row: usize) -> [usize; 2] {
         let [a, _, c] = (self.on.starts)(unit);
         [self.on.a.as_ptr().addr() + a + row * self.on.a_row, self.on.c.as_ptr().addr() + c + row * self.on.c_row]
@@ -299,7 +299,7 @@ impl Strided<'_, '_> {
 }
 
 impl Rows for Strided<'_, '_> {
-    /// Where the next row of `A` and of the destination begin.
+    /// The next rows of `A` and of the destination.
     type Walk = [usize; 2];
 
     fn walk(&self, unit: usize, row: usize) -> [usize; 2] {

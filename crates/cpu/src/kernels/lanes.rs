@@ -13,7 +13,7 @@ impl<const W: usize> Lanes<W> {
     /// The first `W` elements of `s`.
     ///
     /// # Panics
-    /// When there are fewer.
+    /// If there are fewer.
     #[inline(always)]
     pub fn load(s: &[f32]) -> Lanes<W> {
         let mut v = [0.0; W];
@@ -24,7 +24,7 @@ impl<const W: usize> Lanes<W> {
     /// Writes them to the front of `s`.
     ///
     /// # Panics
-    /// When it is shorter.
+    /// If it is shorter.
     #[inline(always)]
     pub fn store(self, s: &mut [f32]) {
         s[..W].copy_from_slice(&self.0);
@@ -55,7 +55,7 @@ impl<const W: usize> Lanes<W> {
     }
 }
 
-/// The lanes put together pairwise.
+/// Combines the lanes pairwise.
 #[inline(always)]
 fn pairwise<const W: usize>(mut lanes: [f32; W], join: impl Fn(f32, f32) -> f32) -> f32 {
     let mut n = W;
@@ -68,14 +68,14 @@ fn pairwise<const W: usize>(mut lanes: [f32; W], join: impl Fn(f32, f32) -> f32)
     lanes[0]
 }
 
-/// Vectors that are folded apart, so that one need not wait for the other.
+/// Independent accumulators, to hide latency.
 const VECTORS: usize = 4;
 
-/// Folds two slices of the same length, element by element `total = add(total, x, y)`: in `VECTORS` vectors of `W` lanes, whose totals `join` puts together
-/// pairwise.
+/// Folds two slices of equal lengths, element by element `total = add(total, x, y)`: in `VECTORS` vectors of `W` lanes, whose totals `join`
+/// combines pairwise.
 #[inline(always)]
 pub fn fold<const W: usize>([x, y]: [&[f32]; 2], neutral: f32, add: impl Fn(f32, f32, f32) -> f32, join: impl Fn(f32, f32) -> f32) -> f32 {
-    // Counted loops over arrays: the totals stay in registers.
+    // Counted loops over arrays, so that the totals stay in registers.
     let mut totals = [[neutral; W]; VECTORS];
     let ((x_pieces, x_rest), (y_pieces, y_rest)) = (x.as_chunks::<W>(), y.as_chunks::<W>());
     let ((x_fours, x_pieces), (y_fours, y_pieces)) = (x_pieces.as_chunks::<VECTORS>(), y_pieces.as_chunks::<VECTORS>());

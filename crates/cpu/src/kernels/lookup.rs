@@ -1,4 +1,4 @@
-//! Rows of elements that go to places of their own, by generated code: safe to run, since every address is checked before it is used.
+//! Rows of elements that are copied to arbitrary places, in generated code: safe to run, since every address is checked before it is used.
 
 use super::code;
 use super::extent::{Read, Written};
@@ -8,19 +8,19 @@ use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
-/// The kernels of some [`Places`]: one for each run of vectors that come from as many vectors of the source.
+/// The kernels of some [`Places`]: one for each run of vectors with the same number of source vectors.
 #[derive(Clone, Debug)]
 pub struct Looker(Vec<Entry<Args>>);
 
-/// Where the elements of a row go, vector by vector.
+/// The places of the elements of a row, vector by vector.
 #[derive(Debug)]
 pub struct Places {
     all: Vec<Like>,
-    /// Bytes that are read and written.
+    /// Bytes that are accessed in destination and source.
     reach: [usize; 2],
 }
 
-/// Vectors of the destination that come from as many vectors of the source each, all of which are read and written whole, or under masks.
+/// Consecutive vectors of the destination with the same number of source vectors, all of which are accessed whole, or under masks.
 #[derive(Debug)]
 struct Like {
     count: usize,
@@ -34,21 +34,21 @@ struct Like {
 pub struct Rows<'b> {
     /// Its memory.
     pub buf: Buf<'b>,
-    /// The byte that the places of the first row count from.
+    /// The byte offset from which the first row's places count.
     pub at: usize,
-    /// Bytes from there to that of the next.
+    /// Bytes from there to that of the next row.
     pub next: usize,
 }
 
 impl Places {
-    /// Elements at places of the destination and the source, of so many bytes, by vectors of so many lanes.
+    /// From the places of elements in destination and source, with elements of these sizes, in vectors of `lanes` lanes.
     #[must_use]
     pub fn new(row: &[[u32; 2]], sizes: [usize; 2], lanes: usize) -> Places {
         let mut row: Vec<[usize; 2]> = row.iter().map(|place| place.map(|at| at as usize)).collect();
         row.sort_unstable();
         let ends: [usize; 2] = std::array::from_fn(|t| row.iter().map(|place| place[t] + 1).max().unwrap_or(0));
         let mut places = Places { all: Vec::new(), reach: [0, 1].map(|t| ends[1 - t] * sizes[1 - t]) };
-        // The last vectors of the source begin where they end with it.
+        // The last vector of the source is moved back to end where the source does.
         let last = ends[1].checked_sub(lanes);
         let mut rest = &row[..];
         while let Some(first) = rest.first().map(|place| place[0]) {
@@ -59,7 +59,7 @@ impl Places {
         places
     }
 
-    /// A vector of the destination, from the vectors of the source that it comes from, which begin up to the `last` place where there is one.
+    /// A vector of the destination, with the vectors of the source that it needs, which begin at `last` at most, if that is given.
     fn vector(&mut self, (first, mut left): (usize, Vec<[usize; 2]>), last: Option<usize>, [written, read]: [usize; 2], lanes: usize) {
         let mut sources = Vec::new();
         while let Some(start) = left.iter().map(|place| place[1]).min() {
@@ -84,7 +84,7 @@ impl Places {
         }
     }
 
-    /// Vectors of source and destination.
+    /// Numbers of vectors of source and destination.
     #[must_use]
     pub fn vectors(&self) -> [usize; 2] {
         let sum = |of: fn(&Like) -> usize| self.all.iter().map(of).sum();
@@ -100,7 +100,7 @@ impl Places {
 }
 
 impl Looker {
-    /// The kernels for elements of destination and source at such places.
+    /// The kernels for these element types and places.
     ///
     /// # Errors
     /// As for [`code::get`].
@@ -109,11 +109,11 @@ impl Looker {
         Ok(Looker(places.all.iter().map(kernel).collect::<Result<_, _>>()?))
     }
 
-    /// Moves rows, so many `times`, the places of the first of which count from a byte of destination and source, those of the others from so many bytes on
-    /// each.
+    /// Moves `times` rows. The places of the first row count from a byte offset in destination and source, those of each further row from
+    /// `next` bytes later.
     ///
     /// # Panics
-    /// When an element lies outside its memory, or places are others than the kernels are for.
+    /// If an element is outside its memory, or the kernels were made for other places.
     pub fn run(&self, places: &Places, times: usize, to: Rows<'_>, from: Rows<'_>) {
         assert!(self.0.len() == places.all.len(), "{} kernels for {}", self.0.len(), places.all.len());
         if self.0.is_empty() || times == 0 {
@@ -126,8 +126,8 @@ impl Looker {
         for (entry, like) in self.0.iter().zip(&places.all) {
             let (steps, sources, count) = (like.steps.as_ptr(), like.sources.as_ptr(), like.steps.len());
             let args = Args { from, to, steps, sources, count, times, from_next, to_next };
-            // SAFETY: all lanes that the steps and their sources name, and all of whole vectors, lie in their memory, which was asked for them, and there
-            // are as many sources for every step as the kernel reads.
+            // SAFETY: all lanes that the tables name, and all lanes of whole vectors, are inside their memory, which was checked, and every
+            // step has as many sources as the kernel reads.
             unsafe { entry.call(&args) }
         }
     }

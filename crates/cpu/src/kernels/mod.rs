@@ -12,6 +12,7 @@ pub mod columns;
 pub mod convert;
 pub mod dense;
 pub mod dot;
+pub mod doubles;
 pub mod epilogue;
 pub mod extent;
 pub mod gemm;

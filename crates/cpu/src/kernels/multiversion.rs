@@ -5,7 +5,7 @@
 
 use crate::target::Isa;
 
-/// Proof that this processor has an instruction set: only [`Simd::new`] makes one, and only after asking the processor.
+/// Proof that this processor has an instruction set: only [`Simd::new`] makes one, after asking the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Simd(Isa);
 
@@ -34,7 +34,7 @@ fn avx2<B: Body>(body: B) -> B::Out {
 }
 
 impl Simd {
-    /// The proof for `isa`, where this processor has it.
+    /// The proof for `isa`, if this processor has it.
     pub fn new(isa: Isa) -> Option<Simd> {
         isa.is_present().then_some(Simd(isa))
     }

@@ -1,12 +1,14 @@
-//! The softmax of rows that come block by block as generated code: the largest score of a row, exponentials with their sum, and results that are
-//! rescaled where the largest grows. `ops::sdpa::softmax` says what the recurrence is.
+//! Online softmax in generated code: the largest score of each row, exponentials with their sum, and results that are rescaled when the
+//! largest grows. `ops::sdpa::softmax` explains the recurrence.
 //!
-//! A row of scores stays in L1 between its two passes. A vector of 16 scores costs a load and a maximum in the first; a load, a multiply-add, a
-//! dozen instructions of the exponential, an addition and a store in the second. One of those waits for the one before, so those of four vectors take
-//! turns, and rows are gone through by fours. Where only a rounding to bf16 follows, exponentials are as exact as that asks for.
+//! A row of scores stays in L1 between its two passes. A vector of 16 scores costs a load and a maximum in the first; a load, a
+//! multiply-add, a dozen instructions of the exponential, an addition and a store in the second. The exponential is a dependency chain, so
+//! four vectors are interleaved, and rows are processed by fours. If only a rounding to bf16 follows, exponentials are computed with that
+//! accuracy.
 //!
-//! What scores are subtracted need not be the largest: powers up to [`BEYOND`] are as exact. So a row keeps what it has until a score is larger by
-//! more than that, which after the first block is rare: one comparison of whole vectors decides it for all rows, without a fold across lanes.
+//! The reference that is subtracted from scores need not be the largest: powers up to [`BEYOND`] are as accurate. So a row keeps its
+//! reference until a score exceeds it by more than that, which is rare after the first block: one comparison of whole vectors decides it
+//! for all rows, without reducing lanes.
 
 use super::chain::jit::together::Together;
 use super::chain::jit::value::Recorder;
@@ -21,21 +23,21 @@ use std::mem::offset_of;
 #[cfg(test)]
 mod tests;
 
-/// Rows, and vectors of a row, that are gone through at a time: as many as registers hold.
+/// Rows, and vectors of a row, that are processed together: as many as registers hold.
 const fn together(isa: Isa) -> usize {
     if isa.avx512 { 4 } else { 2 }
 }
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Spec {
     /// Type of the exponentials.
     weights: Elem,
-    /// Rows that are gone through together.
+    /// Rows that are processed together.
     rows: u8,
 }
 
-/// Arguments of a kernel. Distances are in bytes.
+/// Arguments of a kernel. Strides are in bytes.
 #[repr(C)]
 #[derive(Debug)]
 struct Args {
@@ -43,7 +45,7 @@ struct Args {
     scores_row: usize,
     /// Groups of rows, at least 1.
     groups: usize,
-    /// Vectors of a row, in times of [`together`] and single ones behind.
+    /// Vectors of a row: groups of [`together`], and the remaining ones.
     apart: usize,
     single: usize,
     factor: *const u8,
@@ -95,33 +97,33 @@ impl Key for Spec {
     }
 }
 
-/// What is known of a row: its reference, which no score times the factor exceeds by more than [`BEYOND`], and the sum of the powers of two of scores
-/// times the factor less that.
+/// The state of a row: its reference, which no score times the factor exceeds by more than [`BEYOND`], and the sum of the powers of two of
+/// scores times the factor minus the reference.
 pub type State = [f32; 2];
 
-/// How far scores times the factor may be beyond a row's reference.
+/// How far scores times the factor may exceed a row's reference.
 pub const BEYOND: f32 = 8.0;
 
-/// Bytes of a row's state, and where its sum is.
+/// Bytes of a row's state, and the offset of its sum.
 const STATE: usize = size_of::<State>();
 const SUM: usize = size_of::<f32>();
 
-/// A row while it is gone through.
+/// A row while it is processed.
 struct Line {
     scores: Int,
     /// What is added to scores.
     shift: Val,
 }
 
-/// Where the states and results of rows are, from one on.
+/// Addresses of the states and results of rows, from one row on.
 struct At {
     args: Int,
     state: Int,
     results: Int,
 }
 
-/// Scores that become exponentials: their row, where their vectors are counted from, what they are multiplied by, what they are added to, and constants
-/// in registers.
+/// Scores that become exponentials: their row, the index of their first vector, their factor, the sums that they are added to, and
+/// constants in registers.
 struct Exponent<'w> {
     line: &'w Line,
     index: Int,
@@ -131,8 +133,8 @@ struct Exponent<'w> {
 }
 
 impl Spec {
-    /// Goes through the vectors of some rows, several at a time as long as there are so many: `each` gets a row, where its vectors are counted from,
-    /// and how many they are.
+    /// Iterates over the vectors of some rows, several at a time as long as there are enough: `each` gets a row, the index of its first
+    /// vector, and the number of vectors.
     fn vectors(&self, f: &mut Function, args: Int, each: impl Fn(&mut Function, usize, Int, usize)) {
         let (rows, lanes) = (usize::from(self.rows), f.isa().width().lanes() as i32);
         let index = f.int(0);
@@ -145,7 +147,7 @@ impl Spec {
         }
     }
 
-    /// Vectors that a row folds apart: several rows need fewer.
+    /// Independent accumulators of a row: several rows need fewer.
     fn apart(&self, isa: Isa) -> usize {
         if self.rows == 1 { together(isa) } else { 1 }
     }
@@ -158,7 +160,7 @@ impl Spec {
         self.vectors(f, args, |f, row, index, vectors| {
             for v in 0..vectors {
                 let x = f.load(width, at[row].indexed(index, 4, (v * width.bytes()) as i32));
-                // Where a score is not a number the sum will not be one either.
+                // If a score is NaN, so will be the sum.
                 let total = totals[row][v % apart];
                 let larger = f.binary(Binary::MaxF32, x, total);
                 f.assign(total, larger);
@@ -167,7 +169,7 @@ impl Spec {
         totals.iter().map(|totals| totals[1..].iter().fold(totals[0], |a, b| f.binary(Binary::MaxF32, *b, a))).collect()
     }
 
-    /// Replaces some vectors of scores by exponentials, and adds these up.
+    /// Replaces some vectors of scores by exponentials, and adds these to the sums.
     fn weights<const N: usize>(&self, f: &mut Function, on: &Exponent<'_>) {
         let Exponent { line, index, factor, totals, kept } = *on;
         let (width, bytes) = (f.isa().width(), self.weights.bytes());
@@ -179,18 +181,18 @@ impl Spec {
         });
         for (v, e) in powers(f, self.weights, less, kept).into_iter().enumerate() {
             f.update(Binary::AddF32, totals[v % totals.len()], e);
-            // Narrow weights lie in the first half of their row, behind no score that is still to be read.
+            // Narrow weights are stored in the first half of their row, behind no score that is still to be read.
             let to = line.scores.indexed(index, bytes as u8, (v * width.lanes() * bytes) as i32);
             if self.weights == Elem::Bf16 { f.store_bf16_flushed(to, e, None) } else { f.store_as(self.weights, to, e, None) }
         }
     }
 
-    /// Replaces scores by exponentials, and takes them into the states.
+    /// Replaces scores by exponentials, and updates the states.
     fn exponentials(&self, f: &mut Function, args: Int, (lines, states): (&[Line], Int), factor: Val) {
         let (width, apart) = (f.isa().width(), self.apart(f.isa()));
         let totals: Vec<Vec<Val>> = lines.iter().map(|_| (0..apart).map(|_| f.zero(width)).collect()).collect();
         totals.iter().flatten().for_each(|total| f.pin(*total));
-        // From memory they would cost a load each, which is more than there are multiply-adds.
+        // In memory they would cost a load each, more loads than there are multiply-adds.
         let constants: Vec<f64> = match self.weights {
             _ if !f.isa().avx512 => Vec::new(),
             Elem::Bf16 => functions::exp2_short_constants().collect(),
@@ -219,7 +221,7 @@ impl Spec {
     }
 }
 
-/// Powers of two to be rounded to a type, with constants in registers.
+/// Powers of two that will be rounded to a type, with constants in registers.
 fn powers<const N: usize>(f: &mut Function, to: Elem, x: [Val; N], kept: &[(u32, Val)]) -> [Val; N] {
     let recorder = Recorder::keeping(f, kept);
     let x = Together(x.map(|x| recorder.value(x)));
@@ -227,7 +229,7 @@ fn powers<const N: usize>(f: &mut Function, to: Elem, x: [Val; N], kept: &[(u32,
     powers.0.map(|y| recorder.lanes(y))
 }
 
-/// What is added to the scores of some rows, whose states and results change where a score is far beyond their reference.
+/// What is added to the scores of some rows; updates states and results if a score exceeds its row's reference by too much.
 fn references(f: &mut Function, first: &At, totals: &[Val], factor: Val) -> Vec<Val> {
     let width = f.isa().width();
     let references: Vec<Val> = (0..totals.len()).map(|row| f.splat(width, first.state.at((row * STATE) as i32))).collect();
@@ -236,7 +238,7 @@ fn references(f: &mut Function, first: &At, totals: &[Val], factor: Val) -> Vec<
     for (total, reference) in totals.iter().zip(&references) {
         let total = f.binary(Binary::MulF32, *total, factor);
         let more = f.binary(Binary::SubF32, total, *reference);
-        // Infinity less infinity does not count.
+        // Infinity minus infinity must not count.
         beyond = f.binary(Binary::MaxF32, more, beyond);
     }
     let most = f.splat_f32(width, BEYOND);
@@ -256,7 +258,7 @@ fn references(f: &mut Function, first: &At, totals: &[Val], factor: Val) -> Vec<
     });
     let (zero, nothing) = (f.zero(width), f.splat_f32(width, f32::NEG_INFINITY));
     let shift = |reference: &Val| {
-        // While all scores are minus infinity their exponentials are 0 and not NaN.
+        // While all scores are minus infinity, their exponentials must be 0 and not NaN.
         let none = f.compare_f32(Compare::Eq, *reference, nothing);
         let reference = f.select(none, zero, *reference);
         f.binary(Binary::SubF32, zero, reference)
@@ -264,7 +266,7 @@ fn references(f: &mut Function, first: &At, totals: &[Val], factor: Val) -> Vec<
     references.iter().map(shift).collect()
 }
 
-/// Makes the largest score of a block a row's reference if it is too far beyond it, and multiplies the sum and the results so far by what that changes.
+/// Makes the largest score of a block the row's reference if it exceeds that by too much, and rescales the sum and the results so far.
 fn update(f: &mut Function, at: &At, largest: Val, reference: Val) {
     let width = f.isa().width();
     let (zero, nothing, most) = (f.zero(width), f.splat_f32(width, f32::NEG_INFINITY), f.splat_f32(width, BEYOND));
@@ -285,7 +287,7 @@ fn update(f: &mut Function, at: &At, largest: Val, reference: Val) {
     rescale(f, at, share);
 }
 
-/// Multiplies a row of results by its share, unless that is 1.
+/// Multiplies a row of results by a factor, unless that is 1.
 fn rescale(f: &mut Function, at: &At, share: Val) {
     let width = f.isa().width();
     let memory = f.local(size_of::<f32>());
@@ -310,34 +312,34 @@ fn rescale(f: &mut Function, at: &At, share: Val) {
 pub struct Online {
     several: Entry<Args>,
     single: Entry<Args>,
-    /// Rows and vectors that are gone through at a time.
+    /// Rows and vectors that are processed together.
     together: usize,
     lanes: usize,
 }
 
-/// One call: rows with their states.
+/// A call: rows with their states.
 #[derive(Debug)]
 pub struct Call<'a> {
     /// Scores, row by row, which become exponentials of the kernel's type from the row's first byte on.
     pub scores: &'a mut [f32],
-    /// Distance of the rows of scores.
+    /// Stride of the rows of scores.
     pub step: usize,
     /// Scores of a row: whole vectors.
     pub columns: usize,
-    /// What scores are multiplied by: the scale by the binary logarithm of e, positive and finite.
+    /// The factor of scores: the scale times the binary logarithm of e, positive and finite.
     pub factor: f32,
-    /// What is known of the rows.
+    /// The states of the rows.
     pub states: &'a mut [State],
     /// Results so far, row by row.
     pub results: &'a mut [f32],
-    /// Distance of the rows of results.
+    /// Stride of the rows of results.
     pub results_step: usize,
-    /// Results of a row, in whole vectors; none where there are none so far.
+    /// Results of a row, in whole vectors; 0 if there are none yet.
     pub results_columns: usize,
 }
 
 impl Online {
-    /// The kernels that leave weights of type `weights`: f32 or bf16.
+    /// The kernels that write weights of type `weights`: f32 or bf16.
     ///
     /// # Errors
     /// As for [`code::get`].
@@ -350,7 +352,7 @@ impl Online {
     /// Runs it.
     ///
     /// # Panics
-    /// When rows are not there, or not whole vectors.
+    /// If rows are missing, or not whole vectors.
     pub fn run(&self, call: Call<'_>) {
         let Call { scores, step, columns, factor, states, results, results_step, results_columns } = call;
         let (rows, lanes, together) = (states.len(), self.lanes, self.together);
@@ -378,7 +380,7 @@ impl Online {
                 continue;
             }
             args.groups = groups;
-            // SAFETY: the kernel reads and writes whole vectors of the rows that were asked for, their states, and the factor.
+            // SAFETY: the kernel accesses whole vectors of the rows that were checked, their states, and the factor.
             unsafe { entry.call(&args) }
             args.scores = args.scores.wrapping_add(groups * each * args.scores_row);
             args.states = args.states.wrapping_add(groups * each * STATE);

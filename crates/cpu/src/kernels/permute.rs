@@ -1,4 +1,4 @@
-//! Tiles whose elements get other neighbours, by generated code: safe to run, since every address is checked before it is used.
+//! Permutation of tiles in registers by generated code: safe to run, since every address is checked before it is used.
 
 use super::code;
 use super::extent::{Read, Written};
@@ -13,25 +13,25 @@ use oxidnn_spec::Error;
 /// Bytes of a line of memory.
 const LINE: usize = 64;
 
-/// The kernels for whole tiles, for parts of tiles, and for those of which nothing is read, whole and under masks: processors take long to load nothing from
-/// where there is no memory, and some to store whole vectors under masks.
+/// The kernels for whole tiles, for partial tiles, and for tiles of which nothing is read, each whole or masked: fully masked loads from
+/// unmapped memory are slow, and on some processors so are masked stores of whole vectors.
 #[derive(Clone, Debug)]
 pub struct Permuter {
     near: [Entry<Args>; 4],
-    /// The same for tiles that are written whole, past the caches.
+    /// The same with non-temporal stores, for tiles that are written whole.
     streaming: Option<[Entry<Args>; 4]>,
     kernel: Permute,
     lanes: usize,
 }
 
-/// Which lanes of each vector of a tile are read, written, and exist among those that are written.
+/// The lanes of each vector of a tile that are read, that are written, and that exist among the latter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Masks {
     /// Those that are read.
     pub reads: [u16; LANES],
-    /// Those that are written.
+    /// Those that are written; lanes that do not exist are written as zeros.
     pub writes: [u16; LANES],
-    /// Those of them that are not zeros.
+    /// Those of the written ones that exist.
     pub exists: [u16; LANES],
 }
 
@@ -40,47 +40,47 @@ pub struct Masks {
 pub struct Places {
     all: Vec<[usize; 2]>,
     farthest: [usize; 2],
-    /// The bits of all that are in the destination.
+    /// The bitwise OR of all places in the destination, which shows their alignment.
     bits: usize,
 }
 
 impl Places {
-    /// Such places.
+    /// A table of places.
     #[must_use]
     pub fn new(all: Vec<[usize; 2]>) -> Places {
         Places { farthest: farthest(&all), bits: all.iter().fold(0, |bits, place| bits | place[1]), all }
     }
 
-    /// How many there are.
+    /// Number of places.
     #[must_use]
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no places.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 }
 
-/// Where the vectors of a tile are that are read, and those that are written, in bytes, and the lanes of them that count.
+/// The offsets of the vectors of a tile that are read and written, in bytes, and their masks.
 #[derive(Clone, Debug)]
 pub struct Vectors {
     tables: [Vec<usize>; 2],
-    /// All where there are no masks.
+    /// `None` if all lanes exist.
     masks: Option<Masks>,
-    /// Bytes of source and destination that a tile reaches; none where nothing of them is used.
+    /// Bytes of source and destination that a tile reaches; `None` if nothing of them is accessed.
     reach: [Option<usize>; 2],
-    /// Whether all lanes are written, and the bits of all places that are.
+    /// Whether all lanes are written; and the bitwise OR of the written offsets.
     whole: bool,
     bits: usize,
-    /// Bytes of elements, and lanes.
+    /// Bytes of elements, and number of lanes.
     of: ([usize; 2], usize),
 }
 
 impl Vectors {
-    /// Such vectors of elements of so many bytes.
+    /// The vectors of a tile, with elements of these sizes.
     #[must_use]
     pub fn new(tables: [Vec<usize>; 2], masks: Option<Masks>, (sizes, isa): ([usize; 2], Isa)) -> Vectors {
         let lanes = isa.width().lanes();
@@ -95,7 +95,7 @@ impl Vectors {
         Vectors { tables, masks, reach, whole, bits, of: (sizes, lanes) }
     }
 
-    /// Whether some of them are neither whole, of so many lanes, nor empty.
+    /// Whether some of them are neither whole, with `lanes` lanes, nor empty.
     #[must_use]
     pub fn are_ragged(&self, lanes: usize) -> bool {
         let whole = u16::MAX >> (LANES - lanes);
@@ -104,7 +104,7 @@ impl Vectors {
     }
 }
 
-/// The farthest of some places in either tensor.
+/// The farthest of some places in each tensor.
 fn farthest(places: &[[usize; 2]]) -> [usize; 2] {
     places.iter().fold([0; 2], |most: [usize; 2], place| [most[0].max(place[0]), most[1].max(place[1])])
 }
@@ -112,21 +112,21 @@ fn farthest(places: &[[usize; 2]]) -> [usize; 2] {
 /// Tiles of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Tiles<'t> {
-    /// Memory of the source, and the byte from which places count.
+    /// Memory of the source, and the byte offset from which places count.
     pub from: (Buf<'t>, usize),
-    /// The same of the destination.
+    /// The same for the destination.
     pub to: (Buf<'t>, usize),
-    /// The places of tiles, of which the first so many are made.
+    /// The places of tiles, and how many of them, from the first on, are computed.
     pub places: (&'t Places, usize),
     /// Their vectors.
     pub vectors: &'t Vectors,
-    /// The factors of elements, the first for all where one is the same for all; by lane of a vector, or of each vector that is written.
+    /// The factors of elements: one for all, by lane of a vector, or by lane of each vector that is written.
     pub factors: [&'t [f32]; UNCHANGED.len()],
-    /// What elements of the destination are multiplied by before they are added, where the kernel adds them.
+    /// The factor of the old elements of the destination, if the kernel adds these.
     pub adds: &'t f32,
 }
 
-/// The kernels for whole tiles, for parts of tiles, and for those of which nothing is read, whole and under masks.
+/// The kernels for whole tiles, for partial tiles, and for tiles of which nothing is read, each whole or masked.
 fn entries(isa: Isa, kernel: Permute) -> Result<[Entry<Args>; 4], Error> {
     let zeros = Permute { streaming: kernel.streaming, ..kernel.of_zeros() };
     let get = |kernel: Permute, masked: bool| code::get(isa, &Permute { masked, ..kernel });
@@ -134,7 +134,7 @@ fn entries(isa: Isa, kernel: Permute) -> Result<[Entry<Args>; 4], Error> {
 }
 
 impl Permuter {
-    /// The kernels. Whole lines of f32 go past the caches where they are `far`.
+    /// The kernels. Whole lines of f32 are stored non-temporally if they are `far`.
     ///
     /// # Errors
     /// As for [`code::get`].
@@ -148,10 +148,10 @@ impl Permuter {
         })
     }
 
-    /// Makes tiles.
+    /// Computes tiles.
     ///
     /// # Panics
-    /// When an element lies outside its memory.
+    /// If an element is outside its memory.
     pub fn run(&self, t: &Tiles<'_>) {
         let [reads, writes] = self.kernel.vectors.map(usize::from);
         let (all_places, count) = t.places;
@@ -176,7 +176,7 @@ impl Permuter {
         }
         let Some(to) = to else { return };
         let args = Args {
-            // Where nothing is used nothing is reached.
+            // Nothing is reached where nothing is accessed.
             from: from.map_or(std::ptr::null(), |from| Read::from(t.from.0).at("source", t.from.1, from)),
             to: Written::from(t.to.0).at("permuted", t.to.1, to),
             tiles: places.as_ptr(),
@@ -200,8 +200,8 @@ impl Permuter {
             }
             (Some(_), Some(_)) => masked,
         };
-        // SAFETY: all lanes of the vectors that are read and written lie in their memory, which was asked for them; tables are as long as the kernel
-        // has vectors, masks as long as any kernel has vectors, and factors as long as this one needs.
+        // SAFETY: all lanes of the vectors that are read and written are inside their memory, which was checked; tables are as long as the
+        // kernel has vectors, masks as long as any kernel has vectors, and factors as long as this one needs.
         unsafe { entry.call(&args) }
     }
 }

@@ -1,9 +1,10 @@
-//! Local response normalisation by generated code: safe to run, since every address is checked before it is used.
+//! Local response normalisation in generated code: safe to run, since every address is checked before it is used.
 //!
-//! Rows of a tensor go through scratch in which every row has zeros around it, so that a window is the same number of loads everywhere,
-//! whether its elements are neighbours in a vector (windows of channels that are last, or in blocks of a vector) or vectors of their own (planes, and
-//! windows of pixels, dimension by dimension). Forward: squares to scratch, then their sums over windows into responses. Backward: squares, the terms
-//! of the gradient, their sums into gradients. Sums stay in registers; scratch is in L1 or L2, so that tensors are read and written once.
+//! Rows of a tensor go through scratch in which every row is surrounded by zeros, so that a window is the same number of loads everywhere,
+//! whether its elements are neighbours in a vector (windows of channels that are last, or in blocks of a vector) or vectors (planes, and
+//! windows of pixels, dimension by dimension). Forward: squares to scratch, then their sums over windows to responses. Backward: squares,
+//! the terms of the gradient, their sums to gradients. Sums stay in registers; scratch stays in L1 or L2, so tensors are read and written
+//! once.
 
 use super::chain::jit::together::Together;
 use super::chain::jit::value::Recorder;
@@ -20,10 +21,10 @@ use std::mem::offset_of;
 /// Most elements of a window.
 pub const MOST: usize = 9;
 
-/// What a call does. `x` is the source, `d` the gradient of the result; `S`, `T` and `A` are planes of scratch.
+/// What a call computes. `x` is the source, `d` the gradient of the result; `S`, `T` and `A` are planes of scratch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Pass {
-    /// `S = x^2`, and the sum of all.
+    /// `S = x^2`, and the sum of all of these.
     Squares,
     /// `T = sum(S)`, along one of several dimensions of a window.
     Sums,
@@ -35,7 +36,7 @@ pub enum Pass {
     Combine,
 }
 
-/// An operand of a pass: a tensor's elements, or numbers of a plane.
+/// An operand of a pass: the elements of a tensor, or of a plane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Role {
     Source,
@@ -49,9 +50,9 @@ enum Role {
 
 /// Planes of scratch: `S`, `T` and `A`.
 pub const SQUARES: usize = 0;
-/// As said.
+/// The plane of terms.
 pub const TERMS: usize = 1;
-/// As said.
+/// The plane of factors.
 pub const FACTORS: usize = 2;
 
 impl Pass {
@@ -66,29 +67,30 @@ impl Pass {
     }
 }
 
-/// What a kernel is made for.
+/// The key of a kernel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Spec {
-    /// What it does.
+    /// The pass.
     pub pass: Pass,
-    /// Elements of the tensors.
+    /// Element type of the tensors.
     pub elem: Elem,
     /// Elements of a window, at most [`MOST`].
     pub window: u8,
     /// Four times `beta`.
     pub quarters: u8,
-    /// True where all `b` are in [`USUAL`].
+    /// Whether all `b` are in [`USUAL`].
     pub usual: bool,
-    /// True where rows may end within a vector.
+    /// Whether rows may end within a vector.
     pub masked: bool,
 }
 
-/// Sizes of elements whose cubes, roots and powers are far from the ends of f32.
+/// The range of numbers whose cubes, roots and powers are far from the ends of f32.
 pub const USUAL: (f32, f32) = (1e-12, 1e12);
-/// Quarters of an exponent that roots make.
+/// Exponents, in quarters, that square roots can compute.
 pub const QUARTERS: &[u8] = &[1, 2, 3, 4, 6, 7, 8];
 
-/// `x^-(quarters / 4)` for numbers that are not negative; for those in [`USUAL`] without a root or a quotient of the processor where that pays.
+/// `x^-(quarters / 4)` for non-negative numbers; for numbers in [`USUAL`] without square root and division instructions where that is
+/// faster.
 #[inline(always)]
 pub fn power<N: Bits>(x: N, quarters: u8, usual: bool) -> N {
     let one = N::constant(1.0);
@@ -113,7 +115,7 @@ pub fn power<N: Bits>(x: N, quarters: u8, usual: bool) -> N {
     }
 }
 
-/// `x^(-1/2)` by Newton's method, from a number that is right to 4 %.
+/// `x^(-1/2)` by Newton's method, from an estimate within 4 %.
 #[inline(always)]
 fn inverse_root<N: Bits>(x: N) -> N {
     let half = N::constant(0.5).mul(x);
@@ -124,7 +126,7 @@ fn inverse_root<N: Bits>(x: N) -> N {
     y
 }
 
-/// `x^(-1/4)`: from a number that is right to some 2 %, two steps of third order towards `x y^4 = 1`.
+/// `x^(-1/4)`: from an estimate within some 2 %, two steps of third order towards `x y^4 = 1`.
 #[inline(always)]
 fn inverse_fourth_root<N: Bits>(x: N) -> N {
     let mut y = N::from_bits(N::word_sub(N::word(INVERSE_FOURTH_ROOT), N::word_sar(x.bits(), 2)));
@@ -135,7 +137,7 @@ fn inverse_fourth_root<N: Bits>(x: N) -> N {
     y
 }
 
-/// `(1 + 1/4) (127 - 0.045) 2^23`: bits are logarithms, but for the mantissa's bend, the mean of which is 0.045.
+/// `(1 + 1/4) (127 - 0.045) 2^23`: the bits of a float approximate its logarithm, up to the mantissa's curvature, whose mean is 0.045.
 const INVERSE_FOURTH_ROOT: i32 = (1.25 * 126.954_953 * 8_388_608.0) as i32;
 
 #[inline(always)]
@@ -148,32 +150,32 @@ fn cubed<N: Num>(x: N) -> N {
     x.mul(x).mul(x)
 }
 
-/// `x^(-3/4)` by roots.
+/// `x^(-3/4)` by square roots.
 #[inline(always)]
 fn three_quarters<N: Bits>(x: N) -> N {
     let root = x.sqrt();
     N::constant(1.0).div(root.mul(root.sqrt()))
 }
 
-/// Vectors that are made together: their powers operation by operation, since one of these waits for the one before.
+/// Vectors that are processed together, with their powers interleaved, since a power is a dependency chain.
 const TOGETHER: [usize; 3] = [4, 2, 1];
 
 /// Most operands of a pass.
 const OPERANDS: usize = 5;
 
-/// Arguments. Distances are in bytes.
+/// Arguments. Strides are in bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// Operands in the order of the pass's roles: the first vector, the distance of vectors, and what is added behind a row.
+    /// Operands in the order of the pass's roles: the first vector, the stride of vectors, and what is added at the end of a row.
     at: [*mut u8; OPERANDS],
     vector: [usize; OPERANDS],
     next: [usize; OPERANDS],
-    /// Rows, whole vectors of each by [`TOGETHER`], elements behind those.
+    /// Rows, whole vectors of each in groups of [`TOGETHER`], and elements after those.
     rows: usize,
     vectors: [usize; 3],
     left: usize,
-    /// Distance of a window's elements.
+    /// Stride of a window's elements.
     near: usize,
     /// Where a vector of sums is stored.
     total: *mut f32,
@@ -205,11 +207,11 @@ fn field(f: &mut Function, args: Int, offset: usize) -> Int {
     f.load_int(args.at(offset as i32))
 }
 
-/// What writes a kernel.
+/// Writes the code of a kernel.
 struct Writer<'s> {
     spec: &'s Spec,
     args: Int,
-    /// Where operands are; behind them every third element of a window from the fourth on.
+    /// The addresses of operands, followed by those of every third element of a window from the fourth on.
     at: Vec<Int>,
     near: Int,
     share: Val,
@@ -270,7 +272,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Moves all operands by distances among the arguments; from vector to vector those in scratch by what is known.
+    /// Moves all operands by strides among the arguments; from vector to vector, those in scratch by constants.
     fn go_on(&self, f: &mut Function, distances: usize) {
         let (roles, vector) = (self.spec.pass.roles(), distances == offset_of!(Args, vector));
         for (i, at) in self.at.iter().enumerate() {
@@ -327,7 +329,7 @@ impl<'s> Writer<'s> {
         std::array::from_fn(|i| [powers[i], f.binary(Binary::DivF32, powers[i], bases[i])])
     }
 
-    /// Makes some vectors, and goes on behind them.
+    /// Processes some vectors, and moves on.
     fn vectors<const N: usize>(&self, f: &mut Function, mask: Option<Pred>) {
         let bases = |f: &mut Function| std::array::from_fn::<_, N, _>(|vector| self.base(f, vector));
         let factors: [[Option<Val>; 2]; N] = match self.spec.pass {
@@ -347,7 +349,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Makes a vector by the powers that its pass needs.
+    /// Processes a vector with the powers that its pass needs.
     fn vector(&self, f: &mut Function, factors: [Option<Val>; 2], mask: Option<Pred>) {
         let elem = self.spec.elem;
         match (self.spec.pass, factors) {
@@ -364,7 +366,7 @@ impl<'s> Writer<'s> {
                 let term = f.binary(Binary::MulF32, d, x);
                 let mut term = f.binary(Binary::MulF32, term, next);
                 if let Some(mask) = mask {
-                    // What does not exist adds nothing, whatever its power is.
+                    // Missing elements add nothing, whatever their power is.
                     let zero = f.zero(f.isa().width());
                     term = f.select(mask, term, zero);
                 }
@@ -392,40 +394,40 @@ impl<'s> Writer<'s> {
     }
 }
 
-/// A tensor: its memory, the byte where a call begins, and the distances of rows and vectors in bytes.
+/// A tensor: its memory, the byte offset of the call, and the strides of rows and vectors in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
     /// The memory.
     pub buf: Buf<'a>,
     /// The first byte.
     pub at: usize,
-    /// Distance of rows.
+    /// Stride of rows.
     pub row: usize,
-    /// Distance of vectors.
+    /// Stride of vectors.
     pub vector: usize,
 }
 
-/// A plane of scratch, in numbers.
+/// A plane of scratch, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Plane {
-    /// Place of the first element.
+    /// Index of the first element.
     pub first: usize,
-    /// Distance of rows.
+    /// Stride of rows.
     pub row: usize,
-    /// Distance of a window's elements.
+    /// Stride of a window's elements.
     pub near: usize,
 }
 
-/// One call.
+/// A call.
 #[derive(Debug)]
 pub struct Call<'c> {
-    /// The source, the gradient of the result, and the result; those that the pass has not may be missing.
+    /// The source, the gradient of the result, and the result; `None` for tensors that the pass does not use.
     pub tensors: [Option<Side<'c>>; 3],
     /// The scratch.
     pub space: &'c mut [f32],
-    /// Where the planes lie in it: squares, terms and factors.
+    /// The planes in it: squares, terms and factors.
     pub planes: [Plane; 3],
-    /// Rows, and elements of each.
+    /// Number of rows, and elements of each.
     pub sizes: [usize; 2],
     /// `share`, `k` and `slope`.
     pub numbers: [f32; 3],
@@ -437,7 +439,7 @@ pub struct Responses {
     entry: Entry<Args>,
     spec: Spec,
     lanes: usize,
-    /// Vectors that are made together, the most first.
+    /// Vectors that are processed together, the largest number first.
     together: [usize; 3],
 }
 
@@ -450,22 +452,22 @@ impl Responses {
     /// # Errors
     /// As for [`code::get`].
     pub fn get(isa: Isa, spec: &Spec) -> Result<Responses, Error> {
-        // Other registers do not hold four.
+        // With 16 registers four do not fit.
         let together = if isa.avx512 { TOGETHER } else { [usize::MAX, 2, 1] };
         Ok(Responses { entry: code::get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes(), together })
     }
 
-    /// Does it. Returns the sum of all squares, where it makes them.
+    /// Runs the pass. Returns the sum of all squares, if it computes them.
     ///
     /// # Panics
-    /// When an address lies outside its memory, or a tensor is missing.
+    /// If an address is outside its memory, or a tensor is missing.
     pub fn run(&self, call: &mut Call<'_>) -> f32 {
         if call.sizes.contains(&0) {
             return 0.0;
         }
         let mut total = [0.0; LANES];
         let args = Args { total: total.as_mut_ptr(), ..self.checked(call) };
-        // SAFETY: tensors and planes hold all rows and vectors that were asked of them; the sums have room for the widest vector.
+        // SAFETY: tensors and planes hold all rows and vectors that were checked; `total` has room for the widest vector.
         unsafe { self.entry.call(&args) }
         total.iter().sum()
     }

@@ -1,7 +1,7 @@
 //! Scratch memory of an execution, cut into parts that are safe to use from many workers.
 //!
 //! A plan books the parts with [`booked`]; an execution cuts them in the same order with [`Scratch::take`]. One of the few files with
-//! unsafe code: what it promises is that a part is handed out once and is then written by one worker at a time.
+//! unsafe code: it guarantees that a part is handed out once and is then written by one worker at a time.
 
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::Error;
@@ -18,13 +18,13 @@ fn share(len: usize, workers: usize) -> usize {
     len / workers / 16 * 16
 }
 
-/// Elements of scratch of a kernel with two parts: one that all workers read, or that tasks fill piece by piece, and one of which every worker
-/// has its share.
+/// Elements of scratch of a kernel with two parts: one that all workers read, or that tasks fill piece by piece; and one of which every
+/// worker has a share.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Lens {
-    /// Those of the shared part.
+    /// Of the shared part.
     pub shared: usize,
-    /// Those of all workers together.
+    /// Of all workers together.
     pub workers: usize,
 }
 
@@ -46,7 +46,7 @@ pub struct Scratch<'a> {
     at: usize,
 }
 
-/// A part of it: as many elements as were asked for, contents undefined.
+/// A part of it: as many elements as requested, with undefined contents.
 pub struct Part<'a> {
     buf: Buf<'a>,
     len: usize,
@@ -56,7 +56,7 @@ impl<'a> Scratch<'a> {
     /// The scratch in `buf`.
     ///
     /// # Safety
-    /// For the lifetime nobody else may use the memory of `buf`.
+    /// During the lifetime nobody else may use the memory of `buf`.
     pub unsafe fn new(buf: Buf<'a>) -> Scratch<'a> {
         Scratch { buf, at: 0 }
     }
@@ -79,25 +79,26 @@ impl<'a> Scratch<'a> {
     }
 }
 
-/// Scratch of a worker as memory that kernels read and write. It is borrowed for as long as kernels may.
+/// A worker's scratch as memory that kernels read and write, borrowed as long as they do.
 pub fn lend(numbers: &mut [f32]) -> Buf<'_> {
-    // SAFETY: the numbers are valid and nobody else's while the memory is in use; as for all memory, parallel parts write disjoint elements.
+    // SAFETY: the elements are valid and exclusively borrowed while the memory is in use; as for all memory, parallel parts write disjoint
+    // elements.
     unsafe { Buf::new(numbers.as_mut_ptr().cast(), size_of_val(numbers)) }
 }
 
 /// Elements `start..start + len` of a part.
 ///
 /// # Safety
-/// Nobody else may use these elements while the slice lives.
+/// Nobody else may use these elements while the slice exists.
 unsafe fn piece<'s>(buf: Buf<'s>, start: usize, len: usize) -> &'s mut [f32] {
     // SAFETY: by the caller's promise; `take` has checked the alignment.
     unsafe { buf.slice_mut(start, len) }.unwrap_or_default()
 }
 
-/// What is done with elements of the task's or worker's own and the worker's share of a second part: the task's index, the elements, the share.
+/// A task on elements of its own or of its worker's: the task's index, the elements, the worker's share of a second part.
 type BesideTask<'t> = dyn Fn(usize, &mut [f32], Buf) + Sync + 't;
 
-/// What is done with a piece: its index, the piece, the worker's scratch.
+/// A task on a piece: its index, the piece, the worker's scratch.
 type PieceTask<'t> = dyn Fn(usize, &mut [f32], &mut [f32]) + Sync + 't;
 
 impl<'a> Part<'a> {
@@ -115,7 +116,7 @@ impl<'a> Part<'a> {
     /// The first `len` elements, a multiple of 16, and the others.
     ///
     /// # Panics
-    /// When there are fewer.
+    /// If there are fewer.
     pub fn split(&mut self, len: usize) -> [Part<'_>; 2] {
         let bytes = self.buf.len();
         [Part { buf: self.buf.part(0, len * 4), len }, Part { buf: self.buf.part(len * 4, bytes - len * 4), len: self.len - len }]
@@ -132,7 +133,7 @@ impl<'a> Part<'a> {
         self.into_slice()
     }
 
-    /// As [`Part::fill`], for a part that kernels read by its addresses, which may be filled again when they are done.
+    /// As [`Part::fill`], for a part that kernels read by its addresses, and that may be filled again afterwards.
     pub fn refill(&mut self, executor: &dyn Executor, piece_len: usize, fill: &(dyn Fn(usize, &mut [f32]) + Sync)) -> Buf<'a> {
         Part { buf: self.buf, len: self.len }.fill(executor, piece_len, fill);
         self.buf
@@ -168,8 +169,8 @@ impl<'a> Part<'a> {
         pieces
     }
 
-    /// Runs `tasks` tasks on at most `workers` workers, each with its worker's equal share of `beside` as memory that generated code reads, and
-    /// with elements of this part: its own piece of `piece_len`, or its worker's share where there is no such length.
+    /// Runs `tasks` tasks on at most `workers` workers, each with its worker's equal share of `beside` as memory that generated code reads,
+    /// and with elements of this part: its own piece of `piece_len`, or its worker's share if no length is given.
     pub fn work_beside(
         &mut self,
         beside: &mut Part<'_>,
@@ -185,13 +186,13 @@ impl<'a> Part<'a> {
         executor.run(workers.min(executor.threads().max(1)), tasks, &|worker, index| {
             assert!(worker < workers, "worker {worker} of {workers}");
             let (start, len) = piece_len.map_or((worker * own, own), |len| (index * len, len));
-            // SAFETY: every task is called once and calls with the same worker do not overlap; pieces of different tasks do not overlap, nor
-            // do shares of different workers.
+            // SAFETY: every task is called once and calls with the same worker do not overlap; pieces of different tasks do not overlap,
+            // nor do shares of different workers.
             task(index, unsafe { piece(buf, start, len) }, copies.part(worker * copy * 4, copy * 4));
         });
     }
 
-    /// Passes pieces of `piece_len` elements to `task` in parallel, with what is in them.
+    /// Passes pieces of `piece_len` elements to `task` in parallel, with their present contents.
     pub fn rework(self, executor: &dyn Executor, piece_len: usize, task: &(dyn Fn(usize, &mut [f32]) + Sync)) {
         self.fill(executor, piece_len, task);
     }

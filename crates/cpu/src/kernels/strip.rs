@@ -1,4 +1,5 @@
-//! Strips of results of windows by generated code (depthwise convolution, pooling): safe to run, since every address is checked before it is used.
+//! Strips of results of windows in generated code (depthwise convolution, pooling): safe to run, since every address is checked before it
+//! is used.
 
 use super::code;
 use super::extent::{LINE, Read, Written, reach};
@@ -15,25 +16,26 @@ use std::ops::Range;
 
 pub use oxidnn_jit::kernels::strips::{Line, Row};
 
-/// Bytes of a number of sums.
+/// Bytes of an element of sums.
 const WORD: usize = size_of::<f32>();
 
-/// Rows of results with the lines of their windows: made once for a plan, so that calls need not look at each.
+/// Rows of results with the lines of their windows. The farthest offsets are computed once for a plan, so calls need not inspect each row.
 #[derive(Clone, Default, Debug)]
 pub struct Table {
     rows: Vec<Row>,
     lines: Vec<Line>,
-    /// The first line of every row.
+    /// The index of every row's first line.
     starts: Vec<usize>,
-    /// The farthest line of the source and of the other operand where that is read; the farthest result, and of the other operand where that is written.
+    /// The farthest offsets of lines that are read, in the source and in the other operand; and of rows that are written, in the result and
+    /// in the other operand.
     read: [usize; 2],
     written: [usize; 2],
-    /// The bits of all results' places.
+    /// The bitwise OR of all results' offsets, which shows their alignment.
     places: usize,
 }
 
 impl Table {
-    /// Adds a row and the lines of its window, which it need not count.
+    /// Adds a row and the lines of its window; `row.lines` is set here.
     pub fn push(&mut self, row: Row, lines: impl Iterator<Item = Line>) {
         let start = self.lines.len();
         self.lines.extend(lines);
@@ -50,18 +52,18 @@ impl Table {
         &self.lines[self.starts[row]..][..self.rows[row].lines]
     }
 
-    /// True where every row has a line.
+    /// Whether every row has a line.
     pub fn is_met(&self) -> bool {
         self.rows.iter().all(|r| r.lines > 0)
     }
 }
 
-/// A kernel of strips whose results a tail finishes. This is its key.
+/// The key of a kernel of strips with an epilogue.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Tailed<K> {
-    /// What makes the results.
+    /// The kernel for the results.
     pub sums: K,
-    /// What happens to them, storing included.
+    /// Their epilogue, which stores them.
     pub tail: Tail,
 }
 
@@ -77,7 +79,7 @@ impl<K: StripKey> Key for Tailed<K> {
     }
 }
 
-/// What kernels of strips read: their own arguments, and what their tails do.
+/// Arguments of kernels of strips: their own, and those of the epilogue.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Finished<A> {
@@ -86,21 +88,21 @@ pub struct Finished<A> {
 }
 
 impl<A> Finished<A> {
-    /// Where a tail finds its arguments.
+    /// The offset of the epilogue's arguments.
     pub(super) const TAIL: usize = offset_of!(Finished<A>, tail);
 
     /// The arguments of a call with these results.
     ///
     /// # Panics
-    /// Where the tail's operands end before the results do.
+    /// If the epilogue's operands are shorter than the results.
     pub(super) fn new(args: A, tail: &Tail, operands: &TailArgs<'_>, results: Results) -> Finished<A> {
         let found = operands.of_strips(tail, results);
         Finished { args, tail: found.unwrap_or_else(|| panic!("operands of a strip's tail end before {results:?}")) }
     }
 }
 
-/// Kernels for whole groups of vectors of channels, and for what is left of the last group where that may be part of one: a group the last vector of
-/// which is under a mask, or where masks are slow vectors of which the first begins with channels that are made already.
+/// Kernels for whole groups of vectors of channels, and for the rest of the channels: a group whose last vector is masked; or, where masks
+/// are slow, single vectors of which the first overlaps channels that were computed already.
 #[derive(Clone, Debug)]
 pub struct Strip {
     whole: Option<Part>,
@@ -111,100 +113,100 @@ pub struct Strip {
 /// The channels of strips.
 #[derive(Clone, Copy, Debug)]
 pub struct Channels {
-    /// How many.
+    /// Number of channels.
     pub count: usize,
-    /// Whether some may be made twice with the same result.
+    /// Whether channels may be computed twice with the same result.
     pub twice: bool,
-    /// Bytes of the last one that are not its own: what is left of the last group begins so much earlier. Whole groups do not reach it then.
+    /// Bytes by which the last channel overlaps the one before: the rest begins that much earlier, and whole groups do not include it.
     pub again: usize,
 }
 
 impl Channels {
-    /// So many that are made once.
+    /// Channels that are computed once.
     pub fn once(count: usize) -> Channels {
         Channels { count, twice: false, again: 0 }
     }
 
-    /// Those of whole groups, and those behind them.
+    /// Channels of whole groups, and of the rest.
     fn parted(count: usize, again: usize, group: usize) -> [usize; 2] {
         let whole = (count - usize::from(again > 0)) / group * group;
         [whole, count - whole]
     }
 }
 
-/// A kernel, with what its reach depends on.
+/// A kernel, with the parameters of its reach.
 #[derive(Clone, Debug)]
 struct Part {
     entry: Entry<Finished<Args>>,
-    /// What stores results past the caches.
+    /// The kernel with non-temporal stores.
     streaming: Option<Entry<Finished<Args>>>,
     window: Window,
     other: Other,
-    /// Channels of a group of channels, of the source and of the result.
+    /// Channels of a group, of the source and of the result.
     channels: [usize; 2],
     is_shifted: bool,
     tail: Tail,
     lanes: usize,
-    /// Columns from the first to the last that is read; `None` where none is.
+    /// Columns from the first to the last that is read; `None` if none is read.
     span: Option<usize>,
 }
 
-/// A tensor: its memory, the byte where a call begins, and distances of neighbours in bytes.
+/// A tensor: its memory, the byte offset of the call, and strides in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
     /// The memory.
     pub buf: Buf<'a>,
     /// The first byte.
     pub at: usize,
-    /// Distance of columns.
+    /// Stride of columns.
     pub column: usize,
-    /// Distance of strips.
+    /// Stride of strips.
     pub strip: usize,
-    /// Distance of vectors of a group.
+    /// Stride of vectors within a group.
     pub vector: usize,
-    /// Distance of groups.
+    /// Stride of groups.
     pub group: usize,
 }
 
 impl Side<'_> {
-    /// The same of groups of one vector, which follow each other at the distance of groups wherever a call begins.
+    /// The same with groups of one vector, whose stride is that of vectors.
     pub fn of_vectors(self) -> Self {
         Side { vector: self.group, ..self }
     }
 
-    /// The side as kernels know it, from an address on.
+    /// The side as kernels take it, from an address on.
     fn from(&self, at: *mut u8) -> strips::Side {
         strips::Side { at, column: self.column, strip: self.strip, vector: self.vector, group: self.group }
     }
 }
 
-/// One call: a number of equal strips of some rows, by a number of channels.
+/// A call: equal strips of some rows, for some channels.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// The rows and lines, by their distances from the first bytes.
+    /// The rows and lines, by byte offset.
     pub table: &'a Table,
-    /// Which of the rows.
+    /// The rows to compute.
     pub rows: Range<usize>,
-    /// The source from the first column that the first strip reads.
+    /// The source, from the first column that the first strip reads.
     pub source: Side<'a>,
     /// The result.
     pub result: Side<'a>,
-    /// The operand beside both, where there is one: weights, of which only groups have a distance, or places.
+    /// A third operand, if there is one: weights, of which only groups have a stride, or places of maxima.
     pub other: Option<Side<'a>>,
     /// Number of strips.
     pub strips: usize,
-    /// Number of channels of the result; where groups have others of the source, those are last in memory.
+    /// Number of channels of the result; if groups have other numbers of channels in the source, channels are last in memory.
     pub channels: usize,
-    /// What is subtracted from the source, for every channel; whole vectors, or empty.
+    /// What is subtracted from the source, by channel; whole vectors, or empty.
     pub shift: &'a [f32],
-    /// Operands of the tail, and which of their columns is the first channel's.
+    /// Operands of the epilogue, and the column of these that belongs to the first channel.
     pub tail: (&'a TailArgs<'a>, usize),
-    /// True where lines of the window that the row before does not read come from beyond L2.
+    /// Whether lines of the window that the row before does not read come from beyond L2.
     pub far: bool,
 }
 
 impl Call<'_> {
-    /// Brings what the strips read of the lines of their window that the row before does not read: pixels of so many bytes.
+    /// Reads ahead the pixels, of `pixel` bytes, in the lines of the windows that the row before does not read.
     fn meet(&self, pixel: usize) {
         let (table, source) = (self.table, &self.source);
         for row in self.rows.clone() {
@@ -216,7 +218,7 @@ impl Call<'_> {
     }
 }
 
-/// Brings the pixels of a line whose distance, and whose last one's end, is so many bytes; together where they share lines of the cache.
+/// Reads ahead the pixels of a line, `column` bytes apart over `line` bytes; as one run if they share cache lines.
 fn meet(memory: Read<'_>, first: usize, [column, line]: [usize; 2], pixel: usize) {
     if column <= pixel.next_multiple_of(LINE) {
         return memory.meet(first, line);
@@ -225,7 +227,8 @@ fn meet(memory: Read<'_>, first: usize, [column, line]: [usize; 2], pixel: usize
 }
 
 impl Strip {
-    /// The kernels for `spec` and channels. Where the window says so, whole vectors go past the caches if they fill lines of these.
+    /// The kernels for `spec` and channels. If the window asks for non-temporal stores, these are used for whole vectors that fill cache
+    /// lines.
     ///
     /// # Errors
     /// As for [`code::get`].
@@ -239,7 +242,7 @@ impl Strip {
         let group = usize::from(window.vectors) * lanes;
         let Channels { count, twice, again } = channels;
         let [groups, behind] = Channels::parted(count, again, group);
-        // Groups of other channels of the source have vectors of their own.
+        // Groups with other numbers of channels in the source have vectors of their own.
         let whole = groups > 0 && (from == to || !masked);
         let rest = masked.then(|| match isa.avx512 {
             true => part(behind.div_ceil(lanes) as u8, true),
@@ -251,7 +254,7 @@ impl Strip {
     /// Computes and stores the results.
     ///
     /// # Panics
-    /// When an address lies outside its buffer, or channels are not what there are kernels for.
+    /// If an address is outside its buffer, or there are no kernels for the channels.
     pub fn run(&self, mut call: Call<'_>) {
         if let Some(part) = self.whole.as_ref().or(self.rest.as_ref()).filter(|_| call.far) {
             let [from, to] = part.channels;
@@ -271,7 +274,7 @@ impl Strip {
             call.channels = if rest.window.masked { behind } else { behind.next_multiple_of(rest.lanes) };
             let again = call.channels - behind;
             for side in [&mut call.source, &mut call.result].into_iter().chain(&mut call.other) {
-                // Vectors behind the last group follow each other.
+                // Single vectors after the last group follow each other.
                 side.at += groups * side.group - again * (side.vector / rest.lanes) - self.again;
                 side.group = side.vector;
             }
@@ -312,28 +315,29 @@ impl Part {
         }
         let args = self.checked(call);
         let entry = self.streaming.as_ref().filter(|_| self.fills_lines(call, args.args.result.at)).unwrap_or(&self.entry);
-        // SAFETY: the kernel reads rows, lines, shifts, source and the other operand and writes results, or that, no farther than was asked of them.
+        // SAFETY: the kernel reads rows, lines, shifts, source and third operand and writes results, or places, no farther than was
+        // checked.
         unsafe { entry.call(&args) }
     }
 
-    /// Whether the results of a call, the first of which is there, are whole vectors at multiples of their bytes, and whole lines.
+    /// Whether the results of a call, of which `first` is the first, are aligned vectors and whole cache lines.
     fn fills_lines(&self, call: &Call<'_>, first: *mut u8) -> bool {
         let (side, bytes) = (&call.result, self.lanes * self.tail.dst_size());
         let places = first.addr() | call.table.places | side.column | side.strip | side.vector | side.group;
         places.is_multiple_of(bytes) && (bytes == LINE || side.column == bytes || self.window.vectors.is_multiple_of(2))
     }
 
-    /// How far so many columns of every strip and group reach, from `farthest` of a tensor's rows or lines on.
+    /// How far `columns` columns of every strip and group reach, from `farthest`, the farthest of a tensor's rows or lines.
     fn reach(&self, call: &Call<'_>, side: &Side<'_>, (columns, size, farthest): (usize, usize, usize)) -> Option<usize> {
         let (vectors, group) = (usize::from(self.window.vectors), self.group());
         let groups = call.channels.div_ceil(group);
-        // The last vector may be a part of one.
+        // The last vector may be partial.
         let last = call.channels - (groups - 1) * group - (vectors - 1) * self.lanes;
         let loops = [(columns, side.column), (call.strips, side.strip), (vectors, side.vector), (groups, side.group)];
         reach(&loops, last * size)?.checked_add(farthest)
     }
 
-    /// The source of a call, of so many channels, and its reach in `span` columns.
+    /// The reach in the source of a call, with `channels` channels and `span` columns.
     fn reach_source(&self, call: &Call<'_>, channels: usize, span: usize) -> Option<usize> {
         let (side, size, [from, to]) = (&call.source, self.window.source.bytes(), self.channels);
         if from == to {
@@ -343,7 +347,7 @@ impl Part {
         reach(&[(span, side.column), (call.strips, side.strip)], channels * size)?.checked_add(call.table.read[0])
     }
 
-    /// The operand of a call beside source and result, of whose lines `span` columns are read.
+    /// The third operand of a call, of whose lines `span` columns are read.
     fn other(&self, call: &Call<'_>, groups: usize, span: Option<usize>) -> strips::Side {
         let side = match (self.other, &call.other) {
             (Other::None, _) => return strips::Side::NONE,
@@ -355,7 +359,7 @@ impl Part {
             Written::from(side.buf).at("places", side.at, self.reach(call, side, (columns, elem.bytes(), farthest)))
         };
         let at = match self.other {
-            // Lines read their weights, those too whose taps all meet padding.
+            // Lines read their weights even if all their taps are on padding.
             Other::Weights(elem, vectors) if !call.table.lines.is_empty() => {
                 let end = reach(&[(groups, side.group)], vectors * self.lanes * elem.bytes());
                 Read::from(side.buf).at("weights", side.at, end.and_then(|end| end.checked_add(call.table.read[1]))).cast_mut()
@@ -367,7 +371,7 @@ impl Part {
         side.from(at)
     }
 
-    /// Vectors of a group follow each other.
+    /// Whether the vectors of a group are contiguous.
     fn check_near(&self, side: &Side<'_>, elem: Elem) {
         assert!(self.window.vectors == 1 || side.vector == self.lanes * elem.bytes(), "vectors that lie apart: {side:?}");
     }
@@ -412,8 +416,8 @@ pub struct Gradient {
     entry: Entry<weights::Args>,
     key: weights::Gradient,
     lanes: usize,
-    /// Strips of the part that is repeated, and what a row reads with them: columns before the first place's, the last column counted from that (before
-    /// it, where all taps are), and places.
+    /// Strips of the part that loops, and what a row reads with them: columns before the first place's, the last column relative to that
+    /// (negative if all taps are before it), and places.
     strips: usize,
     before: usize,
     last: i64,
@@ -422,24 +426,24 @@ pub struct Gradient {
     sums: usize,
 }
 
-/// One call of a [`Gradient`]: some rows of some images, by a number of channels.
+/// A call of a [`Gradient`]: some rows of some images, for some channels.
 #[derive(Debug)]
 pub struct GradientCall<'a> {
-    /// The source with the column from which those of taps are counted at the first place, and the gradient of the result with that place; with
-    /// their distances.
+    /// The source, at the column of a tap at offset 0 for the first place, and the gradient of the result, at the first place; with their
+    /// strides.
     pub operands: [(Read<'a>, usize, weights::Steps); 2],
     /// Rows and images.
     pub counts: [usize; 2],
     /// Number of channels.
     pub channels: usize,
-    /// What is added to, and numbers from the sums of a vector of channels to the next's, and from those of a line.
+    /// The sums that are added to; elements from one vector of channels to the next, and from one line to the next.
     pub sums: (&'a mut [f32], [usize; 2]),
-    /// True where strips come from beyond L2.
+    /// Whether strips come from beyond L2.
     pub far: bool,
 }
 
 impl GradientCall<'_> {
-    /// Brings what the strips read: of the source the lines of the window that the row before has not read.
+    /// Reads ahead what the strips read: of the source only the lines of the window that the row before has not read.
     fn meet(&self, strips: usize, lines: usize, sizes: [usize; 2]) {
         let [(x, x_at, source), (y, y_at, gradient)] = self.operands;
         let new = (source.row / source.line.max(1)).clamp(1, lines);
@@ -452,10 +456,10 @@ impl GradientCall<'_> {
 }
 
 impl Gradient {
-    /// The kernel for `key`, for rows with so many strips of the part that is repeated.
+    /// The kernel for `key`, for rows with `strips` strips of the part that loops.
     ///
     /// # Errors
-    /// As for [`code::get`]; [`Error::Runtime`] for rows that no memory has.
+    /// As for [`code::get`]; [`Error::Runtime`] for rows that exceed the address space.
     pub fn get(isa: Isa, key: &weights::Gradient, strips: usize) -> Result<Gradient, Error> {
         let reach = key
             .reach(strips)
@@ -470,7 +474,7 @@ impl Gradient {
     /// Adds the products to the sums.
     ///
     /// # Panics
-    /// When an address lies outside its buffer.
+    /// If an address is outside its buffer.
     pub fn run(&self, call: GradientCall<'_>) {
         if call.counts.contains(&0) || call.channels == 0 {
             return;
@@ -479,7 +483,7 @@ impl Gradient {
             call.meet(self.strips, usize::from(self.key.lines).max(1), self.key.types.map(|t| t.bytes()));
         }
         let args = self.checked(call);
-        // SAFETY: the kernel reads source and gradient and adds to sums no farther than was asked of them.
+        // SAFETY: the kernel reads source and gradient and adds to sums no farther than was checked.
         unsafe { self.entry.call(&args) }
     }
 
@@ -492,13 +496,13 @@ impl Gradient {
         let last = channels - (vectors - 1) * self.lanes;
         let lines = usize::from(self.key.lines);
         let outer = |s: &weights::Steps| reach(&[(rows, s.row), (images, s.image), (vectors, s.vector)], 0);
-        // Strips follow each other as places do.
+        // Strips are contiguous if places are.
         let strip = self.key.parts.iter().find(|p| p.repeated).map_or(0, |p| usize::from(p.places));
         let even = |steps: &weights::Steps, places: usize| places.checked_mul(steps.column) == Some(steps.strip);
         let evenly = even(&gradient_steps, strip) && even(&source_steps, strip * usize::from(self.key.stride));
         assert!(evenly, "strips that do not follow each other: {operands:?}");
         let [x_size, y_size] = self.key.types.map(|t| t.bytes());
-        // The first tap may lie before the first place's column.
+        // The first tap may be before the first place's column.
         let before = self.before.checked_mul(source_steps.column).filter(|before| *before <= x_at);
         let source = || {
             let columns = i64::try_from(source_steps.column).ok()?.checked_mul(self.last)?;

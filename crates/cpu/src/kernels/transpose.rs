@@ -1,4 +1,4 @@
-//! Transposition, and rows interleaved into words, by generated code: safe to run, since every address is checked before it is used.
+//! Transposition, and interleaving of rows into words, in generated code: safe to run, since every address is checked before it is used.
 
 use super::code;
 use super::extent::{Read, Written, reach};
@@ -12,7 +12,7 @@ use oxidnn_spec::Error;
 /// Bytes of a word, and of a factor.
 const WORD: usize = 4;
 
-/// The kernel, which works by squares of as many rows as a vector has lanes.
+/// The kernel, which works in squares with as many rows as a vector has lanes.
 #[derive(Clone, Debug)]
 pub struct Squares {
     entry: Entry<Args>,
@@ -25,20 +25,20 @@ pub struct Squares {
 pub struct Matrix<'a> {
     /// The memory.
     pub buf: Buf<'a>,
-    /// Byte of its first number.
+    /// Byte offset of its first element.
     pub at: usize,
     /// Bytes from a row to the next.
     pub row: usize,
 }
 
 impl Matrix<'_> {
-    /// The bytes that so many rows of so many bytes reach; none, where there is no row.
+    /// The bytes that `rows` rows of `bytes` bytes reach; 0 without rows.
     fn reach(&self, rows: usize, bytes: usize) -> Option<usize> {
         if rows == 0 { Some(0) } else { reach(&[(rows, self.row)], bytes) }
     }
 }
 
-/// Where factors of every step begin: memory, and the number of the first.
+/// The factors of each step of arithmetic: memory, and the index of the first factor.
 pub type Factors<'a> = [(Buf<'a>, usize); UNCHANGED.len()];
 
 /// No factors.
@@ -46,11 +46,11 @@ pub fn no_factors<'a>() -> Factors<'a> {
     [(Buf::empty(), 0); UNCHANGED.len()]
 }
 
-/// Where things lie, `N` places each, in bytes from where a call begins.
+/// Places of rows or words, `N` offsets each, in bytes from the begin of a call.
 #[derive(Debug)]
 pub struct Places<const N: usize> {
     places: Vec<[usize; N]>,
-    /// The largest so far.
+    /// The running maximum.
     most: Vec<[usize; N]>,
 }
 
@@ -64,7 +64,7 @@ impl<const N: usize> Places<N> {
         Places { places, most }
     }
 
-    /// The largest of so many from one on.
+    /// The maximum of `count` places from one on.
     fn most(&self, first: usize, count: usize) -> [usize; N] {
         if first == 0 {
             return self.most[count - 1];
@@ -73,20 +73,20 @@ impl<const N: usize> Places<N> {
     }
 }
 
-/// What is transposed.
+/// A matrix to transpose.
 #[derive(Clone, Copy, Debug)]
 pub struct Turned<'t> {
-    /// The source, of so many rows and columns.
+    /// The source.
     pub from: Matrix<'t>,
-    /// As said.
+    /// Its rows.
     pub rows: usize,
-    /// As said.
+    /// Its columns.
     pub columns: usize,
     /// The destination, whose rows are the source's columns.
     pub to: Matrix<'t>,
-    /// Elements of the destination's rows that are written: zeros behind those that the source has, as many or more.
+    /// Elements of the destination's rows that are written, at least the source's: zeros behind those.
     pub written: usize,
-    /// Where rows of the destination lie, from one of the table on, for kernels that have a table.
+    /// For kernels with a table: the places of the destination's rows, from one of the table on.
     pub places: Option<(&'t Places<1>, usize)>,
     /// The factors of elements.
     pub factors: Factors<'t>,
@@ -109,43 +109,43 @@ impl Squares {
         Ok(Squares { entry: code::get(isa, &kernel)?, kernel, lanes: isa.width().lanes() })
     }
 
-    /// Writes `rows` by `columns` words of `from` to `to` with rows and columns exchanged. Fastest where one of the numbers is a multiple of
-    /// the lanes and the other is large.
+    /// Writes `rows` by `columns` words of `from` to `to`, transposed. Fastest if one of the numbers is a multiple of the lanes and the
+    /// other is large.
     ///
     /// # Panics
-    /// When a number lies outside its memory.
+    /// If an element is outside its memory.
     pub fn run(&self, from: Matrix, to: Matrix, rows: usize, columns: usize) {
         self.turn(&Turned { from, rows, columns, to, written: rows, places: None, factors: no_factors() });
     }
 
-    /// Writes `rows` by `columns` words from memory to `to`, of as many elements, with rows and columns exchanged.
+    /// Writes `rows` by `columns` words from memory to `to`, of as many elements, transposed.
     ///
     /// # Panics
-    /// When a number lies outside its memory.
+    /// If an element is outside its memory.
     pub fn run_to(&self, from: Matrix, to: &mut [f32], rows: usize, columns: usize) {
         self.run(from, Matrix { buf: lend(to), at: 0, row: rows * WORD }, rows, columns);
     }
 
-    /// Writes the `rows` by `columns` words of `from` to `to` with rows and columns exchanged.
+    /// Writes the `rows` by `columns` words of `from` to `to`, transposed.
     ///
     /// # Panics
-    /// When either has fewer elements.
+    /// If either has fewer elements.
     pub fn exchange(&self, from: &[f32], to: &mut [f32], rows: usize, columns: usize) {
         self.run_to(lent(from, columns), to, rows, columns);
     }
 
-    /// Writes the `rows` by `columns` words of `from` to memory with rows and columns exchanged.
+    /// Writes the `rows` by `columns` words of `from` to memory, transposed.
     ///
     /// # Panics
-    /// When a number lies outside its memory.
+    /// If an element is outside its memory.
     pub fn run_from(&self, from: &[f32], to: Matrix, rows: usize, columns: usize) {
         self.run(lent(from, columns), to, rows, columns);
     }
 
-    /// Writes the elements of a matrix with rows and columns exchanged.
+    /// Transposes the elements of a matrix.
     ///
     /// # Panics
-    /// When a number lies outside its memory, or there is no table of places for a kernel that wants one.
+    /// If an element is outside its memory, or a kernel with a table gets none.
     pub fn turn(&self, t: &Turned<'_>) {
         let sizes = [self.kernel.from, self.kernel.to].map(|e| e.bytes());
         let Turned { from, rows, columns, to, written, .. } = *t;
@@ -169,12 +169,12 @@ impl Squares {
         for first in (0..short).step_by(self.lanes) {
             let count = self.lanes.min(short - first);
             let args = self.args(t, &corners, Strip { by_rows, first, count, last: first + count == short });
-            // SAFETY: the strip is a part of the matrices, which were asked for all of them.
+            // SAFETY: the strip is a part of the matrices, which were checked as a whole.
             unsafe { self.entry.call(&args) }
         }
     }
 
-    /// The arguments for a strip. Unless it is the last one, the next is asked for.
+    /// The arguments for a strip. The next one, if any, is prefetched.
     fn args(&self, t: &Turned<'_>, corners: &Corners, Strip { by_rows, first, count, last }: Strip) -> Args {
         let (lanes, sizes) = (self.lanes, [self.kernel.from, self.kernel.to].map(|e| e.bytes()));
         let (corner, rows, columns, written) = if by_rows {
@@ -184,7 +184,7 @@ impl Squares {
         };
         let to_row = if t.places.is_some() { 0 } else { t.to.row };
         let offset = |[row, column]: [usize; 2], step: usize, size: usize| row * step + column * size;
-        // Rows that do not exist are not read, wherever they would lie.
+        // Missing rows are not read, wherever they would be.
         let from = if rows == 0 { 0 } else { offset(corner, t.from.row, sizes[0]) };
         let long = if by_rows { columns } else { rows };
         let full = if count == lanes && (!by_rows || rows == lanes) { long / lanes } else { 0 };
@@ -221,14 +221,14 @@ impl Squares {
     }
 }
 
-/// Elements in rows of so many as a matrix that is read.
+/// Elements in rows of `columns` as a matrix that is read.
 fn lent(from: &[f32], columns: usize) -> Matrix<'_> {
-    // SAFETY: the elements are borrowed as long as the memory is, and nothing is written to them.
+    // SAFETY: the elements are borrowed as long as the memory, and nothing is written to them.
     let buf = unsafe { Buf::new(from.as_ptr().cast_mut().cast(), size_of_val(from)) };
     Matrix { buf, at: 0, row: columns * WORD }
 }
 
-/// At most a square's rows of a matrix, or else columns, from one on.
+/// At most a square's rows (or columns) of a matrix, from one on.
 struct Strip {
     by_rows: bool,
     first: usize,
@@ -236,17 +236,17 @@ struct Strip {
     last: bool,
 }
 
-/// Where the first elements of matrices and factors are.
+/// The first elements of matrices and factors.
 struct Corners {
     from: *const u8,
     to: *mut u8,
     factors: [*const u8; UNCHANGED.len()],
 }
 
-/// Where the factors of `count` rows or columns are.
+/// The addresses of the factors of `count` rows or columns.
 ///
 /// # Panics
-/// When they do not lie in their memory.
+/// If they are not inside their memory.
 fn factors(kinds: Kinds, factors: Factors, count: usize) -> [*const u8; UNCHANGED.len()] {
     std::array::from_fn(|i| {
         let ((buf, first), kind) = (factors[i], kinds[i]);
@@ -259,7 +259,7 @@ fn factors(kinds: Kinds, factors: Factors, count: usize) -> [*const u8; UNCHANGE
     })
 }
 
-/// The kernel that interleaves.
+/// The kernel that interleaves rows.
 #[derive(Clone, Debug)]
 pub struct Interleaver {
     entry: Entry<InterleaveArgs>,
@@ -267,24 +267,24 @@ pub struct Interleaver {
     lanes: usize,
 }
 
-/// What is interleaved.
+/// Rows to interleave.
 #[derive(Clone, Copy, Debug)]
 pub struct Interleaved<'w> {
-    /// The first row of a group at place 0, and the distance of its rows.
+    /// The first row of a group at place 0, and the stride of its rows.
     pub from: Matrix<'w>,
-    /// Rows that exist, and columns.
+    /// Rows that exist.
     pub rows: usize,
-    /// As said.
+    /// Columns that exist.
     pub columns: usize,
-    /// The memory of the words, and the byte of place 0.
+    /// The memory of the words, and the byte offset of place 0.
     pub to: (Buf<'w>, usize),
-    /// Words that are written, zeros where there is no column.
+    /// Words that are written: zeros where there is no column.
     pub written: usize,
-    /// The places of rows and words, and which groups of them are made: from one on so many.
+    /// The places of rows and words, the first group, and number of groups.
     pub groups: (&'w Places<2>, usize, usize),
     /// The factors of elements.
     pub factors: Factors<'w>,
-    /// What the numbers of columns are added to: memory, and the number of 32 bits for the first column.
+    /// The sums to which columns are added: memory, and the index of the first column's 32-bit sum.
     pub sums: Option<(Buf<'w>, usize)>,
 }
 
@@ -298,7 +298,7 @@ impl Interleaver {
         Ok(Interleaver { entry: code::get(isa, &kernel)?, kernel, lanes: isa.width().lanes() })
     }
 
-    /// Rows that are interleaved together.
+    /// Rows that are interleaved in a word.
     pub fn rows(&self) -> usize {
         self.kernel.rows()
     }
@@ -306,7 +306,7 @@ impl Interleaver {
     /// Interleaves.
     ///
     /// # Panics
-    /// When a number lies outside its memory.
+    /// If an element is outside its memory.
     pub fn interleave(&self, w: &Interleaved<'_>) {
         let (Interleaved { from, rows, columns, to, written, .. }, (places, first, count)) = (*w, w.groups);
         if count == 0 || written == 0 {
@@ -340,12 +340,12 @@ impl Interleaver {
             factors,
             sums: sums.cast(),
         };
-        // SAFETY: all rows, words, factors and sums lie in their memory, which was asked for them.
+        // SAFETY: all rows, words, factors and sums are inside their memory, which was checked.
         unsafe { self.entry.call(&all) }
         for done in (vectors * self.lanes..written).step_by(self.lanes).skip(1) {
             let to = all.to.wrapping_add(done * WORD);
             let zeros = InterleaveArgs { to, rows: 0, vectors: 0, left: 0, written: (written - done).min(self.lanes), ..all };
-            // SAFETY: the same; nothing is read.
+            // SAFETY: as above; nothing is read.
             unsafe { self.entry.call(&zeros) }
         }
     }

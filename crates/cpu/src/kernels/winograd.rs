@@ -17,10 +17,10 @@ use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::ops::Range;
 
-/// Thirds of the positions, which [`Weigh`] computes one by one.
+/// Thirds of the positions, which [`Weigh`] computes one after the other.
 pub const THIRDS: usize = POSITIONS / THIRD;
 
-/// The transforms for an instruction set, and what happens to results.
+/// The transforms for an instruction set, with the epilogue of results.
 #[derive(Clone, Debug)]
 pub struct Transforms {
     source: Entry<SourceArgs>,
@@ -31,7 +31,7 @@ pub struct Transforms {
     vector: usize,
 }
 
-/// Vectors of channels of pixels in memory; all distances in bytes.
+/// Vectors of channels of pixels in memory; strides in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Pixels<'a> {
     /// The memory.
@@ -44,8 +44,8 @@ pub struct Pixels<'a> {
     pub vectors: usize,
 }
 
-/// The transformed source of some tiles: of every chunk (a vector of channels) and position the vectors of all tiles follow each other.
-/// Distances in numbers.
+/// The transformed source of some tiles: for every chunk (a vector of channels) and position, the vectors of all tiles are contiguous.
+/// Strides in elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunks<'a> {
     /// The elements.
@@ -58,7 +58,7 @@ pub struct Chunks<'a> {
     pub count: usize,
 }
 
-/// Sums of some tiles: of every position the tiles, of these the vectors follow each other.
+/// Sums of some tiles: by position, then by tile, then by vector.
 #[derive(Debug)]
 pub struct SumsOf<'a> {
     /// The elements.
@@ -67,10 +67,10 @@ pub struct SumsOf<'a> {
     pub position: usize,
 }
 
-/// Where a tile of the source is.
+/// The place of a tile in the source.
 #[derive(Clone, Debug)]
 pub struct Place<'a> {
-    /// Bytes of column 0 of its rows; `None` for rows of zeros.
+    /// Byte offsets of column 0 of its rows; `None` for rows of zeros.
     pub rows: [Option<isize>; SIDE],
     /// Columns that exist; the others are zeros.
     pub columns: Range<usize>,
@@ -78,7 +78,7 @@ pub struct Place<'a> {
     pub zeros: &'a [f32],
 }
 
-/// Where the transformed numbers of a tile of the source go. Distances in numbers.
+/// The destination of a transformed tile of the source. Strides in elements.
 #[derive(Debug)]
 pub struct Transformed<'a> {
     /// The elements, from the tile's first on.
@@ -89,29 +89,29 @@ pub struct Transformed<'a> {
     pub step: usize,
 }
 
-/// Where the results of a tile go.
+/// The destination of a tile's results.
 #[derive(Clone, Debug)]
 pub struct Tile<'a> {
     /// The memory.
     pub pixels: Pixels<'a>,
-    /// Bytes of column 0 of its rows, one below the other.
+    /// Byte offsets of column 0 of its rows.
     pub rows: [isize; RESULTS],
     /// Rows and columns that exist.
     pub wanted: [usize; 2],
-    /// Operands of the tail.
+    /// Operands of the epilogue.
     pub operands: &'a TailArgs<'a>,
     /// Channel of the first vector.
     pub column: usize,
 }
 
-/// How many tiles are multiplied together: so often the rows of a kernel, and so often one less.
+/// How tiles are grouped for a kernel: this many groups of its rows, and this many of one row less.
 pub type Heights = [usize; 2];
 
 impl Pixels<'_> {
-    /// The address of column 0 of a row, which begins at byte `row`, for a call that reaches the columns `columns`.
+    /// The address of column 0 of a row at byte offset `row`, for a call that accesses the columns `columns`.
     ///
     /// # Panics
-    /// When these do not lie in the memory.
+    /// If these are not inside the memory.
     fn row(&self, operand: &str, row: isize, columns: &Range<usize>, vector: usize) -> *mut u8 {
         let before = columns.start.checked_mul(self.pixel);
         let first = before.and_then(|before| before.checked_add_signed(row)).unwrap_or(usize::MAX);
@@ -120,7 +120,7 @@ impl Pixels<'_> {
     }
 }
 
-/// The heights that `tiles` tiles are cut into for the tallest kernel of at most `tallest` rows that can do it: its rows and how many there are.
+/// How `tiles` tiles are grouped, for the tallest kernel of at most `tallest` rows that is possible: its rows, and the numbers of groups.
 pub fn heights(tiles: usize, tallest: usize) -> (usize, Heights) {
     let cut = |rows: usize| {
         let all = tiles.div_ceil(rows);
@@ -130,19 +130,19 @@ pub fn heights(tiles: usize, tallest: usize) -> (usize, Heights) {
     (1..=tallest.max(1)).rev().find_map(cut).unwrap_or((1, [tiles, 0]))
 }
 
-/// Most rows of a kernel with so many vectors, so that its sums fit the registers.
+/// Most rows of a kernel with `vectors` vectors whose sums fit into registers.
 pub fn tallest(isa: Isa, vectors: usize) -> usize {
     let (sums, most) = if isa.avx512 { (24, 16) } else { (12, 8) };
     (sums / vectors.max(1)).clamp(1, most)
 }
 
-/// Bytes that runs of `len` elements reach, which stand in rows of so many and so far apart, inside each other; `None` on overflow.
+/// Bytes that nested rows of runs of `len` elements reach; each is a number and a stride. `None` on overflow.
 fn words<const N: usize>(rows: [(usize, usize); N], len: usize) -> Option<usize> {
     reach(&rows, len)?.checked_mul(size_of::<f32>())
 }
 
 impl Transforms {
-    /// The kernels, made now if they have not been before.
+    /// The kernels, generated if they do not exist yet.
     ///
     /// # Errors
     /// [`Error::Runtime`] when the processor lacks the instruction set, or there is no executable memory.
@@ -156,7 +156,7 @@ impl Transforms {
     /// Transforms a tile of the source.
     ///
     /// # Panics
-    /// When that is not all in the memory.
+    /// If it is not inside the memory.
     pub fn source(&self, from: &Pixels, at: &Place<'_>, to: Transformed<'_>) {
         let Place { rows, columns, zeros } = at;
         let columns = columns.start.min(SIDE)..columns.end.min(SIDE);
@@ -176,31 +176,31 @@ impl Transforms {
             position: to.position * 4,
             step: to.step * 4,
         };
-        // SAFETY: the pixels that are read lie in the memory or among the zeros, the positions in `to`, which were asked for them.
+        // SAFETY: the pixels that are read are inside the memory or the zeros, the positions inside `to`, all of which were checked.
         unsafe { self.source.call(&args) }
     }
 
-    /// Transforms vectors of weights that follow each other from byte `first` of `from` on in the first tap, `tap` bytes further in every other
-    /// one; elements of a position follow each other in `to`, positions are `position` elements apart.
+    /// Transforms contiguous vectors of weights, which begin at byte `first` of `from` for the first tap, and `tap` bytes further for every
+    /// other one. The elements of a position are contiguous in `to`; positions are `position` elements apart.
     ///
     /// # Panics
-    /// When that is not all in the memory.
+    /// If these are not inside the memory.
     pub fn weights(&self, from: Buf, first: usize, tap: isize, vectors: usize, to: &mut [f32], position: usize) {
-        // The last tap may lie before the first.
+        // With a negative stride the last tap comes first.
         let all = reach(&[(9, tap.unsigned_abs()), (vectors, self.vector)], self.vector);
         let before = if tap < 0 { 8 * tap.unsigned_abs() } else { 0 };
         let taps = Read::from(from).at("weights", first.checked_sub(before).unwrap_or(usize::MAX), all);
         let numbers = words([(POSITIONS, position)], vectors * self.vector / 4);
         let to = Written::from(to).at("positions", 0, numbers);
         let args = WeightArgs { from: taps.wrapping_add(before), tap, vectors, to, position: position * 4 };
-        // SAFETY: all taps lie in the memory, since the first and the last do, and the positions in `to`.
+        // SAFETY: all taps are inside the memory, since the first and the last are, and the positions inside `to`.
         unsafe { self.weights.call(&args) }
     }
 
-    /// Transforms the sums of a tile, does what the tail does, and stores the results.
+    /// Transforms the sums of a tile, runs the epilogue, and stores the results.
     ///
     /// # Panics
-    /// When sums, operands of the tail or results are not all in their memory.
+    /// If sums, operands of the epilogue or results are not inside their memory.
     pub fn results(&self, (from, position): (&[f32], usize), to: &Tile<'_>) {
         let Tile { pixels, rows, wanted, operands, column } = to;
         let (wanted, vectors) = (wanted.map(|n| n.min(RESULTS)), pixels.vectors);
@@ -224,14 +224,15 @@ impl Transforms {
         let reach = down.zip(across).and_then(|(down, across)| down.checked_add(across));
         let results = tail::Results { column: *column, channels: vectors * self.vector / 4, at: args.rows[0], reach };
         let args = Finished::new(args, &self.tail, operands, results);
-        // SAFETY: sums and the results that are stored lie in their memory, which was asked for them, and so do the operands of the tail.
+        // SAFETY: sums and the results that are stored are inside their memory, which was checked, and so are the operands of the epilogue.
         unsafe { self.results.call(&args) }
     }
 
-    /// Transforms the sums of a tile to 16 rows of results in `to`, `step` elements apart, row by row of the tile. The tail is [`Tail::raw`].
+    /// Transforms the sums of a tile to 16 rows of results in `to`, `step` elements apart, row by row of the tile. The epilogue must be
+    /// [`Tail::raw`].
     ///
     /// # Panics
-    /// When `to` is too short.
+    /// If `to` is too short.
     pub fn block(&self, from: (&[f32], usize), vectors: usize, step: usize, to: &mut [f32]) {
         let pixels = Pixels { data: lend(to), pixel: step * 4, channel: self.vector, vectors };
         let rows = std::array::from_fn(|i| (i * RESULTS * step * 4) as isize);
@@ -247,7 +248,7 @@ pub struct Multiply {
     lanes: usize,
 }
 
-/// Transformed weights of a panel: of every chunk and position the lines of the chunk's channels follow each other. Distances in numbers.
+/// Transformed weights of a panel: for every chunk and position, the lines of the chunk's channels are contiguous. Strides in elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Panel<'a> {
     /// The elements.
@@ -259,7 +260,7 @@ pub struct Panel<'a> {
 }
 
 impl Multiply {
-    /// The kernel, made now if it has not been before.
+    /// The kernel, generated if it does not exist yet.
     ///
     /// # Errors
     /// [`Error::Runtime`] when the processor lacks the instruction set, or there is no executable memory.
@@ -270,7 +271,7 @@ impl Multiply {
     /// The products of all positions, to `sums`.
     ///
     /// # Panics
-    /// When an operand or the sums are too short.
+    /// If an operand or the sums are too short.
     pub fn run(&self, a: &Chunks<'_>, b: &Panel<'_>, tiles: Heights, sums: &mut SumsOf<'_>) {
         let (rows, vectors, lanes) = (usize::from(self.key.rows), usize::from(self.key.vectors), self.lanes);
         let count = tiles[0] * rows + tiles[1] * (rows - 1);
@@ -289,7 +290,7 @@ impl Multiply {
             chunks: a.count,
             tiles,
         };
-        // SAFETY: the operands and sums have what the kernel reads and writes, and there is a chunk, or there were no reach.
+        // SAFETY: operands and sums have all that the kernel accesses; without chunks there would be no reach.
         unsafe { self.entry.call(&args) }
     }
 }
@@ -303,12 +304,12 @@ pub struct Weigh {
     isa: Isa,
 }
 
-/// Vectors of weights in panels; distances in bytes.
+/// Vectors of weights in panels; strides in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Taps<'a> {
     /// The memory.
     pub data: Buf<'a>,
-    /// Where the first tap's first channel begins.
+    /// Byte offset of the first tap's first channel.
     pub first: usize,
     /// From a tap to the next.
     pub tap: isize,
@@ -317,7 +318,7 @@ pub struct Taps<'a> {
 }
 
 impl Weigh {
-    /// The kernels, made now if they have not been before.
+    /// The kernels, generated if they do not exist yet.
     ///
     /// # Errors
     /// [`Error::Runtime`] when the processor lacks the instruction set, or there is no executable memory.
@@ -326,17 +327,17 @@ impl Weigh {
         Ok(Weigh { ends: code::get(isa, &key)?, pair: code::get(isa, &Fused { ends: false, ..key })?, key, isa })
     }
 
-    /// Elements of scratch for [`Weigh::run`] with so many vectors.
+    /// Elements of scratch for [`Weigh::run`] with `vectors` vectors.
     pub fn scratch(isa: Isa, vectors: usize) -> usize {
         Fused { rows: 1, vectors: vectors as u8, ends: true }.scratch(isa) / 4
     }
 
-    /// The products of all positions with `groups` times the kernel's vectors of weights, to `sums`: group by group.
+    /// The products of all positions and `groups` times the kernel's vectors of weights, to `sums`, group by group.
     ///
-    /// Chunk by chunk, so that weights are read once, and those of a chunk and the sums stay in L2.
+    /// The outer loop is over chunks, so that weights are read once, and those of a chunk and the sums stay in L2.
     ///
     /// # Panics
-    /// When an operand, the scratch or the sums are too short.
+    /// If an operand, the scratch or the sums are too short.
     pub fn run(&self, a: &Chunks<'_>, weights: &Taps, (tiles, groups): (Heights, usize), sums: &mut SumsOf<'_>, scratch: &mut [f32]) {
         let (rows, lanes) = (usize::from(self.key.rows), self.isa.width().lanes());
         let columns = usize::from(self.key.vectors) * lanes;
@@ -375,7 +376,7 @@ impl Weigh {
                     args.sums = sums.wrapping_add(at * group * 4 + third * THIRD * sums_position);
                     args.factors = if third == 0 { [0.0; 3] } else { WEIGHT_FACTORS[third - 1] };
                     let entry = if third == 0 { &self.ends } else { &self.pair };
-                    // SAFETY: source, weights, scratch and sums have what the kernel reads and writes in all chunks and groups.
+                    // SAFETY: source, weights, scratch and sums have all that the kernel accesses in all chunks and groups.
                     unsafe { entry.call(&args) }
                 }
             }

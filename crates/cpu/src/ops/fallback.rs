@@ -11,7 +11,7 @@ use oxidnn_spec::{Arg, Error, Problem, Tensor};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Multiply-adds in a cycle.
+/// Multiply-adds a cycle, as a prediction.
 const RATE: f64 = 0.25;
 
 /// The row.
@@ -33,7 +33,8 @@ fn plan(problem: &Problem, _: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: Isa::Baseline, kernel }))
 }
 
-struct Arguments<'a>(&'a Ctx<'a>);
+/// The arguments of an execution, as the reference reads them.
+pub(super) struct Arguments<'a>(pub(super) &'a Ctx<'a>);
 
 impl reference::Args for Arguments<'_> {
     fn tensor(&self, arg: Arg) -> Option<&Tensor> {

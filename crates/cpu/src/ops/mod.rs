@@ -4,6 +4,7 @@ pub mod batch_norm;
 pub mod binary;
 pub mod concat;
 pub mod conv;
+mod doubles;
 pub mod eltwise;
 pub mod fallback;
 pub mod group_norm;

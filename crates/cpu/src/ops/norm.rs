@@ -5,7 +5,7 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, NormFlags, Prop};
 use oxidnn_spec::{Arg, Layout, Problem, Tensor};
 
-/// Times that a row passes by in a backward pass.
+/// Passes over a row in a backward pass.
 const PASSES: i64 = 3;
 
 /// A normalisation.
@@ -24,23 +24,23 @@ pub(super) struct Norm<'p> {
     pub(super) split: Split,
     /// Dimensions with statistics of their own.
     pub(super) kept: u32,
-    /// Dimensions that scale and shift go by.
+    /// Dimensions of scale and shift.
     pub(super) channel: u32,
-    /// The order of the bits where a mask of positive results comes or goes as workspace.
+    /// The order of the bits, if a mask of positive results is a workspace.
     pub(super) workspace: Option<Layout>,
 }
 
-/// The gradients of what is learnt, in the order of their sums.
+/// The gradients of parameters, in the order of their sums.
 const PARAMETERS: [Arg; 2] = [Arg::DIFF_SHIFT, Arg::DIFF_SCALE];
 
 /// Where the gradients of scale and shift come from.
 #[derive(Clone, Copy)]
 enum Learnt<'s> {
-    /// A group of their own, or they are not wanted.
+    /// They have a group of stages of their own, or are not wanted.
     Apart,
-    /// The sums that the gradient of the source needs too.
+    /// They are the sums that the gradient of the source needs as well.
     Same,
-    /// What rows are added to as they pass: the sums of shift and scale.
+    /// Accumulators of shift and scale, to which every row adds.
     ByRow(&'s [Option<Sums>; 2]),
 }
 
@@ -60,7 +60,7 @@ impl Norm<'_> {
         self.made(Norm::backward)
     }
 
-    /// The same for kernels that do all stages on a row, which adds to the gradients of scale and shift as it passes.
+    /// The same for kernels that run all stages on a row, which accumulates the gradients of scale and shift.
     ///
     /// # Errors
     /// As for [`Norm::pipeline`].
@@ -92,7 +92,7 @@ impl Norm<'_> {
         b.forward(0, EltwiseAlg::Pow, 1.0, -0.5);
     }
 
-    /// Mean and reciprocal deviation as operands of the group: the mean is an argument where statistics are given, else in `tables`.
+    /// Mean and reciprocal deviation as operands of the group: the mean is an argument if statistics are given, else in `tables`.
     fn stats(&self, b: &mut Builder<'_>, tables: &[Table; 2]) -> Result<Stats, Skip> {
         let given = self.flags.use_global_stats || !self.prop.is_forward();
         let mean = match self.flags.rms {
@@ -103,7 +103,7 @@ impl Norm<'_> {
         Ok(Stats { mean, inverse: b.bind(&tables[1])? })
     }
 
-    /// Computes the reciprocals of given statistics, times the scale forward where that goes by the same dimensions.
+    /// Computes the reciprocals of given statistics; forward, times the scale if that has the same dimensions.
     fn given(&self, b: &mut Builder<'_>, stats: Stats) -> Result<(), Skip> {
         let variance = b.argument_by(Arg::VARIANCE, self.kept)?;
         b.stage(Over::Kept);
@@ -116,7 +116,7 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// Computes statistics of the source, for the arguments too where they are; reciprocals as [`Norm::given`].
+    /// Computes statistics of the source, also into their arguments if there are any; reciprocals as [`Norm::given`].
     fn computed(&self, b: &mut Builder<'_>, stats: Stats) -> Result<(), Skip> {
         let count = b.count(b.all() & !self.kept) as f32;
         if let Some(mean) = stats.mean {
@@ -148,7 +148,7 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// Stores `r[0]` to a statistic, where the problem has it.
+    /// Stores `r[0]` to a statistic, if the problem has it.
     fn keep(&self, b: &mut Builder<'_>, arg: Arg) -> Result<(), Skip> {
         if self.has(arg) {
             let argument = b.argument_by(arg, self.kept)?;
@@ -168,7 +168,7 @@ impl Norm<'_> {
             self.computed(b, stats)?
         }
         if let Some(order) = &self.workspace {
-            // Before the result, which may lie over the source.
+            // Before the result, which may overlap the source.
             b.clear(Arg::WORKSPACE, 0);
             b.group(b.all());
             let (bits, stats) = (b.bits(Arg::WORKSPACE, order)?, self.stats(b, &tables)?);
@@ -209,11 +209,12 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// `r[0]` becomes the gradient of the result, 0 where a fused ReLU was; uses `r[1]`.
+    /// `r[0]` becomes the gradient of the result, 0 where a fused ReLU was 0; uses `r[1]`.
     fn gradient(&self, b: &mut Builder<'_>) -> Result<(), Skip> {
         b.load_argument(0, Arg::DIFF_DST)?;
         if let Some(order) = &self.workspace {
-            // The derivative of the magnitude at 0 and 1 chooses where a product with the bit would make an infinity NaN.
+            // Selects by the derivative of the absolute value, which is 0 at 0 and 1 at 1; multiplying by the bit would turn an infinity
+            // into NaN.
             let bits = b.bits(Arg::WORKSPACE, order)?;
             b.load(1, bits);
             b.backward(EltwiseAlg::Abs, 0.0, 0.0);
@@ -221,7 +222,7 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// `r[1]` becomes the distance of the source from its mean; uses `r[2]`.
+    /// `r[1]` becomes the source minus its mean; uses `r[2]`.
     fn distance(&self, b: &mut Builder<'_>, stats: Stats) -> Result<(), Skip> {
         b.load_argument(1, Arg::SRC)?;
         if let Some(mean) = stats.mean {
@@ -235,13 +236,13 @@ impl Norm<'_> {
         self.prop == Prop::Backward && (self.has(Arg::DIFF_SCALE) || self.has(Arg::DIFF_SHIFT))
     }
 
-    /// Whether scale and shift go by the dimensions that have statistics of their own.
+    /// Whether scale and shift have the dimensions that have statistics of their own.
     fn is_shared(&self) -> bool {
         self.kept == self.channel
     }
 
-    /// Folds `r[0]` (the gradient) and its product with the normalised source; where factors are the same for all that is folded, with the
-    /// distance from the mean.
+    /// Folds `r[0]` (the gradient) and its product with the normalised source; or with the source minus its mean, if the factor is the same
+    /// for all that is folded.
     fn sums(&self, b: &mut Builder<'_>, stats: Stats, sums: [usize; 2]) -> Result<(), Skip> {
         self.distance(b, stats)?;
         if !self.is_shared() {
@@ -254,8 +255,8 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// With `x` the normalised source and `g = scale dd`: `diff_scale = sum(dd x)`, `diff_shift = sum(dd)` by channel,
-    /// `diff_src = (g - mean(g) - x mean(g x)) / sigma`; without the means where statistics are constants, without the first for RMS.
+    /// With `x` the normalised source and `g = scale dd`: `diff_scale = sum(dd x)`, `diff_shift = sum(dd)` by channel, `diff_src = (g -
+    /// mean(g) - x mean(g x)) / sigma`; without the means if statistics are constants, without the first one for RMS.
     fn backward(&self, b: &mut Builder<'_>) -> Result<(), Skip> {
         let (learnt, shared) = (self.is_learnt(), self.is_shared());
         let tables = [b.table(self.kept)?, b.table(self.kept)?];
@@ -280,7 +281,7 @@ impl Norm<'_> {
         self.data(b, &tables, if shared && learnt { Learnt::Same } else { Learnt::Apart })
     }
 
-    /// As [`Norm::backward`], where scale and shift go by what rows are of.
+    /// As [`Norm::backward`], if scale and shift have the dimensions of rows.
     fn backward_by_row(&self, b: &mut Builder<'_>) -> Result<(), Skip> {
         let tables = [b.table(self.kept)?, b.table(self.kept)?];
         b.group(self.kept);
@@ -299,8 +300,8 @@ impl Norm<'_> {
         self.parameters(b, sums, IN_ALL)
     }
 
-    /// Folds the gradient in `r[0]`, times the scale, and its product with the normalised source; both as they are are added to `sums` by column. Uses all
-    /// registers.
+    /// Folds the gradient in `r[0]`, times the scale, and its product with the normalised source; without the scale both are added to
+    /// `sums` by column. Uses all registers.
     fn sums_by_row(&self, b: &mut Builder<'_>, stats: Stats, folds: [usize; 2], sums: &[Option<Sums>; 2]) -> Result<(), Skip> {
         self.distance(b, stats)?;
         b.with(1, BinaryAlg::Mul, stats.inverse);
@@ -321,8 +322,8 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// The gradient of the source, and those of scale and shift where they come of the same sums or rows. A scale by kept dimensions is
-    /// a factor of the whole; another one goes into the sums.
+    /// The gradient of the source, and those of scale and shift if these come from the same sums or rows. A scale by kept dimensions is a
+    /// factor of the whole; another one is part of the sums.
     fn data(&self, b: &mut Builder<'_>, tables: &[Table; 2], learnt: Learnt<'_>) -> Result<(), Skip> {
         let (constant, shared) = (self.flags.use_global_stats, self.is_shared());
         let stats = self.stats(b, tables)?;
@@ -401,7 +402,7 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// Stores the gradients of shift and scale, which go by the dimensions in `channel`.
+    /// Stores the gradients of shift and scale, which have the dimensions in `channel`.
     fn parameters(&self, b: &mut Builder<'_>, sums: [Option<usize>; 2], channel: u32) -> Result<(), Skip> {
         for (arg, sum) in PARAMETERS.into_iter().zip(sums) {
             if let (true, Some(sum)) = (self.has(arg), sum) {

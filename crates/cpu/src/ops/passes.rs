@@ -1,9 +1,10 @@
-//! `passes:jit`, `passes:portable`: an operation, and what happens to its result by a program behind it.
+//! `passes:jit`, `passes:portable`: an operation, and a second pass over its result.
 //!
-//! What happens to a result that no kernel does in registers (post-ops whose operands lie otherwise than the result or are broadcast in other ways, dropout,
-//! stochastic rounding, types that generated code does not store) would leave an operation to portable code. The first pass computes it without that,
-//! into the destination where that is of f32 and not read, else into scratch; the second is a program over elements, which takes operands however they lie:
-//! two more times the destination's bytes through the caches.
+//! Some steps after the operation are not done by kernels in registers: post-ops whose operands have another layout or another broadcast
+//! than the result's, dropout, stochastic rounding, types that generated code does not store. They would leave the operation to portable
+//! code. Instead, the first pass computes the operation without them, into the destination if that is f32 and not read, else into scratch;
+//! the second pass is a program over elements, which takes operands of any layout. The cost is that the destination's bytes go through the
+//! caches twice more.
 
 use super::rows;
 use super::staged::{self, Copied};
@@ -20,7 +21,7 @@ use oxidnn_spec::{Arg, Attr, DataType, Op, Problem};
 /// Plans `problem` with generated code for the operation.
 ///
 /// # Errors
-/// [`Skip`] where there is nothing to do behind the operation, or no such row takes it alone.
+/// [`Skip`] if there is nothing to do after the operation, or no such row takes it alone.
 pub(super) fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     plan(problem, target, is_generated)
 }
@@ -28,12 +29,13 @@ pub(super) fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn
 /// The same with portable code.
 ///
 /// # Errors
-/// As there.
+/// As for [`generated`].
 pub(super) fn portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     plan(problem, target, is_portable)
 }
 
-/// Plans `problem` as one whose result is stored in f32 as it is, which the first of its operation's rows of a kind takes, and a program behind it.
+/// Plans the operation without what follows, stored in f32, by the first of its rows of the given kind, with a second pass for what
+/// follows.
 fn plan(problem: &Problem, target: &CpuTarget, kind: fn(&&Impl<CpuTarget>) -> bool) -> Result<Box<dyn Plan>, Skip> {
     known(problem)?;
     let dst = problem.op.tensor(Arg::DST).ok_or(Skip::Op("without a destination"))?;
@@ -67,31 +69,32 @@ fn plan(problem: &Problem, target: &CpuTarget, kind: fn(&&Impl<CpuTarget>) -> bo
     let dst = resolved.op.tensor(Arg::DST).ok_or(Skip::Op("without a destination"))?.clone();
     let apart = dst.dtype != DataType::F32 || resolved.attr.reads_dst();
     let behind = Problem { op: Op::Reorder(Reorder { src: between.clone(), dst }), attr: split(&resolved.attr).1 };
-    // What is drawn for each element is portable code.
+    // Random numbers are drawn in portable code.
     let second = Program::plan_in_stages(&behind, target, elements).or_else(|_| RowPlan::resolved(&behind, target, elements))?;
     let what = "without what follows, which is a pass behind it";
     staged::with_copy(resolved, first, Copied { what, arg: Arg::DST, apart, reorders: [None, Some(second)] }, target)
 }
 
-/// What a row's code does with its result in registers; declines where something happens to that and there is no such code: a pass behind the row does it in
-/// generated code, where the row would in portable code, which takes longer from 16 elements on.
+/// The epilogue `tail` of a row in registers. If there is none although the attributes need one, the row declines: a second pass in
+/// generated code is faster than the row's portable epilogue from 16 elements on.
 ///
 /// # Errors
-/// As said.
+/// The reason why the row declines.
 pub(crate) fn left<T>(tail: Option<T>, attr: &Attr) -> Result<Option<T>, Skip> {
     let nothing = tail.is_some() || split(attr).1 == Attr::default();
     if nothing { Ok(tail) } else { Err(Skip::Attr("what happens to results, which no code does in registers".into())) }
 }
 
-/// Cycles of a vector of a long function, and of a pass over one that is in L2 and of one that is not; cycles in which a pass begins. Measured on Zen 4.
+/// Cycles of a vector of a long function; of a vector of a pass in L2, and beyond it; and of beginning a pass. Measured on Zen 4.
 const LONG: usize = 20;
 const PASS: [usize; 2] = [10, 30];
 const BEGIN: usize = 2000;
 
-/// Declines results whose so many columns fill few lanes of vectors and have long functions behind them: a pass behind the row computes these of whole vectors.
+/// Declines results with so few columns that vectors are partly idle, if long functions follow: a second pass computes these on whole
+/// vectors.
 ///
 /// # Errors
-/// As said.
+/// The reason why the row declines.
 pub(crate) fn fills(attr: &Attr, [rows, columns]: [usize; 2], (isa, target): (Isa, &CpuTarget)) -> Result<(), Skip> {
     let lanes = isa.width().lanes();
     let long = chain::steps(attr, DataType::F32, [false; 2]).flatten().filter(|step| !jit::is_short(step.formula)).count();
@@ -101,13 +104,13 @@ pub(crate) fn fills(attr: &Attr, [rows, columns]: [usize; 2], (isa, target): (Is
     if saved > pass.saturating_add(BEGIN) { Err(Skip::Attr("long functions behind few columns".into())) } else { Ok(()) }
 }
 
-/// How much less time passes take at least where they are preferred to copies.
+/// A second pass is preferred to copies if its predicted time is at most this fraction of theirs.
 const SOONER: f64 = 0.7;
 
-/// Plans `problem` by `row`, which copies operands, unless a pass behind an operation is predicted to take less time, each on one thread.
+/// Plans `problem` by `row`, which copies operands, unless a second pass is predicted to be faster, both on one thread.
 ///
 /// # Errors
-/// As said, and what the row declines.
+/// The reason, or that of the row.
 pub(crate) fn unless_sooner(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget>) -> Result<Box<dyn Plan>, Skip> {
     let planned = row(problem, target)?;
     let alone = CpuTarget { threads: 1, ..*target };
@@ -118,7 +121,7 @@ pub(crate) fn unless_sooner(problem: &Problem, target: &CpuTarget, row: Choose<C
     }
 }
 
-/// Attributes of the operation, and those of what happens to its result.
+/// The attributes of the operation, and those of what follows.
 fn split(attr: &Attr) -> (Attr, Attr) {
     let (mut first, mut second) = (attr.clone(), Attr::default());
     second.post_ops = std::mem::take(&mut first.post_ops);
@@ -129,7 +132,7 @@ fn split(attr: &Attr) -> (Attr, Attr) {
     (first, second)
 }
 
-/// A program that stores the elements of the source, and what happens to them, under the destination's.
+/// A program that stores the elements of the source, with what follows, as the destination.
 pub(super) fn elements(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let mut b = Builder::elementwise(problem, Arg::DST)?;
     b.load_argument(0, Arg::SRC)?;

@@ -1,8 +1,8 @@
-//! The order of rows where sizes will change: those whose kernels serve every shape come first.
+//! The order of rows for primitives whose sizes will change: rows whose kernels serve every shape come first.
 //!
-//! No generated kernel of this engine depends on the sizes of tensors, but some rows are chosen for a few shapes only (few rows, small weights)
-//! or bring weights into a layout that others do not read; their [`Tier`] says so. With the hint, problems of all sizes meet the same rows, share their few kernels
-//! and their packed weights. The rows carry the hint in their names, so that a program sees that it was followed.
+//! No generated kernel of this engine depends on tensor sizes, but some rows are for a few shapes only (few rows, small weights) or use a
+//! weight layout that other rows do not read; their [`Tier`] says so. With the hint, problems of all sizes get the same rows, and share
+//! their few kernels and their packed weights. The rows show the hint in their names, so that a program sees that it was followed.
 
 use super::rows;
 use crate::CpuTarget;
@@ -14,10 +14,10 @@ use std::sync::Mutex;
 #[cfg(test)]
 mod tests;
 
-/// Behind the names of the other rows.
+/// The suffix of the names of rows in the other order.
 const MARK: &str = ":reusable";
 
-/// The rows of a problem's operation, best first, in the order that its hint or the process asks for.
+/// The rows of a problem's operation, best first, in the order that its hint or the process's setting asks for.
 pub fn rows_for(problem: &Problem) -> &'static [Impl<CpuTarget>] {
     let wanted = problem.attr.hint_reusable_kernels || !problem.attr.dynamic.is_empty() || knobs::get().prefer_reusable_kernels;
     if wanted { reusable_first(&problem.op) } else { rows(&problem.op) }
@@ -26,7 +26,7 @@ pub fn rows_for(problem: &Problem) -> &'static [Impl<CpuTarget>] {
 /// The rows of an operation, best first.
 type Table = &'static [Impl<CpuTarget>];
 
-/// The table of an operation in the other order, made when it is first asked for.
+/// The table of an operation in the other order, made at its first use.
 fn reusable_first(op: &Op) -> Table {
     static TABLES: Mutex<Option<HashMap<&'static str, Table>>> = Mutex::new(None);
     let mut tables = fork::lock(&TABLES);

@@ -1,9 +1,9 @@
-//! Products on copies of their factors in another type, whose products are so much faster that the copies, a pass over either factor, pay for all but thin
-//! ones. Results and gradients stay what they are.
+//! Products on copies of their operands in another type: these products are so much faster that they pay for a pass over each operand,
+//! unless the product is thin. Results and gradients keep their types.
 //!
-//! `rounded:amx`: f32 that may be computed in bf16 (`fpmath` modes `bf16` and `any`), of which tiles of AMX multiply 16 times as many pairs in a cycle as vectors
-//! multiply f32. `widened:jit`: f16 as f32, where vectors are multiplied twice in a cycle: to convert every element that a row of a tile meets takes the same ports
-//! of the processor for as long again.
+//! `rounded:amx`: f32 that may be computed in bf16 (`fpmath` modes `bf16` and `any`): AMX tiles do 16 times as many multiply-adds of bf16 a
+//! cycle as vectors do of f32. `widened:jit`: f16 as f32, on processors with two vector multiply-adds a cycle: converting every element for
+//! every row of tiles would take the same execution ports for as long again.
 
 use super::staged;
 use super::support;
@@ -15,25 +15,25 @@ use oxidnn_spec::{Arg, DataType, FpMathMode, Problem, Prop, Tensor};
 
 /// Factors of products.
 const FACTORS: [Arg; 3] = [Arg::SRC, Arg::WEIGHTS, Arg::DIFF_DST];
-/// What copies are, and what they cost.
+/// The copies, and their cost.
 struct Copies {
-    /// Types of factors and of their copies.
+    /// Types of the factors and of their copies.
     types: [DataType; 2],
-    /// Whether those of weights lie as these do, if a row takes them so.
+    /// Whether copies of the weights keep the weights' layout, if a row takes that.
     weights_lie: bool,
-    /// Multiply-adds in the time in which an element of a factor is copied, and in that of all that does not depend on sizes.
+    /// Multiply-adds in the time that it takes to copy an element of a factor, and in the time of what does not depend on sizes.
     each: f64,
     once: f64,
 }
 const ROUNDED: Copies = Copies { types: [DataType::F32, DataType::Bf16], weights_lie: false, each: 20.0, once: 200_000.0 };
 const WIDENED: Copies = Copies { types: [DataType::F16, DataType::F32], weights_lie: true, each: 40.0, once: 250_000.0 };
-/// Multiply-adds of f32 in a cycle where two vectors are multiplied in each.
+/// Multiply-adds of f32 a cycle with two vectors of 512 bits.
 const TWO_VECTORS: f64 = 32.0;
 
 /// Plans `problem` by the first of `rows` that takes it with factors of bf16.
 ///
 /// # Errors
-/// What may not be rounded, is not worth it, and what no row takes so.
+/// Problems that may not be rounded, are too small, or are taken by no row so.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
     amx::isa(target.jit)?;
     if !matches!(problem.attr.fpmath.mode, FpMathMode::Bf16 | FpMathMode::Any) {
@@ -48,10 +48,10 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarg
     on_copies(problem, target, rows, &ROUNDED)
 }
 
-/// The same of f16 with factors of f32.
+/// The same for f16 with factors of f32.
 ///
 /// # Errors
-/// What is not worth it, and what no row takes so.
+/// Problems that are too small, or are taken by no row so.
 pub(super) fn widened(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     if Core::host().rate(isa.width().lanes(), 1) < TWO_VECTORS {

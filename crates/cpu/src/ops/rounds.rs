@@ -3,7 +3,7 @@
 use oxidnn_runtime::Buf;
 use oxidnn_spec::{Attr, MAX_NDIMS, PostOp, Tensor};
 
-/// Whether an operand of a post-op differs by a dimension that `which` names.
+/// Whether an operand of a post-op varies along a dimension for which `which` is true.
 pub(super) fn differs(attr: &Attr, which: impl Fn(usize) -> bool) -> bool {
     let tensor = |t: &Tensor| t.dims().iter().enumerate().any(|(d, n)| *n != 1 && which(d));
     attr.post_ops.iter().any(|p| match p {
@@ -23,12 +23,12 @@ pub(super) fn bytes(tensor: &Tensor, dim: usize) -> usize {
     tensor.blocking().map_or(0, |b| b.strides[dim] as usize * tensor.dtype.bits() / 8)
 }
 
-/// Whether no block of the layout spans a dimension, so that its indices are a fixed number of bytes apart.
+/// Whether no block of the layout spans a dimension, so that its indices have one stride.
 pub(super) fn is_apart(tensor: &Tensor, dim: usize) -> bool {
     tensor.dtype.bits() >= 8 && tensor.blocking().is_some_and(|b| b.inner.of(dim) <= 1)
 }
 
-/// The first images and rows of a tensor, as a view with its strides; `None` for other than strided layouts.
+/// The first images and rows of a tensor, as a strided view; `None` for other layouts.
 pub(super) fn part(tensor: &Tensor, images: i64, rows: i64) -> Option<Tensor> {
     let mut part = tensor.clone();
     for (dim, size) in [(0, images), (2, rows)] {
@@ -41,7 +41,7 @@ pub(super) fn part(tensor: &Tensor, images: i64, rows: i64) -> Option<Tensor> {
     Some(part)
 }
 
-/// The rest of a buffer from a byte on; empty beyond its end.
+/// The buffer from a byte on; empty beyond its end.
 pub(super) fn behind(buf: Buf<'_>, at: usize) -> Buf<'_> {
     buf.part(at, buf.len().saturating_sub(at))
 }

@@ -1,10 +1,12 @@
-//! `staged:jit`: products whose operands have a layout or a type that no generated row takes, computed on copies that have one.
+//! `staged:jit`: products whose operands have a layout or a type that no generated row takes, computed on copies.
 //!
-//! The operation is planned with some of its operands in the layout that a generated row asks for. These copies are in scratch: reorders write
-//! them before the row runs, and read its result from there afterwards. That is one pass over memory, where the portable rows would gather
-//! elements one by one. Of all sets of operands with which a generated row takes the problem, the one with the fewest elements is copied.
-//! Convolutions whose source and result are copied (NCHW) run in rounds of images, so that the copies stay in the caches; those of 1x1 windows
-//! run in bands of rows, one worker each. Weights are copied once for all images.
+//! The operation is planned with some operands in the layouts that a generated row prefers. These copies are in scratch; reorders write
+//! them before the row runs, or read its result from them afterwards. That is one more pass over memory, where portable rows would gather
+//! elements one by one. Of all sets of operands whose copies make a generated row take the problem, the one with the fewest elements is
+//! chosen.
+//!
+//! Convolutions that copy source and result (NCHW) run in rounds of images, so that the copies stay in the caches; those of 1x1 windows in
+//! bands of rows, each by one worker. Weights are copied once for all images.
 
 use super::conv::window::Setup;
 use super::rounds::{behind, bytes, differs, divisor, is_apart, part};
@@ -28,46 +30,46 @@ mod tests;
 
 /// Operands of a product that may be copied.
 const STAGED: [Arg; 6] = [Arg::SRC, Arg::WEIGHTS, Arg::DST, Arg::DIFF_SRC, Arg::DIFF_WEIGHTS, Arg::DIFF_DST];
-/// Elements of a result from which on its operands are copied, and neighbours that it shares with one which is not.
+/// Elements of a result from which on its operands are copied, and contiguous elements that it shares with an operand which needs no copy.
 const LEAST: i64 = 1024;
 const RUN: usize = 16;
-/// Bytes of a number of scratch.
+/// Bytes of an element of scratch.
 const WORD: usize = 4;
-/// Fewest bands that are taken by a worker each, and fewest pixels of one.
+/// Fewest bands for which each worker takes bands of its own, and fewest pixels of a band.
 const BANDS: i64 = 8;
 const PIXELS: i64 = 48;
 
-/// An operand that the operation sees as something else.
+/// An operand that the inner operation gets in another form: a copy, or its own bytes with another description.
 #[derive(Debug)]
 struct Stage {
     arg: Arg,
-    /// What it is to the operation, in a round.
+    /// Its description in the inner operation, for a round.
     tensor: Tensor,
-    /// Of images: bytes of the operand from those of a round to the next, and from band to band.
+    /// If it has images: bytes of the operand from one round to the next, and from one band to the next.
     steps: Option<[usize; 2]>,
-    /// Whether that lies in scratch, and not in the operand's own memory.
+    /// Whether it is a copy in scratch, not the operand's own memory.
     apart: bool,
-    /// Reorders that make it of the operand before the operation, and the operand of it behind that.
+    /// The reorder to the copy before the operation, and the one back from it afterwards.
     reorders: [Option<Box<dyn Plan>>; 2],
 }
 
-/// An operation by the plan of one whose operands are others.
+/// An operation by the plan of another with operands in other forms.
 #[derive(Debug)]
 struct Staged {
-    /// What is done so, for people to read.
+    /// What this does, for `explain`.
     what: &'static str,
     inner: Box<dyn Plan>,
     stages: Vec<Stage>,
     rounds: Rounds,
 }
 
-/// Rounds of images, and of bands of rows of these.
+/// Rounds of images, and of bands of their rows.
 #[derive(Clone, Copy, Debug)]
 struct Rounds {
     count: usize,
     /// Bands of an image.
     bands: usize,
-    /// Workers that take rounds of their own; 0 where all work on one.
+    /// Workers that take rounds of their own; 0 if all work on the same round.
     workers: usize,
 }
 
@@ -81,14 +83,14 @@ struct Code {
     stages: Vec<[Option<Arc<dyn Exec>>; 2]>,
 }
 
-/// How most operations are staged.
+/// The description of most staged operations.
 const COPIES: &str = "on copies of operands";
 
-/// Types of copies by argument, where they differ from the operand's.
+/// Types of copies by argument, if they differ from the operand's.
 pub(crate) type Types = &'static [(Arg, DataType)];
 
-/// What copies of convolutions and inner products may be, one after the other: as they are, but for gradients of weights, which are summed in f32, and
-/// for elements of 8 bits, all of which bf16 has.
+/// Types that copies of convolutions and inner products may have, in the order in which they are tried: the operands' own, f32 for
+/// gradients of weights, which are accumulated, and bf16 for 8-bit floats, all of whose values it has.
 pub(crate) fn types(problem: &Problem) -> &'static [Types] {
     const FLOATS: Types = &[(Arg::SRC, DataType::F32), (Arg::DIFF_DST, DataType::F32), (Arg::DIFF_WEIGHTS, DataType::F32)];
     const SHORT: Types = &[
@@ -108,10 +110,10 @@ pub(crate) fn types(problem: &Problem) -> &'static [Types] {
     }
 }
 
-/// Plans `problem` by the first of `rows` that takes it with copies of some operands, whose types are one of `types`.
+/// Plans `problem` by the first of `rows` that takes it with copies of some operands; `types` lists the types that these may have.
 ///
 /// # Errors
-/// Where no row takes it so.
+/// Problems that no row takes so.
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], types: &[Types]) -> Result<Box<dyn Plan>, Skip> {
     super::support::known(problem)?;
     let dense = |t: &Tensor| matches!(t.layout.format, Format::Any | Format::Blocked(_) | Format::HostScalar);
@@ -125,11 +127,10 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarg
     types.iter().find_map(|types| with_types(problem, target, rows, types)).ok_or_else(none)
 }
 
-/// The plan of `problem`, layouts resolved, by that of the same problem whose operands are described in other words: what they are lies in the same
-/// bytes.
+/// The plan of `problem`, whose layouts are resolved, by the plan of the same problem with other descriptions of the same bytes.
 ///
 /// # Errors
-/// Where an operand is missing, or scratch exceeds the address space.
+/// Missing operands, and scratch that exceeds the address space.
 pub(crate) fn viewed(problem: Problem, inner: Box<dyn Plan>, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut stages = Vec::new();
     for o in problem.operands() {
@@ -144,21 +145,21 @@ pub(crate) fn viewed(problem: Problem, inner: Box<dyn Plan>, target: &CpuTarget)
     finish(problem, Staged { what: COPIES, inner, stages, rounds: Rounds::ONE }, target)
 }
 
-/// An operand that is something else to an operation.
+/// An operand that the inner operation gets in another form.
 pub(crate) struct Copied {
-    /// What is done so, for people to read.
+    /// What this does, for `explain`.
     pub(crate) what: &'static str,
     pub(crate) arg: Arg,
-    /// Whether that lies in scratch, and not in the operand's own memory.
+    /// Whether it is a copy in scratch, not the operand's own memory.
     pub(crate) apart: bool,
-    /// Reorders that make it of the operand before the operation, and the operand of it behind that.
+    /// The reorder to the copy before the operation, and the one back from it afterwards.
     pub(crate) reorders: [Option<Box<dyn Plan>>; 2],
 }
 
-/// The plan of `problem`, layouts resolved, by that of one with another operand.
+/// The plan of `problem`, whose layouts are resolved, by the plan of the same problem with one operand in another form.
 ///
 /// # Errors
-/// Where there is no such operand, or scratch exceeds the address space.
+/// Missing operands, and scratch that exceeds the address space.
 pub(crate) fn with_copy(problem: Problem, inner: Box<dyn Plan>, copied: Copied, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Copied { what, arg, apart, reorders } = copied;
     let tensor = inner.problem().op.tensor(arg).ok_or(Skip::Op("without an operand"))?.clone();
@@ -185,17 +186,17 @@ fn with_types(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>],
     sets.into_iter().find_map(|set| attempt(problem, target, rows, &copies(&all, set).cloned().collect::<Vec<_>>()))
 }
 
-/// The operands in a set.
+/// The operands of a set, given as bits.
 fn copies(all: &[(Arg, Tensor)], set: usize) -> impl Iterator<Item = &(Arg, Tensor)> {
     all.iter().enumerate().filter(move |(i, _)| set >> i & 1 == 1).map(|(_, copy)| copy)
 }
 
-/// The plan with copies of these operands, in layouts that a row chooses.
+/// The plan with copies of the operands `copies`, in layouts that a row chooses.
 fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], copies: &[(Arg, Tensor)]) -> Option<Box<dyn Plan>> {
     let (mut staged, cut) = (problem.clone(), cut(problem, copies, target));
     for (arg, tensor) in copies {
         let operand = staged.op.tensor_mut(*arg)?;
-        // A copy in floating-point elements of whole ones is what these stand for.
+        // A floating-point copy of integers has their scaled values.
         if operand.dtype.is_integral() && !tensor.dtype.is_integral() {
             staged.attr.scales.remove(arg);
             staged.attr.zero_points.remove(arg);
@@ -212,15 +213,15 @@ fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], co
     in_rounds(problem, rows.iter().find_map(|row| row(&staged, &inner).ok())?, workers, target)
 }
 
-/// What a convolution takes in a round: images, and rows of these where not all.
+/// What a convolution computes in a round: images, and rows if not all.
 #[derive(Clone, Copy)]
 struct Cut {
     images: i64,
     rows: Option<i64>,
 }
 
-/// The rounds of a convolution whose source and result are copied: as many images as divide the batch, with copies that stay in the last cache; of windows of
-/// one pixel, where there are enough of them, what a core's own cache holds.
+/// The rounds of a convolution with copies of source and result. A round is as many images as divide the batch and leave the copies in the
+/// last-level cache; for 1x1 windows, if that makes enough rounds, what fits into a core's own cache.
 fn cut(problem: &Problem, copies: &[(Arg, Tensor)], target: &CpuTarget) -> Option<Cut> {
     let (attr, data) = (&problem.attr, || copies.iter().filter(|(arg, _)| *arg != Arg::WEIGHTS));
     let s = Setup::of(&problem.op).ok().filter(|_| data().count() == 2)?;
@@ -245,12 +246,12 @@ fn cut(problem: &Problem, copies: &[(Arg, Tensor)], target: &CpuTarget) -> Optio
     Some(Cut { images: divisor(all as usize, target.caches.l3 / 8 / bytes as usize) as i64, rows: None })
 }
 
-/// The plan of `problem` by that of the same problem with some operands in other layouts or of other types, on copies of these.
+/// The plan of `problem` by that of the same problem with some operands in other layouts or types, on copies of these.
 pub(crate) fn copied(problem: &Problem, inner: Box<dyn Plan>, target: &CpuTarget) -> Option<Box<dyn Plan>> {
     in_rounds(problem, inner, 0, target)
 }
 
-/// The same where the other problem may be a round of it, which `workers` take by themselves.
+/// The same, if `inner` may be a round of `problem`; `workers` workers take rounds of their own.
 fn in_rounds(problem: &Problem, inner: Box<dyn Plan>, workers: usize, target: &CpuTarget) -> Option<Box<dyn Plan>> {
     let (mut resolved, chosen) = (problem.clone(), inner.problem());
     resolved.attr.post_ops = chosen.attr.post_ops.clone();
@@ -258,7 +259,7 @@ fn in_rounds(problem: &Problem, inner: Box<dyn Plan>, workers: usize, target: &C
     for o in resolved.op.operands_mut() {
         let tensor = chosen.op.tensor(o.arg)?;
         if o.tensor.layout.is_any() {
-            // A copy of another type lies as the operand does.
+            // A copy of another type has the operand's layout.
             *o.tensor = Tensor { dtype: o.tensor.dtype, layout: tensor.layout.clone() };
         }
         if o.tensor != tensor {
@@ -278,18 +279,18 @@ fn in_rounds(problem: &Problem, inner: Box<dyn Plan>, workers: usize, target: &C
             stages.push(Stage { arg: o.arg, tensor: tensor.clone(), steps, apart: true, reorders: [before, after] });
         }
     }
-    // Where nothing is copied the row itself takes the problem.
+    // Without copies the row itself takes the problem.
     if stages.is_empty() {
         return None;
     }
     finish(resolved, Staged { what: COPIES, inner, stages, rounds }, target).ok()
 }
 
-/// Plans a problem element by element by `row`, on copies of the operands that have other neighbours than its result: to change their places is what takes
-/// time, and reorders are made for that.
+/// Plans an element-wise problem by `row` on copies of the operands whose contiguous dimension differs from the result's: reorders
+/// transpose faster than element-wise programs do.
 ///
 /// # Errors
-/// Where no operand is to be copied, or the row does not take the problem so.
+/// Problems without such operands, and copies that the row does not take.
 pub(crate) fn alike(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget>) -> Result<Box<dyn Plan>, Skip> {
     let mut resolved = problem.clone();
     resolved.resolve();
@@ -316,11 +317,11 @@ pub(crate) fn alike(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget
     copied(&resolved, inner, target).ok_or(Skip::Layout("of the operands, nor any that they could be copied to".into()))
 }
 
-/// Plans gradients of weights of groups, where one operand has a single channel in a group and the other one several, as depthwise ones by the first of
-/// `rows` that takes them: on a copy of that operand which repeats each channel for every one that it meets.
+/// Plans gradients of weights of groups with one channel in one operand and several in the other as depthwise ones, by the first of `rows`
+/// that takes them, on a copy of the former operand in which each channel is repeated.
 ///
 /// # Errors
-/// What are no such gradients, layouts of the gradient other than row-major, and what no row takes so.
+/// Other problems, gradients that are not row-major, and problems that no row takes so.
 pub(crate) fn repeated(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
     let operand = |arg: Arg| problem.op.tensor(arg).ok_or(Skip::Op("anything but gradients of weights"));
     let (src, diff, weights) = (operand(Arg::SRC)?, operand(Arg::DIFF_DST)?, operand(Arg::DIFF_WEIGHTS)?);
@@ -332,6 +333,14 @@ pub(crate) fn repeated(problem: &Problem, target: &CpuTarget, rows: &[Choose<Cpu
         return Err(Skip::Shape("groups without a single channel of one operand and several of the other"));
     }
     super::support::known(problem)?;
+    let none = || Skip::Layout("of the operands, nor any that they could be copied to".into());
+    let last = Tensor::with_tag(*thin.dims(), thin.dtype, "axb").map_err(|e| Skip::Layout(e.to_string()))?;
+    if !thin.layout.is_any() && *thin != last {
+        // Channels are repeated where they are neighbours, and a reorder makes them so.
+        let mut neighbours = problem.clone();
+        neighbours.op.tensor_mut(arg).into_iter().for_each(|t| *t = last.clone());
+        return copied(problem, repeated(&neighbours, target, rows)?, target).ok_or_else(none);
+    }
     let mut resolved = problem.clone();
     for o in resolved.op.operands_mut() {
         match o.arg {
@@ -358,7 +367,6 @@ pub(crate) fn repeated(problem: &Problem, target: &CpuTarget, rows: &[Choose<Cpu
         }
     }
     let wide = Problem::new(wide.op, wide.attr).map_err(|_| Skip::Op("what is no depthwise convolution with repeated channels"))?;
-    let none = || Skip::Layout("of the operands, nor any that they could be copied to".into());
     let inner = rows.iter().find_map(|row| row(&wide, target).ok()).ok_or_else(none)?;
     let mut stages = Vec::new();
     for o in resolved.op.operands_mut() {
@@ -377,20 +385,20 @@ pub(crate) fn repeated(problem: &Problem, target: &CpuTarget, rows: &[Choose<Cpu
     finish(resolved, Staged { what: COPIES, inner, stages, rounds: Rounds::ONE }, target)
 }
 
-/// A tensor whose channels are two dimensions: groups, and the channels of a group.
+/// The tensor with its channels as two dimensions: groups, and channels of a group.
 fn in_groups(tensor: &Tensor, channels: [i64; 2]) -> Option<Tensor> {
     let dims = tensor.dims();
     let dims: Vec<i64> = dims[..1].iter().chain(&channels).chain(&dims[2..]).copied().collect();
     Some(Tensor { dtype: tensor.dtype, layout: tensor.layout.reshape(&dims).ok()? })
 }
 
-/// A copy of `src` to every element of `dst` that it stands for.
+/// A copy of `src` that repeats it along the dimensions of `dst` that it lacks.
 fn spread(src: &Tensor, dst: &Tensor, target: &CpuTarget) -> Option<Box<dyn Plan>> {
     let problem = Problem { op: Op::Reorder(Reorder { src: src.clone(), dst: dst.clone() }), attr: Attr::default() };
     Program::plan_in_stages(&problem, target, passes::elements).ok()
 }
 
-/// A copy that is not the reference's, with what the attributes say of the elements of an argument.
+/// A reorder by another row than the reference, with the attributes' quantisation of an argument.
 pub(crate) fn copy(src: &Tensor, dst: &Tensor, (arg, quant): (Arg, &Attr), target: &CpuTarget) -> Option<Box<dyn Plan>> {
     if let Format::Sparse(_) = src.layout.format {
         return matmul::sparse::expansion(src, dst, target);
@@ -411,13 +419,13 @@ impl Stage {
 }
 
 impl Staged {
-    /// Bytes of scratch of the operation or of the reorders, which follow each other.
+    /// Bytes of scratch of the operation or of the reorders, which run one after the other.
     fn shared(&self) -> usize {
         let reorders = self.stages.iter().flat_map(|s| &s.reorders).flatten();
         reorders.fold(self.inner.scratch_bytes(), |most, p| most.max(p.scratch_bytes()))
     }
 
-    /// Elements of scratch of a round: what is shared, and those of every copy; `None` on overflow.
+    /// Elements of scratch of a round: what the executions need, and each copy; `None` on overflow.
     fn each(&self) -> Option<usize> {
         let whole = |bytes: usize| bytes.checked_next_multiple_of(ALIGNMENT);
         let add = |sum: usize, s: &Stage| s.tensor.layout.elements().and_then(|_| sum.checked_add(whole(s.bytes())?));
@@ -460,7 +468,7 @@ impl Generated for Staged {
 }
 
 impl Staged {
-    /// A round: what comes before the operation, that, and what comes behind it. Other copies than those of images are there from the first one on.
+    /// A round: reorders, the operation, reorders. Copies that are not of images are made in the first round.
     fn round(&self, code: &Code, ctx: &Ctx<'_>, scratch: Buf<'_>, round: usize) -> Result<(), Error> {
         let mut used = 0;
         let mut take = |bytes: usize| {

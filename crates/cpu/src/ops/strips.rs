@@ -1,5 +1,5 @@
-//! What rows of strips (depthwise convolution, pooling) share in their plans: where tensors lie, lines of results that are cut into strips, and tables of
-//! windows.
+//! What rows made of strips (depthwise convolution, pooling) share in their plans: strides of tensors, result lines cut into strips, and
+//! tables of windows.
 
 use super::conv::geometry::{Line, Phase};
 use super::conv::window::{cut, spatial};
@@ -9,24 +9,24 @@ use oxidnn_jit::kernels::strips::{Tap, Window, WindowKey};
 use oxidnn_runtime::{Buf, Skip};
 use oxidnn_spec::{Arg, Blocking, Tensor};
 
-/// A tensor whose channels lie in vectors; distances in bytes.
+/// A tensor whose vectors run over channels; strides in bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) arg: Arg,
     pub(crate) size: usize,
     pub(crate) start: usize,
     pub(crate) image: usize,
-    /// Channels that follow each other, and the distance of such blocks; 0 where all channels do.
+    /// Channels of a block, and the stride of blocks; 0 if all channels are contiguous.
     pub(crate) block: usize,
     pub(crate) blocks: usize,
-    /// Distances in depth, height and width.
+    /// Strides in depth, height and width.
     pub(crate) spatial: [usize; 3],
-    /// Channels of the last block that do not exist.
+    /// Whether the last block has padding channels.
     pub(crate) padded: bool,
 }
 
 impl Place {
-    /// Where a tensor lies.
+    /// The strides of a tensor.
     ///
     /// # Errors
     /// Channels that are neither last nor in blocks of whole vectors.
@@ -54,7 +54,7 @@ impl Place {
         })
     }
 
-    /// The same of a vector of its channels in scratch.
+    /// The same for a vector of the tensor's channels in scratch.
     pub(crate) fn in_scratch(arg: Arg, tensor: &Tensor, lanes: usize) -> Place {
         let (size, n) = (tensor.dtype.bits() / 8, tensor.dims().len());
         let mut stride = lanes * size;
@@ -68,38 +68,38 @@ impl Place {
         Place { arg, size, start: 0, image: 0, block: lanes, blocks: 0, spatial, padded: false }
     }
 
-    /// Channels whose vectors follow each other at one distance: `usize::MAX` where all do.
+    /// Channels whose vectors have one stride: `usize::MAX` for all.
     pub(crate) fn even(&self, lanes: usize) -> usize {
         if self.blocks == 0 || self.block == lanes { usize::MAX } else { self.block }
     }
 
-    /// Distance of groups of so many channels, which end where blocks do.
+    /// The stride of groups of `channels` channels, which must end where blocks do.
     pub(crate) fn group(&self, channels: usize) -> usize {
         if self.block == channels && self.blocks > 0 { self.blocks } else { channels * self.size }
     }
 
-    /// Byte of a channel of an image.
+    /// The byte offset of a channel of an image.
     pub(crate) fn at(&self, image: usize, channel: usize) -> usize {
         self.start + image * self.image + channel / self.block * self.blocks + channel % self.block * self.size
     }
 
-    /// The tensor in `buf` from a byte on, with its columns `step` apart and strips `strip` columns of the tensor apart, in groups of some vectors.
+    /// The tensor in `buf` from a byte on, with columns `step` apart and strips `strip` columns apart, in groups of `vectors` vectors.
     pub(crate) fn side<'b>(&self, buf: Buf<'b>, at: usize, (step, strip): (usize, usize), [lanes, vectors]: [usize; 2]) -> Side<'b> {
         let [_, _, column] = self.spatial;
         Side { buf, at, column: step * column, strip: strip * column, vector: lanes * self.size, group: self.group(lanes * vectors) }
     }
 }
 
-/// The width of results.
+/// The width dimension of results.
 #[derive(Debug)]
 pub(crate) struct Width {
     pub(crate) line: Line,
-    /// Results between source columns within a strip. More than 1 where the window slides over results whose phases are made together, so that these are
-    /// written as they lie: [`Line`] has one phase then, whose taps are `step` times as fine as source columns.
+    /// Source columns between results within a strip. More than 1 if the window slides over results and all phases are computed together,
+    /// so that results are contiguous; [`Line`] then has one phase, whose taps are in units of `1 / step` source columns.
     pub(crate) step: usize,
 }
 
-/// Equal strips of a row, made by kernels of `K`.
+/// Equal strips of a row, computed by a kernel of type `K`.
 #[derive(Debug)]
 pub(crate) struct Segment<K> {
     pub(crate) spec: Tailed<K>,
@@ -112,12 +112,12 @@ pub(crate) struct Segment<K> {
 }
 
 impl Width {
-    /// The source column of a result that is the first of a strip, by the taps at 0.
+    /// The first source column (for a tap at offset 0) of the strip that begins with result `result`.
     pub(crate) fn column(&self, result: usize) -> usize {
         result * self.line.stride as usize / self.step
     }
 
-    /// The window of so many results of a phase from `first` on, else as `common` is.
+    /// The window of `count` results of a phase from `first` on; all else is as in `common`.
     fn window(&self, common: &Window, phase: &Phase, (first, results): (usize, usize)) -> Window {
         let (line, step, begin) = (&self.line, self.step as i64, self.column(first) as i64);
         let (low, high) = phase.reach(line.stride, 0, results).map_or((0, -1), |(low, high)| (low.div_euclid(step), high.div_euclid(step)));
@@ -132,7 +132,7 @@ impl Width {
         }
     }
 
-    /// Cuts the results of a phase into strips of at most `most`, for which `key` has the kernel by window and first source column.
+    /// Cuts the results of a phase into strips of at most `most` results. `key` gives the kernel for a window and its first source column.
     pub(crate) fn cut<K: WindowKey + PartialEq>(
         &self,
         phase: &Phase,
@@ -148,7 +148,8 @@ impl Width {
         let (mut segments, mut start) = (Vec::new(), 0);
         while start < n {
             let sums = kernel(start);
-            // What a strip meets only shrinks from left to right, so that equal ones are neighbours: the last of them is found by bisection.
+            // From left to right, strips lose taps on one side only; so equal strips are neighbours, and the last equal one is found by
+            // bisection.
             let (mut end, mut other) = (start + 1, n);
             while end < other {
                 let middle = end + (other - end) / 2;
@@ -163,17 +164,17 @@ impl Width {
     }
 }
 
-/// The coordinates of weights in depth and height, and of the source, of a line of a window.
+/// Weight coordinates in depth and height, and source coordinates, of a line of a window.
 pub(crate) type Met = [[i64; 2]; 2];
 
-/// The weight coordinates that meet result `at` of a dimension inside the source, with the source coordinates.
+/// The weight coordinates whose source coordinates are inside for result `at` of a dimension, with these source coordinates.
 pub(crate) fn meeting(line: &Line, at: i64) -> impl Iterator<Item = (i64, i64)> {
     let (phase, j) = if line.step == 1 { (&line.phases[0], at) } else { (&line.phases[(at % line.step) as usize], at / line.step) };
     let base = j * line.stride;
     phase.taps.iter().map(move |t| (t.0, base + t.1)).filter(|t| t.1 >= 0 && t.1 < line.source)
 }
 
-/// The rows of results, by number and depth and height, with the lines of their windows, whose number rows are told.
+/// The table of result rows, by index, depth and height, with the lines of their windows. `row` is told the number of its lines.
 pub(crate) fn table(
     lines: [&Line; 2],
     [depth, height]: [i64; 2],

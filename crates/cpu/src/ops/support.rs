@@ -1,4 +1,4 @@
-//! What the rows of products (matmul, inner product, convolution) share in their plans and bindings.
+//! What the rows of products (matmul, inner product, convolution) share when they plan and bind arguments.
 
 use crate::kernels::access::{Axis, Pos, View, for_each};
 use crate::kernels::dot::pack::{Source, closer};
@@ -9,10 +9,10 @@ use oxidnn_runtime::{Bound, Ctx, Exec, Executor, Impl, Region, Skip};
 use oxidnn_spec::op::Use;
 use oxidnn_spec::{Arg, Attr, Compensation, DataType, Dims, Error, Format, MAX_NDIMS, Problem, Tensor};
 
-/// Whether the packing converts a type to `f32` exactly.
+/// Refuses types that packing does not convert to `f32` exactly.
 ///
 /// # Errors
-/// The type, where it does not.
+/// The type.
 pub(super) fn operand_type(dtype: DataType) -> Result<(), Skip> {
     match dtype {
         DataType::F64 | DataType::S32 | DataType::S64 | DataType::E8m0 | DataType::Boolean => {
@@ -22,16 +22,15 @@ pub(super) fn operand_type(dtype: DataType) -> Result<(), Skip> {
     }
 }
 
-/// What is made for the instructions of a processor, or where that is nothing for those of half the width, as blocks of half a vector are whole ones of these.
-///
+/// What `made` makes for the instruction set, or else for vectors of half the width, for which blocks of half a vector are whole.
 /// # Errors
-/// Why nothing is made for the whole width.
+/// The reason for the full width.
 pub(super) fn of_widths<T>(isa: oxidnn_jit::Isa, made: impl Fn(oxidnn_jit::Isa) -> Result<T, Skip>) -> Result<T, Skip> {
     let narrow = oxidnn_jit::Isa::AVX2;
     made(isa).or_else(|skip| if isa == narrow { Err(skip) } else { made(narrow).map_err(|_| skip) })
 }
 
-/// Gives a problem what was chosen for another one: its operands, but for some that are not these, and its attributes.
+/// Takes over from another problem the operands, except those in `but`, and the attributes.
 pub(super) fn adopt(problem: &mut Problem, chosen: &Problem, but: &[Arg]) {
     for o in problem.op.operands_mut().into_iter().filter(|o| !but.contains(&o.arg)) {
         if let Some(tensor) = chosen.op.tensor(o.arg) {
@@ -41,20 +40,20 @@ pub(super) fn adopt(problem: &mut Problem, chosen: &Problem, but: &[Arg]) {
     problem.attr = chosen.attr.clone();
 }
 
-/// Whether a row runs generated code, and only such.
+/// Whether a row runs generated code only.
 pub(super) fn is_generated(row: &&Impl<CpuTarget>) -> bool {
     [":jit", ":amx"].iter().any(|tier| row.name.ends_with(tier))
 }
 
-/// Whether a row runs portable code, and only such.
+/// Whether a row runs portable code only.
 pub(super) fn is_portable(row: &&Impl<CpuTarget>) -> bool {
     row.name.ends_with(":portable")
 }
 
-/// Most operands of an execution that runs others.
+/// Most operands of an execution that runs other executions.
 pub(super) const OPERANDS: usize = 40;
 
-/// Runs `exec` in other scratch, with arguments that `change` has changed.
+/// Runs `exec` with other scratch and with arguments changed by `change`.
 ///
 /// # Errors
 /// [`Error`] of the execution, or [`Error::Runtime`] for more than [`OPERANDS`] arguments or none.
@@ -67,7 +66,7 @@ pub(super) fn run_with<'a>(exec: &dyn Exec, ctx: &Ctx<'a>, scratch: Region<'a>, 
     exec.run(&Ctx { args: list, scratch, ..*ctx })
 }
 
-/// Runs `exec` in other scratch from one place of memory to another, with the arguments that `named` has a name for under that.
+/// Runs `exec` with other scratch from one buffer to another; `named` renames the other arguments or drops them.
 ///
 /// # Errors
 /// [`Error`] of the execution, or [`Error::Runtime`] for more than [`OPERANDS`] arguments.
@@ -89,10 +88,10 @@ pub(super) fn run_between<'a>(
     exec.run(&Ctx { args: &args[..count], scratch, ..*ctx })
 }
 
-/// Gives a tensor of layout `any` the layout `tag`.
+/// Resolves an open layout to `tag`.
 ///
 /// # Errors
-/// The layout, where the tag does not fit.
+/// Tags that do not fit.
 pub(super) fn resolve(tensor: &mut Tensor, tag: &str) -> Result<(), Skip> {
     if tensor.layout.is_any() {
         *tensor = Tensor::with_tag(*tensor.dims(), tensor.dtype, tag).map_err(|e| Skip::Layout(e.to_string()))?;
@@ -100,7 +99,7 @@ pub(super) fn resolve(tensor: &mut Tensor, tag: &str) -> Result<(), Skip> {
     Ok(())
 }
 
-/// Gives weights of bytes the sums of their columns over `depth`, times -1, behind their elements, where a reorder writes them.
+/// Adds to the layout of weights of bytes that reorders store their column sums over `depth`, times -1, behind the elements.
 pub(super) fn keep_sums(weights: &mut Tensor, depth: &[usize]) {
     let mask = columns_mask(weights, depth);
     if let Some(blocking) = weights.layout.blocking_mut() {
@@ -108,19 +107,20 @@ pub(super) fn keep_sums(weights: &mut Tensor, depth: &[usize]) {
     }
 }
 
-/// Where the sums that [`keep_sums`] keeps begin, in numbers of 32 bits; `None` where there are none.
+/// Where the sums that [`keep_sums`] keeps begin, in 32-bit elements; `None` without them.
 pub(super) fn kept_sums(weights: &Tensor, depth: &[usize]) -> Option<usize> {
     let sums = weights.blocking()?.compensation?;
     let kept = Compensation { zero_point_mask: Some(columns_mask(weights, depth)), ..Compensation::default() };
     weights.compensation_at().filter(|_| sums == kept).map(|byte| byte / 4)
 }
 
-/// All dimensions but those of the depth.
+/// Mask of all dimensions but those of K.
 fn columns_mask(weights: &Tensor, depth: &[usize]) -> u32 {
     (0..weights.dims().len()).filter(|d| !depth.contains(d)).fold(0, |mask, d| mask | 1 << d)
 }
 
-/// Whether weights of layout `any` are a single column of floating-point elements. It lies as plain matrices do: in a panel all other lanes would be zeros.
+/// Whether weights of open layout are a single column of floating-point elements. They stay plain: in a panel all other lanes would be
+/// zeros.
 pub(super) fn is_one_column(weights: &Tensor, columns: usize) -> bool {
     columns == 1 && [DataType::F32, DataType::Bf16, DataType::F16].contains(&weights.dtype)
 }
@@ -135,8 +135,8 @@ pub(super) fn panel_tag(ndims: usize, depth: &[usize], column: usize, width: usi
     format!("{tag}{width}{}", letter(column))
 }
 
-/// The layout that `any` stands for in the weights of windows: panels of the result's channels (the first of the two channel dimensions
-/// for `result_channel` 0), by taps, by the other channels.
+/// The layout that `any` resolves to for the weights of windows: panels of the result's channels (the first of the two channel dimensions
+/// for `result_channel` 0), in these the taps, in these the other channels.
 pub(super) fn window_tag(weights: &Tensor, grouped: bool, result_channel: usize, isa: Isa) -> String {
     let (first, n) = (usize::from(grouped), weights.dims().len());
     let (column, depth) = (first + result_channel, first + 1 - result_channel);
@@ -144,10 +144,10 @@ pub(super) fn window_tag(weights: &Tensor, grouped: bool, result_channel: usize,
     panel_tag(n, &depth, column, panel_width(isa, weights.dims()[column].max(0) as usize))
 }
 
-/// Whether every tensor of a resolved problem is dense.
+/// Refuses resolved problems with tensors that are not dense.
 ///
 /// # Errors
-/// The first that is not, by name.
+/// The first such tensor, by name.
 pub(super) fn dense(problem: &Problem) -> Result<(), Skip> {
     match problem.operands().iter().find(|o| !matches!(o.tensor.layout.format, Format::Blocked(_) | Format::HostScalar)) {
         Some(o) => Err(Skip::Layout(format!("of {}: not dense", o.arg))),
@@ -155,10 +155,10 @@ pub(super) fn dense(problem: &Problem) -> Result<(), Skip> {
     }
 }
 
-/// Whether all sizes, strides and offsets are known when a problem is planned.
+/// Refuses problems with sizes, strides or offsets that are given at execution.
 ///
 /// # Errors
-/// The first tensor whose are not, by name.
+/// The first such tensor, by name.
 pub(super) fn known(problem: &Problem) -> Result<(), Skip> {
     match problem.operands().iter().find(|o| o.tensor.layout.has_runtime()) {
         Some(o) => Err(Skip::Layout(format!("of {}: sizes or strides that are given at execution", o.arg))),
@@ -177,8 +177,8 @@ fn largest(dtype: DataType) -> Option<f32> {
     })
 }
 
-/// How many products of two integer operands (zero points subtracted) can be added in `f32` without rounding: all sums below 2^24. `None`
-/// when an operand is not of integers.
+/// How many products of two integers (less zero points) can be added in `f32` without rounding: all sums stay below 2^24. `None` if an
+/// operand is not of integers.
 pub(super) fn exact_depth(sources: [&Source<'_>; 2], attr: &Attr) -> Option<usize> {
     let mut product = 1.0;
     for (source, arg) in sources.into_iter().zip([Arg::SRC, Arg::WEIGHTS]) {
@@ -191,7 +191,7 @@ pub(super) fn exact_depth(sources: [&Source<'_>; 2], attr: &Attr) -> Option<usiz
     Some(((1u32 << 24) as f32 / product).max(1.0) as usize)
 }
 
-/// Channels of a task of the bias gradient, at most, and those whose sums stay in registers.
+/// Most channels of a task of the bias gradient, and channels whose sums stay in registers.
 const BIAS: usize = 512;
 const COLUMNS: usize = 64;
 
@@ -199,7 +199,7 @@ const COLUMNS: usize = 64;
 pub(super) fn bias_gradient(executor: &dyn Executor, dst: &View<'_>, bias: &View<'_>) {
     bias.zero_padding();
     let channels = dst.dims()[1] as usize;
-    // Sums of a channel are its own: how many are a task does not change them.
+    // Each channel is summed on its own, so the number of channels in a task does not change results.
     let each = channels.div_ceil(executor.threads().max(1)).next_multiple_of(COLUMNS).clamp(COLUMNS, BIAS);
     executor.run(executor.threads(), channels.div_ceil(each), &|_, task| channel_sums(dst, bias, (task * each, each)));
 }
@@ -207,7 +207,7 @@ pub(super) fn bias_gradient(executor: &dyn Executor, dst: &View<'_>, bias: &View
 /// Pixels that are added together.
 const PIXELS: usize = 16;
 
-/// A line of so many pixels at a distance, whose channels lie in blocks of so many at a distance.
+/// A line of `count` pixels at one stride, with channels in blocks.
 #[derive(Clone, Copy)]
 struct Pixels {
     count: usize,
@@ -227,7 +227,7 @@ fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) 
         let (now, rest) = std::mem::take(&mut total).split_at_mut(channels);
         let first = dst.offset(&pos);
         if wide {
-            // Some pixels at a time, which are read as they lie.
+            // Some pixels at a time, read in place.
             for start in (0..count).step_by(PIXELS) {
                 dst.simd().run(AddPixels { dst, first: first + start * step, step, count: PIXELS.min(count - start), total: now });
             }
@@ -236,7 +236,7 @@ fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) 
         }
         for start in (0..count).step_by(PIXELS) {
             let rows = &mut rows[..PIXELS.min(count - start) * channels];
-            // Pixels without a gap are one run.
+            // Contiguous pixels are one run.
             let each = if near == 1 && step == channels { rows.len() } else { channels };
             rows.chunks_exact_mut(each).enumerate().for_each(|(i, row)| dst.read_run(first + (start + i) * step, near, row));
             dst.simd().run(AddRows { rows: &*rows, total: &mut *now });
@@ -245,7 +245,7 @@ fn channel_rows(dst: &View<'_>, pos: &Pos, line: Pixels, mut total: &mut [f64]) 
     }
 }
 
-/// `total +=` each of some rows.
+/// `total +=` each row.
 struct AddRows<'a> {
     rows: &'a [f32],
     total: &'a mut [f64],
@@ -262,7 +262,7 @@ impl Body for AddRows<'_> {
     }
 }
 
-/// `total +=` each of some pixels of f32 or bf16, whose channels are neighbours from element `first` on.
+/// `total +=` each pixel of f32 or bf16, whose channels are contiguous from element `first` on.
 struct AddPixels<'a> {
     dst: &'a View<'a>,
     first: usize,
@@ -276,7 +276,7 @@ impl Body for AddPixels<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(mut self) {
         let total = std::mem::take(&mut self.total);
-        // Loops of the library are not made for wide vectors.
+        // The standard library's loops are not compiled for wide vectors.
         let (whole, rest) = total.as_chunks_mut::<COLUMNS>();
         for sums in whole {
             self.columns(sums);
@@ -315,7 +315,7 @@ impl AddPixels<'_> {
     }
 }
 
-/// Sums `dst` over images and pixels for up to so many channels, at most [`BIAS`], from `first` on.
+/// Sums `dst` over images and pixels for at most `most` channels, itself at most [`BIAS`], from `first` on.
 fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) {
     let dims = dst.dims();
     let channels = most.min(dims[1] as usize - first);
@@ -326,7 +326,7 @@ fn channel_sums(dst: &View<'_>, bias: &View<'_>, (first, most): (usize, usize)) 
     let by_channel = last == 1 || !closer(dst, &across, &channel);
     let mut high = *dims;
     high[1] = 1;
-    // What a line is made of: pixels, or images where there are none.
+    // The dimension that lines run along: the width, or images if there is only one pixel.
     let along = if last > 1 { last } else { 0 };
     let mut inner = dst.blocking().inner.iter();
     let (count, step) = (dims[along] as usize, dst.blocking().strides[along] as usize);

@@ -1,9 +1,9 @@
-//! Element-wise problems over whole tensors, padding included: where zeros become zeros, blocks that are not full need neither masks nor zeros behind them.
+//! Element-wise problems computed over padding as well: if zeros become zeros, partial blocks need neither masks nor separate zeroing.
 
 use oxidnn_spec::{Attr, Layout, Problem, Tensor};
 
-/// The tensors whose elements are those of others and their padding; the first is the result. None without padding, and where other tensors are padded
-/// otherwise or not as large there.
+/// The tensors with their padding as elements; the first is the result. `None` if there is no padding, or if a tensor is padded otherwise
+/// or has another size.
 pub(crate) fn tensors<const N: usize>(problem: &Problem, tensors: [&Tensor; N]) -> Option<[Tensor; N]> {
     if !(Attr { scratchpad: Default::default(), ..problem.attr.clone() }).is_default() {
         return None;

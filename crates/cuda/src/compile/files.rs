@@ -15,7 +15,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("pool.cuh", include_str!("../../kernels/pool.cuh")),
     ("resample.cuh", include_str!("../../kernels/resample.cuh")),
     ("lrn.cuh", include_str!("../../kernels/lrn.cuh")),
-    ("lrn_channels.cuh", include_str!("../../kernels/lrn_channels.cuh")),
+    ("lrn_power.cuh", include_str!("../../kernels/lrn_power.cuh")),
     ("types.cuh", include_str!("../../kernels/types.cuh")),
     ("sm90.cuh", include_str!("../../kernels/sm90.cuh")),
     ("wgmma.cuh", include_str!("../../kernels/wgmma.cuh")),

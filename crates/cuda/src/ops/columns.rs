@@ -73,6 +73,8 @@ pub(crate) struct Shape {
     pub(super) apart: i64,
     pub(super) span: i64,
     pub(super) step: i64,
+    /// Rows begin anywhere within a vector.
+    pub(super) adrift: bool,
 }
 
 impl Shape {
@@ -99,7 +101,22 @@ impl Shape {
         let parts = wanted.min((rows / (ROWS * down)).max(1)).min(4096);
         let chunk = rows / parts + i64::from(rows % parts != 0);
         let parts = rows / chunk + i64::from(rows % chunk != 0);
-        Some(Shape { rows, columns, vector, lanes, down, parts, apart: chunk, span: chunk, step: down })
+        Some(Shape { rows, columns, vector, lanes, down, parts, apart: chunk, span: chunk, step: down, adrift: false })
+    }
+
+    /// For `rows_gradient.cu` over rows that begin anywhere within a vector, at the same place in all of these matrices; `None` where they do not.
+    pub(crate) fn adrift(all: &[Matrix<'_>; 3], [rows, columns]: [i64; 2], real: Real, target: &CudaTarget) -> Option<Shape> {
+        let bytes = all[0].dtype.bits() as i64 / 8;
+        let vector = 16 / bytes.max(2);
+        let place = |m: &Matrix<'_>| (m.dtype.bits(), m.offset % vector, m.step % vector, m.order);
+        let whole = rows.checked_mul(columns)?;
+        if real == Real::Double || columns < vector || !all.iter().all(|m| place(m) == place(&all[0])) {
+            return None;
+        }
+        // The other fields are those of a matrix with whole vectors.
+        let like = all.map(|m| Matrix { offset: 0, step: vector, ..m });
+        let shape = Shape::of(&like, [whole / columns, columns / vector * vector], real, target)?;
+        Some(Shape { columns, adrift: true, ..shape })
     }
 
     /// The same with interleaved parts, so that all CTAs together read the matrix from front to back.
@@ -147,15 +164,21 @@ impl Shape {
         program: &mut Program,
         target: &CudaTarget,
     ) -> Result<Option<(usize, Layout)>, Skip> {
-        let vectors = self.columns / self.vector;
+        let vectors = if self.adrift { (self.columns - 2).div_euclid(self.vector) + 2 } else { self.columns / self.vector };
         let chunks = |threads: i64| vectors / threads + i64::from(vectors % threads != 0);
         let Some(threads) = [64, 128, 256, 512].into_iter().find(|&t| chunks(t) * self.vector <= COLUMNS) else { return Ok(None) };
-        let parts = (i64::from(target.facts.multiprocessors) * (512 / threads)).min(self.rows);
+        let blocks = (i64::from(target.facts.multiprocessors) * (512 / threads)).min(self.rows);
+        // Rows of a block begin at the same place.
+        let parts = if self.adrift { blocks - blocks % self.vector } else { blocks };
+        if parts < 1 {
+            return Ok(None);
+        }
         let row = threads * chunks(threads) * self.vector * all[..2].iter().map(|m| m.dtype.bits() as i64 / 8).sum::<i64>();
         let room = i64::from(target.facts.shared_memory);
         let stages = if 2 * row > room { return Ok(None) } else { (room.min(RING) / (row * (512 / threads))).clamp(2, 4) };
         let at = book(program, &Shape { parts, ..*self }, 2, Real::Single)?;
-        for (name, value) in [("VECTOR", self.vector), ("THREADS", threads), ("CHUNKS", chunks(threads)), ("STAGES", stages)] {
+        for (name, value) in [("VECTOR", self.vector), ("THREADS", threads), ("CHUNKS", chunks(threads)), ("STAGES", stages), ("ADRIFT", i64::from(self.adrift))]
+        {
             emit.option(name, value);
         }
         emit.word("real* partial", Word::Scratch(at));
@@ -245,18 +268,12 @@ impl Shape {
         emit.define("RANK", layout.ndims());
         let order: Vec<usize> = memory_order(layout).into_iter().filter(|&d| d != 1).collect();
         emit.traversal("position", &layout.dims, &order);
-        let (mut vectors, mut loads) = (String::new(), String::new());
-        for m in *read {
-            m.declare(&mut emit);
-            let name = m.name;
-            vectors += &format!("    Vector<{name}_number, VECTOR> {name};\n");
-            loads += &format!("        {name}.load(a.{name}_rows, a.{name}_offset + r * a.{name}_step + c);\n");
-        }
+        read.iter().for_each(|m| m.declare(&mut emit));
         dst.declare(&mut emit);
         let members: String = members.iter().map(|m| format!("    real {m}[VECTOR];\n")).collect();
-        let ([once, each], make) = (begin, made(dst, value, "store"));
+        let ([once, each], make, loaded) = (begin, made(dst, value, "store", false), loaded(read));
         emit.code(&format!(
-            "struct Loaded {{\n{vectors}    DEVICE void load(const Args& a, i64 r, i64 c) {{\n{loads}    }}\n}};\n\
+            "{loaded}\
              struct Columns {{\n{members}    DEVICE void begin(const Args& a, i64 r, i64 c) {{\n        index p[RANK];\n        position(a, (index)r, p);\n        p[1] = (index)c;\n\
              {once}#pragma unroll\n        for (int i = 0; i < VECTOR; ++i) {{\n            p[1] = (index)(c + i);\n{each}        }}\n    }}\n{make}}};\n"
         ));
@@ -267,14 +284,25 @@ impl Shape {
     }
 }
 
-/// The member function `make`, which computes a row's elements by the statements of `value` and stores them by `store`.
-pub(crate) fn made(dst: &Matrix<'_>, value: &str, store: &str) -> String {
+/// `struct Loaded`: what a row has of these matrices.
+pub(crate) fn loaded(read: &[Matrix<'_>]) -> String {
+    let (mut vectors, mut loads) = (String::new(), String::new());
+    for Matrix { name, .. } in read {
+        vectors += &format!("    Vector<{name}_number, VECTOR> {name};\n");
+        loads += &format!("        {name}.load(a.{name}_rows, a.{name}_offset + r * a.{name}_step + c);\n");
+    }
+    format!("struct Loaded {{\n{vectors}    DEVICE void load(const Args& a, i64 r, i64 c) {{\n{loads}    }}\n}};\n")
+}
+
+/// The member function that makes the elements of a row of what is read as `x` by the statements of `value`, and stores them by `store`; with the bits that these set where they are kept.
+pub(crate) fn made(dst: &Matrix<'_>, value: &str, store: &str, keeps: bool) -> String {
     let to = dst.name;
+    let [bits, keep] = if keeps { ["        u32 bits = 0;\n", "        keep_bits(a, r, c, bits);\n"] } else { [""; 2] };
     format!(
         "    DEVICE void make(const Args& a, const Loaded& x, i64 r, i64 c) const {{\n        index p[RANK];\n        position(a, (index)r, p);\n        \
-         const i64 at = a.{to}_offset + r * a.{to}_step + c;\n        Vector<dst_type, VECTOR> out;\n#pragma unroll\n        for (int i = 0; i < VECTOR; ++i) {{\n            \
+         const i64 at = a.{to}_offset + r * a.{to}_step + c;\n        Vector<dst_type, VECTOR> out;\n{bits}#pragma unroll\n        for (int i = 0; i < VECTOR; ++i) {{\n            \
          p[1] = (index)(c + i);\n{value}            out.words[i] = dst_type::encode(rounded(a, p, at + i, ::value(a, p, at + i, v)));\n        }}\n        \
-         out.{store}(a.{to}_rows, at);\n    }}\n"
+         out.{store}(a.{to}_rows, at);\n{keep}    }}\n"
     )
 }
 

@@ -5,7 +5,7 @@ use super::columns::{Matrix, Shape, made};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Real, memory_order};
 use crate::program::{Launch, MapPlace, Word};
-use oxidnn_spec::Layout;
+use oxidnn_spec::{Arg, Layout};
 
 /// Threads per CTA.
 const THREADS: i64 = 512;
@@ -16,7 +16,34 @@ const MOST_STAGES: i64 = 48;
 /// Percentage of L2 that the second pass finds again.
 const FOUND: i64 = 40;
 
-/// The configuration of a launch.
+/// Bits of elements, one each in the order of memory, rows of columns without gaps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Bits {
+    None,
+    /// `value` sets `bits`, whose bit `i` is column `i`'s.
+    Written(Arg),
+    /// They are there as `x.bits`.
+    Read(Arg),
+}
+
+impl Bits {
+    /// Columns must be a multiple of these, such that a word's bits are those of one row.
+    pub(crate) const COLUMNS: i64 = 32;
+
+    fn arg(self) -> Option<Arg> {
+        match self {
+            Bits::None => None,
+            Bits::Written(arg) | Bits::Read(arg) => Some(arg),
+        }
+    }
+
+    /// Bytes of a thread's turn.
+    fn fetched(self) -> i64 {
+        if matches!(self, Bits::Read(_)) { 4 } else { 0 }
+    }
+}
+
+/// The shape of a launch.
 pub(crate) struct Whole {
     pub(crate) shape: Shape,
     /// Groups of columns (`gridDim.x`).
@@ -28,6 +55,7 @@ pub(crate) struct Whole {
     once: i64,
     /// The result does not fit L2: streaming stores.
     beyond: bool,
+    bits: Bits,
 }
 
 /// The operation.
@@ -47,8 +75,14 @@ pub(crate) struct Body<'a> {
 }
 
 impl Whole {
-    /// The configuration; `None` if the matrices are small or cannot be read in vectors, or the columns do not divide evenly among the SMs.
-    pub(crate) fn of([read, dst]: [&[Matrix<'_>]; 2], [rows, columns]: [i64; 2], numbers: i64, target: &CudaTarget) -> Option<Whole> {
+    /// The shape for these matrices, which are read, and the one that is written; `None` where they are small, not read in vectors, or columns do not divide among
+    /// the multiprocessors.
+    pub(crate) fn of(
+        [read, dst]: [&[Matrix<'_>]; 2],
+        [rows, columns]: [i64; 2],
+        (numbers, bits): (i64, Bits),
+        target: &CudaTarget,
+    ) -> Option<Whole> {
         let facts = &target.facts;
         let all: Vec<Matrix<'_>> = read.iter().chain(dst).copied().collect();
         let base = Shape::on(1, &all, [rows, columns], Real::Single, target)?;
@@ -67,14 +101,14 @@ impl Whole {
             let busy = vectors % lanes == 0 || across == 1;
             (busy && 10 * parts * across >= 9 * blocks).then_some((lanes, across, parts))
         })?;
-        let (down, width, slot) = (THREADS / lanes, lanes * base.vector, THREADS * base.vector * row);
+        let (down, width, slot) = (THREADS / lanes, lanes * base.vector, THREADS * (base.vector * row + bits.fetched()));
         let own = 4 * width * (THREADS / 16 + numbers) + 1024;
         let stages = ((i64::from(facts.shared_memory) - own) / slot).min(MOST_STAGES);
         let turns = ceil(rows, down * parts);
         let found = i64::from(facts.l2) / 100 * FOUND / (parts * across * slot);
         let shape = Shape { lanes, down, parts, apart: down, span: rows, step: down * parts, ..base };
         let beyond = bytes / row * dst.iter().map(size).sum::<i64>() > i64::from(facts.l2) / 2;
-        (stages >= 4).then_some(Whole { shape, across, stages, slot, once: (turns - stages - found).max(0), beyond })
+        (stages >= 4).then_some(Whole { shape, across, stages, slot, once: (turns - stages - found).max(0), beyond, bits })
     }
 
     /// The launch, with scratch for partial sums at `partial`, and for a zeroed counter per group of columns at `counters`.
@@ -119,7 +153,21 @@ impl Whole {
         let members: String = numbers.iter().map(|m| format!("    real {m}[VECTOR];\n")).collect();
         let taken: String =
             numbers.iter().enumerate().map(|(k, m)| format!("            {m}[i] = from[{k} * LANES * VECTOR + i];\n")).collect();
-        let make = made(&dst, value, if self.beyond { "store_once" } else { "store" });
+        if let Some(arg) = self.bits.arg() {
+            emit.word("u64 bits", Word::Address { arg, buffer: 0 });
+        }
+        match self.bits {
+            Bits::None => {}
+            Bits::Written(_) => emit.code(KEEP_BITS),
+            Bits::Read(_) => {
+                vectors += "    u32 bits;\n";
+                fetches += &format!("        ::fetch<4>(to + {room} + threadIdx.x * 4, (const u32*)a.bits + ((r * a.columns + c) >> 5), policy);\n");
+                loads += &format!(
+                    "        bits = *(const u32*)(from + {room} + threadIdx.x * 4) >> (threadIdx.x % LANES * VECTOR & 31);\n"
+                );
+            }
+        }
+        let make = made(&dst, value, if self.beyond { "store_once" } else { "store" }, matches!(self.bits, Bits::Written(_)));
         emit.code(&format!(
             "struct Loaded {{\n{vectors}    static DEVICE void fetch(const Args& a, i64 r, i64 c, u8* to, u64 policy) {{\n{fetches}    }}\n    \
              DEVICE void load(const u8* from) {{\n{loads}    }}\n}};\nstruct Terms {{\n{terms}}};\n\
@@ -131,7 +179,12 @@ impl Whole {
         launch.block = THREADS as u32;
         launch.shared = (self.stages * self.slot) as u32;
         launch.resident = true;
-        launch.aligned = read.iter().chain([&dst]).map(|m| MapPlace::Arg(m.arg, 0)).collect();
+        launch.aligned = read.iter().chain([&dst]).map(|m| m.arg).chain(self.bits.arg()).map(|arg| MapPlace::Arg(arg, 0)).collect();
         launch
     }
 }
+
+/// `keep_bits(a, r, c, bits)`: a vector's bits, of which two threads may share a byte.
+const KEEP_BITS: &str = "DEVICE void keep_bits(const Args& a, i64 r, i64 c, u32 bits) {\n#if VECTOR == 4\n    \
+    bits |= __shfl_xor_sync(3u << (threadIdx.x & 30), bits, 1) << 4;\n    if (threadIdx.x & 1) return;\n#endif\n    \
+    ((u8*)a.bits)[(r * a.columns + c) >> 3] = (u8)bits;\n}\n";

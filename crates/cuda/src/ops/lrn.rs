@@ -12,8 +12,9 @@ use oxidnn_spec::{Arg, Op, Problem, Tensor};
 /// Largest half width of a neighbourhood of channels that is kept in registers.
 const NEAR: i64 = 4;
 
-/// Channels of a thread if they are not contiguous in memory.
+/// Neighbouring channels that a thread makes where they are apart in memory, or pixels above each other; such pixels of neighbouring channels.
 const TALL: i64 = 8;
+const TALL_OF_VECTORS: i64 = 2;
 
 /// Local response normalisation forward and backward.
 pub(crate) fn lrn(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
@@ -21,6 +22,9 @@ pub(crate) fn lrn(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     let beta = f64::from(op.beta.get());
     if op.alg == LrnAlg::AcrossChannels && (op.local_size - 1) / 2 <= NEAR {
         return across_channels(op, problem);
+    }
+    if op.alg == LrnAlg::WithinChannel && op.prop.is_forward() && op.src.dims().len() == 4 && (op.local_size - 1) / 2 <= NEAR {
+        return within_planes(op, problem);
     }
     let mut program = Program::default();
     if op.prop.is_forward() {
@@ -34,33 +38,70 @@ pub(crate) fn lrn(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     }
     let (diff_src, diff_dst) = (tensor(problem, Arg::DIFF_SRC)?, tensor(problem, Arg::DIFF_DST)?);
     let real = Real::of(problem);
-    let bases = Tensor::plain(*op.src.dims(), real.dtype()).map_err(|_| Skip::Shape("sizes that overflow"))?;
-    let at = program.book(bases.bytes()).ok_or(Skip::Shape("sizes that overflow"))?;
-    let kept = View { place: Place::Scratch(at), ..View::of("bases", Arg::SRC, &bases) };
-    let mut map = Map::over(real, &bases.layout);
-    map.written(&kept)?;
+    let kept = Tensor::plain(*op.src.dims(), real.dtype()).map_err(|_| Skip::Shape("sizes that overflow"))?;
+    let mut book = || program.book(kept.bytes()).ok_or(Skip::Shape("sizes that overflow"));
+    let view = |name: &'static str, at: usize| View { place: Place::Scratch(at), ..View::of(name, Arg::SRC, &kept) };
+    // What an element adds to the gradients around it, and to its own alone.
+    let (terms, own) = (view("terms", book()?), view("own", book()?));
+    let mut map = Map::over(real, &kept.layout);
+    map.written(&terms)?;
+    map.written(&own)?;
+    map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, diff_dst))?;
     neighbourhood(op, &mut map.emit)?;
-    map.element.push_str("    bases_store(a, bases_at(a, p), base(a, p));\n");
+    map.element = format!(
+        "    const real around_p = base(a, p), share = diff_dst(a, p) * pow(around_p, {});\n    terms_store(a, terms_at(a, p), src(a, p) * share);\n    \
+         own_store(a, own_at(a, p), share * around_p);\n",
+        literal(-beta - 1.0)
+    );
     program.launches.push(map.launch());
     let mut map = Map::over(real, &diff_src.layout);
     map.tail(&Tail::of(problem, Arg::DIFF_SRC, diff_src))?;
-    map.emit.view(&kept)?;
-    map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, diff_dst))?;
+    map.emit.view(&terms)?;
+    map.emit.view(&own)?;
     neighbourhood(op, &mut map.emit)?;
     let factor = 2.0 * f64::from(op.alpha.get()) * beta / divisor(op);
     map.element = format!(
-        "    real sum = 0;\n    around(a, p, [&](const index* q) {{ sum += diff_dst(a, q) * src(a, q) * pow(bases(a, q), {}); }});\n    \
-         finish(a, p, diff_dst(a, p) * pow(bases(a, p), {}) - {} * src(a, p) * sum);\n",
-        literal(-beta - 1.0),
-        literal(-beta),
+        "    real sum = 0;\n    around(a, p, [&](const index* q) {{ sum += terms(a, q); }});\n    finish(a, p, own(a, p) - {} * src(a, p) * sum);\n",
         literal(factor)
     );
     program.launches.push(map.launch());
     Ok(program)
 }
 
-/// Across channels: a thread computes `COUNT` channels (a vector if they are contiguous) and keeps their neighbourhoods in registers. With
-/// `base = k + alpha / n * sum(x^2)` the gradient is `dd base^-beta - 2 alpha beta / n x sum(dd x base^(-beta - 1))`.
+/// Neighbourhoods of pixels: a thread makes results above each other, whose neighbourhoods share the sums of their rows.
+fn within_planes(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
+    let (real, dst) = (Real::of(problem), tensor(problem, Arg::DST)?);
+    let mut map = Map::over(real, &dst.layout);
+    map.tail(&Tail::of(problem, Arg::DST, dst))?;
+    map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
+    map.emit.define("HALF", (op.local_size - 1) / 2);
+    map.emit.real_number("alpha_over_n", f64::from(op.alpha.get()) / divisor(op));
+    map.emit.real_number("k", f64::from(op.k.get()));
+    map.emit.real_number("beta", f64::from(op.beta.get()));
+    map.emit.code("#include \"lrn_power.cuh\"\n");
+    let power = if Emitter::is_short(real, dst.dtype) { "short_power" } else { "pow" };
+    let code = format!(
+        "    real sums[TALL][LANES] = {{}};\n    index q[RANK], own[RANK];\n    for (int d = 0; d < RANK; ++d) q[d] = p[d];\n#pragma unroll\n    \
+         for (int i = 0; i < TALL + 2 * HALF; ++i) {{\n        q[2] = p[2] + i - HALF;\n        const bool inside = q[2] >= 0 && q[2] < (index)a.length[2];\n        \
+         real row[LANES] = {{}};\n#pragma unroll\n        \
+         for (int d = -HALF; d <= HALF; ++d) {{\n            q[3] = p[3] + d;\n            if (!inside || q[3] < 0 || q[3] >= (index)a.length[3]) continue;\n            \
+         Vector<src_type, LANES> x;\n            x.load(a.src_data, src_at(a, q));\n#pragma unroll\n            \
+         for (int l = 0; l < LANES; ++l) row[l] = fma(x.number(l), x.number(l), row[l]);\n        }}\n#pragma unroll\n        \
+         for (int j = 0; j < TALL; ++j) {{\n            if (j > i || j + 2 * HALF < i) continue;\n#pragma unroll\n            \
+         for (int l = 0; l < LANES; ++l) sums[j][l] += row[l];\n        }}\n        \
+         const int j = i - 2 * HALF;\n        if (j < 0 || !moved(a, p, j, 0, own)) continue;\n        Vector<src_type, LANES> x;\n        \
+         x.load(a.src_data, src_at(a, own));\n        real v[LANES];\n#pragma unroll\n        for (int l = 0; l < LANES; ++l) \
+         v[l] = x.number(l) * {power}((real)a.k + (real)a.alpha_over_n * sums[j][l], (real)-a.beta);\n        \
+         finish_lanes<LANES>(a, own, v);\n    }}\n"
+    );
+    let apart = dst.blocking().is_some_and(|b| b.is_plain() && b.strides[1] != 1);
+    let tall = if apart { TALL } else { TALL_OF_VECTORS };
+    map.tiles(&code, &[("src", &op.src), ("dst", dst)], Tile { along: 2, tall, wide: 1 });
+    Ok(map.program())
+}
+
+/// Neighbourhoods of channels: a thread keeps those of `COUNT` channels, which are a vector where they lie next to each other. Of a channel, `base` is
+/// `k + alpha / n * sum(x^2)`; the gradient is `dd base^-beta - 2 alpha beta / n x sum(dd x base^(-beta - 1))`.
 fn across_channels(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
     let forward = op.prop.is_forward();
     let (arg, dst) = if forward { (Arg::DST, tensor(problem, Arg::DST)?) } else { (Arg::DIFF_SRC, tensor(problem, Arg::DIFF_SRC)?) };
@@ -127,7 +168,7 @@ fn across_channels(op: &Lrn, problem: &Problem) -> Result<Program, Skip> {
             + &each("COUNT", &sum("term", factor))
     };
     let start = "    index q[RANK];\n    for (int d = 0; d < RANK; ++d) q[d] = p[d];\n";
-    map.emit.code("#include \"lrn_channels.cuh\"\n");
+    map.emit.code("#include \"lrn_power.cuh\"\n");
     if apart {
         let code = format!(
             "    const int COUNT = TALL;\n    real v[COUNT];\n{start}{body}#pragma unroll\n    for (int j = 0; j < TALL; ++j) {{\n        if (!moved(a, p, j, 0, q)) break;\n        \

@@ -137,7 +137,10 @@ impl<'a> Map<'a> {
         }
         let count = emit.destination(dst);
         emit.number("count", count);
-        let vector = vectors.and_then(|all| Some((width(&all)?, all)));
+        let vector = vectors.and_then(|all| match width(&all) {
+            Some(n) => Some((n, all, false)),
+            None => Some((run(&all, dst)?, all, true)),
+        });
         emit.code(&format!("DEVICE void clear(const Args& a, const index* p) {{\n{clear}}}\n"));
         let by_channels = lanes.and_then(|Lanes { code, together, tile }| {
             emit.code(FINISH_LANES);
@@ -165,9 +168,14 @@ impl<'a> Map<'a> {
         }
         match vector {
             None => emit.launch("map", count),
-            Some((n, all)) => {
+            Some((n, all, is_run)) => {
                 emit.define("VECTOR", n);
-                emit.code(&vectorised(n, &all, &element));
+                if is_run {
+                    emit.numbers("length", &dst.dims);
+                    emit.code(&along_run(n, &all, &element, dst));
+                } else {
+                    emit.code(&vectorised(n, &all, &element));
+                }
                 emit.launch("map", count / n)
             }
         }
@@ -256,7 +264,23 @@ fn width(all: &[Neighbours]) -> Option<i64> {
     (whole && !all[0].is_apart() && all.iter().all(fits)).then_some(n)
 }
 
-/// The vector width if some tensors are read element by element.
+/// Elements that are moved together where rows of the innermost loop end anywhere: the tensors of as many elements are one run of memory each, in the same order. Others
+/// are read one by one.
+fn run(all: &[Neighbours], dst: &Layout) -> Option<i64> {
+    let alike: Vec<&Neighbours> = all.iter().filter(|t| t.layout.dims == dst.dims).collect();
+    let bytes = alike.iter().map(|t| t.dtype.bits() as i64 / 8).min().filter(|&b| b > 0)?;
+    let n = (16 / bytes).clamp(4, 8);
+    let strides = &dst.blocking()?.strides;
+    let fits = |t: &Neighbours| {
+        t.layout.is_dense(false)
+            && t.layout.blocking().is_some_and(|b| {
+                b.is_plain() && b.offset % n == 0 && (0..dst.ndims()).all(|d| dst.dims[d] == 1 || b.strides[d] == strides[d])
+            })
+    };
+    (all.first()?.layout.dims == dst.dims && alike.iter().all(|t| fits(t)) && dst.dims.volume()? >= n).then_some(n)
+}
+
+/// Elements that are moved together where some are read one by one.
 const GATHERED: i64 = 4;
 
 impl Neighbours {
@@ -324,8 +348,34 @@ fn vectorised(n: i64, all: &[Neighbours], element: &str) -> String {
         )
 }
 
-/// The same problem with dimensions merged where all tensors allow it, in the order of the destination `dst`'s memory; `None` if a layout has more than strides, or
-/// an attribute refers to dimensions.
+/// The same for neighbours in memory, whichever positions they have.
+fn along_run(n: i64, all: &[Neighbours], element: &str, dst: &Layout) -> String {
+    let moving: Vec<&Neighbours> = all.iter().filter(|t| t.layout.dims == dst.dims).collect();
+    let names: Vec<String> = moving.iter().map(|t| t.name.clone()).collect();
+    let (mut load, mut lane) = (String::new(), String::new());
+    for name in names.iter().filter(|name| *name != "dst") {
+        load += &format!("    Vector<{name}_type, {n}> {name};\n    {name}.load(a.{name}_data, {name}_at(a, p));\n");
+        lane += &format!("        {name}.lane = i;\n");
+    }
+    let copy = match all.get(1) {
+        Some(first) if first.dtype == all[0].dtype && first.layout.dims == dst.dims => {
+            format!("        auto copy = [&](const Args&, const index*) {{ out.words[i] = {}.words[i]; }};\n", first.name)
+        }
+        _ => String::new(),
+    };
+    let order = memory_order(dst).into_iter().rev().filter(|&d| dst.dims[d] > 1);
+    let steps: String = order.map(|d| format!("    if (++p[{d}] < (index)a.length[{d}]) return;\n    p[{d}] = 0;\n")).collect();
+    aligned(&names)
+        + &format!(
+            "DEVICE void next(const Args& a, index* p) {{\n{steps}}}\nDEVICE void vector(const Args& a, index* p) {{\n    const i64 at = dst_at(a, p);\n    \
+         Vector<dst_type, {n}> out;\n{load}#pragma unroll\n    for (int i = 0; i < {n}; ++i) {{\n{lane}        \
+         auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{copy}        \
+         {{\n{element}        }}\n        next(a, p);\n    }}\n    out.store(a.dst_data, at);\n}}\n"
+        )
+}
+
+/// The problem over common loops in place of its dimensions, where every tensor has strides over them and nothing goes by dimension: the same
+/// elements in fewer dimensions. The destination `dst` gives the order.
 pub(crate) fn flattened(problem: &Problem, dst: Arg) -> Option<Problem> {
     let attr = &problem.attr;
     let by_dimension = |mask: u32| mask != 0;

@@ -6,6 +6,7 @@
 mod whole;
 
 use super::columns::{self, Elements, Matrix, Shape};
+use super::columns_kept::Bits;
 use super::map::{Map, merged_behind};
 use super::pointwise::tensor;
 use super::reductions::aligned;
@@ -164,10 +165,13 @@ impl Norm<'_> {
 
     /// Forward passes.
     fn forward(&self, program: &mut Program) -> Result<(), Skip> {
+        let dst = tensor(self.problem, Arg::DST)?;
+        if self.share == Share::Channel && !self.flags.use_global_stats && self.whole_forward(program, dst)? {
+            return self.clear_statistics(program);
+        }
         if let Some(ws) = self.tensor(Arg::WORKSPACE) {
             zero::all(program, Arg::WORKSPACE, ws)?;
         }
-        let dst = tensor(self.problem, Arg::DST)?;
         if self.flags.use_global_stats {
             let mut map = Map::over(self.real, &dst.layout);
             map.tail(&Tail::of(self.problem, Arg::DST, dst))?;
@@ -184,6 +188,11 @@ impl Norm<'_> {
                 zero::padding(program, Arg::DST, dst)?;
             }
         }
+        self.clear_statistics(program)
+    }
+
+    /// Zeros in the padding of the statistics.
+    fn clear_statistics(&self, program: &mut Program) -> Result<(), Skip> {
         for arg in [Arg::MEAN, Arg::VARIANCE] {
             if let Some(t) = self.tensor(arg) {
                 zero::padding(program, arg, t)?;
@@ -289,9 +298,6 @@ impl Norm<'_> {
 
     /// Batch normalisation forward: statistics, then elements.
     fn batch_forward(&self, program: &mut Program, dst: &Tensor) -> Result<(), Skip> {
-        if self.whole_forward(program, dst)? {
-            return Ok(());
-        }
         let channels = Tensor::plain([self.src.dims()[1]], self.real.dtype()).map_err(|_| OVERFLOW)?;
         let mut places = [0; 2];
         for at in &mut places {
@@ -427,14 +433,28 @@ impl Norm<'_> {
 
     /// Whether elements can be processed in vectors: no ReLU mask, no second source, no scale of the source.
     fn by_lanes(&self) -> bool {
+        self.tensor(Arg::WORKSPACE).is_none() && self.has_own_elements()
+    }
+
+    /// Whether an element depends on the same one of the tensors alone, besides its channel.
+    fn has_own_elements(&self) -> bool {
         let none = |arg| self.tensor(arg).is_none();
         self.vectors.is_some()
             && self.real == Real::Single
-            && [Arg::WORKSPACE, Arg::SRC_1, Arg::DIFF_SRC_1].into_iter().all(none)
+            && [Arg::SRC_1, Arg::DIFF_SRC_1].into_iter().all(none)
             && !self.problem.attr.scales.contains_key(&Arg::SRC)
     }
 
-    /// The same for vectors of pixels of a channel.
+    /// The same where the bits of the ReLU lie as rows of channels, whole words each.
+    fn has_bits_by_columns(&self) -> bool {
+        let Op::BatchNorm(op) = &self.problem.op else { return false };
+        self.has_own_elements()
+            && self.src.dims()[1] % Bits::COLUMNS == 0
+            && self.src.blocking().is_some_and(|b| b.is_plain() && b.strides[1] == 1)
+            && op.bits().is_some_and(|order| order == self.src.layout)
+    }
+
+    /// Whether elements are made by vectors of pixels of a channel, under the same conditions.
     fn by_planes(&self) -> bool {
         let last = self.src.dims().len() - 1;
         self.by_lanes()
@@ -583,18 +603,8 @@ impl Norm<'_> {
         rows.stages = vec![Stage::sum(term, "x")];
         rows.result = "    partial_store(a, o, s[0]);\n".into();
         program.launches.push(rows.launch());
-        self.add_parts(program, &scratch("partial", at, &partial), result)
-    }
-
-    /// Appends the launch that adds the partial sums of each channel.
-    fn add_parts(
-        &self,
-        program: &mut Program,
-        partial: &View<'_>,
-        result: impl FnOnce(&mut Emitter) -> Result<String, Skip>,
-    ) -> Result<(), Skip> {
-        let mut rows = Rows::over(self.real, partial.layout, |d| d == 1);
-        rows.emit.view(partial)?;
+        let mut rows = Rows::over(self.real, &partial.layout, |d| d == 1);
+        rows.emit.view(&scratch("partial", at, &partial))?;
         rows.stages = vec![Stage::sum("partial(a, p)", "x")];
         rows.result = result(&mut rows.emit)?;
         program.launches.push(rows.launch());
@@ -653,7 +663,9 @@ impl Norm<'_> {
         let (diff_dst, diff_src) = (tensor(self.problem, Arg::DIFF_DST)?, tensor(self.problem, Arg::DIFF_SRC)?);
         let given = [("src", Arg::SRC, self.src), ("diff_dst", Arg::DIFF_DST, diff_dst), ("diff_src", Arg::DIFF_SRC, diff_src)];
         let [Some(x), Some(dd), Some(dx)] = given.map(|(name, arg, t)| Matrix::of(name, arg, t, channel)) else { return Ok(None) };
-        let Some(shape) = Shape::of(&[x, dd, dx], [rows, dims[channel]], self.real, target) else { return Ok(None) };
+        let (all, sizes) = ([x, dd, dx], [rows, dims[channel]]);
+        let shape = Shape::of(&all, sizes, self.real, target).or_else(|| Shape::adrift(&all, sizes, self.real, target));
+        let Some(shape) = shape else { return Ok(None) };
         let statistics = [self.tensor(Arg::MEAN), self.tensor(Arg::VARIANCE)].into_iter().flatten();
         if !statistics.chain(given.map(|g| g.2)).all(in_order) || !Tail::of(self.problem, Arg::DIFF_SRC, diff_src).is_plain() {
             return Ok(None);
@@ -670,7 +682,7 @@ impl Norm<'_> {
             inverse.replace("variance(a, q)", "variance"),
             if scaled { "scale(a, p)" } else { "(real)1" }
         ));
-        shape.rows_gradient(emit, &[x, dd, dx], program, target)
+        shape.rows_gradient(emit, &all, program, target)
     }
 
     /// The same over the planes of channels.
@@ -692,10 +704,10 @@ impl Norm<'_> {
         Ok(Some((at, partial)))
     }
 
-    /// Statements that store the coefficients of a channel's source gradient, from the sums of `g` and `g x^`: with `d` the destination's gradient, an element's
-    /// gradient is `d own + (src - mean) apart + fixed`.
-    fn keep_coefficients(&self, emit: &mut Emitter, [sum_gx, own, apart, fixed]: [usize; 4], channels: &Tensor) -> Result<String, Skip> {
-        for (name, at) in [("sum_gx", sum_gx), ("own", own), ("apart", apart), ("fixed", fixed)] {
+    /// Statements that keep what elements of the source's gradient are made with, of the sums of `g` and of `g x^` of a channel: with `d` the destination's
+    /// gradient, an element's is `d own + (src - mean) apart + fixed`.
+    fn keep_coefficients(&self, emit: &mut Emitter, places: [usize; 3], channels: &Tensor, [sum_gx, sum_g]: [&str; 2]) -> Result<String, Skip> {
+        for (name, at) in ["own", "apart", "fixed"].into_iter().zip(places) {
             emit.view(&scratch(name, at, channels))?;
         }
         let (_, inverse) = self.given(emit)?;
@@ -704,13 +716,65 @@ impl Norm<'_> {
         emit.real_number("count_of_terms", n as f64);
         Ok(format!(
             "    const index q[] = {{p[1]}};\n    const real inverse = {inverse}, factor = inverse{scale};\n    own_store(a, own_at(a, q), factor);\n    \
-             apart_store(a, apart_at(a, q), -factor * inverse * sum_gx(a, q) / (real)a.count_of_terms);\n    \
-             fixed_store(a, fixed_at(a, q), -factor * s[0] / (real)a.count_of_terms);\n"
+             apart_store(a, apart_at(a, q), -factor * inverse * {sum_gx} / (real)a.count_of_terms);\n    \
+             fixed_store(a, fixed_at(a, q), -factor * {sum_g} / (real)a.count_of_terms);\n"
         ))
     }
 
-    /// Backward. With `x^ = (src - mean) / sigma` and `g = scale * dd`: `diff_src = (g - mean(g) - x^ mean(g x^)) / sigma`, without the means if the statistics are
-    /// constants, and without `mean(g)` for RMS. Parameter gradients come first, because the source gradient may overwrite its inputs.
+    /// Statements that store the sum `s[i]` of channel `p[1]` as the gradient of scale (0) or shift (1), where it is asked for.
+    fn keep_sum(&self, emit: &mut Emitter, i: usize, sum: &str) -> Result<String, Skip> {
+        let (name, arg) = [("diff_scale", Arg::DIFF_SCALE), ("diff_shift", Arg::DIFF_SHIFT)][i];
+        let Some(t) = self.wanted(arg) else { return Ok(String::new()) };
+        emit.view(&View::of(name, arg, t))?;
+        Ok(format!("    {name}_store(a, {name}_at(a, p + 1), {sum});\n"))
+    }
+
+    /// Both sums of each channel from their parts, in one launch.
+    fn add_gradients(&self, program: &mut Program, (at, layout): (usize, &Layout), made: Option<([usize; 3], &Tensor)>) -> Result<(), Skip> {
+        let mut rows = Rows::over(self.real, layout, |d| d == 1);
+        for (i, name) in ["part_0", "part_1"].into_iter().enumerate() {
+            rows.emit.view(&columns::part_view(name, at, i as i64, layout, self.real))?;
+            rows.stages.push(Stage::sum(format!("{name}(a, p)"), "x"));
+            rows.result += &self.keep_sum(&mut rows.emit, i, &format!("s[{i}]"))?;
+        }
+        if let Some((places, channels)) = made {
+            rows.result += &self.keep_coefficients(&mut rows.emit, places, channels, ["s[0]", "s[1]"])?;
+        }
+        program.launches.push(rows.launch());
+        Ok(())
+    }
+
+    /// Both sums of each channel element by element, where they are asked for.
+    fn sum_gradients(&self, program: &mut Program, sums: &Tensor, made: Option<[usize; 3]>) -> Result<(), Skip> {
+        let kept = program.book(sums.bytes()).ok_or(OVERFLOW)?;
+        for (i, arg) in [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].into_iter().enumerate() {
+            if self.wanted(arg).is_none() && made.is_none() {
+                continue;
+            }
+            let declare = |emit: &mut Emitter| -> Result<(), Skip> {
+                let (mean, inverse) = self.gradient(emit)?;
+                let value = if i == 0 { format!("gradient(a, p) * (src(a, p) - {mean}) * ({inverse})") } else { "gradient(a, p)".into() };
+                emit.code(&format!("DEVICE real summand(const Args& a, const index* p) {{\n{}    return {value};\n}}\n", self.stat()));
+                Ok(())
+            };
+            let result = |emit: &mut Emitter| {
+                let text = self.keep_sum(emit, i, "s[0]")?;
+                let Some(places) = made else { return Ok(text) };
+                emit.view(&scratch("kept", kept, sums))?;
+                let more = match i {
+                    0 => "    kept_store(a, kept_at(a, p + 1), s[0]);\n".to_owned(),
+                    _ => self.keep_coefficients(emit, places, sums, ["kept(a, q)", "s[0]"])?,
+                };
+                Ok(text + &more)
+            };
+            self.channel_sum(program, self.channel(), "summand(a, p)", declare, result)?;
+        }
+        Ok(())
+    }
+
+    /// Backward passes. With `x^ = (src - mean) / sigma` and `g = scale * dd`: `diff_src = (g - mean(g) - x^ mean(g x^)) / sigma`; without the means
+    /// where the statistics are constants, and without the first of them for RMS. Gradients of parameters come first: the source's may lie over
+    /// its inputs.
     fn backward(&self, program: &mut Program) -> Result<(), Skip> {
         let channels = self.src.dims()[self.channel()];
         let sums = Tensor::plain([channels], self.real.dtype()).map_err(|_| OVERFLOW)?;
@@ -719,11 +783,10 @@ impl Norm<'_> {
         if batch && self.whole_backward(program)? {
             return Ok(());
         }
-        let mut kept = [0; 2];
-        let sums_of_columns = batch || wanted.iter().any(Option::is_some);
-        let fused = if sums_of_columns && !batch { self.rows_and_columns(program)? } else { None };
+        let asked = batch || wanted.iter().any(Option::is_some);
+        let fused = if asked && !batch { self.rows_and_columns(program)? } else { None };
         let with_rows = fused.is_some();
-        let mut parts = if sums_of_columns && !with_rows { self.gradient_parts(program)? } else { fused };
+        let mut parts = if asked && !with_rows { self.gradient_parts(program)? } else { fused };
         if parts.is_none() && batch {
             parts = self.plane_gradients(program)?;
         }
@@ -731,36 +794,10 @@ impl Norm<'_> {
         for at in coefficients.iter_mut().filter(|_| batch) {
             *at = program.book(sums.bytes()).ok_or(OVERFLOW)?;
         }
-        for (i, (name, arg)) in [("diff_scale", Arg::DIFF_SCALE), ("diff_shift", Arg::DIFF_SHIFT)].into_iter().enumerate() {
-            if wanted[i].is_none() && !batch {
-                continue;
-            }
-            kept[i] = program.book(sums.bytes()).ok_or(OVERFLOW)?;
-            let mut term = String::new();
-            let declare = |emit: &mut Emitter| -> Result<(), Skip> {
-                let (mean, inverse) = self.gradient(emit)?;
-                let value = if i == 0 { format!("gradient(a, p) * (src(a, p) - {mean}) * ({inverse})") } else { "gradient(a, p)".into() };
-                emit.code(&format!("DEVICE real summand(const Args& a, const index* p) {{\n{}    return {value};\n}}\n", self.stat()));
-                Ok(())
-            };
-            term.push_str("summand(a, p)");
-            let result = |emit: &mut Emitter| {
-                emit.view(&scratch("kept", kept[i], &sums))?;
-                let mut text = String::from("    kept_store(a, kept_at(a, p + 1), s[0]);\n");
-                if let Some(t) = wanted[i] {
-                    emit.view(&View::of(name, arg, t))?;
-                    text += &format!("    {name}_store(a, {name}_at(a, p + 1), s[0]);\n");
-                }
-                if batch && i == 1 {
-                    let [own, apart, fixed] = coefficients;
-                    text += &self.keep_coefficients(emit, [kept[0], own, apart, fixed], &sums)?;
-                }
-                Ok(text)
-            };
-            match &parts {
-                Some((at, layout)) => self.add_parts(program, &columns::part_view("partial", *at, i as i64, layout, self.real), result)?,
-                None => self.channel_sum(program, self.channel(), &term, declare, result)?,
-            }
+        match &parts {
+            Some((at, layout)) => self.add_gradients(program, (*at, layout), batch.then_some((coefficients, &sums)))?,
+            None if asked => self.sum_gradients(program, &sums, batch.then_some(coefficients))?,
+            None => {}
         }
         for (t, arg) in wanted.iter().zip([Arg::DIFF_SCALE, Arg::DIFF_SHIFT]) {
             if let Some(t) = t {

@@ -1,14 +1,14 @@
 //! Reduction, softmax, and PReLU backward.
 
 use super::columns::{self, Matrix, Shape};
-use super::map::{Map, merged_behind};
+use super::map::{Map, flattened, merged_behind};
 use super::pointwise::tensor;
 use super::rows::{Reduced, Rows, Stage};
 use super::rows_vector::Input;
 use super::zero;
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Real, Tail, View, literal};
-use crate::program::{Program, Unaligned};
+use crate::program::{Launch, Program, Unaligned};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Prelu, Reduction, ReductionAlg, Softmax, SoftmaxAlg};
 use oxidnn_spec::{Arg, Layout, Op, Problem};
@@ -32,22 +32,42 @@ fn down_columns(problem: &Problem, target: &CudaTarget) -> Result<Option<Program
     let Some(matrix) = Matrix::of("src", Arg::SRC, &op.src, channel).filter(|_| !op.src.is_empty()) else { return Ok(None) };
     let Some(shape) = Shape::of(&[matrix], [rows, src[channel]], real, target) else { return Ok(None) };
     let mut program = Program::default();
-    let at = columns::book(&mut program, &shape, 1, real)?;
     let terms = "    DEVICE void begin(const Args&, i64) {}\n    DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[1][VECTOR]) { src_vector(a, r, c, t[0]); }\n";
-    program.launches.push(shape.launch(Emitter::new(real, rows), &[matrix], terms, Some(1), at));
-    let partial = Layout::plain([shape.parts, src[channel]].into()).map_err(|_| Skip::Shape("sizes that overflow"))?;
-    let mut last = Rows::over(real, &partial, |d| d == 1);
-    last.emit.view(&columns::part_view("partial", at, 0, &partial, real))?;
-    // The position in the destination.
-    let own: Vec<String> = (0..dst.len()).map(|d| if d == channel { "p[1]".into() } else { "0".to_owned() }).collect();
-    let tail = Tail::of(problem, Arg::DST, &op.dst);
-    last.emit.tail(&tail)?;
-    last.emit.number("count", if op.alg == ReductionAlg::Mean { rows } else { 1 });
-    last.stages = vec![Stage::sum("partial(a, p)", "x / (real)a.count")];
-    last.result = format!("    const index q[] = {{{}}};\n    finish(a, q, s[0]);\n", own.join(", "));
-    program.launches.push(last.launch());
+    let count = if op.alg == ReductionAlg::Mean { rows } else { 1 };
+    let launch = Columns { shape, real, emit: Emitter::new(real, rows), matrices: &[matrix], terms };
+    launch.sums(&mut program, &Tail::of(problem, Arg::DST, &op.dst), (channel, count))?;
     zero::padding(&mut program, Arg::DST, &op.dst)?;
     Ok(Some(program))
+}
+
+/// A launch of `columns.cu` for one sum of each column.
+struct Columns<'a> {
+    shape: Shape,
+    real: Real,
+    emit: Emitter,
+    matrices: &'a [Matrix<'a>],
+    terms: &'a str,
+}
+
+impl Columns<'_> {
+    /// Appends the launch, and the one that divides its sums by `count` and writes them through `tail` by the index along `channel`.
+    fn sums(self, program: &mut Program, tail: &Tail<'_>, (channel, count): (usize, i64)) -> Result<(), Skip> {
+        let Columns { shape, real, matrices, terms, emit } = self;
+        let at = columns::book(program, &shape, 1, real)?;
+        program.launches.push(shape.launch(emit, matrices, terms, Some(1), at));
+        let dims = &tail.dst.layout.dims;
+        let partial = Layout::plain([shape.parts, dims[channel]].into()).map_err(|_| Skip::Shape("sizes that overflow"))?;
+        let mut last = Rows::over(real, &partial, |d| d == 1);
+        last.emit.view(&columns::part_view("partial", at, 0, &partial, real))?;
+        // The destination's own positions.
+        let own: Vec<String> = (0..dims.len()).map(|d| if d == channel { "p[1]".into() } else { "0".to_owned() }).collect();
+        last.emit.tail(tail)?;
+        last.emit.number("count", count);
+        last.stages = vec![Stage::sum("partial(a, p)", "x / (real)a.count")];
+        last.result = format!("    const index q[] = {{{}}};\n    finish(a, q, s[0]);\n", own.join(", "));
+        program.launches.push(last.launch());
+        Ok(())
+    }
 }
 
 fn reduction_by(problem: &Problem, target: &CudaTarget, vectors: bool) -> Result<Program, Skip> {
@@ -186,15 +206,62 @@ fn backward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip
     Ok(())
 }
 
-/// PReLU backward: first the weight gradient, because the source gradient may overwrite its inputs.
+/// Backward passes of prelu.
 pub(crate) fn prelu(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    aligned(|vectors| match slopes_of_columns(problem, target)? {
+        Some(program) if vectors => Ok(program),
+        _ => slopes(problem, target),
+    })
+}
+
+/// Both gradients in one pass, where weights belong to columns that are neighbours in memory.
+fn slopes_of_columns(problem: &Problem, target: &CudaTarget) -> Result<Option<Program>, Skip> {
+    let Op::Prelu(op) = &problem.op else { return Ok(None) };
+    let Prelu { src, weights, .. } = &**op;
+    let (real, dims) = (Real::of(problem), src.dims());
+    let channels: Vec<usize> = (0..dims.len()).filter(|&d| weights.dims()[d] != 1).collect();
+    let &[channel] = &channels[..] else { return Ok(None) };
+    let (diff_dst, diff_src) = (tensor(problem, Arg::DIFF_DST)?, tensor(problem, Arg::DIFF_SRC)?);
+    let (rows, count) = (dims.volume().unwrap_or(0) / dims[channel].max(1), dims[channel]);
+    let given = [("src", Arg::SRC, src), ("diff_dst", Arg::DIFF_DST, diff_dst), ("diff_src", Arg::DIFF_SRC, diff_src)];
+    let [Some(x), Some(dd), Some(dx)] = given.map(|(name, arg, t)| Matrix::of(name, arg, t, channel).filter(|_| !t.is_empty())) else {
+        return Ok(None);
+    };
+    let matrices = [x, dd, dx];
+    let Some(shape) = Shape::of(&matrices, [rows, count], real, target).map(Shape::in_turns) else { return Ok(None) };
+    if !Tail::of(problem, Arg::DIFF_SRC, diff_src).is_plain() {
+        return Ok(None);
+    }
+    let mut emit = Emitter::new(real, rows);
+    emit.view(&View::of("weights", Arg::WEIGHTS, weights))?;
+    emit.define("TOGETHER", 2);
+    let terms = format!(
+        "{}    real slope[VECTOR];\n    DEVICE void begin(const Args& a, i64 c) {{\n        index p[{}] = {{}};\n#pragma unroll\n        \
+         for (int v = 0; v < VECTOR; ++v) {{\n            p[{channel}] = (index)(c + v);\n            slope[v] = weights(a, p);\n        }}\n    }}\n    \
+         DEVICE void at(const Args& a, const Loaded& x, i64 r, i64 c, real (&t)[1][VECTOR]) {{\n        Vector<diff_src_number, VECTOR> out;\n#pragma unroll\n        \
+         for (int v = 0; v < VECTOR; ++v) {{\n            const real own = x.src.number(v), d = x.diff_dst.number(v);\n            \
+         t[0][v] = d * fmin(own, (real)0);\n            out.words[v] = diff_src_number::encode(own > 0 ? d : d * slope[v]);\n        }}\n        \
+         out.store(a.diff_src_rows, a.diff_src_offset + r * a.diff_src_step + c);\n    }}\n",
+        columns::loaded(&matrices[..2]),
+        dims.len()
+    );
+    let mut program = Program::default();
+    let diff_weights = tensor(problem, Arg::DIFF_WEIGHTS)?;
+    let launch = Columns { shape, real, emit, matrices: &matrices, terms: &terms };
+    launch.sums(&mut program, &Tail::of(problem, Arg::DIFF_WEIGHTS, diff_weights), (channel, 1))?;
+    zero::padding(&mut program, Arg::DIFF_WEIGHTS, diff_weights)?;
+    Ok(Some(program))
+}
+
+/// The weights' gradient first, as the source's may lie over its inputs.
+fn slopes(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Prelu(op) = &problem.op else { return Err(Skip::Op("anything but prelu")) };
     let Prelu { prop, src, weights, .. } = &**op;
     if prop.is_forward() {
         return Err(Skip::Op("forward passes"));
     }
     let (real, diff_dst) = (Real::of(problem), tensor(problem, Arg::DIFF_DST)?);
-    let (diff_weights, diff_src) = (tensor(problem, Arg::DIFF_WEIGHTS)?, tensor(problem, Arg::DIFF_SRC)?);
+    let diff_weights = tensor(problem, Arg::DIFF_WEIGHTS)?;
     let mut program = Program::default();
     if !diff_weights.is_empty() {
         let kept = |d: usize| weights.dims()[d] != 1;
@@ -217,12 +284,17 @@ pub(crate) fn prelu(problem: &Problem, target: &CudaTarget) -> Result<Program, S
         }
         zero::padding(&mut program, Arg::DIFF_WEIGHTS, diff_weights)?;
     }
-    let mut map = Map::over(real, &diff_src.layout);
-    map.tail(&Tail::of(problem, Arg::DIFF_SRC, diff_src))?;
-    map.emit.view(&View::of("src", Arg::SRC, src))?;
-    map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, diff_dst))?;
-    map.emit.view(&View::of("weights", Arg::WEIGHTS, weights))?;
-    map.element.push_str("    const real dd = diff_dst(a, p);\n    finish(a, p, src(a, p) > 0 ? dd : dd * weights(a, p));\n");
-    program.launches.push(map.launch());
+    program.launches.push(slopes_of_elements(flattened(problem, Arg::DIFF_SRC).as_ref().unwrap_or(problem))?);
     Ok(program)
+}
+
+/// The source's gradient.
+fn slopes_of_elements(problem: &Problem) -> Result<Launch, Skip> {
+    let diff_src = tensor(problem, Arg::DIFF_SRC)?;
+    let view = |name, arg| Ok(View::of(name, arg, tensor(problem, arg)?));
+    let mut map = Map::over(Real::of(problem), &diff_src.layout);
+    let inputs = [view("src", Arg::SRC)?, view("diff_dst", Arg::DIFF_DST)?, view("weights", Arg::WEIGHTS)?];
+    map.elementwise(&Tail::of(problem, Arg::DIFF_SRC, diff_src), &inputs)?;
+    map.element.push_str("    const real dd = diff_dst(a, p);\n    finish(a, p, src(a, p) > 0 ? dd : dd * weights(a, p));\n");
+    Ok(map.launch())
 }

@@ -13,7 +13,12 @@ const WORDS: i64 = 32;
 const WORDS_OF_SHARED: i64 = 16;
 const WORDS_OF_MANY: i64 = 24;
 
-/// With clusters: threads per CTA, and registers for the row with two CTAs per SM, and with one.
+/// The same with those that all rows share, where blocks take one row after the other and keep these; threads of a multiprocessor, and bytes of the rows that they copy ahead.
+const WORDS_OF_TURNS: i64 = 24;
+const THREADS_OF_TURNS: i64 = 1024;
+const RING: i64 = 160 * 1024;
+
+/// Threads of a block of a cluster, and words that each keeps: such that two blocks share a multiprocessor, or one has it.
 const CLUSTERED: i64 = 512;
 const WORDS_OF_CLUSTERED: [i64; 2] = [24, 64];
 /// Bytes of a row from which clusters pay off.
@@ -56,7 +61,12 @@ impl Input {
         self.place
     }
 
-    /// Whether it is kept in registers.
+    /// Whether it has one element for each position along `along`, and goes by no other dimension.
+    fn is_of_columns(&self, along: usize) -> bool {
+        along.checked_sub(self.shift).is_some_and(|own| (0..self.layout.ndims()).all(|d| d == own || self.layout.dims[d] == 1))
+    }
+
+    /// Whether its elements move with the terms and nothing else, so that they are kept.
     pub(crate) fn is_kept(&self) -> bool {
         self.kept
     }
@@ -122,7 +132,10 @@ pub(crate) struct Shape {
     chunks: i64,
     /// CTAs per row.
     cluster: i64,
-    /// The dimension along which vectors are.
+    /// Rows that a block has in shared memory at a time, and blocks; 0 where blocks come and go with the rows.
+    ring: i64,
+    blocks: i64,
+    /// The dimension along which neighbours lie.
     along: usize,
 }
 
@@ -162,6 +175,10 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     let words: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.words(vector)).sum();
     let vectors = if adrift { (terms - 2).div_euclid(vector) + 2 } else { terms / vector };
     let shares = inputs.iter().any(|i| !i.kept);
+    let plain = Shape { vector, adrift, threads: 0, chunks: 0, cluster: 1, ring: 0, blocks: 0, along: along.0 };
+    if let Some(turns) = in_turns(inputs, dst, extent, (Shape { ..plain }, vectors), facts).filter(|_| shares) {
+        return Some(turns);
+    }
     let single = [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
         let chunks = chunks(vectors, threads)?;
         let limit = if threads == 1024 {
@@ -171,7 +188,7 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
         } else {
             WORDS
         };
-        (chunks * words <= limit).then_some(Shape { vector, adrift, threads, chunks, cluster: 1, along: along.0 })
+        (chunks * words <= limit).then_some(Shape { threads, chunks, ..plain })
     });
     let few = outputs < i64::from(facts.multiprocessors) && vectors * words * 4 >= LARGE;
     if facts.sm < 90 || single.is_some() && !few {
@@ -179,14 +196,38 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, extent: &Extent, fact
     }
     let clustered = |limit: i64, cluster: i64| {
         let chunks = chunks(vectors, cluster * CLUSTERED)?;
-        (chunks * words <= limit).then_some(Shape { vector, adrift, threads: CLUSTERED, chunks, cluster, along: along.0 })
+        (chunks * words <= limit).then_some(Shape { threads: CLUSTERED, chunks, cluster, ..plain })
     };
     let all = WORDS_OF_CLUSTERED.iter().flat_map(|&limit| [2, 4, 8].into_iter().filter_map(move |cluster| clustered(limit, cluster)));
     let busy = |s: &Shape| outputs * s.cluster >= i64::from(facts.multiprocessors);
     all.clone().find(busy).or_else(|| all.max_by_key(|s| s.cluster)).or(single)
 }
 
-/// The operation.
+/// The shape for blocks that take one row after the other and keep what these share; `None` where that differs from row to row of a block, or there are few rows.
+fn in_turns(inputs: &[Input], dst: Option<&Input>, extent: &Extent, (plain, vectors): (Shape, i64), facts: &Facts) -> Option<Shape> {
+    let Shape { vector, adrift, along, .. } = plain;
+    let words = |kept: bool| inputs.iter().filter(|i| i.kept == kept).map(|i| i.words(vector)).sum::<i64>();
+    let shared = inputs.iter().filter(|i| !i.kept).all(|i| i.is_of_columns(along) && i.is_plain());
+    // Rows follow each other evenly, so that every VECTOR-th begins at the same place within a vector.
+    let even = |t: &Input| t.layout.is_dense(false) && t.layout.blocking().is_some_and(|b| b.strides[along] == 1);
+    let alike = || inputs.iter().filter(|i| i.kept).chain(dst).all(even);
+    if facts.sm < 80 || vector < 2 || !shared || adrift && !alike() {
+        return None;
+    }
+    let (threads, chunks) = [32, 64, 128, 256, 512, 1024].into_iter().find_map(|threads| {
+        let chunks = chunks(vectors, threads)?;
+        (chunks * (words(true) + words(false)) <= WORDS_OF_TURNS).then_some((threads, chunks))
+    })?;
+    let block = threads.max(256);
+    let (own, rows) = (THREADS_OF_TURNS / block, block / threads);
+    let row: i64 = inputs.iter().filter(|i| i.kept).map(|i| i.bytes()).sum::<i64>() * vector * chunks * block;
+    let ring = (RING.min(i64::from(facts.shared_memory)) / (row * own)).min(4);
+    let all = i64::from(facts.multiprocessors) * own;
+    let blocks = if adrift { all - all % (vector / rows).max(1) } else { all };
+    (ring >= 2 && extent.outputs >= 4 * blocks * rows).then_some(Shape { threads, chunks, ring, blocks, ..plain })
+}
+
+/// What is done with rows.
 pub(crate) struct Body<'a> {
     /// The tensors that vary along the rows, and the one that is written.
     pub(crate) inputs: &'a [Input],
@@ -202,8 +243,8 @@ pub(crate) struct Body<'a> {
 /// Declares the kernel's defines and sizes, `combine` and `reduced`.
 fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     let Body { stages, outputs, terms, .. } = *body;
-    let Shape { vector, threads, chunks, cluster, .. } = *shape;
-    for (name, value) in [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks), ("CLUSTER", cluster)] {
+    let Shape { vector, threads, chunks, cluster, ring, .. } = *shape;
+    for (name, value) in [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks), ("CLUSTER", cluster), ("RING", ring)] {
         emit.option(name, value);
     }
     emit.define("STAGES", stages.len().max(1));
@@ -222,14 +263,16 @@ fn declare(emit: &mut Emitter, shape: &Shape, body: &Body<'_>) {
     ));
 }
 
-/// Statements that bind the accessors used in `text` to the vectors of the current chunk, and that select element `i`. With rows at any offset, shared tensors are
-/// not accessed in vectors.
-fn used(inputs: &[Input], text: &str, adrift: bool) -> [String; 2] {
+/// The accessors that a text uses, as the vectors of the current chunk, and what moves them to element `i`. Where rows begin anywhere, what they share is moved in vectors only
+/// where blocks keep it.
+fn used(inputs: &[Input], text: &str, shape: &Shape) -> [String; 2] {
     let (mut bound, mut lanes) = (String::new(), String::new());
-    for t in inputs.iter().filter(|t| mentions(text, &t.name) && (t.kept || !adrift)) {
+    for t in inputs.iter().filter(|t| mentions(text, &t.name) && (t.kept || shape.ring > 0 || !shape.adrift)) {
         let name = &t.name;
         if t.kept {
             let _ = writeln!(bound, "            auto& {name} = {name}_kept[c];");
+        } else if shape.ring > 0 {
+            let _ = writeln!(bound, "            auto& {name} = shared.{name}_kept[c];");
         } else {
             let _ = writeln!(
                 bound,
@@ -252,7 +295,12 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
     for t in inputs.iter().filter(|t| t.kept) {
         let name = &t.name;
         let _ = writeln!(declared, "    Vector<{name}_type, VECTOR> {name}_kept[CHUNKS];");
-        let _ = writeln!(loads, "            {name}_kept[c].load{part}(a.{name}_data, {name}_at(a, {}){bounds});", t.position());
+        // What lies before or behind a row is read with it, but nothing behind the tensor.
+        let [until, end] = if adrift { ["_until".to_owned(), format!(", a.{name}_end")] } else { [const { String::new() }; 2] };
+        if adrift {
+            emit.number(&format!("{name}_end"), t.layout.extent().unwrap_or(i64::MAX));
+        }
+        let _ = writeln!(loads, "            {name}_kept[c].load{until}(a.{name}_data, {name}_at(a, {}){end});", t.position());
     }
     // The position of a thread's vector of a chunk; with rows at any offset, which of its elements belong to the row.
     let (term, is_term) = if adrift {
@@ -270,7 +318,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         )
     };
     let chunk = |text: &str, before: &str, body: &str, after: &str| {
-        let [bound, lanes] = used(inputs, text, adrift);
+        let [bound, lanes] = used(inputs, text, shape);
         each_chunk(&format!(
             "            const index first = p[{along}];\n{bound}{before}#pragma unroll\n            for (int i = 0; i < VECTOR; ++i) {{\n{is_term}                \
              p[{along}] = first + i;\n{lanes}{body}            }}\n{after}"
@@ -296,8 +344,7 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
         );
         body += &chunk(each, before, &lane, &format!("            out.store{part}(a.dst_data, at{bounds});\n"));
     }
-    let load = each_chunk(&loads);
-    // Elements of the row's first vector that precede the row.
+    // Elements of a row's first vector that come before the row.
     let own = inputs.iter().filter(|t| t.kept).chain(dst).next().filter(|_| adrift);
     let before = own.map_or(String::new(), |t| {
         format!(
@@ -305,28 +352,91 @@ pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launc
             t.name
         )
     });
+    let begin = format!("    index p[RANK + 2] = {{}};\n    if (valid) output(a, o, p);\n{before}");
+    let (mut load, mut more) = (each_chunk(&loads), "");
+    if shape.ring > 0 {
+        let Turns { staged, fetches, loads, shared } = turns(inputs, adrift);
+        emit.code(&format!(
+            "{staged}DEVICE void fetch_row(const Args& a, index o, bool valid, int lane, int slot) {{\n{begin}{}}}\nstruct Shared {{\n{}    \
+             DEVICE void begin(const Args& a, index o, bool valid, int lane) {{\n{begin}{}    }}\n}};\n",
+            each_chunk(&fetches),
+            shared[0],
+            each_chunk(&shared[1])
+        ));
+        (load, more) = (each_chunk(&loads), ", int slot, Shared& shared");
+    }
     let result = if result.is_empty() {
         String::new()
     } else {
         format!("    if (valid && lane == 0) {{\n        index p[RANK + 2] = {{}};\n        output(a, o, p);\n{result}    }}\n")
     };
     emit.code(&format!(
-        "DEVICE void row(const Args& a, index o, bool valid, int lane) {{\n    index p[RANK + 2] = {{}};\n    real s[{}];\n    if (valid) output(a, o, p);\n\
-         {before}{declared}{load}{body}{result}{left}}}\n",
+        "DEVICE void row(const Args& a, index o, bool valid, int lane{more}) {{\n    real s[{}];\n{begin}{declared}{load}{body}{result}{left}}}\n",
         stages.len().max(1)
     ));
     let per_block = (256 / threads).max(1);
-    let blocks = (outputs.max(1) as u64).div_ceil(per_block as u64).min((1 << 20) / cluster as u64) as u32 * cluster as u32;
-    let mut launch = emit.launch_blocks("rows_vector", [blocks, 1, 1]);
+    let needed = (outputs.max(1) as u64).div_ceil(per_block as u64).min((1 << 20) / cluster as u64) as u32 * cluster as u32;
+    let mut launch = emit.launch_blocks("rows_vector", [if shape.ring > 0 { shape.blocks as u32 } else { needed }, 1, 1]);
     launch.block = (threads * per_block) as u32;
     launch.cluster = cluster as u32;
+    if shape.ring > 0 {
+        let row: i64 = inputs.iter().filter(|t| t.kept).map(|t| t.bytes() * vector).sum();
+        launch.shared = (shape.ring * row * shape.chunks * threads * per_block) as u32;
+    }
     if vector > 1 {
         launch.aligned = inputs.iter().chain(dst).filter_map(|t| t.place).collect();
     }
     launch
 }
 
-/// `across(stage, x)`: combines the values of a cluster's CTAs in the order of ranks, through distributed shared memory.
+/// Texts of blocks that take one row after the other: where a chunk lies in the ring, statements that fetch it, take it from there, and members of what rows share with the
+/// statements that set them.
+struct Turns {
+    staged: String,
+    fetches: String,
+    loads: String,
+    shared: [String; 2],
+}
+
+fn turns(inputs: &[Input], adrift: bool) -> Turns {
+    let (mut fetches, mut loads, mut members, mut sets, mut place) = (String::new(), String::new(), String::new(), String::new(), String::from("0"));
+    for t in inputs {
+        let (name, at) = (&t.name, format!("{}_at(a, {})", t.name, t.position()));
+        let size = format!("VECTOR * (int)sizeof({name}_type::word)");
+        if t.kept {
+            let from = format!("(const {name}_type::word*)a.{name}_data + {name}_first");
+            let _ = writeln!(fetches, "            const i64 {name}_first = {at};");
+            let _ = if adrift {
+                writeln!(
+                    fetches,
+                    "            ::fetch_until<{size}>(staged(slot, c, {place}, {size}), {from}, (a.{name}_end - {name}_first) * (int)sizeof({name}_type::word));"
+                )
+            } else {
+                writeln!(fetches, "            ::fetch<{size}>(staged(slot, c, {place}, {size}), {from});")
+            };
+            let _ = writeln!(loads, "            {name}_kept[c].load(staged(slot, c, {place}, {size}), 0);");
+            let _ = write!(place, " + {size}");
+        } else {
+            let _ = writeln!(members, "    Vector<{name}_type, VECTOR> {name}_kept[CHUNKS];");
+            let _ = if adrift {
+                writeln!(
+                    sets,
+                    "            const i64 {name}_first = {at};\n#pragma unroll\n            for (int i = 0; i < VECTOR; ++i) {{\n                \
+                     if (i >= from && i < to) {name}_kept[c].words[i] = ((const {name}_type::word*)a.{name}_data)[{name}_first + i];\n            }}"
+                )
+            } else {
+                writeln!(sets, "            {name}_kept[c].load(a.{name}_data, {at});")
+            };
+        }
+    }
+    let staged = format!(
+        "DEVICE u8* staged(int slot, int chunk, int before, int size) {{\n    extern __shared__ __align__(16) u8 ring[];\n    \
+         return ring + (i64)(slot * CHUNKS + chunk) * (THREADS * PER_BLOCK * ({place})) + THREADS * PER_BLOCK * before + threadIdx.x * size;\n}}\n"
+    );
+    Turns { staged, fetches, loads, shared: [members, sets] }
+}
+
+/// Combines the numbers of a cluster's blocks, in their order.
 const ACROSS: &str = "DEVICE real across(int stage, real x) {\n    __shared__ real totals[STAGES];\n    if (threadIdx.x == 0) totals[stage] = x;\n    \
     asm volatile(\"barrier.cluster.arrive.aligned;\\n barrier.cluster.wait.aligned;\" ::: \"memory\");\n#pragma unroll\n    \
     for (int b = 0; b < CLUSTER; ++b) {\n        u64 there;\n        asm(\"mapa.u64 %0, %1, %2;\" : \"=l\"(there) : \"l\"(&totals[stage]), \"r\"(b));\n        \

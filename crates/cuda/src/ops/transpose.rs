@@ -1,13 +1,13 @@
-//! `transpose:generic`: reorders that only permute dimensions, as batched transpositions in tiles (`kernels/transpose.cu`).
+//! `transpose`: reorders that only move and convert elements, contiguous along another loop before than afterwards.
 
 use super::gemm;
 use super::map::collapsed;
 use crate::CudaTarget;
-use crate::emit::{Emitter, Real};
+use crate::emit::{Emitter, Real, type_name};
 use crate::program::{MapPlace, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Reorder;
-use oxidnn_spec::{Arg, Attr, Blocking, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Blocking, DataType, Op, Problem, Tensor};
 
 /// Rows and columns of a tile, and the least of both for which it is used.
 const TILE: [i64; 2] = [64, 64];
@@ -15,29 +15,33 @@ const LEAST: i64 = 4;
 /// Up to so many columns or rows a tile is as narrow as the matrix.
 const FEW: i64 = 16;
 
-/// Reorders between dense layouts of the same type, without scales and post-ops.
+/// Reorders between dense layouts without scales and post-ops.
 pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     let Op::Reorder(whole) = &problem.op else { return Err(Skip::Op("anything but reorders")) };
     let compensated = whole.dst.blocking().is_some_and(|b| b.compensation.is_some());
     if problem.attr != (Attr { scratchpad: problem.attr.scratchpad, ..Attr::default() })
-        || whole.src.dtype != whole.dst.dtype
         || compensated
     {
         return Err(Skip::Attr("that change numbers".into()));
     }
-    transposed(&whole.src, &whole.dst)
+    transposed(&whole.src, &whole.dst, Real::of(problem))
 }
 
-/// The launch that copies `src` to `dst`, of the same type.
-fn transposed(src: &Tensor, dst: &Tensor) -> Result<Program, Skip> {
-    let bits = src.dtype.bits();
-    let unit = match bits {
-        8 => "u8",
-        16 => "u16",
-        32 => "u32",
-        64 => "u64",
-        _ => return Err(Skip::DataType(src.dtype.to_string())),
-    };
+/// The words that elements of a type are moved as.
+fn unit(dtype: DataType) -> Result<&'static str, Skip> {
+    match dtype.bits() {
+        8 => Ok("u8"),
+        16 => Ok("u16"),
+        32 => Ok("u32"),
+        64 => Ok("u64"),
+        _ => Err(Skip::DataType(dtype.to_string())),
+    }
+}
+
+/// The launch that moves elements from `src` to `dst`.
+fn transposed(src: &Tensor, dst: &Tensor, real: Real) -> Result<Program, Skip> {
+    let types = [src.dtype, dst.dtype];
+    let [from, to] = [unit(types[0])?, unit(types[1])?];
     let flat = collapsed(&dst.layout, &[&src.layout, &dst.layout]).ok_or_else(|| Skip::Layout("without common loops".into()))?;
     let [Some(src), Some(dst)] = [0, 1].map(|i| flat[i].blocking()) else { return Err(Skip::Layout("without strides".into())) };
     let (dims, n) = (&flat[1].dims, flat[1].dims.len());
@@ -48,18 +52,22 @@ fn transposed(src: &Tensor, dst: &Tensor) -> Result<Program, Skip> {
         return Err(Skip::Layout("that stays contiguous along its loop, or has short ones".into()));
     }
     let others: Vec<usize> = (0..n).filter(|&d| d != row && d != column).collect();
-    // The widest vector that divides the rows of a side.
-    let word = |size: i64, stride: i64, b: &Blocking| {
+    // Elements of the widest word that a side's rows are whole numbers of.
+    let word = |size: i64, stride: i64, (b, dtype): (&Blocking, DataType)| {
         let fits = |w: &i64| [size, stride, b.offset].into_iter().chain(others.iter().map(|&d| b.strides[d])).all(|v| v % w == 0);
-        let most = 128 / bits as i64;
+        let most = 128 / dtype.bits() as i64;
         [most, most / 2].into_iter().filter(|&w| w > 1).find(fits).unwrap_or(1)
     };
     let [tile_r, tile_c] = tile([dims[row], dims[column]]);
     let dense = tile_c == FEW && src.strides[row] == dims[column];
-    let before = if dense { word(dims[row].saturating_mul(dims[column]), 0, src) } else { word(dims[column], src.strides[row], src) };
-    let after = word(dims[row], dst.strides[column], dst);
-    let mut emit = Emitter::new(Real::Single, dims.volume().unwrap_or(i64::MAX));
-    emit.define("UNIT", unit);
+    let [one, other] = [(src, types[0]), (dst, types[1])];
+    let before = if dense { word(dims[row].saturating_mul(dims[column]), 0, one) } else { word(dims[column], src.strides[row], one) };
+    let after = word(dims[row], dst.strides[column], other);
+    let mut emit = Emitter::new(real, dims.volume().unwrap_or(i64::MAX));
+    emit.define("UNIT", from);
+    emit.define("UNIT_TO", to);
+    let value = if types[0] == types[1] { "x".to_owned() } else { format!("{}::encode({}::decode(x))", type_name(types[1]), type_name(types[0])) };
+    emit.code(&format!("DEVICE UNIT_TO converted(UNIT x) {{ return {value}; }}\n"));
     emit.define("ROWS", tile_r);
     emit.define("COLUMNS", tile_c);
     emit.define("DENSE", i32::from(dense));
@@ -118,7 +126,7 @@ pub(crate) struct Kept {
 pub(crate) fn copied(tensor: &Tensor, kept: &Kept, to_scratch: bool, target: &CudaTarget) -> Result<Program, Skip> {
     let Kept { arg, tensor: other, at } = kept;
     let (src, dst) = if to_scratch { (tensor, other) } else { (other, tensor) };
-    let program = transposed(src, dst).or_else(|_| {
+    let program = transposed(src, dst, Real::Single).or_else(|_| {
         let op = Reorder { src: src.clone(), dst: dst.clone() };
         let problem = Problem::new(op, Attr::default()).map_err(|_| Skip::Layout("that is not reordered".into()))?;
         super::pointwise::reorder(&problem, target)

@@ -132,6 +132,27 @@ impl Function {
         total
     }
 
+    /// The sums of the lanes of f32 vectors: those of the first vector in the first lane, and so on, in as few vectors as hold them. Lanes behind the last
+    /// sum repeat others.
+    pub fn lane_sums(&mut self, vectors: &[Val]) -> Vec<Val> {
+        let mut blocks = vectors.first().map_or(1, |v| self.width(*v).lanes() / 4);
+        let mut fold = |vectors: &[Val], halves: [Binary; 2]| -> Vec<Val> {
+            let pair = |pair: &[Val]| {
+                let [first, last] = [pair[0], pair[pair.len() - 1]];
+                let [a, b] = halves.map(|half| self.binary(half, first, last));
+                self.binary(Binary::AddF32, a, b)
+            };
+            vectors.chunks(2).map(pair).collect()
+        };
+        let pairs = fold(vectors, [Binary::InterleaveLow32, Binary::InterleaveHigh32]);
+        let mut sums = fold(&pairs, [Binary::InterleaveLow64, Binary::InterleaveHigh64]);
+        while blocks > 1 {
+            sums = fold(&sums, [Binary::EvenBlocks, Binary::OddBlocks]);
+            blocks /= 2;
+        }
+        sums
+    }
+
     /// 32 bits from memory, sign-extended.
     pub fn load_i32(&mut self, from: Addr) -> Int {
         let dst = self.int_value();

@@ -8,7 +8,7 @@
 //!   the sums of a panel stay in registers. Scales and zero points of groups along K are applied to the sums of each group.
 //! - [`Walk::Lines`]: rows of weights. Lanes are columns (of a part), the sums of a few hundred columns stay in L1, and several rows are
 //!   taken at a time, so that each sum is loaded and stored once for all of them. Each group is a call of its own.
-//! - [`Walk::Columns`]: columns of weights. Lanes run along K, `A` is read in vectors, and each column leaves a vector of partial sums. The
+//! - [`Walk::Columns`]: columns of weights. Lanes run along K, `A` is read in vectors, and the lanes of each column's sums are added up in the end. The
 //!   sums of a group times its scale are added to totals; several groups may share a vector.
 //!
 //! Sums are f32 and are many enough at a time that the latency of multiply-adds hides behind memory's.
@@ -67,8 +67,8 @@ pub enum Walk {
     /// Through columns, [`Args::b_row`] apart.
     ///
     /// `A` has for every vector of a column and each of its parts a vector for each row, zeros behind the last number. Of weights of one part it has rows,
-    /// [`Args::a_row`] apart, of as many words as a column. `C` gets for every column a vector for each row, whose lanes add up to the sum. Where groups of
-    /// the depth have scales, a column is [`Args::rest`] times [`Args::blocks`] vectors.
+    /// [`Args::a_row`] apart, of as many words as a column. `C` gets for every column the sum of each row; the vector that ends with the last of them is
+    /// written whole. Where groups of the depth have scales, a column is [`Args::rest`] times [`Args::blocks`] vectors.
     Columns {
         /// Columns that are taken at a time.
         columns: u8,
@@ -626,8 +626,9 @@ impl Columns<'_> {
             if mask.is_some() {
                 self.vector(f, &from, &sums, mask);
             }
-            results.iter().enumerate().for_each(|(i, sum)| f.store(c.at(w.bytes(i)), *sum));
-            f.add(c, w.bytes(sums.len()));
+            let across = f.lane_sums(results);
+            across.iter().enumerate().for_each(|(i, sums)| f.store(c.at(w.bytes(i)), *sums));
+            f.add(c, (sums.len() * 4) as i32);
             (0..self.columns).for_each(|_| f.add(b, row));
         });
     }
@@ -683,6 +684,8 @@ impl Columns<'_> {
                 // The memory behind the last element of a row is not zero.
                 let a = match mask.filter(|_| w.parts() == 1) {
                     Some(mask) => Src::Val(f.load_masked(at, mask)),
+                    // Loaded once for all columns, where there is a register.
+                    None if self.columns > 1 && (f.isa().avx512 || w.parts() == 1) => Src::Val(f.load(w.width, at)),
                     None => Src::Mem(at),
                 };
                 x.iter().zip(sums.chunks(w.rows)).for_each(|(b, sums)| f.accumulate(w.op(), sums[row], *b, a));

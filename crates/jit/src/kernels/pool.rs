@@ -4,17 +4,17 @@
 //! use it, and combined with each of them. Columns that do not exist are part of the key, lines of the window are data. Where channels are
 //! contiguous, several vectors of them are computed at a time, so that source and results are read and written in longer runs.
 //!
-//! A maximum begins with minus infinity and takes larger elements, which NaN never is. If it is minus infinity in the end, all elements may
-//! have been NaN, and the strip is computed once more by instructions that tell these apart: four with AVX2. With AVX-512 it is one, which
-//! pays only where places are wanted.
+//! A maximum begins with the first element and takes larger ones, which NaN never is, nor anything than NaN. If a result is NaN in the end, the
+//! strip is computed once more by instructions that leave NaN out: four with AVX2. With AVX-512 it is one, which pays only where places are
+//! wanted.
 //!
 //! The gradient of a mean is a mean of gradients, over the taps that use a source element; where windows differ in size it is a sum of
 //! quotients. The gradient of a maximum adds the gradients of those results whose maximum came from this tap. A tap's place is its number
-//! in the window.
+//! in the window, an integer wherever it is.
 
 use super::strips::{Args, At, Cursor, Finish, Other, Row, StripKey, Window, WindowKey};
 use crate::asm::Width;
-use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Src, Unary, Val};
+use crate::ir::{Accumulate, Addr, Binary, Compare, Elem, Function, Int, Pred, Src, Val};
 use crate::isa::Isa;
 use crate::key::Key;
 use std::mem::offset_of;
@@ -25,7 +25,8 @@ mod tests;
 /// Four times the least i8.
 const LEAST_BYTES: i32 = i32::from_le_bytes([0x80; 4]);
 
-/// The reduction over the elements of a window.
+/// The reduction over the elements of a window. Places are unsigned bytes or integers of 32 bits; those of a line are the bits of its
+/// [`Line::value`](super::strips::Line).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Take {
     /// The largest; NaN only where all are NaN.
@@ -56,6 +57,11 @@ pub struct Pool {
     pub take: Take,
     /// Divisors of the existing source columns where these are shared, from the first on; further columns use the last divisor.
     pub counts: Vec<u8>,
+}
+
+/// Integers of a type as they are, of bytes in words.
+fn whole(elem: Elem) -> Elem {
+    if elem == Elem::I32 { elem } else { Elem::Low8 }
 }
 
 /// Taps whose places are held in registers; places of wider windows are loaded at every use.
@@ -147,15 +153,17 @@ struct Given {
     places: Option<Int>,
     /// Place of its first tap, or factor of its columns.
     value: Option<Val>,
+    /// Whether it is the first of a maximum.
+    begins: bool,
 }
 
 /// How maxima of floating-point elements treat NaN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Nan {
-    /// It is never larger; results of nothing else are minus infinity.
+    /// Neither it nor an element beside it is ever larger: results whose first element is NaN are NaN.
     Ignored,
     /// Results of nothing else are NaN.
-    Kept,
+    LeftOut,
 }
 
 /// A vector of a column: its address, the lanes that exist, the results that use it.
@@ -165,8 +173,15 @@ struct Met<'u> {
     users: &'u [User],
 }
 
-/// A result that uses a column, and the place of the tap through which it does where places are wanted.
-type User = (usize, Option<Val>);
+/// A result that uses a column.
+#[derive(Clone, Copy)]
+struct User {
+    result: usize,
+    /// The place of the tap through which it does, where places are wanted.
+    place: Option<Val>,
+    /// Whether it begins with it.
+    begins: bool,
+}
 
 /// The registers of a strip, vector by vector, and how its maxima treat NaN.
 #[derive(Clone)]
@@ -192,11 +207,11 @@ impl Writer<'_> {
         let mut made = self.start(f);
         self.over_lines(f, at, column, &made);
         if made.nan == Nan::Ignored {
-            self.when_least(f, &made, |f| {
+            self.when_nan(f, &made, |f| {
                 let nan = f.splat_f32(self.width, f32::NAN);
                 made.values.iter().flatten().for_each(|v| f.assign(*v, nan));
                 made.places.iter().flatten().for_each(|p| f.clear(*p));
-                self.over_lines(f, at, column, &Strips { nan: Nan::Kept, ..made.clone() });
+                self.over_lines(f, at, column, &Strips { nan: Nan::LeftOut, ..made.clone() });
             });
         }
         if let Take::Mean { counted, exact } = self.kernel.take {
@@ -204,7 +219,7 @@ impl Writer<'_> {
             self.divide(f, &mut made.values, divisor, (counted, exact));
         }
         if let (Take::Place(elem), Some(places)) = (self.kernel.take, at.other) {
-            self.store_places(f, (elem, places), &made.places, at);
+            self.store_places(f, (whole(elem), places), &made.places, at);
         }
         self.kernel.window.finish(f, at, made.values.iter(), (false, finish));
     }
@@ -214,7 +229,7 @@ impl Writer<'_> {
         match self.kernel.take {
             Take::Place(_) => Nan::Ignored,
             Take::Largest if !isa.avx512 => Nan::Ignored,
-            _ => Nan::Kept,
+            _ => Nan::LeftOut,
         }
     }
 
@@ -225,7 +240,6 @@ impl Writer<'_> {
             (0..kernel.window.vectors).map(|_| (0..kernel.window.results).map(|_| start(f, self.width)).collect()).collect()
         };
         let values = match kernel.take {
-            _ if nan == Nan::Ignored => registers(f, |f, w| f.splat_f32(w, f32::NEG_INFINITY)),
             Take::Largest | Take::Place(_) => registers(f, |f, w| f.splat_f32(w, f32::NAN)),
             Take::LargestWhole(Elem::I32) => registers(f, |f, w| f.splat_i32(w, i32::MIN)),
             Take::LargestWhole(Elem::I8) => registers(f, |f, w| f.splat_i32(w, LEAST_BYTES)),
@@ -236,14 +250,13 @@ impl Writer<'_> {
         Strips { values, places, nan }
     }
 
-    /// Runs `body` where a result is minus infinity.
-    fn when_least(&self, f: &mut Function, made: &Strips, body: impl FnOnce(&mut Function)) {
+    /// Runs `body` where a result is NaN, or two are infinite with different signs.
+    fn when_nan(&self, f: &mut Function, made: &Strips, body: impl FnOnce(&mut Function)) {
         let mut values = made.values.iter().flatten();
         let Some(first) = values.next() else { return };
-        let least = f.copy_of(*first);
-        values.for_each(|v| f.update(Binary::MinF32, least, *v));
-        let limit = f.splat_f32(self.width, f32::NEG_INFINITY);
-        let (found, bits) = (f.compare_f32(Compare::Eq, least, limit), f.local(size_of::<u64>()));
+        let sum = f.copy_of(*first);
+        values.for_each(|v| f.update(Binary::AddF32, sum, *v));
+        let (found, bits) = (f.compare_f32(Compare::Ne, sum, sum), f.local(size_of::<u64>()));
         f.store_bits(bits.at(0), found);
         let found = if f.isa().avx512 { f.load_u16(bits.at(0)) } else { f.load_u8(bits.at(0)) };
         f.when(Compare::Gt, found, 0, body);
@@ -252,12 +265,18 @@ impl Writer<'_> {
     /// Joins all lines of the window to a strip.
     fn over_lines(&self, f: &mut Function, at: &At, column: Option<Int>, made: &Strips) {
         let first = self.kernel.window.first();
-        at.over_lines(f, self.reads_places(), |f, source, places, value| {
-            let wanted = matches!(self.kernel.take, Take::Place(_) | Take::Chosen(_) | Take::Shared);
-            let value = wanted.then(|| f.splat_as(Elem::F32, value));
-            let cursor = Cursor::new(source, at.column, first, places.zip(column));
-            self.line(f, Given { cursor, places, value }, at, made);
-        });
+        let line = |begins: bool| {
+            move |f: &mut Function, source: Int, places: Option<Int>, value: Addr| {
+                let wanted = matches!(self.kernel.take, Take::Place(_) | Take::Chosen(_) | Take::Shared);
+                let value = wanted.then(|| f.splat_as(Elem::F32, value));
+                let cursor = Cursor::new(source, at.column, first, places.zip(column));
+                self.line(f, Given { cursor, places, value, begins }, at, made);
+            }
+        };
+        match made.nan {
+            Nan::Ignored => at.over_lines_behind(f, line(true), line(false)),
+            Nan::LeftOut => at.over_lines(f, self.reads_places(), line(false)),
+        }
     }
 
     /// The place of a tap, where that of the line's first is `first`.
@@ -265,15 +284,15 @@ impl Writer<'_> {
         match self.kernel.window.taps[tap].weights {
             0 => first,
             n => {
-                let n = f.constant(&f32::from(n).to_le_bytes());
-                f.binary(Binary::AddF32, first, Src::Splat(n))
+                let n = f.constant(&u32::from(n).to_le_bytes());
+                f.binary(Binary::AddI32, first, Src::Splat(n))
             }
         }
     }
 
     /// Joins the columns of a line.
     fn line(&self, f: &mut Function, given: Given, at: &At, made: &Strips) {
-        let Given { mut cursor, places, value } = given;
+        let Given { mut cursor, places, value, begins } = given;
         let (kernel, window) = (self.kernel, &self.kernel.window);
         let (columns, lanes) = (window.columns(), self.width.lanes());
         let (first, share) = if kernel.take == Take::Shared { (None, value) } else { (value, None) };
@@ -282,19 +301,21 @@ impl Writer<'_> {
             _ => Vec::new(),
         };
         let mut parts: Vec<(u8, Val)> = Vec::new();
+        let mut waits = vec![begins; usize::from(window.results)];
         for x in columns.all() {
             let near = cursor.reach(f, x);
-            let users: Vec<User> = columns
-                .users(x)
-                .map(|(i, tap)| (i, first.map(|first| held.get(tap).copied().unwrap_or_else(|| self.place(f, first, tap)))))
-                .collect();
+            let user = |(result, tap): (usize, usize)| {
+                let place = first.map(|first| held.get(tap).copied().unwrap_or_else(|| self.place(f, first, tap)));
+                User { result, place, begins: std::mem::take(&mut waits[result]) }
+            };
+            let users: Vec<User> = columns.users(x).map(user).collect();
             let part = share.map(|share| self.part(f, share, x, &mut parts));
             for vector in 0..usize::from(window.vectors) {
                 let disp = |elem: Elem| (vector * lanes * elem.bytes()) as i32;
                 let met = Met { from: near.at(disp(window.source)), mask: at.mask(window, vector), users: &users };
                 let values = &made.values[vector];
                 match (kernel.take, places, part) {
-                    (Take::Chosen(elem), Some(places), _) => self.choose(f, &met, (elem, places.at(disp(elem))), values),
+                    (Take::Chosen(elem), Some(places), _) => self.choose(f, &met, (whole(elem), places.at(disp(elem))), values),
                     (.., Some(part)) => self.add_part(f, &met, values, part),
                     _ if made.nan == Nan::Ignored => self.join_larger(f, &met, made, vector),
                     _ => self.join(f, &met, made, vector),
@@ -318,24 +339,33 @@ impl Writer<'_> {
     /// Adds a part of a vector of a column to the results that use it.
     fn add_part(&self, f: &mut Function, met: &Met<'_>, values: &[Val], part: Val) {
         let Met { from, mask, users } = *met;
-        if let ([(i, _)], Elem::F32, None) = (users, self.kernel.window.source, mask) {
-            return f.accumulate(Accumulate::FmaF32, values[*i], part, Src::Mem(from));
+        if let ([User { result, .. }], Elem::F32, None) = (users, self.kernel.window.source, mask) {
+            return f.accumulate(Accumulate::FmaF32, values[*result], part, Src::Mem(from));
         }
         let x = f.load_number(self.kernel.window.source, from, mask);
-        users.iter().for_each(|(i, _)| f.accumulate(Accumulate::FmaF32, values[*i], part, x));
+        users.iter().for_each(|user| f.accumulate(Accumulate::FmaF32, values[user.result], part, x));
     }
 
     /// Combines a vector of a column with the maxima that use it: of two operands the second is taken where the first is NaN.
     fn join_larger(&self, f: &mut Function, met: &Met<'_>, made: &Strips, vector: usize) {
         let Met { from, mask, users } = *met;
         let x = f.load_number(self.kernel.window.source, from, mask);
-        for (i, place) in users {
-            let value = made.values[vector][*i];
+        for User { result, place, begins } in users {
+            let (value, mine) = (made.values[vector][*result], place.map(|place| (made.places[vector][*result], place)));
+            if *begins {
+                f.assign(value, x);
+                mine.into_iter().for_each(|(mine, place)| f.assign(mine, place));
+                continue;
+            }
             // Of equal elements the first counts.
-            let larger = place.map(|place| (f.compare_f32(Compare::Gt, x, value), place));
-            f.update_from(Binary::MaxF32, value, x);
-            if let Some((larger, place)) = larger {
-                f.replace(made.places[vector][*i], larger, place);
+            let larger = mine.map(|mine| (f.compare_f32(Compare::Gt, x, value), mine));
+            match larger {
+                // Moves have more ports than maxima.
+                Some((larger, _)) if f.isa().avx512 => f.replace(value, larger, x),
+                _ => f.update_from(Binary::MaxF32, value, x),
+            }
+            if let Some((larger, (mine, place))) = larger {
+                f.replace(mine, larger, place);
             }
         }
     }
@@ -351,31 +381,32 @@ impl Writer<'_> {
             Take::LargestWhole(_) => Binary::MaxU8,
             _ => Binary::LargestF32,
         };
-        if let ([(i, None)], Elem::F32, None) = (users, self.kernel.window.source, mask) {
-            return f.update(op, values[*i], Src::Mem(from));
+        if let ([User { result, place: None, .. }], Elem::F32, None) = (users, self.kernel.window.source, mask) {
+            return f.update(op, values[*result], Src::Mem(from));
         }
         let x = f.load_number(self.kernel.window.source, from, mask);
-        for (i, place) in users {
+        for User { result, place, .. } in users {
+            let value = values[*result];
             let Some(place) = place else {
-                f.update(op, values[*i], x);
+                f.update(op, value, x);
                 continue;
             };
             // Equal elements change nothing; any element replaces NaN.
-            let larger = f.binary(op, values[*i], x);
-            let changed = f.compare_f32(Compare::Ne, larger, values[*i]);
-            f.assign(values[*i], larger);
-            f.replace(made.places[vector][*i], changed, *place);
+            let larger = f.binary(op, value, x);
+            let changed = f.compare_f32(Compare::Ne, larger, value);
+            f.assign(value, larger);
+            f.replace(made.places[vector][*result], changed, *place);
         }
     }
 
     /// Adds a vector of a column to the results whose taps have the places that belong to it.
     fn choose(&self, f: &mut Function, met: &Met<'_>, (elem, places): (Elem, Addr), values: &[Val]) {
         let x = f.load_number(self.kernel.window.source, met.from, met.mask);
-        let places = f.load_number(elem, places, met.mask);
-        for (i, place) in met.users.iter().filter_map(|(i, place)| Some((*i, (*place)?))) {
-            let (mine, zero) = (f.compare_f32(Compare::Eq, places, place), f.zero(self.width));
+        let places = f.load_as(elem, places, met.mask);
+        for (result, place) in met.users.iter().filter_map(|user| Some((user.result, user.place?))) {
+            let (mine, zero) = (f.compare_i32(Compare::Eq, places, place), f.zero(self.width));
             let chosen = f.select(mine, x, zero);
-            f.update(Binary::AddF32, values[i], chosen);
+            f.update(Binary::AddF32, values[result], chosen);
         }
     }
 
@@ -407,8 +438,7 @@ impl Writer<'_> {
         let to = f.copy(to);
         for i in 0..usize::from(window.results) {
             for (vector, places) in places.iter().enumerate() {
-                let place = if elem == Elem::I32 { f.unary(Unary::I32FromF32, places[i]) } else { places[i] };
-                f.store_as(elem, to.at((vector * self.width.lanes() * elem.bytes()) as i32), place, at.mask(window, vector));
+                f.store_as(elem, to.at((vector * self.width.lanes() * elem.bytes()) as i32), places[i], at.mask(window, vector));
             }
             f.add(to, column);
         }

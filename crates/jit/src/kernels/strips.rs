@@ -7,7 +7,7 @@
 //! one that touches the right edge, without work for the columns that do not exist. Sizes of images are in no key.
 
 use crate::asm::Width;
-use crate::ir::{Addr, Elem, Function, Int, Pred, Prefetch, Val};
+use crate::ir::{Addr, Compare, Elem, Function, Int, Pred, Prefetch, Val};
 use crate::key::Key;
 use std::mem::offset_of;
 
@@ -52,7 +52,7 @@ pub struct Line {
     pub source: usize,
     /// Bytes added to that of the other operand where it is read.
     pub other: usize,
-    /// The other data of a line: its factor, or the place of its first tap.
+    /// The other data of a line: its factor, or the bits of the place of its first tap.
     pub value: f32,
 }
 
@@ -392,19 +392,36 @@ impl At {
 
     /// Runs `body` for every line of the window, with the addresses of its source and of the other operand where that is `read`, and the place of its value.
     pub(super) fn over_lines(&self, f: &mut Function, read: bool, body: impl FnOnce(&mut Function, Int, Option<Int>, Addr)) {
-        let lines = f.copy(self.lines);
-        let count = f.argument(self.row, offset_of!(Row, lines));
-        f.repeat(count, |f| {
-            let mut address = |base: Int, offset: usize| {
-                let at = f.argument(lines, offset);
-                f.add(at, base);
-                at
-            };
-            let source = address(self.source, offset_of!(Line, source));
-            let other = self.other.filter(|_| read).map(|other| address(other, offset_of!(Line, other)));
-            body(f, source, other, lines.at(offset_of!(Line, value) as i32));
-            f.add(lines, size_of::<Line>() as i32);
+        let (lines, count) = (f.copy(self.lines), f.argument(self.row, offset_of!(Row, lines)));
+        f.repeat(count, |f| self.line(f, (lines, read), body));
+    }
+
+    /// The same where no other operand is read, the first line by code of its own.
+    pub(super) fn over_lines_behind(
+        &self,
+        f: &mut Function,
+        first: impl FnOnce(&mut Function, Int, Option<Int>, Addr),
+        body: impl FnOnce(&mut Function, Int, Option<Int>, Addr),
+    ) {
+        let (lines, count) = (f.copy(self.lines), f.argument(self.row, offset_of!(Row, lines)));
+        f.when(Compare::Gt, count, 0, |f| {
+            self.line(f, (lines, false), first);
+            f.add(count, -1);
+            f.repeat(count, |f| self.line(f, (lines, false), body));
         });
+    }
+
+    /// Runs `body` for the line at `lines`, and goes to the next.
+    fn line(&self, f: &mut Function, (lines, read): (Int, bool), body: impl FnOnce(&mut Function, Int, Option<Int>, Addr)) {
+        let mut address = |base: Int, offset: usize| {
+            let at = f.argument(lines, offset);
+            f.add(at, base);
+            at
+        };
+        let source = address(self.source, offset_of!(Line, source));
+        let other = self.other.filter(|_| read).map(|other| address(other, offset_of!(Line, other)));
+        body(f, source, other, lines.at(offset_of!(Line, value) as i32));
+        f.add(lines, size_of::<Line>() as i32);
     }
 }
 

@@ -11,40 +11,40 @@ use oxidnn_jit::kernels::tiles::{self, LINES, Shape, TAP, Tiles};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
-/// The kernels.
+/// Kernels of products whose sums stay in memory.
 #[derive(Debug)]
 pub struct Accumulate {
     registers: Registers,
-    /// By vectors of a panel, tiles of rows, and whether they add to sums.
+    /// By vectors of a panel, tiles of rows, and whether they add to old sums.
     blocks: Vec<[Option<Block>; 4]>,
     panel: usize,
 }
 
-/// The terms added to the sums: some K blocks of equally many steps.
+/// The products that a call adds to the sums: some K blocks of equally many steps.
 pub struct Addend<'a> {
-    /// Of every part the first byte of the panel's lines, from `b_at` on, and the address of the first row.
+    /// For each K block: byte offset of the panel's lines from `b_at`, and the address of the first row.
     pub parts: &'a [[usize; 2]],
-    /// Steps of a part.
+    /// Steps of a K block.
     pub steps: usize,
-    /// The memory of `A`, and bytes from a row to the next.
+    /// The memory of `A`, and bytes from one row to the next.
     pub a: (Buf<'a>, usize),
-    /// The memory of `B`, where the first panel begins, and bytes from a panel to the next.
+    /// The memory of `B`, the byte offset of the first panel, and bytes from one panel to the next.
     pub b: (Buf<'a>, usize, usize),
-    /// Rows, and panels.
+    /// Number of rows.
     pub rows: usize,
-    /// As said.
+    /// Number of panels.
     pub panels: usize,
     /// Vectors of a panel that have columns.
     pub vectors: usize,
-    /// Whether the sums begin with this.
+    /// Whether the sums start from zero.
     pub fresh: bool,
 }
 
 impl Accumulate {
-    /// The kernels for panels of so many vectors, of which some have fewer columns: so many vectors.
+    /// The kernels for panels of `panel` vectors, and for the numbers of `vectors` that have columns.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be made, or tiles do not multiply the types.
+    /// [`Error::Runtime`] if a kernel cannot be generated, or AMX does not multiply the types.
     pub fn get(isa: Isa, product: Product, panel: usize, vectors: [usize; 2]) -> Result<Accumulate, Error> {
         let product = tiles::product(product).ok_or_else(|| Error::Runtime(format!("no tiles multiply {product:?}")))?;
         let mut blocks: Vec<[Option<Block>; 4]> = (0..panel).map(|_| [const { None }; 4]).collect();
@@ -58,23 +58,23 @@ impl Accumulate {
         Ok(Accumulate { registers: Registers::get(isa, product)?, blocks, panel })
     }
 
-    /// The registers, for this thread.
+    /// The AMX tiles, for this thread.
     pub fn hold(&self) -> Held<'_> {
         self.registers.hold()
     }
 
-    /// Words that a call with so many parts needs.
+    /// Words that a call with `parts` K blocks needs.
     pub const fn words(parts: usize) -> usize {
         parts * TAP
     }
 
-    /// Adds to sums, whose rows are so many numbers apart.
+    /// Adds to sums, whose rows are `row` elements apart.
     ///
     /// # Panics
-    /// When an operand is not in its memory.
+    /// If an operand is outside its memory.
     pub fn add(&self, held: &mut Held<'_>, on: &Addend<'_>, words: &mut [usize], (sums, row): (&mut [f32], usize)) {
         let (line, (b, b_at, b_panel)) = (self.panel * LINES * 4, on.b);
-        // A block more of every part costs more than another round of all of them, where there are several.
+        // With several K blocks, a block more for each costs more than another pass over all.
         let more = if on.parts.len() > MORE { 0 } else { MORE };
         for first in (0..on.rows).step_by(ROWS) {
             let upper = LINES.min(on.rows - first);

@@ -14,7 +14,7 @@ use oxidnn_spec::Error;
 #[cfg(test)]
 mod tests;
 
-/// The kernels that set the registers up and give them up.
+/// The kernels that configure and release the AMX tiles.
 #[derive(Debug)]
 pub(super) struct Registers {
     shape: Entry<[u8; 64]>,
@@ -22,7 +22,7 @@ pub(super) struct Registers {
     release: Entry<[u8; 64]>,
 }
 
-/// The registers while a thread uses them; given up when this is dropped.
+/// The AMX tiles while a thread uses them; released on drop.
 pub struct Held<'r> {
     registers: &'r Registers,
     shape: Option<Shape>,
@@ -35,17 +35,17 @@ impl Registers {
         Ok(Registers { shape: get(Setup::Shape)?, awake: get(Setup::Awake(product))?, release: get(Setup::Release)? })
     }
 
-    /// The registers, for this thread.
+    /// The AMX tiles, for this thread.
     pub(super) fn hold(&self) -> Held<'_> {
         Held { registers: self, shape: None, bytes: [0; 64] }
     }
 }
 
 impl Held<'_> {
-    /// Gives the registers their shapes, where these are not theirs already.
+    /// Configures the tiles for a shape, unless they are.
     ///
     /// # Panics
-    /// When no registers have such shapes.
+    /// If no tiles have such a shape.
     pub(super) fn set(&mut self, shape: Shape) {
         if self.shape == Some(shape) {
             return;
@@ -53,24 +53,24 @@ impl Held<'_> {
         let [upper, lower] = shape.rows;
         assert!((1..=LINES).contains(&upper) && lower <= LINES && (1..=LINES).contains(&shape.steps), "no tiles have {shape:?}");
         (self.shape, self.bytes) = (Some(shape), shape.bytes());
-        // SAFETY: the kernel reads these bytes, which are sizes that registers may have.
+        // SAFETY: the kernel reads these bytes, which are a valid configuration.
         unsafe { self.registers.shape.call(&self.bytes) }
     }
 
-    /// The shapes.
+    /// The configured shape.
     ///
     /// # Panics
-    /// When they are not those of a kernel.
+    /// If it is not one for this kernel.
     pub(super) fn shape_for(&self, kernel: &Tiles) -> Shape {
         let shape = self.shape.filter(|s| (s.rows[1] > 0) == (kernel.tall == 2));
         shape.unwrap_or_else(|| panic!("registers of other shapes"))
     }
 
-    /// Keeps the tile unit from going to sleep; the sums in its registers are lost.
+    /// Keeps the tile unit from powering down; the contents of the tiles are lost.
     #[inline]
     pub(super) fn stay_awake(&self) {
         if self.shape.is_some() {
-            // SAFETY: the kernel reads nothing, and the registers have shapes that fit each other.
+            // SAFETY: the kernel reads nothing, and the configured shapes fit each other.
             unsafe { self.registers.awake.call(&self.bytes) }
         }
     }
@@ -78,7 +78,7 @@ impl Held<'_> {
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        // SAFETY: the kernel reads nothing; nobody uses the registers behind this.
+        // SAFETY: the kernel reads nothing; nobody uses the tiles afterwards.
         unsafe { self.registers.release.call(&self.bytes) }
     }
 }
@@ -90,17 +90,17 @@ pub(super) struct Block {
     kernel: Tiles,
 }
 
-/// Two tiles of rows by panels, whose shapes the registers have.
+/// Two tiles of rows by panels, in the configured shapes.
 pub(super) struct Call<'a> {
     /// The taps.
     pub(super) taps: &'a [usize],
-    /// Blocks of the shape's steps, and bytes of a row of `A` before them.
+    /// K blocks of the shape's steps, and bytes of a row of `A` before them.
     pub(super) blocks: usize,
     pub(super) from: usize,
-    /// The memory of `A`: the source, and rows that were gathered.
+    /// The memory of `A`: the source, and gathered rows.
     pub(super) source: Buf<'a>,
     pub(super) gathered: &'a [f32],
-    /// The memory of `B`, the place of the first panel's first line in it, the distance of panels and their number.
+    /// The memory of `B`, the offset of the first panel's first line, the stride of panels, and their number.
     pub(super) b: Buf<'a>,
     pub(super) b_at: usize,
     pub(super) b_panel: usize,
@@ -108,23 +108,23 @@ pub(super) struct Call<'a> {
     /// Number of tiles, and bytes of `A` from one to the next; their sums follow each other.
     pub(super) tiles: usize,
     pub(super) a_tile: usize,
-    /// How often all of that, and bytes of `A` from one time to the next.
+    /// How many times all of that is repeated, and bytes of `A` from one time to the next.
     pub(super) lines: usize,
     pub(super) a_line: usize,
-    /// The first sum, and numbers from a row to the next.
+    /// The sums, from the first on, and elements from row to row.
     pub(super) sums: &'a mut [f32],
     pub(super) sums_row: usize,
-    /// The address to prefetch, and bytes from there to the next prefetch.
+    /// The prefetch, and its distance from one repetition to the next.
     pub(super) ahead: Ahead,
     pub(super) ahead_line: usize,
 }
 
-/// Whether `len` bytes from `address` on are among those from `first` on.
+/// Whether `len` bytes from `address` on are among the `all` bytes from `first` on.
 fn within(first: usize, all: usize, address: usize, len: usize) -> bool {
     address.checked_sub(first).and_then(|at| at.checked_add(len)).is_some_and(|end| end <= all)
 }
 
-/// Whether there are such tiles.
+/// Refuses kernels that do not exist.
 pub(super) fn check(kernel: &Tiles) -> Result<(), Error> {
     let sizes = [kernel.tall, kernel.vectors, kernel.line];
     let fits = (1..=2).contains(&kernel.tall) && (1..=4).contains(&kernel.vectors) && kernel.line >= kernel.vectors;
@@ -140,18 +140,18 @@ impl Block {
     /// Computes the sums.
     ///
     /// # Panics
-    /// When an operand is not in its memory, or the registers are not those of the kernel.
+    /// If an operand is outside its memory, or the configured shape is not one of the kernel.
     pub(super) fn run(&self, held: &Held<'_>, mut call: Call<'_>) {
         let shape = held.shape_for(&self.kernel);
         let inside = is_inside(&self.kernel, shape, &call) && are_sums_inside(&self.kernel, shape, &call).unwrap_or(false);
         assert!(inside, "tiles outside their buffers: {:?}", self.kernel);
-        // SAFETY: what the kernel reads and writes was checked against the buffers, whose makers promised that they are valid and that parallel parts
-        // write disjoint elements.
+        // SAFETY: all that the kernel reads and writes was checked against the buffers, whose makers promised that they are valid and that
+        // parallel parts write disjoint elements.
         unsafe { self.entry.call(&arguments(&self.kernel, held, shape, &mut call)) }
     }
 }
 
-/// The operands of a kernel.
+/// The arguments of a kernel.
 pub(super) fn arguments(kernel: &Tiles, held: &Held<'_>, shape: Shape, call: &mut Call<'_>) -> tiles::Args {
     tiles::Args {
         shapes: held.bytes.as_ptr(),
@@ -170,7 +170,7 @@ pub(super) fn arguments(kernel: &Tiles, held: &Held<'_>, shape: Shape, call: &mu
         sums: call.sums.as_mut_ptr().cast(),
         sums_row: call.sums_row * 4,
         sums_lower: shape.rows[0] * call.sums_row * 4,
-        // Without a wish, a place that is near anyway: a translation that fails would take long.
+        // Without prefetch, an address that is near anyway: a failing address translation would take long.
         ahead: if call.ahead.step == 0 { call.taps.as_ptr().addr() } else { call.ahead.at },
         ahead_step: call.ahead.step,
     }
@@ -181,13 +181,13 @@ fn line(kernel: &Tiles) -> usize {
     usize::from(kernel.line) * 64
 }
 
-/// Whether all operands that a kernel reads are in the buffers, and its initial sums, if it has any.
+/// Whether all that a kernel reads, and its initial sums if it has any, is inside the buffers.
 pub(super) fn is_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> bool {
     let sums = kernel.start == Start::Zero || are_sums_inside(kernel, shape, call).unwrap_or(false);
     sums && are_operands_inside(kernel, shape, call).unwrap_or(false)
 }
 
-/// Whether operands are in the buffers; `None` if an offset overflows.
+/// Whether the operands are inside the buffers; `None` if an offset overflows.
 fn are_operands_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> Option<bool> {
     let steps = call.blocks.checked_mul(shape.steps)?;
     let bytes = steps.checked_mul(4)?;
@@ -197,7 +197,7 @@ fn are_operands_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> Option<
     };
     let before = call.panels.checked_sub(1)?.checked_mul(call.b_panel)?.checked_add(call.b_at)?;
     let gathered = (call.gathered.as_ptr().addr(), size_of_val(call.gathered));
-    // Of a row of the first tile and of the same row of the last one together.
+    // From a row of the first tile to the same row of the last one.
     let bytes = call.tiles.checked_sub(1)?.checked_mul(call.a_tile)?.checked_add(bytes)?;
     let bytes = call.lines.checked_sub(1)?.checked_mul(call.a_line)?.checked_add(bytes)?;
     let row = |address: usize, distance: usize, rows: usize| {
@@ -213,7 +213,7 @@ fn are_operands_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> Option<
     }))
 }
 
-/// Whether there is room for the sums; `None` where a place is too far for a number.
+/// Whether there is room for the sums; `None` if an offset overflows.
 fn are_sums_inside(kernel: &Tiles, shape: Shape, call: &Call<'_>) -> Option<bool> {
     let rows = call.tiles.checked_mul(shape.rows.iter().sum())?;
     let before = call.panels.checked_sub(1)?.checked_mul(usize::from(kernel.line) * LINES)?;
@@ -229,24 +229,24 @@ pub(super) struct Gatherer {
 }
 
 impl Gatherer {
-    /// For rows that end with so many bytes behind their last whole word.
+    /// For rows that end with `partial` bytes after their last whole word.
     pub(super) fn get(isa: Isa, partial: u8) -> Result<Gatherer, Error> {
         Ok(Gatherer { entry: code::get(isa, &Gather { partial })?, partial })
     }
 
-    /// Elements that a row of so many words takes.
+    /// Elements of scratch for a row of `words` words.
     pub(super) fn row(words: usize) -> usize {
         (words + LINES).next_multiple_of(LINES)
     }
 
-    /// Copies `words` whole words, and the bytes behind them, of every row from byte `from` on. Each row is in one of the buffers.
+    /// Copies `words` whole words, and the partial one after them, of every row from byte `from` on. Each row is in one of the buffers.
     ///
     /// # Panics
-    /// If a row is not in a buffer, or there is no room for it.
+    /// If a row is outside both buffers, or there is no room for it.
     pub(super) fn run(&self, rows: &[usize], (from, words): (usize, usize), memory: [Buf; 2], to: &mut [f32]) {
         assert!(words <= to.len(), "rows of {words} words in {} numbers", to.len());
         let len = words * 4 + usize::from(self.partial);
-        // Where rows may begin, and at how many places.
+        // The first address at which a row may begin, and the number of such addresses.
         let places = memory.map(|m| (m.as_ptr().addr().wrapping_sub(from), (m.len() + 1).saturating_sub(len)));
         let inside = |row: usize| places.iter().fold(false, |inside, (first, count)| inside | (row.wrapping_sub(*first) < *count));
         let step = Gatherer::row(words + usize::from(self.partial > 0));
@@ -261,7 +261,7 @@ impl Gatherer {
             to: to.as_mut_ptr().cast(),
             to_row: step * 4,
         };
-        // SAFETY: the rows lie in the buffers, and behind the words of each there are as many as the kernel may write more, in its own elements.
+        // SAFETY: the rows are inside the buffers, and after the words of each there is room for those that the kernel writes beyond them.
         unsafe { self.entry.call(&args) }
     }
 }

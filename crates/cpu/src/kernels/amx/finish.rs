@@ -1,8 +1,8 @@
-//! Products on AMX tiles with the epilogue in the same kernel: a software pipeline, one block deep.
+//! Products on AMX with the epilogue in the same kernel: a software pipeline, one block deep.
 //!
-//! Sums leave tiles through memory, and an epilogue there would stall the tile unit. So a kernel finishes some rows of the previous block
-//! with every step of products: vectors compute and results go to their caches in the shadow of the products. It stores its own sums when
-//! the products are done. A block waits from call to call, and the last one of a task for [`Pipeline::flush`].
+//! Sums leave AMX tiles through memory, and an epilogue between products would stall the tile unit. So a kernel finishes some rows of the
+//! previous block with every step of products: vectors compute and results go to the caches in the shadow of the products. It stores its
+//! own sums when the products are done. A block waits from call to call, and the last one of a task for [`Pipeline::flush`].
 //!
 //! One of the few files with unsafe code: every address is checked against its buffer before a kernel is called.
 
@@ -24,48 +24,48 @@ mod tests;
 
 /// Rows that are finished together.
 const EACH: usize = 4;
-/// Most tiles of a call whose rows are all listed.
+/// Most tiles of a call with an address for every row.
 pub(super) const LISTED: usize = 8;
-/// Bytes of the sums of a block, and of the addresses of the rows of a call.
+/// Bytes of the sums of a block; and of the row addresses of a call.
 const SUMS: usize = ROWS * 2 * LINES * 4;
 const LIST: usize = LISTED * ROWS * size_of::<usize>();
-/// The place of the lists and the state behind the sums of two blocks.
+/// Offset of the lists, and of the state, behind the sums of two blocks.
 const LISTS: usize = 2 * SUMS;
 const STATE: usize = LISTS + 2 * LIST;
-/// A vector behind the state that shows whether a sum was not finite.
+/// Offset of a vector behind the state that shows whether a sum was not finite.
 const WATCH: usize = (STATE + size_of::<State>()).next_multiple_of(64);
 
 /// The operands of kernels.
 #[repr(C)]
 pub(super) struct Args {
-    /// The epilogue; only the operands of the tail are used.
+    /// The epilogue's arguments; only its operands are used.
     tail: tile::Args,
     tiles: tiles::Args,
-    /// The addresses of the first tile's rows of the destination, their number, and bytes from a tile's to those of the next: either from list to list, or
-    /// in the destination.
+    /// The addresses of the first tile's rows of the destination, their number, and the bytes from a tile's to the next: in the list if
+    /// that has all, else in the destination.
     rows: *const u8,
     count: usize,
     rows_tile: usize,
     c_tile: usize,
-    /// Bytes from these addresses to where the first tile's results go.
+    /// Bytes from these addresses to the first tile's results.
     c_from: usize,
-    /// Columns from those of the tail's first to the first panel's first.
+    /// Columns from the first one of the epilogue's operands to the first panel's first.
     column: usize,
     /// Rows of the upper tile.
     upper: usize,
-    /// How many times [`EACH`] rows are finished with every step of products, so that all are with the last one.
+    /// How many times [`EACH`] rows are finished with every step of products, so that all are finished with the last step.
     each: usize,
     state: *mut u8,
 }
 
-/// The state that kernels keep from call to call: the waiting block with its number of rows, none at first, and the place of the next
-/// block's sums; and from tile to tile: the place of the addresses of its rows.
+/// The state that kernels keep: from call to call the waiting block, its number of rows (at first none), and the place of the next block's
+/// sums; from tile to tile the place of its row addresses.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct State {
     sums: usize,
     rows: usize,
-    /// Bytes from the addresses of its rows to their places.
+    /// Bytes from its row addresses to its results.
     shift: usize,
     count: usize,
     column: usize,
@@ -81,20 +81,20 @@ impl State {
     }
 }
 
-/// Products and their epilogue. This is the key of kernels.
+/// Products and their epilogue: the key of kernels.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Finish {
     pub(super) tiles: Tiles,
     pub(super) tail: Arc<Tail>,
     /// Whether the last vector of a panel has fewer columns.
     pub(super) masked: bool,
-    /// Whether lines of the destination are asked for before the products whose sums are written there.
+    /// Whether lines of the destination are prefetched before the products whose sums are written there.
     pub(super) asks: bool,
-    /// Whether sums that are not finite are noted, see [`Pipeline::met_other`].
+    /// Whether non-finite sums are noted, see [`Pipeline::met_other`].
     pub(super) watches: bool,
 }
 
-/// The epilogue of a waiting block, which is like a block of one panel of such kernels. This is its key.
+/// The key of the epilogue of a waiting block, as that of a block of one panel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Flush(Finish, tiles::Block);
 
@@ -103,7 +103,7 @@ fn field(f: &mut Function, block: Int, field: usize) -> Int {
     f.load_int(block.at(field as i32))
 }
 
-/// The sum of some vectors, which waits for few of them.
+/// The sum of some vectors, with a short dependency chain.
 fn added(f: &mut Function, values: &[Val]) -> Val {
     match values.split_at(values.len() / 2) {
         ([], rest) => rest[0],
@@ -114,18 +114,18 @@ fn added(f: &mut Function, values: &[Val]) -> Val {
     }
 }
 
-/// A block that waits, some of whose rows are finished.
+/// A waiting block, some of whose rows are finished.
 struct Waiting<'k> {
     key: &'k Finish,
     args: Int,
     state: Int,
     block: tiles::Block,
-    /// The sums and the addresses of the rows that are left.
+    /// The sums and the addresses of the remaining rows.
     sums: Int,
     rows: Int,
     shift: Int,
     column: Int,
-    /// How many times [`EACH`] rows are left, and how many rows behind these.
+    /// How many times [`EACH`] rows remain, and how many rows after these.
     left: Int,
     rest: Int,
     last: Option<Pred>,
@@ -169,13 +169,13 @@ impl<'k> Waiting<'k> {
         f.add(self.sums, (rows * vectors * width.bytes()) as i32);
     }
 
-    /// Finishes the rows beyond a multiple of [`EACH`].
+    /// Finishes the rows after the last multiple of [`EACH`].
     fn finish_rest(&self, f: &mut Function) {
         f.repeat(self.rest, |f| self.finish(f, 1));
     }
 }
 
-/// The work of a kernel beside products.
+/// The work of a kernel besides products.
 struct Pipe<'k> {
     key: &'k Finish,
     args: Int,
@@ -183,7 +183,7 @@ struct Pipe<'k> {
     /// Columns before the block, and bytes from the rows of the first tile to those of the tile.
     column: Int,
     shift: Int,
-    /// The block before the one that is multiplied, and its remaining rows.
+    /// The block before the one that is being multiplied, and its remaining rows.
     before: Option<tiles::Block>,
     waiting: Option<Waiting<'k>>,
 }
@@ -213,7 +213,7 @@ impl Beside for Pipe<'_> {
         });
     }
 
-    /// Stores the sums of a block, which waits from now on.
+    /// Stores the sums of a block, which then waits.
     fn leave(&mut self, f: &mut Function, block: tiles::Block) {
         if let Some(waiting) = self.waiting.take() {
             waiting.finish_rest(f);
@@ -304,14 +304,14 @@ impl Finisher {
 /// Where the results of tiles go.
 #[derive(Clone, Copy)]
 pub(super) struct Results<'r> {
-    /// Rows of a tile, and the addresses of the first one's, or of those of all; bytes from a tile's to those of the next.
+    /// Rows of a tile; addresses of the first tile's rows, or of those of all tiles; bytes from a tile's rows to the next.
     pub(super) each: usize,
     /// See [`Results::each`].
     pub(super) rows: &'r [usize],
     pub(super) tile: usize,
-    /// Bytes from those of a time to those of the next, see [`Call::lines`].
+    /// Bytes from one repetition's rows to the next, see [`Call::lines`].
     pub(super) line: usize,
-    /// Columns of the pipeline before the first panel.
+    /// Columns from the pipeline's first to the first panel.
     pub(super) column: usize,
 }
 
@@ -320,19 +320,19 @@ pub(super) struct Pipeline<'p> {
     left: Buf<'p>,
     args: Args,
     places: Places,
-    /// Where results go that nobody wants, if there is room for a row.
+    /// Where unwanted results go, if there is room for a row.
     nowhere: Option<usize>,
-    /// The part of a waiting block that is finished.
+    /// The finisher of the waiting block, if one waits.
     waits: Option<&'p Finisher>,
     /// Which of the lists is free.
     list: usize,
 }
 
 impl<'p> Pipeline<'p> {
-    /// Numbers of scratch.
+    /// Elements of scratch.
     pub(super) const LEN: usize = WATCH / 4 + LINES;
 
-    /// Nothing waits. `to` says where results by so many columns go, and has the operands of the tail.
+    /// A pipeline without a waiting block. `to` has the destination of results of `columns` columns, and the operands of the epilogue.
     ///
     /// # Panics
     /// If operands are too short, or there is no room.
@@ -361,19 +361,19 @@ impl<'p> Pipeline<'p> {
         pipeline
     }
 
-    /// Whether kernels that watch have found a sum that is not finite.
+    /// Whether kernels that watch have found a non-finite sum.
     pub(super) fn met_other(&self) -> bool {
         (0..LINES).any(|i| self.left.get::<f32>(WATCH / 4 + i) != 0.0)
     }
 
-    /// Sets the state of kernels, with the memory of two blocks' sums, of which the waiting block's come first.
+    /// Initialises the kernels' state, with the memory of two blocks' sums, the waiting block's first.
     fn set(&self, state: &State) {
         let first = self.left.as_ptr().addr();
         let state = State { sums: first, next: first + SUMS, ..*state };
         self.left.part(STATE, size_of::<State>()).write(0, &state.words());
     }
 
-    /// Writes the addresses of the rows of a destination, which must lie there, those of some tiles that follow, so many times, too.
+    /// Writes the row addresses of a destination, which must be inside it, with those of all tiles that follow and of all repetitions.
     fn list(&mut self, to: &Results<'_>, (tiles, lines): (usize, usize)) {
         let more = |count: usize, bytes: usize| count.checked_sub(1).and_then(|more| more.checked_mul(bytes));
         let more = more(tiles, to.tile).zip(more(lines, to.line)).and_then(|(tiles, lines)| tiles.checked_add(lines));
@@ -394,7 +394,7 @@ impl<'p> Pipeline<'p> {
     /// Multiplies and finishes.
     ///
     /// # Panics
-    /// If an operand or a result is not in its memory, there are no taps, or the registers are not those of the kernel.
+    /// If an operand or a result is outside its memory, there are no taps, or the configured shape is not one of the kernel.
     pub(super) fn run(&mut self, kernel: &'p Finisher, held: &Held<'_>, call: &mut Call<'_>, to: &Results<'_>) {
         if self.waits.is_some_and(|before| !std::ptr::eq(before, kernel)) {
             self.flush();
@@ -411,14 +411,15 @@ impl<'p> Pipeline<'p> {
         self.waits = Some(kernel);
         for line in 0..call.lines {
             self.args.c_from = line * to.line;
-            // SAFETY: operands and rows of results were checked, those of the block that waits when it was multiplied; sums, lists and state are in `left`.
+            // SAFETY: operands and rows of results were checked, those of the waiting block when it was multiplied; sums, lists and state
+            // are in `left`.
             unsafe { kernel.entry.call(&self.args) }
             self.args.tiles.a_from += call.a_line;
             self.args.tiles.ahead = self.args.tiles.ahead.wrapping_add(call.ahead_line);
         }
     }
 
-    /// Finishes the block that waits.
+    /// Finishes the waiting block.
     pub(super) fn flush(&mut self) {
         if let Some((_, flush)) = self.waits.take().and_then(|kernel| kernel.flushes.last()) {
             // SAFETY: its rows were checked when it was multiplied.
@@ -426,10 +427,10 @@ impl<'p> Pipeline<'p> {
         }
     }
 
-    /// Finishes the sums of a tile by some panels, in memory, whose rows are so many numbers apart, or zeros.
+    /// Finishes the sums of a tile by some panels: sums in memory, whose rows are `step` elements apart, or zeros.
     ///
     /// # Panics
-    /// When sums or results are not in their memory.
+    /// If sums or results are outside their memory.
     pub(super) fn finish(&mut self, kernel: &'p Finisher, panels: usize, sums: Option<(&[f32], usize)>, to: &Results<'_>) {
         self.flush();
         self.list(to, (1, 1));

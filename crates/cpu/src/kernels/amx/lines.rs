@@ -1,4 +1,4 @@
-//! Operand provider of AMX tiles: the places of each half of 16 rows, and the gathering of rows that a tile register cannot load in place.
+//! Operand provider of AMX: the addresses of each half of 16 rows, and gathering of rows that a tile register cannot load in place.
 
 use super::block::{Gatherer, Held};
 use crate::kernels::nest::{Block, Part};
@@ -6,7 +6,7 @@ use oxidnn_jit::kernels::tiles::{LINES, ROWS, TAP};
 use oxidnn_runtime::Buf;
 use std::ops::Range;
 
-/// Where the operands of a product are, and where its results go, 16 rows at a time; see `nest::Rows`.
+/// Where the operands of a product are, and where its results go, by 16 rows; see `nest::Rows`.
 pub trait Lines: Sync {
     /// A place among the rows of a unit.
     type Walk;
@@ -14,42 +14,42 @@ pub trait Lines: Sync {
     /// The place of `row`.
     fn walk(&self, unit: usize, row: usize) -> Self::Walk;
 
-    /// Continues behind the next rows, as many as `half` has: gives their places under every tap, and in the destination. Both halves of a
-    /// tile have the same taps.
+    /// Moves behind the next rows, as many as `half` has, and gives their addresses under every tap and in the destination. Both halves of
+    /// a tile have the same taps.
     fn lines(&self, walk: &mut Self::Walk, half: &mut Half<'_>);
 
-    /// The arrangement of the next tiles of so many rows.
+    /// How the next tiles of this many rows are arranged.
     fn run(&self, _walk: &Self::Walk, _rows: usize) -> Run {
         Run::ONE
     }
 
-    /// Goes on behind the next rows of a run that is listed, at most 16, and says where their results go, which nobody may want.
+    /// Moves behind the next rows of a listed run, at most 16, and gives the addresses of their results; `nowhere` for unwanted ones.
     fn places(&self, _walk: &mut Self::Walk, _nowhere: usize, _to: &mut [usize]) {}
 
-    /// Goes on behind so many rows of a run.
+    /// Moves behind `rows` rows of a run.
     fn skip(&self, _walk: &mut Self::Walk, _rows: usize) {}
 
-    /// Calls `tap` for the taps of the next row outside of padding: bytes of a panel before the lines of `B`, the address of the row, and
-    /// the first of the tap's steps. Called only for rows of halves that are [padded](Half::padded).
+    /// Calls `tap` for the taps of the next row that are not on padding, with the byte offset of their lines of `B` in a panel, the address
+    /// of the row, and the range of the tap's steps. Called only for rows of halves that are [padded](Half::padded).
     fn inside(&self, _walk: &mut Self::Walk, _tap: &mut dyn FnMut(usize, usize, Range<usize>)) {}
 
     /// Writes the initial sums of a block; called only if the shape has such.
     fn begin(&self, _block: Block<'_>) {}
 
-    /// Finishes and stores a block of raw sums; called only without a tail.
+    /// Finishes and stores a block of raw sums; called only without an epilogue in registers.
     fn store(&self, block: Block<'_>);
 }
 
-/// Tiles with the arrangement of the first of them.
+/// Consecutive tiles that are arranged as the first of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
-    /// How many follow each other, at least 1, and bytes from one to the next in the source and in the destination.
+    /// Number of tiles, at least 1, and bytes from one to the next in the source and in the destination.
     pub tiles: usize,
     /// See [`Run::tiles`].
     pub bytes: [usize; 2],
-    /// Whether a tile's results have other places than those of the one before: then there are [places](Lines::places) of all.
+    /// Whether the results of tiles have other strides than those: then [`Lines::places`] gives the addresses of all rows.
     pub listed: bool,
-    /// Rows of a line, where one begins with the first tile, else 0; how many lines follow each other, and bytes from one to the next.
+    /// Rows of a line if the first tile begins one, else 0; number of equal lines; bytes from one to the next.
     pub line: usize,
     /// See [`Run::line`].
     pub lines: usize,
@@ -58,30 +58,30 @@ pub struct Run {
 }
 
 impl Run {
-    /// The first tile alone.
+    /// A single tile.
     pub const ONE: Run = Run { tiles: 1, bytes: [0; 2], listed: false, line: 0, lines: 1, line_bytes: [0; 2] };
 }
 
-/// A half of a tile, being described.
+/// A half of a tile, to be described by the provider.
 pub struct Half<'h> {
     /// Number of rows.
     pub rows: usize,
-    /// The addresses of their first columns in the destination.
+    /// The addresses of the rows in the destination, at the first column.
     pub to: &'h mut [usize; LINES],
-    /// The place for unwanted results of rows, of a tile that is not a run; only if the shape is padded.
+    /// The address for unwanted results, of a tile that is not in a run; only if the shape is padded.
     pub nowhere: usize,
-    /// Whether some rows are padding, zeros, under some taps, or have elements behind their end that are multiplied by zeros.
+    /// Whether some rows are padding (zeros) under some taps, or have elements after their end that are multiplied by zeros.
     pub padded: bool,
     /// Whether elements that are multiplied by zeros of `B` need no check: sums are integers, or are watched.
     pub(super) passes: bool,
     /// Whether rows were gathered.
     pub(super) is_gathered: bool,
-    /// Whether it is the lower one.
+    /// 0 for the upper half, 1 for the lower.
     pub(super) index: usize,
     pub(super) part: &'h Part,
     pub(super) gatherer: &'h Gatherer,
     pub(super) held: &'h Held<'h>,
-    /// The source, and the value of padding.
+    /// The source, and the values of padding.
     pub(super) memory: [Buf<'h>; 2],
     pub(super) taps: &'h mut [usize],
     /// Number of taps so far.
@@ -90,11 +90,11 @@ pub struct Half<'h> {
 }
 
 impl Half<'_> {
-    /// Adds a tap, where it is of the part of the reduction that is looked at, whose lines of `B` are `b` bytes behind the first of a panel, and
-    /// whose rows of `A` begin `distance` bytes behind each other from `first` on.
+    /// Adds a tap if it belongs to the current K block. Its lines of `B` are `b` bytes behind the first of a panel, its rows of `A` begin
+    /// at `first`, `distance` bytes apart.
     ///
     /// # Panics
-    /// When there are more taps than the product has.
+    /// If there are more taps than the product has.
     #[inline]
     pub fn line(&mut self, b: usize, first: usize, distance: usize) {
         if self.part.partial > 0 && !self.ends_inside(first, distance) {
@@ -106,8 +106,8 @@ impl Half<'_> {
         }
     }
 
-    /// Whether whole steps are read where the last one of a row is partial: `B` has zeros for the elements behind it in memory.
-    /// Floating-point sums are checked then, which costs less than gathering the rows only if these have many taps.
+    /// Whether whole steps are read where the last step of a row is partial: `B` is zero there. Floating-point sums are then checked, which
+    /// costs less than gathering the rows only with many taps.
     fn ends_inside(&self, first: usize, distance: usize) -> bool {
         let (part, source) = (self.part, self.memory[0]);
         let bytes = (part.first + part.all_steps()) * 4;
@@ -117,10 +117,10 @@ impl Half<'_> {
         (self.passes || part.taps > 1) && end.is_some_and(|end| end <= source.len())
     }
 
-    /// The same of rows that begin at any addresses, which are gathered.
+    /// The same for rows at arbitrary addresses, which are gathered.
     ///
     /// # Panics
-    /// As [`Half::line`], or if there is no room for so many rows.
+    /// As [`Half::line`], or if the copy has no room for this many rows.
     pub fn tap(&mut self, b: usize, rows: &[usize; LINES]) {
         if !self.takes(b) {
             return;
@@ -137,7 +137,7 @@ impl Half<'_> {
         self.add(b, at, row * 4);
     }
 
-    /// Whether a tap is of the part.
+    /// Whether a tap belongs to the K block.
     #[inline]
     fn takes(&self, b: usize) -> bool {
         self.part.takes(b)

@@ -1,15 +1,15 @@
-//! Products on AMX tiles: the loops of the [nest] around kernels of 32 rows.
+//! Products on AMX: the loops of the [nest] around kernels of 32 rows.
 //!
-//! As in the nest, a product is cut into tasks of a block of rows by a group of panels, and walks the reduction in K blocks. A tile is up
-//! to 32 rows, in two halves of constant stride: rows of a plain matrix, and pixels of a line under a window. Other halves, whose pixels
-//! are in two lines or partly padding, are gathered for each tap, as are rows that do not end with a whole step. Gathering takes two
-//! instructions for 64 bytes, which are multiplied by all panels of the group. Tiles at one distance are one call, of one line or of
-//! several. Sums leave through memory that stays in L1, and become results while the next ones are multiplied (`finish`). Rows in padding
-//! are multiplied as zeros. If the results overwrite none of their operands, a task whose sums came out as non-finite is computed once more
+//! As in the nest, a product is cut into tasks of a block of rows by a group of panels, which iterate over K blocks. A tile is up to 32
+//! rows, in two halves of constant stride: rows of a plain matrix, or pixels of a line under a window. Other halves, whose pixels are in
+//! two lines or partly padding, are gathered for each tap, and so are rows that do not end with a whole step. Gathering takes two
+//! instructions for 64 bytes, which are then multiplied by all panels of the group. Tiles at one stride are one call, of one line or of
+//! several. Sums leave through memory that stays in L1, and are finished while the next ones are multiplied (`finish`). Rows on padding are
+//! multiplied as zeros. If the results overwrite none of their operands, a task whose sums came out as non-finite is computed once more
 //! without padding.
 //!
-//! Depths that are not a multiple of 16 steps become equal blocks of fewer steps, if that takes no more blocks, or a second round of other
-//! shapes.
+//! K that is not a multiple of 16 steps is cut into equal blocks of fewer steps, if that takes few more blocks, or gets a second round with
+//! tiles of another shape.
 
 mod accumulate;
 mod block;
@@ -44,51 +44,51 @@ mod tests;
 
 /// Tasks for every worker, if there are several.
 const TASKS: usize = 4;
-/// Steps of all rows and columns that are worth a task of their own.
+/// Steps over all rows and columns that make a task worthwhile.
 const WORTH: usize = 256 << 10;
-/// Tiles that a block of rows is to have where panels do not stay in L2 from one block to the next.
+/// Tiles that a block of rows should have if panels do not stay in L2 from one block to the next.
 const LEAST: usize = 8;
-/// Elements between two rows of sums beyond those of their panels: keeps rows off each other's cache sets.
+/// Elements between rows of sums, so that rows do not map to the same cache sets.
 const SKEW: usize = 16;
-/// Rows of pieces that are one more for whole tiles of every line.
+/// Fewest rows of a piece if lines are cut into one piece more, so that every line is whole tiles.
 const TALL: usize = 11;
-/// Rows of a piece of a line, at least; of shorter lines several make a piece.
+/// Fewest rows of a piece of a line; of shorter lines several make a piece.
 pub const SHORT: usize = 8;
-/// Most blocks of a K block beyond the fewest that are multiplied to have all of one length: a block of other length takes other shapes of registers, and all
-/// sums from memory and back.
+/// Most additional blocks of a K block that are accepted to have all blocks of one length: a block of another length needs another tile
+/// configuration, and moves all sums through memory.
 const MORE: usize = 2;
-/// Steps of a reduction whose results take longer to write than to multiply.
+/// Steps of a reduction below which writing results takes longer than multiplying.
 const SHALLOW: usize = 4 * LINES;
-/// Bytes of a row of `A` from which on panels drive rows out of L1, unless they pass by it.
+/// Bytes of a row of `A` above which panels evict rows from L1, unless they bypass it.
 const LONG: usize = 256;
-/// Bytes of the sums that pass through memory from round to round.
+/// Bytes of the sums that pass through memory between rounds.
 const BATCH: usize = 64 << 10;
 /// Most bytes of gathered rows.
 const GATHERED: usize = 4 << 20;
-/// Bytes from the panels of a single tile of rows to its prefetch, at least.
+/// Fewest bytes from the panels of a single tile of rows to their prefetch.
 const AHEAD: usize = 32 << 10;
 
-/// A product either on vectors or on tiles of AMX.
+/// A product on vectors or on AMX.
 #[derive(Clone, Debug)]
 pub enum Loops {
     /// On vectors.
     Vectors(Arc<Nest>),
-    /// On tiles.
+    /// On AMX.
     Tiles(Arc<Drive>),
 }
 
-/// The same with its kernels.
+/// The same with kernels.
 #[derive(Debug)]
 pub enum ReadyLoops {
     /// On vectors.
     Vectors(Box<nest::Ready>),
-    /// On tiles.
+    /// On AMX.
     Tiles(Box<Ready>),
 }
 
 impl Loops {
-    /// Tiles if instructions and types allow them. Rows of a stretch are in lines of equal length, with a constant stride within each;
-    /// `lines` is empty if some rows may be padding.
+    /// AMX, if instruction set and types allow it, else vectors. Rows of a stretch are in lines of equal length, with a constant stride in
+    /// each; `lines` is empty if some rows may be padding.
     pub fn new(isa: Isa, shape: Shape, lines: &[usize], target: &CpuTarget) -> Loops {
         match tiles::product(shape.product).filter(|_| isa.amx) {
             Some(product) => Loops::Tiles(Arc::new(Drive::new((isa, product), shape, lines, target))),
@@ -104,7 +104,7 @@ impl Loops {
         }
     }
 
-    /// Elements of scratch for `workers` workers; `None` on overflow, or where tiles would need too much.
+    /// Elements of scratch for `workers` workers; `None` on overflow, or if AMX would need too much.
     pub fn scratch_len(&self, workers: usize) -> Option<usize> {
         match self {
             Loops::Vectors(nest) => nest.scratch_len(workers),
@@ -112,7 +112,7 @@ impl Loops {
         }
     }
 
-    /// How all of `A` is to be widened before, where it is.
+    /// How all of `A` is to be widened ahead, if it is.
     pub fn widens(&self) -> Option<&Wide> {
         match self {
             Loops::Vectors(nest) => nest.widens(),
@@ -120,11 +120,11 @@ impl Loops {
         }
     }
 
-    /// Makes the kernels, and lists by a provider, if there is one, whose operands begin at address 0 and whose padding is at
+    /// Generates the kernels, and writes lists by a provider, if one is given, whose operands begin at address 0 and whose padding is at
     /// [`PADDING`](super::nest::PADDING).
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be made.
+    /// [`Error::Runtime`] if a kernel cannot be generated.
     pub fn build<W: Rows>(&self, rows: Option<&W>) -> Result<ReadyLoops, Error> {
         Ok(match self {
             Loops::Vectors(nest) => ReadyLoops::Vectors(Box::new(nest.build(rows)?)),
@@ -132,7 +132,7 @@ impl Loops {
         })
     }
 
-    /// Which operand stays in which cache, and the speed of multiplication.
+    /// Blocks and the caches they stay in, and the predicted speed.
     pub fn how(&self) -> How {
         match self {
             Loops::Vectors(nest) => nest.how(),
@@ -159,29 +159,29 @@ impl ReadyLoops {
     }
 }
 
-/// The instructions of a row on tiles of AMX.
+/// The instruction set of a row on AMX.
 ///
 /// # Errors
-/// The processor's lack of them.
+/// If the processor has no AMX.
 pub fn isa(jit: Option<Isa>) -> Result<Isa, Skip> {
     jit.filter(|isa| isa.amx).ok_or(Skip::Isa("amx, or executable memory"))
 }
 
-/// Whether tiles multiply these types.
+/// Refuses types that AMX does not multiply.
 ///
 /// # Errors
-/// The types, where they do not.
+/// The types.
 pub fn check(product: Product) -> Result<(), Skip> {
     tiles::product(product).map(|_| ()).ok_or_else(|| Skip::DataType(format!("{product:?}, which tiles do not multiply")))
 }
 
-/// Whether all tiles of several lines of so many rows have as many, so that they are one call.
+/// Whether all tiles of lines of `line` rows have the same number of rows, so that several lines can be one call.
 pub fn are_alike(line: usize) -> bool {
     let stretch = Stretch::new((0, 0), 2 * line, line);
     stretch.each.is_none() || stretch.pieces == 2
 }
 
-/// Steps, so many or a few more, that take the fewest blocks so many times; a round of other shapes takes as long as some blocks.
+/// The number of steps, at least `steps`, that takes the fewest K blocks `times` times; a second round counts as some blocks.
 pub fn even_steps(steps: usize, times: usize) -> usize {
     let blocks = |steps: &usize| {
         let rounds = Round::all(steps.saturating_mul(times), MORE);
@@ -190,23 +190,24 @@ pub fn even_steps(steps: usize, times: usize) -> usize {
     (steps..=steps.next_multiple_of(LINES)).min_by_key(blocks).unwrap_or(steps)
 }
 
-/// A planned product on tiles.
+/// A planned product on AMX.
 #[derive(Debug)]
 pub struct Drive {
     isa: Isa,
     product: TileProduct,
     shape: Shape,
-    /// How each part of the reduction is taken.
+    /// The rounds of each K block.
     rounds: Vec<Vec<Round>>,
     stretches: Vec<Stretch>,
-    /// Tiles of a unit, and of a block.
+    /// Tiles of a unit, and of a block of rows.
     all: usize,
     block: usize,
     /// Panels of a group.
     group: usize,
     /// Whether a task packs the panels of its group, K block by K block: no other task uses them.
     packs: bool,
-    /// Whether results are wanted in the first cache before they are written: they are more than the second one keeps, and little is multiplied meanwhile.
+    /// Whether lines of the destination are prefetched into L1 before they are written: because results exceed L2 and there are few
+    /// products in between.
     asks: bool,
     /// Whether the panels of a group stay in L1.
     near: bool,
@@ -219,7 +220,7 @@ pub struct Drive {
     watches: bool,
 }
 
-/// Blocks of a part that have the same number of steps.
+/// K blocks of tile size with the same number of steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Round {
     /// Steps before them.
@@ -228,24 +229,24 @@ struct Round {
     blocks: usize,
 }
 
-/// Rows that are cut into tiles together. Pieces of up to 16 rows do not cross lines, unless these are short; a tile is two pieces.
+/// Rows that are cut into tiles together. Pieces of up to 16 rows do not cross lines, unless lines are short; a tile is two pieces.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     first_tile: usize,
     first_row: usize,
-    /// Rows of a line, and its pieces.
+    /// Rows of a line, and number of its pieces.
     line: usize,
     pieces: usize,
-    /// Rows of every piece of a line but its last one; none where it is cut evenly, which gives all its tiles as many rows. Other registers for a tile
-    /// than for the one before end a run.
+    /// Rows of every piece of a line except its last; `None` if lines are cut evenly, so that all tiles have equally many rows. A tile with
+    /// another configuration than the one before ends a run.
     each: Option<usize>,
-    /// Pieces of all lines.
+    /// Number of pieces of all lines.
     all: usize,
 }
 
 impl Stretch {
     fn new((first_tile, first_row): (usize, usize), rows: usize, line: usize) -> Stretch {
-        // Gathered rows of two lines cost less than tiles that are nearly half empty.
+        // Gathering rows of two lines costs less than tiles that are nearly half empty.
         let kept = line > 0 && rows.is_multiple_of(line) && line / line.div_ceil(LINES) >= SHORT;
         let line = if kept { line } else { rows };
         let pieces = line.div_ceil(LINES).max(1);
@@ -261,7 +262,7 @@ impl Stretch {
         self.all.div_ceil(2)
     }
 
-    /// The first row of a piece and the one behind its last.
+    /// The first row of a piece, and the first after it.
     fn piece(&self, piece: usize) -> (usize, usize) {
         let (line, i) = (piece / self.pieces, piece % self.pieces);
         let before = |i: usize| self.each.map_or(i * self.line / self.pieces, |each| (i * each).min(self.line));
@@ -269,7 +270,7 @@ impl Stretch {
         (start(i), start(i + 1))
     }
 
-    /// Tiles from one on that have as many rows.
+    /// Number of tiles, from `tile` on, with equally many rows.
     fn alike(&self, tile: usize) -> usize {
         let (here, whole) = (tile - self.first_tile, self.all / 2);
         let last = (2 * here / self.pieces + 1) * self.pieces - 1;
@@ -281,7 +282,7 @@ impl Stretch {
         }
     }
 
-    /// Whether tiles of so many pieces are among its tiles.
+    /// Whether it has tiles of `tall` pieces.
     fn has(&self, tall: usize) -> bool {
         if tall == 2 { self.all > 1 } else { !self.all.is_multiple_of(2) }
     }
@@ -292,17 +293,17 @@ impl Stretch {
 pub struct Ready {
     drive: Arc<Drive>,
     registers: Registers,
-    /// By tiles of rows, by whether the panel has fewer columns than the others, by the initial sums: kernels that leave sums in memory,
+    /// By pieces of a tile, by whether the panel has fewer columns than the others, by the initial sums: kernels that leave sums in memory,
     /// and kernels that finish them.
     blocks: [Option<Block>; 8],
     finishers: [Option<Finisher>; 8],
-    /// By part.
+    /// By K block.
     gathers: Vec<Gatherer>,
 }
 
 impl Round {
-    /// Blocks of `steps` steps, equal ones where these are at most `more` beyond the fewest; of no steps, a block over whose no taps sums are zero: tiles
-    /// have at least one.
+    /// Cuts `steps` steps into blocks: equal ones if these are at most `more` beyond the fewest. Without steps there is one block, over
+    /// which sums without taps are zero: kernels need at least one.
     fn all(steps: usize, more: usize) -> impl Iterator<Item = Round> {
         let steps = steps.max(1);
         let fewest = steps.div_ceil(LINES);
@@ -331,8 +332,9 @@ impl Drive {
         let k = KBlock { panel: widest, panels, width: shape.panel, tall: ROWS, tiles: all, carries: shape.carries() };
         let steps: usize = shape.parts.iter().map(|p| p.taps * p.all_steps()).sum();
         let work = shape.units.saturating_mul(rows).saturating_mul(panels * shape.panel).saturating_mul(steps);
-        // As many tasks as are wanted and worth it: by rows as far as panels are read often enough, by panels, by rows again.
-        // More tasks let one worker gather rows again, and wait for its last block; they are worth it where larger blocks would leave its caches.
+        // As many tasks as are wanted and worthwhile: first by rows as long as panels are read often enough, then by panels, then by rows
+        // again. With more tasks a worker gathers rows again, and waits for its last block; they pay if larger blocks would not fit the
+        // caches.
         let windows = shape.most(&|p| p.taps) > 1;
         let in_one = target.threads <= 1 && !shape.carries() && (windows || total * panels <= budget.panels);
         let tasks = if in_one { 1 } else { TASKS * target.threads.max(1) };
@@ -358,7 +360,7 @@ impl Drive {
         Drive { isa, product, shape, rounds, stretches, all, block, group, packs, asks, near, far, streams, watches }
     }
 
-    /// Whether tasks pack their panels; else these are there, or packed before.
+    /// Whether tasks pack their panels; otherwise panels are in place, or were packed before.
     pub fn packs(&self) -> bool {
         self.packs
     }
@@ -369,12 +371,12 @@ impl Drive {
         if self.packs { panel.checked_mul(self.group)?.checked_next_multiple_of(LINES) } else { Some(0) }
     }
 
-    /// When the lines of a panel are used again, beside the rows of a tile, which are multiplied by all panels of a group.
+    /// When the lines of a panel are used again, given that the rows of a tile are multiplied by all panels of a group.
     fn reuse(&self) -> Reuse {
         if self.near { Reuse::Near } else { Reuse::Far }
     }
 
-    /// Words of the addresses of all taps.
+    /// Words of the address list of all taps.
     fn taps_len(&self) -> Option<usize> {
         self.shape.most(&|p| p.taps).checked_mul(TAP)
     }
@@ -386,13 +388,13 @@ impl Drive {
         Some(most).filter(|n| *n <= GATHERED / 4)
     }
 
-    /// Whether sums of a tile may be in memory, by all panels of a group: from part to part, from round to round, or to look for numbers that are none,
-    /// see [`Task::without_padding`].
+    /// Whether sums of a tile over all panels of a group may be in memory: from K block to K block, from round to round, or to search them
+    /// for NaN, see [`Task::without_padding`].
     fn keeps_sums(&self) -> bool {
         self.shape.carries() || self.rounds.iter().any(|rounds| rounds.len() > 1) || !self.shape.product.is_whole()
     }
 
-    /// Distance of two rows of sums.
+    /// Stride of rows of sums.
     fn sums_row(&self) -> usize {
         self.group * self.shape.panel + SKEW
     }
@@ -402,19 +404,19 @@ impl Drive {
         ROWS * self.sums_row() * tiles
     }
 
-    /// Tiles whose sums pass through memory from round to round together.
+    /// Tiles whose sums pass through memory between rounds at a time.
     fn batch(&self) -> usize {
         let rounds = self.rounds.iter().any(|rounds| rounds.len() > 1);
         if rounds { (BATCH / (ROWS * self.sums_row() * 4)).clamp(1, LISTED) } else { 1 }
     }
 
-    /// Elements of scratch of the sums that are finished.
+    /// Elements of scratch for the pipeline.
     fn left_len(&self) -> usize {
         let nowhere = |size: usize| if self.shape.padded { (self.shape.columns * size).next_multiple_of(64) / 4 } else { 0 };
         self.shape.tail.as_ref().map_or(0, |tail| Pipeline::LEN + nowhere(tail.dst_size()))
     }
 
-    /// Elements of scratch for `workers` workers; `None` on overflow, or where rows would need too much.
+    /// Elements of scratch for `workers` workers; `None` on overflow, or if gathered rows would need too much.
     pub fn scratch_len(&self, workers: usize) -> Option<usize> {
         let words = self.taps_len()?.checked_mul(2)?.checked_next_multiple_of(LINES)?;
         let sums = self.sums_len().checked_mul(if self.shape.tail.is_none() { 2 } else { 1 })?.checked_add(self.left_len())?;
@@ -434,12 +436,12 @@ impl Drive {
         (first, [end - first, if lower < s.all { s.piece(lower).1 - end } else { 0 }])
     }
 
-    /// First row of a tile of a unit, or the one behind the last.
+    /// First row of a tile of a unit, or the end of the last one.
     fn first_row(&self, tile: usize) -> usize {
         if tile < self.all { self.tile(tile).0 } else { self.shape.rows.iter().sum() }
     }
 
-    /// Columns of panels by whether they have fewer than the others.
+    /// Panels by whether they have fewer columns than the others.
     fn kinds(&self, panels: &Range<usize>) -> impl Iterator<Item = (bool, Range<usize>)> + use<> {
         let whole = (self.shape.columns / self.shape.panel).clamp(panels.start, panels.end);
         [(false, panels.start..whole), (true, whole..panels.end)].into_iter().filter(|(_, panels)| !panels.is_empty())
@@ -449,10 +451,10 @@ impl Drive {
         if narrow { self.shape.columns % self.shape.panel } else { self.shape.panel }
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be made.
+    /// [`Error::Runtime`] if a kernel cannot be generated.
     pub fn build(self: &Arc<Self>) -> Result<Ready, Error> {
         let shape = &self.shape;
         let size = 4 / shape.product.depth();
@@ -495,7 +497,7 @@ impl Drive {
         How { registers, blocks, rate, padding, cores: self.tasks(), ..How::default() }
     }
 
-    /// Blocks of rows, and groups of panels.
+    /// Numbers of blocks of rows, and of groups of panels.
     fn cuts(&self) -> [usize; 2] {
         [self.all.div_ceil(self.block), self.shape.panels().div_ceil(self.group)]
     }
@@ -519,7 +521,7 @@ impl Ready {
     }
 }
 
-/// Adds the products of a row of bf16, from a byte of its memory on, and the columns of a panel, of some steps of a part of the reduction.
+/// Adds the products of a row of bf16 and the columns of a panel, over some steps of a K block; both begin at byte offsets.
 fn add_pairs([(a, row), (b, panel)]: [(Buf, usize); 2], (part, steps): (&Part, Range<usize>), sums: &mut [f32]) {
     let value = |half: u16| number::decode(DataType::Bf16, u64::from(half)) as f32;
     let width = sums.len();
@@ -538,18 +540,18 @@ fn add_pairs([(a, row), (b, panel)]: [(Buf, usize); 2], (part, steps): (&Part, R
     }
 }
 
-/// Where a kernel is among all.
+/// Index of a kernel.
 fn index(tall: usize, narrow: bool, start: Start) -> usize {
     (tall - 1) * 4 + 2 * usize::from(narrow) + usize::from(start == Start::Load)
 }
 
-/// A block of rows by a group of panels.
+/// A block of rows and a group of panels.
 struct Task<'t, 'a, W> {
     drive: &'t Drive,
     kernels: &'t Ready,
     on: &'t Operands<'a, W>,
     unit: usize,
-    /// Byte of `B` where the unit's panels begin.
+    /// Byte offset of the unit's panels in `B`.
     b_at: usize,
     tiles: Range<usize>,
     panels: Range<usize>,
@@ -557,12 +559,12 @@ struct Task<'t, 'a, W> {
 
 /// Tiles whose addresses are known.
 struct At<'s> {
-    /// The first one, its rows, and how many there are, so many bytes behind each other in the source and in the destination.
+    /// The first one, its rows; how many tiles there are, and bytes from one to the next in the source and in the destination.
     tile: usize,
     rows: [usize; 2],
     run: usize,
     bytes: [usize; 2],
-    /// How often all of that follows, so many bytes behind each other.
+    /// How many times that is repeated, and bytes from one time to the next.
     lines: usize,
     line_bytes: [usize; 2],
     taps: &'s [usize],
@@ -572,13 +574,13 @@ struct At<'s> {
 }
 
 impl At<'_> {
-    /// Pieces.
+    /// Number of pieces of a tile.
     fn tall(&self) -> usize {
         if self.rows[1] > 0 { 2 } else { 1 }
     }
 }
 
-/// Where the panels of a task are in a part of the reduction: the byte of the first in memory, and bytes from one to the next.
+/// The panels of a task in a K block: byte offset of the first, and bytes from one to the next.
 struct Group<'g> {
     b: Buf<'g>,
     at: usize,
@@ -586,7 +588,7 @@ struct Group<'g> {
 }
 
 impl<W: Lines> Task<'_, '_, W> {
-    /// The panels of a part, packed where they are to be.
+    /// The panels of a K block, packed if the task packs.
     fn group<'g>(&'g self, part: &Part, packed: &'g mut [f32]) -> Group<'g> {
         let (shape, on, panels) = (&self.drive.shape, self.on, &self.panels);
         if !self.drive.packs {
@@ -608,8 +610,8 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// Computes everything. The sums of rows in padding are checked before they are finished, or are `watched`: returns true if one may be
-    /// wrong, because a zero of padding times a non-finite weight is NaN.
+    /// Computes everything. The sums of rows on padding are checked before they are finished, or, if `watched`, afterwards: then returns
+    /// true if one may be wrong, because a zero of padding times a non-finite weight is NaN.
     fn attempt(&self, share: &mut [f32], watched: bool) -> bool {
         let drive = self.drive;
         let (taps, share) = share.split_at_mut((2 * drive.taps_len().unwrap_or(0)).next_multiple_of(LINES));
@@ -635,7 +637,7 @@ impl<W: Lines> Task<'_, '_, W> {
                 let lie = self.on.work.run(&walk, all);
                 let (mut count, mut padded, mut gathers) = (0, false, false);
                 for (i, n) in rows.into_iter().enumerate().filter(|(_, n)| *n > 0) {
-                    // Elements behind the last row are overwritten, or not used.
+                    // Further elements are overwritten, or not used.
                     let Some(to) = to[i * rows[0]..].first_chunk_mut() else { continue };
                     let mut half = Half {
                         rows: n,
@@ -720,8 +722,8 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// The number of tiles that a call computes, the first of which has these taps: those of a run, in how many lines, and bytes from one
-    /// line to the next.
+    /// The number of tiles that a call computes, of which the first has the taps `taps`: the tiles of a run, the number of lines, and bytes
+    /// from one line to the next.
     fn repeats(&self, (tile, rows): (usize, [usize; 2]), part: &Part, taps: &[usize], lie: &Run) -> (usize, usize, [usize; 2]) {
         let rounds = self.drive.rounds.iter().any(|rounds| rounds.len() > 1);
         let most = match (rounds, lie.listed) {
@@ -736,7 +738,7 @@ impl<W: Lines> Task<'_, '_, W> {
         (run, lines.min(within), line_bytes)
     }
 
-    /// Where the results of tiles go that have so many rows, and follow one that was described.
+    /// The result addresses of the tiles that follow a described one and have the same rows.
     fn list(&self, walk: &mut W::Walk, (rows, nowhere): ([usize; 2], usize), to: &mut [usize]) {
         let mut to = to;
         while !to.is_empty() {
@@ -748,7 +750,7 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// How many times one of several lines repeats a run of tiles, and bytes from one time to the next.
+    /// How many times a run of tiles is repeated in further lines, and bytes from one time to the next.
     fn lines_of(&self, tile: usize, rows: [usize; 2], run: usize, lie: &Run) -> (usize, [usize; 2]) {
         let all = run * (rows[0] + rows[1]);
         if lie.line == 0 || self.drive.shape.carries() || self.drive.shape.tail.is_none() || !all.is_multiple_of(lie.line) {
@@ -759,8 +761,8 @@ impl<W: Lines> Task<'_, '_, W> {
         (lines.max(1), lie.line_bytes.map(|bytes| bytes * each))
     }
 
-    /// How many tiles so many bytes behind each other end in the source, where the first of them, which has these taps, is moved by some bytes: steps
-    /// that are not whole are read whole.
+    /// How many tiles, `tile` bytes apart, end inside the source if the first, with the taps `taps`, is moved by `before` bytes: partial
+    /// steps are read as whole ones.
     fn run_within(&self, part: &Part, taps: &[usize], rows: [usize; 2], (before, tile): (usize, usize)) -> usize {
         if part.partial == 0 || tile == 0 {
             return usize::MAX;
@@ -771,12 +773,12 @@ impl<W: Lines> Task<'_, '_, W> {
         1 + end.saturating_sub(ends.max().unwrap_or(end) + before) / tile
     }
 
-    /// Tiles from one on, at most so many, that have as many rows.
+    /// Number of tiles from `tile` on, at most `most`, with equally many rows.
     fn run_of(&self, tile: usize, most: usize) -> usize {
         self.drive.stretch(tile).alike(tile).min(most).min(self.tiles.end - tile)
     }
 
-    /// The epilogue, if there is a tail.
+    /// The pipeline, if there is an epilogue in registers.
     fn pipeline<'p>(&'p self, left: &'p mut [f32]) -> Option<Pipeline<'p>> {
         let (shape, on) = (&self.drive.shape, self.on);
         let (tail, (args, tail_column)) = shape.tail.as_ref().zip(on.tail)?;
@@ -793,7 +795,7 @@ impl<W: Lines> Task<'_, '_, W> {
         Some(Pipeline::new(lend(left), tail, columns, &to))
     }
 
-    /// A call of a kernel for a round of a part of a tile, by some panels.
+    /// A call of a kernel for a round of a K block of a tile, by some panels.
     fn call<'c>(&self, at: &At<'c>, round: &Round, (panels, sums): (&Range<usize>, &'c mut [f32])) -> Call<'c>
     where
         Self: 'c,
@@ -822,12 +824,12 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// The initial sums behind so many K blocks or rounds.
+    /// The initial sums after `before` K blocks or rounds.
     fn start(&self, before: usize) -> Start {
         if before > 0 || self.drive.shape.begins { Start::Load } else { Start::Zero }
     }
 
-    /// The sums of some rounds of a part of a tile, which stay in memory.
+    /// Computes some rounds of a K block of a tile, whose sums stay in memory.
     fn products(&self, held: &mut block::Held<'_>, at: &At<'_>, rounds: Range<usize>, sums: &mut [f32]) {
         for i in rounds {
             let round = &self.drive.rounds[at.part][i];
@@ -841,19 +843,19 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// The kernel that finishes sums, for panels that have all columns or fewer.
+    /// The kernel that finishes sums, for panels with all columns or with fewer.
     fn finisher<'p>(&'p self, at: &At<'_>, narrow: bool, start: Start) -> &'p Finisher {
         let finisher = self.kernels.finishers[index(at.tall(), narrow, start)].as_ref();
         finisher.unwrap_or_else(|| panic!("no kernel of {} tiles was made", at.tall()))
     }
 
-    /// Where results of tiles go, by panels from one on.
+    /// Where results of tiles go, by the given panels.
     fn results<'r>(&self, at: &At<'_>, to: &'r [usize], panels: &Range<usize>) -> Results<'r> {
         let column = (panels.start - self.panels.start) * self.drive.shape.panel;
         Results { each: at.rows[0] + at.rows[1], rows: to, tile: at.bytes[1], line: at.line_bytes[1], column }
     }
 
-    /// The results of tiles, whose last round is to be multiplied.
+    /// Multiplies the last round of tiles, and finishes the results.
     fn finish<'p>(&'p self, (pipeline, held): (&mut Pipeline<'p>, &mut block::Held<'_>), at: &At<'_>, to: &[usize], sums: &mut [f32]) {
         let rounds = &self.drive.rounds[at.part];
         let round = &rounds[rounds.len() - 1];
@@ -865,7 +867,7 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// The results of a tile whose sums are in memory, or all zero.
+    /// Finishes the results of a tile whose sums are in memory, or all zero.
     fn finish_sums<'p>(&'p self, pipeline: &mut Pipeline<'p>, at: &At<'_>, to: &[usize], sums: Option<&[f32]>) {
         for (narrow, panels) in self.drive.kinds(&self.panels) {
             let results = self.results(at, to, &panels);
@@ -874,7 +876,7 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// Sums rows again that came out as NaN, without padding: a zero of padding times a non-finite weight is NaN.
+    /// Computes again, without padding, the sums of rows that came out as NaN: a zero of padding times a non-finite weight is NaN.
     #[cold]
     fn without_padding(&self, rows: Range<usize>, sums: &mut [f32]) {
         let (drive, on, width, panels) = (self.drive, self.on, self.drive.shape.panel, &self.panels);
@@ -898,8 +900,8 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// The prefetch of a tile, with so many blocks of every tap: the next group's panels, evenly over all tiles of the task, or the rows of
-    /// the next tile; and bytes from there to the prefetch of the tiles of the next line. With several K blocks, both are in many pieces,
+    /// The prefetch of a tile with `blocks` blocks of every tap: the next group's panels, evenly over all tiles of the task, or the rows of
+    /// the next tile; and bytes from there to the prefetch of the tiles of the next line. With several K blocks both are in many pieces,
     /// and nothing is prefetched.
     fn ahead(&self, at: &At<'_>, blocks: usize) -> (Ahead, usize) {
         let (drive, on, nothing) = (self.drive, self.on, (Ahead::default(), 0));

@@ -28,7 +28,7 @@ fn shape(rows: &[usize], columns: usize, steps: usize) -> Shape {
     }
 }
 
-/// Every step is in one block, and there are no more blocks than depth needs.
+/// Every step is in one block, and there are no more blocks than K needs.
 #[test]
 fn rounds_cover_a_part() {
     assert_eq!(Round::all(0, MORE).map(|r| (r.steps, r.blocks)).collect::<Vec<_>>(), [(1, 1)]);
@@ -46,7 +46,7 @@ fn rounds_cover_a_part() {
     }
 }
 
-/// Tiles follow each other, do not cross stretches, and are about equally tall.
+/// Tiles follow each other, do not cross stretches, and have about equal heights.
 #[test]
 fn tiles_cover_all_rows() {
     for rows in [&[1][..], &[32], &[33, 1], &[0, 100, 7], &[3136, 64, 31], &[54 * 3, 12 * 5, 5 * 7]] {
@@ -80,7 +80,7 @@ fn too_many_gathered_rows_are_refused() {
     assert!(Drive::new((Isa::AMX, TileProduct::Bf16), shape, &[100], &target(2)).scratch_len(2).is_none());
 }
 
-/// Pieces do not cross lines that are long enough.
+/// Pieces do not cross lines, if lines are long enough.
 #[test]
 fn pieces_are_of_one_line() {
     for (line, most) in [(54, 14), (26, 13), (12, 12), (16, 16)] {
@@ -93,7 +93,7 @@ fn pieces_are_of_one_line() {
     assert_eq!(Stretch::new((0, 0), 45, 5).pieces, 3);
 }
 
-/// All tiles of a long line but the last one have as many rows, and so have those of short lines that allow it.
+/// All tiles of a long line but the last one have the same number of rows, and so have those of short lines if possible.
 #[test]
 fn tiles_of_a_line_have_equal_rows() {
     for line in [28, 50, 56, 112, 200, 750, 838, 3361] {
@@ -103,7 +103,7 @@ fn tiles_of_a_line_have_equal_rows() {
     }
 }
 
-/// Tiles that are said to be alike have as many rows; lines of an odd number of pieces are whole tiles, where that leaves these tall.
+/// Tiles that are declared alike have the same number of rows; lines with an odd number of pieces are whole tiles, if these stay tall.
 #[test]
 fn tiles_that_are_alike_have_as_many_rows() {
     for (lines, line) in [(1, 343), (9, 112), (9, 57), (5, 80), (7, 33), (4, 14), (3, 48), (1, 1), (6, 230), (5, 7)] {
@@ -118,7 +118,7 @@ fn tiles_that_are_alike_have_as_many_rows() {
     assert_eq!([112, 48, 80].map(|line| Stretch::new((0, 0), 9 * line, line).pieces), [8, 4, 5]);
 }
 
-/// A few more steps make one round of them, of no more blocks, unless that takes many more.
+/// A few more steps make the blocks of a round equal, without further blocks, unless that takes many more steps.
 #[test]
 fn even_steps_are_few_more() {
     let even = [(16, 1), (17, 1), (29, 1), (17, 3), (131, 3), (3, 31)].map(|(steps, times)| even_steps(steps, times));
@@ -132,16 +132,16 @@ fn even_steps_are_few_more() {
     }
 }
 
-/// A copy is for rows of which more lie in a set of L1 than it keeps, but not in the copy, and for many columns.
+/// A copy pays if more rows share a set of L1 than the set holds, though not in the copy, and if there are many columns.
 #[test]
 fn copies_repay_where_rows_would_stay_near() {
     let caches = Caches { l1: 48 << 10, ..Caches::USUAL };
     let repays = |row, columns| repays_copy(&caches, row, [512, columns]);
-    // Heads of 128 columns among 16 of bf16.
+    // Heads of 128 columns among 16, in bf16.
     assert!(repays([256, 4096], 4096));
     assert!(!repays([256, 4096], 128));
     assert!(!repays([256, 4096 + 64], 4096));
-    // Dense rows share out evenly, and long ones would not stay.
+    // Dense rows spread evenly over the sets, and long ones would not stay in L1.
     for bytes in [256, 1024, 2048, 4096, 8192] {
         assert!(!repays([bytes, bytes], 1 << 20));
     }

@@ -4,7 +4,7 @@ use super::*;
 use oxidnn_expr::number::encode;
 use oxidnn_spec::DataType;
 
-/// Types of `A` and `B`, where tensors have them.
+/// Data types of `A` and `B`, if tensors can have them.
 fn types(product: Product) -> Option<[DataType; 2]> {
     match product {
         Product::F32 => Some([DataType::F32; 2]),
@@ -16,7 +16,7 @@ fn types(product: Product) -> Option<[DataType; 2]> {
     }
 }
 
-/// Small numbers, negative ones where `low` is.
+/// Small integers, negative ones too if `low` is negative.
 fn number(i: usize, j: usize, low: i64) -> i64 {
     ((i * 7 + j * 3) % 11) as i64 + low
 }

@@ -11,10 +11,10 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::EltwiseAlg;
 use value::{Value, formula, has_power};
 
-/// Whether there are instructions for a formula.
+/// Refuses formulas without instructions.
 ///
 /// # Errors
-/// [`Skip`] where there are none.
+/// [`Skip`] for these.
 pub(crate) fn check(formula: Formula) -> Result<(), Skip> {
     let power = match formula {
         Formula::Forward(Unary { alg: EltwiseAlg::Pow, beta, .. }) => beta.get(),
@@ -24,26 +24,26 @@ pub(crate) fn check(formula: Formula) -> Result<(), Skip> {
     if has_power(power) { Ok(()) } else { Err(Skip::Attr(format!("a power of {power}"))) }
 }
 
-/// True for formulas of a few instructions.
+/// Whether the formula is a few instructions.
 pub(crate) fn is_short(formula: Formula) -> bool {
     match formula {
         Formula::Forward(f) => value::is_short(f.alg),
-        // Of the results of long functions derivatives are short.
+        // Derivatives that use the result of a long function are short.
         Formula::Backward(f) => value::is_short(f.alg) || f.alg.uses_dst(),
         Formula::Binary(_) | Formula::Prelu | Formula::Accumulate { .. } => true,
     }
 }
 
-/// True for what is one instruction with a vector of zeros.
+/// Whether the formula is one instruction with a vector of zeros.
 pub(crate) fn is_relu(formula: Formula) -> bool {
     matches!(formula, Formula::Forward(Unary { alg: EltwiseAlg::Relu | EltwiseAlg::ReluDst, alpha, .. }) if alpha.get() == 0.0)
 }
 
-/// The formula of vectors. The zeros that [`is_relu`] names may be its `y`, where a register holds them.
+/// The formula on vectors. For [`is_relu`], `y` may be a register of zeros.
 pub(crate) fn apply(f: &mut Function, step: Formula, x: Val, [y, z]: [Option<Val>; 2]) -> Val {
     if is_relu(step) {
         let zero = y.unwrap_or_else(|| f.zero(f.width(x)));
-        // Of two operands the second is taken where one is NaN.
+        // If one of two operands is NaN, the processor returns the second.
         return f.binary(ir::Binary::MaxF32, zero, x);
     }
     formula(f, |r| {

@@ -1,11 +1,12 @@
-//! Formulas over lines of f32: one loop for each algorithm, chosen once a line.
+//! Formulas over lines of f32: a loop for each algorithm, selected once a line.
 
 use super::{Formula, Unary};
 use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_expr::{Lane, binary, lane};
 use oxidnn_spec::op::BinaryAlg;
 
-/// `x = f(x, y, z)`; lines that the formula has no operand for are not read, but for `z` of a binary algorithm, which is as long as the others.
+/// `x = f(x, y, z)`; lines without an operand in the formula are not read, except `z` of a binary algorithm, which must be as long as the
+/// others.
 pub fn apply(simd: Simd, formula: Formula, x: &mut [f32], [y, z]: [&[f32]; 2]) {
     simd.run(Lines { formula, x, y, z });
 }
@@ -15,7 +16,7 @@ pub fn constant(simd: Simd, alg: BinaryAlg, x: &mut [f32], y: f32) {
     simd.run(Constant(alg, x, y));
 }
 
-/// Chooses the loop of a binary algorithm.
+/// Selects the loop of a binary algorithm.
 macro_rules! choose {
     ($alg:expr, $each:ident) => {
         choose!($alg, $each, Add Mul Max Min Div Sub Ge Gt Le Lt Eq Ne Select)

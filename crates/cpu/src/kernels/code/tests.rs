@@ -4,13 +4,13 @@ use std::sync::atomic::AtomicUsize;
 
 #[test]
 fn a_refusal_of_memory_is_said() {
-    // Two views of so much do not fit into the address space.
+    // Two views of this size do not fit into the address space.
     let arena = CodeArena::new(Options { mode: Mode::TwoViews, chunk: 1 << 46, budget: usize::MAX, perf_map: None });
     assert!(probe(&arena).is_some_and(|why| why.starts_with("executable memory is refused: ")));
     assert_eq!(probe(&CodeArena::new(Options::default())), None);
 }
 
-/// A kernel that does nothing, of a number.
+/// A kernel that does nothing, with a number as its key.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Nothing(u32);
 

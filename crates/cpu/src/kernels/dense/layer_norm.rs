@@ -10,18 +10,18 @@ use oxidnn_runtime::{Ctx, Skip};
 use oxidnn_spec::op::{self, NormFlags, Prop};
 use oxidnn_spec::{Arg, Error, Problem};
 
-/// Rows of a segment at least.
+/// Fewest rows of a segment.
 const ROWS: usize = 32;
 
 /// Statistics by row, in two passes over the row in the cache; scale and shift by column. Backward passes fold the gradients of scale and
-/// shift by segments of rows, a function of the sizes alone.
+/// shift by segments of rows, which depend on the sizes alone.
 #[derive(Debug)]
 pub struct LayerNorm {
     matrix: Matrix,
     flags: NormFlags,
     epsilon: f32,
     forward: bool,
-    /// Whether statistics are arguments: given, or wanted.
+    /// Whether statistics are arguments.
     mean: bool,
     variance: bool,
     /// Whether the gradients of scale and shift are wanted.
@@ -66,13 +66,13 @@ impl LayerNorm {
         Ok((kernel, scratch))
     }
 
-    /// Elements of scratch of what segments fold in backward passes.
+    /// Elements of scratch for the sums of segments in backward passes.
     fn folded(&self) -> usize {
         if self.forward { 0 } else { 2 * self.matrix.width * self.matrix.rows.div_ceil(self.segment) }
     }
 }
 
-/// Checks that the statistic `arg` has a number for each row, in the order of the rows.
+/// Refuses a statistic `arg` that is not one contiguous number for each row.
 fn by_row(problem: &Problem, arg: Arg) -> Result<(), Skip> {
     let (t, src) = (tensor(problem, arg)?, tensor(problem, Arg::SRC)?);
     let ordered = t.blocking().zip(src.blocking()).is_some_and(|(t, s)| {
@@ -193,7 +193,7 @@ impl Body for Apply<'_> {
     }
 }
 
-/// Makes a row of gradients of the source, and of normalised values on the way; adds to the gradients of scale and shift in `folded`.
+/// Computes a row of gradients of the source, and on the way normalised values; adds to the gradients of scale and shift in `folded`.
 struct Gradient<'a> {
     x: &'a [f32],
     dd: &'a [f32],

@@ -1,8 +1,7 @@
-//! Softmax and layer normalisation of matrices: `f32` tensors whose rows are contiguous, one behind the other.
+//! Softmax and layer normalisation of matrices: `f32` tensors with contiguous rows, one after the other.
 //!
-//! What [`pointwise`](super::pointwise) does for any type and layout in many passes over small registers, the kernels here do for the usual
-//! case in few: a tile of whole rows is read once into the nearest cache, worked on in place and written once, so that the result may lie
-//! over a source.
+//! [`pointwise`](super::pointwise) handles any type and layout in many passes over small registers; the kernels here handle the usual case
+//! in few: a tile of whole rows is read once into L1, worked on in place and written once, so the result may overwrite a source.
 mod layer_norm;
 mod softmax;
 
@@ -18,10 +17,10 @@ use std::ops::Range;
 
 /// Elements of a tile of short rows.
 const TILE: usize = 4096;
-/// Widths that pay: below, what is done once a row dominates; above, a row leaves the cache.
+/// Widths for which this is faster: below, the work once a row dominates; above, a row does not stay in the cache.
 const WIDTHS: std::ops::RangeInclusive<usize> = 16..=32 * 1024;
 
-/// The sizes of the tensors, and how many workers there may be.
+/// The sizes of the tensors, and the number of workers.
 #[derive(Clone, Copy, Debug)]
 struct Matrix {
     rows: usize,
@@ -37,13 +36,13 @@ fn tensor(problem: &Problem, arg: Arg) -> Result<Tensor, Skip> {
     }
 }
 
-/// True for elements without blocks, holes or padding.
+/// Whether a tensor has no blocks, gaps or padding.
 fn contiguous(tensor: &Tensor) -> bool {
     let plain = tensor.blocking().is_some_and(|b| b.is_plain() && b.offset == 0 && b.padded_dims == *tensor.dims());
     plain && tensor.layout.is_dense(false)
 }
 
-/// Checks that no attribute changes the result.
+/// Refuses attributes that change the result.
 fn plain_attributes(problem: &Problem) -> Result<(), Skip> {
     let attr = &problem.attr;
     let stochastic = attr.rounding.values().any(|&r| r == Rounding::Stochastic);
@@ -52,7 +51,7 @@ fn plain_attributes(problem: &Problem) -> Result<(), Skip> {
 }
 
 impl Matrix {
-    /// The matrix that each of the arguments `args` is, rows along dimension `axis`.
+    /// The arguments `args` as matrices of the same sizes, with rows along dimension `axis`.
     ///
     /// # Errors
     /// [`Skip`] for other types and layouts, and for attributes that change the result.
@@ -72,7 +71,7 @@ impl Matrix {
         Ok(Matrix { rows: volume / width, width, workers })
     }
 
-    /// Checks that the argument `arg` has a contiguous number for each column.
+    /// Refuses an argument `arg` that is not one contiguous number for each column.
     fn by_column(&self, problem: &Problem, arg: Arg) -> Result<(), Skip> {
         let t = tensor(problem, arg)?;
         let fits = contiguous(&t) && t.layout.elements() == Some(self.width as i64);
@@ -84,7 +83,7 @@ impl Matrix {
         (TILE / self.width).clamp(1, self.rows)
     }
 
-    /// Elements of scratch with room for `tiles` tiles for every worker.
+    /// Elements of scratch for `tiles` tiles of every worker.
     fn space(&self, tiles: usize) -> Result<usize, Skip> {
         for_workers(self.workers, tiles * self.tile() * self.width).ok_or(TOO_LARGE)
     }
@@ -106,14 +105,14 @@ impl Matrix {
         }
     }
 
-    /// Reads rows into the front of `space`; returns them and the rest.
+    /// Reads rows to the front of `space`; returns them and the rest.
     fn read<'s>(&self, from: Buf, rows: &Range<usize>, space: &'s mut [f32]) -> (&'s mut [f32], &'s mut [f32]) {
         let (tile, rest) = space.split_at_mut(rows.len() * self.width);
         from.read(rows.start * self.width, tile);
         (tile, rest)
     }
 
-    /// Rows where they are, or, where something that is written may lie over them, copied to `space`.
+    /// Rows in place, or copied to `space` if something that is written may overlap them.
     fn lend<'s>(&self, (floats, from): (Option<&'s [f32]>, Buf), rows: &Range<usize>, space: &'s mut [f32]) -> &'s [f32] {
         match floats {
             Some(all) => &all[rows.start * self.width..rows.end * self.width],
@@ -131,7 +130,7 @@ fn bytes(parts: &[usize]) -> Result<usize, Skip> {
     booked(parts).ok_or(TOO_LARGE)
 }
 
-/// The argument `arg` by columns where it is `used`, else `default` for every column.
+/// The argument `arg` by column if it is `used`, else `default` for every column.
 fn parameters<'s>(
     ctx: &Ctx<'_>,
     scratch: &mut Scratch<'s>,

@@ -10,7 +10,7 @@ use oxidnn_runtime::{Ctx, Skip};
 use oxidnn_spec::op::{self, SoftmaxAlg};
 use oxidnn_spec::{Arg, Error, Problem};
 
-/// Exponentials that are computed together where they are not kept.
+/// Exponentials that are computed together if they are not stored.
 const PIECE: usize = 512;
 
 /// Softmax, its variants and their gradients.
@@ -70,7 +70,7 @@ impl Body for Forward<'_> {
         for row in tile.chunks_exact_mut(matrix.width) {
             let mut largest = fold::<W>([&*row; 2], f32::NEG_INFINITY, |largest, x, _| f32::max(largest, x), f32::max);
             if alg == SoftmaxAlg::InfAsZero {
-                // A row of nothing but -inf: exponentials of -inf are 0 and so is the quotient.
+                // A row of only -inf: with a finite maximum exponentials are 0, and so are quotients.
                 largest = largest.max(-f32::MAX);
             }
             if alg == SoftmaxAlg::Log {
@@ -88,7 +88,7 @@ impl Body for Forward<'_> {
             } else {
                 row.iter_mut().for_each(|x| *x = Lane::<FMA>(*x - largest).exp().0);
                 let sum = fold::<W>([&*row; 2], 0.0, |sum, x, _| sum + x, |a, b| a + b);
-                // Where all are zeros, so are their quotients.
+                // If all exponentials are zero, so are the quotients.
                 let share = if sum == 0.0 { 0.0 } else { 1.0 / sum };
                 row.iter_mut().for_each(|x| *x *= share);
             }
@@ -96,7 +96,7 @@ impl Body for Forward<'_> {
     }
 }
 
-/// Replaces rows of gradients (the last) by those of the source.
+/// Replaces rows of gradients (the last slice) by those of the source.
 struct Backward<'a>(&'a Softmax, &'a [f32], &'a mut [f32]);
 
 impl Body for Backward<'_> {

@@ -6,13 +6,13 @@ use crate::kernels::multiversion::Simd;
 /// Where the rows of `A` are.
 #[derive(Clone, Copy, Debug)]
 pub enum Rows<'a> {
-    /// Row `i` at depth `k` is `a[tap.a + list[i] + k]`.
+    /// Row `i` at K index `k` is `a[tap.a + list[i] + k]`.
     At(&'a [usize]),
-    /// Row `i` at depth `k` is `a[tap.a + i + k * step]`; panels of `B` must be two vectors wide.
+    /// Row `i` at K index `k` is `a[tap.a + i + k * step]`; panels of `B` must be two vectors wide.
     Columns {
         /// Number of rows.
         count: usize,
-        /// Distance of two depths.
+        /// Stride of K.
         step: usize,
     },
 }
@@ -38,22 +38,22 @@ pub struct Block<'a> {
     pub b: &'a [f32],
     /// Columns of a panel (see [`super::panel_width`]): one vector or two.
     pub width: usize,
-    /// Distance of two rows of `B`.
+    /// Stride of rows of `B`.
     pub b_step: usize,
-    /// Distance of two panels.
+    /// Stride of panels.
     pub panel: usize,
     /// Number of columns; the last panel is computed whole.
     pub columns: usize,
     /// Parts of the reduction.
     pub taps: &'a [Tap],
-    /// Depth of each part.
+    /// Length of each part.
     pub depth: usize,
 }
 
-/// Adds the block's products to `c`, whose rows are `c_step` (at least the columns, rounded up to whole panels) apart.
+/// Adds the block's products to `c`, whose rows are `c_step` apart, at least the columns rounded up to whole panels.
 ///
 /// # Panics
-/// When an operand is shorter than the block needs.
+/// If an operand is shorter than the block needs.
 pub fn accumulate(simd: Simd, block: &Block<'_>, c: &mut [f32], c_step: usize) {
     let lanes = simd.isa().lanes();
     let m = block.rows.count();

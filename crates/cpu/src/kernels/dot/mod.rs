@@ -1,7 +1,7 @@
-//! `dot`: sums of products over address lists, the one compute block of convolution, deconvolution, inner product and matmul.
+//! `dot`: sums of products over address lists, the one portable compute block of convolution, deconvolution, inner product and matmul.
 //!
-//! `tile` is the register-blocked kernel, `block` runs it over a block of rows and columns. Everything is `f32`: other types are
-//! converted while they are copied into scratch, which costs little beside the products and keeps one kernel for all of them.
+//! `tile` is the register-blocked kernel, `block` runs it over a block of rows and columns. Everything is `f32`: other types are converted
+//! while they are copied into scratch, which costs little beside the products and keeps one kernel for all of them.
 
 pub mod block;
 pub mod pack;

@@ -1,5 +1,5 @@
-//! Copies of operands in the form that the tiles read: rows of `A` with a conflict-free distance, panels of `B`; converted to `f32`,
-//! zero point subtracted and, where scales differ along the reduction, scaled.
+//! Packing of operands for the portable tiles: rows of `A` at a stride without cache conflicts, panels of `B`; converted to `f32`, with the
+//! zero point subtracted and, if scales vary along K, scaled.
 
 use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
@@ -7,12 +7,12 @@ use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_runtime::Ctx;
 use oxidnn_spec::{Arg, Attr, DataType, Error};
 
-/// Lines that are converted before they are moved on.
+/// Lines that are converted before they are transposed.
 const GROUP: usize = 16;
 /// Longest part of a line that is converted at a time.
 const LINE: usize = 128;
 
-/// A tensor with what turns its elements into real numbers: `scale * (element - zero_point)`.
+/// A tensor and its quantisation: real values are `scale * (element - zero_point)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     /// The elements.
@@ -21,12 +21,12 @@ pub struct Source<'a> {
     pub zero_point: Option<Broadcast<'a>>,
     /// Multiplied then.
     pub scale: Option<Broadcast<'a>>,
-    /// The elements as `f32`, where they are that, and nobody writes to them.
+    /// The elements, if they are `f32` and nothing writes to them.
     pub floats: Option<&'a [f32]>,
 }
 
 impl<'a> Source<'a> {
-    /// The elements of the argument `arg` as they are.
+    /// The elements of the argument `arg` without quantisation.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when it is missing.
@@ -36,7 +36,7 @@ impl<'a> Source<'a> {
         Ok(Source { view, zero_point: None, scale: None, floats })
     }
 
-    /// The elements of the argument `arg` less its zero points.
+    /// The elements of the argument `arg` minus its zero points.
     ///
     /// # Errors
     /// As for [`Source::plain`].
@@ -46,7 +46,7 @@ impl<'a> Source<'a> {
         Ok(Source { zero_point: Some(zero_point).filter(|z| !z.is_constant(0.0)), ..plain })
     }
 
-    /// True when the elements are the numbers.
+    /// Whether there is no quantisation.
     pub fn is_plain(&self) -> bool {
         self.zero_point.is_none() && self.scale.is_none()
     }
@@ -99,7 +99,7 @@ pub struct Span<'a> {
     pub count: usize,
 }
 
-/// True when the elements of `view` lie closer along `a` than along `b`.
+/// Whether the elements of `view` have a smaller stride along `a` than along `b`.
 pub fn closer(view: &View<'_>, a: &Axis, b: &Axis) -> bool {
     let distance = |a: &Axis| match a.stride(view) {
         Some(s) => s.max(1),
@@ -114,7 +114,7 @@ pub fn lines(source: &Source<'_>, pos: &Pos, lines: Span<'_>, along: Span<'_>, o
     transfer(source, pos, lines, along, out, (step, 1));
 }
 
-/// Rows: `out[i * step + k]` is the element at row `i`, depth `k`.
+/// Rows: `out[i * step + k]` is the element at row `i`, K index `k`.
 pub fn rows(source: &Source<'_>, pos: &Pos, rows: Span<'_>, depth: Span<'_>, out: &mut [f32], step: usize) {
     if closer(&source.view, rows.axis, depth.axis) {
         transfer(source, pos, depth, rows, out, (1, step));
@@ -123,8 +123,8 @@ pub fn rows(source: &Source<'_>, pos: &Pos, rows: Span<'_>, depth: Span<'_>, out
     }
 }
 
-/// Panels: `out[j / width * depth.count * width + k * width + j % width]` is the element at depth `k`, column `j`; the last panel is
-/// filled up with zeros.
+/// Panels: `out[j / width * depth.count * width + k * width + j % width]` is the element at K index `k`, column `j`; the last panel is
+/// zero-padded.
 pub fn panels(source: &Source<'_>, pos: &Pos, columns: Span<'_>, depth: Span<'_>, out: &mut [f32], width: usize) {
     let by_depth = closer(&source.view, depth.axis, columns.axis);
     for (j, panel) in (0..columns.count).step_by(width).zip(out.chunks_mut((depth.count * width).max(1))) {
@@ -146,7 +146,7 @@ pub fn panels(source: &Source<'_>, pos: &Pos, columns: Span<'_>, depth: Span<'_>
     }
 }
 
-/// Where a panel begins in memory, when it lies there as it is wanted, but for its type.
+/// Where a panel begins in memory, if it is stored as it is needed except for its type.
 fn in_panels(source: &Source<'_>, pos: &Pos, columns: Span<'_>, depth: Span<'_>, width: usize) -> Option<usize> {
     let blocking = source.view.blocking();
     let mut blocks = blocking.inner.iter();
@@ -155,11 +155,11 @@ fn in_panels(source: &Source<'_>, pos: &Pos, columns: Span<'_>, depth: Span<'_>,
     let first = pos[dim] as usize + columns.first;
     let fits = more.is_none() && block == (dim, width as i64) && first.is_multiple_of(width);
     let dense = depth.axis.chained(blocking)? == width as i64 && (source.is_plain() || depth.axis.single().is_some());
-    // What a panel that is not full has behind its columns does not matter: nobody uses these products.
+    // Elements behind the columns of a partial panel do not matter: their products are not used.
     (fits && dense).then(|| source.view.offset(&columns.axis.at(&depth.axis.at(pos, depth.first), columns.first)))
 }
 
-/// Copies a matrix whose lines (indices of `outer`) lie along `inner` in memory; `steps` are the distances of both in `out`, one of them 1.
+/// Copies a matrix whose lines (indices of `outer`) are along `inner` in memory; `steps` are the strides of both in `out`, one of them 1.
 fn transfer(source: &Source<'_>, pos: &Pos, outer: Span<'_>, inner: Span<'_>, out: &mut [f32], steps: (usize, usize)) {
     let view = &source.view;
     let strides = outer.axis.stride(view).zip(inner.axis.stride(view)).map(|(o, i)| (o as usize, i as usize));
@@ -229,7 +229,7 @@ impl Body for Transfer<'_> {
     }
 }
 
-/// Copies a line, short ones without a call.
+/// Copies a line, a short one without a call.
 #[inline(always)]
 fn copy<const W: usize>(from: &[f32], to: &mut [f32]) {
     if from.len() > 16 * W {

@@ -1,7 +1,7 @@
-//! Whole matrix products of any type, layout and quantisation: cut into blocks, packed, multiplied, finished.
+//! Portable matrix products of any type, layout and quantisation: cut into blocks, packed, multiplied, finished.
 //!
-//! A task is one block of the result. It walks the reduction in steps; the operands of a step are copied into the worker's scratch unless
-//! the tiles can read them where they are. Blocks depend on the sizes alone, so that results do not depend on the number of workers.
+//! A task is one block of the result. It iterates over K in steps; the operands of a step are copied into the worker's scratch unless the
+//! tiles can read them in place. Blocks depend on the sizes alone, so results do not depend on the number of workers.
 
 use super::block::{Block, Rows, accumulate};
 use super::pack::{self, Source, Span};
@@ -19,9 +19,9 @@ use oxidnn_spec::{Dims, MAX_NDIMS};
 const ROWS: usize = 240;
 /// Largest number of columns of a block.
 const COLUMNS: usize = 128;
-/// Largest depth of a step.
+/// Largest K of a step.
 const DEPTH: usize = 256;
-/// Distance of packed rows beyond their depth: keeps rows off each other's cache sets.
+/// Elements between packed rows, so that rows do not map to the same cache sets.
 const SKEW: usize = 16;
 
 /// One operand of a product.
@@ -36,7 +36,7 @@ pub struct Operand<'a> {
 }
 
 impl<'a> Operand<'a> {
-    /// The matrix that the dimensions `outer` and `depth` of `source` make, each list slowest first.
+    /// The matrix of dimensions `outer` and `depth` of `source`, each list slowest first.
     pub fn new(source: Source<'a>, outer: &[usize], depth: &[usize]) -> Operand<'a> {
         let dims = source.view.dims();
         Operand { source, outer: Axis::new(outer, dims), depth: Axis::new(depth, dims) }
@@ -46,19 +46,19 @@ impl<'a> Operand<'a> {
 /// `c[batch, m, n] = tail(sum over k of a[batch, m, k] * b[batch, k, n])`.
 #[derive(Clone, Copy, Debug)]
 pub struct Product<'a> {
-    /// Sizes of the leading dimensions that all three share; an operand of size 1 there is repeated.
+    /// Sizes of the batch dimensions; an operand of size 1 there is broadcast.
     pub batch: Dims,
     /// Left operand.
     pub a: Operand<'a>,
     /// Right operand.
     pub b: Operand<'a>,
-    /// Destination and what happens before.
+    /// Destination and epilogue.
     pub tail: Epilogue<'a>,
     /// Rows in the destination.
     pub rows: Axis,
     /// Columns in the destination.
     pub columns: Axis,
-    /// Longest part of a reduction whose sums are exact in `f32`, for integers; `None` for floating-point elements.
+    /// For integers, the longest part of a reduction whose sums are exact in `f32`; `None` for floating-point elements.
     pub exact: Option<usize>,
 }
 
@@ -72,7 +72,7 @@ pub fn scratch_len(isa: Isa, workers: usize) -> Option<usize> {
     for_workers(workers, scratch_each(isa))
 }
 
-/// Where `A` of a step is: rows `step` apart, or, with `columns`, depths.
+/// `A` of a step: rows `step` apart, or, with `columns`, K indices.
 struct Left<'s> {
     data: &'s [f32],
     start: usize,
@@ -80,7 +80,7 @@ struct Left<'s> {
     columns: bool,
 }
 
-/// Where `B` of a step is.
+/// `B` of a step.
 struct Right<'s> {
     data: &'s [f32],
     step: usize,
@@ -118,7 +118,7 @@ impl Product<'_> {
         });
     }
 
-    /// Positions of a batch in the operands and the destination.
+    /// Positions of a product of the batch in the operands and the destination.
     fn batch_positions(&self, mut batch: usize) -> [Pos; 3] {
         let mut all = [[0; MAX_NDIMS]; 3];
         for (d, size) in self.batch.iter().enumerate().rev() {

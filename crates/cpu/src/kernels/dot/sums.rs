@@ -1,9 +1,9 @@
-//! The accumulators of a block: `f32`, and for integers 32-bit integers that take over before `f32` would round.
+//! The accumulators of a block: `f32`, and for integers also 32-bit integers, to which sums are moved before `f32` would round.
 
 /// Sums of a block in scratch.
 #[derive(Debug)]
 pub struct Accumulator<'s> {
-    /// The sums since the last save.
+    /// The sums since they were last moved.
     pub data: &'s mut [f32],
     whole: &'s mut [f32],
     limit: Option<usize>,
@@ -28,7 +28,7 @@ impl<'s> Accumulator<'s> {
         self.unsaved += depth;
     }
 
-    /// Moves the sums to 32-bit integers, kept in the bits of `whole`.
+    /// Adds the sums to 32-bit integers, in the bits of `whole`.
     fn save(&mut self) {
         let whole: &mut [i32] = bytemuck::cast_slice_mut(self.whole);
         for (x, w) in self.data.iter_mut().zip(whole) {
@@ -38,7 +38,7 @@ impl<'s> Accumulator<'s> {
         (self.saved, self.unsaved) = (true, 0);
     }
 
-    /// The sums; with integers (in the bits of the second slice) where they are whole and too large for `f32`.
+    /// The sums; for integers too large for `f32`, as integers in the bits of the second slice.
     pub fn finish(mut self) -> (&'s mut [f32], Option<&'s mut [f32]>) {
         if !self.saved {
             return (self.data, None);

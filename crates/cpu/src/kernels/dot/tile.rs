@@ -1,8 +1,8 @@
-//! The register-blocked kernel: a tile of up to 12 rows by two vectors of columns stays in registers over the whole reduction.
+//! The portable register-blocked kernel: a tile of up to 12 rows by two vectors of columns stays in registers over the whole reduction.
 //!
-//! `A` is read in place, number by number (a broadcast operand of the multiply-add); `B` comes in panels, for every step of the reduction
-//! one row of as many columns as the tile has. The reduction is a list of [`Tap`]s of equal depth, so that windows, dilation and image
-//! rows are addresses and not copies.
+//! `A` is read in place, element by element (a broadcast operand of the multiply-add); `B` is in panels, with a row of as many columns as
+//! the tile for every K index. The reduction is a list of [`Tap`]s of equal depth, so that windows, dilation and image rows are addresses
+//! and not copies.
 
 use crate::kernels::lanes::Lanes;
 use crate::kernels::multiversion::Body;
@@ -20,17 +20,17 @@ pub(super) const fn max_rows(isa: Isa) -> usize {
     }
 }
 
-/// Columns of a panel of packed `B`: two vectors, or one where `columns` fit in it.
+/// Columns of a panel of packed `B`: two vectors, or one if that holds all `columns`.
 pub fn panel_width(isa: Isa, columns: usize) -> usize {
     if columns <= isa.lanes() { isa.lanes() } else { 2 * isa.lanes() }
 }
 
-/// One part of a reduction: where it begins in `A` and in `B`, in elements.
+/// One part of a reduction: its offsets in `A` and in `B`, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tap {
-    /// Added to the place of every row of `A`.
+    /// Added to the offset of every row of `A`.
     pub a: usize,
-    /// Added to the place of the panel of `B`.
+    /// Added to the offset of the panel of `B`.
     pub b: usize,
 }
 
@@ -39,14 +39,14 @@ pub struct Tap {
 pub(super) struct Operands<'a> {
     pub(super) a: &'a [f32],
     pub(super) b: &'a [f32],
-    /// Distance of the rows of `B`.
+    /// Stride of rows of `B`.
     pub(super) b_step: usize,
     pub(super) taps: &'a [Tap],
     /// Depth of every tap.
     pub(super) depth: usize,
 }
 
-/// A tile whose row `i` at depth `k` is `a[tap.a + rows[i] + k]`.
+/// A tile whose row `i` at K index `k` is `a[tap.a + rows[i] + k]`.
 pub(super) struct RowTile<'a, 'c, const MR: usize, const NV: usize> {
     pub(super) on: Operands<'a>,
     pub(super) rows: &'a [usize],
@@ -54,7 +54,7 @@ pub(super) struct RowTile<'a, 'c, const MR: usize, const NV: usize> {
     pub(super) c_step: usize,
 }
 
-/// A tile of two vectors of columns whose row `i` at depth `k` is `a[tap.a + first + i + k * step]`. (One vector is not offered: the
+/// A tile of two vectors of columns whose row `i` at K index `k` is `a[tap.a + first + i + k * step]`. (One vector is not offered: the
 /// compiler would vectorise along the rows, which are contiguous here, and spill.)
 pub(super) struct ColumnTile<'a, 'c, const MR: usize> {
     pub(super) on: Operands<'a>,

@@ -1,4 +1,4 @@
-//! Calls of generated kernels. One of the few files with unsafe code: a call is made after every address it reaches has been checked.
+//! Calls of generated kernels. One of the few files with unsafe code: a call is made after every address that it reaches has been checked.
 
 use crate::kernels::code;
 use crate::kernels::extent::{Read, Written};
@@ -25,7 +25,7 @@ pub(super) struct Ready {
 pub(super) struct Column<'a> {
     /// The elements, from the first group's on.
     pub(super) buf: Buf<'a>,
-    /// Distance of groups in bytes.
+    /// Stride of groups in bytes.
     pub(super) row: usize,
     /// Their type.
     pub(super) dtype: DataType,
@@ -39,23 +39,23 @@ impl<'a> Column<'a> {
     }
 }
 
-/// What a call works on; see [`Walk`] for how it lies.
+/// The operands of a call; see [`Walk`] for their layout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct On<'a> {
-    /// Words of `A`, and of a row of it, where its rows are apart.
+    /// Words of `A`, and words from row to row if `A` is stored by rows.
     pub(super) a: &'a [f32],
     pub(super) a_row: usize,
     /// The weights, from the first word on.
     pub(super) b: Buf<'a>,
-    /// Distance of rows or columns of weights in bytes.
+    /// Stride of rows or columns of weights in bytes.
     pub(super) b_row: usize,
-    /// Groups, or groups of rows or columns.
+    /// Number of groups, or of groups of rows or columns.
     pub(super) groups: usize,
     /// Lines of a group, or whole vectors of a row or column.
     pub(super) count: usize,
-    /// Parts of so many vectors that a column has, where they are scaled, else 0.
+    /// If columns are scaled: parts of a column, of `count` vectors each; else 0.
     pub(super) parts: usize,
-    /// Words of the last vector, where the kernel is masked.
+    /// Words of the last vector, if the kernel is masked.
     pub(super) last: usize,
     /// Scales of groups.
     pub(super) scale: Option<Column<'a>>,
@@ -66,7 +66,7 @@ pub(super) struct On<'a> {
 }
 
 impl Ready {
-    /// Makes the kernel, or finds it.
+    /// The kernel, generated if it does not exist yet.
     ///
     /// # Errors
     /// As for [`code::get`].
@@ -74,10 +74,10 @@ impl Ready {
         Ok(Ready { gemv, lanes: isa.width().lanes(), entry: code::get(isa, &gemv)? })
     }
 
-    /// Runs it; rows of `c` are `c_row` elements apart, for panels.
+    /// Runs it; for panels, rows of `c` are `c_row` elements apart.
     ///
     /// # Panics
-    /// When an operand is shorter than the kernel reaches.
+    /// If an operand is shorter than the kernel reaches.
     pub(super) fn run(&self, on: &On<'_>, c: &mut [f32], c_row: usize) {
         let reach = self.reach(on, c_row);
         let column = |of: Option<Column>, bytes: usize| of.map_or(std::ptr::null(), |c| Read::from(c.buf).at("column", 0, Some(bytes)));
@@ -99,16 +99,16 @@ impl Ready {
             zero_row: on.zero.map_or(0, |z| z.row),
             a_sums: Read::from(on.a_sums).at("sums of A", 0, reach.a_sums.checked_mul(4)).cast(),
         };
-        // SAFETY: the kernel reads and writes no farther than `reach` says, which was asked of the operands.
+        // SAFETY: the kernel reads and writes no farther than `reach` says, which was checked against the operands.
         unsafe { self.entry.call(&args) }
     }
 
-    /// How far a call reaches: elements of `a`, `c` and the sums, bytes of the others.
+    /// How far a call reaches: elements of `a`, `c` and the sums, bytes of the other operands.
     fn reach(&self, on: &On<'_>, c_row: usize) -> Reach {
         let Gemv { decode, rows, walk } = self.gemv;
         let (rows, vector) = (usize::from(rows), self.lanes * 4);
         let groups = on.groups.max(1);
-        // Sizes of tensors are checked, so that none of these products overflows but in a wrong plan, which then is refused.
+        // Tensor sizes are checked, so these products can overflow only in a wrong plan, which is then refused.
         let far = |first: usize, count: usize, each: usize| count.saturating_sub(1).saturating_mul(each).saturating_add(first);
         let columns = |masked: bool| on.count * vector + if masked { on.last.min(self.lanes) * 4 } else { 0 };
         match walk {
@@ -145,6 +145,7 @@ impl Ready {
                 }
             }
             Walk::Columns { columns: taken, masked, scales } => {
+                let results = usize::from(taken) * rows;
                 let taken = on.groups.saturating_mul(usize::from(taken));
                 let vectors = on.count.saturating_mul(on.parts.max(1)) + usize::from(masked);
                 let column = on.count.saturating_mul(on.parts.max(1)).saturating_mul(vector) + columns(masked) - columns(false);
@@ -160,7 +161,7 @@ impl Ready {
                         vectors.saturating_mul(decode.parts() * rows * self.lanes)
                     },
                     b: if taken == 0 { 0 } else { far(column, taken, on.b_row) },
-                    c: taken.saturating_mul(rows * self.lanes),
+                    c: if taken == 0 { 0 } else { far(results.next_multiple_of(self.lanes), on.groups, results) },
                     scale: scales.map_or(0, scale),
                     ..Reach::default()
                 }
@@ -188,7 +189,7 @@ pub(super) struct Unpacker {
 }
 
 impl Unpacker {
-    /// Makes the kernel, or finds it.
+    /// The kernel, generated if it does not exist yet.
     ///
     /// # Errors
     /// As for [`code::get`].
@@ -199,7 +200,7 @@ impl Unpacker {
     /// Unpacks `lines` lines, with the scales and zero points of their group.
     ///
     /// # Panics
-    /// When an operand is too short.
+    /// If an operand is too short.
     pub(super) fn run(&self, from: Buf, lines: usize, [scale, zero]: [Option<Buf>; 2], to: &mut [f32]) {
         let line = self.columns.checked_mul(4);
         let words = line.and_then(|line| line.checked_mul(lines));
@@ -212,7 +213,7 @@ impl Unpacker {
         let (scale, zero) = (column(scale, self.spec.scale), column(zero, self.spec.zero));
         let (from, to) = (Read::from(from).at("lines", 0, words), Written::from(to).at("numbers", 0, numbers).cast());
         let args = unpack::Args { from, to, lines, scale, zero };
-        // SAFETY: the kernel reads so many lines and a vector of columns, and writes the elements that were asked for.
+        // SAFETY: the kernel reads this many lines and a vector of columns, and writes the elements that were checked.
         unsafe { self.entry.call(&args) }
     }
 }

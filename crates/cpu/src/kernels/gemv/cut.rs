@@ -5,19 +5,19 @@ use super::weights::Lie;
 use oxidnn_jit::kernels::gemv::Gemv;
 use oxidnn_jit::kernels::unpack::Decode;
 
-/// Weights of a task at least, where there are enough of them: long streams, which memory delivers faster.
+/// Fewest bytes of weights in a task, if there are enough: memory delivers long streams faster.
 const TASK_BYTES: usize = 128 << 10;
 /// Most tasks of a product.
 const TASKS: usize = 64;
-/// Tasks below which the depth is cut as well.
+/// Number of tasks below which K is cut as well.
 const FEW_TASKS: usize = 16;
 /// Columns that are finished together.
 const COLUMNS: usize = 256;
-/// Sums that stay in L1 while rows of weights pass.
+/// Sums that stay in L1 while rows of weights are read.
 const SUMS: usize = 8 << 10;
-/// Rows of weights that a slice has at least: its sums are written, and read again to be added up.
+/// Fewest rows of weights in a slice: its sums are written, and read again to be added.
 const LINES: usize = 64;
-/// Columns of a block of rows of weights at least, where it is cut for the sake of more tasks.
+/// Fewest columns of a block of rows of weights that is cut for the sake of more tasks.
 const LEAST_COLUMNS: usize = 512;
 
 /// The parts of a product.
@@ -29,11 +29,11 @@ pub(super) struct Cut {
     pub(super) each: usize,
     /// Tasks along the columns.
     pub(super) tasks: usize,
-    /// Depth of a slice.
+    /// Elements of K in a slice.
     pub(super) slice: usize,
-    /// Slices of the depth, whose sums are added up in the end.
+    /// Slices of K, whose sums are added at the end.
     pub(super) slices: usize,
-    /// Columns that a kernel takes at a time, where they are walked one by one.
+    /// Columns that a kernel takes at a time, if weights are stored by columns.
     pub(super) taken: usize,
 }
 
@@ -75,12 +75,12 @@ impl Cut {
     }
 }
 
-/// Columns that a kernel takes at a time, so that there are the fewest calls for all: those that are left over are taken one by one.
+/// Columns that a kernel takes at a time, chosen for the fewest calls: the remaining columns are taken one by one.
 fn taken(columns: usize, most: usize) -> usize {
     (1..=most).rev().min_by_key(|taken| columns / taken + columns % taken).unwrap_or(1)
 }
 
-/// Slices of the depth where there are few blocks of columns.
+/// Slices of K if there are few blocks of columns.
 fn slices(blocks: usize, bytes: usize) -> usize {
     if blocks >= FEW_TASKS { 1 } else { (FEW_TASKS / blocks).min(bytes / TASK_BYTES / blocks).max(1) }
 }

@@ -1,8 +1,8 @@
-//! Products of up to 8 rows with weights that are read once from memory, where they lie and as they are stored.
+//! Products of up to 8 rows (GEMV-like), bound by memory: weights are read once, in place, in the type in which they are stored.
 //!
-//! Weights are walked in the order of memory by generated kernels (`oxidnn_jit::kernels::gemv`) that decode them in registers. What is small is
-//! brought into the form that suits that: `A` is arranged once for all tasks, sums go through scratch to the tail that all products share.
-//! Tasks are runs of columns, and slices of the depth where columns are few; the sums of slices are added in order.
+//! Generated kernels (`oxidnn_jit::kernels::gemv`) stream the weights in memory order and decode them in registers. The small operand `A`
+//! is rearranged once for all tasks to suit that, and sums go through scratch to the epilogue that all products share. Tasks are runs of
+//! columns, and slices of K if columns are few; the sums of slices are added in order.
 
 mod call;
 mod cut;
@@ -17,7 +17,6 @@ use super::access::Axis;
 use super::broadcast::Broadcast;
 use super::dot::pack::Source;
 use super::epilogue::Epilogue;
-use super::lanes::Lanes;
 use super::scratch::{Part, Scratch, booked, for_workers};
 use crate::decision::How;
 use crate::hardware::Core;
@@ -37,30 +36,30 @@ use walk::{RawSums, WeightBlock};
 use weights::Lie;
 pub use weights::Weights;
 
-/// `A` below which one thread arranges it.
+/// Size of `A` below which one thread rearranges it.
 const ALONE: usize = 32 << 10;
-/// Most groups of the depth that share a vector of a column.
+/// Most groups of K that share a vector of a column.
 const MOST_GROUPS: usize = 8;
-/// Bytes of a panel that are gone through several times where the sums of all its vectors have no registers at once.
+/// Bytes of a panel that may be read several times if registers cannot hold the sums of all its vectors at once.
 const REREAD: usize = 32 << 10;
 
-/// Quantisation of weights that differs along the reduction.
+/// Quantisation of weights that varies along K.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Grouped {
-    /// Depth of a group.
+    /// Elements of K in a group.
     pub size: usize,
-    /// Scales, unless they are the tail's.
+    /// Scales, unless the epilogue applies them.
     pub scale: Option<Factor>,
     /// Zero points.
     pub zero: Option<Factor>,
 }
 
-/// Where the scales or zero points of groups are.
+/// The form of the scales or zero points of groups.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Factor {
-    /// A number of every column, group after group, as they were passed.
+    /// One for every column, group after group: read where the caller has them.
     InPlace(DataType),
-    /// Anywhere: they become a table of f32.
+    /// Any other: they are copied to a table of f32.
     Table,
 }
 
@@ -83,26 +82,26 @@ impl Factor {
     }
 }
 
-/// What a product is planned from.
+/// The parameters of a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// What code may use.
+    /// Instruction set.
     pub isa: Isa,
     /// Largest number of workers.
     pub workers: usize,
-    /// The weights of a batch.
+    /// The weights of one product of the batch.
     pub weights: Weights,
     /// Number of batches.
     pub batches: usize,
     /// Rows, 1 to [`MAX_ROWS`].
     pub rows: usize,
-    /// True where the source has bf16 elements, which are multiplied as they are.
+    /// Whether the source has bf16 elements that are multiplied without conversion.
     pub bf16: bool,
-    /// Quantisation of weights that differs along the reduction.
+    /// Quantisation of weights that varies along K.
     pub grouped: Option<Grouped>,
-    /// Whether weights that it scales may be rounded to bf16, as the source's elements are.
+    /// Whether scaled weights may be rounded to bf16, as the source's elements are.
     pub rounds: bool,
-    /// Whether weights have zero points that do not differ along the reduction.
+    /// Whether weights have zero points that do not vary along K.
     pub zero: bool,
 }
 
@@ -113,7 +112,7 @@ pub struct Product {
     decode: Decode,
     order: Order,
     cut: Cut,
-    /// Vectors of a panel's line that are taken at a time.
+    /// Vectors of a panel's line that a call takes.
     vectors: usize,
 }
 
@@ -128,27 +127,28 @@ pub struct ReadyProduct {
 #[derive(Debug)]
 struct Set {
     main: Ready,
-    /// For the rows or columns of weights that are left over.
+    /// For the remaining rows or columns of weights.
     single: Option<Ready>,
 }
 
-/// Where the operands of a product lie, which is known when it is planned.
+/// The dimensions and strides of the operands, known when planning.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
-    /// Rows and depth of the source.
+    /// Rows and K of the source.
     pub axes: [Axis; 2],
-    /// Dimensions of columns and depth in the weights.
+    /// Dimensions of columns and of K in the weights.
     pub weights: [usize; 2],
     /// Dimensions of rows and columns in the destination.
     pub dst: [usize; 2],
-    /// Leading dimensions that all share.
+    /// Sizes of the batch dimensions.
     pub batch: Dims,
-    /// Strides of weights along them in bytes, 0 where they are repeated.
+    /// Byte strides of weights along them, 0 where they are broadcast.
     pub batch_bytes: Dims,
 }
 
 impl Places {
-    /// Those of a source, weights and a destination whose first dimensions, so many, are the batch: dimensions of rows and depth, columns and depth, rows and columns.
+    /// The places of a source, weights and a destination with `batch` leading batch dimensions: dimensions of rows and K, of columns and K,
+    /// of rows and columns.
     pub fn new(
         [a, b, c]: [&Tensor; 3],
         batch: usize,
@@ -170,19 +170,19 @@ impl Places {
 /// Operands of an execution.
 #[derive(Clone, Copy)]
 pub struct Operands<'a> {
-    /// Where they lie.
+    /// The places of the operands.
     pub places: &'a Places,
     /// The source.
     pub a: &'a Source<'a>,
-    /// The source's words as they are, where [`Product::takes_in_place`] holds and nothing written overlaps them.
+    /// The source's words, if [`Product::takes_in_place`] holds and nothing that is written overlaps them.
     pub in_place: Option<&'a [f32]>,
     /// The weights' memory.
     pub b: Buf<'a>,
-    /// Zero points and scales of weights, by positions of the weights; scales only where they differ along the reduction.
+    /// Zero points and scales of weights, by position in the weights; scales only if they vary along K.
     pub zero: &'a Broadcast<'a>,
     /// See `zero`.
     pub scale: &'a Broadcast<'a>,
-    /// Memory of scales and zero points where they are taken in place.
+    /// Memory of scales and zero points that are read in place.
     pub factors: [Option<Buf<'a>>; 2],
     /// The destination.
     pub tail: &'a Epilogue<'a>,
@@ -197,7 +197,7 @@ struct Lens {
     worker: usize,
 }
 
-/// What tasks share in an execution.
+/// What the tasks of an execution share.
 struct Shared<'a> {
     on: &'a Operands<'a>,
     a: &'a [f32],
@@ -207,10 +207,10 @@ struct Shared<'a> {
 }
 
 impl Product {
-    /// Plans it.
+    /// Plans a product.
     ///
     /// # Errors
-    /// What the kernels do not do.
+    /// Products that the kernels do not take.
     pub fn new(request: Request) -> Result<Product, Skip> {
         let Request { isa, weights, rows, grouped, .. } = request;
         let lanes = isa.width().lanes();
@@ -251,7 +251,7 @@ impl Product {
         Ok(Product { request, decode, order, cut, vectors })
     }
 
-    /// What it keeps where, and how fast it multiplies.
+    /// Blocks and the caches they stay in, and the predicted speed.
     pub fn how(&self) -> How {
         let Request { isa, weights, rows, .. } = self.request;
         let (lanes, depth) = (isa.width().lanes(), 1 + usize::from(self.decode.pairs));
@@ -266,12 +266,12 @@ impl Product {
         }
     }
 
-    /// True when a source of plain numbers of the kernels' type, contiguous along the depth, needs no other order.
+    /// Whether a source of the kernels' type without quantisation, contiguous along K, needs no rearrangement.
     pub fn takes_in_place(&self) -> bool {
         self.order.is_natural()
     }
 
-    /// Type of elements that [`Operands::in_place`] holds.
+    /// The element type of [`Operands::in_place`].
     pub fn word_type(&self) -> DataType {
         if self.decode.pairs { DataType::Bf16 } else { DataType::F32 }
     }
@@ -305,7 +305,7 @@ impl Product {
         self.request.isa.width().lanes()
     }
 
-    /// Elements that a block's kernel leaves, where they are not its sums.
+    /// Elements that a block's kernel writes before they are reduced to sums.
     fn raw_len(&self) -> Option<usize> {
         let (rows, in_lane) = (self.request.rows, self.decode.in_lane());
         match self.request.weights.lie {
@@ -315,14 +315,14 @@ impl Product {
                 let sums = self.cut.block.checked_add(self.lanes() * in_lane)?;
                 sums.checked_add(if scaled { self.cut.block } else { 0 })?.checked_mul(rows)
             }
-            Lie::Columns { .. } => self.cut.block.checked_mul(rows)?.checked_mul(self.lanes()),
+            Lie::Columns { .. } => self.cut.block.checked_mul(rows)?.checked_add(self.lanes()),
         }
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] when code cannot be made.
+    /// [`Error::Runtime`] when code cannot be generated.
     pub fn build(&self) -> Result<ReadyProduct, Error> {
         let Request { isa, weights, rows, grouped, .. } = self.request;
         let (lanes, in_word) = (self.lanes(), self.decode.stored.in_word());
@@ -359,7 +359,7 @@ impl Product {
         })
     }
 
-    /// A task of whole depth: its blocks, finished.
+    /// A task over all of K: computes and finishes its blocks.
     fn columns(&self, set: &Set, shared: &Shared<'_>, task: usize, scratch: &mut [f32]) {
         let (batch, task) = (task / self.cut.tasks, task % self.cut.tasks);
         let (sums, raw) = scratch.split_at_mut(self.request.rows * self.cut.block);
@@ -369,13 +369,13 @@ impl Product {
         }
     }
 
-    /// Columns at which the blocks of a task begin.
+    /// The first columns of the blocks of a task.
     fn blocks(&self, task: usize) -> impl Iterator<Item = usize> {
         let (first, n) = (task * self.cut.columns(), self.request.weights.n);
         (first..n.min(first + self.cut.columns())).step_by(self.cut.block)
     }
 
-    /// A task of a slice of the depth: the sums of its blocks, row by row.
+    /// A task over a slice of K: the sums of its blocks, row by row.
     fn slice(&self, set: &Set, shared: &Shared<'_>, (batch, slice, task): (usize, usize, usize), sums: &mut [f32], scratch: &mut [f32]) {
         let first = task * self.cut.columns();
         for block in self.blocks(task) {
@@ -383,7 +383,7 @@ impl Product {
         }
     }
 
-    /// Adds the slices of a task's columns up and finishes them.
+    /// Adds the slices of a task's columns and finishes them.
     fn add_slices(&self, shared: &Shared<'_>, task: usize, partial: &[f32], scratch: &mut [f32]) {
         let (batch, task) = (task / self.cut.tasks, task % self.cut.tasks);
         let Cut { block, tasks, slices, .. } = self.cut;
@@ -410,7 +410,7 @@ impl Product {
         self.request.finish(shared.on, shared.a_sums, at, sums);
     }
 
-    /// The sums of a slice of a block, rows `step` apart.
+    /// Computes the sums of a slice of a block, with rows `step` apart.
     fn block(
         &self,
         set: &Set,
@@ -456,7 +456,7 @@ impl Product {
         }
     }
 
-    /// Where the rows of a batch begin in a source that is taken in place, and their distance.
+    /// The offset and stride of the rows of a product of the batch in a source that is read in place.
     fn in_place_start(&self, on: &Operands<'_>, batch: usize) -> (usize, usize) {
         let (numbers, row) = (if self.decode.pairs { 2 } else { 1 }, on.places.axes[0].chained(on.a.view.blocking()).unwrap_or(0) as usize);
         (on.a.view.offset(&self.request.positions(on, batch)[0]) / numbers, row / numbers)
@@ -464,10 +464,10 @@ impl Product {
 }
 
 impl ReadyProduct {
-    /// Computes everything.
+    /// Computes all products.
     ///
     /// # Errors
-    /// [`Error::Runtime`] when scratch is short.
+    /// [`Error::Runtime`] when scratch is too short.
     pub fn run(&self, on: &Operands<'_>, executor: &dyn Executor, scratch: &mut Scratch<'_>) -> Result<(), Error> {
         let ReadyProduct { product, set } = self;
         let lens = product.lens().ok_or_else(|| Error::Runtime("sizes beyond the address space".into()))?;

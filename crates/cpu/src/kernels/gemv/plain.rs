@@ -1,8 +1,8 @@
-//! Panels of plain weights of 8 or 4 bits: rows or columns as the user has them, unpacked block by block on their way into L2.
+//! Panels of plain weights of 8 or 4 bits: rows or columns in the caller's memory, unpacked block by block to L2.
 //!
-//! A block of [`DEPTH`] by a panel's columns is read into L1, decoded to f32, scaled where weights are quantised by groups of the depth, and then
-//! becomes lines of a panel: of f32, or of bf16 pairs, which hold all integers of 8 bits and to which scaled ones are rounded. Columns are
-//! transposed there.
+//! A block of [`DEPTH`] by a panel's columns is read into L1, decoded to f32, scaled if weights are quantised by groups of K, and then
+//! becomes lines of a panel: in f32, or in bf16 pairs, which represent all 8-bit integers and to which scaled values are rounded. Weights
+//! stored by columns are transposed on the way.
 
 use super::call::Column;
 use super::weights::{Lie, Weights};
@@ -14,7 +14,7 @@ use oxidnn_jit::kernels::unpack::Stored;
 use oxidnn_runtime::Buf;
 use std::ops::Range;
 
-/// Depth of a block, and most columns of a panel.
+/// Elements of K in a block, and most columns of a panel.
 const DEPTH: usize = 64;
 const COLUMNS: usize = 64;
 /// Elements of a block.
@@ -28,11 +28,11 @@ pub(super) struct Plain {
     pub(super) width: usize,
     /// Whether lines are bf16 pairs; else f32.
     pub(super) pairs: bool,
-    /// Depth of a group of scales and zero points; that of all where there are none.
+    /// Elements of K in a group of scales and zero points; all of K without groups.
     pub(super) group: usize,
 }
 
-/// Scales and zero points of the groups: of weights `(w - zero) * scale`.
+/// Scales and zero points of the groups, for weights `(w - zero) * scale`.
 pub(super) type Factors<'a> = [Option<Column<'a>>; 2];
 
 /// A block of weights.
@@ -41,16 +41,16 @@ struct Block {
     columns: Range<usize>,
 }
 
-/// Where weights and what scales them are.
+/// The weights, and their scales and zero points.
 struct From<'f> {
     simd: Simd,
     b: Buf<'f>,
-    /// Byte where the matrix begins.
+    /// Byte offset of the matrix.
     start: usize,
     factors: &'f Factors<'f>,
 }
 
-/// What a block passes through in L1.
+/// Buffers in L1.
 struct Near {
     raw: [u8; BLOCK],
     numbers: [f32; BLOCK],
@@ -58,7 +58,7 @@ struct Near {
 }
 
 impl Plain {
-    /// Whether the layout is one that is unpacked here.
+    /// Whether these weights are unpacked here.
     pub(super) fn takes(weights: &Weights, group: Option<usize>) -> bool {
         let bytes = |elements: usize| (elements * weights.stored.bits()).is_multiple_of(8);
         match weights.lie {
@@ -72,7 +72,7 @@ impl Plain {
         if self.pairs { Form { size: 2, together: 2, width: self.width } } else { Form { size: 4, together: 1, width: self.width } }
     }
 
-    /// Writes panels one behind the other.
+    /// Writes panels one after the other.
     pub(super) fn panels(&self, simd: Simd, b: Buf, factors: &Factors<'_>, panels: Packed, to: &mut [f32]) {
         let Packed { at: start, depth, columns } = panels;
         let each = self.form().panel(depth.len()) / 4;
@@ -90,12 +90,12 @@ impl Plain {
         }
     }
 
-    /// The lines of a block, whose depth is all of one group.
+    /// Writes the lines of a block, which is within one group.
     fn block(&self, from: &From<'_>, block: Block, near: &mut Near, to: &mut [f32]) {
         let (Block { depth, columns }, Near { raw, numbers, pairs }) = (block, near);
         let (simd, stored, [scale, zero]) = (from.simd, self.weights.stored, from.factors);
         let bits = stored.bits();
-        // Runs of elements that lie together: columns of the block, or rows of it; `pitch` elements apart once they are read.
+        // Contiguous runs of elements: columns of the block, or rows of it; they are `pitch` elements apart after reading.
         let (runs, first, distance, len, pitch) = match self.weights.lie {
             Lie::Columns { distance } => (columns.clone(), depth.start, distance, depth.len(), DEPTH),
             Lie::Rows { distance } | Lie::Panels { distance, .. } => (depth.clone(), columns.start, distance, columns.len(), self.width),
@@ -112,7 +112,7 @@ impl Plain {
         let scaled = (scale.is_some() || zero.is_some()).then_some(&factor);
         let by_column = matches!(self.weights.lie, Lie::Columns { .. });
         let count = runs.len() * pitch;
-        // Rows become lines at once, columns are transposed.
+        // Rows become lines directly, columns are transposed.
         let (numbers, pairs) = (&mut numbers[..count], &mut pairs[..count / 2]);
         match (by_column, self.pairs, scaled) {
             (false, false, _) => return simd.run(Decode { stored, raw, scaled, by_column, pitch, to: &mut to[..count] }),
@@ -132,7 +132,7 @@ impl Plain {
     }
 }
 
-/// Runs of `len` bytes in memory, `distance` apart from a byte on.
+/// Runs of `len` bytes in memory, `distance` apart, from a byte offset on.
 struct Runs<'r> {
     b: Buf<'r>,
     start: usize,
@@ -141,7 +141,7 @@ struct Runs<'r> {
 }
 
 impl Runs<'_> {
-    /// Reads them to places that are a pitch apart.
+    /// Reads them to places `pitch` apart.
     fn read(&self, to: &mut [u8], pitch: usize) {
         let Runs { b, start, distance, len } = *self;
         if distance == pitch && len == pitch {
@@ -149,7 +149,7 @@ impl Runs<'_> {
         }
         let places = (start..).step_by(distance.max(1)).zip(to.chunks_exact_mut(pitch));
         match len {
-            // Lengths that are known are a load and a store each.
+            // Constant lengths are a load and a store each.
             16 => places.for_each(|(at, to)| to[..16].copy_from_slice(&b.part(at, 16).get::<[u8; 16]>(0))),
             32 => places.for_each(|(at, to)| to[..32].copy_from_slice(&b.part(at, 32).get::<[u8; 32]>(0))),
             64 => places.for_each(|(at, to)| to[..64].copy_from_slice(&b.part(at, 64).get::<[u8; 64]>(0))),
@@ -158,7 +158,7 @@ impl Runs<'_> {
     }
 }
 
-/// Decodes runs of elements, `pitch` apart, and scales them by run or by the place in a run.
+/// Decodes runs of elements, `pitch` apart, and scales them by run or by position in the run.
 struct Decode<'d> {
     stored: Stored,
     raw: &'d [u8],
@@ -177,7 +177,7 @@ impl Body for Decode<'_> {
         match stored {
             Stored::S8 => to.iter_mut().zip(raw).for_each(|(x, b)| *x = f32::from(b.cast_signed())),
             Stored::U8 => to.iter_mut().zip(raw).for_each(|(x, b)| *x = f32::from(*b)),
-            // Element `i` of a word is moved to its high bits, and down from there.
+            // Element `i` of a word is shifted to the high bits, and down from there.
             Stored::S4 => words(raw, to, |word, i| (word << (28 - 4 * i)).cast_signed() >> 28),
             _ => words(raw, to, |word, i| (word << (28 - 4 * i) >> 28).cast_signed()),
         }
@@ -202,7 +202,7 @@ fn words(raw: &[u8], to: &mut [f32], element: impl Fn(u32, u32) -> i32) {
     }
 }
 
-/// Decodes runs of elements to bf16 pairs: of neighbouring runs, each as many elements, zeros behind the last one; or of neighbours in a run.
+/// Decodes runs of elements to bf16 pairs: of neighbouring runs, an odd last one with zeros; or of neighbours within a run.
 struct Pairs<'p> {
     stored: Stored,
     raw: &'p [u8],
@@ -230,7 +230,7 @@ impl Body for Pairs<'_> {
     }
 }
 
-/// Rounds runs of numbers to bf16 pairs, as [`Pairs`] makes them.
+/// Rounds runs of f32 to bf16 pairs, in the arrangement of [`Pairs`].
 struct Rounded<'r> {
     numbers: &'r [f32],
     pitch: Option<usize>,
@@ -258,13 +258,13 @@ impl Body for Rounded<'_> {
     }
 }
 
-/// Two integers, which bf16 has, as bits of a word.
+/// Two integers as bf16, which represents them, in the bits of a word.
 #[inline(always)]
 fn pair([low, high]: [i32; 2]) -> f32 {
     f32::from_bits((low as f32).to_bits() >> 16 | (high as f32).to_bits() & 0xffff_0000)
 }
 
-/// Pairs of elements that follow each other in `N` bytes.
+/// Pairs of neighbouring elements, decoded from `N` bytes each.
 #[inline(always)]
 fn neighbours<const N: usize>(raw: &[u8], to: &mut [f32], numbers: impl Fn([u8; N]) -> [i32; 2]) {
     to.iter_mut().zip(raw.as_chunks::<N>().0).for_each(|(word, bytes)| *word = pair(numbers(*bytes)));

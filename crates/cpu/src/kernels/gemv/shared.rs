@@ -1,4 +1,4 @@
-//! What products of few and of many rows share: places of batches, quantisation of weights, and the way of sums to the destination.
+//! What products of few and of many rows share: batch offsets, quantisation of weights, and the epilogue.
 
 use super::call::Column;
 use super::source::CHUNK;
@@ -12,7 +12,7 @@ use crate::kernels::scratch::Part;
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 
-/// Which sums are finished: rows `step` apart from `row` on, columns from `first` on, those of the weights and maybe others behind them.
+/// The sums to finish: rows `step` apart from `row` on, columns from `first` on; there may be padding columns after the weights'.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Finished {
     pub(super) batch: usize,
@@ -30,7 +30,7 @@ impl Request {
         self.weights.n.next_multiple_of(columns)
     }
 
-    /// Positions of a batch in source, weights and destination.
+    /// Positions of a product of the batch in source, weights and destination.
     pub(super) fn positions(&self, on: &Operands<'_>, mut batch: usize) -> [Pos; 3] {
         let mut all = [[0; MAX_NDIMS]; 3];
         let dims = [Some(on.a.view.dims()), None, Some(on.tail.dst().dims())];
@@ -44,20 +44,20 @@ impl Request {
         all
     }
 
-    /// Byte where the weights of a batch begin.
+    /// Byte offset of the weights of a product of the batch.
     pub(super) fn weights_start(&self, on: &Operands<'_>, batch: usize) -> usize {
         let pos = self.positions(on, batch)[1];
         let start: i64 = on.places.batch_bytes.iter().zip(pos).map(|(bytes, p)| bytes * p).sum();
         start as usize + self.weights.offset
     }
 
-    /// The weights of a batch.
+    /// The weights of a product of the batch.
     pub(super) fn weights_of<'b>(&self, on: &Operands<'b>, batch: usize) -> Buf<'b> {
         let start = self.weights_start(on, batch);
         on.b.part(start, on.b.len() - start)
     }
 
-    /// Sums of the source in every group: batch by batch, group by group, a number of each row.
+    /// Sums of the source over every group: by product of the batch, by group, by row.
     pub(super) fn sum_groups<'s>(&self, on: &Operands<'_>, part: Part<'s>, executor: &dyn Executor) -> &'s [f32] {
         let Request { rows, weights, grouped, .. } = *self;
         let size = grouped.map_or(weights.k, |g| g.size);
@@ -78,7 +78,7 @@ impl Request {
         })
     }
 
-    /// Where the kernels find scales or zero points of groups.
+    /// The scales or zero points of groups as kernels read them.
     pub(super) fn factor<'b>(
         &self,
         on: &Operands<'_>,
@@ -109,7 +109,7 @@ impl Request {
         Ok(Some(Column { buf: table, row: columns * 4, dtype: DataType::F32 }))
     }
 
-    /// Writes what zero points of the weights make the sums of a block begin with.
+    /// Writes the terms of the weights' zero points as initial sums of a block.
     pub(super) fn begin(&self, on: &Operands<'_>, a_sums: &[f32], block: Block<'_>) {
         let Block { unit: batch, rows, columns, sums, step, .. } = block;
         let mut weights = self.positions(on, batch)[1];
@@ -125,7 +125,7 @@ impl Request {
         }
     }
 
-    /// Subtracts zero points and stores a block.
+    /// Subtracts zero points, and finishes and stores a block.
     pub(super) fn finish(&self, on: &Operands<'_>, a_sums: &[f32], at: Finished, sums: &mut [f32]) {
         let Finished { batch, row, rows, first, columns, step } = at;
         let columns = columns.min(self.weights.n - first);
@@ -150,7 +150,7 @@ impl Request {
     }
 }
 
-/// Sum of elements, in eight parts that are added in the end.
+/// Sum of elements, in eight partial sums.
 fn sum_of(line: &[f32]) -> f64 {
     let mut parts = [0.0f64; 8];
     for x in line.chunks(8) {

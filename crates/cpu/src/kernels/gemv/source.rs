@@ -1,4 +1,4 @@
-//! `A` in the order in which the elements of the weights appear.
+//! `A`, rearranged to the order in which the elements of the weights are decoded.
 
 use super::weights::Lie;
 use crate::kernels::access::{Axis, Pos, copy_line};
@@ -6,12 +6,12 @@ use crate::kernels::dot::pack::Source;
 use oxidnn_jit::kernels::gemv::MAX_ROWS;
 use oxidnn_jit::kernels::unpack::Decode;
 
-/// Depth that is arranged at a time: whole vectors of words of any type.
+/// Elements of K that are rearranged at a time: whole vectors of words of any type.
 pub(super) const CHUNK: usize = 512;
-/// What of it is cleared where the depth is no longer: whole vectors of words of any type, too.
+/// The part of a chunk that is cleared if K is no longer: also whole vectors of words of any type.
 const SHORT: usize = 128;
 
-/// How `A` is arranged for a kind of weights.
+/// The order of `A` for a kind of weights.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Order {
     decode: Decode,
@@ -26,23 +26,24 @@ impl Order {
         Order { decode, rows, depth, columns: matches!(lie, Lie::Columns { .. }), lanes }
     }
 
-    /// Whether rows are apart: those of columns that have one part. Others are taken together.
+    /// Whether rows are stored one after the other: for weights by columns whose words have one part. Otherwise rows are interleaved.
     fn is_apart(&self) -> bool {
         self.columns && self.decode.parts() == 1
     }
 
-    /// Words that a depth takes, of a row where they are apart; `depth` is whole words of weights, and whole vectors of them for columns.
+    /// Words of `depth` elements (of one row if rows are not interleaved); `depth` must be whole words of weights, and for columns whole
+    /// vectors of these.
     pub(super) fn words(&self, depth: usize) -> usize {
         let rows = if self.is_apart() { 1 } else { self.rows };
         if self.decode.pairs { depth / 2 * rows } else { depth * rows }
     }
 
-    /// Words of a chunk, of a row where they are apart.
+    /// Words of a chunk (of one row if rows are not interleaved).
     pub(super) fn chunk(&self) -> usize {
         self.words(CHUNK)
     }
 
-    /// Chunks of the whole depth, of a row where they are apart.
+    /// Chunks of all of K.
     fn length(&self) -> usize {
         self.depth.div_ceil(CHUNK)
     }
@@ -52,12 +53,12 @@ impl Order {
         self.length() * if self.is_apart() { self.rows } else { 1 }
     }
 
-    /// Words of a row, where they are apart.
+    /// Words of a row, if rows are not interleaved.
     pub(super) fn row(&self) -> usize {
         self.length() * self.chunk()
     }
 
-    /// True when elements need no other order, those of a single row or of rows that are apart.
+    /// Whether no rearrangement is needed: with a single row, or rows that are not interleaved.
     pub(super) fn is_natural(&self) -> bool {
         let whole = |unit: usize| self.depth.is_multiple_of(unit);
         match (self.columns, self.decode.pairs) {
@@ -68,7 +69,7 @@ impl Order {
         }
     }
 
-    /// Arranges chunk `index` of the source at `pos`.
+    /// Writes chunk `index` of the source at `pos`.
     pub(super) fn arrange(&self, source: &Source<'_>, axes: (&Axis, &Axis), pos: &Pos, index: usize, out: &mut [f32]) {
         if self.is_apart() && self.rows > 1 {
             let (alone, row) = (Order { rows: 1, ..*self }, axes.0.at(pos, index / self.length()));
@@ -76,7 +77,7 @@ impl Order {
         }
         let count = CHUNK.min(self.depth - index * CHUNK);
         let read = |row: usize, line: &mut [f32]| source.read(axes.1, &axes.0.at(pos, row), index * CHUNK, &mut line[..count]);
-        // Numbers of a single row have the order of the words that hold one each.
+        // For a single row and weights with one element a word, the order is the source's.
         if self.rows == 1 && self.decode.stored.in_word() == 1 {
             let (there, behind) = out.split_at_mut(count);
             source.read(axes.1, &axes.0.at(pos, 0), index * CHUNK, there);
@@ -90,8 +91,8 @@ impl Order {
         }
     }
 
-    /// Arranges lines of `count` elements that `read` reads, zeros behind them. Columns that end within a word have zeros for its elements, too: these are
-    /// multiplied apart, as what is not finite would make no numbers of the zeros beside it.
+    /// Writes lines of `count` elements, read by `read`, zero-padded. For columns that end within a word, the elements of that word are
+    /// zeros as well: they are multiplied separately, since a zero times a non-finite element of the padding would be NaN.
     fn order<const LEN: usize, const ROWS: usize>(&self, count: usize, read: impl Fn(usize, &mut [f32]), out: &mut [f32]) {
         let in_word = self.decode.stored.in_word();
         if !self.columns && !self.decode.pairs {
@@ -113,7 +114,7 @@ impl Order {
         }
     }
 
-    /// The pairs of every part of a row, rows taken together.
+    /// The pairs of every part of a row, with rows interleaved.
     fn pairs<const LEN: usize>(&self, line: &[f32; LEN], row: usize, out: &mut [f32]) {
         match self.decode.parts() {
             1 => self.pairs_of::<1, 2, LEN>(line, row, out),
@@ -121,10 +122,10 @@ impl Order {
         }
     }
 
-    /// The same of words of `WORD` elements in `PARTS` parts.
+    /// The same for words of `WORD` elements in `PARTS` parts.
     fn pairs_of<const PARTS: usize, const WORD: usize, const LEN: usize>(&self, line: &[f32; LEN], row: usize, out: &mut [f32]) {
         let places: [[usize; 2]; PARTS] = std::array::from_fn(|part| self.decode.places(part));
-        // The remainders are the places: no index is checked.
+        // The remainders are the places themselves, so no index needs a check.
         let words = line.as_chunks::<WORD>().0.iter().map(|line| places.map(|[low, high]| pair(line[low % WORD], line[high % WORD])));
         if self.rows == 1 {
             return out.as_chunks_mut::<PARTS>().0.iter_mut().zip(words).for_each(|(out, words)| *out = words);
@@ -134,7 +135,7 @@ impl Order {
         }
     }
 
-    /// For every vector of words and part a vector of a row, those of all rows behind each other.
+    /// For every vector of words and every part a vector of a row, with rows interleaved.
     fn vectors<const LEN: usize>(&self, line: &[f32; LEN], row: usize, out: &mut [f32]) {
         let (parts, in_word) = (self.decode.parts(), self.decode.stored.in_word());
         for (n, vector) in out.chunks_exact_mut(self.lanes).skip(row).step_by(self.rows).enumerate() {
@@ -152,7 +153,7 @@ impl Order {
     }
 }
 
-/// Two numbers that are bf16, in the bits of one.
+/// Two values that are exact in bf16, in the bits of one word.
 fn pair(low: f32, high: f32) -> f32 {
     f32::from_bits(low.to_bits() >> 16 | high.to_bits() & 0xffff_0000)
 }

@@ -1,8 +1,8 @@
-//! Products with weights of 8 or 4 bits, plain or in panels: the [nest](crate::kernels::nest) packs its panels by unpacking them, K block by K block,
-//! and all rows of a block meet them in L2. Tiles of AMX meet all of them unpacked.
+//! Products with weights of 8 or 4 bits, plain or in panels. The [nest](crate::kernels::nest) packs its panels by unpacking them, K block
+//! by K block; they stay in L2 while all rows of a block use them. On AMX, all weights are unpacked first.
 //!
-//! Without groups, integers become bf16 exactly where the source has that type, and scales are the tail's; with groups they become f32,
-//! scaled. Sums begin with what zero points without groups add, so that all behind them happens in registers where the tail can do it.
+//! Without groups, integers become bf16, exactly, if the source is bf16, and the epilogue applies scales; with groups they become f32 and
+//! are scaled. Sums start with the terms of zero points that have no groups, so that all that follows can run in registers.
 
 use super::call::{Column, Unpacker};
 use super::plain::Plain;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 /// Elements that are converted at a time while the source is copied.
 const LINE: usize = 256;
-/// Distances of rows that are multiples of this put the rows of a tile of vectors into few sets of the caches.
+/// At row strides that are multiples of this many bytes, the rows of a vector tile map to few cache sets.
 const ALIAS: usize = 1024;
 
 /// A planned product.
@@ -36,18 +36,18 @@ pub struct Unpacked {
     gemm: Gemm,
     /// Whether bf16 pairs are multiplied; else f32.
     pairs: bool,
-    /// Whether rows of the source have the numbers that are multiplied, in order, and are read where they are.
+    /// Whether the source has the type and order of the products' operands and is read in place.
     in_order: bool,
     in_place: bool,
     from: From,
-    /// What finishes sums in registers, if it can.
+    /// The epilogue in registers, if it can do everything.
     tail: Option<Arc<Tail>>,
 }
 
-/// What panels are unpacked from.
+/// The form of the weights.
 #[derive(Clone, Copy, Debug)]
 enum From {
-    /// Panels of so many columns, by generated code, and their distance in bytes.
+    /// Panels of `columns` columns, `distance` bytes apart, unpacked by generated code.
     Panels { columns: usize, distance: usize },
     /// Rows or columns.
     Plain(Plain),
@@ -61,16 +61,16 @@ pub struct ReadyUnpacked {
     gemm: gemm::Ready,
 }
 
-/// What makes panels in L2.
+/// Unpacks panels to L2.
 #[derive(Debug)]
 enum Packer {
-    /// Generated code, of panels.
+    /// Generated code, for panels.
     Panels(PanelUnpacker),
-    /// Rows or columns.
+    /// For rows or columns.
     Plain(Plain),
 }
 
-/// The code that unpacks panels, and their distance in bytes.
+/// The code that unpacks panels, and their stride in bytes.
 #[derive(Debug)]
 struct PanelUnpacker {
     code: Unpacker,
@@ -87,8 +87,8 @@ struct Lens {
 }
 
 impl Request {
-    /// The same where zero points that do not differ along the reduction are subtracted from weights that may be rounded, as these are unpacked: sums on
-    /// tiles cannot begin with what zero points add.
+    /// The same request with zero points subtracted while weights are unpacked, if they do not vary along K and weights may be rounded: on
+    /// AMX, sums cannot start with the terms of zero points.
     fn subtracting(self) -> Request {
         let Request { weights, grouped, rounds, zero, .. } = self;
         let whole = weights.k.is_multiple_of(if let Lie::Panels { .. } = weights.lie { weights.stored.in_word() } else { 2 });
@@ -101,16 +101,16 @@ impl Request {
 }
 
 impl Unpacked {
-    /// What it keeps where, and how fast it multiplies.
+    /// Blocks and the caches they stay in, and the predicted speed.
     pub fn how(&self) -> How {
         self.gemm.how()
     }
 
-    /// Plans it; `natural` is the distance of rows in bytes where the source has plain f32 or bf16 elements, contiguous along the depth, and `tail`
-    /// does all that is behind sums, if there is such.
+    /// Plans a product. `natural` is the byte stride of rows if the source has plain f32 or bf16 elements, contiguous along K; `tail` does
+    /// everything after the sums, if it is given.
     ///
     /// # Errors
-    /// What it does not do.
+    /// Products that it does not take.
     pub fn new(request: Request, natural: Option<usize>, tail: Option<Tail>, target: &CpuTarget) -> Result<Unpacked, Skip> {
         let request = if request.isa.amx { request.subtracting() } else { request };
         let Request { isa, weights, grouped, rows, .. } = request;
@@ -120,7 +120,7 @@ impl Unpacked {
         if weights.k == 0 || weights.n == 0 || rows == 0 {
             return Err(Skip::Shape("nothing to multiply"));
         }
-        // Of few rows it takes longer to round weights than to multiply by f32.
+        // With few rows, rounding weights takes longer than multiplying in f32.
         let rounds = request.rounds && rows > MAX_ROWS;
         let pairs = request.bf16 && isa.bf16 && grouped.is_none_or(|g| rounds && g.size.is_multiple_of(2));
         let group = grouped.map(|g| g.size);
@@ -143,7 +143,7 @@ impl Unpacked {
         };
         let natural = natural.filter(|_| pairs || !request.bf16);
         let product = if pairs { tile::Product::Bf16 } else { tile::Product::F32 };
-        // Sums begin with what zero points add on vectors only.
+        // Sums can start with the terms of zero points on vectors only.
         let tail = tail.filter(|_| !(request.zero && isa.amx)).map(Arc::new);
         let begins = request.zero && tail.is_some();
         let kind = Kind { isa, product, right: Right::Decoded, a_step: Stride::Fixed(4), begins, tail: tail.clone() };
@@ -154,27 +154,27 @@ impl Unpacked {
         Ok(unpacked)
     }
 
-    /// Whether rows at such a distance, in bytes, are multiplied faster from a copy.
+    /// Whether rows at this byte stride are multiplied faster from a copy.
     fn repays_copy(&self, row: usize, target: &CpuTarget) -> bool {
         let Request { weights, rows, .. } = self.request;
         if self.is_on_amx() {
             return amx::repays_copy(&target.caches, [weights.k * size_of::<u16>(), row], [rows, weights.n]);
         }
-        // Vectors broadcast a line's numbers one by one: it is to stay while those of all rows of a tile are read.
+        // Vector tiles broadcast the elements of a cache line one by one, so the lines of all rows of a tile must stay in L1.
         row.is_multiple_of(ALIAS) && rows > MOST_ROWS
     }
 
-    /// Whether it is on tiles of AMX.
+    /// Whether it runs on AMX.
     pub fn is_on_amx(&self) -> bool {
         self.gemm.is_on_amx()
     }
 
-    /// Type of the elements of the source that is taken in place.
+    /// The element type of a source that is read in place.
     pub fn word_type(request: &Request) -> DataType {
         if request.bf16 { DataType::Bf16 } else { DataType::F32 }
     }
 
-    /// Words of a row of the source's copy: an odd number of lines of the cache, which spreads rows over its sets.
+    /// Words of a row of the source's copy: an odd number of cache lines, which spreads rows over the cache sets.
     fn a_row(&self) -> usize {
         let words = if self.pairs { self.request.weights.k.div_ceil(2) } else { self.request.weights.k };
         words.next_multiple_of(16) | 16
@@ -200,10 +200,10 @@ impl Unpacked {
         booked(&[a, a_sums, scales, zeros, lines, work])
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] when code cannot be made.
+    /// [`Error::Runtime`] when code cannot be generated.
     pub fn build(&self) -> Result<ReadyUnpacked, Error> {
         let packer = match self.from {
             From::Panels { columns, distance } => {
@@ -215,7 +215,7 @@ impl Unpacked {
         Ok(ReadyUnpacked { product: self.clone(), packer, gemm: self.gemm.build()? })
     }
 
-    /// The kernel that unpacks panels of so many columns.
+    /// The kernel that unpacks panels of `columns` columns.
     fn unpack_spec(&self, columns: usize) -> Unpack {
         let Request { isa, weights, grouped, .. } = self.request;
         let elem = |factor: Option<Factor>| factor.map(Factor::elem);
@@ -223,7 +223,7 @@ impl Unpacked {
         Unpack { stored: weights.stored, pairs: self.pairs, line: (columns / isa.width().lanes()) as u8, scale, zero }
     }
 
-    /// Elements of the depth that the order of unpacked lines has together: the source is as long as a multiple of that.
+    /// Elements of K whose order within unpacked lines is changed: the source is padded to a multiple of this.
     fn together(&self) -> usize {
         match self.from {
             From::Panels { .. } => self.request.weights.stored.in_word(),
@@ -232,7 +232,7 @@ impl Unpacked {
         }
     }
 
-    /// Whether unpacked lines have the order of the depth, to its end.
+    /// Whether unpacked lines have the order of K, to its end.
     fn is_in_order(&self) -> bool {
         match self.from {
             From::Panels { .. } => {
@@ -243,7 +243,7 @@ impl Unpacked {
         }
     }
 
-    /// Depths, within so many as lie together, of the pair of a line.
+    /// The elements of K, within those whose order is changed, that are the pair of a line.
     fn places(&self, line: usize) -> [usize; 2] {
         match self.from {
             From::Panels { columns, .. } => self.unpack_spec(columns).places(line),
@@ -251,7 +251,7 @@ impl Unpacked {
         }
     }
 
-    /// The source as rows of the tiles' elements, batch by batch.
+    /// Copies the source as rows of the products' elements, by product of the batch.
     fn copy<'p>(&self, on: &Operands<'_>, executor: &dyn Executor, part: Part<'p>) -> Buf<'p> {
         let Request { batches, rows, weights, .. } = self.request;
         let (to, a_row) = (part.into_buf(), self.a_row());
@@ -271,7 +271,7 @@ impl Unpacked {
             for first in (0..weights.k).step_by(LINE) {
                 let count = LINE.min(weights.k - first);
                 on.a.read(&on.places.axes[1], &pos, first, &mut line[..count]);
-                // Zeros meet what the last words of the weights have behind the depth.
+                // The last words of the weights may have elements beyond K: zeros are multiplied with them.
                 line[count..].fill(0.0);
                 let count = count.next_multiple_of(together);
                 if !self.pairs {
@@ -290,7 +290,7 @@ impl Unpacked {
         to
     }
 
-    /// Byte of the source, or of its copy, where a batch begins, and the distance of rows in bytes.
+    /// Byte offset of a product of the batch in the source or its copy, and the stride of rows in bytes.
     fn a_place(&self, on: &Operands<'_>, batch: usize) -> (usize, usize) {
         if !self.in_place {
             let row = self.a_row() * 4;
@@ -329,10 +329,10 @@ impl Unpacked {
 }
 
 impl ReadyUnpacked {
-    /// Computes everything.
+    /// Computes all products.
     ///
     /// # Errors
-    /// [`Error::Runtime`] when scratch is short.
+    /// [`Error::Runtime`] when scratch is too short.
     pub fn run(&self, (simd, on): (Simd, &Operands<'_>), executor: &dyn Executor, scratch: &mut Scratch<'_>) -> Result<(), Error> {
         let ReadyUnpacked { product, packer, gemm } = self;
         let request = &product.request;

@@ -1,8 +1,8 @@
-//! Calls of the kernels for a block of columns, by the order in which weights lie.
+//! Calls of the kernels for a block of columns, by the layout of the weights.
 
 use super::call::{Column, On};
 use super::weights::Lie;
-use super::{Lanes, Operands, Product, REREAD, Set, Shared};
+use super::{Operands, Product, REREAD, Set, Shared};
 use crate::kernels::convert::Elements;
 use oxidnn_jit::kernels::unpack::Stored;
 use oxidnn_spec::DataType;
@@ -10,7 +10,7 @@ use oxidnn_spec::DataType;
 /// Columns whose last elements are read at a time.
 const LINE: usize = 128;
 
-/// What a call multiplies: columns of the weights from the first, and depth from where it starts.
+/// The part of the weights that a call multiplies: columns from the first, and K from `start`.
 #[derive(Clone, Copy)]
 pub(super) struct WeightBlock {
     pub(super) first: usize,
@@ -19,7 +19,7 @@ pub(super) struct WeightBlock {
     pub(super) depth: usize,
 }
 
-/// Where its sums go: rows of them, `step` apart; `raw` is room for those that a kernel leaves in another order.
+/// The destination of sums: rows `step` apart; `raw` is room for sums that a kernel leaves in another order.
 pub(super) struct RawSums<'s> {
     pub(super) raw: &'s mut [f32],
     pub(super) sums: &'s mut [f32],
@@ -27,8 +27,8 @@ pub(super) struct RawSums<'s> {
 }
 
 impl Product {
-    /// Panels: sums are added up where they are wanted. Where registers do not hold the sums of all vectors, a part of a panel that stays in
-    /// the cache is gone through several times.
+    /// Panels: sums are accumulated in place. If registers cannot hold the sums of all vectors, a part of a panel that stays in the cache
+    /// is read several times.
     pub(super) fn panels<'b>(&self, set: &Set, on: On<'b>, [width, distance]: [usize; 2], block: WeightBlock, to: RawSums<'_>) {
         let (WeightBlock { first, columns, start, depth }, RawSums { sums, step, .. }) = (block, to);
         let (line, rows) = (width * self.decode.line_bytes(), self.request.rows);
@@ -67,7 +67,7 @@ impl Product {
         }
     }
 
-    /// Rows of weights, group by group where groups are scaled.
+    /// Rows of weights; group by group if groups are scaled.
     pub(super) fn rows(&self, set: &Set, shared: &Shared<'_>, on: On<'_>, block: WeightBlock, to: RawSums<'_>) {
         let RawSums { raw, sums, step } = to;
         let Some(size) = self.request.grouped.filter(|g| g.scale.is_some()).map(|g| g.size) else {
@@ -86,7 +86,7 @@ impl Product {
         self.subtract_zeros(shared, on, block, (sums, step));
     }
 
-    /// Adds the sums of a group, those that are raw, to those of all groups times its scales.
+    /// Adds the raw sums of a group, times its scales, to the sums over groups.
     fn scale(&self, shared: &Shared<'_>, on: On<'_>, group: WeightBlock, to: RawSums<'_>) {
         let (RawSums { raw, sums, step }, mut line) = (to, [0.0; LINE]);
         for from in (0..group.columns).step_by(LINE) {
@@ -98,7 +98,7 @@ impl Product {
         }
     }
 
-    /// Subtracts the zero points of groups times the sums of `A` in each, scaled as the products are.
+    /// Subtracts the zero points of groups, times the sums of `A` over each group, scaled as the products are.
     pub(super) fn subtract_zeros(&self, shared: &Shared<'_>, on: On<'_>, block: WeightBlock, (sums, step): (&mut [f32], usize)) {
         let Some(grouped) = self.request.grouped.filter(|g| g.zero.is_some()) else { return };
         let (rows, mut lines) = (self.request.rows, [[0.0; LINE]; 2]);
@@ -118,14 +118,14 @@ impl Product {
         }
     }
 
-    /// The numbers of a group's columns, which begins at a depth, from a column on.
+    /// The scales or zero points of the group at `depth`, from column `column` on.
     fn numbers(&self, shared: &Shared<'_>, of: Option<Column<'_>>, (depth, column): (usize, usize), out: &mut [f32]) {
         let (Some(Column { buf, row, dtype }), Some(grouped)) = (of, self.request.grouped) else { return };
         let at = depth / grouped.size * row / (dtype.bits() / 8) + column;
         Elements { buf, dtype, at, stride: 1 }.read(shared.on.tail.dst().simd(), out);
     }
 
-    /// Rows of weights: the kernel's sums go by vectors and parts, and become rows in the end.
+    /// Rows of weights: the kernel's sums are by vectors and parts, and are reordered to rows at the end.
     fn lines(&self, set: &Set, on: On<'_>, block: WeightBlock, to: RawSums<'_>) {
         let Lie::Rows { distance } = self.request.weights.lie else { return };
         let (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step }) = (block, to);
@@ -161,13 +161,13 @@ impl Product {
         }
     }
 
-    /// Columns of weights: the kernel leaves a vector of each row and column.
+    /// Columns of weights: the kernel leaves the sums of all rows of a column behind each other.
     pub(super) fn columns_of(&self, set: &Set, on: On<'_>, distance: usize, block: WeightBlock, to: RawSums<'_>) {
         let (WeightBlock { first, columns, start, depth }, RawSums { raw, sums, step }) = (block, to);
         let (lanes, rows) = (self.lanes(), self.request.rows);
         let words = depth / self.decode.stored.in_word();
         let (taken, vectors) = (self.cut.taken, words / lanes);
-        // Vectors of a part that is scaled, and such parts.
+        // Vectors of a scaled part, and number of such parts.
         let size = self.request.grouped.filter(|g| g.scale.is_some()).map(|g| g.size);
         let count = size.map_or(vectors, |size| (size / self.decode.stored.in_word() / lanes).max(1));
         let parts = if size.is_some() { vectors / count } else { 0 };
@@ -180,15 +180,17 @@ impl Product {
             let b = on.b.part(place, on.b.len() - place);
             let scale = on.scale.zip(size).map(|(of, size)| of.behind(start / size, first + from));
             let call = On { b, b_row: distance, groups, count, parts, last: words % lanes, scale, ..on };
-            ready.run(&call, &mut raw[from * rows * lanes..], 0);
+            ready.run(&call, &mut raw[from * rows..], 0);
         }
-        let numbers = raw.chunks_exact(lanes).map(|v| if lanes == 16 { Lanes::<16>::load(v).sum() } else { Lanes::<8>::load(v).sum() });
-        for (i, x) in numbers.take(columns * rows).enumerate() {
-            sums[i % rows * step + i / rows] = x;
+        if rows == 1 {
+            return sums[..columns].copy_from_slice(&raw[..columns]);
+        }
+        for (row, sums) in sums.chunks_mut(step).take(rows).enumerate() {
+            sums[..columns].iter_mut().zip(raw[row..].iter().step_by(rows)).for_each(|(to, sum)| *to = *sum);
         }
     }
 
-    /// Adds the products of the last row of columns of 16-bit weights that end within a word.
+    /// Adds the products of the last element of each column, for columns of 16-bit weights that end within a word.
     pub(super) fn last_row(&self, on: &Operands<'_>, batch: usize, distance: usize, block: WeightBlock, to: RawSums<'_>) {
         let (WeightBlock { first, columns, start, depth }, RawSums { sums, step, .. }) = (block, to);
         let (size, last) = (self.decode.stored.bits() / 8, start + depth - 1);

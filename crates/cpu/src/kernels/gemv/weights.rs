@@ -1,4 +1,4 @@
-//! How a matrix of weights lies in memory, as far as the kernels walk it.
+//! The layout of a matrix of weights, as far as the kernels can stream it.
 
 use crate::kernels::access::Axis;
 use crate::kernels::tile::layout::unblocked;
@@ -7,25 +7,25 @@ use oxidnn_jit::kernels::unpack::{Decode, Stored};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{DataType, Tensor};
 
-/// A matrix of weights: `k` elements deep, `n` columns.
+/// A matrix of weights: K is `k`, with `n` columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Weights {
     pub(super) stored: Stored,
     pub(super) k: usize,
     pub(super) n: usize,
     pub(super) lie: Lie,
-    /// Bytes before the first number.
+    /// Bytes before the first element.
     pub(super) offset: usize,
 }
 
-/// The order of the elements; distances in bytes.
+/// The order of the elements; strides in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Lie {
-    /// Panels of `columns` columns, `distance` apart, lines without gaps.
+    /// Panels of `columns` columns, `distance` apart, with lines without gaps.
     Panels { columns: usize, distance: usize },
-    /// Rows.
+    /// Row-major.
     Rows { distance: usize },
-    /// Columns.
+    /// Column-major.
     Columns { distance: usize },
 }
 
@@ -43,10 +43,10 @@ fn stored(dtype: DataType) -> Option<Stored> {
 }
 
 impl Weights {
-    /// The matrix that dimension `column` and the dimensions `depth` (slowest first) of a tensor make.
+    /// The matrix of dimension `column` and dimensions `depth` (K, slowest first) of a tensor.
     ///
     /// # Errors
-    /// The type or layout, where there is no way through it.
+    /// Types and layouts that kernels cannot stream.
     pub fn new(tensor: &Tensor, column: usize, depth: &[usize], isa: Isa) -> Result<Weights, Skip> {
         let no = || Skip::Layout(format!("of weights: {}", tensor.summary()));
         let stored = stored(tensor.dtype).ok_or_else(|| Skip::DataType(format!("{} as weights", tensor.dtype)))?;
@@ -88,7 +88,7 @@ impl Weights {
         Ok(Weights { stored, k, n, lie, offset })
     }
 
-    /// Whether rows or columns, where they are contiguous, are whole words, but for the last element of 16-bit columns.
+    /// Whether contiguous rows or columns are whole words, except for the last element of 16-bit columns.
     pub(super) fn has_whole_words(&self) -> bool {
         match self.lie {
             Lie::Panels { .. } => true,
@@ -97,7 +97,7 @@ impl Weights {
         }
     }
 
-    /// Whether columns lie one after the other, contiguous along the depth.
+    /// Whether weights are column-major.
     pub fn is_by_columns(&self) -> bool {
         matches!(self.lie, Lie::Columns { .. })
     }

@@ -1,5 +1,5 @@
-//! Small products of a batch: the tiles of several units are one list, each strip with its own place in `B`, so that one call of a kernel
-//! serves many.
+//! Small products of a batch: the tiles of several units are one list, in which each strip has its own place in `B`, so that one call of a
+//! kernel computes many units.
 
 use super::{Factors, Nest, Operands, Ready, Rows};
 use crate::kernels::scratch::lend;
@@ -9,14 +9,14 @@ use std::ops::Range;
 
 /// Words of a list.
 const LISTED: usize = 512;
-/// Vectors of products of a unit that take as long as listing it.
+/// Vectors of products of a unit above which listing it separately costs little.
 const WORK: usize = 64 << 10;
-/// Bytes of panels that are packed for a list, which stay in L1, and most units whose they are.
+/// Bytes of panels that are packed for a list, which stay in L1, and most units of a list.
 const PACKED: usize = 16 << 10;
 const UNITS: usize = 16;
 
 impl Nest {
-    /// Units whose tiles are one list; 1 where each has its own.
+    /// Units whose tiles are one list; 1 if each unit has lists of its own.
     pub(super) fn batch(&self) -> usize {
         let shape = &self.shape;
         let [part] = &shape.parts[..] else { return 1 };
@@ -33,13 +33,13 @@ impl Nest {
 }
 
 impl Ready {
-    /// Whether units have the operands of the tail in common, and their tiles are one list.
+    /// Whether units share the operands of the epilogue and their tiles are one list.
     pub(super) fn joins<W>(&self, on: &Operands<'_, W>) -> bool {
         let nest = &*self.nest;
         nest.facts.batch > 1 && on.tail.is_none_or(|(_, column)| column(0) == column(nest.shape.units - 1))
     }
 
-    /// Computes whole units, with scratch for the panels of those of a list.
+    /// Computes whole units; `packed` is scratch for the panels of the units of a list.
     pub(super) fn units<W: Rows>(&self, units: Range<usize>, packed: &mut [f32], on: &Operands<'_, W>) {
         let batch = self.nest.facts.batch;
         for first in units.clone().step_by(batch) {
@@ -77,7 +77,7 @@ impl Ready {
         }
     }
 
-    /// Computes the tiles of a list by all panels of units like `unit`.
+    /// Computes the tiles of a list with all panels of units like `unit`.
     fn all_panels<W: Rows>(&self, list: &List<'_>, (b, step): (Buf, usize), unit: usize, on: &Operands<'_, W>) {
         let (nest, shape) = (&*self.nest, &self.nest.shape);
         let (whole, all) = (shape.panels().min(nest.facts.whole), shape.panels());

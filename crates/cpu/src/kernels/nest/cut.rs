@@ -1,11 +1,11 @@
 //! How a product is cut into tasks: pieces of equal weight of one linear order.
 //!
 //! The order runs through the units; in a unit through blocks of rows that stay in L3; in a block through groups of panels; in a group
-//! through the tiles of rows. Units whose rows are side by side in memory, as those of a grouped convolution, come block by block of rows
-//! instead if all of them together exceed L2: then a cache line is fetched once for all units that have a part of it. A task is a piece of
-//! the order, wherever groups end: the tasks are equally long for any number of workers, however few panels and tiles there are (five
-//! panels for two workers are two and a half for each). A worker's tasks follow each other, so that two workers read the same panel only
-//! where one ends and the other begins.
+//! through the tiles of rows. Units whose rows are side by side in memory, as in a grouped convolution, are instead ordered by blocks of
+//! rows if all of them together exceed L2: then a cache line is fetched once for all units that have a part of it. A task is a piece of the
+//! order, not necessarily of whole groups, so tasks are equally long for any number of workers, however few panels and tiles there are
+//! (five panels for two workers are two and a half for each). A worker's tasks are consecutive, so two workers read the same panel only
+//! where one worker's tasks end and the other's begin.
 
 use super::Part;
 use crate::hardware::Budget;
@@ -14,19 +14,19 @@ use std::ops::Range;
 #[cfg(test)]
 mod tests;
 
-/// Tasks of a worker where there are several, so that nobody waits long for the last: more cost more than they save, for the tiles of a task begin
-/// with a few hundred cycles of looking up where they are.
+/// Tasks of each worker if there are several, so that nobody waits long for the last one. More would cost more than they save, since a task
+/// begins with a few hundred cycles for addresses.
 const EACH: usize = 4;
-/// Multiply-adds that are worth a task of their own, and those that are worth another worker.
+/// Multiply-adds that make a task worthwhile, and those that make another worker worthwhile.
 const WORTH: usize = 1 << 20;
 const WORKER: usize = 256 << 10;
-/// Rows that are multiplied by a panel in the time in which it is packed.
+/// Rows whose products with a panel take as long as packing it.
 const PACKING: usize = 8;
-/// The fewest tiles of a task, for panels that stay in L2 from one to the next, and for others.
+/// Fewest tiles of a task: if panels stay in L2 from one task to the next, and if not.
 const TILES: usize = 4;
 const FAR_TILES: usize = 24;
-/// The fewest tiles of a block of rows if units are side by side, and the length of all of them in steps from which looking up blocks does
-/// not matter.
+/// Fewest tiles of a block of rows if units are side by side, and the steps of all its tiles from which on the time to find blocks does not
+/// matter.
 const LEAST_BESIDE: usize = 4;
 const STEPS_BESIDE: usize = 256;
 
@@ -34,13 +34,13 @@ const STEPS_BESIDE: usize = 256;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'s> {
     pub(super) units: usize,
-    /// Rows of a unit, and the tiles that they are.
+    /// Rows of a unit, and number of tiles of these.
     pub(super) rows: usize,
     pub(super) tiles: usize,
     /// Columns of a unit and of a panel, in vectors.
     pub(super) vectors: usize,
     pub(super) panel: usize,
-    /// Bytes of a vector of `B`, and whether panels are packed.
+    /// Bytes of a vector of `B` for one step, and whether panels are packed.
     pub(super) vector: usize,
     pub(super) packs: bool,
     /// Bytes of `A` that all rows use together.
@@ -57,18 +57,19 @@ pub(super) struct Line<'s> {
 /// The tasks of a product.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
-    /// Tiles of a unit, and of a block of rows; blocks of a unit.
+    /// Tiles of a unit and of a block of rows; blocks of a unit.
     tiles: usize,
     block: usize,
     blocks: usize,
-    /// Units of which one block is computed before the next one.
+    /// Units that are interleaved block by block; 1 if units follow each other.
     units: usize,
     groups: Groups,
-    /// Where each task begins, and where the last one ends: groups of all blocks before it, tiles of its first group.
+    /// Where each task begins and where the last one ends: number of groups before it, over all blocks, and tiles before it in its first
+    /// group.
     starts: Vec<(usize, usize)>,
 }
 
-/// The panels of a unit, in groups of equal numbers as far as that goes.
+/// The panels of a unit, in groups of as equal sizes as possible.
 #[derive(Clone, Copy, Debug)]
 struct Groups {
     panels: usize,
@@ -76,7 +77,7 @@ struct Groups {
 }
 
 impl Groups {
-    /// The panel at which a group begins, or the last one ends.
+    /// The first panel of a group, or the end of the last one.
     fn start(&self, group: usize) -> usize {
         let (each, more) = (self.panels / self.count, self.panels % self.count);
         let rest = match group.checked_mul(more) {
@@ -86,7 +87,7 @@ impl Groups {
         group * each + rest
     }
 
-    /// The first group for which `reached` holds, which holds for all behind it as well; their number where there is none.
+    /// The first group for which `reached` holds (it then holds for all later ones); the number of groups if there is none.
     fn first(&self, reached: impl Fn(usize) -> bool) -> usize {
         let (mut low, mut high) = (0, self.count);
         while low < high {
@@ -106,17 +107,17 @@ pub(super) struct Piece {
 }
 
 impl Line<'_> {
-    /// Bytes of a panel in a part.
+    /// Bytes of a panel in a K block.
     fn bytes(&self, part: &Part) -> usize {
         part.taps * (part.steps + usize::from(part.partial > 0)) * self.panel * self.vector
     }
 
-    /// Bytes of a panel in all parts.
+    /// Bytes of a panel in all K blocks.
     pub(super) fn all_bytes(&self) -> usize {
         self.parts.iter().map(|p| self.bytes(p)).sum()
     }
 
-    /// Tasks that are wanted and worth it: one for each worker, or a multiple of that.
+    /// The number of tasks aimed at: one for each worker or a multiple of that, as far as the work justifies.
     fn wanted(&self) -> usize {
         let steps: usize = self.parts.iter().map(|p| p.taps * (p.steps + 1)).sum();
         let rows = self.rows + if self.packs { PACKING } else { 0 };
@@ -125,14 +126,14 @@ impl Line<'_> {
         if few < self.workers || few == 1 { few } else { few * (work / WORTH / few).clamp(1, EACH) }
     }
 
-    /// Tiles of a block of rows, whose rows of `A` in a K block stay in L3 while all groups of panels pass by.
+    /// Tiles of a block of rows whose rows of `A` in a K block stay in L3 for all groups of panels.
     fn block(&self, groups: usize) -> usize {
         let tile = self.source / (self.units * self.tiles * self.parts.len()).max(1);
         let fits = (self.budget.rows / tile.max(1)).max(FAR_TILES);
         if groups > 1 && fits < self.tiles { self.tiles.div_ceil(self.tiles.div_ceil(fits)) } else { self.tiles.max(1) }
     }
 
-    /// Tiles of a block of rows where all units have their part of it before the next one; `None` where units come one after the other.
+    /// Tiles of a block of rows if units are interleaved by blocks; `None` if units follow each other.
     fn block_beside(&self) -> Option<usize> {
         let tile = self.beside.saturating_mul(self.rows.div_ceil(self.tiles.max(1)));
         let far = self.units > 1 && tile.saturating_mul(self.tiles) > self.budget.far;
@@ -141,8 +142,8 @@ impl Line<'_> {
         (far && steps.saturating_mul(block) >= STEPS_BESIDE).then_some(block)
     }
 
-    /// Where one of `tasks` tasks begins: groups of all blocks of rows before it, tiles of its first group. Of `units` units a block comes before the
-    /// next one.
+    /// Where task `task` of `tasks` begins: number of groups before it, over all blocks, and tiles before it in its first group. `units`
+    /// units are interleaved.
     fn start(&self, (groups, block, units): (&Groups, usize, usize), task: usize, tasks: usize) -> (usize, usize) {
         let all = self.units * self.vectors * self.tiles;
         let at = all / tasks * task + all % tasks * task / tasks;
@@ -164,12 +165,12 @@ impl Line<'_> {
 }
 
 impl Cut {
-    /// Decides about a product.
+    /// Cuts a product.
     pub(super) fn new(line: Line<'_>) -> Cut {
         let panels = line.vectors.div_ceil(line.panel).max(1);
         let widest = line.parts.iter().map(|p| line.bytes(p)).max().unwrap_or(0).max(1);
         let wanted = line.wanted();
-        // Of rows and panels the smaller is read by every worker, the larger once.
+        // Of rows and panels, all workers read the smaller one, and the larger one is split.
         let most = if line.source < line.all_bytes() * panels { panels.div_ceil(wanted) } else { panels };
         let groups = panels.div_ceil((line.panels / widest).clamp(1, most));
         let workers = wanted.min(line.workers.max(1));
@@ -206,7 +207,7 @@ impl Cut {
         if self.groups.count == 1 { 0..self.groups.panels } else { self.groups.start(group)..self.groups.start(group + 1) }
     }
 
-    /// The panels of the group behind one.
+    /// The panels of the group after `panels`.
     pub(super) fn behind(&self, panels: &Range<usize>) -> Range<usize> {
         let next = self.groups.first(|group| self.groups.start(group) >= panels.end);
         if next < self.groups() { self.group(next) } else { 0..0 }
@@ -217,7 +218,7 @@ impl Cut {
         self.groups.panels.div_ceil(self.groups.count)
     }
 
-    /// Groups of all blocks that a task has tiles of.
+    /// The groups, over all blocks, of which a task has tiles.
     pub(super) fn span(&self, task: usize) -> Range<usize> {
         let (first, end) = (self.starts[task], self.starts[task + 1]);
         first.0..end.0 + usize::from(end.1 > 0)

@@ -1,49 +1,49 @@
-//! The lists of a product's pieces: runs of tiles that are equally tall, listed once where they read no padding.
+//! Address lists of a product's pieces, in runs of tiles of equal height, written once for all executions if they read no padding.
 
 use super::{Nest, PADDING, Rows};
 use crate::kernels::tile::list::Kept;
 use crate::kernels::tile::{Fixed, List};
 use std::ops::Range;
 
-/// Most words of all lists that are kept: more are as quickly written again as they come from far.
+/// Most words of all lists that are kept: more are written again as fast as they are read from a far cache.
 const WORDS: usize = 16 << 10;
 
-/// The same of a unit of elements wider than bytes: all lists are a part of L1.
+/// The same for a single unit of elements wider than bytes: all lists fit into a part of L1.
 const FEW_WORDS: usize = 2048;
 
-/// Most pieces that are looked at.
+/// Most pieces for which lists are made.
 const PIECES: usize = 4 << 10;
 
-/// Most lists at a time.
+/// Most lists that are written at a time.
 const LISTS: usize = 16;
 
-/// Tiles that follow each other and are equally tall.
+/// Consecutive tiles of equal height.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     /// The first row, and rows of a tile.
     first: usize,
     rows: usize,
-    /// Tiles of the piece that they are.
+    /// Their indices among the tiles of the piece.
     tiles: Range<usize>,
 }
 
 /// Some tiles of a piece.
 #[derive(Debug)]
 pub(super) enum Batch {
-    /// Their list, and which of the piece's they are.
+    /// Their list, and their indices among the tiles of the piece.
     Fixed { list: Fixed, tiles: Range<usize> },
     /// To be listed by every execution.
     Walked(Run),
 }
 
-/// The rows and batches of pieces, by the pieces' tiles.
+/// The rows and batches of pieces, by range of tiles.
 #[derive(Default, Debug)]
 pub(super) struct Lists(Vec<(Range<usize>, Range<usize>, Vec<Batch>)>);
 
 impl Lists {
-    /// Lists what `work` knows, whose operands begin at address 0. Nothing where all tiles are to meet a K block before the next one, nor for a unit of elements
-    /// wider than bytes that has many: there to list a tile is little beside its multiply-adds, while in a net, whose weights come from far, so do lists. Those of
-    /// several units are read again for each.
+    /// Lists all tiles of `work`, whose operands begin at address 0. Nothing is listed if all tiles are to use a K block before the next
+    /// one, nor for many tiles of a single unit of elements wider than bytes: listing takes little time beside their multiply-adds, and in
+    /// a network, whose weights come from far, so would lists. Lists of several units are used again for each.
     pub(super) fn new<W: Rows>(nest: &Nest, work: &W) -> Lists {
         let mut lists = Lists(Vec::new());
         if nest.shape.parts.len() > 1 {
@@ -71,14 +71,14 @@ impl Lists {
         self.0.binary_search_by_key(&(tiles.start, tiles.end), |(t, ..)| (t.start, t.end))
     }
 
-    /// The rows and batches of a piece of these tiles; `None` where they are not kept.
+    /// The rows and batches of a piece with these tiles; `None` if they are not kept.
     pub(super) fn of(&self, tiles: &Range<usize>) -> Option<(&Range<usize>, &[Batch])> {
         self.find(tiles).ok().map(|at| (&self.0[at].1, &self.0[at].2[..]))
     }
 }
 
 impl Batch {
-    /// All batches of some tiles, which begin at a row.
+    /// All batches of some tiles, of which the first begins at row `row`.
     fn all<W: Rows>(nest: &Nest, work: &W, (tiles, row): (&Range<usize>, usize), (words, left): (&mut [usize], &mut usize)) -> Vec<Batch> {
         let (mut batches, near) = (Vec::new(), nest.facts.near);
         for run in nest.runs(tiles) {
@@ -124,7 +124,8 @@ impl Nest {
         rows.unwrap_or(0..0)
     }
 
-    /// Some tiles of rows that are one stretch: the taller ones, then the others, as their first row, rows of a tile and which tiles they are.
+    /// Some tiles of rows that are a single stretch: the taller ones, then the others, as first row, rows of a tile, and indices of the
+    /// tiles.
     pub(super) fn even(&self, tiles: &Range<usize>) -> [(usize, usize, Range<usize>); 2] {
         let [each, more] = self.facts.rows;
         let run = |rows: usize, tiles: Range<usize>| (tiles.start * each + tiles.start.min(more), rows, tiles);
@@ -132,7 +133,7 @@ impl Nest {
         [run(each + 1, tiles.start..low), run(each, low..tiles.end)]
     }
 
-    /// Some tiles as runs of tiles that are equally tall. Every stretch is cut evenly.
+    /// Some tiles as runs of tiles of equal height. Every stretch is cut evenly.
     pub(super) fn runs(&self, tiles: &Range<usize>) -> impl Iterator<Item = Run> {
         let (mut row, mut tile, tiles) = (0, 0, tiles.clone());
         self.shape.rows.iter().flat_map(move |n| {
@@ -140,7 +141,7 @@ impl Nest {
             let (first, start) = (row, tile);
             (row, tile) = (row + n, tile + count);
             let here = tiles.start.clamp(start, tile) - start..tiles.end.clamp(start, tile) - start;
-            // The first tiles have the rows that are left over.
+            // The first tiles have one row more for the remainder.
             let (each, more) = (n / count.max(1), n % count.max(1));
             let piece = tiles.start;
             let run = move |t: Range<usize>, rows: usize| Run {
@@ -153,8 +154,8 @@ impl Nest {
         })
     }
 
-    /// Lists runs of a piece of a unit that begins at a row, as many at a time as there is room for, of at most `near` tiles each: `found` gets the
-    /// lists and says whether to go on. True when all are found.
+    /// Lists runs of a piece of a unit that begins at a row, as many at a time as there is room for, of at most `near` tiles each. `found`
+    /// gets the lists and says whether to continue. True if all tiles were listed.
     pub(super) fn list<W: Rows>(
         &self,
         work: &W,

@@ -1,13 +1,13 @@
-//! The loop nest around microkernels: a matrix product whose rows come from a provider ([`Rows`]) and whose `B` is in panels.
+//! The loop nest around microkernels (the macrokernel): a matrix product whose rows come from a provider ([`Rows`]) and whose `B` is in
+//! panels.
 //!
-//! The product is cut into tasks (`cut`), whose pieces are some row blocks by a group of panels; workers share the tasks. A piece walks the
-//! reduction in K blocks. In each of these a group's panels are in L2, in place or packed from a plain matrix (`panels`), while all tiles
-//! of rows stream past; panels that fit L1 stay there for some tiles instead. Tiles come from address lists written ahead (`lists`), or as
-//! many are listed as there is room for. Sums go from K block to K block through scratch. The tiles of the last K block finish them in
-//! registers if the tail can; else the task hands sums to the provider, a block at a time.
+//! The product is cut into tasks (`cut`), whose pieces are some row blocks by a group of panels; workers share the tasks. A piece iterates
+//! over K blocks. In each of these a group's panels are in L2, in place or packed from a plain matrix (`panels`), while all tiles of rows
+//! stream past; panels that fit L1 stay there for some tiles instead. Tiles come from address lists that were written before (`lists`), or
+//! are listed now, as many as there is room for. Sums are carried from K block to K block in scratch. The tiles of the last K block finish
+//! them in registers if the epilogue allows it; else the task hands sums to the provider, block by block.
 //!
-//! K blocks are a function of the depth alone, so results depend neither on the worker that computes them nor on the number of rows and
-//! columns.
+//! K blocks depend on K alone, so results depend neither on the worker that computes them nor on the number of rows and columns.
 
 mod batch;
 mod cut;
@@ -34,15 +34,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The kinds of K blocks that have kernels of their own: the only, the first, the last, others.
+/// Kernels by K block: the only one, the first, the last, others.
 const PHASES: usize = 4;
-/// Words of the strips that are listed at a time, unless one has more.
+/// Words of the strips that are listed for a call, unless a single strip has more.
 const LISTED: usize = 4 << 10;
 /// Vectors of sums that hide the latency of multiply-adds.
 const BUSY: usize = 16;
-/// Steps of a part below which its results are more than its panels.
+/// Steps of a K block below which its results are more data than its panels.
 const SHALLOW: usize = 64;
-/// Bytes of panels that tiles read while others are listed.
+/// Bytes of panels that tiles read in the time that it takes to list others.
 const LISTING: usize = 16 << 10;
 
 /// A planned product.
@@ -60,12 +60,13 @@ pub struct Nest {
     cut: Cut,
     /// The prefetch of tiles.
     far: Option<Far>,
-    /// Whether bytes are multiplied by an instruction that takes weights of seven bits, and whether and how they are widened for others.
+    /// Whether bytes are multiplied by an instruction that is exact for weights of seven bits; and how bytes are widened for other weights,
+    /// if they are.
     seven_bits: bool,
     wide: Option<Wide>,
     facts: Facts,
     lens: Lens,
-    /// Elements of scratch of a worker together; `None` on overflow.
+    /// Elements of a worker's scratch; `None` on overflow.
     share: Option<usize>,
 }
 
@@ -77,26 +78,26 @@ struct Facts {
     /// Panels that have all their columns, and columns of the last vector of all.
     whole: usize,
     last: usize,
-    /// Rows of a tile of the first stretch, and how many tiles, the first ones, have one more.
+    /// Rows of a tile of the first stretch, and how many of its tiles, the first ones, have one more.
     rows: [usize; 2],
     /// Most tiles of a list.
     near: usize,
-    /// Units whose tiles are one list; 1 where each has lists of its own.
+    /// Units whose tiles are one list; 1 if each has lists of its own.
     batch: usize,
 }
 
-/// Elements of scratch of a worker.
+/// Elements of a worker's scratch, by purpose.
 #[derive(Clone, Copy, Default, Debug)]
 struct Lens {
     /// Panels that are packed.
     packed: usize,
-    /// A list of all taps, and one of those of a K block where these differ.
+    /// A list of all taps, and one of the taps of a K block if that has only some.
     list: usize,
     taken: usize,
-    /// Widened panels, and the widening of rows of `A`.
+    /// Widened panels, and rows of `A` while they are widened.
     widened: usize,
     wide: usize,
-    /// Sums, and their distance from row to row.
+    /// Sums, and their stride from row to row.
     sums: usize,
     step: usize,
 }
@@ -118,25 +119,26 @@ enum Far {
     Panels,
 }
 
-/// Kernels by [factors](Factors), and by rows, by whether the panel has fewer columns than the others, and by part.
+/// Kernels by [factors](Factors), by rows, by whether the panel has fewer columns than the others, and by K block.
 #[derive(Debug)]
 struct Tiles([Vec<Option<Tile>>; 4]);
 
-/// The product of the kernels.
+/// What kernels multiply.
 #[derive(Clone, Copy)]
 enum Factors {
-    /// Elements as they are.
+    /// Elements without conversion.
     AsIs,
-    /// Bytes by weights of seven bits.
+    /// Bytes, with weights of seven bits.
     SevenBits,
-    /// The same, with whole steps in place of a partial last one: `B` has zeros for the elements behind it in `A`, if those may be read.
+    /// The same, with whole steps in place of a partial last one: `B` is zero there, so the bytes of `A` behind the row do not matter if
+    /// they may be read.
     SevenBitsWhole,
-    /// Words made of bytes.
+    /// 16-bit words made of bytes.
     Words,
 }
 
 impl Far {
-    /// The operands that come from beyond L2.
+    /// The operand to prefetch, if any comes from beyond L2.
     fn of(line: &cut::Line<'_>, cut: &Cut, shape: &Shape) -> Option<Far> {
         let panels = line.all_bytes() * line.vectors.div_ceil(line.panel);
         // The panels are read once for every block of rows, `A` once for every group of panels.
@@ -147,7 +149,7 @@ impl Far {
         let by_rows = line.source.saturating_mul(cut.groups()) > panels.saturating_mul(blocks);
         match (line.source > line.budget.far, panels > line.budget.far) {
             (true, true) if by_rows && shape.right == Right::Panels => Some(Far::Rows),
-            // Taps of several panels, and channels of several taps, are in too many pieces.
+            // The taps of several panels, and channels of several taps, are in too many pieces.
             (_, true) => (line.parts.len() == 1 || shape.is_matrix() || cut.most_panels() == 1).then_some(Far::Panels),
             (true, false) => Some(Far::Rows),
             (false, false) => None,
@@ -155,8 +157,8 @@ impl Far {
     }
 }
 
-/// Rows of the tallest tile. Rows at one distance whose panels stay in L1 are cut into tiles of one height where these keep the processor busy, too:
-/// they are one list, and few rows take as long to list as to multiply.
+/// Rows of the tallest tile. If rows have one stride and the panels stay in L1, all tiles get the same height if that keeps the multipliers
+/// busy: tiles of one height are one list, and listing few rows takes as long as multiplying them.
 fn height(isa: Isa, shape: &Shape, budget: &Budget) -> usize {
     let vectors = shape.panel / isa.width().lanes();
     let rows = shape.rows.iter().copied().max().unwrap_or(0);
@@ -218,14 +220,14 @@ impl Nest {
         for_workers(workers, self.share?)
     }
 
-    /// Elements of scratch of a worker together; `None` on overflow.
+    /// Elements of a worker's scratch; `None` on overflow.
     fn share(&self, lens: &Lens) -> Option<usize> {
         let Lens { packed, list, taken, widened, wide, sums, .. } = *lens;
         let spare = if self.shape.tail.is_none() { sums } else { 0 };
         [list, taken, widened, wide, sums, spare].into_iter().try_fold(packed, usize::checked_add)
     }
 
-    /// Elements of scratch of a worker; `None` on overflow.
+    /// Elements of a worker's scratch by purpose; `None` on overflow.
     fn lens(&self) -> Option<Lens> {
         let (panels, width) = (self.cut.most_panels(), self.shape.panel);
         let words = List::words(1, [self.tall; 2], self.shape.strip_taps())?.max(LISTED);
@@ -242,19 +244,19 @@ impl Nest {
         })
     }
 
-    /// How all of `A` is to be widened before tasks that are left run again.
+    /// How all of `A` is to be widened before tasks that were left run again.
     pub fn widens(&self) -> Option<&Wide> {
         self.wide.as_ref().filter(|w| w.is_whole())
     }
 
-    /// Whether all tiles are multiplied by a panel before the next one: a panel of the K block stays in L1 from tile to tile, and so many
-    /// tiles do not. For a small K the results are more than the panels, and rows of them are written in long runs.
+    /// Whether all tiles are multiplied by a panel before the next one. That is so if a panel of the K block fits into L1, but not all
+    /// panels do. With a small K the results are more data than the panels, and long runs of them are written instead.
     fn is_outer(&self, part: &Part, panels: usize, words: bool) -> bool {
         let panel = part.taps * part.steps * self.shape.panel * if words { 8 } else { 4 };
         part.taps * part.steps >= SHALLOW && panel <= self.budget.l1_panel && panel * panels > self.budget.l1_panel
     }
 
-    /// Most tiles in a list by the panels of a group.
+    /// Most tiles of a list, for use with the panels of a group.
     fn most_tiles(&self) -> usize {
         let (steps, panels) = (self.shape.most(&|p| p.taps * (p.steps + 1)), self.cut.most_panels());
         if self.shape.parts.iter().all(|p| self.is_outer(p, panels, self.wide.is_some())) {
@@ -264,10 +266,11 @@ impl Nest {
         }
     }
 
-    /// Makes the kernels, and lists by a provider whose operands begin at address 0 and whose padding is at [`PADDING`], if there is one.
+    /// Generates the kernels, and writes lists by a provider whose operands begin at address 0 and whose padding is at [`PADDING`], if one
+    /// is given.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be made.
+    /// [`Error::Runtime`] if a kernel cannot be generated.
     pub fn build<W: Rows>(self: &Arc<Self>, rows: Option<&W>) -> Result<Ready, Error> {
         let mut tiles = [(); 4].map(|()| vec![None; self.tall * 2 * PHASES]);
         let kinds = [(false, self.shape.whole() > 0), (true, self.shape.panels() > self.shape.whole())];
@@ -285,13 +288,13 @@ impl Nest {
         Ok(Ready { nest: Arc::clone(self), tiles: Tiles(tiles), lists })
     }
 
-    /// Where a kernel is among all: by rows, by whether its panel has fewer columns, by whether its K block is the first and the last one.
+    /// Index of a kernel: by rows, by whether its panel has fewer columns, by whether its K block is the first and the last one.
     fn index(&self, rows: usize, narrow: bool, part: usize) -> usize {
         let phase = 2 * usize::from(part > 0) + usize::from(part + 1 == self.shape.parts.len());
         ((rows - 1) * 2 + usize::from(narrow)) * PHASES + phase
     }
 
-    /// The kernels by factors.
+    /// The kernels' keys by factors.
     fn specs(&self, rows: usize, narrow: bool, part: usize) -> [Option<Spec>; 4] {
         let lanes = self.isa.width().lanes();
         let columns = if narrow { self.shape.columns % self.shape.panel } else { self.shape.panel };
@@ -315,7 +318,7 @@ impl Nest {
         [as_is, seven_bits, whole, words]
     }
 
-    /// All numbers of rows that tiles have.
+    /// All heights of tiles.
     fn heights(&self) -> impl Iterator<Item = usize> {
         (1..=self.tall).filter(|rows| {
             self.shape.rows.iter().filter(|n| **n > 0).any(|n| {
@@ -330,14 +333,14 @@ impl Nest {
         self.cut.tasks()
     }
 
-    /// Bytes of the rows of `A` of a block, where a unit has so many of its own; windows share theirs.
+    /// Bytes of `A` of a block of rows, if a unit's rows are its own; windows share theirs.
     fn rows_bytes(&self, steps: usize) -> usize {
         let each = self.shape.source / (self.shape.units * self.shape.parts.len()).max(1);
         let unit = if each > 0 { each } else { self.shape.rows.iter().sum::<usize>() * steps * 4 };
         unit / self.all.max(1) * self.cut.block()
     }
 
-    /// Which operand stays in which cache, and the speed of multiplication.
+    /// Blocks and the caches they stay in, and the predicted speed.
     pub fn how(&self) -> How {
         let (shape, panels, tall) = (&self.shape, self.cut.most_panels(), self.tall);
         let (steps, lanes) = (shape.most(&|p| p.taps * p.all_steps()), self.isa.width().lanes());
@@ -373,7 +376,7 @@ impl Ready {
             let mut b = nest.group(on, b_at, &panels, packed);
             let seven_bits = nest.seven_bits && matches!(&b, Group::There(b) if nest.fits(on, b, panels.len()));
             let wide = nest.wide.as_ref().filter(|_| !seven_bits);
-            // Tasks that need widened sources are left, and run alone once these are there.
+            // Tasks that need widened sources are left; they run alone once the sources are widened.
             if wide.is_some_and(Wide::is_whole) != on.sources.is_some() {
                 on.left.fetch_or(on.sources.is_none(), Ordering::Relaxed);
                 continue;
@@ -389,7 +392,7 @@ impl Ready {
     }
 }
 
-/// Scratch of a task beside its list.
+/// Scratch of a task besides its list.
 struct Rest<'s> {
     /// The list of a K block.
     taken: &'s mut [usize],
@@ -398,13 +401,13 @@ struct Rest<'s> {
 
 /// The data that calls of kernels need.
 struct Space<'s> {
-    /// The widening of rows of `A`, and the widened panels.
+    /// Rows of `A` while they are widened, and the widened panels.
     wide: &'s mut [f32],
     panels: &'s [f32],
     sums: &'s mut [f32],
 }
 
-/// A block of rows by a group of panels.
+/// A block of rows and a group of panels.
 struct Task<'t, 'a, W> {
     nest: &'t Nest,
     ready: &'t Ready,
@@ -414,21 +417,21 @@ struct Task<'t, 'a, W> {
     wide: Option<&'t Wide>,
     on: &'t Operands<'a, W>,
     unit: usize,
-    /// Byte of `B` where the unit begins, and the tail with the unit's first column.
+    /// Byte offset of the unit in `B`; and the operands of the epilogue with the unit's first column.
     b_at: usize,
     tail: Option<(&'t TailArgs<'a>, usize)>,
     tiles: Range<usize>,
     panels: Range<usize>,
 }
 
-/// K blocks of the panels of a task, and the prefetch while tiles are multiplied by them, if it is in many pieces.
+/// K blocks of the panels of a task, and the prefetch during the products with them, if that is in many pieces.
 struct Round<'m> {
     parts: Range<usize>,
     b: Memory<'m>,
     next: Next,
 }
 
-/// Panels with equally many columns, by which the tiles of a list are multiplied in one call.
+/// Panels of equal width that a call multiplies with the tiles of a list.
 struct Met {
     panels: Range<usize>,
     /// Whether all tiles are multiplied by a panel before the next one.
@@ -494,7 +497,7 @@ impl<W: Rows> Task<'_, '_, W> {
         }
     }
 
-    /// Lists the tiles, whose rows are at one distance, strip by strip, and computes them.
+    /// Lists the tiles, whose rows have one stride, strip by strip, and computes them.
     fn strips(&self, runs: &[(usize, usize, Range<usize>)], round: &mut Round<'_>, rest: &mut Rest<'_>) {
         let (mut words, row) = ([0; ONE_STRIP], runs[0].0);
         for (first, rows, tiles) in runs.iter().filter(|run| !run.2.is_empty()) {
@@ -516,7 +519,7 @@ impl<W: Rows> Task<'_, '_, W> {
         if round.next.is_left() { near.min(self.asking(round)) } else { near }
     }
 
-    /// Lists runs of tiles, where sums begin with a row, and computes them.
+    /// Lists runs of tiles, of which the first begins at row `row`, and computes them.
     fn walk(&self, runs: &mut dyn Iterator<Item = Run>, (row, round): (usize, &mut Round<'_>), list: &mut List<'_>, rest: &mut Rest<'_>) {
         let near = self.near(round);
         let found = &mut |all: &List<'_>, lists: &[Kept]| {
@@ -526,7 +529,7 @@ impl<W: Rows> Task<'_, '_, W> {
         self.nest.list(self.on.work, (self.unit, row), (runs, near), list, found);
     }
 
-    /// Tiles that prefetch all of a piece while they are multiplied by a panel.
+    /// Number of tiles whose products with one panel are enough to prefetch a piece.
     fn asking(&self, round: &Round<'_>) -> usize {
         let part = &self.nest.shape.parts[round.parts.start];
         round.next.piece().div_ceil((part.steps / 4).max(1)).max(1)
@@ -540,20 +543,20 @@ impl<W: Rows> Task<'_, '_, W> {
         }
     }
 
-    /// The prefetch of the tiles of a list, which are some of the task's, while they are multiplied by so many panels in a K block.
+    /// The prefetch of the tiles of a list, which are some of the task's, while they are multiplied by `panels` panels in a K block.
     fn ahead(&self, part: usize, list: &Listed<'_>, (tiles, panels): (Range<usize>, usize)) -> Ahead {
         let Some(far) = self.nest.far else { return Ahead::default() };
         let steps = self.nest.shape.parts[part].steps / 4;
         let asks = (list.all_taps() * panels * steps).max(1);
         match (far, list.source()) {
-            // Evenly over all tiles of the task.
+            // The prefetch is spread evenly over all tiles of the task.
             (Far::Panels, _) => {
                 let Some(Wanted::Run(wanted)) = self.behind(part) else { return Ahead::default() };
                 let [first, end] = [tiles.start, tiles.end].map(|tile| wanted.len() * tile / self.tiles.len());
                 let at = self.on.b.as_ptr().addr().wrapping_add(wanted.start + first);
                 Ahead { at, step: (end - first).div_ceil(asks).min(AHEAD), panel: 0 }
             }
-            // The rows of the tiles that follow, as fast as these go on, two tiles before them.
+            // The rows of the tiles that come two tiles later, at the speed of the products.
             (Far::Rows, Some((first, row))) => {
                 let tile = list.rows() * row;
                 let before = self.nest.shape.a_from(&self.nest.shape.parts[part], self.on);
@@ -563,14 +566,14 @@ impl<W: Rows> Task<'_, '_, W> {
         }
     }
 
-    /// The tiles of some lists, which are some of the task's, by all panels: all of them do a K block before the next one.
+    /// Multiplies the tiles of some lists, which are some of the task's, by all panels: all tiles do a K block before the next one.
     fn lists<'l>(&self, lists: impl Iterator<Item = (Listed<'l>, Range<usize>)> + Clone, round: &mut Round<'_>, rest: &mut Rest<'_>) {
         for part in round.parts.clone() {
             lists.clone().for_each(|(list, tiles)| self.list((part, &mut *round), &list, tiles, rest));
         }
     }
 
-    /// The tiles of a list by all panels, in a K block.
+    /// Multiplies the tiles of a list by all panels, in a K block.
     fn list(&self, (index, round): (usize, &mut Round<'_>), list: &Listed<'_>, tiles: Range<usize>, Rest { taken, space }: &mut Rest<'_>) {
         let (nest, shape) = (self.nest, &self.nest.shape);
         let (part, ends) = (&shape.parts[index], index + 1 == shape.parts.len());
@@ -579,7 +582,7 @@ impl<W: Rows> Task<'_, '_, W> {
         let some = part.taken.map(|[first, end]| list.taken(first..end, index == 0 || ends, taken));
         let list = some.as_ref().unwrap_or(list);
         if round.next.is_left() {
-            // Panel by panel, each with a piece of the prefetch.
+            // One panel a call, each with a piece of the prefetch.
             for panel in whole {
                 let ahead = round.next.take(part.steps / 4 * tiles.len());
                 let met = Met { panels: panel..panel + 1, outer: false, ahead };
@@ -596,7 +599,7 @@ impl<W: Rows> Task<'_, '_, W> {
         }
     }
 
-    /// The tiles of a list by panels, in a K block.
+    /// Multiplies the tiles of a list by some panels, in a K block.
     fn panels(&self, (index, b): (usize, &Memory<'_>), list: &Listed<'_>, met: Met, space: &mut Space<'_>) {
         let Met { panels, outer, ahead } = met;
         let (on, nest, shape) = (self.on, self.nest, &self.nest.shape);

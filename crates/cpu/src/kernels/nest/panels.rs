@@ -12,22 +12,22 @@ use std::ops::Range;
 #[derive(Clone, Copy)]
 pub(super) struct Memory<'m> {
     pub(super) buf: Buf<'m>,
-    /// Byte where the first begins, and bytes from one to the next.
+    /// Byte offset of the first panel, and bytes from one to the next.
     at: usize,
     pub(super) step: usize,
-    /// Steps of the reduction before the first one that is there, and bytes of a step.
+    /// Steps of K before the first one that is there, and bytes of a step.
     first: usize,
     line: usize,
 }
 
-/// Panels that are there for all K blocks, or scratch that they are packed to for each.
+/// Panels in memory for all K blocks, or scratch to which they are packed for each K block.
 pub(super) enum Group<'m> {
     There(Memory<'m>),
     Packs(&'m mut [f32]),
 }
 
 impl Memory<'_> {
-    /// Byte where a K block begins in one of the panels.
+    /// Byte offset of a K block in a panel.
     pub(super) fn at(&self, panel: usize, part: &Part) -> usize {
         self.at + panel * self.step + (part.first - self.first) * self.line
     }
@@ -35,7 +35,7 @@ impl Memory<'_> {
 
 /// The prefetch.
 pub(super) enum Wanted {
-    /// Bytes of `B`, evenly over all tiles of a task.
+    /// Bytes of `B`, spread evenly over all tiles of a task.
     Run(Range<usize>),
     /// A prefetch in many pieces.
     Grid(Next),
@@ -54,12 +54,12 @@ impl Shape {
 }
 
 impl Nest {
-    /// Whether panels are packed with all their K blocks, as those that are looked at or widened.
+    /// Whether panels are packed with all their K blocks: those that are inspected or widened.
     fn packs_whole(&self) -> bool {
         self.shape.packs() && (self.seven_bits || self.wide.is_some())
     }
 
-    /// Elements of scratch of the packed panels of a group; `None` on overflow.
+    /// Elements of scratch for the packed panels of a group; `None` on overflow.
     pub(super) fn packed_len(&self) -> Option<usize> {
         let panel = match self.shape.packs() {
             true if self.packs_whole() => self.shape.panel_bytes / 4,
@@ -70,7 +70,7 @@ impl Nest {
         unit.checked_mul(if self.shape.packs() { self.facts.batch } else { 1 })
     }
 
-    /// Panels of a unit, which begins at byte `b_at` of `B`.
+    /// The panels of a unit, which begins at byte `b_at` of `B`.
     pub(super) fn group<'m, W>(&self, on: &Operands<'m, W>, b_at: usize, panels: &Range<usize>, packed: &'m mut [f32]) -> Group<'m> {
         if self.shape.packs() {
             let all = 0..self.shape.parts.len();
@@ -98,7 +98,7 @@ impl Nest {
         Memory { buf: lend(packed), at: 0, step, first, line: 4 * shape.panel }
     }
 
-    /// Whether bytes can be multiplied as they are by so many panels.
+    /// Whether the elements of `panels` panels fit, so that their bytes can be multiplied directly.
     pub(super) fn fits<W>(&self, on: &Operands<'_, W>, b: &Memory<'_>, panels: usize) -> bool {
         let bytes = self.shape.panel_bytes;
         // Contiguous panels are treated as one.
@@ -117,7 +117,7 @@ impl<W> Task<'_, '_, W> {
         }
     }
 
-    /// The part of `B` that follows a K block: the next one of the same panels, or the first one of the next panels.
+    /// The part of `B` that is used after a K block: the next K block of the same panels, or the first one of the next panels.
     pub(super) fn behind(&self, part: usize) -> Option<Wanted> {
         let (on, nest, shape) = (self.on, self.nest, &self.nest.shape);
         let (panels, part) = if part + 1 < shape.parts.len() {
@@ -151,7 +151,7 @@ impl<W> Task<'_, '_, W> {
                 let grid = Grid { inner: chunks(part.steps * 4 * width), inner_step: AHEAD, outer: panels.len(), outer_step: step };
                 Next::new(at + panels.start * step + part.first * 4 * width, grid)
             }
-            // A transposed matrix: rows are columns of the panels.
+            // In a transposed matrix, rows are columns of the panels.
             Packs::Plain(plain) if plain.column != size => {
                 let (inner, outer) = (panels.len() * width, chunks(part.steps * 4));
                 let grid = Grid { inner, inner_step: plain.column, outer, outer_step: AHEAD };

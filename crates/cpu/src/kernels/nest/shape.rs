@@ -11,10 +11,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The address of padding for a [`Rows`] that begins at address 0: none is so far from another.
+/// The address of padding for a [`Rows`] that begins at address 0: no operand is so far from another.
 pub const PADDING: usize = 1 << 63;
 
-/// Columns of a group of panels of plain `B`, if L2 allows: every group uses all rows of `A`, and reads a part of all lines of `B`.
+/// Columns of a group of panels of plain `B`, if L2 allows. Every group uses all rows of `A`, and reads a part of every line of `B`.
 const PACKED_COLUMNS: usize = 80;
 
 /// A K block: a part of the reduction. All its taps have the same depth.
@@ -26,9 +26,9 @@ pub struct Part {
     pub first: usize,
     /// Whole steps of every tap.
     pub steps: usize,
-    /// Elements of a last step that is not whole, 0 if there is none.
+    /// Elements of a partial last step, 0 if there is none.
     pub partial: u8,
-    /// Its taps: those whose lines of `B` begin in these bytes of a panel, which belong to no others; `None` for all taps.
+    /// Its taps: those whose lines of `B` begin within these bytes of a panel; `None` for all taps.
     pub taken: Option<[usize; 2]>,
 }
 
@@ -39,7 +39,7 @@ pub enum Right {
     Panels,
     /// Row-major or transposed: the nest packs a K block of a group of panels into scratch before its tiles use it.
     Packed,
-    /// Any other layout: a function packs it in the same way. Its place is unknown to the nest, so that rows of `A` are prefetched.
+    /// Any other layout: a function packs it in the same way. The nest does not know its memory, so it prefetches rows of `A`.
     Decoded,
     /// Row-major with few rows: microkernels read lines where they are.
     InPlace,
@@ -50,9 +50,9 @@ pub enum Right {
 pub struct Shape {
     /// Independent products of the same sizes: images, groups, batches.
     pub units: usize,
-    /// Rows of each, in stretches: no tile has rows of two.
+    /// Rows of each, in stretches: no tile has rows of two stretches.
     pub rows: Vec<usize>,
-    /// Whether all rows of a unit are at one distance: few words list them.
+    /// Whether all rows of a unit have one stride, so that lists are short.
     pub even: bool,
     /// Columns of each.
     pub columns: usize,
@@ -60,7 +60,7 @@ pub struct Shape {
     pub panel: usize,
     /// Bytes of a panel with all its taps.
     pub panel_bytes: usize,
-    /// Bytes of all memory of `A` where rows begin with whole steps, else 0.
+    /// Bytes of all memory of `A` if rows begin at whole steps, else 0.
     pub memory: usize,
     /// The K blocks.
     pub parts: Vec<Part>,
@@ -75,7 +75,7 @@ pub struct Shape {
     pub right: Right,
     /// The layout of `A`'s steps.
     pub a_step: Stride,
-    /// Whether the initial sums are those of [`Rows::begin`]; else zero.
+    /// Whether the initial sums are those of [`Rows::begin`]; else they are zero.
     pub begins: bool,
     /// Whether rows of constant stride may contain zeros that stand for padding.
     pub padded: bool,
@@ -83,7 +83,7 @@ pub struct Shape {
     pub tail: Option<Arc<Tail>>,
 }
 
-/// The provider of `A` and of the destination: where rows are.
+/// The provider of `A` and of the destination: it says where rows are.
 pub trait Rows: Sync {
     /// A place among the rows of a unit.
     type Walk;
@@ -119,18 +119,18 @@ pub struct Block<'s> {
     pub sums: &'s mut [f32],
     /// As many elements of scratch.
     pub spare: &'s mut [f32],
-    /// Distance of two rows.
+    /// Stride of rows.
     pub step: usize,
 }
 
-/// Some panels in some of the depth.
+/// Some panels, over a part of K.
 #[derive(Clone, Debug)]
 pub struct Packed {
-    /// Byte of `B` where the unit begins.
+    /// Byte offset of the unit in `B`.
     pub at: usize,
-    /// The depth, in elements.
+    /// The part of K, in elements.
     pub depth: Range<usize>,
-    /// The columns of whole panels, except in the last panel of a unit.
+    /// The columns: whole panels, except for the last panel of a unit.
     pub columns: Range<usize>,
 }
 
@@ -144,7 +144,7 @@ pub enum Packs<'a> {
     Nothing,
     /// A plain matrix.
     Plain(Plain<'a>),
-    /// What this function knows.
+    /// A function packs them.
     By(&'a Pack<'a>),
 }
 
@@ -164,31 +164,31 @@ impl Packs<'_> {
 
 /// The memory of a product.
 pub struct Operands<'a, W> {
-    /// Instructions of portable code.
+    /// Instruction set of portable code.
     pub simd: Simd,
     /// The provider of rows.
     pub work: &'a W,
     /// Memory of `A`.
     pub a: Buf<'a>,
-    /// Memory of the rows of `A` that stand for padding.
+    /// Memory of rows that stand for padding.
     pub zeros: Buf<'a>,
-    /// Both widened, for the tasks that were left without.
+    /// `A` and padding, widened, for the tasks that were left before.
     pub sources: Option<Sources<'a>>,
-    /// Becomes true where tasks are left, to be run again with `sources`; only [`Nest::widens`](super::Nest::widens) says so.
+    /// Set to true if tasks were left, to be run again with `sources`; only if [`Nest::widens`](super::Nest::widens) says so.
     pub left: &'a AtomicBool,
     /// Memory of `B`.
     pub b: Buf<'a>,
-    /// Notes about it, if it no longer changes: whether its elements have seven bits.
+    /// Notes about `B`, if it no longer changes: whether its elements have seven bits.
     pub notes: Option<&'a Notes>,
     /// The packing of panels.
     pub packs: Packs<'a>,
-    /// Byte of `B` where a unit begins, as a function of the unit.
+    /// Byte offset of a unit in `B`.
     pub b_unit: &'a (dyn Fn(usize) -> usize + Sync),
-    /// Distance of two panels in bytes.
+    /// Bytes from one panel to the next.
     pub b_panel: usize,
-    /// Distance of two lines in bytes where the kernel does not know it.
+    /// Bytes from one line to the next, if that is not part of the kernels.
     pub b_row: usize,
-    /// Distance of two steps of `A` in bytes where the kernel does not know it.
+    /// Bytes from one step of `A` to the next, if that is not part of the kernels.
     pub a_step: usize,
     /// Memory of the destination.
     pub c: Buf<'a>,
@@ -197,12 +197,12 @@ pub struct Operands<'a, W> {
 }
 
 impl Part {
-    /// Steps of a tap, with the one that is not whole.
+    /// Steps of a tap, including a partial one.
     pub fn all_steps(&self) -> usize {
         self.steps + usize::from(self.partial > 0)
     }
 
-    /// Whether a tap, whose lines of `B` are `b` bytes behind the first of a panel, is of the part.
+    /// Whether a tap belongs to the K block; its lines of `B` are `b` bytes behind the first of a panel.
     #[inline]
     pub fn takes(&self, b: usize) -> bool {
         self.taken.is_none_or(|[first, end]| (first..end).contains(&b))
@@ -215,7 +215,7 @@ impl Shape {
         if self.right == Right::InPlace { Line::Apart } else { Line::Packed((self.panel / isa.width().lanes()) as u8) }
     }
 
-    /// Whether the nest has panels packed.
+    /// Whether panels are packed by the nest.
     pub(super) fn packs(&self) -> bool {
         matches!(self.right, Right::Packed | Right::Decoded)
     }
@@ -230,7 +230,7 @@ impl Shape {
         part.first * if let Stride::Fixed(bytes) = self.a_step { bytes as usize } else { on.a_step }
     }
 
-    /// Whether and how bytes are widened for tiles of up to so many rows, and so many of them.
+    /// Whether and how bytes are widened, for `tiles` tiles of up to `tall` rows.
     pub(super) fn wide(&self, isa: Isa, (tall, tiles): (usize, usize)) -> Option<Wide> {
         let spec = Spec { line: self.line(isa), a_step: self.a_step, ..Spec::new(self.product, tall, 1) };
         let parts: Vec<[usize; 2]> = self.parts.iter().map(|p| [p.taps, p.all_steps()]).collect();
@@ -238,7 +238,7 @@ impl Shape {
         Wide::new(&wide::About { isa, spec: &spec, tiles, panels: self.panels(), source, parts: &parts })
     }
 
-    /// Bytes of a K block of a group of panels, which stays in L2.
+    /// Bytes of the panels of a group in a K block, which stay in L2.
     pub(super) fn group_bytes(&self, budget: &Budget) -> usize {
         let columns = PACKED_COLUMNS.saturating_mul(self.most(&|p| p.taps * p.all_steps())).saturating_mul(4);
         if self.right == Right::Panels { budget.panels } else { columns.clamp(budget.plain, 2 * budget.plain) }
@@ -254,27 +254,27 @@ impl Shape {
         self.columns / self.panel
     }
 
-    /// The most that a K block has of something.
+    /// The maximum of something over all K blocks.
     pub fn most(&self, of: &dyn Fn(&Part) -> usize) -> usize {
         self.parts.iter().map(of).max().unwrap_or(0)
     }
 
-    /// Most taps of a strip, which has those of the whole reduction.
+    /// Most taps of a strip, over the whole reduction.
     pub(super) fn strip_taps(&self) -> usize {
         if self.is_by_taps() { self.parts.iter().map(|p| p.taps).sum() } else { self.most(&|p| p.taps) }
     }
 
-    /// Whether K blocks are taps, not depth.
+    /// Whether K blocks are some taps each, not some depth of all taps.
     pub(super) fn is_by_taps(&self) -> bool {
         self.parts.iter().any(|p| p.taken.is_some())
     }
 
-    /// Whether rows have one tap: those of a matrix, which no other row has a part of.
+    /// Whether rows have one tap: the rows of a matrix, which do not overlap.
     pub(super) fn is_matrix(&self) -> bool {
         !self.is_by_taps() && self.parts.iter().all(|p| p.taps <= 1)
     }
 
-    /// Whether sums pass through scratch.
+    /// Whether sums are carried from K block to K block in scratch.
     pub fn carries(&self) -> bool {
         self.parts.len() > 1 || self.tail.is_none() || self.begins
     }

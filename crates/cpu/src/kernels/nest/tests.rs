@@ -6,7 +6,7 @@ use oxidnn_runtime::Buf;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-/// Plain matrices: `A` by rows, `B` in panels, the reduction cut into parts of `each`.
+/// Plain matrices: `A` row-major, `B` in panels, the reduction cut into parts of `each`.
 struct Plain<'a> {
     a: usize,
     depth: usize,
@@ -48,7 +48,7 @@ fn buf<T>(of: &mut [T]) -> Buf<'_> {
     unsafe { Buf::new(of.as_mut_ptr().cast(), size_of_val(of)) }
 }
 
-/// Multiplies small integers, whose sums are exact, and compares with the obvious loops.
+/// Multiplies small integers, whose sums are exact, and compares with plain loops.
 fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, workers: usize) {
     let panel = panel_columns(isa, columns);
     let mut a: Vec<f32> = (0..rows * depth).map(|i| (i % 7) as f32 - 3.0).collect();

@@ -2,7 +2,7 @@ use super::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const FACTOR: f32 = 0.25;
-/// Rows of scores and of results: further apart than they are long.
+/// Strides of rows of scores and of results, larger than the rows.
 const STEP: usize = 120;
 const RESULTS: usize = 32;
 
@@ -10,7 +10,7 @@ fn isas() -> Vec<Isa> {
     [Some(Isa::AVX2), Some(Isa::AVX512), Isa::host()].into_iter().flatten().filter(|isa| isa.is_present()).collect()
 }
 
-/// Scores of a row: some rows have none that counts, or one that is not a number.
+/// Scores of a row: some rows are fully masked, one has a NaN.
 fn score(row: usize, column: usize) -> f32 {
     match row {
         2 => f32::NEG_INFINITY,
@@ -24,7 +24,7 @@ fn bf16(words: &[f32], i: usize) -> f32 {
     f32::from_bits(u32::from(bytemuck::cast_slice::<f32, u16>(words)[i]) << 16)
 }
 
-/// Rows of every number by blocks of every number of vectors, with states from before, beside the same in f64.
+/// Every number of rows by blocks of every number of vectors, with earlier states, against the same in f64.
 #[test]
 fn states_weights_and_results_follow_the_recurrence() {
     for isa in isas() {
@@ -55,7 +55,7 @@ fn states_weights_and_results_follow_the_recurrence() {
                 for r in 0..rows {
                     let of = |c: usize| f64::from(score(r, c) * FACTOR);
                     let largest = (0..columns).map(of).fold(f64::NEG_INFINITY, f64::max);
-                    // Where the old reference is not far below the largest it stays.
+                    // The old reference stays unless it is far below the largest score.
                     let old_reference = f64::from(old[r][0]);
                     let largest = if largest - old_reference > f64::from(BEYOND) { largest } else { old_reference };
                     let reference = if largest.is_infinite() { 0.0 } else { largest };
@@ -101,7 +101,7 @@ fn nothing_spills() {
     }
 }
 
-/// Memory that is one number short is refused.
+/// Memory that is one element short is refused.
 #[test]
 fn kernels_stay_inside_their_memory() {
     let Some(isa) = Isa::host() else { return };

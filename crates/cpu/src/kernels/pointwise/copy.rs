@@ -1,4 +1,4 @@
-//! Copies of elements from layout to layout, bit by bit.
+//! Copies of elements between layouts, bit by bit.
 
 use super::pipeline::zero;
 use super::{CHUNK, Chunk, GRAIN, Nest, Place, Tile, split};
@@ -12,7 +12,7 @@ use oxidnn_jit::kernels::transpose::{self as generated, UNCHANGED};
 use oxidnn_runtime::{Buf, Ctx, Element, Skip};
 use oxidnn_spec::{Arg, DataType, Dims, Error, Layout, Tensor};
 
-/// Copies into one destination.
+/// Copies to one destination.
 #[derive(Debug)]
 pub struct Copies {
     dst: Arg,
@@ -22,18 +22,18 @@ pub struct Copies {
     tile: Tile,
 }
 
-/// Where the zeros of the padded area come from.
+/// How the padded area is zeroed.
 #[derive(Debug)]
 enum Padding {
-    /// They are written behind the elements; `None` where sizes or strides are known only at execution.
+    /// After the elements; `None` if sizes or strides are known only at execution.
     Behind(Option<Box<Nest>>),
-    /// Elements come to a destination that was cleared: so many bytes, without what lies behind elements and padding.
+    /// The destination is cleared before the elements: this many bytes, without anything behind elements and padding.
     Cleared(usize),
 }
 
-/// Elements of a tensor with its padding, as a multiple of those without, from which on all of it is cleared before elements come to it.
+/// Size of a tensor with padding, relative to that without, from which on it is cleared as a whole before elements are copied to it.
 const SPARSE: usize = 4;
-/// Bytes of zeros that a task writes.
+/// Bytes that a task zeroes.
 const ZEROS: usize = 1 << 16;
 
 impl Padding {
@@ -58,8 +58,8 @@ pub struct Squared {
     elem: Elem,
 }
 
-/// A source and the loops over the destination's elements and its own; `None` where sizes or strides are known only at execution, and the source
-/// is all there is.
+/// A source, and the loops over the destination's elements and its own; `None` if sizes or strides are known only at execution, and it is
+/// the only source.
 #[derive(Debug)]
 struct Move {
     src: Arg,
@@ -67,7 +67,7 @@ struct Move {
 }
 
 impl Copies {
-    /// No copies yet into `dst`, a tensor like `tensor`.
+    /// Without copies yet, to `dst`, a tensor like `tensor`.
     ///
     /// # Errors
     /// [`Skip`] for its layout.
@@ -77,16 +77,16 @@ impl Copies {
         Ok(Copies { dst, dtype: tensor.dtype, moves: Vec::new(), padding, tile: Tile::CHUNK })
     }
 
-    /// The same in tiles for [`Copies::squared`], before anything is added.
+    /// Chooses tiles for [`Copies::squared`], before anything is added.
     #[must_use]
     pub fn tiled(self) -> Copies {
         Copies { tile: Tile::SQUARES, ..self }
     }
 
-    /// The same with tiles that are transposed in registers by generated code.
+    /// The same copies with tiles that generated code transposes in registers.
     ///
     /// # Errors
-    /// [`Skip`] for types of other than 8, 16 or 32 bits, and where there are no tiles.
+    /// [`Skip`] for types of other than 8, 16 or 32 bits, and if there are no tiles.
     pub fn squared(self, isa: Isa) -> Result<Squared, Skip> {
         let elem = match self.dtype.bits() {
             8 => Elem::Low8,
@@ -98,8 +98,8 @@ impl Copies {
         if turned { Ok(Squared { copies: self, isa, elem }) } else { Err(Skip::Layout("of src and dst: the same neighbours".into())) }
     }
 
-    /// Copies `src`, of layout `from`, to the elements of the destination that `to` describes, all of them where the execution gives sizes or
-    /// strides. Both have the dimensions `dims`.
+    /// Adds a copy of `src`, of layout `from`, to the elements of the destination that `to` describes; to all of them if the execution
+    /// gives sizes or strides. Both have the dimensions `dims`.
     ///
     /// # Errors
     /// [`Skip`] for layouts whose blocks do not nest.
@@ -111,7 +111,7 @@ impl Copies {
         Ok(())
     }
 
-    /// The fewest words of 32 bits that follow each other in the destination and in a source alike; 0 where they do not everywhere.
+    /// The shortest contiguous run of 32-bit words common to the destination and a source; 0 if runs are not whole words.
     pub fn words(&self) -> i64 {
         let run = |m: &Move| m.nest.as_ref().and_then(|n| n.words(self.dtype.bits())).map_or(0, |nest| neighbours(&nest));
         self.moves.iter().map(run).min().unwrap_or(0)
@@ -137,7 +137,7 @@ impl Generated for Squared {
 }
 
 impl Copies {
-    /// What comes before elements: zeros, where most of the destination is padding.
+    /// What is done before elements are copied: clearing, if most of the destination is padding.
     ///
     /// # Errors
     /// As for [`Ctx::buf`].
@@ -151,10 +151,10 @@ impl Copies {
         Ok(())
     }
 
-    /// What comes behind elements: zeros of the padded area, where there are none yet.
+    /// What is done after elements are copied: zeros in the padded area, unless it was cleared.
     ///
     /// # Errors
-    /// As for [`Ctx::buf`], and for blocks of arguments that do not nest.
+    /// As for [`Ctx::buf`], and if blocks of arguments do not nest.
     pub fn behind(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
         let (to, bits) = (ctx.buf(self.dst)?, self.dtype.bits());
         match &self.padding {
@@ -169,7 +169,7 @@ impl Copies {
         Ok(())
     }
 
-    /// Copies all, tiles with these squares where there are some.
+    /// Copies all elements; tiles are transposed by `squares` if given.
     fn execute(&self, squares: Option<&Squares>, simd: Simd, ctx: &Ctx<'_>) -> Result<(), Error> {
         self.before(ctx)?;
         let to = ctx.buf(self.dst)?;
@@ -188,7 +188,7 @@ impl Copies {
                 }
             };
             let grain = if bits == 4 { i64::MAX } else { GRAIN };
-            // Rows of neighbours in both are copied as they are, however many they are.
+            // Runs that are contiguous in both are copied at any length.
             let limit = if bits >= 8 && neighbours(nest) > 0 { i64::MAX } else { CHUNK as i64 };
             if let Some(squares) = squares.filter(|_| nest.is_turned(1)) {
                 split(ctx.executor(), nest.volume(), grain, &|range| {
@@ -210,12 +210,12 @@ impl Copies {
     }
 }
 
-/// Loops over the elements of a destination and its source.
+/// The loops over the elements of a destination and its source.
 fn nest(dims: &Dims, [to, from]: [&Layout; 2], tile: Tile) -> Option<Nest> {
     Nest::kept_tiled(dims, u32::MAX, &[Place::of(to)?, Place::of(from)?], tile)
 }
 
-/// Transposes a chunk of elements of `size` bytes; what is no tile is copied.
+/// Transposes a chunk of elements of `size` bytes; chunks that are no tiles are copied.
 fn turn(squares: &Squares, size: usize, [to, from]: [Buf<'_>; 2], chunk: &Chunk<'_>) {
     let [dst, src] = [0, 1].map(|t| (chunk.at[t] as usize * size, chunk.inner[t] as usize * size, chunk.outer[t] as usize * size));
     let is_tile = dst.1 == size && (src.2 == size || chunk.rows == 1);
@@ -232,7 +232,7 @@ fn turn(squares: &Squares, size: usize, [to, from]: [Buf<'_>; 2], chunk: &Chunk<
     }
 }
 
-/// Positions that follow each other in destination and source alike: of the first run; 0 where they do not.
+/// Length of the first contiguous run of both destination and source; 0 if there is none.
 fn neighbours(nest: &Nest) -> i64 {
     if (0..2).all(|t| nest.step(t) == Some(1)) { nest.innermost(0).0 } else { 0 }
 }
@@ -288,7 +288,7 @@ fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, chunk: &Chunk<'_>) {
     }
 }
 
-/// Copies rows of `N` bytes, from a byte on and so many apart in destination and source: a call for each would cost more than to move them.
+/// Copies rows of `N` bytes from byte offsets in destination and source, at their strides: a call for each would take longer than the copy.
 #[inline(always)]
 fn rows<const N: usize>(to: Buf, from: Buf, rows: usize, [dst, src]: [[usize; 2]; 2]) {
     let mut row = [0u8; N];
@@ -321,7 +321,7 @@ impl<T: Element> Body for Alternate<'_, T> {
 }
 
 impl<T: Element> Alternate<'_, T> {
-    /// Pieces of `N` elements, which `M` hold: the last one of a row overlaps those before.
+    /// Copies pieces of `N` elements (`M` with those between); the last piece of a row overlaps the one before.
     #[inline(always)]
     fn pieces<const N: usize, const M: usize>(self) {
         for (r, row) in self.block.chunks_exact_mut(self.run).enumerate() {

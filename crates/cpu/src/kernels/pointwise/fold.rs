@@ -1,26 +1,26 @@
-//! Folds of registers: many elements become one for each kept position.
+//! Folds: many elements are reduced to one for each kept position.
 
 use super::CHUNK;
 use crate::kernels::multiversion::{Body, Simd};
 
-/// How two numbers become one.
+/// How two numbers are combined.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FoldOp {
     /// Their sum.
     Sum,
     /// Their product.
     Mul,
-    /// The larger; the other where one is NaN.
+    /// The larger; the other one if one is NaN.
     Max,
-    /// The smaller; the other where one is NaN.
+    /// The smaller; the other one if one is NaN.
     Min,
 }
 
-/// What has been folded so far, one number a kept position. A register is folded in `f32`, registers in `f64`.
+/// The totals so far, one for each kept position. A register is folded in `f32`, registers are combined in `f64`.
 pub(super) type Totals = [f64; CHUNK];
 
 impl FoldOp {
-    /// What leaves the other number as it is.
+    /// The neutral element.
     pub(super) fn neutral(self) -> f64 {
         match self {
             FoldOp::Sum => 0.0,
@@ -40,7 +40,7 @@ impl FoldOp {
     }
 }
 
-/// Each row of `x` becomes one number.
+/// Folds each row of `x`.
 struct Rows<'a> {
     op: FoldOp,
     x: &'a [f32],
@@ -48,10 +48,10 @@ struct Rows<'a> {
     totals: &'a mut Totals,
 }
 
-/// Vectors that are folded apart, so that one need not wait for the other.
+/// Independent accumulators, to hide latency.
 const VECTORS: usize = 4;
 
-/// One number of `x`, folded in vectors of `W` lanes.
+/// Folds `x` in vectors of `W` lanes.
 #[inline(always)]
 fn row<const W: usize>(x: &[f32], neutral: f32, f: impl Fn(f32, f32) -> f32) -> f32 {
     let mut totals = [[neutral; W]; VECTORS];
@@ -99,7 +99,7 @@ impl Body for Rows<'_> {
     }
 }
 
-/// Each column of `x` becomes one number.
+/// Folds each column of `x`.
 struct Columns<'a> {
     op: FoldOp,
     x: &'a mut [f32],

@@ -1,10 +1,10 @@
 //! Programs as generated code: the steps of stages on vectors in registers, from loads to stores.
 //!
-//! The programs are those of [`Builder`](super::Builder). Where the stages of a group go through rows that are one run each, all of them on a
-//! row are one kernel, and what they fold stays in registers ([`Fused`]). Otherwise each stage is a kernel of its own over the chunks that its
-//! grid gives it ([`stages`]): along the reduced positions, or down the columns of kept ones, where what is folded and what stands still from
-//! row to row stay in registers. What kernels cannot take where it lies is brought to them chunk by chunk ([`brought`]). Code depends on the
-//! steps, on the types, and on which operands move, never on sizes.
+//! The programs are those of [`Builder`](super::Builder). If the rows of a group's stages are one contiguous run each, all stages on a row
+//! are one kernel, and folded values stay in registers ([`Fused`]). Otherwise each stage is a kernel of its own over the chunks of its grid
+//! ([`stages`]): along the reduced positions, or down the columns of kept ones, where totals and values that are the same in all rows stay
+//! in registers. Operands that kernels cannot take in place are copied for them chunk by chunk ([`brought`]). Code depends on the steps, on
+//! the types, and on which operands have stride 0, never on sizes.
 //!
 //! One of the few files with unsafe code: every address is checked against its buffer before the call.
 
@@ -44,45 +44,45 @@ mod tests;
 const MOST: usize = 10;
 /// Most operands of all stages on a row: their addresses stay in registers.
 const ADDRESSES: usize = 6;
-/// Most addresses of all rows that are made together.
+/// Most addresses of all rows that are processed together.
 const JOINT_ADDRESSES: usize = 10;
-/// Tasks that are enough for whole rows not to be folded in parts.
+/// Tasks from which on whole rows are not folded in parts.
 const ENOUGH_TASKS: i64 = 8;
-/// Most steps of a stage whose vectors are made together.
+/// Most steps of a stage whose vectors are processed together.
 const SHORT: usize = 6;
-/// Vectors that are made at a time.
+/// Vectors that are processed together.
 const TOGETHER: usize = 4;
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Spec {
     stages: Vec<Part>,
     operands: Vec<(Elem, Way)>,
     rows: Rows,
-    /// Whether the result, words that the last stage stores, goes past the caches: whole vectors at multiples of their bytes.
+    /// Whether the result, words that the last stage stores, is stored non-temporally, in aligned vectors.
     streaming: bool,
-    /// Whether results of bf16 that are subnormal may become zeros.
+    /// Whether subnormal results of bf16 may become zeros.
     flushes: bool,
 }
 
-/// How long rows are.
+/// The length of rows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Rows {
-    /// As long as the call says.
+    /// Given by the call.
     Any,
-    /// So many vectors, at most [`TOGETHER`], and some elements under a mask behind them or none: written out, without loops.
+    /// This many vectors, at most [`TOGETHER`], with or without a masked one behind them: unrolled, without loops.
     Few {
         /// Whole vectors.
         vectors: u8,
-        /// Whether there are elements behind them.
+        /// Whether there is a masked vector.
         left: bool,
     },
-    /// So many whole vectors, at most [`TOGETHER`]. Operands that move go on from row to row as they do along a row, the others are the same in all
-    /// rows: several rows are made at a time.
+    /// This many whole vectors, at most [`TOGETHER`]. The rows of each operand are contiguous, or the same row again, so several rows are
+    /// processed together.
     Joined(u8),
-    /// As long as the call says, gone through down the columns: some vectors of all rows, then the next ones.
+    /// Given by the call, and processed down the columns: some vectors of all rows, then the next ones.
     Down,
-    /// Vectors at a distance that the call says: lanes are `kept` positions, each with a row of its own, or reduced ones.
+    /// Vectors at a stride that the call gives. Lanes are kept positions with a row each, or reduced ones.
     Apart {
         /// Whether lanes are kept positions.
         kept: bool,
@@ -105,20 +105,21 @@ struct Part {
     folds: Vec<(usize, FoldOp, usize)>,
 }
 
-/// How an operand goes along a row.
+/// How an operand's elements go along a row.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Way {
-    /// An element for each position, closest together.
+    /// An element for each position, contiguous.
     Moves,
-    /// One element for all.
+    /// One element for all positions.
     Still,
-    /// One number for all that a stage has made, in no memory.
+    /// One number for all positions, computed by a stage and not in memory.
     Made,
-    /// An element for each position of a row, the same in all rows; read once for all of them, or for those that are made together.
+    /// An element for each position of a row, the same in all rows: read once for all of them, or for those that are processed together.
     Column,
-    /// An element for each position of a row, in memory of the worker's own: the same for all rows, or for those that are made together one each.
+    /// An element for each position of a row, in the worker's memory: one row for all, or one for each of those that are processed
+    /// together.
     Own,
-    /// An element for each position of a row, in memory of the task's own, to which every row adds.
+    /// An element for each position of a row, in the task's memory, to which every row adds.
     Sums,
 }
 
@@ -126,20 +127,21 @@ enum Way {
 #[repr(C)]
 #[derive(Debug)]
 struct Args {
-    /// Planes of rows, and rows of each, at least 1; where rows are made together, how often, and the rows that are left.
+    /// Planes of rows, and rows of each, at least 1; if several rows are processed together, the number of such groups, and the remaining
+    /// rows.
     planes: usize,
     joint: usize,
     rows: usize,
-    /// Elements from one vector of a row to the next, where these are apart.
+    /// Elements from one vector of a row to the next, if vectors are apart.
     step: usize,
-    /// Vectors of a row, in times of [`TOGETHER`] and single ones behind, or all; and elements left.
+    /// Vectors of a row: groups of [`TOGETHER`] and the remaining ones, or all; and elements behind them.
     together: usize,
     single: usize,
     vectors: usize,
     left: usize,
     /// The operands' first elements.
     at: [*mut u8; MOST],
-    /// Bytes from row to row, and from behind the last row of a plane to the next plane.
+    /// Bytes from row to row, and from the end of a plane's last row to the next plane.
     row: [usize; MOST],
     plane: [usize; MOST],
 }
@@ -160,58 +162,58 @@ impl Key for Spec {
     }
 }
 
-/// A kernel, and where its operands come from.
+/// A kernel, and the origin of its operands.
 #[derive(Debug)]
 struct Call {
     spec: Spec,
     isa: Isa,
     from: Vec<Origin>,
-    /// Whether long rows come from memory beyond the caches, which is faster row by row.
+    /// Whether long rows come from memory, in which case processing them row by row is faster.
     far: bool,
-    /// Elements of a row that are counted together, and rows that are made together.
+    /// Vectors of a row that are counted together, and rows that are processed together.
     together: u16,
     joint: u8,
 }
 
-/// What an operand of a kernel is.
+/// The origin of a kernel's operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Origin {
     /// An operand of the group.
     Operand(usize),
-    /// What a stage folds: a number for each kept position of a call, in this register.
+    /// A total that a stage folds: a number for each kept position of a call, in this register.
     Total(usize),
-    /// An operand of single bits, a byte for each of which is made before the call.
+    /// An operand of single bits, each of which is expanded to a byte before the call.
     Bits(usize),
-    /// An operand whose elements are in this register before the call, or behind it.
+    /// An operand whose elements are copied to this register before the call, or from it after the call.
     Brought(usize),
 }
 
-/// What a call works on besides the operands of its group.
+/// The memory of a call besides the operands of its group.
 struct Own<'o> {
     totals: &'o mut Registers,
     bits: &'o mut [u8],
 }
 
-/// All stages of a group on a row in one kernel: one stage element by element, whose rows are the innermost loop, or stages that fold rows. What
-/// they have folded is in no memory.
+/// All stages of a group on a row in one kernel: an element-wise stage, whose rows are the innermost loop, or stages that fold rows, whose
+/// totals are not in memory.
 #[derive(Debug)]
 struct Fused {
     call: Call,
-    /// Rows are the reduced positions, not the innermost loop of the kept ones.
+    /// Whether rows are the reduced positions; otherwise they are the innermost loop of the kept ones.
     folded: bool,
     /// Positions of a task.
     grain: i64,
     rows: Option<OwnRows>,
     brought: Vec<Brought>,
-    /// Rows are too short for vectors: all of a chunk are one, which is brought together for it.
+    /// Whether rows are too short for vectors: then a chunk is processed as one row, for which operands are copied.
     flat: bool,
-    /// The operand that goes past the caches.
+    /// The operand that is stored non-temporally.
     streamed: Option<usize>,
-    /// The vectors of rows where these are apart.
+    /// The vectors of rows, if these are apart.
     apart: Option<Apart>,
 }
 
-/// Rows of the workers' own in scratch: the operand that they are, where they begin, and their size.
+/// The workers' own rows in scratch: their operand, where they begin, and their size.
 #[derive(Clone, Copy, Debug)]
 struct OwnRows {
     operand: usize,
@@ -228,7 +230,7 @@ enum Made {
     Stages(Vec<Option<Call>>),
 }
 
-/// A pipeline, generated.
+/// A pipeline in generated code.
 #[derive(Debug)]
 pub struct Program {
     pipeline: Pipeline,
@@ -238,14 +240,14 @@ pub struct Program {
 /// Bytes of the widest vector.
 const VECTOR: usize = 64;
 
-/// What makes a pipeline of a problem with its layouts resolved, with the bytes of scratch that it needs.
+/// Makes the pipeline of a problem with its layouts resolved, and says its bytes of scratch.
 type Make = fn(&Problem) -> Result<(Pipeline, usize), Skip>;
 
 impl Program {
-    /// The plan of the pipeline that `make` makes, in one kernel.
+    /// The plan of the pipeline that `make` makes, as one kernel.
     ///
     /// # Errors
-    /// What `make` or [`Program::new`] declines.
+    /// Problems that `make` or [`Program::new`] declines.
     pub fn plan(problem: &Problem, target: &CpuTarget, make: Make) -> Result<Box<dyn Plan>, Skip> {
         let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
         RowPlan::resolved(problem, target, |problem| {
@@ -256,10 +258,10 @@ impl Program {
         })
     }
 
-    /// The plan of the pipeline that `make` makes, in as many kernels as it needs.
+    /// The plan of the pipeline that `make` makes, with as many kernels as it needs.
     ///
     /// # Errors
-    /// What `make` or [`Program::in_stages`] declines.
+    /// Problems that `make` or [`Program::in_stages`] declines.
     pub fn plan_in_stages(problem: &Problem, target: &CpuTarget, make: Make) -> Result<Box<dyn Plan>, Skip> {
         let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
         RowPlan::resolved(problem, target, |problem| {
@@ -268,11 +270,11 @@ impl Program {
         })
     }
 
-    /// The pipeline in one kernel, and in those that put together what its tasks have added up.
+    /// The pipeline as one kernel, with further ones that add the sums of its tasks.
     ///
     /// # Errors
-    /// [`Skip`] for other groups, for rows that are not one run or are folded in parts, for types and formulas that generated code does
-    /// not know, and for operands that neither stand still nor lie closest along a row.
+    /// [`Skip`] for other groups, for rows that are not one run or are folded in parts, for types and formulas that generated code does not
+    /// have, and for operands that are neither contiguous along a row nor have stride 0.
     pub fn new(pipeline: Pipeline, isa: Isa) -> Result<Program, Skip> {
         let (group, others) = match &pipeline.groups[..] {
             [group, others @ ..] if others.is_empty() || group.has_sums() => (group, others),
@@ -283,18 +285,18 @@ impl Program {
         Ok(Program { groups: std::iter::once(Ok(Made::Fused(chain))).chain(others).collect::<Result<_, Skip>>()?, pipeline })
     }
 
-    /// The pipeline in a kernel for each group where that can be, else for each stage.
+    /// The pipeline with one kernel for each group if possible, else for each stage.
     ///
     /// # Errors
-    /// [`Skip`] where a stage over all positions that does arithmetic cannot be generated.
+    /// [`Skip`] if a stage with arithmetic over all positions cannot be generated.
     pub fn in_stages(pipeline: Pipeline, isa: Isa) -> Result<Program, Skip> {
         let several = pipeline.groups.len() > 1;
         let groups: Result<_, Skip> = pipeline.groups.iter().map(|group| Made::new(group, isa, several)).collect();
         Ok(Program { groups: groups?, pipeline })
     }
 
-    /// The same for these caches: what they do not keep is read row by row, and a result of words is stored past them where the last stage makes it element by
-    /// element: lines of it are not read, and nothing else leaves the caches for them.
+    /// The same for these caches: data that does not fit is read row by row, and a result of words is stored non-temporally if the last
+    /// stage stores it element by element, so that its lines are not read first and evict nothing.
     #[must_use]
     pub fn streaming(mut self, caches: &Caches) -> Program {
         for (group, made) in self.pipeline.groups.iter().zip(&mut self.groups) {
@@ -317,8 +319,7 @@ impl Program {
         self
     }
 
-    /// The same for results of a problem: numbers that are subnormal may become zeros on their way to bf16 where they are not copied, which saves to look for
-    /// them.
+    /// The same with results of bf16 whose subnormal values may become zeros, unless they are only copied; that saves a test.
     fn flushing(mut self, problem: &Problem) -> Program {
         let flushes = !matches!(problem.op, Op::Concat(_) | Op::Pool(_) | Op::Reorder(_) | Op::Shuffle(_));
         for made in &mut self.groups {
@@ -331,7 +332,7 @@ impl Program {
         self
     }
 
-    /// Books a row of elements for each worker behind `scratch` bytes, where stages leave such rows to each other; the bytes of all.
+    /// Books a row of elements for each worker behind `scratch` bytes, if stages pass such rows on; returns all bytes.
     fn give_rows(&mut self, scratch: usize, workers: usize) -> Option<usize> {
         let [Group { operands, grid: Some(grid), .. }] = &self.pipeline.groups[..] else { return Some(scratch) };
         let Some(operand) = operands.iter().position(|o| o.source == Source::Row) else { return Some(scratch) };
@@ -348,11 +349,11 @@ impl Program {
     }
 }
 
-/// The code of a chain: its kernel, and what transposes the operands that are brought.
+/// The code of a chain: its kernel, and the transpositions of operands that are copied for it.
 #[derive(Debug)]
 struct FusedCode {
     entry: Entry<Args>,
-    /// For results that go past the caches.
+    /// The kernel with non-temporal stores.
     streaming: Option<Entry<Args>>,
     squares: Vec<Option<Squares>>,
 }
@@ -365,7 +366,7 @@ enum Code {
 }
 
 impl Made {
-    /// The kernels of a group, whose tables other groups use where there are several.
+    /// The kernels of a group; tables are in memory if there are several groups.
     fn new(group: &Group, isa: Isa, several: bool) -> Result<Made, Skip> {
         if let Ok(chain) = Fused::new(group, isa, several) {
             return Ok(Made::Fused(chain));
@@ -419,7 +420,7 @@ impl Generated for Program {
 }
 
 impl Program {
-    /// Runs all groups; tables lie at the begin of the execution's scratch.
+    /// Runs all groups; tables are at the begin of the execution's scratch.
     ///
     /// # Errors
     /// As for [`Generated::run`].
@@ -433,7 +434,7 @@ impl Program {
     }
 }
 
-/// The element that a kernel knows an operand by.
+/// The element type that a kernel has for an operand.
 fn element(operand: &Operand) -> Result<Elem, Skip> {
     let Kind::Number(dtype) = operand.kind else { return Err(Skip::DataType("bits".into())) };
     elem(dtype).ok_or_else(|| Skip::DataType(format!("{dtype} in generated code")))
@@ -449,7 +450,7 @@ fn check_formulas(stages: &[Part]) -> Result<(), Skip> {
 }
 
 impl Fused {
-    /// The kernel of a group; what its stages fold is in memory where other groups use it.
+    /// The kernel of a group; its totals are in memory if other groups use them.
     fn new(group: &Group, isa: Isa, shared: bool) -> Result<Fused, Skip> {
         let grid = group.grid.as_ref().ok_or(Skip::Shape("sizes known at execution only"))?;
         let folded = grid.reduced.volume() != 1;
@@ -463,13 +464,13 @@ impl Fused {
             return Err(Skip::Shape("rows that are not one run"));
         }
         let nest = if folded { &grid.reduced } else { &grid.kept };
-        // Without reduced positions, all are kept ones, and rows are made of these.
+        // Without reduced positions all positions are kept, and rows are made of these.
         let over = |part: Part| if folded { part } else { Part { over: Over::All, ..part } };
         let stages: Vec<Part> = group.stages.iter().map(Part::of).map(over).collect();
         check_formulas(&stages)?;
         let run = nest.innermost(0).0;
         let several = if folded { Some(run) } else { nest.run().filter(|run| *run < nest.volume()) };
-        // Rows of half a vector are whole ones of half the width, which need no mask.
+        // With rows of half a vector, vectors of half the width need no mask.
         let isa = if several == Some(Isa::AVX2.width().lanes() as i64) { Isa::AVX2 } else { isa };
         let lanes = isa.width().lanes() as i64;
         let chosen = |flat: bool| {
@@ -489,12 +490,12 @@ impl Fused {
         }
         let rows = if folded || flat { rows } else { all.joined(rows, isa) };
         let Chosen { stages, operands, from, brought, .. } = all;
-        // Where rows are added up a pass is saved, whatever addresses wait in memory for the next row.
+        // Adding up rows saves a pass, even if addresses have to wait in memory for the next row.
         let most = if group.has_sums() { MOST } else { ADDRESSES };
         if operands.iter().filter(|o| o.1 != Way::Made).count() > most || operands.len() > OPERANDS {
             return Err(Skip::Attr(format!("more than {most} tensors")));
         }
-        // Rows that are written out are never cut; elements that share a byte are one task.
+        // Unrolled rows are never cut; elements that share a byte are one task.
         let grain = match rows {
             _ if grid.block >= nest.volume() && !brought.is_empty() => i64::MAX,
             Rows::Any => grid.block,
@@ -512,7 +513,7 @@ impl Fused {
         })
     }
 
-    /// The operand of words that the last stage alone stores, element by element.
+    /// The operand of words that only the last stage stores, element by element.
     fn result(&self) -> Option<usize> {
         let Spec { stages, operands, rows, .. } = &self.call.spec;
         let long = matches!(rows, Rows::Any | Rows::Joined(_)) && !self.flat && self.brought.is_empty();
@@ -523,7 +524,7 @@ impl Fused {
         if stores.next().is_none() { Some(result) } else { None }
     }
 
-    /// The code for some chunks: past the caches where their results are in whole vectors, and lie over nothing that is read.
+    /// The code for some chunks: with non-temporal stores if results are aligned vectors and overlap nothing that is read.
     fn entry<'c>(&self, code: &'c FusedCode, memory: &[Memory<'_>; OPERANDS], chunks: &Chunks<'_>) -> &'c Entry<Args> {
         let (Some(streaming), Some(slot)) = (&code.streaming, self.streamed) else { return &code.entry };
         let origin = |i: usize| if let Origin::Operand(operand) = self.call.from[i] { Some(operand) } else { None };
@@ -539,7 +540,7 @@ impl Fused {
         if aligned && alone { streaming } else { &code.entry }
     }
 
-    /// Runs positions of a nest some operands of which are brought, or chunks of which are one row.
+    /// Runs positions of a nest if operands are copied for the kernel, or a chunk is one row.
     fn run_brought(&self, (code, simd): (&FusedCode, Simd), nest: &Nest, range: std::ops::Range<i64>, bound: &Bound<'_>) {
         let memory = &bound.memory;
         Lines::lend(|Lines(registers, _)| {
@@ -557,7 +558,7 @@ impl Fused {
         });
     }
 
-    /// Workers, each of which has rows of its own where there are such.
+    /// Number of workers, each of which has rows of its own if the group has such.
     fn workers(&self, executor: &dyn Executor) -> usize {
         self.rows.map_or(usize::MAX, |rows| rows.workers).min(executor.threads())
     }
@@ -613,15 +614,15 @@ impl Fused {
     }
 }
 
-/// The operands of a chain, while they are chosen.
+/// The operands of a chain while they are chosen.
 struct Chosen<'n> {
-    /// What rows are the innermost loop of.
+    /// The nest whose innermost loop is the rows.
     nest: &'n Nest,
-    /// The positions of the rows, where these are folded; where not, operands may be brought.
+    /// The positions of the rows, if rows are folded; if not, operands may be copied for the kernel.
     across: Option<&'n Nest>,
-    /// Whether other groups use tables.
+    /// Whether tables are used by other groups.
     shared: bool,
-    /// Whether all of a chunk is one row: what does not go on from row to row is brought too.
+    /// Whether a chunk is one row: then operands whose rows are not contiguous are copied as well.
     flat: bool,
     stages: Vec<Part>,
     operands: Vec<(Elem, Way)>,
@@ -630,7 +631,7 @@ struct Chosen<'n> {
 }
 
 impl Chosen<'_> {
-    /// How rows that are written out are made: several at a time, if operands go on from row to row or are the same in all of them.
+    /// How unrolled rows are processed: several together, if every operand's rows are contiguous or the same row.
     fn joined(&mut self, rows: Rows, isa: Isa) -> Rows {
         let Rows::Few { vectors, left: false } = rows else { return rows };
         let column = |i: usize| self.nest.row_step(i) == Some(0);
@@ -650,7 +651,7 @@ impl Chosen<'_> {
         Rows::Joined(vectors)
     }
 
-    /// Adds operand `i` of the group. What a kernel cannot take where it lies is brought to it.
+    /// Adds operand `i` of the group. If a kernel cannot take it in place, it is copied for it.
     fn add(&mut self, i: usize, operand: &Operand) -> Result<(), Skip> {
         let (shared, may) = (self.shared, self.across.is_none());
         let written = self.stages.iter().any(|s| s.writes(i) || s.folds.iter().any(|fold| fold.2 == i));
@@ -699,10 +700,10 @@ impl Call {
         code::get(self.isa, &self.spec)
     }
 
-    /// Runs chunks with the code of the call, single ones where something is folded into `totals`.
+    /// Runs chunks with the code of the call; single ones if something is folded into `totals`.
     ///
     /// # Panics
-    /// When an element lies outside its buffer, or there is no room for what is folded.
+    /// If an element is outside its buffer, or there is no room for totals.
     fn run(&self, code: &Entry<Args>, memory: &[Memory<'_>; OPERANDS], mut own: Option<Own<'_>>, chunks: &Chunks<'_>) {
         let (chunk, lanes) = (&chunks.chunk, self.isa.width().lanes());
         let (run, together) = (chunk.run, usize::from(self.together));
@@ -752,7 +753,7 @@ impl Call {
             let elements = reach(&[(rows, row), (chunks.count, plane)], if way == Way::Still { 1 } else { run });
             let first = at.saturating_mul(size);
             let address = memory.at("operand", first, elements.and_then(|n| n.checked_mul(size)));
-            // What rows that are joined move by is not asked of the call.
+            // Strides of joined rows are not taken from the call.
             let joined = matches!(self.spec.rows, Rows::Joined(_));
             let row = match way {
                 Way::Moves if joined => {
@@ -778,12 +779,12 @@ impl Call {
         if joint > 1 && !self.far {
             (args.joint, args.rows) = (chunk.rows / joint, chunk.rows % joint);
         }
-        // SAFETY: the elements of all rows lie in the memory that they were asked of, and what is folded in the totals.
+        // SAFETY: the elements of all rows are inside the memory that was checked, and totals inside theirs.
         unsafe { code.call(&args) }
     }
 }
 
-/// Elements from one row of a worker's own to the next, or one task's sums.
+/// Elements from one own row of a worker to the next, or of a task's sums.
 fn own_row(run: usize) -> usize {
     run.next_multiple_of(LINE)
 }
@@ -794,7 +795,7 @@ impl Spec {
         self.operands.iter().copied().enumerate().filter(|o| o.1.1 != Way::Made)
     }
 
-    /// Vectors of columns that are made at a time: for sums and numbers by column there are registers.
+    /// Vectors of columns that are processed together, as many as there are registers for sums and for columns.
     fn columns_together(&self, isa: Isa) -> usize {
         let lines = self.operands.iter().filter(|o| o.1 == Way::Column).count() + self.stages.iter().map(|s| s.folds.len()).sum::<usize>();
         let long = self.stages.iter().any(Part::is_long);
@@ -806,13 +807,13 @@ impl Spec {
         if self.rows == Rows::Down { self.columns_together(isa) } else { TOGETHER / self.rows_together().min(2) }
     }
 
-    /// Vectors of a row that a stage makes at a time.
+    /// Vectors of a row that a stage processes together.
     fn vectors_together(&self, stage: &Part) -> usize {
         stage.together().min(TOGETHER / self.rows_together().min(2))
     }
 
-    /// Rows that are made together, where something is folded over each: a row waits for what it folds, and the others go on. Short rows are more,
-    /// addresses of all rows stay in registers.
+    /// Rows that are processed together if something is folded over each: while one waits for its fold, the others proceed. Of short rows
+    /// there are more; the addresses of all rows must stay in registers.
     fn rows_together(&self) -> usize {
         if self.rows == Rows::Down || self.stages.iter().all(|stage| stage.folds.is_empty()) {
             return 1;
@@ -845,14 +846,14 @@ impl Part {
         self.steps.iter().any(|s| matches!(s, Step::Store { operand: o, .. } if *o == operand))
     }
 
-    /// Whether all that it does last is to add up a square.
+    /// Whether its last step squares a register that is then summed.
     fn squared(&self) -> bool {
         let [(register, FoldOp::Sum, _)] = self.folds[..] else { return false };
         let square = |formula| matches!(formula, Formula::Forward(unary) if unary.alg == EltwiseAlg::Square);
         matches!(self.steps.last(), Some(Step::Apply { at, formula }) if *at == register && square(*formula))
     }
 
-    /// Vectors made at a time.
+    /// Vectors that are processed together.
     fn together(&self) -> usize {
         if self.steps.len() > SHORT || self.is_long() { 1 } else { TOGETHER }
     }

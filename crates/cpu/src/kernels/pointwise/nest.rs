@@ -1,8 +1,8 @@
 //! Boxes of positions as loop nests over the memory of several operands.
 //!
-//! Every operand says how far each position of each dimension lies ([`Place`]). A box is cut where a block of an operand begins or ends, so
-//! that inside each [`Part`] every operand moves by constant strides; neighbouring loops are then joined where all operands allow. What is
-//! left is usually one long run, and [`Nest::walk`] hands it out in chunks.
+//! Every operand has an offset for each position of each dimension ([`Place`]). A box is cut where a block of an operand begins or ends, so
+//! that inside each [`Part`] every operand has constant strides; neighbouring loops are then merged where all operands allow. What remains
+//! is usually one long run, which [`Nest::walk`] hands out in chunks.
 
 use oxidnn_spec::{Blocking, Dims, Layout, MAX_NDIMS};
 use std::ops::Range;
@@ -13,23 +13,23 @@ pub const OPERANDS: usize = 16;
 /// The largest number of elements of a chunk.
 pub const CHUNK: usize = 512;
 
-/// Loops before and after joining.
+/// Loops before and after merging.
 const RAW: usize = 40;
 const LOOPS: usize = 16;
 /// Sizes of nested blocks of one dimension.
 const UNITS: usize = 12;
 
-/// Where the elements of one operand lie.
+/// The strides of an operand's elements.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "few, and made without allocation where sizes come late")]
 pub enum Place {
-    /// A dense tensor. Its dimensions of size 1 stand still where the box is larger.
+    /// A dense tensor. Its dimensions of size 1 are broadcast.
     Tensor(Dims, Blocking),
     /// Row-major elements, one for each group of positions: `sum(pos[d] / groups[d] * strides[d])`.
     Table {
         /// Element offset of the first.
         origin: i64,
-        /// Distance of groups.
+        /// Strides of groups.
         strides: Dims,
         /// Positions of a group, at least 1.
         groups: Dims,
@@ -37,7 +37,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The place of a tensor; `None` where the layout is not strides and blocks, or has runtime sizes.
+    /// The place of a tensor; `None` if the layout is not strides and blocks, or has runtime sizes.
     pub fn of(layout: &Layout) -> Option<Place> {
         let plain = !layout.has_runtime();
         let b = layout.blocking().filter(|b| plain && b.padded_offsets.iter().all(|&o| o == 0))?;
@@ -61,7 +61,7 @@ impl Place {
         }
     }
 
-    /// What position `p` of dimension `d` adds to the offset.
+    /// The offset that position `p` of dimension `d` adds.
     fn term(&self, space: &Dims, d: usize, mut p: i64) -> i64 {
         match self {
             Place::Table { strides, groups, .. } => p / groups[d] * strides[d],
@@ -121,19 +121,19 @@ impl Units {
     }
 }
 
-/// One loop: how often, and how far each operand moves a step.
+/// One loop: its size, and the stride of each operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Loop {
     size: i64,
     strides: [i64; OPERANDS],
 }
 
-/// Positions of a box for each of one beside it whose elements go through vectors one by one.
+/// Positions of the largest box for each position in other boxes that makes it worth processing these element by element.
 const ENDS: i64 = 8;
 
 const NO_LOOP: Loop = Loop { size: 1, strides: [0; OPERANDS] };
 
-/// A box in which every operand moves by constant strides: loops, outermost first, at least two.
+/// A box in which every operand has constant strides: loops, outermost first, at least two.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     loops: [Loop; LOOPS],
@@ -150,7 +150,7 @@ pub struct Nest {
     volume: i64,
 }
 
-/// A number of positions to treat at once: `rows` rows of `run` positions.
+/// Positions that are processed at once: `rows` rows of `run` positions.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunk<'a> {
     /// Element offset of each operand at the first position.
@@ -159,20 +159,20 @@ pub struct Chunk<'a> {
     pub run: usize,
     /// Rows.
     pub rows: usize,
-    /// How far each operand moves in a row.
+    /// The stride of each operand within a row.
     pub inner: &'a [i64; OPERANDS],
-    /// How far each operand moves from row to row.
+    /// The stride of each operand from row to row.
     pub outer: &'a [i64; OPERANDS],
 }
 
-/// Equal chunks at constant distances, each of whole rows where there are several.
+/// Equal chunks at constant strides; if there are several, each has whole rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunks<'a> {
     /// The first.
     pub chunk: Chunk<'a>,
     /// Their number.
     pub count: usize,
-    /// How far each operand moves from one to the next.
+    /// The stride of each operand from one chunk to the next.
     pub strides: &'a [i64; OPERANDS],
 }
 
@@ -183,7 +183,7 @@ impl Chunk<'_> {
     }
 }
 
-/// What a nest is built from: the box's dimensions, operands, and the loops collected so far.
+/// The parameters of a nest: the box's dimensions, operands, and the loops collected so far.
 struct Builder<'a> {
     space: &'a Dims,
     low: &'a [i64],
@@ -194,19 +194,19 @@ struct Builder<'a> {
     len: usize,
 }
 
-/// The tiles of a transposition: a chunk together.
+/// The tiles of a transposition: as many positions as a chunk has.
 #[derive(Clone, Copy, Debug)]
 pub struct Tile {
     /// Positions along the leader's run, and along another operand's.
     sides: [i64; 2],
-    /// All positions, where the other operand's run is shorter.
+    /// All positions, if the other operand's run is shorter.
     area: i64,
 }
 
 impl Tile {
-    /// Of a chunk.
+    /// Tiles of a chunk.
     pub const CHUNK: Tile = Tile { sides: [32, 16], area: CHUNK as i64 };
-    /// Of what goes through registers from memory to memory, and need not be near in between: as large as the first cache holds of both.
+    /// Tiles that are transposed from memory to memory through registers: both sides fit into L1.
     pub const SQUARES: Tile = Tile { sides: [64, 64], area: 4096 };
 
     /// Most positions of a tile.
@@ -215,18 +215,18 @@ impl Tile {
     }
 }
 
-/// Positions of one run: how many, the element offset of each operand at the first, and how far each moves a step.
+/// Positions of one run: their number, the element offset of each operand at the first, and each operand's stride.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
     /// Element offset of each operand at the first position.
     pub at: [i64; OPERANDS],
     /// Number of positions.
     pub len: usize,
-    /// How far each operand moves a step.
+    /// The stride of each operand.
     pub strides: &'a [i64; OPERANDS],
 }
 
-/// Runs at one distance.
+/// Runs at one stride.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RunsApart {
     /// Their number.
@@ -235,13 +235,14 @@ pub struct RunsApart {
     pub run: i64,
     /// Elements from one to the next.
     pub distance: i64,
-    /// Positions of a shorter one behind them.
+    /// Positions of a shorter run behind them.
     pub left: i64,
 }
 
 impl Nest {
-    /// Adds the box from `low` to before `high` of a tensor of `space`, with one place an operand; loops run in the order of the first one's memory.
-    /// An empty box adds nothing. `None` where blocks of the operands do not nest, or there are too many loops or operands.
+    /// Adds the box from `low` to before `high` of a tensor of `space`, with one place for each operand; loops run in the order of the
+    /// first operand's memory. An empty box adds nothing. `None` if blocks of the operands do not nest, or there are too many loops or
+    /// operands.
     pub fn add(&mut self, space: &Dims, low: &[i64], high: &[i64], places: &[Place]) -> Option<()> {
         self.add_tiled((space, low, high), places, Tile::CHUNK)
     }
@@ -277,12 +278,12 @@ impl Nest {
         Some(nest)
     }
 
-    /// A nest over the dimensions in `mask` alone, the others at 0.
+    /// A nest over the dimensions in `mask`, the others at position 0.
     pub fn kept(space: &Dims, mask: u32, places: &[Place]) -> Option<Nest> {
         Nest::kept_tiled(space, mask, places, Tile::CHUNK)
     }
 
-    /// The same with such tiles where operands run along different loops.
+    /// The same with these tiles where operands are contiguous along different loops.
     pub fn kept_tiled(space: &Dims, mask: u32, places: &[Place], tile: Tile) -> Option<Nest> {
         let high = Dims::from_fn(space.len(), |d| if mask >> d & 1 == 1 { space[d] } else { 1 });
         let mut nest = Nest::default();
@@ -291,8 +292,8 @@ impl Nest {
         Some(nest)
     }
 
-    /// Makes rows of one element of small boxes whose elements are no neighbours, such as the last channel behind blocks, where those of the largest box
-    /// are: all boxes go the same way then.
+    /// Makes the loops of small boxes whose elements are not contiguous (such as the last channel behind blocks) like those of the largest
+    /// box, with rows of one element: then all boxes are processed the same way.
     fn ends_in_rows(&mut self, operands: usize) {
         let Some(main) = self.first.iter().chain(&self.more).max_by_key(|part| part.volume) else { return };
         let (inner, most) = (main.loops[main.len - 1], main.volume / ENDS);
@@ -306,7 +307,7 @@ impl Nest {
         }
     }
 
-    /// The same with offsets that count from the first position: offsets of dimensions add up.
+    /// The same with offsets relative to the first position, which can be added.
     pub fn across(space: &Dims, mask: u32, places: &[Place]) -> Option<Nest> {
         let mut nest = Nest::kept(space, mask, places)?;
         for part in nest.first.iter_mut().chain(&mut nest.more) {
@@ -340,12 +341,12 @@ impl Nest {
         })
     }
 
-    /// Number of positions of the innermost loop, and how far operand `t` moves there.
+    /// Number of positions of the innermost loop, and the stride of operand `t` there.
     pub fn innermost(&self, t: usize) -> (i64, i64) {
         self.first.as_ref().map_or((0, 0), |p| (p.loops[p.len - 1].size, p.loops[p.len - 1].strides[t]))
     }
 
-    /// Calls `f` for runs of at most `limit` positions that together visit the positions numbered `range` once each.
+    /// Calls `f` for runs of at most `limit` positions that together visit the positions of `range` once each.
     pub fn runs(&self, range: Range<i64>, limit: usize, mut f: impl FnMut(&Run<'_>)) {
         self.parts(range, |part, range| {
             let inner = &part.loops[part.len - 1];
@@ -359,13 +360,13 @@ impl Nest {
         });
     }
 
-    /// Whether operand `t` is at the same place at all positions of a box.
+    /// Whether operand `t` has the same offset at all positions of a box.
     pub fn stands_still(&self, t: usize) -> bool {
         let mut parts = self.first.iter().chain(&self.more);
         parts.all(|p| p.at[t] == 0 && p.loops[..p.len].iter().all(|l| l.strides[t] == 0))
     }
 
-    /// How far operand `t` moves in the innermost loop, where that is the same for all boxes of several positions.
+    /// The stride of operand `t` in the innermost loop, if it is the same in all boxes of several positions.
     pub fn step(&self, t: usize) -> Option<i64> {
         let parts = self.first.iter().chain(&self.more).filter(|p| p.volume > 1);
         let mut steps = parts.map(|p| p.loops[p.len - 1].strides[t]);
@@ -373,12 +374,12 @@ impl Nest {
         steps.all(|s| s == first).then_some(first)
     }
 
-    /// Calls `f` for chunks that together visit the positions numbered `range` once each.
+    /// Calls `f` for chunks that together visit the positions of `range` once each.
     pub fn walk(&self, range: Range<i64>, f: impl FnMut(&Chunk<'_>)) {
         self.chunks(range, CHUNK as i64, f);
     }
 
-    /// Calls `f` for chunks of at most `limit` positions that together visit the positions numbered `range` once each.
+    /// Calls `f` for chunks of at most `limit` positions that together visit the positions of `range` once each.
     pub fn chunks(&self, range: Range<i64>, limit: i64, mut f: impl FnMut(&Chunk<'_>)) {
         self.equal(range, limit, |Chunks { chunk, count, strides }| {
             let mut chunk = *chunk;
@@ -389,7 +390,7 @@ impl Nest {
         });
     }
 
-    /// Calls `f` for chunks, as many at a time as lie at constant distances, that together visit the positions numbered `range` once each.
+    /// Calls `f` for chunks, as many at a time as have constant strides, that together visit the positions of `range` once each.
     pub fn repeated(&self, range: Range<i64>, f: impl FnMut(&Chunks<'_>)) {
         self.equal(range, i64::MAX, f);
     }
@@ -413,7 +414,7 @@ impl Nest {
         });
     }
 
-    /// The same positions, `ratio` neighbours together at a time; `None` where they are not neighbours in all operands.
+    /// The same positions in groups of `ratio` contiguous ones; `None` if they are not contiguous in all operands.
     pub fn together(&self, ratio: i64) -> Option<Nest> {
         let mut nest = self.clone();
         nest.volume /= ratio;
@@ -429,12 +430,12 @@ impl Nest {
         Some(nest)
     }
 
-    /// Loops over words of 32 bits instead of over elements of `bits`, where these are neighbours in all operands.
+    /// Loops over words of 32 bits instead of over elements of `bits`, if words are contiguous in all operands.
     pub fn words(&self, bits: usize) -> Option<Nest> {
         if bits >= 8 && 32 % bits == 0 { self.together(32 / bits as i64) } else { None }
     }
 
-    /// Whether positions come in the order of operand `t`'s memory, without gaps.
+    /// Whether positions are in the order of operand `t`'s memory, without gaps.
     pub fn follows(&self, t: usize) -> bool {
         let Some(part) = &self.first else { return true };
         let mut next = 1;
@@ -446,7 +447,7 @@ impl Nest {
         in_order && self.more.is_empty()
     }
 
-    /// Whether operand `t` lies in tiles across the leader's runs somewhere, large enough to be worth a call.
+    /// Whether operand `t` is tiled across the leader's runs somewhere, in tiles large enough for a call.
     pub fn is_turned(&self, t: usize) -> bool {
         let mut parts = self.first.iter().chain(&self.more).map(Part::innermost);
         parts.any(|[_, outer, inner]| {
@@ -454,25 +455,25 @@ impl Nest {
         })
     }
 
-    /// Whether operand `t` goes on from row to row of a chunk as it does along a row.
+    /// Whether the rows of operand `t` are contiguous in a chunk.
     pub fn is_joined(&self, t: usize) -> bool {
         let mut parts = self.first.iter().chain(&self.more).map(Part::innermost);
         parts.all(|[_, outer, inner]| outer.size == 1 || outer.strides[t] == inner.strides[t] * inner.size)
     }
 
-    /// How far operand `t` moves from row to row of a chunk, where that is the same for all boxes.
+    /// The stride of operand `t` from row to row of a chunk, if it is the same in all boxes.
     pub fn row_step(&self, t: usize) -> Option<i64> {
         let mut steps = self.first.iter().chain(&self.more).map(|part| part.innermost()[1].strides[t]);
         let first = steps.next().unwrap_or(0);
         steps.all(|s| s == first).then_some(first)
     }
 
-    /// Positions of the innermost loop, where there is one box and that is the same for all runs.
+    /// Positions of the innermost loop, if there is one box and all runs have equal lengths.
     pub fn run(&self) -> Option<i64> {
         self.first.as_ref().filter(|_| self.more.is_empty()).map(|part| part.loops[part.len - 1].size)
     }
 
-    /// The nest as runs at one distance, which is that of each of some operands, whose elements are neighbours in a run.
+    /// The nest as runs at one stride, the same for each of some operands, whose elements are contiguous in a run.
     pub fn runs_apart(&self, mut operands: impl Iterator<Item = usize> + Clone) -> Option<RunsApart> {
         let first = self.first.as_ref()?;
         let [_, outer, inner] = first.innermost();
@@ -492,7 +493,7 @@ impl Nest {
         (fits && whole).then(|| RunsApart { count: outer.size, run: inner.size, distance: step, left: tail.map_or(0, |tail| tail.volume) })
     }
 
-    /// Calls `f` with the part of `range` that falls into each part.
+    /// Calls `f` with the part of `range` that is in each part.
     fn parts(&self, range: Range<i64>, mut f: impl FnMut(&Part, Range<i64>)) {
         let mut base = 0;
         for part in self.first.iter().chain(&self.more) {
@@ -512,7 +513,7 @@ impl Part {
         [third, &self.loops[self.len - 2], &self.loops[self.len - 1]]
     }
 
-    /// Offsets at a position, and its index in the three innermost loops, the innermost first.
+    /// The offsets at a position, and its indices in the three innermost loops, the innermost first.
     #[inline]
     fn locate(&self, position: i64) -> ([i64; OPERANDS], [i64; 3]) {
         let (mut at, mut rest, mut index) = (self.at, position, [0; 3]);
@@ -534,7 +535,7 @@ impl Part {
 }
 
 impl Builder<'_> {
-    /// Cuts dimension `d` and those after it; `at` are the offsets of the positions fixed before.
+    /// Cuts dimension `d` and those after it; `at` are the offsets of the positions that are fixed already.
     fn dimension(&mut self, d: usize, at: [i64; OPERANDS], nest: &mut Nest) -> Option<()> {
         if d == self.space.len() {
             return self.finish(at, nest);
@@ -565,7 +566,7 @@ impl Builder<'_> {
         Some(())
     }
 
-    /// A loop of `size` steps of `unit` positions of dimension `d` from `low` on.
+    /// A loop of `size` steps of `unit` positions of dimension `d`, from `low` on.
     fn push(&mut self, d: usize, low: i64, unit: i64, size: i64) -> Option<()> {
         if size == 1 {
             return Some(());
@@ -579,7 +580,7 @@ impl Builder<'_> {
         Some(())
     }
 
-    /// Sorts and joins the loops of one box and adds them to the nest.
+    /// Sorts and merges the loops of one box and adds them to the nest.
     fn finish(&self, at: [i64; OPERANDS], nest: &mut Nest) -> Option<()> {
         let mut loops = self.loops;
         let loops = &mut loops[..self.len];
@@ -600,14 +601,14 @@ impl Builder<'_> {
     }
 }
 
-/// Positions of a tile that is worth a call, at least.
+/// Fewest positions of a tile that is worth a call.
 const LEAST: i64 = 64;
-/// Positions of a block of tiles along both, so that neighbouring cache lines and the pages of all of them are used while they are near.
+/// Positions of a block of tiles along both loops, so that neighbouring cache lines and the pages of all tiles are reused soon.
 const BLOCK: i64 = 128;
 
 impl Part {
-    /// Adds the part to the nest. Where an operand runs along another loop than the leader, the two loops are cut into tiles, so that each
-    /// chunk takes whole cache lines of both.
+    /// Adds the part to the nest. If an operand is contiguous along another loop than the leader, both loops are cut into tiles, so that
+    /// each chunk has whole cache lines of both.
     fn tiled(self, operands: usize, Tile { sides, area }: Tile, nest: &mut Nest) -> Option<()> {
         let inner = self.loops[self.len - 1];
         let other = (1..operands)
@@ -627,7 +628,7 @@ impl Part {
                     part.at[t] += b.start * outer.strides[t] + a.start * inner.strides[t];
                 }
                 let step = |l: Loop, size: i64, n: i64| Loop { size, strides: std::array::from_fn(|t| l.strides[t] * n) };
-                // Tiles of a block: as many as divide what there is.
+                // Tiles of a block: the largest divisor of their number.
                 let block = |n: i64, tile: i64| (1..=(BLOCK / tile).max(1)).rev().find(|k| (n / tile) % k == 0).unwrap_or(1);
                 let (count_b, count_a) = (b.end - b.start, a.end - a.start);
                 let (kb, ka) = (block(count_b, nb), block(count_a, na));
@@ -649,7 +650,7 @@ impl Part {
     }
 }
 
-/// Whole tiles of `0..size`, then the rest: ranges with the size of their tiles.
+/// Whole tiles of `0..size`, then the rest: ranges with the sizes of their tiles.
 fn pieces(size: i64, tile: i64) -> impl Iterator<Item = (Range<i64>, i64)> {
     let whole = size / tile * tile;
     [(0..whole, tile), (whole..size, size - whole)].into_iter().filter(|(r, _)| !r.is_empty())

@@ -1,4 +1,4 @@
-//! Operands of chunks: elements of any type between memory and `f32`.
+//! Operands of chunks: elements of any type in memory, as `f32` in registers.
 
 use super::nest::{CHUNK, Chunk};
 use crate::kernels::convert::{self, Elements};
@@ -6,15 +6,15 @@ use crate::kernels::multiversion::Simd;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::DataType;
 
-/// Bytes of a whole chunk of the widest type.
+/// Bytes of a chunk of the widest type.
 const LARGE: usize = 4 * CHUNK;
 
-/// What the elements of an operand are.
+/// What an operand's elements are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Elements of a type.
+    /// Numbers of a type.
     Number(DataType),
-    /// Single bits, 1 where the number is above 0.
+    /// Single bits, 1 for numbers above 0.
     Bits,
 }
 
@@ -28,7 +28,7 @@ impl Kind {
     }
 }
 
-/// The memory of an operand, whose elements have at most 32 bits: f32 says nothing of longer ones.
+/// The memory of an operand, whose elements have at most 32 bits: f32 cannot represent longer ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory<'a> {
     /// The bytes.
@@ -52,7 +52,7 @@ impl Memory<'_> {
         match (joined, inner) {
             (true, _) => self.read(simd, at, inner, out),
             (_, 0) if outer == 0 => self.read(simd, at, 0, out),
-            // The same row again and again: twice as many from time to time.
+            // The same row repeated: copied in doubling pieces.
             (_, 1) if outer == 0 => {
                 self.read(simd, at, 1, &mut out[..chunk.run]);
                 let mut done = chunk.run;
@@ -62,7 +62,7 @@ impl Memory<'_> {
                     done += more;
                 }
             }
-            // A tile of a transposition: what is contiguous goes across the rows.
+            // A tile of a transposition: the operand is contiguous across the rows.
             _ if outer == 1 && inner > 1 => {
                 let mut column = [0.0; CHUNK];
                 for j in 0..chunk.run {
@@ -75,7 +75,7 @@ impl Memory<'_> {
             }
             _ => match self.kind {
                 Kind::Number(dtype) if dtype != DataType::F32 && dtype.bits() >= 8 => {
-                    // Elements are put together first, then converted.
+                    // Elements are collected first, then converted.
                     let (mut bytes, size) = ([0u8; LARGE], dtype.bits() / 8);
                     let bytes = &mut bytes[..out.len() * size];
                     for (r, row) in bytes.chunks_exact_mut(chunk.run * size).enumerate() {
@@ -92,7 +92,7 @@ impl Memory<'_> {
         }
     }
 
-    /// The number that operand `t` is all over a chunk, where it stands still.
+    /// The value of operand `t` over a chunk, if it is constant there.
     pub fn constant(&self, simd: Simd, chunk: &Chunk<'_>, t: usize) -> Option<f32> {
         let still = (chunk.inner[t] == 0 || chunk.run == 1) && (chunk.outer[t] == 0 || chunk.rows == 1);
         let mut one = [0.0];
@@ -102,7 +102,7 @@ impl Memory<'_> {
         })
     }
 
-    /// Writes operand `t` of a chunk: rounded to nearest even, whole-number types saturated.
+    /// Writes operand `t` of a chunk: rounded to nearest even, saturated for integer types.
     pub fn store(&self, simd: Simd, chunk: &Chunk<'_>, t: usize, values: &[f32]) {
         let values = &values[..chunk.positions()];
         let (at, inner, outer) = (chunk.at[t] as usize, chunk.inner[t] as usize, chunk.outer[t] as usize);
@@ -159,7 +159,7 @@ impl Memory<'_> {
         }
     }
 
-    /// Reads bits that follow each other: eight of a byte at a time.
+    /// Reads consecutive bits, eight of a byte at a time.
     fn read_bits(&self, at: usize, out: &mut [f32]) {
         let (first, rest) = out.split_at_mut((at.next_multiple_of(8) - at).min(out.len()));
         let (whole, last) = rest.as_chunks_mut::<8>();
@@ -172,7 +172,7 @@ impl Memory<'_> {
         self.read_apart((byte + whole.len()) * 8, 1, last);
     }
 
-    /// Writes bits that follow each other; those of bytes that are shared with others are left.
+    /// Writes consecutive bits; other bits of their bytes are kept.
     fn write_bits(&self, at: usize, values: &[f32]) {
         let (first, rest) = values.split_at((at.next_multiple_of(8) - at).min(values.len()));
         let (whole, last) = rest.as_chunks::<8>();

@@ -1,8 +1,8 @@
-//! Execution of pipelines: positions split into tasks, tasks into chunks, chunks through the programs of the stages.
+//! Execution of pipelines: positions are split into tasks, tasks into chunks, and chunks go through the programs of the stages.
 //!
-//! How positions are split is a function of the problem. Where enough kept positions make enough tasks, a task takes a block of them through all
-//! stages of the group, so that what one stage has read is in the cache for the next. Otherwise the reduced positions are split too, each
-//! stage ends before the next begins, and what segments have folded is put together in their order.
+//! The split depends on the problem alone. If there are enough kept positions for enough tasks, a task takes a block of them through all
+//! stages of the group, so that the data that a stage has read is in the cache for the next. Otherwise the reduced positions are split as
+//! well: each stage ends before the next begins, and the totals of segments are combined in order.
 
 use super::fold::{self, Totals};
 use super::operand::Kind;
@@ -17,15 +17,15 @@ use oxidnn_spec::{Arg, DataType, Dims, Error};
 use std::cell::Cell;
 use std::ops::Range;
 
-/// Tasks that a group should make before the reduced positions are split too.
+/// Tasks that a group should make before the reduced positions are split as well.
 const ENOUGH_TASKS: i64 = 16;
-/// The largest number of segments of the reduced positions.
+/// Most segments of the reduced positions.
 const SEGMENTS: i64 = 64;
-/// Kept positions of a task at least, where so many are neighbours.
+/// Fewest kept positions of a task, if so many are contiguous.
 const COLUMNS: i64 = 64;
-/// Positions that are folded as a whole, and whose data one worker has near.
+/// Most positions that are folded as a whole, because one worker has their data in a cache.
 const FEW: i64 = 2 * GRAIN;
-/// Rows that are folded side by side at most.
+/// Most rows that are folded at the same time.
 const ROWS: usize = 64;
 
 /// Programs that run one after the other.
@@ -33,7 +33,7 @@ const ROWS: usize = 64;
 pub struct Pipeline {
     pub(super) groups: Vec<Group>,
     pub(super) padding: Vec<Padding>,
-    /// Arguments that begin as zeros, from a byte on.
+    /// Arguments that are zeroed first, each from a byte on.
     pub(super) cleared: Vec<(Arg, usize)>,
     /// Elements of all tables.
     pub(super) tables: usize,
@@ -53,11 +53,11 @@ pub(super) struct Group {
     pub(super) space: Dims,
     pub(super) operands: Vec<Operand>,
     pub(super) stages: Vec<Stage>,
-    /// `None` where sizes are known only at execution.
+    /// `None` if sizes are known only at execution.
     pub(super) grid: Option<Grid>,
 }
 
-/// What a position costs in all stages, beside one that is moved, and how many of these go over all positions.
+/// The cost of a position over all stages, relative to moving one element, and the number of stages that run over all positions.
 #[derive(Clone, Copy)]
 pub(super) struct Cost {
     pub(super) weight: i64,
@@ -65,7 +65,7 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Of one that is moved.
+    /// The cost of moving an element.
     const MOVED: Cost = Cost { weight: 1, passes: 1 };
 }
 
@@ -74,7 +74,7 @@ impl Cost {
 pub(super) struct Grid {
     pub(super) kept: Nest,
     pub(super) reduced: Nest,
-    /// Chunks run along the kept positions, not along the reduced ones.
+    /// Whether chunks run along the kept positions, not along the reduced ones.
     pub(super) columns: bool,
     /// Kept positions of a task.
     pub(super) block: i64,
@@ -82,43 +82,43 @@ pub(super) struct Grid {
     segment: i64,
 }
 
-/// What a task does of a stage.
+/// The part of a stage that a task does.
 pub(super) struct Work<'w> {
-    /// The stage's number in its group.
+    /// The stage's index in its group.
     pub(super) stage: usize,
     pub(super) grid: &'w Grid,
     pub(super) bound: &'w Bound<'w>,
-    /// Kept and reduced positions.
+    /// Ranges of kept and reduced positions.
     pub(super) kept: Range<i64>,
     pub(super) reduced: Range<i64>,
 }
 
-/// What has been folded of the registers of a stage.
+/// Totals of the registers that a stage folds.
 pub(super) type Folded = [Totals; FOLDS];
 
-/// The memory that a stage works on.
+/// The memory of a stage.
 #[derive(Default)]
 pub(super) struct Bound<'a> {
     pub(super) memory: [Memory<'a>; OPERANDS],
-    /// Where folds go.
+    /// Where totals go.
     pub(super) totals: [Memory<'a>; FOLDS],
 }
 
 pub(super) type Registers = [[f32; CHUNK]; REGISTERS];
 
-/// Registers in whole cache lines, no vector of which crosses one, and what is folded of them.
+/// Registers aligned to cache lines, so that no vector crosses one, and totals.
 #[repr(align(64))]
 pub(super) struct Lines(pub(super) Registers, pub(super) Folded);
 
 thread_local! {
-    /// The registers of a thread's tasks, while none uses them: to fill them takes as long as a small task.
+    /// The registers for a thread's tasks, while none uses them: initialising new ones takes as long as a small task.
     static LINES: Cell<Option<Box<Lines>>> = const { Cell::new(None) };
 }
 
 impl Lines {
-    /// Calls `f` with registers that hold anything.
+    /// Calls `f` with registers of arbitrary contents.
     pub(super) fn lend<R>(f: impl FnOnce(&mut Lines) -> R) -> R {
-        // A task within a task, and one of a thread that ends, has its own.
+        // A task within a task, or of a thread that is ending, gets its own.
         let lent = LINES.try_with(Cell::take).ok().flatten();
         let mut lines = lent.unwrap_or_else(|| Box::new(Lines::new()));
         let result = f(&mut lines);
@@ -133,7 +133,7 @@ impl Lines {
 }
 
 impl Grid {
-    /// The grid of a space whose dimensions `kept` are kept; without what positions cost it keeps all in one task.
+    /// The grid of a space whose dimensions `kept` are kept; without a cost there is one task.
     pub(super) fn new(space: &Dims, kept: u32, places: &[Place], cost: Option<Cost>) -> Option<Grid> {
         let full = (0..space.len()).map(|d| 1 << d).sum::<u32>();
         let reduced = Nest::across(space, full & !kept, places)?;
@@ -146,7 +146,8 @@ impl Grid {
         // Bits in the order of memory need blocks of whole bytes, which `grain` is as long as there is one part.
         let down = columns && r > 1;
         let Some(cost) = cost.filter(|_| !down || volume > FEW) else { return Some(grid) };
-        // Neighbours that a block of the layout ends are whole cache lines by themselves. Of what is read once many short runs are taken together.
+        // If a block of the layout limits the run, it is whole cache lines. Many short runs of data that is read only once are taken
+        // together.
         let short = cost.passes == 1 && volume > FEW && !columns && r_size < r;
         let least = match (down, short) {
             (true, _) => COLUMNS.min(k_size),
@@ -166,23 +167,23 @@ impl Grid {
         Some(grid)
     }
 
-    /// The same with so many kept positions a task, whose rows are whole.
+    /// The same with `rows` kept positions a task, whose rows are whole.
     pub(super) fn in_tasks(self, rows: i64) -> Grid {
         Grid { block: rows, segment: self.reduced.volume().max(1), ..self }
     }
 
-    /// True when there are kept positions but no reduced ones.
+    /// Whether there are kept positions but no reduced ones.
     pub(super) fn folds_nothing(&self) -> bool {
         self.kept.volume() > 0 && self.reduced.volume() == 0
     }
 
-    /// Kept positions of a task whose rows are folded by one kernel each, on these workers: all of few positions where there is one.
+    /// Kept positions of a task whose rows are folded by one kernel each; with one worker, all of few positions.
     pub(super) fn rows(&self, executor: &dyn Executor) -> i64 {
         let few = self.kept.volume().saturating_mul(self.reduced.volume()) <= FEW;
         if executor.threads() == 1 && few { self.kept.volume().max(1) } else { self.block }
     }
 
-    /// Kept positions of a task that goes through its stages one by one, each of which takes a while to begin.
+    /// Kept positions of a task that runs its stages one by one, each of which has a start-up time.
     fn staged(&self) -> i64 {
         let (kept, reduced) = (self.kept.volume(), self.reduced.volume());
         match reduced {
@@ -196,19 +197,19 @@ impl Grid {
         (self.reduced.volume() + self.segment - 1) / self.segment
     }
 
-    /// What a segment folds in one of its folds, by kept positions.
+    /// The totals of a segment in one of its folds, by kept positions.
     fn partial<'a>(&self, partials: Buf<'a>, fold: usize, segment: i64) -> Buf<'a> {
         let kept = self.kept.volume() as usize;
         partials.part(4 * (fold * self.segments() as usize + segment as usize) * kept, 4 * kept)
     }
 
-    /// Elements of scratch for what segments fold.
+    /// Elements of scratch for the totals of segments.
     pub(super) fn partials(&self) -> usize {
         if self.segments() > 1 { FOLDS * (self.segments() * self.kept.volume()) as usize } else { 0 }
     }
 
-    /// Calls `chunk` for every chunk of a stage over all positions in the ranges; `fresh` before and `done` after those of the same kept positions.
-    /// At most so many kept positions are taken together, and with these as many reduced ones as the function says.
+    /// Calls `f` for every chunk of a stage over all positions in the ranges, with [`Visit::Fresh`] before and [`Visit::Done`] after the
+    /// chunks of the same kept positions. At most `limit` kept positions are taken at a time, and with `n` of these `with(n)` reduced ones.
     pub(super) fn each(
         &self,
         kept: Range<i64>,
@@ -231,13 +232,13 @@ impl Grid {
     }
 }
 
-/// What [`Grid::each`] finds.
+/// What [`Grid::each`] visits.
 pub(super) enum Visit<'a> {
-    /// So many kept positions begin.
+    /// The begin of this many kept positions.
     Fresh(usize),
     /// Some of their reduced positions.
     Chunk(&'a Chunk<'a>),
-    /// The kept positions, whose reduced ones were all visited.
+    /// The kept positions whose reduced ones have all been visited.
     Done(&'a Chunk<'a>),
 }
 
@@ -247,7 +248,7 @@ impl Group {
         self.operands.iter().any(|o| matches!(o.source, Source::Sums(_)))
     }
 
-    /// Memory of the operands; tables are parts of `tables`.
+    /// Binds the memory of the operands; tables are parts of `tables`.
     pub(super) fn bind<'a>(&self, ctx: &Ctx<'a>, tables: Buf<'a>, bound: &mut Bound<'a>) -> Result<(), Error> {
         for (m, o) in bound.memory.iter_mut().zip(&self.operands) {
             let buf = match o.source {
@@ -260,7 +261,7 @@ impl Group {
         Ok(())
     }
 
-    /// The grid for the sizes that the arguments have.
+    /// The grid for the sizes of the arguments.
     fn late(&self, ctx: &Ctx<'_>) -> Result<Grid, Error> {
         let mut places: [Place; OPERANDS] = std::array::from_fn(|_| Place::single(self.space.len()));
         let mut space = self.space;
@@ -281,7 +282,7 @@ impl Group {
             .ok_or_else(|| Error::Runtime("blocks of the arguments do not nest".into()))
     }
 
-    /// Runs all stages, each in tasks that `execute` does.
+    /// Runs all stages, each as tasks for `execute`.
     pub(super) fn run<'a>(&self, ctx: &Ctx<'a>, [tables, partials]: [Buf<'a>; 2], execute: &Execute<'_>) -> Result<(), Error> {
         let mut bound = Bound::default();
         self.bind(ctx, tables, &mut bound)?;
@@ -309,7 +310,8 @@ impl Group {
             });
             return Ok(());
         }
-        // Few workers take blocks through all stages, so that what one stage has read is near for the next. Segments are the same.
+        // A few workers take blocks through all stages, so that what one stage has read is in a cache for the next. Segments are the same
+        // either way.
         let (executor, blocks) = (ctx.executor(), (kept + grid.block - 1) / grid.block);
         if executor.threads() as i64 <= blocks {
             executor.run(executor.threads(), blocks as usize, &|_, block| {
@@ -338,7 +340,7 @@ impl Group {
     }
 }
 
-/// A segment of the reduced positions of a stage, and where what it folds goes.
+/// A segment of the reduced positions of a stage, and where its totals go.
 struct Segment<'s> {
     grid: &'s Grid,
     bound: &'s Bound<'s>,
@@ -359,21 +361,21 @@ impl Segment<'_> {
     }
 }
 
-/// Does what a task does of a stage; registers are lent to it.
+/// Does a task of a stage, with registers that are lent to it.
 pub(super) type Execute<'e> = dyn Fn(&Work<'_>, &mut Lines) + Sync + 'e;
 
 impl Stage {
-    /// Whether it visits kept positions only.
+    /// Whether it visits only kept positions.
     pub(super) fn by_kept(&self, grid: &Grid) -> bool {
         self.over == Over::Kept || grid.reduced.volume() == 1
     }
 
-    /// Segments of the positions that it visits.
+    /// Number of segments of the positions that it visits.
     fn segments(&self, grid: &Grid) -> i64 {
         if self.over == Over::Kept { 1 } else { grid.segments() }
     }
 
-    /// Puts together what segments have folded for some kept positions.
+    /// Combines the totals of segments for some kept positions.
     fn join(&self, (grid, bound): (&Grid, &Bound<'_>), kept: Range<i64>, partials: Buf<'_>) {
         for (i, f) in self.folds.iter().enumerate() {
             grid.kept.runs(kept.clone(), CHUNK, |run| {
@@ -394,14 +396,14 @@ impl Stage {
         }
     }
 
-    /// Begins to fold for `n` kept positions.
+    /// Initialises the totals of `n` kept positions.
     pub(super) fn begin(&self, folded: &mut Folded, n: usize) {
         for (f, total) in self.folds.iter().zip(folded) {
             total[..n].fill(f.op.neutral());
         }
     }
 
-    /// Stores what has been folded for the kept positions of a chunk.
+    /// Stores the totals of the kept positions of a chunk.
     pub(super) fn end(&self, simd: Simd, bound: &Bound<'_>, chunk: &Chunk<'_>, folded: &Folded) {
         for ((f, total), to) in self.folds.iter().zip(folded).zip(&bound.totals) {
             let mut values = [0.0; CHUNK];
@@ -477,7 +479,7 @@ fn apply(simd: Simd, formula: Formula, registers: &mut Registers, at: usize, n: 
 }
 
 impl Pipeline {
-    /// A copy of elements as one of words of 32 bits; `None` where it is none, or there are not as many neighbours everywhere.
+    /// A bitwise copy in 32-bit words; `None` if the pipeline is no copy, or words are not contiguous everywhere.
     pub fn in_words(mut self) -> Option<Pipeline> {
         let [Group { operands, stages, grid: Some(grid), .. }] = &mut self.groups[..] else { return None };
         let [to, from] = &mut operands[..] else { return None };
@@ -491,13 +493,13 @@ impl Pipeline {
         Some(self)
     }
 
-    /// The memory of tables, and that of what segments fold.
+    /// The memory of tables, and that of the totals of segments.
     pub(super) fn space<'a>(&self, ctx: &Ctx<'a>) -> [Buf<'a>; 2] {
         let tables = 4 * self.tables;
         [ctx.scratch_buf().part(0, tables), ctx.scratch_buf().part(tables, ctx.scratch.len() - tables)]
     }
 
-    /// What comes before and after the groups, each of which, with its number, `run` runs.
+    /// What is done before and after the groups; `run` runs each group, by index.
     pub(super) fn around(&self, ctx: &Ctx<'_>, mut run: impl FnMut(usize, &Group) -> Result<(), Error>) -> Result<(), Error> {
         for (arg, start) in &self.cleared {
             let buf = ctx.buf(*arg)?;
@@ -518,7 +520,7 @@ impl Kernel for Pipeline {
     }
 }
 
-/// Makes all bits of the elements of `bits` at the positions of `nest`, whose only operand `buf` is, zeros.
+/// Zeroes all bits of the elements of `bits` bits at the positions of `nest`, whose only operand is `buf`.
 pub(super) fn zero(ctx: &Ctx<'_>, buf: Buf<'_>, bits: usize, nest: &Nest) {
     let grain = if bits >= 8 { GRAIN } else { i64::MAX };
     split(ctx.executor(), nest.volume(), grain, &|range| {
@@ -549,7 +551,7 @@ fn zeros<T: Element>(buf: Buf<'_>, chunk: &Chunk<'_>) {
     short!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
 }
 
-/// Calls `f` with the place of every element of a chunk's first operand.
+/// Calls `f` with the index of every element of a chunk's first operand.
 fn each(chunk: &Chunk<'_>, f: impl Fn(usize)) {
     let [start, row, step] = [chunk.at, *chunk.outer, *chunk.inner].map(|t| t[0] as usize);
     for r in 0..chunk.rows {

@@ -1,12 +1,12 @@
-//! Work on neighbourhoods: pooling, resampling, local response normalisation.
+//! Portable kernels for windows: pooling, resampling, local response normalisation.
 //!
-//! Some dimensions are kept, the others form a window space, over which each result depends on several elements. For a run of kept positions (16
-//! channels of a channels-last tensor, say, or one of a plain one) the whole window space is loaded into scratch as `f32` planes of
-//! `[window position][kept position]`, a [`Window`] makes the planes of the results, and these go through the shared tail (post-ops, scales,
-//! conversion) to their destination. All types and layouts are therefore the same to the formulas.
+//! Some dimensions are kept; the others form a window space, over which each result depends on several elements. For a run of kept
+//! positions (16 channels of a channels-last tensor, say, or one of a plain tensor) the whole window space is loaded into scratch as `f32`
+//! planes of `[window position][kept position]`. A [`Window`] computes the planes of the results, and the shared epilogue (post-ops,
+//! scales, conversion) stores these in the destination. So formulas need not care about types and layouts.
 //!
-//! Where kept positions are no neighbours (the channels of NCHW, the pixels of NHWC for windows of channels), a vector of them is loaded plane
-//! after plane and transposed in registers, so that formulas go by vectors there too, whatever the windows are.
+//! If kept positions are not contiguous (the channels of NCHW, the pixels of NHWC for windows of channels), a vector of them is loaded
+//! plane after plane and transposed in registers, so that formulas run on vectors here as well.
 
 use super::pipeline::{Bound, Group, Lines, Padding, Registers, zero};
 use super::program::{Builder, Draft, Stage, Step};
@@ -21,15 +21,15 @@ use oxidnn_spec::{Arg, DataType, Dims, Error, Tensor};
 use std::fmt::Debug;
 use std::ops::Range;
 
-/// What a number of a plane costs from load to store, beside one that is moved.
+/// Cost of an element of a plane from load to store, relative to moving one.
 const HEAVY: i64 = 8;
-/// Bytes of a plane that should stay in the cache, and most neighbours of a run.
+/// Bytes of a plane that should stay in the cache, and most contiguous positions of a run.
 const CACHED: i64 = 256 * 1024;
 const RUN: i64 = 256;
 
-/// A formula over planes.
+/// A formula on planes.
 pub trait Window: Debug + Send + Sync + 'static {
-    /// Whether planes of one number a window position, one behind the other, may be computed together: as planes of one more dimension.
+    /// Whether consecutive planes with one element a window position may be computed together, as planes with one more dimension.
     const TOGETHER: bool = false;
 
     /// Bytes of its tables.
@@ -37,45 +37,45 @@ pub trait Window: Debug + Send + Sync + 'static {
         0
     }
 
-    /// Makes the planes of the results. `run` elements belong to each window position.
+    /// Computes the planes of the results. Each window position has `run` elements.
     fn compute(&self, simd: Simd, run: usize, planes: Planes<'_>);
 }
 
 /// Planes of one run of kept positions.
 #[derive(Debug)]
 pub struct Planes<'a> {
-    /// Those of the inputs, in their order; empty where there is none.
+    /// Those of the inputs, in order; empty for a missing one.
     pub inputs: [&'a [f32]; 2],
-    /// That of the result; contents undefined.
+    /// That of the result; its contents are undefined before.
     pub result: &'a mut [f32],
-    /// That of the second result, or space of as many elements as were asked for.
+    /// That of the second result, or scratch of the requested size.
     pub extra: &'a mut [f32],
 }
 
-/// What else a window computation has than its result.
+/// What a window computation has besides its result.
 #[derive(Debug)]
 pub struct Sides<'a> {
     /// Arguments that are loaded.
     pub inputs: &'a [Arg],
     /// A second result.
     pub second: Option<Arg>,
-    /// Window positions of space, where there is no second result.
+    /// Window positions of scratch, if there is no second result.
     pub extra: i64,
     /// Largest number of workers.
     pub workers: usize,
-    /// What code may be generated for.
+    /// The instruction set for generated code.
     pub jit: Option<Isa>,
 }
 
-/// One tensor and the loops over its window positions, with those of the plane behind it.
+/// A tensor and the loops over its window positions, with the plane as second operand.
 #[derive(Debug)]
 struct Side {
     arg: Arg,
     kind: Kind,
-    /// Operand of the kept loops.
+    /// Its operand index in the kept loops.
     operand: usize,
     nest: Nest,
-    /// Window positions.
+    /// Number of window positions.
     volume: usize,
 }
 
@@ -91,32 +91,32 @@ pub struct Windows<W> {
     padding: Vec<Padding>,
     kept: Nest,
     reduced: Nest,
-    /// Operand of the reduced loops that is the plane.
+    /// The operand of the window loops that is the plane.
     plane: usize,
     volume: usize,
     run: usize,
-    /// Kept positions whose planes are computed together, one behind the other, where runs are single positions.
+    /// Kept positions whose planes are computed together, one after the other, if runs are single positions.
     planes: usize,
-    /// What makes vectors of planes.
+    /// The instruction set of the transpositions to vectors of planes, if there are any.
     turned: Option<Isa>,
     block: i64,
     workers: usize,
 }
 
-/// What an execution works on.
+/// The memory of an execution.
 struct On<'o> {
     simd: Simd,
     bound: &'o Bound<'o>,
-    /// Of the inputs, and of the second result.
+    /// That of the inputs, and of the second result.
     memory: &'o [Memory<'o>; 3],
-    /// What makes vectors of planes, where that is done.
+    /// The transpositions to vectors of planes, if there are any.
     squares: Option<&'o Squares>,
 }
 
 /// Elements of planes that are computed together.
 const TOGETHER: usize = 4096;
 
-/// Most elements of a worker's planes that are vectors of others, and fewest of these.
+/// Most elements of a worker's planes in vectors of others, and fewest of the latter.
 const TURNED: usize = 1 << 20;
 const LEAST: i64 = 4;
 
@@ -142,7 +142,8 @@ impl Side {
         Ok(Side { arg, kind: Kind::Number(tensor.dtype), operand, nest, volume: usize::try_from(volume).map_err(|_| bad())? })
     }
 
-    /// Calls `f` with a chunk of the tensor (operand 0), the first number of the plane that it belongs to, and the distance of its rows there.
+    /// Calls `f` with the chunks of the tensor (operand 0), each with the index of its first element in its plane and the stride of its
+    /// rows there.
     fn each(&self, k: &Run<'_>, mut f: impl FnMut(&Chunk<'_>, usize, usize)) {
         let inner = only(k.strides[self.operand]);
         self.nest.runs(0..self.nest.volume(), CHUNK / k.len, |r| {
@@ -163,7 +164,7 @@ impl Side {
         }
     }
 
-    /// Loads the planes of a run as vectors; `space` is for as many elements.
+    /// Loads the planes of a run as vectors; `space` has room for as many elements.
     fn load_turned(&self, on: &On<'_>, memory: Memory<'_>, k: &Run<'_>, plane: &mut [f32], space: &mut [f32]) {
         let Some(squares) = on.squares else { return };
         if self.kind == Kind::Number(DataType::F32) && [0, 1].iter().all(|t| self.nest.step(*t) == Some(1)) {
@@ -209,12 +210,12 @@ impl Side {
     }
 }
 
-/// A number for the first operand.
+/// Strides with `v` for the first operand.
 fn only(v: i64) -> [i64; OPERANDS] {
     std::array::from_fn(|t| if t == 0 { v } else { 0 })
 }
 
-/// Calls `f` with every kept position of a run, and where its plane of `volume` elements is among all.
+/// Calls `f` with every kept position of a run, and the range of its plane of `volume` elements in all planes.
 fn single(k: &Run<'_>, volume: usize, mut f: impl FnMut(&Run<'_>, Range<usize>)) {
     let mut one = Run { len: 1, ..*k };
     for plane in 0..k.len {
@@ -228,7 +229,7 @@ fn one_run(nest: &Nest, operands: [usize; 2], volume: usize) -> bool {
     nest.run() == Some(volume as i64) && operands.iter().all(|t| nest.step(*t) == Some(1))
 }
 
-/// `rows` rows of `run` elements of a plane, `step` apart, put together.
+/// Collects `rows` rows of `run` elements of a plane, `step` apart.
 fn collect(block: &mut [f32; CHUNK], plane: &[f32], (rows, run): (usize, usize), (at, step): (usize, usize)) {
     if step == run || rows == 1 {
         return block[..rows * run].copy_from_slice(&plane[at..][..rows * run]);
@@ -238,14 +239,14 @@ fn collect(block: &mut [f32; CHUNK], plane: &[f32], (rows, run): (usize, usize),
     }
 }
 
-/// A chunk of kept positions by window positions; one kept position makes a chunk of one row.
+/// A chunk of kept positions by window positions; with one kept position it has one row.
 fn chunk<'a>(at: [i64; OPERANDS], kept: (usize, &'a [i64; OPERANDS]), window: (usize, &'a [i64; OPERANDS])) -> Chunk<'a> {
     let ((k, inner), (r, outer)) = (kept, window);
     if k == 1 { Chunk { at, run: r, inner: outer, rows: 1, outer } } else { Chunk { at, run: k, inner, rows: r, outer } }
 }
 
 impl<W: Window> Windows<W> {
-    /// The kernel that makes `result` by `window` over the dimensions that are not in `kept`, and the bytes of scratch that it needs.
+    /// The kernel that computes `result` by `window` over the dimensions that are not in `kept`, and its bytes of scratch.
     ///
     /// # Errors
     /// [`Skip`] for attributes, types and layouts.
@@ -316,7 +317,7 @@ impl<W: Window> Windows<W> {
         Ok((windows, bytes))
     }
 
-    /// Calls `f` for every run of kept positions with planes of its own, of `volume` window positions, and where these are.
+    /// Calls `f` for every run of kept positions with planes of its own, of `volume` window positions, and with their range.
     fn each(&self, k: &Run<'_>, volume: usize, mut f: impl FnMut(&Run<'_>, Range<usize>)) {
         match self.planes {
             1 => f(k, 0..volume * k.len),
@@ -324,13 +325,13 @@ impl<W: Window> Windows<W> {
         }
     }
 
-    /// Whether the planes of a run of results are one run of the destination, which nothing else goes by.
+    /// Whether the planes of a run of results are one run of the destination, and no post-op needs positions.
     fn is_joined(&self, k: &Run<'_>) -> bool {
         let alone = self.tail.operands.len() == 1 && k.strides[0] == self.volume as i64;
         alone && one_run(&self.reduced, [0, self.plane], self.volume)
     }
 
-    /// Whether results are stored as they are, as f32 that are neighbours where those of their planes are.
+    /// Whether results are stored unchanged, as f32 that are contiguous where their planes are.
     fn is_plain(&self) -> bool {
         let number = self.tail.operands.len() == 1 && self.tail.operands[0].kind == Kind::Number(DataType::F32);
         let stored = matches!(self.stage.steps[..], [Step::Store { from: 0, .. }]);

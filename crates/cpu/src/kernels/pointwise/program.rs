@@ -1,9 +1,9 @@
-//! Programs over chunks: what happens to elements between loads and stores, and how a kernel is put together from such programs.
+//! Programs over chunks: the instructions on elements between loads and stores, and the builder of such programs.
 //!
-//! A [`Builder`] makes a [`Pipeline`] from groups. A group has kept dimensions and reduced ones: its stages run over all positions, or over the kept
-//! positions alone, and a stage over all may fold registers over the reduced dimensions into tables in scratch, which later stages load
-//! like any tensor. Softmax, for example, is one group that keeps all dimensions but the axis: fold the maximum; subtract it, take the
-//! exponential and fold the sum; multiply by its reciprocal.
+//! A [`Builder`] makes a [`Pipeline`] of groups. A group has kept and reduced dimensions. Its stages run over all positions, or over the
+//! kept positions alone. A stage over all positions may fold registers over the reduced dimensions into tables in scratch, which later
+//! stages load like any tensor. Softmax, for example, is one group that keeps all dimensions but the axis: fold the maximum; subtract it,
+//! take the exponential and fold the sum; multiply by its reciprocal.
 
 use super::fold::FoldOp;
 use super::operand::Kind;
@@ -18,13 +18,13 @@ use std::cmp::Ordering;
 /// Registers of a program.
 pub(super) const REGISTERS: usize = 4;
 
-/// What a step of many instructions costs, beside an element that is moved.
+/// Cost of a step of many instructions, relative to moving an element.
 const LONG: i64 = 4;
 
-/// The positions of rows among those of [`Builder::total`].
+/// The mask of the positions of rows in [`Builder::total`].
 pub const IN_ALL: u32 = 0b10;
 
-/// Elements that the lines of tables' rows are multiples of.
+/// Lines of tables' rows are multiples of this many elements.
 pub(super) const LINE: usize = 16;
 
 /// Folds of one stage.
@@ -43,13 +43,13 @@ pub(super) enum Step {
     Apply { at: usize, formula: Formula },
     /// `r[at] = alg(r[at], operand)`, by way of `r[at + 1]` unless the operand is constant over a chunk.
     With { at: usize, alg: BinaryAlg, operand: usize },
-    /// `r[0] = r[0] / (1 - p)` where the generator keeps an element, else 0; which it kept goes to a mask by way of `r[1]`.
+    /// Dropout: `r[0] = r[0] / (1 - p)` for elements that the generator keeps, else 0; the mask is stored by way of `r[1]`.
     Drop(Drop),
-    /// `r[0]` becomes a number of a type, up or down at random.
+    /// Stochastic rounding of `r[0]` to a type.
     Round(Round),
 }
 
-/// Stochastic rounding: the tensor in whose memory elements are counted, the operand of the seed, and the type.
+/// Stochastic rounding: the tensor whose elements are counted in memory order, the operand of the seed, and the type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Round {
     pub(super) of: usize,
@@ -57,7 +57,7 @@ pub(super) struct Round {
     pub(super) dtype: DataType,
 }
 
-/// The operands of dropout: the tensor in whose memory elements are counted, the mask, and single numbers.
+/// The operands of dropout: the tensor whose elements are counted in memory order, the mask, and scalars.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Drop {
     pub(super) of: usize,
@@ -68,7 +68,7 @@ pub(super) struct Drop {
 }
 
 impl Step {
-    /// Whether it is many instructions.
+    /// Whether it has many instructions.
     pub(super) fn is_long(&self) -> bool {
         match self {
             Step::Apply { formula, .. } => !jit::is_short(*formula),
@@ -85,7 +85,7 @@ impl Step {
         }
     }
 
-    /// The same with another number of its operand.
+    /// The same with another operand index.
     pub(super) fn with_operand(self, number: impl Fn(usize) -> usize) -> Step {
         match self {
             Step::Load { to, operand } => Step::Load { to, operand: number(operand) },
@@ -120,16 +120,16 @@ pub(super) struct Stage {
     pub(super) folds: Vec<Fold>,
 }
 
-/// Where the elements of an operand come from.
+/// Where an operand's elements come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
     /// An execution argument.
     Argument(Arg),
-    /// Scratch, from this number on.
+    /// Scratch, from this element on.
     Table(usize),
-    /// A row of elements, one for each reduced position, that each worker has for itself: what one stage leaves to the next of the same row.
+    /// A row of elements, one for each reduced position, of each worker's own: one stage passes it to the next on the same row.
     Row,
-    /// What the rows of a task add up, a number for each reduced position: a line of scratch for each task, from this number on.
+    /// The sums of a task's rows, one for each reduced position: a line of scratch for each task, from this element on.
     Sums(usize),
 }
 
@@ -137,7 +137,7 @@ pub(super) enum Source {
 pub(super) struct Operand {
     pub(super) source: Source,
     pub(super) kind: Kind,
-    /// `None` where sizes are known only at execution.
+    /// `None` if sizes are known only at execution.
     pub(super) place: Option<Place>,
 }
 
@@ -148,19 +148,19 @@ pub struct Table {
     strides: Dims,
 }
 
-/// What the rows of tasks add up: the operand of a group, and the table of all tasks by task and reduced position, with its sizes.
+/// Sums over the rows of tasks: the operand of a group, and the table of all tasks, by task and reduced position, with its sizes.
 #[derive(Clone, Debug)]
 pub struct Sums {
-    /// The operand that rows are added to.
+    /// The operand to which rows are added.
     pub operand: usize,
     table: Table,
     sizes: [i64; 2],
 }
 
-/// A dimension of the tensors that the positions have as two: `(dimension, size of the outer)`.
+/// A dimension of the tensors that is two dimensions of the positions: `(dimension, size of the outer)`.
 pub type Split = Option<(usize, i64)>;
 
-/// A pipeline in the making.
+/// A pipeline while it is built.
 #[derive(Debug)]
 pub struct Builder<'p> {
     problem: &'p Problem,
@@ -170,7 +170,7 @@ pub struct Builder<'p> {
     tables: usize,
     padding: Vec<Padding>,
     cleared: Vec<(Arg, usize)>,
-    /// Whether groups may write to the padded areas of their results.
+    /// Whether groups may write the padded areas of their results.
     spreads: bool,
 }
 
@@ -180,12 +180,12 @@ pub(super) struct Draft {
     space: Dims,
     pub(super) operands: Vec<Operand>,
     pub(super) stages: Vec<Stage>,
-    /// Kept positions of a task, where its rows are added up.
+    /// Kept positions of a task, if its rows are added up.
     rows: Option<i64>,
 }
 
 impl<'p> Builder<'p> {
-    /// A pipeline over the positions of tensors of `dims`, one dimension perhaps split in two.
+    /// A pipeline over the positions of tensors of `dims`, of which one dimension may be split in two.
     ///
     /// # Errors
     /// [`Skip`] for too many dimensions.
@@ -195,7 +195,7 @@ impl<'p> Builder<'p> {
         Ok(Builder { problem, space, split, groups: Vec::new(), tables: 0, padding: Vec::new(), cleared: Vec::new(), spreads: false })
     }
 
-    /// A pipeline of one stage over the positions of `result`, whose memory leads.
+    /// A pipeline of one stage over the positions of `result`, in the order of its memory.
     ///
     /// # Errors
     /// As for [`Builder::new`] and [`Builder::argument`].
@@ -234,12 +234,12 @@ impl<'p> Builder<'p> {
         self.space.iter().enumerate().filter(|(d, _)| mask >> d & 1 == 1).map(|(_, s)| *s).product()
     }
 
-    /// Takes the positions of tensors of `dims` from here on.
+    /// Uses the positions of tensors of `dims` from here on.
     pub fn positions(&mut self, dims: &Dims) {
         self.space = *dims;
     }
 
-    /// Takes the positions of tensors of `dims`, one dimension split in two, from here on.
+    /// Uses the positions of tensors of `dims`, with one dimension split in two, from here on.
     ///
     /// # Errors
     /// [`Skip`] for too many dimensions.
@@ -249,12 +249,12 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    /// Takes the positions of tensors of `dims`, none of which is split, from here on.
+    /// Uses the positions of tensors of `dims`, without a split dimension, from here on.
     pub fn whole_positions(&mut self, dims: &Dims) {
         (self.space, self.split) = (*dims, None);
     }
 
-    /// Begins a group that keeps the dimensions in `kept`. Its first operand leads: loops run in the order of its memory.
+    /// Begins a group that keeps the dimensions in `kept`. Loops run in the order of its first operand's memory.
     pub fn group(&mut self, kept: u32) {
         self.groups.push(Draft { kept, space: self.space, operands: Vec::new(), stages: Vec::new(), rows: None });
     }
@@ -290,7 +290,7 @@ impl<'p> Builder<'p> {
         self.problem.tensor(arg).ok_or_else(|| Skip::Layout(format!("of {arg}: there is none")))
     }
 
-    /// The argument `arg`, broadcast where its size is 1, as operand of the group.
+    /// The argument `arg` as an operand of the group, broadcast along dimensions of size 1.
     ///
     /// # Errors
     /// [`Skip`] for its type or layout.
@@ -299,14 +299,14 @@ impl<'p> Builder<'p> {
         self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(tensor.dtype), place: self.place(arg, &tensor.layout)? })
     }
 
-    /// A number that is an argument by itself, of any type.
+    /// An argument that is a single number of any type.
     fn single(&mut self, arg: Arg) -> Result<usize, Skip> {
         let kind = Kind::Number(self.tensor(arg)?.dtype);
         let place = Some(Place::single(self.space.len()));
         self.place_operand(Operand { source: Source::Argument(arg), kind, place })
     }
 
-    /// The part of the argument `arg` that `layout` describes, as operand of the group.
+    /// The part of the argument `arg` that `layout` describes, as an operand of the group.
     ///
     /// # Errors
     /// As for [`Builder::argument`].
@@ -339,7 +339,7 @@ impl<'p> Builder<'p> {
         place.map(Some).ok_or_else(bad)
     }
 
-    /// The argument `arg`, whose dimensions are those of the positions that `mask` names, as operand of the group.
+    /// The argument `arg`, whose dimensions are those of the positions in `mask`, as an operand of the group.
     ///
     /// # Errors
     /// [`Skip`] for its type, or a layout with blocks.
@@ -360,7 +360,7 @@ impl<'p> Builder<'p> {
         self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(tensor.dtype), place })
     }
 
-    /// The bits of the argument `arg`, one for each position in the order of a layout, as operand of the group.
+    /// The bits of the argument `arg`, one for each position in the order of a layout, as an operand of the group.
     ///
     /// # Errors
     /// [`Skip`] for layouts that are not strides and blocks of all positions.
@@ -373,7 +373,7 @@ impl<'p> Builder<'p> {
     /// A new table with one number for each position of the dimensions in `mask`.
     ///
     /// # Errors
-    /// [`Skip`] when there are too many.
+    /// [`Skip`] for too many elements.
     pub fn table(&mut self, mask: u32) -> Result<Table, Skip> {
         let mut strides = Dims::filled(self.space.len(), 0);
         let mut stride = 1i64;
@@ -387,8 +387,8 @@ impl<'p> Builder<'p> {
         Ok(Table { at, strides })
     }
 
-    /// The positions' dimensions from the outermost in the memory of the operation's first tensor to the innermost, those with blocks last: elements of
-    /// tables are neighbours where elements are.
+    /// The positions' dimensions from the outermost to the innermost in the memory of the operation's first tensor, those with blocks last:
+    /// so elements that are contiguous there are contiguous in tables.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.space.len()).collect();
         let operands = self.problem.op.operands();
@@ -400,7 +400,7 @@ impl<'p> Builder<'p> {
         order
     }
 
-    /// A table as operand of the group, one perhaps that was made when no dimension was split.
+    /// A table as an operand of the group; it may have been made when no dimension was split.
     ///
     /// # Errors
     /// [`Skip`] for too many operands.
@@ -417,7 +417,7 @@ impl<'p> Builder<'p> {
         self.put(Operand { source: Source::Table(table.at), kind: Kind::Number(DataType::F32), place })
     }
 
-    /// A row of elements of the worker's own as operand of the group, for kernels that do all stages on a row.
+    /// A row of elements of the worker's own as an operand of the group, for kernels that run all stages on a row.
     ///
     /// # Errors
     /// [`Skip`] for too many operands.
@@ -426,7 +426,7 @@ impl<'p> Builder<'p> {
         self.put(Operand { source: Source::Row, kind: Kind::Number(DataType::F32), place })
     }
 
-    /// The reduced positions of the group as neighbours, and how many they are.
+    /// Strides that make the reduced positions of the group contiguous, and their number.
     fn of_row(&self) -> Result<(Place, i64), Skip> {
         let kept = self.groups.last().map_or(0, |g| g.kept);
         let (mut strides, mut stride) = (Dims::filled(self.space.len(), 0), 1i64);
@@ -437,8 +437,8 @@ impl<'p> Builder<'p> {
         Ok((Place::strided(strides), stride))
     }
 
-    /// What every `rows` rows of the group, a task, add up by reduced position, as operand of the group, for kernels that do all stages on a row: each
-    /// row adds to what it loads, and stores that.
+    /// Sums over every `rows` rows of the group (a task), by reduced position, as an operand of the group, for kernels that run all stages
+    /// on a row: each row loads it, adds to it, and stores it.
     ///
     /// # Errors
     /// [`Skip`] for too many elements or operands.
@@ -456,14 +456,14 @@ impl<'p> Builder<'p> {
         Ok(Sums { operand, table, sizes: [tasks, width] })
     }
 
-    /// Adds `r[register]` to sums; uses `r[2]` and the register behind it.
+    /// Adds `r[register]` to sums; uses `r[2]` and the register after it.
     pub fn add_up(&mut self, register: usize, sums: &Sums) {
         self.copy(2, register);
         self.with(2, BinaryAlg::Add, sums.operand);
         self.store(2, sums.operand);
     }
 
-    /// A group that puts together what all tasks have added up, and begins a stage over the reduced positions, which [`IN_ALL`] is the mask of now. The
+    /// Begins a group that adds the sums of all tasks, and a stage over the reduced positions, whose mask is now [`IN_ALL`]. Returns the
     /// operands of all sums.
     ///
     /// # Errors
@@ -505,7 +505,7 @@ impl<'p> Builder<'p> {
         self.push(Step::Store { from, operand });
     }
 
-    /// Folds `r[register]` over the reduced positions into the operand at the end of the stage (whose last use of the register this is).
+    /// Folds `r[register]` over the reduced positions into the operand at the end of the stage, which must not use the register afterwards.
     pub fn fold(&mut self, register: usize, op: FoldOp, operand: usize) {
         if let Some(stage) = self.groups.last_mut().and_then(|g| g.stages.last_mut()) {
             stage.folds.push(Fold { register, op, operand });
@@ -522,7 +522,7 @@ impl<'p> Builder<'p> {
         self.apply(at, Formula::Forward(Unary::new(alg, alpha, beta)));
     }
 
-    /// `r[at] = r[at] / by`, rounded once: as a product with the reciprocal, where that is exact, for a power of two. Uses the register behind it.
+    /// `r[at] = r[at] / by`, rounded once: by a product with the reciprocal if that is exact (a power of two). Uses the register after it.
     pub fn divide(&mut self, at: usize, by: f32) {
         if by.is_normal() && by.to_bits().trailing_zeros() >= f32::MANTISSA_DIGITS - 1 {
             return self.forward(at, EltwiseAlg::Linear, 1.0 / by, 0.0);
@@ -552,7 +552,7 @@ impl<'p> Builder<'p> {
         self.apply(at, Formula::Binary(alg));
     }
 
-    /// `r[at] = alg(r[at], operand)`; uses the register behind it.
+    /// `r[at] = alg(r[at], operand)`; uses the register after it.
     pub fn with(&mut self, at: usize, alg: BinaryAlg, operand: usize) {
         self.push(Step::With { at, alg, operand });
     }
@@ -567,10 +567,10 @@ impl<'p> Builder<'p> {
         self.apply(0, Formula::Accumulate { scale: scale.into(), zero_point: zero_point.into() });
     }
 
-    /// Multiplies register `at` by the scales of `of`, where there are any; uses the register behind it.
+    /// Multiplies register `at` by the scales of `of`, if it has any; uses the register after it.
     ///
     /// # Errors
-    /// [`Skip`] for scales that the library computes, and those that programs cannot place.
+    /// [`Skip`] for scales that the library computes, and for scales whose strides programs cannot express.
     pub fn scale(&mut self, at: usize, of: Arg) -> Result<(), Skip> {
         self.quant(at, Arg::scale(of), self.problem.attr.scales.get(&of), BinaryAlg::Mul)
     }
@@ -591,7 +591,7 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    /// The elements of a quantisation as operand of the group.
+    /// The elements of a quantisation as an operand of the group.
     fn numbers(&mut self, arg: Arg, quant: &Quant) -> Result<usize, Skip> {
         if quant.mode != QuantMode::Static {
             return Err(Skip::Attr("scales that the library computes".into()));
@@ -603,11 +603,11 @@ impl<'p> Builder<'p> {
         self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(quant.dtype), place })
     }
 
-    /// What happens to the result in register 0 on its way to `arg`: post-ops, scale and zero point where it is [`Arg::DST`], the store, and zeros in
-    /// the padded area at the end.
+    /// Stores the result in register 0 to `arg`: post-ops, scale and zero point if it is [`Arg::DST`], the store, and zeros in the padded
+    /// area at the end.
     ///
     /// # Errors
-    /// [`Skip`] for attributes, types and layouts that programs do not do.
+    /// [`Skip`] for attributes, types and layouts that programs do not support.
     pub fn result(&mut self, arg: Arg) -> Result<(), Skip> {
         self.tail(arg)?;
         let operand = self.argument(arg)?;
@@ -615,7 +615,7 @@ impl<'p> Builder<'p> {
         self.pad(arg)
     }
 
-    /// Post-ops, scale and zero point of register 0, where `arg` is [`Arg::DST`].
+    /// Post-ops, scale and zero point of register 0, if `arg` is [`Arg::DST`].
     ///
     /// # Errors
     /// As for [`Builder::result`].
@@ -634,7 +634,7 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    /// Dropout of register 0, where the problem has it; uses the register behind it.
+    /// Dropout of register 0, if the problem has it; uses the register after it.
     fn dropout(&mut self) -> Result<(), Skip> {
         let Some(dropout) = &self.problem.attr.dropout else { return Ok(()) };
         let of = self.argument(Arg::DST)?;
@@ -653,15 +653,15 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    /// Zeros in all bytes of `arg` from byte `start` on, before anything else.
+    /// Zeroes `arg` from byte `start` on, before anything else.
     pub fn clear(&mut self, arg: Arg, start: usize) {
         self.cleared.push((arg, start));
     }
 
-    /// Zeros in all elements of `arg`, where it is an argument.
+    /// Zeroes all elements of `arg`, if it is an argument.
     ///
     /// # Errors
-    /// [`Skip`] where others lie between them.
+    /// [`Skip`] for tensors with gaps.
     pub fn zero(&mut self, arg: Arg) -> Result<(), Skip> {
         let Some(tensor) = self.problem.tensor(arg) else { return Ok(()) };
         if !tensor.layout.is_dense(true) || tensor.blocking().is_none_or(|b| b.offset != 0) {
@@ -671,11 +671,11 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    /// Integers of 32 bits that lie in the memory of `arg` from byte `start` on, row-major over the dimensions in `mask` with their
-    /// sizes in `sizes`, as operand of the group.
+    /// 32-bit integers in the memory of `arg` from byte `start` on, row-major over the dimensions in `mask` with their sizes in `sizes`, as
+    /// an operand of the group.
     ///
     /// # Errors
-    /// [`Skip`] where they are not aligned.
+    /// [`Skip`] if they are not aligned.
     pub fn behind(&mut self, arg: Arg, start: usize, mask: u32, sizes: &Dims) -> Result<usize, Skip> {
         if !start.is_multiple_of(4) {
             return Err(Skip::Layout(format!("of {arg}: sums that are not aligned")));
@@ -690,7 +690,7 @@ impl<'p> Builder<'p> {
         self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(DataType::S32), place })
     }
 
-    /// Zeros in the padded area of `arg` at the end.
+    /// Zeroes the padded area of `arg` at the end.
     ///
     /// # Errors
     /// [`Skip`] for its layout.
@@ -703,7 +703,7 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    /// A step of the chain of register 0; uses the registers behind it.
+    /// A step of the chain on register 0; uses the registers after it.
     fn step(&mut self, step: chain::Step) -> Result<(), Skip> {
         let [first, second] = step.operands;
         let first = first.map(|operand| self.operand(operand)).transpose()?;
@@ -718,7 +718,7 @@ impl<'p> Builder<'p> {
         Ok(())
     }
 
-    /// An operand of the chain as one of the group.
+    /// An operand of the chain as an operand of the group.
     fn operand(&mut self, operand: chain::Operand) -> Result<usize, Skip> {
         let (attr, dst) = (&self.problem.attr, Arg::DST);
         match (operand, attr.scales.get(&dst), attr.zero_points.get(&dst)) {
@@ -733,15 +733,15 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// The group begun last and the padded areas, for kernels that run the stages themselves.
+    /// The last group and the padded areas, for kernels that run the stages themselves.
     pub(super) fn last_group(&mut self) -> Option<(Draft, Vec<Padding>)> {
         Some((self.groups.pop()?, std::mem::take(&mut self.padding)))
     }
 
-    /// The pipeline and the bytes of scratch that it needs.
+    /// The pipeline and its bytes of scratch.
     ///
     /// # Errors
-    /// [`Skip`] for operands whose blocks do not nest, and for positions that fold nothing.
+    /// [`Skip`] for operands whose blocks do not nest, and for folds without positions.
     pub fn finish(self) -> Result<(Pipeline, usize), Skip> {
         let (mut groups, mut partials) = (Vec::new(), 0);
         for Draft { kept, mut space, operands, stages, rows } in self.groups {
@@ -756,7 +756,7 @@ impl<'p> Builder<'p> {
                     let new = |cost| Grid::new(&space, kept, &places, cost).ok_or_else(|| Skip::Layout("blocks that do not nest".into()));
                     let grid = new((!whole).then(|| cost(&stages)))?;
                     let grid = if let Some(rows) = rows { grid.in_tasks(rows) } else { grid };
-                    // Tasks share no bytes of single bits only where they go on in the order of these.
+                    // Tasks share no bytes of single bits only if positions are in the order of the bits.
                     let bits = stored(&stages).any(|o| operands[o].kind.bits() == 1);
                     Some(if bits && !grid.kept.follows(0) { new(None)? } else { grid })
                 }
@@ -774,8 +774,8 @@ impl<'p> Builder<'p> {
     }
 }
 
-/// Makes the positions of padded areas, which are zeroed at the end, positions of the space, where all operands have them: tensors with blocks are
-/// whole runs of memory then.
+/// Includes padded areas, which are zeroed at the end, in the positions of the space, if all operands have them: then tensors with blocks
+/// are whole runs of memory.
 fn spread(space: &mut Dims, places: &mut [Place]) {
     for d in (0..space.len()).filter(|d| space[*d] > 1).collect::<Vec<_>>() {
         let sizes = places.iter().filter_map(|place| match place {
@@ -797,12 +797,12 @@ fn spread(space: &mut Dims, places: &mut [Place]) {
     }
 }
 
-/// True where elements that share a byte are stored in an order that need not be that of memory, so that one task must store them all.
+/// Whether elements that share a byte may be stored out of memory order, so that one task must store them all.
 fn whole(operands: &[Operand], stages: &[Stage]) -> bool {
     stored(stages).any(|o| operands[o].kind.bits() == 4 || operands[o].kind.bits() == 1 && o != 0)
 }
 
-/// What a position costs in all stages.
+/// The cost of a position over all stages.
 fn cost(stages: &[Stage]) -> Cost {
     let long = |stage: &Stage| stage.steps.iter().filter(|step| step.is_long()).count() as i64;
     let all = || stages.iter().filter(|stage| stage.over == Over::All);
@@ -815,7 +815,7 @@ fn stored(stages: &[Stage]) -> impl Iterator<Item = usize> + '_ {
     stages.iter().flat_map(|s| &s.steps).filter_map(stored)
 }
 
-/// `dims`, a tensor's, with dimension `split.0` as two: of size `split.1` and the rest where the tensor has its full size (that of `full`), else
+/// `dims`, a tensor's, with dimension `split.0` as two: sizes `split.1` and the rest if the tensor has its full size (that of `full`), else
 /// 1 and 1.
 fn split_dims(dims: &Dims, full: &Dims, split: Split) -> Option<Dims> {
     let Some((at, outer)) = split else { return Some(*dims) };
@@ -830,7 +830,7 @@ fn split_dims(dims: &Dims, full: &Dims, split: Split) -> Option<Dims> {
     Dims::new(&out)
 }
 
-/// A tensor with blocks along dimension `d`, which is two of `dims`: the inner one of whole blocks, or a part of a block. `None` where neither is.
+/// A tensor with blocks along dimension `d`, which is two of `dims`, if the inner one is whole blocks or a part of a block; else `None`.
 fn split_blocks(layout: &Layout, d: usize, dims: Dims) -> Option<Place> {
     let b = layout.blocking().filter(|b| b.padded_dims[d] == layout.dims[d] && b.padded_offsets.iter().all(|o| *o == 0))?;
     if b.inner.len() == MAX_NDIMS {
@@ -877,7 +877,7 @@ fn split_blocks(layout: &Layout, d: usize, dims: Dims) -> Option<Place> {
     ))
 }
 
-/// Where the elements of `quant` lie for a tensor of `dims`: row-major over groups.
+/// The place of the elements of `quant` for a tensor of `dims`: row-major over groups.
 fn numbers(quant: &Quant, dims: &Dims) -> Place {
     let (n, mut strides) = (dims.len(), Dims::filled(dims.len(), 0));
     if quant.mask != 0 {

@@ -1,5 +1,5 @@
-//! What is drawn for each element: dropout, and rounding up or down. The generator counts elements in the memory of the destination, so that what it
-//! gives depends neither on the order of work nor on threads.
+//! Random numbers for each element: dropout, and stochastic rounding. The generator counts elements in the memory order of the destination,
+//! so its numbers depend neither on the order of work nor on threads.
 
 use super::program::{Drop, Round};
 use super::{CHUNK, Chunk, Kind, Memory, OPERANDS};
@@ -7,7 +7,7 @@ use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_expr::philox;
 use oxidnn_spec::DataType;
 
-/// An integer that is an argument by itself.
+/// An argument that is a single integer.
 fn whole(memory: &Memory<'_>) -> i64 {
     match memory.kind {
         Kind::Number(DataType::S64) => memory.buf.get(0),
@@ -15,7 +15,7 @@ fn whole(memory: &Memory<'_>) -> i64 {
     }
 }
 
-/// The numbers of elements, from a seed and an offset.
+/// The random numbers of elements, from a seed and an offset.
 struct Draw<'a> {
     elements: &'a [u64],
     seed: i64,
@@ -37,7 +37,7 @@ impl Body for Draw<'_> {
     }
 }
 
-/// The elements of a chunk that are dropped, and by what the others are divided.
+/// Drops elements of a chunk and divides the others.
 struct Keep<'a> {
     numbers: &'a [u32],
     threshold: u32,
@@ -58,7 +58,7 @@ impl Body for Keep<'_> {
     }
 }
 
-/// Numbers of f32 that become such of a type with fewer digits: their lowest bits are filled up at random before they are cut off.
+/// Stochastic rounding of f32 to a type with fewer digits: random bits are added below the last digit before the rest is cut off.
 struct Fill<'a> {
     elements: &'a [u64],
     seed: u32,
@@ -74,7 +74,7 @@ impl Body for Fill<'_> {
         let mut numbers = [0u32; CHUNK];
         let numbers = &mut numbers[..x.len()];
         numbers.iter_mut().zip(elements).for_each(|(number, element)| *number = philox::at(*element, i64::from(seed), 0));
-        // Bits that are lost by numbers that are normal ones of the type and stay such.
+        // The bits that are lost by normal numbers of the type, and the range of these.
         let (lost, normal) = match dtype {
             DataType::Bf16 => (0xffff, f32::MIN_POSITIVE..1e38),
             DataType::F16 => (0x1fff, 6.103_515_6e-5..65472.0),
@@ -89,7 +89,7 @@ impl Body for Fill<'_> {
     }
 }
 
-/// The elements of operand `t` at the positions of a chunk.
+/// The element indices of operand `t` at the positions of a chunk.
 fn elements(chunk: &Chunk<'_>, t: usize) -> [u64; CHUNK] {
     let mut elements = [0; CHUNK];
     let [at, inner, outer] = [chunk.at[t], chunk.inner[t], chunk.outer[t]].map(|n| n as u64);
@@ -99,7 +99,7 @@ fn elements(chunk: &Chunk<'_>, t: usize) -> [u64; CHUNK] {
     elements
 }
 
-/// Drops elements of `x`, and says in `kept` which it does not.
+/// Drops elements of `x`, and sets `kept` to 1 for the others.
 pub(super) fn drop_out(simd: Simd, drop: &Drop, memory: &[Memory<'_>; OPERANDS], chunk: &Chunk<'_>, [x, kept]: [&mut [f32; CHUNK]; 2]) {
     let p: f32 = memory[drop.probability].buf.get(0);
     let (seed, offset) = (whole(&memory[drop.seed]), drop.offset.map_or(0, |o| whole(&memory[o])));
@@ -109,7 +109,7 @@ pub(super) fn drop_out(simd: Simd, drop: &Drop, memory: &[Memory<'_>; OPERANDS],
     simd.run(Keep { numbers: &numbers[..n], threshold, divisor, x: &mut x[..n], kept: &mut kept[..n] });
 }
 
-/// Rounds the elements of `x` to a type at random.
+/// Rounds the elements of `x` to a type stochastically.
 pub(super) fn round(simd: Simd, round: &Round, memory: &[Memory<'_>; OPERANDS], chunk: &Chunk<'_>, x: &mut [f32; CHUNK]) {
     let seed = whole(&memory[round.seed]) as u32;
     let (elements, n) = (elements(chunk, round.of), chunk.positions());

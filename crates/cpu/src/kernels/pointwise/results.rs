@@ -1,4 +1,4 @@
-//! Results that kernels make in runs of memory: what attributes do to them on their way, and the zeros of padded areas.
+//! Results that kernels write in runs of memory: their epilogue, and the zeros of padded areas.
 
 use super::pipeline::{Bound, Group, Lines, Padding, zero};
 use super::program::{Builder, Draft, Over, Stage, Step};
@@ -7,30 +7,30 @@ use crate::kernels::multiversion::Simd;
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::{Arg, DataType, Error};
 
-/// The way of a result to its destination, where nothing goes by its position.
+/// The epilogue of a result, without post-ops that need positions.
 #[derive(Debug)]
 pub struct Results {
     tail: Group,
     stage: Stage,
     padding: Vec<Padding>,
-    /// Elements are stored as they are.
+    /// Whether elements are stored unchanged.
     plain: bool,
 }
 
-/// The memory of an execution's results.
+/// The memory of an execution's result.
 pub struct Destination<'r> {
     results: &'r Results,
     bound: Bound<'r>,
 }
 
-/// The same with registers of a task.
+/// The same with a task's registers.
 pub struct Stores<'r> {
     to: &'r Destination<'r>,
     lines: Lines,
 }
 
 impl Results {
-    /// The way to the argument `result`.
+    /// The epilogue for the argument `result`.
     ///
     /// # Errors
     /// [`Skip`] for attributes with other tensors, for types and layouts.
@@ -51,17 +51,17 @@ impl Results {
     /// The memory of an execution.
     ///
     /// # Errors
-    /// As for arguments that are missing.
+    /// If an argument is missing.
     pub fn bind<'r>(&'r self, ctx: &Ctx<'r>) -> Result<Destination<'r>, Error> {
         let mut to = Destination { results: self, bound: Bound::default() };
         self.tail.bind(ctx, Buf::empty(), &mut to.bound)?;
         Ok(to)
     }
 
-    /// Zeros in the padded area.
+    /// Zeroes the padded area.
     ///
     /// # Errors
-    /// As for arguments that are missing.
+    /// If an argument is missing.
     pub fn pad(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
         for Padding { arg, dtype, nest } in &self.padding {
             zero(ctx, ctx.buf(*arg)?, dtype.bits(), nest);
@@ -71,14 +71,14 @@ impl Results {
 }
 
 impl Destination<'_> {
-    /// What a task stores by.
+    /// The state that a task stores with.
     pub fn stores(&self) -> Stores<'_> {
         Stores { to: self, lines: Lines::new() }
     }
 }
 
 impl Stores<'_> {
-    /// Stores `values`, which become elements from `at` on.
+    /// Stores `values` as elements from `at` on.
     pub fn store(&mut self, simd: Simd, at: usize, values: &[f32]) {
         let Destination { results, bound: Bound { memory, .. } } = self.to;
         if results.plain {

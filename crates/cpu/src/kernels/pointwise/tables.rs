@@ -1,8 +1,8 @@
-//! Copies of elements to positions of their own, wherever blocks begin and end: bit by bit, as other numbers, or multiplied.
+//! Copies of elements to arbitrary positions, wherever blocks begin and end: bitwise, converted, or multiplied.
 //!
-//! In a layout of strides and blocks a dimension's part of an offset depends on no other dimension. So a table for each, of what its positions add in
-//! destination and source, says where every element goes: shuffled channels inside of blocks, sources that end inside of a block. What
-//! [`Copies`] does with a few strides is faster; this does the rest.
+//! In a layout of strides and blocks the offset is a sum of one term for each dimension. So a table for each dimension, with the terms of
+//! its positions in destination and source, gives the place of every element: channels shuffled within blocks, sources that end within a
+//! block. [`Copies`] with its strides is faster where it applies; this does the rest.
 
 use super::{Copies, grain_rows, split};
 use crate::kernels::code::elem;
@@ -18,46 +18,47 @@ use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Tensor};
 
 /// Most positions of all dimensions of a source.
 const MOST: i64 = 1 << 16;
-/// Positions of dimensions that one table has: to begin a row takes longer than some elements, and longer than some vectors. Of these there need be so few
-/// where rows go on at one distance.
+/// Most positions of the dimensions in the innermost table: beginning a row takes longer than some elements, and longer than some vectors.
+/// The second limit is enough for vectors if rows have one stride.
 const JOINED: usize = 1024;
 const LONG: usize = 4096;
 const VECTORED: usize = 64;
-/// Bytes of rows that are made together: each of their vectors is made for one after the other, while they are in L1.
+/// Bytes of rows that are processed together: one vector of each after the other, while they are in L1.
 const NEAR: usize = 24 * 1024;
-/// Elements that are made other numbers at a time.
+/// Elements that are converted at a time.
 const FEW: usize = 256;
-/// Elements of a run in the mean, at least, for runs that are copied at once.
+/// Fewest elements of an average run for copying whole runs.
 const RUN: usize = 4;
-/// What an element costs that is moved by itself, beside one of a run.
+/// Cost of an element that is moved on its own, relative to one of a run.
 const SINGLE: i64 = 4;
-/// What a vector of the source and one of the destination cost, and an element that another row moves: one that stays what it is, and another.
+/// Cost of a vector of the source plus one of the destination, relative to an element that another row moves: one that is only moved, and
+/// another.
 const VECTORS: [usize; 2] = [18, 25];
 const ELEMENTS: [usize; 2] = [16, 24];
 
-/// Copies into one destination.
+/// Copies to one destination.
 #[derive(Debug)]
 pub struct Tables {
     dst: Arg,
     tensor: Tensor,
     moves: Vec<Move>,
-    /// Positions of dimensions that are joined.
+    /// Most positions in the innermost table.
     joined: usize,
-    /// No copies, but the zeros of the padded area.
+    /// No copies, only the zeros of the padded area.
     padding: Copies,
 }
 
-/// What a position adds to offsets: in destination, source, what elements are multiplied by and what they are divided by.
+/// The terms of a position in the offsets of destination, source, factors and divisors.
 type Terms = [usize; 4];
 
-/// The innermost positions: what each adds to offsets, as few bytes as that takes.
+/// The innermost positions: the terms of each, in as few bytes as possible.
 #[derive(Debug)]
 struct Row {
-    /// Elements of destination and source.
+    /// Element offsets in destination and source.
     places: Vec<[u32; 2]>,
-    /// Numbers among the factors; none where there are no factors.
+    /// Offsets in the factors and divisors; empty without these.
     factors: Vec<[u32; 2]>,
-    /// The farthest places.
+    /// The farthest offsets.
     most: [usize; 2],
 }
 
@@ -71,43 +72,43 @@ impl Row {
         Ok(Row { places: pairs(0), factors: if factors { pairs(2) } else { Vec::new() }, most })
     }
 
-    /// The parts of destination and source, of elements of so many bytes, that a row at some places reaches.
+    /// The parts of destination and source, with elements of so many bytes, that a row at some offset reaches.
     fn parts<'b>(&self, [to, from]: [Buf<'b>; 2], at: Terms, [written, read]: [usize; 2]) -> [Buf<'b>; 2] {
         [to.part(at[0] * written, (self.most[0] + 1) * written), from.part(at[1] * read, (self.most[1] + 1) * read)]
     }
 }
 
-/// A source, and what the positions of each dimension add to offsets: outermost first.
+/// A source, and the terms of the positions of each dimension: outermost first.
 #[derive(Debug)]
 struct Move {
     src: Arg,
     dtype: DataType,
-    /// What elements are multiplied by, and then divided by: f32.
+    /// The arguments of factors and divisors: f32.
     factors: [Option<Arg>; 2],
     starts: Terms,
     outer: Vec<Vec<Terms>>,
     row: Row,
-    /// The runs of a row that are neighbours in both tensors, by their first element and length; none where they are short.
+    /// The runs of a row that are contiguous in both tensors, by first element and length; empty if they are short.
     runs: Vec<(Terms, usize)>,
 }
 
-/// Factors of a source's elements, and divisors: an f32 argument, and the distance of its numbers along each dimension.
+/// Factors and divisors of a source's elements: an f32 argument, and its stride along each dimension.
 pub type Factors = [Option<(Arg, Dims)>; 2];
 
-/// What position `p` of dimension `d` adds to an offset.
+/// The term of position `p` of dimension `d` in an offset.
 fn term(b: &Blocking, ndims: usize, d: usize, p: i64) -> usize {
     let position = Dims::from_fn(ndims, |e| if e == d { p } else { 0 });
     (b.offset_of(&position) - b.offset) as usize
 }
 
-/// The positions of all dimensions in one table, the last of which is the innermost.
+/// The positions of all dimensions in one table, the last dimension innermost.
 fn joined(dimensions: &[Vec<Terms>]) -> Vec<Terms> {
     dimensions.iter().fold(vec![[0; 4]], |all, table| {
         all.iter().flat_map(|at: &Terms| table.iter().map(move |terms| std::array::from_fn(|t| at[t] + terms[t]))).collect()
     })
 }
 
-/// The distance of all positions of a dimension, where they have one.
+/// The stride of all positions of a dimension, if there is one.
 fn distance(table: &[Terms]) -> Option<Terms> {
     let [first, second, ..] = table else { return None };
     let step: Terms = std::array::from_fn(|t| second[t].wrapping_sub(first[t]));
@@ -115,7 +116,7 @@ fn distance(table: &[Terms]) -> Option<Terms> {
     table.windows(2).all(even).then_some(step)
 }
 
-/// The runs of a row, where they are long enough to be copied at once.
+/// The runs of a row, if they are long enough to be copied as such.
 fn runs(row: &[Terms]) -> Vec<(Terms, usize)> {
     let mut runs: Vec<(Terms, usize)> = Vec::new();
     for terms in row {
@@ -128,7 +129,7 @@ fn runs(row: &[Terms]) -> Vec<(Terms, usize)> {
 }
 
 impl Tables {
-    /// No copies yet into `dst`, a tensor like `tensor`.
+    /// Without copies yet, to `dst`, a tensor like `tensor`.
     ///
     /// # Errors
     /// [`Skip`] for its layout and type.
@@ -140,21 +141,22 @@ impl Tables {
         Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), joined: JOINED, padding })
     }
 
-    /// The same for [`Tables::looked_up`], before there are copies.
+    /// Chooses longer rows for [`Tables::looked_up`], before anything is added.
     #[must_use]
     pub fn in_long_rows(self) -> Tables {
         Tables { joined: LONG, ..self }
     }
 
-    /// Copies `src`, a tensor like `tensor`, times factors: position `p` of its dimension `d` is position `to(d, p)` of the destination.
+    /// Adds copies of `src`, a tensor like `tensor`, times factors: position `p` of its dimension `d` goes to position `to(d, p)` of the
+    /// destination.
     ///
     /// # Errors
-    /// [`Skip`] for layouts, types that do not go by f32, and very many positions.
+    /// [`Skip`] for layouts, types that cannot be converted by way of f32, and too many positions.
     pub fn add(&mut self, src: Arg, tensor: &Tensor, factors: &Factors, to: impl Fn(usize, i64) -> i64) -> Result<(), Skip> {
         self.walk((src, tensor), factors, *tensor.dims(), |d, p| [to(d, p), p])
     }
 
-    /// Fills the destination with copies of elements of `src`, a tensor like `tensor`: position `p` of its dimension `d` is position `from(d, p)` of that.
+    /// Fills the destination with elements of `src`, a tensor like `tensor`: position `p` of its dimension `d` gets that of `from(d, p)`.
     ///
     /// # Errors
     /// As for [`Tables::add`].
@@ -162,7 +164,7 @@ impl Tables {
         self.walk((src, tensor), &[None, None], *self.tensor.dims(), |d, p| [p, from(d, p)])
     }
 
-    /// Copies at positions of `dims`, each of which is one of the destination and one of the source.
+    /// Adds copies at positions of `dims`, each with its position in the destination and in the source.
     fn walk(
         &mut self,
         (src, tensor): (Arg, &Tensor),
@@ -193,7 +195,7 @@ impl Tables {
             [term(dst, n, d, to), term(from, n, d, at), factor(0, d, p), factor(1, d, p)]
         };
         let mut dimensions: Vec<Vec<Terms>> = (0..n).map(|d| (0..dims[d]).map(|p| terms(d, p)).collect()).collect();
-        // Those of single positions move nothing, but for where they begin.
+        // Dimensions of a single position only change the first offset.
         let mut starts = [dst.offset as usize, from.offset as usize, 0, 0];
         dimensions.retain(|table| {
             let single = table.len() == 1;
@@ -219,7 +221,7 @@ impl Tables {
     }
 }
 
-/// The same by generated code: the elements of a row are looked up in vectors of the source for vectors of the destination.
+/// The same in generated code: vectors of the destination look up their elements in vectors of the source.
 #[derive(Debug)]
 pub struct LookedUp {
     tables: Tables,
@@ -230,21 +232,21 @@ pub struct LookedUp {
 /// The vectors of a move.
 #[derive(Debug)]
 struct Vectors {
-    /// Elements of destination and source.
+    /// Element types of destination and source.
     types: [Elem; 2],
-    /// Those of a row.
+    /// The lookups of a row.
     places: Places,
-    /// Rows that follow each other, how many of them are made together, and the bytes from one to the next in destination and source.
+    /// Consecutive rows: their number, how many are processed together, and the bytes from one to the next in destination and source.
     rows: usize,
     together: usize,
     next: [usize; 2],
 }
 
 impl Tables {
-    /// These copies by generated code.
+    /// These copies in generated code.
     ///
     /// # Errors
-    /// [`Skip`] for factors, types that it does not know, and places of which vectors have few.
+    /// [`Skip`] for factors, types that it does not have, and places of which vectors have few.
     pub fn looked_up(mut self, isa: Isa) -> Result<LookedUp, Skip> {
         let lanes = isa.width().lanes();
         let dtype = self.tensor.dtype;
@@ -273,7 +275,7 @@ impl Tables {
     }
 }
 
-/// The elements that a kernel knows those of destination and source by: bits where they stay what they are.
+/// The element types of destination and source for kernels: raw bits if elements are not converted.
 fn elements(types: [DataType; 2]) -> Result<[Elem; 2], Skip> {
     let [to, from] = types;
     let unknown = || Skip::DataType(format!("{from} to {to} in generated code"));
@@ -314,12 +316,12 @@ impl Generated for LookedUp {
 }
 
 impl Move {
-    /// What an element costs.
+    /// The cost of an element.
     fn weight(&self) -> i64 {
         if self.runs.is_empty() { SINGLE } else { 1 }
     }
 
-    /// Calls `f` for every row of elements with where it begins, and so many times for each.
+    /// Calls `f` `times` times for every row of elements, with the number of the call and the row's offsets.
     fn rows(&self, ctx: &Ctx<'_>, times: usize, weight: i64, f: impl Fn(usize, Terms) + Sync) {
         let rows = self.outer.iter().map(|table| table.len() as i64).product::<i64>() * times as i64;
         split(ctx.executor(), rows, grain_rows(rows, self.row.places.len() as i64, weight), &|range| {
@@ -335,7 +337,7 @@ impl Move {
         });
     }
 
-    /// Elements as they are, or as `as_is` makes them.
+    /// Moves elements unchanged, or changed by `as_is`.
     fn each<T: Element, U: Element>(&self, ctx: &Ctx<'_>, memory: [Buf<'_>; 2], as_is: impl Fn(U) -> T + Sync) {
         self.rows(ctx, 1, self.weight(), |_, at| {
             let [to, from] = self.row.parts(memory, at, [size_of::<T>(), size_of::<U>()]);
@@ -343,7 +345,7 @@ impl Move {
         });
     }
 
-    /// Elements as they are, in runs where there are such.
+    /// Moves elements unchanged, in runs if there are any.
     fn copies<T: Element>(&self, ctx: &Ctx<'_>, [to, from]: [Buf<'_>; 2]) {
         if self.runs.is_empty() {
             return self.each(ctx, [to, from], |x: T| x);
@@ -353,7 +355,7 @@ impl Move {
         });
     }
 
-    /// Elements by way of f32.
+    /// Converts elements by way of f32.
     fn numbers(&self, simd: Simd, ctx: &Ctx<'_>, dtype: DataType, memory: [Buf<'_>; 2]) -> Result<(), Error> {
         let mut factors = [None; 2];
         for (buf, arg) in factors.iter_mut().zip(self.factors) {

@@ -1,22 +1,22 @@
-//! Software prefetch of kernels, of operands that come from far while they multiply.
+//! Software prefetch by kernels, of operands that come from far, while they multiply.
 
 use super::AHEAD;
 
-/// Memory that is wanted in L2 soon: [`AHEAD`] bytes for every four steps. Any address will do, nothing is read.
+/// Memory to prefetch into L2: [`AHEAD`] bytes for every four steps. Any address is allowed, since nothing is read.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Ahead {
-    /// Where it begins.
+    /// The first address.
     pub at: usize,
-    /// Bytes from there to the next, and so on.
+    /// Bytes from one prefetch to the next.
     pub step: usize,
-    /// Bytes from one panel's prefetch to the next one's, where panels are outer; 0 if all prefetch the same.
+    /// Bytes from one panel's prefetch to the next one's, if panels are the outer loop; 0 if all prefetch the same.
     pub panel: usize,
 }
 
-/// Places at constant distances, a list of lists.
+/// Addresses in two nested lists with constant strides.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Grid {
-    /// Places of an inner list.
+    /// Addresses of an inner list.
     pub inner: usize,
     /// Bytes from one to the next.
     pub inner_step: usize,
@@ -26,7 +26,7 @@ pub struct Grid {
     pub outer_step: usize,
 }
 
-/// Memory that kernels prefetch bit by bit, [`AHEAD`] bytes at every place of a grid.
+/// Memory that kernels prefetch piece by piece, [`AHEAD`] bytes at every address of a grid.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Next {
     start: usize,
@@ -35,23 +35,23 @@ pub struct Next {
 }
 
 impl Next {
-    /// All places of a grid that begins at an address.
+    /// All addresses of a grid that begins at `start`.
     pub fn new(start: usize, grid: Grid) -> Next {
         Next { start, grid, done: 0 }
     }
 
-    /// Whether there are places that nobody has asked for.
+    /// Whether there are addresses that were not prefetched yet.
     pub fn is_left(&self) -> bool {
         self.done < self.grid.inner * self.grid.outer
     }
 
-    /// Places that are left of an inner list.
+    /// Addresses left of an inner list.
     pub fn piece(&self) -> usize {
         self.grid.inner - self.done % self.grid.inner.max(1)
     }
 
-    /// The next `count` places, but no more than are left of an inner list: where these follow each other, they are asked for as much more slowly,
-    /// else what lies behind the list is asked for too (nothing is read there).
+    /// The next `count` addresses, but no more than are left of an inner list. If that is fewer and they are contiguous, requests are
+    /// spaced more closely; otherwise addresses behind the list are prefetched as well (nothing is read there).
     pub fn take(&mut self, count: usize) -> Ahead {
         let Grid { inner, inner_step, outer_step, .. } = self.grid;
         if !self.is_left() || count == 0 {

@@ -1,15 +1,15 @@
 //! Lists that are written once, when a product is prepared, and serve all executions: their addresses are offsets from the beginnings of
 //! operands.
 //!
-//! Listing a tile of a window of nine taps takes as long as a hundred multiply-adds, and checking it half of that, which matters if a tile
-//! has no more than two thousand. The range of a fixed list is known when it is made, so an execution checks only its ends.
+//! Listing a tile of a window of nine taps takes as long as a hundred multiply-adds, and checking it half of that, which matters for tiles
+//! of two thousand multiply-adds or fewer. The extent of a fixed list is known when it is made, so an execution checks only its ends.
 
 use super::list::Reach;
 use super::{Call, Places};
 use oxidnn_jit::kernels::dot::HEAD;
 use std::ops::Range;
 
-/// A list with distances in place of addresses.
+/// A list with offsets instead of addresses.
 #[derive(Debug)]
 pub struct Fixed {
     words: Box<[usize]>,
@@ -18,7 +18,7 @@ pub struct Fixed {
     extent: Extent,
 }
 
-/// All that the words of a list name.
+/// The range of all offsets in a list.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     a: Span,
@@ -29,7 +29,7 @@ struct Extent {
     sums_row: usize,
 }
 
-/// Distances from one to another, both included; none where the first is larger.
+/// Offsets from the first to the second, both included; empty if the first is larger.
 #[derive(Clone, Copy, Debug)]
 struct Span(usize, usize);
 
@@ -45,12 +45,12 @@ pub struct Listed<'l> {
 impl Span {
     const NONE: Span = Span(usize::MAX, 0);
 
-    /// With a place that is there again up to `more` bytes further on; `None` on overflow.
+    /// Extended by an offset that is used again up to `more` bytes further on; `None` on overflow.
     fn with(self, place: usize, more: usize) -> Option<Span> {
         Some(Span(self.0.min(place), self.1.max(place.checked_add(more)?)))
     }
 
-    /// Whether all of them, from `base` on, are places.
+    /// Whether all of them, added to `base`, are places.
     fn lies_in(self, places: &Places, base: usize) -> bool {
         let [first, last] = [self.0, self.1].map(|at| places.holds(base.wrapping_add(at)));
         self.0 > self.1 || first && last && self.1 - self.0 < places.count
@@ -58,7 +58,7 @@ impl Span {
 }
 
 impl Fixed {
-    /// What `list` lists, whose sums have so many bytes in a row; `None` where a row of `A` is at the distance `not`, or on overflow.
+    /// The list `list`, for sums with `sums_row` bytes in a row; `None` if a row of `A` is at the offset `not`, or on overflow.
     pub fn new(list: Listed<'_>, sums_row: usize, not: usize) -> Option<Fixed> {
         let Listed { words, rows, tap, .. } = list;
         let mut extent = Extent { a: Span::NONE, b: Span::NONE, c: Span::NONE, sums: Span::NONE, sums_row };
@@ -88,7 +88,7 @@ impl Fixed {
         self.words.len()
     }
 
-    /// The list where `A` and the destination begin at these addresses.
+    /// The list for `A` and a destination that begin at these addresses.
     pub fn at(&self, base: [usize; 2]) -> Listed<'_> {
         Listed { words: &self.words, rows: self.rows, tap: self.tap, fixed: Some((&self.extent, base)) }
     }
@@ -112,7 +112,8 @@ impl<'l> Listed<'l> {
         self.fixed.map_or([0; 2], |f| f.1)
     }
 
-    /// The number of strips, if everything that a list of offsets names is in the buffers; `None` for a list of addresses.
+    /// The number of strips, if all that a list of offsets names is inside the buffers; the inner `None` if not. `None` for a list of
+    /// addresses.
     #[inline]
     pub(super) fn count(&self, reach: &Reach, call: &Call<'_>) -> Option<Option<usize>> {
         let (extent, [a, c]) = self.fixed?;
@@ -137,18 +138,19 @@ impl<'l> Listed<'l> {
         self.strips().map(|strip| strip[0] * strip[1]).sum()
     }
 
-    /// The farthest address of the first row of `A` in the taps of the first strip, and bytes from a row to the next; `None` without taps.
+    /// The farthest address of the first row of `A` over the taps of the first strip, and bytes from one row to the next; `None` without
+    /// taps.
     pub fn source(&self) -> Option<(usize, usize)> {
         let (strip, taps) = self.words.split_at_checked(HEAD + self.rows)?;
         let first = taps.chunks_exact(self.tap).take(strip[0]).map(|tap| tap[1]).max()?;
         Some((first.wrapping_add(self.base()[0]), strip[3]))
     }
 
-    /// Of all strips the taps whose lines of `B` begin in a range of bytes, written to `words`, which are as many as those of the list. Strips
-    /// without any are left out unless they are to be kept.
+    /// The taps of all strips whose lines of `B` begin in a range of bytes, written to `words`, which has room for all. Strips without such
+    /// taps are left out unless `keep`.
     ///
     /// # Panics
-    /// Without room.
+    /// If `words` is too short.
     pub fn taken<'w>(&self, range: Range<usize>, keep: bool, words: &'w mut [usize]) -> Listed<'w>
     where
         'l: 'w,

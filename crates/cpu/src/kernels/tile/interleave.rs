@@ -1,14 +1,14 @@
-//! Lines of panels from rows of a matrix with contiguous columns: elements of consecutive depth are interleaved (VNNI) in vector registers.
+//! Lines of panels from rows of a matrix with contiguous columns: elements of consecutive K are interleaved (VNNI) in vector registers.
 //!
-//! All panels get their part of a row before the next row is read: so memory is read in long runs, however far rows are apart. One of the few files
-//! with unsafe code: it calls code for the instruction sets of a [`Simd`], and loads and stores vectors at places that it has checked.
+//! All panels get their part of a row before the next row is read, so memory is read in long runs at any stride. One of the few files with
+//! unsafe code: it calls code for the instruction sets of a [`Simd`], and loads and stores vectors at places that it has checked.
 
 use super::pack::{Form, Plain, Size};
 use crate::kernels::multiversion::{Body, Simd};
 #[cfg(target_arch = "x86_64")]
 use crate::target::Isa;
 
-/// Some panels of a matrix. Rows of vectors, and where they go, are asked for by vector instructions alone.
+/// Some panels of a matrix. Only the vector code uses its methods for rows and destinations.
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
 #[derive(Clone, Copy)]
 struct Job {
@@ -23,7 +23,7 @@ struct Job {
     panel: usize,
 }
 
-/// Writes rows and columns of a matrix as panels, one behind the other, with zeros behind the last column and row.
+/// Packs rows and columns of a matrix into panels, one after the other, zero-padded behind the last column and row.
 ///
 /// # Panics
 /// When the matrix does not have these rows and columns, or `to` is too short.
@@ -38,7 +38,8 @@ pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &
     assert!(panel.checked_mul(count).is_some_and(|n| n <= to.len()), "{count} panels of {panel} bytes in {}", to.len());
     let job = Job { from: from.bytes.as_ptr(), row: from.depth, depth, columns, form, to: to.as_mut_ptr(), panel };
     match (simd.isa(), form.together) {
-        // SAFETY: the instructions are there where a `Simd` of the set is; rows and panels have been checked to lie in both slices.
+        // SAFETY: a `Simd` of an instruction set exists only where the processor has it; rows and panels have been checked to be inside
+        // both slices.
         #[cfg(target_arch = "x86_64")]
         (Isa::Avx512, 2) if form.size == 2 && job.is_narrow() => unsafe { x86::narrow_halves(&job) },
         // SAFETY: as above.
@@ -61,20 +62,20 @@ pub(super) fn panels(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &
     }
 }
 
-/// Rows that are asked for ahead: each is in another page, and no prefetcher of the processor follows it there.
+/// Rows to prefetch ahead: each is in another page, which hardware prefetchers do not cross.
 const AHEAD: usize = 8;
-/// The same of steps of several rows, where these are so far apart.
+/// The same, if steps have several rows that are this far apart.
 #[cfg(target_arch = "x86_64")]
 const STEPS: usize = 4;
 #[cfg(target_arch = "x86_64")]
 const FAR: usize = 8 << 10;
-/// Bytes from the first row to the last of a matrix that is in a core's own cache.
+/// Bytes from the first row to the last of a matrix that is in L1 or L2.
 #[cfg(target_arch = "x86_64")]
 const NEAR: usize = 2 << 20;
 /// Bytes that are moved at a time.
 const CHUNK: usize = 64;
 
-/// Lines that are parts of rows.
+/// Lines that are parts of rows, without interleaving.
 struct Rows<'a> {
     bytes: &'a [u8],
     job: &'a Job,
@@ -107,7 +108,7 @@ impl Body for Rows<'_> {
     }
 }
 
-/// Copies a line, which is short.
+/// Copies a short line.
 #[inline(always)]
 fn copy(from: &[u8], to: &mut [u8]) {
     let ((chunks, end), (from, from_end)) = (to.as_chunks_mut::<CHUNK>(), from.as_chunks::<CHUNK>());
@@ -115,7 +116,7 @@ fn copy(from: &[u8], to: &mut [u8]) {
     end.iter_mut().zip(from_end).for_each(|(to, from)| *to = *from);
 }
 
-/// Asks for bytes that are read soon.
+/// Prefetches bytes.
 #[inline(always)]
 fn ask(from: *const u8, len: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -128,7 +129,7 @@ fn ask(from: *const u8, len: usize) {
     let _ = (from, len);
 }
 
-/// The same number by number.
+/// Packs element by element.
 fn by_number(bytes: &[u8], job: &Job, to: &mut [u8]) {
     let Job { row, depth, columns, form: Form { size, together, width }, panel, .. } = *job;
     let line = width * together * size;
@@ -144,12 +145,12 @@ fn by_number(bytes: &[u8], job: &Job, to: &mut [u8]) {
     }
 }
 
-/// A run of columns of a line: where they are in its `T` rows, of which the first ones are there, and where its halves go.
+/// A run of columns of a line: its addresses in the `T` rows, of which the first ones exist, and the destinations of its two halves.
 #[cfg(target_arch = "x86_64")]
 struct Run<const T: usize> {
     rows: [*const u8; T],
     present: usize,
-    /// Columns that there are, and columns of panels from here on, of a vector at most.
+    /// Columns that exist, and columns of the panels from here on, at most a vector.
     there: usize,
     wanted: usize,
     to: [*mut u8; 2],
@@ -157,14 +158,14 @@ struct Run<const T: usize> {
 
 #[cfg(target_arch = "x86_64")]
 impl<const T: usize> Run<T> {
-    /// The lanes of a row, of so many, that are there.
+    /// The mask of the existing columns, of `lanes` lanes.
     #[inline(always)]
     fn mask(&self, row: usize, lanes: u32) -> u64 {
         let there = if row < self.present { self.there as u32 } else { 0 };
         if there == 0 { 0 } else { u64::MAX >> (64 - there.min(lanes)) }
     }
 
-    /// A row, if it is there.
+    /// A row, if it exists.
     #[inline(always)]
     fn row(&self, row: usize) -> Option<*const u8> {
         (row < self.present).then_some(self.rows[row])
@@ -173,13 +174,13 @@ impl<const T: usize> Run<T> {
 
 #[cfg(target_arch = "x86_64")]
 impl Job {
-    /// Whether there is one panel, of half a vector of columns or less, whose rows need not be asked for.
+    /// Whether there is a single panel, of at most half a vector of columns, whose rows need no prefetch.
     fn is_narrow(&self) -> bool {
         matches!(self.form.width, 16 | 32) && self.columns <= self.form.width && self.row < FAR
     }
 
-    /// Calls `each` for all runs of at most `most` columns: of one panel, or of two that are half as wide. A line is of `T` rows. A near matrix is gone through
-    /// by runs of columns, another one row by row.
+    /// Calls `each` for all runs of at most `most` columns: of one panel, or of two that are half as wide. A line is of `T` rows. A matrix
+    /// in a near cache is processed by runs of columns, another one row by row.
     #[inline(always)]
     fn runs<const T: usize>(&self, most: usize, mut each: impl FnMut(Run<T>)) {
         let Job { from, row, depth, columns, form: Form { size, .. }, to, .. } = *self;
@@ -212,7 +213,8 @@ impl Job {
         }
     }
 
-    /// Calls `each` for all runs of columns: the first one, those that there are and those of panels, and the bytes before the first line's half and between its halves.
+    /// Calls `each` for all runs of columns: the first column, those that exist and those of panels, and the byte offsets of the first
+    /// line's half and between its halves.
     #[inline(always)]
     fn across(&self, most: usize, mut each: impl FnMut(usize, usize, usize, usize, usize)) {
         let Job { columns, form: Form { width, .. }, panel, .. } = *self;
@@ -243,10 +245,10 @@ mod x86 {
         // SAFETY: the table has two vectors.
         let [low, high] = [0, 1].map(|half: usize| unsafe { _mm512_loadu_si512(index[half].as_ptr().cast()) });
         job.runs::<2>(32, |run| {
-            // SAFETY: a row that is there has so many columns more, by the caller's promise; other lanes are not read.
+            // SAFETY: a row that exists has this many columns more, by the caller's promise; other lanes are not read.
             let load = |t: usize| unsafe { _mm512_maskz_loadu_epi16(run.mask(t, 32) as u32, run.rows[t].cast()) };
             let (a, b, Run { wanted, to: [to, next], .. }) = (load(0), load(1), run);
-            // SAFETY: a line has as many columns as are wanted, which are whole vectors.
+            // SAFETY: a line has all `wanted` columns, which are whole vectors.
             unsafe { _mm512_storeu_si512(to.cast(), _mm512_permutex2var_epi16(a, low, b)) };
             if wanted > 16 {
                 // SAFETY: as above.
@@ -262,7 +264,7 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(super) unsafe fn bytes16(job: &Job) {
         job.runs::<4>(64, |run| {
-            // SAFETY: a row that is there has so many columns more, by the caller's promise; other lanes are not read.
+            // SAFETY: a row that exists has this many columns more, by the caller's promise; other lanes are not read.
             let load = |t: usize| unsafe { _mm512_maskz_loadu_epi8(run.mask(t, 64), run.rows[t].cast()) };
             let ([a, b, c, d], Run { wanted, to: [to, next], .. }) = ([load(0), load(1), load(2), load(3)], run);
             let (low, low_next) = (_mm512_unpacklo_epi8(a, b), _mm512_unpacklo_epi8(c, d));
@@ -272,7 +274,7 @@ mod x86 {
             let r = [_mm512_unpacklo_epi16(high, high_next), _mm512_unpackhi_epi16(high, high_next)];
             let near = (_mm512_shuffle_i32x4::<0x44>(q[0], q[1]), _mm512_shuffle_i32x4::<0x44>(r[0], r[1]));
             let far = (_mm512_shuffle_i32x4::<0xee>(q[0], q[1]), _mm512_shuffle_i32x4::<0xee>(r[0], r[1]));
-            // SAFETY: a line has as many columns as are wanted, which are whole vectors.
+            // SAFETY: a line has all `wanted` columns, which are whole vectors.
             unsafe {
                 _mm512_storeu_si512(to.cast(), _mm512_shuffle_i32x4::<0x88>(near.0, near.1));
                 if wanted > 16 {
@@ -300,14 +302,14 @@ mod x86 {
             let (from, to) = (from.wrapping_add(first * 2), to.wrapping_add(first * 4));
             for step in 0..depth.div_ceil(2) {
                 let load = |k: usize| match k {
-                    // SAFETY: a row that is there has so many columns, by the caller's promise; other lanes are not read.
+                    // SAFETY: a row that exists has these columns, by the caller's promise; other lanes are not read.
                     k if k < depth => unsafe { _mm256_maskz_loadu_epi16(mask, from.wrapping_add(k * row).cast()) },
                     _ => _mm256_setzero_si256(),
                 };
                 let (a, b) = (load(2 * step), load(2 * step + 1));
                 let (low, high) = (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b));
                 let to = to.wrapping_add(step * form.line());
-                // SAFETY: a line has as many columns as panels, 16 or 32.
+                // SAFETY: a line has as many columns as the panel, 16 or 32.
                 unsafe {
                     _mm256_storeu_si256(to.cast(), _mm256_permute2x128_si256::<0x20>(low, high));
                     _mm256_storeu_si256(to.wrapping_add(32).cast(), _mm256_permute2x128_si256::<0x31>(low, high));
@@ -326,7 +328,7 @@ mod x86 {
         let mask = u32::MAX >> (32 - columns as u32);
         for step in 0..depth.div_ceil(4) {
             let load = |t: usize| match step * 4 + t {
-                // SAFETY: a row that is there has so many columns, by the caller's promise; other lanes are not read.
+                // SAFETY: a row that exists has these columns, by the caller's promise; other lanes are not read.
                 k if k < depth => unsafe { _mm256_maskz_loadu_epi8(mask, from.wrapping_add(k * row).cast()) },
                 _ => _mm256_setzero_si256(),
             };
@@ -342,7 +344,7 @@ mod x86 {
             ];
             for (i, words) in words.into_iter().enumerate() {
                 let to = to.wrapping_add(step * form.line() + i * 16);
-                // SAFETY: a line has as many columns as panels, 16 or 32.
+                // SAFETY: a line has as many columns as the panel, 16 or 32.
                 unsafe {
                     _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(words));
                     if form.width == 32 {
@@ -353,7 +355,7 @@ mod x86 {
         }
     }
 
-    /// So many bytes of a row, zeros behind them.
+    /// Loads `bytes` bytes of a row, zero-padded.
     ///
     /// # Safety
     /// They must be valid for reads.
@@ -384,7 +386,7 @@ mod x86 {
     pub(super) unsafe fn halves8(job: &Job) {
         job.runs::<2>(16, |run| {
             let Run { there, wanted, to: [to, next], .. } = run;
-            // SAFETY: a row has so many columns more, and a line those that are wanted, by the caller's promise.
+            // SAFETY: a row has this many columns more, and a line all `wanted` ones, by the caller's promise.
             unsafe {
                 let (a, b) = (load8(run.row(0), there * 2), load8(run.row(1), there * 2));
                 let (low, high) = (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b));
@@ -404,7 +406,7 @@ mod x86 {
     pub(super) unsafe fn bytes8(job: &Job) {
         job.runs::<4>(32, |run| {
             let Run { there, wanted, to: [to, next], .. } = run;
-            // SAFETY: a row has so many columns more, and a line those that are wanted, by the caller's promise.
+            // SAFETY: a row has this many columns more, and a line all `wanted` ones, by the caller's promise.
             unsafe {
                 let [a, b, c, d] = [0, 1, 2, 3].map(|t| load8(run.row(t), there));
                 let (low, low_next) = (_mm256_unpacklo_epi8(a, b), _mm256_unpacklo_epi8(c, d));

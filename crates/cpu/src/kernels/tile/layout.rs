@@ -1,12 +1,12 @@
-//! The layout of packed `B`: panels of as many columns as the widest tile has, step by step of 4 bytes of depth.
+//! The layout of packed `B`: panels with as many columns as the widest tile, with a line for every step, 4 bytes of K.
 //!
-//! A panel depends on the matrix and the target alone, never on the rows that will be multiplied by it: one packed copy serves every batch,
-//! image and `M`.
+//! A panel depends on the matrix and the target alone, never on the rows that it will be multiplied with: one packed copy serves every
+//! batch, image size and `M`.
 
 use oxidnn_jit::Isa;
 use oxidnn_spec::{Blocking, Blocks, DataType};
 
-/// Vectors in the widest panel: it leaves registers for as many rows as keep the multiply-add units busy.
+/// Vectors in the widest panel, which leaves registers for enough rows to keep the multiply-add units busy.
 const fn most_vectors(isa: Isa) -> usize {
     if isa.avx512 { 4 } else { 2 }
 }
@@ -17,13 +17,13 @@ pub fn panel_columns(isa: Isa, columns: usize) -> usize {
     columns.div_ceil(lanes).clamp(1, most_vectors(isa)) * lanes
 }
 
-/// Whether tiles are as wide as panels of so many columns.
+/// Whether tiles can be as wide as panels of `columns` columns.
 pub fn is_panel(isa: Isa, columns: usize) -> bool {
     let lanes = isa.width().lanes();
     columns.is_multiple_of(lanes) && (1..=most_vectors(isa)).contains(&(columns / lanes))
 }
 
-/// Elements of consecutive depth that are contiguous for every column; `None` for types that generated code does not multiply.
+/// Elements of consecutive K that are contiguous for every column (VNNI); `None` for types that generated code does not multiply.
 pub fn together(dtype: DataType) -> Option<usize> {
     match dtype {
         DataType::F32 | DataType::F16 => Some(1),
@@ -34,8 +34,8 @@ pub fn together(dtype: DataType) -> Option<usize> {
     }
 }
 
-/// The blocking without an outermost inner block of dimension `depth` whose blocks follow each other: steps in panels are all at one distance then,
-/// as in those that oneDNN has (`BA16a64b2a`).
+/// The blocking without an outermost inner block of dimension `depth` if its blocks are contiguous: then all steps in a panel have one
+/// stride, also for oneDNN's panels (`BA16a64b2a`).
 pub fn unblocked(b: &Blocking, depth: usize) -> Blocking {
     let mut rest = Blocks::default();
     b.inner.iter().skip(1).for_each(|(d, size)| rest.push(d, size));
@@ -48,8 +48,8 @@ pub fn unblocked(b: &Blocking, depth: usize) -> Blocking {
     unblocked
 }
 
-/// The tag of panels: all dimensions but `depth` and `column` outermost in order, then the panels of `width` columns, the dimensions `depth`
-/// from slow to fast, the columns of a panel, and `together` elements of the last of `depth`.
+/// The tag of panels: all dimensions but `depth` and `column` outermost in order, then the panels of `width` columns, the dimensions
+/// `depth` from slow to fast, the columns of a panel, and `together` elements of the last of `depth`.
 pub fn panel_tag(ndims: usize, depth: &[usize], column: usize, width: usize, together: usize) -> String {
     let letter = |d: usize| (b'a' + d as u8) as char;
     let mut tag: String = (0..ndims).filter(|d| *d != column && !depth.contains(d)).map(letter).collect();

@@ -7,23 +7,23 @@ use super::{Listed, MOST_ROWS, Places, Spec};
 use oxidnn_jit::kernels::dot::HEAD;
 use std::ops::Range;
 
-/// Strips being written, as `oxidnn_jit::kernels::dot` describes them.
+/// Strips being written, in the format that `oxidnn_jit::kernels::dot` describes.
 #[derive(Debug)]
 pub struct List<'t> {
     words: &'t mut [usize],
-    /// The beginning of the list, behind others that are kept, and its end.
+    /// The begin of the list, after others that are kept, and its end.
     start: usize,
     len: usize,
-    /// Where the last strip begins.
+    /// The begin of the last strip.
     last: usize,
     rows: usize,
-    /// Bytes before the lines of `B` of all taps.
+    /// Bytes that are added to the offsets of `B` of all taps.
     behind: usize,
-    /// Whether a tap has the address of the first row alone.
+    /// Whether a tap has the address of the first row only.
     across: bool,
 }
 
-/// A list that others follow in the same words, and the tiles of a product that it has.
+/// A list that is kept in the same words as later ones, with the tiles of a product that it has.
 #[derive(Clone, Default, Debug)]
 pub(in crate::kernels) struct Kept {
     pub(in crate::kernels) tiles: Range<usize>,
@@ -38,37 +38,37 @@ pub struct Strip<'s> {
     pub tiles: usize,
     /// Bytes from the sums of the call to the first one.
     pub sums: usize,
-    /// Bytes from a row of `A` to the next, looked at where there are several tiles.
+    /// Bytes from one row of `A` to the next; used only with several tiles.
     pub a_row: usize,
-    /// Bytes from a row of the destination to the next, looked at where there are several tiles.
+    /// Bytes from one row of the destination to the next; used only with several tiles.
     pub c_row: usize,
-    /// An address of the destination, and bytes from there to column 0 of the rows of the first tile; the words behind them mean nothing.
+    /// An address of the destination, and the byte offsets from there to column 0 of the first tile's rows; further words are ignored.
     pub to: (usize, &'s [usize; MOST_ROWS]),
 }
 
-/// Words behind the end of a list that are written and mean nothing.
+/// Words behind the end of a list that may be overwritten.
 const SLACK: usize = MOST_ROWS;
 
 /// Words that hold one strip of one tap.
 pub const ONE_STRIP: usize = HEAD + 1 + 2 * MOST_ROWS + SLACK;
 
 impl<'t> List<'t> {
-    /// Words that hold `strips` strips of so many rows and taps, which have the addresses of `listed` rows; `None` on overflow.
+    /// Words of `strips` strips with this many rows and taps; a tap has the addresses of `listed` rows. `None` on overflow.
     pub fn words(strips: usize, [rows, listed]: [usize; 2], taps: usize) -> Option<usize> {
         (1 + listed).checked_mul(taps)?.checked_add(HEAD + rows)?.checked_mul(strips)?.checked_add(SLACK)
     }
 
-    /// An empty list in `words`, of tiles of `rows` rows all of whose addresses taps have.
+    /// An empty list in `words`, for tiles of `rows` rows; taps have the addresses of all rows.
     pub fn new(words: &'t mut [usize], rows: usize) -> List<'t> {
         List { words, start: 0, len: 0, last: 0, rows, behind: 0, across: false }
     }
 
-    /// An empty list in `words`, of tiles whose taps have the address of the first row alone.
+    /// An empty list in `words`, for tiles whose taps have the address of the first row only.
     pub fn across(words: &'t mut [usize], rows: usize) -> List<'t> {
         List { across: true, ..List::new(words, rows) }
     }
 
-    /// Puts the lines of `B` of the taps that follow so many bytes further on.
+    /// Adds `bytes` to the offsets of `B` of all following taps.
     pub(in crate::kernels) fn put_behind(&mut self, bytes: usize) {
         self.behind = bytes;
     }
@@ -89,30 +89,30 @@ impl<'t> List<'t> {
         Listed::plain(self.strips(), self.rows, if self.across { 2 } else { 1 + self.rows })
     }
 
-    /// Begins another list, of tiles of `rows` rows, behind what there is.
+    /// Begins another list, of tiles of `rows` rows, behind the present one.
     pub(in crate::kernels) fn begin(&mut self, rows: usize) {
         (self.start, self.rows) = (self.len, rows);
     }
 
-    /// Ends the list, which has these tiles and stays as it is, and begins another of tiles like them.
+    /// Ends the list, which has the tiles `tiles` and is kept, and begins another with the same number of rows.
     pub(in crate::kernels) fn keep(&mut self, tiles: Range<usize>) -> Kept {
         let words = self.start..self.len;
         self.start = self.len;
         Kept { tiles, words, rows: self.rows }
     }
 
-    /// A list that was kept since the last [`List::restart`].
+    /// A list that has been kept since the last [`List::restart`].
     pub(in crate::kernels) fn kept(&self, kept: &Kept) -> Listed<'_> {
         let tap = if self.across { 2 } else { 1 + kept.rows };
         Listed::plain(&self.words[kept.words.clone()], kept.rows, tap)
     }
 
-    /// Drops all strips, kept ones too; the tiles of those that follow have `rows` rows.
+    /// Drops all strips, kept ones too; following tiles have `rows` rows.
     pub fn restart(&mut self, rows: usize) {
         (self.start, self.len, self.last, self.rows) = (0, 0, 0, rows);
     }
 
-    /// Whether there is room for another strip of so many taps.
+    /// Whether there is room for another strip of `taps` taps.
     #[inline]
     pub fn has_room(&self, taps: usize) -> bool {
         let listed = if self.across { 1 } else { self.rows };
@@ -122,7 +122,7 @@ impl<'t> List<'t> {
     /// Adds a strip, without taps.
     ///
     /// # Panics
-    /// Without room.
+    /// Without room for it.
     #[inline(always)]
     pub fn strip(&mut self, strip: Strip<'_>) {
         let words = &mut self.words[self.len..self.len + HEAD + SLACK];
@@ -132,11 +132,11 @@ impl<'t> List<'t> {
         self.len += HEAD + self.rows;
     }
 
-    /// Adds a tap to the last strip, whose lines of `B` are `b` bytes behind the first of a panel, and whose rows of `A` begin `offsets` bytes
-    /// behind the address `from` for the first tile.
+    /// Adds a tap to the last strip. Its lines of `B` are `b` bytes behind the first of a panel; the first tile's rows of `A` are at the
+    /// byte offsets `offsets` from the address `from`.
     ///
     /// # Panics
-    /// Without room.
+    /// Without room for it.
     #[inline(always)]
     pub fn tap(&mut self, b: usize, from: usize, offsets: &[usize; MOST_ROWS]) {
         self.words[self.last] += 1;
@@ -145,7 +145,7 @@ impl<'t> List<'t> {
             self.len += 2;
             return;
         }
-        // All rows are written; later words overwrite those that the tile does not have.
+        // All rows are written; later words overwrite those of missing rows.
         let tap = &mut self.words[self.len..self.len + 1 + SLACK];
         tap[0] = b + self.behind;
         tap[1..].iter_mut().zip(offsets).for_each(|(to, offset)| *to = from.wrapping_add(*offset));
@@ -157,19 +157,19 @@ impl<'t> List<'t> {
 pub(super) struct Reach {
     pub(super) a: Places,
     pub(super) zeros: Places,
-    /// Places of `B` behind the first line of the first panel.
+    /// Offsets in `B` from the first line of the first panel.
     pub(super) b: Places,
-    /// Rows of the destination; `None` where they are not looked at.
+    /// Rows of the destination; `None` if they are not used.
     pub(super) c: Option<Places>,
-    /// Bytes of the sums of the call from the first on, and bytes of a row; `None` where they are not looked at.
+    /// Bytes of the sums of the call from the first on, and bytes of a row; `None` if they are not used.
     pub(super) sums: Option<(Places, usize)>,
 }
 
-/// Whether everything that taps name is in the buffers, rows of `A` in one of two.
+/// Whether all that taps name is inside the buffers; rows of `A` may be in either of two.
 type Check = fn(&Reach, [&Places; 2], &[usize]) -> bool;
 
 impl Reach {
-    /// [`Reach::taps`] by numbers of rows that a tap names: loops of a known length take half the time.
+    /// [`Reach::taps`] by number of rows that a tap names: loops of constant length take half the time.
     const CHECKS: [Check; MOST_ROWS] = [
         Reach::taps::<1>,
         Reach::taps::<2>,
@@ -183,7 +183,7 @@ impl Reach {
         Reach::taps::<10>,
     ];
 
-    /// A [`Check`] of taps that name so many rows.
+    /// A [`Check`] of taps that name `N` rows.
     fn taps<const LISTED: usize>(&self, [a, zeros]: [&Places; 2], mut taps: &[usize]) -> bool {
         let mut inside = true;
         while let Some(([b], more)) = taps.split_first_chunk::<1>()
@@ -198,7 +198,7 @@ impl Reach {
         inside
     }
 
-    /// The number of strips, if everything that they name is in the buffers.
+    /// The number of strips, if all that they name is inside the buffers.
     #[inline]
     pub(super) fn strips(&self, spec: &Spec, strips: &[usize]) -> Option<usize> {
         let (rows, tap_words) = (usize::from(spec.rows), 1 + spec.listed());

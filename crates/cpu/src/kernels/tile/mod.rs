@@ -1,11 +1,12 @@
-//! `Tile`: the microkernel of the generated rows. A tile of sums stays in registers over a whole reduction, and leaves them finished.
+//! `Tile`: the microkernel of the generated rows. A tile of sums stays in registers over a K block, and leaves them finished after the last
+//! one.
 //!
-//! `C[i][j] = tail(sum over taps and depth of A[i][k] * B[k][j])` for up to [`tallest`] rows and a few vectors of columns. Operands are
-//! addresses: `oxidnn_jit::kernels::dot` describes their layout. Windows, strides, padding and plain matrices differ only in the table of
-//! addresses, and kernels depend on none of their sizes.
+//! `C[i][j] = tail(sum over taps and K of A[i][k] * B[k][j])` for up to [`tallest`] rows and a few vectors of columns. Operands are
+//! addresses: `oxidnn_jit::kernels::dot` describes their layout. Windows, strides, padding and plain matrices differ only in the address
+//! list, and kernels depend on none of their sizes.
 //!
-//! A call makes a [`List`] of strips of tiles by a number of panels. One of the few files with unsafe code: [`Tile::run`] checks every address of
-//! the list against the buffers, once for all panels, before it calls the kernel.
+//! A call computes a [`List`] of strips of tiles for a number of panels. One of the few files with unsafe code: [`Tile::run`] checks every
+//! address of the list against the buffers, once for all panels, before it calls the kernel.
 
 mod ahead;
 mod fixed;
@@ -43,19 +44,19 @@ pub struct Spec {
     pub rows: u8,
     /// Columns, in vectors: 16 with AVX-512, else 8. See [`max_vectors`].
     pub vectors: u8,
-    /// How far the lines of a panel of `B` are apart.
+    /// The stride of the lines of a panel of `B`.
     pub line: Line,
-    /// How far the steps of a row of `A` are apart: 4 bytes where the depth is contiguous.
+    /// The stride of the steps of a row of `A`: 4 bytes if it is contiguous along K.
     pub a_step: Stride,
-    /// Elements of a last step that is not whole, 0 if there is none: read exactly from `A`; `B` has zeros to the whole step.
+    /// Elements of a partial last step, 0 if there is none: exactly these are read from `A`; `B` is zero-padded to the whole step.
     pub partial: u8,
     /// The initial sums.
     pub start: Start,
-    /// How the sums become elements of the destination; `None` stores them as they are to [`Call::sums`].
+    /// The epilogue; `None` stores sums unchanged to [`Call::sums`].
     pub tail: Option<Arc<Tail>>,
-    /// True when the last vector has [`Call::last`] columns.
+    /// Whether the last vector has [`Call::last`] columns.
     pub masked: bool,
-    /// True when memory is asked for meanwhile, see [`Call::ahead`].
+    /// Whether the kernel prefetches, see [`Call::ahead`].
     pub ahead: bool,
 }
 
@@ -67,7 +68,7 @@ pub const fn max_vectors(isa: Isa) -> usize {
 /// Most rows of any tile.
 pub const MOST_ROWS: usize = 10;
 
-/// Most rows of a tile of so many vectors, whatever it multiplies; see [`tallest`].
+/// Most rows of a tile of `vectors` vectors for any product; see [`tallest`].
 pub const fn max_rows(isa: Isa, vectors: usize) -> usize {
     match vectors {
         1 => MOST_ROWS,
@@ -76,12 +77,13 @@ pub const fn max_rows(isa: Isa, vectors: usize) -> usize {
     }
 }
 
-/// Most rows of a tile of so many vectors for a product.
+/// Most rows of a tile of `vectors` vectors for a product.
 pub const fn tallest(isa: Isa, product: Product, vectors: usize) -> usize {
     if isa.avx512 && vectors == max_vectors(isa) && product.is_native(isa) { 7 } else { max_rows(isa, vectors) }
 }
 
-/// Cuts `range` evenly into tiles of at most `most` rows: runs of tiles that are equally tall, each its first row, rows of a tile and their number.
+/// Cuts `range` evenly into tiles of at most `most` rows: runs of tiles of equal height, each with its first row, rows of a tile, and
+/// number of tiles.
 pub fn runs(range: Range<usize>, most: usize) -> impl Iterator<Item = (usize, usize, usize)> {
     let (start, n) = (range.start, range.len());
     let tiles = n.div_ceil(most).max(1);
@@ -90,7 +92,7 @@ pub fn runs(range: Range<usize>, most: usize) -> impl Iterator<Item = (usize, us
 }
 
 impl Spec {
-    /// A tile of `rows` by `vectors` that stores its sums: depth contiguous, lines of `B` behind each other, sums from zero.
+    /// A tile of `rows` by `vectors` that stores its sums: contiguous along K, lines of `B` contiguous, sums from zero.
     pub fn new(product: Product, rows: usize, vectors: usize) -> Spec {
         Spec {
             product,
@@ -106,17 +108,17 @@ impl Spec {
         }
     }
 
-    /// The kind of sums that a tail gets.
+    /// The kind of sums that an epilogue gets.
     fn sums(&self, isa: Isa) -> tail::Kind {
         match self.product {
             product if product.is_whole() => tail::Kind::Whole,
-            // An addition behind the products may make any number.
+            // Adding old sums after the products may give subnormal numbers.
             Product::Bf16 if self.product.is_native(isa) && self.start != Start::Add => tail::Kind::Normal,
             _ => tail::Kind::Real,
         }
     }
 
-    /// Rows of `A` whose addresses a tap has.
+    /// Rows of `A` of which a tap has the address.
     #[inline]
     fn listed(&self) -> usize {
         self.dot().listed()
@@ -147,10 +149,10 @@ pub struct Args {
 }
 
 impl Args {
-    /// Where the columns of a last vector are, which is masked.
+    /// Offset of the number of columns in a masked last vector.
     pub(in crate::kernels) const LAST: usize = offset_of!(Args, dot) + offset_of!(dot::Args, last);
 
-    /// Of a tail that finishes sums from elsewhere.
+    /// The arguments of an epilogue without products, for sums from elsewhere.
     pub(in crate::kernels) fn of_tail(last: usize, tail: tail::Block) -> Args {
         Args { dot: dot::Args::of_last(last), tail }
     }
@@ -170,7 +172,7 @@ impl Key for Spec {
     }
 }
 
-/// One call of a kernel: tiles by panels.
+/// A call of a kernel: tiles by panels.
 #[derive(Debug)]
 pub struct Call<'a> {
     /// The words of a [`List`] of strips of tiles.
@@ -181,51 +183,51 @@ pub struct Call<'a> {
     pub a: Buf<'a>,
     /// Bytes from the addresses of the rows of `A` to the first step.
     pub a_from: usize,
-    /// Other memory that rows of `A` may be in: zeros, or the values of padding.
+    /// Other memory that rows of `A` may be in: zeros, or values of padding.
     pub zeros: Buf<'a>,
     /// The memory of `B`.
     pub b: Buf<'a>,
     /// The panels.
     pub panels: Panels,
-    /// The memory of the destination, looked at where there is a tail, as all that belongs to the destination.
+    /// The memory of the destination; used only with an epilogue, as are all fields about the destination.
     pub c: Buf<'a>,
     /// The first panel's first column in the destination.
     pub column: usize,
-    /// The same in the operands of the tail that differ by column.
+    /// The same in the operands of the epilogue that vary by column.
     pub tail_column: usize,
     /// Operands of the tail.
     pub tail: Option<&'a TailArgs<'a>>,
-    /// Sums in memory, f32 or the bits of i32, from column 0 of the first panel on: [`Start::Load`] begins with them, [`Start::Add`] adds
-    /// them, and without a tail sums are stored there.
+    /// Sums in memory, f32 or the bits of i32, from column 0 of the first panel on: [`Start::Load`] starts with them, [`Start::Add`] adds
+    /// them at the end, and without an epilogue sums are stored there.
     pub sums: &'a mut [f32],
     /// Elements from a row of sums to the next.
     pub sums_row: usize,
-    /// Bytes from a step of `A` to the next, where that is not [`Stride::Fixed`].
+    /// Bytes from one step of `A` to the next, unless that is [`Stride::Fixed`].
     pub a_step: usize,
-    /// Bytes from a line of `B` to the next, where they are [`Line::Apart`].
+    /// Bytes from one line of `B` to the next, if they are [`Line::Apart`].
     pub b_row: usize,
-    /// Columns of the last vector, where it is masked.
+    /// Columns of the last vector, if it is masked.
     pub last: usize,
     /// The prefetch of all tiles and panels together.
     pub ahead: Ahead,
 }
 
-/// The panels of a call: columns that follow each other, as many in each as the tile has.
+/// The panels of a call: consecutive columns, as many in each as the tile has.
 #[derive(Clone, Copy, Debug)]
 pub struct Panels {
-    /// Byte of `B` where the first begins.
+    /// Byte offset of the first in `B`.
     pub at: usize,
     /// Bytes from one to the next.
     pub step: usize,
     /// Their number.
     pub count: usize,
-    /// Whether all tiles are multiplied by a panel before the next panel: right for panels that stay in L1. Else a tile is multiplied by
-    /// all panels before the next tile.
+    /// Whether all tiles are multiplied by a panel before the next panel, as is best for panels that stay in L1. Otherwise a tile is
+    /// multiplied by all panels before the next tile.
     pub outer: bool,
 }
 
 impl<'a> Call<'a> {
-    /// Tiles without a tail, so many elements from a row of sums to the next: sums from and to memory.
+    /// Tiles without epilogue, with sums in memory whose rows are `sums_row` elements apart.
     pub fn raw(strips: &'a [usize], steps: usize, panels: Panels, (sums, sums_row): (&'a mut [f32], usize)) -> Call<'a> {
         Call {
             strips,
@@ -266,7 +268,7 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// The kernel for `spec`, made now if it has not been before.
+    /// The kernel for `spec`, generated if it does not exist yet.
     ///
     /// # Errors
     /// [`Error::Runtime`] if the processor lacks the instruction set, the tile has no rows or columns or too many, or there is no
@@ -286,7 +288,7 @@ impl Tile {
         &self.spec
     }
 
-    /// Columns of the tile that are wanted.
+    /// Columns of the tile that exist.
     #[inline]
     fn columns(&self, call: &Call<'_>) -> usize {
         let all = usize::from(self.spec.vectors) * self.lanes;
@@ -304,7 +306,7 @@ impl Tile {
         self.run_strips((call.strips, [0; 2]), count, call);
     }
 
-    /// Computes the tiles of `list`, where the call has none, by all panels.
+    /// As [`Tile::run`], for the tiles of `list`; the call has no list.
     ///
     /// # Panics
     /// As [`Tile::run`].
@@ -314,12 +316,12 @@ impl Tile {
         self.run_strips((list.words, list.base()), count, call);
     }
 
-    /// Whether [`Tile::run_list`] would not panic.
+    /// Whether [`Tile::run_list`] would accept the call.
     pub fn takes(&self, list: &Listed<'_>, call: &Call<'_>) -> bool {
         self.strips_of(list, call).is_some()
     }
 
-    /// The number of strips of `list`, `None` where they must not be.
+    /// The number of strips of `list`; `None` if the list must not be run.
     #[inline]
     fn strips_of(&self, list: &Listed<'_>, call: &Call<'_>) -> Option<usize> {
         let is_mine = list.rows == usize::from(self.spec.rows) && list.tap == 1 + self.spec.listed();
@@ -327,7 +329,7 @@ impl Tile {
         list.count(&reach, call).unwrap_or_else(|| reach.strips(&self.spec, list.words))
     }
 
-    /// Computes the tiles of so many strips, `None` for those that must not be, whose rows are these bytes further on in `A` and in the destination.
+    /// Computes the tiles of `strips` strips, or panics for `None`. Rows are `base` bytes further on in `A` and in the destination.
     fn run_strips(&self, (strips, base): (&[usize], [usize; 2]), count: Option<usize>, call: Call<'_>) {
         let Some(count) = count else { panic!("a tile outside its buffers: {:?}", self.spec) };
         if count == 0 || call.panels.count == 0 {
@@ -349,7 +351,7 @@ impl Tile {
                 a_step: call.a_step,
                 b_row: call.b_row,
                 last: call.last,
-                // Without a wish, a place that is near anyway: a translation that fails would take long.
+                // Without prefetch, an address that is near anyway: a failing address translation would take long.
                 ahead: if call.ahead.step == 0 { strips.as_ptr().addr() } else { call.ahead.at },
                 ahead_step: call.ahead.step,
             },
@@ -357,8 +359,8 @@ impl Tile {
         };
         let columns = usize::from(self.spec.vectors) * self.lanes;
         for _ in 0..calls {
-            // SAFETY: `reach`, `Reach::strips` and `Listed::count` have checked what the kernel reads and writes, in every panel, against the
-            // buffers, whose makers promised that they are valid and that parallel parts write disjoint elements.
+            // SAFETY: `reach`, `Reach::strips` and `Listed::count` have checked what the kernel reads and writes, in every panel, against
+            // the buffers, whose makers promised that they are valid and that parallel parts write disjoint elements.
             unsafe { self.entry.call(&args) }
             args.dot.b = args.dot.b.wrapping_add(call.panels.step);
             args.dot.sums = args.dot.sums.wrapping_add(columns * 4);
@@ -367,22 +369,22 @@ impl Tile {
         }
     }
 
-    /// The same with `B`, and maybe `A`, in numbers of scratch.
+    /// As [`Tile::run`], with `B`, and `A` if given, in scratch.
     ///
     /// # Panics
     /// As [`Tile::run`].
     pub fn run_on(&self, call: Call<'_>, a: Option<&[f32]>, b: &[f32]) {
-        // SAFETY: tiles only read these operands, and the elements stay as they are until they have.
+        // SAFETY: tiles only read these operands, and the borrows keep the elements unchanged until the end of the call.
         let memory = |numbers: &[f32]| unsafe { Buf::new(numbers.as_ptr().cast_mut().cast(), size_of_val(numbers)) };
         self.run(Call { a: a.map_or(call.a, memory), b: memory(b), ..call });
     }
 
-    /// The places that the tiles may name; `None` if their common part is not in the buffers.
+    /// The places that the list may name; `None` if what all tiles have in common is outside its buffer.
     #[inline]
     fn reach(&self, call: &Call<'_>) -> Option<Reach> {
         let (spec, rows, more) = (&self.spec, usize::from(self.spec.rows), call.panels.count.saturating_sub(1));
         let vectors = usize::from(spec.vectors) * self.lanes;
-        // Columns from the first panel's first on.
+        // Columns from the first panel's first one on.
         let before = vectors.checked_mul(more)?;
         let columns = before.checked_add(self.columns(call))?;
         if spec.masked && (more > 0 || !(1..=self.lanes).contains(&call.last)) {
@@ -411,7 +413,8 @@ impl Tile {
         })
     }
 
-    /// Bytes of a row of `A` from its first step to behind its last, or to behind that of the last of neighbours; `None` on overflow.
+    /// Bytes from the first step of a row of `A` to the end of its last step, including the other rows if a tap has the first row's address
+    /// only; `None` on overflow.
     #[inline]
     fn a_extent(&self, call: &Call<'_>) -> Option<usize> {
         let across = if self.spec.a_step == Stride::Across { usize::from(self.spec.rows - 1) * 4 } else { 0 };
@@ -428,7 +431,7 @@ impl Tile {
         }
     }
 
-    /// Bytes of a panel of `B` from its first line to behind the last column of its last line; `None` on overflow.
+    /// Bytes of a panel of `B` from its first line to the last column of its last line; `None` on overflow.
     #[inline]
     fn b_extent(&self, call: &Call<'_>, columns: usize) -> Option<usize> {
         let (lanes, product) = (self.lanes, self.spec.product);
@@ -439,7 +442,7 @@ impl Tile {
             Line::Packed(line) => {
                 let line = usize::from(line) * lanes * 4;
                 let columns = usize::from(self.spec.vectors) * lanes * together;
-                // The second half of a line of f16 is read unless the step is not whole.
+                // The second half of a line of f16 is read unless the last step is partial.
                 let half = if together < 4 && self.spec.partial == 0 { line / 2 } else { 0 };
                 line.checked_mul(before)?.checked_add(half)?.checked_add(columns)
             }
@@ -452,22 +455,22 @@ impl Tile {
     }
 }
 
-/// Where something may begin.
+/// The addresses (of `B` the offsets) at which something may begin.
 pub(in crate::kernels) struct Places {
     first: usize,
-    /// Number of places.
+    /// Their number.
     count: usize,
 }
 
 impl Places {
-    /// Where in a buffer something may begin that is read or written from `offset` bytes behind its beginning on, `len` bytes long.
+    /// The addresses at which `len` bytes, read or written from `offset` bytes further on, are inside a buffer.
     #[inline]
     fn new(buf: Buf, offset: usize, len: usize) -> Places {
         let count = buf.len().checked_sub(offset).map_or(0, |left| (left + 1).saturating_sub(len));
         Places { first: buf.as_ptr().addr(), count }
     }
 
-    /// Where the same may begin that is there again so many bytes further on.
+    /// The addresses at which the same fits if it is used again this many bytes further on.
     #[inline]
     pub(in crate::kernels) fn and_then(&self, bytes: usize) -> Places {
         Places { first: self.first, count: self.count.saturating_sub(bytes) }

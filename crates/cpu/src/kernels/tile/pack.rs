@@ -1,10 +1,9 @@
-//! Panels from plain matrices: packing of `B` that is not in panels in memory.
+//! Packing: panels from plain matrices.
 //!
-//! A panel has a line for every step of the depth: for each of its columns as many elements of consecutive depth as the product takes
-//! together (see [`layout`](super::layout)). Where columns are contiguous in memory a line is a copy, or an interleaving of a few rows
-//! (`interleave`). Where the depth is contiguous (a transposed matrix), squares of 32-bit words are transposed in registers: the elements
-//! of a step are contiguous already. Squares are taken along the depth, so that few streams are read at a time and rows at strides of a
-//! power of two do not conflict in L1.
+//! A panel has a line for every step of K: for each of its columns as many elements of consecutive K as the product takes together (see
+//! [`layout`](super::layout)). If columns are contiguous in memory, a line is a copy, or an interleaving of a few rows (`interleave`). If K
+//! is contiguous (a transposed matrix), squares of 32-bit words are transposed in registers, since the elements of a step are contiguous
+//! already. Squares are taken along K, so that few streams are read at a time and rows at power-of-two strides do not conflict in L1.
 
 use super::{interleave, square};
 use crate::kernels::multiversion::{Body, Simd};
@@ -13,10 +12,10 @@ use std::ops::Range;
 #[cfg(test)]
 mod tests;
 
-/// A plain matrix `B`: distances in bytes.
+/// A plain matrix `B`; strides in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain<'a> {
-    /// Memory, from the first number on.
+    /// Memory, from the first element on.
     pub bytes: &'a [u8],
     /// From a row to the next.
     pub depth: usize,
@@ -27,9 +26,9 @@ pub struct Plain<'a> {
 /// The layout of panels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Form {
-    /// Bytes of a number.
+    /// Bytes of an element.
     pub size: usize,
-    /// Elements of consecutive depth that are contiguous.
+    /// Elements of consecutive K that are contiguous.
     pub together: usize,
     /// Columns of a panel.
     pub width: usize,
@@ -47,7 +46,7 @@ impl Form {
     }
 }
 
-/// Writes the panels of a part of a matrix one behind the other. Columns behind the last are zeros, and so are elements behind the last row.
+/// Packs a part of a matrix into panels, one after the other, zero-padded behind the last column and the last row.
 ///
 /// # Panics
 /// When the matrix does not have these rows and columns, or `to` is too short.
@@ -56,7 +55,7 @@ pub fn panels(simd: Simd, from: &Plain<'_>, depth: Range<usize>, columns: Range<
     if depth.is_empty() {
         return;
     }
-    // A single column is as well one that follows its depth.
+    // A single column is handled as contiguous along K if it is.
     if from.column == form.size && (columns.len() > 1 || from.depth != form.size) {
         let from = Plain { bytes: &from.bytes[depth.start * from.depth + columns.start * from.column..], ..*from };
         return interleave::panels(simd, &from, Size { depth: depth.len(), columns: columns.len() }, form, to);
@@ -75,14 +74,14 @@ pub fn panels(simd: Simd, from: &Plain<'_>, depth: Range<usize>, columns: Range<
     }
 }
 
-/// Elements of a panel that the matrix has.
+/// The part of a panel that exists in the matrix.
 #[derive(Clone, Copy)]
 pub(super) struct Size {
     pub(super) depth: usize,
     pub(super) columns: usize,
 }
 
-/// A panel of a transposed matrix whose steps are words.
+/// Packs a panel of a transposed matrix whose steps are words.
 fn words(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
     let whole = size.depth / form.together;
     let (lines, last) = to.split_at_mut(whole * form.line());
@@ -97,7 +96,7 @@ fn words(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
     }
 }
 
-/// The last line of a panel whose words have `N` bytes of the matrix each.
+/// Packs the last line of a panel, whose words have only `N` bytes from the matrix.
 fn part_of_words<const N: usize>(from: &Plain<'_>, columns: usize, to: &mut [u8]) {
     let (line, rest) = to.as_chunks_mut::<4>().0.split_at_mut(columns);
     for (j, word) in line.iter_mut().enumerate() {
@@ -111,7 +110,8 @@ fn part_of_words<const N: usize>(from: &Plain<'_>, columns: usize, to: &mut [u8]
 const WORDS: usize = 1024;
 const LINES: usize = 16;
 
-/// A panel of a transposed matrix of 16-bit elements whose depths are lines of their own: pairs are transposed as words, then split.
+/// Packs a panel of a transposed matrix of 16-bit elements that are not interleaved: pairs are transposed as words, then split into two
+/// lines.
 fn halves(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
     let (mut words, lines, pairs) = ([[0u8; 4]; WORDS], LINES.min(form.width), size.depth / 2);
     for first in (0..form.width).step_by(lines) {
@@ -131,13 +131,13 @@ fn halves(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
     }
 }
 
-/// Writes the low halves of rows of words to a line, and the high ones to the next.
+/// Writes the low halves of rows of words to one line and the high halves to the next.
 struct Split<'a> {
     words: &'a [[u8; 4]],
     /// Words of a row, [`LINES`] or 8.
     lines: usize,
     to: &'a mut [u8],
-    /// Bytes from a line to the next.
+    /// Bytes from one line to the next.
     line: usize,
 }
 
@@ -163,7 +163,7 @@ impl Split<'_> {
     }
 }
 
-/// A panel number by number.
+/// Packs a panel element by element.
 fn single(from: &Plain<'_>, depth: Range<usize>, columns: usize, form: Form, to: &mut [u8]) {
     match form.size {
         1 => single_sized::<1>(from, depth, columns, form, to),
@@ -172,7 +172,7 @@ fn single(from: &Plain<'_>, depth: Range<usize>, columns: usize, form: Form, to:
     }
 }
 
-/// A panel number by number, each of `N` bytes.
+/// Packs a panel element by element, `N` bytes each.
 fn single_sized<const N: usize>(from: &Plain<'_>, depth: Range<usize>, columns: usize, form: Form, to: &mut [u8]) {
     to.fill(0);
     for k in depth {

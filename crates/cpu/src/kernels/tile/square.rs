@@ -7,7 +7,7 @@ use crate::target::Isa;
 /// Lines of words to be transposed.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a> {
-    /// Memory, from the first line on; aligned in no way.
+    /// Memory, from the first line on; it need not be aligned.
     pub bytes: &'a [u8],
     /// Bytes from a line to the next.
     pub step: usize,
@@ -49,13 +49,13 @@ const fn side(isa: Isa) -> usize {
 /// A square, or the existing part of one.
 #[derive(Clone, Copy)]
 struct Part {
-    /// Bytes from a line to the next, and columns of a line of the transposed.
+    /// Bytes from one line to the next, and words of a line of the result.
     step: usize,
     width: usize,
     /// Lines, and words of each.
     lines: usize,
     words: usize,
-    /// Columns of the transposed, which are zeros behind the lines.
+    /// Columns of the result; those behind the lines are zeros.
     columns: usize,
 }
 
@@ -65,7 +65,8 @@ impl Part {
         let read = lines.checked_sub(1).map_or(0, |last| last * step + 4 * words);
         assert!(from.len() >= read && to.len() >= 4 * ((words - 1) * width + columns), "a square outside its memory");
         match isa {
-            // SAFETY: the instructions are there where a `Simd` of the set is; the words of all lines have been checked to lie in both slices.
+            // SAFETY: a `Simd` of an instruction set exists only where the processor has it; the words of all lines have been checked to be
+            // inside both slices.
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 if (lines, words, columns) == (16, 16, 16) => unsafe {
                 x86::square16::<true>(from.as_ptr(), to.as_mut_ptr(), &self)
@@ -94,14 +95,14 @@ impl Part {
     }
 }
 
-/// Squares on the vectors of x86-64. Each stage joins pairs of lines at twice the distance of the one before. A whole square has constant
-/// sizes, so its lines are in registers throughout; those of a partial square, which are counted, are on the stack.
+/// Squares in vectors of x86-64. Each stage combines pairs of lines at twice the distance of the stage before. A whole square has constant
+/// sizes, so its lines stay in registers; those of a partial square are on the stack.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::Part;
     use std::arch::x86_64::*;
 
-    /// Up to 16 lines of up to 16 words, or `WHOLE` a square, to as many lines as there are words, each of 16.
+    /// Transposes up to 16 lines of up to 16 words (exactly these if `WHOLE`) to as many lines as there are words, each of 16.
     ///
     /// # Safety
     /// All words must be valid for reads and writes, those of `to` unshared.
@@ -145,7 +146,7 @@ mod x86 {
         }
     }
 
-    /// The same of up to 4 lines.
+    /// The same for up to 4 lines.
     ///
     /// # Safety
     /// As for [`square16`].
@@ -154,7 +155,7 @@ mod x86 {
         let (there, width) = ((0xffff_u32 >> (16 - part.words)) as u16, 4 * part.width);
         let load = |j: usize| {
             let there = if j < part.lines { there } else { 0 };
-            // SAFETY: the caller's promise; of lines that are not there no lane is read.
+            // SAFETY: the caller's promise; no lane of a missing line is read.
             unsafe { _mm512_maskz_loadu_ps(there, from.wrapping_add(j * part.step).cast()) }
         };
         let [a, b, c, d] = [load(0), load(1), load(2), load(3)];
@@ -186,7 +187,7 @@ mod x86 {
         _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)))
     }
 
-    /// Up to 8 lines of up to 8 words, or `WHOLE` a square, to as many lines as there are words, each of 8.
+    /// Transposes up to 8 lines of up to 8 words (exactly these if `WHOLE`) to as many lines as there are words, each of 8.
     ///
     /// # Safety
     /// All words must be valid for reads and writes, those of `to` unshared.

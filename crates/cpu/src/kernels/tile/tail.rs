@@ -1,10 +1,10 @@
 //! `Tail`: the epilogue of a tile's sums, while they are in registers.
 //!
-//! A tail is a list of steps over f32 (or s32, before the first step that scales). Operands of steps that differ by column are converted
-//! once for an execution to lines of f32 in scratch, one line for each step, padded to whole vectors: so kernels depend neither on the
-//! types of such operands nor on whether they are one number or many. Operands of the destination's size are read in place, under the
-//! element that is computed. A step that a tail cannot do is declined with a reason: then post-ops and quantisation of the destination are
-//! a pass behind the row (`passes:jit`), and other steps go through [`Epilogue`](crate::kernels::epilogue::Epilogue).
+//! A tail is a list of steps over f32 (or s32, before the first step that scales). Operands that vary by column are converted once an
+//! execution to lines of f32 in scratch, one line for each step, padded to whole vectors: so kernels depend neither on the types of such
+//! operands nor on whether they are one number or many. Operands of the destination's size are read in place, at the element that is
+//! computed. A step that a tail cannot do is declined with a reason: then post-ops and quantisation of the destination are a second pass
+//! (`passes:jit`), and other steps go through [`Epilogue`](crate::kernels::epilogue::Epilogue).
 
 #[cfg(test)]
 mod tests;
@@ -28,16 +28,16 @@ const PADDED: usize = 64;
 /// Most operands of the destination's size.
 const TENSORS: usize = 4;
 
-/// A tail, part of the key of kernels.
+/// A tail; it is part of the key of kernels.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Tail {
-    /// Begins by subtracting a value by column from integer sums.
+    /// Whether it begins by subtracting a value by column from integer sums.
     compensated: bool,
     steps: Vec<Step>,
     dst: Elem,
 }
 
-/// A step of the chain, and where its operand is.
+/// A step of the chain, and the origin of its operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Step {
     formula: Formula,
@@ -45,16 +45,16 @@ struct Step {
     origin: Origin,
 }
 
-/// Where the operand of a step is.
+/// The origin of a step's operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Origin {
-    /// There is none.
+    /// No operand.
     Nothing,
     /// A line by column.
     Line,
-    /// Elements of the destination.
+    /// The old elements of the destination.
     Destination(Elem),
-    /// Elements of a tensor of the destination's size.
+    /// The elements of a tensor of the destination's size.
     Tensor(Elem),
 }
 
@@ -65,7 +65,7 @@ pub(in crate::kernels) enum Kind {
     Whole,
     /// f32.
     Real,
-    /// f32 that are never subnormal: dot products of bf16 make those zeros.
+    /// f32 that are never subnormal: bf16 dot products flush these to zero.
     Normal,
 }
 
@@ -76,27 +76,27 @@ pub struct About<'p> {
     pub attr: &'p Attr,
     /// The destination, its layout resolved.
     pub dst: &'p Tensor,
-    /// The dimension of the destination that columns follow.
+    /// The dimension of the destination along columns.
     pub columns: usize,
-    /// True when elements are subtracted from integer sums, by column.
+    /// Whether values by column are subtracted from integer sums.
     pub compensated: bool,
-    /// True when the sums have factors, one for all or by column.
+    /// Whether the sums have factors, one for all or by column.
     pub scaled: bool,
-    /// True when there is a bias, one for all or by column.
+    /// Whether there is a bias, one for all or by column.
     pub biased: bool,
 }
 
-/// Gives the operands of a chain in an execution. They are looked up when needed: most tails have few of them, and a table of all takes
-/// longer to make than a small product.
+/// Gives the operands of a chain in an execution. They are looked up when needed: most tails have few, and filling a table of all would
+/// take longer than a small product.
 pub trait Named<'s> {
     /// The destination.
     fn dst(&self) -> &View<'s>;
-    /// The numbers of an operand along a dimension, from the first on.
+    /// The elements of an operand along a dimension, from the first on.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when an argument is missing.
     fn line(&self, operand: Operand, dim: usize, out: &mut [f32]) -> Result<(), Error>;
-    /// The argument of an operand of a post-op.
+    /// The argument that is an operand of a post-op.
     ///
     /// # Errors
     /// As for [`Named::line`].
@@ -118,7 +118,7 @@ impl<'s> Named<'s> for Chain<'s> {
 /// The operands of a tail in an execution.
 #[derive(Clone, Copy, Debug)]
 pub struct TailArgs<'a> {
-    /// One line for each step that has one.
+    /// One line for each step with an operand by column.
     lines: &'a [f32],
     /// Elements of a line.
     pitch: usize,
@@ -128,23 +128,23 @@ pub struct TailArgs<'a> {
     dst: Buf<'a>,
 }
 
-/// The data that kernels of strips read for their tails.
+/// The data that kernels of strips read for their epilogue.
 #[repr(C)]
 #[derive(Debug)]
 pub struct StripBlock {
-    /// The first line of operands from the call's first channel on.
+    /// The first line of operands, from the call's first channel on.
     lines: *const f32,
     /// Bytes from a line to the next.
     pitch: usize,
-    /// The destination and the tensors, where there are any.
+    /// The destination and the tensors, if there are any.
     c: *const u8,
     tensors: [*const u8; TENSORS],
 }
 
-/// Results of a call of strips.
+/// The results of a call of strips.
 #[derive(Clone, Copy, Debug)]
 pub struct Results {
-    /// The first one's column, and channels in whole vectors.
+    /// The column of the first, and channels in whole vectors.
     pub column: usize,
     /// Channels in whole vectors.
     pub channels: usize,
@@ -154,13 +154,13 @@ pub struct Results {
     pub reach: Option<usize>,
 }
 
-/// The data that kernels read besides the arguments of `dot`.
+/// The data that kernels read for their epilogue, behind the arguments of `dot`.
 #[repr(C)]
 #[derive(Debug)]
 pub(in crate::kernels) struct Block {
-    /// Bytes from the addresses of the destination's rows to the first panel's first column.
+    /// Bytes from the addresses of the destination's rows to the first column of the first panel.
     c_offset: usize,
-    /// The first line of operands from the first panel's first column on.
+    /// The first line of operands, from the first column of the first panel on.
     lines: *const f32,
     /// Bytes from a line to the next.
     pitch: usize,
@@ -174,7 +174,7 @@ impl TailArgs<'_> {
     /// No operands.
     pub const NONE: TailArgs<'static> = TailArgs { lines: &[], pitch: 0, tensors: [Buf::empty(); TENSORS], dst: Buf::empty() };
 
-    /// The data of a call; `None` if `tail` has more lines or longer tensors than there are here.
+    /// The data of a call; `None` if `tail` has more lines or longer tensors than these.
     pub fn of_strips(&self, tail: &Tail, results: Results) -> Option<StripBlock> {
         let Results { column, channels, at, reach } = results;
         let (lines, c) = (tail.lines(), self.dst.as_ptr().cast_const());
@@ -192,13 +192,13 @@ impl TailArgs<'_> {
         Some(StripBlock { lines: first, pitch: self.pitch * 4, c, tensors: self.tensors.map(|t| t.as_ptr().cast_const()) })
     }
 
-    /// What a kernel reads that finishes sums from elsewhere, and where rows of the destination may begin, which have so many columns from the call's
-    /// first on and read operands of so many; `None` where these do not reach as far.
+    /// The data of a kernel that finishes sums from elsewhere, and the places where rows of the destination may begin. A row has `columns`
+    /// columns from the call's first on, and reads operands for `padded` columns; `None` if these are shorter.
     pub(in crate::kernels) fn finish(&self, tail: &Tail, call: &Call<'_>, (columns, padded): (usize, usize)) -> Option<(Block, Places)> {
         Some((self.block(tail.dst_size(), call, 0), tail.places(self, call, columns, padded)?))
     }
 
-    /// The data of a kernel, with elements of the destination of so many bytes.
+    /// The data of a kernel, for destination elements of `size` bytes.
     #[inline]
     pub(super) fn block(&self, size: usize, call: &Call<'_>, base: usize) -> Block {
         Block {
@@ -212,7 +212,7 @@ impl TailArgs<'_> {
 }
 
 impl Block {
-    /// Goes on by so many columns.
+    /// Moves on by `columns` columns.
     #[inline]
     pub(super) fn go_on(&mut self, spec: &Spec, columns: usize) {
         self.c_offset += spec.tail.as_ref().map_or(0, |t| columns * t.dst_size());
@@ -225,7 +225,7 @@ impl Step {
         self.origin == Origin::Line
     }
 
-    /// Whether it does `alg` with a number for each column.
+    /// Whether it does `alg` with an operand by column.
     fn is_line(&self, alg: BinaryAlg) -> bool {
         self.has_line() && self.formula == Formula::Binary(alg)
     }
@@ -245,12 +245,12 @@ impl Step {
     }
 }
 
-/// The destination's scale divides: multiplying by its reciprocal, of which a line holds one for each column, takes a few cycles less.
+/// A division by the destination's scale becomes a multiplication by its reciprocal, which lines hold: a few cycles less.
 fn undivided(formula: Formula, operand: Option<Operand>) -> Formula {
     if operand == Some(Operand::Scale) { Formula::Binary(BinaryAlg::Mul) } else { formula }
 }
 
-/// A number by which anything is multiplied that is to be divided by `scale`: finite, so that zero stays zero.
+/// The factor that replaces a division by `scale`; finite, so that zero stays zero.
 fn reciprocal(scale: f32) -> f32 {
     (1.0 / scale).clamp(f32::MIN, f32::MAX)
 }
@@ -285,16 +285,16 @@ impl Origin {
     }
 }
 
-/// True when elements of equal positions have equal numbers in both.
+/// Whether both tensors have elements of equal positions at equal offsets.
 fn is_alike(a: &Tensor, b: &Tensor) -> bool {
     let (Some(x), Some(y)) = (a.blocking(), b.blocking()) else { return false };
-    // The stride of a dimension of one element leads nowhere.
+    // The stride of a dimension of size 1 is not used.
     let strides = a.dims().iter().enumerate().all(|(d, size)| *size == 1 || x.strides[d] == y.strides[d]);
     a.dims() == b.dims() && x.inner == y.inner && x.offset == 0 && y.offset == 0 && strides
 }
 
 impl Tail {
-    /// The tail that stores sums as they are.
+    /// The tail that stores sums unchanged.
     pub fn raw() -> Tail {
         Tail { compensated: false, steps: Vec::new(), dst: Elem::F32 }
     }
@@ -302,7 +302,7 @@ impl Tail {
     /// The tail for a destination.
     ///
     /// # Errors
-    /// The steps that it does not do.
+    /// Steps that it does not do.
     pub fn plan(about: &About<'_>) -> Result<Tail, Skip> {
         let About { dst, columns, .. } = *about;
         if !dst.blocking().is_some_and(|b| b.is_plain() && (b.strides[columns] == 1 || dst.dims()[columns] == 1)) {
@@ -311,10 +311,10 @@ impl Tail {
         Tail::of(about)
     }
 
-    /// The tail of strips that may go elsewhere than to the destination; these lie as their vectors do in whatever layout.
+    /// The tail of strips whose results may go to another place than the destination, with the same layout of vectors.
     ///
     /// # Errors
-    /// The steps that it does not do.
+    /// Steps that it does not do.
     pub fn of_strips(about: &About<'_>) -> Result<Tail, Skip> {
         let tail = Tail::of(about)?;
         let operands = tail.tensors().next();
@@ -324,7 +324,7 @@ impl Tail {
     /// The tail of strips of the destination.
     ///
     /// # Errors
-    /// The steps that it does not do.
+    /// Steps that it does not do.
     pub fn of(about: &About<'_>) -> Result<Tail, Skip> {
         let About { attr, dst, compensated, scaled, biased, .. } = *about;
         epilogue::check(attr, dst)?;
@@ -337,8 +337,8 @@ impl Tail {
         Ok(tail)
     }
 
-    /// Where rows of the destination may begin, which have so many columns from the first panel's first on; `None` where the operands do not
-    /// reach as far as they are read, by columns to `padded`.
+    /// The places where rows of the destination may begin, with `columns` columns from the first panel's first on; `None` if operands are
+    /// shorter than they are read, by columns up to `padded`.
     #[inline]
     pub(super) fn places(&self, args: &TailArgs<'_>, call: &Call<'_>, columns: usize, padded: usize) -> Option<Places> {
         let lines = self.lines();
@@ -349,7 +349,7 @@ impl Tail {
         let size = self.dst_size();
         let offset = call.column.checked_mul(size)?;
         let mut places = Places::new(call.c, offset, columns.checked_mul(size)?);
-        // Tensors have the elements under those of the destination.
+        // Tensors have their elements at the offsets of the destination's.
         for (from, tensor) in self.tensors().zip(&args.tensors) {
             let elements = tensor.len() / from.bytes();
             let rows = (elements + 1).checked_sub(call.column.checked_add(columns)?)?;
@@ -358,12 +358,12 @@ impl Tail {
         Some(places)
     }
 
-    /// Whether results may be written twice: they depend on sums and on lines of numbers by column alone.
+    /// Whether results may be computed and written twice: they depend only on sums and on operands by column.
     pub fn is_repeatable(&self) -> bool {
         self.steps.iter().all(|s| matches!(s.origin, Origin::Nothing | Origin::Line))
     }
 
-    /// Types of the operands of the destination's size.
+    /// The types of operands of the destination's size.
     fn tensors(&self) -> impl Iterator<Item = Elem> + '_ {
         self.steps.iter().filter_map(|s| if let Origin::Tensor(elem) = s.origin { Some(elem) } else { None })
     }
@@ -373,39 +373,39 @@ impl Tail {
         self.dst.bytes()
     }
 
-    /// Lines of operands.
+    /// Number of lines of operands.
     fn lines(&self) -> usize {
         self.steps.iter().filter(|s| s.has_line()).count() + usize::from(self.compensated)
     }
 
-    /// Asks for the lines of the destination before they are written, of so many rows and vectors.
+    /// Prefetches the lines of the destination before they are written, for `tile` rows and vectors.
     pub(in crate::kernels) fn ask(&self, f: &mut Function, at: Spot, tile: (usize, usize)) {
         write::ask(self, f, at, tile);
     }
 
-    /// Writes the steps, and the stores of the sums.
+    /// Writes the code of the steps, and of storing the results.
     pub(in crate::kernels) fn write(&self, f: &mut Function, sums: &Sums<'_>, kind: Kind) {
         write::write(self, f, sums, kind);
     }
 
-    /// Writes the steps, and the stores of the results, of a strip. `block` is the place of its [`StripBlock`] among the arguments.
+    /// Writes the code of the steps and of storing the results of a strip. `block` is the offset of its [`StripBlock`] in the arguments.
     pub fn write_strip(&self, f: &mut Function, strip: &Strip<'_>, block: usize) {
         write::strip(self, f, strip, block);
     }
 
-    /// Elements of scratch that the operands of an execution need for a destination of so many columns; `None` on overflow.
+    /// Elements of scratch for the operands of an execution, for a destination of `columns` columns; `None` on overflow.
     pub fn scratch(&self, columns: usize) -> Option<usize> {
         columns.checked_add(PADDED)?.checked_next_multiple_of(PADDED)?.checked_mul(self.lines())
     }
 
-    /// Columns of lines from one right operand to the next, where each has a compensation of its own.
+    /// Columns between the lines of consecutive right operands, if each has a compensation of its own.
     pub fn apart(columns: usize) -> usize {
         columns.next_multiple_of(PADDED)
     }
 
-    /// The operands of an execution, converted into scratch of [`Tail::scratch`] elements, for a result whose columns follow dimension `dim`.
-    /// `compensation` is what is subtracted from the integer sums of every column; for several right operands those of each, one after the other, and
-    /// lines are repeated for each, [`Tail::apart`].
+    /// The operands of an execution, converted to scratch of [`Tail::scratch`] elements, for a result whose columns are along dimension
+    /// `dim`. `compensation` is what is subtracted from the integer sums of every column; with several right operands it has those of each,
+    /// one after the other, and lines are repeated for each, [`Tail::apart`].
     ///
     /// # Errors
     /// [`Error`] when an argument is missing or the scratch is too small.

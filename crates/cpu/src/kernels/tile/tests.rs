@@ -1,8 +1,8 @@
 use super::*;
 
-/// A region of elements that a test uses alone.
+/// A region of elements that only this test uses.
 fn buf<T>(x: &mut [T]) -> Buf<'_> {
-    // SAFETY: the tests run their tiles while the slice lives, and look at it only afterwards.
+    // SAFETY: the tests run their tiles while the slice lives, and read it only afterwards.
     unsafe { Buf::new(x.as_mut_ptr().cast(), size_of_val(x)) }
 }
 
@@ -17,7 +17,7 @@ fn what_lies_outside_is_refused() {
     let (mut a, mut b) = (vec![1.0_f32; 8], vec![2.0_f32; 4 * lanes]);
     let tile = Tile::get(isa, &Spec::new(Product::F32, 2, 1)).unwrap();
     let first = a.as_ptr().addr();
-    // A strip of two tiles of equal rows, by so many panels, as a list of addresses or of distances.
+    // A strip of two tiles of the same height by `count` panels, as a list of addresses or of offsets.
     let mut run_as = |fixed: bool, tap: [usize; 3], (steps, count): (usize, usize), at: usize, sums: &mut [f32]| {
         let (a, b) = (buf(&mut a), buf(&mut b));
         let mut words = [0; ONE_STRIP];

@@ -1,16 +1,16 @@
-//! Bytes on processors that have no exact product of all bytes: multiplied directly if they fit, else as 16-bit elements.
+//! Bytes on processors without an exact product of all bytes: multiplied directly if they fit, else as 16-bit elements.
 //!
-//! AVX2's only product of bytes adds two products in 16 bits and saturates if they exceed them. With weights of seven bits they never do,
-//! for any source, which is why networks are quantised so for such processors. So a task inspects its panels ([`fits`], one comparison for
-//! 32 elements), and multiplies bytes if it may ([`Product::U8S7`]): two multiplications and an addition for 32 products.
+//! AVX2's only product of bytes adds two products in 16 bits and saturates. With weights of seven bits it never saturates, for any source,
+//! which is why networks are quantised so for such processors. So a task inspects its panels ([`fits`], one comparison for 32 elements) and
+//! multiplies bytes if it may ([`Product::U8S7`]): two multiplications and an addition for 32 products.
 //!
-//! Other weights, and their sources, become 16-bit elements, whose pairs are multiplied and added exactly. A kernel that widens its own
+//! Otherwise weights and sources become 16-bit elements, whose pairs are multiplied and added exactly. A kernel that widens its own
 //! operands spends a quarter of its instructions on that, for every tile and panel again. Here a task widens its panels once for all its
-//! rows, and all rows are widened ahead, or a few tiles of them at a time for all panels of the task, and the tiles multiply words
+//! rows, all rows are widened ahead (or a few tiles of them at a time for all panels of the task), and the tiles multiply words
 //! ([`Product::I16`]): one multiplication and one addition for 16 products, which fills all four pipes of a Zen 5 in the cycles in which
 //! its two multipliers do the multiplications. The sums are the same either way.
 //!
-//! Of every four elements of depth the first and third become a pair, then the second and fourth: shifts separate them in a panel. Widened
+//! Of every four elements along K the first and third become a pair, then the second and fourth: shifts separate them in a panel. Widened
 //! panels and rows are twice as long, and offsets in them are doubled.
 
 use super::{Call, Line, List, MOST_ROWS, Product, Spec, Stride, Strip, Tile};
@@ -23,44 +23,44 @@ use oxidnn_runtime::{Buf, Executor};
 #[cfg(test)]
 mod tests;
 
-/// Tiles for which it pays to widen panels, and steps of a tap by all panels for which it pays to widen rows.
+/// Tiles from which on widening panels pays, and steps of a tap, over all panels, from which on widening rows pays.
 const TILES: usize = 3;
 const STEPS: usize = 64;
-/// Elements of scratch for rows, unless a tile has more: they stay in L2 while panels pass by.
+/// Elements of scratch for rows, unless a single tile has more: they stay in L2 for all panels.
 const ROWS: usize = 24 << 10;
-/// Elements of rows that stay in L1 while panels pass by that do not.
+/// Elements of rows that stay in L1 for panels that do not.
 const NEAR: usize = 4 << 10;
-/// Bytes of `A` that are widened before anything is multiplied: rows are used by many panels, and pixels by many taps.
+/// Most bytes of `A` that are widened ahead of all products: rows are used by many panels, and pixels by many taps.
 const SOURCE: usize = 1 << 20;
-/// Elements that a worker widens of it at a time.
+/// Elements that a worker widens at a time.
 const PIECE: usize = 8 << 10;
-/// Words of a list, unless one strip has more.
+/// Words of a list, unless a single strip has more.
 const WORDS: usize = 2 << 10;
-/// Elements between rows beyond those that are read: keeps them off each other's cache sets.
+/// Elements between rows, so that rows do not map to the same cache sets.
 const SKEW: usize = 16;
 /// Bytes that are widened at a time.
 const CHUNK: usize = 32;
-/// The largest number of seven bits, with either sign.
+/// The largest magnitude of a weight of seven bits.
 const LARGEST: u8 = 64;
-/// Where the elements of a step go.
+/// The order of the elements of a step.
 const ORDER: [usize; 4] = [0, 2, 1, 3];
 
 /// How the rows of tiles are widened.
 #[derive(Clone, Copy, Debug)]
 pub struct Wide {
-    /// Whether 128 is added to every number, which makes it unsigned.
+    /// Whether 128 is added to every element, which makes it unsigned.
     flips: bool,
-    /// Whether all of `A` is widened before, see [`Sources`].
+    /// Whether all of `A` is widened ahead, see [`Sources`].
     whole: bool,
     /// Elements of scratch for rows, and words of a list of their strips.
     rows: usize,
     words: usize,
 }
 
-/// The data to widen: rows that are `tall` to a tile, of the parts of a reduction.
+/// What is multiplied: tiles of rows in the parts of a reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'p> {
-    /// Instructions.
+    /// Instruction set.
     pub isa: Isa,
     /// Types, and the layouts of lines of `B` and steps of `A`.
     pub spec: &'p Spec,
@@ -68,9 +68,9 @@ pub struct About<'p> {
     pub tiles: usize,
     /// Panels that each of them is multiplied by.
     pub panels: usize,
-    /// Bytes of all of `A` where rows begin and end with whole steps, else 0.
+    /// Bytes of all of `A` if rows begin and end at whole steps, else 0.
     pub source: usize,
-    /// Most taps of a tile and most steps of a tap, the one that is not whole included, by parts.
+    /// By K block: most taps of a tile, and most steps of a tap, including a partial one.
     pub parts: &'p [[usize; 2]],
 }
 
@@ -91,28 +91,28 @@ impl Wide {
         Some(Wide { flips: product == Product::S8S8, whole, rows: if whole { 0 } else { ROWS.max(rows * row_len(most)) }, words })
     }
 
-    /// Elements of scratch that [`Wide::run`] needs.
+    /// Elements of scratch for [`Wide::run`].
     pub fn scratch_len(&self) -> Option<usize> {
         self.words.checked_mul(size_of::<usize>() / size_of::<f32>())?.checked_add(self.rows)
     }
 
-    /// Whether all of `A` is to be widened before.
+    /// Whether all of `A` is to be widened ahead.
     pub fn is_whole(&self) -> bool {
         self.whole
     }
 }
 
-/// Whether panels are looked at, see [`fits`]: bytes, where no instruction multiplies all of them.
+/// Whether panels must be inspected, see [`fits`]: bytes on processors without an instruction that multiplies all of them.
 pub fn asks_for_seven_bits(isa: Isa, product: Product, line: Line) -> bool {
     matches!(product, Product::U8S8 | Product::S8S8) && !product.is_native(isa) && matches!(line, Line::Packed(_))
 }
 
-/// The kernel for panels that [fit](fits), made of that for all bytes.
+/// The kernel for panels that [fit](fits), from the one for all bytes.
 pub fn seven_bits(spec: Spec) -> Spec {
     Spec { product: if spec.product == Product::S8S8 { Product::S8S7 } else { Product::U8S7 }, ..spec }
 }
 
-/// The kernel for rows and panels that were widened, made of that for bytes.
+/// The kernel for widened rows and panels, from the one for bytes.
 pub fn words(spec: Spec) -> Spec {
     Spec { product: Product::I16, partial: 0, ahead: false, ..spec }
 }
@@ -129,13 +129,13 @@ impl Body for Largest<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) -> u8 {
-        // Elements from `-LARGEST` to `LARGEST` are those up to twice as much once it is added.
+        // Adding `LARGEST` maps elements from `-LARGEST` to `LARGEST` to those from 0 to twice as much.
         let largest = self.0.cells().iter().fold(0, |largest, byte| byte.get().wrapping_add(LARGEST).max(largest));
         largest.saturating_sub(LARGEST)
     }
 }
 
-/// Elements from a widened row of so many steps to the next.
+/// Elements from one widened row of `steps` steps to the next.
 const fn row_len(steps: usize) -> usize {
     (steps * 2 + SKEW).next_multiple_of(SKEW)
 }
@@ -143,7 +143,7 @@ const fn row_len(steps: usize) -> usize {
 /// Widens the lines of contiguous panels, `line` bytes each.
 ///
 /// # Panics
-/// When `to` does not have twice the bytes of `from`.
+/// If `to` does not have twice the bytes of `from`.
 pub fn panels(simd: Simd, from: Buf, line: usize, to: &mut [f32]) {
     assert_eq!(size_of_val(to), 2 * from.len(), "numbers for the bytes of panels");
     simd.run(Lines { from, line, to: bytemuck::cast_slice_mut(to) });
@@ -182,12 +182,12 @@ pub struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    /// Elements that they take, made of so many bytes.
+    /// Elements of scratch for widening `bytes` bytes.
     pub fn len(bytes: [usize; 2]) -> usize {
         bytes.map(|n| n.next_multiple_of(CHUNK) / 2).iter().sum()
     }
 
-    /// Widens them for a product, in all threads.
+    /// Widens them for a product, on all threads.
     pub fn new(wide: &Wide, (simd, executor): (Simd, &dyn Executor), from: [Buf<'a>; 2], to: &mut Part<'a>) -> Sources<'a> {
         let [source, padding] = from;
         let second = Sources::len([source.len(), 0]);
@@ -209,7 +209,7 @@ impl<'a> Sources<'a> {
         self.to
     }
 
-    /// Where the number of an address went.
+    /// The address of the widened element of `address`.
     #[inline]
     fn place(&self, address: usize) -> usize {
         let [source, padding] = self.from.map(|m| address.wrapping_sub(m.as_ptr().addr()));
@@ -233,14 +233,14 @@ impl Body for Row<'_> {
     }
 }
 
-/// The elements widened before a call.
+/// The elements that were widened before a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Before<'w> {
     /// Panels.
     pub panels: &'w [f32],
-    /// All of `A`, where [`Wide::is_whole`].
+    /// All of `A`, if [`Wide::is_whole`].
     pub sources: Option<Sources<'w>>,
-    /// Elements of the rows of `A` in a last step that is not whole.
+    /// Elements of `A`'s rows in a partial last step.
     pub partial: u8,
 }
 
@@ -249,8 +249,8 @@ impl Wide {
         if self.flips { 0x80 } else { 0 }
     }
 
-    /// Computes the tiles by all panels. The call is for bytes, except its panels, which are places among the widened ones; `tile` is for
-    /// the latter.
+    /// Computes the tiles by all panels. The call is for bytes, except that its panels are offsets in the widened ones; `tile` is for
+    /// words.
     ///
     /// # Panics
     /// If an address is outside its buffer, or scratch is too short.
@@ -303,7 +303,7 @@ fn run_on(tile: &Tile, call: &mut Call<'_>, list: &List<'_>, (rows, before): (&[
 /// Some tiles of a strip.
 #[derive(Clone, Copy)]
 struct Piece<'s> {
-    /// The words of the strip, and those of its taps.
+    /// The head of the strip, and the words of its taps.
     head: &'s [usize],
     taps: &'s [usize],
     /// Rows of the strip before them.
@@ -319,8 +319,8 @@ impl Piece<'_> {
         self.head.len() - HEAD
     }
 
-    /// Lists the tiles, whose widened rows are `a_row` bytes apart; `place` says where the rows of the first one went, by their index, tap by tap,
-    /// and their address.
+    /// Lists the tiles, whose widened rows are `a_row` bytes apart; `place` gives the offsets of the first tile's rows, tap by tap, and
+    /// their address.
     fn list(&self, list: &mut List<'_>, call: &Call<'_>, a_row: usize, place: impl Fn(usize, usize) -> usize) {
         let &[_, _, sums, _, c_row, ref to @ ..] = self.head else { return };
         let mut rows = [0; MOST_ROWS];
@@ -349,7 +349,7 @@ impl Body for Rows<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
         let Rows { piece, call, partial, flip, to } = self;
-        // A step of four bytes is two numbers of scratch, each two 16-bit ones.
+        // A step of four bytes is two words of scratch, each of two 16-bit elements.
         let words = call.steps * 2;
         let whole = words - if partial > 0 { 4 } else { 0 };
         let (rows, a_row) = (piece.rows(), piece.head[3]);
@@ -359,7 +359,7 @@ impl Body for Rows<'_> {
             let address = |tap: usize| piece.taps[tap * (1 + rows) + 1 + i % rows];
             let (mut tap, taps) = (0, piece.head[0]);
             while tap < taps {
-                // Taps that follow each other in memory are one.
+                // Taps that are contiguous in memory are widened as one.
                 let mut end = tap + 1;
                 while partial == 0 && end < taps && address(end) == address(end - 1).wrapping_add(whole) {
                     end += 1;
@@ -372,7 +372,7 @@ impl Body for Rows<'_> {
     }
 }
 
-/// So many bytes from an address on, in one of two buffers.
+/// `len` bytes from an address on, in one of two buffers.
 #[inline(always)]
 fn bytes_at(memory: [Buf; 2], address: usize, len: usize) -> Buf {
     let at = memory.map(|m| address.wrapping_sub(m.as_ptr().addr()));
@@ -380,7 +380,7 @@ fn bytes_at(memory: [Buf; 2], address: usize, len: usize) -> Buf {
     memory[buf].part(at[buf], len)
 }
 
-/// Widens a row; zeros stand behind a last step that is not whole.
+/// Widens a row; a partial last step is zero-padded.
 #[inline(always)]
 fn widen(from: Buf, flip: u8, to: &mut [i16]) {
     let (chunks, to) = to.split_at_mut(from.len() / CHUNK * CHUNK);

@@ -1,14 +1,14 @@
-//! `columns:jit`, `columns:portable`: batch normalisation of matrices with a channel a column: channels last, or in blocks.
+//! `columns:jit`, `columns:portable`: batch normalisation of matrices with a column for each channel: channels last, or in blocks.
 //!
-//! With channels last the tensor is one matrix; in blocks it is one for every image and block, whose rows are the pixels. Rows are cut into
-//! segments, a function of the sizes alone. Each segment folds its columns in `f32`; what segments have folded is put together in `f64`, in
-//! their order. Deviations are taken from the mean of a segment's first rows, and moved to the mean of all (Chan, Golub, LeVeque, *Algorithms for
-//! computing the sample variance*), so that elements are read once for both statistics. Where `k` of `n` rows give that center, its distance
-//! from the mean is at most `sqrt(n / k)` deviations, as these rows are among the segment's: what is lost when it is moved is bounded, whatever the
-//! elements are.
+//! With channels last the tensor is one matrix; with blocks every image and block is a matrix, whose rows are the pixels. Rows are cut into
+//! segments, which depend on the sizes alone. Each segment folds its columns in `f32`; the segments' results are combined in `f64`, in
+//! order. Deviations are taken from a center, the mean of a segment's first rows, and corrected to the overall mean (Chan, Golub, LeVeque,
+//! *Algorithms for computing the sample variance*), so elements are read once for both statistics. If `k` of `n` rows give the center, its
+//! distance from the mean is at most `sqrt(n / k)` standard deviations, since these rows are among the segment's. So the error of the
+//! correction is bounded whatever the elements are.
 //!
-//! Blocks of channels know nothing of each other: as many as the nearest cache holds are done with before the next, so that what statistics have
-//! read is there still when it is normalised.
+//! Blocks of channels are independent: as many as fit into L2 are finished before the next ones, so that what the statistics have read is
+//! still there when it is normalised.
 
 use super::portable;
 use crate::CpuTarget;
@@ -26,25 +26,25 @@ use oxidnn_spec::op::{self, NormFlags, Prop};
 use oxidnn_spec::{Arg, DataType, Error, Op, Problem, Rounding, Tensor};
 use std::ops::Range;
 
-/// Channels of a matrix at most, whose lines stay in L1.
+/// Most channels of a matrix: a row stays in L1.
 const CHANNELS: usize = 4096;
-/// Rows of a segment at least, and those of which the mean is its center at most.
+/// Fewest rows of a segment, and most rows that give its center.
 const ROWS: usize = 32;
-/// Rows for each of those.
+/// One row in this many goes into the center.
 const CENTERED: usize = 16;
-/// Rows of the images of a segment, where one has fewer.
+/// Rows of a segment of several images, if an image has fewer.
 const JOINT: usize = 256;
-/// Columns whose totals are put together at a time.
+/// Columns whose totals are combined at a time.
 const COLUMNS: usize = 64;
-/// Segments of a group, for each worker, at least.
+/// Fewest segments of a group for each worker.
 const SEGMENTS: usize = 4;
-/// The matrices that a tensor is: those of the blocks of channels of every image, one behind the other.
+/// The matrices that a tensor consists of: one for each image and block of channels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Matrices {
     images: usize,
     blocks: usize,
     rows: usize,
-    /// Channels of a block, and all that exist.
+    /// Channels of a block, and all channels without padding.
     width: usize,
     channels: usize,
     elem: Elem,
@@ -77,7 +77,7 @@ impl Matrices {
         }
         let mut inner = b.inner.iter();
         let (Some((1, block)), None) = (inner.next(), inner.next()) else { return Err(other()) };
-        // Pixels follow each other, then blocks, then images.
+        // Pixels must be contiguous, then blocks, then images.
         let mut next = block;
         let mut follows = b.offset == 0 && tensor.layout.is_dense(true);
         for d in (2..dims.len()).rev().chain([1, 0]) {
@@ -89,14 +89,14 @@ impl Matrices {
         if !follows || !width.is_multiple_of(8) || width > CHANNELS {
             return Err(other());
         }
-        // The blocks of a single pixel are neighbours.
+        // Without several pixels, blocks are contiguous.
         if pixels == 1 && channels.is_multiple_of(width) && channels <= CHANNELS {
             return Ok(plain);
         }
         Ok(Matrices { images, blocks: channels.div_ceil(width), rows: pixels, width, channels, elem })
     }
 
-    /// Does the work of a pass on a segment: what it is summed to is added up. Of a matrix of bits there is the last, where the kernel has one.
+    /// Runs a pass on a segment, accumulating its sums. A matrix of bits is the last one, if the kernel has one.
     fn sweep(&self, pass: &Pass, bufs: &[Buf], segment: &Segment, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
         let kernel = match pass {
             Pass::Generated(kernel) => kernel,
@@ -117,18 +117,18 @@ impl Matrices {
         }
     }
 
-    /// Elements by column, those included that blocks have beyond the channels.
+    /// Elements of a line by column, including padding channels of blocks.
     fn columns(&self) -> usize {
         self.blocks * self.width
     }
 
-    /// Rows of a segment, segments of a matrix, and images that are a segment together where the rows of one are few. Sums depend on how these are cut.
+    /// Rows of a segment, segments of a matrix, and images of a segment if an image has few rows. Results depend on these.
     fn pieces(&self) -> [usize; 3] {
         let each = (GRAIN as usize / self.width).max(ROWS).min(self.rows);
         [each, self.rows.div_ceil(each), (JOINT / self.rows).clamp(1, self.images)]
     }
 
-    /// Groups of so many blocks, but for the last.
+    /// Groups of `together` blocks; the last may have fewer.
     fn groups(&self, together: usize) -> impl Iterator<Item = Group> + use<> {
         let (Matrices { images, blocks, width, .. }, [each, pieces, joint]) = (*self, self.pieces());
         (0..blocks).step_by(together).map(move |first| {
@@ -139,8 +139,8 @@ impl Matrices {
         })
     }
 
-    /// Blocks of a group, whose segments are enough for all workers: those of which `tensors` stay in L2, one where that is too small for it, and all
-    /// where the last cache is, too.
+    /// Blocks of a group, such that there are segments for all workers: as many as have `tensors` tensors in L2; one if L2 is too small;
+    /// all if the last-level cache is too small, too.
     fn together(&self, tensors: usize, caches: &Caches, workers: usize) -> usize {
         let block = (self.images * self.rows * self.width * self.elem.bytes()).saturating_mul(tensors);
         let [_, pieces, joint] = self.pieces();
@@ -161,7 +161,7 @@ impl Matrices {
         }
     }
 
-    /// Byte at which a matrix begins, and that at which its bits do.
+    /// Byte offset of a matrix, and of its bits.
     fn start(&self, matrix: usize) -> [usize; 2] {
         let elements = matrix * self.rows * self.width;
         [elements * self.elem.bytes(), elements / 8]
@@ -169,7 +169,7 @@ impl Matrices {
 }
 
 impl Segment {
-    /// The first rows, as many as a center is made of.
+    /// The first rows, which give the center.
     fn first(&self) -> Segment {
         let most = (self.count() / CENTERED).clamp(1, ROWS);
         let rows = self.rows.start..self.rows.end.min(self.rows.start + most);
@@ -187,20 +187,20 @@ impl Segment {
         self.images.len() * self.rows.len()
     }
 
-    /// Its columns among those of all blocks.
+    /// Its columns, of those of all blocks.
     fn columns(&self) -> Range<usize> {
         self.blocks.start * self.width..self.blocks.end * self.width
     }
 }
 
-/// Some blocks of all images, and their segments: images by images, some blocks by some blocks.
+/// Some blocks of all images, and their segments: by images, then by blocks.
 #[derive(Clone, Debug)]
 struct Group {
     blocks: Range<usize>,
-    /// Blocks of a segment at most, and segments of the same rows.
+    /// Most blocks of a segment, and segments with the same rows.
     each: usize,
     parts: usize,
-    /// Segments of the same images and blocks.
+    /// Segments with the same images and blocks.
     pieces: usize,
     /// All segments.
     count: usize,
@@ -212,7 +212,7 @@ impl Group {
         self.blocks.start * width..self.blocks.end * width
     }
 
-    /// The segments that have a block, by number, and its place among their blocks.
+    /// The segments that have a block, by index, with the block's index in each.
     fn of_block(&self, block: usize) -> (impl Iterator<Item = usize> + use<>, usize) {
         let (at, pieces) = (block - self.blocks.start, self.pieces);
         let (first, at) = (at / self.each * pieces, at % self.each);
@@ -220,11 +220,11 @@ impl Group {
     }
 }
 
-/// Plans `problem`, for generated code where there is an instruction set for it.
+/// Plans `problem`; with generated code if there is an instruction set for it.
 ///
 /// # Errors
-/// [`Skip`] for channels that are neither last nor in blocks, for attributes and fused operations with a second tensor, and for gradients with constant
-/// statistics; without generated code for anything but `f32` with channels last, and bits of a fused ReLU.
+/// [`Skip`] for channels that are neither last nor in blocks, for attributes and for fused operations with a second tensor, and for
+/// gradients with constant statistics; without generated code also for all but `f32` with channels last, and for bits of a fused ReLU.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Option<Isa>) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
         Op::BatchNorm(op) => {
@@ -236,19 +236,19 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, isa: Option<Isa>) -> R
     })
 }
 
-/// True for elements without blocks, holes or padding.
+/// Whether a tensor has no blocks, gaps or padding.
 fn contiguous(tensor: &Tensor) -> bool {
     let plain = tensor.blocking().is_some_and(|b| b.is_plain() && b.offset == 0 && b.padded_dims == *tensor.dims());
     plain && tensor.layout.is_dense(false)
 }
 
-/// Checks that the argument `arg` has a contiguous number of f32 for each of `channels`.
+/// Refuses an argument `arg` that is not one contiguous f32 for each of `channels`.
 fn check_line(problem: &Problem, arg: Arg, channels: usize) -> Result<(), Skip> {
     let fits = |t: &Tensor| t.dtype == DataType::F32 && contiguous(t) && t.layout.elements() == Some(channels as i64);
     if problem.tensor(arg).is_some_and(|t| fits(&t)) { Ok(()) } else { Err(Skip::Layout(format!("of {arg}"))) }
 }
 
-/// What goes through the rows of a segment: generated code, or portable code where there is one matrix of f32, and no bits.
+/// The code that processes the rows of a segment: generated; or portable, for one matrix of f32 without bits.
 enum Pass {
     Generated(Sweep),
     Portable(Simd, Act),
@@ -258,22 +258,22 @@ enum Pass {
 #[derive(Debug)]
 struct BatchNorm {
     matrices: Matrices,
-    /// Blocks that are done with before the next.
+    /// Blocks that are finished before the next.
     together: usize,
     flags: NormFlags,
     epsilon: f32,
     forward: bool,
-    /// Whether a bit for each element says where a fused ReLU lets it pass.
+    /// Whether a bit for each element says where a fused ReLU is not 0.
     bits: bool,
-    /// Whether mean and variance are arguments: given, or wanted.
+    /// Whether mean and variance are arguments.
     stats: bool,
     /// Whether the gradients of scale and shift are wanted.
     learnt: [bool; 2],
-    /// Instructions of generated code, where rows are gone through by such.
+    /// Instruction set of generated code, if that processes rows.
     isa: Option<Isa>,
-    /// Those of portable code.
+    /// Instruction set of portable code.
     portable: crate::Isa,
-    /// Whether results go past the caches: the tensors of a pass have no room in the last one beside others.
+    /// Whether results are stored non-temporally, because the tensors of a pass do not fit into the last-level cache.
     far: bool,
 }
 
@@ -301,7 +301,7 @@ impl BatchNorm {
         if isa.is_none() && (bits || matrices.elem != Elem::F32 || !one) {
             return Err(Skip::Layout("other than f32 with channels last, or bits, without generated code".into()));
         }
-        // Blocks of half a vector, and rows of bits, are whole ones of half the width.
+        // With blocks of half a vector, or rows of bits that need a mask, vectors of half the width are whole.
         let is_masked = |isa: Isa| !matrices.width.is_multiple_of(isa.width().lanes());
         let whole = bits || matrices.blocks > 1 || matrices.width != matrices.channels;
         let isa = isa.map(|isa| if whole && is_masked(isa) { Isa::AVX2 } else { isa });
@@ -329,12 +329,12 @@ impl BatchNorm {
         Ok(BatchNorm { matrices, together, flags, epsilon: op.epsilon.get(), forward, bits, stats, learnt, isa, portable: target.isa, far })
     }
 
-    /// Bytes of scratch: lines of parameters, and what segments fold; `None` on overflow.
+    /// Bytes of scratch: lines of parameters, and the segments' sums; `None` on overflow.
     fn scratch_bytes(&self) -> Option<usize> {
         booked(&[4 * self.matrices.columns().next_multiple_of(16), self.folded()])
     }
 
-    /// What is done, in this order.
+    /// The passes, in their order.
     fn acts(&self) -> Vec<Act> {
         let bound = match (self.bits, self.flags.fuse_relu) {
             (true, _) => Bound::Kept,
@@ -347,19 +347,19 @@ impl BatchNorm {
         }
     }
 
-    /// Elements of scratch of what segments fold.
+    /// Elements of scratch for the segments' sums.
     fn folded(&self) -> usize {
         let sums = if self.forward { 3 } else { 2 };
-        // No group has more than the first.
+        // The first group is the largest.
         sums * self.matrices.width * self.matrices.groups(self.together).next().map_or(0, |group| group.count * group.each)
     }
 
-    /// The memory of the bits, where there are any.
+    /// The memory of the bits, if there are any.
     fn bits<'a>(&self, ctx: &Ctx<'a>) -> Result<Buf<'a>, Error> {
         if self.bits { ctx.buf(Arg::WORKSPACE) } else { Ok(Buf::empty()) }
     }
 
-    /// The argument `arg` by columns where it is `used`, else `default` for every column; zeros where there is no channel.
+    /// The argument `arg` by column if it is `used`, else `default` for every column; zeros for padding channels.
     fn parameters<'s>(
         &self,
         ctx: &Ctx<'_>,
@@ -378,7 +378,7 @@ impl BatchNorm {
         Ok(values)
     }
 
-    /// Fills `mean` and `variance` of the columns of a group with the statistics of the source.
+    /// Computes mean and variance of the columns of a group from the source.
     fn statistics(&self, on: On<'_, '_>, group: &Group, folded: &mut Part<'_>, lines: [&mut [f32]; 2]) -> Result<(), Error> {
         let On { code, simd, ctx } = on;
         let (matrices, width, src) = (&self.matrices, self.matrices.width, ctx.buf(Arg::SRC)?);
@@ -400,8 +400,9 @@ impl BatchNorm {
             squares.fill(0.0);
             matrices.sweep(&code[1], &[src], &segment, &mut [sums, squares], &[means]);
         });
-        let [mean, variance] = lines.map(|line| line[group.columns(width)].chunks_mut(width));
-        for (block, (mean, variance)) in group.blocks.clone().zip(mean.zip(variance)) {
+        // The blocks of a segment follow each other.
+        let [mean, variance] = lines.map(|line| line[group.columns(width)].chunks_mut(each));
+        for (block, (mean, variance)) in group.blocks.clone().step_by(group.each).zip(mean.zip(variance)) {
             for (i, (mean, variance)) in mean.chunks_mut(COLUMNS).zip(variance.chunks_mut(COLUMNS)).enumerate() {
                 simd.run(Joined { matrices, folded, group, block, first: i * COLUMNS, mean, variance });
             }
@@ -425,7 +426,7 @@ impl BatchNorm {
             if !self.flags.use_global_stats {
                 self.statistics(on, &group, &mut folded, [&mut *mean, &mut *variance])?;
             }
-            // Padding stays zero, whatever epsilon is.
+            // Padding channels must stay zero whatever epsilon is.
             let columns = group.columns(self.matrices.width);
             let columns = columns.start..columns.end.min(channels);
             on.simd.run(Inverse { factor: &mut factor[columns.clone()], variance: &variance[columns], epsilon: self.epsilon });
@@ -438,7 +439,7 @@ impl BatchNorm {
         Ok(())
     }
 
-    /// Normalises the elements of a group by what is known of every column.
+    /// Normalises the elements of a group with its columns' parameters.
     fn scale(&self, On { code, ctx, .. }: On<'_, '_>, group: &Group, lines: [&[f32]; 3]) -> Result<(), Error> {
         let all = [ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?, self.bits(ctx)?];
         self.last(&code[2], ctx.executor(), group, (&all, &lines));
@@ -457,9 +458,11 @@ impl BatchNorm {
         let outputs = [(self.learnt[0], Arg::DIFF_SCALE), (self.learnt[1], Arg::DIFF_SHIFT)];
         for group in matrices.groups(self.together) {
             let folded = self.products(on, &group, &mut folded, mean)?;
-            for (block, first) in group.blocks.clone().flat_map(|block| (0..width).step_by(COLUMNS).map(move |first| (block, first))) {
+            let part = |block: usize| group.each.min(group.blocks.end - block) * width;
+            let parts = group.blocks.clone().step_by(group.each);
+            for (block, first) in parts.flat_map(|block| (0..part(block)).step_by(COLUMNS).map(move |first| (block, first))) {
                 let c = block * width + first;
-                let columns = c..(c + COLUMNS.min(width - first)).min(matrices.channels).max(c);
+                let columns = c..(c + COLUMNS.min(part(block) - first)).min(matrices.channels).max(c);
                 let lines = [&mut factor[columns.clone()], &mut slope[columns.clone()], &mut constant[columns.clone()]];
                 let (group, epsilon) = (&group, self.epsilon);
                 let learnt = on.simd.run(Learnt { folded, group, block, first, width, all, epsilon, lines });
@@ -488,14 +491,14 @@ impl BatchNorm {
         }))
     }
 
-    /// The gradients of the elements of a group by what is known of every column.
+    /// The gradients of the elements of a group, from the sums of its columns.
     fn gradient(&self, On { code, ctx, .. }: On<'_, '_>, group: &Group, lines: [&[f32]; 4]) -> Result<(), Error> {
         let all = [ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?, self.bits(ctx)?];
         self.last(&code[1], ctx.executor(), group, (&all, &lines));
         Ok(())
     }
 
-    /// The last pass over a group, in parallel over its segments, the last ones first: those are still near.
+    /// The last pass over a group, in parallel over its segments. The last segments come first, because they are still in the caches.
     fn last<const N: usize>(&self, pass: &Pass, executor: &dyn Executor, group: &Group, (all, lines): (&[Buf], &[&[f32]; N])) {
         executor.run(executor.threads(), group.count, &|_, task| {
             let segment = self.matrices.segment(group, group.count - 1 - task);
@@ -503,16 +506,16 @@ impl BatchNorm {
         });
     }
 
-    /// Matrices of a pass, of which the last is bits, where there are any.
+    /// Matrices of a pass; the last of them is bits if `bits`.
     fn with_bits<'m, 'b>(&self, all: &'m [Buf<'b>]) -> &'m [Buf<'b>] {
         &all[..all.len() - usize::from(!self.bits)]
     }
 }
 
-/// What an execution goes through rows with.
+/// What an execution runs with.
 #[derive(Clone, Copy)]
 struct On<'e, 'a> {
-    /// The kernels of the passes in their order.
+    /// The kernels of the passes, in their order.
     code: &'e [Pass],
     simd: Simd,
     ctx: &'e Ctx<'a>,
@@ -536,16 +539,16 @@ impl Generated for BatchNorm {
     }
 }
 
-/// What a column's deviations are taken from: its mean, but for the last bits of the distance from an element, `row`.
+/// The center of a column's deviations: its mean, rounded so that its distance from the element `row` has few bits.
 fn center(mean: f32, row: f32) -> f32 {
-    // Sign, exponent, and three bits behind the leading one.
+    // Sign, exponent, and three bits of the fraction.
     const FIRST: u32 = 0xfff0_0000;
     let center = row + f32::from_bits((mean - row).to_bits() & FIRST);
-    // Nothing is at a distance from infinity.
+    // Nothing has a distance from infinity.
     if center.is_finite() { center } else { 0.0 }
 }
 
-/// Puts together what segments have folded: mean and variance of some columns of a block of a group, from one on.
+/// Puts together what segments have folded: mean and variance of some columns of the blocks of a segment, from one on; `block` is the first.
 struct Joined<'a> {
     matrices: &'a Matrices,
     folded: &'a [f32],
@@ -587,7 +590,7 @@ impl Body for Joined<'_> {
         }
         for (((mean, variance), total), square) in mean.iter_mut().zip(variance).zip(&*totals).zip(&*squares) {
             *mean = *total as f32;
-            // Rounding must not make it negative; NaN stays.
+            // Rounding must not make the variance negative; NaN stays.
             let v = (square / all) as f32;
             *variance = if v < 0.0 { 0.0 } else { v };
         }
@@ -609,7 +612,7 @@ impl Body for Inverse<'_> {
     }
 }
 
-/// What the gradients of some columns of a block of a group need, from one on: `lines` are `factor`, `slope`, which is the variance before, and
+/// What the gradients of some columns of the blocks of a segment need, from one on; `block` is the first. `lines` are `factor`, `slope`, which is the variance before, and
 /// `constant` of the gradient, of as many columns as exist. Gives the gradients of scale and shift.
 struct Learnt<'a> {
     folded: &'a [f32],

@@ -5,12 +5,12 @@ use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_runtime::Buf;
 use std::ops::Range;
 
-/// Elements of rows that are gone through at a time: they stay in L1 between its operations.
+/// Elements of the rows that are processed at a time: they stay in L1 between operations.
 const PIECE: usize = 2048;
-/// Rows that are added before their sum is.
+/// Rows that are added up before their sum is added to the total.
 const TOGETHER: usize = 4;
 
-/// What is done with some rows of matrices of so many columns: the sources, then the result.
+/// The operation on some rows of matrices with `columns` columns: the sources, then the result.
 pub(super) struct Rows {
     pub(super) simd: Simd,
     pub(super) act: Act,
@@ -19,7 +19,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Does it, with sums, and other numbers, by column.
+    /// Runs it with `sums` and `numbers` by column.
     pub(super) fn run(self, bufs: &[Buf], sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
         let Rows { simd, act, rows, width } = self;
         let each = (PIECE / width).max(1);
@@ -44,7 +44,7 @@ impl Rows {
     }
 }
 
-/// Whole rows of some columns, of which results replace one.
+/// Whole rows of some columns; results replace a source.
 struct Piece<'p, 's> {
     act: Act,
     columns: Range<usize>,

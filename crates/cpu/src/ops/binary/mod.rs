@@ -27,7 +27,7 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     }
 }
 
-/// The problem over padding too, where that stays zeros.
+/// The problem with padding as elements, if padding stays zero.
 fn with_padding(op: &Binary, problem: &Problem) -> Option<Problem> {
     use BinaryAlg::{Add, Gt, Lt, Max, Min, Mul, Ne, Sub};
     if op.src2.is_some() || !matches!(op.alg, Add | Sub | Mul | Max | Min | Lt | Gt | Ne) {

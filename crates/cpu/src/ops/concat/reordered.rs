@@ -1,5 +1,5 @@
-//! `reorders:jit`: concatenation of sources whose neighbours are others than the destination's. Each is reordered into its part of the destination, a
-//! view of the same memory, by what reorders it best.
+//! `reorders:jit`: concatenation of sources whose contiguous dimension differs from the destination's. Each source is reordered into its
+//! part of the destination, a view of the same memory, by the best row of reorders.
 
 use super::{concat, parts};
 use crate::CpuTarget;
@@ -13,9 +13,9 @@ use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Error, Problem, Tensor};
 use std::sync::Arc;
 
-/// Elements from which on a reorder of each source pays.
+/// Elements from which on separate reorders pay.
 const LEAST: i64 = 1024;
-/// Neighbours that a source shares with the destination, from which on all sources in one pass are as fast.
+/// Contiguous elements, common to a source and the destination, from which on one pass over all sources is as fast.
 const RUN: usize = 16;
 
 /// A source and its part of the destination.
@@ -36,7 +36,7 @@ struct Parts {
 /// Plans such a concatenation.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
@@ -45,7 +45,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         if !(Attr { scales: Default::default(), scratchpad: Default::default(), ..attr.clone() }).is_default() {
             return Err(Skip::Attr("other than scales of the sources".into()));
         }
-        // A source, its scale, the destination and scratch.
+        // The operands are each source and its scale, the destination and scratch.
         if 2 * op.srcs.len() + 2 > OPERANDS {
             return Err(Skip::Shape("many sources"));
         }

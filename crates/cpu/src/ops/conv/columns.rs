@@ -1,9 +1,9 @@
-//! `nchw1x1:jit`: windows of one pixel over tensors whose pixels lie closest (NCHW), in place.
+//! `nchw1x1:jit`: 1x1 convolution of NCHW tensors in place.
 //!
-//! `result[c, p] = sum over k of weights[c, k] * source[k, p]`: pixels are the columns of a product, so that a line of its right operand is a
-//! stretch of a channel of the source, and a row of its result one of the result. Its rows are result channels, whose weights are read down the
-//! panels that they have for channels last. A task takes some panels of pixels, which stay in L2 while all channels meet them, and
-//! asks for those of the next one meanwhile. Sums begin with the bias.
+//! `result[c, p] = sum over k of weights[c, k] * source[k, p]`. Pixels are the columns of the product: a line of its right operand is a
+//! stretch of a source channel, a row of its result a stretch of a result channel. Its rows are result channels; their weights are read
+//! along a column of the panels that channels-last convolution uses. A task has some panels of pixels, which stay in L2 while all channels
+//! are computed from them, and prefetches those of the next task. Sums start with the bias.
 
 use super::tiles;
 use super::window::{self, Setup};
@@ -29,15 +29,16 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// Tasks for every worker, where there are several.
+/// Tasks for every worker, if there are several workers.
 const TASKS: usize = 8;
-/// Bytes between channels of which multiples meet in the same sets of the caches, and channels that find room there all the same.
+/// Channels whose distance is a multiple of this many bytes map to the same cache sets; and the number of channels for which that does no
+/// harm.
 const PAGE: i64 = 4096;
 const FEW: i64 = 8;
-/// Words of the tiles that are listed at a time.
+/// Words of the tiles that are listed for a call.
 const LISTED: usize = 128;
 
-/// Where the elements of a tensor are: bytes.
+/// The addresses of a tensor's elements: bytes.
 #[derive(Clone, Copy, Debug)]
 struct Plane {
     start: usize,
@@ -55,32 +56,32 @@ struct Columns {
     biased: bool,
     images: usize,
     groups: usize,
-    /// Channels of a group of the source and of the result.
+    /// Source and result channels of a group.
     depth: usize,
     channels: usize,
     pixels: usize,
     from: Plane,
     to: Plane,
-    /// Columns of a panel of weights, the byte where the first begins.
+    /// Columns of a panel of weights, the byte offset of the first.
     width: usize,
     weights: usize,
-    /// Pixels of a panel, and panels of a task.
+    /// Pixels of a panel, panels of a task.
     panel: usize,
     each: usize,
     workers: usize,
     far: bool,
     tail: Tail,
-    /// Operands of the tail are shared; workers have what sums begin with.
+    /// Operands of the epilogue are shared; workers have the starting values of sums.
     scratch: Lens,
 }
 
-/// The kernels by rows, and whether the panel is the last one, of fewer pixels.
+/// The kernels by rows; for all panels but the last, and for the last, which has fewer pixels.
 type Tiles = Vec<[Option<Tile>; 2]>;
 
 /// Plans `problem`.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let s = Setup::of(&problem.op)?;
     let pixels = s.result.1.dims()[2..].iter().fold(4i64, |bytes, n| bytes.wrapping_mul(*n));
@@ -90,10 +91,10 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     plan_anyway(problem, target)
 }
 
-/// Plans `problem`, wherever channels meet in the caches.
+/// Plans `problem` even if its channels map to the same cache sets.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_anyway(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     check(&Setup::of(&problem.op)?, isa)?;
@@ -113,7 +114,7 @@ pub(super) fn plan_anyway(problem: &Problem, target: &CpuTarget) -> Result<Box<d
     RowPlan::of(problem, target, columns.scratch.bytes(), columns)
 }
 
-/// Whether this is a window of one pixel that pays as a product by pixels: nearly all of the last vector is wanted.
+/// Refuses other than 1x1 windows, and numbers of pixels that leave much of the last vector idle.
 fn check(s: &Setup<'_>, isa: Isa) -> Result<(), Skip> {
     let (from, to) = (s.source.1, s.result.1);
     if [from, to, s.weights].iter().any(|t| t.dtype != DataType::F32) {
@@ -134,7 +135,7 @@ fn check(s: &Setup<'_>, isa: Isa) -> Result<(), Skip> {
     Ok(())
 }
 
-/// The tail, where it has no operands but tensors of the result's size: others would be lines by pixel.
+/// The epilogue, if its only operands are tensors of the result's size: others would be read by pixel, not by channel.
 fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
     let dims = s.result.1.dims();
     let fits = |op: &PostOp| match op {
@@ -209,22 +210,22 @@ impl Columns {
         self.pixels.div_ceil(self.panel)
     }
 
-    /// Rows of the tallest tile of so many pixels.
+    /// Rows of the tallest tile over `pixels` pixels.
     fn tall(&self, pixels: usize) -> usize {
         tallest(self.isa, Product::F32, pixels.div_ceil(self.isa.width().lanes()))
     }
 
-    /// Channels in the panels of weights of a group.
+    /// The result channels of each panel of a group's weights.
     fn blocks(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         (0..self.channels).step_by(self.width).map(|first| self.block(first))
     }
 
-    /// Those of the panel that begins with a channel.
+    /// The channels of the panel that begins with channel `first`.
     fn block(&self, first: usize) -> Range<usize> {
         first..self.channels.min(first + self.width)
     }
 
-    /// Pixels of a panel, and whether they are fewer than others have.
+    /// Pixels of a panel, and whether it is the shorter last one.
     fn size(&self, panel: usize) -> (usize, bool) {
         let pixels = self.panel.min(self.pixels - panel * self.panel);
         (pixels, pixels < self.panel)
@@ -270,7 +271,7 @@ impl Generated for Columns {
         let mut tiles = vec![[const { None }; 2]; MOST_ROWS + 1];
         for panel in [0, self.panels() - 1] {
             let (pixels, narrow) = self.size(panel);
-            // All blocks but the last have the same channels.
+            // All blocks but the last have equally many channels.
             let last = (self.channels - 1) / self.width * self.width;
             for (_, rows, _) in [0, last].into_iter().flat_map(|first| runs(self.block(first), self.tall(pixels))) {
                 let tile = &mut tiles[rows][usize::from(narrow)];
@@ -320,7 +321,7 @@ impl Bound<'_> {
     fn task(&self, unit: usize, panels: Range<usize>, sums: &mut [f32]) {
         let p = self.plan;
         let whole = panels.start..panels.end - usize::from(p.size(panels.end - 1).1);
-        // Sums that begin with a bias are there for one panel of a block of channels.
+        // Sums that start with a bias exist for one panel of a block of channels at a time.
         let (together, channels) = if p.biased { (1, p.width) } else { (whole.len().max(1), p.channels) };
         for start in (0..p.channels).step_by(channels) {
             let channels = start..p.channels.min(start + channels);
@@ -341,13 +342,13 @@ impl Bound<'_> {
         }
     }
 
-    /// Byte of the source where a group's first channel begins.
+    /// Byte offset of a group's first source channel.
     fn from(&self, unit: usize) -> usize {
         let p = self.plan;
         p.from.start + unit / p.groups * p.from.image + unit % p.groups * p.depth * p.from.channel
     }
 
-    /// What of the source is wanted next, pixels of the first of these panels and distances: the panels behind these, or the next group's first.
+    /// What to prefetch: the panels of pixels behind these, or the first ones of the next group.
     fn next(&self, unit: usize, panels: &Range<usize>) -> Ahead {
         let p = self.plan;
         let (unit, first) = if panels.end < p.panels() { (unit, panels.end) } else { (unit + 1, 0) };
@@ -357,7 +358,7 @@ impl Bound<'_> {
         Ahead { at: self.source.as_ptr().addr() + self.from(unit) + first * p.panel * 4, step: p.from.channel, panel: p.panel * 4 }
     }
 
-    /// All tiles of some channels, whole blocks, and panels of pixels: those that are equally tall in one call.
+    /// All tiles of some whole blocks of channels and some panels of pixels: those of equal height in one call.
     fn tiles(&self, unit: usize, panels: Range<usize>, channels: Range<usize>, sums: &mut [f32], mut asks: Ahead) {
         let p = self.plan;
         let (image, group, panel) = (unit / p.groups, unit % p.groups, panels.start);
@@ -389,7 +390,7 @@ impl Bound<'_> {
             let mut list = List::across(&mut words, rows);
             let blocks = p.blocks().filter(|block| channels.contains(&block.start));
             for (channel, _, tiles) in blocks.flat_map(|block| runs(block, p.tall(pixels))).filter(|run| run.1 == rows) {
-                // A channel a request: the first tiles that do not have more requests than there are channels ask.
+                // Each request is for a channel. The first tiles prefetch, as long as there are no more requests than channels.
                 let asking = asks.step > 0 && tiles * (p.depth / 4) <= p.depth;
                 if asking || !list.has_room(1) {
                     walk(tile, &list, Ahead::default());

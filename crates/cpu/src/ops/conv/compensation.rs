@@ -1,8 +1,9 @@
-//! What is subtracted from integer sums: sums of the columns of the weights, as often as the source is shifted, by its zero points and by 128 where
-//! signed bytes are multiplied as unsigned ones; and sums of what rows meet of the source, as often as the weights are shifted.
+//! Compensation of integer sums. Column sums of the weights are subtracted, times the shift of the source: its zero point, and 128 if
+//! signed bytes are multiplied as unsigned ones. Sums of the source elements that a row reads are subtracted, times the zero points of the
+//! weights.
 //!
-//! Results that meet other taps have other sums. So every pass has its own: phases are passes, and where padding is met, which stands for the
-//! zero point but may not be able to hold it, so are the results of a phase that meet the same taps.
+//! Results with different taps have different sums, so every pass has its own. Passes are phases; and since padding stands for the zero
+//! point, which it may not be able to represent, results of a phase that read padding are passes by the taps that they read.
 
 use super::geometry::Line;
 use super::order::{Run, Segment};
@@ -18,26 +19,26 @@ use oxidnn_spec::{Error, MAX_NDIMS};
 /// Most passes.
 const PASSES: usize = 125;
 
-/// How the source is shifted.
+/// The shift of the source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shift {
-    /// How often sums of columns are subtracted, beside the source's zero point, and whether that differs by channel.
+    /// What is added to the zero point (128 if signed bytes are multiplied as unsigned ones), and whether zero points differ by channel.
     pub(super) flip: i32,
     pub(super) by_channel: bool,
 }
 
-/// How integer sums are compensated.
+/// The compensation of integer sums.
 #[derive(Debug)]
 pub(super) struct Compensation {
     isa: Isa,
     pub(super) shift: Shift,
     /// Columns of a panel.
     pub(super) width: usize,
-    /// By passes, the first bytes of a panel and the steps of taps that lie one behind the other.
+    /// For each pass, the runs of contiguous taps in a panel: first byte, and steps.
     stretches: Vec<Vec<[usize; 2]>>,
 }
 
-/// The zero points of the source from a channel on.
+/// Reads the zero points of the source from a channel on.
 pub(super) type ZeroPoints<'a> = &'a (dyn Fn(usize, &mut [f32]) + Sync);
 
 /// Elements of a step.
@@ -45,7 +46,7 @@ const STEP: usize = 4;
 /// Columns of the widest panel.
 const WIDEST: usize = 64;
 
-/// The kernels: of a first stretch, and of those that are added.
+/// The kernels: for the first run of taps, and for those added to it.
 pub(super) type Kernels = [Tile; 2];
 
 /// The weights of a pass.
@@ -55,15 +56,15 @@ pub(super) struct Panel<'a> {
     /// Byte of the first panel, and bytes of one.
     pub(super) at: usize,
     pub(super) bytes: usize,
-    /// Panels, and those of a product.
+    /// Panels in all, and of a product.
     pub(super) count: usize,
     pub(super) each: usize,
-    /// The first channel of the source, and channels of a product.
+    /// The first source channel, and channels of a product.
     pub(super) channel: usize,
     pub(super) depth: usize,
 }
 
-/// What is summed, and by whom: at most so many panels of each pass.
+/// The weights to be summed: at most `panels` panels of each pass.
 #[derive(Clone, Copy)]
 pub(super) struct Weights<'w, 's> {
     pub(super) executor: &'w dyn Executor,
@@ -71,10 +72,10 @@ pub(super) struct Weights<'w, 's> {
     pub(super) of: &'w (dyn Fn(usize) -> Panel<'s> + Sync),
 }
 
-/// The lines of passes whose results meet the same taps all over, or that read padding where these do not differ by it.
+/// The lines of the passes: one for each combination of phases, and, if padding changes the sums, for each set of taps.
 ///
 /// # Errors
-/// Too many.
+/// Too many passes.
 pub(super) fn passes(lines: &[Line; 3], shifted: bool) -> Result<Vec<[Line; 3]>, Skip> {
     let inside = |line: &Line| {
         line.phases.iter().all(|p| p.reach(line.stride, 0, p.count.max(1)).is_none_or(|(low, high)| low >= 0 && high < line.source))
@@ -125,14 +126,14 @@ impl Compensation {
         self.stretches.iter().map(|s| size_of_val(s) + size_of_val(&**s)).sum()
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     pub(super) fn build(&self) -> Result<Kernels, Error> {
         let spec = Spec { a_step: Stride::Given, ..Spec::new(Product::U8S8, 1, self.width / self.isa.width().lanes()) };
         let next = Spec { start: Start::Load, ..spec.clone() };
         Ok([Tile::get(self.isa, &spec)?, Tile::get(self.isa, &next)?])
     }
 
-    /// Sums the columns of all panels of all passes, pass by pass: a tile of one row whose source is ones.
+    /// Sums the columns of all panels, pass by pass, by a microkernel of one row whose source is ones.
     pub(super) fn sums<'s>(&self, kernels: &Kernels, ones: Buf, weights: Weights<'_, 's>, to: Part<'s>) -> &'s [i32] {
         let mut words = [0; ONE_STRIP];
         let mut list = List::new(&mut words, 1);
@@ -150,7 +151,7 @@ impl Compensation {
         bytemuck::cast_slice(sums)
     }
 
-    /// The same with every channel times its zero point and the flip.
+    /// The same with every channel multiplied by its zero point plus the flip.
     pub(super) fn weighted<'s>(&self, zero_points: ZeroPoints<'_>, weights: Weights<'_, 's>, to: Part<'s>) -> &'s [i32] {
         let sums = to.fill(weights.executor, self.width, &|index, sums| {
             let (pass, panel) = (index / weights.panels, index % weights.panels);
@@ -189,7 +190,7 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// The sums of all channels of a unit at every pixel, without their zero points: image by image, unit by unit.
+    /// The sums over a product's channels at every pixel, less their zero points: image by image, product by product.
     pub(super) fn sums<'s>(&self, (executor, zero_points): (&dyn Executor, ZeroPoints<'_>), to: Part<'s>) -> &'s [i32] {
         let [depth, height, width] = self.sizes;
         let sums = to.fill(executor, width, &|line, sums| {
@@ -221,18 +222,18 @@ impl Source<'_> {
     }
 }
 
-/// What is subtracted from the sums of a row where weights have zero points: what it meets of the source, as often as these say.
+/// The compensation for zero points of the weights: sums of the source elements that a row reads, times these.
 #[derive(Clone, Copy)]
 pub(super) struct Met<'a> {
     /// The sums of all pixels.
     pub(super) pixels: &'a [i32],
     pub(super) units: usize,
-    /// The zero points by positions of the result.
+    /// The zero points by position in the result.
     pub(super) zero_points: Broadcast<'a>,
 }
 
 impl Met<'_> {
-    /// What a row meets inside the source: the taps of its segment around `at`.
+    /// The sum of the source elements that a row reads: over the taps of its segment around `at` that lie inside the source.
     pub(super) fn row(&self, pass: &Pass, segment: &Segment, (image, unit): (usize, usize), at: [i64; 3]) -> i32 {
         let lines = &pass.lines;
         let [depth, height, width] = [0, 1, 2].map(|i| lines[i].source);
@@ -247,7 +248,7 @@ impl Met<'_> {
         sum
     }
 
-    /// Subtracts it from the sums of a row, whose first channel is `channel`.
+    /// Subtracts it from a row of sums that begins at channel `channel`.
     pub(super) fn subtract(&self, met: i32, channel: i64, sums: &mut [i32]) {
         let (mut pos, mut numbers): (Pos, _) = ([0; MAX_NDIMS], [0.0; WIDEST]);
         for (i, sums) in sums.chunks_mut(WIDEST).enumerate() {

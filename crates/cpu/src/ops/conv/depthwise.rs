@@ -1,7 +1,7 @@
-//! `direct:portable`: depthwise convolution, forward and backward by data, and its deconvolution: one channel in and out of each group.
+//! `direct:portable`: depthwise convolution (one channel in and out of each group), forward and backward by data, and deconvolution.
 //!
-//! There is nothing to sum over but the window, so vectors run over channels, which are last: a task is a row of result pixels by a block of
-//! channels, and several pixels at a time share each load of the weights. Source rows that are not channels-last `f32` are copied first.
+//! The reduction is only over the window, so vectors run over channels, which are last. A task is a row of result pixels times a block of
+//! channels; several pixels at a time share each load of the weights. Source rows that are not channels-last `f32` are copied first.
 
 pub(crate) mod gradient;
 pub(crate) mod jit;
@@ -24,7 +24,7 @@ use crate::ops::strips::meeting;
 use crate::ops::support;
 use crate::row::{Kernel, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
-use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem};
+use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
 
 /// Largest number of channels of a task.
 const CHANNELS: usize = 256;
@@ -46,11 +46,11 @@ struct Depthwise {
     workers: usize,
     /// Elements of a worker's sums.
     sums: usize,
-    /// Packed weights are shared; workers have sums and a copy of source rows.
+    /// Packed weights are shared; each worker has sums and copied source rows.
     scratch: Lens,
 }
 
-/// A tap of a row: its source row, its source column at the row's first result, and its weights.
+/// A tap of a row: its source row, its source column at the first result of the row, and its weights.
 #[derive(Clone, Copy, Default)]
 struct Tap {
     row: usize,
@@ -58,8 +58,8 @@ struct Tap {
     weights: usize,
 }
 
-/// The layout that `any` stands for in the weights of groups of few channels: vectors of result channels, in each the taps, in each the
-/// source channels of a group; in pairs if they are words.
+/// The layout that `any` resolves to for weights of groups of few channels: vectors of result channels, in these the taps, in these the
+/// source channels of a group, in pairs if `pairs`.
 fn weights_tag(ndims: usize, lanes: usize, group: [usize; 2], (result_channel, pairs): (usize, bool)) -> String {
     if group == [1, 1] {
         let taps: String = ('b'..).take(ndims - 1).collect();
@@ -73,10 +73,22 @@ fn weights_tag(ndims: usize, lanes: usize, group: [usize; 2], (result_channel, p
     format!("{groups}{results}{taps}{source}{groups_block}{results_block}{source_block}")
 }
 
+/// Vectors of channels from which on it costs little to fill up the last one.
+const VECTORS: i64 = 4;
+
+/// The layout that kernels of depthwise windows give data of layout `any`: channels last, or in blocks of a vector where several pixels are read whose
+/// channels end within one, since vectors would begin anywhere in lines of the cache then.
+fn data_tag(data: [&Tensor; 2], taps: i64, lanes: usize) -> String {
+    let (channels, lanes) = (data[0].dims()[1], lanes as i64);
+    let open = data.iter().all(|t| t.layout.is_any() && t.dims()[1] == channels && !t.dtype.is_integral());
+    let blocked = open && taps > 1 && channels % lanes != 0 && channels > VECTORS * lanes;
+    if blocked { format!("aBx{lanes}b") } else { "axb".into() }
+}
+
 /// Why rows of products leave a problem to those of depthwise windows.
 pub(crate) const ONE: Skip = Skip::Shape("one channel in a group");
 
-/// Whether groups are one channel in and out, with a window that this file's rows take.
+/// Whether every group has one channel in and out, and the window is one that the rows of this file take.
 pub(crate) fn is_depthwise(problem: &Problem) -> bool {
     let (source, weights, sizes) = match &problem.op {
         Op::Conv(op) => (&op.src, &op.weights, op.sizes()),
@@ -90,7 +102,7 @@ pub(crate) fn is_depthwise(problem: &Problem) -> bool {
 /// Plans `problem`.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let s = Setup::of(&problem.op)?;
     let (weights, sizes) = (s.weights.dims(), s.sizes);
@@ -199,7 +211,7 @@ struct Bound<'a> {
 }
 
 impl Bound<'_> {
-    /// One row of results: an image, a block of channels, a depth, a height and a phase of the width.
+    /// A row of results: an image, a block of channels, a depth, a height and a phase of the width.
     fn row(&self, task: usize, scratch: &mut [f32]) {
         let p = self.plan;
         let phases = p.lines[2].phases.len();
@@ -249,7 +261,7 @@ impl Bound<'_> {
         self.tail.store(Sums { data: sums, exact: None, step: channels, columns: channels, dim: 1 }, std::iter::once(run));
     }
 
-    /// Where an image's channels begin, and the distances of pixels, when tasks can read them where they are.
+    /// The image's first element and the strides of pixels, if they can be read in place.
     fn in_place(&self, image: usize, first: usize) -> Option<(usize, [usize; 3])> {
         let view = &self.source.view;
         self.source.floats?;
@@ -274,8 +286,8 @@ impl Bound<'_> {
     }
 }
 
-/// A row of results: `out[j][c] = sum over taps of data[row + (column + j * stride) * pixel + c] * weights[tap.weights + c]`, without the
-/// taps whose column lies outside the source.
+/// A row of results: `out[j][c] = sum over taps of data[row + (column + j * stride) * pixel + c] * weights[tap.weights + c]`, without taps
+/// whose column is outside the source.
 struct Row<'a> {
     data: &'a [f32],
     pixel: usize,

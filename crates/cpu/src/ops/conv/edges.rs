@@ -1,9 +1,9 @@
-//! `edges:jit`: windows over images so small that most results have taps of their own to read padding, which leaves the rows of `packed:jit` tiles of
-//! few rows.
+//! `edges:jit`: images so small that most windows read padding. Rows of a tile of `packed:jit` have the same taps, so its tiles would have
+//! few rows there.
 //!
-//! Sums of an image's results are kept in memory. The results of a line that meet a tap of the width follow each other, so that every such stretch is a
-//! tile, which adds the products of the taps of depth and height that its line meets. Each result meets each of its taps once, and no tap that reads
-//! padding. A task is some panels of an image and group.
+//! The sums of an image stay in memory. The results of a line whose windows have a given tap of the width inside the image are contiguous;
+//! each such stretch is a tile, to which the products of the taps of depth and height are added. So each result gets each of its taps once,
+//! and none on padding. A task is some panels of an image and group.
 
 use super::geometry::{self, Line as Dim};
 use super::order::{self, Cut, Order};
@@ -30,17 +30,17 @@ use std::ops::Range;
 /// Most results of an image, and most taps of a window.
 const RESULTS: i64 = 256;
 const TAPS: i64 = 512;
-/// Words of the strips that are listed at a time, unless one has more.
+/// Words of the strips that are listed for a call, unless a single strip has more.
 const LISTED: usize = 2048;
 
-/// A stretch of results of a line, with the taps that all of them meet.
+/// A stretch of results of a line, with the taps that all of them have inside the image.
 #[derive(Debug)]
 struct Stretch {
     /// Results.
     rows: usize,
     /// The first result's number in the image.
     result: usize,
-    /// Taps: bytes in a panel, and bytes of the source from the image's first pixel to what the first result meets.
+    /// Taps: byte offset in a panel, and in the source from the image's first pixel to what the first result reads.
     taps: Vec<(usize, usize)>,
 }
 
@@ -53,7 +53,7 @@ struct Edges {
     result: Arg,
     result_channel: usize,
     from: Place,
-    /// Bytes of the source from a result of a stretch to the next, and results of the image.
+    /// Bytes of the source from one result of a stretch to the next, and results of the image.
     column: usize,
     across: usize,
     /// Sorted by rows.
@@ -63,25 +63,25 @@ struct Edges {
     groups: usize,
     depth: usize,
     channels: usize,
-    /// Byte where the weights begin, bytes of a panel, columns of a panel, panels of a group and of a task.
+    /// Byte offset of the weights, bytes of a panel, columns of a panel, panels of a group and of a task.
     weights: usize,
     panel: usize,
     width: usize,
     panels: usize,
     each: usize,
     workers: usize,
-    /// Elements of a worker's sums and list.
+    /// Elements of a worker's sums and address list.
     sums: usize,
     list: usize,
 }
 
-/// The kernels by rows: those of whole panels, and of the last one, which may have fewer vectors.
+/// The kernels by rows: for whole panels, and for the last one, which may have fewer vectors.
 type Tiles = Vec<[Option<Tile>; 2]>;
 
 /// Plans `problem`.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx();
     let s = Setup::of(&problem.op)?;
@@ -112,17 +112,17 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     RowPlan::of(problem, target, scratch_bytes, edges)
 }
 
-/// Results of a line that follow each other, and the taps of the width that all of them meet.
+/// A stretch of results of a line, and the taps of the width that all of them read.
 struct Width {
     phase: usize,
     /// The first result within the phase, and their number.
     first: usize,
     count: usize,
-    /// Weight coordinates, with the source coordinates that the first result meets.
+    /// Weight coordinates, with the source coordinates that the first result reads.
     taps: Vec<(i64, i64)>,
 }
 
-/// The stretches of results of a width.
+/// The stretches of a width.
 fn widths(line: &Dim) -> Vec<Width> {
     let mut all: Vec<Width> = Vec::new();
     for (i, phase) in line.phases.iter().enumerate() {
@@ -140,12 +140,12 @@ fn widths(line: &Dim) -> Vec<Width> {
     all
 }
 
-/// The taps of a depth or height that meet a result, as weight and source coordinates.
+/// The taps of a depth or height that a result reads, as weight and source coordinates.
 fn met(line: &Dim, at: i64) -> Vec<(i64, i64)> {
     meeting(line, at).collect()
 }
 
-/// How taps and pixels lie.
+/// Strides of taps and pixels.
 struct Lie {
     from: Place,
     kernel: [i64; 3],

@@ -1,4 +1,4 @@
-//! Running a planned [`Window`].
+//! Executing a planned [`Window`].
 
 use super::window::{Part, Window, place, place_tap, spatial};
 use crate::CpuTarget;
@@ -27,7 +27,7 @@ struct Bound<'a> {
     exact: Option<usize>,
 }
 
-/// What a task computes.
+/// The work of a task.
 struct Task<'p> {
     part: &'p Part,
     image: usize,
@@ -42,11 +42,11 @@ struct Task<'p> {
     low: [i64; 3],
 }
 
-/// Where the source pixels of a box are.
+/// The source pixels of a box: in place or copied.
 struct Pixels<'s> {
     data: &'s [f32],
     start: usize,
-    /// Distances of neighbouring pixels.
+    /// Strides of neighbouring pixels.
     strides: [usize; 3],
     taps: &'s [Tap],
 }
@@ -156,7 +156,7 @@ impl<'a> Bound<'a> {
         let (block, copy) = scratch.split_at_mut(p.sums);
         let in_place = self.in_place(task);
         let mut sums = self.sums(task, (&in_place, &mut *copy), &mut *block, false);
-        // Padding is zeros, which a weight that is no finite number makes none.
+        // Padding is zeros, and zero times an infinite or NaN weight is NaN. Such sums are computed again without the taps on padding.
         if in_place.is_none() && self.exact.is_none() && sums.data.iter().fold(false, |any, sum| any | sum.is_nan()) {
             sums = self.sums(task, (&in_place, copy), block, true);
         }
@@ -165,7 +165,7 @@ impl<'a> Bound<'a> {
         self.tail.store(block, self.runs(task));
     }
 
-    /// The sums of a box, in `block`; where only what lies `inside` is to be multiplied, result by result.
+    /// Computes the sums of a box in `block`; with `inside`, one result at a time, without the taps on padding.
     fn sums<'s>(
         &self,
         task: &Task<'_>,
@@ -200,7 +200,7 @@ impl<'a> Bound<'a> {
         &self.weights[p.panels.offset + task.group * p.panels.group + panel + c * p.panels.row..]
     }
 
-    /// Adds the products of a range of source channels, without those of taps that lie in the padding.
+    /// Adds the products of a range of source channels, leaving out taps on padding.
     fn multiply_inside(&self, task: &Task<'_>, pixels: &Pixels<'_>, channels: std::ops::Range<usize>, sums: &mut [f32], step: usize) {
         let (p, part) = (self.plan, task.part);
         let (c, depth) = (channels.start, channels.len());
@@ -221,7 +221,7 @@ impl<'a> Bound<'a> {
                     continue;
                 }
                 let line = &pixels.taps[(d * taps_h + h) * per_line..];
-                // A merged tap begins with its first pixel, whose channels its other pixels follow, as they do in the weights.
+                // A merged tap covers neighbouring pixels; their channels follow each other in the source and in the weights.
                 let tap = if part.merged { Tap { a: line[0].a + w * depth, b: line[0].b + w * depth * p.panels.row } } else { line[w] };
                 let block = Block {
                     a: pixels.data,
@@ -243,7 +243,7 @@ impl<'a> Bound<'a> {
     fn multiply(&self, task: &Task<'_>, pixels: &Pixels<'_>, (c, depth): (usize, usize), sums: &mut Accumulator<'_>, step: usize) {
         let (p, part) = (self.plan, task.part);
         let mut rows = [0; super::window::PIXELS];
-        // A stride that one place makes nothing of may be any number.
+        // The stride of a dimension of size 1 is never used and may be any number.
         let strides: [usize; 3] = std::array::from_fn(|i| pixels.strides[i].wrapping_mul(p.lines[i].stride as usize));
         let mut n = 0;
         for d in 0..task.count[0] {
@@ -274,7 +274,7 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// The pixels where they are, if that is possible and no padding is touched.
+    /// The pixels in place, if the source allows it and the box reads no padding.
     fn in_place<'s>(&'s self, task: &Task<'s>) -> Option<Pixels<'s>> {
         let (p, part, data) = (self.plan, task.part, self.source.floats?);
         if part.placed.is_empty() {
@@ -300,7 +300,7 @@ impl<'a> Bound<'a> {
         pos
     }
 
-    /// Copies the pixels that the box needs, zeros where there are none.
+    /// Copies the pixels of the box, with zeros for padding.
     fn copy<'s>(&self, task: &Task<'s>, c: usize, depth: usize, out: &'s mut [f32]) -> Pixels<'s> {
         let (p, part) = (self.plan, task.part);
         let pixel = part.pixel(p.depth_each);
@@ -323,7 +323,7 @@ impl<'a> Bound<'a> {
                 row[x1 * pixel..].fill(0.0);
                 let pos = self.corner(task, 0, at);
                 let pixels = Span { axis: &across, first: (task.low[2] + x0 as i64).max(0) as usize, count: x1 - x0 };
-                // The axis adds to the position, which has the group's first channel already.
+                // The axis counts from the position, which already is at the group's first channel.
                 let channels = Span { axis: &channel, first: c, count: depth };
                 pack::rows(&self.source, &pos, pixels, channels, &mut row[x0 * pixel..], pixel);
             }

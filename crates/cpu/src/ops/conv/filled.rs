@@ -1,6 +1,8 @@
-//! Bytes with a zero point whose padding is that zero point, in a copy of the source: no result differs from others by the padding that it meets.
+//! Convolutions of bytes with a zero point, on a padded copy of the source whose padding is the zero point: every result then has the same
+//! compensation, whether its window reads padding or not.
 //!
-//! A zero point that bytes of the source's type do not hold, which is known when it runs, leaves padding where it is.
+//! Zero points are known only at execution. If one does not fit into the source's type, the other plan runs: without the copy, and with
+//! results that read padding in passes of their own ([`compensation`](super::compensation)).
 
 use super::pixels::Code;
 use super::tiles::Tiles;
@@ -14,7 +16,7 @@ use oxidnn_spec::{DataType, Error, MAX_NDIMS, Problem};
 #[derive(Debug)]
 pub(super) struct Filled {
     pub(super) tiles: Tiles,
-    /// For zero points that are no padding.
+    /// For zero points that the source's type cannot represent.
     pub(super) other: Tiles,
 }
 

@@ -1,7 +1,7 @@
-//! `flat:jit`: gradients of the weights of windows of one pixel as those of an inner product, whose rows are the pixels of all images.
+//! `flat:jit`: gradients of 1x1 weights as those of an inner product whose rows are the pixels of all images.
 //!
-//! Tensors whose pixels lie closest (NCHW) are multiplied where they lie, several images [one by one](images), which rows for channels last would transpose. 16-bit pixels whose channels lie closest
-//! have one side transposed, where others interleave both.
+//! NCHW tensors are multiplied in place, several images [one by one](images); rows for channels last would transpose them. For 16-bit NHWC
+//! tensors one side is transposed, while other rows interleave both.
 
 mod images;
 
@@ -16,7 +16,7 @@ use oxidnn_spec::{DataType, Op, Problem, Tensor};
 /// Plans `problem`.
 ///
 /// # Errors
-/// What is no such gradient, and layouts that rows of inner product do not take.
+/// Other problems, and layouts that the rows of inner product do not take.
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = Setup::of(&problem.op)?.sizes;
@@ -55,7 +55,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if !planes && !interleaved {
         return Err(Skip::Layout("of data: neither pixels closest nor 16-bit channels".into()));
     }
-    // Weights that lie otherwise are reordered, which takes longer than to copy less data.
+    // Weights of another layout are reordered afterwards, which must take less time than copying the data.
     let copied = if plain.op == problem.op { 0 } else { inner.weights.bytes() };
     if inner.src.bytes().saturating_add(inner.dst.bytes()) < copied {
         return Err(Skip::Shape("few pixels"));
@@ -66,7 +66,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if plain.op == problem.op { Ok(viewed) } else { staged::copied(&problem, viewed, target).ok_or_else(none) }
 }
 
-/// The tensor with plain rows.
+/// The tensor with row-major strides.
 fn row_major(t: &Tensor) -> Result<Tensor, Skip> {
     Tensor::plain(*t.dims(), t.dtype).map_err(|e| Skip::Layout(e.to_string()))
 }

@@ -1,8 +1,9 @@
-//! `fused:any`: a 1x1 convolution with a depthwise one behind it (the depthwise post-op) as two rows, with the result of the first in scratch.
+//! `fused:any`: a 1x1 convolution with a depthwise post-op, by a row for each of the two, with the intermediate result in scratch.
 //!
-//! An image goes through both in bands of rows: the first row computes what a band of results meets of the intermediate result and is not there
-//! yet, the second one the band. What it reads was written a moment ago and is in L2. Small images go through together, as many as L2 holds.
-//! Each of the rows is the best one that takes its part of the problem, so types, layouts and instruction sets are those of all rows.
+//! An image is processed in bands of rows. For each band the first row computes the lines of the intermediate result that the band needs
+//! and that do not exist yet; the second row computes the band from them while they are in L2. Small images are processed together, as many
+//! as fit into L2. Each row is the best one that takes its part of the problem, so types, layouts and instruction sets are those of all
+//! rows.
 
 use super::{IMPLS, window};
 use crate::CpuTarget;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 
 /// Most bands of an image.
 const BANDS: usize = 256;
-/// Whose quantisation is whose in the depthwise convolution.
+/// The attributes' arguments in the whole problem, and in the depthwise convolution.
 const MOVED: [(Arg, Arg); 3] = [(DW_WEIGHTS, Arg::WEIGHTS), (Arg::DST, Arg::SRC), (Arg::depthwise(Arg::DST), Arg::DST)];
 const DW_WEIGHTS: Arg = Arg::depthwise(Arg::WEIGHTS);
 const DW_BIAS: Arg = Arg::depthwise(Arg::BIAS);
@@ -30,26 +31,26 @@ const DW_BIAS: Arg = Arg::depthwise(Arg::BIAS);
 struct Half {
     /// Which plan.
     plan: usize,
-    /// Bytes of its source and of its result before the band.
+    /// Byte offsets of the band in its source and in its result.
     from: usize,
     to: usize,
 }
 
-/// Rows of results, with the rows of the intermediate result that they are the first to meet.
+/// Rows of results, and the rows of the intermediate result that no earlier band needed.
 #[derive(Clone, Copy, Debug)]
 struct Band {
     first: Option<Half>,
     second: Half,
 }
 
-/// What one of the two convolutions is made of: bands of equal sizes have the same plan.
+/// The plans for one of the two convolutions: bands of equal sizes share a plan.
 type Plans = Vec<Box<dyn Plan>>;
 
 #[derive(Debug)]
 struct Fused {
-    /// Which post-op the depthwise convolution is.
+    /// Index of the depthwise post-op.
     index: usize,
-    /// Rounds of images, and bytes of source and destination from one to the next.
+    /// Rounds of images, and bytes of source and destination from one round to the next.
     rounds: usize,
     apart: [usize; 2],
     bands: Vec<Band>,
@@ -58,17 +59,17 @@ struct Fused {
     middle: usize,
 }
 
-/// How a batch is cut.
+/// How the batch is cut.
 #[derive(Clone, Copy)]
 struct Cut {
-    /// Images of a round, rows of results of a band.
+    /// Images of a round, result rows of a band.
     images: i64,
     rows: i64,
-    /// Whether images are cut at all: then a row of the source is one of the intermediate result.
+    /// Whether images are cut into bands: then a source row is a row of the intermediate result.
     bands: bool,
 }
 
-/// The two convolutions while they are planned.
+/// Both convolutions, while they are planned.
 struct Halves<'p> {
     op: Conv,
     attr: &'p Attr,
@@ -85,7 +86,7 @@ struct Halves<'p> {
 /// Plans `problem`.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let index = problem.attr.depthwise_index().ok_or(Skip::Op("convolutions without a depthwise post-op"))?;
     check(problem, index)?;
@@ -112,7 +113,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::of(problem, target, booked(&fused.parts()), fused)
 }
 
-/// Whether the parts mean what the whole does.
+/// Refuses attributes that the two parts would apply differently from the whole.
 fn check(problem: &Problem, index: usize) -> Result<(), Skip> {
     let attr = &problem.attr;
     support::known(problem)?;
@@ -128,12 +129,12 @@ fn check(problem: &Problem, index: usize) -> Result<(), Skip> {
     Ok(())
 }
 
-/// The destination of both.
+/// The destination of the depthwise convolution, which is that of the whole.
 fn depthwise_dst(op: &Conv) -> &Tensor {
     op.depthwise_dst.as_ref().unwrap_or(&op.dst)
 }
 
-/// Rounds of as many images as L2 holds the intermediate results of, or bands of an image.
+/// Rounds of as many images as have their intermediate results in L2, or bands of an image.
 fn cut(op: &Conv, attr: &Attr, (sizes, target): (&ConvSizes, &CpuTarget)) -> Result<Cut, Skip> {
     let too_large = Skip::Shape("an intermediate result beyond the address space");
     let (all, [_, height, width]) = (sizes.mb, sizes.i);
@@ -177,7 +178,7 @@ impl Halves<'_> {
         Ok(bands)
     }
 
-    /// Rows of the intermediate result that rows of results meet.
+    /// The rows of the intermediate result that rows of results read.
     fn met(&self, rows: &Range<i64>) -> Range<i64> {
         let s = &self.sizes;
         if !self.cut.bands {
@@ -186,7 +187,7 @@ impl Halves<'_> {
         (rows.start * s.s[1] - s.pl[1]).max(0)..((rows.end - 1) * s.s[1] - s.pl[1] + s.k[1]).min(s.i[1])
     }
 
-    /// The 1x1 convolution of so many rows.
+    /// The 1x1 convolution of `rows` rows.
     fn first(&self, rows: i64) -> Option<Problem> {
         let (op, attr) = (&self.op, self.attr);
         let source = if self.cut.bands { rows } else { op.src.dims()[2] };
@@ -204,7 +205,7 @@ impl Halves<'_> {
         Problem::new(Conv::new(op.prop, op.alg, tensors, op.bias.clone(), op.window.clone()), attr).ok()
     }
 
-    /// The depthwise convolution of rows of results, which meet some of the intermediate result.
+    /// The depthwise convolution that computes `rows` from the rows `met` of the intermediate result.
     fn second(&self, rows: &Range<i64>, met: &Range<i64>) -> Option<Problem> {
         let (op, attr, s) = (&self.op, self.attr, &self.sizes);
         let images = self.cut.images;
@@ -228,13 +229,13 @@ impl Halves<'_> {
         Problem::new(Conv::new(op.prop, op.alg, tensors, op.depthwise_bias.clone(), window), attr).ok()
     }
 
-    /// What the attributes say of both.
+    /// The attributes that both inherit.
     fn common(&self) -> Attr {
         let Attr { fpmath, accumulation, deterministic, hint_reusable_kernels, .. } = *self.attr;
         Attr { fpmath, accumulation, deterministic, hint_reusable_kernels, ..Attr::default() }
     }
 
-    /// The plan of a part of the problem by the best row that takes it. Weights lie for all bands as it wants them.
+    /// Plans a part by the best row that takes it; returns the plan's index. All bands use the weight layout that the first plan chose.
     fn half(&mut self, which: usize, problem: Problem) -> Result<usize, Skip> {
         if let Some(known) = self.plans[which].iter().position(|p| *p.problem() == problem) {
             return Ok(known);
@@ -255,13 +256,13 @@ impl Halves<'_> {
 }
 
 impl Fused {
-    /// Elements of scratch: what the rows share, and the intermediate result.
+    /// Elements of scratch: for the executions, and for the intermediate result.
     fn parts(&self) -> [usize; 2] {
         let shared = self.plans.iter().flatten().map(|p| p.scratch_bytes()).max().unwrap_or(0);
         [shared.div_ceil(4), self.middle.div_ceil(4)]
     }
 
-    /// What an argument is to one of the convolutions, besides its source and its result.
+    /// The name that an argument has in one of the convolutions, except for its source and result.
     fn named(&self, which: usize, arg: Arg) -> Option<Arg> {
         if let Some((i, of)) = arg.post_op_index() {
             return match which {
@@ -277,7 +278,7 @@ impl Fused {
         numbers.chain([(DW_WEIGHTS, Arg::WEIGHTS), (DW_BIAS, Arg::BIAS)]).find(|(of, _)| *of == arg).map(|(_, to)| to)
     }
 
-    /// One of the convolutions of a band, between two places of memory.
+    /// Executes one of the convolutions of a band from one buffer to another.
     fn half(&self, (which, code): (usize, &[Arc<dyn Exec>]), half: Half, ctx: &Ctx<'_>, [from, to]: [Buf<'_>; 2]) -> Result<(), Error> {
         let unbound = |arg: Arg| Error::arg(arg, "nothing", "a memory object");
         let (source, result) =

@@ -1,8 +1,8 @@
-//! Which source elements meet which weights: convolution and its transposes as sums over taps.
+//! Which source elements each result reads with which weights: convolution and its transpose as sums over taps.
 //!
-//! A result coordinate of one spatial dimension is `first + step * j`, and the source coordinate that weight `k` meets there is
-//! `j * stride + offset`. A convolution is one such [`Phase`]; its transpose with stride `s` is `s` of them, each with the weights that meet
-//! its coordinates at all. So everything below is a dense stride-one walk over `j` and a list of taps.
+//! In one spatial dimension the results of a [`Phase`] are at `first + step * j`, and weight `k` is multiplied with the source element at
+//! `j * stride + offset`. A convolution has one phase; its transpose with stride `s` has `s` phases, each with the weights that contribute
+//! to its results. So all loops run densely over `j` and over a list of taps.
 
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::ConvSizes;
@@ -20,14 +20,14 @@ pub(crate) enum Direction {
     Scatter,
 }
 
-/// Result coordinates of one dimension that meet the same weights.
+/// Result coordinates of one dimension with the same weights.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Phase {
     /// First result coordinate.
     pub(crate) first: i64,
     /// Number of them.
     pub(crate) count: usize,
-    /// Weight coordinates, with the source coordinate that each meets at `j = 0`.
+    /// Weight coordinates, each with the source coordinate that it reads at `j = 0`.
     pub(crate) taps: Vec<(i64, i64)>,
 }
 
@@ -36,9 +36,9 @@ pub(crate) struct Phase {
 pub(crate) struct Line {
     /// The phases.
     pub(crate) phases: Vec<Phase>,
-    /// Distance of the result coordinates of a phase.
+    /// Distance of neighbouring result coordinates of a phase.
     pub(crate) step: i64,
-    /// Distance of their source coordinates.
+    /// Distance of the source coordinates that they read.
     pub(crate) stride: i64,
     /// Size of the source.
     pub(crate) source: i64,
@@ -80,7 +80,7 @@ impl Line {
 }
 
 impl Line {
-    /// Results of a phase all of whose taps meet the source.
+    /// Results of a phase whose taps are all inside the source.
     pub(crate) fn inside(&self, phase: &Phase) -> usize {
         let Some((low, high)) = phase.reach(self.stride, 0, 1) else { return phase.count };
         let first = (-low).max(0) as u64;
@@ -89,7 +89,7 @@ impl Line {
         end.saturating_sub(first) as usize
     }
 
-    /// The line of `count` results of a phase from `first` on, with some of the taps.
+    /// The line of `count` results of a phase from `first` on, with a range of its taps.
     pub(crate) fn part(&self, phase: usize, first: usize, count: usize, taps: std::ops::Range<usize>) -> Line {
         let shift = first as i64 * self.stride;
         let phase = &self.phases[phase];
@@ -99,7 +99,7 @@ impl Line {
 }
 
 impl Phase {
-    /// Smallest and largest source coordinate of `count` results from `start` on; `None` without taps.
+    /// Smallest and largest source coordinate that `count` results from `start` on read; `None` without taps.
     pub(crate) fn reach(&self, stride: i64, start: usize, count: usize) -> Option<(i64, i64)> {
         let low = self.taps.iter().map(|t| t.1).min()?;
         let high = self.taps.iter().map(|t| t.1).max()?;

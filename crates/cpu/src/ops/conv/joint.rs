@@ -1,8 +1,8 @@
-//! Phases side by side: gradients of few channels.
+//! Gradients of few channels with strides: the channels of all phases as the columns of one product.
 //!
-//! The gradient of a 3-channel image has 3 columns where a vector has 16. With stride 2 neighbouring pixels are of 2x2 phases, which meet
-//! other weights, but largely the same pixels of the source. So the phases' channels become columns of one product, whose taps are all source
-//! offsets that any of the phases meets; weights that a phase does not have are zeros. Its sums are results, which are copied to their pixels.
+//! The gradient of a 3-channel image has 3 columns, a vector 16. With stride 2 there are 2x2 phases, which have different weights but read
+//! mostly the same source pixels. So the channels of all phases become columns of one product, whose taps are all source offsets that any
+//! phase reads; weights that a phase does not have are zeros. A row of sums is a pixel of each phase, and is copied to these.
 
 use super::geometry::{Line, Phase};
 use super::pixels::Bound;
@@ -17,9 +17,9 @@ const CHANNELS: usize = 8;
 /// Phases whose channels are columns of one product.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Joint {
-    /// The lines with their phases.
+    /// The lines before joining, with their phases.
     lines: [Line; 3],
-    /// Source offsets of each dimension that some phase meets.
+    /// Source offsets in each dimension that any phase reads.
     offsets: [Vec<i64>; 3],
     /// Channels of a phase.
     channels: usize,
@@ -29,7 +29,7 @@ pub(super) struct Joint {
 }
 
 impl Joint {
-    /// The phases of `lines` as one, where that pays.
+    /// The phases of `lines` as one, if that is faster.
     pub(super) fn new(lines: &[Line; 3], channels: usize, depth: usize, kernel: [usize; 3]) -> Option<Joint> {
         let phases: usize = lines.iter().map(|l| l.phases.len()).product();
         if phases < 2 || channels > CHANNELS || phases * channels > COLUMNS {
@@ -53,12 +53,12 @@ impl Joint {
         self.phases().iter().product::<usize>() * self.channels
     }
 
-    /// Elements of taps in each dimension.
+    /// Taps of the product in each dimension.
     pub(super) fn taps(&self) -> [usize; 3] {
         std::array::from_fn(|i| self.offsets[i].len())
     }
 
-    /// Lines with one phase for all.
+    /// The lines of the product, with one phase.
     pub(super) fn lines(&self) -> [Line; 3] {
         std::array::from_fn(|i| {
             let taps = self.offsets[i].iter().enumerate().map(|(u, offset)| (u as i64, *offset)).collect();
@@ -67,7 +67,8 @@ impl Joint {
         })
     }
 
-    /// Packs weights, `f32` in lines of `line` columns by taps and depth from byte `at` of `from` on, in lines of `width` columns.
+    /// Packs weights in lines of `width` columns. `from` has `f32` weights by taps and depth, in lines of `line` columns, from byte `at`
+    /// on.
     pub(super) fn pack(&self, from: Buf, (at, line): (usize, usize), to: Buf, width: usize) {
         let (from, taps, [_, ph, pw]) = (from.part(at, from.len() - at), self.taps(), self.phases());
         let mut row = [0.0f32; COLUMNS];
@@ -87,7 +88,7 @@ impl Joint {
         }
     }
 
-    /// The weight that a phase has for a tap.
+    /// The weight coordinates of a phase at a tap; `None` if the phase does not have it.
     fn weight(&self, phase: [usize; 3], tap: [usize; 3]) -> Option<[usize; 3]> {
         let mut weight = [0; 3];
         for i in 0..3 {
@@ -97,7 +98,8 @@ impl Joint {
         Some(weight)
     }
 
-    /// Stores a block of sums: every row is a pixel of each phase. What is no number there may be the product of a zero that stands for no weight.
+    /// Stores a block of sums: a row is a pixel of each phase. NaN may come from a zero that stands for a missing weight; then the pixel is
+    /// summed again.
     pub(super) fn store(&self, bound: &Bound<'_>, to: Buf, block: Block<'_>) {
         let place = &bound.plan.to;
         let [pd, ph, pw] = self.phases();
@@ -119,7 +121,7 @@ impl Joint {
         }
     }
 
-    /// The sums of a pixel of each phase by the weights that the phase has.
+    /// The sums of a pixel of each phase, by the weights that each phase has.
     #[cold]
     fn sums(&self, bound: &Bound<'_>, (image, at): (usize, [usize; 3]), row: &mut [f32]) {
         let (from, [_, ph, pw], [source, weights]) = (&bound.plan.from, self.phases(), bound.factors);

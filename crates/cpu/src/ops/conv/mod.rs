@@ -1,10 +1,11 @@
-//! Rows of convolution and deconvolution, which is a convolution's gradient with respect to its source as a forward operation.
+//! Rows of convolution and deconvolution. Forward deconvolution is the gradient of a convolution with respect to its source.
 
 mod columns;
 mod compensation;
 pub(crate) mod depthwise;
 mod edges;
 mod execute;
+mod few;
 mod filled;
 mod flat;
 mod fused;
@@ -25,7 +26,7 @@ pub(crate) mod window;
 mod winograd;
 
 use crate::CpuTarget;
-use crate::ops::{fallback, passes, rounded, staged, support};
+use crate::ops::{doubles, fallback, passes, rounded, staged, support};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Problem, Prop};
 
@@ -37,6 +38,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("rounded:amx", rounded).for_some_shapes(),
     Impl::new("winograd:jit", winograd).for_some_shapes(),
     Impl::new("packed:amx", amx),
+    Impl::new("few_channels:jit", few::plan).for_some_shapes(),
     Impl::new("nchw1x1:jit", nchw1x1),
     Impl::new("unit_stride:jit", sampled::plan),
     Impl::new("scattered:jit", scattered).for_some_shapes(),
@@ -51,15 +53,16 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("direct:portable", direct_portable),
     Impl::new("packed:portable", packed_portable),
     Impl::new("passes:portable", passes::portable),
+    Impl::new("doubles:portable", doubles::plan),
     fallback::ROW,
 ];
 
-/// f32 on tiles of AMX.
+/// f32 products rounded to bf16 on AMX, if the `fpmath` mode allows it.
 fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     rounded::plan(problem, target, &[amx, amx_to_copy, bwd_weights_amx])
 }
 
-/// On tiles of AMX, to a copy of the result, from a source that lies as they want it.
+/// AMX with a copy of the result, for sources of open layout, which then get the layout that the row prefers.
 fn amx_to_copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     if !window::Setup::of(&problem.op)?.source.1.layout.is_any() {
         return Err(Skip::Layout("of the source: given".into()));
@@ -67,7 +70,7 @@ fn amx_to_copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     staged::plan(problem, target, &[amx], &[&[]])
 }
 
-/// The rows that [`staged`] makes copies for.
+/// The rows that [`staged`] plans over copies of operands.
 const GENERATED: &[Choose<CpuTarget>] = &[direct, winograd, amx, nchw1x1, sampled::plan, edges, packed, bwd_weights_amx, bwd_weights];
 
 /// Depthwise, and groups of few channels.
@@ -82,7 +85,7 @@ fn winograd(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
     winograd::plan(problem.clone(), target)
 }
 
-/// On tiles of AMX, channels last.
+/// On AMX tiles, channels last.
 fn amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     tiles::plan_amx(problem.clone(), target)
@@ -94,36 +97,36 @@ fn nchw1x1(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
     columns::plan(problem, target)
 }
 
-/// To few channels, NCHW.
+/// Few result channels, NCHW.
 fn scattered(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     scattered::plan(problem, target)
 }
 
-/// Windows over small images, channels last.
+/// Small images, channels last.
 fn edges(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     edges::plan(problem.clone(), target)
 }
 
-/// On vectors, channels last.
+/// Vector microkernels, channels last.
 fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     tiles::plan(problem.clone(), target)
 }
 
-/// Gradients of weights, on tiles of AMX.
+/// Gradients of weights on AMX.
 fn bwd_weights_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     weights::tiled::plan_amx(problem.clone(), target)
 }
 
-/// Gradients of weights of windows of one pixel.
+/// Gradients of 1x1 weights.
 fn flat(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     flat::plan(problem, target)
 }
 
-/// Gradients of weights, on vectors.
+/// Gradients of weights on vector microkernels.
 fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
     let weights = problem.op.tensor(Arg::DIFF_WEIGHTS).zip(problem.op.tensor(Arg::SRC));
@@ -134,7 +137,7 @@ fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     weights::tiled::plan(problem.clone(), target)
 }
 
-/// Gradients of weights of groups of one channel of one operand and several of the other.
+/// Gradients of weights of groups with one channel in one operand and several in the other.
 fn repeated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     staged::repeated(problem, target, &[direct, |problem, target| with_copies(problem, target, &[direct])])
 }
@@ -143,7 +146,7 @@ fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
     passes::unless_sooner(problem, target, |problem, target| with_copies(problem, target, GENERATED))
 }
 
-/// Plans by the first of `rows` that takes copies of some operands: of the source, of the pixels that windows meet.
+/// Plans over copies of operands by the first of `rows` that takes them. Of the source only the pixels that windows read are copied.
 fn with_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
     let Some(met) = sampled::met(problem) else { return of_all(problem, target, rows) };
     let inner = of_all(&met, target, rows)?;
@@ -152,13 +155,13 @@ fn with_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]
     staged::viewed(resolved, inner, target)
 }
 
-/// The same of all pixels.
+/// The same with all pixels of the source copied.
 fn of_all(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
     let types = staged::types(problem);
     if problem.op.prop() != Some(Prop::BackwardWeights) {
         return staged::plan(problem, target, rows, types);
     }
-    // Groups of few channels have a layout of their own.
+    // Groups of few channels have a weight layout of their own.
     staged::plan(problem, target, &[direct], types).or_else(|_| {
         let mut problem = problem.clone();
         weights::tiled::resolve(&mut problem, target)?;
@@ -177,7 +180,7 @@ fn packed_portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     }
 }
 
-/// Whether groups have more than one channel, as products want it.
+/// Refuses groups of one channel, which the depthwise rows take.
 fn dense(problem: &Problem) -> Result<(), Skip> {
     if depthwise::is_depthwise(problem) { Err(depthwise::ONE) } else { Ok(()) }
 }

@@ -1,9 +1,10 @@
-//! The order in which tiles take the results of a window: results that meet the same taps stand together, so that a tile has few taps that
-//! only read padding, or none.
+//! The order in which tiles take the results of a window. Results with the same taps come one after the other, so that tiles have few taps
+//! that only read padding, or none.
 //!
-//! In every dimension the results of a phase fall into a few [`Run`]s that meet the same taps: with a 3x3 window and padding 1 the first
-//! row, the last, and all between. A [`Patch`] is a product of runs, over all images. Neighbouring patches are joined to a [`Segment`] where
-//! the tiles saved cost more than the taps that some of its results then read zeros for, where zeros do no harm. Segments are cut into tiles evenly.
+//! In each dimension the results of a phase fall into a few [`Run`]s with the same taps inside the source: with a 3x3 window and padding 1
+//! the first row, the last, and all between. A [`Patch`] is a product of runs, over all images. Neighbouring patches are joined to a
+//! [`Segment`] if that saves more time in tiles than it costs in taps that read zeros, where reading zeros is allowed. A segment is cut
+//! evenly into tiles.
 
 use super::geometry::{Line, Phase};
 use crate::kernels::amx;
@@ -12,22 +13,22 @@ use std::ops::Range;
 #[cfg(test)]
 mod tests;
 
-/// What a tile costs beside its products, in taps of one row.
+/// Time of a tile besides its products, in taps of one row.
 const TILE: usize = 1;
-/// Rows below which a tile takes no less time: the panel has to be read all the same.
+/// Rows below which a tile takes no less time, since it reads the whole panel anyway.
 const LEAST: usize = 3;
-/// The same of tiles of AMX, of up to 32 rows.
+/// The same for AMX tiles, of up to 32 rows.
 const LEAST_AMX: usize = 20;
-/// Rows that are copied for tiles of AMX, because neighbours do not lie at one distance, in the time that one is multiplied.
+/// AMX: in the time of one row of products, this many rows are gathered, if neighbours are not at a constant stride.
 const COPIED: usize = 4;
-/// Rows whose addresses take as long as a row where some of a tile's taps read padding, and each is looked up.
+/// Rows whose addresses take as long as a row of products, if some taps of a tile read padding and every address is looked up.
 const LOOKED_UP: usize = 8;
-/// Most patches of a phase; where there would be more, edges meet all taps.
+/// Most patches of a phase; with more, results at the edges take all taps.
 const MOST: usize = 1024;
-/// The same where that is no choice.
+/// The same where taps on padding are not allowed.
 const MOST_EXACT: usize = 16 << 10;
 
-/// Results of one dimension that follow each other and meet the same taps, a range of their phase's.
+/// Neighbouring results of one dimension with the same taps, a range of the phase's taps.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Run {
     pub(super) first: usize,
@@ -54,9 +55,9 @@ pub(super) struct Segment {
     /// The first result in the order, and their number.
     pub(super) first_row: usize,
     pub(super) rows: usize,
-    /// The taps of each dimension that some of them meets.
+    /// The taps of each dimension that any of its results reads.
     pub(super) taps: [Range<usize>; 3],
-    /// True when all of them meet all of these.
+    /// Whether no result has a tap on padding.
     pub(super) exact: bool,
 }
 
@@ -66,11 +67,11 @@ pub(super) struct Cut {
     pub(super) images: usize,
     /// Most rows of a tile.
     pub(super) rows: usize,
-    /// Whether it is one of AMX.
+    /// Whether tiles are AMX tiles.
     pub(super) on_amx: bool,
-    /// Results meet all taps, also those that read padding.
+    /// Results have all taps, including those on padding.
     pub(super) all_taps: bool,
-    /// No result meets taps that read padding, if there are not too many patches: where a zero times a weight may be no zero.
+    /// No result has taps on padding, if there are not too many patches: zero times a weight may be NaN.
     pub(super) exact: bool,
 }
 
@@ -85,7 +86,7 @@ pub(super) struct Order {
 impl Run {
     /// The runs of a phase.
     pub(super) fn all(phase: &Phase, line: &Line) -> Vec<Run> {
-        // A tap at offset `t` is met by the results from ceil(-t / stride) to before ceil((source - t) / stride).
+        // Results from ceil(-t / stride) to before ceil((source - t) / stride) have a tap at offset `t` inside the source.
         let clamp = |x: i64| x.clamp(0, phase.count as i64) as usize;
         let up = |x: i64| x.div_euclid(line.stride) + i64::from(x.rem_euclid(line.stride) != 0);
         let span = |t: i64| clamp(up(-t))..clamp(up(line.source - t));
@@ -93,7 +94,7 @@ impl Run {
         let mut bounds: Vec<usize> = spans.iter().flat_map(|s| [s.start, s.end]).chain([0, phase.count]).collect();
         bounds.sort_unstable();
         bounds.dedup();
-        // Offsets rise or fall from tap to tap, and so do both ends of what they meet.
+        // Offsets rise or fall from tap to tap, and so do both ends of these ranges.
         let rises = phase.taps.first().zip(phase.taps.last()).is_none_or(|(first, last)| first.1 <= last.1);
         let run = |b: &[usize]| {
             let (begun, open) = (|s: &Range<usize>| s.start <= b[0], |s: &Range<usize>| b[0] < s.end);
@@ -112,12 +113,12 @@ impl Run {
     }
 }
 
-/// Time of `rows` rows that meet `taps` taps each, in taps of one row.
+/// Time of `rows` rows with `taps` taps each, in taps of one row.
 pub(super) fn cost(rows: usize, taps: usize, most: usize) -> usize {
     cost_of(rows, taps, [LEAST, most])
 }
 
-/// The same where tiles of fewer than `least` rows take no less time.
+/// The same, if tiles of fewer than `least` rows take as long as `least` rows.
 fn cost_of(rows: usize, taps: usize, [least, most]: [usize; 2]) -> usize {
     let tiles = rows.div_ceil(most);
     taps * rows.max(least * tiles) + TILE * tiles
@@ -135,7 +136,7 @@ impl Segment {
         cost(self.rows, self.taps.iter().map(Range::len).product(), rows)
     }
 
-    /// Both as one.
+    /// Both segments as one.
     fn join(&self, next: &Segment) -> Segment {
         let taps = std::array::from_fn(|i| {
             let (a, b) = (&self.taps[i], &next.taps[i]);
@@ -179,7 +180,7 @@ impl Order {
         order
     }
 
-    /// Time of all tiles of at most so many rows, in taps of one row.
+    /// Time of all tiles of at most `rows` rows, in taps of one row.
     pub(super) fn cost(&self, rows: usize) -> usize {
         self.segments.iter().map(|s| s.cost(rows)).sum()
     }
@@ -194,7 +195,7 @@ impl Order {
         }
         let inside =
             |i: usize| phase[i].reach(lines[i].stride, 0, phase[i].count.max(1)).is_none_or(|(l, h)| l >= 0 && h < lines[i].source);
-        // Runs that were not looked at may have taps that read padding.
+        // Edges that were not told apart may have taps that read padding.
         let exact = !many || (0..3).all(inside);
         let of = |run: [&Run; 3]| {
             let taps = std::array::from_fn(|i| if cut.all_taps { 0..phase[i].taps.len() } else { run[i].taps.clone() });

@@ -1,8 +1,9 @@
-//! Weights that are packed for each execution: few channels, whose joined taps do not begin and end with whole steps, and joined groups.
+//! Packing weights at execution, for the two cases that cannot read panels in place: few channels, where a row of taps is merged into one
+//! reduction that does not begin and end at whole steps; and joined groups.
 //!
-//! Groups of few result channels leave most of a vector idle. Several of them, of integers, are one product whose weights are block-diagonal: it takes as many
-//! multiply-adds as its groups one by one, as each of these takes a whole vector, too; but results are stored, finished and addressed once for all, and a
-//! source pixel is read in one piece.
+//! Groups with few result channels leave most of a vector idle. Several integer groups are joined into one product with block-diagonal
+//! weights. It takes as many multiply-adds as the groups one by one, since each of these would fill a vector as well, but addresses,
+//! epilogue and stores are shared, and a source pixel is read in one piece.
 
 use crate::kernels::multiversion::Simd;
 use crate::kernels::tile::pack::{self, Form, Plain};
@@ -13,13 +14,13 @@ use oxidnn_runtime::Buf;
 const WIDEST: usize = 64;
 /// Steps of weights that are packed at a time.
 const STEPS: usize = 8;
-/// Rows of a product from which on groups are joined: fewer are multiplied sooner than their weights are packed.
+/// Rows from which on groups are joined: with fewer rows, packing the weights takes longer than the products.
 const ROWS: usize = 64;
 
-/// Weights of a pass that are packed for each execution.
+/// How the weights of a pass are packed at execution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Packed {
-    /// Lines of weights from one tap to the next, and of a tap; the first tap begins `first` lines behind the panel.
+    /// Lines of a panel from one tap to the next, and in a tap. The first tap begins `first` lines into the panel.
     pub(super) apart: usize,
     pub(super) lines: usize,
     pub(super) first: usize,
@@ -29,39 +30,40 @@ pub(super) struct Packed {
     pub(super) steps: usize,
     /// Columns.
     pub(super) width: usize,
-    /// Elements of a step, and how many of these lie together for every column.
+    /// Elements of a step, and how many of them are interleaved (VNNI) for each column.
     pub(super) step: usize,
     pub(super) together: usize,
-    /// How the weights lie.
+    /// The layout of the weights that are read.
     pub(super) from: Lines,
 }
 
-/// How lines of weights lie: those of joined groups are zeros but for the columns of a group.
+/// The layout of weights in memory. In the packed weights of joined groups a line is zero outside its group's columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Lines {
-    /// Groups that are one product.
+    /// Groups joined into one product.
     pub(super) groups: usize,
     /// Depth and columns of a group.
     pub(super) depth: usize,
     pub(super) columns: usize,
-    /// Elements that lie together for every column, columns of a panel, bytes of a tap and of a panel.
+    /// Interleaved elements (VNNI) of a column, columns of a panel, bytes of a tap and of a panel.
     pub(super) together: usize,
     pub(super) width: usize,
     pub(super) tap: usize,
     pub(super) panel: usize,
 }
 
-/// Products that are computed alike: of a group each, or of several joined ones.
+/// A run of equal products, each over one group or over several joined groups.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Units {
-    /// The first group, groups of a product, and number of products.
+    /// The first group, groups of each product, and number of products.
     pub(super) first: usize,
     pub(super) joined: usize,
     pub(super) count: usize,
 }
 
 impl Units {
-    /// The products of `groups` groups of so many columns, over so many rows: as many groups of a product as fill a vector, and what is left over.
+    /// The products for `groups` groups of `columns` columns over `rows` rows: as many groups in each as fill a vector, and one for the
+    /// remainder.
     pub(super) fn of(isa: Isa, groups: usize, columns: usize, rows: usize) -> Vec<Units> {
         let most = (isa.width().lanes() / columns.max(1)).min(groups);
         if rows < ROWS || most < 2 {
@@ -79,27 +81,27 @@ impl Units {
 }
 
 impl Lines {
-    /// The byte where the depths that lie together with those of line `line` begin, in the panel of its
-    /// group, where the first group's panel begins at byte `at`; and that group.
+    /// Byte offset of the interleaved depths that contain line `line` in its group's panel, if the first group's panel begins at byte `at`;
+    /// and the group.
     fn place(&self, at: usize, line: usize, size: usize) -> (usize, usize) {
         let all = self.depth * self.groups;
         let (tap, group, depth) = (line / all, line % all / self.depth, line % self.depth);
         (at + group * self.panel + tap * self.tap + depth / self.together * self.together * self.width * size, group)
     }
 
-    /// Reads the words of a step that is [whole](Lines::is_whole), the first of whose lines is `line`.
+    /// Reads the words of a [whole](Lines::is_whole) step, whose first line is `line`.
     fn read_words(&self, from: Buf, at: usize, (line, size): (usize, usize), words: &mut [u8]) {
         let ((at, group), word) = (self.place(at, line, size), self.together * size);
         words.fill(0);
         from.read(at, &mut words[group * self.columns * word..][..self.columns * word]);
     }
 
-    /// Whether lines of so many neighbouring depths lie together as words of a step, each of one group.
+    /// Whether every step is stored as whole words, each of one group, so that a step can be copied as it is.
     fn is_whole(&self, step: usize) -> bool {
         self.together == step && step > 1 && self.depth.is_multiple_of(step)
     }
 
-    /// Reads line `line` of a panel that begins at byte `at`, elements of `size` bytes, or of joined groups the first of whose panels does.
+    /// Reads line `line`, elements of `size` bytes, of the panel at byte `at`; with joined groups `at` is the first group's panel.
     fn read(&self, from: Buf, at: usize, (line, size): (usize, usize), to: &mut [u8]) {
         to.fill(0);
         let (at, group) = self.place(at, line, size);
@@ -113,7 +115,7 @@ impl Lines {
     }
 }
 
-/// Writes a number of `N` bytes of every column to place `i` of its word.
+/// Writes an `N`-byte element of every column to place `i` of the column's word.
 fn interleave<const N: usize>(words: &mut [u8], line: &[u8], i: usize) {
     for (word, number) in words.as_chunks_mut::<4>().0.iter_mut().zip(line.as_chunks::<N>().0) {
         word[i * N..][..N].copy_from_slice(number);
@@ -126,7 +128,7 @@ impl Packed {
         self.taps * self.steps * self.width
     }
 
-    /// Packs panel `panel`, whose lines begin at byte `at` of `from`.
+    /// Packs panel `panel`; its weights begin at byte `at` of `from`.
     pub(super) fn pack(&self, simd: Simd, (from, at): (Buf, usize), to: Buf, panel: usize) {
         if self.from.groups == 1 && self.from.together == 1 {
             return self.pack_lines(simd, (from, at), to, panel);
@@ -154,7 +156,7 @@ impl Packed {
         }
     }
 
-    /// The same of weights whose lines are depths, some steps at a time.
+    /// The same for weights with one depth a line, some steps at a time.
     fn pack_lines(&self, simd: Simd, (from, at): (Buf, usize), to: Buf, panel: usize) {
         let size = 4 / self.step;
         let (line, form) = (self.width * size, Form { size, together: self.together, width: self.width });

@@ -1,8 +1,9 @@
-//! A copy of the source for tiles of AMX in which padding is pixels of zeros.
+//! A zero-padded copy of the source for AMX.
 //!
-//! Tiles load rows at one distance. Where a window reads padding, rows would be gathered for every tap, which takes several times as long as to multiply
-//! them by few columns. In a copy all results meet all taps at one distance, taps that are neighbours in a line are one of their joint depth, and channels
-//! end with whole steps. Some images are copied at a time, or the lines that some lines of results meet, so that the copy stays in L2.
+//! AMX loads the rows of a tile at one stride. If windows read padding in place, rows are gathered for every tap, which takes several times
+//! as long as multiplying them by few columns. In a padded copy all results have all taps at one stride, neighbouring taps of a line are
+//! merged into one of their joint depth, and the channels of a pixel are whole steps. The copy has some images at a time, or the lines that
+//! a band of result lines reads, so that it stays in L2.
 
 use super::geometry::Line;
 use super::tiles::Place;
@@ -12,46 +13,47 @@ use oxidnn_jit::kernels::tiles::ROWS;
 use oxidnn_runtime::{Buf, Element, Executor};
 use std::ops::{BitAnd, BitOr, Shl, Shr};
 
-/// Cycles in which a row is gathered for a tap, and bytes of it for each of which it takes one more.
+/// Cycles to gather a row for a tap, and the bytes for each of which it takes one more.
 const GATHERED: usize = 12;
 const LINE: usize = 32;
-/// Cycles for each row of tiles whose results are listed, and rows of a tile that it takes as long as without others.
+/// Cycles for each row of tiles whose rows are listed one by one; and rows of a tile below which it takes no less time.
 const LISTED: usize = 12;
 const LEAST: usize = 28;
 /// Cycles of a call.
 const CALL: usize = 600;
-/// Bytes that are copied in a cycle, and of pixels that lie as densely in the source.
+/// Bytes that are copied in a cycle; the same if pixels are as dense in the source as in the copy.
 const COPIED: usize = 8;
 const DENSE: usize = 32;
-/// Bytes of a pixel up to which copies need not stay in L2: little of them is read at a time.
+/// Bytes of a pixel up to which the copy may exceed L2, because little of it is read at a time.
 const FEW: usize = 64;
-/// Tasks of copying for every worker.
+/// Copying tasks for every worker.
 const TASKS: usize = 2;
-/// Part of the second caches that an image may take, else bands of its lines do, of so many times as many lines as two of them share.
+/// An image may take this fraction of the L2 caches, else it is copied in bands of lines. A band must have this many times as many lines as
+/// two bands share.
 const BANDS: usize = 4;
 const OFTEN: usize = 4;
-/// Part of the products' time that a copy may take in any case.
+/// Fraction of the products' time that copying may take in any case.
 const SHARE: usize = 16;
 
 /// How the source is copied.
 #[derive(Clone, Debug)]
 pub(super) struct Padded {
-    /// Images that are copied at a time, and lines of results of a plane whose source is, of how many.
+    /// Images that are copied at a time; result lines of a plane whose source lines are copied at a time; result lines of a plane.
     pub(super) images: usize,
     pub(super) lines: usize,
     height: usize,
-    /// Groups, whose pixels lie apart.
+    /// Groups, each with pixels of its own.
     groups: usize,
-    /// Pixels before the source's, the source's, and all, in every dimension.
+    /// In each dimension: pixels of padding before the source, source pixels, pixels in all.
     before: [usize; 3],
     inner: [usize; 3],
     all: [usize; 3],
-    /// Bytes of a pixel of a group in the source and in the copy.
+    /// Bytes of a group's pixel in the source and in the copy.
     bytes: usize,
     pixel: usize,
-    /// Whether rows that meet padding need no care of their own.
+    /// Whether results that read padding need no special care.
     pub(super) watched: bool,
-    /// Whether all results of a plane are one line, with some behind each line's last that nobody wants.
+    /// Whether all results of a plane are one line, with unused results between lines.
     wide: bool,
 }
 
@@ -60,24 +62,24 @@ pub(super) struct Padded {
 pub(super) struct Wish {
     pub(super) images: usize,
     pub(super) groups: usize,
-    /// Bytes of a pixel of a group, and what they are padded to.
+    /// Bytes of a group's pixel in the source, and in the copy.
     pub(super) bytes: usize,
     pub(super) pixel: usize,
     /// Columns of a group.
     pub(super) columns: usize,
-    /// Bytes of the second caches, and of panels that stay in one.
+    /// Bytes of L2 of all cores, and of panels that stay in one.
     pub(super) budget: usize,
     pub(super) panels: usize,
-    /// Whether sums are integers, or may be looked at once they are finished, and computed again.
+    /// Whether sums are integers, or can be checked when they are finished, and computed again.
     pub(super) watched: bool,
-    /// Whether results depend on nothing that lies where they do.
+    /// Whether the epilogue does not depend on the old destination, so that results may be computed again.
     pub(super) repeats: bool,
-    /// Whether padding may be what is no zero: then results that meet it need no pass of their own.
+    /// Whether padding may be other than zero: then results that read it need no pass of their own.
     pub(super) fills: bool,
 }
 
 impl Wish {
-    /// Cycles in which a row is gathered for a tap, once for each group of panels that stay in L2.
+    /// Cycles to gather a row for a tap, for all groups of panels that stay in L2.
     fn gathered(&self, taps: usize) -> usize {
         let groups = (taps * self.pixel * self.columns.next_multiple_of(16)).div_ceil(self.panels.max(1));
         (GATHERED + self.bytes / LINE) * groups.max(1)
@@ -85,7 +87,7 @@ impl Wish {
 }
 
 impl Padded {
-    /// A copy, where windows read padding or pixels do not end with whole steps, it fits, and it pays.
+    /// A copy, if windows read padding or pixels are not whole steps, it fits, and it saves time.
     pub(super) fn new(lines: &[Line; 3], wish: Wish) -> Option<Padded> {
         let padded = Padded::of_lines(lines, &wish)?;
         let padded = padded.in_bands(lines, &wish).unwrap_or(padded);
@@ -107,7 +109,7 @@ impl Padded {
         let mut all: [usize; 3] = std::array::from_fn(|i| (reaches[i].1 - reaches[i].0) as usize);
         let inner = [0, 1, 2].map(|i| lines[i].source as usize);
         if !wish.fills {
-            // Planes of padding are no taps, instead of zeros.
+            // Planes of padding are left out as taps, instead of being copied as zeros.
             (before[0], all[0]) = (0, inner[0]);
         }
         if wish.images == 0 || inner.contains(&0) || lines.iter().flat_map(|line| &line.phases).any(|p| p.count == 0 || p.taps.is_empty()) {
@@ -119,7 +121,7 @@ impl Padded {
         Some(Padded { images: 1, lines: height, height, groups, before, inner, all, bytes, pixel, watched, wide: false })
     }
 
-    /// The same for fewer lines of results, where an image is large: the last of them begin among those before, as many.
+    /// A copy in bands of result lines, if an image is large. The last band overlaps the one before, so that all have the same height.
     fn in_bands(&self, lines: &[Line; 3], wish: &Wish) -> Option<Padded> {
         let [depth, height, _] = lines;
         let (limit, line) = (wish.budget / BANDS, self.all[2] * self.pixel * self.groups);
@@ -132,18 +134,18 @@ impl Padded {
         let copied = |lines: usize| before + (lines - 1) * stride + high.max(0) as usize + 1;
         let most = (1..=phase.count).rev().find(|n| copied(*n) * line <= limit)?;
         let each = phase.count.div_ceil(phase.count.div_ceil(most));
-        // Lines that two bands meet are copied twice.
+        // Lines that two bands read are copied twice.
         let again = (high - low + 1).max(0) as usize;
         (each * stride >= OFTEN * again).then_some(Padded { lines: each, all: [1, copied(each), self.all[2]], ..self.clone() })
     }
 
-    /// The first lines of results of the bands of an image.
+    /// The first result line of each band of an image.
     pub(super) fn bands(&self) -> impl Iterator<Item = usize> + use<> {
         let (lines, last) = (self.lines.max(1), self.height - self.lines);
         (0..self.height).step_by(lines).map(move |first| first.min(last))
     }
 
-    /// Whether results that need not be gathered, for each tap, save more than the copy takes.
+    /// Whether not gathering rows, tap by tap, saves more time than the copy takes.
     fn pays(&self, lines: &[Line; 3], wish: &Wish) -> bool {
         let counts = |inside: bool| -> usize {
             let dim = |line: &Line| -> usize { line.phases.iter().map(|p| if inside { line.inside(p) } else { p.count }).sum() };
@@ -159,7 +161,8 @@ impl Padded {
         passes || gathered > 0 && copied < self.groups * gathered * taps * wish.gathered(taps) + products / SHARE
     }
 
-    /// Whether tiles of a plane's results, with those between lines, take less time than those of its lines, which are gathered where they are short.
+    /// Whether tiles over a whole plane, with unused results between lines, take less time than tiles of single lines, which are gathered
+    /// if lines are short.
     fn is_wide(&self, lines: &[Line; 3], wish: &Wish) -> bool {
         let [height, width] = [&lines[1], &lines[2]];
         let ([_], [w]) = (&*height.phases, &*width.phases) else { return false };
@@ -168,7 +171,7 @@ impl Padded {
         }
         let taps: usize = lines.iter().map(|line| line.phases.iter().map(|p| p.taps.len()).max().unwrap_or(0)).product();
         let row = taps * self.bytes.div_ceil(64) * wish.columns.div_ceil(16);
-        // Tiles take as long as they have rows, or as their operands need.
+        // The time of a tile depends on its rows, or on loading its operands.
         let pieces = w.count.div_ceil(16);
         let apart = if w.count / pieces >= amx::SHORT {
             let calls = if amx::are_alike(w.count) { 0 } else { 2 * self.lines };
@@ -180,19 +183,19 @@ impl Padded {
         plane / plane.div_ceil(16) >= amx::SHORT && plane * (row + LISTED) < apart
     }
 
-    /// Results of a plane and those between its lines, and as many behind them as give all its tiles as many rows.
+    /// Results of a plane, with those between lines and as many behind as fill its last tile.
     fn plane(&self, width: usize) -> usize {
         let rows = (self.lines - 1) * self.all[2] + width;
         let tiles = rows.div_ceil(ROWS);
         rows.div_ceil(tiles) * tiles
     }
 
-    /// Bytes behind the copy that results behind a plane meet.
+    /// Bytes behind the copy that the results behind a plane read.
     fn behind(&self) -> usize {
         if self.wide { ROWS * self.pixel } else { 0 }
     }
 
-    /// Pixels from one line of a plane to the next, where all are one line.
+    /// Pixels from one line of a plane to the next, if all lines are one.
     pub(super) fn wide(&self) -> Option<usize> {
         self.wide.then_some(self.all[2])
     }
@@ -207,12 +210,12 @@ impl Padded {
         self.all.iter().product::<usize>() * self.pixel
     }
 
-    /// Bytes of the copy, and as many more as a tile may read behind it.
+    /// Bytes of the copy, and of what a tile may read behind it.
     pub(super) fn len(&self) -> usize {
         self.images * self.image() + self.behind() + 64
     }
 
-    /// Where pixels lie in the copy. Groups that are not told apart lie in a pixel as they did.
+    /// The addresses of pixels in the copy. Groups that are copied together keep their places in a pixel.
     pub(super) fn place(&self, from: &Place) -> Place {
         let [_, h, w] = self.all;
         let strides = [h * w * self.pixel, w * self.pixel, self.pixel];
@@ -220,7 +223,7 @@ impl Padded {
         Place { base, image: self.image(), group: if self.groups > 1 { self.group() } else { from.group }, strides }
     }
 
-    /// The lines of the copy, in which nothing reads padding.
+    /// The lines of a window over the copy, without padding.
     pub(super) fn lines(&self, lines: &[Line; 3]) -> [Line; 3] {
         std::array::from_fn(|i| {
             if i == 0 && self.all[0] == self.inner[0] {
@@ -248,7 +251,7 @@ impl Padded {
             let (plane, band) = (task / bands, task % bands);
             let (image, d) = (plane / depth, plane % depth);
             let inside = |i: usize, at: usize| at.checked_sub(self.before[i]).filter(|at| *at < self.inner[i]);
-            // All groups of a line one after the other: they lie in the same pixels.
+            // All groups of a line are copied one after the other: they are in the same source pixels.
             for (h, group) in (band * each..height.min((band + 1) * each)).flat_map(|h| (0..self.groups).map(move |group| (h, group))) {
                 let first = place.base + image * place.image + group * place.group;
                 let row = to.part(image * self.image() + group * self.group() + (d * height + h) * self.row(), self.row());
@@ -285,16 +288,16 @@ impl Padded {
 /// Images that are copied.
 #[derive(Clone, Copy)]
 pub(super) struct Images<'a> {
-    /// Where they lie.
+    /// Their addresses.
     pub(super) memory: Buf<'a>,
     pub(super) place: Place,
-    /// The line of the source that results of the first line meet at offset 0.
+    /// The source line that results of the first line read at offset 0.
     pub(super) line: usize,
     /// The bytes of padding.
     pub(super) padding: u8,
 }
 
-/// Copies the bytes of pixels, zeros behind them.
+/// Copies the bytes of pixels, with zeros behind them.
 struct CopyPixels<'a> {
     from: Pixels<'a>,
     to: Pixels<'a>,
@@ -325,7 +328,7 @@ impl Body for CopyPixels<'_> {
     }
 }
 
-/// Pixels of a line: where the first of them lies in memory, and bytes from one to the next.
+/// Pixels of a line: the address of the first, and bytes from one to the next.
 struct Pixels<'a> {
     memory: Buf<'a>,
     first: usize,
@@ -338,13 +341,14 @@ impl Pixels<'_> {
         self.first + index * self.step
     }
 
-    /// How many pixels have so many bytes of memory behind their begin.
+    /// How many pixels have at least `bytes` bytes of memory from their begin on.
     fn room(&self, bytes: usize) -> usize {
         self.memory.len().checked_sub(self.first + bytes).map_or(0, |left| left.checked_div(self.step).map_or(1, |more| more + 1))
     }
 }
 
-/// Copies dense pixels of three elements of so many bits to words of four, of which the mask has three, four pixels at a time. Returns how many.
+/// Copies dense pixels of three elements to words of four, four pixels at a time; the mask keeps three elements of `bits` bits. Returns how
+/// many.
 #[inline(always)]
 fn copy_threes<U>(from: &Pixels<'_>, to: &Pixels<'_>, count: usize, (mask, bits): (U, u32)) -> usize
 where
@@ -359,8 +363,8 @@ where
     fours * 4
 }
 
-/// Copies pixels of at most so many words, whole words of each: what these have behind a pixel's bytes is zero, until the next pixel lies there. Returns
-/// how many were copied, since behind the last ones there is no memory for that.
+/// Copies pixels of at most `N` words as whole words. The bytes of a word behind its pixel are zeroed. Returns how many pixels were copied:
+/// behind the last ones there may be no memory for whole words.
 #[inline(always)]
 fn copy_words<const N: usize>(from: &Pixels<'_>, to: &Pixels<'_>, (bytes, count): (usize, usize)) -> usize
 where
@@ -379,7 +383,7 @@ where
     count
 }
 
-/// Copies pixels of more bytes than a line has, whole lines of each, and zeros behind its bytes. Returns how many, as [`copy_words`] does.
+/// Copies pixels longer than a cache line as whole lines, with zeros behind their bytes. Returns how many, as [`copy_words`] does.
 #[inline(always)]
 fn copy_lines(from: &Pixels<'_>, to: &Pixels<'_>, (bytes, count): (usize, usize)) -> usize {
     let (whole, all) = (bytes / 64 * 64, bytes.next_multiple_of(64));

@@ -1,4 +1,4 @@
-//! Running planned [`Tiles`]: the tables of addresses of their pixels.
+//! Executing planned [`Tiles`]: the address lists of their pixels.
 
 mod lines;
 
@@ -23,7 +23,7 @@ use oxidnn_runtime::{Buf, Ctx, Decision};
 use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A walk over results in their order.
+/// An iterator over results in the order of a pass.
 pub(super) struct Walk<'p> {
     pass: &'p Pass,
     segment: usize,
@@ -31,31 +31,31 @@ pub(super) struct Walk<'p> {
     pub(super) image: usize,
     /// Result within the phase.
     pub(super) at: [usize; 3],
-    /// Results that are left in the line.
+    /// Results left in the line.
     left: usize,
     source: Lane,
     result: Lane,
 }
 
-/// Addresses along a line of one of the tensors.
+/// Addresses along a line of source or result.
 struct Lane {
     place: Place,
     /// Address of the group's first channel.
     first: usize,
-    /// Address of the pixel of the result (for the source: that a tap at offset 0 would meet).
+    /// Address of the current result's pixel; in the source: of what a tap at offset 0 reads.
     now: usize,
-    /// Bytes from there to the results that follow.
+    /// Bytes from there to the following results.
     ahead: [usize; MOST_ROWS],
 }
 
 impl Lane {
-    /// The lane of results that lie `distance` pixels apart. Of a line with one result that is any number, and nobody goes there.
+    /// The lane of results that are `distance` pixels apart. For a line with one result the distance is not used and may be any number.
     fn new(place: Place, first: usize, distance: i64) -> Lane {
         let step = place.strides[2].wrapping_mul(distance as usize);
         Lane { place, first, now: 0, ahead: std::array::from_fn(|i| step.wrapping_mul(i)) }
     }
 
-    /// Goes to coordinates of an image.
+    /// Moves to coordinates of an image.
     fn enter(&mut self, image: usize, at: [usize; 3]) {
         let p = &self.place;
         self.now = self.first + image * p.image + at[0] * p.strides[0] + at[1] * p.strides[1] + at[2] * p.strides[2];
@@ -102,7 +102,7 @@ impl<'p> Walk<'p> {
         self.result.enter(self.image, position.map(|x| x as usize));
     }
 
-    /// Goes on by `n` results of this line.
+    /// Moves on by `n` results of this line.
     #[inline]
     pub(super) fn advance(&mut self, n: usize) {
         self.at[2] += n;
@@ -115,7 +115,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// From the end of a line to the next.
+    /// Moves from the end of a line to the next.
     fn next_line(&mut self) {
         let order = &self.pass.order;
         let p = &order.patches[self.patch];
@@ -146,7 +146,7 @@ pub(super) struct Bound<'a> {
     pass: &'a Pass,
     source: usize,
     result: usize,
-    /// The line of an image's results that is the first one.
+    /// The first result line, within an image, of the band that is computed.
     band: usize,
     zeros: usize,
     tail: Option<&'a Epilogue<'a>>,
@@ -158,14 +158,14 @@ pub(super) struct Bound<'a> {
 
 /// The source pixels of a tile.
 struct Pixels {
-    /// Addresses of what a tap at offset 0 would meet.
+    /// Addresses of what a tap at offset 0 reads.
     base: [usize; MOST_ROWS],
     /// The same as coordinates.
     at: [[i64; MOST_ROWS]; 3],
 }
 
 impl Bound<'_> {
-    /// Writes the addresses of a tap, zeros for pixels that lie outside; false when all do.
+    /// Writes the addresses of a tap, those of zeros for pixels outside the source; false if all are outside.
     fn tap(&self, tap: &Tap, pixels: &Pixels, rows: usize, to: &mut [usize; MOST_ROWS]) -> bool {
         let mut any = false;
         for (i, to) in to.iter_mut().enumerate().take(rows) {
@@ -191,7 +191,7 @@ impl Bound<'_> {
         ]
     }
 
-    /// The pixels of the next `rows` results and where these lie, for segments some of whose taps read padding.
+    /// The source pixels of the next `rows` results and the addresses of these results, for segments with taps that may read padding.
     fn pixels(&self, walk: &mut Walk<'_>, rows: usize) -> (Pixels, [usize; MOST_ROWS]) {
         let lines = &self.pass.lines;
         let (mut pixels, mut to) = (Pixels { base: [0; MOST_ROWS], at: [[0; MOST_ROWS]; 3] }, [0; MOST_ROWS]);
@@ -212,7 +212,7 @@ impl Bound<'_> {
         (pixels, to)
     }
 
-    /// Subtracts what rows meet of the source as often as the weights' zero points say.
+    /// Subtracts sums of the source elements that rows read, times the zero points of the weights.
     fn subtract_met(&self, met: &Met<'_>, block: &mut Block<'_>) {
         let mut walk = Rows::walk(self, block.unit, block.rows.start);
         let channel = (self.pass.units.group(block.unit) * self.plan.channels + block.columns.start) as i64;
@@ -225,7 +225,8 @@ impl Bound<'_> {
         }
     }
 
-    /// Lists a strip of results whose taps read no padding: as many tiles as the line has left, or one that goes on in the next line.
+    /// Lists a strip of results without taps on padding: as many tiles as the line has left, or a single tile that continues in the next
+    /// line.
     #[inline(always)]
     fn inner(&self, walk: &mut Walk<'_>, (sums, most): (usize, usize), list: &mut List<'_>) -> usize {
         let (rows, segment) = (list.rows(), walk.segment());
@@ -334,7 +335,7 @@ fn position(image: usize, channel: i64, at: [i64; 3], ndims: usize) -> Pos {
 }
 
 impl Tiles {
-    /// Packs the weights of all passes that do not read them in place, one behind the other in `to`.
+    /// Packs the weights of all passes that do not read them in place, one after the other, to `to`.
     fn pack(&self, simd: Simd, ctx: &Ctx<'_>, weights: &View<'_>, to: Buf) {
         for pass in self.passes.iter().filter(|pass| !pass.shared) {
             let to = to.part(pass.packed_at * 4, pass.words() * 4);
@@ -350,7 +351,7 @@ impl Tiles {
         }
     }
 
-    /// Runs the tasks of all passes, `task(pass, index, scratch)`, as one job: every worker has its part of each pass.
+    /// Runs the tasks of all passes, `task(pass, index, scratch)`, as one job: every worker has its share of each pass.
     fn all_tasks(&self, ctx: &Ctx<'_>, shares: &mut Part<'_>, task: &(dyn Fn(usize, usize, &mut [f32]) + Sync)) {
         let tasks = |pass: &Pass| pass.drive.tasks();
         let workers = self.passes.iter().map(tasks).max().unwrap_or(0).min(self.workers).max(1);
@@ -370,7 +371,7 @@ impl Tiles {
         });
     }
 
-    /// The weights of pass `i`, `words` those that were packed.
+    /// The weights of pass `i`; `words` are the packed ones.
     fn right<'a>(&self, i: usize, weights: Buf<'a>, words: Buf<'a>) -> Panel<'a> {
         let pass = &self.passes[i];
         let (memory, at, bytes) = match &pass.packed {
@@ -387,7 +388,7 @@ impl Tiles {
         Broadcast::zero_point(simd, ctx, &self.attr, self.source, dims)
     }
 
-    /// Those from a channel on; zeros behind the last.
+    /// The zero points from a channel on; zeros behind the last.
     fn zero_points_from(&self, numbers: &Broadcast<'_>, channel: usize, out: &mut [f32]) {
         let (there, behind) = out.split_at_mut(out.len().min((self.groups * self.depth).saturating_sub(channel)));
         let mut pos: Pos = [0; MAX_NDIMS];
@@ -429,7 +430,7 @@ impl Tiles {
 }
 
 impl Tiles {
-    /// What rows meet of the source, by pixels, and how often it is subtracted.
+    /// The compensation for zero points of the weights: sums of source pixels, and these zero points.
     fn met<'a>(&self, on: On<'_, 'a>, (source, weights): (&View<'a>, &View<'a>), sums: Part<'a>) -> Result<Met<'a>, Error> {
         let On { simd, ctx, .. } = on;
         let numbers = self.zero_points(simd, ctx)?;
@@ -453,7 +454,7 @@ pub(super) struct Code {
     compensation: Option<compensation::Kernels>,
 }
 
-/// What an execution runs on.
+/// What an execution runs with.
 #[derive(Clone, Copy)]
 struct On<'e, 'a> {
     code: &'e Code,
@@ -478,7 +479,7 @@ impl Generated for Tiles {
 
     fn build(&self) -> Result<Code, Error> {
         let passes = self.passes.iter().map(|pass| {
-            // Its first product begins at 0, as lists are kept.
+            // The first product of this binding begins at 0, since lists are kept relative to it.
             let [source, result] = [self.from.group, self.to.group].map(|group| (pass.units.first * group).wrapping_neg());
             let nowhere = Bound {
                 plan: self,
@@ -552,7 +553,7 @@ impl Generated for Tiles {
             factors: [source.buf(), weights.buf()],
         };
         let columns = self.channels * self.groups;
-        // Every pass has lines of operands of its own where its compensation is.
+        // With compensation, every pass has epilogue operands of its own.
         let apart = if compensation.is_empty() { 0 } else { tail::Tail::apart(columns) };
         let left = &AtomicBool::new(false);
         let run = |sources, (before, band): (usize, usize), (i, task): (usize, usize), share: &mut [f32]| {

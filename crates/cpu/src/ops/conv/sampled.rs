@@ -1,8 +1,8 @@
-//! `unit_stride:jit`: windows of one pixel that skip pixels of tensors whose pixels lie closest (NCHW): the pixels that they meet are gathered first, and what is left
-//! is a window that skips none.
+//! `unit_stride:jit`: 1x1 windows with strides over NCHW tensors. The pixels that are read are gathered first; a row for unit strides does
+//! the rest.
 //!
-//! Three of four pixels are not needed where a window goes on by two, and a row that transposes its source, or reads it in place, would fetch and
-//! turn them all. What is gathered stays in the caches for the row that takes it.
+//! With strides of 2, three of four pixels are not read, while a row that transposes its source or reads it in place would fetch and
+//! transpose them all. The gathered pixels stay in the caches for the row that takes them.
 
 use super::{nchw1x1, of_all, packed};
 use crate::CpuTarget;
@@ -14,16 +14,16 @@ use oxidnn_spec::{Arg, Attr, DataType, Dims, MAX_NDIMS, Op, Problem, Prop, Tenso
 #[cfg(test)]
 mod tests;
 
-/// Bytes that are gathered at most: all images at once.
+/// Most bytes to gather: all images are gathered at once.
 const MOST: usize = 8 << 20;
 
-/// Fewest pixels of a line that is gathered for a row which takes it as it lies: shorter ones are no faster than what transposes them.
+/// Fewest pixels of a gathered line for a row that reads it in place; with shorter lines transposing is as fast.
 const LINE: i64 = 5;
 
-/// Plans `problem`, where it is a convolution forward of such windows.
+/// Plans `problem` if it is a forward convolution with such windows.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let (dense, met) = dense(problem)?;
     let inner = nchw1x1(&dense, target).or_else(|_| packed(&dense, target)).or_else(|_| of_all(&dense, target, &[packed]))?;
@@ -36,7 +36,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     staged::with_copy(problem, inner, Copied { what, arg: Arg::SRC, apart: true, reorders }, target)
 }
 
-/// The problem over the pixels that are met, where they lie, if windows of one pixel skip some.
+/// The problem over the pixels that are read, as a strided view of the source, if 1x1 windows skip some.
 pub(super) fn met(problem: &Problem) -> Option<Problem> {
     let mut met = problem.clone();
     let Op::Conv(op) = &mut met.op else { return None };
@@ -59,7 +59,7 @@ pub(super) fn met(problem: &Problem) -> Option<Problem> {
     Some(met)
 }
 
-/// The problem over the pixels that are met, one behind the other, and these where they lie.
+/// The problem over a dense copy of the pixels that are read, and their strided view.
 fn dense(problem: &Problem) -> Result<(Problem, Tensor), Skip> {
     let none = Skip::Shape("other than windows of one pixel that skip pixels");
     let (Op::Conv(all), Some(mut dense)) = (&problem.op, met(problem)) else { return Err(none) };

@@ -1,9 +1,8 @@
-//! `scaled:jit`: depthwise windows of one pixel that skip none, which multiply every channel by a number, as a program over elements.
+//! `scaled:jit`: depthwise 1x1 windows without strides, which multiply each channel by a number, as a program over elements.
 //!
-//! It takes floats however they lie, in place; channels that lie closest are [`direct`](super::direct)'s as long as the caches have them.
+//! It takes floats however they lie, in place, but for blocks of channels, which are [`direct`](super::direct)'s.
 
 use super::depthwise::is_depthwise;
-use super::depthwise::jit::are_far;
 use crate::CpuTarget;
 use crate::kernels::pointwise::{Builder, Pipeline, Program};
 use crate::ops::strips::Place;
@@ -15,7 +14,7 @@ use oxidnn_spec::{Arg, Blocking, DataType, Dims, Layout, Op, Problem, Prop, Tens
 /// Channels are dimension 1 of source and result.
 const CHANNELS: usize = 1;
 
-/// Takes forward and backward by data.
+/// Plans forward and backward by data.
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut problem = problem.clone();
     let (prop, window, tensors) = match &mut problem.op {
@@ -43,7 +42,7 @@ fn skips_nothing(window: &Window) -> Result<(), Skip> {
     if whole { Ok(()) } else { Err(Skip::Shape("windows that skip pixels or read padding")) }
 }
 
-/// Gives one that lies anyhow the layout of the other, which is to be that of both: copies between layouts are other rows'.
+/// Gives an operand of open layout the layout of the other; then both must be equal, since copies between layouts are left to other rows.
 fn alike([a, b]: [&mut Tensor; 2], target: &CpuTarget) -> Result<(), Skip> {
     match (a.layout.is_any(), b.layout.is_any()) {
         (true, true) => [&mut *a, b].into_iter().try_for_each(|t| support::resolve(t, "axb"))?,
@@ -52,8 +51,8 @@ fn alike([a, b]: [&mut Tensor; 2], target: &CpuTarget) -> Result<(), Skip> {
         (false, false) if a.layout != b.layout => return Err(Skip::Layout("of source and result: another for each".into())),
         (false, false) => {}
     }
-    let near = Place::of(Arg::SRC, a, target.isa.lanes()).is_ok() && !are_far([&*a, &*b], target);
-    if near { Err(Skip::Layout("of channels that lie closest, near enough for strips".into())) } else { Ok(()) }
+    let strips = a.blocking().is_some_and(|b| !b.is_plain()) && Place::of(Arg::SRC, a, target.isa.lanes()).is_ok();
+    if strips { Err(Skip::Layout("of blocks of channels, which are for strips".into())) } else { Ok(()) }
 }
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
@@ -83,7 +82,7 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.finish()
 }
 
-/// The layout of weights, one for each of their groups, as a tensor of `ndims` dimensions with channels.
+/// The weights' layout, by group, as that of a tensor of `ndims` dimensions with channels.
 fn by_channel(weights: &Tensor, ndims: usize) -> Result<Layout, Skip> {
     let decline = || Skip::Layout("of weights: groups at other distances".into());
     let known = |b: &&Blocking| b.offset == 0 && b.padded_offsets.iter().all(|o| *o == 0) && !weights.layout.has_runtime();

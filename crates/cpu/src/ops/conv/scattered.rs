@@ -1,7 +1,7 @@
-//! `scattered:jit`: gradients of data and deconvolutions to few channels of tensors whose pixels lie closest (NCHW).
+//! `scattered:jit`: gradients of data and deconvolutions with few result channels, of NCHW tensors.
 //!
-//! Few channels leave most of a vector idle, and a window has as many products of a pixel as it has taps. Here channels and taps together are the rows of a
-//! product by pixels, in place ([`columns`](super::columns)); each of its results is then added where the window has it.
+//! Few channels leave most of a vector idle, and every source pixel has a product for each tap. Here channels times taps are the rows of a
+//! product, and pixels its columns, in place ([`columns`](super::columns)); each product is then added to the result that its tap leads to.
 
 use super::columns::plan_anyway;
 use super::geometry::Direction;
@@ -20,13 +20,13 @@ use oxidnn_spec::op::{Conv, ConvAlg, ConvSizes, Use, Window};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Problem, Prop, Tensor};
 use std::sync::Arc;
 
-/// Most channels of the result in a group, and fewest of the source.
+/// Most result channels of a group, and fewest source channels.
 const FEW: i64 = 8;
 /// Most bytes of an image's products.
 const MOST: usize = 16 << 20;
-/// Elements that are added at a time.
+/// Results of a line whose sums are on the stack at a time.
 const LINE: usize = 64;
-/// Products of vectors that take as long as to add a number to its result. Measured on Zen 4.
+/// Vectors of multiply-adds in the time that it takes to add a number to its result. Measured on Zen 4.
 const ADDED: i64 = 2;
 
 #[derive(Debug)]
@@ -35,10 +35,10 @@ struct Scattered {
     sizes: ConvSizes,
     source: Arg,
     result: Arg,
-    /// Which of the weights' channel dimensions is the result's, and whether there is one of groups before them.
+    /// Which of the weights' channel dimensions is the result's, and whether there is a dimension of groups before them.
     result_channel: usize,
     has_groups: bool,
-    /// Channels of a group of the source and of the result, and taps.
+    /// Source and result channels of a group, and taps.
     depth: usize,
     channels: usize,
     taps: usize,
@@ -50,7 +50,7 @@ struct Scattered {
 /// Plans `problem`.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = Setup::of(&problem.op)?;
@@ -66,7 +66,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if !(1..=FEW).contains(&channels) || depth < FEW || !(1..=1 << 10).contains(&taps) {
         return Err(Skip::Shape("other than few channels of many, or so many taps"));
     }
-    // Tiles of channels last have the products of a vector, most of it idle, where these are of channels alone and then added.
+    // Channels-last tiles compute whole vectors, mostly idle; this row computes exactly the channels, but then adds every product.
     let lanes = isa.width().lanes() as i64;
     let fewer = depth * lanes > channels * (depth + ADDED * lanes);
     if s.sizes.s[2] != 1 && s.source.1.layout.is_any() && s.result.1.layout.is_any() && !fewer {
@@ -102,7 +102,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::of(problem, target, scattered.parts().and_then(|parts| booked(&parts)), scattered)
 }
 
-/// The products of an image's pixels by so many rows of weights in a group.
+/// The product of an image's pixels with `rows` rows of weights in a group.
 fn products(s: &Setup<'_>, rows: i64, depth: i64) -> Result<Problem, Skip> {
     let refused = |e: Error| Skip::Layout(e.to_string());
     let (groups, pixels) = (s.sizes.g, s.source.1.dims()[2..].iter().product::<i64>());
@@ -129,13 +129,13 @@ fn products(s: &Setup<'_>, rows: i64, depth: i64) -> Result<Problem, Skip> {
 }
 
 impl Scattered {
-    /// Elements of scratch: of the product, its weights and its results; `None` on overflow.
+    /// Elements of scratch: for the product's execution, its weights and its results; `None` on overflow.
     fn parts(&self) -> Option<[usize; 3]> {
         let bytes = |arg: Arg| self.inner.problem().op.tensor(arg).map(|t| t.bytes().div_ceil(4));
         Some([self.inner.scratch_bytes().div_ceil(4), bytes(Arg::WEIGHTS)?, bytes(Arg::DST)?])
     }
 
-    /// Writes the weights of a channel of the result, tap by tap, as rows of the product.
+    /// Writes the weights of a result channel, tap by tap, as rows of the product.
     fn pack(&self, from: &View<'_>, to: &View<'_>, channel: usize) {
         let (n, grouped, has_groups) = (from.dims().len(), usize::from(self.sizes.g > 1), usize::from(self.has_groups));
         let (row, depth_dim) = (has_groups + self.result_channel, has_groups + 1 - self.result_channel);
@@ -161,14 +161,14 @@ impl Scattered {
     }
 }
 
-/// The products of a channel of the result, to be added in its plane.
+/// The products of a result channel, to be added to its plane.
 struct Add<'a> {
     plan: &'a Scattered,
     products: Buf<'a>,
-    /// Their first number.
+    /// Index of the first product.
     first: usize,
     to: Buf<'a>,
-    /// The plane's first number, and what all begin with.
+    /// Index of the plane's first result, and the value that all sums start with.
     plane: usize,
     begin: f32,
 }
@@ -186,16 +186,17 @@ impl Body for Add<'_> {
 }
 
 impl Add<'_> {
-    /// The pixel along dimension `i` that a tap of the window meets at a result, perhaps outside of the source; those of other results may be between pixels.
+    /// The coordinate along dimension `i` of the pixel that contributes to a result by a tap; it may be outside the source. `None` if it is
+    /// between pixels.
     #[inline(always)]
     fn met(&self, i: usize, at: usize, tap: usize) -> Option<i64> {
         let s = &self.plan.sizes;
         let place = at as i64 + s.pl[i] - tap as i64 * s.d[i];
-        // Most strides are 1, and a division takes longer than to look.
+        // Most strides are 1, and the test is faster than a division.
         if s.s[i] == 1 { Some(place) } else { (place.rem_euclid(s.s[i]) == 0).then(|| place.div_euclid(s.s[i])) }
     }
 
-    /// Results of a line that are a stride apart and meet the same taps.
+    /// Results of a line that are a stride apart, which have the same taps.
     #[inline(always)]
     fn phase<const W: usize>(&self, [z, y]: [usize; 2], phase: usize) {
         let p = self.plan;
@@ -225,7 +226,7 @@ impl Add<'_> {
         }
     }
 
-    /// Adds products that follow each other, those behind whole vectors in parts of one.
+    /// Adds contiguous products, the remainder in parts of a vector.
     #[inline(always)]
     fn add<const W: usize>(&self, from: usize, sums: &mut [f32]) {
         let all = sums.len();
@@ -235,7 +236,7 @@ impl Add<'_> {
         self.vectors::<1>(from + all - sums.len(), sums);
     }
 
-    /// Adds whole vectors of them; what is left.
+    /// Adds whole vectors; returns the rest.
     #[inline(always)]
     fn vectors<'s, const W: usize>(&self, from: usize, sums: &'s mut [f32]) -> &'s mut [f32] {
         let (vectors, rest) = sums.as_chunks_mut::<W>();

@@ -3,7 +3,7 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::Level;
 use oxidnn_spec::text::{Settings, parse_line};
 
-/// A problem that each row takes.
+/// For each row, a problem that it takes.
 const TAKEN: &[(&str, &str)] = &[
     ("fused:any", "--conv --attr-post-ops=relu+dw:k3s1p1 mb1ic64ih28oc64kh1"),
     ("flat:jit", "--conv --dir=BWD_W --stag=abx --wtag=abx --dtag=abx mb1ic64ih28oc64"),
@@ -14,6 +14,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("winograd:jit", "--conv --alg=wino mb1ic64ih28oc64oh28kh3ph1"),
     ("packed:amx", "--conv --dt=bf16 mb1ic64ih28oc64oh28kh3ph1"),
     ("rounded:amx", "--conv --attr-fpmath=bf16 mb1ic64ih28oc64oh28kh3ph1"),
+    ("few_channels:jit", "--conv --stag=abx --dtag=abx mb1ic64ih64oc2oh64"),
     ("nchw1x1:jit", "--conv --stag=abx --dtag=abx mb1ic64ih56oc64oh56"),
     ("unit_stride:jit", "--conv --stag=abx --dtag=abx mb1ic64ih56oc64oh28sh2"),
     ("scattered:jit", "--conv --dir=BWD_D --stag=abx --dtag=abx mb1ic3ih56oc64oh56kh3ph1"),
@@ -54,7 +55,7 @@ fn problem(line: &str) -> Problem {
     parse_line(&mut Settings::default(), line).unwrap().swap_remove(0).problem
 }
 
-/// What no code does in registers behind sums leaves an operation to a pass.
+/// Operations with post-ops that generated code does not apply in registers are computed in two passes.
 #[test]
 fn passes_finish_what_registers_do_not() {
     let target = CpuTarget { jit: Some(Isa::AVX512), ..CpuTarget::host() };
@@ -75,7 +76,7 @@ fn passes_finish_what_registers_do_not() {
     }
 }
 
-/// Rows that are best for few channels of a group.
+/// Rows that are the best for groups of few channels.
 #[test]
 fn groups_of_few_channels_have_their_row() {
     let target = CpuTarget { jit: Some(Isa::AVX512_BF16), ..CpuTarget::host() };
@@ -91,7 +92,7 @@ fn groups_of_few_channels_have_their_row() {
     }
 }
 
-/// Of the source the pixels are copied that windows of one meet.
+/// Only source pixels that windows of one pixel read are copied.
 #[test]
 fn pixels_that_are_skipped_are_not_copied() {
     let target = CpuTarget { jit: Some(Isa::AVX512_BF16), threads: 1, ..CpuTarget::host() };

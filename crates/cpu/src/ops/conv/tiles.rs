@@ -1,9 +1,9 @@
-//! `packed:jit` and `packed:amx`: convolution, its gradient with respect to the source, and deconvolution, on generated tiles.
+//! `packed:jit` and `packed:amx`: convolution, its gradient with respect to the source, and deconvolution, on generated microkernels.
 //!
-//! A row of the product is a result pixel, a tap of the window is an entry of the tile's table of addresses: source pixels are read where
-//! they are. Pixels come in the [`Order`] in which those that meet the same taps stand together. Padding is a row of zeros for integers; for
-//! real ones, where zero times a weight may be no zero, no tile has taps that read it. Tiles of AMX have, and sum again what came out as no
-//! number. Weights are read in panels, which is the layout that `any` resolves to.
+//! A row of the product is a result pixel. A tap of the window is an entry of the microkernel's address list, so source pixels are read in
+//! place, without im2col. Pixels are taken in the [`Order`] that groups those with the same taps. For integers, padding is a row of zeros.
+//! For real numbers, where zero times a weight may be NaN, vector tiles have no taps on padding; AMX tiles do, and results that come out as
+//! NaN are summed again without them. Weights are read in the panels that `any` resolves to.
 
 use super::compensation::{self, Compensation, Shift};
 use super::filled::Filled;
@@ -36,15 +36,15 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// Channels below which neighbouring taps are read as one, where that is possible.
+/// Neighbouring taps are merged below this number of channels, if their pixels are contiguous.
 const MERGED: usize = 32;
-/// Results of a line up to which passes for its ends cost more than joined taps save.
+/// Results of a line up to which separate passes for its ends cost more than merging taps saves.
 const SHORT: usize = 8;
-/// Channels of a group that are few for a tile.
+/// Channels of a group that are few for an AMX tile.
 const FEW: i64 = 16;
-/// Most passes that taps are joined for.
+/// Most passes for merging taps.
 const PASSES: usize = 8;
-/// Most steps of a tap that are made even: of more, the last block takes no time.
+/// Most steps of a tap that are rounded up to equal blocks on AMX: with more, the last block's time does not matter.
 const EVEN: usize = 256;
 /// Most taps of a window.
 const TAPS: usize = 4096;
@@ -57,86 +57,86 @@ pub(super) struct Tiles {
     pub(super) attr: Attr,
     pub(super) source: Arg,
     pub(super) result: Arg,
-    /// They compute different results, one after the other.
+    /// The passes, one after the other; each computes other results.
     pub(super) passes: Vec<Pass>,
     pub(super) from: Place,
     pub(super) to: Place,
-    /// The copy of the source that windows slide over instead, and where its own pixels lie.
+    /// The padded copy of the source that windows read instead, and the place of the source's own pixels.
     pub(super) padded: Option<(Padded, Place)>,
-    /// Whether the copy's padding is the source's zero point, so that all results are compensated alike.
+    /// Whether the copy is padded with the source's zero point, so that all results have the same compensation.
     pub(super) fills: bool,
     /// Depth, height and width of the source.
     pub(super) sizes: [usize; 3],
-    /// Which of the weights' channel dimensions is the result's.
+    /// Which of the weights' channel dimensions is the result's: 0 or 1.
     pub(super) result_channel: usize,
-    /// Groups, and channels of the source and of the result in each.
+    /// Groups, and source and result channels of each.
     pub(super) groups: usize,
     pub(super) depth: usize,
     pub(super) channels: usize,
-    /// Byte where the weights begin, bytes of a panel, panels of a group.
+    /// Byte offset of the weights, bytes of a panel, panels of a group.
     pub(super) weights: usize,
     pub(super) panel: usize,
     pub(super) panels: usize,
     pub(super) panel_width: usize,
-    /// What finishes sums in registers.
+    /// The epilogue in registers.
     pub(super) tail: Option<Arc<Tail>>,
     pub(super) scratch: ScratchLens,
-    /// Whether sums are 32-bit integers.
+    /// Whether accumulators are 32-bit integers.
     pub(super) whole: bool,
-    /// What is subtracted from integer sums, where that is needed.
+    /// What is subtracted from integer sums, if anything.
     pub(super) compensation: Option<Compensation>,
-    /// Whether weights have zero points: then rows know what they meet of the source.
+    /// Whether weights have zero points; then sums of source pixels are subtracted, too.
     pub(super) weights_shifted: bool,
     pub(super) workers: usize,
 }
 
-/// Elements of scratch of what an execution has there.
+/// Elements of scratch of an execution, by purpose.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct ScratchLens {
-    /// A row of zeros, and one of ones behind it.
+    /// A row of zeros, with a row of ones behind it.
     pub(super) zeros: usize,
-    /// Operands of the tail.
+    /// Operands of the epilogue.
     pub(super) tail: usize,
-    /// Sums of columns of the weights, by panels and by channels.
+    /// Sums of the columns of the weights, by panel and by channel.
     pub(super) panel_sums: usize,
     pub(super) channel_sums: usize,
-    /// Sums of the channels of every pixel.
+    /// Sums over the channels of every pixel.
     pub(super) pixel_sums: usize,
-    /// Weights that are packed for the execution.
+    /// Weights packed at execution.
     pub(super) packed: usize,
-    /// The source, widened, and with padding.
+    /// The widened source, and the padded copy.
     pub(super) widened: usize,
     pub(super) padded: usize,
-    /// What the workers need.
+    /// Scratch of the workers.
     pub(super) workers: usize,
 }
 
 impl ScratchLens {
-    /// Bytes of all of them; `None` on overflow.
+    /// Bytes in total; `None` on overflow.
     fn bytes(&self) -> Option<usize> {
         let ScratchLens { zeros, tail, panel_sums, channel_sums, pixel_sums, packed, widened, padded, workers } = *self;
         booked(&[zeros, tail, panel_sums, channel_sums, pixel_sums, packed, widened, padded, workers])
     }
 }
 
-/// Results whose taps have the same depth.
+/// Results whose taps have the same depth, computed by one loop nest.
 #[derive(Debug)]
 pub(super) struct Pass {
-    /// The products whose results they are.
+    /// The products (groups or joined groups).
     pub(super) units: Units,
     pub(super) lines: [Line; 3],
     pub(super) order: Order,
-    /// What taps add in every dimension, by its phases.
+    /// What each tap adds in each dimension, by phase of the dimension.
     offsets: [Vec<Vec<Offset>>; 3],
-    /// Where weights are not read in place, how they are packed, and the word where they begin.
+    /// How weights are packed at execution, if they are not read in place, and the word where they begin.
     pub(super) packed: Option<Packed>,
     pub(super) packed_at: usize,
-    /// Whether an earlier pass has packed them.
+    /// Whether an earlier pass packs the same weights.
     pub(super) shared: bool,
-    /// Steps of a tap, and how many taps of the window it is.
+    /// Steps of a tap, and how many taps of the window are merged into it.
     pub(super) steps: usize,
     pub(super) joined: usize,
-    /// Phases whose channels are columns.
+    /// Phases whose channels are the columns of one product.
     pub(super) joint: Option<Joint>,
     pub(super) drive: Loops,
 }
@@ -152,7 +152,7 @@ impl Pass {
         self.packed.map_or(0, |p| p.words() * self.panels())
     }
 
-    /// Decides where passes have their packed weights: those that read the same ones share them. Returns the words of all.
+    /// Gives every pass a place for its packed weights. Passes with the same packed weights share them. Returns the words of all.
     fn share(passes: &mut [Pass]) -> usize {
         let mut words = 0;
         for i in 0..passes.len() {
@@ -166,7 +166,7 @@ impl Pass {
         words
     }
 
-    /// Bytes of the tables behind it.
+    /// Bytes of its tables.
     pub(super) fn table_bytes(&self) -> usize {
         self.offsets.iter().flatten().map(|phase| phase.len() * size_of::<Offset>()).sum()
     }
@@ -180,41 +180,41 @@ pub(super) struct Offset {
     pub(super) at: i64,
 }
 
-/// A tap of a window.
+/// A tap of a window, relative to a result of the pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tap {
-    /// Bytes of the panel before it.
+    /// Its byte offset in the panel.
     pub(super) b: usize,
-    /// Bytes of the source from the one of result 0 of the phase.
+    /// Its byte offset in the source, for result 0 of the phase.
     pub(super) a: isize,
-    /// Source coordinates that result 0 meets.
+    /// The source coordinates that it reads for result 0.
     pub(super) at: [i64; 3],
 }
 
-/// Where pixels lie: bytes.
+/// The addresses of pixels, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
-    /// The first.
+    /// Offset of the first.
     pub(super) base: usize,
-    /// Distances of images, of groups, and of neighbours in the three dimensions.
+    /// Strides of images, of groups, and of the three spatial dimensions.
     pub(super) image: usize,
     pub(super) group: usize,
     pub(super) strides: [usize; 3],
 }
 
-/// Plans `problem`, on vectors.
+/// Plans `problem` on vector microkernels.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(crate) fn plan(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     plan_on(problem, target, jit.without_amx())
 }
 
-/// Plans `problem`, on tiles of AMX.
+/// Plans `problem` on AMX.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(crate) fn plan_amx(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = amx::isa(target.jit)?;
     let s = Setup::of(&problem.op)?;
@@ -230,19 +230,19 @@ pub(crate) fn plan_amx(problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     plan_on(problem, target, jit)
 }
 
-/// Whether vectors are faster for groups of few channels, measured on Sapphire Rapids: of bf16 where a result is made of fewer products
-/// than there are channels in such a group, of bytes where a group has not twice as many source channels as result channels, so that several are one product.
+/// Whether vectors are faster than AMX for groups of few channels, measured on Sapphire Rapids. In bf16: the reduction is shorter than
+/// `FEW`. In bytes: a group has fewer than twice as many source as result channels; vectors then join several groups.
 fn leaves_tiles_empty(s: &Setup<'_>, product: Product) -> bool {
     let (from, to) = if s.result_channel == 0 { (s.sizes.ic, s.sizes.oc) } else { (s.sizes.oc, s.sizes.ic) };
     let few = if product.is_whole() { from < 2 * to } else { s.sizes.k.iter().fold(from, |n, k| n.saturating_mul(*k)) < FEW };
     s.sizes.g > 1 && from.max(to) <= FEW && few
 }
 
-/// Lines of the source that a result meets, and elements of each.
+/// Contiguous pieces of the source that a result reads, and elements of each.
 fn met(s: &Setup<'_>) -> [i64; 2] {
     let all = |sizes: &[i64]| sizes.iter().fold(1_i64, |n, size| n.saturating_mul(*size));
     let from = if s.result_channel == 0 { s.sizes.ic } else { s.sizes.oc };
-    // Where the window slides over results, each meets one tap of as many as strides skip.
+    // If the window slides over the result, strides leave each result a part of the taps.
     match s.direction {
         Direction::Gather => [all(&s.sizes.k[..2]), from.saturating_mul(s.sizes.k[2])],
         Direction::Scatter => [1, from.saturating_mul((all(&s.sizes.k) / all(&s.sizes.s).max(1)).max(1))],
@@ -273,8 +273,8 @@ fn plan_on(mut problem: Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa, kernel: Arc::new(Filled { tiles, other }) }))
 }
 
-/// How integer sums are shifted: how often sums of the columns of the weights have to be subtracted, beside the source's zero point, whether that differs
-/// by channel, and whether weights have zero points.
+/// The shift of integer sums: the factor of the column sums of the weights that are subtracted besides the source's zero point, and whether
+/// zero points differ by channel. Then whether the weights have zero points.
 fn shift(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa)) -> Result<(Option<Shift>, bool), Skip> {
     let (source, weights) = (attr.zero_points.get(&s.source.0), attr.zero_points.get(&Arg::WEIGHTS));
     if source.or(weights).is_some() && !product.is_whole() {
@@ -294,7 +294,7 @@ fn shift(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa)) -> Result<(
     Ok((flip, weights.is_some()))
 }
 
-/// What finishes sums in registers, where that is possible.
+/// The epilogue in registers, where one is possible.
 fn tail(s: &Setup<'_>, attr: &Attr, compensated: bool) -> Option<Arc<Tail>> {
     let about = About {
         attr,
@@ -307,7 +307,7 @@ fn tail(s: &Setup<'_>, attr: &Attr, compensated: bool) -> Option<Arc<Tail>> {
     Tail::plan(&about).ok().map(Arc::new)
 }
 
-/// The types of a product, where there are tiles for them.
+/// The types of the product, if microkernels exist for them.
 pub(super) fn product(s: &Setup<'_>) -> Result<Product, Skip> {
     let types = (s.source.1.dtype, s.weights.dtype);
     let product = match types {
@@ -321,7 +321,7 @@ pub(super) fn product(s: &Setup<'_>) -> Result<Product, Skip> {
     product.ok_or_else(|| Skip::DataType(format!("{} by {}", types.0, types.1)))
 }
 
-/// The layout that `any` stands for in weights: panels of result channels, by taps, by source channels.
+/// The layout that `any` resolves to for weights: panels of result channels, in these taps, in these source channels.
 pub(super) fn weights_tag(s: &Setup<'_>, isa: Isa, product: Product) -> String {
     let n = s.weights.dims().len();
     let first = usize::from(n > s.source.1.dims().len());
@@ -339,14 +339,14 @@ pub(super) fn weights_tag(s: &Setup<'_>, isa: Isa, product: Product) -> String {
     format!("{outer}{}{letter}{inner}", all / together)
 }
 
-/// Channels of the source in the weights.
+/// Source channels of a group.
 fn depth_of(s: &Setup<'_>) -> usize {
     let dims = s.weights.dims();
     let first = usize::from(dims.len() > s.source.1.dims().len());
     dims[first + 1 - s.result_channel].max(0) as usize
 }
 
-/// Channels of a tap in panels: whole steps, and where there are several taps for tiles of AMX as many as these take in equal blocks, the last ones zeros.
+/// Source channels of a tap in a panel: whole steps. On AMX, windows of several taps are zero-padded to equal K blocks.
 fn tap_depth(s: &Setup<'_>, isa: Isa, product: Product) -> usize {
     let (depth, each, in_lines) = (depth_of(s), product.depth(), in_lines(s, isa, product));
     let steps = depth.div_ceil(each);
@@ -358,8 +358,8 @@ fn tap_depth(s: &Setup<'_>, isa: Isa, product: Product) -> usize {
     depth.next_multiple_of(if in_lines { 1 } else { product.together() })
 }
 
-/// Whether few channels lie line by line in the weights: joined taps do not begin and end with whole steps, and are packed for each execution. Tiles of AMX
-/// join them in a copy of the source whose pixels end with whole steps.
+/// Whether weights of few channels keep one depth a line. A merged row of taps then does not begin and end at whole steps, so its weights
+/// are packed at execution. AMX merges taps in a padded copy of the source, whose pixels are whole steps.
 fn in_lines(s: &Setup<'_>, isa: Isa, product: Product) -> bool {
     let (depth, tiled) = (depth_of(s), isa.amx && amx::check(product).is_ok());
     !tiled
@@ -370,7 +370,7 @@ fn in_lines(s: &Setup<'_>, isa: Isa, product: Product) -> bool {
 }
 
 impl Place {
-    /// The pixels of a tensor whose channels lie closest.
+    /// The pixels of a tensor whose channels are contiguous.
     pub(super) fn new(tensor: &Tensor, channels: usize, what: &str) -> Result<Place, Skip> {
         let no = || Skip::Layout(format!("of the {what}: channels are not last"));
         let b = tensor.blocking().filter(|b| b.is_plain() && (b.strides[1] == 1 || tensor.dims()[1] == 1)).ok_or_else(no)?;
@@ -380,12 +380,13 @@ impl Place {
     }
 }
 
-/// Dimensions that both tensors pass through without a window are one, and one with a window over what is around them, whose taps are whole lines of them apart.
+/// Merges outer dimensions into the width: dimensions without a window if both tensors are contiguous there, and a dimension with a window
+/// over ones without.
 fn collapse(lines: &mut [Line; 3], places: [&mut Place; 2], images: &mut usize) {
     let [from, to] = places;
     let slides = |l: &Line| l.phases.len() == 1 && l.stride == 1 && l.step == 1;
     let whole = |l: &Line| slides(l) && l.phases[0].taps == [(0, 0)] && l.source == l.phases[0].count as i64;
-    // Outer dimensions of size 1 have strides that mean nothing.
+    // The stride of an outer dimension of size 1 is meaningless.
     let chained = |outer: usize, n: usize, inner: usize| n == 1 || outer == inner;
     for i in (0..2).rev() {
         let inner = lines[2].phases.first().map_or(0, |p| p.count);
@@ -410,13 +411,13 @@ fn collapse(lines: &mut [Line; 3], places: [&mut Place; 2], images: &mut usize) 
     }
 }
 
-/// A reduction that is cut into parts.
+/// A reduction to be cut into K blocks.
 #[derive(Clone, Copy)]
 struct Reduction {
     product: Product,
-    /// Taps of a tile that meets most of them.
+    /// Most taps of a tile.
     most: usize,
-    /// Taps that weights have, and bytes from one to the next.
+    /// Taps in the weights, and bytes from one to the next.
     taps: usize,
     apart: usize,
     /// Elements of a tap.
@@ -424,8 +425,8 @@ struct Reduction {
 }
 
 impl Reduction {
-    /// Parts that stay in L2: all of it, or some taps each, whose weights lie together; channels in equal pieces where a single
-    /// tap is too much.
+    /// K blocks small enough that the operands stay in L2: the whole reduction; or some neighbouring taps each; or, if a single tap is too
+    /// long, equal ranges of channels for all taps.
     fn parts(&self) -> Vec<Part> {
         let Reduction { product, most, taps, apart, depth, .. } = *self;
         let each = product.depth();
@@ -443,7 +444,7 @@ impl Reduction {
         (0..steps.div_ceil(per)).map(|i| self.part(most, i * per * each..depth.min((i + 1) * per * each))).collect()
     }
 
-    /// A part of so many taps and these numbers of each.
+    /// The K block of at most `taps` taps and the given range of elements of each.
     fn part(&self, taps: usize, numbers: Range<usize>) -> Part {
         let each = self.product.depth();
         Part {
@@ -456,7 +457,7 @@ impl Reduction {
     }
 }
 
-/// What all passes share.
+/// What all passes of a problem share.
 struct Common<'a> {
     setup: &'a Setup<'a>,
     product: Product,
@@ -465,13 +466,13 @@ struct Common<'a> {
     from: Place,
     to: Place,
     images: usize,
-    /// Products of one or several groups, and channels of each.
+    /// The products, and channels of each.
     units: Units,
     channels: usize,
     depth: usize,
-    /// Channels of a tap in panels.
+    /// Source channels of a tap in a panel.
     tap_depth: usize,
-    /// Results meet all taps, or none that read padding.
+    /// Whether results have all taps of their pass, including those on padding; else taps on padding are left out where possible.
     all_taps: bool,
     exact: bool,
     /// Padding of a copy may be the source's zero point.
@@ -480,7 +481,7 @@ struct Common<'a> {
     /// Columns of a panel, and bytes of one tap of it.
     width: usize,
     tap: usize,
-    /// Where weights are packed for each execution, how they lie.
+    /// The layout of weights that are packed at execution, if they are.
     packed: Option<Lines>,
     /// The copy of the source that windows slide over.
     padded: Option<Padded>,
@@ -519,7 +520,7 @@ impl Tiles {
         let tap = tap_depth * number * panel_width;
         let rows = (s.sizes.mb as usize).saturating_mul(out_sizes.iter().product::<i64>() as usize);
         let groups = s.sizes.g as usize;
-        // Of real numbers that are not finite, zeros of other groups would make no numbers.
+        // For real numbers, the zeros between groups would turn infinities and NaN of other groups into NaN.
         let units = Units::of(isa, groups, channels, if weights_shifted || !product.is_whole() { 0 } else { rows });
         passes::fills(attr, [rows.saturating_mul(groups / units[0].joined.max(1)), channels * units[0].joined], (isa, target))?;
         let repacks = units[0].joined > 1 || in_lines(s, isa, product);
@@ -538,7 +539,7 @@ impl Tiles {
             tap_depth,
             all_taps: flip.is_some() || weights_shifted,
             fills: fills && isa.amx && flip.is_some_and(|shift| !shift.by_channel) && !weights_shifted,
-            // Tiles of AMX look at their sums instead.
+            // AMX tiles check their sums instead.
             exact: !product.is_whole() && !isa.amx,
             weights_shifted,
             width: panel_width,
@@ -602,7 +603,7 @@ impl Tiles {
         Ok(tiles)
     }
 
-    /// How the source is to be widened before, where a pass asks for it.
+    /// How the source is widened before the products, if any pass needs that.
     pub(super) fn widens(&self) -> Option<&Wide> {
         self.passes.iter().find_map(|p| p.drive.widens())
     }
@@ -617,7 +618,7 @@ impl Tiles {
         self.passes.iter().map(Pass::panels).max().unwrap_or(0)
     }
 
-    /// Elements of scratch; `None` on overflow.
+    /// Elements of scratch by purpose; `None` on overflow.
     fn scratch_lens(&self) -> Option<ScratchLens> {
         let (panel_sums, channel_sums) = match &self.compensation {
             Some(c) => {
@@ -638,14 +639,14 @@ impl Tiles {
 }
 
 impl Common<'_> {
-    /// Bytes of the source's memory where all pixels begin with whole steps, else 0.
+    /// Bytes of the source's memory if all pixels begin at whole steps, else 0.
     fn memory(&self) -> usize {
         let Place { base, image, group, strides: [d, h, w] } = self.from;
         let whole = [base, image, group * self.units.joined, group * self.units.first, d, h, w].into_iter().all(|n| n.is_multiple_of(4));
         if whole { self.setup.source.1.bytes() } else { 0 }
     }
 
-    /// Bytes of the pixels of source and result for each row of a product of some groups, all of whose channels are neighbours.
+    /// Bytes of source and result pixels with all groups, for each row of a product of one group.
     fn beside(&self, lines: &[Line; 3]) -> usize {
         let pixels = |line: &Line| line.phases.iter().map(|p| p.count).sum::<usize>();
         let rows = lines.iter().map(pixels).product::<usize>().max(1);
@@ -657,7 +658,7 @@ impl Common<'_> {
         }
     }
 
-    /// The passes of all products: where weights are packed, as they lie then, and with compensation.
+    /// The passes of all products. `lie` is the layout of weights that are packed at execution, `shift` how integer sums are compensated.
     fn all_passes(
         &mut self,
         lines: &[Line; 3],
@@ -682,7 +683,7 @@ impl Common<'_> {
         Ok(passes)
     }
 
-    /// Cuts the results into passes, and decides how.
+    /// Cuts the results into passes.
     fn passes(&mut self, lines: [Line; 3]) -> Vec<Pass> {
         let s = self.setup;
         let copied = self.tail.as_deref() == Some(&Tail::raw()) && self.to.strides[2] == self.channels * size_of::<f32>();
@@ -707,9 +708,9 @@ impl Common<'_> {
         runs.iter().map(|r| Pass::new(self, [lines[0].clone(), lines[1].clone(), line(r)])).collect()
     }
 
-    /// The passes of integer sums that are compensated, where the source has a zero point or not.
+    /// The passes of compensated integer sums, where the source has a zero point or not.
     fn compensated(&mut self, lines: &[Line; 3], shift: Shift, shifted: bool) -> Result<Vec<Pass>, Skip> {
-        // Passes whose results meet the same taps all over may join those of a line.
+        // Passes are then cut at padding anyway, so merging taps adds none.
         let parted = shifted || lines[2].phases.iter().all(|p| p.count > SHORT);
         let (size, padded) = (self.setup.source.1.dtype.bits() / 8, self.padded.is_some());
         let merges = if padded { self.joins(size) } else { parted && self.merges(size) };
@@ -719,12 +720,12 @@ impl Common<'_> {
         Ok(all.into_iter().map(|lines| Pass::new(self, lines)).collect())
     }
 
-    /// Whether neighbouring taps of a line can be one: their channels follow each other in the source as in the weights.
+    /// Whether neighbouring taps of a line can be merged: few channels, contiguous in source and weights.
     fn merges(&self, size: usize) -> bool {
         self.joins(size) && self.depth < MERGED
     }
 
-    /// The same where depth does not matter.
+    /// The same for any number of channels.
     fn joins(&self, size: usize) -> bool {
         let s = &self.setup.sizes;
         let adjoin = self.packed.is_some() || self.depth == self.tap_depth;
@@ -732,14 +733,14 @@ impl Common<'_> {
         self.setup.direction == Direction::Gather && dense && s.d[2] == 1 && s.k[2] > 1
     }
 
-    /// Has windows slide over a copy of the source.
+    /// Makes the padded copy the source of the windows.
     fn slide_over(&mut self, padded: Padded, lines: &mut [Line; 3]) {
         (self.from, self.images) = (padded.place(&self.from), padded.images);
         lines[1].phases.iter_mut().for_each(|phase| phase.count = phase.count.min(padded.lines));
         self.padded = Some(padded);
     }
 
-    /// The copy of the source that windows are to slide over, by tiles of AMX.
+    /// The padded copy of the source for AMX, if one is worth making.
     fn pads(&self, lines: &[Line; 3], (groups, units): (usize, &[Units])) -> Option<Padded> {
         let (s, size) = (self.setup, self.setup.source.1.dtype.bits() / 8);
         let watched = self.product.is_whole() || self.tail.as_ref()?.is_repeatable();
@@ -790,7 +791,7 @@ impl Pass {
         }
     }
 
-    /// All phases as one.
+    /// All phases as one product.
     fn joint(c: &Common<'_>, joint: Joint) -> Pass {
         let (channels, kernel) = (joint.columns(), joint.taps());
         let width = panel_columns(c.isa, channels);

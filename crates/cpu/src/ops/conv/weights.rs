@@ -1,9 +1,10 @@
-//! `packed:portable` for gradients of weights, of convolution and deconvolution, through the dot kernel.
+//! `packed:portable` for gradients of weights of convolution and deconvolution, through the dot kernel.
 //!
-//! `dW[y, x, k] = sum over images and pixels o of X[x, o * s - pl + k * d] * Y[y, o]`, where the window slides over `X` (the source of a convolution, the
-//! destination of a deconvolution) and `Y` is the other tensor. A task owns a block of `x` by `y` channels with all taps and walks boxes of
-//! pixels: `X` is copied with its padding, `Y` packed in panels, and every tap is a product of depth "pixels of the box". Where there are few
-//! blocks the boxes are split among several tasks, as the problem alone decides, and the parts are added in order.
+//! `dW[y, x, k] = sum over images and pixels o of X[x, o * s - pl + k * d] * Y[y, o]`. The window slides over `X` (the source of a
+//! convolution, the destination of a deconvolution); `Y` is the other tensor. A task has a block of `x` by `y` channels with all taps and
+//! iterates over boxes of pixels: `X` is copied with its padding, `Y` is packed in panels, and every tap is a product whose depth is the
+//! pixels of the box. With few blocks the boxes are split among several tasks, depending on the problem alone, and the parts are added in
+//! order.
 
 pub(crate) mod copy;
 pub(crate) mod run;
@@ -36,14 +37,14 @@ const SUMS: usize = 64 * 1024;
 const PIXELS: usize = 256;
 /// Largest number of pixel rows of a box.
 const LINES: usize = 64;
-/// Elements of the copy of `X` at which boxes become smaller.
+/// Elements of the copy of `X` above which boxes are made smaller.
 const COPY: usize = 64 * 1024;
-/// Tasks that a problem is split into, where it has as many boxes.
+/// Tasks that a problem is split into, if it has as many boxes.
 const TASKS: usize = 16;
 
 /// A problem in the terms of this kernel.
 pub(crate) struct Setup<'a> {
-    /// Sizes as the operation has them; the window's outputs are `o`, its inputs `i` for a convolution, the reverse for a deconvolution.
+    /// The operation's sizes; the window's outputs are `o` and its inputs `i` for a convolution, the reverse for a deconvolution.
     pub(crate) sizes: ConvSizes,
     /// The tensor that the window slides over.
     pub(crate) x: (Arg, &'a Tensor),
@@ -51,15 +52,16 @@ pub(crate) struct Setup<'a> {
     pub(crate) y: (Arg, &'a Tensor),
     /// The gradient of the weights.
     pub(crate) weights: &'a Tensor,
-    /// True where `x` comes first of the weights' channels (deconvolution).
+    /// Whether `x` is the first of the weights' channel dimensions (deconvolution).
     pub(crate) x_first: bool,
 }
 
 impl Setup<'_> {
-    /// A convolution or deconvolution backward by weights: the window slides over a convolution's source, or over a deconvolution's destination.
+    /// A convolution or deconvolution backward by weights: the window slides over a convolution's source, or over a deconvolution's
+    /// destination.
     ///
     /// # Errors
-    /// What is neither.
+    /// Other operations.
     pub(crate) fn of(op: &Op) -> Result<Setup<'_>, Skip> {
         if op.prop() != Some(Prop::BackwardWeights) {
             return Err(Skip::Op("this propagation kind"));
@@ -83,7 +85,7 @@ struct Weights {
     x: Arg,
     y: Arg,
     sizes: ConvSizes,
-    /// Sizes of `X` and `Y`.
+    /// Spatial sizes of `X` and `Y`.
     from: [i64; 3],
     over: [i64; 3],
     groups: usize,
@@ -96,14 +98,14 @@ struct Weights {
     x_blocks: usize,
     y_each: usize,
     y_blocks: usize,
-    /// Pixels of a box, and elements of boxes.
+    /// Pixels of a box, and numbers of boxes.
     each: [usize; 3],
     boxes: [usize; 3],
     /// Parts that the boxes are split into.
     splits: usize,
-    /// Taps of a row are rows of one product.
+    /// Whether the taps of a row are rows of one product.
     merged: bool,
-    /// Distance of pixels of the copy.
+    /// Stride of copied pixels.
     pixel: usize,
     extent: [usize; 3],
     width: usize,
@@ -112,14 +114,14 @@ struct Weights {
     sums: usize,
     /// Elements of the copy of a box.
     copy: usize,
-    /// Where there are several splits, the sums of all of them are shared; workers have their copies.
+    /// With several splits, the sums of all of them are shared; workers have their copies.
     scratch: Lens,
 }
 
 /// Plans `problem`.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     resolve(&mut problem, target)?;
     problem.resolve();
@@ -133,7 +135,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     RowPlan::of(problem, target, weights.scratch.bytes(), weights)
 }
 
-/// Gives data of layout `any` channels last, and the weights' gradient the layout that the forward pass takes.
+/// Resolves open layouts: data to channels last, the weights' gradient to the layout of the forward pass.
 fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), Skip> {
     let s = Setup::of(&problem.op)?;
     let tag = support::window_tag(s.weights, s.weights.dims().len() > s.x.1.dims().len(), 0, target.isa);
@@ -254,7 +256,7 @@ impl Kernel for Weights {
         let tasks = self.blocks() * self.splits;
         let sums = workers
             .work_on(splits, ctx.executor(), self.workers, (tasks, self.sums), &|task, sums, scratch| bound.block(task, sums, scratch));
-        // The parts of a block are neighbours; each block's first part takes the total.
+        // The parts of a block are neighbours; the first takes the total.
         sums.rework(ctx.executor(), self.splits * self.sums, &|block, parts| bound.finish(block, parts));
         Ok(())
     }
@@ -350,7 +352,7 @@ impl Bound<'_> {
         }
     }
 
-    /// Copies the pixels of `X` that the box meets, zeros where there are none.
+    /// Copies the pixels of `X` that the box reads, with zeros for padding.
     fn copy_x(&self, channels: &Channels, pixels: &Pixels, out: &mut [f32]) {
         let (p, s, dims) = (self.plan, &self.plan.sizes, self.x.view.dims());
         let [_, eh, ew] = p.extent;

@@ -1,8 +1,8 @@
 //! `packed:portable`: convolution, its gradient with respect to the source, and deconvolution, through the dot kernel.
 //!
-//! A task is a box of result pixels of one image and group by a block of result channels. The source pixels that the box needs are copied
-//! into scratch as channels-last `f32` with zeros for the padding (or read where they are); every tap of the window is then an entry of the
-//! address list. Weights are read in panels: in place where their layout is the one that `any` resolves to, else packed once an execution.
+//! A task is a box of result pixels of one image and group, times a block of result channels. The source pixels of the box are copied to
+//! scratch as channels-last `f32` with zeros for the padding (or read in place); every tap of the window is then an entry of the address
+//! list. Weights are read in panels: in place if they have the layout that `any` resolves to, else packed once an execution.
 
 use super::geometry::{self, Direction, Line, Phase};
 use crate::CpuTarget;
@@ -24,24 +24,24 @@ pub(super) const PIXELS: usize = 240;
 const SUMS: usize = 240 * 128;
 /// Largest number of result channels of a block.
 const CHANNELS: usize = 256;
-/// Elements of the source that a copy may have before its channels are split.
+/// Elements of a copied box above which source channels are split.
 const COPY: usize = 96 * 1024;
-/// Distance of copied pixels beyond their channels: keeps pixels off each other's cache sets.
+/// Padding between copied pixels, so that they do not map to the same cache sets.
 const SKEW: usize = 16;
 
-/// A problem in the terms of this kernel.
+/// A problem as a window over one of its tensors.
 pub(crate) struct Setup<'a> {
     /// Which tensor the window slides over.
     pub(crate) direction: Direction,
-    /// Sizes as the operation has them.
+    /// The operation's sizes.
     pub(crate) sizes: ConvSizes,
-    /// The tensor read and its name.
+    /// The tensor read.
     pub(crate) source: (Arg, &'a Tensor),
     /// Weights.
     pub(crate) weights: &'a Tensor,
-    /// The tensor written and its name.
+    /// The tensor written.
     pub(crate) result: (Arg, &'a Tensor),
-    /// Which of the weights' channel dimensions is the result's: 0 for the first.
+    /// Which of the weights' channel dimensions is the result's: 0 or 1.
     pub(crate) result_channel: usize,
     /// Whether there is a bias.
     pub(crate) biased: bool,
@@ -51,7 +51,7 @@ impl Setup<'_> {
     /// A convolution or deconvolution, forward or backward by data, as a window over one of its tensors.
     ///
     /// # Errors
-    /// What is neither.
+    /// Other operations.
     pub(crate) fn of(op: &Op) -> Result<Setup<'_>, Skip> {
         let (gathers, sizes, biased, (src, weights, dst)) = match op {
             Op::Conv(op) => (true, op.sizes(), op.bias.is_some(), (&op.src, &op.weights, &op.dst)),
@@ -64,13 +64,13 @@ impl Setup<'_> {
             _ => return Err(Skip::Op("this propagation kind")),
         };
         let (source, result) = if forward { ((Arg::SRC, src), (Arg::DST, dst)) } else { ((Arg::DIFF_DST, dst), (Arg::DIFF_SRC, src)) };
-        // A deconvolution is a convolution's gradient by its source.
+        // Forward deconvolution is the gradient of a convolution with respect to its source.
         let direction = if gathers == forward { Direction::Gather } else { Direction::Scatter };
         Ok(Setup { direction, sizes, source, weights, result, result_channel: usize::from(!forward), biased })
     }
 }
 
-/// One combination of phases: results that meet the same weights.
+/// One combination of phases: results with the same taps.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) phases: [Phase; 3],
@@ -85,9 +85,9 @@ pub(super) struct Part {
     pub(super) extent: [usize; 3],
     /// First task of the part within an image, group and block of channels.
     pub(super) first_box: usize,
-    /// Neighbouring taps of a row are one tap of their joint depth.
+    /// Whether the neighbouring taps of a row are merged into one of their joint depth.
     pub(super) merged: bool,
-    /// Addresses of the taps in copied pixels, and in place.
+    /// Addresses of the taps, in a copy and in place.
     pub(super) copied: Vec<Tap>,
     pub(super) placed: Vec<Tap>,
 }
@@ -101,7 +101,7 @@ pub(crate) struct Window {
     pub(super) parts: Vec<Part>,
     pub(super) groups: usize,
     pub(super) images: usize,
-    /// Channels of a group: of the source and of the result.
+    /// Source and result channels of a group.
     pub(super) depth: usize,
     pub(super) channels: usize,
     /// Source channels that are copied at a time.
@@ -114,15 +114,15 @@ pub(crate) struct Window {
     pub(super) result_channel: usize,
     pub(super) kernel: [i64; 3],
     pub(super) workers: usize,
-    /// Weights that are packed are shared; workers have sums and a copy of a box.
+    /// Packed weights are shared; each worker has sums and a copied box.
     pub(super) scratch: Lens,
-    /// Elements of a worker's scratch that are sums.
+    /// Elements of sums in a worker's scratch.
     pub(super) sums: usize,
     /// Dimensions of the source.
     pub(super) dims: usize,
 }
 
-/// Where packed weights are.
+/// Where packed weights begin, and their strides.
 #[derive(Debug)]
 pub(super) struct Panels {
     pub(super) in_place: bool,
@@ -136,7 +136,7 @@ pub(super) struct Panels {
 /// Plans `problem`.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     resolve(&mut problem, target)?;
     problem.resolve();
@@ -153,7 +153,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     RowPlan::of(problem, target, window.scratch.bytes(), window)
 }
 
-/// Gives data of layout `any` channels last, and weights panels of result channels.
+/// Resolves open layouts: data to channels last, weights to panels of result channels.
 fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), Skip> {
     let s = Setup::of(&problem.op)?;
     let grouped = s.weights.dims().len() > s.source.1.dims().len();
@@ -161,7 +161,7 @@ fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), Skip> {
     resolve_data(problem, &tag)
 }
 
-/// Gives data of layout `any` channels last, and such weights the layout `tag`.
+/// Resolves open layouts: data to channels last, weights to `tag`.
 pub(super) fn resolve_data(problem: &mut Problem, tag: &str) -> Result<(), Skip> {
     let s = Setup::of(&problem.op)?;
     let data = [s.source.0, s.result.0];
@@ -175,8 +175,8 @@ pub(super) fn resolve_data(problem: &mut Problem, tag: &str) -> Result<(), Skip>
     Ok(())
 }
 
-/// Gives data of layout `any` pixels that lie closest: where those of the other side may, and where the result has so few channels that with channels last most of
-/// a vector would be idle, or part of one for each of several groups.
+/// Resolves open data layouts to contiguous pixels (NCHW): if the other tensor has them, or if the result has so few channels, in all or in
+/// each group, that channels last would leave most of a vector idle.
 pub(super) fn resolve_planes(problem: &mut Problem, isa: Isa) -> Result<(), Skip> {
     let s = Setup::of(&problem.op)?;
     let channels = if s.result_channel == 0 { s.sizes.oc } else { s.sizes.ic };
@@ -191,7 +191,7 @@ pub(super) fn resolve_planes(problem: &mut Problem, isa: Isa) -> Result<(), Skip
     Ok(())
 }
 
-/// Scales and zero points must not differ along the reduction.
+/// Scales and zero points must not vary along the reduction.
 pub(super) fn check_quantisation(attr: &Attr, setup: &Setup<'_>) -> Result<(), Skip> {
     let grouped = u32::from(setup.weights.dims().len() == setup.source.1.dims().len() + 1);
     let channel = 1 << (grouped + setup.result_channel as u32);
@@ -207,7 +207,7 @@ pub(super) fn check_quantisation(attr: &Attr, setup: &Setup<'_>) -> Result<(), S
     if grouped_numbers { Err(Skip::Attr("grouped quantisation".into())) } else { Ok(()) }
 }
 
-/// Scales of the weights by positions of a result of `dims` dimensions, which has `channels` channels in a group.
+/// Scales of the weights as a broadcast over a result with `dims` dimensions and `channels` channels in a group.
 pub(super) fn weight_scale<'a>(
     ctx: &Ctx<'a>,
     attr: &Attr,
@@ -217,10 +217,10 @@ pub(super) fn weight_scale<'a>(
     Ok(by_result(Broadcast::scale(weights.simd(), ctx, attr, Arg::WEIGHTS, weights.dims())?, weights.dims().len(), result))
 }
 
-/// Elements of weights of `n` dimensions by positions of a result of `dims` dimensions, which has `channels` channels in a group.
+/// The same for any attribute of weights of `n` dimensions.
 pub(super) fn by_result(numbers: Broadcast<'_>, n: usize, (dims, result_channel, channels): (usize, usize, usize)) -> Broadcast<'_> {
     let grouped = usize::from(n == dims + 1);
-    // Over groups and channels the elements follow the result's channels; over groups alone they are one a group of channels.
+    // By group and channel, the elements are in the order of the result's channels; by group alone, each serves a group's channels.
     if grouped == 1 && !numbers.varies(1) && numbers.varies(0) {
         numbers.permuted(&[None, Some(0)]).grouped(1, channels as i64)
     } else {
@@ -234,22 +234,22 @@ pub(crate) fn cut(size: usize, most: usize, unit: usize) -> (usize, usize) {
     (each, size.div_ceil(each))
 }
 
-/// The tensor dimension of spatial dimension `i` of three, where the tensor of `n` dimensions has it.
+/// The tensor dimension of spatial dimension `i` of three, if the tensor of `n` dimensions has it.
 pub(crate) fn spatial(i: usize, n: usize, first: usize) -> Option<usize> {
     (i + n).checked_sub(3).filter(|d| *d >= first)
 }
 
-/// Depth, height and width of a tensor of data.
+/// Depth, height and width of a data tensor.
 pub(crate) fn sizes_of(t: &Tensor) -> [i64; 3] {
     std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d]))
 }
 
-/// Sets the spatial coordinates of a position of data.
+/// Sets the spatial coordinates of a position in a data tensor.
 pub(super) fn place(pos: &mut Pos, n: usize, at: [i64; 3]) {
     place_behind(pos, (n, 2), at);
 }
 
-/// Sets those of a position of weights, whose first `first` dimensions are none, for a tap of a window of such sizes.
+/// Sets the spatial coordinates, behind the first `first` dimensions, of a position in weights to those of a tap.
 pub(super) fn place_tap(pos: &mut Pos, (n, first): (usize, usize), tap: usize, [_, kh, kw]: [i64; 3]) {
     let tap = tap as i64;
     place_behind(pos, (n, first), [tap / (kh * kw), tap / kw % kh, tap % kw]);
@@ -287,13 +287,13 @@ impl Part {
         Part { phases, taps, low, each, boxes, extent, first_box: 0, merged: false, copied, placed }
     }
 
-    /// True when the taps of a row follow each other in the source as in the weights.
+    /// Whether the taps of a row are neighbours in the source as in the weights.
     fn row_is_dense(&self) -> bool {
         let row = &self.phases[2].taps;
         row.len() > 1 && row.windows(2).all(|t| t[1].0 == t[0].0 + 1 && t[1].1 == t[0].1 + 1)
     }
 
-    /// Fills the address lists, for sources whose neighbours in the three dimensions are `copy` or `source` apart.
+    /// Fills the address lists, for pixel strides `copy` in a copied box and `source` in place.
     fn address(&mut self, copy: [usize; 3], source: Option<[usize; 3]>, panels: &Panels) {
         let dot = |x: &[i64; 3], y: [usize; 3]| x.iter().zip(y).map(|(x, y)| *x as usize * y).sum::<usize>();
         let first = self.phases[2].taps.first().map_or(0, |t| t.0);
@@ -310,7 +310,7 @@ impl Part {
 }
 
 impl Panels {
-    /// Where weights are: in place when they are `f32` in panels of `width`, else as [`Window::pack`] will write them.
+    /// In place if weights are `f32` in panels of `width` columns, else in the form that [`Window::pack`] writes.
     fn new(setup: &Setup<'_>, plain: bool, width: usize) -> Panels {
         let (w, s) = (setup.weights, &setup.sizes);
         let grouped = usize::from(w.dims().len() == setup.source.1.dims().len() + 1);
@@ -399,7 +399,7 @@ impl Window {
 }
 
 impl Part {
-    /// Distance of copied pixels.
+    /// Stride of copied pixels.
     pub(super) fn pixel(&self, depth: usize) -> usize {
         if self.merged { depth } else { depth + SKEW }
     }

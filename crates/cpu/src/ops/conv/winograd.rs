@@ -1,21 +1,22 @@
-//! `winograd:jit`: 3x3 windows of stride 1 by Winograd's `F(4x4, 3x3)`, a quarter of the multiplications; forward, and backward by data. Only
-//! where the algorithm is `winograd`, or `auto` and it takes less time.
+//! `winograd:jit`: 3x3 windows of stride 1 by Winograd's `F(4x4, 3x3)`, with a quarter of the multiplications; forward, and backward by
+//! data. Only if the algorithm is `winograd`, or `auto` and this is faster.
 //!
 //! # Weights
 //!
-//! They have the layout of the direct row, the same panels, and are transformed in every execution. Transformed weights as a layout of their
-//! own would be four times as large, more than L3 holds for the last stage of a residual network; they would have to be used for
-//! every image size, also where a direct window is faster, since what `any` resolves to must not depend on it; and memory prepared for one
-//! algorithm would not serve the other. A transform takes about 40 cycles for a vector of weights, the products of a single tile 18 for the
-//! same vector: with 16 tiles it is an eighth of all, with 200 nothing.
+//! Weights have the panels of the direct row and are transformed in every execution, for three reasons. Transformed weights would be four
+//! times as large, more than L3 holds for the last stage of a residual network. What `any` resolves to must not depend on the image size,
+//! so they would have to be used for every size, also where direct convolution is faster. And memory packed for one algorithm would not
+//! serve the other. A transform takes about 40 cycles for a vector of weights, the products of a single tile 18 for the same vector: with
+//! 16 tiles it is an eighth of the time, with 200 nothing.
 //!
-//! # Two ways
+//! # Two loop orders
 //!
-//! With many tiles, all weights are transformed first, in parallel, and tasks are blocks of tiles: source tiles, products for a panel of result
-//! channels, results. With few tiles the weights are what is large: then all source tiles are transformed first, and tasks are one or two
-//! vectors of result channels, whose weights are transformed a few at a time where they are multiplied.
+//! With many tiles, all weights are transformed first, in parallel, and tasks are blocks of tiles: source transform, products for a panel
+//! of result channels at a time, result transform. With few tiles the weights are the large operand: then all source tiles are transformed
+//! first, and tasks are one or two vectors of result channels, whose weights are transformed a few at a time just before they are
+//! multiplied.
 //!
-//! Sums are added in the order of channels whoever computes them.
+//! Both add sums in the order of channels, so results are equal.
 
 mod execute;
 
@@ -37,13 +38,13 @@ use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::{ConvAlg, ConvSizes};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
 
-/// Elements of transformed source and sums that a task of tiles has at most: what L2 holds beside a panel of weights.
+/// Most elements of transformed source and sums of a task over tiles: they stay in L2 beside a panel of weights.
 const TASK: usize = 128 * 1024;
-/// Tiles that are so few that weights are transformed where they are multiplied.
+/// Up to this number of tiles, weights are transformed just before they are multiplied.
 const FEW: usize = 32;
-/// Tiles that are so few that the sums of two vectors of result channels stay near.
+/// Up to this number of tiles, the sums of two vectors of result channels stay in L1.
 const PAIRS: usize = 16;
-/// Tasks that tiles are cut into, a multiple of it.
+/// The number of tasks over tiles is a multiple of this.
 const TASKS: usize = 4;
 
 /// A planned problem.
@@ -54,7 +55,7 @@ pub(super) struct Winograd {
     result: Arg,
     isa: Isa,
     lanes: usize,
-    /// Channels of the source and of the result.
+    /// Source and result channels.
     depth: usize,
     channels: usize,
     result_channel: usize,
@@ -63,29 +64,29 @@ pub(super) struct Winograd {
     images: usize,
     /// Tiles of an image down and across.
     tiles: [usize; 2],
-    /// Source coordinate of the first pixel of the first tile.
+    /// Source coordinates of the first pixel of the first tile.
     low: [i64; 2],
     source_sizes: [usize; 2],
     result_sizes: [usize; 2],
     from: Place,
-    /// Where results go, and what is done to them, where that is done to vectors of them.
+    /// Where results go, and their epilogue, if that runs on vectors in registers.
     to: Option<(Place, Tail)>,
-    /// Byte where the weights begin.
+    /// Byte offset of the weights.
     weights: usize,
     way: Way,
     workers: usize,
 }
 
-/// How work is cut.
+/// How work is cut into tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Way {
-    /// So many tasks of tiles.
+    /// A number of tasks over tiles.
     Tiles(usize),
-    /// A task for so many vectors of result channels, so many of them at a time.
+    /// A task for `task` vectors of result channels, `each` of them at a time.
     Channels { task: usize, each: usize },
 }
 
-/// Where vectors of channels lie: bytes.
+/// Where vectors of channels are: bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Place {
     base: usize,
@@ -99,7 +100,7 @@ struct Place {
 #[derive(Debug)]
 pub(super) struct Code {
     transforms: Transforms,
-    /// By rows, and by whether the panel is the last.
+    /// By rows, and for all panels but the last and for the last.
     multiply: Vec<[Option<Multiply>; 2]>,
     weigh: Option<Weigh>,
 }
@@ -107,18 +108,18 @@ pub(super) struct Code {
 /// Elements of scratch of an execution.
 #[derive(Clone, Copy, Debug)]
 struct ScratchLens {
-    /// A line of pixels that are padding.
+    /// A row of zeros for pixels of padding.
     zeros: usize,
     /// Operands of the tail.
     tail: usize,
-    /// Weights or source, transformed, which all workers read.
+    /// Transformed weights or source, which all workers read.
     shared: usize,
-    /// What the workers have of their own.
+    /// Scratch of the workers.
     workers: usize,
 }
 
 impl ScratchLens {
-    /// Bytes of all of them; `None` on overflow.
+    /// Bytes in total; `None` on overflow.
     fn bytes(self) -> Option<usize> {
         let ScratchLens { zeros, tail, shared, workers } = self;
         booked(&[zeros, tail, shared, workers])
@@ -128,7 +129,7 @@ impl ScratchLens {
 /// Plans `problem`.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let alg = match &mut problem.op {
@@ -151,7 +152,7 @@ pub(super) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     RowPlan::of(problem, target, kernel.scratch().and_then(ScratchLens::bytes), kernel)
 }
 
-/// Whether the transforms do a problem, and where there is a choice, whether they are faster.
+/// Whether the transforms take a problem, and, if the algorithm is `auto`, whether they are faster.
 fn check(s: &Setup<'_>, isa: Isa, alg: ConvAlg) -> Result<(), Skip> {
     let ConvSizes { g, ic, oc, k, s: strides, d, .. } = s.sizes;
     if s.source.1.dims().len() != 4 || g != 1 {
@@ -170,7 +171,7 @@ fn check(s: &Setup<'_>, isa: Isa, alg: ConvAlg) -> Result<(), Skip> {
     if alg == ConvAlg::Auto && !is_faster(s, lanes as f64) { Err(Skip::Shape("direct windows are faster")) } else { Ok(()) }
 }
 
-/// Compares the cycles of direct windows with those of the transforms and their products, two vectors of multiply-adds in each.
+/// Compares the cycles of direct convolution with those of the transforms and their products, at two vectors of multiply-adds a cycle.
 fn is_faster(s: &Setup<'_>, lanes: f64) -> bool {
     let (ic, oc) = (s.sizes.ic as f64, s.sizes.oc as f64);
     let [.., h, w] = **s.result.1.dims() else { return false };
@@ -182,7 +183,7 @@ fn is_faster(s: &Setup<'_>, lanes: f64) -> bool {
     (products * 1.15 + transforms) * 1.1 < direct
 }
 
-/// The layout that `any` stands for in weights: the direct row's.
+/// The layout that `any` resolves to for weights: that of the direct row.
 fn weights_tag(s: &Setup<'_>, isa: Isa) -> String {
     let (column, other) = (s.result_channel, 1 - s.result_channel);
     let width = panel_columns(isa, s.weights.dims()[column].max(0) as usize);
@@ -190,7 +191,7 @@ fn weights_tag(s: &Setup<'_>, isa: Isa) -> String {
 }
 
 impl Place {
-    /// The vectors of a tensor whose channels lie next to each other, at least so many as a vector has.
+    /// The vectors of a tensor whose channels are contiguous in at least whole vectors.
     fn new(tensor: &Tensor, lanes: usize) -> Option<Place> {
         let (b, size) = (tensor.blocking()?, tensor.dtype.bits() / 8);
         let bytes = |elements: i64| usize::try_from(elements).ok()?.checked_mul(size);
@@ -212,7 +213,7 @@ impl Winograd {
         let lanes = isa.width().lanes();
         let sizes = |t: &Tensor| [t.dims()[2] as usize, t.dims()[3] as usize];
         let (source_sizes, result_sizes) = (sizes(s.source.1), sizes(s.result.1));
-        // Turned round, the window begins two pixels minus the padding before a result.
+        // Backward, the window is mirrored: it begins two pixels minus the padding before a result.
         let before = |pl: i64| if s.result_channel == 0 { -pl } else { pl - 2 };
         let depth = (if s.result_channel == 0 { s.sizes.ic } else { s.sizes.oc }) as usize;
         let channels = (if s.result_channel == 0 { s.sizes.oc } else { s.sizes.ic }) as usize;
@@ -288,8 +289,8 @@ impl Winograd {
         }
     }
 
-    /// Elements from a position of the transformed source to the next, an odd number of vectors so that positions do not share cache sets; and
-    /// from a chunk to the next.
+    /// Elements from a position of the transformed source to the next, an odd number of vectors so that positions do not map to the same
+    /// cache sets; and from a chunk to the next.
     fn source_steps(&self) -> [usize; 2] {
         let position = (self.most() | 1) * self.lanes;
         [position, POSITIONS * position]
@@ -306,7 +307,8 @@ impl Winograd {
         ((self.most() * self.vectors()) | 1) * self.lanes
     }
 
-    /// What it keeps where, and how fast it multiplies: a quarter of the direct algorithm's multiplications, and half as many again to transform.
+    /// Blocks and the caches they stay in, and the predicted speed: a quarter of the direct algorithm's multiplications, and half as many
+    /// again for transforms.
     pub(super) fn how(&self) -> How {
         let scratch = self.scratch().map_or([0; 2], |s| [s.shared * 4, s.workers * 4 / self.workers.max(1)]);
         let shared = match self.way {

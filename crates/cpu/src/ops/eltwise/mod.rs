@@ -23,7 +23,7 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     }
 }
 
-/// The problem over padding too, where that stays zeros.
+/// The problem with padding as elements, if padding stays zero.
 fn with_padding(op: &Eltwise, problem: &Problem) -> Option<Problem> {
     let (alpha, beta) = (op.alpha.get(), op.beta.get());
     let zero: f64 =

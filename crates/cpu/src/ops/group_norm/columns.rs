@@ -1,24 +1,24 @@
-//! Group normalisation where channels are neighbours in memory: sums by channel first, then by group, and numbers by channel for the result, so
-//! that no pass over the source knows of groups.
+//! Group normalisation with channels contiguous in memory: sums by channel first, then by group, and parameters by channel for the result,
+//! so that no pass over the source needs groups.
 
 use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Table};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, GroupNorm, Prop};
 use oxidnn_spec::{Arg, Blocking, Dims, Problem, Tensor};
 
-/// Batch items and channels, where channels are one dimension.
+/// Dimensions of batch and channels, when channels are one dimension.
 const FINE: u32 = 0b11;
-/// Batch items and groups, where channels are two.
+/// Dimensions of batch and groups, when channels are two.
 const COARSE: u32 = 0b011;
-/// Groups and the channels of each.
+/// Dimensions of groups and channels.
 const CHANNEL: u32 = 0b110;
 
-/// Whether the results of `op` go by channels that are neighbours in memory.
+/// Whether channels of the tensors of `op` are contiguous in memory.
 pub(super) fn suits(op: &GroupNorm) -> bool {
     !op.flags.rms && op.src.dims()[1] > op.groups && has_near_channels(&op.src)
 }
 
-/// Whether channels are neighbours in memory, at more than one place.
+/// Whether channels are contiguous in memory, and there is more than one pixel.
 pub(super) fn has_near_channels(tensor: &Tensor) -> bool {
     let nearest = |b: &Blocking| b.inner.iter().last().map_or(b.strides[1] == 1, |block| block.0 == 1);
     tensor.dims()[2..].iter().any(|s| *s > 1) && tensor.blocking().is_some_and(nearest)
@@ -27,11 +27,11 @@ pub(super) fn has_near_channels(tensor: &Tensor) -> bool {
 struct Groups<'a> {
     op: &'a GroupNorm,
     dims: &'a Dims,
-    /// Batch items and channels alone.
+    /// Sizes of batch and channels, all others 1.
     small: Dims,
     /// Elements of a group.
     count: f32,
-    /// By channel: sums, mean, and the factor of the result: the reciprocal deviation, forward times the scale.
+    /// By channel: sums, mean, and the result's factor: the reciprocal deviation, forward times the scale.
     sum: Table,
     mean: Table,
     factor: Table,
@@ -103,7 +103,7 @@ impl Groups<'_> {
         b.finish()
     }
 
-    /// Folds the source, or its squared distances from numbers by channel, by channel.
+    /// Folds by channel the source, or its squared distances from per-channel values.
     fn folded(&self, b: &mut Builder<'_>, from: Option<&Table>) -> Result<(), Skip> {
         b.whole_positions(self.dims);
         b.group(FINE);
@@ -120,7 +120,7 @@ impl Groups<'_> {
         Ok(())
     }
 
-    /// `r[0]` becomes the mean by group of what was folded by channel, which `to` keeps.
+    /// `r[0]` becomes the mean by group of what was folded by channel, which `to` stores.
     fn by_group(&self, b: &mut Builder<'_>, to: &Table) -> Result<(), Skip> {
         b.split_positions(&self.small, (1, self.op.groups))?;
         b.group(COARSE);
@@ -135,9 +135,9 @@ impl Groups<'_> {
         Ok(())
     }
 
-    /// With `d` the distance of the source from its mean and `g = scale dd`: sums of `dd` and `dd d` by channel give the gradients of shift and scale over the
-    /// batch, and the means of `g` and `g d / sigma` by group; `diff_src = (g - mean(g) - d / sigma mean(g d / sigma)) / sigma`, without the means where
-    /// statistics are constants.
+    /// With `d` the source minus its mean and `g = scale dd`: sums of `dd` and `dd d` by channel give the gradients of shift and scale over
+    /// the batch, and the means of `g` and `g d / sigma` by group; `diff_src = (g - mean(g) - d / sigma mean(g d / sigma)) / sigma`,
+    /// without the means if statistics are constants.
     fn backward(&self, mut b: Builder<'_>, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         let constant = self.op.flags.use_global_stats;
         let has = |arg: Arg| problem.op.tensor(arg).is_some();
@@ -182,7 +182,7 @@ impl Groups<'_> {
         b.finish()
     }
 
-    /// Folds the gradient of the result, and its product with the distance of the source from its mean, by channel.
+    /// Folds by channel the gradient of the result, and its product with the source minus its mean.
     fn sums(&self, b: &mut Builder<'_>, products: &Table) -> Result<(), Skip> {
         b.whole_positions(self.dims);
         b.group(FINE);
@@ -199,7 +199,7 @@ impl Groups<'_> {
         Ok(())
     }
 
-    /// Stores the gradients of shift and scale: what was folded by channel, over the batch.
+    /// Stores the gradients of shift and scale: what was folded by channel, summed over the batch.
     fn parameters(&self, b: &mut Builder<'_>, (products, inverse): (&Table, &Table), has: impl Fn(Arg) -> bool) -> Result<(), Skip> {
         b.split_positions(&self.small, (1, self.op.groups))?;
         for (arg, from) in [(Arg::DIFF_SHIFT, &self.sum), (Arg::DIFF_SCALE, products)] {
@@ -223,7 +223,8 @@ impl Groups<'_> {
         Ok(())
     }
 
-    /// By channel, the means by group of the gradient times the scale, and of its product with the normalised source, of what was folded by channel.
+    /// From what was folded by channel, the means by group, stored by channel: of the gradient times the scale, and of its product with the
+    /// normalised source.
     fn means<'t>(&self, b: &mut Builder<'_>, tables: impl Iterator<Item = (&'t Table, &'t Table)>, inverse: &Table) -> Result<(), Skip> {
         for (i, (from, to)) in tables.enumerate() {
             b.split_positions(&self.small, (1, self.op.groups))?;
@@ -249,7 +250,7 @@ impl Groups<'_> {
         Ok(())
     }
 
-    /// Stores `r[0]` to a statistic, where the problem has it.
+    /// Stores `r[0]` to a statistic, if the problem has it.
     fn keep(&self, b: &mut Builder<'_>, arg: Arg) -> Result<(), Skip> {
         let wanted = if arg == Arg::MEAN { self.op.mean.is_some() } else { self.op.variance.is_some() };
         if wanted {
@@ -259,7 +260,7 @@ impl Groups<'_> {
         Ok(())
     }
 
-    /// `to` becomes the reciprocal deviations of the variances that are given.
+    /// `to` becomes the reciprocal deviations of given variances.
     fn given(&self, b: &mut Builder<'_>, to: &Table) -> Result<(), Skip> {
         b.split_positions(&self.small, (1, self.op.groups))?;
         b.group(COARSE);
@@ -278,7 +279,7 @@ impl Groups<'_> {
         Ok(())
     }
 
-    /// Numbers by channel of those by group: of the means that are given where there is no table.
+    /// Values by channel from those by group: of the given means if there is no table.
     fn spread(&self, b: &mut Builder<'_>, (from, to): (Option<&Table>, &Table)) -> Result<(), Skip> {
         b.split_positions(&self.small, (1, self.op.groups))?;
         b.group(b.all());

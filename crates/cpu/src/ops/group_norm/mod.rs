@@ -18,7 +18,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     fallback::ROW,
 ];
 
-/// Channels that fill less than half a vector: what they take is faster on copies whose pixels are neighbours. Measured on Zen 4.
+/// Channels that fill less than half a vector: these problems are faster on copies whose pixels are contiguous. Measured on Zen 4.
 const FEW: i64 = 8;
 
 fn stages(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -1,4 +1,5 @@
-//! `flat:jit`: inner products of sources in blocks of channels by weights that lie as they do: channels and pixels are one dimension, in whatever order.
+//! `flat:jit`: inner products of blocked sources with weights of the same blocked order: channels and pixels are one dimension, in any
+//! order.
 
 use super::IMPLS;
 use crate::CpuTarget;
@@ -8,13 +9,16 @@ use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::InnerProduct;
 use oxidnn_spec::{Dims, Op, Problem, Tensor};
 
-/// Rows for each column of weights of layout `any`, which are in panels where there are fewer: the source is copied for them.
+/// Rows for each column of weights of open layout: with fewer rows, panels are better, although the source is copied for them.
 const ROWS: i64 = 2;
+
+/// Rows and columns up to which a walk along the columns takes less than the copy and a panel that is mostly padding.
+const FEW: [i64; 2] = [4, 16];
 
 /// Plans `problem`.
 ///
 /// # Errors
-/// Sources without blocks, weights that lie otherwise, and what no row takes.
+/// Sources without blocks, weights of another order, and problems that no row takes.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut resolved = problem.clone();
     let Op::InnerProduct(op) = &mut resolved.op else { return Err(Skip::Op("anything but inner product")) };
@@ -22,7 +26,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let unlike = || Skip::Layout("of source and weights: not in the same blocks".into());
     let inner = *op.src.blocking().filter(|b| !b.is_plain()).map(|b| &b.inner).ok_or_else(unlike)?;
     if op.weights.layout.is_any() {
-        if op.prop.is_forward() && op.weights.dims()[0].saturating_mul(ROWS) > op.src.dims()[0] {
+        let (rows, columns) = (op.src.dims()[0], op.weights.dims()[0]);
+        if op.prop.is_forward() && columns.saturating_mul(ROWS) > rows && (rows > FEW[0] || columns > FEW[1]) {
             return Err(Skip::Shape("enough columns for panels"));
         }
         op.weights.layout = op.src.layout.resized(*op.weights.dims());
@@ -36,12 +41,12 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let flat = InnerProduct { src: src?, weights: weights?, ..op.clone() };
     let flat = Problem::new(flat, problem.attr.clone()).map_err(|e| Skip::Layout(e.to_string()))?;
     let chosen = IMPLS.iter().filter(is_generated).find_map(|row| (row.plan)(&flat, target).ok()).ok_or_else(unlike)?;
-    // Operands of post-ops lie as the row that takes them chose.
+    // Operands of post-ops get the layouts that the chosen row prefers.
     resolved.attr = chosen.problem().attr.clone();
     staged::viewed(resolved, chosen, target)
 }
 
-/// A tensor as rows, where all behind its first dimension is dense.
+/// The tensor as rows, if all behind its first dimension is dense.
 fn rows(t: &Tensor) -> Option<Tensor> {
     let (dims, b) = (t.dims(), t.blocking()?);
     let all = dims.iter().skip(1).try_fold(1i64, |n, size| n.checked_mul(*size))?;

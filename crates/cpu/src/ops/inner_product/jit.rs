@@ -1,4 +1,5 @@
-//! `packed:jit` and `packed:amx`: inner product on generated tiles, as matrix products: forward, backward by data, and gradients of plain weights.
+//! `packed:jit` and `packed:amx`: inner product as matrix products on generated microkernels: forward, backward by data, and gradients of
+//! plain weights.
 
 use super::packed::{check_scales, depth, inner, is_one_column, plain_tag, resolve};
 use super::weights;
@@ -18,23 +19,23 @@ use oxidnn_runtime::{Ctx, Decision, Executor, Plan, Skip};
 use oxidnn_spec::op::{InnerProduct, Prop};
 use oxidnn_spec::{Arg, DataType, Error, Op, Problem, Tensor};
 
-/// A product, and what an inner product computes beside it.
+/// A product, and the sums that an inner product computes with it.
 #[derive(Debug)]
 pub(super) struct Inner<K>(pub(super) K);
 
 /// Takes all passes in the types that vectors multiply.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     plan_on(problem, target, isa.without_amx(), tiles)
 }
 
-/// Takes forward passes of bytes of one row or one channel, whose operands are contiguous along the depth.
+/// Takes forward passes of bytes with one row or one channel and operands contiguous along K.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_dots(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     plan_on(problem, target, isa.without_amx(), Dots::plan)
@@ -45,10 +46,10 @@ fn tiles(request: &Request<'_>) -> Result<(Inner<Tiled>, usize), Skip> {
     request.plan().map(|(tiled, scratch)| (Inner(tiled), scratch))
 }
 
-/// Takes forward passes in the types that tiles of AMX multiply, where vectors are through with a product before these.
+/// Takes forward passes of types that AMX multiplies, if vectors are predicted to be faster.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     amx::isa(target.jit)?;
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
@@ -66,10 +67,10 @@ pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
     plan(problem, target)
 }
 
-/// Takes the passes in the types that tiles of AMX multiply.
+/// Takes the passes in the types that AMX multiplies.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     plan_on(problem, target, amx::isa(target.jit)?, tiles)
 }
@@ -163,7 +164,7 @@ impl<K: Generated> Generated for Inner<K> {
 const CHANNELS: usize = 64;
 const TOGETHER: usize = 1024;
 
-/// Writes the sums of a gradient whose channels are contiguous along the batch, one behind the other.
+/// Writes the sums along the batch of a gradient whose channels are contiguous there: the bias's gradient.
 fn row_sums(executor: &dyn Executor, dst: &View<'_>, bias: &View<'_>) {
     bias.zero_padding();
     let [images, channels] = [0, 1].map(|d| dst.dims()[d] as usize);
@@ -186,7 +187,7 @@ fn row_sums(executor: &dyn Executor, dst: &View<'_>, bias: &View<'_>) {
     });
 }
 
-/// Adds each of some lines, one behind the other, to its sum.
+/// Adds each of some consecutive lines to its sum.
 struct AddLines<'a> {
     lines: &'a [f32],
     sums: &'a mut [f64],
@@ -212,9 +213,9 @@ impl Body for AddLines<'_> {
     }
 }
 
-/// Gives weights of layout `any` panels of the result's columns, where those are one dimension. Channels that end within a step would leave holes
-/// between pixels: such weights are contiguous along the depth, and packed for each execution. Panels that signed bytes are multiplied by have the sums of
-/// their columns behind them.
+/// Resolves open layouts of weights to panels, if the columns are one dimension. If channels do not fill whole steps, panels would have
+/// gaps between pixels: such weights are contiguous along K and packed at execution. Panels for signed bytes have their column sums behind
+/// them.
 pub(super) fn resolve_weights(op: &mut InnerProduct, isa: Isa, together: usize) -> Result<(), Skip> {
     let n = op.weights.dims().len();
     let dims = *op.weights.dims();

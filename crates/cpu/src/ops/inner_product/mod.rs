@@ -10,7 +10,7 @@ use crate::kernels::gemv::MAX_ROWS;
 use crate::kernels::tile::layout::together;
 use crate::ops::matmul::few::{Side, Sides};
 use crate::ops::matmul::gemv;
-use crate::ops::{fallback, passes, rounded, staged};
+use crate::ops::{doubles, fallback, passes, rounded, staged};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Op, Problem, Prop};
 
@@ -32,23 +32,24 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("passes:jit", passes::generated),
     Impl::new("packed:portable", packed::plan),
     Impl::new("passes:portable", passes::portable),
+    Impl::new("doubles:portable", doubles::plan),
     fallback::ROW,
 ];
 
-/// f32 on tiles of AMX.
+/// f32 products rounded to bf16 on AMX, if the `fpmath` mode allows it.
 fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     rounded::plan(problem, target, &[jit::plan_amx, weights::plan_amx])
 }
 
-/// f16 as f32.
+/// f16 products on f32 copies.
 fn widened(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     rounded::widened(problem, target, &[jit::plan])
 }
 
-/// The rows that [`staged`] makes copies for.
+/// The rows that [`staged`] plans over copies of operands.
 const GENERATED: &[Choose<CpuTarget>] = &[jit::plan_amx, jit::plan, weights::plan_amx, weights::plan];
 
-/// Products of few columns of weights that lie as the user has them; the source is in their order.
+/// Products of few columns with plain weights; the source has the order of the weights.
 fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
     if !op.prop.is_forward() {
@@ -71,7 +72,7 @@ fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     sides(inner).plan(problem, target)
 }
 
-/// Products of up to 8 rows where a walk along the other operand is faster than tiles.
+/// Products of up to 8 rows for which gemv is faster than tiles.
 fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
     if op.prop == Prop::BackwardWeights {

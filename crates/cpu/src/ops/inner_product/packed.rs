@@ -1,5 +1,5 @@
-//! `packed:portable`: inner product, all three passes, as a matrix product whose long side is the channels and pixels of the source taken
-//! together, in the order in which the weights have them.
+//! `packed:portable`: inner product, all three passes, as a matrix product in which the source's channels and pixels are one dimension, in
+//! the order of the weights.
 
 use crate::CpuTarget;
 use crate::kernels::access::{Axis, View};
@@ -21,7 +21,7 @@ use oxidnn_spec::{Arg, Attr, Dims, Error, Op, Problem, Tensor};
 struct Packed {
     attr: Attr,
     prop: Prop,
-    /// Dimensions of source and weights that are taken together, slowest first.
+    /// The merged dimensions of source and weights, slowest first.
     inner: Vec<usize>,
     workers: usize,
     scratch: usize,
@@ -30,7 +30,7 @@ struct Packed {
 /// Takes products of all types up to 32 bits.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut problem = problem.clone();
     let Op::InnerProduct(op) = &mut problem.op else { return Err(Skip::Op("anything but inner product")) };
@@ -56,7 +56,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::of(problem, target, Some(scratch_bytes), kernel)
 }
 
-/// Scales must not differ along the reduction.
+/// Refuses scales that vary along K.
 pub(super) fn check_scales(attr: &Attr) -> Result<(), Skip> {
     let mask = |arg: Arg| attr.scales.get(&arg).map_or(0, |q| q.mask);
     let grouped = attr.scales.values().any(|q| !q.groups.is_empty());
@@ -66,7 +66,7 @@ pub(super) fn check_scales(attr: &Attr) -> Result<(), Skip> {
     }
 }
 
-/// Whether the channels of a tensor, or of panels, are farther apart than its pixels.
+/// Whether the channels of a tensor, or of panels, have larger strides than its pixels.
 pub(super) fn channels_first(t: &Tensor) -> bool {
     let farther = |strides: &Dims| (2..t.dims().len()).all(|d| t.dims()[d] == 1 || strides[1] > strides[d]);
     t.blocking().is_some_and(|b| b.inner.iter().all(|(d, _)| d != 1) && farther(&b.strides))
@@ -82,7 +82,8 @@ pub(super) fn plain_tag(op: &InnerProduct) -> &'static str {
     if op.src.dims().len() > 2 && !channels_first(&op.src) { "axb" } else { "abx" }
 }
 
-/// Dimensions of the depth of weights in panels that have words of so many elements, slowest first: in the order of the source, where words end with its lines.
+/// Dimensions of K of weights in panels whose words have `together` elements, slowest first: in the order of the source, if its lines are
+/// whole words.
 pub(super) fn depth(op: &InnerProduct, together: usize) -> Vec<usize> {
     let n = op.src.dims().len();
     if n > 2 && channels_first(&op.src) && op.src.dims()[n - 1] % together as i64 == 0 {
@@ -92,7 +93,7 @@ pub(super) fn depth(op: &InnerProduct, together: usize) -> Vec<usize> {
     }
 }
 
-/// Gives weights of layout `any` panels of the result's columns, and data the order of the weights.
+/// Resolves open layouts: weights to panels of the result's columns, data to the order of the weights.
 pub(super) fn resolve(op: &mut InnerProduct, target: &CpuTarget) -> Result<(), Skip> {
     let n = op.weights.dims().len();
     let spatial = n > 2;
@@ -112,7 +113,7 @@ pub(super) fn resolve(op: &mut InnerProduct, target: &CpuTarget) -> Result<(), S
     support::resolve(&mut op.dst, "ab")
 }
 
-/// The dimensions behind the first of weights, in memory order as far as it is one of the two usual ones.
+/// The dimensions behind the first of weights, in memory order if that is one of the two usual ones.
 pub(super) fn inner(weights: &Tensor) -> Vec<usize> {
     let n = weights.dims().len();
     if channels_first(weights) { (1..n).collect() } else { (2..n).chain([1]).collect() }
@@ -143,7 +144,7 @@ impl Kernel for Packed {
                 (Operand::new(a, &[0], &[1]), Operand::new(b, inner, &[0]), Axis::new(&[0], dst), Axis::new(inner, dst))
             }
             Prop::BackwardWeights => {
-                // The side that is contiguous in the gradient becomes the columns.
+                // The side that is contiguous in the gradient gives the columns.
                 let (src, diff) = (Operand::new(source(Arg::SRC)?, inner, &[0]), Operand::new(source(Arg::DIFF_DST)?, &[1], &[0]));
                 let (long, short) = (Axis::new(inner, dst), Axis::new(&[0], dst));
                 let panels = tail.dst().blocking().inner.iter().last().is_some_and(|b| b.0 == 0);
@@ -162,7 +163,7 @@ impl Kernel for Packed {
 }
 
 impl Packed {
-    /// What sums meet before post-ops.
+    /// What is applied to sums before the post-ops.
     fn before<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Before<'a>, Error> {
         if !self.prop.is_forward() {
             return Ok(Before::default());

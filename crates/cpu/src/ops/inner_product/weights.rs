@@ -1,6 +1,7 @@
-//! `bwd_weights:jit` and `bwd_weights:amx`: gradients of the weights of inner product: the gradient of a convolution whose images have one pixel.
-//! Channels and pixels of a source that has several are one dimension, in the order in which they are neighbours in source and gradient. And
-//! `transposed:jit`: plain gradients as products of matrices, whose left operand 16-bit elements need contiguous along the batch.
+//! `bwd_weights:jit` and `bwd_weights:amx`: gradients of the weights of inner product, as those of a convolution with images of one pixel.
+//! A source's channels and pixels are one dimension, in the order in which they are contiguous in source and gradient. And
+//! `transposed:jit`: plain gradients as matrix products; with 16-bit elements the left operand is transposed, to be contiguous along the
+//! batch.
 
 use super::jit::{self, Inner};
 use super::packed::{channels_first, inner};
@@ -24,15 +25,15 @@ use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
 /// Takes gradients of the weights on vectors.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     plan_on(problem, target, target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx())
 }
 
-/// Takes those that tiles of AMX multiply.
+/// Takes those that AMX multiplies.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     plan_on(problem, target, amx::isa(target.jit)?)
 }
@@ -64,17 +65,17 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     tiled::finish(problem.clone(), gradient, target)
 }
 
-/// Images below which sums, which pass through memory, take longer than products on tiles of AMX: 6 times as long as `transposed:jit` for 16 of them, twice as long for
-/// 64, on Sapphire Rapids.
+/// Images below which AMX spends more time moving sums through memory than multiplying: 6 times as long as `transposed:jit` for 16 of them,
+/// twice as long for 64, on Sapphire Rapids.
 const SHALLOW: usize = 128;
 
-/// Bytes of 16-bit elements that tiles are through with before a walk has arranged the few rows.
+/// Bytes of 16-bit elements that tiles multiply before gemv has prepared the few rows.
 const SMALL: usize = 128 << 10;
 
-/// Takes plain gradients of which one side is up to 8 channels, where a walk along the other side's operand is faster than tiles.
+/// Takes plain gradients with up to 8 channels on one side, if gemv over the other side's operand is faster than tiles.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut problem = problem.clone();
     resolve(&mut problem)?;
@@ -102,11 +103,11 @@ pub(super) fn few_rows(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     RowPlan::of(problem, target, Some(scratch_bytes), Inner(few))
 }
 
-/// Takes gradients of plain weights on transposed copies of the gradient of the result, or of the source where the weights are contiguous along the result's
+/// Takes plain gradients on a transposed copy of the result's gradient; or of the source, if the weights are contiguous along the result's
 /// channels.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_transposed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
     if op.prop != Prop::BackwardWeights {
@@ -120,7 +121,7 @@ pub(super) fn plan_transposed(problem: &Problem, target: &CpuTarget) -> Result<B
     staged::plan(&problem, target, &[transposed], &[&[]])
 }
 
-/// The product where what is of layout `any` lies as it is multiplied.
+/// The product, with open layouts as it multiplies them.
 fn transposed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut problem = problem.clone();
     let Op::InnerProduct(op) = &mut problem.op else { return Err(Skip::Op("anything but inner product")) };
@@ -134,10 +135,10 @@ fn transposed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Sk
     jit::plan_amx(&problem, target).or_else(|_| jit::plan(&problem, target))
 }
 
-/// Gives tensors of layout `any` plain ones: what is computed as a product of matrices is stored in rows. The larger side of the weights gives the columns.
+/// Resolves open layouts to plain ones: a matrix product stores rows. The larger side of the weights gives the columns.
 ///
 /// # Errors
-/// Where it is no gradient of weights.
+/// Other problems.
 pub(super) fn resolve(problem: &mut Problem) -> Result<(), Skip> {
     let Op::InnerProduct(op) = &mut problem.op else { return Err(Skip::Op("anything but inner product")) };
     if op.prop != Prop::BackwardWeights {
@@ -154,13 +155,13 @@ pub(super) fn resolve(problem: &mut Problem) -> Result<(), Skip> {
     support::resolve(&mut op.dst, "ab")
 }
 
-/// The same with channels and pixels as one dimension.
+/// The problem with channels and pixels merged.
 ///
 /// # Errors
-/// The layout, where they are no neighbours in one order.
+/// Layouts whose channels and pixels have no common order.
 pub(super) fn flat(op: &InnerProduct) -> Result<InnerProduct, Skip> {
     let n = op.weights.dims().len();
-    // The place of every dimension: channels last, and as they are.
+    // The position of every dimension: channels last, and in their own order.
     let orders: [Vec<usize>; 2] = [[0, n - 1].into_iter().chain(1..n - 1).collect(), (0..n).collect()];
     let merged = |t: &Tensor, order: &[usize]| {
         let rest = t.dims()[1..].iter().try_fold(1i64, |all, size| all.checked_mul(*size))?;
@@ -173,7 +174,7 @@ pub(super) fn flat(op: &InnerProduct) -> Result<InnerProduct, Skip> {
     Ok(InnerProduct { src, weights, ..op.clone() })
 }
 
-/// The gradient, whose columns are the channels that lie together in it.
+/// The gradient; its columns are the channels that are contiguous in it.
 fn task([src, dst]: [&Tensor; 2], weights: &Tensor) -> Task {
     let plain = weights.blocking().is_some_and(|b| b.is_plain() && b.strides[1] == 1);
     let size = |d: i64| d.max(0) as usize;

@@ -1,4 +1,4 @@
-//! `channels:jit`: windows of channels by generated code, with channels last, in blocks of a vector, or in planes.
+//! `channels:jit`: windows of channels on generated code, with channels last, in blocks of a vector, or in planes.
 
 use super::generated::{self, Code, Formula, Lanes};
 use crate::CpuTarget;
@@ -11,30 +11,30 @@ use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{Lrn, LrnAlg};
 use oxidnn_spec::{Error, Problem};
 
-/// Zeros around a row of channels.
+/// Zeros before and after a row of channels.
 const AROUND: usize = 16;
-/// Elements of the planes of some rows of channels, which stay in L1.
+/// Elements of the planes of scratch for some rows of channels, which stay in L1.
 const NEAR: usize = 6 * 1024;
-/// Pixels of blocks of channels at least that are made together.
+/// Fewest pixels of blocks of channels that are processed together.
 const BLOCKED: usize = 16;
-/// Elements of a plane of all channels, which stays in L2; and its rows' least and most.
+/// Elements of a plane of all channels, which stays in L2; and fewest and most pixels of it.
 const PLANE: usize = 16 * 1024;
 const ROWS: std::ops::RangeInclusive<usize> = 64..=512;
 
 /// Plans a normalisation.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     generated::plan(problem, target, Across::new, Across::space)
 }
 
-/// Planes of scratch, one behind the other, in numbers.
+/// Planes of scratch, one after the other, in elements.
 #[derive(Clone, Copy, Debug)]
 struct Planes {
     /// Elements of a plane.
     size: usize,
-    /// Where the elements of the first lie.
+    /// The strides of the first.
     at: Plane,
 }
 
@@ -44,9 +44,9 @@ struct Across {
     window: u8,
     images: usize,
     pixels: usize,
-    /// Elements of a row: channels, also such as do not exist, or pixels.
+    /// Elements of a row: channels, including padding channels, or pixels.
     channels: usize,
-    /// Pixels of a task, and where its planes lie.
+    /// Pixels of a task, and offsets of its planes.
     each: usize,
     planes: Planes,
 }
@@ -60,7 +60,7 @@ impl Across {
         let mut of = Formula::new(op, op.local_size as f32, (workers, jit))?;
         let [images, channels] = [dims[0], dims[1]].map(|n| n as usize);
         let pixels = dims[2..].iter().product::<i64>() as usize;
-        // A longer window holds no more.
+        // A longer window includes no more channels.
         let half = (op.local_size as usize - 1) / 2;
         let half = half.min(channels.saturating_sub(1));
         if images * pixels * channels == 0 || 2 * half + 1 > MOST {
@@ -73,7 +73,7 @@ impl Across {
         }
         let (mut images, mut pixels) = (images, pixels);
         if first.lanes == Lanes::Channels && places.iter().flatten().all(|p| pixels == 1 || p.image == pixels * p.pixel) {
-            // Images go on as pixels do.
+            // Images are further pixels.
             places.iter_mut().flatten().filter(|_| pixels == 1).for_each(|p| p.pixel = p.image);
             (images, pixels) = (1, images * pixels);
         }
@@ -81,7 +81,7 @@ impl Across {
         let (each, planes) = match first.lanes {
             Lanes::Channels => {
                 let row = channels.next_multiple_of(lanes) + 2 * AROUND;
-                // Of blocks some pixels, which follow each other there.
+                // Blocks have pixels that are contiguous.
                 let blocked = places.iter().flatten().any(|p| p.channel != lanes * of.elem.bytes()) && channels > lanes;
                 let least = if blocked { BLOCKED } else { 1 };
                 let each = (NEAR / count / row).max(least).min(pixels);
@@ -134,7 +134,7 @@ impl Across {
         }
     }
 
-    /// Makes some pixels of an image.
+    /// Computes some pixels of an image.
     fn make(&self, code: &Code, bufs: &[Buf<'_>; 3], (image, pixel): (usize, usize), space: &mut [f32]) {
         self.surround(space);
         let count = self.each.min(self.pixels - pixel);

@@ -1,4 +1,4 @@
-//! What windows of channels and of pixels share where code is generated for them.
+//! What windows of channels and of pixels share in their generated code.
 
 use crate::CpuTarget;
 use crate::kernels::access::View;
@@ -14,10 +14,10 @@ use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Lrn;
 use oxidnn_spec::{Arg, Error, Op, Problem, Tensor};
 
-/// Plans a normalisation by the kernel that `made` makes for a number of workers, each of which has as much scratch as `space` says.
+/// Plans a normalisation by the kernel that `made` makes for a number of workers; `space` gives the scratch of each.
 ///
 /// # Errors
-/// What `made` declines.
+/// Problems that `made` declines.
 pub(super) fn plan<K: Generated>(
     problem: &Problem,
     target: &CpuTarget,
@@ -35,14 +35,14 @@ pub(super) fn plan<K: Generated>(
     })
 }
 
-/// Which elements lie in a vector.
+/// What the lanes of a vector are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Lanes {
     Channels,
     Pixels,
 }
 
-/// A tensor; distances in bytes.
+/// A tensor; strides in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) arg: Arg,
@@ -50,13 +50,13 @@ pub(super) struct Place {
     start: usize,
     pub(super) image: usize,
     pub(super) pixel: usize,
-    /// Of vectors of channels, or of channels.
+    /// The stride of vectors of channels, or of channels.
     pub(super) channel: usize,
-    /// Channels of the last block that do not exist.
+    /// Whether the last block has padding channels.
     pub(super) padded: bool,
 }
 
-/// The elements of a problem, where they lie, and what is made of them.
+/// The formula of a problem, and the strides of its tensors.
 #[derive(Debug)]
 pub(super) struct Formula {
     pub(super) jit: Isa,
@@ -69,8 +69,8 @@ pub(super) struct Formula {
     pub(super) workers: usize,
 }
 
-/// The kernels: squares; sums along the height and the width, where windows have several dimensions; powers of any elements, and of usual ones; the last
-/// pass of a gradient.
+/// The kernels: squares; sums along height and width, if windows have several dimensions; powers, for any numbers and for numbers in the
+/// usual range; the last pass of a gradient.
 pub(super) struct Code {
     pub(super) squares: Responses,
     pub(super) powers: [Responses; 2],
@@ -78,10 +78,10 @@ pub(super) struct Code {
 }
 
 impl Formula {
-    /// That of windows of so many elements.
+    /// The formula for windows of `window` elements.
     ///
     /// # Errors
-    /// [`Skip`] for types, layouts and exponents that there is no code for.
+    /// [`Skip`] for types, layouts and exponents without generated code.
     pub(super) fn new(op: &Lrn, window: f32, (workers, jit): (usize, Isa)) -> Result<Formula, Skip> {
         let elem = elem(op.src.dtype).filter(|e| matches!(e, Elem::F32 | Elem::Bf16 | Elem::F16));
         let elem = elem.ok_or_else(|| Skip::DataType(format!("{} in generated windows", op.src.dtype)))?;
@@ -105,26 +105,26 @@ impl Formula {
         self.places[1].is_none()
     }
 
-    /// So many channels, forward also those that do not exist, where all tensors have them. Their terms of a gradient may be no numbers.
+    /// The channels to compute: forward also padding channels, if all tensors have them. Backward their terms may be NaN.
     pub(super) fn channels(&self, count: usize) -> usize {
         let padded = self.is_forward() && self.places.iter().flatten().all(|p| p.padded);
         if padded { count.next_multiple_of(self.lanes()) } else { count }
     }
 
-    /// Whether processors have the masks.
+    /// Refuses masks where the processor has none.
     pub(super) fn check_masks(&self, masked: bool) -> Result<(), Skip> {
         let narrow = masked && !self.jit.avx512 && self.elem != Elem::F32;
         if narrow { Err(Skip::Shape("parts of vectors of narrow numbers")) } else { Ok(()) }
     }
 
-    /// Whether all that powers are taken of is far from the ends of f32, where all squares have such a sum. Nothing is below what is added to, and nothing
-    /// above the sum of all; what is no number is not in between.
+    /// Whether all bases of powers are in the usual range, far from the ends of f32, given the sum of all squares: no base is below `k` or
+    /// above `k` plus that sum. NaN is not in the range.
     pub(super) fn is_usual(&self, total: f32) -> bool {
         let [share, k, _] = self.numbers;
         k > USUAL.0 && share >= 0.0 && k + share * total < USUAL.1
     }
 
-    /// A kernel for windows of so many elements.
+    /// A kernel for windows of `window` elements.
     pub(super) fn kernel(&self, pass: Pass, window: u8, (usual, masked): (bool, bool)) -> Result<Responses, Error> {
         let elem = if pass == Pass::Sums { Elem::F32 } else { self.elem };
         Responses::get(self.jit, &Spec { pass, elem, window, quarters: self.quarters, usual, masked })
@@ -149,7 +149,7 @@ impl Formula {
         Ok(bufs)
     }
 
-    /// Zeros where the result has channels that do not exist.
+    /// Writes zeros to the result's padding channels.
     pub(super) fn finish(&self, simd: Simd, ctx: &Ctx<'_>) -> Result<(), Error> {
         let padded = self.places[2].filter(|p| p.padded);
         if let Some(place) = padded {

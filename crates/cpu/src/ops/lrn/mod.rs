@@ -32,7 +32,7 @@ fn windows(op: &Lrn, problem: &Problem, target: &CpuTarget) -> Result<(Windows<R
     let kept = if across { all & !0b10 } else { 0b11 };
     let sizes: Vec<usize> = (0..dims.len()).filter(|d| kept >> d & 1 == 0).map(|d| dims[d] as usize).collect();
     let volume = sizes.iter().product::<usize>() as i64;
-    // A longer window holds no more.
+    // A longer window includes no more elements.
     let reach = sizes.iter().max().map_or(0, |&longest| longest.saturating_sub(1));
     let window = Responses {
         forward,
@@ -55,7 +55,7 @@ fn windows(op: &Lrn, problem: &Problem, target: &CpuTarget) -> Result<(Windows<R
     )
 }
 
-/// `x (k + share * sum(x^2))^-beta` and its gradient, the sums over windows of `2 half + 1` along each dimension.
+/// `x (k + share * sum(x^2))^-beta` and its gradient; sums are over windows of `2 half + 1` along each dimension.
 #[derive(Debug)]
 struct Responses {
     forward: bool,
@@ -65,17 +65,17 @@ struct Responses {
     /// `2 alpha beta / n`.
     alpha_beta: f32,
     power: Power,
-    /// One more.
+    /// The power with an exponent one larger.
     next_power: Power,
     k: f32,
     sizes: Vec<usize>,
 }
 
-/// `x^-p` for numbers that are not negative: of roots where the exponent is a number of quarters, as usual ones are.
+/// `x^-p` for non-negative numbers: by square roots if the exponent is a multiple of a quarter, as it usually is.
 #[derive(Clone, Copy, Debug)]
 struct Power {
     exponent: f64,
-    /// The exponent in quarters, where roots make it.
+    /// The exponent in quarters, if square roots can compute it.
     quarters: Option<u8>,
 }
 
@@ -85,7 +85,7 @@ impl Power {
         Power { exponent: f64::from(exponent), quarters }
     }
 
-    /// Replaces elements.
+    /// Replaces elements by their powers.
     #[inline(always)]
     fn apply<const FMA: bool>(self, x: &mut [f32]) {
         macro_rules! each {
@@ -98,17 +98,17 @@ impl Power {
             };
         }
         for x in x.chunks_mut(PIECE) {
-            // Elements of usual sizes need no division and no root of the processor.
+            // Numbers in the usual range need neither a division nor a square root instruction.
             let usual = x.iter().fold(true, |usual, x| usual & (*x > USUAL.0) & (*x < USUAL.1));
             each!(x, usual, 1 2 3 4 6 7 8);
         }
     }
 }
 
-/// Elements that are looked at together.
+/// Elements that are processed together.
 const PIECE: usize = 256;
 
-/// Sums of `2 half + 1` rows of `inner` elements around each of the rows of `from`, fewer at the ends.
+/// Sums of `2 half + 1` rows of `inner` elements around each of the rows of `from`; fewer rows at the ends.
 #[inline(always)]
 fn line(to: &mut [f32], from: &[f32], half: usize, inner: usize) {
     let n = to.len() / inner;
@@ -140,7 +140,7 @@ fn line(to: &mut [f32], from: &[f32], half: usize, inner: usize) {
     if whole > 0 {
         fused!(1 2 3 4);
     }
-    // The rows at both ends, and all where there are not enough for one window.
+    // The rows at both ends, or all if there are fewer than a window.
     for i in (0..start / inner).chain(end / inner..n) {
         let (first, last) = (i.saturating_sub(half), (i + half).min(n - 1));
         if inner == 1 {
@@ -156,7 +156,7 @@ fn line(to: &mut [f32], from: &[f32], half: usize, inner: usize) {
 }
 
 impl Responses {
-    /// Sums over windows of `from`, left in `from` or `space`, which has the same length.
+    /// Sums over windows of `from`, returned in `from` or in `space`, which has the same length.
     #[inline(always)]
     fn sums<'a>(&self, run: usize, mut from: &'a mut [f32], mut space: &'a mut [f32]) -> &'a mut [f32] {
         let mut inner = run;
@@ -172,13 +172,13 @@ impl Responses {
 }
 
 impl Responses {
-    /// Elements `at..at + to.len()` of the sums of `f` over windows of rows of `run` elements; rows that do not exist add nothing.
+    /// Elements `at..at + to.len()` of the sums of `f` over windows of rows of `run` elements; rows outside add nothing.
     #[inline(always)]
     fn near(&self, run: usize, from: &[f32], at: usize, to: &mut [f32], f: impl Fn(f32) -> f32) {
         to.fill(0.0);
         let end = at + to.len();
         for j in 0..=2 * self.half {
-            // Row `j - half` from each one on: what lies before the first or behind the last is left out.
+            // Row `j - half` from each one on; elements before the first row or behind the last are left out.
             let (ahead, back) = (j * run, self.half * run);
             let low = at.max(back.saturating_sub(ahead));
             let high = end.min((from.len() + back).saturating_sub(ahead));
@@ -196,7 +196,7 @@ impl Responses {
         to.iter_mut().for_each(|s| *s = self.k + self.share * *s);
     }
 
-    /// Forward, windows along rows of `run` elements: piece by piece, so that all is in the first cache.
+    /// Forward with windows along rows of `run` elements: piece by piece, so that all stays in L1.
     #[inline(always)]
     fn along<const FMA: bool>(&self, run: usize, x: &[f32], result: &mut [f32]) {
         for (i, piece) in result.chunks_mut(PIECE).enumerate() {
@@ -206,10 +206,10 @@ impl Responses {
         }
     }
 
-    /// Forward, windows of pixels of planes of `height` rows: sums along the rows of a window stay near until the last of them is added.
+    /// Forward with windows of pixels of planes of `height` rows: sums along the rows of a window stay in a cache until the last is added.
     #[inline(always)]
     fn planes<const FMA: bool>(&self, [height, row, run]: [usize; 3], x: &[f32], result: &mut [f32], space: &mut [f32]) {
-        // A window has no more rows than a plane.
+        // A window has no more rows than the plane.
         let count = (2 * self.half + 1).min(height);
         let (squares, sums) = space.split_at_mut(row);
         for (x, result) in x.chunks_exact(height * row).zip(result.chunks_exact_mut(height * row)) {
@@ -234,7 +234,7 @@ impl Responses {
         }
     }
 
-    /// Backward: the terms of all rows go to `terms`, then their sums around each row into the gradient.
+    /// Backward: writes the terms of all rows to `terms`, then adds their sums around each row to the gradient.
     #[inline(always)]
     fn back_along<const FMA: bool>(&self, run: usize, [x, dd]: [&[f32]; 2], result: &mut [f32], terms: &mut [f32]) {
         let terms = &mut terms[..x.len()];

@@ -1,9 +1,9 @@
-//! `pixels:jit`: windows of pixels by generated code, of channels that are last or lie in blocks of a vector.
+//! `pixels:jit`: windows of pixels on generated code, with channels last or in blocks of a vector.
 //!
-//! A window is the product of windows along each dimension, and so are sums over it: a task goes through some slices of a vector of channels of an
-//! image, whose rows it sums along the width, then along the height of a slice of a volume, and along the outermost dimension where responses are
-//! made of them. Slices that a task does not make but that its windows meet are summed again. Backward does the same once more with the terms of the
-//! gradient; what is summed next is what has just been made.
+//! A window is a product of windows along each dimension, so sums over it are separable. A task has some slices of a vector of channels of
+//! an image. It sums their rows along the width, then along the height if the tensor is a volume, and along the outermost dimension where
+//! responses are computed. Slices of another task that its windows read are summed again. Backward does the same once more with the terms
+//! of the gradient. Each step reads what the step before has just written.
 
 use super::generated::{self, Code, Formula, Lanes};
 use crate::CpuTarget;
@@ -19,32 +19,32 @@ use std::ops::Range;
 
 /// Elements of rows that are summed together, which stay in L1.
 const NEAR: usize = 2 * 1024;
-/// Elements of the sums of a task, which stay in L2; and their most.
+/// Elements of the sums of a task, which stay in L2; and the most that they may be.
 const SUMS: usize = 48 * 1024;
 const MOST_SUMS: usize = 8 << 20;
 
 /// Plans a normalisation.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     generated::plan(problem, target, Within::new, |within| within.space.end)
 }
 
-/// A dimension: its size, and elements of a window on either side.
+/// A dimension: its size, and elements of a window on each side.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
     len: usize,
     half: usize,
 }
 
-/// Where a worker's scratch has what; in elements.
+/// The layout of a worker's scratch, in elements.
 #[derive(Clone, Copy, Default, Debug)]
 struct Space {
-    /// Rows as they are made, with zeros around them; and a slice of a volume, summed along the width, with rows of zeros around it.
+    /// Rows with zeros around them; and a slice of a volume, summed along the width, with rows of zeros around it.
     rows: usize,
     slice: usize,
-    /// Slices of sums of squares, with slices of zeros where there are none; the same of terms; factors.
+    /// Slices of sums of squares, with slices of zeros outside; the same of terms; factors.
     squares: usize,
     terms: usize,
     factors: usize,
@@ -76,7 +76,7 @@ impl Within {
             return Err(Skip::Layout("of src or dst: channels that are not in vectors".into()));
         }
         let [images, channels] = [dims[0], dims[1]].map(|n| n as usize);
-        // A longer window holds no more.
+        // A longer window includes no more elements.
         let axis = |len: usize| Axis { len, half: ((op.local_size as usize - 1) / 2).min(len - 1) };
         let mut sizes = dims[2..].iter().map(|n| *n as usize).filter(|n| *n != 1).rev();
         let mut next = || sizes.next().unwrap_or(1);
@@ -87,7 +87,7 @@ impl Within {
         if images * channels * w * h * d == 0 || [w, h, d].iter().any(|n| 2 * axis(*n).half + 1 > MOST) {
             return Err(Skip::Shape("no elements, or a long window"));
         }
-        // The outermost dimension is the first that there is.
+        // The outermost dimension is the first of size greater than 1.
         let (outer, inner) = match (h, d) {
             (1, 1) => (axis(w), [axis(1), axis(1)]),
             (_, 1) => (axis(h), [axis(1), axis(w)]),
@@ -100,7 +100,7 @@ impl Within {
         Ok(within)
     }
 
-    /// Decides about slices and scratch.
+    /// Decides slices and scratch.
     fn cut(&mut self, forward: bool) -> Result<(), Skip> {
         let (lanes, slice, [height, width]) = (self.lanes(), self.slice(), self.inner);
         let sums = if forward { 1 } else { 3 };
@@ -108,7 +108,7 @@ impl Within {
         let most = (SUMS / (sums * slice)).max(4 * self.outer.half).clamp(1, self.outer.len);
         self.each = self.outer.len.div_ceil(self.outer.len.div_ceil(most));
         let row = height.len * self.bordered();
-        // A slice of a volume is summed by itself.
+        // A slice of a volume is summed on its own.
         self.group = if height.len > 1 { 1 } else { (NEAR / row).clamp(1, self.outer.len) };
         if (self.each + around).checked_mul(slice).is_none_or(|n| n > MOST_SUMS) {
             return Err(Skip::Shape("large slices"));
@@ -130,7 +130,7 @@ impl Within {
         self.of.lanes()
     }
 
-    /// Elements of a slice, and of a row of it with what is around that.
+    /// Elements of a slice, and of one of its rows with what is around it.
     fn slice(&self) -> usize {
         self.inner[0].len * self.inner[1].len * self.lanes()
     }
@@ -148,30 +148,30 @@ impl Within {
 struct Task<'t> {
     plan: &'t Within,
     code: &'t Code,
-    /// Sums along the height and the width.
+    /// Kernels for sums along height and width.
     sums: &'t [Responses; 2],
     bufs: &'t [Buf<'t>; 3],
     image: usize,
     vector: usize,
-    /// The slices that it makes.
+    /// The slices that it computes.
     made: Range<usize>,
     space: &'t mut [f32],
 }
 
 impl Task<'_> {
-    /// The slices that it makes and so many more on either side, where there are such.
+    /// The slices that it computes and `more` on each side, as far as they exist.
     fn around(&self, more: usize) -> Range<usize> {
         self.made.start.saturating_sub(more)..(self.made.end + more).min(self.plan.outer.len)
     }
 
-    /// Slice `at` of those in `first`, that of the slice `more` before the first that is made.
+    /// The offset of slice `at` in `first`, the offset of the slice `more` before the first computed one.
     fn kept(&self, first: usize, more: usize, at: usize) -> Plane {
         let slice = self.plan.slice();
         let row = self.plan.inner[1].len * self.plan.lanes();
         Plane { first: first + (at + more - self.made.start) * slice, row, near: slice }
     }
 
-    /// Runs a kernel over slices of the tensors, for which planes hold rows of vectors.
+    /// Runs a kernel over slices of the tensors; `planes` are in scratch, as rows of vectors.
     fn pass(&mut self, kernel: &Responses, planes: [Plane; 3], slices: Range<usize>) -> f32 {
         let p = self.plan;
         let (lanes, [height, width]) = (p.lanes(), p.inner.map(|axis| axis.len));
@@ -204,14 +204,14 @@ impl Task<'_> {
             .sum()
     }
 
-    /// Where rows of some slices are made that are summed into `to`.
+    /// Where rows of some slices are written before they are summed to `to`.
     fn rows(&self, to: Plane) -> Plane {
         let half = self.plan.inner[1].half;
         let lanes = self.plan.lanes();
         if half > 0 { Plane { first: self.plan.space.rows + half * lanes, row: self.plan.bordered(), near: lanes } } else { to }
     }
 
-    /// Sums rows of some slices within each of these.
+    /// Sums rows of some slices along their inner dimensions.
     fn sum(&mut self, slices: usize, to: Plane) {
         let p = self.plan;
         let [height, width] = p.inner;
@@ -232,7 +232,7 @@ impl Task<'_> {
         run(&self.sums[0], between, to, [1, height.len * row]);
     }
 
-    /// Zeros around what is summed.
+    /// Zeroes what is around rows that are summed.
     fn surround(&mut self) {
         let p = self.plan;
         let (slice, lanes, [height, width], space) = (p.slice(), p.lanes(), p.inner, p.space);
@@ -268,7 +268,7 @@ impl Task<'_> {
         let terms = if forward { self.made.clone() } else { self.around(half) };
         let [mut squared, mut termed, mut combined] = [squares.start, terms.start, self.made.start];
         let mut total = 0.0;
-        // What waits for slices behind the last need not wait.
+        // At the end of the outermost dimension there is nothing to wait for.
         let ready = |done: usize, last: usize| if done == p.outer.len { last } else { done.saturating_sub(half).min(last) };
         while squared < squares.end {
             let next = (squared + p.group).min(squares.end);
@@ -302,7 +302,7 @@ impl Task<'_> {
 }
 
 impl Generated for Within {
-    /// All kernels, and those that sum along the height and the width.
+    /// All kernels, and those for sums along height and width.
     type Code = (Code, [Responses; 2]);
 
     fn build(&self) -> Result<Self::Code, Error> {

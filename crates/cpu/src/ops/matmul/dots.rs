@@ -1,7 +1,7 @@
-//! `dots:jit`: products of bytes of one row or one column, both operands contiguous along the depth: a dot product for each element of the result.
-//! Tiles would transpose the other side into panels, which takes longer than to read it, or multiply lanes of columns that do not exist.
+//! `dots:jit`: products of bytes with one row or one column and both operands contiguous along K, as a dot product for each result element.
+//! Tiles would have to transpose the other side into panels, which takes longer than reading it, or multiply idle lanes of columns.
 //!
-//! Zero points of one side are multiplied by sums of the other one.
+//! Zero points of one side are multiplied by sums of the other.
 
 use super::tiled::{Request, Tiled};
 use crate::decision::How;
@@ -16,21 +16,21 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::{Ctx, Decision, Skip};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS, Problem};
 
-/// Least depth, and elements of the other side, of shallow and of deep products: what is done besides products takes as long as some of them.
+/// Least K, and least elements of the other side: of shallow and of deep products. Below, the work besides products is too large a part.
 const LEAST: [[usize; 2]; 2] = [[64, 4 << 10], [256, 1 << 10]];
-/// Lines of the other side of a task.
+/// Lines of the other side in a task.
 const LINES: usize = 128;
 
 /// A planned product.
 #[derive(Debug)]
 pub(crate) struct Dots {
     tiled: Tiled,
-    /// Which operand is the vector, 0 or 1; lines of the other one, and bytes from one to the next.
+    /// Which operand is the vector, 0 or 1; lines of the other operand, and bytes from one to the next.
     vector: usize,
     lines: usize,
     step: usize,
     depth: usize,
-    /// Whether the elements of the operands are signed, the vector's first.
+    /// Whether elements are signed: those of the vector, those of the other operand.
     signed: [bool; 2],
     /// Whether they have zero points.
     zeros: [bool; 2],
@@ -39,10 +39,10 @@ pub(crate) struct Dots {
 }
 
 impl Dots {
-    /// The kernel and the bytes of scratch that it needs.
+    /// The kernel and its bytes of scratch.
     ///
     /// # Errors
-    /// What dot products do not take.
+    /// Products that are no dot products of bytes.
     pub(crate) fn plan(request: &Request<'_>) -> Result<(Dots, usize), Skip> {
         let operands = [request.a.tensor, request.b.tensor];
         if operands.iter().any(|t| !matches!(t.dtype, DataType::S8 | DataType::U8)) {
@@ -72,7 +72,7 @@ impl Dots {
         Ok((dots, scratch.ok_or(TOO_LARGE)?))
     }
 
-    /// Elements of a worker's scratch: the vector, and sums three times.
+    /// Elements of a worker's scratch: the vector, and three times the sums.
     fn share(&self) -> usize {
         ByteProduct::arranged(self.isa, self.depth) / size_of::<f32>() + 3 * LINES
     }
@@ -104,7 +104,7 @@ impl Generated for Dots {
         let before = tiled.before(simd, ctx)?;
         let epilogue = tiled.epilogue(simd, ctx, &before)?;
         epilogue.dst().zero_padding();
-        let zeros = tiled.zero_points(simd, ctx)?;
+        let zeros = [tiled.zero_points((simd, ctx), 0)?, tiled.zero_points((simd, ctx), 1)?];
         let input = |i: usize| -> Result<&[u8], Error> {
             let arg = tiled.args[i];
             ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))
@@ -140,7 +140,7 @@ impl Generated for Dots {
     }
 }
 
-/// Takes zero points of lines times the sum of the vector from sums.
+/// Subtracts the zero points of lines times the sum of the vector from sums.
 fn subtract(zero: &Broadcast<'_>, (pos, dim): (&[i64; MAX_NDIMS], usize), sum: i32, sums: &mut [i32]) {
     let mut zeros = [0.0; LINES];
     let zeros = &mut zeros[..sums.len()];

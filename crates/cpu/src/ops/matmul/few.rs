@@ -1,6 +1,6 @@
-//! `few_columns:jit`, and `gemv:jit` of inner product: products one side of which is few rows, or few columns, of plain floating-point elements. The other side is walked
-//! once, where it lies. Of few columns that is the source: each column of the weights is a row of the left operand, and rows of the source are columns of
-//! the right one; tiles would multiply lanes of columns that do not exist.
+//! `few_columns:jit`, and `gemv:jit` of inner product: floating-point products with one side of few rows or few columns, neither packed.
+//! The other side is streamed once, in place, by the kernels of `gemv`. With few columns that is the source: columns of the weights become
+//! rows of the left operand, and rows of the source columns of the right one. Tiles would multiply idle lanes of columns.
 
 use crate::CpuTarget;
 use crate::kernels::access::{Axis, View};
@@ -16,12 +16,15 @@ use crate::row::{Generated, RowPlan, TOO_LARGE};
 use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
 
-/// Most columns: with more of them a tile has lanes enough to be faster.
+/// Most columns: with more, a tile has enough lanes to be faster.
 const COLUMNS: i64 = 4;
-/// Least depth of one column and of several: what follows sums costs each as much as a few vectors of products.
+/// Least K, for one column and for several: the work after each sum costs as much as a few vectors of products.
 const DEPTH: [usize; 2] = [64, 768];
-/// Least elements of the side that is walked, for which it pays to arrange the other one. Both measured on Zen 3.
+/// Least elements of the streamed side, for one column and for several, that make preparing the other side worthwhile. `DEPTH` and `WALKED`
+/// were measured on Zen 3.
 const WALKED: [usize; 2] = [4 << 10, 96 << 10];
+/// Least depth where the other side is contiguous across it: lanes are results, whose sums pass through L1.
+const LINES: usize = 16;
 /// Least bytes of depth for each of several columns that are contiguous, and so taken as they lie: lanes are added for each. Measured on Zen 4.
 const CONTIGUOUS: usize = 128;
 
@@ -30,22 +33,22 @@ const CONTIGUOUS: usize = 128;
 pub(crate) struct Side {
     /// Which argument it is.
     pub(crate) arg: Arg,
-    /// The dimension of its rows, or columns, and the same in the result.
+    /// The dimension of its rows or columns, in the operand and in the result.
     pub(crate) across: [usize; 2],
-    /// Dimensions of the depth, slowest first.
+    /// Dimensions that make up K, slowest first.
     pub(crate) depth: Vec<usize>,
 }
 
 /// The operands of a product.
 #[derive(Clone, Debug)]
 pub(crate) struct Sides {
-    /// The one that is few rows or columns.
+    /// The operand of few rows or columns.
     pub(crate) few: Side,
-    /// The one that is walked.
+    /// The streamed operand.
     pub(crate) many: Side,
     /// The result.
     pub(crate) result: Arg,
-    /// Leading dimensions that all have.
+    /// Number of leading batch dimensions.
     pub(crate) batch: usize,
 }
 
@@ -56,7 +59,7 @@ pub(crate) struct Few {
     sides: Sides,
     product: Product,
     places: Places,
-    /// Whether the few rows are taken as they lie.
+    /// Whether the few rows are read in place.
     in_place: bool,
 }
 
@@ -67,7 +70,7 @@ impl Side {
 }
 
 impl Sides {
-    /// Whether they are floating-point elements of one type and of known sizes.
+    /// Whether both are floating-point tensors of one type and of known sizes.
     fn check(&self, problem: &Problem) -> Result<(), Skip> {
         support::known(problem)?;
         let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
@@ -78,10 +81,10 @@ impl Sides {
         if real { Ok(()) } else { Err(Skip::DataType(format!("{} by {}", few.dtype, many.dtype))) }
     }
 
-    /// Whether the few are columns that tiles have too many lanes for.
+    /// Refuses products with other than few columns, or for which tiles are faster.
     ///
     /// # Errors
-    /// What they are not.
+    /// The reason.
     pub(crate) fn check_columns(&self, problem: &Problem) -> Result<(), Skip> {
         self.check(problem)?;
         let (few, many) = (self.few.of(problem)?, self.many.of(problem)?);
@@ -92,7 +95,12 @@ impl Sides {
         }
         let contiguous = few.blocking().is_some_and(|b| b.is_plain() && Axis::new(&self.few.depth, few.dims()).chained(b) == Some(1));
         let several = usize::from(columns > 1 && !contiguous);
-        let least = if columns > 1 && contiguous { CONTIGUOUS * columns as usize * 8 / few.dtype.bits() } else { DEPTH[several] };
+        let by_row = many.blocking().is_some_and(|b| b.is_plain() && b.strides[self.many.across[0]] == 1 && rows > 1);
+        let least = match by_row {
+            true => LINES,
+            false if columns > 1 && contiguous => CONTIGUOUS * columns as usize * 8 / few.dtype.bits(),
+            false => DEPTH[several],
+        };
         let walked = depth.saturating_mul(rows.max(0) as usize);
         let fits = (1..=COLUMNS).contains(&columns) && rows >= columns && depth >= least && walked >= WALKED[several];
         if fits { Ok(()) } else { Err(Skip::Shape("not of 1 to 4 columns by so many rows and so much depth that a walk pays")) }
@@ -101,16 +109,16 @@ impl Sides {
     /// Plans a problem whose layouts are resolved.
     ///
     /// # Errors
-    /// What the kernels do not take.
+    /// Products that the kernels do not take.
     pub(crate) fn plan(self, problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         let (kernel, scratch_bytes) = self.product(&problem, target)?;
         RowPlan::of(problem, target, Some(scratch_bytes), kernel)
     }
 
-    /// The kernel of a problem whose layouts are resolved, and the bytes of scratch that it needs.
+    /// The kernel of a problem whose layouts are resolved, and its bytes of scratch.
     ///
     /// # Errors
-    /// What the kernels do not take.
+    /// Products that the kernels do not take.
     pub(crate) fn product(self, problem: &Problem, target: &CpuTarget) -> Result<(Few, usize), Skip> {
         self.check(problem)?;
         let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
@@ -133,9 +141,6 @@ impl Sides {
             rounds: false,
             zero: false,
         };
-        if self.few.arg == Arg::WEIGHTS && !request.weights.is_by_columns() {
-            return Err(Skip::Layout("of the source: its depth is not contiguous".into()));
-        }
         let product = Product::new(request)?;
         let plain = few.blocking().is_some_and(|b| {
             let even = |n: &i64| product.word_type() == DataType::F32 || n % 2 == 0;

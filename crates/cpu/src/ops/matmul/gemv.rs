@@ -1,5 +1,5 @@
-//! `gemv:jit`: products of up to 8 rows, whose weights are decoded on their way from memory; and `unpacked:jit` and `unpacked:amx`: products of more
-//! rows with weights of 8 or 4 bits, which are unpacked part by part.
+//! `gemv:jit`: products of up to 8 rows, which stream the weights once and decode them in registers; and `unpacked:jit` and `unpacked:amx`:
+//! products of more rows with weights of 8 or 4 bits, which the loop nest unpacks part by part.
 
 use super::place;
 use super::tiled::{self, Matrix, product};
@@ -27,9 +27,9 @@ struct Gemv {
     attr: Attr,
     product: Kind,
     places: Places,
-    /// Whether the source is taken as it lies.
+    /// Whether the source is read in place.
     in_place: bool,
-    /// Whether scales of weights differ along the reduction, which the tail does not apply.
+    /// Whether scales of the weights vary along K; these are applied before the epilogue.
     grouped: bool,
 }
 
@@ -39,13 +39,13 @@ enum Kind {
     Many(Unpacked),
 }
 
-/// A product with its kernels.
+/// The generated kernels of a product.
 enum Code {
     Few(Box<ReadyProduct>),
     Many(Box<ReadyUnpacked>),
 }
 
-/// Takes dense products of few rows, but for those of two whole-number operands.
+/// Takes dense products of few rows and a floating-point source.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     if !(1..=MAX_ROWS as i64).contains(&op.src.dims()[op.src.dims().len() - 2]) {
@@ -62,35 +62,38 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     ready(problem, target, request, (Kind::Few(product), scratch, in_place))
 }
 
-/// Rows from which on tiles are faster with weights that they multiply as they are, which they read (or pack) once for all rows: in panels, which
-/// they need not pack; row-major; and transposed; of 16 bits and of 32. Measured on Zen 4.
+/// Rows from which on tiles are faster than gemv, if they multiply the weights' type directly: they read or pack the weights once for all
+/// rows. By type (16 bits, f32) and layout (panels, row-major, transposed). Measured on Zen 4.
 const ENOUGH: [[usize; 3]; 2] = [[1, 4, 7], [2, MAX_ROWS + 1, MAX_ROWS + 1]];
-/// What tiles take to pack an element of depth of a panel of transposed weights that stay in L2, of f32 and of bf16 that is multiplied in pairs; what a walk along
-/// them takes on its way, for a vector of each product, and to add its lanes: nanoseconds, measured on Zen 4.
+/// A time model for transposed weights in L2, in nanoseconds, measured on Zen 4: `PACKED` is packing a line of a panel by a vector of
+/// columns, in f32 and in bf16 with VNNI pairs; of gemv, `WAY` is the set-up, `STEP` a vector of products, `ADDED` adding the lanes of a
+/// sum.
 const PACKED: [f64; 2] = [2.6, 1.55];
 const WAY: f64 = 470.0;
 const STEP: f64 = 0.37;
 const ADDED: f64 = 5.0;
-/// The same of other plain weights that stay in L2, row-major and transposed: rows, and what another row needs of depth. Packing a column takes as long as it is
-/// deep, a walk adds the lanes of each row's sums in the end. Of f32 and f16; of bf16 that is multiplied in pairs, and of other bf16.
+/// Rows from which on tiles are faster, for other plain weights in L2: `least`, plus one for each `more` of K, since gemv adds the lanes of
+/// every row's sums, while packing takes time in proportion to K. By type (f32 and f16; bf16 with native pairs; other bf16) and layout
+/// (row-major, transposed).
 const NEAR: [[[usize; 2]; 2]; 3] = [[[1, usize::MAX], [1, 64]], [[1, 96], [1, 192]], [[2, 32], [1, 64]]];
-/// Lanes of vectors for which all of L2 may be panels of weights that one row meets in tiles sooner than on a walk, the way to which is longer: a quarter of L2
-/// on 512 bits, an eighth on 256. Measured on Zen 4.
+/// With panels of weights of up to this part of L2, in lanes, tiles are faster from one row on, because setting up gemv takes longer: a
+/// quarter of L2 with 512-bit vectors, an eighth with 256-bit ones. Measured on Zen 4.
 const NEAR_PANELS: usize = 64;
-/// Weights so few that the way to a walk takes longer than tiles do.
+/// Weights so small that setting up gemv takes longer than tiles do.
 const LITTLE: usize = 6 << 10;
-/// The same of transposed weights of little depth: rows, and what another row needs of depth. A walk adds the lanes of each column's sums in the end.
+/// As `ENOUGH`, for transposed weights and small K: rows, plus one for each 48 of K, since gemv adds the lanes of every sum.
 const SHALLOW: [usize; 2] = [3, 48];
-/// The same of weights that come from memory.
+/// As `ENOUGH`, for weights in memory.
 const ENOUGH_FAR: usize = 6;
-/// The same of row-major f32, which tiles read in place where a panel's lines stay in L2.
+/// As `ENOUGH`, for row-major f32 that tiles read in place, because the lines of a panel stay in L2.
 const IN_PLACE: usize = 4;
-/// The same of weights in panels that tiles of AMX multiply: these take as long for any of up to 16 rows, a walk as long as memory for up to so many.
+/// As `ENOUGH`, for panels on AMX. AMX tiles take as long for any number of rows up to 16; gemv keeps up with memory up to this number.
 const ENOUGH_ON_AMX: usize = 4;
-/// Weights of so many times L2 come from memory.
+/// Weights larger than this many times L2 are taken to be in memory.
 const FAR: usize = 8;
 
-/// Whether tiles multiply the few rows of a problem with resolved layouts faster than the weights are walked; `None` where they differ in more than that.
+/// Whether tiles are faster than gemv for the few rows of a problem with resolved layouts; `None` unless the operands are of one
+/// floating-point type, without scales and zero points.
 pub(super) fn is_faster_in_tiles(problem: &Problem, target: &CpuTarget) -> Option<bool> {
     let Op::Matmul(op) = &problem.op else { return None };
     let rows = op.src.dims()[op.src.dims().len() - 2].max(0) as usize;
@@ -100,8 +103,8 @@ pub(super) fn is_faster_in_tiles(problem: &Problem, target: &CpuTarget) -> Optio
     alike.then(|| are_enough(rows, &op.weights, (&[n - 2], n - 1), target))
 }
 
-/// Whether so many rows of floating-point elements are enough for tiles to be faster than a walk along weights of their type, whose depth and columns are these
-/// dimensions.
+/// Whether `rows` rows are enough for tiles to be faster than gemv, for weights of the rows' floating-point type. `depth` and `column` are
+/// the weights' dimensions.
 pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column): (&[usize], usize), target: &CpuTarget) -> bool {
     let (Some(b), Some(isa)) = (weights.blocking(), target.jit) else { return false };
     let Ok(product) = product(weights.dtype, weights.dtype) else { return false };
@@ -132,25 +135,25 @@ pub(in crate::ops) fn are_enough(rows: usize, weights: &Tensor, (depth, column):
         return rows >= least + deep.saturating_add(more / 4) / more;
     }
     let right = place::right(isa, weights, depth, &[column], product.together());
-    // A row of tiles widens an element for each product, where the processor multiplies none of its type, as the walk does, with fewer sums in flight.
+    // Without native instructions for the type, tiles convert each element for every row, as gemv does, with fewer sums in flight.
     let least = if product.is_native(isa) { 1 } else { 2 };
     let shallow = if lie == 2 { SHALLOW[0] + deep / SHALLOW[1] } else { usize::MAX };
     let by_lie = ENOUGH[usize::from(weights.dtype == DataType::F32)][lie].min(shallow).max(least);
-    // What comes from memory is walked line by line.
+    // Weights in memory are streamed line by line.
     let right = right.map(|(right, place)| if far { right } else { place::of_rows(rows, product, (right, &place)) });
     let enough = if right == Ok(Right::InPlace) { IN_PLACE } else { by_lie };
     rows >= if far { enough.max(ENOUGH_FAR) } else { enough }
 }
 
-/// Takes dense products with weights of 8 or 4 bits, but for those of two whole-number operands.
+/// Takes dense products with weights of 8 or 4 bits and a floating-point source.
 pub(super) fn plan_compressed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     unpacked(problem, target, false)
 }
 
-/// Rows from which on tiles of AMX, for which all weights are unpacked before, are faster than vectors, for which K blocks are.
+/// Rows from which on AMX, which unpacks all weights first, is faster than vectors, which unpack by K blocks.
 const TILES: i64 = 8;
 
-/// Takes the same where both operands are bf16 once weights are unpacked, and rows are enough for tiles of AMX.
+/// The same on AMX, if both operands are bf16 once weights are unpacked, and there are enough rows.
 pub(super) fn plan_compressed_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     amx::isa(target.jit)?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
@@ -163,7 +166,7 @@ pub(super) fn plan_compressed_amx(problem: &Problem, target: &CpuTarget) -> Resu
 fn unpacked(problem: &Problem, target: &CpuTarget, on_amx: bool) -> Result<Box<dyn Plan>, Skip> {
     let (problem, request, target) = resolved(problem, target)?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    // Plain weights are unpacked with tables.
+    // Plain weights are unpacked with tables of scales and zero points.
     let plain = op.weights.blocking().is_some_and(Blocking::is_plain);
     let grouped = request.grouped.map(|g| if plain { g.in_tables() } else { g });
     let request = Request { isa: if on_amx { request.isa } else { request.isa.without_amx() }, grouped, ..request };
@@ -178,14 +181,14 @@ fn unpacked(problem: &Problem, target: &CpuTarget, on_amx: bool) -> Result<Box<d
     ready(problem, target, request, (Kind::Many(product), scratch, false))
 }
 
-/// What finishes sums in registers, if it can.
+/// The epilogue in registers, if one is possible.
 fn tail(problem: &Problem, request: &Request, target: &CpuTarget) -> Option<Tail> {
     let Op::Matmul(op) = &problem.op else { return None };
     let n = op.dst.dims().len();
     let (row, column) = (n - 2, n - 1);
     place::plain(&op.dst, &[row], &[column]).ok()?;
     let mut attr = problem.attr.clone();
-    // Those that differ along the reduction are applied before.
+    // Scales that vary along K are applied while unpacking.
     if request.grouped.is_some_and(|g| g.scale.is_some()) {
         attr.scales.remove(&Arg::WEIGHTS);
     }
@@ -212,7 +215,7 @@ fn ready(
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
-/// The problem with its layouts resolved, as a request.
+/// The problem with resolved layouts, as a request to the kernels.
 fn resolved<'t>(problem: &Problem, target: &'t CpuTarget) -> Result<(Problem, Request, &'t CpuTarget), Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
@@ -260,13 +263,13 @@ fn request(op: &Matmul, attr: &Attr, isa: oxidnn_jit::Isa, workers: usize) -> Re
     })
 }
 
-/// Depth of the groups of a quantisation, where it differs along the depth.
+/// Group size of a quantisation that varies along K.
 fn group_size(quant: Option<&Quant>, depth: usize) -> Option<usize> {
     let quant = quant.filter(|q| q.mask >> depth & 1 == 1)?;
     Some(quant.groups.first().map_or(1, |g| g.max(&1).unsigned_abs() as usize))
 }
 
-/// Quantisation of weights that differs along the reduction.
+/// The part of the weights' quantisation that varies along K.
 fn grouped(op: &Matmul, attr: &Attr, isa: oxidnn_jit::Isa) -> Result<Option<Grouped>, Skip> {
     let dims = op.weights.dims();
     let (depth, column) = (dims.len() - 2, dims.len() - 1);
@@ -288,7 +291,7 @@ fn grouped(op: &Matmul, attr: &Attr, isa: oxidnn_jit::Isa) -> Result<Option<Grou
     Ok(Some(Grouped { size, scale: scale.filter(|_| sizes[0].is_some()).map(factor), zero: zero.map(factor) }))
 }
 
-/// Whether the source holds plain numbers of the kernels' type, contiguous along the depth.
+/// Whether the source has the kernels' type, no quantisation, and is contiguous along K.
 fn is_natural(problem: &Problem, words: DataType) -> bool {
     let (Op::Matmul(op), attr) = (&problem.op, &problem.attr) else { return false };
     let n = op.src.dims().len();
@@ -300,7 +303,7 @@ fn is_natural(problem: &Problem, words: DataType) -> bool {
     plain && op.src.dtype == words && ![&attr.scales, &attr.zero_points].iter().any(|q| q.contains_key(&Arg::SRC))
 }
 
-/// A scale that differs along the reduction (dimension `depth`), or else the one that the tail applies.
+/// Splits a scale by whether it varies along K (dimension `depth`): the part for unpacking, and the part for the epilogue.
 fn split(scale: Broadcast<'_>, along: bool, depth: usize) -> (Option<Broadcast<'_>>, Broadcast<'_>) {
     if along { (Some(scale), Broadcast::constant(1.0)) } else { (None, scale.without(depth)) }
 }

@@ -1,4 +1,5 @@
-//! `packed:jit` and `packed:amx`: matrix products on generated tiles. Weights lie in panels (what `any` resolves to), or plain: row-major, or transposed.
+//! `packed:jit` and `packed:amx`: matrix products on generated microkernels. Weights are in panels (what `any` resolves to), row-major, or
+//! transposed.
 
 use super::dots::Dots;
 use super::gemv;
@@ -17,13 +18,13 @@ use oxidnn_spec::{Arg, Attr, Op, Problem, Quant, Tensor};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Bytes of weights that tiles are through with before memory matters.
+/// Bytes of weights that are multiplied before bandwidth matters.
 const SMALL: i64 = 64 << 10;
 
-/// Takes what [`plan`] takes where there are few weights; where tiles of AMX multiply the types, where vectors are through with a product before these.
+/// Takes what [`plan`] takes with few weights; for types that AMX multiplies, only if vectors are predicted to be faster.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     support::known(problem)?;
@@ -36,7 +37,7 @@ pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
             return Err(Skip::Shape("enough work for tiles of AMX"));
         }
     }
-    // Of many weights few rows are a walk along them.
+    // With many weights and few rows, gemv streams the weights.
     let of_few = dims[n - 2] <= MAX_ROWS as i64;
     if !few && (of_few || on_amx(op, target).is_none()) {
         return Err(Skip::Shape("more than 64 KiB of weights"));
@@ -48,16 +49,16 @@ pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dy
     Ok(planned)
 }
 
-/// The product, where tiles of AMX multiply the types on this processor.
+/// The product, if AMX multiplies its types on this processor.
 fn on_amx(op: &Matmul, target: &CpuTarget) -> Option<Product> {
     let product = target.jit.filter(|isa| isa.amx).and_then(|_| product(op.src.dtype, op.weights.dtype).ok())?;
     amx::check(product).ok().map(|()| product)
 }
 
-/// Takes what [`plan`] takes where there are few rows, but enough for tiles to be faster than a walk along the weights.
+/// Takes what [`plan`] takes with few rows, if these are enough for tiles to be faster than gemv.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     if !(1..=MAX_ROWS as i64).contains(&op.src.dims()[op.src.dims().len() - 2]) {
@@ -73,25 +74,25 @@ pub(super) fn plan_few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
 /// Takes dense products of the types that vectors multiply.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     plan_on(problem, target, isa.without_amx(), |request| request.plan())
 }
 
-/// Takes products of bytes of one row or one column whose operands are contiguous along the depth.
+/// Takes products of bytes with one row or one column whose operands are contiguous along K.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_dots(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     plan_on(problem, target, isa.without_amx(), Dots::plan)
 }
 
-/// Takes dense products of the types that tiles of AMX multiply.
+/// Takes dense products of the types that AMX multiplies.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = amx::isa(target.jit)?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
@@ -99,7 +100,7 @@ pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     plan_on(problem, target, isa, |request| request.plan())
 }
 
-/// What makes a kernel of a request, with the bytes of scratch that it needs.
+/// Makes the kernel of a request and says its bytes of scratch.
 pub(crate) type Make<K> = fn(&Request<'_>) -> Result<(K, usize), Skip>;
 
 fn plan_on<K: Generated>(problem: &Problem, target: &CpuTarget, isa: Isa, make: Make<K>) -> Result<Box<dyn Plan>, Skip> {
@@ -136,7 +137,7 @@ fn plan_on<K: Generated>(problem: &Problem, target: &CpuTarget, isa: Isa, make: 
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
-/// Scales and zero points of the operands must not differ along the reduction.
+/// Refuses scales and zero points that vary along K.
 fn check(attr: &Attr, op: &Matmul) -> Result<(), Skip> {
     let n = op.dst.dims().len();
     let along = |quant: Option<&Quant>, t: &Tensor, d: usize| quant.is_some_and(|q| varying(q, t.dims()) >> d & 1 == 1);

@@ -1,4 +1,4 @@
-//! `merged:jit`: products of a batch that share their weights, as one product of more rows: weights are read, unpacked or packed once for all of them.
+//! `merged:jit`: batches that share their weights as one product of more rows, so that weights are read, unpacked or packed once.
 
 use super::IMPLS;
 use crate::CpuTarget;
@@ -7,11 +7,11 @@ use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::Matmul;
 use oxidnn_spec::{Arg, Attr, Dims, Op, PostOp, Problem, Tensor};
 
-/// Rows up to this one.
+/// Index in `IMPLS` of the first row that is asked for the merged product.
 const BEFORE: usize = 1;
 
-/// Takes products whose weights do not differ along a dimension of the batch that rows can be taken together with, by the first row of generated code
-/// that takes these.
+/// Takes products whose weights do not vary along a batch dimension that can be merged with the rows, by the first generated row that takes
+/// the merged product.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let row = op.dst.dims().len() - 2;
@@ -44,7 +44,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     staged::viewed(resolved, inner, target)
 }
 
-/// The problem with dimension `d` of the batch taken together with the rows, slower one first, where all operands have neighbours along both at one distance.
+/// The problem with batch dimension `d` merged with the rows in the given order (slower one first), if every operand has one stride for
+/// both.
 fn join(problem: &Problem, [d, row]: [usize; 2], order: [usize; 2]) -> Option<Problem> {
     let Op::Matmul(op) = &problem.op else { return None };
     let (attr, sizes) = (&problem.attr, order.map(|d| op.dst.dims()[d]));
@@ -71,7 +72,7 @@ fn join(problem: &Problem, [d, row]: [usize; 2], order: [usize; 2]) -> Option<Pr
     Some(Problem { op: Op::Matmul(op), attr: Attr { post_ops, ..attr.clone() } })
 }
 
-/// The mask of slopes once dimension `d` of a result is taken together with its rows, where these slopes lie as the others do.
+/// The mask of a PReLU's slopes once dimension `d` of the result is merged with its rows, if the slopes can be merged as well.
 fn slopes(mask: u32, dst: &Tensor, [d, row]: [usize; 2], order: [usize; 2]) -> Option<u32> {
     let sizes = order.map(|d| dst.dims()[d]);
     let joined = together(&PostOp::slopes(mask, dst.dims())?, row, order, sizes)?;
@@ -86,15 +87,15 @@ fn slopes(mask: u32, dst: &Tensor, [d, row]: [usize; 2], order: [usize; 2]) -> O
     (rows == 1 || own.blocking()?.strides[row] == joined.blocking()?.strides[row]).then_some(mask)
 }
 
-/// Whether the attributes treat all positions along some dimensions alike.
+/// Whether the attributes do not vary along the dimensions.
 fn is_alike(attr: &Attr, dims: [usize; 2]) -> bool {
     let mut quants = attr.scales.iter().chain(&attr.zero_points).filter(|(arg, _)| **arg != Arg::WEIGHTS);
     let random = attr.dropout.is_some() || !attr.rounding.is_empty() || !attr.precomputed_reductions.is_empty();
     !random && quants.all(|(_, quant)| dims.iter().all(|d| quant.mask >> d & 1 == 0))
 }
 
-/// A tensor whose dimensions of these sizes in the result, the rows and another one, slower one first, are the rows of another tensor: `None` where they are not at
-/// one distance, or the tensor has one number for all positions of one of them.
+/// The tensor with two dimensions merged into rows, slower one first; `sizes` are theirs in the result. `None` if they do not have one
+/// stride, or if the tensor is broadcast along one of them.
 fn together(t: &Tensor, row: usize, [slow, fast]: [usize; 2], sizes: [i64; 2]) -> Option<Tensor> {
     let own = [t.dims()[slow], t.dims()[fast]];
     if own == [1, 1] {

@@ -14,7 +14,7 @@ mod zero_points;
 use crate::CpuTarget;
 use crate::kernels::dot::panel_width;
 use crate::kernels::tile::layout;
-use crate::ops::{fallback, passes, rounded, staged, support};
+use crate::ops::{doubles, fallback, passes, rounded, staged, support};
 use few::{Side, Sides};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::op::Matmul;
@@ -39,24 +39,28 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("packed:portable", packed::plan),
     Impl::new("sparse:portable", sparse::plan),
     Impl::new("passes:portable", passes::portable),
+    Impl::new("doubles:portable", doubles::plan),
     fallback::ROW,
 ];
 
-/// f32 on tiles of AMX.
+/// f32 products rounded to bf16 on AMX, if the `fpmath` mode allows it.
 fn rounded(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     rounded::plan(problem, target, &[jit::plan_amx])
 }
 
-/// f16 as f32.
+/// f16 products on f32 copies.
 fn widened(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     rounded::widened(problem, target, &[jit::plan])
 }
 
-/// The rows that [`staged`] makes copies for.
+/// The rows that [`staged`] plans over copies of operands.
 const GENERATED: &[Choose<CpuTarget>] = &[gemv::plan, gemv::plan_compressed_amx, gemv::plan_compressed, jit::plan_amx, jit::plan];
 
 /// Products of few columns of weights that lie as the user has them.
-fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let n = op.dst.dims().len();
     let (row, column) = (n - 2, n - 1);
@@ -69,18 +73,18 @@ fn few_columns(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, S
     sides.plan(problem, target)
 }
 
-/// Copies may be f32 where the source is of floating-point elements.
+/// A source of floating-point elements may be copied as f32.
 fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     const FLOATS: &[(Arg, DataType)] = &[(Arg::SRC, DataType::F32), (Arg::WEIGHTS, DataType::F32)];
     let real = matches!(&problem.op, Op::Matmul(op) if !op.src.dtype.is_integral());
     staged::plan(problem, target, GENERATED, if real { &[&[], FLOATS] } else { &[&[]] })
 }
 
-/// Gives weights of layout `any` panels: those of generated code where that multiplies the type, else those of the portable kernels. Bytes whose
-/// columns are summed, for signed sources and for zero points of the source, have these sums behind them.
+/// Resolves open layouts of weights to panels: those of generated code if it multiplies the types, else those of the portable kernels.
+/// Bytes whose column sums are needed, for signed sources and for zero points of the source, have these sums behind them.
 ///
 /// # Errors
-/// The layout, where the panels do not fit.
+/// Panels that are too large.
 fn resolve_weights(op: &mut Matmul, attr: &Attr, target: &CpuTarget) -> Result<(), Skip> {
     let weights = &mut op.weights;
     if !weights.layout.is_any() || weights.dims().has_runtime() {

@@ -1,7 +1,7 @@
 //! `packed:portable`: any dense matrix product through the dot kernel.
 //!
-//! Operands of any type become `f32` while they are packed; products of small integers are summed exactly (see [`exact_depth`]). Scales that
-//! do not differ along the reduction, and everything after it, are the tail's.
+//! Operands of any type are converted to `f32` while they are packed; products of small integers are summed exactly (see [`exact_depth`]).
+//! Scales that do not vary along K, and all that follows, are applied by the epilogue.
 
 use crate::CpuTarget;
 use crate::kernels::access::{Axis, View};
@@ -46,7 +46,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::of(problem, target, Some(scratch_bytes), kernel)
 }
 
-/// Scales of an operand: those that differ along the reduction (dimension `depth`), and those that the tail applies.
+/// Splits the scales of an operand: those that vary along K (dimension `depth`), and those that the epilogue applies.
 fn split_scale<'a>(scale: Broadcast<'a>, depth: usize) -> (Option<Broadcast<'a>>, Broadcast<'a>) {
     if scale.varies(depth) { (Some(scale), Broadcast::constant(1.0)) } else { (None, scale.without(depth)) }
 }

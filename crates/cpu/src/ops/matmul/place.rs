@@ -1,4 +1,4 @@
-//! Where the operands of a product lie: matrices of tensors, each side one dimension or several that are taken together.
+//! The operands of a product as matrices with strides. Each side is one dimension of the tensor, or several that are merged.
 
 use crate::hardware::K_STEPS;
 use crate::kernels::nest::Right;
@@ -9,27 +9,27 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Blocking, Dims, Tensor};
 
-/// A plain matrix or panels; distances in bytes.
+/// A plain matrix or panels; offsets and strides in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
-    /// Where it begins.
+    /// Offset of its first element.
     pub(crate) start: usize,
-    /// From a row to the next; in panels, from a step of the depth to the next.
+    /// From a row to the next; in panels, from one step of K to the next.
     pub(crate) row: usize,
-    /// From a column to the next; in panels, from a panel to the next.
+    /// From a column to the next; in panels, from one panel to the next.
     pub(crate) column: usize,
 }
 
 /// The blocking of a tensor.
 ///
 /// # Errors
-/// The layout, where it is none.
+/// Tensors without one.
 fn blocking(t: &Tensor) -> Result<&Blocking, Skip> {
     t.blocking().ok_or_else(|| Skip::Layout("an operand without strides".into()))
 }
 
-/// Distance in elements of neighbours along dimensions that are taken together, where it is the same for all. The last dimension may have a
-/// block of `together` elements innermost; then it is the distance of such blocks.
+/// The stride, in elements, of dimensions that are merged, if there is one for all. The last dimension may have an innermost block of
+/// `together` elements; then it is the stride of these blocks.
 fn chained(b: &Blocking, sizes: &Dims, dims: &[usize], together: i64) -> Option<i64> {
     let last = *dims.last()?;
     let several = dims[..dims.len() - 1].iter().any(|d| sizes[*d] != 1);
@@ -50,15 +50,15 @@ fn chained(b: &Blocking, sizes: &Dims, dims: &[usize], together: i64) -> Option<
     near.map(|(stride, _)| stride)
 }
 
-/// Number of indices of dimensions taken together.
+/// Number of indices of merged dimensions.
 pub(crate) fn count(t: &Tensor, dims: &[usize]) -> usize {
     dims.iter().map(|d| t.dims()[*d].max(0) as usize).product()
 }
 
-/// A matrix without blocks whose distances are the same everywhere.
+/// A matrix without blocks and with one stride for each side.
 ///
 /// # Errors
-/// The layout, where it is another.
+/// Other layouts.
 pub(crate) fn plain(t: &Tensor, rows: &[usize], columns: &[usize]) -> Result<Place, Skip> {
     let b = blocking(t)?;
     let size = t.dtype.bits() as i64 / 8;
@@ -71,16 +71,16 @@ pub(crate) fn plain(t: &Tensor, rows: &[usize], columns: &[usize]) -> Result<Pla
     }
 }
 
-/// Columns of the panels that tiles of vectors meet `B` in: of its own, where those are as wide as a tile can be.
+/// Columns of the panels in which vector tiles get `B`: those of the tensor if they are as wide as a tile can be.
 pub(crate) fn width(isa: Isa, t: &Tensor, columns: &[usize]) -> usize {
     let own = t.blocking().zip(columns.last()).map_or(1, |(b, column)| b.inner.of(*column).max(0) as usize);
     if is_panel(isa, own) && !isa.amx { own } else { panel_columns(isa, count(t, columns)) }
 }
 
-/// How `B` of a product is to be read: panels as they are, or a plain matrix one of whose sides is contiguous.
+/// How `B` of a product is to be read: as panels, or as a plain matrix one of whose sides is contiguous.
 ///
 /// # Errors
-/// The layout, where it is another.
+/// Other layouts.
 pub(crate) fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], together: usize) -> Result<(Right, Place), Skip> {
     let form = Form { size: t.dtype.bits() / 8, together, width: width(isa, t, columns) };
     if let Some(place) = panels(t, depth, columns, form)? {
@@ -102,25 +102,26 @@ pub(crate) fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], to
     }
 }
 
-/// As [`right`] says, but few rows are through with a row-major matrix of f32 before it is packed, whatever its depth.
+/// Refines [`right`]: few rows read a row-major f32 matrix in place at any K, since packing it would take longer.
 pub(crate) fn of_rows(rows: usize, product: Product, (right, place): (Right, &Place)) -> Right {
     let row_major = product == Product::F32 && place.column == size_of::<f32>();
     if right == Right::Packed && row_major && rows <= FEW_ROWS { Right::InPlace } else { right }
 }
 
-/// Steps of a K block at most.
+/// Most steps of a K block.
 pub(crate) fn block_steps(right: Right, place: &Place) -> usize {
     if right == Right::InPlace && place.row.is_multiple_of(PAGE) { K_STEPS.aliased } else { K_STEPS.matrix }
 }
 
-/// Bytes of a panel that is read where it is, though its lines are apart.
+/// Bytes of a panel that is read in place from a row-major matrix.
 const IN_PLACE: usize = 200 << 10;
-/// Rows that read any panel so. Measured on Zen 4: of more rows, lines that are not aligned are read faster once they are packed.
+/// Rows up to which any panel is read in place. Measured on Zen 4: with more rows, packing saves more than it costs if lines are not
+/// aligned.
 const FEW_ROWS: usize = 48;
-/// Lines so far apart, or a multiple, drive each other out of the caches.
+/// Lines at multiples of this many bytes map to the same cache sets.
 const PAGE: usize = 4096;
 
-/// The place of panels of the form that tiles read.
+/// The strides of panels that have the form that tiles read.
 fn panels(t: &Tensor, depth: &[usize], columns: &[usize], form: Form) -> Result<Option<Place>, Skip> {
     let (&[column], Some(&last)) = (columns, depth.last()) else { return Ok(None) };
     let b = &unblocked(blocking(t)?, last);
@@ -130,7 +131,7 @@ fn panels(t: &Tensor, depth: &[usize], columns: &[usize], form: Form) -> Result<
     }
     let line = (form.width * form.together) as i64;
     let behind = chained(b, t.dims(), depth, form.together as i64);
-    // A single line is behind nothing.
+    // With a single line, the stride of lines is not used.
     let one_line = count(t, depth) <= form.together && count(t, depth) == count(t, &[last]);
     if behind != Some(line) && !one_line {
         return Ok(None);

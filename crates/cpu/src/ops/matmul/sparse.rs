@@ -1,9 +1,9 @@
-//! `sparse:portable`: products of a sparse operand.
+//! `sparse:portable`: products with a sparse operand.
 //!
-//! A matrix of entries (CSR, COO) is multiplied entry by entry: a line of the result, a row for a sparse source and a column for sparse weights, is
-//! the sum of the lines of the dense operand that the entries of that line name, each times the entry. The dense operand is packed into panels for that, whose
-//! part of a line stays in registers over all entries; a result by columns is transposed behind it. Weights with a bit mask are expanded, and the product is
-//! a dense one: they save memory, not operations.
+//! A matrix in CSR or COO is multiplied entry by entry. A line of the result (a row for a sparse source, a column for sparse weights) is
+//! the sum, over the entries of that line, of the entry times a line of the dense operand. The dense operand is packed into panels, and the
+//! sums of a line within a panel stay in registers over all entries. A result by columns is transposed at the end. Weights with a bit mask
+//! are expanded for a dense product: they save memory, not operations.
 
 use super::IMPLS;
 use crate::CpuTarget;
@@ -23,15 +23,15 @@ mod tests;
 
 /// Widths of panels.
 const WIDTHS: [usize; 3] = [16, 32, 64];
-/// Values that are converted together.
+/// Values that are converted at a time.
 const NEAR: usize = 256;
-/// Multiplications of a task, about.
+/// Multiplications of a task, roughly.
 const GRAIN: usize = 1 << 16;
 
 /// Takes products of one sparse operand.
 ///
 /// # Errors
-/// [`Skip`] for dense ones, and for sizes that are given at execution.
+/// [`Skip`] for dense products, and for sizes that are given at execution.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let is_sparse = |t: &Tensor| matches!(t.layout.format, Format::Sparse(_));
@@ -78,10 +78,10 @@ pub(crate) fn expansion(src: &Tensor, dst: &Tensor, target: &CpuTarget) -> Optio
     Some(Box::new(RowPlan { problem, scratch_bytes: 0, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
-/// Where entries are.
+/// The arrays of a sparse matrix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Code {
-    /// Values, columns, and where rows begin.
+    /// Values, columns, and the begin of each row.
     Csr,
     /// Values, rows, columns.
     Coo,
@@ -90,7 +90,7 @@ enum Code {
 /// A sparse matrix times a dense one in panels, line by line of the result.
 #[derive(Debug)]
 struct Entries {
-    /// The sparse operand, the dense one, and the dimension of the sparse operand that lines of the result are along.
+    /// The sparse operand, the dense one, and the dimension of the sparse operand along which result lines are counted.
     args: [Arg; 2],
     line: usize,
     code: Code,
@@ -102,7 +102,8 @@ struct Entries {
     width: usize,
 }
 
-/// Entries by line: those of line `i` are `starts[i]` to `starts[i + 1]`, numbers of s32; each has a line of the dense operand and an f32.
+/// Entries by line: line `i` has `starts[i]` to `starts[i + 1]`, numbers of s32. An entry is the index of a line of the dense operand and
+/// an f32.
 #[derive(Clone, Copy)]
 struct Grouped<'a> {
     starts: Buf<'a>,
@@ -111,7 +112,7 @@ struct Grouped<'a> {
 }
 
 impl Entries {
-    /// The kernel of a resolved problem, and what the operands are to it: the dense one in panels and the result by lines, in f32.
+    /// The kernel of a resolved problem, and its view of the operands: the dense one in panels, the result by lines, in f32.
     fn of(problem: &Problem, sparse: Arg) -> Result<(Entries, Problem), Skip> {
         const NONE: Skip = Skip::Op("without operands");
         let operand = |arg: Arg| problem.op.tensor(arg).ok_or(NONE);
@@ -149,12 +150,12 @@ impl Entries {
         Ok((entries, inner))
     }
 
-    /// Whether the operand's own arrays are what [`Grouped`] wants.
+    /// Whether the operand's own arrays have the form of [`Grouped`].
     fn is_grouped(&self) -> bool {
         self.code == Code::Csr && self.line == 0 && self.dtype == DataType::F32
     }
 
-    /// Words of scratch: where lines begin, with one more word for counting, and the entries.
+    /// Words of scratch: begins of lines, with one more word for counting, and the entries.
     fn parts(&self) -> [usize; 3] {
         if self.is_grouped() { [0; 3] } else { [self.dims[self.line] + 2, self.nnz, self.nnz] }
     }
@@ -163,7 +164,7 @@ impl Entries {
         booked(&self.parts()).ok_or(TOO_LARGE)
     }
 
-    /// Calls `f` with each entry's number, row and column, in the order of the arrays.
+    /// Calls `f` with each entry's index, row and column, in the order of the arrays.
     fn each(&self, [_, first, second]: [Buf<'_>; 3], mut f: impl FnMut(usize, [usize; 2])) {
         let at = |buf: Buf<'_>, i: usize| buf.get::<i32>(i) as usize;
         match self.code {
@@ -176,7 +177,7 @@ impl Entries {
         }
     }
 
-    /// Indices are the caller's data: all must lie inside the matrix, and rows must begin in order.
+    /// Checks the indices, which are the caller's data: all must be inside the matrix, and rows must begin in order.
     fn check(&self, [_, first, second]: [Buf<'_>; 3]) -> Result<(), Error> {
         let inside = |buf: Buf<'_>, size: usize| (0..self.nnz).fold(true, |good, e| good & ((buf.get::<i32>(e) as u32) < size as u32));
         let [rows, columns] = self.dims;
@@ -201,8 +202,8 @@ impl Entries {
         }
         let [starts, at, values] = self.parts();
         let [starts, at, values] = [scratch.take(starts)?.into_buf(), scratch.take(at)?.into_buf(), scratch.take(values)?.into_buf()];
-        // Entries of line `i` are counted two words behind its own; summed up, the word behind its own says where it begins, until each entry that is put
-        // there moves it on to where the next line begins.
+        // A counting sort. The number of entries of line `i` is counted at `i + 2`; after the prefix sum, place `i + 1` is where line `i`
+        // begins, and moves on with each entry that is placed, until it is where line `i + 1` begins.
         starts.fill(0);
         let add = |i: usize, n: i32| {
             let old = starts.get::<i32>(i);
@@ -227,7 +228,7 @@ impl Entries {
     }
 }
 
-/// A number of an index array.
+/// An element of an index array.
 fn buf_index(buf: Buf<'_>, i: usize) -> i64 {
     i64::from(buf.get::<i32>(i))
 }
@@ -307,22 +308,22 @@ fn buffers<'a>(ctx: &Ctx<'a>, arg: Arg) -> Result<[Buf<'a>; 3], Error> {
     }
 }
 
-/// Elements with a bit mask, put where the bits are; zeros elsewhere.
+/// Expands elements with a bit mask: each goes to its bit, zeros elsewhere.
 #[derive(Debug)]
 struct Expansion {
     bytes: usize,
     nnz: usize,
-    /// Elements that the mask speaks of.
+    /// Elements that the mask covers.
     elements: usize,
 }
 
-/// Bits of a word of the mask, before each of which the number of values is known.
+/// Bits of a word of the mask; the number of values before each word is known.
 const WORD: usize = 64;
 /// Words of a task.
 const WORDS: usize = 64;
 
 impl Expansion {
-    /// Words `words` of the mask; false where they ask for values that are not there.
+    /// Expands words `words` of the mask; false if they name more values than there are.
     fn words<T: Element>(&self, words: std::ops::Range<usize>, [values, bits, starts]: [Buf<'_>; 3], dst: Buf<'_>) -> bool {
         for word in words {
             let count = (self.elements - word * WORD).min(WORD);

@@ -1,10 +1,13 @@
-//! What rows of products on tiles share: [`Request`] says which dimensions of which tensors are the sides of the product, [`Tiled`] runs it.
+//! Products on generated tiles. [`Request`] says which dimensions of which tensors are the sides of a product, [`Tiled`] runs it; the rows
+//! of matmul and inner product share both.
 //!
-//! Everything behind the sums happens in registers where the tail can do it. Else scales, bias and zero points of the operands go through the shared
-//! epilogue, and rows with post-ops decline, for which there is a pass (`passes:jit`). Bytes: the tiles of signed sources
-//! add 128 to each number, and zero points of the source are left out of the sums; both are made good by subtracting a multiple of the sum of
-//! the weights' column, which packed weights bring along. Of others a product with a row of ones finds it in every execution that needs it: one row more of a
-//! product of few rows, so that weights are read once. What other zero points add differs by row and by column: sums begin with it, see [`zero_points`](super::zero_points).
+//! The epilogue runs in registers if it can. Otherwise scales, bias and zero points are applied by the portable epilogue, and rows with
+//! post-ops decline, since a separate pass does those (`passes:jit`).
+//!
+//! For bytes two corrections are needed: tiles add 128 to signed sources, and products do not include the source's zero point. Both
+//! subtract a multiple of the column sums of the weights. Packed weights include these sums. For plain ones they are computed in every
+//! execution, by a product with a row of ones; a product of few rows computes them as one row more, so that weights are read once. Other
+//! zero points have terms that differ by row and by column; sums start with these, see [`zero_points`](super::zero_points).
 
 use super::place::{self, Place};
 use super::zero_points::{self, Outer, Terms};
@@ -27,7 +30,7 @@ use oxidnn_runtime::{Buf, Ctx, Decision, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Problem, Quant, Tensor};
 use std::sync::Arc;
 
-/// A tensor of a product and the dimensions that are its sides, each list slowest first.
+/// A tensor of a product and the dimensions that are its sides, slowest first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Matrix<'p> {
     /// Which argument it is.
@@ -43,11 +46,11 @@ pub(crate) struct Matrix<'p> {
 /// A product to be planned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'p> {
-    /// Attributes; those of quantisation have been checked not to differ along the depth.
+    /// Attributes, whose quantisation has been checked not to vary along K.
     pub(crate) attr: &'p Attr,
-    /// Instructions.
+    /// Instruction set.
     pub(crate) isa: Isa,
-    /// Its processor.
+    /// The processor.
     pub(crate) target: &'p CpuTarget,
     /// Left operand.
     pub(crate) a: Matrix<'p>,
@@ -55,11 +58,11 @@ pub(crate) struct Request<'p> {
     pub(crate) b: Matrix<'p>,
     /// Result.
     pub(crate) c: Matrix<'p>,
-    /// Leading dimensions that all have, with independent products.
+    /// Number of leading dimensions that are the batch.
     pub(crate) batch: usize,
-    /// The bias, and the dimension of the result that its last one follows.
+    /// The bias; a bias of one dimension follows the result's columns.
     pub(crate) bias: Option<&'p Tensor>,
-    /// For every dimension of the result the dimension of the right operand whose scales go with it.
+    /// For every dimension of the result, the dimension of the right operand's scales that it goes with.
     pub(crate) scales: &'p [Option<usize>],
 }
 
@@ -69,38 +72,38 @@ pub(crate) struct Tiled {
     pub(super) attr: Attr,
     pub(super) args: [Arg; 3],
     dst: Tensor,
-    /// Dimensions of the result: its rows, its columns, where each is one.
+    /// Dimensions of the result that are its row and its columns.
     pub(super) row: Option<usize>,
     pub(super) columns: Vec<usize>,
     pub(super) gemm: Gemm,
-    /// Sums of the columns of the right operand: the product that finds them, or where they are kept, in numbers of 32 bits, and how many a product has.
+    /// Column sums of the right operand: the product that computes them; or their byte offset in packed weights and how many a product has.
     column_sums: Option<Gemm>,
     kept_sums: Option<(usize, usize)>,
     pub(super) places: [Place; 3],
-    /// Sizes of the batch dimensions, and the distances of the operands along them in bytes.
+    /// Sizes of the batch dimensions of result and right operand, and the byte strides of the operands along them.
     batch: Dims,
     weights_batch: Dims,
     steps: [Dims; 3],
     tail: Option<Arc<Tail>>,
     parts: Parts,
-    /// Scales of the operands by dimensions of the result.
+    /// For each operand, the dimensions of its scales by dimension of the result.
     pub(super) scales: [Vec<Option<usize>>; 2],
     bias_along: Option<usize>,
-    /// The first element of a bias that is contiguous f32, one for each column.
+    /// The first element of a bias that is contiguous f32, one per column.
     bias_line: Option<usize>,
-    /// What zero points that differ by row, and those of the right operand, make sums begin with.
+    /// What sums start with, if zero points differ by row or the right operand has zero points.
     pub(super) outer: Option<Outer>,
-    /// Whether the sums of the right operand's columns are a row more of the product.
+    /// Whether the column sums of the right operand are computed as one row more of the product.
     pub(super) beside: bool,
-    /// Whether 128 is added to the elements of the left operand.
+    /// Whether tiles add 128 to the elements of the left operand.
     flips: bool,
     /// Whether sums are i32.
     whole: bool,
-    /// Whether each operand has one scale.
+    /// Whether each operand has at most one scale.
     one_factor: bool,
 }
 
-/// Sizes of a product: independent ones, rows and columns, depth.
+/// Sizes of a product: batch, rows and columns, depth.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProductSizes {
     pub(super) batch: usize,
@@ -108,13 +111,13 @@ pub(super) struct ProductSizes {
     pub(super) depth: usize,
 }
 
-/// The kernels of a product, and of the sums of the right operand's columns.
+/// The kernels of a product, and of the column sums of the right operand.
 pub(crate) struct Code {
     gemm: gemm::Ready,
     column_sums: Option<gemm::Ready>,
 }
 
-/// Elements of scratch of the parts of an execution.
+/// Elements of scratch of an execution, by purpose.
 #[derive(Clone, Copy, Debug)]
 struct Parts {
     lines: usize,
@@ -124,10 +127,10 @@ struct Parts {
     work: usize,
 }
 
-/// The product that multiplies two types.
+/// The product of two types.
 ///
 /// # Errors
-/// The types, where there is none.
+/// Types without one.
 pub(crate) fn product(a: DataType, b: DataType) -> Result<Product, Skip> {
     match (a, b) {
         (DataType::F32, DataType::F32) => Ok(Product::F32),
@@ -139,10 +142,11 @@ pub(crate) fn product(a: DataType, b: DataType) -> Result<Product, Skip> {
     }
 }
 
-/// Bytes of weights that are as well read twice, from L2: a tail in registers is worth more.
+/// Bytes of weights for each of the first rows that are as well read twice, from L1: a tail in registers is worth more.
 const READ_TWICE: usize = 8 << 10;
+const FIRST_ROWS: usize = 4;
 
-/// The first element of a tensor of so many contiguous f32.
+/// The first element of a tensor of `columns` contiguous f32.
 fn line(t: &Tensor, columns: usize) -> Option<usize> {
     let b = t.blocking().filter(|b| b.is_plain() && t.dtype == DataType::F32)?;
     let last = t.dims().len().checked_sub(1)?;
@@ -150,24 +154,24 @@ fn line(t: &Tensor, columns: usize) -> Option<usize> {
     contiguous.then_some(b.offset as usize)
 }
 
-/// Bytes from a row of bytes of a copy to the next.
+/// Bytes from one row to the next in a copy of bytes.
 fn pitch(depth: usize) -> usize {
     depth.next_multiple_of(64)
 }
 
-/// Distances along batch dimensions in bytes, 0 where there is one.
+/// Byte strides along batch dimensions, 0 for dimensions of size 1.
 fn batch_steps(t: &Tensor, n: usize) -> Dims {
     let size = t.dtype.bits() as i64 / 8;
     Dims::from_fn(n, |d| if t.dims()[d] == 1 { 0 } else { t.blocking().map_or(0, |b| b.strides[d]) * size })
 }
 
 impl Request<'_> {
-    /// The dimension of the result that its columns follow in memory.
+    /// The dimension of the result that is innermost among its columns.
     fn column(&self) -> usize {
         self.c.columns.last().copied().unwrap_or(0)
     }
 
-    /// The tail that does everything behind the sums, where there is one.
+    /// The epilogue in registers, if it can do everything after the sums.
     pub(super) fn tail(&self, compensated: bool) -> Option<Tail> {
         let column = self.column();
         let [a, b] = [self.a.arg, self.b.arg].map(|arg| self.attr.scales.get(&arg));
@@ -185,23 +189,27 @@ impl Request<'_> {
         Tail::plan(&About { attr: self.attr, dst: self.c.tensor, columns: column, compensated, scaled, biased }).ok()
     }
 
-    /// Whether a tile has all rows and one more, and weights are so many that they are better read once.
+    /// Whether a tile has room for all rows and one more, and the weights are so large that they should be read only once.
     fn has_room(&self, product: Product) -> bool {
         let (c, isa) = (self.c, self.isa);
         let vectors = place::width(isa, self.b.tensor, self.b.columns) / isa.width().lanes();
         let one = c.tensor.dims()[..self.batch].iter().all(|d| *d == 1) && c.rows.len() == 1 && c.columns.len() == 1;
-        let weights = place::count(c.tensor, c.columns).saturating_mul(place::count(self.b.tensor, self.b.rows));
-        one && !isa.amx && weights > READ_TWICE && place::count(c.tensor, c.rows) < tallest(isa, product, vectors)
+        let (rows, columns) = (place::count(c.tensor, c.rows), place::count(c.tensor, c.columns));
+        let weights = columns.saturating_mul(place::count(self.b.tensor, self.b.rows));
+        // Columns that are contiguous along the depth are summed one by one.
+        let by_column = place::plain(self.b.tensor, self.b.rows, self.b.columns).is_ok_and(|place| place.row == 1 && columns > 1);
+        let many = weights > READ_TWICE * if by_column { 1 } else { rows.min(FIRST_ROWS) };
+        one && !isa.amx && many && rows < tallest(isa, product, vectors)
     }
 
-    /// The kernel and the bytes of scratch that it needs.
+    /// The kernel and its bytes of scratch.
     ///
     /// # Errors
-    /// What tiles do not take.
+    /// Products that tiles do not take.
     pub(crate) fn plan(&self) -> Result<(Tiled, usize), Skip> {
         let Request { a, b, c, isa, target, .. } = *self;
         let product = product(a.tensor.dtype, b.tensor.dtype)?;
-        let outer = Outer::of(self.attr, (a.arg, a.tensor), b.arg);
+        let outer = Outer::of(self.attr, (a.arg, a.tensor), (b.arg, b.tensor));
         let [shifted, flips] = [outer.is_some() || self.attr.zero_points.contains_key(&a.arg), product == Product::S8S8 && !isa.amx];
         if shifted && !product.is_whole() {
             return Err(Skip::Attr("zero points of real numbers".into()));
@@ -224,7 +232,7 @@ impl Request<'_> {
         let right = place::of_rows(place::count(c.tensor, c.rows), product, (right, &weights));
         let to = place::plain(c.tensor, c.rows, c.columns).ok().filter(|p| p.column == c.tensor.dtype.bits() / 8);
         let tail = to.filter(|_| !beside).and_then(|_| self.tail(compensated)).map(Arc::new);
-        // Of few rows portable code finishes what costs nothing beside weights that are read once.
+        // With few rows, the portable epilogue costs nothing beside weights that are read once.
         if !beside {
             passes::left(tail.as_ref(), self.attr)?;
         }
@@ -293,7 +301,7 @@ impl Request<'_> {
 }
 
 impl Tiled {
-    /// Where a product of the batch begins in the operands.
+    /// Byte offsets of a product of the batch in the operands.
     pub(super) fn starts(&self, mut index: usize) -> [usize; 3] {
         let mut starts = self.places.map(|p| p.start);
         for (d, size) in self.batch.iter().enumerate().rev() {
@@ -306,18 +314,18 @@ impl Tiled {
         starts
     }
 
-    /// Which of the right operands a product of the batch has.
+    /// The index of the right operand of a product of the batch.
     pub(super) fn right(&self, index: usize) -> usize {
         let pos = self.position(index);
         self.weights_batch.iter().zip(pos).fold(0, |all, (size, at)| all * *size as usize + at as usize % *size as usize)
     }
 
-    /// Number of right operands.
+    /// Number of right operands in the batch.
     pub(super) fn rights(&self) -> usize {
         self.weights_batch.iter().product::<i64>() as usize
     }
 
-    /// Byte where a right operand begins.
+    /// Byte offset of a right operand.
     pub(super) fn right_start(&self, mut index: usize) -> usize {
         let mut start = self.places[1].start;
         for (d, size) in self.weights_batch.iter().enumerate().rev() {
@@ -355,7 +363,7 @@ impl Tiled {
         Ok(view.map(|v| self.bias_along.map_or_else(|| Broadcast::tensor(v), |d| Broadcast::along(v, d))))
     }
 
-    /// The memory of an execution, but for what becomes of the sums.
+    /// The memory of an execution, without epilogue.
     fn operands<'a>(&self, ctx: &Ctx<'a>, starts: &'a (dyn Fn(usize) -> [usize; 3] + Sync)) -> Result<Operands<'a>, Error> {
         let [a, b, c] = self.places;
         let packs = if self.gemm.right() == Right::Packed {
@@ -384,22 +392,14 @@ impl Tiled {
         })
     }
 
-    /// What is added to the elements of the left operand before they are multiplied.
+    /// The number that tiles add to the elements of the left operand.
     pub(super) fn added(&self) -> i32 {
         if self.flips { 128 } else { 0 }
     }
 
-    /// What the sums of columns are multiplied by.
+    /// The factor of the column sums that are subtracted.
     fn factor(&self, simd: Simd, ctx: &Ctx<'_>) -> Result<i32, Error> {
-        let arg = self.args[0];
-        let zero_point = Broadcast::first((simd, ctx), self.attr.zero_points.get(&arg), Arg::zero_point(arg), 0.0)?;
-        Ok(zero_point as i32 + self.added())
-    }
-
-    /// Zero points of the left operand by positions of the result.
-    pub(super) fn shift<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Broadcast<'a>, Error> {
-        let dims = ctx.bound(self.args[0]).map_or(&[][..], |b| b.tensor.dims());
-        Ok(Broadcast::zero_point(simd, ctx, &self.attr, self.args[0], dims)?.permuted(&self.scales[0]))
+        Ok(self.first_zero_points(simd, ctx)?[0] + self.added())
     }
 
     /// Sizes of the product.
@@ -408,24 +408,30 @@ impl Tiled {
         ProductSizes { batch: sizes.batch, sides: [sizes.rows - usize::from(self.beside), sizes.columns], depth: sizes.depth }
     }
 
-    /// Zero points of both operands by positions of the result.
-    pub(super) fn zero_points<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<[Broadcast<'a>; 2], Error> {
-        let dims = ctx.bound(self.args[1]).map_or(&[][..], |b| b.tensor.dims());
-        let right = Broadcast::zero_point(simd, ctx, &self.attr, self.args[1], dims)?.permuted(&self.scales[1]);
-        Ok([self.shift(simd, ctx)?, right])
+    /// Zero points of an operand, 0 for the left one, by positions of the result.
+    pub(super) fn zero_points<'a>(&self, (simd, ctx): (Simd, &Ctx<'a>), operand: usize) -> Result<Broadcast<'a>, Error> {
+        let arg = self.args[operand];
+        let dims = ctx.bound(arg).map_or(&[][..], |b| b.tensor.dims());
+        Ok(Broadcast::zero_point(simd, ctx, &self.attr, arg, dims)?.permuted(&self.scales[operand]))
     }
 
-    /// What sums meet before post-ops.
+    /// The first zero points of both operands.
+    pub(super) fn first_zero_points(&self, simd: Simd, ctx: &Ctx<'_>) -> Result<[i32; 2], Error> {
+        let of = |arg: Arg| Broadcast::first((simd, ctx), self.attr.zero_points.get(&arg), Arg::zero_point(arg), 0.0);
+        Ok([of(self.args[0])? as i32, of(self.args[1])? as i32])
+    }
+
+    /// What is applied to sums before the post-ops.
     pub(super) fn before<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Before<'a>, Error> {
         Before::new(&self.attr, || self.factors(simd, ctx), self.bias(simd, ctx)?)
     }
 
-    /// What becomes of sums, in portable code.
+    /// The portable epilogue.
     pub(super) fn epilogue<'a>(&'a self, simd: Simd, ctx: &Ctx<'a>, before: &'a Before<'a>) -> Result<Epilogue<'a>, Error> {
         Epilogue::new(Chain::new(simd, ctx, &self.attr, self.args[2])?.with(before))
     }
 
-    /// What is subtracted from the sums of every column; the sums of the columns themselves where that differs by row.
+    /// What is subtracted from the sums of every column; the column sums themselves if the factor differs by row.
     fn compensation<'s>(
         &self,
         code: &Code,
@@ -463,7 +469,7 @@ impl Tiled {
         Ok(bytemuck::cast_slice(sums))
     }
 
-    /// The rows of the left operand and one of ones behind them, one behind the other in scratch.
+    /// Copies the rows of the left operand, with a row of ones behind them, to scratch.
     fn with_ones<'s>(&self, ctx: &Ctx<'_>, scratch: &'s mut [f32]) -> Result<Buf<'s>, Error> {
         let (depth, arg, place) = (self.gemm.sizes().depth, self.args[0], self.places[0]);
         let bytes: &[u8] = ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))?;
@@ -472,7 +478,7 @@ impl Tiled {
             if i + 1 < self.gemm.sizes().rows {
                 row[..depth].copy_from_slice(&bytes[place.start + i * place.row..][..depth]);
             } else {
-                // What products that add 128 take for 1.
+                // A 1 for products that add 128.
                 row.fill(if self.flips { 0x81 } else { 1 });
             }
         }
@@ -505,7 +511,7 @@ impl Tiled {
     }
 }
 
-/// The operands of the tail.
+/// The operands of the epilogue.
 struct Bound<'b, 'a> {
     tiled: &'b Tiled,
     simd: Simd,

@@ -1,9 +1,10 @@
-//! What zero points of weights, and those of a source that differ by row, add to sums of products of integers.
+//! Zero points of the weights, and zero points of a source that differ by row, in products of integers.
 //!
-//! `sum over k of (A[m][k] - a[m]) * (B[k][n] - b[n])` is the sum of products less `b[n] * (sum of A[m] - K * a[m])` less `a[m] * (sum of B[n])`: numbers by
-//! row times numbers by column. Sums begin with that, in 32-bit integers, so that everything behind them is as without zero points.
+//! `sum over k of (A[m][k] - a[m]) * (B[k][n] - b[n])` is the sum of products, minus `b[n] * (sum of A[m] - K * a[m])`, minus `a[m] * (sum
+//! of B[n])`: numbers by row times numbers by column. Sums start with these terms, in 32-bit integers, so that all that follows is as
+//! without zero points.
 //!
-//! Also the sums of columns of plain right operands, for zero points and for what is added to signed elements of the left one.
+//! Also the column sums of plain right operands, for zero points and for the 128 that is added to signed elements of the left operand.
 
 use super::tiled::Tiled;
 use crate::kernels::broadcast::{Broadcast, varying};
@@ -11,54 +12,55 @@ use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::nest::Block;
 use crate::kernels::scratch::lend;
 use oxidnn_runtime::{Buf, Ctx};
-use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Tensor};
 
-/// Columns whose elements are looked up at a time.
+/// Columns whose terms are computed at a time.
 const CHUNK: usize = 128;
 
 /// Rows whose elements are summed at a time.
 const ROWS: usize = 64;
-/// Signed bytes that fit into 16 bits when they are added.
+/// Signed bytes whose sum always fits into 16 bits.
 const BYTES: usize = 255;
 
-/// Which elements there are.
+/// Which terms there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Outer {
     /// Zero points of the left operand, one a row.
     pub(super) by_row: bool,
-    /// Zero points of the right operand, of one column or of all.
+    /// Zero points of the right operand, and whether each column has its own.
     by_column: bool,
+    differ: bool,
 }
 
-/// The elements of an execution.
+/// The terms of an execution.
 pub(super) struct Terms<'t> {
     tiled: &'t Tiled,
     outer: Outer,
     simd: Simd,
-    /// By product of the batch and row: what the zero points of columns are multiplied by, then the zero points of rows.
+    /// By product of the batch and row: the factor of the right operand's zero points, then the row's zero point.
     rows: &'t [i32],
-    /// Zero points of the right operand by positions of the result.
-    columns: Broadcast<'t>,
+    /// Zero points of the right operand by positions of the result, where they differ; those by row are multiplied by the one that all columns have.
+    columns: Option<Broadcast<'t>>,
     /// Sums of the columns of every right operand, where rows have zero points.
     column_sums: &'t [i32],
 }
 
 impl Outer {
     /// What the attributes ask for; `None` where sums begin with zero.
-    pub(super) fn of(attr: &Attr, a: (Arg, &Tensor), b: Arg) -> Option<Outer> {
-        let by_row = attr.zero_points.get(&a.0).is_some_and(|q| varying(q, a.1.dims()) != 0);
-        let by_column = attr.zero_points.contains_key(&b);
-        (by_row || by_column).then_some(Outer { by_row, by_column })
+    pub(super) fn of(attr: &Attr, a: (Arg, &Tensor), b: (Arg, &Tensor)) -> Option<Outer> {
+        let [by_row, differ] = [a, b].map(|(arg, t)| attr.zero_points.get(&arg).is_some_and(|q| varying(q, t.dims()) != 0));
+        let by_column = attr.zero_points.contains_key(&b.0);
+        (by_row || by_column).then_some(Outer { by_row, by_column, differ })
     }
 
-    /// Elements by row for so many rows; `None` on overflow.
+    /// Elements of scratch for the terms of `rows` rows; `None` on overflow.
     pub(super) fn numbers(self, rows: usize) -> Option<usize> {
         rows.checked_mul(usize::from(self.by_row) + usize::from(self.by_column))
     }
 }
 
 impl<'t> Terms<'t> {
-    /// The elements of an execution, those by row in scratch of [`Outer::elements`] elements; `None` where sums begin with zero.
+    /// The terms of an execution; those by row are in scratch of [`Outer::numbers`] elements. `None` if sums start with zero.
     ///
     /// # Errors
     /// [`Error`] when an argument is missing.
@@ -73,24 +75,26 @@ impl<'t> Terms<'t> {
         let (count, to) = (sizes.batch * sizes.rows, lend(&mut *rows));
         let bytes: &[u8] = ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))?;
         let signed = ctx.bound(arg).is_some_and(|b| b.tensor.dtype == DataType::S8);
-        let [shift, columns] = tiled.zero_points(simd, ctx)?;
-        let of_all = shift.at(&[0; MAX_NDIMS]) as i32;
+        let shift = outer.by_row.then(|| tiled.zero_points((simd, ctx), 0)).transpose()?;
+        let columns = outer.differ.then(|| tiled.zero_points((simd, ctx), 1)).transpose()?;
+        let [of_rows, of_columns] = tiled.first_zero_points(simd, ctx)?;
+        let factor = if outer.differ { 1 } else { of_columns };
         let pieces = sizes.rows.div_ceil(ROWS);
         ctx.executor().run(ctx.executor().threads(), sizes.batch * pieces, &|_, task| {
             let (unit, first) = (task / pieces, task % pieces * ROWS);
             let here = ROWS.min(sizes.rows - first);
-            // Behind the rows of the matrix there may be one of ones, which has no zero point.
+            // The last row may be the row of ones, which has no zero point.
             let own = here.min(sizes.rows - usize::from(tiled.beside) - first);
             let (mut pos, mut zero_points, mut sums) = (tiled.position(unit), [0; ROWS], [0; ROWS]);
             for (i, zero_point) in zero_points[..own].iter_mut().enumerate() {
                 pos[tiled.row.unwrap_or(0)] = (first + i) as i64;
-                *zero_point = if outer.by_row { shift.at(&pos) as i32 } else { of_all };
+                *zero_point = shift.as_ref().map_or(of_rows, |shift| shift.at(&pos) as i32);
             }
             if outer.by_column {
                 let rows = &bytes[tiled.starts(unit)[0] + first * tiled.places[0].row..];
                 simd.run(RowSums { rows, step: tiled.places[0].row, depth: sizes.depth, signed, sums: &mut sums[..own] });
                 for (sum, zero_point) in sums[..own].iter_mut().zip(&zero_points) {
-                    *sum = sum.wrapping_sub(zero_point.wrapping_mul(sizes.depth as i32));
+                    *sum = sum.wrapping_sub(zero_point.wrapping_mul(sizes.depth as i32)).wrapping_mul(factor);
                 }
                 to.write(unit * sizes.rows + first, &sums[..here]);
             }
@@ -102,22 +106,28 @@ impl<'t> Terms<'t> {
         Ok(Some(Terms { tiled, outer, simd, rows: bytemuck::cast_slice(rows), columns, column_sums }))
     }
 
-    /// Writes what the sums of a block begin with.
+    /// Writes what the sums of a block start with.
     pub(super) fn begin(&self, block: Block<'_>) {
-        let (tiled, Outer { by_row, by_column }) = (self.tiled, self.outer);
+        let (tiled, Outer { by_row, by_column, .. }) = (self.tiled, self.outer);
         let (height, all) = (tiled.gemm.sizes().rows, self.rows.len());
         let first = block.unit * height + block.rows.start;
         let of_rows = |there: bool, start: usize| if there { &self.rows[start + first..][..block.rows.len()] } else { &[] };
         let rows = [of_rows(by_column, 0), of_rows(by_row, if by_column { all / 2 } else { 0 })];
         let of_right = tiled.right(block.unit) * tiled.width();
+        if self.columns.is_none() && !by_row {
+            for (line, x) in block.sums.chunks_mut(block.step).zip(rows[0]) {
+                bytemuck::cast_slice_mut::<f32, i32>(&mut line[..block.columns.len()]).fill(x.wrapping_neg());
+            }
+            return;
+        }
         let (mut pos, column) = (tiled.position(block.unit), tiled.columns[0]);
-        let mut columns = [[0; CHUNK]; 2];
+        let mut columns = [[1; CHUNK]; 2];
         for start in block.columns.clone().step_by(CHUNK) {
             let count = CHUNK.min(block.columns.end - start);
             pos[column] = start as i64;
-            if by_column {
+            if let Some(zero_points) = &self.columns {
                 let mut line = [0.0; CHUNK];
-                self.columns.line(&pos, column, &mut line[..count]);
+                zero_points.line(&pos, column, &mut line[..count]);
                 columns[0].iter_mut().zip(&line).for_each(|(to, from)| *to = *from as i32);
             }
             if by_row {
@@ -129,10 +139,10 @@ impl<'t> Terms<'t> {
     }
 }
 
-/// Writes the sums of the columns of all plain right operands, `factor` times each.
+/// Writes `factor` times the column sums of all plain right operands.
 ///
 /// # Errors
-/// [`Error`] when the argument is missing or written, too.
+/// [`Error`] when the argument is missing or also written.
 pub(super) fn column_sums(tiled: &Tiled, (simd, ctx): (Simd, &Ctx<'_>), factor: i32, to: Buf) -> Result<(), Error> {
     let (arg, place, depth, width) = (tiled.args[1], tiled.places[1], tiled.gemm.sizes().depth, tiled.width());
     let bytes: &[u8] = ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))?;
@@ -154,10 +164,10 @@ pub(super) fn column_sums(tiled: &Tiled, (simd, ctx): (Simd, &Ctx<'_>), factor: 
     Ok(())
 }
 
-/// The sums of columns of signed bytes that follow each other.
+/// Column sums of a row-major matrix of signed bytes.
 struct Columns<'c> {
     bytes: &'c [u8],
-    /// Bytes from a row to the next.
+    /// Bytes from one row to the next.
     row: usize,
     depth: usize,
     sums: &'c mut [i32],
@@ -170,7 +180,7 @@ impl Body for Columns<'_> {
     fn run<const W: usize, const FMA: bool>(mut self) {
         let (mut done, count) = (0, self.sums.len());
         while done < count {
-            // The fewest columns that are all which are left, some of them once more, but no more than there are.
+            // The narrowest pass that covers the rest; it may repeat columns, if there are as many as it is wide.
             done = match (count - done, count) {
                 (65.., 128..) => self.sum::<128>(done),
                 (33.., 64..) => self.sum::<64>(done),
@@ -186,8 +196,8 @@ impl Body for Columns<'_> {
 }
 
 impl Columns<'_> {
-    /// Sums `N` columns from column `done` on, or the last ones, in 16 bits, which registers hold, as many rows as fit there at a time. Returns the
-    /// number of columns that are done then.
+    /// Sums `N` columns from column `done` on, or the last `N`, in 16-bit registers, over as many rows at a time as cannot overflow.
+    /// Returns the number of columns that are done then.
     #[inline(always)]
     fn sum<const N: usize>(&mut self, done: usize) -> usize {
         let end = self.sums.len().min(done + N);
@@ -208,7 +218,7 @@ impl Columns<'_> {
 /// The sums of rows of bytes.
 struct RowSums<'b> {
     rows: &'b [u8],
-    /// Bytes from a row to the next, and of a row.
+    /// Bytes from one row to the next, and of a row.
     step: usize,
     depth: usize,
     signed: bool,
@@ -222,13 +232,19 @@ impl Body for RowSums<'_> {
     fn run<const W: usize, const FMA: bool>(self) {
         for (i, sum) in self.sums.iter_mut().enumerate() {
             let row = &self.rows[i * self.step..][..self.depth];
-            *sum = if self.signed {
-                row.iter().map(|byte| i32::from(byte.cast_signed())).sum()
-            } else {
-                row.iter().map(|byte| i32::from(*byte)).sum()
-            };
+            *sum = if self.signed { row_sum(row, |byte| i32::from(byte.cast_signed())) } else { row_sum(row, i32::from) };
         }
     }
+}
+
+/// The sum of a row, in lanes whose number the compiler knows.
+#[inline(always)]
+fn row_sum(row: &[u8], number: impl Fn(u8) -> i32) -> i32 {
+    const LANES: usize = 16;
+    let (whole, rest) = row.as_chunks::<LANES>();
+    let mut lanes = [0; LANES];
+    whole.iter().for_each(|bytes| lanes.iter_mut().zip(bytes).for_each(|(sum, byte)| *sum += number(*byte)));
+    lanes.iter().sum::<i32>() + rest.iter().map(|byte| number(*byte)).sum::<i32>()
 }
 
 /// Products of numbers by row and numbers by column, to be subtracted from rows of sums that are `step` apart.
@@ -246,15 +262,12 @@ impl Body for Products<'_> {
     fn run<const W: usize, const FMA: bool>(self) {
         let Products { rows, columns: [by, other], sums, step } = self;
         let count = rows[0].len().max(rows[1].len());
-        // Most have zero points of columns alone, and one for all: products of integers take longer than to look.
-        let of_all = by.first().copied().filter(|first| by.iter().all(|b| b == first));
         for (i, line) in sums.chunks_mut(step).take(count).enumerate() {
             let [x, y] = rows.map(|r| r.get(i).map_or(0, |r| r.wrapping_neg()));
             let line = line.iter_mut().zip(by);
-            match of_all {
-                Some(of_all) if rows[1].is_empty() => line.for_each(|(sum, _)| *sum = x.wrapping_mul(of_all)),
-                _ if rows[1].is_empty() => line.for_each(|(sum, b)| *sum = x.wrapping_mul(*b)),
-                _ => line.zip(other).for_each(|((sum, b), c)| *sum = x.wrapping_mul(*b).wrapping_add(y.wrapping_mul(*c))),
+            match rows[1].is_empty() {
+                true => line.for_each(|(sum, b)| *sum = x.wrapping_mul(*b)),
+                false => line.zip(other).for_each(|((sum, b), c)| *sum = x.wrapping_mul(*b).wrapping_add(y.wrapping_mul(*c))),
             }
         }
     }

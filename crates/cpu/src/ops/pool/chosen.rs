@@ -1,4 +1,5 @@
-//! `chosen:portable`: gradients of global max pooling: zero, except for the element of each plane that was the largest.
+//! `chosen:portable`: gradients of global max pooling, of single channels or of blocks of them: zero, except for the element of each channel that was the
+//! largest.
 
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::{grain_rows, split};
@@ -11,44 +12,52 @@ use oxidnn_spec::{Arg, DataType, Error, Tensor};
 /// The kernel.
 #[derive(Debug)]
 pub(super) struct Chosen {
-    /// Bits of an element, and whether places are bytes.
+    /// Bits of an element, and whether the workspace has bytes.
     bits: usize,
     bytes: bool,
-    /// Planes of an image, all, and elements of one.
+    images: usize,
     channels: usize,
-    planes: usize,
+    /// Elements of the plane of a channel.
     plane: usize,
     source: Planes,
     gradient: Planes,
     places: Planes,
 }
 
-/// Where the planes of a tensor are, in elements.
-#[derive(Clone, Copy, Debug)]
+/// Where the planes of a tensor are, in elements: those of the channels of a block are one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Planes {
     start: usize,
     image: usize,
-    channel: usize,
+    block: usize,
+    blocks: usize,
 }
 
 impl Planes {
-    /// Those of a tensor whose planes are dense.
+    /// The planes of a tensor whose planes are dense.
     fn of(arg: Arg, tensor: &Tensor) -> Result<Planes, Skip> {
-        let other = || Skip::Layout(format!("of {arg}: no planes"));
-        let (b, dims) = (tensor.blocking().filter(|b| b.inner.is_empty()).ok_or_else(other)?, tensor.dims());
-        let mut next = 1;
+        let other = || Skip::Layout(format!("of {arg}: no planes, nor such of blocks of channels"));
+        let (b, dims) = (tensor.blocking().ok_or_else(other)?, tensor.dims());
+        let mut inner = b.inner.iter();
+        let block = match (inner.next(), inner.next()) {
+            (None, _) => 1,
+            (Some((1, block)), None) => block,
+            _ => return Err(other()),
+        };
+        let mut next = block;
         for d in (2..dims.len()).rev() {
-            if dims[d] != 1 && b.strides[d] != next {
+            if dims[d] != 1 && b.strides[d] != next || b.padded_dims[d] != dims[d] {
                 return Err(other());
             }
             next *= dims[d];
         }
-        let [start, image, channel] = [b.offset, b.strides[0], b.strides[1]].map(|n| n as usize);
-        Ok(Planes { start, image, channel })
+        let [start, image, block, blocks] = [b.offset, b.strides[0], block, b.strides[1]].map(|n| n as usize);
+        Ok(Planes { start, image, block, blocks })
     }
 
+    /// The first element of a channel.
     fn at(self, image: usize, channel: usize) -> usize {
-        self.start + image * self.image + channel * self.channel
+        self.start + image * self.image + channel / self.block * self.blocks + channel % self.block
     }
 }
 
@@ -56,7 +65,7 @@ impl Chosen {
     /// The kernel of a pooling.
     ///
     /// # Errors
-    /// [`Skip`] for anything but gradients of maxima of whole planes, and for types and layouts.
+    /// [`Skip`] for all but gradients of maxima over whole planes, and for other types and layouts.
     pub(super) fn new(op: &Pool) -> Result<Chosen, Skip> {
         let workspace = op.workspace.as_ref().filter(|_| op.alg == PoolAlg::Max && !op.prop.is_forward() && super::is_whole(op));
         let workspace = workspace.ok_or(Skip::Shape("anything but gradients of maxima of whole planes"))?;
@@ -68,8 +77,8 @@ impl Chosen {
         Ok(Chosen {
             bits,
             bytes: workspace.dtype == DataType::U8,
+            images,
             channels,
-            planes: images * channels,
             plane,
             source: Planes::of(Arg::DIFF_SRC, &op.src)?,
             gradient: Planes::of(Arg::DIFF_DST, &op.dst)?,
@@ -78,16 +87,20 @@ impl Chosen {
     }
 
     fn elements<T: Element>(&self, ctx: &Ctx<'_>, [source, gradient, places]: [Buf<'_>; 3]) {
-        let size = size_of::<T>();
-        split(ctx.executor(), self.planes as i64, grain_rows(self.planes as i64, self.plane as i64, 1), &|range| {
+        let (size, block) = (size_of::<T>(), self.source.block);
+        let blocks = self.channels.div_ceil(block);
+        let (all, elements) = ((self.images * blocks) as i64, self.plane * block);
+        split(ctx.executor(), all, grain_rows(all, elements as i64, 1), &|range| {
             for i in range {
-                let (image, channel) = (i as usize / self.channels, i as usize % self.channels);
-                let plane = source.part(self.source.at(image, channel) * size, self.plane * size);
-                let at = self.places.at(image, channel);
-                let place = if self.bytes { places.get::<u8>(at).into() } else { places.get::<i32>(at) as usize };
-                plane.fill(0);
-                if place < self.plane {
-                    plane.set::<T>(place, gradient.get(self.gradient.at(image, channel)));
+                let (image, first) = (i as usize / blocks, i as usize % blocks * block);
+                let planes = source.part(self.source.at(image, first) * size, elements * size);
+                planes.fill(0);
+                for channel in first..self.channels.min(first + block) {
+                    let at = self.places.at(image, channel);
+                    let place = if self.bytes { places.get::<u8>(at).into() } else { places.get::<i32>(at) as usize };
+                    if place < self.plane {
+                        planes.set::<T>(place * block + channel - first, gradient.get(self.gradient.at(image, channel)));
+                    }
                 }
             }
         });

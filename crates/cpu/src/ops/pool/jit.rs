@@ -1,9 +1,9 @@
 //! `direct:jit`: pooling by generated strips, forward and backward, with channels last, in blocks of whole vectors, or in
 //! [planes](super::planes).
 //!
-//! A task is a number of result rows of an image by a chunk of channels, small enough for the source rows of a window to stay in the first
-//! cache from one result row to the next. Backward, the window slides over the results: a gradient of the source collects from the
-//! destination's.
+//! A task is some result rows of an image times a chunk of channels, small enough that the source rows of a window stay in L1 from one
+//! result row to the next. Backward, the window slides over the results: a source gradient is gathered from the destination's gradients.
+//! The workspace of max pooling, the positions of maxima, is called *places*.
 
 use super::planes::{Planes, ScratchLens, Tensors};
 use crate::CpuTarget;
@@ -30,7 +30,7 @@ use oxidnn_spec::op::{ConvSizes, Pool, PoolAlg};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
 use std::ops::Range;
 
-/// Most lines of a window, and most taps of a line: f32 holds the sum of as many bytes exactly.
+/// Most lines of a window, and most taps of a line: f32 holds a sum of so many bytes exactly.
 const LINES: i64 = 1024;
 const TAPS: i64 = 32;
 /// Most lines of the windows of all rows.
@@ -39,11 +39,11 @@ const TABLE: i64 = 1 << 20;
 const REACH: i64 = 8 << 10;
 /// Most rows of a task.
 const ROWS: usize = 16;
-/// Bytes of source rows between the first rows of a task and its last.
+/// Bytes from the first source row of a task to its last.
 const NEAR: usize = 256 * 1024;
 /// Bytes of a word.
 const WORD: usize = 4;
-/// Elements that a task reads, counted for every window.
+/// Elements that a task reads, counting an element once for every window.
 const TASK: usize = 1 << 17;
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(super) struct Direct {
     result: Place,
     places: Option<Place>,
     planes: Option<Planes>,
-    /// Places are read with the source, not written with the result.
+    /// Whether places are read with the source (backward), not written with the result.
     pub(super) reads: bool,
     width: Width,
     /// The segments and rows of each phase of the width.
@@ -62,22 +62,22 @@ pub(super) struct Direct {
     tail: Tail,
     pub(super) images: usize,
     pub(super) channels: usize,
-    /// Bytes of the last channel, a word, that are those of the one before.
+    /// With channels as words: bytes by which the last word overlaps the one before.
     again: usize,
     /// Vectors of a group.
     vectors: usize,
-    /// Channels of a task, and tasks by channels.
+    /// Channels of a task, and number of such chunks.
     chunks: (usize, usize),
-    /// Tasks by columns.
+    /// Number of tasks by columns.
     columns: usize,
-    /// Rows of a task, and all.
+    /// Rows of a task, and all rows.
     pub(super) rows: [usize; 2],
 }
 
 /// Plans a pooling.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
@@ -91,7 +91,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     })
 }
 
-/// The sizes of a pooling, those of a convolution with as many groups as channels.
+/// The sizes of a pooling, as those of a convolution with a group for every channel.
 fn sizes(op: &Pool) -> ConvSizes {
     let three = |v: &[i64], missing: i64| std::array::from_fn(|i| (i + v.len()).checked_sub(3).map_or(missing, |d| v[d]));
     let (src, dst, w) = (op.src.dims(), op.dst.dims(), &op.window);
@@ -110,18 +110,18 @@ fn sizes(op: &Pool) -> ConvSizes {
     }
 }
 
-/// Whether all of every window lies in the source.
+/// Whether every window lies inside the source.
 fn is_inside(s: &ConvSizes) -> bool {
     (0..3).all(|i| s.pl[i] == 0 && (s.o[i] - 1) * s.s[i] + (s.k[i] - 1) * s.d[i] < s.i[i])
 }
 
-/// Taps of the window of result `o` that lie in the source along dimension `i` (depth, height or width); that has no more than `LINES` or `TAPS`.
+/// Number of taps of result `o`'s window that are inside the source along dimension `i` (depth, height or width).
 fn taps_inside(s: &ConvSizes, i: usize, o: i64) -> i64 {
     (0..s.k[i]).filter(|k| (0..s.i[i]).contains(&(o * s.s[i] - s.pl[i] + k * s.d[i]))).count() as i64
 }
 
-/// Whether channels are words, four of bytes or one each, which are moved and compared as they are: whole ones, or at least a vector of them, behind which
-/// some are made twice.
+/// Whether channels are processed as words (four bytes, or one s32), which are moved and compared without conversion: the channels are
+/// whole words, or fill at least a vector of words, so that the last word may overlap the one before.
 fn are_words(source: &Tensor, result: &Tensor, attr: &Attr, lanes: usize) -> bool {
     let last = |t: &Tensor| t.blocking().is_some_and(|b| b.inner.is_empty() && b.strides[1] == 1);
     let whole = matches!(source.dtype, DataType::S8 | DataType::U8 | DataType::S32) && source.dtype == result.dtype;
@@ -129,7 +129,7 @@ fn are_words(source: &Tensor, result: &Tensor, attr: &Attr, lanes: usize) -> boo
     whole && attr.is_default() && last(source) && last(result) && (bytes.is_multiple_of(WORD) || bytes >= lanes * WORD)
 }
 
-/// What is made of a window, by an operation whose places are `places`, and what its sums are divided by (in places that are counted, further).
+/// How windows are reduced (`places` is the type of the workspace), and the divisor of sums, unless it is the number of elements inside.
 fn take(op: &Pool, s: &ConvSizes, places: Option<Elem>) -> Result<(Take, f32), Skip> {
     let exact = if op.prop.is_forward() { op.dst.dtype } else { op.src.dtype }.is_integral();
     let all = s.k.iter().product::<i64>() as f32;
@@ -146,10 +146,10 @@ fn take(op: &Pool, s: &ConvSizes, places: Option<Elem>) -> Result<(Take, f32), S
     }
 }
 
-/// Vectors of channels that follow each other, and what is made of them.
+/// Vectors of contiguous channels, and how windows of them are reduced.
 struct Following<'a> {
     count: usize,
-    /// Whether groups end where these do.
+    /// Whether groups of vectors must end where these do.
     even: bool,
     take: Take,
     direction: Direction,
@@ -157,12 +157,12 @@ struct Following<'a> {
 }
 
 impl Following<'_> {
-    /// How many are made together. Pixels are read in long pieces where few results meet one.
+    /// How many vectors form a group. If few results read a pixel, groups are large, so that pixels are read in long pieces.
     fn together(&self, jit: Isa) -> usize {
         let (s, gathers, registers) = (self.sizes, self.direction == Direction::Gather, jit.simd_registers());
         let results = if gathers { s.o[2] } else { (s.i[2] + s.s[2] - 1) / s.s[2] };
         let most = match self.take {
-            // Windows that share no column are made one by one.
+            // Windows without common columns are computed one by one.
             Take::Place(_) if jit.avx512 && gathers && s.k[2] <= s.s[2] => 8,
             Take::Place(_) | Take::Chosen(_) if jit.avx512 => 4,
             Take::Place(_) | Take::Chosen(_) => 1,
@@ -172,13 +172,13 @@ impl Following<'_> {
             _ => registers / 8,
         };
         let found = (1..=most.min(self.count)).rev().find(|n| self.count.is_multiple_of(*n)).unwrap_or(1);
-        // Few vectors at a time read every line of memory several times.
+        // A group of few vectors would read every cache line several times.
         if self.even || 2 * found > most { found } else { most.min(self.count) }
     }
 }
 
-/// The width of results, of which strips may have so many by number of taps: where the window slides over results, their phases are made together if a strip
-/// has room for one of each.
+/// The width of results. `most` gives the most results of a strip by number of taps. If the window slides over results, all phases are
+/// computed together, provided that a strip has room for one result of each.
 fn width(direction: Direction, s: &ConvSizes, (result, source): (i64, i64), most: impl Fn(usize) -> usize) -> Width {
     let line = Line::new(direction, s, 2, result, source);
     let (step, taps) = (line.step, line.phases.iter().flat_map(|p| p.taps.iter().map(|t| (t.0, t.1 * line.step - p.first))));
@@ -189,14 +189,14 @@ fn width(direction: Direction, s: &ConvSizes, (result, source): (i64, i64), most
     Width { line: Line { phases, step: 1, stride: 1, source }, step: step as usize }
 }
 
-/// The kernel over a window whose first result is at a source column.
+/// The kernel for a window whose first result is at source column `begin`.
 fn kernel(s: &ConvSizes, take: Take, window: Window, begin: i64) -> generated::Pool {
     let shared = if take == Take::Shared { window.inside.0..window.inside.1 } else { 0..0 };
     let counts = shared.map(|x| taps_inside(s, 2, begin + i64::from(x)) as u8).collect();
     generated::Pool { window, take, counts }
 }
 
-/// What does not fit the kernels' keys.
+/// Refuses sizes that the kernels' keys cannot hold.
 fn check_sizes(s: &ConvSizes, results: [i64; 3]) -> Result<(), Skip> {
     let [kd, kh, kw] = s.k;
     let far = (0..3).any(|i| s.d[i].saturating_mul(s.k[i]).max(s.pl[i]) > REACH);
@@ -236,18 +236,18 @@ impl Direct {
         for place in [&mut source, &mut result].into_iter().filter(|_| in_words) {
             (place.size, place.block) = (WORD, all.next_multiple_of(lanes));
         }
-        // What blocks have beyond the channels is zero, and so are its results where nothing is done to them; places that are made are not.
+        // Padding channels of blocks are zero, and so are their results without post-ops; the places of maxima would not be zero.
         let read = forward || places.as_ref().is_none_or(|p| p.padded);
         let whole = planes.is_none() && attr.is_default() && source.padded && result.padded && read;
         let channels = if whole { all.next_multiple_of(source.block) } else { all };
         result.padded &= !whole;
         let blocked = source.blocks > 0;
-        // Groups neither end within the last block nor reach over it; vectors in scratch are alone.
+        // Groups must not cross the end of the last block; vectors in scratch are single.
         let uneven = planes.is_some() || blocked && !channels.is_multiple_of(source.block);
         let following = match (uneven, blocked) {
             (true, _) => 1,
             (_, true) => source.block / lanes,
-            // The last vector may be under a mask.
+            // The last vector may be masked.
             _ if jit.avx512 && again == 0 => channels.div_ceil(lanes),
             _ if again > 0 => (channels - 1) / lanes,
             _ => channels / lanes,
@@ -259,14 +259,14 @@ impl Direct {
         let near = NEAR / source.spatial[1].max(1).saturating_mul(s.s[1] as usize);
         let rows = cut((to[0] * to[1]) as usize, near.clamp(1, ROWS), 1).0;
         let work = rows * to[2] as usize * lanes * s.k.iter().product::<i64>() as usize;
-        // Channels that follow each other are made together, of some columns; blocks of them one behind the other.
+        // Contiguous channels are one task, split by columns; blocks of channels are separate tasks.
         let chunk = match blocked {
             true if source.block > lanes * vectors => source.block,
             true => cut(channels, (TASK / work).max(vectors) * lanes, lanes * vectors).0,
             false => channels,
         };
         let bytes = op.src.bytes().saturating_add(op.dst.bytes());
-        // Results go past the caches where the tensors have no room in the last one.
+        // Results are stored non-temporally if the tensors do not fit into the last-level cache.
         let streaming = planes.is_none() && attr.is_default() && stored.dtype == DataType::F32 && !target.caches.keep(bytes);
         let common = Window { source: source_elem, masked, streaming, ..Window::of_vectors(vectors as u8) };
         let strides = [source.spatial, result.spatial, places.as_ref().map_or([0; 3], |p| p.spatial)];
@@ -308,7 +308,7 @@ impl Direct {
     }
 }
 
-/// Where the tensors lie, or their vectors in scratch where they are planes.
+/// The strides of the tensors, or of their vectors in scratch if channels are planes.
 fn layouts(tensors: Tensors<'_>, attr: &Attr, about: (usize, Isa)) -> Result<(Place, Place, Option<Place>, Option<Planes>), Skip> {
     let lanes = about.1.width().lanes();
     let [source, result, places] = tensors.map(|t| t.map(|(arg, tensor)| Place::of(arg, tensor, lanes)).transpose());
@@ -324,8 +324,8 @@ fn layouts(tensors: Tensors<'_>, attr: &Attr, about: (usize, Isa)) -> Result<(Pl
     Ok((source, result, places, planes))
 }
 
-/// The rows of results with the lines of their windows, for sizes of results in depth and height and the first of a phase of the width; strides are those of
-/// source, result and places. Rows have a divisor by their number of lines, and lines a value.
+/// The table of result rows and of the lines of their windows, for the result's depth and height and the first result of a phase of the
+/// width. Strides are those of source, result and places. A row has a divisor by its number of lines, a line a value.
 fn of_rows(
     lines: [&Line; 2],
     [depth, height, first]: [i64; 3],
@@ -347,15 +347,15 @@ fn of_rows(
     table(lines, [depth, height], row, line)
 }
 
-/// What a kernel knows of a line of the window: its factor where it is shared, or the place of its first tap.
+/// What a kernel knows of a line of the window: its factor where it is shared, or the bits of the place of its first tap.
 fn value(s: &ConvSizes, take: Take, [[kd, kh], [z, y]]: Met) -> f32 {
     match take {
         Take::Shared => 1.0 / (taps_inside(s, 0, z) * taps_inside(s, 1, y)).max(1) as f32,
-        _ => ((kd * s.k[1] + kh) * s.k[2]) as f32,
+        _ => f32::from_bits(((kd * s.k[1] + kh) * s.k[2]) as u32),
     }
 }
 
-/// The kernels of a pooling: those of the segments of each phase, and what takes planes apart.
+/// The kernels of a pooling: those of the segments of each phase, and the transpositions of planes.
 pub(super) struct Code {
     strips: Vec<Vec<Strip>>,
     pub(super) squares: [Option<Squares>; 3],
@@ -390,7 +390,7 @@ impl Generated for Direct {
         let (blocks, (chunk, chunks)) = (self.rows[1].div_ceil(self.rows[0]), self.chunks);
         let tasks = self.images * chunks * self.columns * blocks;
         ctx.executor().run(ctx.executor().threads(), tasks, &|_, task| {
-            // All channels of some rows before the next rows: their lines lie behind each other in memory.
+            // All channels of some rows come before the next rows: their lines are contiguous in memory.
             let (first, rest) = (task % chunks * chunk, task / chunks);
             let (column, rest) = (rest % self.columns, rest / self.columns);
             let (block, image) = (rest % blocks, rest / blocks);
@@ -405,14 +405,14 @@ impl Generated for Direct {
     }
 }
 
-/// What a task makes.
+/// The work of a task.
 pub(super) struct Task {
-    /// The image and the first channel in memory.
+    /// The image, and the index of the first channel in memory.
     pub(super) at: (usize, usize),
-    /// The number of that channel to the tail, and how many there are.
+    /// The index of that channel for the epilogue, and number of channels.
     pub(super) channels: (usize, usize),
     pub(super) rows: Range<usize>,
-    /// Which of so many parts of the columns.
+    /// The part of the columns, and number of parts.
     pub(super) columns: (usize, usize),
 }
 
@@ -428,7 +428,7 @@ pub(super) struct Bound<'a> {
 }
 
 impl Bound<'_> {
-    /// Makes the results of a task.
+    /// Computes the results of a task.
     pub(super) fn strips(&self, task: Task) {
         let (p, (image, channel), (first, channels), (column, columns)) = (self.plan, task.at, task.channels, task.columns);
         let sizes = [p.jit.width().lanes(), p.vectors];

@@ -38,17 +38,17 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
 /// Channels of a block that are too few for vectors.
 const FEW: i64 = 8;
 
-/// Whether windows are whole planes.
+/// Whether every window is a whole plane.
 fn is_whole(op: &Pool) -> bool {
     let single = op.dst.dims()[2..].iter().all(|n| *n == 1);
     op.kernel[..] == op.src.dims()[2..] && single && op.window.padding_l.iter().all(|n| *n == 0)
 }
 
-/// Averages of whole planes, which are a reduction, and their gradients, which all of a plane shares.
+/// Averages of whole planes as reductions, and their gradients, which are equal for all elements of a plane.
 fn averages(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::Pool(op) = &problem.op else { return Err(Skip::Op("another operation than pooling")) };
     let spatial = &op.src.dims()[2..];
-    // Vectors of channels are made by strips.
+    // Vectors of channels are left to strips.
     let apart = |b: &Blocking| if b.inner.is_empty() { b.strides[1] != 1 } else { b.inner.of(1) < FEW };
     let planar = op.src.blocking().is_some_and(apart);
     if op.alg == PoolAlg::Max || !planar || !is_whole(op) {
@@ -56,7 +56,7 @@ fn averages(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     }
     let count = spatial.iter().product::<i64>().max(1) as f32;
     let divide = |b: &mut Builder<'_>| match op.dst.dtype.is_integral() {
-        // Ties of integers are kept by a division only.
+        // Only a division makes ties of integer results exact; a multiplication by the reciprocal does not.
         true => {
             b.copy(1, 0);
             b.forward(1, EltwiseAlg::Clip, count, count);
@@ -94,7 +94,7 @@ fn windows(op: &Pool, problem: &Problem, target: &CpuTarget) -> Result<(Windows<
         (false, false) => &[Arg::DIFF_DST],
     };
     let second = (forward && workspace).then_some(Arg::WORKSPACE);
-    // Backward averages divide the gradients first, in the extra space.
+    // Backward averages first divide the gradients, in the extra scratch.
     let extra = if forward { 0 } else { op.dst.dims()[2..].iter().product() };
     Windows::new(
         Builder::new(problem, dims, None)?,

@@ -1,7 +1,8 @@
-//! Pooling of tensors whose channels lie in planes, such as NCHW: vectors of channels are brought together in scratch, pooled, and taken apart.
+//! Pooling of tensors whose channels are planes, such as NCHW. A vector of channels is transposed to scratch, pooled there, and transposed
+//! back.
 //!
-//! A task is a vector of channels of an image. Squares of the source go through registers to scratch, where its pixels are vectors of channels;
-//! strips make the results there, and squares take these to their planes.
+//! A task is a vector of channels of an image. Squares transpose the source in registers to scratch, where a pixel is a vector of channels;
+//! strips compute the results there, and squares transpose these to their planes.
 
 use super::jit::{Bound, Direct, Task};
 use crate::kernels::scratch::{Scratch, for_workers};
@@ -16,7 +17,7 @@ use oxidnn_spec::{Arg, Error, Tensor};
 /// Most elements of the planes of a task.
 const NUMBERS: usize = 4 * 1024 * 1024;
 
-/// A tensor of planes; distances in bytes.
+/// A tensor of planes; strides in bytes.
 #[derive(Clone, Debug)]
 struct Plane {
     size: usize,
@@ -27,16 +28,16 @@ struct Plane {
     count: usize,
 }
 
-/// Elements of scratch of a pooling of planes, of all workers.
+/// Elements of scratch for a pooling of planes, of all workers.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct ScratchLens {
-    /// What workers have beside the vectors.
+    /// Scratch of the workers besides the vectors.
     pub(super) own: usize,
     /// Vectors of channels of source, result and places.
     pub(super) vectors: usize,
 }
 
-/// The planes of a pooling, and where their vectors lie in a worker's scratch.
+/// The planes of a pooling's tensors, and the layout of their vectors in a worker's scratch.
 #[derive(Debug)]
 pub(super) struct Planes {
     lanes: usize,
@@ -79,7 +80,7 @@ impl Plane {
 pub(super) type Tensors<'a> = [Option<(Arg, &'a Tensor)>; 3];
 
 impl Planes {
-    /// The planes of source, result and places, and where their vectors lie in scratch.
+    /// The planes of source, result and places, and the places of their vectors in scratch.
     ///
     /// # Errors
     /// [`Skip`] for other layouts, for elements of 64 bits, and for planes that are too large.
@@ -99,7 +100,7 @@ impl Planes {
         Ok((planes, [Some(source.1), Some(result.1), in_places]))
     }
 
-    /// What moves vectors of source, result and places.
+    /// The kernels that transpose vectors of source, result and places.
     ///
     /// # Errors
     /// As for [`Squares::of`].
@@ -157,13 +158,13 @@ impl Planes {
         Matrix { buf, at: plane.at(image, channel), row: plane.channel }
     }
 
-    /// Pixels of a tensor in scratch: vectors of channels one behind the other.
+    /// The pixels of a tensor in scratch: contiguous vectors of channels.
     fn vectors<'b>(&self, plane: &Plane, buf: Buf<'b>) -> Matrix<'b> {
         Matrix { buf, at: 0, row: self.lanes * plane.size }
     }
 }
 
-/// What moves elements of so many bytes.
+/// The type that moves elements of `bytes` bytes.
 fn bits(bytes: usize) -> Option<Elem> {
     Some(match bytes {
         1 => Elem::Low8,

@@ -1,4 +1,4 @@
-//! Pooling windows over planes, line by line of the last spatial dimension.
+//! Portable pooling of planes, line by line of the last spatial dimension.
 
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Planes, Window};
@@ -13,25 +13,25 @@ struct Axis {
     outputs: i64,
     kernel: i64,
     stride: i64,
-    /// Distance of kernel elements.
+    /// The dilation: distance of kernel elements.
     step: i64,
     padding: i64,
 }
 
-/// Kernel geometry: depth, height and width, leading ones of size 1.
+/// The kernel's geometry by depth, height and width; leading dimensions may have size 1.
 #[derive(Clone, Copy, Debug)]
 struct Geometry([Axis; 3]);
 
-/// Outputs of one line that see inputs under one kernel element.
+/// Outputs of a line for which one kernel element is inside the input.
 #[derive(Clone, Copy)]
 struct Line {
     /// First output.
     out: usize,
-    /// Its input.
+    /// Its input index.
     inp: usize,
     /// Inputs from one output to the next.
     step: usize,
-    /// Outputs.
+    /// Number of outputs.
     len: usize,
     /// The kernel element, row-major.
     tap: usize,
@@ -44,44 +44,44 @@ pub(super) struct Pooling {
     forward: bool,
     indices: bool,
     geometry: Geometry,
-    /// What sums are divided by where padding counts.
+    /// The divisor of sums if padding counts.
     volume: f32,
-    /// Result of a window that is all padding.
+    /// The result of a window that is all padding.
     lowest: f32,
 }
 
 impl Axis {
-    /// The kernel elements under which output `o` sees inputs.
+    /// The kernel elements that are inside for output `o`.
     fn seen(&self, o: i64) -> Range<i64> {
         let first = o * self.stride - self.padding;
         self.meeting(-first, self.inputs - first)
     }
 
-    /// The kernel elements under which any output sees inputs.
+    /// The kernel elements that are inside for any output.
     fn taps(&self) -> Range<i64> {
         self.meeting(self.padding - (self.outputs - 1) * self.stride, self.inputs + self.padding)
     }
 
-    /// The kernel elements that lie in a range of distances from the window's begin.
+    /// The kernel elements whose offset from the window's begin is in a range.
     fn meeting(&self, from: i64, to: i64) -> Range<i64> {
         let elements = |distance: i64| if distance > 0 { (distance - 1) / self.step + 1 } else { 0 };
         elements(from).min(self.kernel)..elements(to).min(self.kernel)
     }
 
-    /// Number of inputs that output `o` sees.
+    /// Number of inputs in the window of output `o`.
     fn count(&self, o: i64) -> i64 {
         let seen = self.seen(o);
         (seen.end - seen.start).max(0)
     }
 
-    /// The outputs whose windows lie within the inputs; they see as many as the kernel has elements.
+    /// The outputs whose windows are inside the input altogether.
     fn within(&self) -> Range<i64> {
         let room = self.inputs + self.padding - (self.kernel - 1) * self.step;
         let begin = |distance: i64| if distance > 0 { (distance - 1) / self.stride + 1 } else { 0 };
         begin(self.padding).min(self.outputs)..begin(room).min(self.outputs)
     }
 
-    /// False where a window may lie in the padding altogether.
+    /// False if some window may be all padding.
     fn is_met(&self) -> bool {
         let reaches = (self.kernel - 1) * self.step >= self.padding;
         reaches && self.step <= self.inputs && (self.outputs - 1) * self.stride - self.padding < self.inputs
@@ -89,7 +89,7 @@ impl Axis {
 }
 
 impl Geometry {
-    /// Calls `f` for every line, outputs in order, kernel elements in order for each.
+    /// Calls `f` for every line: outputs in order, and for each the kernel elements in order.
     fn lines(&self, mut f: impl FnMut(Line)) {
         let [d, h, w] = self.0;
         for (od, oh) in (0..d.outputs).flat_map(|od| (0..h.outputs).map(move |oh| (od, oh))) {
@@ -97,7 +97,7 @@ impl Geometry {
                 let id = od * d.stride - d.padding + kd * d.step;
                 let ih = oh * h.stride - h.padding + kh * h.step;
                 for kw in w.taps() {
-                    // Input 0 is seen by the output at `back / stride`.
+                    // Output `back / stride` has input 0.
                     let back = w.padding - kw * w.step;
                     let low = if back > 0 { (back - 1) / w.stride + 1 } else { 0 };
                     let last = w.inputs - 1 + back;
@@ -116,7 +116,7 @@ impl Geometry {
         }
     }
 
-    /// Calls `f` with the elements of an output plane, run by run of equal counts, and the inputs that each of them sees.
+    /// Calls `f` with the elements of an output plane, in runs with equal numbers of inputs, and that number.
     fn by_count(&self, run: usize, plane: &mut [f32], mut f: impl FnMut(&mut [f32], f32)) {
         let [d, h, w] = self.0;
         let within = w.within();
@@ -160,7 +160,7 @@ impl Pooling {
     }
 }
 
-/// Calls `f` with the elements of a line in three planes: by output, by output, by input.
+/// Calls `f` with the elements of a line in three planes: two by output, one by input.
 #[inline(always)]
 fn along(run: usize, l: Line, a: &mut [f32], b: &mut [f32], c: &[f32], f: impl Fn(&mut f32, &mut f32, f32)) {
     let (a, b, c) = (&mut a[l.out * run..][..l.len * run], &mut b[l.out * run..][..l.len * run], &c[l.inp * run..]);
@@ -194,7 +194,7 @@ fn along(run: usize, l: Line, a: &mut [f32], b: &mut [f32], c: &[f32], f: impl F
     }
 }
 
-/// The same with one plane by output.
+/// The same with one plane by output, one by input.
 #[inline(always)]
 fn gather(run: usize, l: Line, out: &mut [f32], inp: &[f32], f: impl Fn(&mut f32, f32)) {
     let (out, inp) = (&mut out[l.out * run..][..l.len * run], &inp[l.inp * run..]);
@@ -248,17 +248,17 @@ fn scatter(run: usize, l: Line, inp: &mut [f32], (a, b): (&[f32], &[f32]), f: im
     }
 }
 
-/// What a line does.
+/// The operation of a line.
 enum Act<'a> {
-    /// The larger of result and input goes to the result.
+    /// The larger of result and input becomes the result.
     Largest(&'a mut [f32], &'a [f32]),
-    /// The same, and the kernel element to the indices.
+    /// The same, and the kernel element becomes the index.
     Index(&'a mut [f32], &'a mut [f32], &'a [f32]),
-    /// The input is added to the result.
+    /// Adds the input to the result.
     Sum(&'a mut [f32], &'a [f32]),
-    /// The gradient is added to the input's.
+    /// Adds the gradient to the input's.
     Spread(&'a mut [f32], &'a [f32]),
-    /// The gradient is added to the input's where the index is that of the kernel element.
+    /// Adds the gradient to the input's if the index is this kernel element.
     Choose(&'a mut [f32], &'a [f32], &'a [f32]),
 }
 
@@ -287,7 +287,7 @@ impl Body for OneLine<'_> {
 }
 
 impl Pooling {
-    /// Divides sums, or the gradients of means, by what they are means of.
+    /// Divides sums, or the gradients of means, by the number of elements.
     fn divide(&self, run: usize, plane: &mut [f32]) {
         match self.alg {
             PoolAlg::AvgIncludePadding => plane.iter_mut().for_each(|v| *v /= self.volume),

@@ -7,9 +7,9 @@ use oxidnn_runtime::{Impl, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Prelu};
 use oxidnn_spec::{Arg, Op, Problem};
 
-/// Elements of a row from which on rows are added up as they pass.
+/// Elements of a row from which on rows accumulate the gradient of the weights.
 const ROW: i64 = 256;
-/// What an element costs beside one that is moved.
+/// Cost of an element, relative to moving one.
 const WEIGHT: i64 = 2;
 
 /// The rows, best first.
@@ -31,7 +31,7 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     }
 }
 
-/// The problem over padding too: there weights are zeros as sources are.
+/// The problem with padding as elements: weights are zero there, as sources are.
 fn with_padding(op: &Prelu, problem: &Problem) -> Option<Problem> {
     let [dst, src, weights] = whole::tensors(problem, [op.dst.as_ref()?, &op.src, &op.weights])?;
     Problem::new(Prelu { src, weights, dst: Some(dst), ..op.clone() }, problem.attr.clone()).ok()
@@ -46,8 +46,8 @@ fn forward(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.finish()
 }
 
-/// Both gradients in one pass: that of the weights, `sum(dd min(s, 0))` over the dimensions that they are broadcast along, is found before that
-/// of the source is written, which may lie over `src` or `diff_dst`.
+/// Both gradients in one pass. That of the weights, `sum(dd min(s, 0))` over the dimensions of their broadcast, is computed before that of
+/// the source is written, which may overlap `src` or `diff_dst`.
 fn backward(op: &Prelu, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let (dims, weights) = (op.src.dims(), op.weights.dims());
     let kept = (0..dims.len()).filter(|&d| weights[d] == dims[d]).map(|d| 1 << d).sum();
@@ -62,7 +62,7 @@ fn backward(op: &Prelu, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         let mut b = Builder::new(problem, dims, None)?;
         b.group(kept);
         b.stage(Over::All);
-        // Its memory leads, not that of the weights, which are broadcast.
+        // The traversal follows its memory, not that of the broadcast weights.
         b.argument(Arg::DIFF_SRC)?;
         b
     };
@@ -82,7 +82,7 @@ fn backward(op: &Prelu, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.finish()
 }
 
-/// `r[0]` becomes the gradient of the result, `r[2]` that of the weights by its element.
+/// `r[0]` becomes the gradient of the result, `r[2]` the element's term of the weights' gradient.
 fn term(b: &mut Builder<'_>) -> Result<(), Skip> {
     b.load_argument(0, Arg::DIFF_DST)?;
     b.load_argument(2, Arg::SRC)?;
@@ -92,7 +92,7 @@ fn term(b: &mut Builder<'_>) -> Result<(), Skip> {
     Ok(())
 }
 
-/// The gradient of the source, from that of the result in `r[0]`; uses the registers behind it but the last.
+/// The gradient of the source, from that of the result in `r[0]`; uses the following registers except the last.
 fn gradient(b: &mut Builder<'_>) -> Result<(), Skip> {
     b.load_argument(1, Arg::WEIGHTS)?;
     b.copy(2, 0);
@@ -103,7 +103,7 @@ fn gradient(b: &mut Builder<'_>) -> Result<(), Skip> {
     b.result(Arg::DIFF_SRC)
 }
 
-/// The same where rows are of the weights' dimensions: they add up the gradient of the weights as they pass.
+/// The same if rows have the weights' dimensions: they accumulate the gradient of the weights.
 fn by_row(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::Prelu(op) = &problem.op else { return Err(Skip::Op("another operation than prelu")) };
     let (dims, weights) = (op.src.dims(), op.weights.dims());

@@ -1,4 +1,4 @@
-//! What a reorder does to elements beside their places: types, scales and zero points, as the kernels that move elements take them.
+//! The arithmetic of a reorder (types, scales and zero points) in the form that kernels take.
 
 use crate::kernels::code::elem;
 use oxidnn_jit::ir::Elem;
@@ -7,10 +7,10 @@ use oxidnn_runtime::{Ctx, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Blocks, DataType, Dims, Error, Quant, QuantMode};
 
-/// The elements of destination and source, as bits where they stay what they are.
+/// The element types of destination and source; raw bits if elements are not changed.
 ///
 /// # Errors
-/// Types and attributes for which there is more to do.
+/// Types and attributes that need more arithmetic.
 pub(super) fn types(op: &Reorder, attr: &Attr) -> Result<[Elem; 2], Skip> {
     let types = [op.dst.dtype, op.src.dtype];
     if !(Attr { scales: Default::default(), zero_points: Default::default(), scratchpad: Default::default(), ..attr.clone() }).is_default()
@@ -32,20 +32,20 @@ pub(super) fn types(op: &Reorder, attr: &Attr) -> Result<[Elem; 2], Skip> {
     }
 }
 
-/// Elements of destination and source as numbers.
+/// The element types of destination and source as numbers.
 ///
 /// # Errors
-/// Those that generated code does not know.
+/// Types that generated code does not have.
 pub(super) fn numbers(op: &Reorder) -> Result<[Elem; 2], Skip> {
     let types = [op.dst.dtype, op.src.dtype];
     let known = |t: DataType| elem(t).ok_or_else(|| Skip::DataType(format!("{} to {}", types[1], types[0])));
     Ok([known(types[0])?, known(types[1])?])
 }
 
-/// Where the scales of `arg` lie, as those of a tensor that stands still along the other dimensions; without scales anywhere.
+/// The scales of `arg` as a tensor with stride 0 along the dimensions that they do not vary by; without scales 0 along all.
 ///
 /// # Errors
-/// Scales that are not f32 and one for every index.
+/// Scales that are not f32, one for each index.
 pub(super) fn scales(arg: Arg, attr: &Attr, dims: &Dims) -> Result<Blocking, Skip> {
     let n = dims.len();
     let mut place = still(dims);
@@ -61,16 +61,16 @@ pub(super) fn scales(arg: Arg, attr: &Attr, dims: &Dims) -> Result<Blocking, Ski
     Ok(place)
 }
 
-/// The factors that the zero points of a reorder are: the same for all.
+/// The factors with the zero points of a reorder, one each for all elements.
 pub(super) fn with_zero_points(attr: &Attr, [by, over]: [Factor; 2]) -> Factors {
     let zero_point = |arg: Arg| if attr.zero_points.contains_key(&arg) { Factor::Same } else { Factor::None };
     [zero_point(Arg::SRC), by, over, zero_point(Arg::DST)]
 }
 
-/// The zero points of source and destination, zero where there are none.
+/// The zero points of source and destination; zero without any.
 ///
 /// # Errors
-/// Where the execution has no memory for them.
+/// Executions without memory for them.
 pub(super) fn zero_points(kinds: &Factors, ctx: &Ctx<'_>) -> Result<[f32; 2], Error> {
     let mut numbers = [0.0; 2];
     for (number, (arg, kind)) in numbers.iter_mut().zip([(Arg::SRC, kinds[0]), (Arg::DST, kinds[3])]) {
@@ -81,7 +81,7 @@ pub(super) fn zero_points(kinds: &Factors, ctx: &Ctx<'_>) -> Result<[f32; 2], Er
     Ok(numbers)
 }
 
-/// A tensor that stands still along all dimensions.
+/// A tensor with stride 0 along all dimensions.
 pub(super) fn still(dims: &Dims) -> Blocking {
     let zeros = Dims::filled(dims.len(), 0);
     Blocking { padded_dims: *dims, padded_offsets: zeros, offset: 0, strides: zeros, inner: Blocks::default(), compensation: None }

@@ -1,11 +1,12 @@
-//! `lanes:jit`: reorders whose neighbours are short, such as the blocks of blocked layouts: vectors are loaded along the source and stored along the
-//! destination, and their elements converted, multiplied by scales and padded on the way.
+//! `lanes:jit`: reorders with short contiguous runs, such as the blocks of blocked layouts. Vectors are loaded along the source and stored
+//! along the destination, and their elements are permuted in registers, converted, multiplied by scales and padded.
 //!
-//! Loops are cut into bits, loops of two positions. The lowest bits along the destination are the lanes of what is stored, those along the source
-//! the lanes of what is loaded; some may be both. These bits are a tile, which a kernel permutes in registers ([`Permute`]). Sizes that are odd where
-//! they are halved have a position more than there is, and where fewer elements than a vector's are neighbours, bits are added that have
-//! one position. So tiles at an end are parts of tiles, for which masks say what is read, written, and zero ([`Regions`]). Where the neighbours of one tensor
-//! are few rows of the other, and their number no power of two, such as the three channels of an image, a tile is a vector of each of these rows.
+//! Loops are cut into *bits*, loops of two positions. The lowest bits along the destination are the lanes of stored vectors, those along
+//! the source the lanes of loaded ones; some bits may be both. These bits are a tile, which a kernel permutes in registers ([`Permute`]). A
+//! size that is odd when it is halved gets one position more, and if fewer elements than a vector's are contiguous, bits with a single
+//! position are added. So tiles at ends may be partial, and masks say what is read, written and zeroed ([`Regions`]). If the contiguous
+//! elements of one tensor are a few rows of the other, and their number is no power of two (the three channels of an image), a tile is a
+//! vector of each of these rows.
 
 use super::factors::{numbers, scales, still, types, with_zero_points, zero_points};
 use super::loops::{self, loops, padded};
@@ -27,81 +28,82 @@ use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Error, PostOp, Problem};
 use std::ops::Range;
 
-/// Neighbours that both tensors have, up to which tiles of them are faster than runs.
+/// Longest contiguous run in both tensors for which tiles of it are faster than copying runs.
 const SHORT_RUN: usize = 32;
-/// Elements of the tiles of a call, at most, with those that do not exist: what is read and written by it stays in L2.
+/// Most elements of the tiles of a call, missing ones included: what it reads and writes stays in L2.
 const NUMBERS: usize = 16384;
-/// Least elements of tiles under masks, each of which is a call.
+/// Fewest elements of a masked tile, which is a call of its own.
 const LEAST: usize = 100;
-/// Positions of tiles that there are, from which on they are faster than to go through memory twice.
+/// Part of the positions of tiles that must exist for tiles to be faster than two passes over memory.
 const FULL: f64 = 0.625;
-/// Tiles that have the same scales, at least.
+/// Fewest tiles with the same scales.
 const ALONE: usize = 4;
-/// Elements of a copy of short runs, at least.
+/// Fewest elements of a copy with short runs.
 const COPIED: i64 = 2048;
-/// Positions of full tiles that exist, at least.
+/// Part of the positions of full tiles that must exist.
 const EXIST: f64 = 0.75;
-/// Rows that a tile of few may have, beside powers of two.
+/// Numbers of rows of a tile that are no powers of two.
 const FEW: [usize; 4] = [3, 5, 6, 7];
-/// Tiles that vectors fill only in part, at most, where whole ones are as fast as pieces of one vector of lines, and where they are faster.
+/// Largest part of tiles with partly filled vectors: when whole tiles are as fast as pieces with lines of one vector, and when they are
+/// faster.
 const RAGGED: [f64; 2] = [0.1, 0.35];
-/// What a call takes, and a tile of it: elements that are moved one by one meanwhile.
+/// The cost of a call and of a tile, in elements moved one by one.
 const CALL: usize = 40;
 const TILE: usize = 16;
-/// Neighbours that both tensors have, beyond which to store short vectors of narrow numbers among padding takes longer than runs of them, as it does where a
-/// vector of the source is neighbours.
+/// Contiguous elements in both tensors beyond which storing short vectors of narrow elements among padding takes longer than copying runs
+/// of them. The same if the source has a vector of contiguous elements.
 const NARROW: usize = 4;
 /// Dimensions with padding.
 const PADDED: usize = 3;
-/// All that ends within a tile: these, and loops that are odd where they are halved.
+/// All that may end within a tile: padded dimensions, and loops of odd size.
 pub(super) const ENDS: usize = PADDED + 4;
-/// Where positions begin among what loops go over: behind destination, source, and the scales of both.
+/// The index of positions among a loop's steps: behind destination, source, and the scales of both.
 pub(super) const FIRST: usize = 4;
 
 pub(crate) type Loop = loops::Loop<{ FIRST + ENDS }>;
 pub(super) type At = [usize; FIRST + ENDS];
 
-/// How a reorder is done.
+/// A planned reorder.
 #[derive(Debug)]
 pub(crate) struct Lanes {
     jit: Isa,
     /// Destination and source.
     args: [Arg; 2],
     kernel: Permute,
-    /// Elements of destination and source.
+    /// The first elements of destination and source.
     starts: Spot,
-    /// The places of vectors that are read and written within a tile, and of their lanes.
+    /// The places, within a tile, of the vectors that are read and written, and of their lanes.
     vectors: [Vec<At>; 2],
     lanes: [Vec<At>; 2],
-    /// The former in bytes.
+    /// `vectors` in bytes.
     tables: Vectors,
     regions: Regions,
-    /// What a tile has in what ends.
+    /// The number of positions of a whole tile along each end.
     all: Left,
-    /// Tiles, with those that are not written.
+    /// Tiles, including those that are not written.
     count: usize,
-    /// What elements of the destination are multiplied by before they are added.
+    /// With a sum post-op: the factor of the old elements of the destination.
     adds: f32,
-    /// Elements of a tile, and of one in the mean.
+    /// Elements of a tile, and their mean number that exist.
     filled: [usize; 2],
-    /// The lanes that are read and written before each end.
+    /// For each end, the lanes that are read and written before it.
     parts: [[Parts; ENDS]; 2],
-    /// Whether the destination goes past the caches.
+    /// Whether the destination is stored non-temporally.
     far: bool,
 }
 
 /// Plans such a reorder.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     tiles(problem, target, true)
 }
 
-/// Plans one in which elements get other neighbours.
+/// Plans a reorder whose contiguous dimension changes.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn permuted(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     tiles(problem, target, false)
 }
@@ -119,7 +121,9 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
             return Err(Skip::Attr("scales that differ between the runs of a tile, or from tile to tile".into()));
         }
         let is_copy = super::check_copy(op, &problem.attr).is_ok();
-        if kept || data.kernel.adds || is_thin(op, &data.kernel) {
+        // Parts of vectors of narrow numbers are stored one by one without AVX-512.
+        let single = !jit.avx512 && data.kernel.to.bytes() < size_of::<f32>();
+        if kept || data.kernel.adds || single || is_thin(op, &data.kernel) {
             super::check_filled(op, problem, target)?;
         }
         if is_copy && is_scattered(op, problem, target) {
@@ -134,16 +138,16 @@ fn tiles(problem: &Problem, target: &CpuTarget, kept: bool) -> Result<Box<dyn Pl
     })
 }
 
-/// Whether a copy among much padding has a row that moves nothing but elements, transposed where the destination has neighbours enough, or in runs: tiles
-/// with two of the sixteen rows of a block take a quarter of the time of as many short runs.
+/// Whether a copy to a tensor with much padding has another row that only moves elements, by transposition or in runs: a tile with two of
+/// the sixteen rows of a block takes a quarter of the time of as many short runs.
 fn is_scattered(op: &Reorder, problem: &Problem, target: &CpuTarget) -> bool {
     let sparse = || super::sparsity(&op.dst, None) >= super::SCATTERED && !is_interleaved(op);
     let turned = || sparse() && super::turned(problem, target).is_ok();
     turned() || super::spread(op) > super::SCATTERED && super::generated(problem, target).is_ok()
 }
 
-/// Whether both tensors have runs of half a line or more, and of more than a vector of numbers, and what follows a run in the destination comes from so few
-/// lines of the source that these are in L1 until the rest of them is read.
+/// Whether both tensors have runs of at least half a cache line and more than a vector, and the source lines of the destination's next loop
+/// stay in L1 until the rest of them is read.
 fn has_runs(op: &Reorder, jit: Isa, target: &CpuTarget) -> bool {
     let [Some(to), Some(from)] = [&op.dst, &op.src].map(|t| t.blocking()) else { return false };
     let all = loops(&loops::walked(to, from), [to, from]).unwrap_or_default();
@@ -153,7 +157,8 @@ fn has_runs(op: &Reorder, jit: Isa, target: &CpuTarget) -> bool {
     long && op.dst.dtype.bytes(run.size).is_some_and(|bytes| 2 * bytes >= line) && next.size * line <= target.caches.l1
 }
 
-/// Whether tiles of the same neighbours are faster than runs of them: few neighbours, which are whole vectors where nothing else is done to them.
+/// Whether tiles are faster than runs if the contiguous dimension stays the same: for short runs, and for copies only if they are whole
+/// vectors.
 fn keeps(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
     let [Some(to), Some(from)] = [&op.dst, &op.src].map(|t| t.blocking()) else { return false };
     if super::run(&op.dst, &op.src) > SHORT_RUN {
@@ -162,7 +167,7 @@ fn keeps(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
     let all = loops(&loops::walked(to, from), [to, from]).unwrap_or_default();
     let whole = all.last().is_some_and(|run| run.steps == [1; 2] && run.size >= jit.width().lanes());
     if super::check_copy(op, attr).is_err() {
-        // Parts of vectors that are read behind stores of parts that lie close wait for these.
+        // Loads of partial vectors wait for preceding partial stores nearby (store forwarding).
         return attr.post_ops.is_empty() || whole;
     }
     let many = op.dst.dims().volume().is_some_and(|n| n >= COPIED);
@@ -171,12 +176,12 @@ fn keeps(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
 }
 
 /// Whether the destination has several blocks of the dimension that is innermost.
-fn is_interleaved(op: &Reorder) -> bool {
+pub(super) fn is_interleaved(op: &Reorder) -> bool {
     let blocks = || op.dst.blocking().into_iter().flat_map(|b| b.inner.iter().map(|(d, _)| d));
     blocks().next_back().is_some_and(|last| blocks().filter(|d| *d == last).count() > 1)
 }
 
-/// Whether much of the tiles is padding, and it takes long to make them all the same: to look for the scales of each, or to store short vectors.
+/// Whether much of the tiles is padding and a tile is expensive: scales are looked up for each, or short vectors are stored.
 fn is_thin(op: &Reorder, kernel: &Permute) -> bool {
     let all = || loops(op.dst.dims(), [op.dst.blocking()?, op.src.blocking()?]);
     let near = |t: usize| all().unwrap_or_default().iter().find(|l| l.steps[t] == 1).map_or(1, |l| l.size);
@@ -184,14 +189,14 @@ fn is_thin(op: &Reorder, kernel: &Permute) -> bool {
     super::spread(op) >= super::SPARSE && (kernel.factors.contains(&Factor::ByRow) || narrow())
 }
 
-/// Whether to make the tiles of such a reorder takes less time than to move as many elements one by one.
+/// Whether the tiles take less time than moving the elements one by one.
 pub(super) fn are_cheap(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
     let Ok(lanes) = Moved::of(op, attr).and_then(|moved| Lanes::new(moved, jit)) else { return false };
     let all = CALL * lanes.regions.calls() + TILE * lanes.count;
     op.dst.dims().volume().is_some_and(|n| all < n as usize)
 }
 
-/// Whether neighbours of destination and source are the same, and vectors of them are parts of vectors.
+/// Whether both tensors have the same contiguous dimension, with runs shorter than a vector.
 pub(super) fn has_short_runs(op: &Reorder, jit: Isa) -> bool {
     let [Some(to), Some(from)] = [&op.dst, &op.src].map(|t| t.blocking()) else { return false };
     let all = loops(&loops::walked(to, from), [to, from]).unwrap_or_default();
@@ -201,7 +206,7 @@ pub(super) fn has_short_runs(op: &Reorder, jit: Isa) -> bool {
     (3..lanes).contains(&run.size) || run.size == lanes && (3..lanes).contains(&exist)
 }
 
-/// Whether there are tiles for such a reorder, most of whose positions there are.
+/// Whether there are tiles of which most positions exist.
 pub(super) fn fit(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
     let fit = |lanes: Lanes| {
         let full = lanes.filled[1] as f64 >= FULL * lanes.filled[0] as f64;
@@ -211,15 +216,15 @@ pub(super) fn fit(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
     Moved::of(op, attr).and_then(|moved| Lanes::new(moved, jit)).is_ok_and(fit)
 }
 
-/// Whether tiles are faster than pieces of so many lines, which are squares that are transposed: narrow tiles, of which less is to be permuted, and
-/// whole ones where lines are one vector.
+/// Whether tiles are faster than pieces of `lines` lines, which are transposed in squares: narrow tiles, which need fewer permutations, and
+/// whole ones if a line is one vector.
 pub(super) fn are_faster(op: &Reorder, attr: &Attr, jit: Isa, lines: usize) -> bool {
     let Ok(moved) = Moved::of(op, attr) else { return false };
     let most = jit.width().lanes();
     let half = usize::from(lines < most);
     let exist = share(op, &moved);
     Lanes::new(moved, jit).is_ok_and(|lanes| {
-        // Pieces do not read lines that do not exist, which counts where they are a whole vector.
+        // Pieces do not read missing lines, which matters if lines are a whole vector.
         let whole = lines < most || lines == most && exist >= EXIST;
         let whole = whole && lanes.regions.ragged(most) <= RAGGED[half];
         let square = lanes.kernel.vectors[0] == lanes.kernel.vectors[1];
@@ -227,37 +232,37 @@ pub(super) fn are_faster(op: &Reorder, attr: &Attr, jit: Isa, lines: usize) -> b
     })
 }
 
-/// The part of what loops go over that exists.
+/// The part of the positions of all loops that exist.
 fn share(op: &Reorder, moved: &Moved) -> f64 {
     let walked = moved.loops.iter().map(|l| l.size as f64).product::<f64>();
     op.dst.dims().iter().map(|d| *d as f64).product::<f64>() / walked
 }
 
-/// Whether there are tiles for such a reorder, full ones, and most of what they go over exists.
+/// Whether there are full tiles, and most of their positions exist.
 pub(super) fn fills(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
     let Ok(moved) = Moved::of(op, attr) else { return false };
     share(op, &moved) >= EXIST && Lanes::new(moved, jit).is_ok_and(|lanes| lanes.is_filled())
 }
 
-/// The bits of a tile, while they are chosen.
+/// The bits of a tile while they are chosen.
 struct Draft {
     rest: Vec<Loop>,
     ends: Vec<[usize; 2]>,
-    /// What ends behind the one position of bits that no loop has.
+    /// The end after the single position of added bits.
     void: Option<usize>,
 }
 
-/// A bit, and whether a loop has it.
+/// A bit, and whether it is part of a loop.
 type Bit = (Loop, bool);
 
 impl Draft {
-    /// A number for what ends behind so many positions.
+    /// Adds an end after `positions` positions; its index.
     fn end(&mut self, positions: usize) -> Result<usize, Skip> {
         self.ends.push([positions; 2]);
         if self.ends.len() > ENDS { Err(Skip::Shape("too many odd sizes")) } else { Ok(self.ends.len() - 1) }
     }
 
-    /// The bit whose positions are `distance` elements apart in tensor `t`.
+    /// The bit whose two positions are `distance` elements apart in tensor `t`.
     fn bit(&mut self, t: usize, distance: usize) -> Result<Option<Bit>, Skip> {
         let Some(i) = self.rest.iter().position(|l| l.steps[t] == distance) else { return Ok(None) };
         let mut all = self.rest[i];
@@ -276,7 +281,7 @@ impl Draft {
         Ok(Some((bit, true)))
     }
 
-    /// A bit of one position.
+    /// A bit with a single position.
     fn void(&mut self) -> Result<Bit, Skip> {
         let end = match self.void {
             Some(end) => end,
@@ -288,13 +293,13 @@ impl Draft {
         Ok((Loop { size: 2, steps }, false))
     }
 
-    /// The lowest bits of tensor `t`, some of which may have been `taken`.
+    /// The lowest bits of tensor `t`; bits in `taken` are used again.
     fn bits(&mut self, t: usize, count: usize, taken: &[Bit]) -> Result<Vec<Bit>, Skip> {
         let mut found: Vec<Bit> = Vec::new();
         for i in 0..count {
             let distance = 1 << i;
             let bit = match taken.iter().find(|b| b.1 && b.0.steps[t] == distance) {
-                // Behind a bit that no loop has there are no others.
+                // Behind an added bit there can be no others.
                 _ if found.last().is_some_and(|b| !b.1) => None,
                 Some(bit) => Some(*bit),
                 None => self.bit(t, distance)?,
@@ -307,7 +312,7 @@ impl Draft {
         if found[0].1 { Ok(found) } else { Err(Skip::Layout("of src or dst: no neighbours".into())) }
     }
 
-    /// A tile of bits, whose neighbours are others in the destination unless they may be `kept`.
+    /// A tile of bits. It must change the contiguous dimension, unless `kept` allows the same one.
     fn tile(&mut self, count: usize, kept: bool) -> Result<Tile, Skip> {
         let written = self.bits(0, count, &[])?;
         let read = self.bits(1, count, &written)?;
@@ -323,7 +328,7 @@ impl Draft {
         let apart =
             |bits: &[Bit], others: &[Bit]| -> Vec<Bit> { bits.iter().copied().filter(|bit| among(bit, others).is_none()).collect() };
         let (rows, columns) = (apart(&written, &read), apart(&read, &written));
-        // Scales that differ along neighbours of the source differ between the vectors that are written.
+        // Scales that vary along the source's contiguous dimension differ between the vectors that are written.
         let each = [3, 2].map(|t| columns.iter().any(|c| c.0.steps[t] != 0));
         let still = [0, 1].map(|i| still[i] && !each[i]);
         let (mut numbers, mut row) = ([0; BITS], BITS as u8);
@@ -341,13 +346,13 @@ impl Draft {
         })
     }
 
-    /// A tile of vectors of some lanes that both tensors have: one of each of several runs, of which there may be more than there are.
+    /// A tile of vectors that are contiguous in both tensors, one from each of several runs, of which some may be missing.
     fn kept(&mut self, lanes: Vec<At>, still: [bool; 2]) -> Tile {
         let same = |l: &Loop| l.steps[2..4] == [0; 2];
         let ends = |l: &Loop| l.steps[FIRST..].iter().any(|step| *step > 0);
         let most = lanes.len();
         let part = |l: &Loop| (2..=most).rev().find(|n| l.size.is_multiple_of(*n)).unwrap_or(1);
-        // Those along which nothing ends, then whole parts, then the most vectors.
+        // Preferred are loops that have no end, then divisors of their size, then the most vectors.
         let best = (0..self.rest.len()).filter(|i| same(&self.rest[*i])).max_by_key(|i| {
             let l = &self.rest[*i];
             (!ends(l), part(l).min(most / 2), l.size.min(most), std::cmp::Reverse(l.steps[0]))
@@ -371,20 +376,20 @@ impl Draft {
         Tile { order: Order::Kept, each: false, vectors: [vectors.clone(), vectors], lanes: [lanes.clone(), lanes], still }
     }
 
-    /// A tile of few rows of one tensor that are neighbours in the other, in numbers that no bits give; none where there are no such rows.
+    /// A tile of few rows of one tensor that are contiguous in the other, if their number is no power of two; `None` without such rows.
     fn few(&mut self, lanes: usize) -> Result<Option<Tile>, Skip> {
         let plain = |l: &Loop| l.steps[2..].iter().all(|step| *step == 0);
         let position = |rest: &[Loop], t: usize, step: usize| rest.iter().position(|l| l.steps[t] == step && plain(l));
         for joined in [true, false] {
-            // The tensor whose neighbours the rows are, and the other.
+            // The tensor in which the rows are contiguous, and the other.
             let (t, other) = if joined { (0, 1) } else { (1, 0) };
             let Some(i) = position(&self.rest, t, 1).filter(|i| FEW.contains(&self.rest[*i].size)) else { continue };
             let rows = self.rest[i];
-            // Neighbours that fill few lanes are bits as well as any.
+            // Runs that fill few lanes are handled as well by bits.
             let fills = |j: &usize| self.rest[*j].steps[other] == 1 && 2 * self.rest[*j].size >= lanes;
             let Some(j) = position(&self.rest, t, rows.size).filter(fills) else { continue };
             let along = self.rest[j];
-            // What ends is a place along the neighbours.
+            // The end is a position along the contiguous dimension.
             let end = self.end(along.size * rows.size)?;
             let at = |steps: At, i: usize, distance: usize| -> At {
                 let mut at = steps.map(|s| s * i);
@@ -408,8 +413,8 @@ impl Draft {
     }
 }
 
-/// A tile: where its elements go, the places of vectors that are read and written, and of their lanes, and whether scales of the source and the
-/// destination are the same in all of it.
+/// A tile: the order of its elements, the places of the vectors that are read and written and of their lanes, and whether the scales of
+/// source and of destination are the same in all of it.
 struct Tile {
     order: Order,
     /// Whether scales differ between vectors.
@@ -419,7 +424,7 @@ struct Tile {
     still: [bool; 2],
 }
 
-/// All positions of some loops, the first the innermost.
+/// All positions of some loops, the first innermost.
 fn positions(loops: &[Loop]) -> Vec<At> {
     let mut all = vec![[0; FIRST + ENDS]];
     for l in loops {
@@ -429,7 +434,7 @@ fn positions(loops: &[Loop]) -> Vec<At> {
     all
 }
 
-/// The largest place of any, of every kind.
+/// The largest offset in each kind among some places.
 fn most(places: &[At]) -> At {
     places.iter().fold([0; FIRST + ENDS], |most, at| std::array::from_fn(|t| most[t].max(at[t])))
 }
@@ -439,25 +444,25 @@ fn sum(a: &At, b: &At) -> At {
     std::array::from_fn(|t| a[t] + b[t])
 }
 
-/// Elements that are moved.
+/// What is moved.
 pub(crate) struct Moved {
     /// Destination and source.
     pub(crate) args: [Arg; 2],
-    /// Their elements.
+    /// Their element types.
     pub(crate) types: [Elem; 2],
-    /// Elements before the first of either.
+    /// The first elements of both.
     pub(crate) starts: [usize; 2],
-    /// Loops over all of them.
+    /// Loops over all elements.
     pub(crate) loops: Vec<Loop>,
-    /// How far source and destination go in dimensions with padding.
+    /// The sizes of source and destination in dimensions with padding.
     pub(crate) ends: Vec<[usize; 2]>,
-    /// The arithmetic of elements, any of which may have factors of its own.
+    /// The arithmetic on elements; each may have factors of its own.
     pub(crate) factors: Kinds,
-    /// What elements of the destination are multiplied by and added, where they are.
+    /// With a sum post-op: the factor of the old elements of the destination.
     pub(crate) adds: Option<f32>,
 }
 
-/// Attributes without a sum of the destination as it was, where that is the only post-op and nothing happens to the result behind it; and its factor.
+/// The attributes without a sum post-op, if that is the only one and nothing follows it; and its factor.
 fn without_sum(attr: &Attr) -> (Attr, Option<f32>) {
     let quantised = attr.scales.contains_key(&Arg::DST) || attr.zero_points.contains_key(&Arg::DST);
     match attr.post_ops[..] {
@@ -505,7 +510,7 @@ impl Moved {
         Ok(moved.in_words().unwrap_or(moved))
     }
 
-    /// The same for words of 32 bits, where so many narrow numbers that only move are neighbours in both tensors, and are there or not together.
+    /// The same in 32-bit words, if narrow elements are only moved, fill words in both tensors, and exist or are missing together.
     fn in_words(&self) -> Option<Moved> {
         let ratio = match self.types {
             [Elem::Low8, Elem::Low8] => 4,
@@ -529,7 +534,7 @@ impl Moved {
     }
 }
 
-/// Whether there are tiles for a copy of narrow numbers that moves words of several.
+/// Whether there are tiles for a copy of narrow elements by words of several.
 pub(super) fn move_words(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
     let narrow = op.dst.dtype.bits() < 32 && super::check_copy(op, attr).is_ok();
     let words = |moved: Moved| moved.types == [Elem::F32; 2] && Lanes::new(moved, jit).is_ok();
@@ -537,15 +542,15 @@ pub(super) fn move_words(op: &Reorder, attr: &Attr, jit: Isa) -> bool {
 }
 
 impl Lanes {
-    /// The kernel for such elements.
+    /// The kernel for these elements.
     ///
     /// # Errors
-    /// [`Skip`] where there is nothing to permute.
+    /// [`Skip`] if there is nothing to permute.
     pub(crate) fn new(moved: Moved, jit: Isa) -> Result<Lanes, Skip> {
         Lanes::of(moved, jit, false)
     }
 
-    /// The same where neighbours stay neighbours.
+    /// The same if the contiguous dimension stays.
     fn kept(moved: Moved, jit: Isa) -> Result<Lanes, Skip> {
         Lanes::of(moved, jit, true)
     }
@@ -615,35 +620,35 @@ impl Lanes {
         Ok(all)
     }
 
-    /// Whether few tiles have the same scales, so that most are calls.
+    /// Whether few tiles share scales, so that most tiles are calls of their own.
     fn are_alone(&self) -> bool {
         self.kernel.factors.contains(&Factor::ByRow) && self.count < ALONE * self.regions.calls()
     }
 
-    /// Whether some lanes of the vectors that are read are lanes of those that are written, so that tiles are fewer vectors than a vector has lanes.
+    /// Whether some bits are lanes of both loaded and stored vectors, so that a tile has fewer vectors than a vector has lanes.
     fn are_narrow(&self) -> bool {
         matches!(self.kernel.order, Order::Bits(lanes) if lanes[..bits(self.jit)].iter().any(|bit| usize::from(*bit) < BITS))
     }
 
-    /// Elements of a tile, with those that do not exist.
+    /// Elements of a tile, including missing ones.
     fn of_tile(&self) -> usize {
         usize::from(self.kernel.vectors[0].max(self.kernel.vectors[1])) * LANES
     }
 
-    /// Whether tiles are whole, or parts of enough elements in the mean.
+    /// Whether tiles are whole, or partial ones have enough elements on average.
     pub(crate) fn is_filled(&self) -> bool {
         let [all, mean] = self.filled;
         mean == all || mean >= LEAST
     }
 
-    /// The lanes of a vector of the source that exist, where so much is left.
+    /// The lanes of a vector of the source that exist, in a tile with `left` positions before its ends.
     fn exists(&self, left: &Left, vector: &At) -> u16 {
         let ends = (0..ENDS).filter(|k| left[*k] != self.all[*k]);
         let before = |k: usize| self.parts[1][k].of(usize::from(left[k][0]).saturating_sub(vector[FIRST + k]));
         ends.fold(u16::MAX, |exists, k| exists & before(k))
     }
 
-    /// The masks of a tile with so much left.
+    /// The masks of a tile with `left` positions before its ends.
     fn masks(&self, left: &Left) -> Masks {
         let mask = |side: usize, which: usize| {
             let mut masks = [u16::MAX; LANES];
@@ -658,11 +663,11 @@ impl Lanes {
     }
 }
 
-/// What is left of source and destination in what ends; as much as a tile has where there is more. One more than there are ends: a vector of bytes,
-/// which is compared at once.
+/// The positions of a tile before each end, in source and destination; at most those of a whole tile. One element more than there are ends
+/// makes it a vector that is compared at once.
 pub(super) type Left = [[u16; 2]; ENDS + 1];
 
-/// The lanes before any end, by the positions that are left; the last for all that are more.
+/// The lanes before an end, by the number of positions left; the last entry is for all larger numbers.
 #[derive(Debug)]
 struct Parts(Vec<(usize, u16)>);
 
@@ -715,34 +720,34 @@ impl Generated for Lanes {
     }
 }
 
-/// What makes tiles.
+/// Runs the kernel on tiles.
 struct Maker<'m> {
     permuter: &'m Permuter,
-    /// Of destination and source.
+    /// Memory of destination and source.
     memory: [Buf<'m>; 2],
     reader: Reader<'m>,
-    /// The last factors, and of which region and from which places they were.
+    /// The region and the places of scales for which `scales` and `each` were read last.
     known: Option<[usize; 3]>,
     scales: Scales,
     each: Option<Each>,
 }
 
-/// The factors of tiles of source and destination, for every lane that is written.
+/// The factors of source and destination, for every lane that is written.
 type Scales = [[f32; LANES]; 2];
-/// The same of every vector.
+/// The same for every vector.
 type Each = [[[f32; LANES]; LANES]; 2];
 
-/// What reads the factors of tiles.
+/// Reads the factors of tiles.
 #[derive(Clone, Copy)]
 struct Reader<'m> {
     by: &'m Lanes,
-    /// Of source and destination.
+    /// Scales of source and destination.
     scales: [Buf<'m>; 2],
     zeros: [f32; 2],
 }
 
 impl Reader<'_> {
-    /// Fills in the scales of tiles at some places, of which so much is left, or of a vector of theirs; those of what does not exist are 1.
+    /// Reads the scales of a tile, or of one of its vectors, at `places`; those of missing elements are 1.
     fn scales(&self, places: [usize; 2], (left, vector): (&Left, &At), scales: &mut Scales) {
         let exists = self.by.exists(left, vector);
         for (i, how) in self.by.kernel.factors[1..3].iter().enumerate() {
@@ -759,7 +764,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The same of every vector.
+    /// The same for every vector.
     fn each(&self, places: [usize; 2], left: &Left, each: &mut Each) {
         for (v, vector) in self.by.vectors[1].iter().enumerate() {
             let mut scales = [each[0][v], each[1][v]];
@@ -770,7 +775,7 @@ impl Reader<'_> {
 }
 
 impl Maker<'_> {
-    /// Makes the first so many tiles of a call for a region, at a place.
+    /// Computes the first `tiles` tiles of a call, in a region, at a place.
     fn make(&mut self, (number, region): (usize, &Region), at: &Spot, tiles: usize) {
         let (by, [dst, src]) = (self.reader.by, self.memory);
         let (place, places) = ([number, at[3], at[2]], [at[3], at[2]]);

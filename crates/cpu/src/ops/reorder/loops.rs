@@ -1,21 +1,22 @@
-//! Layouts as loops: dimensions cut where blocks of any tensor end, with what a step is in each of them.
+//! Layouts as loops: each dimension is cut where blocks of any tensor end, and every loop has a stride in each tensor.
 
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Blocking, Dims, MAX_NDIMS};
 
-/// A loop over tensors: how often, and the elements of a step in destination, source, and what else there is.
+/// A loop over tensors: its size, and its strides in elements in destination, source, and further tensors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loop<const N: usize = 2> {
     pub(crate) size: usize,
     pub(crate) steps: [usize; N],
 }
 
-/// Layouts for which there are no loops.
+/// Refuses layouts without loops.
 pub(super) fn padded() -> Skip {
     Skip::Layout("of src or dst: padding, or blocks that do not nest".into())
 }
 
-/// Positions to walk: as far as the larger of destination and source goes, but no further than the destination within one block of the source.
+/// Positions to visit: as many as the larger of destination and source has, but no more than the destination within one block of the
+/// source.
 pub(super) fn walked(dst: &Blocking, src: &Blocking) -> Dims {
     Dims::from_fn(dst.padded_dims.len(), |d| {
         let (written, read) = (dst.padded_dims[d], src.padded_dims[d]);
@@ -29,7 +30,7 @@ pub(super) fn walked(dst: &Blocking, src: &Blocking) -> Dims {
     })
 }
 
-/// Positions at which blocks of dimension `d` end, from 1 to its size, each a divisor of the next; `None` where blocks do not nest.
+/// The positions at which blocks of dimension `d` end, from 1 to its size, each a divisor of the next; `None` if blocks do not nest.
 pub(crate) fn units(d: usize, size: i64, tensors: &[&Blocking]) -> Option<Vec<i64>> {
     let mut units = vec![1, size];
     for b in tensors {
@@ -44,7 +45,7 @@ pub(crate) fn units(d: usize, size: i64, tensors: &[&Blocking]) -> Option<Vec<i6
     units.windows(2).all(|w| w[1] % w[0] == 0).then_some(units)
 }
 
-/// Elements between a position of dimension `d` and the one `unit` behind it, where a block of so many begins.
+/// Elements from a position of dimension `d` to the one `unit` behind it, at a position that is a multiple of `unit`.
 pub(crate) fn step(b: &Blocking, d: usize, unit: i64) -> i64 {
     let (mut below, mut stride) = (1, 1);
     for (e, block) in b.inner.iter().rev() {
@@ -59,7 +60,8 @@ pub(crate) fn step(b: &Blocking, d: usize, unit: i64) -> i64 {
     unit / below * b.strides[d]
 }
 
-/// The loops over dimensions and their blocks of more than one position, outermost in the destination first, joined where all tensors allow.
+/// The loops of more than one position over dimensions and their blocks, outermost in the destination first, merged where all tensors allow
+/// it.
 pub(crate) fn loops<const N: usize>(dims: &Dims, tensors: [&Blocking; N]) -> Option<Vec<Loop<N>>> {
     let mut all = Vec::with_capacity(2 * MAX_NDIMS);
     for (d, size) in dims.iter().enumerate() {
@@ -78,7 +80,7 @@ pub(crate) fn loops<const N: usize>(dims: &Dims, tensors: [&Blocking; N]) -> Opt
     Some(joined)
 }
 
-/// Elements of all tensors at position `i` of some loops, the last of which is the innermost.
+/// The elements of all tensors at position `i` of some loops, the last innermost.
 pub(super) fn place<const N: usize>(loops: &[Loop<N>], mut at: [usize; N], mut i: usize) -> [usize; N] {
     for l in loops.iter().rev() {
         (0..N).for_each(|t| at[t] += i % l.size * l.steps[t]);

@@ -17,8 +17,8 @@ use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Layout, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
-/// The rows, best first: transpositions, few elements one by one before those of pieces, these in two steps, elements of their own places, copies bit by
-/// bit (of few words by generated code), then arithmetic.
+/// The rows, best first: transpositions; few elements one by one, before pieces; pieces, in one or two steps; elements by tables of places;
+/// bitwise copies (few words by generated code); then arithmetic.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("squares:jit", squares::plan),
     Impl::new("few:jit", looked_up).for_some_shapes(),
@@ -34,18 +34,19 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     fallback::ROW,
 ];
 
-/// Words that are a few vectors: too few for a copy of bytes, enough for generated code.
+/// Words of a few vectors: too few for a copy of bytes, enough for generated code.
 const VECTORS: std::ops::RangeInclusive<i64> = 4..=64;
 
-/// Positions of a chunk that are too few for a portable program over chunks, and of all chunks for a generated one.
+/// Positions that are too few for a portable program over chunks (in a chunk), and for a generated one (in all).
 const FEW: i64 = 64;
 
-/// Elements that are moved one by one before any kernel knows what it is to do: copies, and others; and others among much padding.
+/// Elements that are moved one by one in the time before any kernel starts: copies, and others; the third is for elements among much
+/// padding.
 const SINGLE: [i64; 2] = [256, 192];
 const ALONE: i64 = 2048;
 
-/// Elements of a tensor with its padding, as a multiple of those without, from which on most of it is padding, and from which on elements of other
-/// neighbours are moved one by one.
+/// Size of a tensor with padding, relative to that without, from which on most of it is padding; and from which on elements that change
+/// their contiguous dimension are moved one by one.
 const SPARSE: f64 = 4.0;
 const SCATTERED: f64 = 8.0;
 
@@ -57,7 +58,7 @@ fn reorder(problem: &Problem) -> Result<&Reorder, Skip> {
     }
 }
 
-/// Whether all that happens to elements is that they change their places.
+/// Refuses reorders that do more to elements than move them.
 fn check_copy(op: &Reorder, attr: &Attr) -> Result<(), Skip> {
     if op.src.dtype != op.dst.dtype {
         return Err(Skip::DataType(format!("{} to {}", op.src.dtype, op.dst.dtype)));
@@ -68,7 +69,7 @@ fn check_copy(op: &Reorder, attr: &Attr) -> Result<(), Skip> {
     check_adjusted(op)
 }
 
-/// Whether elements stay as they are although sums follow them.
+/// Refuses destinations whose compensation also multiplies the weights by a factor.
 fn check_adjusted(op: &Reorder) -> Result<(), Skip> {
     match op.dst.blocking().and_then(|b| b.compensation?.scale_adjust) {
         Some(factor) => Err(Skip::Layout(format!("of dst: weights times {}", factor.get()))),
@@ -76,7 +77,7 @@ fn check_adjusted(op: &Reorder) -> Result<(), Skip> {
     }
 }
 
-/// Whether plans can know where every element is, and there is one.
+/// Refuses layouts of which the plan does not know every element's place, and empty tensors.
 fn check_known(op: &Reorder) -> Result<(), Skip> {
     if [&op.dst, &op.src].iter().any(|t| t.layout.has_runtime()) {
         return Err(Skip::Layout("of src or dst: sizes or strides known at execution only".into()));
@@ -84,14 +85,14 @@ fn check_known(op: &Reorder) -> Result<(), Skip> {
     if op.dst.is_empty() { Err(Skip::Shape("no elements")) } else { Ok(()) }
 }
 
-/// Neighbours that both tensors have.
+/// Contiguous elements that both tensors have in common.
 pub(crate) fn run(dst: &Tensor, src: &Tensor) -> usize {
     let [Some(to), Some(from)] = [dst, src].map(Tensor::blocking) else { return 0 };
     let all = loops::loops(dst.dims(), [to, from]);
     all.iter().flatten().filter(|l| l.steps == [1; 2]).map(|l| l.size).max().unwrap_or(1)
 }
 
-/// Elements of a tensor with its padding, as a multiple of those without; padding along one dimension may be left out.
+/// Size of a tensor with padding, relative to that without; the padding of dimension `but` does not count.
 fn sparsity(tensor: &Tensor, but: Option<usize>) -> f64 {
     let Some(b) = tensor.blocking() else { return 1.0 };
     let ratio = |d: usize| b.padded_dims[d] as f64 / tensor.dims()[d].max(1) as f64;
@@ -103,23 +104,23 @@ pub(crate) fn is_sparse(tensor: &Tensor) -> bool {
     sparsity(tensor, None) >= SPARSE
 }
 
-/// The larger sparsity of source and destination, without the padding of the block that is innermost in the destination: vectors of it are written
-/// whole anyway.
+/// The larger sparsity of source and destination, without the padding of the destination's innermost block: its vectors are written whole
+/// anyway.
 fn spread(op: &Reorder) -> f64 {
     let blocks = || op.dst.blocking().into_iter().flat_map(|b| b.inner.iter().map(|(d, _)| d));
     let innermost = blocks().next_back().filter(|last| blocks().filter(|d| d == last).count() == 1);
     sparsity(&op.src, None).max(sparsity(&op.dst, innermost))
 }
 
-/// Whether both tensors have the same padding, and not so much that it takes longer to copy it along, in one run, than to leave it out.
+/// Whether both tensors have the same padding, and so little that copying it, in one run, is faster than leaving it out.
 fn is_whole(op: &Reorder) -> bool {
     let padded = || op.dst.blocking().is_some_and(|b| b.padded_dims != *op.dst.dims());
     op.src.layout == op.dst.layout && padded() && spread(op) < SCATTERED
 }
 
-/// Declines tensors most of which is padding where a row further behind clears that at once, and moves nothing but elements.
+/// Declines tensors most of which is padding where a row further behind clears that at once, and moves nothing but elements, more than a few at a time.
 fn check_filled(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(), Skip> {
-    if spread(op) >= SPARSE && (turned(problem, target).is_ok() || generated(problem, target).is_ok()) {
+    if spread(op) >= SPARSE && !lanes::is_interleaved(op) && (turned(problem, target).is_ok() || generated(problem, target).is_ok()) {
         return Err(Skip::Layout("of src or dst: mostly padding".into()));
     }
     Ok(())
@@ -148,7 +149,7 @@ fn copies(op: &Reorder) -> Result<Copies, Skip> {
     all_copies(op, |copies| copies)
 }
 
-/// Copies of all elements, padding included where both tensors have it alike.
+/// Copies of all elements, with the padding if both tensors have the same.
 fn all_copies(op: &Reorder, how: fn(Copies) -> Copies) -> Result<Copies, Skip> {
     let whole = |t: &Tensor| {
         let b = t.blocking().filter(|b| b.compensation.is_none() && b.padded_offsets.iter().all(|o| *o == 0))?;
@@ -171,7 +172,7 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
         let (sums, sums_scratch) = Behind::plan(op, problem, isa)?;
         let is_copy = check_copy(op, &problem.attr).is_ok();
         let other = || Skip::Shape("a copy of long runs, or of single elements");
-        // Long runs are past the caches by generated code only.
+        // Only generated code stores long runs non-temporally.
         let (words, cached) =
             (if is_copy { copies(op)?.words() } else { 0 }, target.caches.keep(op.dst.bytes().saturating_add(op.src.bytes())));
         if is_copy && (is_whole(op) || words < *VECTORS.start() || words > *VECTORS.end() && cached) {
@@ -219,7 +220,7 @@ fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
     })
 }
 
-/// Few elements, or few among padding, of which neighbours become others.
+/// Few elements, or few among much padding, whose contiguous dimension changes.
 fn few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
@@ -228,7 +229,7 @@ fn few(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     })
 }
 
-/// The same vector by vector.
+/// The same by vectors.
 fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
@@ -250,7 +251,7 @@ fn check_few(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(), 
     let in_tiles = |jit| lanes::fills(op, attr, jit) || lanes::are_cheap(op, attr, jit);
     let filled = || target.jit.is_some_and(in_tiles) || pieces::plan(problem, target).is_ok();
     let cheap = at_most(ALONE) || is_copy;
-    // Runs among the padding of the source alone are copied as such.
+    // With padding in the source only, runs are copied as such.
     let in_runs = || is_copy && !is_sparse(&op.dst) && copies(op).is_ok_and(|copies| copies.words() >= *VECTORS.start());
     let scattered = || spread(op) >= SCATTERED && cheap && !short() && !in_runs();
     if few && !filled() || scattered() && turned(problem, target).is_err() {
@@ -259,7 +260,7 @@ fn check_few(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(), 
     Err(Skip::Shape("more than few elements, or the same neighbours"))
 }
 
-/// Tables of where every element goes, with their scratch.
+/// Tables of the place of every element, with their scratch.
 fn tables(op: &Reorder, problem: &Problem, target: &CpuTarget) -> Result<(Summed<Tables>, usize), Skip> {
     let tables = places(op, &problem.attr, |tables| tables)?;
     let (sums, scratch) = match target.jit {
@@ -284,13 +285,13 @@ fn places(op: &Reorder, attr: &Attr, rows: fn(Tables) -> Tables) -> Result<Table
     Ok(tables)
 }
 
-/// Whether all bits of a type's elements are the same after a way by f32.
+/// Whether the bits of a type's elements survive a conversion to f32 and back.
 fn stays(dtype: DataType) -> bool {
     use DataType::{E8m0, F4E2m1, F4E3m0, F32, S4, S8, U4, U8};
     matches!(dtype, F32 | S8 | U8 | S4 | U4 | E8m0 | F4E2m1 | F4E3m0)
 }
 
-/// Declines integers that no arithmetic by way of f32 leaves as they are.
+/// Declines integers that arithmetic in f32 would change.
 fn check_numbers(op: &Reorder, attr: &Attr) -> Result<(), Skip> {
     let wide = |t: &Tensor| matches!(t.dtype, DataType::S32 | DataType::S64);
     if wide(&op.src) && wide(&op.dst) && attr.is_default() {

@@ -1,16 +1,17 @@
-//! `pieces:jit`: reorders in which elements get other neighbours, and are converted, multiplied by scales, interleaved into words or padded on the way.
+//! `pieces:jit`: reorders that change the contiguous dimension and convert, scale, interleave or pad elements on the way.
 //!
-//! A piece has *lines* of neighbours of the destination and a *run* of neighbours of the source. One kernel transposes it square by square:
-//! narrow elements are words in registers, converted when they are loaded and stored. A run goes on over as many loops as follow each other in
-//! the source, wherever the destination has these, since a table says where each line goes: nine taps of a 3x3 window are no short rows, as
-//! sixteen channels of them are neighbours too. Where the destination interleaves lines (weights of 16 bits or bytes, a word of which has two or
-//! four elements of the reduction), a piece goes to memory that stays in the first cache, from where another kernel interleaves it; and where
-//! neighbours of the source are neighbours of what is interleaved, that kernel alone reads, converts and interleaves.
+//! A piece has *lines*, contiguous in the destination, and a *run*, contiguous in the source. A kernel transposes it in squares: narrow
+//! elements are words in registers, converted by loads and stores. A run may span several loops that are contiguous in the source, wherever
+//! the destination has them, since a table says where each line goes: the nine taps of a 3x3 window alone would be short, but the taps of
+//! sixteen channels are a long run.
 //!
-//! Pieces of few elements, such as blocks of eight by eight, are left to the next row, which makes several by a call.
+//! If the destination interleaves lines (VNNI: a word of weights of 16 bits or bytes has two or four elements of K), a piece is transposed
+//! to memory that stays in L1, and another kernel interleaves it from there. If the source's contiguous dimension is the contiguous one of
+//! the interleaved rows, the interleaving kernel alone reads, converts and stores.
 //!
-//! Dimensions of which one tensor has more than there is, padding, are walked as far as the larger of the two goes: what the destination has
-//! and the source has not becomes zero.
+//! Pieces of few elements, such as blocks of eight by eight, are left to the next row, which computes several in a call.
+//!
+//! Padded dimensions are visited up to the larger size of the two tensors: elements that only the destination has become zero.
 
 use super::factors::{scales, still, types, with_zero_points, zero_points};
 use super::lanes;
@@ -31,18 +32,18 @@ use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, DataType, Error, Problem};
 
-/// Elements of a piece, at most.
+/// Most elements of a piece.
 const NUMBERS: usize = 8192;
-/// Elements of a piece up to which several squares a call are faster than a call each.
+/// Elements of a piece up to which a call should have several squares.
 const FEW: usize = 1024;
-/// Lines of a piece, at most where runs are long.
+/// Most lines of a piece if runs are long.
 const LINES: usize = 128;
-/// Groups of rows that are interleaved by a call, and columns of these.
+/// Groups of rows that a call interleaves, and most columns of these.
 const GROUPS: usize = 64;
 const COLUMNS: usize = 256;
 /// Bytes of a word.
 const WORD: usize = 4;
-/// Neighbours of the destination or the source that vectors of them do not fill: the next row takes these.
+/// Contiguous elements that do not fill vectors, in destination or source: left to the next row.
 const SHORT: [usize; 6] = [2, 3, 4, 5, 6, 7];
 /// Dimensions with padding.
 const PADDED: usize = 3;
@@ -50,22 +51,22 @@ const PADDED: usize = 3;
 /// Elements of scratch for zero points.
 const ZERO_POINTS: usize = 2;
 
-/// Where sums are among what loops go over.
+/// The index of sums among a loop's steps.
 const SUMS: usize = 4 + PADDED;
 
-/// A loop over destination, source, the scales of both, the positions of dimensions with padding, and sums.
+/// A loop: its strides in destination, source, the scales of both, the positions of padded dimensions, and sums.
 type Loop = loops::Loop<{ SUMS + 1 }>;
-/// A place in all of them.
+/// An offset in each of these.
 type At = [usize; SUMS + 1];
 
-/// A loop that no dimension needs.
+/// A loop of one iteration.
 const ONCE: Loop = Loop { size: 1, steps: [0; SUMS + 1] };
 
-/// A loop that is cut.
+/// A loop that is cut into pieces.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     all: Loop,
-    /// Positions of a piece.
+    /// Iterations in a piece.
     piece: usize,
 }
 
@@ -79,13 +80,13 @@ impl Cut {
         Loop { size: self.all.size.div_ceil(self.piece), steps: self.all.steps.map(|s| s * self.piece) }
     }
 
-    /// Positions of piece `i`.
+    /// Iterations in piece `i`.
     fn count(&self, i: usize) -> usize {
         self.piece.min(self.all.size - i * self.piece)
     }
 }
 
-/// How far a dimension with padding goes in source and destination, and where it is among the loops of a piece.
+/// The sizes of a padded dimension in source and destination, and its place among the loops of a piece.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     read: usize,
@@ -93,49 +94,50 @@ struct Extent {
     within: Within,
 }
 
-/// Where a dimension with padding is.
+/// The place of a padded dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Within {
-    /// Outside of a piece.
+    /// Outside of pieces.
     Outer,
-    /// Lines are so many positions apart.
+    /// Along the lines, which are this many positions apart.
     Lines(usize),
-    /// So many neighbours of the run have one position, and the next so many the one as far behind it as said.
+    /// Along the run: this many contiguous elements have one position, and the next are the second number of positions further.
     Run(usize, usize),
-    /// Rows that are interleaved, or groups of them.
+    /// Along the interleaved rows, or groups of them.
     Groups,
 }
 
-/// What happens to a piece.
+/// What is done to a piece.
 #[derive(Debug)]
 enum Way {
-    /// It is transposed, to places of the destination.
+    /// Transposed to the destination.
     Transpose(Places<1>),
-    /// It is transposed, to memory of its own, with so many parts for rows that are not among the run, and interleaved.
+    /// Transposed to the worker's memory, in `parts` parts if the interleaved rows are not in the run, then interleaved.
     TransposeAndInterleave { groups: Places<2>, parts: Loop, row: usize },
-    /// It is interleaved. `positions` are those of the first row of each group in dimensions with padding.
+    /// Interleaved. `positions` are those of the first row of each group in the padded dimensions.
     Interleave { groups: Places<2>, rows: Loop, positions: Vec<[usize; PADDED]> },
 }
 
-/// How a reorder is done.
+/// A planned reorder.
 #[derive(Debug)]
 struct Pieces {
     jit: Isa,
     way: Way,
-    /// Elements of destination and source.
+    /// Element types of destination and source.
     types: [Elem; 2],
-    /// The kernels' factors.
+    /// The factors of the kernels.
     factors: Kinds,
     starts: At,
     lines: Cut,
-    /// The outermost loop of a run, or of groups, and how many neighbours or groups there are for each of its positions.
+    /// The outermost loop of a run, or of groups; and the contiguous elements, or groups, for each of its iterations.
     last: Cut,
     inner: usize,
-    /// Groups that follow each other and have as many rows, and those of them for each position of the loop that is cut: none where that is not among theirs.
+    /// Consecutive groups with equally many rows; and those for each iteration of the loop that is cut, or 0 if it is not among their
+    /// loops.
     alike: [usize; 2],
     extents: [Extent; PADDED],
     outer: Vec<Loop>,
-    /// Where sums lie that are found on the way, in elements of 32 bits, and what they are multiplied with.
+    /// If sums are computed on the way: where they are, in 32-bit elements, and their factors.
     sums: Vec<(usize, i32)>,
     sums_len: usize,
     workers: usize,
@@ -144,7 +146,7 @@ struct Pieces {
 /// Plans such a reorder.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
@@ -171,16 +173,16 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         }
         let scratch = data.scratch_len().and_then(|len| booked(&[ZERO_POINTS, 16 * data.workers.max(1), len]));
         let scratch = scratch.ok_or(Skip::Shape("too large"))?;
-        // Sums that are not found on the way are found from what has been written.
+        // Sums that are not computed on the way are computed from what has been written.
         let (sums, sums_scratch) = if data.sums.is_empty() { Behind::plan(op, problem, jit)? } else { (Behind::Nothing, 0) };
         Ok((Summed::new(data, sums), scratch.max(sums_scratch)))
     })
 }
 
-/// What is found on the way: where sums begin, in elements of 32 bits, and what they are multiplied with; and how many each are.
+/// The sums computed on the way: where they begin, in 32-bit elements, with their factors; and the number of each.
 type Outputs = (Vec<(usize, i32)>, usize);
 
-/// The place of an element's sum, as that of a tensor's element, and where sums lie; nowhere without sums, or with sums of different kinds.
+/// The index of an element's sum, as strides, and where sums are stored; empty without sums, or with sums of different dimensions.
 ///
 /// # Errors
 /// As for [`sums::places`].
@@ -197,12 +199,12 @@ fn outputs(op: &Reorder, dst: &Blocking) -> Result<(Blocking, Outputs), Skip> {
     Ok((place, (places.iter().map(|p| (p.0 / WORD, p.2)).collect(), stride as usize)))
 }
 
-/// Positions up to `limit` from `base` on, `unit` apart.
+/// Number of positions from `base` on, `unit` apart, that are below `limit`.
 fn left(limit: usize, base: usize, unit: usize) -> usize {
     limit.saturating_sub(base).div_ceil(unit)
 }
 
-/// All positions of some loops, the first the innermost.
+/// All positions of some loops, the first innermost.
 fn positions(loops: &[Loop]) -> Vec<At> {
     let mut all = vec![[0; SUMS + 1]];
     for l in loops {
@@ -212,12 +214,12 @@ fn positions(loops: &[Loop]) -> Vec<At> {
     all
 }
 
-/// The loops of a piece, while they are chosen.
+/// The loops while a piece is chosen.
 struct Draft {
-    /// Those that nobody has taken.
+    /// Loops that are not taken yet.
     rest: Vec<Loop>,
     lines: Loop,
-    /// Rows that are interleaved together.
+    /// The rows that are interleaved.
     together: Option<Loop>,
 }
 
@@ -227,8 +229,8 @@ impl Draft {
         Some(self.rest.remove(i))
     }
 
-    /// The neighbours of the source: loops that follow each other there, the first the innermost, at most `most` of them together; the last is cut.
-    /// Rows that are interleaved are among them or not.
+    /// The run: loops that are contiguous in the source, innermost first, with at most `most` iterations together; the last is cut. The
+    /// interleaved rows may be among them.
     fn run(&mut self, most: usize) -> Option<(Vec<Loop>, Cut)> {
         if let Some(rows) = self.together {
             self.rest.push(rows);
@@ -239,7 +241,7 @@ impl Draft {
             let total = last.size * run.iter().map(|l: &Loop| l.size).product::<usize>();
             let is_rows = |l: &Loop| self.together.is_some_and(|t| t.steps == l.steps && t.size == l.size);
             if total >= most {
-                // Rows that are interleaved are all there, or none of them is.
+                // The interleaved rows are all in the run, or none of them is.
                 let piece = most / (total / last.size);
                 if piece == 0 || is_rows(&last) && piece < last.size {
                     self.rest.push(last);
@@ -249,7 +251,7 @@ impl Draft {
                 }
                 return Some((run, Cut::new(last, piece)));
             }
-            // What is behind a dimension with padding does not follow its last number, unless it is the same dimension.
+            // A loop after the end of a padded dimension is not contiguous with it, unless it is the same dimension.
             let of = |l: &Loop| std::array::from_fn::<bool, PADDED, _>(|k| l.steps[4 + k] > 0);
             let padded = run.iter().chain([&last]).map(of).find(|p| p.contains(&true));
             let next = |l: &Loop| l.steps[1] == total && padded.is_none_or(|p| p == of(l));
@@ -293,7 +295,7 @@ impl Pieces {
         } else if SHORT.contains(&n) {
             return Err(small());
         }
-        // Vectors of half the width are full where there are so many lines.
+        // With this number of lines, vectors of half the width are full.
         let jit = if draft.lines.size == Isa::AVX2.width().lanes() { Isa::AVX2 } else { jit };
         let mut pieces = Pieces {
             jit,
@@ -338,7 +340,7 @@ impl Pieces {
         }
         let interleaved = !matches!(pieces.way, Way::Transpose(_));
         if interleaved && op.dst.dtype == DataType::S8 && lines.steps[SUMS] == 1 && inside.iter().all(|l| l.steps[SUMS] == 0) {
-            // A task finds the sums of its lines alone.
+            // A task computes the sums of its lines alone.
             draft.rest.sort_by_key(|l| l.steps[SUMS] == 0);
             (pieces.sums, pieces.sums_len) = outputs;
         }
@@ -346,7 +348,7 @@ impl Pieces {
         Ok(pieces)
     }
 
-    /// Chooses what a call interleaves, and returns the loops inside but the lines.
+    /// Chooses what a call interleaves; returns the loops inside except the lines.
     fn interleave(&mut self, draft: &mut Draft, rows: Loop) -> Vec<Loop> {
         draft.rest.sort_by_key(|l| l.steps[0]);
         let (mut inside, mut count) = (Vec::new(), 1);
@@ -358,7 +360,7 @@ impl Pieces {
         }
         draft.rest.reverse();
         self.inner = count / self.last.piece;
-        // Groups of as many rows follow each other: those of a position of dimensions with padding.
+        // Groups with equally many rows follow each other: those at one position of padded dimensions.
         let padded = |l: &Loop| l.steps[4..4 + PADDED] != [0; PADDED];
         let cut = inside.len().saturating_sub(1);
         let cut_padded = inside.last().is_some_and(padded);
@@ -375,7 +377,7 @@ impl Pieces {
         inside
     }
 
-    /// Chooses what a call transposes, and returns the loops inside but the lines; `None` where there is little.
+    /// Chooses what a call transposes; returns the loops inside except the lines, or `None` if there is little.
     fn turn(&mut self, draft: &mut Draft) -> Option<Vec<Loop>> {
         let lanes = self.jit.width().lanes();
         let lines = draft.lines.size.min(LINES);
@@ -403,7 +405,7 @@ impl Pieces {
         let row = self.row_bytes();
         let among = draft.rest.iter().position(|l| l.steps == rows.steps && l.size == rows.size);
         let (parts, distance) = match among {
-            // They are not among the run.
+            // The interleaved rows are not in the run.
             Some(i) => (draft.rest.remove(i), columns * row),
             None => {
                 let i = inside.iter().position(|l| l.steps == rows.steps && l.size == rows.size)?;
@@ -425,23 +427,23 @@ impl Pieces {
         Some(inside)
     }
 
-    /// Whether a call transposes few elements, from which no sums are found.
+    /// Whether a call transposes few elements, without computing sums.
     fn is_small(&self) -> bool {
         let numbers = self.lines.piece * self.inner * self.last.piece;
         matches!(self.way, Way::Transpose(_)) && numbers <= FEW && self.sums.is_empty()
     }
 
-    /// Whether lines are transposed, and no sums are found from them.
+    /// Whether lines are transposed, without computing sums.
     fn is_turned(&self) -> bool {
         !matches!(self.way, Way::Interleave { .. }) && self.sums.is_empty()
     }
 
-    /// Whether the destination has neighbours of several rows in words.
+    /// Whether the destination interleaves rows in words.
     fn is_interleaved(&self) -> bool {
         !matches!(self.way, Way::Transpose(_))
     }
 
-    /// Notes where dimensions with padding are.
+    /// Notes where padded dimensions are.
     fn within(&mut self, loops: &[Loop], what: Within) {
         for (k, extent) in self.extents.iter_mut().enumerate() {
             if loops.iter().any(|l| l.steps[4 + k] > 0) {
@@ -450,12 +452,12 @@ impl Pieces {
         }
     }
 
-    /// Bytes of a line of a piece that is to be interleaved.
+    /// Bytes of a line of a piece in the worker's memory.
     fn row_bytes(&self) -> usize {
         self.lines.piece.next_multiple_of(self.jit.width().lanes()) * self.types[0].bytes()
     }
 
-    /// Bytes of a piece that is to be interleaved.
+    /// Bytes of a piece in the worker's memory.
     fn piece_bytes(&self) -> usize {
         match &self.way {
             Way::TransposeAndInterleave { parts, .. } => self.row_bytes() * self.inner * self.last.piece * parts.size,
@@ -463,7 +465,7 @@ impl Pieces {
         }
     }
 
-    /// Sums of the lines from one on, of which there may be fewer than lines.
+    /// Number of sums of the lines from `from` on; there may be fewer sums than lines.
     fn sums_of_lines(&self, from: usize) -> usize {
         self.lines.all.size.min(self.sums_len.saturating_sub(from))
     }
@@ -473,8 +475,8 @@ impl Pieces {
         for_workers(self.workers, self.piece_bytes().div_ceil(WORD).next_multiple_of(16))
     }
 
-    /// Elements of destination and source of the piece at `at`: lines that are read and written, and neighbours of the run; `None` where the
-    /// destination has nothing.
+    /// The part of the piece at `at` that exists: lines read and written, and elements of the run read and written; `None` if the
+    /// destination has nothing there.
     fn counts(&self, at: &At, [lines, run]: [usize; 2]) -> Option<([usize; 2], [usize; 2])> {
         let (mut lines, mut run) = ([lines; 2], [run; 2]);
         for (extent, base) in self.extents.iter().zip(&at[4..]) {
@@ -545,20 +547,20 @@ impl Generated for Pieces {
     }
 }
 
-/// The kernels of each [`Way`].
+/// The kernels for each [`Way`].
 enum Kernels {
     Transpose(Squares),
     TransposeAndInterleave(Squares, Interleaver),
     Interleave(Interleaver),
 }
 
-/// What a worker makes pieces with.
+/// What a worker needs for pieces.
 struct Piece<'p> {
     by: &'p Pieces,
     kernels: &'p Kernels,
-    /// Of destination and source.
+    /// Memory of destination and source.
     memory: [Buf<'p>; 2],
-    /// Of source and destination.
+    /// Scales of source and destination.
     scales: [Buf<'p>; 2],
     /// The zero points of source and destination.
     zeros: Buf<'p>,
@@ -567,12 +569,12 @@ struct Piece<'p> {
 }
 
 impl Piece<'_> {
-    /// Where the sums of a place begin.
+    /// Where the sums for `at` begin.
     fn sums(&self, at: &At) -> Option<(Buf<'_>, usize)> {
         self.by.sums.first().map(|(start, _)| (self.memory[0], start + at[SUMS]))
     }
 
-    /// Makes the sums of all lines from one on zeros.
+    /// Zeroes the sums of all lines from `from` on.
     fn clear(&self, from: usize) {
         let count = self.by.sums_of_lines(from);
         if let Some((start, _)) = self.by.sums.first().filter(|_| count > 0) {
@@ -580,7 +582,7 @@ impl Piece<'_> {
         }
     }
 
-    /// Multiplies the sums of all lines from one on with what they want.
+    /// Multiplies the sums of all lines from `from` on by their factors.
     fn finish(&self, from: usize) {
         let Some((first, _)) = self.by.sums.first() else { return };
         for i in from..from + self.by.sums_of_lines(from) {
@@ -589,13 +591,13 @@ impl Piece<'_> {
         }
     }
 
-    /// Makes the piece at `at`, of so many lines and neighbours of the run or groups.
+    /// Computes the piece at `at`, with `counts` lines and elements of the run or groups.
     fn make(&self, at: At, counts: [usize; 2]) {
         let (by, [dst, src]) = (self.by, self.memory);
         let Some(([lines, written], [read, run])) = by.counts(&at, counts) else { return };
         let lines = if read == 0 { 0 } else { lines };
         let [to, from] = [at[0] * by.types[0].bytes(), at[1] * by.types[1].bytes()];
-        // Where there is nothing to read there need not be factors either.
+        // If nothing is read, there may be no factors either.
         let factor = |t: usize| if lines == 0 { 0 } else { at[t] };
         let factors = [(self.zeros, 0), (self.scales[0], factor(3)), (self.scales[1], factor(2)), (self.zeros, 1)];
         let from = Matrix { buf: src, at: from, row: by.lines.all.steps[1] * by.types[1].bytes() };
@@ -642,7 +644,7 @@ impl Piece<'_> {
         }
     }
 
-    /// Transposes the parts of a piece that is to be interleaved: so many lines, and of `run` neighbours those that exist. The others become zeros.
+    /// Transposes the parts of a piece to be interleaved: `lines` lines, and of `run` elements those that exist. The others become zeros.
     fn turn_parts(&self, squares: &Squares, at: &At, (from, factors): (Matrix, Factors), [lines, read, run]: [usize; 3], parts: &Loop) {
         let (by, row) = (self.by, self.by.row_bytes());
         for part in 0..parts.size {
@@ -661,7 +663,7 @@ impl Piece<'_> {
         }
     }
 
-    /// Interleaves groups, as many at a time as have the same rows.
+    /// Interleaves groups; those with equally many rows in one call.
     fn interleave(&self, interleaver: &Interleaver, all: &Interleaved<'_>, at: &At, (rows, positions): (&Loop, &[[usize; PADDED]])) {
         let extents = &self.by.extents;
         let padded = |k: &usize| extents[*k].within == Within::Groups;

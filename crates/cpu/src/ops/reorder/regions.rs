@@ -1,8 +1,8 @@
-//! The tiles of a reorder by regions: boxes of loops in which the same lanes of every tile are read and written.
+//! Regions of tiles: boxes of loops in which every tile reads and writes the same lanes.
 //!
-//! A dimension that ends within a tile cuts the loops over it in up to three parts: whole tiles, the one where it ends, and those behind, of which
-//! only padding is written, or nothing. So what the tiles of a region have in common is found once, in the plan, and an execution does nothing but call
-//! the kernel with the places of some tiles at a time.
+//! A dimension that ends within a tile cuts its loops into up to three parts: whole tiles, the tile where it ends, and tiles behind it,
+//! which write only padding or nothing. So the masks of a region are computed once, in the plan, and an execution only calls the kernel
+//! with the places of some tiles at a time.
 
 use super::lanes::{At, ENDS, FIRST, Left, Loop};
 use crate::kernels::permute::{Masks, Places, Vectors};
@@ -10,30 +10,31 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
 use std::ops::Range;
 
-/// Elements of destination and source, and of the scales of both.
+/// First elements in destination and source, and in the scales of both.
 pub(super) type Spot = [usize; FIRST];
 
-/// Regions of a reorder, at most.
+/// Most regions of a reorder.
 const MOST: usize = 128;
 
-/// Tiles in a box of loops, in each of which as much is left of what ends.
+/// Tiles in a box of loops, all with the same number of positions before the ends.
 #[derive(Debug)]
 pub(super) struct Region {
     start: At,
     pub(super) left: Left,
-    /// What counts of tiles that are not whole.
+    /// The masks of partial tiles.
     pub(super) partial: Option<Vectors>,
-    /// The tiles of a call, by bytes in source and destination: those at a position of the loop that calls cut follow those at the one before.
+    /// The tiles of a call, by byte offsets in source and destination; an iteration of the loop that calls cut has tiles after those of the
+    /// one before.
     pub(super) places: Places,
-    /// That loop, and its positions in a call.
+    /// That loop, and its iterations in a call.
     cut: (Loop, usize),
     outer: Vec<Loop>,
-    /// Calls.
+    /// Number of calls.
     calls: usize,
 }
 
-/// The lanes that count of tiles, and where their vectors are, in bytes of source and destination: those without such lanes where another one is, since
-/// processors take long to load nothing from where there is no memory.
+/// The masks of partial tiles, and the byte offsets of their vectors in source and destination. Vectors without any lane get the offset of
+/// another one, since fully masked loads from unmapped memory are slow.
 pub(super) fn partial(masks: Masks, mut vectors: [Vec<usize>; 2], about: ([usize; 2], Isa)) -> Vectors {
     for (vectors, masks) in vectors.iter_mut().zip([&masks.reads, &masks.writes]) {
         let some = vectors.iter().zip(masks).find(|v| *v.1 != 0).map_or(0, |v| *v.0);
@@ -46,13 +47,13 @@ pub(super) fn partial(masks: Masks, mut vectors: [Vec<usize>; 2], about: ([usize
 #[derive(Debug, Default)]
 pub(super) struct Regions {
     all: Vec<Region>,
-    /// Loops over all of them.
+    /// Loops that all regions have in common.
     common: Vec<Loop>,
-    /// Calls for one position of these.
+    /// Calls for one iteration of these.
     calls: usize,
 }
 
-/// What ends within tiles: how far source and destination go, and the last position of a tile.
+/// The ends within tiles: sizes of source and destination, and the last position of a tile.
 #[derive(Clone, Copy)]
 pub(super) struct Ends<'e> {
     pub(super) ends: &'e [[usize; 2]; ENDS],
@@ -67,12 +68,12 @@ pub(super) struct Size {
 }
 
 impl Ends<'_> {
-    /// What is left of a tile whose first position along end `k` is `at`, as much as a tile has at most.
+    /// The positions before each end of a tile whose first position along end `k` is `at`; at most those of a whole tile.
     fn left(&self, k: usize, which: usize, at: usize) -> usize {
         self.ends[k][which].saturating_sub(at).min(self.last[FIRST + k] + 1)
     }
 
-    /// Cuts a box of loops until all tiles of each part have as much left; parts that are not written are left out.
+    /// Cuts a box of loops until all tiles of a part have the same number of positions left; parts that are not written are dropped.
     fn cut(&self, start: At, loops: Vec<Loop>, found: &mut Vec<(At, Vec<Loop>, Left)>) -> Result<(), Skip> {
         for (k, which) in (0..ENDS).flat_map(|k| [(k, 0), (k, 1)]) {
             let (t, end) = (FIRST + k, self.ends[k][which]);
@@ -82,7 +83,7 @@ impl Ends<'_> {
             }
             let Some((i, l)) = loops.iter().enumerate().max_by_key(|(_, l)| l.steps[t]) else { break };
             let others = span - (l.size - 1) * l.steps[t];
-            // Positions with whole tiles only, and those with anything.
+            // The iterations with whole tiles only, and those with any part of a tile.
             let before = |distance: usize| end.saturating_sub(start[t] + distance).div_ceil(l.steps[t]).min(l.size);
             let (whole, some) = (before(others + self.last[t]), before(0));
             let parts = [0..whole, some..l.size].into_iter().chain((whole..some).map(|p| p..p + 1));
@@ -105,7 +106,7 @@ impl Ends<'_> {
     }
 }
 
-/// Position `i` of some loops from a place on, the last of which is the innermost.
+/// Position `i` of some loops from an offset on, the last innermost.
 fn walk(loops: &[Loop], mut at: Spot, mut i: usize) -> Spot {
     for l in loops.iter().rev() {
         (0..FIRST).for_each(|t| at[t] += i % l.size * l.steps[t]);
@@ -114,13 +115,13 @@ fn walk(loops: &[Loop], mut at: Spot, mut i: usize) -> Spot {
     at
 }
 
-/// Position `i` of a loop from a place.
+/// Position `i` of a loop from an offset.
 fn moved(at: &At, l: &Loop, i: usize) -> At {
     std::array::from_fn(|t| at[t] + i * l.steps[t])
 }
 
 impl Region {
-    /// The calls for a box of loops: of those without scales, tiles next to each other in either tensor.
+    /// The calls for a box of loops: their tiles are in loops without scales, contiguous in either tensor.
     fn new((start, mut outer, left): (At, Vec<Loop>, Left), size: Size, partial: Option<Vectors>) -> Region {
         outer.sort_by_key(|l| (l.steps[2..4] != [0; 2], l.steps[0].min(l.steps[1])));
         let (mut places, mut cut) = (vec![[0; 2]], (Loop { size: 1, steps: [0; FIRST + ENDS] }, 1));
@@ -136,7 +137,7 @@ impl Region {
         Region { start, left, partial, places: Places::new(places), cut, outer, calls: 0 }
     }
 
-    /// Call `i`: where it is from a place on, and its tiles.
+    /// Call `i`: its offset, and its number of tiles.
     fn call(&self, at: &Spot, i: usize) -> (Spot, usize) {
         let at = std::array::from_fn(|t| at[t] + self.start[t]);
         if self.calls == 1 {
@@ -151,10 +152,10 @@ impl Region {
 }
 
 impl Regions {
-    /// The regions of tiles that loops go over; `partial` says what counts where so much is left.
+    /// The regions of the tiles of some loops; `partial` gives the masks for a number of positions left.
     ///
     /// # Errors
-    /// [`Skip`] where there are very many.
+    /// [`Skip`] for too many regions.
     pub(super) fn new(loops: Vec<Loop>, ends: Ends<'_>, size: Size, partial: impl Fn(&Left) -> Option<Vectors>) -> Result<Regions, Skip> {
         let mut found = Vec::new();
         ends.cut([0; FIRST + ENDS], loops, &mut found)?;
@@ -177,12 +178,12 @@ impl Regions {
         Ok(Regions { all, common, calls })
     }
 
-    /// All calls.
+    /// Number of all calls.
     pub(super) fn calls(&self) -> usize {
         self.calls * self.common.iter().map(|l| l.size).product::<usize>()
     }
 
-    /// The part of all tiles in which vectors of so many lanes are read or written that are not whole.
+    /// The part of all tiles that have partly filled vectors of `lanes` lanes.
     pub(super) fn ragged(&self, lanes: usize) -> f64 {
         let tiles = |region: &Region| {
             let (cut, piece) = region.cut;
@@ -197,7 +198,7 @@ impl Regions {
         self.all.iter().map(|r| size_of::<Region>() + r.places.len() * size_of::<[usize; 2]>()).sum()
     }
 
-    /// Calls `f` for some of the calls, with the number of the region, where the call is from `start` on, and the tiles of it.
+    /// Calls `f` for a range of calls, with the region and its index, the call's offset from `start`, and its number of tiles.
     pub(super) fn each(&self, range: Range<usize>, start: Spot, mut f: impl FnMut((usize, &Region), &Spot, usize)) {
         let mut i = range.start;
         while i < range.end {

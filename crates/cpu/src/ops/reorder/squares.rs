@@ -1,8 +1,9 @@
-//! `squares:jit`: copies of 32-bit words between layouts whose neighbours lie along different dimensions, square by square in registers.
+//! `squares:jit`: copies of 32-bit words between layouts with different contiguous dimensions, transposed in squares in registers.
 //!
-//! NCHW to NHWC, either to blocks of channels, and back are the cases that matter, and weights to their panels. Dimensions are cut where blocks
-//! of either layout end; what neither layout separates is one. What is left is a matrix, transposed for every position of the other loops. A
-//! task takes a number of them, or some columns of one that is large. Narrow numbers are words where so many are neighbours in both layouts.
+//! Typical cases are NCHW to NHWC, either to blocks of channels, and back, and weights to panels. Dimensions are cut where blocks of either
+//! layout end, and merged where neither layout separates them. What remains is a matrix that is transposed for every iteration of the other
+//! loops. A task has some of these matrices, or some columns of a large one. Narrow elements are moved as words if both layouts have whole
+//! words contiguous.
 
 use super::lanes;
 use super::loops::{Loop, loops, padded, place};
@@ -21,21 +22,21 @@ use oxidnn_spec::{Arg, Blocking, Error, Problem};
 
 /// Bytes of a word.
 const WORD: usize = 4;
-/// Words of a piece that stays in L2 with what it is made of: several lines of memory of each of its rows.
+/// Words of a piece that stays in L2 on both sides: several cache lines of each of its rows.
 const NEAR: usize = 8192;
 
-/// Words of a matrix up to which several tiles a call are faster than a call for each matrix.
+/// Words of a matrix up to which a call should have several tiles.
 const FEW: usize = 1024;
 
 /// The transpositions of one reorder.
 #[derive(Debug)]
 struct Transposed {
     jit: Isa,
-    /// Elements before the first of destination and source.
+    /// First elements of destination and source.
     starts: [usize; 2],
-    /// Neighbours of the destination: the rows of a matrix.
+    /// The loop that is contiguous in the destination: the rows of a matrix.
     rows: Loop,
-    /// Neighbours of the source: its columns, and how many a task takes.
+    /// The loop that is contiguous in the source: its columns, and the columns of a task.
     columns: Loop,
     piece: usize,
     /// The other loops.
@@ -45,7 +46,7 @@ struct Transposed {
 /// Plans a transposition.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
@@ -69,7 +70,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         if rows.size * columns.size <= FEW && lanes::fills(op, &problem.attr, jit) {
             return Err(Skip::Shape("small matrices, and tiles of registers that are full"));
         }
-        // Of a matrix of several strips of squares each writes a part of the same lines.
+        // If a matrix has several strips of squares, each strip writes a part of the same cache lines.
         let most = if rows.size > lanes { NEAR } else { GRAIN as usize };
         let piece = (most / rows.size.max(1)).next_multiple_of(lanes).clamp(lanes, columns.size.max(lanes));
         let data = Transposed { jit, starts, rows, columns, piece, outer };
@@ -78,7 +79,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     })
 }
 
-/// Loops and starts in words of elements of `bits`, where so many are neighbours in both tensors.
+/// The loops and first elements in words, if elements of `bits` bits fill words in both tensors.
 fn in_words(bits: usize, loops: Vec<Loop>, starts: [usize; 2]) -> Option<(Vec<Loop>, [usize; 2])> {
     let ratio = match bits {
         32 => return Some((loops, starts)),

@@ -1,9 +1,9 @@
-//! `steps:jit`: reorders in two steps by way of scratch, each of which is fast where both at once are not.
+//! `steps:jit`: reorders in two steps through scratch, each of which is fast while both at once are not.
 //!
-//! Elements of which a layout interleaves a few of several rows, such as `ABcd4b16a4b` of words, are first brought to blocks in which these
-//! rows follow each other, and then interleaved within their blocks, in whole vectors. Where elements get other neighbours and have more
-//! done to them than the rows of transpositions do (scales along neighbours of the source, zero points, sums, rare types), that is
-//! done where they lie, in the layout of the narrower tensor, and the rest is a change of places.
+//! A layout that interleaves a few elements of several rows, such as `ABcd4b16a4b` of words, is reached by way of blocks in which these
+//! rows follow each other; the second step interleaves within blocks, in whole vectors. And a reorder that changes the contiguous dimension
+//! and does arithmetic that the transposing rows do not do (scales that vary along the source's contiguous dimension, zero points, sums,
+//! rare types) does the arithmetic in the layout of the narrower tensor, and moves elements in the other step.
 
 use super::loops::loops;
 use super::{check_adjusted, check_copy, check_filled, check_known, generated, is_sparse, lanes, pieces, reorder, run, squares, turned};
@@ -13,11 +13,11 @@ use oxidnn_runtime::{Choose, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Blocks, Layout, Problem, Tensor};
 
-/// What changes places.
+/// Rows that move elements.
 const MOVES: &[Choose<CpuTarget>] = &[squares::plan, pieces::plan, lanes::permuted, turned];
-/// Rows of neighbours that layouts interleave.
+/// Numbers of rows that layouts interleave.
 const ROWS: std::ops::RangeInclusive<i64> = 2..=8;
-/// Neighbours that both tensors have, from which on arithmetic meets them as they lie.
+/// Contiguous elements in both tensors from which on arithmetic needs no separate step.
 const RUN: usize = 16;
 /// Elements from which on two steps pay.
 const LEAST: i64 = 256;
@@ -25,7 +25,7 @@ const LEAST: i64 = 256;
 /// Plans two steps.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let mut problem = problem.clone();
@@ -60,7 +60,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         None if check_copy(op, &problem.attr).is_ok() || run(&op.dst, &op.src) >= RUN || lanes::permuted(&problem, target).is_ok() => {
             return Err(none());
         }
-        // Sums are of the destination as it was, and the fewer bytes change their places the better.
+        // A sum post-op needs the old destination, and fewer bytes should be moved.
         None if problem.attr.reads_dst() || op.src.dtype.bits() < op.dst.dtype.bits() => {
             let between = Tensor { dtype: op.src.dtype, layout: op.dst.layout.resized(*op.dst.dims()) };
             in_two(between, [&nothing, &problem.attr], [MOVES, &[generated]]).ok_or_else(none)?
@@ -75,8 +75,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     staged::with_copy(problem, first, Copied { what, arg: Arg::DST, apart: true, reorders: [None, Some(second)] }, target)
 }
 
-/// The layout of the destination with the blocks of each dimension in one, where it interleaves rows of which the source has too few neighbours to
-/// fill vectors.
+/// The destination's layout with all blocks of a dimension merged, if it interleaves rows of which the source has too few contiguous
+/// elements for vectors.
 fn parted(op: &Reorder, lanes: usize) -> Option<Layout> {
     let (dst, src) = (op.dst.blocking()?, op.src.blocking()?);
     let (last, rows) = dst.inner.iter().next_back()?;
@@ -93,7 +93,7 @@ fn parted(op: &Reorder, lanes: usize) -> Option<Layout> {
     Some(Layout { dims: *op.dst.dims(), format: Blocking { inner, compensation: None, ..dst.clone() }.into() })
 }
 
-/// Whether neighbours of the source are whole vectors of so many positions, in loops that are even up to there.
+/// Whether the source's contiguous elements fill whole vectors of `lanes` positions, in loops whose sizes are even up to there.
 fn fills(op: &Reorder, tensors: [&Blocking; 2], lanes: usize) -> bool {
     let Some(mut all) = loops(op.dst.dims(), tensors) else { return false };
     all.sort_by_key(|l| l.steps[1]);

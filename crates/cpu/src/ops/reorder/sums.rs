@@ -1,6 +1,7 @@
-//! The sums behind quantised weights: `-128 sum(w)` for signed sources that are shifted to unsigned ones, `-sum(w)` for sources with a zero point,
-//! row-major over the padded sizes of the dimensions that they go by. They are found from the elements that a reorder has written: words of four
-//! neighbours of the reduction, side by side for the columns of a line, as kernels of bytes want their weights; by a pipeline where they lie otherwise.
+//! The sums behind quantised weights: `-128 sum(w)` for signed sources that are shifted to unsigned ones, `-sum(w)` for sources with a zero
+//! point. They are row-major over the padded sizes of their dimensions. They are computed from the elements that a reorder has written:
+//! from words of four elements of K, with the columns of a line contiguous, as kernels for bytes want their weights; for other layouts by a
+//! pipeline.
 
 use super::loops::{step, units};
 use crate::kernels::multiversion::{Body, Simd};
@@ -14,35 +15,35 @@ use oxidnn_spec::{Arg, Dims, Error, Problem};
 
 /// Most words of a line.
 const LINE: usize = 64;
-/// Elements of a word.
+/// Elements of K in a word.
 const WORD: i64 = 4;
-/// Lines that are added in 16 bits: as many pairs of bytes as fit there.
+/// Lines that are added in 16 bits: pairs of bytes cannot overflow.
 const LINES: usize = 127;
 
-/// What the sums are multiplied with: those for signed sources, and those for zero points.
+/// The factors of the sums for signed sources and of those for zero points.
 const FACTORS: [i32; 2] = [-128, -1];
 
-/// A kernel whose destination has sums behind its elements, or has not.
+/// A kernel whose destination may have sums behind its elements.
 #[derive(Debug)]
 pub(super) struct Summed<K> {
     data: K,
     sums: Behind,
 }
 
-/// How the sums behind elements are found.
+/// How the sums behind elements are computed.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "one of a primitive")]
 pub(super) enum Behind {
-    /// There are none, or the kernel finds them on the way.
+    /// There are none, or the kernel computes them on the way.
     Nothing,
-    /// Elements that lie in lines of words.
+    /// From elements in lines of words.
     Words(Sums),
-    /// Any others: folded over the dimensions that are left out.
+    /// From any others: folded over the dimensions of K.
     Folded(Program),
 }
 
 impl Behind {
-    /// What makes the sums of a reorder's destination with generated code, and the bytes of scratch that it needs.
+    /// The generated code for the sums of a reorder's destination, and its bytes of scratch.
     ///
     /// # Errors
     /// [`Skip`] for layouts and sizes that it does not take.
@@ -60,7 +61,7 @@ impl Behind {
 }
 
 impl<K> Summed<K> {
-    /// The kernel for the elements, then what makes the sums.
+    /// The kernel for the elements, and the sums after it.
     pub(super) fn new(data: K, sums: Behind) -> Summed<K> {
         Summed { data, sums }
     }
@@ -82,14 +83,14 @@ impl<K: Generated> Generated for Summed<K> {
         self.data.run(data, simd, ctx, scratch)?;
         match (&self.sums, sums) {
             (Behind::Words(sums), _) => sums.run(simd, ctx),
-            // It begins when the kernel has done with the scratch.
+            // It begins when the kernel no longer uses the scratch.
             (Behind::Folded(program), Some(code)) => program.execute(code, simd, ctx),
             _ => Ok(()),
         }
     }
 }
 
-/// The sums behind quantised weights, however these lie, as groups of a pipeline.
+/// The sums behind quantised weights of any layout, as groups of a pipeline.
 ///
 /// # Errors
 /// [`Skip`] for layouts that pipelines do not take.
@@ -115,22 +116,22 @@ pub(super) fn fold(op: &Reorder, b: &mut Builder<'_>) -> Result<(), Skip> {
     Ok(())
 }
 
-/// The sums of one destination.
+/// The sums of a destination.
 #[derive(Debug)]
 pub(super) struct Sums {
-    /// The element where words begin.
+    /// The first element of the words.
     start: usize,
-    /// Words of a line, and the distance of their sums.
+    /// Words of a line, and the stride of their sums.
     line: (usize, usize),
-    /// Loops over lines of other sums: how often, elements of a step, and sums.
+    /// Loops over lines with different sums: size, stride in elements, stride in sums.
     kept: Vec<(usize, usize, usize)>,
-    /// Loops over lines of the same ones.
+    /// Loops over lines with the same sums.
     reduced: Vec<(usize, usize)>,
-    /// Where sums lie, in elements of 32 bits, and what they are multiplied with.
+    /// Where sums are stored, in 32-bit elements, and their factors.
     outputs: Vec<(usize, i32)>,
 }
 
-/// Where the sums of a destination begin, in bytes, the dimensions that they go by, and their factor.
+/// Where each kind of sums of a destination begins, in bytes, the mask of its dimensions, and its factor.
 ///
 /// # Errors
 /// [`Skip`] for sizes that only the execution gives.
@@ -148,10 +149,10 @@ pub(super) fn places(op: &Reorder) -> Result<Vec<(usize, u32, i32)>, Skip> {
 }
 
 impl Sums {
-    /// The sums of a reorder's destination, where it has some.
+    /// The sums of a reorder's destination, if it has any.
     ///
     /// # Errors
-    /// [`Skip`] for elements that do not lie in lines of words.
+    /// [`Skip`] for elements that are not in lines of words.
     pub(super) fn plan(op: &Reorder) -> Result<Option<Sums>, Skip> {
         let places = places(op)?;
         let (Some(b), Some(&(_, mask, _))) = (op.dst.blocking(), places.first()) else { return Ok(None) };
@@ -203,7 +204,7 @@ impl Sums {
     }
 }
 
-/// The sums of the words of lines.
+/// Sums of the words of lines.
 struct Lines<'l> {
     buf: Buf<'l>,
     /// The first element.
@@ -213,7 +214,7 @@ struct Lines<'l> {
 }
 
 impl Lines<'_> {
-    /// Sums of `count` words of each line. Two bytes are added in 16 bits, one the low half of its place and one the high half.
+    /// Adds `count` words of each line; the two bytes of a 16-bit half are added in one 16-bit sum.
     #[inline(always)]
     fn add(&self, count: usize) -> [i32; LINE] {
         let (mut sums, mut halves) = ([0_i32; LINE], [0_i16; 2 * LINE]);
@@ -243,7 +244,7 @@ impl Body for Lines<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) -> [i32; LINE] {
-        // Most often lines have all words, and the compiler knows how many that are.
+        // Most lines have all words; then the compiler knows the count.
         match self.count {
             LINE => self.add(LINE),
             count => self.add(count),

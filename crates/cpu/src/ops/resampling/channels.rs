@@ -1,7 +1,7 @@
-//! `channels:jit`: resampling of channels that follow each other in memory, last or in blocks of whole vectors, by generated code.
+//! `channels:jit`: resampling of contiguous channels, last or in blocks of whole vectors, on generated code.
 //!
-//! A row of results is the sum of a few lines, weighted by depth and height; a column of it the sum of a few taps in each of these. Backward, the
-//! lines and taps are those outputs that an input is a tap of. Each axis has its own table, so that these grow with the sizes of dimensions, not with
+//! A row of results is a weighted sum of a few lines by depth and height, and a column of it of a few taps by width. Backward, lines and
+//! taps are the outputs that use an input. Each axis has a table of its own, so that tables grow with the sizes of dimensions, not with
 //! their product.
 
 use super::{Axis, place::Place};
@@ -24,16 +24,16 @@ use oxidnn_spec::op::{Resampling, ResamplingAlg};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem};
 use std::ops::RangeInclusive;
 
-/// Channels of narrow numbers that are last at least, where masks leave out what is no channel.
+/// Fewest channels of narrow elements that are last; masks leave out lanes without a channel.
 const LEAST: usize = 4;
-/// Lines of a row at most.
+/// Most lines of a row.
 const LINES: usize = 64;
-/// Vectors of a group at most: the more there are, the less often weights are multiplied. Beside them registers hold a weight and an element, or what
-/// post-ops need.
+/// Most vectors of a group, without and with post-ops. The more vectors, the less often weights are multiplied; but registers must also
+/// hold a weight and an element, or what post-ops need.
 const VECTORS: [usize; 2] = [8, 4];
-/// Lines at most that registers hold.
+/// Most lines that registers hold.
 const HELD: usize = 2;
-/// Taps of an axis at most: what a plan keeps is bounded.
+/// Most taps of an axis, which bounds the plan's memory.
 const TAPS: usize = 1 << 18;
 
 /// The kernel.
@@ -41,27 +41,27 @@ const TAPS: usize = 1 << 18;
 struct Blended {
     jit: Isa,
     attr: Attr,
-    /// The kernel for whole groups of channels, and that for those behind them.
+    /// The kernel for whole groups of channels, and that for the rest.
     specs: [Spec; 2],
-    /// Channels of whole groups, and the first of the others and their number: whole vectors, some channels of which are made twice, where there is
-    /// one and results do not depend on what was there before.
+    /// Channels of whole groups; the first of the other channels, and their number: whole vectors, the last of which overlaps the one
+    /// before, if there is one and results do not depend on old ones.
     whole: usize,
     rest: (usize, usize),
     /// The input and the result, with their bytes of an element.
     args: [Arg; 2],
     sizes: [usize; 2],
     places: [Place; 2],
-    /// What positions of the result are sums of, by depth and by height: taps, and where those of a position begin.
+    /// The taps of the result's positions by depth and by height, and where those of each position begin.
     depths: Positions,
     heights: Positions,
     columns: Columns,
-    /// Channels that are made, those of a call, and distances of groups in bytes, by kernel.
+    /// Channels that are computed; by kernel, channels of a call and byte strides of groups.
     made: usize,
     channels: usize,
     groups: [[usize; 2]; 2],
-    /// Whether the result has channels that do not exist and no call makes.
+    /// Whether the result has padding channels that no call writes.
     padded: bool,
-    /// Whether the result goes past the caches where it begins at a whole vector.
+    /// Whether the result is stored non-temporally if it is aligned to vectors.
     streaming: bool,
 }
 
@@ -91,7 +91,7 @@ impl Positions {
         self.starts.len() - 1
     }
 
-    /// The fewest taps of a position, and the most.
+    /// The fewest and the most taps of a position.
     fn counts(&self) -> RangeInclusive<usize> {
         let count = |i: usize| self.of(i).len();
         let counts = || (0..self.len()).map(count);
@@ -103,26 +103,26 @@ impl Positions {
     }
 }
 
-/// Vectors of a group, at most so many, of which there are the fewest together with the vectors that they leave.
+/// Vectors of a group, at most `most`, that minimise the number of vectors of a group plus that of the rest.
 fn of_group(vectors: usize, most: usize) -> usize {
     (1..=most.min(vectors)).rev().min_by_key(|v| vectors / v + vectors % v).unwrap_or(1)
 }
 
-/// Channels that are made alike.
+/// Channels that one plan covers.
 struct Channels {
     count: usize,
-    /// Those that follow each other, which are all where they are the `last` dimension.
+    /// Contiguous channels; all of them if they are the `last` dimension.
     run: usize,
     last: bool,
-    /// Vectors of a group at most.
+    /// Most vectors of a group.
     most: usize,
     jit: Isa,
-    /// Whether some may be made once more.
+    /// Whether some channels may be computed twice.
     again: bool,
 }
 
-/// Groups of vectors of channels: vectors of a group, channels in groups, the first of the others and their number, and whether the last vector of the
-/// groups and of the others may be part of one.
+/// Groups of vectors of channels: vectors of a group, channels in groups, the first of the other channels and their number, and whether the
+/// last vector of the groups and of the rest may be partial.
 struct Groups {
     vectors: usize,
     whole: usize,
@@ -131,14 +131,14 @@ struct Groups {
 }
 
 impl Channels {
-    /// All vectors in groups, the last one under a mask, or groups first, and single vectors behind them.
+    /// All vectors in groups, the last one masked; or groups first, then single vectors.
     fn groups(&self) -> Groups {
         let Channels { count, run, last, most, jit, again } = *self;
         let lanes = jit.width().lanes();
         let (masked, all) = (!count.is_multiple_of(lanes), count.div_ceil(lanes));
         let together = Some(of_group(all, most)).filter(|vectors| masked && last && jit.avx512 && all.is_multiple_of(*vectors));
         let twice = masked && last && together.is_none() && count >= lanes && again;
-        // The channels of blocks may end within one.
+        // Blocks may have channels that end within a group.
         let are_groups = |v: &usize| run.is_multiple_of(v * lanes) && count.is_multiple_of(v * lanes);
         let vectors = match (masked, together) {
             (_, Some(together)) => together,
@@ -154,7 +154,7 @@ impl Channels {
     }
 }
 
-/// Takes the innermost dimensions that stay as they are as more channels, where positions follow each other and lines stay short.
+/// Merges the innermost dimensions that are not resampled into the channels, if positions are contiguous and lines stay short.
 fn merge(axes: &mut [Axis; 3], places: &mut [Place; 2]) {
     while axes[2].inputs == axes[2].outputs && axes.iter().any(|axis| axis.outputs * axis.inputs != 1) {
         let n = axes[2].inputs as usize;
@@ -170,7 +170,7 @@ fn merge(axes: &mut [Axis; 3], places: &mut [Place; 2]) {
     }
 }
 
-/// Calls `add` for every position of the result along an axis, with the inputs that it is a sum of; it answers how many there are so far.
+/// Calls `add` for every position of the result along an axis with its inputs and weights; it returns the number of taps so far.
 fn each(axis: Axis, forward: bool, mut add: impl FnMut(&mut dyn Iterator<Item = (usize, f32)>) -> usize) -> Result<(), Skip> {
     let bounded = |n: usize| if n > TAPS { Err(Skip::Shape("long dimensions")) } else { Ok(()) };
     bounded(if forward { axis.outputs } else { axis.inputs } as usize)?;
@@ -184,7 +184,7 @@ fn each(axis: Axis, forward: bool, mut add: impl FnMut(&mut dyn Iterator<Item = 
 /// Plans a resampling of channels.
 ///
 /// # Errors
-/// [`Skip`] for other layouts, and for operands that differ by pixel.
+/// [`Skip`] for other layouts, and for operands that vary by pixel.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
@@ -209,7 +209,7 @@ impl Blended {
         let mut places = [Place::of(input.0, input.1)?, Place::of(result.0, result.1)?];
         let mut sizes = [input, result].map(|t| t.1.dtype.bits() / 8);
         let mut exist = input.1.dims()[1] as usize;
-        // What is copied is words, whatever they are.
+        // Copies move words of any type.
         let copies = forward && op.alg == ResamplingAlg::Nearest && attr.is_default() && input.1.dtype == result.1.dtype;
         if let (true, [Some(a), Some(b)]) =
             (copies, [0, 1].map(|i| places[i].in_words(sizes[i]).filter(|p| p.run >= Isa::AVX2.width().lanes())))
@@ -226,13 +226,13 @@ impl Blended {
         if from.run != to.run || from.counts != to.counts || last(from) != last(to) {
             return Err(Skip::Layout("of src and dst: other channels in a line".into()));
         }
-        // Narrow numbers need masks that other processors do not have.
+        // Narrow elements need masks, which only AVX-512 has.
         let narrow = jit.avx512 && (source.bytes() < 4 || sizes[1] < 4);
         let least = if narrow { LEAST } else { lanes / 2 };
         if from.run < least || !last(from) && !from.run.is_multiple_of(lanes) {
             return Err(Skip::Layout("of src and dst: channels that are not in vectors".into()));
         }
-        // What blocks have beyond the channels is zero, and so are sums of it where nothing is done to them.
+        // Padding channels of blocks are zero, and so are their results without post-ops.
         let whole = !last(from) && attr.is_default();
         let channels = if whole || last(from) { from.run * from.counts[1] } else { exist };
         let most = VECTORS[usize::from(!attr.is_default())];
@@ -242,7 +242,7 @@ impl Blended {
             return Err(Skip::Shape("channels that are not whole vectors of narrow numbers"));
         }
         let blocks = !last(from) && vectors * lanes == from.run;
-        // Groups of a block that has several end with it: blocks are calls of their own then.
+        // A block of several groups ends with a group: then each block is a call.
         let alone = !last(from) && !blocks;
         let [depth, height, width] = axes;
         let stride = |d: usize| from.strides[2 + d] * sizes[0];
@@ -256,7 +256,7 @@ impl Blended {
         let lines = (depth.start() * height.start(), depth.end() * height.end());
         let held = jit.avx512 && attr.is_default() && taps.is_some() && !copies && lines.0 == lines.1 && (1..=HELD).contains(&lines.1);
         let lines = held.then_some(lines.1 as u8);
-        // Vectors of a column of several groups lie side by side.
+        // With several groups, the vectors of a column are contiguous across groups.
         let across = |channels: usize, vectors: usize| last(from) && taps.is_some() && channels > vectors * lanes;
         let blend = Blend {
             source,
@@ -291,7 +291,7 @@ impl Blended {
         })
     }
 
-    /// Whether results are words that nothing is done to, and all vectors of them are as far from the first as whole ones are.
+    /// Whether results are unprocessed words, at strides that keep all vectors as aligned as the first.
     fn has_whole_vectors(&self, op: &Resampling) -> bool {
         let result = if op.prop.is_forward() { &op.dst } else { &op.src };
         let words = if self.specs[0].sums.copies { self.sizes[1] == 4 } else { result.dtype == DataType::F32 && self.attr.is_default() };
@@ -307,7 +307,7 @@ impl Blended {
     }
 }
 
-/// The columns of a row, with as many taps each where that is few: a number may count half twice.
+/// The columns of a row, each with the same number of taps if that is small: an input may appear twice with half its weight.
 fn columns(width: Axis, forward: bool, stride: usize) -> Result<Columns, Skip> {
     let mut columns = Columns::default();
     let two = forward && width.alg == ResamplingAlg::Linear;
@@ -324,7 +324,7 @@ fn columns(width: Axis, forward: bool, stride: usize) -> Result<Columns, Skip> {
 }
 
 impl Generated for Blended {
-    /// Through the caches, and past them.
+    /// Kernels with normal and with non-temporal stores.
     type Code = [[Option<Blender>; 2]; 2];
 
     fn build(&self) -> Result<[[Option<Blender>; 2]; 2], Error> {

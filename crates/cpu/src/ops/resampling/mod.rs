@@ -31,7 +31,7 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     })
 }
 
-/// Nearest neighbours vector by vector.
+/// Nearest neighbours by vectors of indices.
 fn looked_up(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| Ok((nearest(problem, Tables::in_long_rows)?.looked_up(isa)?, 0)))
@@ -57,7 +57,7 @@ fn nearest(problem: &Problem, rows: fn(Tables) -> Tables) -> Result<Tables, Skip
 /// Inputs for each output from which on planes are not read as a whole.
 const FEW: i64 = 64;
 
-/// Whether most of the planes are inputs of nothing.
+/// Whether most inputs of the planes are not used.
 fn is_sparse(op: &Resampling) -> bool {
     let [inputs, outputs] = <[_; 2]>::from(op.spatial()).map(|sizes| sizes.into_iter().product::<i64>());
     op.prop.is_forward() && inputs / FEW > outputs
@@ -75,23 +75,23 @@ fn windows(op: &Resampling, problem: &Problem, target: &CpuTarget) -> Result<(Wi
     Windows::new(Builder::new(problem, dims, None)?, result, 0b11, Interpolation::new(op)?, sides)
 }
 
-/// The inputs of one output along one dimension with their weights.
+/// The inputs of an output along one dimension, with their weights.
 type Taps = [(usize, f32); 2];
 
-/// Outputs of a line whose taps are made together.
+/// Outputs of a line whose taps are computed together.
 const BLOCK: usize = 256;
 
-/// Outputs of a line at most whose taps are made beforehand.
+/// Most outputs of a line whose taps are computed in advance.
 const KNOWN: i64 = 1 << 16;
 
 /// The taps of neighbouring outputs of a line.
 #[derive(Debug)]
 struct Block {
-    /// Both inputs of each output, counted from `start`, with their weights.
+    /// Both inputs of each output, relative to `span`'s start, with their weights.
     inputs: [[u32; BLOCK]; 2],
     weights: [[f32; BLOCK]; 2],
     count: usize,
-    /// The first input that is one of theirs, and the one behind the last.
+    /// The range of inputs that they use.
     span: Range<usize>,
     nearest: bool,
 }
@@ -109,7 +109,7 @@ impl Block {
             }
             let [low, high] = match taps {
                 _ if nearest => [taps[0], (taps[0].0, 0.0)],
-                // What is far away and infinite stays away: a number counts half twice.
+                // An input of weight 0 may be infinite and must not count: the other one counts twice with half its weight.
                 [(at, weight), (_, 0.0)] => [(at, weight / 2.0); 2],
                 both => both,
             };
@@ -120,7 +120,7 @@ impl Block {
         Block { inputs, weights, count, span: start..end, nearest }
     }
 
-    /// Outputs `first..` of the block of runs of `run` elements, from the inputs of its span.
+    /// Outputs `first..` of the block, in runs of `run` elements, from the inputs of its span.
     #[inline(always)]
     fn spread(&self, run: usize, first: usize, line: &[f32], result: &mut [f32]) {
         let [low, high] = self.inputs.each_ref().map(|inputs| &inputs[first..self.count]);
@@ -145,7 +145,7 @@ impl Block {
         }
     }
 
-    /// The other way round: adds each output, of runs of `run` elements, to its inputs among those of the span.
+    /// The gradient: adds each output, in runs of `run` elements, to its inputs in the span.
     #[inline(always)]
     fn collect(&self, run: usize, outputs: &[f32], line: &mut [f32]) {
         for (i, from) in outputs.chunks_exact(run).take(self.count).enumerate() {
@@ -164,12 +164,12 @@ struct Axis {
     outputs: i64,
 }
 
-/// The taps of one output after the other: the exact quotient of [`Axis::from`], counted on without division.
+/// The taps of consecutive outputs: the exact quotient of [`Axis::from`], updated without divisions.
 struct Walk {
     axis: Axis,
     whole: i64,
     rest: i64,
-    /// From one output to the next: added to the integer, and to the rest.
+    /// Added from one output to the next: to the quotient, and to the remainder.
     step: (i64, i64),
 }
 
@@ -183,9 +183,9 @@ impl Axis {
         Ok(std::array::from_fn(|d| Axis { alg: op.alg, inputs: inputs[d], outputs: outputs[d] }))
     }
 
-    /// The taps of the outputs from `o` on. Output `o` lies at `(o + 1/2) inputs / outputs - 1/2`: nearest rounds that, halves upwards, which
-    /// is the quotient `(2 o + 1) inputs / (2 outputs)` rounded down; linear weighs both sides by the rest of
-    /// `((2 o + 1) inputs - outputs) / (2 outputs)`.
+    /// The taps of the outputs from `o` on. Output `o` is at `(o + 1/2) inputs / outputs - 1/2`. Nearest rounds this, halves upward, which
+    /// is the quotient `(2 o + 1) inputs / (2 outputs)` rounded down. Linear takes its weights from the remainder of `((2 o + 1) inputs -
+    /// outputs) / (2 outputs)`.
     fn from(self, o: i64) -> Walk {
         let half = if self.alg == ResamplingAlg::Nearest { 0 } else { self.outputs };
         let (of, at) = (i128::from(2 * self.outputs), i128::from(2 * o + 1) * i128::from(self.inputs) - i128::from(half));
@@ -198,9 +198,9 @@ impl Axis {
         self.from(o).whole
     }
 
-    /// The outputs that input `i` is a tap of, with its weights there.
+    /// The outputs that use input `i`, with its weights there.
     fn outputs_of(self, i: i64) -> impl Iterator<Item = (i64, f32)> {
-        // Of output `o`, the integer is at least `i - 1`, or at least `i` where there is one tap, from here on.
+        // The quotient of output `o` is at least `i - 1`, or at least `i` with a single tap, from this output on.
         let nearest = self.alg == ResamplingAlg::Nearest;
         let (half, least) = if nearest { (0, i) } else { (self.outputs, i - 1) };
         let above = i128::from(least) * i128::from(2 * self.outputs) + i128::from(half) - i128::from(self.inputs);
@@ -241,7 +241,7 @@ impl Iterator for Walk {
 struct Interpolation {
     forward: bool,
     axes: [Axis; 3],
-    /// The blocks of a line; none where they are made when they are wanted.
+    /// The blocks of a line; none if taps are computed when they are needed.
     blocks: Vec<Block>,
 }
 
@@ -296,12 +296,13 @@ fn corners(d: &Taps, h: &Taps) -> [([usize; 2], f32); 4] {
     std::array::from_fn(|i| ([d[i / 2].0, h[i % 2].0], d[i / 2].1 * h[i % 2].1))
 }
 
-/// Some outputs of a line, from number `out` on: the lines of inputs around it become one, whose taps are added. Backward the other way round.
+/// Some outputs of a line, from output `out` on: the lines of inputs around it are added to one, whose taps are added. For gradients the
+/// other way round.
 struct Line<'a> {
     forward: bool,
     run: usize,
     out: usize,
-    /// Where lines of inputs begin, with their weights.
+    /// Offsets of the lines of inputs, with their weights.
     inputs: [(usize, f32); 4],
     block: &'a Block,
     input: &'a [f32],
@@ -322,7 +323,7 @@ impl Body for Line<'_> {
 }
 
 impl Line<'_> {
-    /// All of it, for runs of `RUN` elements, or of any number where that is 0.
+    /// All of it, for runs of `RUN` elements; 0 stands for any number.
     #[inline(always)]
     fn go<const RUN: usize>(self) {
         let run = if RUN == 0 { self.run } else { RUN };

@@ -1,4 +1,4 @@
-//! Where the lines of a tensor lie.
+//! The strides of a tensor's lines.
 
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Tensor};
@@ -6,15 +6,15 @@ use oxidnn_spec::{Arg, Tensor};
 /// Bytes of a word.
 const WORD: usize = 4;
 
-/// Where the lines of a tensor lie: plain, with channels last, or in blocks of channels.
+/// The strides of a tensor's lines: plain, with channels last, or in blocks of channels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) start: usize,
-    /// Distance of images, of blocks of channels, of depths and of heights.
+    /// Strides of images, of blocks of channels, of depths and of heights.
     pub(super) strides: [usize; 4],
     /// Images, and blocks of channels.
     pub(super) counts: [usize; 2],
-    /// Neighbours of a position of a line.
+    /// Contiguous elements of a position of a line.
     pub(super) run: usize,
 }
 
@@ -38,7 +38,7 @@ impl Place {
         Ok(Place { start: b.offset as usize, strides, counts: [dims[0] as usize, blocks as usize], run: run as usize })
     }
 
-    /// The same in words of four bytes instead of elements of so many.
+    /// The same in words of four bytes, for elements of `size` bytes.
     pub(super) fn in_words(&self, size: usize) -> Option<Place> {
         let word = |elements: usize| (elements * size).is_multiple_of(WORD).then_some(elements * size / WORD);
         let [a, b, c, d] = self.strides;
@@ -51,7 +51,7 @@ impl Place {
         depth * self.strides[2] + height * self.strides[3]
     }
 
-    /// The first element of a line: of which image and block, at what depth and height.
+    /// The first element of a line, by image, block, depth and height.
     pub(super) fn line(&self, at: [usize; 4]) -> usize {
         self.start + at.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum::<usize>()
     }

@@ -1,4 +1,4 @@
-//! Few outputs of large planes, forward: the inputs of each output are read where they lie, for many planes at once.
+//! Few outputs of large planes, forward: the inputs of each output are read in place, for many planes at a time.
 
 use super::place::Place;
 use super::{Axis, corners, is_sparse};
@@ -11,7 +11,7 @@ use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::Resampling;
 use oxidnn_spec::{Arg, DataType, Error, Op, Problem};
 
-/// Outputs that are made before they are stored.
+/// Outputs that are computed before they are stored.
 const PIECE: usize = 512;
 
 /// The kernel.
@@ -28,7 +28,7 @@ struct Points {
 /// Plans a resampling by points.
 ///
 /// # Errors
-/// [`Skip`] for other planes than those most of which are inputs of nothing, for other layouts, and for attributes with other tensors.
+/// [`Skip`] for planes of which most inputs are used, for other layouts, and for attributes with other tensors.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
         Op::Resampling(op) if is_sparse(op) => Ok((Points::new(op, problem)?, 0)),

@@ -1,11 +1,12 @@
-//! `packed:jit` and `packed:amx`, backward: time is walked against its direction, layers from the last to the first.
+//! `packed:jit` and `packed:amx`, backward: backpropagation through time, layers from the last to the first.
 //!
-//! Step by step the gradients of the gate sums, *deltas*, are made of those of the states, which are products of the deltas of the step before
-//! by the transposed weights. The gradients of a layer's input and of all weights are then products over all steps at once. Gates are
-//! computed in f32, as the workspace holds them; rounding of states counts as the identity. Where weights are bf16 and processors multiply that,
-//! deltas are rounded to it for the products, as states are in forward passes.
+//! Step by step the gradients of the gates' sums, the *deltas*, are computed from the gradients of states, which are products of the
+//! previous step's deltas and the transposed weights. Then the gradients of a layer's input and of all weights are products over all steps
+//! at once. Gates are computed in f32, as the workspace has them; the rounding of states counts as the identity. If weights are bf16 and
+//! the processor multiplies bf16, deltas are rounded to bf16 for the products, as states are in forward passes.
 //!
-//! Deltas are kept twice: in rows of samples, as tiles read their left operand, and in f32 by panels of channels, as they read the right one.
+//! Deltas are stored twice: in rows of samples, as tiles read their left operand, and in f32 panels of channels, as tiles read their right
+//! operand.
 
 use super::cut::{Cut, On};
 use super::forward::{check_amx, factors, is_backward, rows_of};
@@ -32,7 +33,7 @@ use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem};
 use std::sync::Arc;
 
-/// Everything in scratch.
+/// The representation of everything in scratch.
 const F32: Codec = Codec::plain(DataType::F32);
 
 /// A planned backward pass.
@@ -42,19 +43,19 @@ pub(super) struct Backward {
     pub(super) z: Sizes,
     pub(super) cut: Cut,
     workers: usize,
-    /// What multiplies.
+    /// The type of the products.
     pub(super) product: Product,
-    /// Channels of gates and cells, of the state that a step gives, and of the one that it takes.
+    /// Channels of gates and cells, of the states that a step gives, and of those that it takes.
     pub(super) gates: Panels,
     pub(super) outputs: Panels,
     pub(super) states: Panels,
     layer: Weights,
     pub(super) iter: Weights,
     pub(super) projection: Option<Weights>,
-    /// Products of deltas by the weights of the state, and of gradients by those of the projection.
+    /// Products of deltas with the weights of the state, and of gradients with those of the projection.
     pub(super) skinny: Skinny,
     pub(super) second: Option<Skinny>,
-    /// Gradients of a layer's input.
+    /// Products for the gradients of a layer's input.
     inputs: Gemm,
     parameters: Parameters,
     /// Factors of linear activations by gate, and of the cell.
@@ -65,7 +66,7 @@ pub(super) struct Backward {
     lens: Lens,
 }
 
-/// Elements of scratch by what they hold; see [`Sweep`].
+/// Elements of scratch by purpose; see [`Sweep`].
 #[derive(Clone, Copy, Default, Debug)]
 struct Lens {
     layer: usize,
@@ -92,7 +93,7 @@ struct Lens {
 }
 
 impl Lens {
-    /// Bytes of all of them; `None` on overflow.
+    /// Bytes in total; `None` on overflow.
     fn bytes(&self) -> Option<usize> {
         let Lens { layer, iter, projection, peephole, src, first, cell, dh, dc, .. } = *self;
         let Lens { given, given_panels, given_words, outputs, rows, panels, words, reset, attention, sides: [x, h], workers, .. } = *self;
@@ -109,10 +110,10 @@ fn has_pairs(op: &Rnn) -> bool {
     weights.into_iter().flatten().all(|t| t.dtype == DataType::Bf16)
 }
 
-/// Takes backward passes whose weights tiles of AMX multiply, where these are faster.
+/// Takes backward passes whose weights AMX multiplies, if it is faster.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = amx::isa(target.jit)?;
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
@@ -126,7 +127,7 @@ pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
 /// Takes backward passes of floating-point elements.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx();
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
@@ -229,17 +230,17 @@ impl Backward {
         })
     }
 
-    /// Whether the reset gate is applied before the product, which takes a second phase.
+    /// Whether the reset gate is applied before the product, so that a step has a second phase.
     pub(super) fn resets_first(&self) -> bool {
         matches!(self.op.cell, RnnCell::Gru | RnnCell::Augru)
     }
 
-    /// Bytes of an element that products take.
+    /// Bytes of an element in the products.
     pub(super) fn element(&self) -> usize {
         4 / self.product.depth()
     }
 
-    /// Elements of a gate in a row of deltas: whole steps, zeros behind the channels.
+    /// Elements of a gate in a row of deltas: whole steps, zero-padded.
     pub(super) fn delta_channels(&self) -> usize {
         self.z.dhc.next_multiple_of(self.product.depth())
     }
@@ -259,7 +260,7 @@ impl Backward {
     }
 }
 
-/// All kernels of a backward pass, by what they compute.
+/// All kernels of a backward pass.
 pub(super) struct Code {
     pub(super) skinny: skinny::Ready,
     pub(super) second: Option<skinny::Ready>,
@@ -338,7 +339,7 @@ impl Generated for Backward {
 }
 
 impl Backward {
-    /// Rows of the source in f32, copied unless they are taken as they lie.
+    /// Rows of the source in f32, copied unless they can be read in place.
     fn source<'a>(&self, simd: Simd, ctx: &Ctx<'a>, part: Part<'a>) -> Result<Rows<'a>, Error> {
         if let Some((start, row)) = self.src {
             return Ok(Rows { buf: ctx.buf(Arg::SRC)?, start, row });
@@ -364,7 +365,7 @@ impl Backward {
         Ok(())
     }
 
-    /// The states that a layer began with, and the gradients of those that it left.
+    /// The initial states of a layer, and the gradients of its final states.
     fn start(&self, simd: Simd, ctx: &Ctx<'_>, sweep: &Sweep<'_>, l: usize) -> Result<(), Error> {
         let (z, width, padded) = (&self.z, self.state_width(), self.gates.padded());
         let lists = [
@@ -385,7 +386,7 @@ impl Backward {
         Ok(())
     }
 
-    /// All steps of a layer, and the gradients of the states before the first one where they are asked for.
+    /// All steps of a layer, and the gradients of its initial states if they are wanted.
     fn steps(&self, ctx: &Ctx<'_>, sweep: &Sweep<'_>, l: usize, work: &mut Part<'_>) {
         let time = |d: usize, step: usize| if is_backward(&self.op, d) { self.z.time - 1 - step } else { step };
         let steps = self.z.time;
@@ -405,7 +406,7 @@ impl Backward {
         });
     }
 
-    /// Gradients of the states that a layer began with.
+    /// Stores the gradients of a layer's initial states.
     fn leave(&self, simd: Simd, ctx: &Ctx<'_>, sweep: &Sweep<'_>, l: usize) -> Result<(), Error> {
         let z = &self.z;
         let lists = [(Arg::DIFF_SRC_1, sweep.dh, z.sic, self.state_width()), (Arg::DIFF_SRC_2, sweep.dc, z.dhc, self.gates.padded())];
@@ -421,7 +422,7 @@ impl Backward {
         Ok(())
     }
 
-    /// Gradients of a layer's input, in place of those of its results.
+    /// Computes the gradients of a layer's input, in the memory of those of its results.
     fn below(&self, ctx: &Ctx<'_>, sweep: &Sweep<'_>, (l, weights): (usize, Buf), work: &mut Part<'_>) {
         let (z, width) = (&self.z, self.output_width());
         let (element, a_row) = (self.element(), z.bias_gates * self.delta_channels() * self.element());
@@ -442,7 +443,7 @@ impl Backward {
         sweep.code.inputs.run(sweep.simd, ctx.executor(), work, &on);
     }
 
-    /// The gradient of attention: sums over the panels.
+    /// Stores the gradient of attention: sums over the panels.
     fn attention(&self, simd: Simd, ctx: &Ctx<'_>, sweep: &Sweep<'_>) -> Result<(), Error> {
         let (z, panels) = (&self.z, self.gates.count);
         let Some(view) = View::optional(simd, ctx, Arg::DIFF_SRC_3)? else { return Ok(()) };
@@ -453,7 +454,7 @@ impl Backward {
         Ok(())
     }
 
-    /// The gradient of the source: the sum over the directions.
+    /// Stores the gradient of the source: the sum over the directions.
     fn write(&self, simd: Simd, ctx: &Ctx<'_>, sweep: &Sweep<'_>) -> Result<(), Error> {
         let (z, width) = (&self.z, self.output_width());
         let view = View::of(simd, ctx, Arg::DIFF_SRC)?;

@@ -1,4 +1,4 @@
-//! How the steps of a layer are cut into tasks. Steps wait for each other, samples and directions do not.
+//! How the steps of a layer are cut into tasks. Steps depend on each other; samples and directions are independent.
 
 use super::relay::{self, Relay, Task};
 use super::sizes::Sizes;
@@ -10,11 +10,11 @@ use std::ops::Range;
 #[cfg(test)]
 mod tests;
 
-/// Most rows of a slice of the batch: their gates of a panel stay in L1.
+/// Most rows of a slice of the batch: their gates for a panel stay in L1.
 const ROWS: usize = 48;
 /// Rows that fill a tile.
 const TILE: usize = 6;
-/// Multiply-adds of a step from which on it is worth a fork.
+/// Multiply-adds of a step that make a fork worthwhile.
 const FORK: usize = 128 << 10;
 
 /// The cut of a layer.
@@ -24,12 +24,13 @@ pub(super) struct Cut {
     batch: usize,
     /// Slices of the batch.
     pub(super) slices: usize,
-    /// True where a task is a slice of a direction with all its steps, false where it is a panel of a slice in one step.
+    /// Whether a task is a slice of a direction with all its steps; otherwise it is a panel of a slice in one step.
     pub(super) whole: bool,
 }
 
 impl Cut {
-    /// The cut for a processor, so many panels, and bytes of recurrent weights of a direction. It decides who computes what, not how.
+    /// The cut for a processor, `panels` panels, and `weights` bytes of recurrent weights of a direction. It decides who computes what, not
+    /// how.
     pub(super) fn new(z: &Sizes, target: &CpuTarget, panels: usize, weights: usize) -> Cut {
         let workers = target.threads;
         let least = z.batch.div_ceil(ROWS);
@@ -43,14 +44,14 @@ impl Cut {
         Cut { batch: z.batch, slices: slices(if whole { z.directions } else { z.directions * panels }), whole }
     }
 
-    /// The samples of a slice: `slice / slices` of them begin before it.
+    /// The samples of a slice; `slice / slices` of all samples are before it.
     pub(super) fn rows(&self, slice: usize) -> Range<usize> {
         let (each, rest) = (self.batch / self.slices, self.batch % self.slices);
         let begin = |slice: usize| slice * each + slice * rest / self.slices;
         begin(slice)..begin(slice + 1)
     }
 
-    /// Rows of the smallest slices and of the largest, which are all that there are.
+    /// Rows of the smallest and of the largest slices; all slices have one of these numbers.
     pub(super) fn heights(&self) -> [usize; 2] {
         [self.batch / self.slices, self.tallest()]
     }
@@ -60,7 +61,7 @@ impl Cut {
         self.batch.div_ceil(self.slices)
     }
 
-    /// Calls `task` for all panels of both phases of all steps, each phase when the one before is done, with the worker's share of scratch.
+    /// Calls `task` for all panels of both phases of all steps, with the worker's scratch; a phase begins when the one before is done.
     pub(super) fn run(&self, on: On<'_>, work: &mut Part<'_>, task: &(dyn Fn(&Place, &mut [f32]) + Sync)) {
         let On { executor, workers, directions, steps, phases } = on;
         let threads = workers.min(executor.threads());
@@ -88,14 +89,14 @@ impl Cut {
     }
 }
 
-/// What is walked, and by whom.
+/// What is run, and by whom.
 #[derive(Clone, Copy)]
 pub(super) struct On<'e> {
     pub(super) executor: &'e dyn Executor,
     pub(super) workers: usize,
     pub(super) directions: usize,
     pub(super) steps: usize,
-    /// Panels of either phase of a step.
+    /// Panels of each phase of a step.
     pub(super) phases: [usize; 2],
 }
 

@@ -1,10 +1,10 @@
-//! `packed:jit` and `packed:amx`, forward: the products of a layer's input for all steps at once, then step by step the products of the state, whose sums become
-//! gates and states while they are in L1.
+//! `packed:jit` and `packed:amx`, forward: first the products of a layer's input for all steps at once, then step by step the products of
+//! the state, whose sums become gates and states while they are in L1.
 //!
-//! States, gates and cells live in scratch, padded to whole panels, states in the type of the source as it rounds them; those of the last layer
-//! are the destination's rows where these lie as tiles read them. A task of a step has all gates of the channels of a panel, so that one pass
-//! finishes them. Where the second product of a step needs all channels of the first (the reset state of a GRU, a projection), a step has two
-//! phases.
+//! States, gates and cells are in scratch, padded to whole panels, states rounded to the type of the source; those of the last layer are
+//! written to the destination if tiles can read its rows. A task of a step has all gates of the channels of a panel, so that one pass
+//! finishes them. If the second product of a step needs all channels of the first (the reset state of a GRU, a projection), the step has
+//! two phases.
 
 use super::cell::{self, Cell, Numbers, Pass};
 use super::cut::{Cut, On};
@@ -43,7 +43,7 @@ pub(super) struct Forward {
     workers: usize,
     isa: Isa,
     product: Product,
-    /// Type of states, and of the cell state.
+    /// Types of the states and of the cell state.
     pub(super) state: DataType,
     pub(super) cell: DataType,
     /// Channels of gates and cells, and of states.
@@ -52,18 +52,18 @@ pub(super) struct Forward {
     pub(super) iter: Weights,
     layer: Weights,
     pub(super) projection: Option<Weights>,
-    /// Products of the first and second phase of a step.
+    /// Products of the first and of the second phase of a step.
     pub(super) skinny: Skinny,
     pub(super) second: Option<Skinny>,
     gemm: Gemm,
-    /// What makes states of the sums of either phase.
+    /// The kernels' keys for turning the sums of each phase into states.
     cells: [Option<cell::Spec>; 2],
     quantised: Option<Quantised>,
     /// Factors of linear activations by gate, and of the cell.
     linear: Option<[f32; 5]>,
     /// Elements of a row of the workspace.
     pub(super) workspace_row: usize,
-    /// Where the rows of the source are, where they are taken as they lie, and those of the destination.
+    /// Byte offset and stride of the source's rows, if they are read in place, and of the destination's.
     src: Option<(usize, usize)>,
     dst: Option<(usize, usize)>,
     lens: Lens,
@@ -71,16 +71,16 @@ pub(super) struct Forward {
 
 /// All kernels of a forward pass.
 pub(super) struct Code {
-    /// Those of the products of the first and second phase of a step, and what makes states of their sums.
+    /// The kernels for the products of the two phases of a step, and for turning their sums into states.
     pub(super) skinny: skinny::Ready,
     pub(super) second: Option<skinny::Ready>,
     pub(super) cells: [Option<Cell>; 2],
     quantised: Option<quantised::Code>,
-    /// That of the products of the input.
+    /// The kernels for the products of the input.
     gemm: gemm::Ready,
 }
 
-/// Elements of scratch of the parts of an execution, in their order.
+/// Elements of scratch of an execution, by purpose, in their order.
 #[derive(Clone, Copy, Default, Debug)]
 struct Lens {
     weights: [usize; 3],
@@ -108,19 +108,19 @@ impl Lens {
     }
 }
 
-/// Where states are, in bytes.
+/// The addresses of states, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct States<'a> {
     buf: Buf<'a>,
     start: usize,
-    /// From a direction to the next, from a time to the next, from a sample to the next.
+    /// Strides of directions, times and samples.
     direction: usize,
     time: usize,
     row: usize,
 }
 
 impl<'a> States<'a> {
-    /// Rows of `row` bytes behind each other, of so many times and samples.
+    /// Contiguous rows of `row` bytes, for `time` times and `batch` samples.
     const fn packed(buf: Buf, time: usize, batch: usize, row: usize) -> States {
         States { buf, start: 0, direction: time * batch * row, time: batch * row, row }
     }
@@ -134,20 +134,20 @@ impl<'a> States<'a> {
 /// Takes forward passes in the types that vectors multiply.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     plan_on(problem, target, target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx())
 }
 
-/// Takes forward passes in the types that tiles of AMX multiply, where these are faster.
+/// Takes forward passes in the types that AMX multiplies, if it is faster.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     plan_on(problem, target, amx::isa(target.jit)?)
 }
 
-/// Whether tiles of AMX multiply the states of a network, and do so faster than vectors.
+/// Refuses what AMX does not multiply, or not faster than vectors.
 ///
 /// # Errors
 /// Types, and steps that are too small.
@@ -185,7 +185,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     RowPlan::of(problem, target, booked(&kernel.lens.list()), kernel)
 }
 
-/// The type as kernels have it.
+/// The element type of kernels.
 fn elem(dtype: DataType) -> Result<Elem, Skip> {
     match dtype {
         DataType::F32 => Ok(Elem::F32),
@@ -319,17 +319,17 @@ impl Forward {
         })
     }
 
-    /// Elements of a row of the states that a layer begins with.
+    /// Elements of a row of a layer's initial states.
     pub(super) fn first_width(&self) -> usize {
         self.z.sic.next_multiple_of(16).max(self.gates.padded())
     }
 
-    /// Whether the reset gate is applied before the product, which takes a second phase.
+    /// Whether the reset gate is applied before the product, so that a step has a second phase.
     pub(super) const fn resets_first(&self) -> bool {
         matches!(self.op.cell, RnnCell::Gru | RnnCell::Augru)
     }
 
-    /// Panels of the projection that a task of a step takes, where tasks need not be many: their sums have the place of those of all gates.
+    /// Panels of the projection in a task of a step, if fewer tasks are enough: their sums fit into the place of those of all gates.
     pub(super) fn projected_together(&self) -> usize {
         let whole = self.cut.whole && self.second.as_ref().is_some_and(Skinny::is_whole);
         if whole { self.z.gates * LINE / self.outputs.width } else { 1 }
@@ -341,13 +341,13 @@ impl Forward {
         task * together..self.outputs.count.min((task + 1) * together)
     }
 
-    /// Tasks of the phases of a step and of a slice.
+    /// Tasks of each phase of a step, for a slice.
     fn phases(&self) -> [usize; 2] {
         let second = if self.projection.is_some() { self.outputs.count.div_ceil(self.projected_together()) } else { self.gates.count };
         [self.gates.count, if self.second.is_some() { second } else { 0 }]
     }
 
-    /// How states are held.
+    /// The representation of states.
     fn codec(&self) -> Codec {
         self.quantised.as_ref().map_or(Codec::plain(self.state), |q| q.codec(self.state))
     }
@@ -358,7 +358,7 @@ impl Forward {
     }
 }
 
-/// Factors of linear activations as cells take them.
+/// Factors of linear activations in the form of the cell kernels.
 pub(super) fn factors(linear: &RnnLinear) -> [f32; 5] {
     let mut all = [0.0; 5];
     all.iter_mut().zip(&linear.gates).for_each(|(to, gate)| *to = gate.get());
@@ -366,12 +366,12 @@ pub(super) fn factors(linear: &RnnLinear) -> [f32; 5] {
     all
 }
 
-/// Whether direction `d` of a network walks back in time.
+/// Whether direction `d` of a network runs backward in time.
 pub(super) fn is_backward(op: &Rnn, d: usize) -> bool {
     op.direction == RnnDirection::Right2Left || d == 1
 }
 
-/// First byte of a layer's tensor and bytes from a row to the next, where its rows lie as tiles read them.
+/// Byte offset of a layer's tensor and bytes from row to row, if tiles can read its rows in place.
 pub(super) fn rows_of(tensor: &Tensor) -> Option<(usize, usize)> {
     let place = place::plain(tensor, &[0, 1], &[2]).ok()?;
     (place.column == tensor.dtype.bits() / 8).then_some((place.start, place.row))
@@ -441,7 +441,7 @@ impl Generated for Forward {
 }
 
 impl Forward {
-    /// What cells need besides sums, with the weights of input, state and projection.
+    /// What cells need besides sums. `weights` are those of input, state and projection.
     fn lines<'s>(
         &self,
         (code, simd, ctx): (&Code, Simd, &Ctx<'_>),
@@ -481,7 +481,7 @@ impl Forward {
         Ok(ByChannel { bias, whole, projected, peephole, shares, numbers })
     }
 
-    /// Rows of the source, copied unless they are taken as they lie.
+    /// Rows of the source, copied unless they can be read in place.
     fn source<'a>(&self, simd: Simd, ctx: &Ctx<'a>, part: Part<'a>) -> Result<States<'a>, Error> {
         let (z, size) = (&self.z, self.size());
         // Both directions read the same rows.
@@ -497,7 +497,7 @@ impl Forward {
         Ok(states(to, 0, z.slc * size))
     }
 
-    /// Where a layer's states are the rows of the destination: those of the last one, if at all.
+    /// The destination's rows for a layer's states: of the last layer only, if at all.
     fn results<'a>(&self, ctx: &Ctx<'a>, l: usize) -> Result<Option<States<'a>>, Error> {
         let (z, Some((start, row))) = (&self.z, self.dst.filter(|_| l + 1 == self.z.layers)) else { return Ok(None) };
         Ok(Some(States { buf: ctx.buf(Arg::DST)?, start, direction: z.dic * self.size(), time: z.batch * row, row }))
@@ -555,7 +555,7 @@ impl Forward {
         });
     }
 
-    /// The states behind a layer's last step.
+    /// Stores the states after a layer's last step.
     fn leave(&self, simd: Simd, ctx: &Ctx<'_>, run: &Run<'_>, l: usize) -> Result<(), Error> {
         let z = &self.z;
         let [h, c] = [View::optional(simd, ctx, Arg::DST_1)?, View::optional(simd, ctx, Arg::DST_2)?];
@@ -575,13 +575,13 @@ impl Forward {
         Ok(())
     }
 
-    /// A state and its first number.
+    /// A state and the index of its first element.
     fn state_of<'a>(&self, states: States<'a>, [d, t, n]: [usize; 3]) -> (Buf<'a>, usize) {
         let Rows { buf, start, row } = states.rows(d, t);
         (buf, (start + n * row) / self.size())
     }
 
-    /// The results of the last layer, where they are not the destination's rows already.
+    /// Stores the results of the last layer, unless they are in the destination's rows already.
     fn write(&self, simd: Simd, ctx: &Ctx<'_>, sequence: States) -> Result<(), Error> {
         let (z, codec) = (&self.z, self.codec());
         let dst = View::of(simd, ctx, Arg::DST)?;

@@ -1,8 +1,8 @@
 //! Gradients of weights and biases: products over all steps and samples of a layer at once.
 //!
-//! The left operand of such a product, states or inputs by channel, is copied from where their rows are; the right one are the deltas, which
-//! were kept in panels for it. Products of bf16 take both in words of two samples. Every gate is a product of its own, so that gradients are stored
-//! where they belong.
+//! The left operand, states or inputs by channel, is a transposed copy of their rows; the right one is the deltas, which were stored in
+//! panels for this. Products of bf16 take both in words of two samples. Every gate is a product of its own, so that gradients are stored
+//! directly where they belong.
 
 use super::backward::Backward;
 use super::forward::is_backward;
@@ -55,11 +55,11 @@ struct Gradient {
     gates: usize,
     /// Words of 32 bits that hold the samples of a channel.
     words: usize,
-    /// Where the gradient lies, when tiles store it: first byte, and distances of layer, direction, row and gate in bytes.
+    /// The strides of the gradient, if tiles store it: byte offset, and strides of layer, direction, row and gate in bytes.
     place: Option<[usize; 5]>,
 }
 
-/// The memory that the operands of a layer's products are arranged in, and scratch of workers.
+/// The memory for the operands of a layer's products, and scratch of workers.
 pub(super) struct Space<'a> {
     /// Left operands: inputs, and states.
     pub(super) inputs: Part<'a>,
@@ -70,7 +70,7 @@ pub(super) struct Space<'a> {
     pub(super) work: Part<'a>,
 }
 
-/// What all gradients are planned from.
+/// The parameters of the plan.
 struct Setup<'p> {
     op: &'p Rnn,
     z: &'p Sizes,
@@ -101,7 +101,7 @@ impl Gradient {
         Ok(Gradient { arg, gemm: Gemm::new(kind, sizes, target)?, panels, gates, words, place })
     }
 
-    /// Multiplies: `starts` says for a direction and gate where the left operand and the panels begin.
+    /// Runs the products; `starts` gives for a direction and gate the first element of the left operand and of the panels.
     fn run(&self, (simd, ctx): (Simd, &Ctx<'_>), op: &Rnn, l: usize, on: Sides<'_, '_>) -> Result<(), Error> {
         let place = self.place.unwrap_or_default();
         let starts = |index: usize| {
@@ -143,7 +143,7 @@ impl Gradient {
     }
 }
 
-/// Writes elements of a gradient from channel `first` on, or adds them to what is there.
+/// Writes elements of a gradient from channel `first` on, or adds them to the old values.
 fn give(view: &View<'_>, at: &[usize], first: usize, overwrite: bool, line: &mut [f32]) {
     let (mut pos, dim) = (position(at), at.len());
     for (i, line) in line.chunks_mut(LINE).enumerate() {
@@ -163,16 +163,16 @@ struct Sides<'s, 'p> {
     code: &'s gemm::Ready,
     left: Buf<'s>,
     right: Buf<'s>,
-    /// First elements of both for a direction and gate.
+    /// First elements of both operands for a direction and gate.
     starts: &'s (dyn Fn(usize, usize) -> [usize; 2] + Sync),
     work: &'s mut Part<'p>,
 }
 
 /// The rows of a left operand in a direction.
 type Left<'a> = dyn Fn(usize) -> Spans<'a> + Sync + 'a;
-/// Changes a line of deltas: direction, gate, sample, first channel and their number.
+/// Changes a line of deltas, of a direction, gate, sample, first channel and number of channels.
 type Change<'c> = dyn Fn([usize; 5], &mut [f32; LINE]) + Sync + 'c;
-/// Gates whose deltas meet peephole weights.
+/// Gates with peephole weights.
 const PEEPHOLE: [usize; 3] = [0, 1, 3];
 
 impl Parameters {
@@ -190,7 +190,7 @@ impl Parameters {
         })
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     ///
     /// # Errors
     /// As for [`Gemm::build`].
@@ -213,21 +213,21 @@ impl Parameters {
         self.samples.div_ceil(self.product.depth())
     }
 
-    /// Elements of a left operand of so many channels.
+    /// Elements of a left operand of `channels` channels.
     fn side(&self, channels: usize) -> Option<usize> {
         channels.checked_next_multiple_of(CHANNELS)?.checked_mul(pitch(self.words()))
     }
 
-    /// Elements of the left operands: of inputs, of states and, at most one of them, reset states and states before projection.
+    /// Elements of the left operands: of inputs; and of states with one of reset states and states before projection, if there are any.
     pub(super) fn sides(&self, z: &Sizes, resets: bool) -> Option<[usize; 2]> {
         let states = self.side(z.sic)?.checked_add(if resets || self.projection.is_some() { self.side(z.dhc)? } else { 0 })?;
         Some([z.directions.checked_mul(self.side(z.slc)?)?, z.directions.checked_mul(states)?])
     }
 
-    /// All gradients of a layer, whose input is `src` for the first one.
+    /// All gradients of a layer; `src` is the first layer's input.
     ///
     /// # Errors
-    /// [`Error`] where an argument is missing.
+    /// [`Error`] when an argument is missing.
     pub(super) fn run(
         &self,
         (simd, ctx): (Simd, &Ctx<'_>),
@@ -276,7 +276,7 @@ impl Parameters {
         self.peephole((simd, ctx), sweep, l, &kept)
     }
 
-    /// Fills a left operand, channel by channel, of rows of `width` channels that `spans` says of a direction.
+    /// Fills a left operand, channel by channel, from rows of `width` channels; `spans` gives the rows of a direction.
     fn turn<'s>(&self, (simd, ctx): (Simd, &Ctx<'_>), directions: usize, part: &mut Part<'s>, sides: &[(usize, &Left<'_>)]) -> Buf<'s> {
         part.refill(ctx.executor(), CHANNELS * pitch(self.words()), &|piece, to| {
             let mut block = piece;
@@ -292,7 +292,7 @@ impl Parameters {
         })
     }
 
-    /// Panels as the product takes them.
+    /// The panels in the form that the product takes.
     fn right<'s, 'p: 's>(&self, (simd, ctx): (Simd, &Ctx<'_>), (from, panels): (Buf<'s>, Panels), to: &mut Part<'p>) -> Buf<'s> {
         if self.product == Product::F32 || from.is_empty() {
             return from;
@@ -330,7 +330,7 @@ impl Parameters {
         Ok(())
     }
 
-    /// Sums over all samples of the deltas of gates: those of biases, or of peephole weights, whose lines are changed before.
+    /// Sums over all samples of the deltas of gates, for biases; for peephole weights `change` changes the lines first.
     fn sums(&self, ctx: &Ctx<'_>, sweep: &Sweep<'_>, l: usize, view: &View<'_>, change: Option<&Change<'_>>) {
         let (z, panels) = (&sweep.plan.z, sweep.plan.gates);
         let gates = if change.is_some() { PEEPHOLE.len() } else { z.bias_gates };
@@ -370,7 +370,7 @@ impl Kept<'_> {
         Span { end: z.samples(), buf: self.workspace, first: (l * z.directions + d) * z.samples() * step + field, step }
     }
 
-    /// The rows of the step before every sample; `first` are those before the first step, and the numbers of one.
+    /// The rows of the step before every sample; `first` has those before the first step, and its row length.
     fn before_span<'s>(&'s self, [l, d]: [usize; 2], field: usize, (first, step): (Buf<'s>, usize)) -> Spans<'s> {
         let (z, kept, start) = (&self.plan.z, self.span([l, d], field), d * self.plan.z.batch * step);
         let rest = z.samples() - z.batch;

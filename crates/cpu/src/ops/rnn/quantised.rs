@@ -1,9 +1,9 @@
-//! Networks of integers: states are `scale * x + shift` in 8 bits, weights `scale_w * w`, so a sum of products is a real number times both
-//! scales, and what the shift adds to it is `shift` times the sum of the column of weights. What a gate and channel take away from sums, and
-//! what they multiply the rest by, is made once in an execution. The first is an integer, which leaves the difference exact. Packed weights bring
-//! the sums of their columns along; those of others are found by a product with a row of ones.
+//! Integer networks. States are `scale * x + shift` in 8 bits, weights `scale_w * w`. So a sum of products is a real number times both
+//! scales, plus `shift` times the column sum of the weights. What is subtracted from the sums of a gate and channel, and the factor of the
+//! rest, are computed once an execution. The former is an integer, so the difference is exact. Packed weights include their column sums;
+//! for others a product with a row of ones computes them.
 //!
-//! Products of signed bytes have 128 added to every state (see `oxidnn_jit::kernels::dot`), which counts as shift.
+//! Products of signed bytes add 128 to every state (see `oxidnn_jit::kernels::dot`), which counts as part of the shift.
 
 use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::{Ready, Rows, Skinny};
@@ -18,24 +18,24 @@ use oxidnn_spec::{Attr, DataType, Error, Real};
 /// Most gates.
 const GATES: usize = 4;
 
-/// How a network is quantised.
+/// The quantisation of a network.
 #[derive(Debug)]
 pub(super) struct Quantised {
     scale: f32,
     shift: f32,
     product: Product,
-    /// What products add to every number of the states: vectors multiply signed bytes as unsigned ones.
+    /// What products add to every element of the states: vectors multiply signed bytes as unsigned ones.
     added: f64,
-    /// What sums are multiplied by, one number or one a column; and those of the projection.
+    /// The factors of sums, one or one per column; and those of the projection's sums.
     factors: Vec<f32>,
     projection: Vec<f32>,
-    /// Sums of columns of the weights of input, state and projection.
+    /// Column sums of the weights of input, state and projection.
     layer: Skinny,
     iter: Skinny,
     projected: Skinny,
 }
 
-/// The kernels that sum columns of the weights of input, state and projection.
+/// The kernels that compute column sums of the weights of input, state and projection.
 #[derive(Debug)]
 pub(super) struct Code {
     layer: Ready,
@@ -46,7 +46,7 @@ pub(super) struct Code {
 /// Weights whose columns are summed.
 pub(super) type Matrix<'w> = (&'w Weights, Buf<'w>);
 
-/// What is taken away from sums, what the rest is multiplied by, which panels of the weights that steps multiply have seven bits, and scratch.
+/// What is subtracted from sums, the factors of the rest, which panels of the recurrent weights have seven bits, and scratch.
 pub(super) struct Lines<'l> {
     pub(super) simd: Simd,
     pub(super) shifts: &'l mut [f32],
@@ -57,7 +57,7 @@ pub(super) struct Lines<'l> {
 }
 
 impl Quantised {
-    /// The quantisation that the attributes say, of panels of gates and of projected states.
+    /// The attributes' quantisation, for panels of gates and of projected states.
     pub(super) fn new(attr: &Attr, (isa, product): (Isa, Product), z: &Sizes, [gates, outputs]: [Panels; 2]) -> Quantised {
         let (scale, shift) = attr.rnn.data.map_or((1.0, 0.0), |(scale, shift)| (scale.get(), shift.get()));
         let factor = |by: f32| (1.0 / (f64::from(scale) * f64::from(by))) as f32;
@@ -77,15 +77,15 @@ impl Quantised {
         }
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where one cannot be made.
+    /// [`Error::Runtime`] if one cannot be generated.
     pub(super) fn build(&self) -> Result<Code, Error> {
         Ok(Code { layer: self.layer.build()?, iter: self.iter.build()?, projected: self.projected.build()? })
     }
 
-    /// How states of a type are held.
+    /// The representation of states of a type.
     pub(super) const fn codec(&self, dtype: DataType) -> Codec {
         Codec { dtype, whole: Some((self.scale, self.shift)) }
     }
@@ -95,20 +95,20 @@ impl Quantised {
         z.slc.max(z.sic).max(z.dhc).div_ceil(4)
     }
 
-    /// The elements of gates.
+    /// Computes the lines of gates.
     pub(super) fn gates(&self, code: &Code, z: &Sizes, [layer, iter]: [Matrix<'_>; 2], to: &mut Lines<'_>) {
         let of = [(&code.layer, layer), (&code.iter, iter)];
         self.fill((layer.0.panels, z.gates, z.dhc), &of, &self.factors, to);
     }
 
-    /// The elements of projected states.
+    /// Computes the lines of projected states.
     pub(super) fn projected(&self, code: &Code, z: &Sizes, projection: Matrix<'_>, to: &mut Lines<'_>) {
         self.fill((projection.0.panels, 1, z.dic), &[(&code.projected, projection)], &self.projection, to);
     }
 
-    /// Walks weights panel by panel; the last matrix of `of` is the one that steps multiply.
+    /// Processes weights panel by panel; the last matrix of `of` is the recurrent one.
     fn fill(&self, (panels, gates, channels): (Panels, usize, usize), of: &[(&Ready, Matrix<'_>)], by: &[f32], to: &mut Lines<'_>) {
-        // What vectors take for 1.
+        // A 1 for products that add 128.
         to.ones.fill(if self.product == Product::S8S8 { 0x81 } else { 1 });
         let ones = Rows { buf: to.ones, start: 0, row: 0 };
         let shift = f64::from(self.shift) + self.added;

@@ -1,11 +1,11 @@
-//! Steps that wait for each other, on threads that are woken once.
+//! Steps that depend on each other, on threads that are woken once.
 //!
-//! A network of many short steps would wake and collect its threads for every one of them, which in some thread pools takes as long as the step.
-//! Here they stay: whoever runs out of tasks of a step waits until the others are done with theirs, and goes on with the next.
+//! A network of many short steps would wake and join its threads for every step, which takes some thread pools as long as the step. Here
+//! threads stay: a thread that has no task left of a step waits until the others have finished theirs, and continues with the next step.
 //!
-//! Nobody waits for a thread that has not come. Tasks are claimed one by one, first from a range of one's own, whose memory is in one's second
-//! cache, and then, after a short patience with who is at it, from those of others; so one thread alone gets through everything, and whoever
-//! waits, waits for tasks that somebody is at.
+//! No thread waits for one that has not started. Tasks are claimed one by one: first from a thread's own range, whose operands are in its
+//! L2, and then, after a short wait for the owner, from the ranges of others. So a single thread can do everything, and a waiting thread
+//! waits only for tasks that are running.
 
 use std::hint::spin_loop;
 use std::ops::Range;
@@ -17,26 +17,26 @@ mod tests;
 
 /// Most threads that take part.
 pub(super) const MOST: usize = 64;
-/// How often somebody without work looks whether others are done before he takes tasks from them.
+/// How often a thread without work checks whether others are done before it takes their tasks.
 const PATIENCE: usize = 64;
-/// How often he looks before the system may run another thread.
+/// How often it checks before it yields to the system.
 const SPINS: usize = 4096;
 
-/// On cache lines of its own.
+/// A value on cache lines of its own.
 #[repr(align(128))]
 #[derive(Default)]
 struct Padded<T>(T);
 
-/// Progress of a relay: steps of two phases of so many tasks, which may be none.
+/// Progress of a relay: steps of two phases, each with a number of tasks, which may be zero.
 pub(super) struct Relay {
     threads: usize,
     steps: usize,
     phases: [usize; 2],
-    /// Tasks that were claimed of a thread's ranges, in all steps.
+    /// Tasks that were claimed of each thread's ranges, over all steps.
     claimed: [Padded<AtomicUsize>; MOST],
-    /// Tasks that are done.
+    /// Tasks that are finished.
     done: Padded<AtomicUsize>,
-    /// Somebody panicked.
+    /// Whether a thread panicked.
     lost: AtomicBool,
 }
 
@@ -48,13 +48,12 @@ pub(super) struct Task {
     pub(super) index: usize,
 }
 
-/// Number `i` of a range. Even steps go through it from the first on, odd ones from the last: what a step leaves in L2 is what the
-/// next one begins with.
+/// Element `i` of a range, which even steps go through upward and odd ones downward: a step begins with what the step before left in L2.
 pub(super) const fn to_and_fro(range: Range<usize>, step: usize, i: usize) -> usize {
     if step.is_multiple_of(2) { range.start + i } else { range.end - 1 - i }
 }
 
-/// Says that its thread panicked, where it did.
+/// Reports a panic of its thread.
 struct Watch<'r>(&'r AtomicBool);
 
 impl Drop for Watch<'_> {
@@ -66,7 +65,7 @@ impl Drop for Watch<'_> {
 }
 
 impl Relay {
-    /// A relay that nobody has begun, for at most `threads` threads.
+    /// A new relay for at most `threads` threads.
     pub(super) fn new(threads: usize, steps: usize, phases: [usize; 2]) -> Relay {
         Relay {
             threads: threads.clamp(1, MOST),
@@ -89,7 +88,7 @@ impl Relay {
         thread * tasks / self.threads..(thread + 1) * tasks / self.threads
     }
 
-    /// Takes part as number `thread`: returns when all is done, or when another thread panicked.
+    /// Takes part as thread `thread`: returns when all is done, or when another thread panicked.
     pub(super) fn run(&self, thread: usize, task: &mut dyn FnMut(Task)) {
         let _watch = Watch(&self.lost);
         for step in 0..self.steps {
@@ -119,13 +118,13 @@ impl Relay {
         }
     }
 
-    /// Tasks of a thread's range before a phase of a step.
+    /// Tasks of a thread's ranges before a phase of a step.
     fn before(&self, thread: usize, step: usize, phase: usize) -> usize {
         let first = self.range(thread, 0).len();
         step * (first + self.range(thread, 1).len()) + if phase == 1 { first } else { 0 }
     }
 
-    /// Whether a thread has not begun with a phase, in which it has a range.
+    /// Whether a thread has not begun a phase in which it has a range.
     fn is_behind(&self, thread: usize, step: usize, phase: usize) -> bool {
         !self.range(thread, phase).is_empty() && self.claimed[thread].0.load(Ordering::Relaxed) == self.before(thread, step, phase)
     }
@@ -137,7 +136,7 @@ impl Relay {
         let mut seen = claimed.load(Ordering::Relaxed);
         while seen < before + range.len() {
             match claimed.compare_exchange_weak(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed) {
-                // Whoever is at this step knows that all before are done, so these were claimed.
+                // A thread at this step knows that all earlier ones are finished, so their tasks were claimed.
                 Ok(_) => return Some(to_and_fro(range, step, seen.checked_sub(before)?)),
                 Err(now) => seen = now,
             }

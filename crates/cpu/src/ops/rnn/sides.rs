@@ -1,5 +1,5 @@
-//! Operands of the gradients of weights, whose depth are the samples of all steps: rows of channels transposed, panels of deltas in words of two
-//! samples, and sums over samples.
+//! Operands of the gradients of weights, in which the samples of all steps are K: transposed rows of channels, panels of deltas in words of
+//! two samples, and sums over samples.
 
 use super::sizes::{BLOCK, LINE, Panels};
 use crate::kernels::access::copy_line;
@@ -10,21 +10,21 @@ use oxidnn_runtime::Buf;
 
 /// Channels of a left operand that are transposed together.
 pub(super) const CHANNELS: usize = 32;
-/// Samples whose deltas are added up before they are added to the sum of all.
+/// Samples whose deltas are added up before they are added to the total.
 const CHUNK: usize = 32;
 
-/// Words from a channel of a left operand to the next: an odd number of lines of the cache, which spreads channels over its sets; or as many as
-/// there are, where they do not fill a line.
+/// Words from a channel of a left operand to the next: an odd number of cache lines, which spreads channels over the cache sets; or exactly
+/// `words` if these do not fill a line.
 pub(super) fn pitch(words: usize) -> usize {
     if words < BLOCK { words } else { (words.div_ceil(BLOCK) | 1) * BLOCK }
 }
 
-/// Rows of channels at one distance: those of the samples up to `end`.
+/// Rows of channels at one stride: those of the samples up to `end`.
 #[derive(Clone, Copy)]
 pub(super) struct Span<'a> {
     pub(super) end: usize,
     pub(super) buf: Buf<'a>,
-    /// The number with which sample 0 begins, modulo 2^64 where that is none of the span, and numbers from a row to the next.
+    /// The index of the first element of sample 0, modulo 2^64 if that is not in the span; and elements from row to row.
     pub(super) first: usize,
     pub(super) step: usize,
 }
@@ -32,7 +32,7 @@ pub(super) struct Span<'a> {
 /// The samples of a left operand: those of the first span, then those of the second.
 pub(super) type Spans<'a> = [Span<'a>; 2];
 
-/// Words of the bf16 elements of two lines of numbers.
+/// Words of the bf16 elements of two lines.
 #[inline(always)]
 fn words<const N: usize>(even: &[f32; N], odd: &[f32; N]) -> [f32; N] {
     let mut words = [0.0; N];
@@ -42,7 +42,7 @@ fn words<const N: usize>(even: &[f32; N], odd: &[f32; N]) -> [f32; N] {
     words
 }
 
-/// Some channels of a left operand, transposed.
+/// Some channels of a left operand, to be transposed.
 pub(super) struct Turn<'t, 'a> {
     pub(super) simd: Simd,
     pub(super) spans: &'t Spans<'a>,
@@ -51,12 +51,12 @@ pub(super) struct Turn<'t, 'a> {
     pub(super) channels: (usize, usize),
     /// Samples of a word: 1 or 2.
     pub(super) each: usize,
-    /// [`CHANNELS`] channels, [`pitch`] words each.
+    /// The destination: [`CHANNELS`] channels, [`pitch`] words each.
     pub(super) to: &'t mut [f32],
 }
 
 impl Turn<'_, '_> {
-    /// The channels of a sample, zeros behind them and behind the last sample.
+    /// The channels of a sample, zeros behind the last channel and the last sample.
     #[inline(always)]
     fn line(&self, sample: usize) -> [f32; CHANNELS] {
         let mut line = [0.0; CHANNELS];
@@ -99,7 +99,7 @@ impl Body for Turn<'_, '_> {
     }
 }
 
-/// A panel of f32 in words of bf16, a line of them for two of `samples` lines from line `first` on.
+/// Converts a panel of f32 to words of bf16 pairs: a line for two of the `samples` lines from line `first` on.
 pub(super) struct Narrow<'n> {
     pub(super) from: Buf<'n>,
     pub(super) first: usize,
@@ -130,7 +130,7 @@ impl Body for Narrow<'_> {
 /// Changes the line of a sample.
 pub(super) type Change<'c> = dyn Fn(usize, &mut [f32; LINE]) + 'c;
 
-/// The sums of a panel of deltas over all samples, from line `first` on, each line changed by `change` (sample, line) before, if that is there.
+/// The sums of a panel of deltas over all samples, from line `first` on. `change` (sample, line), if given, changes each line first.
 pub(super) struct Totals<'s> {
     pub(super) from: Buf<'s>,
     pub(super) first: usize,

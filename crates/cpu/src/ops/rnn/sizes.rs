@@ -1,4 +1,4 @@
-//! Sizes of a network as kernels count them, and how channels are cut into panels.
+//! Sizes of a network as kernels count them, and the panels of its channels.
 
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
@@ -13,7 +13,7 @@ pub(super) const LINE: usize = 64;
 /// Elements that are moved together.
 pub(super) const BLOCK: usize = 16;
 
-/// Most vectors of a panel: what tiles take at a time.
+/// Most vectors of a panel: those of a tile.
 const fn most_vectors(isa: Isa) -> usize {
     if isa.avx512 { 4 } else { 2 }
 }
@@ -28,7 +28,7 @@ pub(super) struct Panels {
 }
 
 impl Panels {
-    /// The panels of `channels` channels, of whole blocks: as wide as tiles are, but narrower where that leaves less padding.
+    /// The panels of `channels` channels, in whole blocks: as wide as tiles, or narrower if that leaves less padding.
     pub(super) fn of(isa: Isa, channels: usize) -> Panels {
         let (lanes, most) = (isa.width().lanes(), most_vectors(isa));
         let vectors = channels.div_ceil(lanes).max(1);
@@ -41,7 +41,7 @@ impl Panels {
         self.width * self.count
     }
 
-    /// First channel of a panel, and how many there are of `channels`.
+    /// First channel of a panel, and how many of `channels` channels it has.
     pub(super) fn channels(self, panel: usize, channels: usize) -> (usize, usize) {
         let first = panel * self.width;
         (first, self.width.min(channels.saturating_sub(first)))

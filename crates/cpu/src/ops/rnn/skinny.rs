@@ -1,7 +1,7 @@
-//! The products of a step: the rows of a slice of the batch by a few panels, in tiles, sums left in the worker's scratch.
+//! The products of a step: the rows of a slice of the batch times a few panels, in tiles, with sums left in the worker's scratch.
 //!
-//! Weights come from L2, 64 bytes in a cycle where nothing else is asked for; so every panel meets all rows at once, of which half
-//! a panel takes more than a whole one. On tiles of AMX rows come 32 at a time.
+//! Weights come from L2, at most 64 bytes a cycle. So each panel is read once for all rows; if the rows need it, half a panel at a time,
+//! since narrower tiles have more rows. On AMX rows come 32 at a time.
 
 use super::cut::Cut;
 use crate::kernels::amx::{self, Accumulate, Addend};
@@ -13,7 +13,7 @@ use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::ops::Range;
 
-/// Vectors of a panel whose halves are as many as a tile of more rows takes.
+/// Vectors of a panel that may be split into halves, for tiles with more rows.
 const FULL: usize = 4;
 
 /// Rows of a matrix in memory.
@@ -21,57 +21,56 @@ const FULL: usize = 4;
 pub(super) struct Rows<'a> {
     /// The memory.
     pub(super) buf: Buf<'a>,
-    /// Byte of the first row.
+    /// Byte offset of the first row.
     pub(super) start: usize,
     /// Bytes from a row to the next.
     pub(super) row: usize,
 }
 
-/// Panels of the right operand, one behind the other.
+/// Panels of the right operand, one after the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group<'a> {
     /// The memory.
     pub(super) buf: Buf<'a>,
-    /// Byte where the first panel begins.
+    /// Byte offset of the first panel.
     pub(super) at: usize,
     /// Bytes from a panel to the next.
     pub(super) step: usize,
     /// Their number.
     pub(super) count: usize,
-    /// Whether their elements are known to have seven bits, see [`Ready::with_bits`].
+    /// Whether their elements are known to fit into seven bits, see [`Ready::with_bits`].
     pub(super) seven_bits: bool,
 }
 
-/// One of the runs of a reduction: how far its lines of `B` are behind the first of the panel, and its numbers of `A` behind those of the row,
-/// in bytes.
+/// A run of a reduction: byte offset of its lines of `B` from the first of the panel, and of its elements of `A` from the first of the row.
 pub(super) type Run = [usize; 2];
 
 /// Most runs of a reduction.
 pub(super) const RUNS: usize = 4;
 
-/// Products whose reduction is a number of runs of the same depth.
+/// Products whose reduction is some runs of equal depth.
 #[derive(Clone, Debug)]
 pub(super) struct Skinny {
     isa: Isa,
     product: Product,
     width: usize,
     depth: usize,
-    /// Vectors of a tile: all of a panel, or half of them where that lets more rows meet the panel at once.
+    /// Vectors of a tile: those of a panel, or half of them if that lets more rows share a pass over the panel.
     vectors: usize,
-    /// Rows of tiles that there are.
+    /// The numbers of rows that tiles have.
     heights: [bool; MOST_ROWS],
     tall: usize,
     on_amx: bool,
 }
 
-/// The same with its kernels, by rows.
+/// The products with their kernels, by rows.
 #[derive(Debug)]
 pub(super) struct Ready {
     skinny: Skinny,
     tiles: Vec<Option<Tile>>,
-    /// That on tiles of AMX, in their place.
+    /// The AMX kernel, in place of the others.
     on_amx: Option<Box<Accumulate>>,
-    /// The same for weights of seven bits, where these are multiplied in another way.
+    /// Kernels for weights of seven bits, if these are multiplied in another way.
     seven_bits: Vec<Option<Tile>>,
 }
 
@@ -95,20 +94,20 @@ impl Skinny {
         Skinny { isa, product, width, depth, vectors: width / isa.width().lanes(), heights, tall: 1, on_amx: false }
     }
 
-    /// Columns of a panel that tiles take at a time.
+    /// Columns of a panel that a tile takes.
     pub(super) fn columns(&self) -> usize {
         self.vectors * self.isa.width().lanes()
     }
 
-    /// Whether that is all of them, so that sums of panels that follow each other do so too.
+    /// Whether a tile takes a whole panel, so that the sums of consecutive panels are contiguous.
     pub(super) fn is_whole(&self) -> bool {
         self.columns() == self.width
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be made.
+    /// [`Error::Runtime`] if a kernel cannot be generated.
     pub(super) fn build(&self) -> Result<Ready, Error> {
         if self.on_amx {
             let kernels = Accumulate::get(self.isa, self.product, self.vectors, [self.vectors; 2])?;
@@ -134,14 +133,14 @@ impl Ready {
         self.skinny.columns()
     }
 
-    /// Panels of which is known whether they have seven bits, where that matters.
+    /// The panels with the knowledge whether they have seven bits, if that matters.
     pub(super) fn with_bits<'b>(&self, simd: Simd, b: Group<'b>) -> Group<'b> {
         let seven_bits = !self.seven_bits.is_empty() && wide::fits(simd, b.buf.part(b.at, b.step * b.count));
         Group { seven_bits, ..b }
     }
 
-    /// Writes the products of some rows of `a` by panels to `sums`, whose rows are `step` apart: the first [`Skinny::columns`] of every panel,
-    /// one behind the other, then the next.
+    /// Writes the products of some rows of `a` and panels to `sums`, with rows `step` apart: the first [`Skinny::columns`] of every panel,
+    /// one panel after the other, then the next columns.
     pub(super) fn run(&self, (a, rows): (&Rows, Range<usize>), taps: &[Run], b: &Group, (sums, step): (&mut [f32], usize)) {
         let Skinny { product, width, depth, tall, .. } = self.skinny;
         let steps = depth / product.depth();
@@ -162,7 +161,7 @@ impl Ready {
             return kernels.add(&mut kernels.hold(), &addend, &mut [0; Accumulate::words(RUNS)], (sums, step));
         }
         let mut words = [0; ONE_STRIP + RUNS * (1 + MOST_ROWS)];
-        // Bytes of the columns of a part in a line, or where a line is two, in the first of them.
+        // Bytes of a part's columns in a line; if a line is stored as two, in the first of these.
         let columns = self.columns();
         let tiles = if b.seven_bits { &self.seven_bits } else { &self.tiles };
         let part_bytes = columns * 4 * product.together() / product.depth();

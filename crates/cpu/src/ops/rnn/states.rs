@@ -1,4 +1,4 @@
-//! Rows of states and of numbers by channel on their way between tensors and scratch.
+//! Moving rows of states, and elements by channel, between tensors and scratch.
 
 use super::sizes::{Panels, Sizes};
 use crate::kernels::access::{Pos, View};
@@ -18,7 +18,7 @@ pub(super) fn position(at: &[usize]) -> Pos {
     pos
 }
 
-/// How states are held: in a type, integers as `scale * x + shift`.
+/// The representation of states: a type, and for integers `scale * x + shift`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Codec {
     pub(super) dtype: DataType,
@@ -27,18 +27,17 @@ pub(super) struct Codec {
 }
 
 impl Codec {
-    /// Elements as they are.
+    /// Elements without scale and shift.
     pub(super) const fn plain(dtype: DataType) -> Codec {
         Codec { dtype, whole: None }
     }
 
-    /// Element of a tensor at a position where those from there on along `dim` lie side by side, as they are held.
+    /// The offset of the element at `pos`, if the tensor has this codec's type and the elements along `dim` are contiguous.
     fn as_they_are(&self, view: &View<'_>, pos: &Pos, dim: usize) -> Option<usize> {
         (view.dtype() == self.dtype && view.stride(dim) == Some(1)).then(|| view.offset(pos))
     }
 
-    /// Copies the `count` channels from `channel` on of a row of a tensor to numbers `first..first + width` of scratch; those behind them are
-    /// zeros.
+    /// Copies `count` channels, from `channel` on, of a row of a tensor to elements `first..first + width` of scratch, zero-padded.
     pub(super) fn load(&self, view: &View<'_>, (at, channel): (&[usize], usize), to: Buf, (first, width): (usize, usize), count: usize) {
         let mut pos = position(at);
         pos[at.len()] = channel as i64;
@@ -64,7 +63,7 @@ impl Codec {
         }
     }
 
-    /// Fills scratch with what stands for 0.
+    /// Fills scratch with the representation of 0.
     pub(super) fn clear(&self, simd: Simd, to: Buf) {
         to.fill(0);
         if let (Some((_, shift)), false) = (self.whole, to.is_empty()) {
@@ -73,7 +72,7 @@ impl Codec {
         }
     }
 
-    /// Writes the sum of rows of scratch to the `count` channels of a row of a tensor from `channel` on.
+    /// Writes the sum of rows of scratch to `count` channels, from `channel` on, of a row of a tensor.
     pub(super) fn store(&self, view: &View<'_>, (at, channel): (&[usize], usize), from: &[(Buf, usize)], count: usize) {
         let mut pos = position(at);
         pos[at.len()] = channel as i64;
@@ -107,7 +106,7 @@ impl Codec {
     }
 }
 
-/// Elements by layer, direction, gate and channel as tasks read them: by stack, panel, gate, and channel of the panel.
+/// Elements by layer, direction, gate and channel, in the order in which tasks read them: by stack, panel, gate, and channel of the panel.
 pub(super) struct Lines<'z> {
     pub(super) z: &'z Sizes,
     pub(super) panels: Panels,

@@ -1,4 +1,4 @@
-//! A panel of a step: its products, and the kernel that makes gates and states of them.
+//! A panel of a step: its products, and the kernel that turns their sums into gates and states.
 
 use super::cell::{Call, Field, Numbers, Place as Memory};
 use super::cut::Place;
@@ -13,16 +13,16 @@ use std::ops::Range;
 pub(super) struct Run<'a> {
     pub(super) plan: &'a Forward,
     pub(super) code: &'a Code,
-    /// Weights of state and projection.
+    /// Weights of the state, and of the projection.
     pub(super) iter: Buf<'a>,
     pub(super) projection: Buf<'a>,
     pub(super) lines: ByChannel<'a>,
     pub(super) workspace: Option<Buf<'a>>,
-    /// Gates by direction, panel, time, sample and gate: products of the layer's input, then values that a second phase needs.
+    /// Gates by direction, panel, time, sample and gate: the products of the layer's input, replaced by values that a second phase needs.
     pub(super) gates: Buf<'a>,
-    /// States that the layer gives.
+    /// States that the layer produces.
     pub(super) sequence: States<'a>,
-    /// States before the first step, and whether they are zeros, whose products need not be computed.
+    /// States before the first step, and whether they are zeros, whose products are skipped.
     pub(super) first: States<'a>,
     pub(super) begins_with_zeros: bool,
     /// Cells by direction and sample.
@@ -33,14 +33,14 @@ pub(super) struct Run<'a> {
 
 /// What cells need besides sums.
 pub(super) struct ByChannel<'a> {
-    /// Bias by stack, panel and gate; of integer sums what is taken away from them, factors, and by stack and panel 1 where
-    /// a panel of the weights of the state has seven bits.
+    /// Bias by stack, panel and gate; or for integer sums what is subtracted from them, their factors, and, by stack and panel, 1 if
+    /// a panel of the recurrent weights has seven bits.
     pub(super) bias: &'a [f32],
     pub(super) whole: [&'a [f32]; 3],
-    /// The three of projected sums, by stack and panel.
+    /// The same three for the projection's sums, by stack and panel.
     pub(super) projected: [&'a [f32]; 3],
     pub(super) peephole: &'a [f32],
-    /// What attention leaves of the update gate, by time and sample.
+    /// The share of the update gate that attention leaves, by time and sample.
     pub(super) shares: &'a [f32],
     pub(super) numbers: Numbers,
 }
@@ -50,18 +50,18 @@ pub(super) struct ByChannel<'a> {
 pub(super) struct Step<'p> {
     pub(super) l: usize,
     pub(super) t: usize,
-    /// The times of the step before and of the one that follows, if there are any.
+    /// The times of the steps before and after, if there are any.
     pub(super) before: Option<usize>,
     pub(super) after: Option<usize>,
     pub(super) place: &'p Place,
 }
 
-/// The columns of a panel that tiles take at a time, or all of some panels of the projection.
+/// The columns of a panel that tiles take at a time, or all columns of some panels of the projection.
 #[derive(Clone, Copy)]
 struct Piece {
-    /// The first among the panel's, or those panels'.
+    /// Its first column, within the panel or panels.
     column: usize,
-    /// The first channel of all, and their number.
+    /// Its first channel, and number of channels.
     first: usize,
     channels: usize,
 }
@@ -80,7 +80,7 @@ impl<'a> Run<'a> {
             (Some(second), Some(weights)) if *phase == 1 => {
                 let panels = plan.projected_panels(*panel);
                 let seven_bits = has_seven_bits(self.lines.projected[2], stack * plan.outputs.count + panels.start, panels.len());
-                // A panel has nothing but its gate, so the next panel lies where another gate would.
+                // A panel has a single gate here, so the next panel is where another gate would be.
                 let b = Group { seven_bits, ..weights.group(self.projection, (stack, panels.start), 0..panels.len()) };
                 (second, self.middle.rows(*d, 0), b, Pieces::new((plan.outputs, plan.z.dic), panels, second))
             }
@@ -112,7 +112,7 @@ impl<'a> Run<'a> {
         step.before.map_or(self.first.rows(step.place.d, 0), |t| self.sequence.rows(step.place.d, t))
     }
 
-    /// Gates and states of a piece of a panel, from its sums.
+    /// Turns the sums of a piece of a panel into gates and states.
     fn cell(&self, step: &Step<'_>, piece: Piece, sums: &[f32], line: usize) {
         let (plan, z) = (self.plan, &self.plan.z);
         let Place { d, rows, phase, panel, .. } = step.place;
@@ -149,7 +149,7 @@ impl<'a> Run<'a> {
         cell.run(&call);
     }
 
-    /// Places in the workspace.
+    /// The places in the workspace.
     fn keep(&self, step: &Step<'_>, piece: Piece, call: &mut Call<'a>) {
         let (Some(workspace), plan) = (self.workspace, self.plan) else { return };
         let (z, row) = (&plan.z, plan.workspace_row);
@@ -165,30 +165,30 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Whether all of some panels have seven bits; nobody knows it of weights that are not integers.
+/// Whether all of some panels have seven bits; unknown for weights that are not integers.
 fn has_seven_bits(bits: &[f32], first: usize, count: usize) -> bool {
     bits.get(first..first + count).is_some_and(|bits| bits.iter().all(|bit| *bit > 0.0))
 }
 
-/// What passes over the sums of a panel, or of some that follow each other, take at a time.
+/// The pieces in which the sums of one panel, or of several consecutive ones, are processed.
 struct Pieces {
     /// Columns of a panel.
     width: usize,
-    /// The first channel, their number, and channels of a piece.
+    /// First channel, number of channels, channels of a piece.
     first: usize,
     channels: usize,
     columns: usize,
 }
 
 impl Pieces {
-    /// The pieces of panels of so many channels in all; of several panels the sums follow each other.
+    /// The pieces of panels with `channels` channels in all; the sums of several panels must be contiguous.
     fn new((all, channels): (Panels, usize), panels: Range<usize>, skinny: &Ready) -> Pieces {
         let (first, columns) = (panels.start * all.width, panels.len() * all.width);
         let channels = columns.min(channels.saturating_sub(first));
         Pieces { width: all.width, first, channels, columns: if panels.len() > 1 { columns } else { skinny.columns() } }
     }
 
-    /// Those that have channels.
+    /// The pieces that have channels.
     fn all(&self) -> impl Iterator<Item = Piece> {
         let Pieces { first, channels, columns, .. } = *self;
         (0..channels).step_by(columns).map(move |column| Piece { column, first: first + column, channels: columns.min(channels - column) })

@@ -1,4 +1,4 @@
-//! A panel of a step back in time: the gradient of the state that the step gave, and the deltas of its gates.
+//! A panel of a step backward in time: the gradient of the state that the step gave, and the deltas of its gates.
 
 use super::backward::{Backward, Code};
 use super::cut::Place;
@@ -14,34 +14,34 @@ use oxidnn_runtime::Buf;
 use oxidnn_spec::DataType;
 use oxidnn_spec::op::{EltwiseAlg, RnnActivation, RnnCell};
 
-/// As `convert` names it.
+/// The type as a parameter of `convert`.
 const BF16: usize = DataType::Bf16 as usize;
 
 /// Some channels of a gate.
 type Block = [f32; BLOCK];
 
-/// What the tasks of an execution share. Everything is f32 but what products take.
+/// What the tasks of an execution share. All elements are f32, except operands of products.
 pub(super) struct Sweep<'a> {
     pub(super) plan: &'a Backward,
     pub(super) code: &'a Code,
     pub(super) simd: Simd,
-    /// Weights of state and projection.
+    /// Weights of the state, and of the projection.
     pub(super) iter: Buf<'a>,
     pub(super) projection: Buf<'a>,
     pub(super) peephole: &'a [f32],
     pub(super) attention: Option<View<'a>>,
     pub(super) workspace: Buf<'a>,
-    /// States and cells before the layer's first step, by direction and sample.
+    /// Initial states and cells of the layer, by direction and sample.
     pub(super) first: Buf<'a>,
     pub(super) cell: Buf<'a>,
-    /// Gradients of states and cells: at first of those behind the last step, then of those before the step that is done; of gated units only
-    /// the part that is no product.
+    /// Gradients of states and cells: first of those after the last step, then of those before the step that is done; for gated units only
+    /// the part that does not come from a product.
     pub(super) dh: Buf<'a>,
     pub(super) dc: Buf<'a>,
-    /// Gradients of states that were projected, by direction and sample; and by direction, panel, time, sample.
+    /// Gradients of projected states, by direction and sample; and by direction, panel, time, sample.
     pub(super) given: Buf<'a>,
     pub(super) given_panels: Buf<'a>,
-    /// Gradients of the layer's results by direction, time and sample; in the end those of its input.
+    /// Gradients of the layer's results by direction, time and sample; later those of its input.
     pub(super) outputs: Buf<'a>,
     /// Deltas by direction, time, sample, gate, channel; and by direction, gate, panel, time, sample.
     pub(super) rows: Buf<'a>,
@@ -56,7 +56,7 @@ pub(super) struct Sweep<'a> {
 struct Pass<'p, 'a> {
     sweep: &'p Sweep<'a>,
     step: Step<'p>,
-    /// Products, row by row.
+    /// Products, by row.
     sums: &'p mut [f32],
 }
 
@@ -97,7 +97,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// The products of the deltas of the step that follows; nothing where there is none.
+    /// The products of the deltas of the step after; nothing for the last step.
     fn products(&self, step: &Step<'_>, width: usize, share: &mut [f32]) {
         let Some(after) = step.after else { return };
         let gates: &[_] = match self.plan.op.cell {
@@ -109,7 +109,7 @@ impl Sweep<'_> {
         self.product(step, after, gates, share, width);
     }
 
-    /// The products of deltas of time `t` by the weights of the state, of pairs of a gate of the weights and one of the deltas.
+    /// The products of the deltas of time `t` and the weights of the state, for pairs of a gate of the weights and a gate of the deltas.
     fn product(&self, step: &Step<'_>, t: usize, gates: &[(usize, usize)], share: &mut [f32], width: usize) {
         let (plan, Place { d, rows, panel, .. }) = (self.plan, step.place);
         let z = &plan.z;
@@ -150,18 +150,18 @@ impl Body for Pass<'_, '_> {
     }
 }
 
-/// A block of a panel of a step, of a sample.
+/// A block of channels of a panel of a step, for one sample.
 struct At<'p, 'a> {
     sweep: &'p Sweep<'a>,
     plan: &'p Backward,
     step: Step<'p>,
     d: usize,
     n: usize,
-    /// Channels of the panel before it.
+    /// The block's first channel within the panel.
     block: usize,
 }
 
-/// What its gates are: not one vector in memory after another, so that all stay in registers.
+/// Its gates, as separate values, so that all stay in registers.
 struct Gates {
     input: Block,
     forget: Block,
@@ -194,7 +194,7 @@ impl At<'_, '_> {
         self.d * self.plan.z.samples() + self.sample(self.step.t)
     }
 
-    /// First number of the block in rows by direction and sample of so many numbers.
+    /// Index of the block's first element in rows of `width` elements by direction and sample.
     #[inline(always)]
     fn row(&self, row: usize) -> usize {
         (self.d * self.plan.z.batch + self.n) * row + self.channel()
@@ -207,7 +207,7 @@ impl At<'_, '_> {
         block
     }
 
-    /// The block's channels of a vector of the workspace of time `t`, zeros behind them.
+    /// The block's channels of a vector of the workspace at time `t`, zero-padded.
     #[inline(always)]
     fn kept(&self, t: usize, field: usize) -> Block {
         let z = &self.plan.z;
@@ -236,7 +236,7 @@ impl At<'_, '_> {
         }
     }
 
-    /// Keeps the first `count` numbers of a block as elements of a product, from element `first` on; the last step is filled with zeros.
+    /// Stores the first `count` elements of a block as operands of a product, from element `first` on; the last step is zero-padded.
     #[inline(always)]
     fn multiplied(&self, to: Buf, first: usize, (block, count): (&Block, usize)) {
         if self.plan.product == Product::F32 {
@@ -254,7 +254,7 @@ impl At<'_, '_> {
         }
     }
 
-    /// Keeps the deltas of a gate.
+    /// Stores the deltas of a gate.
     #[inline(always)]
     fn put(&self, gate: usize, block: &Block) {
         let (plan, z) = (self.plan, &self.plan.z);
@@ -282,7 +282,7 @@ impl At<'_, '_> {
         out
     }
 
-    /// Keeps the gradient of a projected state for the product that follows, and for that of the projection's gradient.
+    /// Stores the gradient of a projected state for the product that follows, and for that of the projection's gradient.
     #[inline(always)]
     fn give(&self, out: &Block) {
         let (z, outputs, panel) = (&self.plan.z, self.plan.outputs, self.step.place.panel);
@@ -304,7 +304,7 @@ impl At<'_, '_> {
             }
             return self.put(0, &delta);
         }
-        // A loop for each, of which the compiler makes vectors.
+        // A loop for each activation, so that the compiler vectorises it.
         match self.plan.op.activation {
             RnnActivation::Relu => slope::<FMA>(EltwiseAlg::Relu, alpha, &mut delta, &x),
             RnnActivation::Tanh => slope::<FMA>(EltwiseAlg::Tanh, alpha, &mut delta, &x),
@@ -357,7 +357,8 @@ impl At<'_, '_> {
         self.put(3, &deltas.output);
     }
 
-    /// The deltas of update gate and candidate, whose own is returned, and the direct way to the state before.
+    /// The deltas of update gate and candidate, of which the candidate's is returned, and the direct part of the gradient of the state
+    /// before.
     #[inline(always)]
     fn update(&self, out: &Block) -> Block {
         let (update, candidate, before) = (self.gate(0), self.gate(2), self.state_before());
@@ -417,7 +418,7 @@ impl At<'_, '_> {
     }
 }
 
-/// Multiplies gradients by the slopes of an activation.
+/// Multiplies gradients by the derivative of an activation.
 #[inline(always)]
 fn slope<const FMA: bool>(algorithm: EltwiseAlg, alpha: f32, gradients: &mut Block, from: &Block) {
     for (d, x) in gradients.iter_mut().zip(from) {

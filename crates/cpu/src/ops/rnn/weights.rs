@@ -1,8 +1,8 @@
-//! Weights as tiles read them: for every layer and direction the panels of channels, in each one gate after the other, in each of these a line
-//! for every step of the depth. So a task that owns a panel has all gates of its channels, one after the other in memory.
+//! Weights in the form that tiles read: for every layer and direction the panels of channels, in a panel one gate after the other, in a
+//! gate a line for every step of K. So a task, which has a panel, finds all gates of its channels contiguous in memory.
 //!
-//! Weights of layout `any` lie that way, those of bytes with the sums of their columns behind them; plain ones are packed in every execution, and so are
-//! those of a type that the product does not take.
+//! `any` resolves to this layout, with column sums behind weights of bytes. Plain weights are packed in every execution, and so are weights
+//! of a type that the product does not take.
 
 use super::sizes::Panels;
 use super::skinny::Group;
@@ -17,16 +17,16 @@ use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::{Arg, DataType, Dims, Error, MAX_NDIMS, Tensor};
 use std::ops::Range;
 
-/// Which dimensions of weights are what; layers and directions come first.
+/// The roles of the dimensions of weights; layers and directions come first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Roles {
     /// The argument.
     pub(super) arg: Arg,
-    /// What is summed over, slowest first: one dimension, or gates and channels.
+    /// The dimensions of K, slowest first: one, or gates and channels.
     pub(super) depth: &'static [usize],
-    /// The gates, where they are columns.
+    /// The dimension of gates, if they are columns.
     pub(super) gates: Option<usize>,
-    /// The channels that are columns.
+    /// The dimension of channels that are columns.
     pub(super) column: usize,
 }
 
@@ -66,34 +66,34 @@ pub(super) struct Weights {
     /// Layers times directions.
     stacks: usize,
     directions: usize,
-    /// Columns without padding, and in panels.
+    /// Columns, and columns padded to whole panels.
     columns: usize,
     pub(super) panels: Panels,
     /// Gates among the columns.
     gates: usize,
-    /// Sizes and distances of the dimensions of the depth, in numbers.
+    /// Sizes and strides of the dimensions of K, in elements.
     depth: Dims,
     depth_strides: Dims,
     form: Form,
     lie: Lie,
-    /// Where the sums of columns are kept, in numbers of 32 bits, if they are.
+    /// Where the column sums are kept, in 32-bit elements, if they are.
     sums: Option<usize>,
 }
 
-/// How weights lie.
+/// The form of given weights.
 #[derive(Clone, Copy, Debug)]
 enum Lie {
     /// In panels.
     Panels,
-    /// In panels of 16-bit elements, which become f32 in the same order.
+    /// In panels of 16-bit elements, which are converted to f32 in the same order.
     Narrow,
     /// Plain.
     Plain(Strides),
-    /// In any way, and of any type: they become panels of f32.
+    /// Of any layout and type: they are converted to panels of f32.
     Lines,
 }
 
-/// Distances of plain weights in numbers.
+/// Strides of plain weights in elements.
 #[derive(Clone, Copy, Debug)]
 struct Strides {
     start: usize,
@@ -104,10 +104,10 @@ struct Strides {
 }
 
 impl Weights {
-    /// Gives weights of layout `any` the panels that tiles of the product read.
+    /// Resolves open layouts to the panels that tiles of the product read.
     ///
     /// # Errors
-    /// The layout, where the tag does not fit.
+    /// Tags that do not fit.
     pub(super) fn resolve(tensor: &mut Tensor, roles: Roles, panels: Panels, product: Product) -> Result<(), Skip> {
         if tensor.layout.is_any() {
             support::resolve(tensor, &roles.tag(panels.width, product.together()))?;
@@ -163,7 +163,7 @@ impl Weights {
         })
     }
 
-    /// The sums of the columns of all gates of a panel, less than zero: whether they are kept behind the weights.
+    /// Writes the negated column sums of all gates of a panel, if they are kept behind the weights; says whether.
     pub(super) fn kept_sums(&self, buf: Buf<'_>, (stack, panel): (usize, usize), to: &mut [f32]) -> bool {
         let Some(start) = self.sums else { return false };
         let Panels { width, .. } = self.panels;
@@ -173,13 +173,13 @@ impl Weights {
         true
     }
 
-    /// Depth of the fastest dimension that is summed over, and how often it comes.
+    /// Size of the fastest dimension of K, and how many runs of it there are.
     fn runs(&self) -> (usize, usize) {
         let (slow, last) = self.depth.split_at(self.depth.len() - 1);
         (last[0] as usize, slow.iter().product::<i64>() as usize)
     }
 
-    /// Bytes from a dimension of the depth but the fastest to the next.
+    /// Bytes from one run of K to the next.
     pub(super) fn run_bytes(&self) -> usize {
         self.form.panel(self.runs().0)
     }
@@ -194,7 +194,7 @@ impl Weights {
         self.panels.count * self.gates * self.panel_bytes()
     }
 
-    /// Byte where the panels of a gate of a layer and direction begin.
+    /// Byte offset of the panels of a gate of a layer and direction.
     pub(super) fn at(&self, stack: usize, panel: usize, gate: usize) -> usize {
         stack * self.stack_bytes() + (panel * self.gates + gate) * self.panel_bytes()
     }
@@ -205,15 +205,15 @@ impl Weights {
         Group { buf, at, step: self.panel_bytes(), count: gates.len(), seven_bits: false }
     }
 
-    /// Elements of scratch that packed weights need; `None` on overflow.
+    /// Elements of scratch for packed weights; `None` on overflow.
     pub(super) fn scratch_len(&self) -> Option<usize> {
         if matches!(self.lie, Lie::Panels) { Some(0) } else { self.stacks.checked_mul(self.stack_bytes())?.checked_add(3).map(|n| n / 4) }
     }
 
-    /// The memory of the panels; makes them in scratch of [`Weights::scratch_len`] elements where that is to be.
+    /// The memory of the panels, packed first if needed into scratch of [`Weights::scratch_len`] elements.
     ///
     /// # Errors
-    /// [`Error`] where an argument is missing or its memory is written too.
+    /// [`Error`] when an argument is missing or also written.
     pub(super) fn panels<'a>(&self, simd: Simd, ctx: &Ctx<'a>, mut part: Part<'a>) -> Result<Buf<'a>, Error> {
         let piece = self.panel_bytes() / 4;
         match self.lie {
@@ -238,7 +238,7 @@ impl Weights {
         }
     }
 
-    /// Stack, panel and gate of a piece of the memory of panels.
+    /// Stack, panel and gate of a piece of the panels' memory.
     fn piece(&self, piece: usize) -> [usize; 3] {
         let (rest, gate) = (piece / self.gates, piece % self.gates);
         [rest / self.panels.count, rest % self.panels.count, gate]
@@ -259,7 +259,7 @@ impl Weights {
         }
     }
 
-    /// A panel of weights that lie in any way, line by line.
+    /// Packs a panel of weights of any layout, line by line.
     fn convert(&self, view: &View<'_>, piece: usize, to: &mut [f32]) {
         let ((depth, _), Roles { gates, column, .. }) = (self.runs(), self.roles);
         let [stack, panel, gate] = self.piece(piece);

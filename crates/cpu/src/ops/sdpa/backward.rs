@@ -1,11 +1,11 @@
-//! The gradients of attention: scores are computed again from what training kept, the logarithm of every row's sum.
+//! The gradients of attention. Scores are computed again, with the logarithm of each row's sum that the forward pass kept.
 //!
-//! A task has a part of the keys of a head. Block by block of them it meets all queries of the heads that share it, block by block: scores and
-//! from these the weights, products of gradients and values and from these the gradients of scores, and three products more: the gradients of
-//! values and keys stay in L2 until their block is done, those of queries are added to memory of the task's own. Tasks' shares of
-//! them are added up behind all tasks, in the order of the keys.
+//! A task has a part of the keys of a head and all queries of the heads that share these keys, both in blocks. For each pair of blocks it
+//! computes scores and from these the weights, products of gradients and values and from these the gradients of scores, and three more
+//! products. The gradients of values and keys are accumulated in L2 until their block is done; those of queries are accumulated in memory
+//! of the task's own. After all tasks, the tasks' query gradients are added up in the order of the keys.
 //!
-//! The floor is five products where forward has two; a row of scores costs one exponential and half a dozen operations besides.
+//! The floor is five products, where forward has two, plus one exponential and half a dozen operations for each score.
 
 use super::cut::BackwardCut;
 use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, row_at, taker};
@@ -24,10 +24,10 @@ use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, Attr, Error, Problem};
 use std::ops::Range;
 
-/// A head of keys or of values: its first matrix dimension as depth, or its second.
+/// A head of keys or of values: K is its first matrix dimension, or its second.
 const DOWN: Roles = Roles { depth: 2, column: 3 };
 const ACROSS: Roles = Roles { depth: 3, column: 2 };
-/// Elements beyond those of a row: they keep rows off each other's cache sets.
+/// Elements between rows, so that rows do not map to the same cache sets.
 const SKEW: usize = 16;
 
 /// The gradients of attention.
@@ -40,33 +40,33 @@ pub(super) struct Backward {
     scale: SdpaScale,
     workers: usize,
     space: Space,
-    /// The gradients of queries of all tasks are shared.
+    /// The tasks' gradients of queries are shared.
     scratch: Lens,
 }
 
-/// What a worker has in scratch, and how it lies there.
+/// The layout of a worker's scratch.
 #[derive(Clone, Copy, Debug)]
 struct Space {
-    /// Distances of rows of queries, of results, of scores.
+    /// Strides of rows of queries, of results, of scores.
     query: usize,
     result: usize,
     score: usize,
-    /// Columns of panels of keys, of the elements of a key, of the elements of a value.
+    /// Columns of panels of keys, of key elements, of value elements.
     widths: [usize; 3],
-    /// The elements of a key and of a value in whole panels.
+    /// The elements of a key and of a value, rounded up to whole panels.
     depth: usize,
     values: usize,
     lens: Worker<usize>,
 }
 
-/// What a worker has in scratch: elements, or how many they are.
+/// Parts of a worker's scratch: elements, or lengths.
 #[derive(Clone, Copy, Debug)]
 struct Worker<T> {
     queries: T,
     /// Gradients of results, and the results.
     changes: T,
     results: T,
-    /// Panels: keys by their numbers, numbers by keys, keys by numbers of values; of queries and of gradients of results.
+    /// Panels: keys over key elements, key elements over keys, keys over value elements; of queries; of gradients of results.
     keys: T,
     keys_across: T,
     values: T,
@@ -74,10 +74,10 @@ struct Worker<T> {
     change_panels: T,
     weights: T,
     diff_scores: T,
-    /// Sums of the gradients of the block's keys and values, key by key.
+    /// Accumulators of the gradients of the block's keys and values, by key.
     diff_keys: T,
     diff_values: T,
-    /// Of every row: what training kept, and the product of the result and its gradient.
+    /// For every row: what the forward pass kept, and the dot product of the result and its gradient.
     kept: T,
     own: T,
     line: T,
@@ -106,13 +106,13 @@ impl Space {
             diff_values: area(cut.block, values)?,
             kept: up(cut.all_rows, 16)?,
             own: up(cut.all_rows, 16)?,
-            // Also a line of one number of every key.
+            // Also one element for every key.
             line: up(block, 16)?,
         };
         Some(Space { query, result, score, widths, depth, values, lens })
     }
 
-    /// Elements of a worker.
+    /// Elements of a worker's scratch.
     fn total(&self) -> Option<usize> {
         let mut all = Some(0usize);
         self.lens.map(|len| all = all.and_then(|all| all.checked_add(len)));
@@ -143,7 +143,7 @@ impl<T> Worker<T> {
 }
 
 impl Backward {
-    /// The kernel with its bytes of scratch.
+    /// The kernel and its bytes of scratch.
     ///
     /// # Errors
     /// [`Skip`] for types that packing does not convert.
@@ -160,7 +160,7 @@ impl Backward {
         Ok((Backward { cut, products, attr: attr.clone(), mask: op.mask_kind, scale: op.scale_kind, workers, space, scratch }, bytes))
     }
 
-    /// Elements of the gradients of queries of a task.
+    /// Elements of a task's gradients of queries.
     fn piece(cut: &BackwardCut, space: &Space) -> Option<usize> {
         cut.all_rows.checked_mul(space.depth)?.checked_next_multiple_of(16)
     }
@@ -254,7 +254,7 @@ struct Gradients<'a> {
 }
 
 impl Gradients<'_> {
-    /// A part of the keys by all rows of their unit.
+    /// A part of the keys, with all rows of their unit.
     fn part(&self, unit: usize, keys: Range<usize>, diff_queries: &mut [f32], mut on: Worker<&mut [f32]>) {
         let cut = &self.kernel.cut;
         diff_queries.fill(0.0);
@@ -265,7 +265,7 @@ impl Gradients<'_> {
         }
     }
 
-    /// What is known of every row: what training kept, and the product of the result and its gradient.
+    /// Computes for every row what is needed: what the forward pass kept, and the dot product of the result and its gradient.
     fn own(&self, unit: usize, on: &mut Worker<&mut [f32]>) {
         let Backward { cut, space, .. } = self.kernel;
         let (batch, first) = cut.first_row(unit);
@@ -280,7 +280,7 @@ impl Gradients<'_> {
         }
     }
 
-    /// A block of keys by all rows.
+    /// A block of keys, with all rows.
     fn keys(&self, unit: usize, keys: &Range<usize>, diff_queries: &mut [f32], on: &mut Worker<&mut [f32]>) {
         let Backward { cut, space, .. } = self.kernel;
         let pos = head(unit / cut.heads, unit % cut.heads);
@@ -319,7 +319,7 @@ impl Gradients<'_> {
         store(&self.diff_v, (2, 3), (on.diff_values, space.values), cut.values);
     }
 
-    /// A block of rows by a block of keys.
+    /// A block of rows and a block of keys.
     fn block(&self, unit: usize, (rows, keys): (Range<usize>, &Range<usize>), diff_queries: &mut [f32], on: &mut Worker<&mut [f32]>) {
         let (Backward { cut, space, .. }, products) = (self.kernel, self.products);
         let (batch, first) = cut.first_row(unit);
@@ -358,7 +358,7 @@ impl Gradients<'_> {
         self.add(count, keys.len(), diff_queries, on);
     }
 
-    /// Adds what the weights and their gradients give to the gradients of values, keys and queries.
+    /// Adds the products with weights and their gradients to the gradients of values, keys and queries.
     fn add(&self, rows: usize, keys: usize, diff_queries: &mut [f32], on: &mut Worker<&mut [f32]>) {
         let (Backward { cut, space, .. }, products) = (self.kernel, self.products);
         let [_, by_depth, by_value] = space.widths;
@@ -378,20 +378,20 @@ impl Gradients<'_> {
         products.run(self.simd, &left, &right, keys, sums);
     }
 
-    /// Panels that weights or their gradients multiply: those of keys that are masked out are 0 and do not count.
+    /// Panels that are multiplied by weights or their gradients: those of masked-out keys are 0 and must not contribute NaN.
     fn gradients<'p>(&self, panels: &'p [f32], width: usize, [depth, columns]: [usize; 2]) -> Right<'p> {
         let panel = depth * width;
         let words = &panels[..panel * columns.div_ceil(width)];
         Right { panels, width, columns, panel, skip_zeros: !self.products.is_finite(self.simd, words) }
     }
 
-    /// Rows as panels, each row a depth.
+    /// Packs rows as panels; each row is a step of K.
     fn panels(&self, rows: &Left<'_>, columns: usize, width: usize, to: &mut [f32]) {
         let from = Plain { bytes: bytemuck::cast_slice(rows.numbers), depth: rows.step * 4, column: 4 };
         pack::panels(self.simd, &from, 0..rows.rows, 0..columns, Form { size: 4, together: 1, width }, to);
     }
 
-    /// Adds up what all parts of the keys give to the gradients of a block of queries, and writes them.
+    /// Adds up the gradients that all parts of the keys have for a block of queries, and writes them.
     fn join(&self, unit: usize, rows: Range<usize>, pieces: &[f32]) {
         let Backward { cut, space, .. } = self.kernel;
         let (batch, first) = cut.first_row(unit);
@@ -412,7 +412,7 @@ impl Gradients<'_> {
     }
 }
 
-/// Products of rows by rows.
+/// Dot products of pairs of rows.
 struct Dots<'a> {
     a: &'a [f32],
     b: &'a [f32],

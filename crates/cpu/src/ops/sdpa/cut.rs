@@ -1,8 +1,9 @@
-//! How attention is cut into tasks and blocks: by its sizes alone, so that results depend neither on the number of workers nor on their order.
+//! How attention is cut into tasks and blocks. This depends on sizes alone, so results depend neither on the number of workers nor on their
+//! order.
 //!
-//! A *unit* is the queries of one head, or, where they are few, of all heads that share keys and values: rows that meet the same keys. A task is a
-//! block of a unit's rows by all keys or, where there would be too few tasks, by a part of them; parts are put together behind all tasks. A task
-//! meets its keys block by block: scores, the block's panels and the results of the rows stay in L2.
+//! A *unit* is the queries of one head or, if they are few, of all heads that share keys and values. A task is a block of a unit's rows and
+//! all keys or, if that gives too few tasks, a part of the keys; the parts' results are combined after all tasks. A task processes its keys
+//! in blocks: scores, the block's panels and the results of the rows stay in L2.
 
 use super::products::{Products, ROWS};
 use oxidnn_spec::op::{Sdpa, SdpaMask};
@@ -17,13 +18,13 @@ const PANELS: usize = 32 << 10;
 const KEYS: usize = 256;
 /// Most rows of a task.
 const TALL: usize = 192;
-/// The same where keys behind a query are masked: fewer scores are computed in vain.
+/// The same if keys after a query are masked: fewer scores are computed in vain.
 const CAUSAL: usize = 96;
-/// Heads with so many queries are units of their own.
+/// Queries from which on a head is a unit of its own.
 const APART: usize = 64;
-/// Tasks that there should be, for processors of many cores.
+/// The number of tasks aimed at, for processors with many cores.
 const TASKS: usize = 64;
-/// Least keys of a part.
+/// Fewest keys of a part.
 const PART: usize = 512;
 
 /// Sizes, blocks and tasks.
@@ -40,20 +41,20 @@ pub(super) struct Cut {
     mask: SdpaMask,
     /// Heads of a unit.
     together: usize,
-    /// Rows of a task, but the last of a unit; tasks of a unit.
+    /// Rows of a task (the last of a unit may have fewer); tasks of a unit.
     pub(super) rows: usize,
     blocks: usize,
-    /// Keys of a block, of a part, and parts.
+    /// Keys of a block and of a part; number of parts.
     pub(super) block: usize,
     part: usize,
     pub(super) parts: usize,
 }
 
-/// Rows of a task: their unit's batch and heads.
+/// The rows of a task: their batch index and heads.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) batch: usize,
-    /// Head of the keys.
+    /// Index of the head of the keys.
     pub(super) shared: usize,
     /// Rows, counted over all heads of the batch.
     pub(super) rows: Range<usize>,
@@ -87,7 +88,7 @@ impl Cut {
         self.heads[0] * (self.heads[1] / self.together) * self.blocks
     }
 
-    /// Elements of rows that tasks have.
+    /// The numbers of rows that tasks have.
     pub(super) fn heights(&self) -> [usize; 2] {
         let last = self.together * self.queries - (self.blocks - 1) * self.rows;
         [self.rows, last]
@@ -104,7 +105,7 @@ impl Cut {
         Place { batch, shared: head * self.heads[2] / self.heads[1].max(1), rows, keys }
     }
 
-    /// How many keys, from the first on, the query of a row sees.
+    /// How many keys, from the first on, the query of a row may attend to.
     #[inline(always)]
     pub(super) fn visible(&self, row: usize) -> usize {
         let query = || row % self.queries;
@@ -120,37 +121,37 @@ impl Cut {
         self.part.min(self.keys).div_ceil(self.block)
     }
 
-    /// Behind the last key that any of some rows sees.
+    /// The end of the keys that any of the rows may attend to.
     pub(super) fn reach(&self, rows: &Range<usize>) -> usize {
         let crosses = rows.len() > 1 && rows.start / self.queries != (rows.end - 1) / self.queries;
         self.visible(if crosses { self.queries - 1 } else { rows.end - 1 })
     }
 }
 
-/// Words of panels that a worker keeps at most: keys and values of a head, in L3 where L2 is too small.
+/// Most words of panels that a worker keeps: keys and values of a head, in L3 if L2 is too small.
 const KEPT: usize = 2 << 20;
-/// Tasks that a worker should have: who is done early takes those of others.
+/// Tasks that a worker should have, so that the work balances.
 const EACH: usize = 4;
 
-/// How blocks of rows make tasks, one after the other with the same panels of keys and values. Only how often these are packed depends on it, so it may
-/// follow the number of workers.
+/// Groups of blocks of rows that become one task, which processes them one after the other with the same panels of keys and values. They
+/// decide only how often these are packed, so they may depend on the number of workers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Groups {
-    /// Blocks of rows that meet the same keys.
+    /// Blocks of rows with the same keys.
     shared: usize,
-    /// Groups of these, and blocks of a group but the last.
+    /// Groups of these, and blocks of a group (the last may have fewer).
     groups: usize,
     pub(super) each: usize,
 }
 
 impl Groups {
-    /// Groups for so many workers, where panels of a part take so many words.
+    /// The groups for `workers` workers, if the panels of a part take `words` words.
     pub(super) fn new(cut: &Cut, workers: usize, words: usize) -> Groups {
         let (units, workers) = ((cut.heads[0] * cut.heads[2]).max(1), workers.max(1));
         let shared = cut.row_blocks() / units;
         let fits = |groups: &usize| {
             let tasks = units * groups * cut.parts;
-            // The last round should not leave many without work.
+            // The last round of tasks must not leave many workers idle.
             workers == 1 || tasks >= EACH * workers && tasks.next_multiple_of(workers) * 16 <= tasks * 17
         };
         let groups = if words > KEPT { shared } else { (1..shared).find(fits).unwrap_or(shared) };
@@ -175,7 +176,7 @@ impl Groups {
         from(group)..from(group + 1)
     }
 
-    /// The group of a block of rows, and where it is there.
+    /// The group of a block of rows, and the block's index in it.
     pub(super) fn of(&self, row_block: usize) -> (usize, usize) {
         let (unit, block) = (row_block / self.shared, row_block % self.shared);
         (unit * self.groups + block / self.each, block % self.each)
@@ -184,14 +185,14 @@ impl Groups {
 
 /// Elements of a block's keys or values in panels, of gradients.
 const BACKWARD_PANELS: usize = 16 << 10;
-/// Most rows and keys of a block of gradients: twice as much stays in L2 as in a forward pass.
+/// Most rows and keys of a block of gradients: twice as much must stay in L2 as in a forward pass.
 const BACKWARD: usize = 128;
-/// Tasks of gradients that there should be: each has memory for the gradients of its queries.
+/// The number of tasks aimed at: each has memory for gradients of queries.
 const BACKWARD_TASKS: usize = 32;
 /// Most parts of the keys of a head.
 const BACKWARD_PARTS: usize = 4;
 
-/// How gradients are cut: a unit is a head of keys with all queries that meet it, a task a part of its keys.
+/// How gradients are cut: a unit is a head of keys with all queries that attend to it, a task is a part of its keys.
 #[derive(Clone, Debug)]
 pub(super) struct BackwardCut {
     batch: usize,
@@ -202,11 +203,11 @@ pub(super) struct BackwardCut {
     pub(super) depth: usize,
     pub(super) values: usize,
     forward: Cut,
-    /// Rows of a unit, and of a block; blocks.
+    /// Rows of a unit and of a block; number of blocks.
     pub(super) all_rows: usize,
     pub(super) rows: usize,
     pub(super) blocks: usize,
-    /// Keys of a block, of a part; parts.
+    /// Keys of a block and of a part; number of parts.
     pub(super) block: usize,
     part: usize,
     pub(super) parts: usize,
@@ -246,22 +247,22 @@ impl BackwardCut {
         block * self.rows..((block + 1) * self.rows).min(self.all_rows)
     }
 
-    /// Batch and first row of a unit, counted over all heads of the batch.
+    /// Batch index and first row of a unit, counted over all heads of the batch.
     pub(super) fn first_row(&self, unit: usize) -> (usize, usize) {
         (unit / self.heads, unit % self.heads * self.all_rows)
     }
 
-    /// Elements of rows that blocks have.
+    /// The numbers of rows that blocks have.
     pub(super) fn heights(&self) -> [usize; 2] {
         [self.rows, self.all_rows - self.blocks.saturating_sub(1) * self.rows]
     }
 
-    /// Elements of keys that blocks have.
+    /// The numbers of keys that blocks have.
     pub(super) fn key_heights(&self) -> [usize; 2] {
         [self.block.min(self.keys), self.keys - self.keys.saturating_sub(1) / self.block * self.block]
     }
 
-    /// How many keys, from the first on, the query of a row of a unit sees.
+    /// How many keys, from the first on, the query of a row of a unit may attend to.
     #[inline(always)]
     pub(super) fn visible(&self, row: usize) -> usize {
         self.forward.visible(row)

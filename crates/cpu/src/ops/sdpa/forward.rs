@@ -1,15 +1,15 @@
 //! `flash`: attention in one pass, without the matrix of scores in memory.
 //!
-//! A task has blocks of rows, one after the other, with the queries of one in scratch. It meets the keys block by block: one product of queries and
-//! panels of keys gives the scores, [`Step`] scales them, turns them into exponentials and rescales what there is of the results, and
-//! a second product adds to the results. Both products and all that is between them stay in L2; a result is written once. Panels of keys and
-//! values are packed by the first block of rows that meets them, and kept for the others of the task ([`Groups`]).
+//! A task has blocks of rows, one after the other, and processes the keys of each in blocks. A first product, of queries and panels of
+//! keys, gives the scores; [`Step`] scales them, replaces them by exponentials and rescales the accumulated results; a second product
+//! accumulates the results. Both products and all between them stay in L2; a result is written once. Panels of keys and values are packed
+//! for the first block of rows and kept for the task's others ([`Groups`]).
 //!
-//! Where queries, keys and values are bf16 and the processor multiplies these, so do both products: scores are sums of exact products, exponentials
-//! are rounded to bf16 once, and their sum is that of f32.
+//! If queries, keys and values are bf16 and the processor multiplies bf16, both products do: scores are sums of exact products,
+//! exponentials are rounded to bf16 once, and their sum is accumulated in f32.
 //!
-//! The floor is that of the products: `4 * queries * keys * size` operations a head. Panels cost a copy of keys and values for every task,
-//! exponentials some twenty instructions for a vector of scores.
+//! The floor is that of the products, `4 * queries * keys * size` operations a head. In addition every task copies keys and values to
+//! panels, and a vector of scores takes some twenty instructions for its exponentials.
 
 use super::cut::{Cut, Groups, Place};
 use super::operands::{Add, Block, Heads, Mask, Part, Roles, factor, head, row_at, taker};
@@ -29,11 +29,11 @@ use oxidnn_spec::{Arg, Attr, DataType, Error, Problem};
 use std::f32::consts::LOG2_E;
 use std::ops::Range;
 
-/// Keys as the right operand of scores, and values as that of results.
+/// Keys as the right operand for scores, and values as that for results.
 const MATRIX: Roles = Roles { depth: 2, column: 3 };
-/// Elements beyond those of a row: they keep rows off each other's cache sets.
+/// Elements between rows, so that rows do not map to the same cache sets.
 const SKEW: usize = 16;
-/// Elements of a result that are put together at a time.
+/// Elements of a result that are combined at a time.
 const CHUNK: usize = 128;
 
 /// Attention, forward.
@@ -47,14 +47,14 @@ pub(super) struct Forward {
     scale: SdpaScale,
     workers: usize,
     space: Space,
-    /// What parts of the keys leave is shared.
+    /// The results of parts of the keys are shared.
     scratch: Lens,
 }
 
-/// What a worker has in scratch, and how it lies there.
+/// The layout of a worker's scratch.
 #[derive(Clone, Copy, Debug)]
 struct Space {
-    /// Distances of rows of queries, scores and results, in words.
+    /// Strides of rows of queries, scores and results, in words.
     query: usize,
     score: usize,
     result: usize,
@@ -62,20 +62,20 @@ struct Space {
     widths: [usize; 2],
     /// Words of the panels of a block of keys, and of its values.
     blocks: [usize; 2],
-    /// Elements for a part of the keys.
+    /// Elements of a worker's scratch for a part of the keys.
     lens: Worker<usize>,
-    /// Elements of the rows that a part of the keys leaves with its results.
+    /// Elements of the [`Row`]s that a part of the keys leaves with its results.
     rows: usize,
 }
 
-/// What a worker has for a part of the keys: elements, or how many they are.
+/// Parts of a worker's scratch: elements, or lengths.
 #[derive(Clone, Copy, Debug)]
 struct Worker<T> {
     queries: T,
     /// Panels of keys and of values, of a block or of all blocks of a part.
     keys: T,
     values: T,
-    /// Of every block of values whether all of them are finite: 1 where they are.
+    /// For every block of values whether all are finite: 1 if so.
     finite: T,
     scores: T,
     /// A line of the mask.
@@ -126,21 +126,21 @@ impl Space {
         Some(Space { query, score, result: values, widths, blocks, lens, rows: by_rows(2)? })
     }
 
-    /// Elements of a worker.
+    /// Elements of a worker's scratch.
     fn total(&self) -> Option<usize> {
         let mut all = Some(self.rows);
         self.lens.map(|len| all = all.and_then(|all| all.checked_add(len)));
         all
     }
 
-    /// Elements that a part of the keys leaves: results and rows.
+    /// Elements that a part of the keys leaves: results and [`Row`]s.
     fn piece(&self) -> usize {
         self.lens.results + self.rows
     }
 }
 
 impl Forward {
-    /// The kernel with its bytes of scratch.
+    /// The kernel and its bytes of scratch.
     ///
     /// # Errors
     /// [`Skip`] for types that packing does not convert.
@@ -165,7 +165,7 @@ impl Forward {
         Ok((Forward { cut, groups, products, attr, mask, scale, workers, space, scratch }, bytes))
     }
 
-    /// Whether keys and values are read once, for a few rows, where they lie.
+    /// Whether keys and values are read once, for a few rows, in place.
     fn is_thin(&self) -> bool {
         self.cut.rows <= thin::ROWS
     }
@@ -247,7 +247,7 @@ impl Generated for Forward {
     }
 }
 
-/// Whether operands are the elements that they hold.
+/// Whether no operand has scales or zero points.
 fn is_unscaled(attr: &Attr) -> bool {
     attr.scales.is_empty() && attr.zero_points.is_empty()
 }
@@ -268,21 +268,21 @@ struct Attention<'a> {
 
 /// A block of a part's keys.
 struct KeyBlock {
-    /// Where it is among the blocks of the part, and where its panels are.
+    /// Its index among the blocks of the part, and the index of its panels.
     number: usize,
     at: usize,
-    /// Its keys, and behind the last that any row sees.
+    /// Its keys, and the end of those that any row may attend to.
     whole: Range<usize>,
     end: usize,
 }
 
-/// Elements in the place of rows.
+/// The place of [`Row`]s among the elements.
 fn rows_in(numbers: &mut [f32]) -> &mut [Row] {
     bytemuck::cast_slice_mut(numbers)
 }
 
 impl Attention<'_> {
-    /// All keys: results are written. So many blocks of panels are packed.
+    /// All keys: writes results. `packed` blocks have panels already.
     fn whole(&self, at: &Place, packed: &mut usize, space: &mut [f32]) {
         let sizes = &self.kernel.space;
         let (space, own) = space.split_at_mut(space.len() - sizes.piece());
@@ -299,27 +299,27 @@ impl Attention<'_> {
         }
         let together = if self.is_dense() { rows.len() } else { 1 };
         for first in (0..rows.len()).step_by(together) {
-            // Rows that follow each other in memory are converted together.
+            // Rows that are contiguous in memory are converted together.
             (1..together).for_each(|i| results.copy_within(i * step..i * step + values, i * values));
             let line = if together > 1 { &results[..together * values] } else { &results[first * step..][..*values] };
             self.dst.write(&row_at(at.batch, at.rows.start + first, *queries), 3, line);
         }
     }
 
-    /// Whether all rows of a batch follow each other in memory.
+    /// Whether all rows of a batch are contiguous in memory.
     fn is_dense(&self) -> bool {
         let Cut { values, queries, .. } = self.kernel.cut;
         [1, values, values * queries].into_iter().zip([3, 2, 1]).all(|(step, dim)| self.dst.stride(dim) == Some(step as i64))
     }
 
-    /// Keeps for training what is known of a row.
+    /// Stores what training needs about a row.
     fn keep(&self, pos: &Pos, row: Row) {
         if let Some(kept) = &self.kept {
             kept.write(pos, 2, &[row.logarithm()]);
         }
     }
 
-    /// A part of the keys: results and rows are left in `own`.
+    /// A part of the keys: leaves results and [`Row`]s in `own`.
     fn part(&self, at: &Place, packed: &mut usize, own: &mut [f32], space: &mut [f32]) {
         let Forward { cut, space: sizes, .. } = self.kernel;
         let (results, rows) = own.split_at_mut(sizes.lens.results);
@@ -389,7 +389,7 @@ impl Attention<'_> {
         self.weigh(at, block, on);
     }
 
-    /// The scores of a block of keys.
+    /// Computes the scores of a block of keys.
     fn score(&self, at: &Place, block: &KeyBlock, on: &mut Worker<&mut [f32]>) {
         let Forward { cut, space: sizes, products, .. } = self.kernel;
         let columns = block.end - block.whole.start;
@@ -410,7 +410,7 @@ impl Attention<'_> {
         self.products.run(self.simd, &left, &right, cut.depth, sums);
     }
 
-    /// Adds the values of a block of keys, weighed, to the results.
+    /// Adds the weighted values of a block of keys to the results.
     fn weigh(&self, at: &Place, block: &KeyBlock, on: &mut Worker<&mut [f32]>) {
         let Forward { cut, space: sizes, products, .. } = self.kernel;
         let keys = block.whole.start..block.end;
@@ -432,7 +432,7 @@ impl Attention<'_> {
         self.products.run(self.simd, &left, &right, depth, sums);
     }
 
-    /// Puts together what the parts of the keys have left of a block of rows, and writes it. `pieces` begins with that of the first part.
+    /// Combines the results of all parts of the keys for a block of rows, and writes them. `pieces` begins with the first part's.
     fn join(&self, at: &Place, pieces: &[f32]) {
         let Forward { cut, space, groups, .. } = self.kernel;
         let piece = space.piece() * groups.each;

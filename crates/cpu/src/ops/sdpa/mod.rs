@@ -1,4 +1,4 @@
-//! Rows of attention: blocks of queries by blocks of keys, scores in L2 only.
+//! Rows of attention: blocks of queries by blocks of keys, with scores in L2 only.
 
 mod backward;
 mod cut;

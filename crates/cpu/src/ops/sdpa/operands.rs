@@ -1,4 +1,4 @@
-//! Arguments of attention bound to memory, and how blocks of them come into a worker's scratch.
+//! Binding the arguments of attention, and bringing blocks of them into a worker's scratch.
 
 use super::thin::Lines;
 use crate::kernels::access::{Axis, Pos, View};
@@ -19,20 +19,20 @@ const LINE: usize = 128;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heads<'a> {
     source: Source<'a>,
-    /// The memory, where nobody writes to it.
+    /// The memory, if nothing writes to it.
     bytes: Option<&'a [u8]>,
 }
 
-/// Which dimension of a head is what.
+/// The roles of a head's dimensions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Roles {
-    /// The depth of the product.
+    /// The dimension of K.
     pub(super) depth: usize,
-    /// The columns.
+    /// The dimension of columns.
     pub(super) column: usize,
 }
 
-/// The position where a head begins.
+/// The position of the first element of a head.
 pub(super) fn head(batch: usize, head: usize) -> Pos {
     let mut pos = [0; MAX_NDIMS];
     (pos[0], pos[1]) = (batch as i64, head as i64);
@@ -47,14 +47,14 @@ pub(super) fn row_at(batch: usize, row: usize, queries: usize) -> Pos {
 }
 
 impl<'a> Heads<'a> {
-    /// The argument `arg`, quantised as the attributes say.
+    /// The argument `arg` with its quantisation.
     pub(super) fn of((simd, ctx): (Simd, &Ctx<'a>), attr: &Attr, arg: Arg) -> Result<Heads<'a>, Error> {
         let source = Source::shifted(simd, ctx, attr, arg)?;
         let scale = Broadcast::scale(simd, ctx, attr, arg, source.view.dims())?;
         Ok(Heads { source: Source { scale: Some(scale).filter(|s| !s.is_constant(1.0)), ..source }, bytes: ctx.input(arg) })
     }
 
-    /// Copies rows of bf16, counted over all heads of a batch, to pairs in words, rows `step` words apart.
+    /// Copies bf16 rows, counted over all heads of a batch, to words of pairs, with rows `step` words apart.
     pub(super) fn pairs(&self, batch: usize, rows: &Range<usize>, (to, step): (&mut [f32], usize)) {
         let view = &self.source.view;
         let (queries, size) = (view.dims()[2] as usize, view.dims()[3] as usize);
@@ -72,7 +72,7 @@ impl<'a> Heads<'a> {
         }
     }
 
-    /// Copies bf16 elements along a dimension to pairs that are so many words apart; the last one has a zero where there is no number.
+    /// Copies bf16 elements along a dimension to pairs `step` words apart; an odd last one is paired with a zero.
     fn line(&self, pos: &Pos, dim: usize, count: usize, to: &mut [u16], pair: usize) {
         let (mut pos, mut part) = (*pos, [0.0; LINE]);
         for start in (0..count).step_by(LINE) {
@@ -89,7 +89,7 @@ impl<'a> Heads<'a> {
         }
     }
 
-    /// Copies rows, counted over all heads of a batch, to numbers `step` apart, each multiplied by `factor`.
+    /// Copies rows, counted over all heads of a batch, to rows `step` elements apart, each multiplied by `factor`.
     pub(super) fn rows(&self, batch: usize, rows: &Range<usize>, factor: f32, (to, step): (&mut [f32], usize)) {
         let dims = self.source.view.dims();
         let (over_heads, depth) = (Axis::new(&[1, 2], dims), Axis::new(&[3], dims));
@@ -103,7 +103,7 @@ impl<'a> Heads<'a> {
         }
     }
 
-    /// Writes a part of a head as panels.
+    /// Packs a part of a head into panels.
     pub(super) fn panels(&self, part: &Part, form: Form, to: &mut [f32]) {
         let view = &self.source.view;
         let bytes = if form.size == 4 { self.source.floats.map(bytemuck::cast_slice) } else { self.bytes };
@@ -122,7 +122,7 @@ impl<'a> Heads<'a> {
         pack::panels(&self.source, &part.head, columns, depth, to, form.width);
     }
 
-    /// The same of bf16 in any layout, column by column.
+    /// The same for bf16 in any layout, column by column.
     fn panels_of_pairs(&self, part: &Part, form: Form, to: &mut [f32]) {
         let Part { head, roles, depth, columns } = part;
         let panel = form.panel(depth.len()) / 4;
@@ -138,21 +138,21 @@ impl<'a> Heads<'a> {
         }
     }
 
-    /// Whether keys or values, which lie in memory like this, become panels of pairs at speed.
+    /// Whether keys or values with this layout can be packed into panels of pairs by vectors.
     pub(super) fn has_pairs(tensor: &Tensor) -> bool {
         let strides = tensor.blocking().filter(|b| b.is_plain()).map(|b| [b.strides[2], b.strides[3]]);
         tensor.dtype == DataType::Bf16 && strides.is_some_and(|s| s.contains(&1))
     }
 
-    /// Distances of depths and of columns, where the elements are plain and lie in memory as they are.
+    /// Strides of K and of columns, if elements need no conversion.
     fn steps(&self, roles: Roles) -> Option<[usize; 2]> {
         let view = &self.source.view;
         let (depth, column) = view.stride(roles.depth).zip(view.stride(roles.column)).filter(|_| self.source.is_plain())?;
         Some([depth as usize, column as usize])
     }
 
-    /// A part of a head as lines, where they are if they are contiguous, else copied to `spare`. Every line is a depth where `weighed`, and those
-    /// of weight 0 do not count; else a line is a column, or a depth where these are contiguous.
+    /// A part of a head as lines, in place if they are contiguous, else copied to `spare`. With `weighed`, a line is a step of K, and lines
+    /// of weight 0 do not contribute; else a line is a column, or a step of K if these are contiguous.
     pub(super) fn lines<'s>(&self, part: &Part, weighed: bool, spare: &'s mut [f32]) -> Lines<'s>
     where
         'a: 's,
@@ -196,12 +196,12 @@ impl Part {
     }
 }
 
-/// Takes parts of a worker's scratch from its front, by their lengths.
+/// Takes slices of a worker's scratch from its front, by length.
 pub(super) fn taker<'s>(mut rest: &'s mut [f32]) -> impl FnMut(usize) -> &'s mut [f32] {
     move |len| rest.split_off_mut(..len).unwrap_or_default()
 }
 
-/// What scores are multiplied by.
+/// The factor of scores.
 pub(super) fn factor(simd: Simd, ctx: &Ctx<'_>, kind: SdpaScale) -> Result<f32, Error> {
     if kind == SdpaScale::None {
         return Ok(1.0);
@@ -221,7 +221,7 @@ pub(super) struct Mask<'a> {
     queries: usize,
 }
 
-/// Rows of a batch by some keys.
+/// Rows of a batch and some keys.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) batch: usize,
@@ -231,7 +231,7 @@ pub(super) struct Block {
 }
 
 impl<'a> Mask<'a> {
-    /// The mask of an execution, where there is one.
+    /// The mask of an execution, if it has one.
     pub(super) fn of((simd, ctx): (Simd, &Ctx<'a>), kind: SdpaMask, queries: usize) -> Result<Option<Mask<'a>>, Error> {
         if kind != SdpaMask::Buffer {
             return Ok(None);
@@ -239,7 +239,7 @@ impl<'a> Mask<'a> {
         Ok(Some(Mask { simd, numbers: Broadcast::tensor(View::of(simd, ctx, Arg::SRC_3)?), queries }))
     }
 
-    /// Multiplies the scores, `step` apart, of a block by a factor and adds the mask to them; `line` has room for one number a key.
+    /// Multiplies the scores of a block, with rows `step` apart, by a factor and adds the mask; `line` has room for one element a key.
     pub(super) fn add(&self, block: &Block, factor: f32, (scores, step): (&mut [f32], usize), line: &mut [f32]) {
         let line = &mut line[..block.keys.len()];
         for (row, scores) in block.rows.clone().zip(scores.chunks_mut(step)) {

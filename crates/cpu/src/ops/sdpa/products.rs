@@ -1,8 +1,8 @@
-//! Products of matrices in a worker's scratch, by generated tiles or in portable Rust: what attention has between its softmaxes.
+//! Products of matrices in a worker's scratch, by generated tiles or in portable Rust: the products of attention.
 //!
-//! The left operand lies in rows, plain or transposed; the right one in panels: as many columns as a tile has, and for every step of the depth
-//! a line of them. Panels are computed whole, so rows of the result have room for these. Operands are f32, or pairs of bf16 where the processor
-//! multiplies these: memory is counted in words of 4 bytes, an f32 or a pair.
+//! The left operand is in rows, plain or transposed; the right one is in panels as wide as a tile, with a line for every step of K. Whole
+//! panels are computed, so rows of the result must have room for that. Operands are f32, or bf16 pairs if the processor multiplies these:
+//! memory is counted in 4-byte words, an f32 or a pair.
 
 use super::softmax::Step;
 use crate::decision::PORTABLE;
@@ -30,24 +30,24 @@ pub(super) enum Products {
     Portable(Isa),
 }
 
-/// What generated tiles multiply.
+/// The parameters of generated tiles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tiling {
     isa: oxidnn_jit::Isa,
-    /// Bytes of a panel that stay in L1.
+    /// Bytes of a panel that may stay in L1.
     l1_panel: usize,
     /// f32 or bf16.
     product: Product,
 }
 
-/// The same with its kernels.
+/// Products with their kernels.
 #[derive(Debug)]
 pub(super) enum Ready {
     Tiles(Tiles),
     Portable,
 }
 
-/// Products that a plan has: left operands of these numbers of rows, plain or transposed, by panels of so many columns.
+/// Kinds of products in a plan: left operands with these numbers of rows, plain or transposed, times panels of this many columns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {
     pub(super) rows: [usize; 2],
@@ -58,9 +58,9 @@ pub(super) struct Kind {
 /// Rows of a left operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Left<'a> {
-    /// The elements, by words.
+    /// The elements, in words.
     pub(super) numbers: &'a [f32],
-    /// Distance of rows, or of depths where it is transposed, in words.
+    /// Stride of rows, or of steps of K if transposed, in words.
     pub(super) step: usize,
     /// Their number, at most [`ROWS`].
     pub(super) rows: usize,
@@ -68,10 +68,10 @@ pub(super) struct Left<'a> {
     pub(super) transposed: bool,
 }
 
-/// Panels of a right operand, one behind the other.
+/// Panels of a right operand, one after the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Right<'a> {
-    /// The elements, by words.
+    /// The elements, in words.
     pub(super) panels: &'a [f32],
     /// Columns of a panel.
     pub(super) width: usize,
@@ -79,23 +79,24 @@ pub(super) struct Right<'a> {
     pub(super) columns: usize,
     /// Words from a panel to the next.
     pub(super) panel: usize,
-    /// Whether zeros of the left operand do not count, even by infinities or what is not a number: weights of keys that are masked out.
+    /// Whether zeros of the left operand contribute nothing even where the right one is infinite or NaN: they are weights of masked-out
+    /// keys.
     pub(super) skip_zeros: bool,
 }
 
-/// Where a product goes.
+/// The result of a product.
 #[derive(Debug)]
 pub(super) struct Sums<'a> {
     /// The elements.
     pub(super) numbers: &'a mut [f32],
-    /// Distance of rows: at least the columns of all panels.
+    /// Stride of rows: at least the columns of all panels.
     pub(super) step: usize,
-    /// Whether the product is added to what is there.
+    /// Whether the product is added to the old values.
     pub(super) add: bool,
 }
 
 impl Products {
-    /// Multiply-adds of a core in a cycle.
+    /// Multiply-adds of a core a cycle.
     pub(super) fn rate(&self) -> f64 {
         match self {
             Products::Tiles(tiling) => Core::host().rate(tiling.isa.width().lanes(), tiling.product.depth()),
@@ -113,7 +114,7 @@ impl Products {
         Products::Portable(isa)
     }
 
-    /// The same products of bf16, where the processor has them.
+    /// The same products in bf16, if the processor has them.
     pub(super) fn of_bf16(self) -> Option<Products> {
         match self {
             Products::Tiles(tiling) if Product::Bf16.is_native(tiling.isa) => {
@@ -127,12 +128,12 @@ impl Products {
         if let Products::Tiles(tiling) = self { tiling.product } else { Product::F32 }
     }
 
-    /// Words of a row of so much depth.
+    /// Words of a row of `depth` elements.
     pub(super) fn words(&self, depth: usize) -> usize {
         depth.div_ceil(self.product().depth())
     }
 
-    /// How panels of so many columns lie.
+    /// The form of panels of `width` columns.
     pub(super) fn form(&self, width: usize) -> Form {
         let together = self.product().together();
         Form { size: 4 / together, together, width }
@@ -142,7 +143,7 @@ impl Products {
     pub(super) fn width(&self, columns: usize) -> usize {
         match self {
             Products::Tiles(tiling) => panel_columns(tiling.isa, columns),
-            // Transposed left operands ask for two vectors.
+            // A transposed left operand needs panels of two vectors.
             Products::Portable(isa) => panel_width(*isa, 2 * isa.lanes()),
         }
         .max(columns.min(1))
@@ -156,10 +157,10 @@ impl Products {
         }
     }
 
-    /// Makes the kernels for these products.
+    /// Generates the kernels for these products.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where a kernel cannot be made.
+    /// [`Error::Runtime`] if a kernel cannot be generated.
     pub(super) fn build(&self, kinds: &[Kind]) -> Result<Ready, Error> {
         match self {
             Products::Tiles(tiling) => Tiles::new(*tiling, kinds).map(Ready::Tiles),
@@ -169,7 +170,7 @@ impl Products {
 }
 
 impl Ready {
-    /// Computes `left` times `right` over so much depth.
+    /// Computes `left` times `right` over `depth` elements.
     ///
     /// # Panics
     /// When an operand is shorter than that.
@@ -181,17 +182,17 @@ impl Ready {
         }
     }
 
-    /// Whether all elements of panels are finite, so that [`Right::skip_zeros`] makes no difference.
+    /// Whether all elements of the panels are finite, so that [`Right::skip_zeros`] makes no difference.
     pub(super) fn is_finite(&self, simd: Simd, words: &[f32]) -> bool {
         simd.run(Finite { words, product: self.product() })
     }
 
-    /// Types of operands.
+    /// The types of the operands.
     pub(super) fn product(&self) -> Product {
         if let Ready::Tiles(tiles) = self { tiles.of.product } else { Product::F32 }
     }
 
-    /// Replaces the scores of a block by weights, in the type of the products' operands.
+    /// Replaces the scores of a block by weights in the operands' type.
     ///
     /// # Panics
     /// When a row is shorter than it says.
@@ -203,7 +204,7 @@ impl Ready {
     }
 }
 
-/// Number `i` of words.
+/// Element `i` of words.
 fn number(product: Product, words: &[f32], i: usize) -> f32 {
     match product {
         Product::Bf16 => f32::from_bits(words[i / 2].to_bits() >> (i % 2 * 16) << 16),
@@ -211,7 +212,7 @@ fn number(product: Product, words: &[f32], i: usize) -> f32 {
     }
 }
 
-/// A product in which zeros on the left do not count.
+/// A product in which zeros of the left operand contribute nothing.
 fn counted(product: Product, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
     let Sums { numbers, step, add } = sums;
     let together = product.depth();
@@ -229,7 +230,7 @@ fn counted(product: Product, left: &Left<'_>, right: &Right<'_>, depth: usize, s
     }
 }
 
-/// Whether all elements are finite.
+/// Tests whether all elements are finite.
 struct Finite<'a> {
     words: &'a [f32],
     product: Product,
@@ -241,12 +242,12 @@ impl Body for Finite<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) -> bool {
         if self.product == Product::Bf16 {
-            // An exponent of ones becomes a carry.
+            // Adding 1 to an exponent of all ones carries into the sign bit.
             let carry = |word: &f32| (word.to_bits() & 0x7f80_7f80).wrapping_add(0x0080_0080);
             return self.words.iter().fold(0, |all, word| all | carry(word)) & 0x8000_8000 == 0;
         }
         let (vectors, rest) = self.words.as_chunks::<W>();
-        // Zero times a number that is not finite is not zero, and no sum makes it one again.
+        // Zero times infinity or NaN is NaN, and stays NaN in the sum.
         let mut sums = [0.0; W];
         for vector in vectors {
             sums = std::array::from_fn(|j| sums[j] + vector[j] * 0.0);
@@ -255,7 +256,7 @@ impl Body for Finite<'_> {
     }
 }
 
-/// Kinds of kernels: heights by vectors, by whether sums are added to and whether the left operand is transposed.
+/// Number of kernels: heights by vectors, by whether products are accumulated, by whether the left operand is transposed.
 const KERNELS: usize = MOST_ROWS * 4 * 4;
 
 /// Generated tiles.
@@ -266,7 +267,7 @@ pub(super) struct Tiles {
     online: Online,
 }
 
-/// Where a kernel is among all.
+/// Index of a kernel.
 const fn index(height: usize, vectors: usize, add: bool, transposed: bool) -> usize {
     (((height - 1) * 4 + vectors - 1) * 2 + add as usize) * 2 + transposed as usize
 }
@@ -300,7 +301,7 @@ impl Tiles {
         let (vectors, steps) = (self.vectors(right.width), depth.div_ceil(product.depth()));
         let (panel, count) = (right.panel * 4, right.columns.div_ceil(right.width));
         let mut words = [0; ONE_STRIP];
-        // Bytes from a row of the left operand to the next, and from a depth to the next.
+        // Bytes from one row of the left operand to the next, and from one step of K to the next.
         let (row, a_step) = if left.transposed { (4, left.step * 4) } else { (left.step * 4, 4) };
         let offsets: [usize; MOST_ROWS] = std::array::from_fn(|i| i * row);
         for (first, height, tiles) in runs(0..left.rows, tallest(isa, product, vectors)) {

@@ -1,9 +1,9 @@
-//! The softmax of rows that come block by block: a running maximum and a running sum, and results that are rescaled where the maximum grows.
+//! The softmax of rows that arrive block by block: a running maximum, a running sum, and results that are rescaled when the maximum grows.
 //!
-//! The recurrence is that of online softmax (Milakov and Gimelshein 2018, arXiv 1805.02867) as FlashAttention uses it (Dao et al. 2022, arXiv
-//! 2205.14135; Dao 2023, arXiv 2307.08691): what a row has so far is the largest score `m`, `l = sum e^(s - m)` and `o = sum e^(s - m) v`; a block
-//! with a larger score multiplies `l` and `o` by `e^(m - m')`; in the end the result is `o / l`. Scores are multiplied by the binary logarithm of
-//! e together with their scale, so that powers are powers of two.
+//! This is online softmax (Milakov and Gimelshein 2018, arXiv 1805.02867) as FlashAttention uses it (Dao et al. 2022, arXiv 2205.14135; Dao
+//! 2023, arXiv 2307.08691). The state of a row is the largest score `m`, `l = sum e^(s - m)` and `o = sum e^(s - m) v`. A block with a
+//! larger score multiplies `l` and `o` by `e^(m - m')`; in the end the result is `o / l`. Scores are multiplied by their scale times the
+//! binary logarithm of e, so that exponentials are powers of two.
 
 use crate::kernels::lanes::fold;
 use crate::kernels::multiversion::Body;
@@ -13,13 +13,13 @@ use oxidnn_expr::functions::exp2;
 use oxidnn_expr::{Lane, Num};
 use std::f32::consts::LN_2;
 
-/// What is known of a row so far.
+/// The softmax state of a row.
 #[derive(Clone, Copy, Pod, Zeroable, Debug)]
 #[repr(C)]
 pub(super) struct Row {
-    /// What scores, as powers of two, are subtracted: the largest, or one that it does not exceed by much.
+    /// The largest scaled score so far, or one that no score exceeds by much.
     pub(super) largest: f32,
-    /// The sum of powers of scores less that.
+    /// The sum of powers of two of the scaled scores minus `largest`.
     pub(super) sum: f32,
 }
 
@@ -27,35 +27,35 @@ impl Row {
     /// Before the first key.
     pub(super) const NONE: Row = Row { largest: f32::NEG_INFINITY, sum: 0.0 };
 
-    /// What scores are subtracted: the largest, or 0 while all are minus infinity, so that their exponentials are 0 and not NaN.
+    /// What is subtracted from scores: the largest, or 0 while all are minus infinity, so that exponentials are 0 and not NaN.
     #[inline(always)]
     pub(super) fn reference(self) -> f32 {
         if self.largest == f32::NEG_INFINITY { 0.0 } else { self.largest }
     }
 
-    /// The natural logarithm of the sum of exponentials, minus infinity where no key counts.
+    /// The natural logarithm of the sum of exponentials; minus infinity if all keys are masked out.
     pub(super) fn logarithm(self) -> f32 {
         if self.sum == 0.0 { f32::NEG_INFINITY } else { self.largest * LN_2 + self.sum.ln() }
     }
 
-    /// What the result is multiplied by in the end: 0 where no key counts.
+    /// The final factor of the result; 0 if all keys are masked out.
     #[inline(always)]
     pub(super) fn share(self) -> f32 {
         if self.sum == 0.0 { 0.0 } else { 1.0 / self.sum }
     }
 }
 
-/// Replaces the scores of a block by weights, of rows the logarithms of whose sums are known.
+/// Replaces the scores of a block by weights, for rows whose logarithm is known.
 pub(super) struct Weights<'a, F> {
     /// Scores, row by row, in whole vectors.
     pub(super) scores: &'a mut [f32],
-    /// Distance of the rows of scores.
+    /// Stride of the rows of scores.
     pub(super) step: usize,
-    /// Columns of the block; those behind become 0 up to the vector's end.
+    /// Columns of the block; the rest of the last vector becomes 0.
     pub(super) columns: usize,
-    /// How many of a row's columns count.
+    /// How many of a row's columns are not masked out.
     pub(super) visible: F,
-    /// The logarithms, one a row.
+    /// The logarithms, one for each row.
     pub(super) kept: &'a [f32],
 }
 
@@ -75,15 +75,15 @@ impl<F: Fn(usize) -> usize> Body for Weights<'_, F> {
     }
 }
 
-/// Replaces gradients of weights by those of scores: `s = w (d - own)`.
+/// Replaces gradients of weights by gradients of scores: `s = w (d - own)`.
 pub(super) struct Changes<'a> {
     /// Weights and their gradients, row by row.
     pub(super) weights: &'a [f32],
     pub(super) changes: &'a mut [f32],
-    /// Distance of rows.
+    /// Stride of rows.
     pub(super) step: usize,
     pub(super) columns: usize,
-    /// What a row's weights have in common: the product of the result and its gradient.
+    /// For each row, the dot product of the result and its gradient.
     pub(super) own: &'a [f32],
 }
 
@@ -101,30 +101,30 @@ impl Body for Changes<'_> {
     }
 }
 
-/// Replaces the scores of a block by exponentials and takes them into the rows.
+/// Replaces the scores of a block by exponentials and updates the rows' states.
 pub(super) struct Step<'a, F> {
     /// Scores, row by row, in whole vectors.
     pub(super) scores: &'a mut [f32],
-    /// Distance of the rows of scores.
+    /// Stride of the rows of scores.
     pub(super) step: usize,
-    /// Columns of the block; those behind become 0 up to the vector's end.
+    /// Columns of the block; the rest of the last vector becomes 0.
     pub(super) columns: usize,
-    /// How many of a row's columns count.
+    /// How many of a row's columns are not masked out.
     pub(super) visible: F,
-    /// What scores are multiplied by: the scale by the binary logarithm of e, positive and finite.
+    /// The factor of scores: the scale times the binary logarithm of e, positive and finite.
     pub(super) factor: f32,
     /// The rows.
     pub(super) rows: &'a mut [Row],
-    /// The results so far, row by row, which are rescaled.
+    /// The accumulated results, row by row, which are rescaled.
     pub(super) results: &'a mut [f32],
-    /// Distance of the rows of results.
+    /// Stride of the rows of results.
     pub(super) results_step: usize,
     /// Whether there are results.
     pub(super) has_results: bool,
 }
 
 impl<F: Fn(usize) -> usize> Step<'_, F> {
-    /// By generated code on vectors of so many lanes.
+    /// Runs generated code for vectors of `lanes` lanes.
     pub(super) fn generated(self, online: &Online, lanes: usize) {
         let Step { scores, step, columns, visible, factor, rows, results, results_step, has_results } = self;
         let whole = columns.next_multiple_of(lanes);
@@ -148,7 +148,7 @@ impl<F: Fn(usize) -> usize> Body for Step<'_, F> {
         let Step { scores, step, columns, visible, factor, rows, results, results_step, .. } = self;
         let whole = columns.next_multiple_of(W);
         let fma = |a: f32, b: f32, c: f32| if FMA { a.mul_add(b, c) } else { a * b + c };
-        // Where a score is not a number the sum will not be one either.
+        // If a score is NaN, so will be the sum.
         let larger = |a, b| if b > a { b } else { a };
         for (i, row) in rows.iter_mut().enumerate() {
             let scores = &mut scores[i * step..][..whole];

@@ -1,14 +1,14 @@
-//! Products of a few rows by a matrix that is read where it lies, line by line, once: what decoding is made of, at the speed of memory.
+//! Products of a few rows with a matrix that is read once, in place, line by line: the products of decoding, bound by memory bandwidth.
 
 use super::products::{Left, Sums};
 use crate::kernels::lanes::fold;
 use crate::kernels::multiversion::{Body, Simd};
 
-/// Most rows: panels cost about as much as the products of so many.
+/// Most rows: packing panels costs about as much as the products of this many.
 pub(super) const ROWS: usize = 8;
 /// Lines that are added at a time.
 const APART: usize = 4;
-/// Elements of lines that meet all rows before the next ones do.
+/// Elements of the lines that are multiplied with all rows before the next ones: they stay in L1.
 const NEAR: usize = 4096;
 
 /// A matrix in lines.
@@ -16,21 +16,21 @@ const NEAR: usize = 4096;
 pub(super) struct Lines<'a> {
     /// The elements.
     pub(super) numbers: &'a [f32],
-    /// Distance of lines.
+    /// Stride of lines.
     pub(super) step: usize,
-    /// Whether a line is a column, with all its depths, and not a depth with all columns.
+    /// Whether a line is a column over all of K, and not a step of K over all columns.
     pub(super) of_columns: bool,
-    /// Whether depths that the left operand has a 0 for do not count, whatever their numbers are. Lines are depths then.
+    /// Whether steps of K with a 0 in the left operand contribute nothing whatever the line holds. Lines are steps of K then.
     pub(super) weighed: bool,
 }
 
-/// Computes `left` by `columns` columns of the matrix.
+/// Computes `left` times `columns` columns of the matrix.
 pub(super) fn product(simd: Simd, left: &Left<'_>, right: &Lines<'_>, [depth, columns]: [usize; 2], sums: Sums<'_>) {
     let Sums { numbers, step, add } = sums;
     if !add {
         numbers.chunks_mut(step).take(left.rows).for_each(|row| row[..columns].fill(0.0));
     }
-    // A few lines meet all rows while they are in L1.
+    // A few lines are multiplied with all rows while they are in L1.
     let (lines, len) = if right.of_columns { (columns, depth) } else { (depth, columns) };
     let few = (NEAR / len.max(1)).next_multiple_of(APART).max(APART);
     for first in (0..lines).step_by(few) {
@@ -46,7 +46,7 @@ pub(super) fn product(simd: Simd, left: &Left<'_>, right: &Lines<'_>, [depth, co
     }
 }
 
-/// Adds the products of a row and of lines that are columns.
+/// Dot products of a row with lines that are columns.
 struct Columns<'a> {
     row: &'a [f32],
     right: Lines<'a>,
@@ -67,7 +67,7 @@ impl Body for Columns<'_> {
     }
 }
 
-/// Adds multiples of lines that are depths.
+/// Adds multiples of lines that are steps of K.
 struct Depths<'a> {
     row: &'a [f32],
     right: Lines<'a>,

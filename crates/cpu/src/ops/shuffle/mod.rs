@@ -1,4 +1,4 @@
-//! Channel shuffle: the axis as rows and columns, transposed.
+//! Channel shuffle: a transposition of the axis as a matrix.
 
 mod permuted;
 
@@ -26,7 +26,7 @@ fn shuffle(problem: &Problem) -> Result<(&Shuffle, Sides<'_>), Skip> {
     })
 }
 
-/// Destination and source with their tensors, and rows of the source's axis as a matrix that is transposed.
+/// Destination and source, their tensors, and the number of rows of the source's axis as a matrix, which is transposed.
 type Sides<'p> = ([Arg; 2], [&'p Tensor; 2], i64);
 
 fn permuted(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -1,4 +1,4 @@
-//! Shuffles whose elements are neighbours in memory along the axis, or in blocks of it: positions of both orders of the axis as loops.
+//! Shuffles whose elements are contiguous along the axis, at least within blocks of it: the axis as loops in both orders.
 
 use crate::ops::reorder::lanes::{Lanes, Loop, Moved};
 use crate::ops::reorder::loops::step;
@@ -11,7 +11,7 @@ use oxidnn_spec::{Arg, Blocking, Tensor};
 /// The kernel for a destination and its source, whose axis is `rows` rows that become columns.
 ///
 /// # Errors
-/// [`Skip`] for layouts whose blocks end within rows, sizes that fill few lanes, and types that are no words of 8, 16 or 32 bits.
+/// [`Skip`] for layouts whose blocks end within rows, sizes that fill few lanes, and types other than words of 8, 16 or 32 bits.
 pub(super) fn kernel(args: [Arg; 2], tensors: [&Tensor; 2], axis: usize, rows: i64, jit: Isa) -> Result<Lanes, Skip> {
     let [dst, src] = tensors;
     let elem = match dst.dtype.bits() {
@@ -33,7 +33,7 @@ pub(super) fn kernel(args: [Arg; 2], tensors: [&Tensor; 2], axis: usize, rows: i
     for d in (0..dims.len()).filter(|d| *d != axis) {
         each(&mut loops, [(&to, 1), (&from, 1)], d, dims[d]).ok_or_else(other)?;
     }
-    // A step along a row of the source is one down a column of the destination, and the other way round.
+    // A step along a row of the source is a step down a column of the destination, and the other way round.
     each(&mut loops, [(&to, rows), (&from, 1)], axis, columns).ok_or_else(other)?;
     each(&mut loops, [(&to, 1), (&from, columns)], axis, rows).ok_or_else(other)?;
     let starts = [to.offset as usize, from.offset as usize];
@@ -41,7 +41,7 @@ pub(super) fn kernel(args: [Arg; 2], tensors: [&Tensor; 2], axis: usize, rows: i
     if kernel.is_filled() { Ok(kernel) } else { Err(Skip::Shape("rows and columns that fill few lanes of a vector")) }
 }
 
-/// Adds the loops over `size` positions of dimension `d`, each so many positions behind the last in either tensor; `None` where blocks do not nest.
+/// Adds the loops over `size` positions of dimension `d`, with a stride in positions for either tensor; `None` if blocks do not nest.
 fn each(loops: &mut Vec<Loop>, tensors: [(&Blocking, i64); 2], d: usize, size: i64) -> Option<()> {
     let mut units = vec![1, size];
     for (b, distance) in tensors {

@@ -17,7 +17,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     fallback::ROW,
 ];
 
-/// Elements whose exponentials stay near.
+/// Elements whose exponentials stay in a cache.
 const NEAR: i64 = 1 << 20;
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -42,8 +42,8 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     }
 }
 
-/// Folds the maximum, then the sum of exponentials, then multiplies by its reciprocal. Exponentials are kept in a destination of `f32`, else in a row of
-/// the worker's own where all stages go over a row (`by_row`), else in scratch that stays near.
+/// Folds the maximum, then the sum of exponentials, then multiplies by its reciprocal. Exponentials are stored in the destination if it is
+/// `f32`, else in a row of the worker's own if all stages run on one row at a time (`by_row`), else in scratch.
 fn forward(op: &Softmax, problem: &Problem, by_row: bool) -> Result<(Pipeline, usize), Skip> {
     let log = op.alg == SoftmaxAlg::Log;
     let zeros = op.alg == SoftmaxAlg::InfAsZero;
@@ -69,7 +69,7 @@ fn forward(op: &Softmax, problem: &Problem, by_row: bool) -> Result<(Pipeline, u
     b.load(0, src);
     b.fold(0, FoldOp::Max, largest);
     if zeros {
-        // A row of nothing but -inf: exponentials of -inf are 0 and so is the quotient.
+        // A row of only -inf: with a finite maximum exponentials are 0, and so are quotients.
         b.stage(Over::Kept);
         b.load(0, largest);
         b.forward(0, EltwiseAlg::Clip, -f32::MAX, f32::INFINITY);

@@ -1,4 +1,4 @@
-//! Copies that repeat every element: what a single channel of a group is to several.
+//! Copies that repeat every element: a single channel of a group for each of several.
 
 use crate::CpuTarget;
 use crate::kernels::access::{Pos, View};
@@ -9,7 +9,7 @@ use oxidnn_runtime::{Ctx, Plan};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
 
-/// Elements of the copy that are made at a time, and of a task.
+/// Elements of the copy that are written at a time, and in a task.
 const LINE: usize = 1024;
 const TASK: usize = 16 << 10;
 
@@ -19,7 +19,7 @@ struct Repeat {
     times: usize,
 }
 
-/// The copy of `src`, channels last, in which every channel is `times` channels; `None` where elements do not lie one behind the other in both.
+/// The copy of channels-last `src` in which every channel is repeated `times` times; `None` if one of the tensors is not dense.
 pub(super) fn plan(src: &Tensor, dst: &Tensor, times: usize, target: &CpuTarget) -> Option<Box<dyn Plan>> {
     let flat = |t: &Tensor| {
         let last = Tensor::with_tag(*t.dims(), t.dtype, "axb").ok()?;

@@ -16,14 +16,14 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     fallback::ROW,
 ];
 
-/// Sources that are added in one pass: as many as kernels have addresses for, with destination and what was added before.
+/// Sources that are added in one pass: as many as kernels have addresses for, besides the destination and the sum so far.
 const TOGETHER: usize = 8;
 
 fn chunks(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     Program::plan_in_stages(problem, target, pipeline)
 }
 
-/// One pass, or for many sources several, between which sums stay in scratch: the destination, which may lie over a source, is written last.
+/// One pass, or several for many sources, with sums in scratch in between: the destination, which may be a source, is written last.
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::Sum(op) = &problem.op else { return Err(Skip::Op("another operation than sum")) };
     let passes = op.scales.len().div_ceil(TOGETHER);
@@ -52,7 +52,7 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.finish()
 }
 
-/// Adds some sources to register 0, which the first of all begins.
+/// Adds some sources to register 0; the very first one initialises it.
 fn add(b: &mut Builder<'_>, op: &Sum, sources: Range<usize>) -> Result<(), Skip> {
     for i in sources {
         b.load_argument(i.min(1), Arg::multiple_src(i))?;

@@ -3,7 +3,7 @@
 use super::{Norm, OVERFLOW, Share, zero};
 use crate::emit::{Emitter, Place, Real, Tail, View, literal};
 use crate::ops::columns::{self, Matrix};
-use crate::ops::columns_kept::{self, Whole};
+use crate::ops::columns_kept::{self, Bits, Whole};
 use crate::ops::map::Map;
 use crate::ops::planes_kept::{self, Kept, Plane};
 use crate::ops::pointwise::tensor;
@@ -32,15 +32,21 @@ struct Body<'a> {
 impl Norm<'_> {
     /// The configuration for these tensors, the last of which is the result; appends a launch that zeroes the counters.
     fn whole<'n>(&self, program: &mut Program, given: &[(&'n str, Arg, &Tensor)], numbers: i64) -> Result<Option<Shape<'n>>, Skip> {
-        let Some(target) = self.vectors.filter(|_| self.share == Share::Channel && self.by_lanes() && !self.flags.rms) else {
-            return Ok(None);
+        let Some(target) = self.vectors.filter(|_| self.share == Share::Channel && !self.flags.rms) else { return Ok(None) };
+        let bits = match self.tensor(Arg::WORKSPACE) {
+            None => Bits::None,
+            Some(_) if given.len() == 2 => Bits::Written(Arg::WORKSPACE),
+            Some(_) => Bits::Read(Arg::WORKSPACE),
         };
+        if !self.by_lanes() && !(bits != Bits::None && self.has_bits_by_columns()) {
+            return Ok(None);
+        }
         let dims = self.src.dims();
         let (count, last) = (dims[1], given.len() - 1);
         let rows = dims.volume().unwrap_or(0) / count.max(1);
         let matrices: Option<Vec<_>> = given.iter().map(|&(name, arg, t)| Matrix::of(name, arg, t, 1)).collect();
         if let Some(all) = matrices {
-            let Some(whole) = Whole::of([&all[..last], &all[last..]], [rows, count], numbers, target) else { return Ok(None) };
+            let Some(whole) = Whole::of([&all[..last], &all[last..]], [rows, count], (numbers, bits), target) else { return Ok(None) };
             let counters = Tensor::plain([whole.across], DataType::S32).map_err(|_| OVERFLOW)?;
             let at = program.book(counters.bytes()).ok_or(OVERFLOW)?;
             let mut map = Map::over(Real::Single, &counters.layout);
@@ -51,7 +57,7 @@ impl Norm<'_> {
             return Ok(Some(Shape::Columns(whole, [all[0], all[1], all[last]], [partial, at])));
         }
         let planes: Option<Vec<_>> = given.iter().map(|&(name, arg, t)| Plane::of(name, arg, t)).collect();
-        let Some(all) = planes.filter(|_| dims.len() == 3) else { return Ok(None) };
+        let Some(all) = planes.filter(|_| dims.len() == 3 && bits == Bits::None) else { return Ok(None) };
         let kept = Kept::of([&all[..last], &all[last..]], [dims[0], count, dims[2]], &target.facts);
         Ok(kept.map(|kept| Shape::Planes(kept, [all[0], all[1], all[last]])))
     }
@@ -109,7 +115,11 @@ impl Norm<'_> {
             ("factor", if scaled { format!("{inverse} * scale(a, p + 1)") } else { inverse }),
             ("shift_by", if shifted { "shift(a, p + 1)" } else { "(real)0" }.to_owned()),
         ];
-        let relu = if self.flags.fuse_relu { "            v = !(v <= 0) ? v : (real)0;\n" } else { "" };
+        let relu = match (self.flags.fuse_relu, self.tensor(Arg::WORKSPACE)) {
+            (false, _) => "",
+            (true, None) => "            v = !(v <= 0) ? v : (real)0;\n",
+            (true, Some(_)) => "            const bool positive = !(v <= 0);\n            v = positive ? v : (real)0, bits |= (u32)positive << i;\n",
+        };
         let body = Body {
             read: 1,
             terms: "    DEVICE void begin(const Args&, i64) {}\n    DEVICE real term(const Loaded& x, int v) const { return x.src.number(v); }\n",
@@ -148,19 +158,22 @@ impl Norm<'_> {
             ("middle", here(&mean)),
         ];
         let columns = matches!(shape, Shape::Columns(..));
+        let masked = self.tensor(Arg::WORKSPACE).is_some();
+        let gradient = |i: &str| if masked { format!("(x.bits >> {i} & 1 ? x.diff_dst.number({i}) : (real)0)") } else { format!("x.diff_dst.number({i})") };
         let (size, own) = if columns { ("VECTOR", "v") } else { ("1", "0") };
         let terms = format!(
             "    real middle[{size}];\n    DEVICE void begin(const Args& a, i64 c) {{\n#pragma unroll\n        for (int v = 0; v < {size}; ++v) {{\n            \
              const index q[] = {{(index)(c + v)}};\n            middle[v] = {mean};\n        }}\n    }}\n    \
-             DEVICE void add(const Loaded& x, int v, real& gx, real& g) const {{\n        const real d = x.diff_dst.number(v);\n        g += d;\n        \
-             gx = fma(d, x.src.number(v) - middle[{own}], gx);\n    }}\n"
+             DEVICE void add(const Loaded& x, int v, real& gx, real& g) const {{\n        const real d = {};\n        g += d;\n        \
+             gx = fma(d, x.src.number(v) - middle[{own}], gx);\n    }}\n",
+            gradient("v")
         );
         let body = Body {
             read: 2,
             terms: &terms,
             numbers: &numbers,
             before: &before,
-            value: "            const real v = fma(x.diff_dst.number(i), $by_own, fma(x.src.number(i) - $middle, $by_apart, $rest));\n",
+            value: &format!("            const real v = fma({}, $by_own, fma(x.src.number(i) - $middle, $by_apart, $rest));\n", gradient("i")),
         };
         self.launch_whole(program, (emit, diff_src), &shape, &body);
         Ok(true)

@@ -62,7 +62,7 @@ impl Memory {
         let lines = LINES.map(|(y, place)| Line {
             source: y * PIXELS * channels * 4,
             other: y * PIXELS * channels,
-            value: place as f32 + if kernel.take == Take::Shared { 0.5 } else { 0.0 },
+            value: if kernel.take == Take::Shared { place as f32 + 0.5 } else { f32::from_bits(place as u32) },
         });
         let rows: Vec<Row> = ROWS
             .iter()

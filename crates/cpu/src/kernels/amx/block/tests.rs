@@ -4,12 +4,12 @@ use oxidnn_jit::ir::Reuse;
 use oxidnn_jit::kernels::dot::Start;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Tiles, or vectors that do what they would.
+/// AMX tiles, or their emulation by vectors.
 fn isa() -> Option<Isa> {
     Isa::host_within(Isa::EMULATED_AMX).filter(|isa| isa.amx)
 }
 
-/// Calls `run` with pieces of `lens` elements, and with each of them one number short, which must be refused with nothing written.
+/// Calls `run` with slices of `lens` elements, and with each of them one element short, which must be refused with nothing written.
 fn refuses(what: &str, lens: [usize; 3], run: impl Fn(&mut [Vec<f32>; 3])) {
     run(&mut lens.map(|len| vec![1.0; len]));
     for short in 0..lens.len() {

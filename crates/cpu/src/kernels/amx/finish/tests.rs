@@ -55,12 +55,12 @@ fn run(isa: Isa, [a, b, sums, c]: &mut [Vec<f32>; 4]) {
     pipeline.flush();
 }
 
-/// Operands and results of all tiles are checked before the first one of a call is multiplied, and results are as they are to be.
+/// Operands and results of all tiles of a call are checked before the first one is multiplied, and results are right.
 #[test]
 fn pipelines_refuse_operands_that_are_too_short() {
     let Some(isa) = Isa::host_within(Isa::EMULATED_AMX).filter(|isa| isa.amx) else { return };
     let lens = [8 * 4, 2 * 4 * LINES, Pipeline::LEN, 8 * 2 * LINES];
-    // A pair of bf16 ones.
+    // A pair of ones in bf16.
     let one = f32::from_bits(0x3f80_3f80);
     let mut memory = lens.map(|len| vec![one; len]);
     run(isa, &mut memory);
@@ -72,7 +72,7 @@ fn pipelines_refuse_operands_that_are_too_short() {
     }
 }
 
-/// Sums in memory, and zeros, become results where they belong.
+/// Sums in memory, or zeros, are converted and stored as results.
 #[test]
 fn sums_in_memory_are_finished() {
     let Some(isa) = Isa::host_within(Isa::EMULATED_AMX).filter(|isa| isa.amx) else { return };

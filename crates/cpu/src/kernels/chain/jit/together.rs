@@ -1,11 +1,12 @@
-//! Formulas of several vectors at once, operation by operation. One operation of a formula waits for the one before; with those of other vectors
-//! in between the processor has something to do meanwhile, which it would not find itself, several tens of instructions further on.
+//! Formulas on several vectors, interleaved operation by operation. Each operation of a formula depends on the one before; the operations
+//! of other vectors in between hide the latency, which the processor could not do itself if the next vector's code came several tens of
+//! instructions later.
 
 use oxidnn_expr::Num;
 use oxidnn_expr::functions::Bits;
 use std::array::from_fn;
 
-/// Vectors that a formula is computed of.
+/// The vectors that a formula is computed for.
 #[derive(Clone, Copy)]
 pub(crate) struct Together<V, const N: usize>(pub(crate) [V; N]);
 

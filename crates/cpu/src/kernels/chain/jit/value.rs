@@ -1,7 +1,7 @@
-//! `Value`: formulas lowered to instructions. A [`Num`] whose operations are recorded in a function instead of computed.
+//! `Value`: formulas lowered to instructions. It is a [`Num`] whose operations are recorded in a function instead of computed.
 //!
-//! Constants stay elements until an instruction needs them, as operands in memory, so that they take no registers but those that a recorder is
-//! given.
+//! Constants remain numbers until an instruction needs them as an operand in memory, so they take no registers except those that a recorder
+//! is given.
 
 use oxidnn_expr::Num;
 use oxidnn_expr::functions::Bits;
@@ -10,21 +10,21 @@ use oxidnn_jit::ir::{Accumulate, Binary, Compare, Pred, Rounding, Src, Unary, Va
 use oxidnn_spec::op::EltwiseAlg;
 use std::cell::RefCell;
 
-/// The function that values are recorded in.
+/// The function that operations are recorded in.
 pub(crate) struct Recorder<'f> {
     function: RefCell<&'f mut Function>,
     /// Constants in registers, by their bits.
     kept: &'f [(u32, Val)],
 }
 
-/// The vector that a formula makes.
+/// The vector that a formula computes.
 pub(crate) fn formula(f: &mut Function, body: impl for<'r, 'f> FnOnce(&'r Recorder<'f>) -> Value<'r, 'f>) -> Val {
     let recorder = Recorder::new(f);
     let value = body(&recorder);
     recorder.lanes(value)
 }
 
-/// A vector of f32, or of the bits of some.
+/// A vector of f32, or of their bits.
 #[derive(Clone, Copy)]
 pub(crate) enum Value<'r, 'f> {
     /// The same number in every lane, by its bits.
@@ -63,7 +63,7 @@ impl<'f> Recorder<'f> {
         body(&mut self.function.borrow_mut())
     }
 
-    /// The value in a register.
+    /// A value as a register.
     pub(crate) fn lanes(&self, x: Value<'_, 'f>) -> Val {
         match x {
             Value::Lanes(_, x) => x,
@@ -87,7 +87,7 @@ impl<'f> Recorder<'f> {
     }
 }
 
-/// The recorder of either, where not both are constants.
+/// The recorder of either value; `None` if both are constants.
 fn recorder<'r, 'f>(a: Value<'r, 'f>, b: Value<'r, 'f>) -> Option<&'r Recorder<'f>> {
     match (a, b) {
         (Value::Lanes(r, _), _) | (_, Value::Lanes(r, _)) => Some(r),
@@ -96,7 +96,7 @@ fn recorder<'r, 'f>(a: Value<'r, 'f>, b: Value<'r, 'f>) -> Option<&'r Recorder<'
 }
 
 impl<'r, 'f> Value<'r, 'f> {
-    /// `op`, or on constants `fold`. Where the order does not matter, a constant becomes the second operand.
+    /// `op`, or `fold` on constants. If the operation is commutative, a constant becomes the second operand.
     fn binary(self, op: Binary, o: Self, fold: fn(u32, u32) -> u32) -> Self {
         let Some(r) = recorder(self, o) else {
             let (Value::Constant(a), Value::Constant(b)) = (self, o) else { return self };
@@ -127,7 +127,8 @@ impl<'r, 'f> Value<'r, 'f> {
         }
     }
 
-    /// The larger or the smaller, and the number where one is NaN: `by`, or `of_two` where the second is a constant, as the processor takes that.
+    /// Maximum or minimum, which must return the number if one operand is NaN: by `by`, or by `of_two` if the second operand is a constant,
+    /// which the processor then returns.
     fn extreme(self, [by, of_two]: [Binary; 2], o: Self, fold: fn(u32, u32) -> u32) -> Self {
         let (a, b) = if matches!(self, Value::Constant(_)) { (o, self) } else { (self, o) };
         a.binary(if matches!(b, Value::Constant(_)) { of_two } else { by }, b, fold)
@@ -160,7 +161,7 @@ impl<'r, 'f> Num for Value<'r, 'f> {
         let (a, factor) = if matches!(self, Value::Constant(_)) { (self, a) } else { (a, self) };
         let Value::Lanes(r, factor) = factor else { return self.mul(a).add(b) };
         r.value(match (a, b) {
-            // A step of Horner's rule: the constant comes from memory.
+            // A step of Horner's rule, with the constant in memory.
             (Value::Lanes(_, by), Value::Constant(_)) => {
                 let plus = r.source(b);
                 r.with(|f| {
@@ -186,7 +187,7 @@ impl<'r, 'f> Num for Value<'r, 'f> {
     fn min(self, o: Self) -> Self {
         self.extreme([Binary::SmallestF32, Binary::MinF32], o, |a, b| fold(f32::min)(a, b))
     }
-    /// The processor takes the second operand where one is NaN.
+    /// If one operand is NaN, the processor returns the second.
     fn clamp(self, low: f64, high: f64) -> Self {
         let not_below = Value::constant(low).binary(Binary::MaxF32, self, |a, b| fold(f32::max)(a, b));
         if high == f64::INFINITY {
@@ -201,11 +202,11 @@ impl<'r, 'f> Num for Value<'r, 'f> {
         self.unary(Unary::SqrtF32, |x| f32::from_bits(x).sqrt().to_bits())
     }
     oxidnn_expr::functions_of_bits!();
-    /// For exponents that [`has_power`] names: products, a square root, a quotient.
+    /// For exponents of [`has_power`]: by products, a square root, a quotient.
     fn powf(self, p: f64) -> Self {
         let halves = (2.0 * p.abs()) as u32;
         let whole = halves.is_multiple_of(2);
-        // A power that is no integer is that of the magnitude for -0 and -inf, and NaN for all between.
+        // A power with a fractional exponent is that of the absolute value for -0 and -inf, and NaN for negative numbers in between.
         let infinity = Value::constant(f64::INFINITY);
         let x = if whole {
             self
@@ -271,13 +272,13 @@ impl<'r, 'f> Bits for Value<'r, 'f> {
     }
 }
 
-/// True for functions of a few instructions.
+/// Whether the function is a few instructions.
 pub(crate) fn is_short(alg: EltwiseAlg) -> bool {
     use EltwiseAlg::*;
     matches!(alg, Relu | ReluDst | Linear | Clip | ClipV2 | ClipV2Dst | Square | Abs | Sqrt | SqrtDst | HardSigmoid | Round | HardSwish)
 }
 
-/// Whether [`Num::powf`] of values does this exponent: some halves.
+/// Whether [`Num::powf`] of values supports this exponent: some multiples of a half.
 pub(crate) fn has_power(p: f32) -> bool {
     (2.0 * p).fract() == 0.0 && p.abs() <= 4.0
 }

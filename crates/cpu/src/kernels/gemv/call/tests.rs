@@ -5,7 +5,7 @@ use oxidnn_jit::kernels::gemv::{Groups, Scales};
 use oxidnn_jit::kernels::unpack::{Decode, Stored};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Calls `run` with pieces of `lens` elements, and with each of them one number short, which must be refused with nothing written.
+/// Calls `run` with slices of `lens` elements, and with each of them one element short, which must be refused with nothing written.
 fn refuses(what: &str, lens: &[usize], run: impl Fn(&mut [Vec<f32>])) {
     let memory =
         |short: usize| -> Vec<Vec<f32>> { lens.iter().enumerate().map(|(i, len)| vec![1.0; len - usize::from(i == short)]).collect() };
@@ -22,17 +22,18 @@ fn walks_refuse_operands_that_are_too_short() {
     let Some(isa) = CpuTarget::host().jit else { return };
     let (lanes, decode, rows) = (isa.width().lanes(), Decode { stored: Stored::F32, pairs: false }, 2);
     let groups = Some(Groups { scale: Some(Elem::F32), zero: Some(Elem::F32) });
-    // Two groups of three lines, and two columns or rows of three vectors and five words: elements of `A`, `B`, `C` and what groups have.
+    // Two groups of three lines, and two columns or rows of three vectors and five words: elements of `A`, `B`, `C` and the per-group
+    // operands.
     let cases = [
         (
             Walk::Panel { line: 2, vectors: 1, groups },
             vec![6 * rows, 11 * lanes, (rows - 1) * 3 * lanes + lanes, 5 * lanes, 5 * lanes, 2 * rows],
         ),
         (Walk::Lines { lines: 2, masked: true }, vec![4 * rows, 3 * 4 * lanes + 3 * lanes + 5, 4 * rows * lanes]),
-        (Walk::Columns { columns: 2, masked: true, scales: None }, vec![7 * lanes + 5, 3 * 4 * lanes + 3 * lanes + 5, 4 * rows * lanes]),
+        (Walk::Columns { columns: 2, masked: true, scales: None }, vec![7 * lanes + 5, 3 * 4 * lanes + 3 * lanes + 5, 2 * rows + lanes]),
         (
             Walk::Columns { columns: 2, masked: false, scales: Some(Scales { elem: Elem::F32, in_vector: 2 }) },
-            vec![10 * lanes, 3 * 4 * lanes + 6 * lanes, 4 * rows * lanes, 3 * 4 * lanes + 4],
+            vec![10 * lanes, 3 * 4 * lanes + 6 * lanes, 2 * rows + lanes, 3 * 4 * lanes + 4],
         ),
     ];
     for (walk, lens) in cases {
@@ -43,7 +44,7 @@ fn walks_refuse_operands_that_are_too_short() {
             let mut column = || of_groups.next().map(|numbers| Column { buf: lend(numbers), row: 4 * lanes * 4, dtype: DataType::F32 });
             let (scale, zero) = (column(), column());
             let a_sums = of_groups.next().map_or(&[][..], |sums| sums);
-            // Two parts of three vectors where they are scaled.
+            // Two parts of three vectors if scaled.
             let parts = if matches!(walk, Walk::Columns { scales: Some(_), .. }) { 2 } else { 0 };
             let on = On { a, a_row: 4 * lanes, b: lend(b), b_row: 4 * lanes * 4, groups: 2, count: 3, parts, last: 5, scale, zero, a_sums };
             kernel.run(&on, c, 3 * lanes);

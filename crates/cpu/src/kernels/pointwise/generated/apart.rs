@@ -1,8 +1,8 @@
-//! Rows whose vectors lie apart: blocks of channels, whose lanes are reduced with them, and reduced dimensions that are not the innermost, where each
-//! lane has a row of its own.
+//! Rows of vectors at a stride: blocks of channels, whose lanes are reduced too, and reduced dimensions that are not the innermost, where
+//! each lane is a row.
 //!
-//! All stages go over the vectors of a few rows before the next ones, so that what one has read is near for the next, and what they leave to each other
-//! is in the first cache.
+//! All stages process the vectors of a few rows before the next rows, so that what one stage has read is in a cache for the next, and rows
+//! that stages pass on stay in L1.
 //!
 //! One of the few files with unsafe code: every address is checked against its buffer before the call.
 
@@ -17,25 +17,25 @@ use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::Error;
 
-/// Elements of what a task is, at least.
+/// Fewest elements of a task.
 const TASK: i64 = 16 * 1024;
 
 /// The vectors of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Apart {
-    /// Whole ones, and the reduced lanes of one behind them.
+    /// Whole vectors, and the reduced lanes of a partial one after them.
     vectors: usize,
     left: usize,
-    /// Elements from one to the next.
+    /// Elements from one vector to the next.
     step: usize,
     kept: bool,
 }
 
 impl Fused {
-    /// The kernel of a group whose rows are vectors apart.
+    /// The kernel of a group whose rows are vectors at a stride.
     ///
     /// # Errors
-    /// [`Skip`] for other groups, for types and formulas that generated code does not know, and for operands that lie differently.
+    /// [`Skip`] for other groups, for types and formulas that generated code does not have, and for operands with other strides.
     pub(super) fn apart(group: &Group, isa: Isa) -> Result<Fused, Skip> {
         let grid = group.grid.as_ref().ok_or(Skip::Shape("sizes known at execution only"))?;
         let (kept, reduced) = (&grid.kept, &grid.reduced);
@@ -123,7 +123,7 @@ impl Fused {
     }
 }
 
-/// Elements from one reduced position to the next, where there is one loop of them, and kept positions are neighbours.
+/// Elements from one reduced position to the next, if there is one loop of them and kept positions are contiguous.
 fn columns(kept: &Nest, reduced: &Nest, moving: impl Iterator<Item = usize>) -> Result<usize, Skip> {
     let mut step = None;
     for i in moving {
@@ -137,7 +137,7 @@ fn columns(kept: &Nest, reduced: &Nest, moving: impl Iterator<Item = usize>) -> 
 }
 
 impl Apart {
-    /// Elements of a row of the worker's own.
+    /// Elements of a worker's own row.
     pub(super) fn own(&self, lanes: usize) -> usize {
         (self.vectors + usize::from(self.left > 0)) * lanes
     }
@@ -147,7 +147,7 @@ impl Call {
     /// Runs the rows of a chunk of kept positions.
     ///
     /// # Panics
-    /// When an element lies outside its buffer.
+    /// If an element is outside its buffer.
     fn run_apart(&self, code: &Entry<Args>, memory: &[Memory<'_>; OPERANDS], chunk: &Chunk<'_>, apart: &Apart) {
         let lanes = self.isa.width().lanes();
         let (each, left) = if apart.kept { (lanes, chunk.run % lanes) } else { (1, apart.left) };
@@ -174,7 +174,7 @@ impl Call {
                 continue;
             }
             let [at, inner, outer] = [chunk.at[i], chunk.inner[i], chunk.outer[i]].map(|x| x as usize);
-            // The last vector of a row: a lane, all of them, or those that are left.
+            // The last vector of a row: one lane, all lanes, or the remaining ones.
             let (vectors, last) = match (way, apart.kept, apart.left) {
                 (Way::Moves, true, _) => (apart.vectors, 1),
                 (Way::Moves, false, 0) => (apart.vectors, lanes),
@@ -186,7 +186,7 @@ impl Call {
             args.row[slot] = inner * each * size;
             args.plane[slot] = outer.wrapping_sub(inner.wrapping_mul(each * groups)).wrapping_mul(size);
         }
-        // SAFETY: the elements of all vectors of all rows lie in the memory that they were asked of.
+        // SAFETY: the elements of all vectors of all rows are inside the memory that was checked.
         unsafe { code.call(&args) }
     }
 }

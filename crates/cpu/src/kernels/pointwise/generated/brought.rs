@@ -1,8 +1,7 @@
-//! Operands that a kernel cannot take where they lie: elements that are no neighbours along a row, and types that generated code does not know.
+//! Operands that a kernel cannot take in place: elements that are not contiguous along a row, and types that generated code does not have.
 //!
-//! Chunk by chunk they are brought into elements of the worker's own, which stay in the first cache, and taken from there. Where neighbours of
-//! an operand lie across the rows, a chunk is a tile, which is transposed in registers; whatever else there is goes the way of the interpreted
-//! programs.
+//! They are copied chunk by chunk to elements of the worker's own, which stay in L1, and used from there. If an operand is contiguous
+//! across the rows, a chunk is a tile, which is transposed in registers; all other operands are converted as interpreted programs do.
 
 use super::super::{CHUNK, Chunk, Kind, Memory, OPERANDS};
 use super::{Operand, Part, Way};
@@ -16,17 +15,17 @@ use oxidnn_jit::kernels::transpose::{Transpose, UNCHANGED};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::Error;
 
-/// Most operands of a kernel that are brought: the registers of an interpreted program are their room.
+/// Most such operands of a kernel: they use the registers of an interpreted program.
 pub(super) const MOST: usize = super::super::program::REGISTERS;
 
 /// One such operand.
 #[derive(Debug)]
 pub(super) struct Brought {
-    /// Its number in the group.
+    /// Its index in the group.
     pub(super) operand: usize,
-    /// The worker's register for it.
+    /// The worker's register for its elements.
     pub(super) register: usize,
-    /// One number for each row.
+    /// Whether there is one number for each row.
     still: bool,
     /// Whether the kernel reads it, and whether it writes it.
     pub(super) read: bool,
@@ -35,10 +34,10 @@ pub(super) struct Brought {
 }
 
 impl Brought {
-    /// Operand `operand` of a group, which goes along a row as `way` says, for the worker's register `register`.
+    /// Operand `operand` of a group, which goes along a row as `way` says, with the worker's register `register`.
     ///
     /// # Errors
-    /// [`Skip`] where there are too many.
+    /// [`Skip`] if there are too many.
     pub(super) fn new(operand: usize, of: &Operand, way: Way, stages: &[Part], register: usize) -> Result<Brought, Skip> {
         if register == MOST {
             return Err(Skip::Attr(format!("more than {MOST} tensors that lie apart along a row")));
@@ -55,15 +54,15 @@ impl Brought {
         })
     }
 
-    /// The code that it needs.
+    /// The transposition that it needs, if any.
     pub(super) fn build(&self, isa: Isa) -> Result<Option<Squares>, Error> {
         self.squares.map(|kernel| Squares::of(isa, kernel)).transpose()
     }
 
-    /// Brings the elements of a chunk into `numbers`, row by row.
+    /// Copies the elements of a chunk to `numbers`, row by row.
     ///
     /// # Panics
-    /// When an element lies outside its buffer.
+    /// If an element is outside its buffer.
     pub(super) fn bring(
         &self,
         (simd, squares): (Simd, Option<&Squares>),

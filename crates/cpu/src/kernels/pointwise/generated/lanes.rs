@@ -1,14 +1,14 @@
-//! Numbers of several rows in one vector: lane `l` has that of row `l % n`, for 1, 2 or 4 rows.
+//! Values of several rows in one vector: lane `l` has that of row `l % n`, for 1, 2 or 4 rows.
 //!
-//! What is folded over rows is folded for all of them together, a fraction of the instructions of one row after the other. A row by itself takes part as
-//! if it were all rows, so that its numbers do not depend on how many there are.
+//! Totals of several rows are reduced together, with a fraction of the instructions of one row after the other. A single row is treated as
+//! if it were all rows, so that its totals do not depend on the number of rows.
 
 use super::super::fold::FoldOp;
 use super::write::operation;
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::{Binary, Val};
 
-/// All lanes of each row's vector folded.
+/// Folds all lanes of each row's vector.
 pub(super) fn fold(f: &mut Function, op: FoldOp, rows: &[Val]) -> Val {
     let op = operation(op);
     let halves = |f: &mut Function, [low, high]: [Binary; 2], a: Val, b: Val| {
@@ -32,7 +32,7 @@ pub(super) fn fold(f: &mut Function, op: FoldOp, rows: &[Val]) -> Val {
     f.across_quarters(op, total)
 }
 
-/// The numbers of some rows, each in all lanes of a vector, in one.
+/// Combines the numbers of some rows, each in all lanes of a vector, in one vector.
 pub(super) fn join(f: &mut Function, rows: &[Val]) -> Val {
     let pair = |f: &mut Function, a: Val, b: Val| f.binary(Binary::InterleaveLow32, a, b);
     match *rows {
@@ -46,7 +46,7 @@ pub(super) fn join(f: &mut Function, rows: &[Val]) -> Val {
     }
 }
 
-/// The number of each of `n` rows in all lanes.
+/// The number of each of `n` rows, in all lanes.
 pub(super) fn spread(f: &mut Function, x: Val, n: usize) -> Vec<Val> {
     let words: &[Binary] = match n {
         1 => return vec![x],

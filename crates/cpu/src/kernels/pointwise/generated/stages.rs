@@ -11,17 +11,17 @@ use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::Error;
 
-/// Positions of a call: what its columns share from vector to vector is in the first cache.
+/// Positions of a call down columns: what its columns share from vector to vector stays in L1.
 const NEAR: usize = 8192;
 /// Positions of a call along rows.
 const LONG: usize = 4 * NEAR;
-/// Rows of a call: as many elements are added in f32.
+/// Rows of a call: as many elements as f32 can add accurately.
 const ROWS: usize = 1024;
 
-/// The kernels of the stages of a group; `None` for stages over kept positions, and those with bits, that are interpreted.
+/// The kernels of the stages of a group; `None` for stages that are interpreted: over kept positions, and with bits.
 ///
 /// # Errors
-/// [`Skip`] where another stage cannot be generated.
+/// [`Skip`] if another stage cannot be generated.
 pub(super) fn calls(group: &Group, isa: Isa) -> Result<Vec<Option<Call>>, Skip> {
     let bits = |stage: &Stage| stage.steps.iter().filter_map(Step::operand).any(|i| group.operands[i].kind == Kind::Bits);
     let call = |stage: &Stage| match call(stage, group, isa) {
@@ -31,7 +31,7 @@ pub(super) fn calls(group: &Group, isa: Isa) -> Result<Vec<Option<Call>>, Skip> 
     group.stages.iter().map(call).collect()
 }
 
-/// How operand `i` goes along the positions of `along`, and along those of `across`, where these are rows.
+/// How operand `i` goes along the positions of `along`, and along those of `across` if these are rows.
 fn way(i: usize, along: &Nest, across: Option<&Nest>) -> Result<Way, Skip> {
     match along.step(i) {
         Some(0) => Ok(Way::Still),
@@ -46,7 +46,7 @@ fn call(stage: &Stage, group: &Group, isa: Isa) -> Result<Call, Skip> {
     let by_kept = stage.by_kept(grid);
     let down = !by_kept && grid.columns;
     let (along, across) = if by_kept || down { (&grid.kept, down.then_some(&grid.reduced)) } else { (&grid.reduced, None) };
-    // Kept positions make rows of the kernel: it goes over all of these. What one element is folded to is the element.
+    // Kept positions become rows of the kernel, which runs over all of them. The total of a single element is the element.
     let mut part = Part { over: Over::All, ..Part::of(stage) };
     if by_kept {
         part.steps.extend(stage.folds.iter().map(|f| Step::Store { from: f.register, operand: f.operand }));
@@ -91,7 +91,7 @@ fn call(stage: &Stage, group: &Group, isa: Isa) -> Result<Call, Skip> {
     }
     let stages = vec![part];
     check_formulas(&stages)?;
-    // Rows of half a vector are whole ones of half the width, which need no mask.
+    // With rows of half a vector, vectors of half the width need no mask.
     let isa = if along.run() == Some(Isa::AVX2.width().lanes() as i64) { Isa::AVX2 } else { isa };
     Ok(Call::new(Spec { stages, operands, rows: if down { Rows::Down } else { Rows::Any }, streaming: false, flushes: false }, isa, from))
 }
@@ -103,7 +103,7 @@ pub(super) struct Kernels<'g> {
     pub(super) codes: &'g [Option<Entry<Args>>],
 }
 
-/// Runs a group whose stages have these kernels.
+/// Runs a group whose stages have kernels.
 pub(super) fn run<'a>(of: Kernels<'_>, (simd, ctx): (Simd, &Ctx<'a>), space: [Buf<'a>; 2]) -> Result<(), Error> {
     of.group.run(ctx, space, &|work, lines| match of.calls[work.stage].as_ref().zip(of.codes[work.stage].as_ref()) {
         Some(call) => of.stage(call, simd, work, lines),
@@ -111,7 +111,7 @@ pub(super) fn run<'a>(of: Kernels<'_>, (simd, ctx): (Simd, &Ctx<'a>), space: [Bu
     })
 }
 
-/// Makes a byte of each bit of operand `t` of a chunk, row by row.
+/// Expands each bit of operand `t` of a chunk to a byte, row by row.
 fn spread(buf: Buf<'_>, chunk: &Chunk<'_>, t: usize, bytes: &mut [u8]) {
     let (at, inner, outer) = (chunk.at[t] as usize, chunk.inner[t] as usize, chunk.outer[t] as usize);
     let mut run = |first: usize, (at, n): (usize, usize), step: usize| {
@@ -147,7 +147,7 @@ impl Kernels<'_> {
         let mut bytes = of_bits.map(|_| [0; NEAR]);
         let bits = bytes.as_mut().map_or(&mut [][..], |b| &mut b[..]);
         let Lines(registers, folded) = lines;
-        // What the only chunk has folded is the result.
+        // With a single chunk, its totals are the result.
         let mut chunks = 0;
         grid.each(work.kept.clone(), work.reduced.clone(), (CHUNK, limit), |visit| match visit {
             Visit::Fresh(n) => {

@@ -13,14 +13,14 @@ fn targets() -> impl Iterator<Item = CpuTarget> {
     present.map(|isa| CpuTarget::within(isa, 1)).filter(|t| t.jit.is_some())
 }
 
-/// An element by element problem, for its two tensors.
+/// An element-wise problem with two tensors.
 fn problem(line: &str) -> Problem {
     let mut problem = parse_line(&mut Settings::default(), line).unwrap().pop().unwrap().problem;
     problem.resolve();
     problem
 }
 
-/// A pipeline over tensors of `line` as `stages` writes it, dimension 0 kept.
+/// A pipeline over the tensors of `line`, written by `stages`; dimension 0 is kept.
 fn pipeline(line: &str, stages: impl FnOnce(&mut Builder<'_>) -> Result<(), Skip>) -> Result<(Pipeline, usize), Skip> {
     let problem = problem(line);
     let dims = *problem.tensor(Arg::DST).unwrap().dims();
@@ -30,13 +30,13 @@ fn pipeline(line: &str, stages: impl FnOnce(&mut Builder<'_>) -> Result<(), Skip
     b.finish()
 }
 
-/// The same in one kernel.
+/// The same as one kernel.
 fn program(line: &str, target: &CpuTarget, stages: impl FnOnce(&mut Builder<'_>) -> Result<(), Skip>) -> Result<(Program, usize), Skip> {
     let (pipeline, scratch) = pipeline(line, stages)?;
     Ok((Program::new(pipeline, target.jit.unwrap())?, scratch))
 }
 
-/// `dst = (src - max) * 2 / sum(src - max)` by rows: folds into two operands that are made, one of which is changed between stages.
+/// `dst = (src - max) * 2 / sum(src - max)` by rows: reductions into two internal operands, one of which is changed between stages.
 fn stages(b: &mut Builder<'_>) -> Result<(), Skip> {
     let src = b.argument(Arg::SRC)?;
     let [largest, sum] = [b.table(0b01)?, b.table(0b01)?];
@@ -61,7 +61,7 @@ fn stages(b: &mut Builder<'_>) -> Result<(), Skip> {
     Ok(())
 }
 
-/// What the program makes of `src`.
+/// Runs the program on `src` and returns the result.
 fn run(program: Program, on: (Problem, &CpuTarget), scratch_bytes: usize, src: &mut [f32]) -> Vec<f32> {
     let mut dst = vec![f32::NAN; src.len()];
     run_between(program, on, scratch_bytes, [src, &mut dst]);
@@ -71,7 +71,7 @@ fn run(program: Program, on: (Problem, &CpuTarget), scratch_bytes: usize, src: &
 /// The same from a slice to another.
 fn run_between(program: Program, (problem, target): (Problem, &CpuTarget), scratch_bytes: usize, [src, dst]: [&mut [f32]; 2]) {
     let mut scratch = vec![0u64; scratch_bytes.div_ceil(8) + 8];
-    // SAFETY: the slices outlive the execution, and are looked at after it.
+    // SAFETY: the slices outlive the execution, and are read after it.
     let [from, to, space] = unsafe {
         [
             Buf::new(src.as_mut_ptr().cast(), size_of_val(src)),
@@ -141,7 +141,7 @@ fn check(line: &str, target: &CpuTarget, (made, scratch): (Program, usize)) {
     let [rows, width] = [0, 1].map(|d| tensor.dims()[d] as usize);
     let at = |row: usize, column: usize| tensor.blocking().unwrap().offset_of(&[row as i64, column as i64]) as usize;
     let mut src = vec![0.0; tensor.bytes() / 4];
-    // Powers of two differ by whole ones: sums are exact in any order.
+    // Elements are 0 or 4: sums are exact in any order.
     (0..rows * width).for_each(|i| src[at(i / width, i % width)] = ((i * 29 + i / 17) % 2) as f32 * 4.0);
     let got = run(made, (problem, target), scratch, &mut src);
     for row in 0..rows {
@@ -158,7 +158,7 @@ fn check(line: &str, target: &CpuTarget, (made, scratch): (Program, usize)) {
 #[test]
 fn stages_are_kernels_of_their_own_where_rows_are_not_one_run() {
     for target in targets() {
-        // Columns, blocks of channels with a tail, and rows that are folded in segments.
+        // Columns, blocks of channels with a tail, and rows that are reduced in segments.
         for (tag, dims, forms) in [
             ("ba", [70, 9], [Rows::Down, Rows::Any]),
             ("ba", [3, 5000], [Rows::Down, Rows::Any]),
@@ -181,7 +181,7 @@ fn stages_are_kernels_of_their_own_where_rows_are_not_one_run() {
 #[test]
 fn rows_of_vectors_apart_are_one_kernel() {
     for target in targets() {
-        // Lanes that are rows of their own, with some left, and blocks of channels with a tail.
+        // Rows in the lanes of vectors, with a remainder, and blocks of channels with a tail.
         for (tag, dims, kept) in [("ba", [70, 9], true), ("ba", [3, 500], true), ("Ab16a", [37, 40], true), ("Ba16b", [37, 40], false)] {
             // Blocks are vectors of one width.
             if !kept && target.jit.is_some_and(|isa| !isa.avx512) {
@@ -211,7 +211,7 @@ fn results_are_the_same_past_the_caches() {
         };
         let streams = |kept: usize| matches!(&made(kept).groups[0], Made::Fused(chain) if chain.streamed.is_some());
         assert_eq!([len * 8 - 1, len * 8].map(streams), [true, false]);
-        // At the begin of a line and behind it, where vectors are no whole ones.
+        // At the begin of a cache line and behind it, where vectors are not aligned to lines.
         for first in [0, 1] {
             let mut src: Vec<f32> = (0..len).map(|i| (i % 91) as f32).collect();
             let mut memory = vec![f32::NAN; len + 64];
@@ -338,7 +338,7 @@ fn short_rows_are_written_out() {
     assert_eq!(rows(4 * lanes), Rows::Few { vectors: 4, left: false });
     assert_eq!(rows(2 * lanes + 3), Rows::Few { vectors: 2, left: true });
     assert_eq!([rows(4 * lanes + 1), rows(1 << 40)], [Rows::Any; 2]);
-    // Code for rows of 16 numbers serves all numbers of rows, and their distances.
+    // Code for rows of 16 elements is the same for all numbers of rows and all strides.
     let spec = |line: &str| spec_of(&program_of_copy(line, &target));
     assert_eq!(spec("--reorder --stag=aBcd16b --dtag=acdb 2x32x3x5"), spec("--reorder --stag=aBcd16b --dtag=acdb 7x256x9x9"));
     assert_eq!(spec("--reorder --sdt=u8 --ddt=u8 --stag=aBcd16b --dtag=acdb 2x32x3x5").operands[0].0, Elem::F32, "in words");

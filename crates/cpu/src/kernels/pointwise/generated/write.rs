@@ -1,4 +1,4 @@
-//! The code of a program: rows, stages, steps.
+//! Writes the code of a program: rows, stages, steps.
 
 use super::super::fold::FoldOp;
 use super::super::program::{Over, REGISTERS, Step};
@@ -9,66 +9,67 @@ use oxidnn_jit::ir::{self, Accumulate, Addr, Binary, Compare, Elem, Int, Pred, P
 use oxidnn_spec::op::BinaryAlg;
 use std::mem::offset_of;
 
-/// Rows of one vector that are folded apart: a power of two.
+/// Independent accumulators of one vector of a row: a power of two.
 const APART: usize = 4;
 
-/// Bytes that are asked for at once, and where they go: a row is read again soon.
+/// Bytes of a prefetch; rows that are read again soon are prefetched to L1.
 const LINE: usize = 64;
 const AHEAD: Prefetch = Prefetch::L2;
 
-/// The vectors of a program's registers.
+/// The vectors in a program's registers.
 type Registers = [Option<Val>; REGISTERS];
 
-/// Where vectors are made.
+/// The position of a vector.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Elements of the row before, and vectors after those; `None` for what is made once a row.
+    /// Elements of the row before it, and vectors after those; `None` for what is computed once a row.
     at: Option<(Int, usize)>,
     mask: Option<Pred>,
-    /// Which of the vectors that are folded apart it goes to.
+    /// The index of the accumulator that it goes to.
     total: usize,
-    /// The first or the second of two vectors that have every other element of as many as both have.
+    /// Which of two vectors, of the even and of the odd elements of two vectors in memory.
     half: Option<usize>,
-    /// Which of the rows that are made together.
+    /// The index among the rows that are processed together.
     row: usize,
 }
 
 impl Place {
-    /// Of what is made once for all rows that are made together.
+    /// For values that are computed once for all rows that are processed together.
     const KEPT: Place = Place { at: None, mask: None, total: 0, half: None, row: 0 };
 
-    /// Of a vector of the first row.
+    /// For a vector of the first row.
     fn of(at: (Int, usize), mask: Option<Pred>, total: usize) -> Place {
         Place { at: Some(at), mask, total, half: None, row: 0 }
     }
 }
 
-/// A row that is written out, where there are no loops: a zero, whole vectors, and the mask of what is left.
+/// An unrolled row: a zero index, number of whole vectors, and the mask of a partial one.
 type Few = (Int, usize, Option<Pred>);
 
-/// What writes a kernel.
+/// The writer of a kernel.
 pub(super) struct Writer<'s> {
     spec: &'s Spec,
-    /// Rows that are made together now, and by most of the kernel.
+    /// Rows that are processed together now, and in most of the kernel.
     rows: usize,
     most: usize,
     args: Option<Int>,
-    /// Of vectors apart: the elements before one of the worker's own rows, and the lanes that there are of all of them.
+    /// With vectors at a stride: the offset in a worker's own row, and the mask of existing lanes.
     own: Option<Int>,
     lanes: Option<Pred>,
-    /// The addresses of the operands in each of these rows, in the first of them where they stand still, or are the same in all.
+    /// The addresses of the operands in each of these rows; only in the first row for operands that have one element or are the same in all
+    /// rows.
     at: Vec<Vec<Option<Int>>>,
-    /// What operands are that stand still in a row, in all lanes, and in the lanes of their rows.
+    /// Operands with one element for a row: in all lanes; and of several rows in one vector.
     still: Vec<Vec<Option<Val>>>,
     joint: Vec<Option<Val>>,
     /// The vectors of columns of operands that are the same in all rows.
     columns: Vec<Vec<Val>>,
-    /// The same of columns whose even and odd elements are vectors of their own.
+    /// The same for columns whose even and odd elements are separate vectors.
     apart: Vec<Vec<Val>>,
-    /// Two vectors of operands as they are in memory, and what is to be stored of the first of them.
+    /// Two vectors of operands as loaded; and the even vector of a pair to be stored.
     pairs: Vec<Option<Val>>,
     even: Vec<Option<Val>>,
-    /// The vector of such an operand, or of sums, that the rows made together share.
+    /// The vector of such an operand, or of sums, that the rows processed together share.
     shared: Vec<Option<Val>>,
 }
 
@@ -144,7 +145,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Rows of some vectors, several at a time. What is the same in all rows of a plane is loaded before them.
+    /// Processes rows of some vectors, several at a time. Operands that are the same in all rows of a plane are loaded first.
     fn joined(&mut self, f: &mut Function, args: Int, vectors: usize) {
         let (spec, width) = (self.spec, f.isa().width());
         let Some(stage) = spec.stages.first() else { return };
@@ -187,7 +188,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Some rows, and on to those behind them.
+    /// Processes some rows, and moves to those after them.
     fn together(&mut self, f: &mut Function, args: Int, few: Option<Few>, rows: usize) {
         self.rows = rows;
         for (i, _) in self.spec.placed().filter(|o| matches!(o.1.1, Way::Moves | Way::Own)) {
@@ -199,7 +200,7 @@ impl<'s> Writer<'s> {
         (0..rows).for_each(|_| self.go_on(f, args, offset_of!(Args, row)));
     }
 
-    /// The addresses of an operand in memory in each of the rows that are made together.
+    /// The addresses of an operand in memory in each of the rows that are processed together.
     fn each_row(&self, f: &mut Function, operand: usize) -> Vec<Int> {
         let mut all: Vec<Int> = self.at[0][operand].into_iter().collect();
         if let (Some(distance), true) = (self.distance(f, operand), self.rows > 1) {
@@ -212,13 +213,13 @@ impl<'s> Writer<'s> {
         all
     }
 
-    /// The distance from row to row of an operand in memory.
+    /// The stride from row to row of an operand in memory.
     fn distance(&self, f: &mut Function, operand: usize) -> Option<Int> {
         let slot = self.spec.placed().position(|o| o.0 == operand)?;
         self.args.map(|args| field(f, args, offset_of!(Args, row) + size_of::<usize>() * slot))
     }
 
-    /// Where operands that are only read go on behind the rows that are made together, with the bytes of an element.
+    /// The addresses of read-only operands behind the rows that are processed together, with the bytes of an element.
     fn ahead(&self, f: &mut Function) -> Vec<(Int, usize)> {
         let mut all = Vec::new();
         for (i, (elem, _)) in self.spec.placed().filter(|o| o.1.1 == Way::Moves && self.spec.reads(o.0)) {
@@ -230,11 +231,11 @@ impl<'s> Writer<'s> {
                 all.push((at, elem.bytes()));
             }
         }
-        // Two streams of each of two rows keep a core busy.
+        // Two streams from each of two rows are enough for a core.
         if all.len() > self.rows { Vec::new() } else { all }
     }
 
-    /// The columns of all rows, some vectors at a time.
+    /// Processes the columns of all rows, some vectors at a time.
     fn down(&mut self, f: &mut Function, args: Int) {
         let (together, lanes) = (self.spec.columns_together(f.isa()), f.isa().width().lanes());
         let index = f.int(0);
@@ -257,13 +258,13 @@ impl<'s> Writer<'s> {
         });
     }
 
-    /// All rows of some vectors of columns, the first of which begin at an index. What stands still from row to row is loaded before them, what
-    /// is folded is stored behind them.
+    /// Processes all rows of some vectors of columns, which begin at an index. Values that are the same in all rows are loaded before,
+    /// totals are stored afterwards.
     fn columns(&mut self, f: &mut Function, args: Int, index: Int, (vectors, mask): (usize, Option<Pred>)) {
         let (spec, width) = (self.spec, f.isa().width());
         let Some(stage) = spec.stages.first() else { return };
         let slot = |f: &mut Function, slot: usize| field(f, args, offset_of!(Args, at) + size_of::<usize>() * slot);
-        // Rows of one vector are folded apart, so that one need not wait for the other.
+        // Rows of one vector have several accumulators, to hide latency.
         let lines = spec.operands.iter().filter(|o| o.1 == Way::Column).count();
         let room = f.isa().simd_registers().saturating_sub(lines + 6) / stage.folds.len().max(1);
         let apart = if vectors == 1 && !stage.is_long() { room.clamp(1, APART) } else { 1 };
@@ -330,7 +331,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Moves all operands by distances among the arguments.
+    /// Moves the addresses of all operands by strides among the arguments.
     fn go_on(&self, f: &mut Function, args: Int, distances: usize) {
         let moves = |way: Way| match way {
             Way::Own | Way::Sums => false,
@@ -343,7 +344,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// All stages on the rows that are made together; `few` says how they are written out.
+    /// All stages on the rows that are processed together; `few` describes unrolled rows.
     fn row(&mut self, f: &mut Function, args: Int, few: Option<Few>) {
         let spec = self.spec;
         self.joint.fill(None);
@@ -359,7 +360,7 @@ impl<'s> Writer<'s> {
                 (Over::All, None) => self.whole_stage(f, args, stage, Some(i) == second && self.rows > 1),
                 (Over::All, Some((zero, vectors, mask))) => {
                     self.spread(f, stage);
-                    // Rows that are made together need no vectors apart.
+                    // Rows that are processed together need no further accumulators.
                     let apart = if self.most > 1 { 1 } else { stage.together().min(vectors + usize::from(mask.is_some())) };
                     let totals = totals(f, stage, self.rows * apart);
                     let whole = (0..vectors).map(|vector| (vector, None));
@@ -384,7 +385,7 @@ impl<'s> Writer<'s> {
         self.spec.rows == Rows::Apart { kept: true }
     }
 
-    /// A stage over the vectors of rows that are apart.
+    /// A stage over the vectors of rows with vectors at a stride.
     fn stage_apart(&mut self, f: &mut Function, args: Int, stage: &Part) {
         self.spread(f, stage);
         let totals = totals(f, stage, self.rows);
@@ -407,8 +408,8 @@ impl<'s> Writer<'s> {
         self.folded(f, stage, &totals);
     }
 
-    /// A stage over the elements of the rows. What it stores, where some rows of that do not begin at a multiple of a vector, is made row by row, each in vectors at
-    /// such multiples behind a part of one: two rows of stores across lines take turns, and twice as long.
+    /// A stage over the elements of the rows. If some rows of its result are not aligned to vectors, rows are processed one by one, each in
+    /// aligned vectors after a partial one: alternating between two rows of stores that cross cache lines would take twice as long.
     fn whole_stage(&mut self, f: &mut Function, args: Int, stage: &Part, ahead: bool) {
         let result = self.spec.operands.iter().enumerate().position(|(i, o)| o.1 == Way::Moves && stage.writes(i));
         let rows_of = self.spec.rows == Rows::Any && self.spec.stages.len() > 1 && stage.folds.is_empty();
@@ -420,7 +421,7 @@ impl<'s> Writer<'s> {
             f.and(of_row, bytes as i32 - 1);
             f.add(behind, of_row);
         }
-        // What both ways use is made before either.
+        // Values that both branches use are computed before.
         self.spread(f, stage);
         let still = self.still.clone();
         for (i, (elem, _)) in self.spec.placed().filter(|o| o.1.1 == Way::Still && stage.loads(o.0)) {
@@ -441,7 +442,7 @@ impl<'s> Writer<'s> {
         self.still = still;
     }
 
-    /// Makes a row the first of those that are made together, and the first that one.
+    /// Exchanges a row with the first of those that are processed together.
     fn exchange(&mut self, row: usize) {
         self.still.swap(0, row);
         for (i, _) in self.spec.placed().filter(|o| matches!(o.1.1, Way::Moves | Way::Own)) {
@@ -450,7 +451,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// A stage over the elements of one row, whose result is stored at multiples of vectors.
+    /// A stage over the elements of one row, whose result is stored in aligned vectors.
     fn aligned(&mut self, f: &mut Function, args: Int, stage: &Part, result: usize) {
         let (lanes, size) = (f.isa().width().lanes(), self.spec.operands[result].0.bytes());
         let (together, Some(at)) = (stage.together(), self.at[0][result]) else { return };
@@ -488,7 +489,7 @@ impl<'s> Writer<'s> {
         part(self, f, rest);
     }
 
-    /// A stage over the elements of the rows. Those of the next rows are asked for `ahead`.
+    /// A stage over the elements of the rows. With `ahead` the next rows are prefetched.
     fn stage(&mut self, f: &mut Function, args: Int, stage: &Part, ahead: bool) {
         if matches!(self.spec.rows, Rows::Apart { .. }) {
             return self.stage_apart(f, args, stage);
@@ -496,7 +497,7 @@ impl<'s> Writer<'s> {
         let lanes = f.isa().width().lanes();
         let together = self.spec.vectors_together(stage);
         self.spread(f, stage);
-        // One vector of what has been folded for each that is made at a time, so that one need not wait for the other.
+        // An accumulator for each vector that is processed together, to hide latency.
         let totals = totals(f, stage, self.rows * together);
         let ahead = if ahead { self.ahead(f) } else { Vec::new() };
         let index = f.int(0);
@@ -524,7 +525,7 @@ impl<'s> Writer<'s> {
         self.folded(f, stage, &totals);
     }
 
-    /// Spreads the numbers of each row that a stage loads over all lanes.
+    /// Broadcasts the numbers of each row that a stage loads to all lanes.
     fn spread(&mut self, f: &mut Function, stage: &Part) {
         for i in (0..self.joint.len()).filter(|i| stage.loads(*i)) {
             if let (Some(joint), None) = (self.joint[i], self.still[0][i]) {
@@ -535,7 +536,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Keeps what a stage has folded over the rows.
+    /// Keeps the totals of a stage over the rows.
     fn folded(&mut self, f: &mut Function, stage: &Part, totals: &[Vec<Val>]) {
         for ((_, op, operand), totals) in stage.folds.iter().zip(totals) {
             if self.has_kept_lanes() {
@@ -554,8 +555,8 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Whether two vectors are made of every other element of as many as both have: those of 16 bits are loaded as they are and become numbers by a
-    /// shift or a mask, without being moved to other lanes, and are stored together.
+    /// Whether vectors of even and of odd elements are processed: 16-bit elements are loaded unchanged, become numbers by a shift or a mask
+    /// without moving between lanes, and are stored together.
     fn in_pairs(&self, f: &Function, stage: &Part) -> bool {
         let moving = || self.spec.placed().filter(|operand| operand.1.1 == Way::Moves);
         let mut stores = stage.steps.iter().skip_while(|step| !matches!(step, Step::Store { .. }));
@@ -563,7 +564,7 @@ impl<'s> Writer<'s> {
         f.isa().bf16 && stage.folds.is_empty() && last && moving().count() > 0 && moving().all(|operand| operand.1.0 == Elem::Bf16)
     }
 
-    /// The even and the odd elements of two vectors of a column, which repeats itself where it is one vector.
+    /// The even and the odd elements of two vectors of a column; a column of one vector is repeated.
     fn take_apart(&self, f: &mut Function, (elem, at): (Elem, Int), operand: usize) -> Vec<Val> {
         let width = f.isa().width();
         let columns = &self.columns[operand];
@@ -587,7 +588,7 @@ impl<'s> Writer<'s> {
             .collect()
     }
 
-    /// The steps on so many whole vectors of a row from an index on.
+    /// The steps on `n` whole vectors of a row from an index on.
     fn vectors(&mut self, f: &mut Function, stage: &Part, (index, count): (Int, usize), totals: &[Vec<Val>]) {
         let fits = |i: usize| match self.spec.operands[i].1 {
             Way::Column => !self.apart[i].is_empty(),
@@ -652,12 +653,12 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Whether vectors of an operand that is stored go past the caches.
+    /// Whether vectors of an operand are stored non-temporally.
     fn streams(&self, operand: usize) -> bool {
         self.spec.streaming && self.spec.operands[operand].1 == Way::Moves
     }
 
-    /// The address of an operand's vector, of its one element where it stands still.
+    /// The address of an operand's vector, or of its one element.
     fn address(&self, f: &Function, operand: usize, place: &Place) -> Option<Addr> {
         let (elem, way) = self.spec.operands[operand];
         let (at, size) = (self.at[if matches!(way, Way::Column | Way::Sums) { 0 } else { place.row }][operand]?, elem.bytes());
@@ -710,7 +711,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// What stands still in each row, in the lanes of the rows.
+    /// The values with one number for each row, as the rows' lanes of one vector.
     fn load_joint(&mut self, f: &mut Function, operand: usize) -> Val {
         if let Some(joint) = self.joint[operand] {
             return joint;
@@ -724,7 +725,8 @@ impl<'s> Writer<'s> {
         if each.is_empty() { f.zero(f.isa().width()) } else { lanes::join(f, &each) }
     }
 
-    /// Keeps a number of each row, or those of the lanes of one, as the operand's for the row, and stores it where the operand is in memory.
+    /// Keeps a number of each row as the operand's value for the row (or the numbers of several rows, as lanes), and stores it if the
+    /// operand is in memory.
     fn keep(&mut self, f: &mut Function, operand: usize, x: Val, row: usize) {
         let elem = self.spec.operands[operand].0;
         if self.has_kept_lanes() {
@@ -744,7 +746,8 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// A product with an operand and a sum with another as one instruction, in kernels of several stages: the steps behind them, if they come first.
+    /// A multiplication and an addition by operands as one FMA, in kernels of several stages; returns the steps after them if these are the
+    /// first two.
     fn multiply_add<'t>(&mut self, f: &mut Function, steps: &'t [Step], r: &mut Registers, place: &Place) -> Option<&'t [Step]> {
         let [Step::With { at, alg: BinaryAlg::Mul, operand: factor }, Step::With { at: to, alg: BinaryAlg::Add, operand }, rest @ ..] =
             steps
@@ -780,7 +783,7 @@ impl<'s> Writer<'s> {
                 }
                 let (elem, way) = self.spec.operands[operand];
                 match (place.at, self.address(f, operand, place)) {
-                    // The next of the rows that are made together adds to it.
+                    // The next of the rows that are processed together adds to it.
                     (Some(_), Some(_)) if way == Way::Sums && place.row + 1 < self.rows => self.shared[operand] = Some(x),
                     (Some(_), Some(at)) if self.streams(operand) && place.mask.is_none() => f.store_streaming(at, x),
                     (Some(_), Some(at)) if self.spec.flushes && elem == Elem::Bf16 => f.store_bf16_flushed(at, x, place.mask),
@@ -799,13 +802,13 @@ impl<'s> Writer<'s> {
                 let (x, y) = (get(f, r, at), self.load(f, operand, place));
                 r[at] = Some(jit::apply(f, Formula::Binary(alg), x, [Some(y), None]));
             }
-            // Refused before.
+            // Programs with these are refused before.
             Step::Drop(_) | Step::Round(_) => {}
         }
     }
 }
 
-/// The even or the odd ones of two vectors of bf16.
+/// The even or the odd elements of two vectors of bf16, as f32.
 fn half_of(f: &mut Function, both: Val, half: usize) -> Val {
     if half == 0 {
         return f.unary(ir::Unary::ShlI32(16), both);
@@ -814,18 +817,18 @@ fn half_of(f: &mut Function, both: Val, half: usize) -> Val {
     f.binary(Binary::And, both, high)
 }
 
-/// A number from memory as f32 in every lane.
+/// An element in memory as f32 in every lane.
 fn splat(f: &mut Function, elem: Elem, at: Int) -> Val {
     let x = f.splat_as(elem, at.at(0));
     if elem == Elem::I32 { f.unary(ir::Unary::F32FromI32, x) } else { x }
 }
 
-/// A register; zeros where nothing has been loaded.
+/// A register; zeros if nothing has been loaded.
 fn get(f: &mut Function, r: &Registers, i: usize) -> Val {
     r.get(i).copied().flatten().unwrap_or_else(|| f.zero(f.isa().width()))
 }
 
-/// So many vectors of each number that a stage folds, from the neutral element on.
+/// `n` accumulators for each fold of a stage, initialised to the neutral element.
 fn totals(f: &mut Function, stage: &Part, n: usize) -> Vec<Vec<Val>> {
     let totals: Vec<Vec<Val>> = stage.folds.iter().map(|fold| (0..n).map(|_| neutral(f, fold.1)).collect()).collect();
     totals.iter().flatten().for_each(|total| f.pin(*total));
@@ -836,7 +839,7 @@ fn neutral(f: &mut Function, op: FoldOp) -> Val {
     f.splat_f32(f.isa().width(), op.neutral() as f32)
 }
 
-/// The operation of a fold, whose second operand, which is never NaN by itself, stays where the first is NaN and the fold leaves those out.
+/// The operation of a fold. Its second operand, the total, is never NaN for maxima and minima, and stays if the first operand is NaN.
 pub(super) fn operation(op: FoldOp) -> Binary {
     match op {
         FoldOp::Sum => Binary::AddF32,

@@ -1,7 +1,7 @@
 use super::*;
 use crate::target::Isa;
 
-/// A matrix of distinct bytes and what its panels must be, number by number.
+/// Packs a matrix of distinct bytes and compares every element of the panels.
 fn check(isa: Isa, form: Form, (depth, columns): (usize, usize), transposed: bool) {
     let Some(simd) = Simd::new(isa) else { return };
     let (rows, slack) = (depth + 3, 5);

@@ -17,7 +17,7 @@ fn isas() -> impl Iterator<Item = Isa> {
 }
 
 fn buf<T>(x: &mut [T]) -> Buf<'_> {
-    // SAFETY: the tests run their tiles while the slice lives, and look at it only afterwards.
+    // SAFETY: the tests run their tiles while the slice lives, and read it only afterwards.
     unsafe { Buf::new(x.as_mut_ptr().cast(), size_of_val(x)) }
 }
 
@@ -33,7 +33,7 @@ fn dtype(elem: Elem) -> DataType {
     }
 }
 
-/// The value of a sum, small and of both signs, with special ones between.
+/// The value of a sum: small, of both signs, with special values in between.
 fn sum(i: usize, whole: bool) -> f32 {
     let x = (i * 37 % 101) as f32 - 50.0;
     if whole { x * 3.0 } else { x / 9.0 }
@@ -43,12 +43,12 @@ fn operand(step: usize, column: usize) -> f32 {
     0.25 + ((step * 7 + column * 5) % 11) as f32 * 0.375
 }
 
-/// The number under an element in a tensor of the destination's size.
+/// The element at an index of a tensor of the destination's size.
 fn beside(i: usize) -> f32 {
     ((i * 13 + 5) % 60) as f32
 }
 
-/// What the steps make of a sum at a column, in f64.
+/// The result of the steps for a sum at a column, in f64.
 fn truth(tail: &Tail, x: f32, column: usize, element: usize) -> f64 {
     let mut x = f64::from(x);
     let mut line = 0;
@@ -71,7 +71,7 @@ fn truth(tail: &Tail, x: f32, column: usize, element: usize) -> f64 {
     x
 }
 
-/// Runs a tail over sums in memory and compares what it stores with the truth.
+/// Applies an epilogue to sums in memory and compares the stored results with the truth.
 fn check(isa: Isa, steps: &[Step], dst: Elem, whole: bool) {
     run(isa, Tail { compensated: false, steps: steps.to_vec(), dst }, whole);
 }
@@ -93,7 +93,7 @@ fn run(isa: Isa, tail: Tail, whole: bool) {
     if tail.compensated {
         lines[..PADDED].iter_mut().for_each(|x| *x = f32::from_bits(x.round() as i32 as u32));
     }
-    // A row of the destination has two columns more, which stay as they are.
+    // A row of the destination has two columns more, which are not written.
     let width = columns + 2;
     let written = |elem: Elem| {
         let bytes = |i| number::encode(dtype(elem), f64::from(beside(i))).to_le_bytes().into_iter().take(elem.bytes());
@@ -142,7 +142,7 @@ fn run(isa: Isa, tail: Tail, whole: bool) {
 }
 
 fn is_close(got: f64, want: f64, dst: Elem) -> bool {
-    // What f32 cannot hold overflows on the way.
+    // Values that f32 cannot represent overflow to infinity.
     let want = f64::from(want as f32);
     let exact = |slack: f64| oxidnn_judge::within(got, want, slack * want.abs().max(1.0));
     match dst {
@@ -150,7 +150,7 @@ fn is_close(got: f64, want: f64, dst: Elem) -> bool {
         Elem::Bf16 => exact(0.004),
         Elem::F16 => exact(0.0006),
         Elem::Low16 | Elem::Low8 => got.to_bits() == want.to_bits(),
-        // Half-way cases may fall to either side.
+        // Ties may be rounded either way.
         Elem::I32 | Elem::I8 | Elem::U8 => {
             let (low, high) = match dst {
                 Elem::I8 => (-128.0, 127.0),

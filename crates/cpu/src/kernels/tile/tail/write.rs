@@ -1,8 +1,8 @@
-//! Writes the steps of a [`Tail`].
+//! Writes the code of the steps of a [`Tail`].
 //!
-//! Short steps are written out for every sum, column by column, so that an operand is loaded once for all rows and sums never leave their
-//! registers; elements of the destination are read for all rows before the first is stored, which a load that overlaps a masked store would wait for.
-//! From the first long step on, code would be as many times as long as there are sums: those go through L1 once, and a loop takes them from
+//! Short steps are written out for every sum, column by column, so an operand is loaded once for all rows and sums never leave their
+//! registers. Elements of the destination are read for all rows before the first is stored: a load that overlaps a masked store would have
+//! to wait for it. From the first long step on, code for every sum would be too long: sums go through L1 once, and a loop takes them from
 //! there vector by vector.
 
 use super::{Block, Kind, Origin, Step, StripBlock, Tail};
@@ -15,15 +15,15 @@ use oxidnn_jit::kernels::strips::Strip;
 use oxidnn_spec::op::BinaryAlg;
 use std::mem::offset_of;
 
-/// Most steps of a tail that are written out.
+/// Most steps of a tail that are written out for every sum.
 const SHORT: usize = 6;
 
-/// Where the elements of a vector are, besides its register.
+/// The addresses and lanes of a vector, besides its register.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Its elements of the destination.
+    /// Its elements in the destination.
     c: Addr,
-    /// The lanes that are wanted.
+    /// The lanes that exist.
     mask: Option<Pred>,
 }
 
@@ -35,17 +35,17 @@ struct Pointers {
     pitch: Int,
 }
 
-/// A tail in two: the steps that are written out for every sum, and those that a loop does.
+/// A tail in two parts: steps that are written out for every sum, and steps in a loop.
 struct Part<'a> {
     tail: &'a Tail,
-    /// How many are written out.
+    /// How many steps are written out.
     head: usize,
     at: Pointers,
     /// The type of the sums.
     kind: Kind,
 }
 
-/// Asks for the lines of the destination, which are written when the sums of so many rows and vectors are done.
+/// Prefetches the lines of the destination that the sums of `rows` rows and `vectors` vectors will be stored to.
 pub(in crate::kernels::tile) fn ask(tail: &Tail, f: &mut Function, at: Spot, (rows, vectors): (usize, usize)) {
     let bytes = (vectors * f.isa().width().lanes() * tail.dst.bytes()) as i32;
     let offset = c_offset(tail, f, at);
@@ -55,7 +55,7 @@ pub(in crate::kernels::tile) fn ask(tail: &Tail, f: &mut Function, at: Spot, (ro
     }
 }
 
-/// Writes the steps and stores the sums.
+/// Writes the steps and the stores.
 pub(in crate::kernels::tile) fn write(tail: &Tail, f: &mut Function, sums: &Sums<'_>, kind: Kind) {
     let args = sums.at.args;
     let lines = argument(f, args, offset_of!(Block, lines));
@@ -85,7 +85,7 @@ fn c_offset(tail: &Tail, f: &mut Function, at: Spot) -> Int {
     f.address(offset.indexed(at.column, tail.dst.bytes() as u8, 0))
 }
 
-/// Bytes from the addresses of the destination's rows to what is under the tile's first column in a tensor, whose elements are as large.
+/// Bytes from the addresses of the destination's rows to the elements of a tensor at the tile's first column, if elements have equal sizes.
 fn distance(f: &mut Function, args: Int, tensor: usize, c_offset: Int) -> Int {
     let to = argument(f, args, offset_of!(Block, tensors) + tensor * size_of::<usize>());
     let from = argument(f, args, offset_of!(Block, c));
@@ -94,8 +94,8 @@ fn distance(f: &mut Function, args: Int, tensor: usize, c_offset: Int) -> Int {
     to
 }
 
-/// Steps before the first one that is not written out for every sum. Their tensors have elements as large as the destination's, so that one distance
-/// leads from all rows of the destination to theirs.
+/// Number of steps before the first one that is not written out for every sum. Tensors of these steps have elements as large as the
+/// destination's, so that one distance leads from all rows of the destination to theirs.
 fn head(tail: &Tail) -> usize {
     let near = |step: &Step| !matches!(step.origin, Origin::Tensor(elem) if elem.bytes() != tail.dst.bytes());
     let short = |step: &&Step| jit::is_short(step.formula) && near(step);
@@ -107,7 +107,7 @@ fn tensors(steps: &[Step]) -> usize {
     steps.iter().filter(|step| matches!(step.origin, Origin::Tensor(_))).count()
 }
 
-/// The short steps, and the stores if there are no others; else sums go to `local`, row by row. Returns the remaining steps.
+/// The short steps, and the stores if there are no other steps; else sums go to `local`, row by row. Returns the kind of the sums.
 fn in_registers(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Option<Int>) -> Kind {
     let Part { tail, head, ref at, kind: first } = *part;
     let width = f.isa().width();
@@ -125,7 +125,7 @@ fn in_registers(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Optio
         while let Some(step) = steps.next() {
             kind = before(f, &mut column, kind, step);
             let operand = operand(f, step, (line, at.pitch));
-            // A factor and a summand by column are one instruction.
+            // A factor and a summand by column are one instruction (FMA).
             let summand = if step.is_line(BinaryAlg::Mul) { steps.next_if(|next| next.is_line(BinaryAlg::Add)) } else { None };
             if let (Some(factor), Some(_)) = (operand, summand) {
                 let summand = next_line(f, line, at.pitch);
@@ -143,7 +143,7 @@ fn in_registers(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Optio
             column.iter().enumerate().for_each(|(i, x)| f.store(local.at(((i * sums.vectors + v) * width.bytes()) as i32), *x));
             continue;
         }
-        // Two neighbours leave together where what computes them beside tiles of AMX has registers left to wait in.
+        // Two neighbouring vectors are stored together if the epilogue beside AMX tiles has registers to hold the first one.
         let leaves = match (kind, tail.dst) {
             (Kind::Normal, Elem::Bf16) => true,
             (Kind::Whole, Elem::U8 | Elem::I8) | (Kind::Real | Kind::Normal, Elem::U8) => rows.len().is_multiple_of(2),
@@ -162,7 +162,7 @@ fn in_registers(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Optio
     left
 }
 
-/// Converts neighbouring vectors of all rows and stores them, bytes of two rows together.
+/// Converts neighbouring vectors of all rows and stores them; bytes of two rows together.
 fn store_both(f: &mut Function, (dst, kind): (Elem, Kind), [even, odd]: [&[Val]; 2], at: &impl Fn(usize) -> Addr) {
     if dst == Elem::Bf16 {
         return even.iter().zip(odd).enumerate().for_each(|(i, (first, second))| f.store_both_bf16_flushed(at(i), *first, *second));
@@ -172,12 +172,12 @@ fn store_both(f: &mut Function, (dst, kind): (Elem, Kind), [even, odd]: [&[Val];
     }
 }
 
-/// The other steps on the sums in `local`, and the stores.
+/// The remaining steps on the sums in `local`, and the stores.
 fn in_a_loop(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Int) {
     let Part { tail, head, ref at, kind } = *part;
     let width = f.isa().width();
     let (rows, vectors) = (sums.values.len() / sums.vectors, sums.vectors);
-    // Lanes from here to the tile's last column: as many as there are for vectors that are whole.
+    // Columns from here to the tile's last one; with whole vectors all lanes.
     let wanted = sums.last.map(|_| {
         let wanted = f.load_int(sums.at.args.at((offset_of!(Args, dot) + offset_of!(dot::Args, last)) as i32));
         f.add(wanted, ((vectors - 1) * width.lanes()) as i32);
@@ -216,8 +216,8 @@ fn in_a_loop(part: &Part<'_>, f: &mut Function, sums: &Sums<'_>, local: Int) {
     });
 }
 
-/// Writes the steps and stores the results of a strip, one after the other: in registers with the operands of all of them, or through
-/// L1.
+/// Writes the steps and the stores of the results of a strip, one after the other: in registers with the operands of all of them, or
+/// through L1.
 pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Strip<'_>, block: usize) {
     if tail.steps.is_empty() && tail.dst == Elem::F32 {
         return strip.store(f, tail.dst);
@@ -281,7 +281,7 @@ pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Str
     });
 }
 
-/// Elements of the destination before the one at `c`, where it is counted from.
+/// Index of the destination's element at `c`, counted from `base`.
 fn element(f: &mut Function, c: Int, base: Option<Int>, dst: Elem) -> Option<Int> {
     base.map(|base| {
         let element = f.copy(c);
@@ -291,7 +291,7 @@ fn element(f: &mut Function, c: Int, base: Option<Int>, dst: Elem) -> Option<Int
     })
 }
 
-/// The elements under an element of the destination in the tensors, in the order of steps.
+/// The elements of the tensors at an element of the destination, in the order of steps.
 struct Under {
     element: Option<Int>,
     tensor: usize,
@@ -299,7 +299,7 @@ struct Under {
 }
 
 impl Under {
-    /// The operand of a step in its tensor; `tensor` gives the address by number.
+    /// The operand of a step in its tensor; `tensor` gives the address by index.
     fn next(&mut self, f: &mut Function, step: &Step, tensor: &impl Fn(&mut Function, usize) -> Int) -> Option<Val> {
         let (Origin::Tensor(elem), Some(element)) = (step.origin, self.element) else { return None };
         let base = tensor(f, self.tensor);
@@ -308,7 +308,7 @@ impl Under {
     }
 }
 
-/// Subtracts the first line from integer sums, where the tail begins with one.
+/// Subtracts the first line from integer sums, if the tail begins with one.
 fn compensate(tail: &Tail, f: &mut Function, column: &mut [Val], (line, pitch): (Int, Int)) {
     if tail.compensated {
         let by = next_line(f, line, pitch);
@@ -316,7 +316,7 @@ fn compensate(tail: &Tail, f: &mut Function, column: &mut [Val], (line, pitch): 
     }
 }
 
-/// Converts integer sums to floats; returns the rest behind the step.
+/// Converts integer sums to floats; returns the kind of the sums after the step.
 fn before(f: &mut Function, column: &mut [Val], kind: Kind, step: &Step) -> Kind {
     match kind {
         Kind::Whole => column.iter_mut().for_each(|x| *x = f.unary(Unary::F32FromI32, *x)),
@@ -331,7 +331,7 @@ fn operand(f: &mut Function, step: &Step, (line, pitch): (Int, Int)) -> Option<V
     if jit::is_relu(step.formula) { Some(f.zero(f.isa().width())) } else { step.has_line().then(|| next_line(f, line, pitch)) }
 }
 
-/// The vector of a line of operands; the pointer goes on to the next line.
+/// Loads the vector of a line of operands, and moves the pointer to the next line.
 fn next_line(f: &mut Function, line: Int, pitch: Int) -> Val {
     let width = f.isa().width();
     let operand = f.load(width, line.at(0));
@@ -339,7 +339,7 @@ fn next_line(f: &mut Function, line: Int, pitch: Int) -> Val {
     operand
 }
 
-/// A step on one vector; `operand` is its line, its tensor's elements or the zeros that it needs.
+/// Applies a step to a vector; `operand` is its line, its tensor's elements, or the zeros that it needs.
 fn apply(f: &mut Function, step: &Step, x: Val, operand: Option<Val>, place: &Place) -> Val {
     let y = match step.origin {
         Origin::Destination(elem) => Some(f.load_number(elem, place.c, place.mask)),

@@ -5,7 +5,7 @@ use oxidnn_runtime::Inline;
 
 const COLUMNS: usize = 16;
 
-/// Bytes that use their whole range.
+/// Bytes over their whole range.
 fn bytes(n: usize) -> Vec<u8> {
     (0..n).map(|i| (i * 89 + i / 13 * 7) as u8).collect()
 }
@@ -15,7 +15,7 @@ fn seven_bits(n: usize) -> Vec<u8> {
     (0..n).map(|i| ((i * 89 + i / 13 * 7) % 129) as u8).map(|b| b.wrapping_sub(64)).collect()
 }
 
-/// Two strips, of so many tiles and of one, with several taps over whole steps and a part of one.
+/// Two strips, of several tiles and of one, with several taps of whole steps and a partial one.
 struct Case {
     product: Product,
     rows: usize,
@@ -24,7 +24,7 @@ struct Case {
     partial: usize,
 }
 
-/// When rows are widened, if they are.
+/// Whether and when rows are widened.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum How {
     Bytes,

@@ -24,7 +24,7 @@ fn takes_windows_of_one_pixel_whose_pixels_lie_closest() {
     }
 }
 
-/// These are faster with channels last, or need operands that differ by row.
+/// Problems that are faster channels-last, or have operands that differ by row.
 #[test]
 fn leaves_the_rest() {
     for line in [

@@ -1,14 +1,14 @@
 //! `direct:jit` for gradients of weights: depthwise, and groups of 2, 4 or 8 channels.
 //!
-//! A task has some vectors of channels and a share of the pixels, and goes through it band by band: a band is some rows of an image, or some
-//! small images, which stay in L2 while the taps of all lines of the window meet them. The gradients of the taps of as many lines as there are registers
-//! for are in these meanwhile. Places at which taps lie in the padding are segments of their own, with fewer taps. Shares depend on the problem alone
-//! and are added in order.
+//! A task has some vectors of channels and a share of the pixels, which it processes in bands. A band is some rows of an image, or some
+//! small images; it stays in L2 while the taps of all lines of the window read it. The gradients of as many lines of taps as fit are in
+//! registers meanwhile. Places of the window at which some taps are on padding are parts of their own, with fewer taps. Shares depend on
+//! the problem alone and are added in order.
 
 use super::super::weights::side::Dim;
 use super::super::weights::{self, Setup};
 use super::super::window::{cut, place_tap, spatial};
-use super::weights_tag;
+use super::{data_tag, weights_tag};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
@@ -32,26 +32,26 @@ use std::ops::Range;
 
 /// Most taps of a window.
 const TAPS: i64 = 1024;
-/// Most columns between two taps of a line, and most between places.
+/// Most columns between two taps of a line, and most between places of the window.
 const REACH: i64 = 4 << 10;
 const STRIDE: i64 = 16;
-/// Strips of a part that kernels have one behind the other, and parts from which on a run of places goes on with another kernel.
+/// Strips of a part that a kernel unrolls; and parts of a segment above which the places go on in another segment.
 const UNROLLED: usize = 1;
 const PARTS: usize = 12;
 /// Bytes of a band.
 const BAND: usize = 192 << 10;
 /// Vectors of channels of a task.
 const VECTORS: usize = 4;
-/// Tasks that a problem is cut into, where it has as many bands.
+/// Tasks that a problem is cut into, if it has as many bands.
 const TASKS: usize = 16;
 /// Lanes of the widest vector.
 const LANES: usize = 16;
 
-/// Neighbouring places of a row, each of which meets some of the taps of a line.
+/// Neighbouring places of the window in a row, by parts with different taps of a line. A kernel computes a segment.
 #[derive(Debug)]
 struct Segment {
     kind: Kind,
-    /// First place, and strips of the part that is repeated.
+    /// First place, and strips of the part that is a loop.
     first: usize,
     strips: usize,
 }
@@ -62,25 +62,25 @@ struct Gradient {
     attr: Attr,
     operands: [Place; 2],
     window: [Dim; 3],
-    /// Segments by numbers of lines, from one on; none where no call has so many.
+    /// Segments by number of lines, from one on; empty for numbers that no call has.
     segments: Vec<Vec<Segment>>,
     /// The runs of every band of rows.
     runs: Vec<Vec<Run>>,
     group: usize,
-    /// Which of the weights' dimensions lanes follow within a group.
+    /// The dimension of the weights, within a group, that lanes run along.
     lane_dim: usize,
     images: usize,
     channels: usize,
     lanes: usize,
-    /// Vectors of a task, and number of such chunks.
+    /// Vectors of a task, and number of tasks' chunks of channels.
     chunk: usize,
     chunks: usize,
-    /// True where pixels of both operands come from afar.
+    /// Whether the pixels of both operands come from memory beyond L2.
     far: bool,
-    /// Images and rows of a band, and elements of bands: of images, depths, heights.
+    /// Images and rows of a band, and numbers of bands by images, depths and heights.
     each: [usize; 2],
     bands: [usize; 3],
-    /// Shares of the bands.
+    /// Shares that the bands are split into.
     shares: usize,
     workers: usize,
 }
@@ -88,7 +88,7 @@ struct Gradient {
 /// Plans `problem`.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = Setup::of(&problem.op)?;
@@ -101,12 +101,13 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     if taps > TAPS || reach > REACH || s.sizes.s[2] > STRIDE {
         return Err(Skip::Shape("a large window"));
     }
+    let data_tag = if group == 1 { data_tag([s.x.1, s.y.1], taps, lanes) } else { "axb".into() };
     let (tag, data) = (weights_tag(n + 1, lanes, [group as usize; 2], (0, false)), [s.x.0, s.y.0]);
     for o in problem.op.operands_mut() {
         if o.arg == Arg::DIFF_WEIGHTS {
             support::resolve(o.tensor, &tag)?;
         } else if data.contains(&o.arg) {
-            support::resolve(o.tensor, "axb")?;
+            support::resolve(o.tensor, &data_tag)?;
         }
     }
     problem.resolve();
@@ -117,10 +118,10 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     RowPlan::of(problem, target, booked(&[kernel.scratch()]), kernel)
 }
 
-/// Rows that meet the same taps of the height, and these taps.
+/// Rows with the same taps of the height inside the image, and these taps.
 type Run = (Range<usize>, Range<usize>);
 
-/// The runs of some rows, with at most so many taps each.
+/// The runs of some rows, with at most `most` taps each.
 fn runs(height: Dim, rows: Range<usize>, most: usize) -> Vec<Run> {
     let ends = (0..height.taps).flat_map(move |tap| [height.inside(tap).start, height.inside(tap).end]);
     let mut ends: Vec<usize> = ends.chain([rows.start, rows.end]).filter(|row| rows.contains(row) || *row == rows.end).collect();
@@ -138,7 +139,7 @@ fn runs(height: Dim, rows: Range<usize>, most: usize) -> Vec<Run> {
     pieces.collect()
 }
 
-/// The segments of a line: runs of places without a gap, each with at most one part whose length is data, by as many taps as kernels have.
+/// The segments of a line: gapless runs of places, each with at most one part that loops, for as many taps as a kernel can hold.
 fn segments(dim: &Dim, kind: &Kind, (isa, strips): (Isa, usize)) -> Vec<Segment> {
     let most = Kind::most_taps(isa, kind.group.into()) / usize::from(kind.lines);
     let each = cut(dim.taps, most.max(1), 1).0.max(1);
@@ -146,7 +147,7 @@ fn segments(dim: &Dim, kind: &Kind, (isa, strips): (Isa, usize)) -> Vec<Segment>
     chunks.flat_map(|taps| rows(dim, taps, kind, isa)).flat_map(|segment| pieces(segment, strips)).collect()
 }
 
-/// A segment as several, which repeat their strips at most so many times.
+/// Splits a segment, so that its loop has at most `most` strips.
 fn pieces(segment: Segment, most: usize) -> Vec<Segment> {
     let Segment { kind, first, strips } = segment;
     let Some(at) = kind.parts.iter().position(|p| p.repeated).filter(|_| strips > most) else {
@@ -161,7 +162,7 @@ fn pieces(segment: Segment, most: usize) -> Vec<Segment> {
     before.into_iter().chain(middle).chain(behind).collect()
 }
 
-/// The segments of some taps of a line.
+/// The segments of a range of taps of a line.
 fn rows(dim: &Dim, taps: Range<usize>, kind: &Kind, isa: Isa) -> Vec<Segment> {
     let tap = |t: usize| Tap { column: ((t * dim.dilation) as i64 - dim.pad) as i16, weights: t as u16 };
     let kind = Kind { taps: taps.clone().map(tap).collect(), ..kind.clone() };
@@ -212,7 +213,7 @@ impl Gradient {
         }
         let window = weights::tiled::Task::of(s).window;
         let stride = window[2].stride as u8;
-        // Spreading bf16 to f32 takes as long as products on processors that multiply one vector in a cycle.
+        // Converting bf16 to f32 takes as long as the dot products on processors that do one vector product a cycle.
         let dots = jit.bf16 && types == [Elem::Bf16; 2] && Core::host().rate(lanes, 1) <= lanes as f64;
         let types = if dots { [Elem::Low16; 2] } else { types };
         let kind = Kind { types, dots, group: group as u8, stride, lines: 1, taps: Vec::new(), parts: Vec::new(), masked };
@@ -350,7 +351,7 @@ struct Bound<'a> {
     tail: Epilogue<'a>,
 }
 
-/// Some places of a chunk of channels: images, one depth, rows.
+/// Some places for a chunk of channels: images, one depth, rows.
 struct Band {
     chunk: usize,
     images: Range<usize>,
@@ -390,7 +391,7 @@ impl Bound<'_> {
         self.plan.window[2].taps * self.plan.group * self.plan.lanes
     }
 
-    /// The products of some lines of taps, the first of which is `tap`, with the places of a segment.
+    /// Adds the products of some lines of taps, the first of which is `tap`, at the places of a segment.
     fn segment(&self, (segment, kernel): (&Segment, &strip::Gradient), tap: [usize; 2], band: &Band, sums: &mut [f32]) {
         let p = self.plan;
         let places = segment.kind.parts.iter().find(|p| p.repeated).map_or(0, |p| usize::from(p.places));
@@ -462,7 +463,7 @@ impl Bound<'_> {
         }
     }
 
-    /// Stores them as they are where taps have distances.
+    /// Stores them unchanged to a gradient whose taps are at strides.
     fn store_raw(&self, first: usize, sums: &[f32]) {
         let (p, dst) = (self.plan, self.tail.dst());
         let channels = p.lanes.min(p.channels - first);

@@ -1,13 +1,13 @@
-//! `direct:jit`: depthwise convolution, and that of groups of few channels, by generated strips, forward and backward by data, and its
+//! `direct:jit`: depthwise convolution and convolution of groups of few channels on generated strips, forward and backward by data, and
 //! deconvolution.
 //!
-//! Channels must lie in vectors: last, or in blocks of whole vectors. A task is a number of result rows of an image by a chunk of channels,
-//! small enough for the source rows of a window to stay in L1 from one result row to the next. Strips finish
-//! results and store them to the destination.
+//! Vectors run over channels, which must be last or in blocks of whole vectors. A task is some result rows of an image times a chunk of
+//! channels, small enough that the source rows of a window stay in L1 from one result row to the next. Strips run the epilogue on sums in
+//! registers and store results.
 
 use super::super::geometry::{self, Line, Phase};
 use super::super::window::{Setup, check_quantisation, cut, resolve_data, sizes_of, spatial};
-use super::weights_tag;
+use super::{data_tag, weights_tag};
 use crate::CpuTarget;
 use crate::decision::{How, padding};
 use crate::hardware::Core;
@@ -28,7 +28,7 @@ use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
 
 /// Most lines of a window.
 const LINES: usize = 64;
-/// Most products of integers in a sum: such sums are exact in f32. Half as many of weights less their zero points, which have a bit more.
+/// Most integer products in a sum that f32 holds exactly; half as many if zero points are subtracted from weights, which adds a bit.
 const EXACT: i64 = 512;
 /// Most lines of the windows of all rows.
 const TABLE: i64 = 1 << 20;
@@ -38,15 +38,15 @@ const TAPS: usize = 32;
 const REACH: i64 = 8 << 10;
 /// Most rows of a task.
 const ROWS: usize = 16;
-/// Multiply-adds of a task that is large enough.
+/// Multiply-adds that make a task large enough.
 const TASK: usize = 1 << 17;
-/// Tasks of a worker that are enough.
+/// Tasks of a worker that are enough for balance.
 const TASKS: usize = 4;
-/// Multiply-adds in the time of the steps before a call of a kernel.
+/// Multiply-adds in the time that it takes to set up a call.
 const CALL: usize = 1 << 13;
-/// Tasks of a worker of which one more or less does not count.
+/// Tasks of a worker from which on one more or less does not matter.
 const MANY: usize = 64;
-/// Sizes of tasks that are compared.
+/// Numbers of vectors that are tried for a task.
 const MOST_SIZES: usize = 64;
 
 #[derive(Debug)]
@@ -58,13 +58,13 @@ pub(crate) struct Depthwise {
     pub(super) width: Width,
     /// The segments of each phase of the width.
     pub(super) segments: Vec<Vec<Segment<generated::Depthwise>>>,
-    /// The rows of each phase, from an image's first channel on.
+    /// Addresses of the rows of each phase, from an image's first channel on.
     pub(super) tables: Vec<Table>,
     pub(super) kernel: [usize; 3],
     pub(super) channels: usize,
-    /// Channels of a group, of the source and of the result.
+    /// Source and result channels of a group.
     pub(super) group: [usize; 2],
-    /// The same for kernels, and true where their elements are words of two bf16.
+    /// The same in the kernels' elements, and whether these are words of two bf16.
     pub(super) words: [usize; 2],
     pub(super) dots: bool,
     /// Which of the weights' channel dimensions is the result's.
@@ -73,40 +73,40 @@ pub(crate) struct Depthwise {
     pub(super) result_sizes: [i64; 3],
     pub(super) workers: usize,
     pub(super) lanes: usize,
-    /// Channels of a task, and their number of chunks.
+    /// Channels of a task, and number of such chunks.
     pub(super) chunk: usize,
     pub(super) chunks: usize,
     /// Result rows of a task, and of a call.
     pub(super) rows: usize,
     pub(super) together: usize,
-    /// Results of a row that a call makes at least, if there are so many.
+    /// Least results of a row in a call, if a row has as many.
     pub(super) columns: usize,
-    /// True where weights are read in place.
+    /// Whether weights are read in place.
     pub(super) placed: bool,
-    /// What strips do with sums before they store them as results.
+    /// The epilogue of strips.
     pub(super) tail: Tail,
 }
 
 /// Elements of scratch of an execution.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScratchLens {
-    /// Weights, where they are not read in place.
+    /// Weights, if they are not read in place.
     pub(super) packed: usize,
-    /// Zero points of the source by channel, where there are any.
+    /// Zero points of the source by channel, if it has any.
     pub(super) shifts: usize,
     /// Operands of the tail.
     pub(super) tail: usize,
 }
 
 impl ScratchLens {
-    /// Bytes of all of them; `None` on overflow.
+    /// Bytes in total; `None` on overflow.
     fn bytes(self) -> Option<usize> {
         let ScratchLens { packed, shifts, tail } = self;
         booked(&[packed, shifts, tail])
     }
 }
 
-/// Whether weights lie as kernels read them.
+/// Whether weights have the layout that kernels read.
 fn is_placed(weights: &Tensor, lanes: usize, [from, to]: [usize; 2], (result_channel, pairs): (usize, bool)) -> bool {
     weights.blocking().is_some_and(|b| {
         let (last, line, pair) = (weights.dims().len() - 1, lanes as i64, if pairs { 2 } else { 1 });
@@ -117,9 +117,9 @@ fn is_placed(weights: &Tensor, lanes: usize, [from, to]: [usize; 2], (result_cha
     })
 }
 
-/// Whether kernels multiply bf16 in dot products, and the channels of a group then: pairs of channels are words where the source has them, as
-/// half as many products; single ones are words with a zero, where spreading bf16 to f32 takes longer than products that are half as fast on processors
-/// which multiply two vectors of f32 in a cycle.
+/// Whether kernels use bf16 dot products, and the channels of a group in their words if so. Pairs of channels are words if they are
+/// neighbours in the source, which halves the products. Otherwise a word is a channel and a zero, where converting bf16 to f32 would take
+/// longer: dot products are half as fast only on processors that do two vector products of f32 a cycle.
 fn dots(s: &Setup<'_>, attr: &Attr, group: [usize; 2], jit: Isa) -> Option<[usize; 2]> {
     let [from, to] = group;
     let (taps, columns) = (s.sizes.k[2], s.sizes.k[2].min(s.sizes.s[2]));
@@ -145,7 +145,7 @@ fn weights_bytes(tensor: &Tensor) -> [usize; 3] {
 /// Plans `problem`.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = Setup::of(&problem.op)?;
@@ -167,6 +167,11 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     }
     let pairs = dots(&s, &problem.attr, group, jit).is_some_and(|words| words != group);
     let tag = weights_tag(weights, lanes, group, (s.result_channel, pairs));
+    let (data, taps) = ([s.source.0, s.result.0], kd.saturating_mul(kh).saturating_mul(kw));
+    let data_tag = if group == [1, 1] { data_tag([s.source.1, s.result.1], taps, lanes) } else { "axb".into() };
+    for o in problem.op.operands_mut().into_iter().filter(|o| data.contains(&o.arg)) {
+        support::resolve(o.tensor, &data_tag)?;
+    }
     resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;
@@ -177,14 +182,14 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     RowPlan::of(problem, target, kernel.scratch().and_then(ScratchLens::bytes), kernel)
 }
 
-/// Vectors of source channels that a vector of results meets at most.
+/// Most vectors of source channels that a vector of results reads.
 const MET: usize = 4;
 
-/// Channels of a group, of the source and of the result, where they are few: results of several groups in a vector, or of one that has fewer source
+/// Source and result channels of a group, if they are few: a vector has the results of several groups, or of one with fewer source
 /// channels.
 ///
 /// # Errors
-/// What they are not.
+/// Groups of more channels.
 fn few(s: &Setup<'_>, lanes: usize) -> Result<[usize; 2], Skip> {
     let dims = s.weights.dims();
     if dims.len() == s.source.1.dims().len() {
@@ -199,7 +204,7 @@ fn few(s: &Setup<'_>, lanes: usize) -> Result<[usize; 2], Skip> {
     if together && suits { Ok([from, to]) } else { Err(Skip::Shape("groups of other than few channels")) }
 }
 
-/// The vectors for so many channels of f32: half of one is wasted on those that fill the other half.
+/// The instruction set of 8-lane vectors for 8 channels of f32, of which wider vectors would waste half.
 fn narrowest(s: &Setup<'_>, isa: Isa) -> Isa {
     let narrow = Isa::AVX2;
     let lanes = narrow.width().lanes() as i64;
@@ -209,15 +214,15 @@ fn narrowest(s: &Setup<'_>, isa: Isa) -> Isa {
     if f32 && channels == lanes && plain { narrow } else { isa }
 }
 
-/// Whether products of narrow elements, which take several channels of a group at once where a strip spreads one after the other, are faster though few of
-/// their columns are results: measured on Zen 3, Zen 4 and Sapphire Rapids. They need channels last.
+/// Whether the product rows are faster for groups of narrow elements: their instructions take several source channels at once, strips take
+/// one after the other, though few of their columns are results. Measured on Zen 3, Zen 4 and Sapphire Rapids. Needs channels last.
 fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], jit: Isa) -> bool {
     let last = |t: &Tensor| t.layout.is_any() || t.blocking().is_some_and(|b| b.inner.iter().next().is_none());
     let whole = s.result.1.dims()[1] % jit.width().lanes() as i64 == 0;
     let [taps, lines] = [&s.sizes.k[..], &s.sizes.k[..2]].map(|k| k.iter().product::<i64>());
     let fills = match s.source.1.dtype {
         DataType::S8 | DataType::U8 => from >= 8 || from >= 4 && taps == 1 || from > to && !whole,
-        // A tile has an address for every row and line of the window; one of AMX only its first.
+        // A vector tile has an address for every row and line of the window, an AMX tile only for its first row.
         DataType::Bf16 => {
             jit.bf16
                 && (from >= 16
@@ -230,7 +235,7 @@ fn is_product(s: &Setup<'_>, [from, to]: [usize; 2], jit: Isa) -> bool {
     fills && last(s.source.1) && last(s.result.1)
 }
 
-/// What strips do with their sums before they store them as results.
+/// The epilogue of strips.
 fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
     let about = About {
         attr,
@@ -243,7 +248,7 @@ fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
     Tail::of(&about)
 }
 
-/// The segments of every phase of the width, of strips by such a kernel.
+/// The segments of every phase of the width, for strips of `kernel`.
 fn segments(width: &Width, kernel: &generated::Depthwise, (jit, tail): (Isa, &Tail)) -> Vec<Vec<Segment<generated::Depthwise>>> {
     let of_phase = |phase: &Phase| {
         let most = generated::Depthwise::most_results(jit, phase.taps.len(), kernel.group(), [kernel.window.masked, kernel.single]);
@@ -253,7 +258,7 @@ fn segments(width: &Width, kernel: &generated::Depthwise, (jit, tail): (Isa, &Ta
 }
 
 impl Depthwise {
-    /// What it keeps where, and how fast it multiplies.
+    /// Blocks and the caches they stay in, and the predicted speed.
     pub(super) fn how(&self) -> How {
         let (taps, vector) = (self.kernel.iter().product::<usize>(), self.lanes * 4);
         let (pixels, window) = (self.width.line.source as usize, self.kernel[0] * self.kernel[1]);
@@ -272,7 +277,7 @@ impl Depthwise {
         }
     }
 
-    /// Makes the kernels, those of a phase together.
+    /// Generates the kernels, by phase.
     pub(super) fn strips(&self) -> Result<Vec<Vec<Strip>>, Error> {
         let strip = |segment: &Segment<_>| Strip::get(self.jit, &segment.spec, Channels::once(self.channels));
         self.segments.iter().map(|segments| segments.iter().map(strip).collect()).collect()
@@ -307,7 +312,8 @@ impl Depthwise {
         let most = common([from_place.even(lanes), to_place.even(lanes)], lanes);
         let shifted = attr.zero_points.contains_key(&Arg::WEIGHTS);
         let placed = !shifted && is_placed(weights, lanes, group, (s.result_channel, pairs));
-        // Strips come to lines of the cache out of the order of memory, and so must fill them; even a slow last cache collects them faster.
+        // Strips write cache lines out of memory order, so non-temporal stores must fill whole lines; even a slow last-level cache merges
+        // partial ones better.
         let streaming = far && fills_lines && source.bytes().saturating_add(result.bytes()) > target.caches.l3 / 2;
         let elems = match dots {
             _ if !placed => [if dots.is_some() { word } else { source_elem }, Elem::F32],
@@ -329,9 +335,9 @@ impl Depthwise {
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
         let rows = cut((to[0] * to[1]).max(1) as usize, ROWS, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * from_group;
-        // A call makes its rows vector by vector. Where pixels come from afar and channels are last, a vector of all rows of a task is a line of
-        // the cache here and there; a few results of a row at a time, of as many channels as stay in L2 with the rows of their window, are read as they
-        // lie.
+        // A call computes its rows vector by vector. If pixels come from memory and channels are last, a vector of all rows is single cache
+        // lines at large strides. A call then computes a few results of a row, over as many channels as stay in L2 with the rows of their
+        // window, and reads contiguously.
         let chunk = match most {
             usize::MAX if far => cut(channels, (target.caches.l2 / 4 * 3 / window_bytes(kh, row)).max(1) * lanes, lanes).0,
             usize::MAX => {
@@ -380,8 +386,8 @@ impl Depthwise {
     }
 }
 
-/// The rows of results with the lines of their windows, for sizes of results in depth and height and the first of a phase of the width; strides are those of
-/// source, weights and result.
+/// Addresses of result rows and of the lines of their windows, for the result's depth and height and the first result of a phase of the
+/// width. Strides are those of source, weights and result.
 fn of_rows(lines: [&Line; 2], [depth, height, first]: [i64; 3], [source, taps, result]: &[[usize; 3]; 3]) -> Table {
     let at = |strides: &[usize; 3], [d, h, w]: [i64; 3]| d as usize * strides[0] + h as usize * strides[1] + w as usize * strides[2];
     let row = |_: usize, [d, h]: [i64; 2], _: usize| Row { result: at(result, [d, h, first]), ..Row::default() };
@@ -389,19 +395,19 @@ fn of_rows(lines: [&Line; 2], [depth, height, first]: [i64; 3], [source, taps, r
     table(lines, [depth, height], row, line)
 }
 
-/// What kernels load of a tensor.
+/// The element type that kernels load from a tensor.
 fn element(tensor: &Tensor) -> Result<Elem, Skip> {
     let unknown = || Skip::DataType(format!("{} in a depthwise window", tensor.dtype));
     elem(tensor.dtype).filter(|e| *e != Elem::I32).ok_or_else(unknown)
 }
 
 /// Whether pixels of both come from afar, a line of the cache here and there.
-pub(in crate::ops::conv) fn are_far(tensors: [&Tensor; 2], target: &CpuTarget) -> bool {
+fn are_far(tensors: [&Tensor; 2], target: &CpuTarget) -> bool {
     tensors.iter().all(|t| is_plain(t))
         && tensors.iter().fold(0, |n: usize, t| n.saturating_add(t.bytes())) > Core::host().near(&target.caches)
 }
 
-/// Bytes of so many rows of a window, and the one that comes next; of a single one nothing is met again.
+/// Bytes of the source rows of a window, and of the row that comes next; a window of one row reuses none.
 fn window_bytes(rows: usize, row: usize) -> usize {
     if rows > 1 { (rows + 1).saturating_mul(row) } else { 1 }
 }
@@ -411,7 +417,7 @@ fn is_plain(tensor: &Tensor) -> bool {
     tensor.blocking().is_some_and(|b| b.inner.iter().next().is_none())
 }
 
-/// What is divided among workers: the vectors of channels of blocks of rows of images, with the multiply-adds of each.
+/// The work that is divided: vectors of channels, blocks of rows, images, and the multiply-adds of a vector in a block.
 struct Tasks {
     vectors: usize,
     blocks: usize,
@@ -421,8 +427,8 @@ struct Tasks {
 }
 
 impl Tasks {
-    /// Vectors of a task, for which the last worker ends first. Fewer tasks are fewer calls; but workers get equal numbers of tasks, of which those of
-    /// an image's last channels are smaller.
+    /// Vectors of a task for which the last worker ends first. Fewer tasks mean fewer calls; but workers get equal numbers of tasks, and
+    /// those of an image's last channels are smaller.
     fn vectors_each(&self) -> usize {
         let all = self.vectors.saturating_mul(self.blocks).saturating_mul(self.images);
         let most = (all / (self.workers * TASKS)).max(TASK / self.work).clamp(1, self.vectors.max(1));
@@ -432,7 +438,7 @@ impl Tasks {
         (most.saturating_sub(MOST_SIZES - 1).max(1)..=most).min_by_key(|each| self.longest(*each)).unwrap_or(1)
     }
 
-    /// Multiply-adds of the worker that has most, calls included, where tasks have `each` vectors.
+    /// Multiply-adds of the busiest worker, with the cost of calls, if tasks have `each` vectors.
     fn longest(&self, each: usize) -> usize {
         let chunks = self.vectors.div_ceil(each);
         let (image, missing) = (chunks * self.blocks, chunks * each - self.vectors);
@@ -447,7 +453,8 @@ impl Tasks {
     }
 }
 
-/// Groups of unequal channels are read by lookups in vectors of words, without zero points; those that end within vectors in one vector, or two.
+/// Groups with unequal channels are read by permutations of vectors of words, without zero points; if groups end within vectors, of one or
+/// two vectors.
 fn check_groups([from, to]: [usize; 2], source: Elem, jit: Isa, [several, shifted]: [bool; 2]) -> Result<(), Skip> {
     if from < to && !jit.avx512 && source.bytes() < 4 || from > 2 * to && several {
         return Err(Skip::Shape("groups of unequal channels, of narrow elements or that end within vectors"));
@@ -458,7 +465,7 @@ fn check_groups([from, to]: [usize; 2], source: Elem, jit: Isa, [several, shifte
     Ok(())
 }
 
-/// Channels that follow each other in tensors of blocks of so many: `usize::MAX` where all do.
+/// Contiguous channels in tensors of blocks of these sizes: `usize::MAX` if all are.
 fn common(blocks: [usize; 2], lanes: usize) -> usize {
     match blocks {
         [a, b] if a == b || b == usize::MAX => a,
@@ -467,7 +474,7 @@ fn common(blocks: [usize; 2], lanes: usize) -> usize {
     }
 }
 
-/// Columns of a window are at most [`REACH`] apart.
+/// Refuses windows whose columns are more than [`REACH`] apart.
 fn check_reach(line: &Line) -> Result<(), Skip> {
     let is_large = line.phases.iter().flat_map(|p| &p.taps).any(|t| t.1.abs() > REACH);
     if is_large { Err(Skip::Shape("a large window")) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! Running a planned [`Depthwise`].
+//! Executing a planned [`Depthwise`].
 
 use super::super::window::{place_tap, weight_scale};
 use super::jit::Depthwise;
@@ -59,14 +59,14 @@ impl Generated for Depthwise {
     }
 }
 
-/// Weights with what is subtracted from them.
+/// Weights and their zero points.
 struct Weights<'a> {
     view: &'a View<'a>,
     zero_point: Option<Broadcast<'a>>,
 }
 
 impl Weights<'_> {
-    /// Reads elements that follow each other along a dimension.
+    /// Reads contiguous elements along a dimension.
     fn read(&self, pos: &Pos, dim: usize, out: &mut [f32]) {
         self.view.read(pos, dim, out);
         if let Some(zero_point) = &self.zero_point {
@@ -79,7 +79,7 @@ impl Weights<'_> {
 }
 
 impl Depthwise {
-    /// Where kernels find weights.
+    /// The weights as kernels read them: in place or packed.
     fn weights<'a>(&self, view: &View<'a>, packed: Buf<'a>) -> Side<'a> {
         let side = |buf, at, vector| Side { buf, at, column: 0, strip: 0, vector, group: vector };
         if !self.placed {
@@ -94,7 +94,7 @@ impl Depthwise {
         self.kernel.iter().product::<usize>() * self.words[0] * self.lanes
     }
 
-    /// Writes the weights of a vector of channels: tap by tap, in each source channel by source channel of the groups, or pair by pair.
+    /// Packs the weights of a vector of channels: by tap, then by source channel of the groups, or by pair of these.
     fn pack(&self, weights: &Weights<'_>, vector: usize, out: &mut [f32]) {
         let (lanes, from) = (self.lanes, self.words[0]);
         let pairs = self.group[0] / from;
@@ -113,7 +113,7 @@ impl Depthwise {
         }
     }
 
-    /// Writes what a source channel of each group has as weights of a tap.
+    /// Writes the weights of a tap for one source channel of each group.
     fn pack_channel(&self, weights: &Weights<'_>, (vector, tap, channel): (usize, usize, usize), out: &mut [f32]) {
         let (n, to) = (weights.view.dims().len(), self.group[1]);
         let first = vector * self.lanes;
@@ -145,14 +145,14 @@ struct Bound<'a> {
     tail: TailArgs<'a>,
 }
 
-/// What a task computes: some rows of results of an image by a chunk of channels.
+/// The work of a task: some result rows of an image times a chunk of channels.
 struct Task {
     /// First channel, and number of channels.
     first: usize,
     channels: usize,
     /// Its rows, counted over depth and height.
     rows: Range<usize>,
-    /// Bytes before the first channel in source and result.
+    /// Byte offset of the first channel in source and in result.
     source: usize,
     result: usize,
 }

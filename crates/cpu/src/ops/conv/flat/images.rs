@@ -1,5 +1,5 @@
-//! Gradients of 1x1 weights over several NCHW images, image by image: each is an inner product in place whose rows are the image's pixels. The
-//! first image's gradients are written to the result, and those of the others are added to it.
+//! Gradients of 1x1 weights over several NCHW images, image by image: each is an inner product in place whose rows are the image's pixels.
+//! The first image's gradients are written to the result, and those of the others are added to it.
 
 use crate::CpuTarget;
 use crate::decision::around;
@@ -23,14 +23,14 @@ struct Images {
     count: usize,
 }
 
-/// What has an image for every one of the batch, and what is summed over them.
+/// The operands with an image for each element of the batch, and those that are summed over images.
 const DATA: [Arg; 2] = [Arg::SRC, Arg::DIFF_DST];
 const SUMS: [Arg; 2] = [Arg::DIFF_WEIGHTS, Arg::DIFF_BIAS];
 
-/// Plans `problem`, layouts resolved, whose weights have plain rows, by that of one image that `row` plans.
+/// Plans a problem of resolved layouts and plain weights by the plan that `row` makes for one image.
 ///
 /// # Errors
-/// Data that are no planes, few pixels, and what the row does not take.
+/// Data that are not planes, few pixels, and problems that `row` does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget>) -> Result<Box<dyn Plan>, Skip> {
     let (mut all, mut one, mut count) = (problem.clone(), problem.clone(), 0);
     for (all, one) in all.op.operands_mut().into_iter().zip(one.op.operands_mut()) {
@@ -50,7 +50,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget, row: Choose<CpuTarget>
 }
 
 impl Images {
-    /// Elements of scratch: of an image, and its gradients of weights and bias.
+    /// Elements of scratch: of one image's execution, its weight gradients and its bias gradients.
     fn parts(&self) -> [usize; 3] {
         let [weights, bias] = SUMS.map(|arg| self.inner.problem().op.tensor(arg).map_or(0, |t| t.bytes().div_ceil(4)));
         [self.inner.scratch_bytes().div_ceil(4), weights, bias]

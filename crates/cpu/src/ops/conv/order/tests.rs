@@ -25,7 +25,7 @@ fn lines(direction: Direction, s: &ConvSizes) -> [Line; 3] {
     std::array::from_fn(|i| Line::new(direction, s, i, result[i], source[i]))
 }
 
-/// Every result is in one segment, and meets there the taps that it has in the window, and none but padding besides.
+/// Every result is in one segment, and has there the taps that its window has, and otherwise only taps on padding.
 fn check(direction: Direction, s: &ConvSizes, [all_taps, exact]: [bool; 2]) {
     let lines = lines(direction, s);
     let order = Order::new(&lines, Cut { images: 2, rows: 6, on_amx: false, all_taps, exact });

@@ -1,4 +1,4 @@
-//! Pixels for tiles of AMX: 16 at a time, with all taps of their segment, those that read padding included.
+//! Rows of pixels for AMX: 16 at a time, with all taps of their segment, including those on padding.
 
 use super::super::tiles::{Offset, Tap};
 use super::{Bound, Walk};
@@ -78,7 +78,7 @@ impl<'a> Lines for Bound<'a> {
             }
         }
         pixels.at[1][0] += self.band as i64 * self.pass.lines[1].stride;
-        // Taps that are one meet padding in a copy alone, whose pixels end with whole steps.
+        // Merged taps read padding in a copy only, whose pixels are whole steps.
         let joined = if self.plan.padded.is_some() { pass.joined } else { 1 };
         let each = pass.steps / joined;
         pass.taps(&pass.order.segments[segment], |joint| {
@@ -97,12 +97,13 @@ impl<'a> Lines for Bound<'a> {
 }
 
 impl Bound<'_> {
-    /// Pixels of the copy of a line, where all results of a plane are one line.
+    /// Pixels of a line of the copy, if all results of a plane are one line.
     fn wide(&self) -> Option<usize> {
         self.plan.padded.as_ref().and_then(|(copy, _)| copy.wide())
     }
 
-    /// Where the next results of a plane go whose lines begin `line` results apart; those between lines, and behind the last, go nowhere.
+    /// The addresses of the next results of a plane whose lines are `line` results apart; results between lines and behind the last go to
+    /// `nowhere`.
     fn wide_results(&self, walk: &Walk<'_>, line: usize, nowhere: usize) -> [usize; LINES] {
         let [_, height, width] = &self.pass.lines;
         let [lines, count] = [height, width].map(|line| line.phases[0].count);
@@ -124,7 +125,7 @@ impl Bound<'_> {
         to
     }
 
-    /// Whether the next results of a line meet no padding.
+    /// Whether the next results of a line read no padding.
     fn is_inside(&self, walk: &Walk<'_>, rows: usize) -> bool {
         let lines = &self.pass.lines;
         let at = |d: usize, i: usize| (walk.at[d] + i) as i64 * lines[d].stride;
@@ -133,7 +134,7 @@ impl Bound<'_> {
         (0..3).all(|d| self.pass.offsets(walk.segment(), d).iter().all(|tap| met(tap, d)))
     }
 
-    /// Results of several lines, or some of which meet padding.
+    /// Gathers the rows of results of several lines, or of which some read padding.
     fn gather(&self, walk: &mut Walk<'_>, half: &mut Half<'_>) {
         let (pass, segment, exact) = (self.pass, walk.segment, walk.segment().exact);
         let lines = &self.pass.lines;

@@ -6,7 +6,7 @@ fn problem(line: &str) -> Problem {
     cases.into_iter().next().unwrap_or_else(|| panic!("{line}: nothing")).problem
 }
 
-/// What is left goes on by one pixel, and the pixels are where strides say.
+/// The remaining convolution has stride 1, and its pixels are where the strides say.
 #[test]
 fn windows_that_skip_pixels_become_dense() {
     for (line, pixels, at) in [

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Every step of every tap is in one part, and no part but a single one is larger than L2.
+/// Every step of every tap is in one part, and parts fit into L2 unless there is only one.
 #[test]
 fn parts_are_all_of_the_reduction() {
     for product in Product::ALL {

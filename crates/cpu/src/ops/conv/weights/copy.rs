@@ -1,4 +1,4 @@
-//! Copies of a box of pixels of an operand: channels of a block side by side, as tiles read them.
+//! Copying a box of pixels of an operand to the layout that tiles read: the channels of a block contiguous.
 
 use super::side::{Places, Row, Strides};
 use super::tiled::{Gradient, Side};
@@ -9,11 +9,11 @@ use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{DataType, Error, MAX_NDIMS};
 
-/// Elements that are converted at a time.
+/// Elements converted at a time.
 const CHUNK: usize = 2048;
-/// Bytes that are asked for before they are copied, and pixels that they are at most.
+/// Bytes to prefetch ahead of a copy, and the most pixels for that.
 const ASKED: usize = 4 << 10;
-/// Bytes of a line of the caches: shorter stretches share theirs with others that are copied soon.
+/// Bytes of a cache line: shorter pieces share lines with others that are copied soon.
 const LINE: usize = 64;
 const PIXELS: usize = 16;
 
@@ -42,17 +42,17 @@ pub(super) struct Copy<'c, 'a> {
     pub(super) reader: &'c Reader<'a>,
     /// First channel of the tensor and number of channels.
     pub(super) channels: (usize, usize),
-    /// Channels that lie together, and words from such a panel to the next.
+    /// Channels of a panel of the copy, and words from one panel to the next.
     pub(super) width: usize,
     pub(super) panel: usize,
-    /// Where it goes.
+    /// The destination.
     pub(super) to: Buf<'c>,
-    /// Groups of images, and words of a pixel in one.
+    /// Groups of images, and words of a pixel in one group.
     pub(super) groups: usize,
     pub(super) beside: usize,
 }
 
-/// Where pixels of a row go: the first word, and words from a pixel to the next.
+/// Where the pixels of a row go: the first word, and words from one pixel to the next.
 #[derive(Clone, Copy)]
 struct To {
     first: usize,
@@ -85,7 +85,7 @@ impl Copy<'_, '_> {
         });
     }
 
-    /// The image and row whose elements share words with those of a row, if there is one.
+    /// The image and row whose elements share 16-bit words with those of `row`, if there is one.
     fn second(&self, places: &Places, image: usize, row: &Row) -> Option<(usize, Row)> {
         if self.plan.halves.is_none() {
             return (image + 1 < places.images.0 + places.images.1).then_some((image + 1, *row));
@@ -94,14 +94,14 @@ impl Copy<'_, '_> {
         let apart = [0, 1, 2].map(|i| places.apart[i] * dims[i].stride);
         let at = [0, 1].map(|i| row.at[i] + apart[i]);
         let first = row.first + apart[2];
-        // Pixels whose second one does not exist are met by no tap, or beside nothing.
+        // Pixels beyond those that a tap reads, or beside none, have no partner.
         let count = row.count.min(dims[2].end().saturating_sub(first).div_ceil(row.step));
         let exists = places.apart != [0; 3] && count > 0 && (0..2).all(|i| at[i] < dims[i].end());
         exists.then_some((image, Row { at, first, count, ..*row }))
     }
 
     fn zeros(&self, to: To, pixels: std::ops::Range<usize>) {
-        // Joint taps have pixels without a gap.
+        // Merged taps have contiguous pixels.
         self.to.part((to.first + pixels.start * to.pixel) * 4, pixels.len() * to.pixel * 4).fill(0);
     }
 
@@ -109,13 +109,13 @@ impl Copy<'_, '_> {
         self.side.strides.as_ref()
     }
 
-    /// The element of a row's first pixel, and the distance of the row's pixels.
+    /// The element offset of a row's first pixel, and the stride of its pixels.
     fn place(&self, strides: &Strides, image: usize, row: &Row) -> (usize, usize) {
         let offset = self.reader.first + image * strides.image;
         (offset + row.at[0] * strides.at[0] + row.at[1] * strides.at[1] + row.first * strides.at[2], row.step * strides.at[2])
     }
 
-    /// A row of an image as f32.
+    /// Copies a row of an image as f32.
     fn floats(&self, image: usize, row: &Row, to: To) {
         let view = &self.reader.source.view;
         let (Some(strides), Some(from)) = (self.strides(), self.reader.source.floats) else {
@@ -127,7 +127,7 @@ impl Copy<'_, '_> {
         let ((first, step), all) = (self.place(strides, image, row), self.channels.1);
         let (channel, neighbours) = (self.channels.0, strides.block - self.channels.0 % strides.block);
         if [step, to.pixel, self.width] == [all; 3] && all <= neighbours {
-            // Pixels without a gap on either side.
+            // Pixels are contiguous on both sides.
             return self.to.write(to.first, &from[first + strides.channel(channel)..][..row.count * all]);
         }
         self.blocks(strides, to, |done, channels, (width, panel), at| {
@@ -139,14 +139,14 @@ impl Copy<'_, '_> {
         }
     }
 
-    /// How many pixels of so many bytes, so far apart, are asked for before they are interleaved: those that come from afar as stretches with gaps, which
-    /// processors do not see to be a stream.
+    /// Pixels to prefetch ahead of interleaving, for pixels of `bytes` bytes at stride `apart`: those from memory with gaps between, which
+    /// hardware prefetchers do not recognise as a stream.
     fn ahead(&self, bytes: usize, apart: usize) -> usize {
         if (LINE..apart).contains(&bytes) && self.plan.is_far(self.reader.bytes) { (ASKED / bytes.max(1)).clamp(1, PIXELS) } else { 0 }
     }
 
-    /// Calls `each` with runs of channels that are neighbours in the operand: how many are before it, their number, the channels that lie together in
-    /// the copy with the distance of such panels, and where the run goes.
+    /// Calls `each` with runs of channels that are neighbours in the operand: channels before it, their number, the channels of a panel of
+    /// the copy with the stride of panels, and where the run goes.
     fn blocks(&self, strides: &Strides, to: To, mut each: impl FnMut(usize, usize, (usize, usize), To)) {
         let (mut done, all) = (0, self.channels.1);
         while done < all {
@@ -170,7 +170,7 @@ impl Copy<'_, '_> {
         self.pad(at, first + numbers.len());
     }
 
-    /// Zeros behind the last channel of the block, when that is `end`, where vectors reach them: not behind rows.
+    /// Writes zeros behind the block's last channel, if that is `end`, as far as vectors reach: panels only, not rows.
     fn pad(&self, at: usize, end: usize) {
         const ZEROS: [u32; 64] = [0; 64];
         let column = end % self.width;
@@ -179,7 +179,7 @@ impl Copy<'_, '_> {
         }
     }
 
-    /// A row of any layout and type: calls `each` with the number of the pixel, a first channel and numbers.
+    /// A row of any layout and type: calls `each` with a pixel's index, a first channel and its numbers.
     fn general(&self, image: usize, row: &Row, mut each: impl FnMut(usize, usize, &[f32])) {
         let (reader, roles) = (self.reader, &self.side.roles);
         let mut pos: Pos = [0; MAX_NDIMS];
@@ -206,7 +206,7 @@ impl Copy<'_, '_> {
         }
     }
 
-    /// Two rows of images (the second may be missing or shorter) as pairs of 16-bit elements.
+    /// Interleaves two rows of images as pairs of 16-bit elements; the second row may be missing or shorter.
     fn pairs(&self, (image, row): (usize, Row), second: Option<(usize, Row)>, to: To) {
         let view = &self.reader.source.view;
         if let Some(strides) = self.strides().filter(|_| view.dtype() == DataType::Bf16) {
@@ -250,7 +250,7 @@ impl Copy<'_, '_> {
     }
 }
 
-/// Copies numbers of pixels that are `step` apart.
+/// Copies f32 pixels that are `step` apart.
 struct Floats<'a> {
     from: &'a [f32],
     step: usize,
@@ -302,7 +302,7 @@ impl Floats<'_> {
         }
     }
 
-    /// Writes at least `N` numbers from word `to` on, `N` at a time: the last ones overlap those before.
+    /// Writes at least `N` numbers from word `to` on, `N` at a time; the last piece overlaps the one before.
     #[inline(always)]
     fn pieces<const N: usize>(&self, from: &[f32], to: usize) {
         let (whole, rest) = from.as_chunks::<N>();
@@ -313,15 +313,15 @@ impl Floats<'_> {
     }
 }
 
-/// Interleaves 16-bit elements of the pixels of two rows.
+/// Interleaves the 16-bit elements of the pixels of two rows.
 struct Pairs<'a> {
     from: Buf<'a>,
     first: usize,
-    /// From the first pixels to the second.
+    /// Elements from the first row's pixels to the second row's.
     other: Option<usize>,
     step: usize,
     count: usize,
-    /// Pixels from one that is copied to one that is asked for; 0 where none is.
+    /// Pixels from the one that is copied to the one that is prefetched; 0 for no prefetch.
     ahead: usize,
     channels: usize,
     width: usize,
@@ -335,7 +335,7 @@ impl Body for Pairs<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(mut self) {
-        // Pixels without a gap on either side are as good as one.
+        // Contiguous pixels on both sides are copied as one.
         if self.count > 0 && self.step == self.channels && self.at.pixel == self.channels && self.width >= self.channels {
             self.channels *= self.count;
             (self.width, self.count) = (self.channels, 1);
@@ -365,7 +365,7 @@ impl Body for Pairs<'_> {
 }
 
 impl Pairs<'_> {
-    /// Interleaves at least `N` channels from element `from` to word `to`, `N` at a time: the last ones overlap those before.
+    /// Interleaves at least `N` channels from element `from` to word `to`, `N` at a time; the last piece overlaps the one before.
     #[inline(always)]
     fn pieces<const N: usize>(&self, (from, to): (usize, usize), channels: usize) {
         for c in (0..channels).step_by(N) {

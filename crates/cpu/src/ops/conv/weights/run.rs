@@ -1,4 +1,4 @@
-//! Execution of gradients of weights on tiles: copies, tiles, and what becomes of the sums.
+//! Executing gradients of weights: copies of operands, tiles, and storing the sums.
 
 use super::copy::{Copy, Reader};
 use super::side::{Places, Strides};
@@ -76,36 +76,36 @@ struct Block {
     columns: (usize, usize),
 }
 
-/// A box of places and a group of panels, ready to be multiplied.
+/// A box of places and a group of panels, ready for the products.
 struct Ready<'a> {
     places: Places,
-    /// Groups of images, and words of a pixel in one.
+    /// Groups of images, and words of a pixel in one group.
     groups: usize,
     beside: usize,
-    /// Memory of the operands; where in them the first pixel is; bytes between two panels.
+    /// Memory of each operand and the byte offset of its first pixel there; bytes from one panel to the next.
     rows: (Buf<'a>, usize),
     columns: (Buf<'a>, usize),
     panel: usize,
-    /// The panels of the block.
+    /// The panels, of those of the block.
     panels: Range<usize>,
-    /// True for the first box of a slice: sums begin with zero.
+    /// Whether this is the first box of a slice, so that sums start with zero.
     fresh: bool,
-    /// True for the last box, where there are no slices.
+    /// Whether this is the last box and there are no slices, so that sums are complete.
     done: bool,
-    /// The box behind this one and its block, where its memory is asked for meanwhile.
+    /// The next box and its block, if its operands are prefetched.
     next: Option<(Block, Places)>,
 }
 
-/// What the tiles of a tap and panel work with.
+/// What the tiles of a tap and panel need.
 struct Work<'w, 'h> {
     sums: &'w mut [f32],
     words: &'w mut [usize],
     upcoming: &'w mut Upcoming,
-    /// The registers of tiles of AMX, where these multiply.
+    /// The configured AMX tiles, on AMX.
     held: Option<&'w mut Held<'h>>,
 }
 
-/// The byte at which a channel of an operand begins.
+/// The byte offset of a channel of an operand.
 fn place(reader: &Reader<'_>, strides: &Strides, channel: usize) -> usize {
     (reader.first + strides.channel(channel)) * 4
 }
@@ -137,7 +137,7 @@ impl Bound<'_> {
         }
     }
 
-    /// The box behind a box of a block, and its block: in the same block as long as there are boxes.
+    /// The box after a box of a block, and its block: the same block as long as it has boxes.
     fn next(&self, block: usize, index: usize) -> Option<(Block, Places)> {
         let index = (index + 1) % self.plan.all_boxes();
         let block = if index == 0 { block + 1 } else { block };
@@ -183,7 +183,7 @@ impl Bound<'_> {
         }
     }
 
-    /// Sees to it that a box of an operand is where tiles read it.
+    /// Makes a box of an operand available to tiles: in place or by a copy.
     fn provide<'a>(&self, side: &Side, reader: &Reader<'a>, ready: &mut Ready<'a>, group: usize, (start, count): (usize, usize)) {
         let first = group * side.channels + start;
         let is_rows = std::ptr::eq(side, &raw const self.plan.rows);
@@ -206,7 +206,7 @@ impl Bound<'_> {
         Copy { plan: self.plan, side, reader, channels: (first, count), width, to, panel, groups, beside }.all(&places);
     }
 
-    /// Copies a box of rows channel by channel, from channel `first` of the operand on.
+    /// Transposes a box of rows, from channel `first` of the operand on.
     fn turn(&self, squares: &Squares, ready: &Ready<'_>, (first, count): (usize, usize)) {
         let (p, (to, _), grid) = (self.plan, ready.rows, &self.plan.rows.grid);
         let (row, taps) = (p.turned_row() * 4, p.rows_per_channel());
@@ -259,7 +259,7 @@ impl Bound<'_> {
         }
     }
 
-    /// The tiles of a tap and panel in a box; true when they have stored their sums.
+    /// The tiles of a tap and panel over a box; true if they have stored their sums.
     fn tap(&self, at: &Block, ready: &Ready, (panel, tap): (usize, [usize; 3]), work: Work<'_, '_>) -> bool {
         let p = self.plan;
         let Work { sums, words, upcoming, held } = work;
@@ -323,10 +323,10 @@ impl Bound<'_> {
         };
         let list = if p.is_across() { List::across(words, 0) } else { List::new(words, 0) };
         let (mut list, mut listed, c_row) = (list, 0, row_step * 4);
-        // Tiles that are equally tall are one call, or as many as there are runs to ask for.
+        // Tiles of equal height are one call, or as many calls as there are runs to prefetch.
         let heights = p.heights(rows, vectors).into_iter().filter(|h| *h > 0);
         let runs = heights.flat_map(|h| p.runs(rows, vectors).filter(move |run| run.1 == h));
-        // Rows that are no neighbours make strips of a tile each.
+        // Rows that are not contiguous make strips of a tile each.
         let strips = runs.flat_map(|(row, height, count)| {
             let (strips, each) = if p.is_across() { (1, count) } else { (count, 1) };
             (0..strips).map(move |i| (row + i * height, height, each))
@@ -352,7 +352,7 @@ impl Bound<'_> {
         p.tail.is_some()
     }
 
-    /// What the tiles of a panel ask for: the next panel, or what the next box begins with.
+    /// What the tiles of a panel prefetch: the next panel, or the begin of the next box.
     fn upcoming(&self, at: &Block, ready: &Ready, panel: usize) -> Upcoming {
         let p = self.plan;
         if !p.far {
@@ -385,7 +385,7 @@ impl Bound<'_> {
         })
     }
 
-    /// Adds the slices of a block in order, and stores the sums.
+    /// Adds the slices of a block in order and stores the sums.
     fn add_slices(&self, block: usize, pieces: &mut [f32]) {
         let p = self.plan;
         let (total, rest) = pieces.split_at_mut(p.piece());
@@ -404,7 +404,7 @@ impl Bound<'_> {
         }
     }
 
-    /// Where a tap and panel begin in the gradient.
+    /// The position of a tap and panel in the gradient.
     fn position(&self, at: &Block, (panel, tap): (usize, [usize; 3])) -> Pos {
         let p = self.plan;
         let dims = self.tail.dst().dims().len();
@@ -452,7 +452,7 @@ impl Bound<'_> {
         }
     }
 
-    /// Stores so many rows and columns of sums from the row at `pos` on.
+    /// Stores `rows` by `columns` sums from the row at `pos` on.
     fn store_rows(&self, pos: Pos, data: &mut [f32], (rows, columns): (usize, usize)) {
         let (p, dst) = (self.plan, self.tail.dst());
         if self.has_neighbours(pos[p.column_dim] as usize, columns) {
@@ -470,7 +470,7 @@ impl Bound<'_> {
         self.tail.store(sums, std::iter::once(Run { pos, dim: p.row_dim, step: 1, count: rows }));
     }
 
-    /// Columns of the gradient's panels, where each is that of one of several joined groups: zeros behind them are stored with the sums.
+    /// Columns of the gradient's panels, if a panel has one of several joined groups: the zeros behind them are stored with the sums.
     fn padded(&self) -> Option<usize> {
         let (p, dst) = (self.plan, self.tail.dst());
         let mut blocks = dst.blocking().inner.iter();
@@ -479,7 +479,7 @@ impl Bound<'_> {
         (p.joined > 1 && alone && self.has_neighbours(0, p.columns.channels / p.joined)).then_some(width)
     }
 
-    /// Whether so many sums of a row, from column `first` on, belong next to each other into the gradient as they are.
+    /// Whether `columns` sums of a row, from column `first` on, are contiguous in the gradient and stored unchanged.
     fn has_neighbours(&self, first: usize, columns: usize) -> bool {
         let (p, dst) = (self.plan, self.tail.dst());
         let mut blocks = dst.blocking().inner.iter();
@@ -491,7 +491,7 @@ impl Bound<'_> {
         together && dst.dtype() == DataType::F32 && self.tail.is_plain()
     }
 
-    /// Stores those sums of a tap of joined groups whose row and column are of one group, from the row at `pos` on.
+    /// Stores the sums of a tap of joined groups whose row and column belong to the same group, from the row at `pos` on.
     fn store_diagonal(&self, mut pos: Pos, (first, count): (usize, usize), sums: &mut [f32]) {
         let p = self.plan;
         let [rows, columns] = [&p.rows, &p.columns].map(|side| side.channels / p.joined);
@@ -503,7 +503,7 @@ impl Bound<'_> {
         }
     }
 
-    /// Stores the sums of a tap and panel in a gradient whose lines are so many neighbours of a column, with zeros behind the last row.
+    /// Stores the sums of a tap and panel in a gradient with lines of several rows of a column, with zeros behind the last row.
     fn store_across(&self, mut pos: Pos, sums: &[f32], (columns, width): (usize, usize)) {
         let (p, dst) = (self.plan, self.tail.dst());
         let step = dst.blocking().strides[p.column_dim] as usize;
@@ -517,7 +517,7 @@ impl Bound<'_> {
         }
     }
 
-    /// Elements of a line of a gradient that has the rows of a column as neighbours, in whole lines.
+    /// Elements of a line of a gradient in which the rows of a column are contiguous, in whole lines.
     fn lines_across(&self) -> Option<usize> {
         let (p, dst) = (self.plan, self.tail.dst());
         let b = dst.blocking();
@@ -526,7 +526,7 @@ impl Bound<'_> {
         (width <= WIDEST && p.joined == 1 && whole && dst.dtype() == DataType::F32 && self.tail.is_plain()).then_some(width)
     }
 
-    /// True where sums of a panel are what belongs into the gradient, number by number.
+    /// Whether the gradient has the layout of the sums of a panel.
     fn lies_in_panels(&self) -> bool {
         let (dst, dim) = (self.tail.dst(), self.plan.column_dim);
         let b = dst.blocking();
@@ -535,17 +535,17 @@ impl Bound<'_> {
     }
 }
 
-/// The parts of the reduction that a tap meets in a box: runs of steps at constant distances.
+/// The parts of a tap's reduction over a box: runs of steps at constant strides.
 struct Parts {
     count: usize,
     steps: usize,
-    /// Bytes from a step of the rows to the next, and of the columns.
+    /// Bytes from one step of the rows to the next, and of the columns.
     step: usize,
     line: usize,
 }
 
 impl Parts {
-    /// Writes for every part the first line of the panel and the address of the first row's first step.
+    /// Writes for each part the first line of the panel and the address of the first row's first step.
     fn new(p: &Gradient, at: &Block, ready: &Ready, tap: [usize; 3], pairs: &mut [usize]) -> Parts {
         let places = &ready.places;
         let inside: [Range<usize>; 3] = std::array::from_fn(|i| p.sliding().grid.inside(i, tap[i], places));

@@ -1,9 +1,9 @@
-//! One operand of a gradient of weights: which of its pixels a tap meets, and where they lie, in place or copied.
+//! One operand of a gradient of weights: which of its pixels a tap reads, and where they are, in place or in a copy.
 //!
-//! The window slides over one operand, `X`; the other one, `Y`, has a pixel for every place of the window. In place pixels are where the layout
-//! says. A copy keeps the pixels of a box by their remainder by the window's stride (their *phase*), so that the pixels a tap meets are
-//! neighbours whatever the stride, and holds the pixels of several images side by side, so that one row of a small image makes a long part of
-//! the reduction. Pixels that lie in the padding are neither copied nor multiplied: a tap meets only the places where it lies inside.
+//! The window slides over one operand, `X`; the other one, `Y`, has a pixel for every place of the window. A copy has the pixels of a box
+//! by their remainder modulo the window's stride (their *phase*), so that the pixels that a tap reads are contiguous for any stride. It has
+//! the pixels of several images side by side, so that one row of a small image still makes a long part of the reduction. Pixels of padding
+//! are neither copied nor multiplied: a tap is used only at the places where it is inside.
 
 use crate::kernels::access::Axis;
 use oxidnn_spec::Tensor;
@@ -16,14 +16,14 @@ pub(crate) struct Dim {
     pub(crate) size: usize,
     /// Places of the window.
     pub(crate) places: usize,
-    /// Taps, their distance, the distance of places, and pixels of padding before the first.
+    /// Taps, their dilation, the stride of places, and pixels of padding before the first.
     pub(crate) taps: usize,
     pub(crate) dilation: usize,
     pub(crate) stride: usize,
     pub(crate) pad: i64,
 }
 
-/// What a tap meets in one dimension: at place `o` the pixel `(o + shift) * stride + phase`.
+/// What a tap reads in one dimension: at place `o` the pixel `(o + shift) * stride + phase`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Meets {
     phase: usize,
@@ -31,7 +31,7 @@ struct Meets {
 }
 
 impl Dim {
-    /// The dimension as `Y` has it.
+    /// The dimension of `Y`, for `places` places.
     pub(crate) fn of_places(places: usize) -> Dim {
         Dim { size: places, places, taps: 1, dilation: 1, stride: 1, pad: 0 }
     }
@@ -42,7 +42,7 @@ impl Dim {
         Meets { phase: phase as usize, shift: (first - phase) / stride }
     }
 
-    /// The places of the window at which a tap lies inside.
+    /// The places of the window at which a tap is inside.
     pub(crate) fn inside(&self, tap: usize) -> Range<usize> {
         let Meets { phase, shift } = self.meets(tap);
         let pixels = self.size.saturating_sub(phase).div_ceil(self.stride) as i64;
@@ -50,29 +50,29 @@ impl Dim {
         (-shift).clamp(0, end) as usize..end as usize
     }
 
-    /// The pixel behind the last one that a tap meets.
+    /// The pixel behind the last one that a tap reads.
     pub(crate) fn end(&self) -> usize {
         let last = (self.places.saturating_sub(1) * self.stride + self.taps.saturating_sub(1) * self.dilation) as i64 - self.pad;
         self.size.min((last + 1).max(0) as usize)
     }
 
-    /// True where every tap lies inside at every place.
+    /// Whether every tap is inside at every place.
     pub(crate) fn is_unpadded(&self) -> bool {
-        // Others lie between the first and the last.
+        // The other taps are between the first and the last.
         self.taps == 0 || [0, self.taps - 1].iter().all(|t| self.inside(*t) == (0..self.places))
     }
 
-    /// Least and largest shift of all taps.
+    /// Smallest and largest shift of all taps.
     fn shifts(&self) -> (i64, i64) {
         (self.meets(0).shift, self.meets(self.taps.max(1) - 1).shift)
     }
 
-    /// Which of the phases that any tap has is the tap's, counted in the order of taps.
+    /// Index of a tap's phase among the phases of all taps, in the order of taps.
     fn phase_index(&self, tap: usize) -> usize {
         tap % self.period()
     }
 
-    /// The number of taps from one of a phase to the next.
+    /// Taps from one of a phase to the next of the same phase.
     fn period(&self) -> usize {
         let (mut a, mut b) = (self.dilation, self.stride);
         while b > 0 {
@@ -81,7 +81,7 @@ impl Dim {
         self.stride / a.max(1)
     }
 
-    /// Pixels that all taps meet at so many places, from the first to the last.
+    /// Pixels from the first to the last that any tap reads at `places` places.
     fn span(&self, places: usize) -> usize {
         (places.max(1) - 1) * self.stride + (self.taps.max(1) - 1) * self.dilation + 1
     }
@@ -92,41 +92,41 @@ impl Dim {
     }
 }
 
-/// Distances of an operand's elements in memory; channels are neighbours, at least by blocks.
+/// Strides of an operand's elements in memory; channels are contiguous, at least within blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Strides {
     pub(crate) image: usize,
     pub(crate) at: [usize; 3],
-    /// Channels of a block, and the distance of two blocks.
+    /// Channels of a block, and the stride of blocks.
     pub(crate) block: usize,
     pub(crate) far: usize,
 }
 
 impl Strides {
-    /// Where a channel is.
+    /// The offset of a channel.
     pub(crate) fn channel(&self, channel: usize) -> usize {
         channel / self.block * self.far + channel % self.block
     }
 
-    /// True where all channels are neighbours.
+    /// Whether all channels are contiguous.
     pub(crate) fn is_plain(&self) -> bool {
         self.block == usize::MAX
     }
 }
 
-/// Which dimensions of a tensor are what.
+/// The roles of a tensor's dimensions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Roles {
-    /// Images; `None` where there is one.
+    /// Images; `None` for a single one.
     pub(crate) image: Option<usize>,
-    /// Depth, height and width of a pixel's position, where there are such.
+    /// Depth, height and width, if the tensor has them.
     pub(crate) pixel: [Option<usize>; 3],
     /// Channels.
     pub(crate) channels: Axis,
 }
 
 impl Roles {
-    /// Distances in a tensor with these roles, where channels are neighbours.
+    /// The strides of a tensor with these roles, if its channels are contiguous.
     pub(crate) fn strides(&self, tensor: &Tensor) -> Option<Strides> {
         let b = tensor.blocking()?;
         let of = |d: Option<usize>| d.map_or(Some(0), |d| usize::try_from(b.strides[d]).ok());
@@ -151,45 +151,45 @@ pub(crate) struct Places {
     pub(crate) images: (usize, usize),
     /// First place and number of places in each dimension.
     pub(crate) at: [(usize, usize); 3],
-    /// How far behind them in each dimension those are that share their words, where these are not other images'; 0 for none.
+    /// The distance in each dimension to the places that share their 16-bit words, if not images do; else 0.
     pub(crate) apart: [usize; 3],
 }
 
-/// How the pixels of a box of an operand lie in its copy.
+/// The layout of the pixels of a box of an operand in its copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Grid {
     /// The window.
     pub(crate) dims: [Dim; 3],
-    /// Phases that are there, by dimension.
+    /// Phases in each dimension.
     phases: [usize; 3],
     /// Pixels of a phase.
     slots: [usize; 3],
-    /// The place before or behind a box's first whose pixel is the first of a phase.
+    /// The place, before or behind the box's first, whose pixel is the first of a phase.
     first: [i64; 3],
-    /// The dimension from which on all taps of the window are one tap of so many channels more; 3 for none. Their pixels are copied with their
-    /// padding, as they follow each other.
+    /// The dimension from which on all taps of the window are merged into one with as many times the channels; 3 for none. Their pixels are
+    /// copied with padding, so that they are contiguous.
     pub(crate) joint: usize,
 }
 
-/// Distances, and where the first pixel is that a tap meets at a box's first place.
+/// Strides, and the offset of the first pixel that a tap reads at a box's first place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Line {
     pub(crate) base: i64,
-    /// From a group of images to the next.
+    /// From one group of images to the next.
     pub(crate) image: usize,
-    /// From a place to the next in each dimension.
+    /// From one place to the next in each dimension.
     pub(crate) at: [usize; 3],
 }
 
 impl Line {
-    /// All distances in units of `n`.
+    /// All of it in units of `1 / n`.
     pub(crate) fn scaled(self, n: usize) -> Line {
         Line { base: self.base * n as i64, image: self.image * n, at: self.at.map(|d| d * n) }
     }
 }
 
 impl Grid {
-    /// The grid of boxes of `each` places, where taps are one from dimension `joint` on.
+    /// The grid of boxes of `each` places, with taps merged from dimension `joint` on.
     pub(crate) fn new(dims: [Dim; 3], each: [usize; 3], joint: usize) -> Grid {
         let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], joint };
         for (i, dim) in dims.iter().enumerate() {
@@ -205,7 +205,8 @@ impl Grid {
         grid
     }
 
-    /// The grid of a copy whose rows have the pixels of a channel side by side. Where a row of the window is one tap, it has places in their place.
+    /// The grid of a transposed copy, whose rows have the pixels of one channel. If a row of the window is merged, it has places instead of
+    /// pixels.
     pub(crate) fn turned(&self) -> Grid {
         if !self.is_merged() {
             return *self;
@@ -217,19 +218,19 @@ impl Grid {
         Grid { dims, slots, joint: 3, ..*self }
     }
 
-    /// Whether a row of the window is one tap, if not more of it.
+    /// Whether at least a row of the window is merged.
     pub(crate) fn is_merged(&self) -> bool {
         self.joint < 3
     }
 
-    /// Pixels from the first tap that is one with others to tap `index` of them, in the copy.
+    /// Pixels in the copy from the first merged tap to tap `index` of these.
     pub(crate) fn tap_offset(&self, index: usize) -> usize {
         let tap = self.joint_tap(index);
         let at: [usize; 3] = std::array::from_fn(|i| tap[i] * self.dims[i].dilation);
         (at[0] * self.slots[1] + at[1]) * self.slots[2] + at[2]
     }
 
-    /// Which tap of the window is tap `index` of those that are one.
+    /// The tap of the window that is tap `index` of the merged ones.
     pub(crate) fn joint_tap(&self, index: usize) -> [usize; 3] {
         let (mut tap, mut rest) = ([0; 3], index);
         for i in (self.joint..3).rev() {
@@ -238,12 +239,12 @@ impl Grid {
         tap
     }
 
-    /// Whether no two taps meet the same phase, in boxes of so many images and places.
+    /// Whether no two taps read the same phase, in boxes of `each` places.
     pub(crate) fn is_partition(&self, [_, each @ ..]: [usize; 4]) -> bool {
         self.slots == each
     }
 
-    /// Number of taps that are one.
+    /// Number of merged taps.
     pub(crate) fn joint_taps(&self) -> usize {
         self.dims[self.joint..].iter().map(|d| d.taps).product()
     }
@@ -258,12 +259,12 @@ impl Grid {
         self.phases.iter().chain(&self.slots).try_fold(1usize, |n, s| n.checked_mul(*s))
     }
 
-    /// Taps in each dimension; those that are one count once.
+    /// Taps in each dimension; merged ones count once.
     pub(crate) fn taps(&self) -> [usize; 3] {
         std::array::from_fn(|i| if i < self.joint { self.dims[i].taps } else { 1 })
     }
 
-    /// The places of a box at which a tap lies inside.
+    /// The places of a box at which a tap is inside.
     pub(crate) fn inside(&self, i: usize, tap: usize, places: &Places) -> Range<usize> {
         let (first, count) = places.at[i];
         let all = if i >= self.joint { 0..first + count } else { self.dims[i].inside(tap) };
@@ -271,7 +272,7 @@ impl Grid {
         all.start.max(first).min(end)..end
     }
 
-    /// Where a tap's pixels are in a copy, in pixels. `images` is the distance of two groups of images.
+    /// Offset and strides of a tap's pixels in a copy, in pixels. `images` is the stride of groups of images.
     pub(crate) fn copied(&self, tap: [usize; 3], images: usize) -> Line {
         let mut at = [self.slots[1] * self.slots[2], self.slots[2], 1];
         let (mut phase, mut base) = (0, 0);
@@ -284,7 +285,7 @@ impl Grid {
         Line { base, image: images, at }
     }
 
-    /// Where a tap's pixels are in place, in elements from the first element of the operand on.
+    /// Offset and strides of a tap's pixels in place, in elements from the operand's first on.
     pub(crate) fn placed(&self, tap: [usize; 3], places: &Places, strides: &Strides) -> Line {
         let mut line = Line { base: (places.images.0 * strides.image) as i64, image: strides.image, at: [0; 3] };
         for (i, dim) in self.dims.iter().enumerate() {
@@ -295,8 +296,8 @@ impl Grid {
         line
     }
 
-    /// Calls `each` with every row of a copy of a box: where its pixels go, and which they are. Rows of the same pixels follow each other. Rows
-    /// that lie in the padding are left out, unless taps are one: then they are zeros.
+    /// Calls `each` with every row of a copy of a box: where its pixels go, and which they are. Rows with the same pixels follow each
+    /// other. Rows of padding are left out, unless taps are merged: then they are zeros.
     pub(crate) fn rows(&self, places: &Places, mut each: impl FnMut(usize, Row)) {
         let [pd, ph, pw] = self.phases;
         let count =
@@ -330,7 +331,7 @@ impl Grid {
         self.slots[i] - (high - low) as usize
     }
 
-    /// The pixel in slot `slot` of a phase, where there is one.
+    /// The pixel in slot `slot` of a phase, if there is one.
     fn pixel(&self, i: usize, places: &Places, phase: usize, slot: usize) -> Option<usize> {
         if i >= self.joint {
             let pixel = (places.at[i].0 * self.dims[i].stride + slot) as i64 - self.dims[i].pad;
@@ -360,17 +361,17 @@ impl Grid {
     }
 }
 
-/// A row of pixels of an image that are copied.
+/// A row of pixels of an image to copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Row {
     /// Depth and height.
     pub(crate) at: [usize; 2],
-    /// Places of the copy in front of the first pixel; zeros where taps are one.
+    /// Slots of the copy before the first pixel; zeros if taps are merged.
     pub(crate) before: usize,
-    /// First pixel, distance of two, and number of pixels.
+    /// First pixel, distance of two, number of pixels.
     pub(crate) first: usize,
     pub(crate) step: usize,
     pub(crate) count: usize,
-    /// Zeros behind them.
+    /// Slots behind them; zeros.
     pub(crate) behind: usize,
 }

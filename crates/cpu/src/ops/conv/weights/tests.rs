@@ -1,6 +1,6 @@
 use super::side::{Dim, Grid, Places, Strides};
 
-/// The pixel that a tap meets at a place, by definition.
+/// The pixel that a tap reads at a position, by definition.
 fn pixel(dim: &Dim, place: usize, tap: usize) -> Option<usize> {
     let at = (place * dim.stride + tap * dim.dilation) as i64 - dim.pad;
     usize::try_from(at).ok().filter(|p| *p < dim.size)
@@ -30,7 +30,7 @@ fn taps_are_inside_where_their_pixel_exists() {
     }
 }
 
-/// Copies hold for every tap and place the pixel it meets, and in place it is where the strides say.
+/// Copies hold the pixel that each tap reads at each position; operands in place have it where the strides say.
 #[test]
 fn pixels_are_where_lines_say() {
     let row = Dim::of_places(1);
@@ -65,7 +65,7 @@ fn pixels_are_where_lines_say() {
     }
 }
 
-/// A merged row has all taps of a place side by side, zeros where there is no pixel.
+/// A merged row has all taps of a position side by side, with zeros for pixels that do not exist.
 #[test]
 fn merged_rows_have_their_padding() {
     let row = Dim::of_places(1);
@@ -89,7 +89,8 @@ fn merged_rows_have_their_padding() {
     }
 }
 
-/// Joint taps of several rows have their pixels at distances from a place's first that are the same everywhere, zeros where there is none.
+/// Joint taps of several rows have their pixels at the same distances from a position's first one everywhere, with zeros for pixels that do
+/// not exist.
 #[test]
 fn joint_taps_have_their_padding() {
     let row = Dim::of_places(1);

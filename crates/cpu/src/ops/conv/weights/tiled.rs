@@ -1,16 +1,17 @@
-//! `bwd_weights:jit` and `bwd_weights:amx`: gradients of weights, of convolution, deconvolution and inner product, on generated tiles, and on those of
-//! AMX.
+//! `bwd_weights:jit` and `bwd_weights:amx`: gradients of weights of convolution, deconvolution and inner product, on generated
+//! microkernels.
 //!
-//! `dW[y, x, k] = sum over images and places o of X[x, o * s - pl + k * d] * Y[y, o]`. The operand whose channels the gradient has in panels gives
-//! the columns, the other one the rows; both are read pixel by pixel, channels side by side, so a tile is a product of two blocks of channels
-//! whose depth are pixels. 16-bit elements come in pairs: of two images, or of the two
-//! halves of one ([`Halves`]). A task owns a block of rows by some panels with all taps, and walks boxes of
-//! pixels: what is not already so in memory is copied (see [`side`](super::side)), then every tap's tiles meet the pixels inside. The sums of a
-//! box are added to those of the boxes before, in scratch. Tiles of AMX want the pixels of a row side by side, so rows are copied channel by channel
-//! for them.
+//! `dW[y, x, k] = sum over images and places o of X[x, o * s - pl + k * d] * Y[y, o]`. One operand gives the columns of the product: the
+//! one whose channels the gradient has in panels. The other gives the rows. The depth of the product is pixels, and both operands are read
+//! pixel by pixel with contiguous channels. 16-bit elements are multiplied in pairs: of two images, or of the two halves of one
+//! ([`Halves`]).
 //!
-//! Where a gradient is small the boxes are cut into slices that are summed apart and added in order. That cut depends on the problem alone, so
-//! results do not depend on the number of threads, which only says how finely rows and panels are cut.
+//! A task has a block of rows by some panels with all taps. It iterates over boxes of pixels: operands that are not suitable in place are
+//! copied (see [`side`](super::side)), then the tiles of each tap are multiplied over the pixels inside the image. With several boxes, sums
+//! are accumulated in scratch. AMX needs the pixels of a row contiguous, so for AMX rows are transposed: copied channel by channel.
+//!
+//! For small gradients the boxes are split into slices, which are summed separately and added in order. The slices depend on the problem
+//! alone, so results do not depend on the number of threads, which decides only how finely rows and panels are cut.
 
 use super::Setup;
 use super::side::{Dim, Grid, Roles, Strides};
@@ -32,42 +33,42 @@ use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
 use std::sync::Arc;
 
-/// Steps of a box by columns of a panel: what keeps a panel near the core, and sums long enough in registers.
+/// Steps of a box times columns of a panel: a panel stays in a near cache, and sums stay in registers for long.
 const STEPS: usize = 512 * WIDEST;
-/// The same where a row of the window is one tap: boxes have pixels of the operand in common, all of which are copied.
+/// The same for merged taps: neighbouring boxes share pixels of the operand, which are copied for both.
 const MERGED: usize = 1024 * WIDEST;
-/// Boxes that steps are not taken from for the sake of few columns.
+/// Boxes that remain if steps are raised for few columns.
 const BOXES: usize = 4;
-/// Steps of a part of the reduction below which images are put side by side, and steps that they make then.
+/// Steps of a part of the reduction below which images are put side by side, and steps that the parts have then.
 const SHORT: usize = 14;
 const BESIDE: usize = 24;
-/// Places of an image up to which it is not halved.
+/// Places of an image up to which it is not split into halves.
 const PLACES: usize = 64;
-/// Most taps of a dimension whose taps are one.
+/// Most taps of a dimension that are merged.
 const JOINT: usize = 64;
-/// Steps of a box below which rows in blocks are copied.
+/// Steps of a box below which rows in blocks of channels are copied.
 const FEW: usize = 32;
-/// Rows that blocks are not cut below.
+/// Least rows of a block when blocks are cut.
 const LEAST_ROWS: usize = 48;
 /// Columns of the widest panel.
 pub(crate) const WIDEST: usize = 64;
-/// Bytes of a gradient that is computed in slices, all of them together.
+/// Bytes of a gradient in slices, all slices together.
 const SLICED: usize = 1 << 20;
 /// Most slices.
 const SLICES: usize = 16;
-/// Rows of all taps up to which columns are not copied to panels for them.
+/// Rows over all taps up to which columns are not copied to panels.
 const MET: usize = 2 * LINE;
-/// Bytes between pixels up to which rows are read in place.
+/// Most bytes between pixels for reading rows in place.
 const NEAR: usize = 2048;
-/// The same where they are an odd number of cache lines, which share out over all sets of L1.
+/// The same if the bytes are an odd number of cache lines, which spreads pixels over all sets of L1.
 const FARTHER: usize = 4096;
-/// Elements of a gradient up to which they are stored one by one.
+/// Elements below which storing a gradient one by one does no harm.
 const SCATTERED: i64 = 1 << 10;
-/// Words of the tiles that are listed at a time, unless one tile has more.
+/// Words of the tiles that are listed for a call, unless a single tile has more.
 const LISTED: usize = 512;
-/// Elements of a line of the cache.
+/// Elements of a cache line.
 const LINE: usize = 16;
-/// Channels of rows that are transposed together for tiles of AMX.
+/// Channels of rows that are transposed together for AMX.
 pub(crate) const TURNED: usize = 64;
 
 /// One operand.
@@ -76,35 +77,35 @@ pub(crate) struct Side {
     pub(crate) arg: Arg,
     pub(crate) roles: Roles,
     pub(crate) grid: Grid,
-    /// Channels of a group, of a block, and blocks. For columns whole panels make a block.
+    /// Channels of a group, channels of a block, and number of blocks. Blocks of columns are whole panels.
     pub(crate) channels: usize,
     pub(crate) each: usize,
     pub(crate) blocks: usize,
-    /// Distances, where channels are neighbours.
+    /// Strides, if channels are contiguous.
     pub(crate) strides: Option<Strides>,
-    /// True where the operand is read in place.
+    /// Whether the operand is read in place.
     pub(crate) in_place: bool,
     /// Words of a copy.
     pub(crate) copy: usize,
 }
 
-/// What stays in L2: bytes.
+/// Bytes of L2 for each purpose.
 #[derive(Clone, Copy, Debug)]
 struct Budget {
-    /// The sums of a block that are carried from box to box, and those of a tap and panel that are stored as soon as they are made.
+    /// Sums of a block, if they are carried from box to box; sums of a tap and panel, if they are stored at once.
     sums: usize,
     hot: usize,
-    /// The rows of a box, and the panels of a box that are there together.
+    /// The rows of a box, and the panels of a box that are packed together.
     rows: usize,
     panels: usize,
-    /// An operand from which on tiles prefetch.
+    /// Size of an operand above which tiles prefetch.
     far: usize,
 }
 
 impl Budget {
     fn of(target: &CpuTarget) -> Budget {
         let l2 = target.caches.l2;
-        // Measured with 1 MiB of L2. What stays in half as much is as large, for it is read in long runs.
+        // Measured with 1 MiB of L2. With half as much the operands get the same number of bytes, since they are read in long runs.
         let boxes = l2.max((2 * l2).min(1 << 20));
         Budget { sums: l2, hot: l2 / 16, rows: boxes / 16 * 5, panels: boxes / 8, far: l2 / 2 }
     }
@@ -116,59 +117,58 @@ pub(crate) struct Gradient {
     pub(crate) attr: Attr,
     pub(crate) isa: Isa,
     pub(crate) product: Product,
-    /// The rows' operand and the columns', and whether the window slides over the rows'.
+    /// The operands that give the rows and the columns, and whether the window slides over the rows'.
     pub(crate) rows: Side,
     pub(crate) columns: Side,
     pub(crate) rows_slide: bool,
-    /// Products: of so many groups each, of which the blocks on the diagonal are the gradient.
+    /// Products, and the groups joined in each, of which only the diagonal blocks are the gradient.
     pub(crate) groups: usize,
     pub(crate) joined: usize,
     pub(crate) images: usize,
-    /// Whether they are multiplied on tiles of AMX: rows are copied channel by channel.
+    /// Whether AMX multiplies: then rows are copied channel by channel.
     pub(crate) on_amx: bool,
-    /// Elements of depth in a word, the halves of an image that share words where images do not, and images that lie side by side.
+    /// Depths in a word; the halves of an image that share words, if not images do; and images that are side by side.
     pub(crate) together: usize,
     pub(crate) halves: Option<Halves>,
     pub(crate) beside: usize,
-    /// Columns of a panel, and whether its lines are read at any distance, in place or as the copied channels follow each other.
+    /// Columns of a panel, and whether its lines are at other strides than a panel's: in place, or copied without padding to the panel.
     pub(crate) panel: usize,
     pub(crate) apart: bool,
-    /// Panels that are there together.
+    /// Panels that are packed together.
     pub(crate) panels_at_once: usize,
-    /// Places of a box (first groups of images), and elements of boxes.
+    /// Places of a box (first groups of images), and numbers of boxes.
     pub(crate) each: [usize; 4],
     pub(crate) boxes: [usize; 4],
     pub(crate) slices: usize,
     pub(crate) workers: usize,
     budget: Budget,
-    /// Words that say where the parts of a tap's reduction are.
+    /// Words of the table of the parts of a tap's reduction.
     pub(crate) pairs: usize,
-    /// Where rows of joint taps are that are no neighbours, in words from the first.
+    /// Word offsets of the rows of merged taps that are not contiguous.
     pub(crate) joint: Vec<usize>,
-    /// Elements of the sums of a block, and of a worker's table.
+    /// Elements of the sums of a block, and of a worker's address tables.
     pub(crate) sums: usize,
     pub(crate) table: usize,
-    /// Dimensions of the gradient that columns and rows follow, and whether the first one counts groups.
+    /// Dimensions of the gradient along columns and rows, and whether the first dimension is groups.
     pub(crate) column_dim: usize,
     pub(crate) row_dim: usize,
     pub(crate) grouped: bool,
-    /// True where tiles ask for the memory of what comes next.
+    /// Whether tiles prefetch what comes next.
     pub(crate) far: bool,
-    /// What stores the sums of tiles in the gradient, where they belong there as they are.
+    /// The epilogue with which tiles store their sums in the gradient, if they can.
     pub(crate) tail: Option<Arc<Tail>>,
 }
 
 /// The kernels of a gradient.
 #[derive(Debug)]
 pub(crate) enum Code {
-    /// On vectors.
+    /// Vector microkernels.
     Vectors(Tiles),
-    /// On tiles of AMX, and what transposes rows for them.
+    /// The AMX microkernels, and the transposition of rows for them.
     Amx(Box<(Accumulate, Squares)>),
 }
 
-/// The tiles of a gradient, by rows, vectors, and whether they are the other one, which adds to sums in memory or, where tiles store, masks its
-/// last vector.
+/// The kernels by rows and vectors; and by variant: the second adds to sums in memory or, if tiles store, masks its last vector.
 #[derive(Debug)]
 pub(crate) struct Tiles(Vec<Option<Tile>>);
 
@@ -177,25 +177,25 @@ impl Tiles {
         ((vectors - 1) * MOST_ROWS + rows - 1) * 2 + other as usize
     }
 
-    /// The kernel of a tile.
+    /// The kernel of `rows` by `vectors`.
     pub(crate) fn get(&self, rows: usize, vectors: usize, other: bool) -> &Tile {
         let tile = self.0[Tiles::index(rows, vectors, other)].as_ref();
         tile.unwrap_or_else(|| panic!("no kernel of {rows} rows by {vectors} vectors was made"))
     }
 }
 
-/// Plans `problem` on vectors.
+/// Plans `problem` on vector microkernels.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(crate) fn plan(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     plan_on(problem, target, target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?.without_amx())
 }
 
-/// Plans `problem` on tiles of AMX.
+/// Plans `problem` on AMX.
 ///
 /// # Errors
-/// What the row does not take.
+/// Problems that the row does not take.
 pub(crate) fn plan_amx(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     plan_on(problem, target, amx::isa(target.jit)?)
 }
@@ -215,10 +215,10 @@ fn plan_on(mut problem: Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn
     finish(problem, gradient, target)
 }
 
-/// Whether the operands are copied by vectors where they are not read in place.
+/// Refuses operands that cannot be copied by vectors.
 ///
 /// # Errors
-/// Types and layouts that would be read number by number.
+/// Types and layouts that would be read element by element.
 fn check(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<(), Skip> {
     let types = tensors.map(|t| t.dtype);
     if types != [DataType::F32; 2] && Pairs::of(task, tensors, isa).is_none() {
@@ -228,23 +228,23 @@ fn check(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<(), Skip> {
     if tensors.into_iter().zip(&task.roles).all(lie) { Ok(()) } else { Err(Skip::Layout("of data: channels are not neighbours".into())) }
 }
 
-/// Whether tiles of AMX multiply the operands, and do so faster than vectors.
+/// Refuses what AMX does not multiply, or not faster than vectors.
 ///
 /// # Errors
-/// Types that have no pairs, and products that are too small.
+/// Types without pairs, and products that are too small.
 pub(crate) fn check_amx(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Result<(), Skip> {
     if Pairs::of(task, tensors, isa).is_none() {
         return Err(Skip::DataType(format!("{} by {}, {} images", tensors[0].dtype, tensors[1].dtype, task.images)));
     }
     let taps = task.window.iter().fold(task.groups, |n, dim| n.saturating_mul(dim.taps));
     let depth = task.window.iter().fold(task.images, |n, dim| n.saturating_mul(dim.places));
-    // Rows of a window that are one tap are rows of one product.
+    // Merged taps are rows of one product.
     let merged = if task.is_merged() { task.window[2].taps } else { 1 };
     let sizes = [taps / merged.max(1), task.channels[0].saturating_mul(merged), task.channels[1], depth].map(|n| n as i64);
     if amx::is_faster(Product::Bf16, sizes) { Ok(()) } else { Err(Skip::Shape("too little work for tiles of AMX")) }
 }
 
-/// What shares words of 16-bit elements.
+/// What the two 16-bit elements of a word are.
 #[derive(Clone, Copy, Debug)]
 enum Pairs {
     Images,
@@ -252,8 +252,7 @@ enum Pairs {
 }
 
 impl Pairs {
-    /// The pairs that are multiplied as they are, where there are such. Several instructions for a product are worth it for images alone, which are
-    /// not copied then.
+    /// The pairs, if there are any. Emulating a product by several instructions is worth it only for pairs of images, which need no copy.
     fn of(task: &Task, tensors: [&Tensor; 2], isa: Isa) -> Option<Pairs> {
         let short = tensors.iter().all(|t| t.dtype == DataType::Bf16);
         match task.images {
@@ -261,7 +260,7 @@ impl Pairs {
             2.. => Some(Pairs::Images),
             _ if !Product::Bf16.is_native(isa) => None,
             _ => {
-                // Few places are one box beside zeros, which is sooner done than boxes of halves and of what is left over.
+                // With few places, one box with zeros as partners is faster than boxes of halves and of the remainder.
                 let few = task.window.iter().fold(1usize, |n, dim| n.saturating_mul(dim.places)) <= PLACES;
                 let halves = Halves::of(&task.window);
                 let beside_zeros = few && halves.is_none_or(|h| h.leaves_some(&task.window));
@@ -271,8 +270,8 @@ impl Pairs {
     }
 }
 
-/// The two halves of an image's places at which all taps lie inside, in one dimension: what a tap meets in one it meets in the other. Places that
-/// are left over have words of their own.
+/// The two halves of the places of an image, in one dimension, at which all taps are inside: each tap reads the same in both. The remaining
+/// places are paired with zeros.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Halves {
     /// Which dimension of the window.
@@ -283,13 +282,13 @@ pub(crate) struct Halves {
 }
 
 impl Halves {
-    /// Those by depth or height that leave the fewest over, else those by width, which cut rows; `None` where there are none.
+    /// Halves by depth or height that leave the fewest places, else by width, which splits rows; `None` if there are none.
     fn of(window: &[Dim; 3]) -> Option<Halves> {
         let halves = |dim: usize| {
             let [first, last] = [0, window[dim].taps.saturating_sub(1)].map(|tap| window[dim].inside(tap));
             let start = first.start.max(last.start);
             let (end, Dim { places, taps, .. }) = (first.end.min(last.end), window[dim]);
-            // The last place of a single tap may do without a second one: no other tap meets its pixel.
+            // With a single tap the last place may lack a partner: no other tap reads its pixel.
             let odd = taps == 1 && end == places;
             Halves { dim, first: start, count: (end.saturating_sub(start) + usize::from(odd)) / 2 }
         };
@@ -299,17 +298,17 @@ impl Halves {
         fewest.or_else(|| Some(halves(2)).filter(are))
     }
 
-    /// Whether places are left over.
+    /// Whether places remain.
     fn leaves_some(&self, window: &[Dim; 3]) -> bool {
         self.first > 0 || self.first + 2 * self.count < window[self.dim].places
     }
 
-    /// Boxes of at most so many of all `places`.
+    /// Boxes of at most `each` places for all `places`.
     fn boxes(&self, places: usize, each: usize) -> usize {
         [self.count, self.first, places.saturating_sub(self.first + 2 * self.count)].iter().map(|n| n.div_ceil(each)).sum()
     }
 
-    /// First place and number of places of a box, and how far behind them those are that share their words; 0 where they are left over.
+    /// First place and number of places of a box, and the distance to the places that share their words; 0 for remaining places.
     fn span(&self, (places, each): (usize, usize), index: usize) -> (usize, usize, usize) {
         let mut index = index;
         for (start, end, apart) in
@@ -329,9 +328,9 @@ impl Halves {
 /// Elements of scratch of a gradient.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScratchLens {
-    /// Sums with a table of addresses: of every task where there are slices, else of every worker.
+    /// Sums with address tables: of every task if there are slices, else of every worker.
     pub(crate) sums: usize,
-    /// What workers copy of both operands.
+    /// The workers' copies of both operands.
     pub(crate) copies: usize,
 }
 
@@ -345,7 +344,7 @@ impl ScratchLens {
 /// The plan of a gradient.
 ///
 /// # Errors
-/// Where it is too large, or would be stored number by number.
+/// Gradients that are too large, or would be stored element by element.
 pub(crate) fn finish(problem: Problem, gradient: Option<Gradient>, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let weights = problem.op.operands().into_iter().find(|o| o.arg == Arg::DIFF_WEIGHTS);
     if let Some(t) = weights.as_ref().map(|o| o.tensor).filter(|t| t.dtype != DataType::F32) {
@@ -361,11 +360,11 @@ pub(crate) fn finish(problem: Problem, gradient: Option<Gradient>, target: &CpuT
     RowPlan::of(problem, target, bytes, gradient.ok_or(TOO_LARGE)?)
 }
 
-/// Gives data of layout `any` blocks of channels as tiles read them, or channels last where they would not be whole, and the weights' gradient
-/// the layout that the forward pass takes.
+/// Resolves open layouts: data to the blocks of channels that tiles read, or to channels last if blocks would not be whole, and the
+/// weights' gradient to the layout of the forward pass.
 ///
 /// # Errors
-/// Where there is no generated code for the target.
+/// Targets without generated code.
 pub(crate) fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = Setup::of(&problem.op)?;
@@ -388,7 +387,7 @@ pub(crate) fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), S
     Ok(())
 }
 
-/// What is to be computed, whatever the operation.
+/// The gradient to compute, for any operation.
 pub(crate) struct Task {
     pub(crate) groups: usize,
     pub(crate) images: usize,
@@ -398,22 +397,22 @@ pub(crate) struct Task {
     pub(crate) args: [Arg; 2],
     pub(crate) channels: [usize; 2],
     pub(crate) roles: [Roles; 2],
-    /// True where the columns of panels are the channels of `X`.
+    /// Whether the columns of panels are the channels of `X`.
     pub(crate) x_columns: bool,
-    /// Dimensions of the gradient that columns and rows follow, and whether the first one counts groups.
+    /// Dimensions of the gradient along columns and rows, and whether the first dimension is groups.
     pub(crate) column_dim: usize,
     pub(crate) row_dim: usize,
     pub(crate) grouped: bool,
 }
 
 impl Task {
-    /// Whether a row of the window is one tap of so many channels more.
+    /// Whether the taps of a window row are merged into rows of one product.
     fn is_merged(&self) -> bool {
         let across = &self.window[2];
         !self.x_columns && self.groups == 1 && self.channels[0] < LINE && across.taps > 1 && across.dilation == 1
     }
 
-    /// Steps of a box by panels of so many columns: more of few columns, where their rows stay in L2 and boxes do not become few.
+    /// Steps of a box for panels of `panel` columns: more for few columns, if the rows stay in L2 and boxes remain.
     fn steps(&self, panel: usize, joined: usize, together: usize, budget: Budget) -> usize {
         let most = if self.is_merged() { MERGED } else { STEPS };
         let row = self.channels[usize::from(self.x_columns)] * joined * size_of::<f32>();
@@ -421,10 +420,10 @@ impl Task {
         (most / panel).min(budget.rows / row.max(1)).min(all / (together * BOXES)).max(most / WIDEST)
     }
 
-    /// The dimension from which on all taps are one: rows of the window, or more of it where those leave tiles of so many rows low.
+    /// The dimension from which on taps are merged: the width, and more if its taps alone leave tiles of `tall` rows half empty.
     fn joint(&self, tall: usize) -> usize {
         let (mut joint, mut rows) = if self.is_merged() { (2, self.channels[0] * self.window[2].taps) } else { (3, 0) };
-        // Lines that no tap meets would be copied, too.
+        // With larger strides, lines that no tap reads would be copied, too.
         let joins = |dim: &Dim| dim.dilation == 1 && dim.stride <= dim.taps && dim.taps <= JOINT;
         while (1..3).contains(&joint) && rows < 2 * tall && joins(&self.window[joint - 1]) {
             joint -= 1;
@@ -433,7 +432,7 @@ impl Task {
         joint
     }
 
-    /// What a convolution or deconvolution asks for.
+    /// The task of a convolution or deconvolution.
     pub(crate) fn of(setup: &Setup<'_>) -> Task {
         let s = setup.sizes;
         let n = setup.x.1.dims().len();
@@ -453,7 +452,7 @@ impl Task {
         };
         let channels = (if setup.x_first { [s.oc, s.ic] } else { [s.ic, s.oc] }).map(|c| c as usize);
         let first = setup.weights.dims().len() - n;
-        // Few columns leave most of a vector idle; then the rows are the columns, if there are many of them.
+        // Few columns leave most of a vector idle; then rows and columns are exchanged, if there are many rows.
         let [columns, rows] = if setup.x_first { channels } else { [channels[1], channels[0]] };
         let turned = columns.next_multiple_of(LINE) * rows > 2 * rows.next_multiple_of(LINE) * columns && rows >= LINE;
         let (column_dim, row_dim) = if turned { (first + 1, first) } else { (first, first + 1) };
@@ -479,8 +478,8 @@ fn cut(n: usize, most: usize, unit: usize) -> (usize, usize) {
     (each, n.div_ceil(each).max(1))
 }
 
-/// Groups of a product: several groups of few columns take as many multiply-adds as one by one, since each of these takes a whole vector, too, and their
-/// pixels are read in one piece.
+/// Groups joined in a product. Several groups of few columns take as many multiply-adds as one by one, since each of these would fill a
+/// vector as well, and their pixels are read in one piece.
 fn joined(task: &Task, isa: Isa) -> usize {
     let columns = task.channels[usize::from(!task.x_columns)].max(1);
     let most = (isa.width().lanes() / columns).min(task.groups);
@@ -496,7 +495,7 @@ impl Gradient {
         let whole = window[1..].iter().all(|d| d.taps == 1 && d.is_unpadded());
         let (on_amx, joined) = (isa.amx, joined(task, isa));
         let panel = panel_columns(isa, task.channels[usize::from(!task.x_columns)] * joined);
-        // Tiles of AMX have rows of one row of the window, in boxes of the least steps.
+        // An AMX product has the rows of one window row, in boxes of the fewest steps.
         let (tall, wide) = if on_amx { (0, WIDEST) } else { (tallest(isa, product, panel / isa.width().lanes()), panel) };
         let (merged, joint) = (task.is_merged(), task.joint(tall));
         let across = window[2].places.max(1);
@@ -504,7 +503,7 @@ impl Gradient {
             if whole || merged || across >= SHORT { 1 } else { BESIDE.div_ceil(across).min(task.images.div_ceil(together)).max(1) }
                 * together;
         let (groups, steps) = (task.images.div_ceil(beside), task.steps(wide, joined, together, Budget::of(target)));
-        // Boxes grow by dimensions: the next one only where the last one is whole.
+        // Boxes grow from the innermost dimension; an outer one grows only if all inner ones are whole.
         let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together / beside).max(1));
         for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
             let most = if i == 0 && beside > together { 1 } else { left };
@@ -570,7 +569,7 @@ impl Gradient {
         Some(g)
     }
 
-    /// Whether so many sums of a panel's line have no neighbours in the gradient that a pass which changes their layout takes less time.
+    /// Whether the sums of a panel's line are so scattered in the gradient that storing another layout and reordering it takes less time.
     fn scatters(&self, weights: &Tensor) -> bool {
         let Some(b) = weights.blocking().filter(|_| weights.dims().volume().is_some_and(|n| n >= SCATTERED)) else { return false };
         let columns = self.columns.channels / self.joined;
@@ -582,7 +581,7 @@ impl Gradient {
         }
     }
 
-    /// Has tiles store their sums, where each is made in one go and every row of a panel is neighbours in the gradient.
+    /// Lets tiles store their sums, if each is complete after one call and the rows of a panel are contiguous in the gradient.
     fn storing(mut self, weights: &Tensor) -> Option<Gradient> {
         let neighbours = weights.blocking().is_some_and(|b| {
             let panels = b.inner.len() == 1 && b.inner.iter().all(|i| i == (self.column_dim, self.panel as i64));
@@ -603,16 +602,16 @@ impl Gradient {
         Some(self)
     }
 
-    /// Decides what is read in place: rows whose pixels are near each other, columns that lie as panels do.
+    /// Decides what is read in place: rows whose pixels are near each other, columns that are stored as panels.
     fn place(&mut self, [rows, columns]: [&Tensor; 2]) {
         let floats = |t: &Tensor| t.dtype == DataType::F32 && self.beside == 1;
         let pixels = self.sliding().grid.dims.iter().any(|d| d.places > 1);
         let step = |s: &Strides, side: &Side| if pixels { s.at[2] * side.grid.dims[2].stride * 4 } else { s.image * 4 };
         let whole = |s: &Strides, side: &Side| s.is_plain() || self.groups == 1 || side.channels.is_multiple_of(s.block);
-        // Taps that skip pixels have a part for every row of the image; copied pixels that no two of a phase meet are one.
+        // Taps that skip pixels have a part for every row of the image; if no two taps read the same pixel, a copy makes it a single part.
         let (across, taps) = (&self.rows.grid.dims[2], self.all_taps());
         let skips = self.rows_slide && across.stride > 1 && across.places > 1 && self.rows.grid.is_partition(self.each);
-        // Tiles do not go from a block of rows to the next, which costs more than a copy where there are few steps.
+        // Tiles do not cross blocks of channels. With few steps, that costs more than a copy.
         let few = self.each.iter().product::<usize>() < FEW;
         let spread = |bytes: usize| bytes <= FARTHER && (bytes / 64) % 2 == 1;
         let near = |s: &Strides| {
@@ -626,10 +625,10 @@ impl Gradient {
         };
         let rows_there = floats(rows) && !self.rows.grid.is_merged() && self.rows.strides.as_ref().is_some_and(near);
         let columns_there = floats(columns) && self.columns.strides.as_ref().is_some_and(in_panels);
-        // Lines of few channels are read as they follow each other, which saves their copy, or makes it one of whole runs.
+        // Few channels are read at their own stride, which saves the copy, or makes it one of whole runs.
         let narrow = self.columns.channels < self.panel;
         let beside_each_other = |s: &Strides| s.is_plain() && step(s, &self.columns) <= NEAR;
-        // So are lines of many that few rows meet.
+        // So are many channels that few rows are multiplied with.
         let each_once = !self.rows_slide && self.columns.grid.is_partition(self.each);
         let met = self.rows.channels.saturating_mul(if each_once { 1 } else { taps }).saturating_mul(self.rows_per_channel());
         let lies = |s: &Strides| s.is_plain() || s.block == self.panel && whole(s, &self.columns);
@@ -644,17 +643,17 @@ impl Gradient {
         self.far = floats && !self.is_single() && (asks(rows, &self.rows) || asks(columns, &self.columns));
     }
 
-    /// Rows of a block that are neighbours.
+    /// Contiguous rows of a block.
     fn rows_together(&self) -> usize {
         self.rows.strides.filter(|_| self.rows.in_place).map_or(usize::MAX, |s| s.block)
     }
 
-    /// Whether rows of a tile are neighbours: those of one row of the window are.
+    /// Whether the rows of a tile are contiguous: unless several rows of the window are merged.
     pub(crate) fn is_across(&self) -> bool {
         self.rows.grid.joint > 1
     }
 
-    /// Where a row of a block is, in words from the first.
+    /// The offset of a row of a block from the first, in words.
     pub(crate) fn row_offset(&self, row: usize) -> usize {
         if let Some(offset) = self.joint.get(row) {
             return *offset;
@@ -662,47 +661,48 @@ impl Gradient {
         self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(row, |s| s.channel(row))
     }
 
-    /// Words from a line of a panel to the next in a copy.
+    /// Words from a line of a panel to the next, in a copy.
     pub(crate) fn line(&self) -> usize {
         if self.apart { self.columns.channels } else { self.panel }
     }
 
-    /// Words from a step to the next in a copy of so many rows: not a power of two of lines, which would meet in few sets of L1.
+    /// Words from a step to the next in a copy of `rows` rows: an odd number of cache lines, since a power of two would map to few sets of
+    /// L1.
     pub(crate) fn pitch(&self, rows: usize) -> usize {
         if self.rows.grid.is_merged() || rows <= 2 * LINE { rows } else { (rows.div_ceil(LINE) | 1) * LINE }
     }
 
-    /// Words from a pixel to the next in a copy of so many rows.
+    /// Words from a pixel to the next in a copy of `rows` rows.
     pub(crate) fn pixel(&self, rows: usize) -> usize {
         if self.on_amx { 1 } else { self.pitch(rows) }
     }
 
-    /// Words from a row to the next where its pixels are so many: an odd number of lines of the cache.
+    /// Words from a row of `words` words to the next: an odd number of cache lines.
     fn row(words: usize) -> usize {
         (words.div_ceil(LINE) | 1) * LINE
     }
 
-    /// Words from a row to the next in the copy for tiles of AMX.
+    /// Words from a row to the next in the transposed copy for AMX.
     pub(crate) fn turned_row(&self) -> usize {
         Gradient::row(self.words(&self.rows.grid.turned()).unwrap_or(0))
     }
 
-    /// Words of the pixels of a box in a copy of such a grid, for each of its channels.
+    /// Words of the pixels of a box in a copy of `grid`, for each channel.
     pub(crate) fn words(&self, grid: &Grid) -> Option<usize> {
         grid.pixels()?.checked_mul(self.each[0])?.checked_mul(self.beside / self.together)
     }
 
-    /// Taps that have rows of their own; those that are one count once.
+    /// Taps with products of their own; merged ones count once.
     pub(crate) fn taps(&self) -> [usize; 3] {
         self.sliding().grid.taps()
     }
 
-    /// Their number, or what is more than any memory.
+    /// Their number, saturated.
     fn all_taps(&self) -> usize {
         self.taps().iter().fold(1, |n, taps| n.saturating_mul(*taps))
     }
 
-    /// First place and number of places of a box by one of its four numbers, and how far behind them those are that share their words.
+    /// First place and number of places of a box in dimension `d` (0 for images), and the distance to the places that share their words.
     pub(crate) fn span(&self, d: usize, places: usize, index: usize) -> (usize, usize, usize) {
         if let Some(halves) = self.halves.filter(|h| h.dim + 1 == d) {
             return halves.span((places, self.each[d]), index);
@@ -721,23 +721,23 @@ impl Gradient {
         self.rows.grid.joint_taps()
     }
 
-    /// Boxes of all slices.
+    /// Boxes of all slices together.
     pub(crate) fn all_boxes(&self) -> usize {
         self.boxes.iter().product()
     }
 
-    /// True when every sum is made in one go.
+    /// Whether one box has everything, so that sums are complete after one call.
     pub(crate) fn is_single(&self) -> bool {
         self.all_boxes() == 1
     }
 
-    /// Decides slices, blocks of rows and panels, and the scratch they need.
+    /// Decides slices and blocks of rows and panels, and computes the scratch they need.
     fn cut_channels(&mut self) -> Option<()> {
         let taps = self.all_taps();
         let steps = self.each.iter().product::<usize>() * self.beside / self.together;
         let sizes = [self.rows.channels, self.rows_per_channel(), self.columns.channels.next_multiple_of(self.panel), taps, 4];
         let all = sizes.into_iter().fold(self.groups, usize::saturating_mul);
-        // A power of two: seven slices would keep two threads busy for as long as eight.
+        // A power of two, because seven slices would keep two threads busy for as long as eight.
         self.slices = 1 << (SLICED / all.max(1)).clamp(1, SLICES).min(self.all_boxes().max(1)).ilog2();
         let (rows, columns) = (self.rows.channels.max(1), self.columns.channels.max(1));
         let (mut most_rows, mut most_columns) = (rows, columns.next_multiple_of(self.panel));
@@ -792,7 +792,7 @@ impl Gradient {
         Some(())
     }
 
-    /// Whether an operand of so many bytes comes from afar.
+    /// Whether an operand of `bytes` bytes comes from memory beyond L2.
     pub(crate) fn is_far(&self, bytes: usize) -> bool {
         bytes > self.budget.far
     }
@@ -811,13 +811,13 @@ impl Gradient {
         Some(ScratchLens { sums, copies: for_workers(self.workers, copies)? })
     }
 
-    /// Elements of scratch of a task: sums, and a table of addresses.
+    /// Elements of scratch of a task: sums and address tables.
     pub(crate) fn piece(&self) -> usize {
         self.sums + self.table
     }
 
-    /// Cuts rows, as many as are neighbours, evenly into tiles of a panel with so many vectors: runs of tiles that are equally tall, each its first
-    /// row, rows of a tile and their number.
+    /// Cuts contiguous rows evenly into tiles of `vectors` vectors: runs of tiles of equal height, each with its first row, rows of a tile,
+    /// and number of tiles.
     pub(crate) fn runs(&self, rows: usize, vectors: usize) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let (together, tall) = (self.rows_together().min(rows.max(1)), tallest(self.isa, self.product, vectors));
         (0..rows.div_ceil(together)).flat_map(move |b| {
@@ -829,7 +829,7 @@ impl Gradient {
         })
     }
 
-    /// How tall the tiles of [`Gradient::runs`] are: at most four elements, no two the same but zeros.
+    /// The heights of the tiles of [`Gradient::runs`]: up to four different ones, the rest zeros.
     pub(crate) fn heights(&self, rows: usize, vectors: usize) -> [usize; 4] {
         let (together, tall) = (self.rows_together().min(rows.max(1)), tallest(self.isa, self.product, vectors));
         let of = |n: usize| {
@@ -841,17 +841,17 @@ impl Gradient {
         [whole[0], whole[1], other[0], other[1]]
     }
 
-    /// Vectors of the columns from column `first` of a group on, in its panel.
+    /// Vectors of the panel that begins with column `first` of a group.
     pub(crate) fn vectors(&self, first: usize) -> usize {
         self.panel.min(self.columns.channels - first).div_ceil(self.isa.width().lanes())
     }
 
-    /// True where tiles store, and the panel from column `first` of a group on ends within a vector.
+    /// Whether tiles store and the panel that begins with column `first` of a group ends within a vector.
     pub(crate) fn ends_within(&self, first: usize) -> bool {
         self.tail.is_some() && !self.apart && !self.panel.min(self.columns.channels - first).is_multiple_of(self.isa.width().lanes())
     }
 
-    /// What it keeps where, and how fast it multiplies.
+    /// Blocks and the caches they stay in, and the predicted speed.
     pub(crate) fn how(&self) -> How {
         let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>() * self.beside / self.together);
         let (tall, wide) = if self.on_amx { (ROWS, 2 * LINE) } else { (tallest(self.isa, self.product, self.panel / lanes), self.panel) };
@@ -881,7 +881,7 @@ impl Gradient {
         }
     }
 
-    /// Makes the kernels.
+    /// Generates the kernels.
     pub(crate) fn code(&self) -> Result<Code, Error> {
         if !self.on_amx {
             return self.tiles().map(Code::Vectors);

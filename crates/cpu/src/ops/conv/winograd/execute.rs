@@ -24,12 +24,12 @@ struct Bound<'a> {
     finish: Finish<'a>,
 }
 
-/// What happens to results.
+/// The epilogue.
 #[allow(clippy::large_enum_variant, reason = "one an execution, on the stack: executions allocate nothing")]
 enum Finish<'a> {
-    /// Vectors of them, in registers.
+    /// On vectors in registers.
     Vectors { to: Buf<'a>, place: Place, operands: TailArgs<'a> },
-    /// The general way.
+    /// On rows of sums in memory.
     Rows(Epilogue<'a>),
 }
 
@@ -90,7 +90,7 @@ impl Generated for Winograd {
 }
 
 impl Winograd {
-    /// What results meet before post-ops.
+    /// What is applied to results before the post-ops.
     fn before<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Before<'a>, Error> {
         let source = View::of(simd, ctx, self.source)?;
         let scale = || Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, View::of(simd, ctx, Arg::WEIGHTS)?.dims());
@@ -193,7 +193,7 @@ impl Bound<'_> {
         }
     }
 
-    /// Finishes the sums of `tiles` for some vectors of channels from `column` on, which are group `group` of the task's sums.
+    /// Finishes the sums of `tiles` for some vectors of channels from `column` on; they are group `group` of the task's sums.
     fn results(&self, (column, vectors): (usize, usize), tiles: Range<usize>, group: usize, own: &mut Own<'_>) {
         let p = self.plan;
         let columns = vectors * p.lanes;

@@ -5,7 +5,7 @@ use oxidnn_runtime::{Bound, Region, Threads};
 use oxidnn_spec::Use;
 use oxidnn_spec::op::Matmul;
 
-/// Whole numbers as the words of an index array.
+/// Integers as the words of an index array.
 fn words(numbers: &[i32]) -> Vec<f32> {
     numbers.iter().map(|n| f32::from_bits(*n as u32)).collect()
 }
@@ -14,7 +14,7 @@ fn regions(buffers: &mut [Vec<f32>]) -> Vec<Region<'_>> {
     buffers.iter_mut().map(|numbers| Region::host(lend(numbers))).collect()
 }
 
-/// Runs the product of `src` and `weights`, each with its buffers, and gives the elements of the result.
+/// Runs the product of `src` and `weights`, each with its buffers, and returns the elements of the result.
 fn product([src, weights]: [(Tensor, Vec<Vec<f32>>); 2], dst: [i64; 2]) -> Result<Vec<f32>, Error> {
     let dst = Tensor::plain(dst, DataType::F32)?;
     let op = Matmul { src: src.0.clone(), weights: weights.0.clone(), bias: None, dst: dst.clone() };
@@ -36,7 +36,7 @@ fn dense(dims: [i64; 2], values: &[f32]) -> (Tensor, Vec<Vec<f32>>) {
     (Tensor::plain(dims, DataType::F32).unwrap(), vec![values.to_vec()])
 }
 
-/// Values, rows and columns.
+/// From values, row indices and column indices.
 fn coo(dims: [i64; 2], values: &[f32], rows: &[i32], columns: &[i32]) -> (Tensor, Vec<Vec<f32>>) {
     (Tensor::coo(dims, DataType::F32, values.len() as i64).unwrap(), vec![values.to_vec(), words(rows), words(columns)])
 }
@@ -47,7 +47,7 @@ fn csr(dims: [i64; 2], values: &[f32], columns: &[i32], starts: &[i32]) -> (Tens
 
 #[test]
 fn entries_in_any_order_and_twice_are_added_up() {
-    // [[5, 0, 0], [0, 0, 2]], its first entry in two parts.
+    // [[5, 0, 0], [0, 0, 2]], the first element in two entries.
     let entries = || coo([2, 3], &[2.0, 4.0, 1.0], &[1, 0, 0], &[2, 0, 0]);
     let right = dense([3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     assert_eq!(product([entries(), right], [2, 2]), Ok(vec![5.0, 10.0, 10.0, 12.0]));

@@ -1,9 +1,9 @@
-//! What makes gates and states of the sums of a step, as generated code: one pass over rows and vectors of channels, everything in registers
-//! from the sums to the state. Formulas are those of `oxidnn_expr`.
+//! Generated kernels that turn the sums of a step into gates and states: one pass over rows and vectors of channels, everything in
+//! registers from the sums to the state. Formulas are those of `oxidnn_expr`.
 //!
-//! Gates of a row lie behind each other in the sums, and at another distance in what is kept by panel (products of the layer's input, bias,
-//! peephole weights); these two distances are all that code knows of sizes. One of the few files with unsafe code: a call checks what it
-//! names against its buffers.
+//! In a row of sums, gates are at one stride; in what is stored by panel (products of the layer's input, bias, peephole weights) at
+//! another. These two strides are all that the code knows of sizes. One of the few files with unsafe code: a call checks its addresses
+//! against its buffers.
 
 #[cfg(test)]
 mod tests;
@@ -20,22 +20,22 @@ use oxidnn_spec::{Error, Real};
 /// What a pass computes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Pass {
-    /// The state of a vanilla cell; the slope is that of ReLU.
+    /// The state of a vanilla cell; with the slope of ReLU.
     Vanilla(RnnActivation, Real),
     /// Gates, cell and state of an LSTM.
     Lstm {
         /// With peephole weights.
         peephole: bool,
-        /// The state goes to a projection: it is not the step's.
+        /// Whether the state goes to a projection, and so is not the step's state.
         projected: bool,
     },
     /// The projected state.
     Projection,
-    /// Update and reset gates of a gated unit, and the reset state. The update gate takes the place of the input's products.
+    /// Update and reset gates of a gated unit, and the reset state. The update gate replaces the input's products.
     Reset,
     /// The candidate and the state of a gated unit.
     Gru,
-    /// All of a gated unit whose reset gate is applied behind the product.
+    /// All of a gated unit whose reset gate is applied after the product.
     LbrGru,
 }
 
@@ -51,51 +51,51 @@ impl Pass {
     }
 }
 
-/// What a kernel is made for. This is its key.
+/// The key of a kernel: all that its code depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Spec {
     /// The pass.
     pub(super) pass: Pass,
     /// Channels from a gate to the next in the sums.
     pub(super) columns: u16,
-    /// The same in what is kept by panel.
+    /// The same in what is stored by panel.
     pub(super) width: u16,
-    /// Type of states, and of cells.
+    /// Types of states and of cells.
     pub(super) state: Elem,
     pub(super) cell: Elem,
-    /// Sums are i32; factors make floating-point elements of them.
+    /// Whether sums are i32, which factors convert to floating point.
     pub(super) whole: bool,
-    /// Gates and states are kept in the workspace.
+    /// Whether gates and states are stored in the workspace.
     pub(super) training: bool,
-    /// The share of the update gate differs by row.
+    /// Whether attention gives a share of the update gate by row.
     pub(super) attention: bool,
-    /// The last vectors of a row may have fewer channels than lanes, see [`vectors`].
+    /// Whether the last vectors of a row may have fewer channels than lanes, see [`vectors`].
     pub(super) masked: bool,
-    /// Activations are products with elements of the call.
+    /// Whether activations are multiplications by factors of the call.
     pub(super) linear: bool,
 }
 
-/// What a call reads and writes.
+/// The operands of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Field {
     /// Sums of the products of the state.
     Sums,
-    /// Those of the layer's input.
+    /// Products of the layer's input.
     Inputs,
     /// Bias by gate.
     Bias,
-    /// Of integer sums: what the shift of states adds to them, and factors that make floating-point elements of them, by gate.
+    /// For integer sums: what is subtracted for the shift of states, and factors to floating point, by gate.
     Shifts,
     Factors,
     Peephole,
     Cell,
     /// States before the step.
     Before,
-    /// States of the step; reset states, or those before their projection.
+    /// States of the step; or reset states, or states before their projection.
     State,
-    /// The share of the update gate that attention leaves, a number for a row.
+    /// The share of the update gate that attention leaves, one for each row.
     Share,
-    /// Vectors of the workspace: the first gate, the state, the cell, and what follows.
+    /// Vectors of the workspace: the first gate, the state, the cell, and others.
     Gates,
     KeptState,
     KeptCell,
@@ -109,7 +109,7 @@ impl Field {
     };
 }
 
-/// Memory of a field: where the first channel of the first row is, and bytes from a row to the next.
+/// Memory of a field: byte offset of the first channel of the first row, and bytes from row to row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
     buf: Buf<'a>,
@@ -123,23 +123,23 @@ impl<'a> Place<'a> {
         Place { buf, at, row }
     }
 
-    /// The same elements for every row, from number `first` on.
+    /// The same elements for every row, from element `first` on.
     pub(super) fn line(numbers: &'a [f32], first: usize) -> Place<'a> {
         // SAFETY: the elements outlive the place, and kernels only read them.
         let buf = unsafe { Buf::new(numbers.as_ptr().cast_mut().cast(), size_of_val(numbers)) };
         Place::new(buf, first * 4, 0)
     }
 
-    /// Rows of elements that kernels read, from number `first` on.
+    /// Rows of elements that kernels read, from element `first` on.
     pub(super) fn rows(numbers: &'a [f32], first: usize, row: usize) -> Place<'a> {
         Place { row: row * 4, ..Place::line(numbers, first) }
     }
 }
 
-/// Elements of a call.
+/// Scalars of a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Numbers {
-    /// Scale and shift of states that are integers.
+    /// Scale and shift of integer states.
     pub(super) scale: f32,
     pub(super) shift: f32,
     /// Factors of linear activations by gate, and of the cell.
@@ -158,7 +158,7 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// A call without memory.
+    /// A call whose fields have no memory yet.
     pub(super) const fn new(rows: usize, channels: usize, numbers: &'a Numbers) -> Call<'a> {
         Call { rows, channels, kept_gate: 0, numbers, fields: [Place::new(Buf::empty(), 0, 0); Field::ALL.len()] }
     }
@@ -174,7 +174,7 @@ impl<'a> Call<'a> {
 #[derive(Debug)]
 pub(super) struct Args {
     rows: usize,
-    /// Turns of a row, each some vectors.
+    /// Iterations of a row, each over some vectors.
     steps: usize,
     channels: usize,
     kept_gate: usize,
@@ -206,18 +206,18 @@ impl Key for Spec {
     }
 }
 
-/// The bytes of a row of a field that a kernel touches.
+/// The bytes of a row of a field that a kernel accesses.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
-    /// Those before the channels of the last gate, or of what is no channel.
+    /// Those before the channels of the last gate; for other fields all.
     before: usize,
     /// Those of a channel.
     channel: usize,
-    /// Whole vectors of channels are touched, wanted or not.
+    /// Whether whole vectors of channels are accessed, even in part beyond the channels.
     padded: bool,
 }
 
-/// Vectors of so many columns of a gate that are made together: with 16 registers one, whose gates fill them.
+/// Vectors of a gate of `columns` columns that are computed together: with 16 registers one, whose gates fill them.
 pub(super) fn vectors(isa: Isa, columns: usize) -> usize {
     if isa.avx512 && (columns / isa.width().lanes()).is_multiple_of(2) { 2 } else { 1 }
 }
@@ -227,7 +227,7 @@ impl Spec {
         vectors(isa, usize::from(self.columns))
     }
 
-    /// What of a field the pass looks at; `None` where it does not.
+    /// The extent of a field that the pass accesses; `None` for fields that it does not.
     fn reach(&self, field: Field) -> Option<Reach> {
         let gates = |count: usize, distance: u16| Reach { before: (count - 1) * usize::from(distance) * 4, channel: 4, padded: true };
         let inputs = if self.pass == Pass::Gru { 3 } else { self.pass.gates() };
@@ -263,7 +263,7 @@ impl Spec {
         }
     }
 
-    /// Gates that the workspace gets, from the first one on.
+    /// Number of gates, from the first on, that are stored in the workspace.
     const fn kept_gates(&self) -> usize {
         if matches!(self.pass, Pass::Gru) { 3 } else { self.pass.gates() }
     }
@@ -274,25 +274,25 @@ impl Spec {
 pub(super) struct Cell {
     entry: Entry<Args>,
     spec: Spec,
-    /// Channels that are made together.
+    /// Channels that are computed together.
     together: usize,
     reaches: [Option<Reach>; Field::ALL.len()],
 }
 
 impl Cell {
-    /// The kernel for `spec`, made now if it has not been before.
+    /// The kernel for `spec`, generated if it does not exist yet.
     ///
     /// # Errors
-    /// [`Error::Runtime`] where it cannot be made.
+    /// [`Error::Runtime`] if it cannot be generated.
     pub(super) fn get(isa: Isa, spec: &Spec) -> Result<Cell, Error> {
         let together = spec.together(isa) * isa.width().lanes();
         Ok(Cell { entry: code::get(isa, spec)?, spec: *spec, together, reaches: Field::ALL.map(|field| spec.reach(field)) })
     }
 
-    /// Makes the states of some rows.
+    /// Computes the states of some rows.
     ///
     /// # Panics
-    /// When a field lies outside its buffer.
+    /// When a field exceeds its buffer.
     pub(super) fn run(&self, call: &Call<'_>) {
         if call.rows == 0 || call.channels == 0 {
             return;
@@ -307,11 +307,11 @@ impl Cell {
             row: call.fields.map(|p| p.row),
             numbers: *call.numbers,
         };
-        // SAFETY: the fields hold what the kernel reads and writes, which was asked of them; what is borrowed by a place is only read.
+        // SAFETY: the fields hold what the kernel reads and writes, which was checked above; memory borrowed by a place is only read.
         unsafe { self.entry.call(&args) }
     }
 
-    /// The address of a field that the kernel touches, with so many channels in whole vectors.
+    /// The address of a field that the kernel accesses, for `channels` channels in whole vectors.
     fn address(&self, call: &Call<'_>, field: Field, padded: usize) -> *mut u8 {
         let Some(Reach { before, channel, padded: whole }) = self.reaches[field as usize] else { return std::ptr::null_mut() };
         let Place { buf, at, row } = call.fields[field as usize];

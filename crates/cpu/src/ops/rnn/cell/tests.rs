@@ -1,9 +1,9 @@
 use super::*;
 use oxidnn_spec::op::RnnActivation;
 
-/// A region of elements that a test uses alone.
+/// A region of elements that only this test uses.
 fn buf<T>(x: &mut [T]) -> Buf<'_> {
-    // SAFETY: the tests run their kernels while the slice lives, and look at it only afterwards.
+    // SAFETY: the tests run their kernels while the slice lives, and read it only afterwards.
     unsafe { Buf::new(x.as_mut_ptr().cast(), size_of_val(x)) }
 }
 
@@ -78,7 +78,7 @@ fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// What a pass makes of a channel: the state, and what else it writes, with the field and the gate there.
+/// The state of a channel after a pass, and the other elements that it writes, with their field and gate.
 fn expected(m: &Memory, pass: Pass, n: usize, c: usize) -> (f64, Vec<(Field, usize, f64)>) {
     let line = |field, gate| m.at(field, 0, gate, c);
     let sums = |gate| m.at(Field::Sums, n, gate, c);
@@ -122,7 +122,7 @@ fn passes_compute_their_formulas() {
                         assert!((got - want).abs() < 2e-6, "{pass:?} {isa:?}: {field:?} of {n}, {c}: {got} for {want}");
                     }
                 }
-                // What is behind the channels of a state stays.
+                // Elements behind the channels of a state are not written.
                 let (old, new) = (&before.fields[Field::State as usize], &after.fields[Field::State as usize]);
                 assert_eq!(old[channels..WIDTH], new[channels..WIDTH], "{pass:?}");
             }

@@ -11,27 +11,27 @@ use oxidnn_spec::op::{EltwiseAlg, RnnActivation};
 use std::array::from_fn;
 use std::mem::offset_of;
 
-/// The place of the factor of the cell among those of linear activations.
+/// Index of the cell's factor among those of linear activations.
 const CELL: usize = 4;
 
-/// Writes a number of vectors at a time.
+/// Writes the code for `N` vectors at a time.
 struct Writer<'s, const N: usize> {
     spec: &'s Spec,
     width: Width,
     args: Int,
-    /// Where the row is in the fields that differ by row.
+    /// Addresses of the current row in the fields that have rows.
     at: [Option<Int>; Field::ALL.len()],
     /// The first channel of the vectors.
     channel: Int,
     masks: [Option<Pred>; N],
 }
 
-/// Where a field's elements begin in the arguments.
+/// Offset of a field's address in the arguments.
 fn at(field: Field) -> usize {
     offset_of!(Args, at) + field as usize * size_of::<usize>()
 }
 
-/// Writes the kernel, so many vectors at a time.
+/// Writes the kernel, for `N` vectors at a time.
 pub(super) fn rows<const N: usize>(spec: &Spec, f: &mut Function) {
     let (args, width) = (f.arguments(), f.isa().width());
     let rows = f.argument(args, offset_of!(Args, rows));
@@ -58,7 +58,7 @@ pub(super) fn rows<const N: usize>(spec: &Spec, f: &mut Function) {
     });
 }
 
-/// The lanes of a vector that are among the channels that are left, which become fewer.
+/// The mask of lanes that have channels left; `left` becomes less by a vector.
 fn next_mask(f: &mut Function, left: Int, width: Width) -> Pred {
     let mask = f.first_lanes(left);
     f.sub(left, width.lanes() as i32);
@@ -69,7 +69,7 @@ fn next_mask(f: &mut Function, left: Int, width: Width) -> Pred {
     mask
 }
 
-/// A formula of some vectors, operation by operation.
+/// A formula of some vectors, interleaved operation by operation.
 fn formula<const N: usize>(f: &mut Function, alg: EltwiseAlg, alpha: f32, x: [Val; N]) -> [Val; N] {
     let recorder = Recorder::new(f);
     eltwise::forward(alg, alpha, 0.0, Together(x.map(|x| recorder.value(x)))).0.map(|y| recorder.lanes(y))
@@ -219,7 +219,7 @@ impl<const N: usize> Writer<'_, N> {
         from_fn(|i| each(f, i))
     }
 
-    /// The row of a field.
+    /// The address of the current row of a field.
     fn row(&self, f: &mut Function, field: Field) -> Int {
         self.at[field as usize].unwrap_or_else(|| f.argument(self.args, at(field)))
     }
@@ -235,7 +235,7 @@ impl<const N: usize> Writer<'_, N> {
         self.row(f, field).indexed(self.channel, elem.bytes() as u8, (i * self.width.lanes() * elem.bytes()) as i32)
     }
 
-    /// A number of the call.
+    /// A scalar of the call.
     fn number(&self, offset: usize) -> Addr {
         self.args.at((offset_of!(Args, numbers) + offset) as i32)
     }
@@ -249,7 +249,7 @@ impl<const N: usize> Writer<'_, N> {
         })
     }
 
-    /// The sum of both products and the bias of a gate, which is another one among the sums of a second phase.
+    /// The sum of both products and the bias of a gate; in a second phase the gate has another index among the sums.
     fn gate(&self, f: &mut Function, among_sums: usize, gate: usize) -> [Val; N] {
         let sums = self.sums(f, among_sums);
         let x = self.with_line(f, (Binary::AddF32, Field::Inputs), gate, sums);
@@ -257,13 +257,13 @@ impl<const N: usize> Writer<'_, N> {
         self.with_line(f, (Binary::AddF32, Field::Bias), gate, x)
     }
 
-    /// The floating-point elements that integer sums are.
+    /// Integer sums converted to floating point.
     fn real(&self, f: &mut Function, gate: usize, sums: [Val; N]) -> [Val; N] {
         let sums = self.with_line(f, (Binary::SubF32, Field::Shifts), gate, sums);
         self.with_line(f, (Binary::MulF32, Field::Factors), gate, sums)
     }
 
-    /// Some vectors and a line of a field, by an operation.
+    /// Applies an operation to some vectors and a line of a field.
     fn with_line(&self, f: &mut Function, (op, field): (Binary, Field), gate: usize, x: [Val; N]) -> [Val; N] {
         self.map(f, |f, i| {
             let at = self.line(f, field, gate, self.spec.width, i);
@@ -271,14 +271,14 @@ impl<const N: usize> Writer<'_, N> {
         })
     }
 
-    /// The same activation of some gates, or what stands for it where activations are linear.
+    /// The same activation for some gates, or the factors of linear activations.
     fn activate<const G: usize>(&self, f: &mut Function, (alg, alpha): (EltwiseAlg, f32), gates: [(usize, [Val; N]); G]) -> [[Val; N]; G] {
         if self.spec.linear {
             let factor = |gate: usize| Src::Splat(self.number(offset_of!(Numbers, linear) + gate * 4));
             return gates.map(|(gate, x)| x.map(|x| f.binary(Binary::MulF32, x, factor(gate))));
         }
         let at = |k: usize| gates[k / N].1[k % N];
-        // All vectors of all gates take turns.
+        // All vectors of all gates are interleaved.
         let all: Vec<Val> = match G * N {
             1 => formula::<1>(f, alg, alpha, from_fn(at)).to_vec(),
             2 => formula::<2>(f, alg, alpha, from_fn(at)).to_vec(),
@@ -302,7 +302,7 @@ impl<const N: usize> Writer<'_, N> {
         })
     }
 
-    /// Stores a state, and gives what was stored where that is kept.
+    /// Stores a state, and returns the stored value if the workspace keeps it.
     fn store_state(&self, f: &mut Function, h: [Val; N]) -> [Val; N] {
         let state = self.spec.state;
         self.map(f, |f, i| {
@@ -323,7 +323,7 @@ impl<const N: usize> Writer<'_, N> {
         self.keep(f, Field::KeptState, h);
     }
 
-    /// Keeps elements in the workspace.
+    /// Stores elements in the workspace.
     fn keep(&self, f: &mut Function, field: Field, x: [Val; N]) {
         if self.spec.training {
             for (i, x) in x.into_iter().enumerate() {

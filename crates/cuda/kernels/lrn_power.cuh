@@ -1,4 +1,4 @@
-// Powers for local response normalisation across channels.
+// Powers for local response normalisation.
 #pragma once
 
 // x^y for x >= 0 with relative error 2^-20 (1 + |y log x|), for results that are rounded to 16 bits or fewer.
