@@ -177,8 +177,13 @@ impl Shape {
         let room = i64::from(target.facts.shared_memory);
         let stages = if 2 * row > room { return Ok(None) } else { (room.min(RING) / (row * (512 / threads))).clamp(2, 4) };
         let at = book(program, &Shape { parts, ..*self }, 2, Real::Single)?;
-        for (name, value) in [("VECTOR", self.vector), ("THREADS", threads), ("CHUNKS", chunks(threads)), ("STAGES", stages), ("ADRIFT", i64::from(self.adrift))]
-        {
+        for (name, value) in [
+            ("VECTOR", self.vector),
+            ("THREADS", threads),
+            ("CHUNKS", chunks(threads)),
+            ("STAGES", stages),
+            ("ADRIFT", i64::from(self.adrift)),
+        ] {
             emit.option(name, value);
         }
         emit.word("real* partial", Word::Scratch(at));

@@ -161,10 +161,11 @@ impl Whole {
             Bits::Written(_) => emit.code(KEEP_BITS),
             Bits::Read(_) => {
                 vectors += "    u32 bits;\n";
-                fetches += &format!("        ::fetch<4>(to + {room} + threadIdx.x * 4, (const u32*)a.bits + ((r * a.columns + c) >> 5), policy);\n");
-                loads += &format!(
-                    "        bits = *(const u32*)(from + {room} + threadIdx.x * 4) >> (threadIdx.x % LANES * VECTOR & 31);\n"
+                fetches += &format!(
+                    "        ::fetch<4>(to + {room} + threadIdx.x * 4, (const u32*)a.bits + ((r * a.columns + c) >> 5), policy);\n"
                 );
+                loads +=
+                    &format!("        bits = *(const u32*)(from + {room} + threadIdx.x * 4) >> (threadIdx.x % LANES * VECTOR & 31);\n");
             }
         }
         let make = made(&dst, value, if self.beyond { "store_once" } else { "store" }, matches!(self.bits, Bits::Written(_)));

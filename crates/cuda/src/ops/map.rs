@@ -4,7 +4,7 @@
 
 use super::planes::Planes;
 use crate::emit::{Emitter, Real, Tail, View, memory_order};
-use crate::program::{Launch, Program};
+use crate::program::{Launch, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Format, Layout, MAX_NDIMS, Problem, Tensor};
 use std::sync::Arc;
@@ -22,6 +22,7 @@ pub(crate) struct Map<'a> {
     lanes: Option<Lanes>,
     planes: Option<Planes>,
     backwards: bool,
+    bits: bool,
 }
 
 /// Statements as a template over the number of neighbouring channels.
@@ -56,7 +57,17 @@ impl<'a> Map<'a> {
     pub(crate) fn over(real: Real, dst: &'a Layout) -> Map<'a> {
         let dims = dst.blocking().map_or(dst.dims, |b| b.padded_dims);
         let emit = Emitter::new(real, dims.volume().unwrap_or(i64::MAX));
-        Map { emit, element: String::new(), clear: String::new(), dst, vectors: None, lanes: None, planes: None, backwards: false }
+        Map {
+            emit,
+            element: String::new(),
+            clear: String::new(),
+            dst,
+            vectors: None,
+            lanes: None,
+            planes: None,
+            backwards: false,
+            bits: false,
+        }
     }
 
     /// Declares the epilogue and the inputs for an `element` that reads them as `name(a, p)` and writes by `finish(a, p, value)`, or copies the first one by
@@ -116,14 +127,20 @@ impl<'a> Map<'a> {
         self.backwards = true;
     }
 
-    /// Zeroes the padding of this view.
+    /// The element calls `keep(bit)`, and bits go to `arg` in the order of the destination: eight whole ones a byte, by vectors alone, which the caller sees to.
+    pub(crate) fn keeps_bits(&mut self, arg: Arg) {
+        self.emit.word("u64 bits", Word::Address { arg, buffer: 0 });
+        self.bits = true;
+    }
+
+    /// The padding of this view is zeroed.
     pub(crate) fn clears(&mut self, name: &str) {
         self.clear += &format!("    store_code<{name}_type>(a.{name}_data, {name}_at(a, p), 0);\n");
     }
 
     /// The launch.
     pub(crate) fn launch(self) -> Launch {
-        let Map { mut emit, mut element, clear, dst, vectors, lanes, planes, backwards } = self;
+        let Map { mut emit, mut element, clear, dst, vectors, lanes, planes, backwards, bits } = self;
         if backwards {
             emit.option("BACKWARDS", 1);
         }
@@ -157,7 +174,8 @@ impl<'a> Map<'a> {
             };
             together.filter(|_| tile.is_none())
         });
-        emit.code(&format!("DEVICE void element(const Args& a, const index* p) {{\n{element}}}\n"));
+        let unkept = if bits { "    auto keep = [](bool) {};\n" } else { "" };
+        emit.code(&format!("DEVICE void element(const Args& a, const index* p) {{\n{unkept}{element}}}\n"));
         if let Some((n, names)) = by_channels {
             // With few elements, more threads are better than wide vectors.
             let n = if count / n < FEW { 2.min(n) } else { n };
@@ -170,11 +188,21 @@ impl<'a> Map<'a> {
             None => emit.launch("map", count),
             Some((n, all, is_run)) => {
                 emit.define("VECTOR", n);
+                let kept = if bits {
+                    emit.code(KEEP_BITS);
+                    [
+                        "    u32 bits = 0;\n",
+                        "        auto keep = [&](bool bit) { bits |= (u32)bit << i; };\n",
+                        "    keep_bits(a, at, bits);\n",
+                    ]
+                } else {
+                    [""; 3]
+                };
                 if is_run {
                     emit.numbers("length", &dst.dims);
-                    emit.code(&along_run(n, &all, &element, dst));
+                    emit.code(&along_run(n, &all, (&element, kept), dst));
                 } else {
-                    emit.code(&vectorised(n, &all, &element));
+                    emit.code(&vectorised(n, &all, (&element, kept)));
                 }
                 emit.launch("map", count / n)
             }
@@ -187,7 +215,12 @@ impl<'a> Map<'a> {
     }
 }
 
-/// `finish_lanes`: writes neighbouring channels.
+/// `keep_bits(a, at, bits)`: a vector's bits, of which two neighbouring threads may share a byte.
+const KEEP_BITS: &str = "DEVICE void keep_bits(const Args& a, i64 at, u32 bits) {\n#if VECTOR == 4\n    \
+    const u32 other = __shfl_xor_sync(3u << (threadIdx.x & 30), bits, 1);\n    if (at & 4) return;\n    bits |= other << 4;\n#endif\n    \
+    ((u8*)a.bits)[at >> 3] = (u8)bits;\n}\n";
+
+/// The function that writes neighbouring channels.
 pub(crate) const FINISH_LANES: &str = "template <int LANES>\nDEVICE void finish_lanes(const Args& a, const index* p, const real (&v)[LANES]) {\n    index q[RANK];\n    \
     for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    const i64 at = dst_at(a, p);\n    Vector<dst_type, LANES> out;\n#pragma unroll\n    \
     for (int i = 0; i < LANES; ++i) {\n        q[1] = p[1] + i;\n        out.words[i] = dst_type::encode(rounded(a, q, at + i, value(a, q, at + i, v[i])));\n    }\n    \
@@ -316,8 +349,8 @@ fn channels<'t>(all: impl Iterator<Item = &'t Tensor> + Clone) -> Option<i64> {
     all.clone().all(fits).then_some(n)
 }
 
-/// `aligned(a)` and `vector(a, p)`: the statements of `element` for `n` neighbours, with vectors in place of the tensors' accessors.
-fn vectorised(n: i64, all: &[Neighbours], element: &str) -> String {
+/// `aligned(a)` and `vector(a, p)`: the element's statements for `n` neighbours, with vectors in place of the tensors' accessors.
+fn vectorised(n: i64, all: &[Neighbours], (element, [bits, keep, kept]): (&str, [&str; 3])) -> String {
     let last = all[0].layout.ndims() - 1;
     let moving: Vec<&Neighbours> = all.iter().filter(|t| t.layout.dims[last] != 1).collect();
     let names: Vec<String> = moving.iter().map(|t| t.name.clone()).collect();
@@ -342,14 +375,14 @@ fn vectorised(n: i64, all: &[Neighbours], element: &str) -> String {
     aligned(&names)
         + &format!(
             "DEVICE void vector(const Args& a, index* p) {{\n    const i64 at = dst_at(a, p);\n    const index first = p[{last}];\n    \
-         Vector<dst_type, {n}> out;\n{load}#pragma unroll\n    for (int i = 0; i < {n}; ++i) {{\n        p[{last}] = first + i;\n{lane}        \
+         Vector<dst_type, {n}> out;\n{bits}{load}#pragma unroll\n    for (int i = 0; i < {n}; ++i) {{\n        p[{last}] = first + i;\n{lane}{keep}        \
          auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{copy}{element}    \
-         }}\n    out.store(a.dst_data, at);\n}}\n"
+         }}\n    out.store(a.dst_data, at);\n{kept}}}\n"
         )
 }
 
 /// The same for neighbours in memory, whichever positions they have.
-fn along_run(n: i64, all: &[Neighbours], element: &str, dst: &Layout) -> String {
+fn along_run(n: i64, all: &[Neighbours], (element, [bits, keep, kept]): (&str, [&str; 3]), dst: &Layout) -> String {
     let moving: Vec<&Neighbours> = all.iter().filter(|t| t.layout.dims == dst.dims).collect();
     let names: Vec<String> = moving.iter().map(|t| t.name.clone()).collect();
     let (mut load, mut lane) = (String::new(), String::new());
@@ -368,9 +401,9 @@ fn along_run(n: i64, all: &[Neighbours], element: &str, dst: &Layout) -> String 
     aligned(&names)
         + &format!(
             "DEVICE void next(const Args& a, index* p) {{\n{steps}}}\nDEVICE void vector(const Args& a, index* p) {{\n    const i64 at = dst_at(a, p);\n    \
-         Vector<dst_type, {n}> out;\n{load}#pragma unroll\n    for (int i = 0; i < {n}; ++i) {{\n{lane}        \
+         Vector<dst_type, {n}> out;\n{bits}{load}#pragma unroll\n    for (int i = 0; i < {n}; ++i) {{\n{lane}{keep}        \
          auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{copy}        \
-         {{\n{element}        }}\n        next(a, p);\n    }}\n    out.store(a.dst_data, at);\n}}\n"
+         {{\n{element}        }}\n        next(a, p);\n    }}\n    out.store(a.dst_data, at);\n{kept}}}\n"
         )
 }
 

@@ -3,10 +3,11 @@
 //! For layer and group normalisation a CTA reads, reduces and writes the row that shares statistics. For batch normalisation the sums of a channel are computed in
 //! parts, then combined, then applied element by element (three launches), or all in one launch (`whole`).
 
+mod bits;
+mod sums;
 mod whole;
 
 use super::columns::{self, Elements, Matrix, Shape};
-use super::columns_kept::Bits;
 use super::map::{Map, merged_behind};
 use super::pointwise::tensor;
 use super::reductions::aligned;
@@ -15,7 +16,7 @@ use super::rows_vector::Input;
 use super::zero;
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Place, Real, Tail, View, literal, memory_order};
-use crate::program::Program;
+use crate::program::{MapPlace, Program};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{NormFlags, Prop};
 use oxidnn_spec::{Arg, Layout, Op, Problem, Tensor};
@@ -151,32 +152,20 @@ impl Norm<'_> {
         }
     }
 
-    /// Declares `index_of(a, p)`: the bit of a position in the ReLU mask.
-    fn number_of(&self, emit: &mut Emitter) {
-        let Op::BatchNorm(op) = &self.problem.op else { return };
-        if op.bits().is_some_and(|order| order == self.src.layout) {
-            return emit.code("DEVICE i64 index_of(const Args& a, const index* p) { return src_at(a, p); }");
-        }
-        let dims = self.src.dims();
-        emit.numbers("full", dims);
-        let terms: String = (0..dims.len()).map(|d| format!("    i = i * a.full[{d}] + p[{d}];\n")).collect();
-        emit.code(&format!("DEVICE i64 index_of(const Args& a, const index* p) {{\n    i64 i = 0;\n{terms}    return i;\n}}\n"));
-    }
-
     /// Forward passes.
     fn forward(&self, program: &mut Program) -> Result<(), Skip> {
         let dst = tensor(self.problem, Arg::DST)?;
         if self.share == Share::Channel && !self.flags.use_global_stats && self.whole_forward(program, dst)? {
             return self.clear_statistics(program);
         }
-        if let Some(ws) = self.tensor(Arg::WORKSPACE) {
+        if let Some(ws) = self.tensor(Arg::WORKSPACE).filter(|_| self.flags.use_global_stats || !self.has_bits_by_elements()) {
             zero::all(program, Arg::WORKSPACE, ws)?;
         }
         if self.flags.use_global_stats {
             let mut map = Map::over(self.real, &dst.layout);
             map.tail(&Tail::of(self.problem, Arg::DST, dst))?;
             let (mean, inverse) = self.given(&mut map.emit)?;
-            map.element = self.applied(&mut map.emit, &mean, &inverse)?;
+            map.element = self.applied(&mut map.emit, &mean, &inverse, false)?;
             program.launches.push(map.launch());
             return Ok(());
         }
@@ -215,7 +204,7 @@ impl Norm<'_> {
             rows.result = rows.result.replace(&format!("p[1] / {channels}"), &format!("p[{}]", self.src.dims().len()));
         }
         let inverse = format!("(real)1 / sqrt(s[{variance}] + {})", literal(self.epsilon));
-        rows.each = self.applied(&mut rows.emit, mean, &inverse)?;
+        rows.each = self.applied(&mut rows.emit, mean, &inverse, false)?;
         self.vectorise(&mut rows, &[("src", Arg::SRC)], Arg::DST, dst)?;
         Ok(rows)
     }
@@ -270,8 +259,8 @@ impl Norm<'_> {
         Ok((mean.into(), format!("(real)1 / sqrt(variance(a, q) + {})", literal(self.epsilon))))
     }
 
-    /// Statements that normalise the element at `p`.
-    fn applied(&self, emit: &mut Emitter, mean: &str, inverse: &str) -> Result<String, Skip> {
+    /// The statements that normalise the element at `p`; what a ReLU lets pass goes to `keep` where `bits` says so, else to the workspace, bit by bit.
+    fn applied(&self, emit: &mut Emitter, mean: &str, inverse: &str, bits: bool) -> Result<String, Skip> {
         let (channel, flags) = (self.channel(), self.flags);
         emit.view(&View::of("src", Arg::SRC, self.src))?;
         emit.factor(&Factor::scale("factor", &self.problem.attr, Arg::SRC, self.src.dims()));
@@ -283,7 +272,9 @@ impl Norm<'_> {
         let mut text = self.stat() + &format!("    real v = (src(a, p) - {mean}) * ({inverse}){scale}{shift}{added};\n");
         if flags.fuse_relu || flags.fuse_add_relu {
             text.push_str("    const bool positive = !(v <= 0);\n    v = positive ? v : (real)0;\n");
-            if self.tensor(Arg::WORKSPACE).is_some() {
+            if bits {
+                text.push_str("    keep(positive);\n");
+            } else if self.tensor(Arg::WORKSPACE).is_some() {
                 emit.word("u64 positives", crate::program::Word::Address { arg: Arg::WORKSPACE, buffer: 0 });
                 self.number_of(emit);
                 text.push_str(
@@ -423,11 +414,19 @@ impl Norm<'_> {
         for (name, at) in ["computed_mean", "computed_inverse"].into_iter().zip(places) {
             map.emit.view(&scratch(name, at, stats))?;
         }
-        map.element = self.applied(&mut map.emit, &format!("computed_mean(a, {own})"), &format!("computed_inverse(a, {own})"))?;
+        let bits = self.has_bits_by_elements();
+        map.element = self.applied(&mut map.emit, &format!("computed_mean(a, {own})"), &format!("computed_inverse(a, {own})"), bits)?;
+        if bits {
+            map.keeps_bits(Arg::WORKSPACE);
+        }
         if self.by_planes() {
             map.together(&View::of("dst", Arg::DST, dst), &[View::of("src", Arg::SRC, self.src)]);
         }
-        program.launches.push(map.launch());
+        let mut launch = map.launch();
+        if bits {
+            launch.aligned = [Arg::SRC, Arg::DST, Arg::WORKSPACE].map(|arg| MapPlace::Arg(arg, 0)).into();
+        }
+        program.launches.push(launch);
         Ok(())
     }
 
@@ -436,31 +435,14 @@ impl Norm<'_> {
         self.tensor(Arg::WORKSPACE).is_none() && self.has_own_elements()
     }
 
-    /// Whether an element depends on the same one of the tensors alone, besides its channel.
-    fn has_own_elements(&self) -> bool {
-        let none = |arg| self.tensor(arg).is_none();
-        self.vectors.is_some()
-            && self.real == Real::Single
-            && [Arg::SRC_1, Arg::DIFF_SRC_1].into_iter().all(none)
-            && !self.problem.attr.scales.contains_key(&Arg::SRC)
-    }
-
-    /// The same where the bits of the ReLU lie as rows of channels, whole words each.
-    fn has_bits_by_columns(&self) -> bool {
-        let Op::BatchNorm(op) = &self.problem.op else { return false };
-        self.has_own_elements()
-            && self.src.dims()[1] % Bits::COLUMNS == 0
-            && self.src.blocking().is_some_and(|b| b.is_plain() && b.strides[1] == 1)
-            && op.bits().is_some_and(|order| order == self.src.layout)
-    }
-
-    /// Whether elements are made by vectors of pixels of a channel, under the same conditions.
+    /// Whether elements are made by vectors of pixels of a channel, under one of these conditions.
     fn by_planes(&self) -> bool {
+        (self.by_lanes() || self.has_bits_by_elements()) && self.has_planes()
+    }
+
+    fn has_planes(&self) -> bool {
         let last = self.src.dims().len() - 1;
-        self.by_lanes()
-            && last > 1
-            && self.src.dims()[last] > 1
-            && self.src.blocking().is_some_and(|b| b.is_plain() && b.strides[last] == 1)
+        last > 1 && self.src.dims()[last] > 1 && self.src.blocking().is_some_and(|b| b.is_plain() && b.strides[last] == 1)
     }
 
     /// A reduction over the planes of channels, if there are enough of them for the GPU, with place and layout of two results per image and channel.
@@ -580,38 +562,8 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// Appends launches that sum `term` per index along `channel`: in parts, then the parts. `result` returns the statements that use the sum `s[0]` of channel
-    /// `p[1]`.
-    fn channel_sum(
-        &self,
-        program: &mut Program,
-        channel: usize,
-        term: &str,
-        declare: impl FnOnce(&mut Emitter) -> Result<(), Skip>,
-        result: impl FnOnce(&mut Emitter) -> Result<String, Skip>,
-    ) -> Result<(), Skip> {
-        let dims = self.src.dims();
-        let channels = dims[channel];
-        let terms = dims.volume().ok_or(OVERFLOW)? / channels.max(1);
-        // Parts of at least 1,024 terms, enough to fill a large GPU.
-        let parts = (terms / 1024).clamp(1, (65_536 / channels.max(1)).max(1)).min(1024);
-        let partial = Tensor::plain([parts, channels], self.real.dtype()).map_err(|_| OVERFLOW)?;
-        let at = program.book(partial.bytes()).ok_or(OVERFLOW)?;
-        let mut rows = Rows::channels(self.real, &self.src.layout, channel, parts);
-        declare(&mut rows.emit)?;
-        rows.emit.view(&scratch("partial", at, &partial))?;
-        rows.stages = vec![Stage::sum(term, "x")];
-        rows.result = "    partial_store(a, o, s[0]);\n".into();
-        program.launches.push(rows.launch());
-        let mut rows = Rows::over(self.real, &partial.layout, |d| d == 1);
-        rows.emit.view(&scratch("partial", at, &partial))?;
-        rows.stages = vec![Stage::sum("partial(a, p)", "x")];
-        rows.result = result(&mut rows.emit)?;
-        program.launches.push(rows.launch());
-        Ok(())
-    }
-
-    /// The partial sums of both parameter gradients in one pass down contiguous channels; `None` for other layouts.
+    /// Both sums of the gradients of scale and shift in one pass down the channels, into parts in the scratch; `None` where channels do not lie next to
+    /// each other.
     fn gradient_parts(&self, program: &mut Program) -> Result<Option<(usize, Layout)>, Skip> {
         let Some(target) = self.vectors.filter(|_| self.tensor(Arg::WORKSPACE).is_none() && self.real == Real::Single) else {
             return Ok(None);
@@ -693,8 +645,9 @@ impl Norm<'_> {
         let (Some((mut rows, at, partial)), Some(target)) = (self.planes(program)?, self.vectors) else { return Ok(None) };
         let (mean, inverse) = self.gradient(&mut rows.emit)?;
         let here = |text: &str| text.replace("(a, q)", "(a, p + 1)");
-        let apart = format!("diff_dst(a, p) * (src(a, p) - {})", here(&mean));
-        rows.stages = vec![Stage::sum(apart, "x"), Stage::sum("diff_dst(a, p)", "x")];
+        let passed = self.passed();
+        let apart = format!("{passed} * (src(a, p) - {})", here(&mean));
+        rows.stages = vec![Stage::sum(apart, "x"), Stage::sum(passed, "x")];
         rows.result =
             format!("    part_0_store(a, part_0_at(a, p), s[0] * ({}));\n    part_1_store(a, part_1_at(a, p), s[1]);\n", here(&inverse));
         let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
@@ -702,74 +655,6 @@ impl Norm<'_> {
         rows.vectorised(inputs.iter().map(|view| Input::of(view, 0, true)).collect(), None, &target.facts);
         program.launches.push(rows.launch());
         Ok(Some((at, partial)))
-    }
-
-    /// Statements that keep what elements of the source's gradient are made with, of the sums of `g` and of `g x^` of a channel: with `d` the destination's
-    /// gradient, an element's is `d own + (src - mean) apart + fixed`.
-    fn keep_coefficients(&self, emit: &mut Emitter, places: [usize; 3], channels: &Tensor, [sum_gx, sum_g]: [&str; 2]) -> Result<String, Skip> {
-        for (name, at) in ["own", "apart", "fixed"].into_iter().zip(places) {
-            emit.view(&scratch(name, at, channels))?;
-        }
-        let (_, inverse) = self.given(emit)?;
-        let scale = self.scale(emit)?;
-        let n = self.src.dims().volume().unwrap_or(0) / self.src.dims()[1].max(1);
-        emit.real_number("count_of_terms", n as f64);
-        Ok(format!(
-            "    const index q[] = {{p[1]}};\n    const real inverse = {inverse}, factor = inverse{scale};\n    own_store(a, own_at(a, q), factor);\n    \
-             apart_store(a, apart_at(a, q), -factor * inverse * {sum_gx} / (real)a.count_of_terms);\n    \
-             fixed_store(a, fixed_at(a, q), -factor * {sum_g} / (real)a.count_of_terms);\n"
-        ))
-    }
-
-    /// Statements that store the sum `s[i]` of channel `p[1]` as the gradient of scale (0) or shift (1), where it is asked for.
-    fn keep_sum(&self, emit: &mut Emitter, i: usize, sum: &str) -> Result<String, Skip> {
-        let (name, arg) = [("diff_scale", Arg::DIFF_SCALE), ("diff_shift", Arg::DIFF_SHIFT)][i];
-        let Some(t) = self.wanted(arg) else { return Ok(String::new()) };
-        emit.view(&View::of(name, arg, t))?;
-        Ok(format!("    {name}_store(a, {name}_at(a, p + 1), {sum});\n"))
-    }
-
-    /// Both sums of each channel from their parts, in one launch.
-    fn add_gradients(&self, program: &mut Program, (at, layout): (usize, &Layout), made: Option<([usize; 3], &Tensor)>) -> Result<(), Skip> {
-        let mut rows = Rows::over(self.real, layout, |d| d == 1);
-        for (i, name) in ["part_0", "part_1"].into_iter().enumerate() {
-            rows.emit.view(&columns::part_view(name, at, i as i64, layout, self.real))?;
-            rows.stages.push(Stage::sum(format!("{name}(a, p)"), "x"));
-            rows.result += &self.keep_sum(&mut rows.emit, i, &format!("s[{i}]"))?;
-        }
-        if let Some((places, channels)) = made {
-            rows.result += &self.keep_coefficients(&mut rows.emit, places, channels, ["s[0]", "s[1]"])?;
-        }
-        program.launches.push(rows.launch());
-        Ok(())
-    }
-
-    /// Both sums of each channel element by element, where they are asked for.
-    fn sum_gradients(&self, program: &mut Program, sums: &Tensor, made: Option<[usize; 3]>) -> Result<(), Skip> {
-        let kept = program.book(sums.bytes()).ok_or(OVERFLOW)?;
-        for (i, arg) in [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].into_iter().enumerate() {
-            if self.wanted(arg).is_none() && made.is_none() {
-                continue;
-            }
-            let declare = |emit: &mut Emitter| -> Result<(), Skip> {
-                let (mean, inverse) = self.gradient(emit)?;
-                let value = if i == 0 { format!("gradient(a, p) * (src(a, p) - {mean}) * ({inverse})") } else { "gradient(a, p)".into() };
-                emit.code(&format!("DEVICE real summand(const Args& a, const index* p) {{\n{}    return {value};\n}}\n", self.stat()));
-                Ok(())
-            };
-            let result = |emit: &mut Emitter| {
-                let text = self.keep_sum(emit, i, "s[0]")?;
-                let Some(places) = made else { return Ok(text) };
-                emit.view(&scratch("kept", kept, sums))?;
-                let more = match i {
-                    0 => "    kept_store(a, kept_at(a, p + 1), s[0]);\n".to_owned(),
-                    _ => self.keep_coefficients(emit, places, sums, ["kept(a, q)", "s[0]"])?,
-                };
-                Ok(text + &more)
-            };
-            self.channel_sum(program, self.channel(), "summand(a, p)", declare, result)?;
-        }
-        Ok(())
     }
 
     /// Backward passes. With `x^ = (src - mean) / sigma` and `g = scale * dd`: `diff_src = (g - mean(g) - x^ mean(g x^)) / sigma`; without the means
@@ -828,8 +713,9 @@ impl Norm<'_> {
             emit.word("const u8* positives", crate::program::Word::Address { arg: Arg::WORKSPACE, buffer: 0 });
             self.number_of(emit);
             emit.code(
-                "DEVICE real gradient(const Args& a, const index* p) {\n    const i64 i = index_of(a, p);\n    \
-                 return a.positives[i / 8] >> (i % 8) & 1 ? diff_dst(a, p) : (real)0;\n}\n",
+                "DEVICE bool passes(const Args& a, const index* p) {\n    const i64 i = index_of(a, p);\n    \
+                 return a.positives[i >> 3] >> (i & 7) & 1;\n}\n\
+                 DEVICE real gradient(const Args& a, const index* p) { return passes(a, p) ? diff_dst(a, p) : (real)0; }\n",
             );
         } else {
             emit.code("DEVICE real gradient(const Args& a, const index* p) { return diff_dst(a, p); }");
@@ -912,7 +798,7 @@ impl Norm<'_> {
         let made = format!("fma(dd, own(a, q), fma(src(a, p) - {mean}, apart(a, q), fixed(a, q)))");
         map.element = self.stat() + &format!("    const real dd = gradient(a, p);\n{added}    finish(a, p, {made});\n");
         if self.by_planes() {
-            map.element = map.element.replace("gradient(a, p)", "diff_dst(a, p)");
+            map.element = map.element.replace("gradient(a, p)", self.passed());
             let inputs = [View::of("src", Arg::SRC, self.src), View::of("diff_dst", Arg::DIFF_DST, diff_dst)];
             map.together(&View::of("dst", Arg::DIFF_SRC, diff_src), &inputs);
         }

@@ -399,7 +399,8 @@ struct Turns {
 }
 
 fn turns(inputs: &[Input], adrift: bool) -> Turns {
-    let (mut fetches, mut loads, mut members, mut sets, mut place) = (String::new(), String::new(), String::new(), String::new(), String::from("0"));
+    let (mut fetches, mut loads, mut members, mut sets, mut place) =
+        (String::new(), String::new(), String::new(), String::new(), String::from("0"));
     for t in inputs {
         let (name, at) = (&t.name, format!("{}_at(a, {})", t.name, t.position()));
         let size = format!("VECTOR * (int)sizeof({name}_type::word)");

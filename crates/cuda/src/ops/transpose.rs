@@ -19,9 +19,7 @@ const FEW: i64 = 16;
 pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     let Op::Reorder(whole) = &problem.op else { return Err(Skip::Op("anything but reorders")) };
     let compensated = whole.dst.blocking().is_some_and(|b| b.compensation.is_some());
-    if problem.attr != (Attr { scratchpad: problem.attr.scratchpad, ..Attr::default() })
-        || compensated
-    {
+    if problem.attr != (Attr { scratchpad: problem.attr.scratchpad, ..Attr::default() }) || compensated {
         return Err(Skip::Attr("that change numbers".into()));
     }
     transposed(&whole.src, &whole.dst, Real::of(problem))
@@ -66,7 +64,8 @@ fn transposed(src: &Tensor, dst: &Tensor, real: Real) -> Result<Program, Skip> {
     let mut emit = Emitter::new(real, dims.volume().unwrap_or(i64::MAX));
     emit.define("UNIT", from);
     emit.define("UNIT_TO", to);
-    let value = if types[0] == types[1] { "x".to_owned() } else { format!("{}::encode({}::decode(x))", type_name(types[1]), type_name(types[0])) };
+    let value =
+        if types[0] == types[1] { "x".to_owned() } else { format!("{}::encode({}::decode(x))", type_name(types[1]), type_name(types[0])) };
     emit.code(&format!("DEVICE UNIT_TO converted(UNIT x) {{ return {value}; }}\n"));
     emit.define("ROWS", tile_r);
     emit.define("COLUMNS", tile_c);

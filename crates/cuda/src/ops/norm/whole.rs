@@ -118,7 +118,9 @@ impl Norm<'_> {
         let relu = match (self.flags.fuse_relu, self.tensor(Arg::WORKSPACE)) {
             (false, _) => "",
             (true, None) => "            v = !(v <= 0) ? v : (real)0;\n",
-            (true, Some(_)) => "            const bool positive = !(v <= 0);\n            v = positive ? v : (real)0, bits |= (u32)positive << i;\n",
+            (true, Some(_)) => {
+                "            const bool positive = !(v <= 0);\n            v = positive ? v : (real)0, bits |= (u32)positive << i;\n"
+            }
         };
         let body = Body {
             read: 1,
@@ -159,7 +161,9 @@ impl Norm<'_> {
         ];
         let columns = matches!(shape, Shape::Columns(..));
         let masked = self.tensor(Arg::WORKSPACE).is_some();
-        let gradient = |i: &str| if masked { format!("(x.bits >> {i} & 1 ? x.diff_dst.number({i}) : (real)0)") } else { format!("x.diff_dst.number({i})") };
+        let gradient = |i: &str| {
+            if masked { format!("(x.bits >> {i} & 1 ? x.diff_dst.number({i}) : (real)0)") } else { format!("x.diff_dst.number({i})") }
+        };
         let (size, own) = if columns { ("VECTOR", "v") } else { ("1", "0") };
         let terms = format!(
             "    real middle[{size}];\n    DEVICE void begin(const Args& a, i64 c) {{\n#pragma unroll\n        for (int v = 0; v < {size}; ++v) {{\n            \
@@ -173,7 +177,10 @@ impl Norm<'_> {
             terms: &terms,
             numbers: &numbers,
             before: &before,
-            value: &format!("            const real v = fma({}, $by_own, fma(x.src.number(i) - $middle, $by_apart, $rest));\n", gradient("i")),
+            value: &format!(
+                "            const real v = fma({}, $by_own, fma(x.src.number(i) - $middle, $by_apart, $rest));\n",
+                gradient("i")
+            ),
         };
         self.launch_whole(program, (emit, diff_src), &shape, &body);
         Ok(true)
